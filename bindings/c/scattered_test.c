@@ -52,6 +52,45 @@ static void write_file(void) {
   stria_close(&file);
 }
 
+static void use_the_file(void* context, int64_t done_bytes, int64_t total_bytes) {
+  stria_list* list;
+  CHECK(done_bytes <= total_bytes);
+  CHECK(stria_flush(context) == STRIA_INVALID_ARGUMENT);
+  CHECK(strstr(stria_error_message(), "a report of progress must not use its file") != NULL);
+  CHECK(stria_hints(context, &list) == STRIA_INVALID_ARGUMENT);
+}
+
+static void end_the_file(void* context, int64_t done_bytes, int64_t total_bytes) {
+  CHECK(done_bytes <= total_bytes);
+  stria_close(context);
+}
+
+static void report_wrongly(void) {
+  const double values[4] = {1, 2, 3, 4};
+  const int64_t start = 4 * rank, count = 4, dims = 4 * ranks;
+  for (int kind = 0; kind < 2; ++kind) {
+    stria_file *file, *ending;
+    stria_dataset* dataset;
+    CHECK_OK(stria_create_mpi(MPI_COMM_WORLD, path, NULL, &file));
+    CHECK_OK(stria_create_dataset(file, "x", STRIA_FLOAT64, 1, &dims, NULL, &dataset));
+    CHECK_OK(stria_put(dataset, &start, &count, values, NULL, STRIA_FLOAT64));
+    ending = file;
+    if (kind == 0) {
+      CHECK_OK(stria_progress(file, use_the_file, file));
+      CHECK_OK(stria_flush(file));
+      CHECK(stria_commit(file) == STRIA_INVALID_ARGUMENT);
+      CHECK(strstr(stria_error_message(), "a report of progress must not use its file") != NULL);
+      stria_close(&file);
+    } else {
+      CHECK_OK(stria_progress(file, end_the_file, &ending));
+      CHECK_OK(stria_commit(file));
+      CHECK(ending == NULL);
+      CHECK_OK(stria_open_mpi(MPI_COMM_WORLD, path, NULL, &file));
+      stria_close(&file);
+    }
+  }
+}
+
 static void read_file(void) {
   stria_file* file;
   stria_dataset* dataset;
@@ -140,6 +179,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  report_wrongly();
   write_file();
   read_file();
   MPI_Barrier(MPI_COMM_WORLD);

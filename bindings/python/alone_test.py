@@ -456,6 +456,53 @@ def test_elements_that_are_put_twice_are_no_damage(tmp_path, name, options, colu
         assert f["d"][0].tolist()[:4] in ([1, 1, 1, 2], [1, 2, 2, 2]) and np.all(f["e"][...] == 5)
 
 
+def test_a_report_must_not_use_its_file(path):
+    messages = []
+    f = create(path)
+    f.create_dataset("x", data=np.arange(5.0))
+
+    def report(done, total):
+        for call in (f.flush, f.commit, f.discard, lambda: f.create_dataset("y", (1,)), lambda: f.progress(None)):
+            with pytest.raises(stria.InvalidArgumentError) as error:
+                call()
+            messages.append(str(error.value))
+
+    f.progress(report)
+    f.flush()
+    assert len(messages) >= 5 and all("a report of progress must not use its file" in one for one in messages)
+    with pytest.raises(stria.InvalidArgumentError, match="must not use its file"):
+        f.commit()
+    f.close()
+    assert not path.exists()
+
+
+def test_a_report_may_close_its_file(path):
+    f = create(path)
+    f.create_dataset("x", data=np.arange(50000.0))
+    f.progress(lambda done, total: f.close())
+    f.commit()
+    with stria.open(path, verify=True) as again:
+        assert np.array_equal(again["x"][...], np.arange(50000.0))
+
+
+def test_a_forked_process_leaves_files_to_its_parent(path):
+    program = """if True:
+        import os, sys, numpy, stria
+        f = stria.create(sys.argv[1])
+        f.create_dataset("x", data=numpy.arange(5.0))
+        f.flush()
+        child = os.fork()
+        if child == 0:
+            f.close()
+            sys.exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        f.commit()
+    """
+    subprocess.run([sys.executable, "-c", program, path], check=True)
+    with stria.open(path) as f:
+        assert np.array_equal(f["x"][...], np.arange(5.0))
+
+
 def test_one_thread_at_a_time_uses_a_file(path):
     messages = []
     f = create(path)

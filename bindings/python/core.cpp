@@ -120,9 +120,8 @@ class File {
 
   /// Calls `report`, which may be None, while data are moved.
   void set_progress(nb::object report) {
-    const bool none = report.is_none();
+    check(stria_progress(get(), report.is_none() ? nullptr : tell, this));
     report_ = std::move(report);
-    check(stria_progress(get(), none ? nullptr : tell, this));
   }
 
   Dataset describe(stria_dataset* handle) const {
@@ -159,8 +158,11 @@ class File {
   // An exception would leave the other ranks waiting: Python prints it.
   static void tell(void* self, int64_t done_bytes, int64_t total_bytes) {
     const nb::gil_scoped_acquire acquired;
+    const nb::object report = static_cast<File*>(self)->report_;
     try {
-      static_cast<File*>(self)->report_(done_bytes, total_bytes);
+      if (report.is_valid()) {  // not after it has closed the file
+        report(done_bytes, total_bytes);
+      }
     } catch (nb::python_error& error) {
       error.discard_as_unraisable("a report of stria's progress");
     }

@@ -417,8 +417,10 @@ class File {
   /// number of ranks. Collective: no.
   Rows share_rows(int64_t total) const;
   /// Calls `report` while a later commit() or flush() moves data: on this rank, in the calling
-  /// thread, at most about a hundred times a call, and at its end. `report` must not use the file.
-  /// What it throws is dropped. An empty function ends the reports. Collective: no.
+  /// thread, at most about a hundred times a call, and at its end. `report` must not use the file:
+  /// such a call throws kInvalidArgument, and the file's next collective call fails on every rank.
+  /// If it ends the File, that happens when the call returns. What it throws is dropped. An empty
+  /// function ends the reports. Collective: no.
   void progress(std::function<void(const Progress&)> report);
   /// Moves everything put so far. Its memory may then be reused; the file stays unfinished.
   /// Collective: yes.

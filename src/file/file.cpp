@@ -39,10 +39,9 @@ void leave(file::Session& session) noexcept {
   }
 }
 
-// Leaves by `how`, after the call of another thread.
+// Leaves by `how`. \pre it is this thread's turn, which ends
 template <typename Leave>
 void at_end(file::Session& session, Leave&& how) {
-  session.await_turn();
   {
     const trace::FileSpan span = call(session, trace::BuiltIn::kFileClose);
     how(session);
@@ -77,12 +76,24 @@ std::vector<std::string> hint_problems(const Hints& hints) {
 // Datasets may keep the session for longer.
 File::~File() {
   if (session_ != nullptr) {
+    session_->await_turn();
+    if (session_->is_in_report()) {
+      file::Session& session = *session_;
+      session.end_after_report(std::move(session_), leave);
+      session.end_call();
+      return;
+    }
     at_end(*session_, leave);
     session_.reset();
   }
 }
 void File::give_up(const std::string& reason) {
   if (session_ != nullptr) {
+    session_->await_turn();
+    if (session_->is_in_report()) {  // the destructor leaves when the report is over
+      session_->end_call();
+      return;
+    }
     const std::string said = "gave the file up: " + reason;
     at_end(*session_, [&](file::Session& session) noexcept { session.leave(said); });
   }

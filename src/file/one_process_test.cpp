@@ -1,7 +1,10 @@
 // Files of one process. MPI is not initialised; in the library without MPI, it is not even loaded.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <complex>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -88,6 +91,29 @@ TEST_F(OneProcess, NothingIsLeftWhenTheProgramEnds) {
       },
       ::testing::ExitedWithCode(3), "was not written");
   EXPECT_EQ(files_in(kDirectory), 0);
+}
+
+// A process that the program forks has its files too, and must leave them to it.
+TEST_F(OneProcess, FilesOutliveAForkedProcess) {
+  const std::vector<double> values = {1, 2, 3};
+  File* file = new File(File::create(kDirectory + "/forked"));
+  file->create_dataset("x", ElementType::kFloat64, {3}).put({{0}, {3}}, Memory(values));
+  file->flush();
+  for (const bool by_destructor : {false, true}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      if (by_destructor) {
+        delete file;
+      }
+      exit(0);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  file->commit();
+  delete file;
+  EXPECT_EQ(File::open(kDirectory + "/forked").read<double>("x"), values);
 }
 
 #ifdef STRIA_NO_MPI

@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -173,6 +175,54 @@ TEST_F(Threads, WaitForACallBeforeTheFileEnds) {
   EXPECT_EQ(read, written);
   EXPECT_TRUE(has_ended);
   EXPECT_THROW(x.read<double>(), Error);
+}
+
+// What the report does would be within a call that moves data.
+TEST_F(Threads, MustNotUseAFileInItsReport) {
+  const double one = 1;
+  const std::string path = kDirectory + "/reported";
+  File file = File::create(path, {.sync = false});
+  Dataset x = file.create_dataset("x", ElementType::kFloat64, {2});
+  x.put({{0}, {1}}, Memory(&one, 1));
+  std::vector<std::string> messages;
+  const auto refused = [&](const std::function<void()>& call) {
+    try {
+      call();
+      messages.emplace_back("no error");
+    } catch (const Error& error) {
+      messages.emplace_back(error.what());
+    }
+  };
+  file.progress([&](const Progress&) {
+    refused([&] { file.flush(); });
+    refused([&] { file.commit(); });
+    refused([&] { file.abandon(); });
+    refused([&] { x.put({{1}, {1}}, Memory(&one, 1)); });
+    refused([&] { file.create_dataset("y", ElementType::kFloat64, {2}); });
+    refused([&] { file.progress({}); });
+  });
+  file.flush();
+  EXPECT_GE(messages.size(), 6U);
+  for (const std::string& message : messages) {
+    EXPECT_NE(message.find("/reported': a report of progress must not use its file"), std::string::npos) << message;
+  }
+  EXPECT_THROW(file.commit(), Error);  // the put is missing
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(Threads, MayEndAFileInItsReport) {
+  const std::vector<double> values(1000, 7);
+  for (const bool commits : {true, false}) {
+    const std::string path = kDirectory + "/ended_by_report" + (commits ? "_whole" : "");
+    std::optional<File> file = File::create(path, {.sync = false});
+    file->create_dataset("x", ElementType::kFloat64, {1000}).put({{0}, {1000}}, Memory(values));
+    file->progress([&](const Progress&) { file.reset(); });
+    commits ? file->commit() : file->flush();
+    EXPECT_FALSE(file);
+    EXPECT_EQ(std::filesystem::exists(path), commits);
+  }
+  EXPECT_EQ(File::open(kDirectory + "/ended_by_report_whole").read<double>("x"), values);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(kDirectory), {}), 1);
 }
 
 }  // namespace

@@ -530,30 +530,30 @@ class File:
 
     def flush(self) -> None:
         """Moves everything put or got so far; the arrays may change after it. Collective."""
-        try:
-            self._handle.flush()
-        finally:
-            self._kept.clear()
+        self._move(self._handle.flush)
 
     def commit(self) -> None:
         """Moves everything put or got so far; a new file is completed and takes its name.
         Collective: the same outcome on all ranks. After an error a new file is gone, and the old
         one of that name is untouched."""
-        try:
-            self._handle.commit()
-            self._committed = True
-        finally:
-            self._kept.clear()
+        self._move(self._handle.commit)
+        self._committed = True
 
     def commit_async(self) -> "Commit":
         """As commit(), but returns once the data are packed into memory: the arrays may change, and
         the file may be closed. Collective."""
+        commit = self._move(self._handle.commit_async)
+        self._committed = True
+        return Commit(commit)
+
+    def _move(self, call: "Callable[[], Any]") -> Any:
+        """Calls what moves the arrays. They live until it returns, even if a report of progress
+        closes the file."""
+        kept, self._kept = self._kept, []
         try:
-            commit = self._handle.commit_async()
-            self._committed = True
-            return Commit(commit)
+            return call()
         finally:
-            self._kept.clear()
+            kept.clear()
 
     def place_rows(self, count: int) -> tuple[slice, int]:
         """The place of this rank's `count` rows among those of all ranks, which follow each other
@@ -572,14 +572,16 @@ class File:
 
     def progress(self, report: "Callable[[int, int], object] | None") -> None:
         """Calls report(bytes done, bytes in all) of this rank while a later commit() or flush()
-        moves data, at most about a hundred times. It must not use the file; None ends it."""
+        moves data, at most about a hundred times. A report of None ends that. It must not use the
+        file: such a call raises InvalidArgumentError, and so does the file's next collective call
+        on every rank. close() takes effect when the outer call returns."""
         self._handle.progress(report)
 
     def discard(self) -> None:
         """Gives up a new file. Collective."""
+        self._handle.discard()
         self._committed = True
         self._kept.clear()
-        self._handle.discard()
 
     def close(self) -> None:
         """Ends the file on this rank; one that was not committed is given up. Waits for nobody."""

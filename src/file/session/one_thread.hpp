@@ -27,6 +27,8 @@ class OneThread {
       inside_.store(std::thread::id(), std::memory_order_release);
     }
   }
+  /// Whether leave() would let other threads in. \pre this thread has entered
+  bool is_last() const noexcept { return depth_ == 1; }
   /// Keeps that a call was turned away, for the next take_refusal().
   void note_refusal() noexcept { refused_.store(true, std::memory_order_relaxed); }
   bool take_refusal() noexcept {

@@ -87,6 +87,10 @@ Status Session::begin_call() {
         ErrorCode::kInvalidArgument,
         fmt::format("'{}' is in use by another thread: only one thread at a time may use a file and its datasets", path_));
   }
+  if (in_report_) {
+    one_thread_.leave();
+    return refuse(Status(ErrorCode::kInvalidArgument, "a report of progress must not use its file"));
+  }
   if (one_thread_.take_refusal()) {
     poison(or_out_of_memory([&] {
       return Status(ErrorCode::kInvalidArgument,
@@ -94,6 +98,36 @@ Status Session::begin_call() {
     }));
   }
   return Status();
+}
+
+void Session::end_call() noexcept {
+  if (ending_ == nullptr || !one_thread_.is_last()) {
+    one_thread_.leave();
+    return;
+  }
+  const std::shared_ptr<Session> self = std::move(ending_);
+  end_(*this);
+  one_thread_.leave();
+}
+
+void Session::end_after_report(std::shared_ptr<Session> self, void (*end)(Session&) noexcept) noexcept {
+  ending_ = std::move(self);
+  end_ = end;
+}
+
+// What the report throws is for its caller, which drops it.
+void Session::set_progress(std::function<void(const Progress&)> report) {
+  progress_ = nullptr;
+  if (report) {
+    progress_ = [this, report = std::move(report)](const Progress& progress) {
+      struct Mark {
+        explicit Mark(bool& is_in) : in(is_in) { in = true; }
+        ~Mark() { in = false; }
+        bool& in;
+      } const mark(in_report_);
+      report(progress);
+    };
+  }
 }
 
 void Session::await_turn() noexcept {
@@ -126,7 +160,9 @@ Status Session::check_open() const {
 void Session::leave(std::string_view reason) noexcept {
   if (!finished_) {
     finished_ = true;
-    roll_call_->leave(reason, reserve_);
+    if (is_of_this_process()) {
+      roll_call_->leave(reason, reserve_);
+    }
   }
 }
 

@@ -7,6 +7,9 @@
 // sync, rename, outcome.
 #pragma once
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <array>
 #include <chrono>
 #include <functional>
@@ -58,10 +61,19 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   /// Begins a call from outside, which may be within another one of the same thread.
-  /// kInvalidArgument while another thread is in a call: this one must do nothing, and isn't ended;
-  /// the next collective call then fails on all ranks. Collective: no.
+  /// kInvalidArgument while another thread is in a call, and from a report of progress: this one
+  /// must do nothing, and isn't ended; the next collective call then fails on all ranks.
+  /// Collective: no.
   Status begin_call();
-  void end_call() noexcept { one_thread_.leave(); }
+  /// Ends it. After the outermost one, the session may be gone: end_after_report().
+  void end_call() noexcept;
+  /// Whether a report of progress is running: the session is in use further up.
+  bool is_in_report() const { return in_report_; }
+  /// Has the outermost call end the session by `end`, and keeps it until then. \pre is_in_report(),
+  /// in the thread of the report
+  void end_after_report(std::shared_ptr<Session> self, void (*end)(Session&) noexcept) noexcept;
+  /// False in a process that was forked since: the file is that of its parent.
+  bool is_of_this_process() const { return process_ == getpid(); }
   /// As begin_call(), but waits for the end of the other thread's call. Collective: no.
   void await_turn() noexcept;
 
@@ -87,7 +99,7 @@ class Session {
   /// The place of this rank's rows behind those of lower ranks. Collective: yes.
   Result<Rows> place_rows(int64_t count);
   /// Calls `report` while data are moved.
-  void set_progress(std::function<void(const Progress&)> report) { progress_ = std::move(report); }
+  void set_progress(std::function<void(const Progress&)> report);
 
   const std::string& path() const { return path_; }
   virtual Format format() const = 0;
@@ -167,6 +179,10 @@ class Session {
   Catalog catalog_;
   std::vector<Transfer> pending_;
   std::function<void(const Progress&)> progress_;
+  bool in_report_ = false;
+  std::shared_ptr<Session> ending_;  // this, where it ends with the outermost call
+  void (*end_)(Session&) noexcept = nullptr;
+  pid_t process_ = getpid();
   Status poisoned_;
   bool finished_ = true;     ///< not begun, ended on all ranks, or left by this one
   int64_t aside_bytes_ = 0;  ///< recorded since the last agreement and not pending, but useful

@@ -371,9 +371,12 @@ Status WriteSession::fail(const Status& status) {
   return status.with_context(fmt::format("'{}' {}", path_, state));
 }
 
-// Local.
+// Local. A forked process leaves the files of its parent alone.
 void WriteSession::discard() noexcept {
   finished_ = true;
+  if (!is_of_this_process()) {
+    return;
+  }
   old_.growth.reset();
   file_.discard();
   if (parts_ != nullptr && !file_.is_published()) {
