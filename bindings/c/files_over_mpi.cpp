@@ -7,6 +7,19 @@ using stria::c::given;
 using stria::c::guarded;
 using stria::c::text;
 
+namespace {
+
+/// The communicator of Fortran's integer. Without a running MPI, which the library then refuses,
+/// the conversion isn't allowed.
+MPI_Comm comm_of(int comm) {
+  int initialized = 0, finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  return initialized != 0 && finalized == 0 ? MPI_Comm_f2c(comm) : MPI_COMM_NULL;
+}
+
+}  // namespace
+
 int stria_create_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file) {
   return guarded([&] {
     given(file, "file") = nullptr;
@@ -29,15 +42,15 @@ int stria_append_mpi(MPI_Comm comm, const char* path, const stria_options* optio
 }
 
 int stria_create_f(int comm, const char* path, const stria_options* options, stria_file** file) {
-  return stria_create_mpi(MPI_Comm_f2c(comm), path, options, file);
+  return stria_create_mpi(comm_of(comm), path, options, file);
 }
 
 int stria_open_f(int comm, const char* path, const stria_options* options, stria_file** file) {
-  return stria_open_mpi(MPI_Comm_f2c(comm), path, options, file);
+  return stria_open_mpi(comm_of(comm), path, options, file);
 }
 
 int stria_append_f(int comm, const char* path, const stria_options* options, stria_file** file) {
-  return stria_append_mpi(MPI_Comm_f2c(comm), path, options, file);
+  return stria_append_mpi(comm_of(comm), path, options, file);
 }
 
 int stria_trace_start_mpi(MPI_Comm comm, int level, const char* directory) {
@@ -49,11 +62,11 @@ int stria_trace_start_from_environment_mpi(MPI_Comm comm) {
 }
 
 int stria_trace_start_f(int comm, int level, const char* directory) {
-  return stria_trace_start_mpi(MPI_Comm_f2c(comm), level, directory);
+  return stria_trace_start_mpi(comm_of(comm), level, directory);
 }
 
 int stria_trace_start_from_environment_f(int comm) {
-  return stria_trace_start_from_environment_mpi(MPI_Comm_f2c(comm));
+  return stria_trace_start_from_environment_mpi(comm_of(comm));
 }
 
 int stria_trace_finish(stria_list** path) {

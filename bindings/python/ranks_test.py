@@ -1,6 +1,9 @@
 """The package under mpi4py, on any number of ranks; every test is run by all of them together."""
 
+import os
 import pathlib
+import subprocess
+import sys
 import threading
 
 import h5py
@@ -145,6 +148,40 @@ def test_some_ranks_put_nothing(path):
                 x[row] = [row, rank, -1]
     with stria.open(path, comm) as f:
         assert f["x"][...].tolist() == [[row, ranks - 1, -1] for row in range(4)]
+
+
+@pytest.mark.parametrize("first", ["stria.create(path + '0', MPI.COMM_WORLD).close()", ""])
+def test_a_communicator_needs_a_running_mpi(path, first):
+    """In a program of its own, which is no rank of this one."""
+    program = f"""if True:
+        import sys
+        path = sys.argv[1]
+        import mpi4py
+        mpi4py.rc.initialize = {bool(first)}
+        import stria
+        from mpi4py import MPI
+        {first}
+        if MPI.Is_initialized():
+            MPI.Finalize()
+        for comm in (MPI.COMM_WORLD, 0, MPI.COMM_NULL):
+            try:
+                stria.create(path, comm)
+            except stria.UnsupportedError as error:
+                assert "running MPI" in str(error)
+            else:
+                sys.exit("no error")
+    """
+    alone = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_", "HYDRA_", "MPI_LOCAL"))}
+    subprocess.run([sys.executable, "-c", program, f"{path}{rank}"], check=True, env=alone)
+    comm.barrier()
+
+
+def test_communicators_that_are_none(path):
+    with pytest.raises(ValueError, match="MPI_COMM_NULL"):
+        stria.create(path, MPI.COMM_NULL)
+    if "Open MPI" in MPI.Get_library_version():
+        with pytest.raises(ValueError, match="not a communicator"):
+            stria.create(path, 987654)
 
 
 def test_errors_are_the_same_everywhere(path):

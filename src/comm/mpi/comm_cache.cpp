@@ -63,9 +63,7 @@ int attribute_key() {
 }  // namespace
 
 Result<std::shared_ptr<Comm>> cached_mpi_comm(MPI_Comm parent) {
-  if (!is_mpi_running() || parent == MPI_COMM_NULL) {
-    return make_mpi_comm(parent).status();
-  }
+  STRIA_RETURN_IF_ERROR(check_communicator(parent));
   int key = attribute_key();
   void* value = nullptr;
   int found = 0;

@@ -422,13 +422,23 @@ void share_if_same(MPI_Comm world, MPI_Comm& node) {
 
 }  // namespace
 
-Result<std::unique_ptr<Comm>> make_mpi_comm(MPI_Comm parent) {
+Status check_communicator(MPI_Comm parent) {
   if (!is_mpi_running()) {
     return Status(ErrorCode::kInvalidArgument, "MPI is not initialised, or already finalised");
   }
   if (parent == MPI_COMM_NULL) {
     return Status(ErrorCode::kInvalidArgument, "the communicator is MPI_COMM_NULL");
   }
+#ifdef OPEN_MPI
+  if (parent == nullptr) {
+    return Status(ErrorCode::kInvalidArgument, "this is not a communicator: MPI knows no such handle");
+  }
+#endif
+  return Status();
+}
+
+Result<std::unique_ptr<Comm>> make_mpi_comm(MPI_Comm parent) {
+  STRIA_RETURN_IF_ERROR(check_communicator(parent));
   int is_inter = 0;
   MPI_Comm_test_inter(parent, &is_inter);
   if (is_inter != 0) {

@@ -24,6 +24,11 @@ namespace stria {
 /// outcome is the same everywhere.
 Result<std::unique_ptr<Comm>> make_mpi_comm(MPI_Comm parent);
 
+/// kInvalidArgument when MPI isn't running, or `parent` is no communicator as far as that can be
+/// told: MPI_COMM_NULL, and under Open MPI the null pointer that an unknown integer of Fortran
+/// becomes. Local.
+Status check_communicator(MPI_Comm parent);
+
 /// Returns the library's communicator for `parent`. It is made at the first call, and kept until
 /// `parent` is freed or MPI ends. As with any communicator, all ranks must use it in the same
 /// order. Collective: yes; the outcome is the same everywhere.
