@@ -1,6 +1,7 @@
 // The numeric element types that Stria converts between.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <type_traits>
 
@@ -31,6 +32,10 @@ const char* element_type_name(ElementType type);
 /// The numbers that files hold: integers, floating-point numbers and bool, of at most 8 bytes.
 template <typename T>
 concept Number = std::is_arithmetic_v<T> && sizeof(T) <= 8;
+
+/// The complex numbers that files hold: std::complex of float and of double.
+template <typename T>
+inline constexpr bool kIsComplex = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
 
 /// The element type with the representation of a C++ number: long and long long are kInt64 alike,
 /// bool is kUint8.

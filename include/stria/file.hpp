@@ -288,10 +288,24 @@ class File {
   /// there are more or fewer than the shape has. Collective: as create_dataset().
   void create_string_array(const std::string& path, const std::vector<int64_t>& dims, const std::vector<std::string>& strings,
                            int64_t string_bytes = 0);
-  /// Likewise with the element type of T.
-  template <Number T>
-  Dataset create_dataset(const std::string& path, const std::vector<int64_t>& dims, const DatasetOptions& options = {}) {
-    return create_dataset(path, element_type_of<T>(), dims, options);
+  /// Likewise with the element type of T, a number, bool or std::complex: other programs see bool
+  /// and complex numbers, unless the options have another meaning. Datasets of complex numbers get
+  /// a last dimension of 2, which `dims` and DatasetOptions::chunk leave out.
+  template <typename T>
+  requires(Number<T> || kIsComplex<T>) Dataset
+      create_dataset(const std::string& path, const std::vector<int64_t>& dims, const DatasetOptions& options = {}) {
+    DatasetOptions typed = options;
+    typed.meaning = options.meaning == Meaning::kNumber ? meaning_of<T>() : options.meaning;
+    if constexpr (kIsComplex<T>) {
+      std::vector<int64_t> parts = dims;
+      parts.push_back(2);
+      if (!typed.chunk.empty()) {
+        typed.chunk.push_back(2);
+      }
+      return create_dataset(path, element_type_of<typename T::value_type>(), parts, typed);
+    } else {
+      return create_dataset(path, element_type_of<T>(), dims, typed);
+    }
   }
   /// Makes another name for an object at `target`, which may come later, or not be there: a soft
   /// link. With `file`, of an object of another file; a relative path begins at the directory of
@@ -449,8 +463,6 @@ class File {
   const std::vector<std::string>& hint_warnings() const;
 
  private:
-  template <typename T>
-  static constexpr bool kIsComplex = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
   template <typename T>
   static constexpr Meaning meaning_of() {
     return std::is_same_v<T, bool> ? Meaning::kBoolean : kIsComplex<T> ? Meaning::kComplex : Meaning::kNumber;

@@ -47,6 +47,16 @@ struct Memory {
   template <Number T>
   Memory(const T* numbers, int64_t count)
       : Memory(numbers, Datatype::bytes(count * static_cast<int64_t>(sizeof(T))), element_type_of<T>()) {}
+  /// `count` consecutive complex numbers: of a hyperslab that has the last dimension of 2 whole.
+  template <typename T>
+  requires kIsComplex<T> Memory(const T* numbers, int64_t count)
+      : Memory(numbers, Datatype::bytes(count * static_cast<int64_t>(sizeof(T))), element_type_of<typename T::value_type>()) {}
+  template <typename T>
+  requires kIsComplex<T> Memory(const std::vector<T>& numbers)  // NOLINT: as of other numbers
+      : Memory(numbers.data(), static_cast<int64_t>(numbers.size())) {}
+  template <typename T>
+  requires kIsComplex<T> Memory(const std::vector<T>&& numbers)
+  = delete;
   /// All numbers of a span or a vector.
   template <typename T, size_t N>
   requires Number<std::remove_const_t<T>> Memory(std::span<T, N> numbers)  // NOLINT: a span is memory

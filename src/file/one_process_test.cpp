@@ -116,6 +116,28 @@ TEST_F(OneProcess, FilesOutliveAForkedProcess) {
   EXPECT_EQ(File::open(kDirectory + "/forked").read<double>("x"), values);
 }
 
+TEST_F(OneProcess, BooleansAndComplexNumbersAreDatasetsToo) {
+  const std::array<bool, 3> flags = {true, false, true};
+  const std::vector<std::complex<float>> waves = {{1, 2}, {3, 4}, {5, 6}, {7, 8}};
+  const std::string path = kDirectory + "/kinds";
+  File file = File::create(path);
+  file.create_dataset<bool>("flags", {3}).put({{0}, {3}}, Memory(flags.data(), 3));
+  Dataset z = file.create_dataset<std::complex<float>>("z", {2, 2}, {.chunk = {1, 2}});
+  EXPECT_EQ(z.dims(), (std::vector<int64_t>{2, 2, 2}));
+  z.put({{0, 0, 0}, {2, 2, 2}}, Memory(waves));
+  file.create_dataset<double>("number", {1});
+  file.commit();
+  File again = File::open(path);
+  EXPECT_EQ(again.dataset("flags").type_name(), "bool");
+  EXPECT_EQ(again.dataset("flags").meaning(), Meaning::kBoolean);
+  EXPECT_EQ(again.dataset("z").type_name(), "complex64");
+  EXPECT_EQ(again.dataset("number").meaning(), Meaning::kNumber);
+  EXPECT_EQ(again.read<uint8_t>("flags"), (std::vector<uint8_t>{1, 0, 1}));
+  std::vector<std::complex<double>> read(2);
+  again.dataset("z").read({{1, 0, 0}, {1, 2, 2}}, Memory(read));
+  EXPECT_EQ(read, (std::vector<std::complex<double>>{{5, 6}, {7, 8}}));
+}
+
 #ifdef STRIA_NO_MPI
 TEST_F(OneProcess, LoadsNoMpi) {
   std::ifstream maps("/proc/self/maps");
