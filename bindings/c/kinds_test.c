@@ -65,13 +65,22 @@ static void fill(const char* meaning, const char* value, int element, int rank_o
 static void fill_what_has_parts(void) {
   const double wave[] = {1.5, -2}, real[] = {7, 0};
   const uint16_t half = 0x3e00;
+  const int64_t dims[] = {1};
   stria_options* options;
+  stria_file* file;
+  stria_dataset* dataset;
   fill("complex", "1.5,-2", STRIA_FLOAT64, 2, wave, sizeof wave);
   fill("complex", "7", STRIA_FLOAT64, 2, real, sizeof real);
   fill("half", "15872", STRIA_UINT16, 1, &half, sizeof half);
   CHECK_OK(stria_options_new(&options));
   CHECK(stria_options_set(options, "fill_value", "1,x") == STRIA_INVALID_ARGUMENT);
   CHECK(stria_options_set(options, "fill_value", "1,2,3") == STRIA_INVALID_ARGUMENT);
+  CHECK_OK(stria_options_set(options, "fill_value", "1.5"));
+  CHECK_OK(stria_options_set(options, "meaning", "half"));
+  CHECK_OK(stria_create_mpi(MPI_COMM_WORLD, filled_path, NULL, &file));
+  CHECK(stria_create_dataset(file, "x", STRIA_UINT16, 1, dims, options, &dataset) == STRIA_UNSUPPORTED);
+  CHECK(strstr(stria_error_message(), "bits") != NULL);
+  stria_close(&file);
   stria_options_free(options);
 }
 

@@ -23,7 +23,7 @@ def compress_text(compress: Any) -> str:
 
 def fill_text(fill_value: Any, dtype: np.dtype) -> str:
     """The option "fill_value" of a dataset of `dtype`."""
-    value = np.asarray(fill_value)
+    value = np.asarray(_number_in(fill_value) if isinstance(fill_value, str) else fill_value)
     if value.shape != () or value.dtype.kind not in "biufc":
         raise InvalidArgumentError(f"fill_value={fill_value!r}: it must be one number")
     if dtype.fields is not None:
@@ -35,3 +35,13 @@ def fill_text(fill_value: Any, dtype: np.dtype) -> str:
     if value.dtype.kind == "c":
         return f"{float(value.real)},{float(value.imag)}"
     return str(float(value)) if value.dtype.kind == "f" else str(int(value))
+
+
+def _number_in(text: str) -> "int | float | complex | str":
+    """The number that a text is, or the text."""
+    for kind in (int, float, complex):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
