@@ -5,6 +5,7 @@
 #include <sys/mount.h>
 
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "server/clients_test.hpp"
@@ -91,6 +92,45 @@ TEST(DiskTrouble, NamesForWhichThereIsNoRoomAreRefusedAndOthersStay) {
   EXPECT_EQ(outcome.code(), ErrorCode::kNoSpace) << outcome.message();
   EXPECT_EQ(read_all(*driver.open(first, {}).value()), noise(1000, 1));
   STRIA_EXPECT_OK(driver.remove(first));
+}
+
+/// Takes all space that is left on the disk.
+void fill(const std::string& path) {
+  std::ofstream filler(path, std::ios::binary);
+  const std::vector<char> page(4096);
+  while (filler.write(page.data(), static_cast<std::streamsize>(page.size())).flush()) {
+  }
+}
+
+TEST(DiskTrouble, AFullDiskIsEmptiedByRemovals) {
+  const SmallDisk disk("size=24m");
+  if (!disk.ok()) {
+    GTEST_SKIP() << "no tmpfs can be mounted here";
+  }
+  Cluster cluster(1, disk.path());
+  StripedDriver driver;
+  const auto url = [&](const std::string& name) { return cluster.url() + "/" + name; };
+  for (const char* name : {"one", "two", "three"}) {
+    STRIA_EXPECT_OK(write_all(*driver.open(url(name), {.mode = Mode::kCreate}).value(), noise(4 << 20, 1)));
+  }
+  fill(disk.path() + "/filler");
+  STRIA_EXPECT_OK(driver.rename(url("one"), url("first")));
+  STRIA_EXPECT_OK(driver.remove(url("first")));
+  for (int i = 0; !std::filesystem::exists(disk.path() + "/0/names.reserve") && i < 100; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  cluster.stop(0);
+  fill(disk.path() + "/filler_too");
+  cluster.start(0);
+  STRIA_EXPECT_OK(driver.remove(url("two")));
+  Status outcome(ErrorCode::kNoSpace, "");
+  for (int i = 0; !outcome.ok() && i < 100; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const auto file = driver.open(url("four"), {.mode = Mode::kCreate});
+    outcome = file.ok() ? write_all(**file, noise(1 << 20, 2)) : file.status();
+  }
+  STRIA_EXPECT_OK(outcome);
+  EXPECT_EQ(read_all(*driver.open(url("three"), {}).value()), noise(4 << 20, 1));
 }
 
 TEST(DiskTrouble, ADirectoryThatCannotBeWrittenIsToldAtTheStart) {

@@ -2,7 +2,9 @@
 // an error that says so, and never bytes that nobody wrote.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "server/clients_test.hpp"
 #include "server/cluster_test.hpp"
@@ -57,6 +59,27 @@ TEST(LostParts, NamesOfAnotherStoreAreRefused) {
   std::filesystem::copy_file(one.directory(0) + "/names.sqlite", other.directory(0) + "/names.sqlite",
                              std::filesystem::copy_options::overwrite_existing);
   expect_error(start_at(other.directory(0), ""), ErrorCode::kInvalidArgument, "another store's files");
+}
+
+TEST(LostParts, NamesFromABackupDontMeetPartsOfLaterFiles) {
+  Cluster cluster(1);
+  StripedDriver driver;
+  const std::string names = cluster.directory(0) + "/names.sqlite";
+  cluster.stop(0);
+  std::filesystem::copy_file(names, names + ".backup");
+  cluster.start(0);
+  for (const char* name : {"/a", "/b", "/c"}) {
+    STRIA_EXPECT_OK(write_all(*driver.open(cluster.url() + name, {.mode = Mode::kCreate}).value(), noise(3000000, 1)));
+  }
+  cluster.stop(0);
+  std::filesystem::rename(names + ".backup", names);
+  std::this_thread::sleep_for(std::chrono::seconds(3));  // nobody brings names back sooner
+  cluster.start(0);
+  for (const char* name : {"/d", "/e", "/f"}) {
+    const auto file = driver.open(cluster.url() + name, {.mode = Mode::kCreateNew}).value();
+    STRIA_EXPECT_OK(write_all(*file, noise(4, 2)));
+    EXPECT_EQ(read_all(*file), noise(4, 2));
+  }
 }
 
 /// A store of two with a file on both of them, which stays open.

@@ -74,9 +74,22 @@ Status Manager::room_for_handle(const wire::Identity& session) const {
   return {};
 }
 
+Answer Manager::change(const Question& question) {
+  const bool adds = question.kind == wire::Kind::kOpen || question.kind == wire::Kind::kMakeDirectory;
+  if (adds) {
+    return change_once(question);
+  }
+  Answer answer;
+  answer.status = with_reserve([&] {
+    answer = change_once(question);
+    return answer.status;
+  });
+  return answer;
+}
+
 // The change and the memory of its reply are one transaction: asked again, it is told again and not
 // done again.
-Answer Manager::change(const Question& question) {
+Answer Manager::change_once(const Question& question) {
   const auto before = names_->recall(question.session, question.request);
   if (!before.ok()) {
     return {before.status(), {}};
@@ -148,7 +161,7 @@ Answer Manager::dispatch(const Question& question) {
       return with<wire::SetOwnership>(
           question, [&](const wire::SetOwnership& change) { return names_->set_ownership(question.caller, change); });
     case Kind::kSyncNames:
-      return answered(names_->sync());
+      return answered(with_reserve([&] { return names_->sync(); }));
     case Kind::kServers:
       return answered(servers());
     case Kind::kPulse:
@@ -305,8 +318,10 @@ void Manager::tidy() {
   for (auto entry = nameless_.begin(); entry != nameless_.end();) {
     const bool forgotten = !open_count_.contains(entry->first) && Clock::now() - entry->second > kGrace;
     // What can't be noted now is tried again.
-    entry = forgotten && names_->bury(entry->first).ok() ? nameless_.erase(entry) : std::next(entry);
+    const bool buried = forgotten && with_reserve([&] { return names_->bury(entry->first); }).ok();
+    entry = buried ? nameless_.erase(entry) : std::next(entry);
   }
+  names_->reserve().keep();
   if (++ticks_ % 600 == 0) {
     static_cast<void>(names_->forget_old_sessions());
   }

@@ -69,6 +69,13 @@ class Manager {
   wire::Renewed ticket_for(uint64_t file, uint8_t rights) const;
   Status room_for_handle(const wire::Identity& session) const;
   Answer change(const Question& question);
+  Answer change_once(const Question& question);
+  /// What frees space, and finds none, is done again with what is kept for it.
+  template <typename Body>
+  Status with_reserve(Body body) {
+    const Status outcome = body();
+    return outcome.code() == ErrorCode::kNoSpace && names_->reserve().give_up() ? body() : outcome;
+  }
   Result<wire::Opened> open_file(const Question& question, const wire::Open& request);
   Result<wire::Opened> describe(const NamedFile& file, uint8_t rights);
   Result<Placement> place(const wire::Open& request);
@@ -82,7 +89,7 @@ class Manager {
   wire::PulseAnswer store_of(int64_t server) const;
   Result<wire::PulseAnswer> pulse(const wire::Pulse& pulse);
   Result<wire::StoreServers> servers();
-  bool is_alive(int64_t server) const;
+  std::vector<int64_t> heard_of_within(Clock::duration time) const;
 
   std::unique_ptr<Names> names_;
   std::chrono::milliseconds ticket_life_;

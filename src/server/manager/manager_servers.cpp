@@ -10,15 +10,24 @@ namespace stria::server {
 namespace {
 
 constexpr int64_t kDefaultStripeBytes = 256 << 10;
-constexpr std::chrono::seconds kAliveFor{10};
+// Of a server that lives there is news every second. After a pause of the whole machine there is
+// none of any, for a moment.
+constexpr std::chrono::seconds kAliveFor{3};
+constexpr std::chrono::seconds kPerhapsAliveFor{10};
 // A server with less than this part of its space free gets new files last.
 constexpr int64_t kFullPart = 20;
 
 }  // namespace
 
-bool Manager::is_alive(int64_t server) const {
-  const auto found = alive_.find(server);
-  return found != alive_.end() && Clock::now() - found->second.last_pulse < kAliveFor;
+/// The servers of which there was news of late, in their order.
+std::vector<int64_t> Manager::heard_of_within(Clock::duration time) const {
+  std::vector<int64_t> servers;
+  for (const auto& [index, alive] : alive_) {
+    if (Clock::now() - alive.last_pulse < time) {
+      servers.push_back(index);
+    }
+  }
+  return servers;
 }
 
 // Of all stretches of `wanted` servers in their order, round and round: the one with the fewest
@@ -47,11 +56,9 @@ size_t Manager::best_first(std::span<const int64_t> able, size_t wanted) const {
 
 // The first server goes round, or is chosen by load, so that small files spread.
 Result<Placement> Manager::place(const wire::Open& request) {
-  std::vector<int64_t> able;
-  for (const auto& [index, address] : addresses_) {
-    if (is_alive(index)) {
-      able.push_back(index);
-    }
+  std::vector<int64_t> able = heard_of_within(kAliveFor);
+  if (able.empty()) {
+    able = heard_of_within(kPerhapsAliveFor);
   }
   if (able.empty()) {
     return Status(ErrorCode::kIo, "no I/O server of this store is up");
@@ -100,7 +107,7 @@ Result<wire::PulseAnswer> Manager::pulse(const wire::Pulse& said) {
   give_address(index, said.address);
   const int64_t before_bytes = alive_[index].load_bytes;
   alive_[index] = {Clock::now(), said.total_bytes, said.free_bytes, before_bytes / 2 + said.busy_bytes};
-  STRIA_RETURN_IF_ERROR(names_->removed(index, said.removed));
+  STRIA_RETURN_IF_ERROR(with_reserve([&] { return names_->removed(index, said.removed); }));
   wire::PulseAnswer answer = store_of(index);
   STRIA_ASSIGN_OR_RETURN(answer.remove, names_->to_remove(index));
   return answer;

@@ -17,7 +17,8 @@ namespace stria::server {
 namespace {
 
 constexpr int64_t kRoot = 1;
-constexpr int kStartShift = 36;  // so many bits count the files made in one run of the manager
+constexpr int64_t kNsOfSecond = 1000000000;
+constexpr int kStartShift = 31;  // so many bits count the files of one run, or of each second of it
 
 constexpr const char* kSchema = R"(
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID;
@@ -73,9 +74,21 @@ uint32_t directory_mode(uint32_t permissions) {
 }  // namespace
 
 Result<std::unique_ptr<Names>> Names::open(const std::string& path) {
+  Reserve reserve(path.substr(0, path.rfind('.')) + ".reserve");
+  auto names = open_with(path, reserve);
+  if (names.status().code() == ErrorCode::kNoSpace && reserve.give_up()) {
+    names = open_with(path, reserve);
+  }
+  if (names.ok()) {
+    (*names)->reserve().keep();
+  }
+  return names;
+}
+
+Result<std::unique_ptr<Names>> Names::open_with(const std::string& path, const Reserve& reserve) {
   STRIA_RETURN_IF_ERROR(keep_from_others(path));
   STRIA_ASSIGN_OR_RETURN(auto database, Database::open(path));
-  auto names = std::make_unique<Names>(std::move(database));
+  auto names = std::make_unique<Names>(std::move(database), reserve);
   STRIA_RETURN_IF_ERROR(names->prepare().with_context("'" + path + "'"));
   return names;
 }
@@ -94,7 +107,8 @@ Status Names::prepare() {
   STRIA_RETURN_IF_ERROR(database_->run("INSERT OR IGNORE INTO inodes VALUES (?, 1, 1, 0, ?, ?, ?, 0, x'')", kRoot,
                                        int64_t{geteuid()}, int64_t{getegid()}, int64_t{kRootMode}));
   STRIA_RETURN_IF_ERROR(prepare_secret());
-  STRIA_RETURN_IF_ERROR(database_->run("UPDATE meta SET value = value + 1 WHERE key = 'starts'"));
+  STRIA_RETURN_IF_ERROR(
+      database_->run("UPDATE meta SET value = max(value + 1, ?) WHERE key = 'starts'", now_ns() / kNsOfSecond));
   {
     Query meta = database_->query("SELECT value FROM meta WHERE key = 'starts'");
     starts = meta.next() ? meta.number(0) : 0;

@@ -6,7 +6,8 @@
 // Method: SQLite with a write-ahead log. Changes are transactions, ordered and atomic. They are
 // written at once but synced only by sync(), as those of a directory are. A file's number is never
 // used again, even when a power loss undoes the latest files: it begins with the number of the
-// manager's start, which is durable. Bytes of files never pass here.
+// manager's start, which is durable, and no less than the seconds since 1970, so that names from a
+// backup don't meet parts of later files. Bytes of files never pass here.
 // Cost: 10 to 50 µs per change; a look-up for each component of a path. For one thread.
 #pragma once
 
@@ -19,6 +20,7 @@
 
 #include "server/manager/database.hpp"
 #include "server/manager/permissions.hpp"
+#include "server/manager/reserve.hpp"
 #include "stria/status.hpp"
 #include "wire/messages.hpp"
 
@@ -41,9 +43,11 @@ struct Placement {
 class Names {
  public:
   static Result<std::unique_ptr<Names>> open(const std::string& path);
-  explicit Names(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+  Names(std::unique_ptr<Database> database, Reserve reserve) : database_(std::move(database)), reserve_(std::move(reserve)) {}
 
   Database& database() { return *database_; }
+  /// Space for changes that free some, when the disk is full.
+  Reserve& reserve() { return reserve_; }
 
   // Each of these is kPermissionDenied when the caller may not do it.
 
@@ -102,6 +106,7 @@ class Names {
     uint32_t permissions = 0;
     Placement placement;
   };
+  static Result<std::unique_ptr<Names>> open_with(const std::string& path, const Reserve& reserve);
   Status prepare();
   Status prepare_secret();
   /// With `permissions`, those of a new file, makes the directories that are missing on the way.
@@ -113,6 +118,7 @@ class Names {
   Result<bool> is_empty(int64_t directory);
 
   std::unique_ptr<Database> database_;
+  Reserve reserve_;
   wire::StoreSecret secret_{};
   int64_t next_file_ = 0;
   bool dirty_ = true;

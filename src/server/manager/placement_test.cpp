@@ -134,6 +134,18 @@ TEST_F(Placement, ANearlyFullServerComesLast) {
   EXPECT_EQ(make(4, true).size(), 4u) << "it is used where all are";
 }
 
+TEST_F(Placement, ASilentServerGetsNoNewFiles) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(3100));
+  EXPECT_EQ(make(4, false).size(), 4u) << "all are silent: the machine slept";
+  for (const int64_t server : {0, 1, 3}) {
+    pulse(server, 0);
+  }
+  for (int i = 0; i < 4; ++i) {
+    const Indices servers = make(4, false);
+    EXPECT_EQ(std::set<int64_t>(servers.begin(), servers.end()), (std::set<int64_t>{0, 1, 3}));
+  }
+}
+
 /// What the manager of a store knows about a server's load.
 int64_t load_of(storage::Store& store, size_t server) {
   const auto reply = store.ask_manager(wire::Kind::kServers, {});
