@@ -64,8 +64,12 @@ class Client {
     request.path = path;
     request.mode = mode;
     request.permissions = permissions;
+    return open(request);
+  }
+  Result<std::unique_ptr<StripedFile>> open(wire::Open request) const {
     STRIA_ASSIGN_OR_RETURN(const wire::Opened opened, store_->open(request));
-    return std::make_unique<StripedFile>(store_, path, opened, StripedFile::Opening{request.handle, mode != OpenMode::kRead});
+    return std::make_unique<StripedFile>(store_, request.path, opened,
+                                         StripedFile::Opening{request.handle, request.mode != OpenMode::kRead});
   }
   Status try_open(const std::string& path, OpenMode mode, uint32_t permissions = 0644) const {
     return open(path, mode, permissions).status();
@@ -328,6 +332,29 @@ TEST(Tickets, EndAndAreRenewedWhileTheModeAllowsIt) {
   STRIA_EXPECT_OK(write_all(*own, content));
   EXPECT_EQ(read_all(*own), content);
   STRIA_EXPECT_OK(own->close());
+}
+
+TEST(Tickets, AreUsedToTheirEndWhileTheManagerIsAway) {
+  constexpr milliseconds kLife{6000};
+  Cluster cluster(2, with_key(kLife));
+  const Client alice(cluster, kAlice);
+  wire::Open request;
+  request.path = "/f";
+  request.mode = OpenMode::kCreateNew;
+  request.permissions = 0600;
+  request.server_count = 1;
+  request.first_server = 1;
+  const auto file = alice.open(request).value();
+  const auto content = noise(70000, 5);
+  STRIA_EXPECT_OK(write_all(*file, content));
+  cluster.stop(0);
+  std::this_thread::sleep_for(kLife / 2 + milliseconds(50));
+  STRIA_EXPECT_OK(write_all(*file, content));
+  std::byte byte{};
+  STRIA_EXPECT_OK(file->read(std::vector<storage::ReadSegment>{{0, &byte, 1}}).status());
+  cluster.start(0);
+  std::this_thread::sleep_for(kLife / 2);
+  STRIA_EXPECT_OK(write_all(*file, content));  // by a new ticket
 }
 
 TEST(Tickets, OutliveTheManagersRestart) {

@@ -10,6 +10,9 @@ namespace stria::storage {
 namespace {
 
 constexpr uint64_t kLongestMs = 3600 * 1000;
+// While the ticket is good, a manager that is away is asked so often, and so long.
+constexpr std::chrono::seconds kAskAgainAfter{10};
+constexpr std::chrono::milliseconds kPatience{500};
 
 }  // namespace
 
@@ -20,14 +23,30 @@ Pass::Pass(std::shared_ptr<Store> store, uint64_t handle, const wire::Renewed& g
 
 void Pass::take(const wire::Renewed& good, Clock::time_point asked) {
   ticket_ = good.ticket;
-  renew_at_ = asked + std::chrono::milliseconds(std::min(good.ticket_ms, kLongestMs) / 2);
+  const std::chrono::milliseconds life(std::min(good.ticket_ms, kLongestMs));
+  renew_at_ = asked + life / 2;
+  ends_at_ = asked + life;
+}
+
+Status Pass::renew() {
+  const auto asked = Clock::now();
+  const bool is_good = asked < ends_at_;
+  const auto renewed = store_->renew(handle_, is_good ? kPatience : std::chrono::milliseconds(0));
+  if (renewed.ok()) {
+    take(*renewed, asked);
+    return {};
+  }
+  if (is_good && renewed.status().code() == ErrorCode::kIo) {
+    renew_at_ = std::min<Clock::time_point>(Clock::now() + kAskAgainAfter, ends_at_);
+    return {};
+  }
+  return renewed.status();
 }
 
 Status Pass::stamp(std::vector<std::byte>& body) {
   const std::lock_guard lock(mutex_);
-  if (const auto now = Clock::now(); now >= renew_at_) {
-    STRIA_ASSIGN_OR_RETURN(const wire::Renewed good, store_->renew(handle_));
-    take(good, now);
+  if (Clock::now() >= renew_at_) {
+    STRIA_RETURN_IF_ERROR(renew());
   }
   std::vector<std::byte> bytes;
   bytes.reserve(wire::kTicketBytes);

@@ -2,7 +2,7 @@
 //
 // Method: the manager is asked again when half of the ticket's time is over, by the next request
 // that needs it. So a file that is left alone costs nothing, and one in use a message in some
-// minutes. Thread-safe.
+// minutes. While the manager is away, the ticket is used to its end. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,7 @@ class Pass {
   Status stamp(std::vector<std::byte>& body);
 
  private:
+  Status renew();
   void take(const wire::Renewed& good, Clock::time_point asked);
 
   std::shared_ptr<Store> store_;
@@ -32,6 +33,7 @@ class Pass {
   std::mutex mutex_;
   wire::Ticket ticket_;
   Clock::time_point renew_at_;
+  Clock::time_point ends_at_;
 };
 
 }  // namespace stria::storage

@@ -38,11 +38,13 @@ Status Store::take_up_handles(ServerLink& link, Clock::time_point deadline) {
   return {};
 }
 
-Result<std::vector<std::byte>> Store::ask_manager_locked(wire::Kind kind, std::vector<std::byte> body) {
+Result<std::vector<std::byte>> Store::ask_manager_locked(wire::Kind kind, std::vector<std::byte> body,
+                                                         std::chrono::milliseconds patience) {
   Call call;
   call.link = &manager_;
   call.kind = kind;
   call.body = std::move(body);
+  call.patience = patience;
   STRIA_RETURN_IF_ERROR(run_calls({&call, 1}));
   return std::move(call.reply);
 }
@@ -67,8 +69,8 @@ Result<wire::Opened> Store::open(wire::Open& request) {
   return opened;
 }
 
-Result<wire::Renewed> Store::claim_locked(const wire::Handle& handle) {
-  STRIA_ASSIGN_OR_RETURN(const auto reply, ask_manager_locked(wire::Kind::kReclaim, wire::encode(handle)));
+Result<wire::Renewed> Store::claim_locked(const wire::Handle& handle, std::chrono::milliseconds patience) {
+  STRIA_ASSIGN_OR_RETURN(const auto reply, ask_manager_locked(wire::Kind::kReclaim, wire::encode(handle), patience));
   return wire::decode<wire::Renewed>(reply);
 }
 
@@ -80,14 +82,14 @@ Result<Store::Again> Store::open_again(uint64_t file, uint8_t rights) {
   return Again{handle.handle, good};
 }
 
-Result<wire::Renewed> Store::renew(uint64_t handle) {
+Result<wire::Renewed> Store::renew(uint64_t handle, std::chrono::milliseconds patience) {
   const std::lock_guard lock(manager_mutex_);
   const auto found = handles_.find(handle);
   if (found == handles_.end()) {
     return Status(ErrorCode::kInternal, "an unknown handle");
   }
   const wire::Handle held = found->second.handle;
-  return claim_locked(held);
+  return claim_locked(held, patience);
 }
 
 Result<uint64_t> Store::number() {

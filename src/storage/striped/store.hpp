@@ -34,8 +34,8 @@ class Store {
     wire::Renewed good;
   };
   Result<Again> open_again(uint64_t file, uint8_t rights);
-  /// A new ticket for a handle.
-  Result<wire::Renewed> renew(uint64_t handle);
+  /// A new ticket for a handle. 0: with the patience of every request.
+  Result<wire::Renewed> renew(uint64_t handle, std::chrono::milliseconds patience);
   /// A number that stands for the store itself, the same whatever address it is reached by.
   Result<uint64_t> number();
   /// Closes a handle. An error when the handle was lost before, and its lock with it.
@@ -68,8 +68,9 @@ class Store {
     Status state;
   };
   Status take_up_handles(ServerLink& link, Clock::time_point deadline);
-  Result<wire::Renewed> claim_locked(const wire::Handle& handle);
-  Result<std::vector<std::byte>> ask_manager_locked(wire::Kind kind, std::vector<std::byte> body);
+  Result<wire::Renewed> claim_locked(const wire::Handle& handle, std::chrono::milliseconds patience = {});
+  Result<std::vector<std::byte>> ask_manager_locked(wire::Kind kind, std::vector<std::byte> body,
+                                                    std::chrono::milliseconds patience = {});
   void give_back(const std::string& address, std::unique_ptr<ServerLink> link);
 
   std::shared_ptr<const wire::Key> key_;
