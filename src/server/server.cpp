@@ -134,6 +134,11 @@ Status Server::State::prepare() {
   }
   STRIA_ASSIGN_OR_RETURN(Listener listener, Listener::open(options.listen, !knows_clients));
   listens_on = listener.address().text();
+  if (listener.is_everywhere() && options.advertise.empty()) {
+    return Status(ErrorCode::kInvalidArgument, "'" + listens_on +
+                                                   "' is every address of this machine: say by --advertise HOST:PORT at "
+                                                   "which one clients find it");
+  }
   address = options.advertise.empty() ? listens_on : options.advertise;
   for (const int socket : listener.release()) {
     doors.emplace_back(io_threads.first(), socket);

@@ -96,6 +96,15 @@ bool is_loopback(const SocketAddress& address) {
   return address.family() == AF_UNIX;
 }
 
+bool is_wildcard(const SocketAddress& address) {
+  if (address.family() == AF_INET6) {
+    const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&address.storage);
+    return IN6_IS_ADDR_UNSPECIFIED(&v6->sin6_addr);
+  }
+  const auto* v4 = reinterpret_cast<const sockaddr_in*>(&address.storage);
+  return address.family() == AF_INET && v4->sin_addr.s_addr == htonl(INADDR_ANY);
+}
+
 Result<StorePath> StorePath::parse(std::string_view text) {
   if (!is_store_path(text)) {
     return Status(ErrorCode::kInvalidArgument, "'" + std::string(text) + "' does not begin with stria://");

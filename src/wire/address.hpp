@@ -36,6 +36,9 @@ Result<std::vector<SocketAddress>> resolve(const Address& address);
 /// True when only this machine can reach it.
 bool is_loopback(const SocketAddress& address);
 
+/// True for what stands for every address of a machine, which no client can reach.
+bool is_wildcard(const SocketAddress& address);
+
 inline constexpr std::string_view kStorePrefix = "stria://";
 
 inline bool is_store_path(std::string_view path) {

@@ -46,6 +46,7 @@ Result<Listener> Listener::open(const std::string& address, bool only_loopback) 
                                                       "': without a key a server listens on this machine only; give it one "
                                                       "(--key FILE), use MUNGE (--munge), or listen on 127.0.0.1");
     }
+    listener.is_everywhere_ = listener.is_everywhere_ || wire::is_wildcard(place);
     STRIA_RETURN_IF_ERROR(listener.add(place).with_context("listen on '" + address + "'"));
   }
   return listener;
@@ -69,7 +70,8 @@ Status Listener::add(wire::SocketAddress place) {
     setsockopt(made, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   }
   if (bind(made, place.get(), place.bytes) != 0) {
-    return Status::from_errno(errno, "bind");
+    return errno == EADDRINUSE ? Status(ErrorCode::kAlreadyExists, "another program listens there")
+                               : Status::from_errno(errno, "bind");
   }
   // The kernel says who connects, and each gets what the modes of files allow.
   if (address_.is_unix && chmod(address_.host.c_str(), 0666) != 0) {

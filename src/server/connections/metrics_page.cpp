@@ -32,6 +32,11 @@ std::string response(const char* status, const std::string& type, const std::str
 }
 
 std::string answer_to(std::string_view request, const SharedState& shared) {
+  constexpr std::string_view kHead = "HEAD ";
+  if (request.starts_with(kHead)) {
+    const std::string all = answer_to("GET " + std::string(request.substr(kHead.size())), shared);
+    return all.substr(0, all.find("\r\n\r\n") + 4);
+  }
   if (request.starts_with("GET /metrics ") || request.starts_with("GET / ")) {
     return response("200 OK", "text/plain; version=0.0.4; charset=utf-8", metrics_text(figures_of(shared)));
   }

@@ -12,6 +12,8 @@ namespace stria::tool {
 
 namespace {
 
+constexpr int kLastPort = 65535;
+
 struct Arguments {
   std::string directory;
   std::string listen = "127.0.0.1:7700";
@@ -59,19 +61,52 @@ sigset_t ending_signals() {
 
 using Servers = std::vector<std::unique_ptr<server::Server>>;
 
-Servers start_cluster(const Arguments& arguments, server::ServerOptions options) {
+/// The address of server `i` of a cluster whose first one has the given address: the next ports, or
+/// sockets. So a cluster that is started again is found by those who have its files open.
+std::string address_after(const std::string& first, int i) {
+  wire::Address address = wire::Address::parse(first).value();
+  if (address.is_unix) {
+    address.host += fmt::format(".{}", i);
+  } else if (const int port = std::stoi(address.port); port != 0) {
+    address.port = std::to_string(port + i <= kLastPort ? port + i : 0);
+  }
+  return address.text();
+}
+
+/// On any port, where its own is another program's.
+std::unique_ptr<server::Server> start_member(server::ServerOptions options) {
+  auto started = server::Server::start(options);
+  if (!started.ok() && started.status().code() == ErrorCode::kAlreadyExists) {
+    wire::Address address = wire::Address::parse(options.listen).value();
+    address.port = "0";
+    options.listen = address.text();
+    started = server::Server::start(options);
+  }
+  return std::move(started).value();
+}
+
+Servers start_cluster(const Arguments& arguments, const server::ServerOptions& first) {
   Servers servers;
   for (int i = 0; i < arguments.cluster; ++i) {
+    server::ServerOptions options = first;
     options.directory = fmt::format("{}/{}", arguments.directory, i);
-    servers.push_back(server::Server::start(options).value());
+    if (i == 0) {
+      servers.push_back(server::Server::start(options).value());
+      continue;
+    }
     options.join = servers[0]->address();
-    options.listen = "127.0.0.1:0";
+    options.listen = address_after(first.listen, i);
+    options.advertise = first.advertise.empty() ? "" : address_after(first.advertise, i);
     options.metrics.clear();
+    servers.push_back(start_member(options));
   }
   return servers;
 }
 
 int run(const Arguments& arguments) {
+  if (arguments.cluster > 0 && !arguments.join.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "a cluster (--cluster) is a store of its own: it can't join another (--join)");
+  }
   const sigset_t signals = ending_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   const server::ServerOptions options = options_of(arguments);
@@ -108,7 +143,8 @@ void add_serve(CLI::App& app, Action& action) {
   command->add_option("--listen", arguments->listen, "host:port or unix:/path; port 0: one that is free")
       ->capture_default_str();
   command->add_option("--join", arguments->join, "the manager's address; without it this server is one");
-  command->add_option("--advertise", arguments->advertise, "the address that clients are told");
+  command->add_option("--advertise", arguments->advertise,
+                      "the address that clients are told; needed where --listen is every address (0.0.0.0)");
   command->add_option("--key", arguments->key, "the file with the cluster's key (or STRIA_KEY_FILE)");
   command->add_flag("--munge", arguments->munge, "clients without a key prove by MUNGE who they are");
   command->add_flag("--encrypt", arguments->encrypts, "encrypt what goes through TCP; clients that don't are refused");
