@@ -2,6 +2,7 @@
 Skipped, with the reason, where this machine or this build can't mount."""
 
 import contextlib
+import json
 import os
 import pathlib
 import random
@@ -99,6 +100,19 @@ def test_pieces_of_a_file(place):
     assert path.read_bytes() == expected[:100_000]
     path.write_bytes(b"short")
     assert path.read_bytes() == b"short" and path.stat().st_size == 5
+
+
+def test_a_synced_directory_is_synced(store, place):
+    def syncs():
+        servers = json.loads(run("status", "--json", store.url).succeeded().stdout)
+        return servers[0]["figures"].get('requests_total{kind="sync_names"}', 0)
+
+    (place / "synced").mkdir()
+    before = syncs()
+    directory = os.open(place / "synced", os.O_RDONLY | os.O_DIRECTORY)
+    os.fsync(directory)
+    os.close(directory)
+    assert syncs() > before
 
 
 def test_names(place):

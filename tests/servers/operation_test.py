@@ -117,6 +117,9 @@ def test_the_page_for_prometheus(page, work):
         assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
         lines = answer.read().decode().splitlines()
     silent.close()
+    head = urllib.request.Request(f"http://{host}:{port}/metrics", method="HEAD")
+    with urllib.request.urlopen(head, timeout=20) as answer:
+        assert answer.status == 200 and int(answer.headers["Content-Length"]) > 0
     assert all(line.startswith("# TYPE stria_") or FIGURE.match(line) for line in lines), lines
     assert "stria_written_bytes_total 5000" in lines
     assert "# TYPE stria_written_bytes_total counter" in lines and "# TYPE stria_connections gauge" in lines

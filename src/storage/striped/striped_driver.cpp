@@ -106,7 +106,7 @@ Status StripedDriver::rename(const std::string& from, const std::string& to) {
     return (source.ok() ? target : source).status().with_context(what);
   }
   if (source->store != target->store) {
-    return Status(ErrorCode::kUnsupported, what + ": they are in different stores");
+    return Status(ErrorCode::kUnsupported, what + ": they are in different stores: copy it");
   }
   return source->store->ask_manager(wire::Kind::kRename, wire::encode(wire::Rename{source->path, target->path}))
       .status()

@@ -1,10 +1,14 @@
 // stria cp: copies files and directories into a store or a pool, out of it, or within.
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <array>
+#include <csignal>
 #include <filesystem>
+#include <optional>
 #include <span>
 
+#include "base/hash.hpp"
 #include "storage/path.hpp"
 #include "storage/registry.hpp"
 #include "store/places.hpp"
@@ -16,11 +20,56 @@ namespace stria::tool {
 namespace {
 
 constexpr int64_t kBlockBytes = int64_t{8} << 20;
+constexpr uint32_t kOwnersAll = 0700;
 
 struct Arguments {
   std::vector<std::string> paths;  // the last is the target
   bool recursive = false;
   bool sync = false;
+};
+
+/// The mode of a copy: that of what it replaces, or of what is copied, as far as the umask lets it.
+std::optional<uint32_t> copied_mode(const std::string& from, const std::string& target) {
+  if (const auto replaced = mode_of(target)) {
+    return replaced;
+  }
+  const auto mode = mode_of(from);
+  return mode ? std::optional(*mode & ~wire::this_umask()) : mode;
+}
+
+/// The name until the copy is complete. Where it would be too long, a number stands for the rest.
+std::string partial_name(const std::string& name) {
+  constexpr size_t kMostBytes = 200;
+  if (name.size() <= kMostBytes) {
+    return fmt::format(".{}.partial", name);
+  }
+  return fmt::format(".{}.{:016x}.partial", name.substr(0, kMostBytes), hash_bytes(std::as_bytes(std::span(name))));
+}
+
+volatile std::sig_atomic_t ending_signal = 0;
+
+/// While it lives, the first SIGINT or SIGTERM is noted, and a second one ends the program.
+class NotedSignals {
+ public:
+  NotedSignals() {
+    struct sigaction noted = {};
+    noted.sa_handler = [](int signal) { ending_signal = signal; };
+    noted.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+    sigaction(SIGINT, &noted, &before_[0]);
+    sigaction(SIGTERM, &noted, &before_[1]);
+  }
+  NotedSignals(const NotedSignals&) = delete;
+  NotedSignals& operator=(const NotedSignals&) = delete;
+  ~NotedSignals() {
+    sigaction(SIGINT, &before_[0], nullptr);
+    sigaction(SIGTERM, &before_[1], nullptr);
+    if (ending_signal != 0) {
+      raise(ending_signal);
+    }
+  }
+
+ private:
+  std::array<struct sigaction, 2> before_{};
 };
 
 /// One block is read while the one before is written.
@@ -30,6 +79,9 @@ void copy_bytes(storage::File& from, storage::File& to) {
   const int64_t total = from.size().value();
   Progress progress(total);
   for (int64_t offset = 0, turn = 0; offset < total; turn = 1 - turn) {
+    if (ending_signal != 0) {
+      throw Error(ErrorCode::kAborted, fmt::format("'{}' was not copied: ended by a signal", from.path()));
+    }
     std::vector<std::byte>& block = blocks[static_cast<size_t>(turn)];
     block.resize(static_cast<size_t>(std::min(kBlockBytes, total - offset)));
     const storage::ReadSegment segment{offset, block.data(), static_cast<int64_t>(block.size())};
@@ -59,7 +111,12 @@ void copy(const std::string& from, const std::string& to, const Arguments& argum
   if (!arguments.recursive) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' is a directory: copy it with -r", from));
   }
+  // Whom a directory keeps out, its copy keeps out from the beginning.
+  const auto mode = copied_mode(from, to);
   make_directories(to);
+  if (mode) {
+    set_mode(to, *mode | kOwnersAll);
+  }
   for (const std::string& name : names_in(from)) {
     const std::string below = joined(from, name);
     std::error_code ignored;
@@ -69,6 +126,9 @@ void copy(const std::string& from, const std::string& to, const Arguments& argum
                   fmt::format("'{}' is a link to a directory, which may lead round in a circle", below));
     }
     copy(below, joined(to, name), arguments);
+  }
+  if (mode) {
+    set_mode(to, *mode);
   }
 }
 
@@ -93,20 +153,28 @@ int run(const Arguments& arguments) {
 void copy_file(const std::string& from_path, const std::string& target, bool sync) {
   const auto driver = storage::make_driver("posix").value();
   const auto from = driver->open(from_path, {}).value();
-  const std::string partial = joined(storage::directory_of(target), fmt::format(".{}.partial", storage::file_name_of(target)));
+  const std::string partial = joined(storage::directory_of(target), partial_name(storage::file_name_of(target)));
+  const auto mode = copied_mode(from_path, target);
+  const NotedSignals signals;
   storage::OpenOptions options;
   options.mode = storage::OpenOptions::Mode::kCreate;
   options.exclusive_lock = true;
   const auto to = driver->open(partial, options).value();
   try {
+    if (mode) {
+      set_mode(partial, *mode);
+    }
     copy_bytes(*from, *to);
     if (sync) {
       to->sync().throw_if_error();
     }
     driver->rename(partial, target).throw_if_error();
-  } catch (const Error&) {
-    static_cast<void>(driver->remove(partial));
-    throw;
+  } catch (const Error& error) {
+    const Status removed = driver->remove(partial);
+    if (removed.ok()) {
+      throw;
+    }
+    throw Error(error.code(), fmt::format("{}; '{}' stays, remove it ({})", error.what(), partial, removed.message()));
   }
   to->close().throw_if_error();
   if (sync) {

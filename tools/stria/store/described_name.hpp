@@ -4,9 +4,14 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "store/store_command.hpp"
+
 namespace stria::tool {
 
-/// Throws stria::Error.
-nlohmann::json described_name(const std::string& url);
+/// `bytes` and `modified` are null where `asker` gets no answer. Throws stria::Error.
+nlohmann::json described_name(const std::string& url, StateAsker& asker);
+
+/// A time since 1970 on this machine's clock; `with_seconds`: otherwise to the minute.
+std::string time_text(int64_t ns, bool with_seconds);
 
 }  // namespace stria::tool

@@ -222,6 +222,10 @@ int sync_file(const char*, int, fuse_file_info* info) {
   });
 }
 
+int sync_directory(const char* path, int, fuse_file_info*) {
+  return answer([&] { return minus_errno(mounted().driver.sync_directory(url_of(path))); });
+}
+
 int release(const char*, fuse_file_info* info) {
   return answer([&] {
     const std::unique_ptr<OpenFile> file(&open_file(info));
@@ -328,6 +332,7 @@ const fuse_operations& mounted_store_operations() {
     calls.write = write_bytes;
     calls.truncate = truncate;
     calls.fsync = sync_file;
+    calls.fsyncdir = sync_directory;
     calls.release = release;
     calls.unlink = remove_file;
     calls.mkdir = make_directory;

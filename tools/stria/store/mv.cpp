@@ -1,4 +1,5 @@
 // stria mv: renames a file within a store or a pool.
+#include "storage/path.hpp"
 #include "storage/rados/rados_path.hpp"
 #include "storage/registry.hpp"
 #include "store/places.hpp"
@@ -21,6 +22,10 @@ bool needs_copy(const std::string& from, const std::string& to) {
 int run(const std::string& from, const std::string& where) {
   if (is_root(from)) {
     throw Error(ErrorCode::kInvalidArgument, "'" + from + "' is a root, which keeps its name");
+  }
+  if (!storage::is_remote_path(where) || storage::is_rados_path(from) != storage::is_rados_path(where)) {
+    throw Error(ErrorCode::kInvalidArgument, "'" + where + "' is not in the store of '" + from +
+                                                 "', and mv only changes names: copy it (stria cp), then remove it (stria rm)");
   }
   const std::string to = target_of(from, where);
   if (needs_copy(from, to)) {

@@ -13,6 +13,8 @@ namespace stria::tool {
 
 namespace {
 
+constexpr uint32_t kModeBits = 0777;
+
 PlaceKind local_kind_of(const std::string& path) {
   std::error_code error;
   switch (std::filesystem::status(path, error).type()) {
@@ -72,6 +74,33 @@ PlaceKind kind_of(const std::string& path) {
       throw;
     }
     return PlaceKind::kNothing;
+  }
+}
+
+std::optional<uint32_t> mode_of(const std::string& path) {
+  if (storage::is_rados_path(path) || kind_of(path) == PlaceKind::kNothing) {
+    return {};
+  }
+  if (storage::is_remote_path(path)) {
+    return attributes_of(path).owner.mode & kModeBits;
+  }
+  return static_cast<uint32_t>(std::filesystem::status(path).permissions()) & kModeBits;
+}
+
+void set_mode(const std::string& path, uint32_t mode) {
+  if (storage::is_rados_path(path)) {
+    return;
+  }
+  if (storage::is_remote_path(path)) {
+    wire::SetOwnership change;
+    change.mode = mode;
+    set_ownership(path, change);
+    return;
+  }
+  std::error_code error;
+  std::filesystem::permissions(path, static_cast<std::filesystem::perms>(mode), error);
+  if (error) {
+    throw Error(ErrorCode::kIo, fmt::format("set the mode of '{}': {}", path, error.message()));
   }
 }
 

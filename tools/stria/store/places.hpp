@@ -1,6 +1,8 @@
 // Paths of this machine, of stores and of pools alike: what cp and mv take.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,12 @@ enum class PlaceKind { kNothing, kFile, kDirectory };
 /// What has that name. Throws stria::Error, kInvalidArgument for what is neither a file nor a
 /// directory.
 PlaceKind kind_of(const std::string& path);
+
+/// Who may read, write and execute it: 9 bits. None where nothing has that name, and in a pool.
+std::optional<uint32_t> mode_of(const std::string& path);
+
+/// Sets what mode_of() tells; not in a pool. Throws stria::Error.
+void set_mode(const std::string& path, uint32_t mode);
 
 /// Where `from` goes when it is copied or moved to `to`: into it, if `to` is a directory or ends in
 /// a slash.

@@ -1,4 +1,6 @@
 // stria rm: removes files of a store or a pool; with -r also directories and all in them.
+#include <fmt/format.h>
+
 #include "store/store_command.hpp"
 
 namespace stria::tool {
@@ -22,11 +24,18 @@ void remove(const std::string& url, bool recursive) {
   remove_name(url);
 }
 
+/// What can't be removed doesn't keep the rest.
 int run(const Arguments& arguments) {
+  int outcome = kDone;
   for (const std::string& path : arguments.paths) {
-    remove(path, arguments.recursive);
+    try {
+      remove(path, arguments.recursive);
+    } catch (const Error& error) {
+      fmt::print(stderr, "stria: {}\n", error.what());
+      outcome = kUnusableInput;
+    }
   }
-  return kDone;
+  return outcome;
 }
 
 }  // namespace

@@ -32,16 +32,18 @@ std::string pool_text(const std::string& url, const json& description) {
                      readable(description["object_bytes"].get<int64_t>()));
 }
 
-json describe(const std::string& url) {
+json describe(const std::string& url, StateAsker& asker) {
   const wire::Attributes attributes = attributes_of(url);
   json description = {{"path", url},
                       {"directory", attributes.is_directory},
                       {"mode", fmt::format("{:04o}", attributes.owner.mode)},
                       {"uid", attributes.owner.uid},
                       {"gid", attributes.owner.gid},
-                      {"made", fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(attributes.created_ns / 1000000000))}};
+                      {"made", time_text(attributes.created_ns, true)}};
   if (!attributes.is_directory) {
-    description["bytes"] = state_of_file(url, attributes.place).bytes;
+    const auto state = asker.ask(url, attributes.place);
+    description["bytes"] = state ? json(state->bytes) : json();
+    description["modified"] = state ? json(time_text(std::max(state->modified_ns, attributes.created_ns), true)) : json();
     description["stripe_bytes"] = attributes.place.stripe_bytes;
     for (const wire::ServerPlace& slot : attributes.place.slots) {
       description["servers"].push_back({{"index", slot.index}, {"address", slot.address}});
@@ -56,8 +58,11 @@ std::string store_text(const std::string& url, const json& description) {
   text += fmt::format("  mode {}, user {}, group {}\n", description["mode"].get<std::string>(),
                       user_name(description["uid"].get<uint32_t>()), group_name(description["gid"].get<uint32_t>()));
   if (!description["directory"]) {
-    text += fmt::format("  {} bytes in stripes of {} on {} servers:", description["bytes"].get<int64_t>(),
-                        readable(description["stripe_bytes"].get<int64_t>()), description["servers"].size());
+    const json& modified = description["modified"];
+    text += fmt::format("  changed {}\n", modified.is_null() ? "?" : modified.get<std::string>());
+    text += fmt::format(
+        "  {} bytes in stripes of {} on {} servers:", description["bytes"].is_null() ? "?" : description["bytes"].dump(),
+        readable(description["stripe_bytes"].get<int64_t>()), description["servers"].size());
     for (const json& server : description["servers"]) {
       text += " " + server["address"].get<std::string>();
     }
@@ -68,19 +73,25 @@ std::string store_text(const std::string& url, const json& description) {
 
 int run(const std::string& url, bool as_json) {
   const bool in_pool = storage::is_rados_path(url);
-  const json description = described_name(url);
+  StateAsker asker;
+  const json description = described_name(url, asker);
   std::string text = description.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
   if (!as_json) {
     text = in_pool ? pool_text(url, description) : store_text(url, description);
   }
   std::fputs(text.c_str(), stdout);
-  return kDone;
+  return told_trouble(asker);
 }
 
 }  // namespace
 
-json described_name(const std::string& url) {
-  return storage::is_rados_path(url) ? describe_in_pool(url) : describe(url);
+json described_name(const std::string& url, StateAsker& asker) {
+  return storage::is_rados_path(url) ? describe_in_pool(url) : describe(url, asker);
+}
+
+std::string time_text(int64_t ns, bool with_seconds) {
+  const std::tm time = fmt::localtime(ns / 1000000000);
+  return with_seconds ? fmt::format("{:%Y-%m-%d %H:%M:%S}", time) : fmt::format("{:%Y-%m-%d %H:%M}", time);
 }
 
 void add_stat(CLI::App& app, Action& action) {

@@ -21,12 +21,15 @@ using nlohmann::json;
 using Figures = std::map<std::string, int64_t>;
 
 constexpr std::chrono::milliseconds kPatience{2000};
+constexpr std::chrono::seconds kLongestWait{60};
+constexpr std::chrono::milliseconds kBetweenLooks{200};
 
 struct Arguments {
   std::string url;
   bool as_json = false;
   double watch_seconds = 0;
-  int64_t times = 0;  // 0: until the user ends it
+  int64_t times = 0;     // 0: until the user ends it
+  int64_t wait_for = 0;  // so many servers
 };
 
 struct ServerState {
@@ -165,7 +168,41 @@ void show(const Arguments& arguments, const Moment& now, const Moment* before) {
   std::fflush(stdout);
 }
 
+/// How many servers answer; none while the manager doesn't, whose trouble is then set.
+int64_t count_answers(const Arguments& arguments, std::string& trouble) {
+  try {
+    const Moment now = look(arguments);
+    trouble.clear();
+    return std::count_if(now.servers.begin(), now.servers.end(),
+                         [](const ServerState& server) { return server.trouble.empty(); });
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kIo) {
+      throw;
+    }
+    trouble = error.what();
+    return 0;
+  }
+}
+
+int wait(const Arguments& arguments) {
+  const auto end = std::chrono::steady_clock::now() + kLongestWait;
+  std::string trouble;
+  int64_t count = 0;
+  while ((count = count_answers(arguments, trouble)) < arguments.wait_for) {
+    if (std::chrono::steady_clock::now() > end) {
+      fmt::print(stderr, "stria: {} of {} servers answer after {} s{}{}\n", count, arguments.wait_for, kLongestWait.count(),
+                 trouble.empty() ? "" : ": ", trouble);
+      return kAnswerIsNo;
+    }
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+  return kDone;
+}
+
 int run(const Arguments& arguments) {
+  if (arguments.wait_for > 0) {
+    return wait(arguments);
+  }
   Moment before;
   for (int64_t shown = 0;; ++shown) {
     Moment now = look(arguments);
@@ -190,6 +227,9 @@ void add_status(CLI::App& app, Action& action) {
   command->add_option("--watch", arguments->watch_seconds, "again every so many seconds, with the rates in between")
       ->check(CLI::Range(0.05, 1e6));
   command->add_option("--times", arguments->times, "so many times")->check(in_range(1, 1000000000));
+  command
+      ->add_option("--wait", arguments->wait_for, "print nothing, return as soon as so many servers answer; exits 1 after 60 s")
+      ->check(in_range(1, wire::kMaxServers));
   command->callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
 }
 

@@ -2,6 +2,8 @@
 // process, without MPI.
 #pragma once
 
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,6 +54,22 @@ struct FileState {
   int64_t modified_ns = 0;  ///< since 1970; 0: no server has any of it
 };
 FileState state_of_file(const std::string& url, const wire::Opened& place);
+
+/// Asks for the states of files, and lets no server that is away delay this more than once.
+class StateAsker {
+ public:
+  /// None when a server of the file doesn't answer; then trouble() tells which.
+  std::optional<FileState> ask(const std::string& url, const wire::Opened& place);
+  /// Empty: all answered.
+  const std::string& trouble() const { return trouble_; }
+
+ private:
+  std::set<std::string> silent_;  // servers
+  std::string trouble_;
+};
+
+/// Prints the trouble, if there was any; returns the exit status that says so.
+int told_trouble(const StateAsker& asker);
 
 /// Its address, or that it has none any more.
 std::string address_of(const wire::StoreServers::Entry& server);
