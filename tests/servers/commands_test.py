@@ -88,6 +88,17 @@ def test_the_longest_names(store, work):
     assert (work / "back" / ("n" * 255)).read_bytes() == b"long"
 
 
+def test_names_do_nothing_on_a_terminal(store, work):
+    (work / "bad\x1b[31m").write_bytes(b"")
+    run("cp", work / "bad\x1b[31m", f"{store.url}/terminal/").succeeded()
+    assert "\x1b" in run("ls", store.url + "/terminal").succeeded().stdout
+    terminal, its_end = os.openpty()
+    subprocess.run([PROGRAM, "ls", store.url + "/terminal"], stdout=its_end, check=True)
+    os.close(its_end)
+    assert os.read(terminal, 1000).strip() == b"bad?[31m"
+    os.close(terminal)
+
+
 def test_rm_goes_on_and_mv_advises(store, work):
     url = store.url + "/several"
     for name in ("a", "b"):
