@@ -39,4 +39,9 @@ Result<std::unique_ptr<Reader>> open_file(storage::File& file) {
   return is_netcdf ? format_of(Format::kNetcdf, file.path()).open(file) : default_format().open(file);
 }
 
+Result<bool> is_container(storage::File& file) {
+  STRIA_ASSIGN_OR_RETURN(const bool is_hdf5, Hdf5Format::recognises(file));
+  return is_hdf5 ? is_hdf5 : NetcdfFormat::recognises(file);
+}
+
 }  // namespace stria::container

@@ -313,6 +313,23 @@ TEST_P(DriverTest, NamesAreReplacedAtOnce) {
   EXPECT_FALSE(*driver().exists(path("old")));
 }
 
+TEST_P(DriverTest, ANameTellsWhoseItIsAndWhenItChanged) {
+  EXPECT_EQ(driver().name_info(path("f")).status().code(), ErrorCode::kNotFound);
+  write_block("f", std::byte{1}, OpenOptions::Mode::kCreate);
+  const auto before = driver().name_info(path("f"));
+  ASSERT_TRUE(before.ok()) << before.status().message();
+  EXPECT_TRUE(before->is_plain_file && before->is_mine);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // clocks of files are coarse
+  write_block("f", std::byte{2}, OpenOptions::Mode::kReadWrite);
+  const auto after = driver().name_info(path("f"));
+  ASSERT_TRUE(after.ok()) << after.status().message();
+  ASSERT_EQ(before->changed_ns.has_value(), after->changed_ns.has_value());
+  if (after->changed_ns) {
+    EXPECT_GT(*after->changed_ns, *before->changed_ns);
+  }
+  EXPECT_TRUE(driver().open(path("f"), {.mode = OpenOptions::Mode::kReadWrite, .mine_only = true}).ok());
+}
+
 TEST_P(DriverTest, OpenAgainMeansTheOpenFile) {
   write_block("first", std::byte{1}, OpenOptions::Mode::kCreate);
   const auto held = open("first", OpenOptions::Mode::kReadWrite);

@@ -58,4 +58,9 @@ Result<std::unique_ptr<RangeLock>> File::own() {
                 describe("own", path()) + ": this storage doesn't tell which programs have a file open");
 }
 
+Result<NameInfo> Driver::name_info(const std::string& path) {
+  STRIA_ASSIGN_OR_RETURN(const bool is_there, exists(path));
+  return is_there ? Result<NameInfo>(NameInfo()) : Status(ErrorCode::kNotFound, describe("look up", path) + ": no such file");
+}
+
 }  // namespace stria::storage

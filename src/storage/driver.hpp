@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -94,6 +95,15 @@ struct Identity {
   uint64_t device = 0;
   uint64_t number = 0;
   bool operator==(const Identity&) const = default;
+};
+
+/// What the storage tells of a name, without opening the file.
+struct NameInfo {
+  bool is_plain_file = true;  ///< not a link, a directory or a pipe, and it has no other name
+  /// It belongs to this process's user, or the storage tells no owners.
+  bool is_mine = true;
+  /// When its bytes changed last, since 1970, by the storage's clock.
+  std::optional<int64_t> changed_ns{};
 };
 
 /// An open file. Calls from several threads on one File must not overlap, unless a function says
@@ -196,6 +206,10 @@ struct OpenOptions {
   /// write with it; kAlreadyExists when one of these has the file open. Where the storage has no
   /// such locks there is none.
   bool beside_readers = false;
+  /// Take nothing but what NameInfo calls a plain file of this process's user, and follow no link:
+  /// kPermissionDenied. For directories in which other users can make files. A file is created so
+  /// only with exclusive_lock.
+  bool mine_only = false;
   /// The caller expects no other writer. The storage then leaves out what only pays where writers
   /// contend. If there is another writer, nothing goes wrong.
   bool sole_writer = false;
@@ -221,6 +235,8 @@ class Driver {
   virtual Result<std::unique_ptr<File>> open_again(const File& file, const OpenOptions& options) = 0;
   /// Returns which file `path` means now.
   virtual Result<Identity> identity(const std::string& path) = 0;
+  /// Returns what the storage tells of `path`; a link is not followed. kNotFound.
+  virtual Result<NameInfo> name_info(const std::string& path);
   /// Gives the file `from` the name `to`, atomically; a file that had this name is replaced.
   virtual Status rename(const std::string& from, const std::string& to) = 0;
   virtual Status remove(const std::string& path) = 0;

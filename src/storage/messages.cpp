@@ -30,6 +30,11 @@ Status check_open_again(const File& file, bool known, const OpenOptions& options
   return {};
 }
 
+Status not_mine(const char* operation, const std::string& path) {
+  return Status(ErrorCode::kPermissionDenied,
+                describe(operation, path) + ": it is a link, belongs to another user, or is no plain file of one name");
+}
+
 Status file_in_use(const std::string& path) {
   return Status(ErrorCode::kAlreadyExists, describe("lock", path) + ": in use by another program");
 }

@@ -22,6 +22,9 @@ Status check_open_again(const File& file, bool known, const OpenOptions& options
 /// The error of a file that another program has locked.
 Status file_in_use(const std::string& path);
 
+/// The error of a file that OpenOptions::mine_only keeps out.
+Status not_mine(const char* operation, const std::string& path);
+
 /// True when [offset, offset + bytes) can be a place in a file.
 inline bool is_valid_segment(int64_t offset, int64_t bytes) {
   return offset >= 0 && bytes >= 0 && bytes <= INT64_MAX - offset;

@@ -30,6 +30,10 @@ class RoutedDriver final : public Driver {
     STRIA_ASSIGN_OR_RETURN(const auto driver, driver_of("look up", path));
     return driver->identity(path);
   }
+  Result<NameInfo> name_info(const std::string& path) override {
+    STRIA_ASSIGN_OR_RETURN(const auto driver, driver_of("look up", path));
+    return driver->name_info(path);
+  }
   Status rename(const std::string& from, const std::string& to) override {
     STRIA_ASSIGN_OR_RETURN(const auto driver, driver_of("rename", from));
     STRIA_ASSIGN_OR_RETURN(const auto other, driver_of("rename", to));

@@ -1,5 +1,7 @@
 #include "container/hdf5/hdf5_format.hpp"
 
+#include <array>
+#include <string_view>
 #include <vector>
 
 #include "base/checked.hpp"
@@ -8,6 +10,7 @@
 #include "container/hdf5/grow/hdf5_growth.hpp"
 #include "container/hdf5/read/reader.hpp"
 #include "container/hdf5/write/element_format.hpp"
+#include "container/hdf5/write/format.hpp"
 #include "container/hdf5/write/writer.hpp"
 
 namespace stria::container {
@@ -75,6 +78,13 @@ class InOrder : public Layout {
 };
 
 }  // namespace
+
+Result<bool> Hdf5Format::recognises(storage::File& file) {
+  std::array<char, h5::kSignature.size()> begin{};
+  const storage::ReadSegment segment{0, reinterpret_cast<std::byte*>(begin.data()), begin.size()};
+  STRIA_ASSIGN_OR_RETURN(const int64_t read, file.read({&segment, 1}));
+  return read == segment.bytes && std::string_view(begin.data(), begin.size()) == h5::kSignature;
+}
 
 std::unique_ptr<Layout> Hdf5Format::make_layout() const {
   return std::make_unique<InOrder>();

@@ -7,6 +7,9 @@ namespace stria::container {
 
 class Hdf5Format : public FileFormat {
  public:
+  /// Whether a file begins with the format's signature.
+  static Result<bool> recognises(storage::File& file);
+
   Format format() const override { return Format::kHdf5; }
   std::unique_ptr<Layout> make_layout() const override;
   Result<std::unique_ptr<Writer>> make_writer(const Layout& layout) const override;

@@ -35,6 +35,11 @@ Result<std::unique_ptr<File>> FaultDriver::open_again(const File& file, const Op
   return std::unique_ptr<File>(std::make_unique<FaultFile>(std::move(again), script_, calls_));
 }
 
+Result<NameInfo> FaultDriver::name_info(const std::string& path) {
+  STRIA_RETURN_IF_ERROR(decide(*script_, Operation::kExists, path));
+  return driver_->name_info(path);
+}
+
 Status FaultDriver::rename(const std::string& from, const std::string& to) {
   STRIA_RETURN_IF_ERROR(decide(*script_, Operation::kRename, from));
   return driver_->rename(from, to);

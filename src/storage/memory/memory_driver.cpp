@@ -70,6 +70,16 @@ Result<Identity> MemoryDriver::identity(const std::string& path) {
   return found->second->identity();
 }
 
+Result<NameInfo> MemoryDriver::name_info(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  const auto found = names_.find(path);
+  if (found == names_.end()) {
+    return Status::from_errno(ENOENT, describe("look up", path));
+  }
+  const std::lock_guard inode_lock(found->second->mutex);
+  return NameInfo{.changed_ns = found->second->changed_ns};
+}
+
 Status MemoryDriver::rename(const std::string& from, const std::string& to) {
   const std::lock_guard lock(mutex_);
   const auto found = names_.find(from);
@@ -157,6 +167,7 @@ void MemoryDriver::crash(std::optional<uint64_t> seed) {
       fresh->content =
           seed.has_value() ? SparseBytes::mix(inode->durable_content, inode->content, random) : inode->durable_content;
       fresh->durable_content = fresh->content;
+      fresh->changed_ns = inode->changed_ns;
     }
     inode = fresh;
   }

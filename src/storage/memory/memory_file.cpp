@@ -60,6 +60,7 @@ Status MemoryFile::write(std::span<const WriteSegment> segments) {
   STRIA_RETURN_IF_ERROR(check_segments("write", path_, segments));
   const std::lock_guard lock(inode_->mutex);
   STRIA_RETURN_IF_ERROR(check("write", true));
+  inode_->changed_ns = MemoryInode::now_ns();
   for (const WriteSegment& segment : segments) {
     try {
       inode_->content.write(segment.offset, segment.data, segment.bytes);
@@ -150,6 +151,7 @@ Status MemoryFile::resize(int64_t bytes) {
   if (bytes < 0) {
     return Status::from_errno(EINVAL, describe("resize", path_, bytes, 0));
   }
+  inode_->changed_ns = MemoryInode::now_ns();
   inode_->content.resize(bytes);
   return {};
 }

@@ -1,6 +1,7 @@
 // One file in memory and a handle on it.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <list>
 #include <memory>
@@ -26,8 +27,11 @@ struct MemoryInode {
   };
   std::list<LockedRange> locked_ranges;
   std::condition_variable range_unlocked;
+  int64_t changed_ns = now_ns();
   bool lost = false;  ///< in a crash: handles from before it are dead
 
+  /// Since 1970.
+  static int64_t now_ns() { return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count(); }
   Identity identity() const { return {0, reinterpret_cast<uintptr_t>(this)}; }
 };
 

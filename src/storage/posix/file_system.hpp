@@ -2,6 +2,7 @@
 #pragma once
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "storage/driver.hpp"
 
@@ -9,6 +10,13 @@ namespace stria::storage {
 
 inline Identity identity_of(const struct stat& details) {
   return {details.st_dev, details.st_ino};
+}
+
+inline NameInfo info_of(const struct stat& details) {
+  constexpr int64_t kNsPerSecond = 1000000000;
+  return {.is_plain_file = S_ISREG(details.st_mode) && details.st_nlink <= 1,
+          .is_mine = details.st_uid == geteuid(),
+          .changed_ns = details.st_mtim.tv_sec * kNsPerSecond + details.st_mtim.tv_nsec};
 }
 
 /// Asks for the preferred block size, the stripes where the file system has them (stripes.hpp), and

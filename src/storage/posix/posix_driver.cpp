@@ -34,6 +34,14 @@ Result<Identity> PosixDriver::identity(const std::string& path) {
   return identity_of(details);
 }
 
+Result<NameInfo> PosixDriver::name_info(const std::string& path) {
+  struct stat details = {};
+  if (::lstat(path.c_str(), &details) != 0) {
+    return Status::from_errno(errno, describe("look up", path));
+  }
+  return info_of(details);
+}
+
 Status PosixDriver::rename(const std::string& from, const std::string& to) {
   if (calls_.rename(from.c_str(), to.c_str()) == 0) {
     return {};

@@ -23,7 +23,7 @@ constexpr int kLockAttempts = 10;
 constexpr int64_t kOwnerByte = (int64_t{1} << 62) - 1;
 
 int open_flags(const OpenOptions& options) {
-  int flags = O_CLOEXEC | (options.direct ? O_DIRECT : 0);
+  int flags = O_CLOEXEC | (options.direct ? O_DIRECT : 0) | (options.mine_only ? O_NOFOLLOW : 0);
   switch (options.mode) {
     case OpenOptions::Mode::kRead:
       return flags | O_RDONLY;
@@ -64,6 +64,9 @@ Status open_error(const std::string& path, const OpenOptions& options, int error
   if (options.direct && error_number == EINVAL) {
     return Status(ErrorCode::kUnsupported, describe(open_verb(options), path) + ": this file system offers no direct I/O");
   }
+  if (options.mine_only && error_number == ELOOP) {
+    return not_mine(open_verb(options), path);
+  }
   if (error_number == ESTALE) {
     const char* what = options.expected_number != 0
                            ? ": the name goes on meaning another file here than on the node that opened it first"
@@ -71,6 +74,16 @@ Status open_error(const std::string& path, const OpenOptions& options, int error
     return Status(ErrorCode::kIo, describe(open_verb(options), path) + what);
   }
   return Status::from_errno(error_number, describe(open_verb(options), path));
+}
+
+/// For OpenOptions::mine_only.
+Status check_mine(SystemCalls& calls, const std::string& path, int descriptor, const OpenOptions& options) {
+  struct stat opened = {};
+  if (calls.fstat(descriptor, &opened) != 0) {
+    return open_error(path, options, errno);
+  }
+  const NameInfo info = info_of(opened);
+  return info.is_plain_file && info.is_mine ? Status() : not_mine(open_verb(options), path);
 }
 
 /// True while `path` still names the open file. A program that held the lock before may have
@@ -134,7 +147,10 @@ Result<int> open_locked(SystemCalls& calls, const std::string& path, const OpenO
       return open_error(path, options, errno);
     }
     bool stale = false;
-    Status locked = lock(calls, path, descriptor, &stale);
+    Status locked = options.mine_only ? check_mine(calls, path, descriptor, options) : Status();
+    if (locked.ok()) {
+      locked = lock(calls, path, descriptor, &stale);
+    }
     if (locked.ok() && !stale && options.mode == OpenOptions::Mode::kCreate) {
       locked = cut(calls, path, descriptor);
     }
@@ -187,6 +203,9 @@ Result<std::unique_ptr<PosixFile>> PosixFile::open(SystemCalls& calls, const std
     }
   }
   STRIA_ASSIGN_OR_RETURN(auto file, make_file(calls, path, descriptor, options));
+  if (options.mine_only) {
+    STRIA_RETURN_IF_ERROR(check_mine(calls, path, descriptor, options));
+  }
   if (options.beside_readers && !lock_beside_readers(calls, descriptor)) {
     return file_in_use(path);
   }

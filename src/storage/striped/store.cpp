@@ -23,6 +23,10 @@ Store::Store(wire::Address manager, std::shared_ptr<const wire::Key> key, Encryp
   manager_.after_greeting = [this](ServerLink& link, Clock::time_point deadline) { return take_up_handles(link, deadline); };
 }
 
+uint32_t Store::uid() const {
+  return key_ == nullptr ? wire::this_user().uid : key_->claim().user.uid;
+}
+
 // Called while the connection to the manager is made, with its mutex held.
 Status Store::take_up_handles(ServerLink& link, Clock::time_point deadline) {
   for (auto& [number, open] : handles_) {

@@ -23,6 +23,9 @@ class Store {
   /// Returns the store of the manager at `address` ("host:port"). Sends nothing yet.
   static Result<std::shared_ptr<Store>> at(const std::string& address);
 
+  /// The user for whom the store is asked.
+  uint32_t uid() const;
+
   /// Asks the manager. An error is the manager's own or names the manager.
   Result<std::vector<std::byte>> ask_manager(wire::Kind kind, std::vector<std::byte> body);
 

@@ -6,6 +6,7 @@
 #include "base/byte_range.hpp"
 #include "storage/first_server.hpp"
 #include "storage/messages.hpp"
+#include "storage/striped/file_state.hpp"
 #include "storage/striped/store.hpp"
 #include "storage/striped/striped_file.hpp"
 #include "wire/address.hpp"
@@ -36,6 +37,18 @@ Result<std::vector<std::byte>> ask_about(const char* operation, const std::strin
   }
   auto reply = place->store->ask_manager(kind, wire::encode(wire::Path{place->path}));
   return reply.ok() ? std::move(reply) : reply.status().with_context(what);
+}
+
+Result<wire::Attributes> attributes_of(const std::string& path) {
+  const auto reply = ask_about("look up", path, wire::Kind::kStat);
+  STRIA_RETURN_IF_ERROR(reply.status());
+  return wire::decode<wire::Attributes>(*reply);
+}
+
+/// For OpenOptions::mine_only, of a file that is open.
+Status check_mine(const char* operation, const std::string& path, const Store& store, const wire::Opened& opened) {
+  STRIA_ASSIGN_OR_RETURN(const auto attributes, attributes_of(path));
+  return attributes.place.file == opened.file && attributes.owner.uid == store.uid() ? Status() : not_mine(operation, path);
 }
 
 // Rounds the unit up to whole pages, so that no page of a server's file has bytes of two stripes.
@@ -77,6 +90,9 @@ Result<std::unique_ptr<File>> StripedDriver::open(const std::string& path, const
     // The manager always knows what a name means now; waiting would not change its answer.
     return Status(ErrorCode::kIo, what + ": the name means another file than the one that was opened first");
   }
+  if (options.mine_only) {
+    STRIA_RETURN_IF_ERROR(check_mine(creates ? "create" : "open", path, *place->store, *opened));
+  }
   if (opened->cut) {
     STRIA_RETURN_IF_ERROR(file->resize(0));
   }
@@ -90,12 +106,22 @@ Result<std::unique_ptr<File>> StripedDriver::open_again(const File& file, const 
 }
 
 Result<Identity> StripedDriver::identity(const std::string& path) {
-  const auto reply = ask_about("look up", path, wire::Kind::kStat);
-  STRIA_RETURN_IF_ERROR(reply.status());
-  STRIA_ASSIGN_OR_RETURN(const auto attributes, wire::decode<wire::Attributes>(*reply));
+  STRIA_ASSIGN_OR_RETURN(const auto attributes, attributes_of(path));
   STRIA_ASSIGN_OR_RETURN(const Place place, find(path));
   STRIA_ASSIGN_OR_RETURN(const uint64_t store, place.store->number());
   return Identity{store, attributes.place.file};
+}
+
+Result<NameInfo> StripedDriver::name_info(const std::string& path) {
+  STRIA_ASSIGN_OR_RETURN(const auto attributes, attributes_of(path));
+  STRIA_ASSIGN_OR_RETURN(const Place place, find(path));
+  NameInfo info{.is_plain_file = !attributes.is_directory, .is_mine = attributes.owner.uid == place.store->uid()};
+  if (info.is_plain_file) {
+    const auto state = state_of_file(place.store, attributes.place);
+    STRIA_RETURN_IF_ERROR(state.status().with_context(describe("look up", path)));
+    info.changed_ns = std::max(state->modified_ns, attributes.created_ns);
+  }
+  return info;
 }
 
 Status StripedDriver::rename(const std::string& from, const std::string& to) {

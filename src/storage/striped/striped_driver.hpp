@@ -22,6 +22,7 @@ class StripedDriver : public Driver {
   Result<std::unique_ptr<File>> open(const std::string& path, const OpenOptions& options) override;
   Result<std::unique_ptr<File>> open_again(const File& file, const OpenOptions& options) override;
   Result<Identity> identity(const std::string& path) override;
+  Result<NameInfo> name_info(const std::string& path) override;
   Status rename(const std::string& from, const std::string& to) override;
   Status remove(const std::string& path) override;
   Result<bool> exists(const std::string& path) override;

@@ -27,6 +27,7 @@ class TracedDriver final : public Driver {
     return traced(file.path(), [&] { return driver_->open_again(file, options); });
   }
   Result<Identity> identity(const std::string& path) override { return driver_->identity(path); }
+  Result<NameInfo> name_info(const std::string& path) override { return driver_->name_info(path); }
   Status rename(const std::string& from, const std::string& to) override {
     const Span span(trace::kind(BuiltIn::kStorageName));
     return driver_->rename(from, to);

@@ -85,7 +85,7 @@ timespec time_of(int64_t ns) {
   return {static_cast<time_t>(ns / 1000000000), static_cast<long>(ns % 1000000000)};
 }
 
-void describe(const wire::Attributes& attributes, const FileState& state, struct stat* details) {
+void describe(const wire::Attributes& attributes, const storage::FileState& state, struct stat* details) {
   std::memset(details, 0, sizeof *details);
   details->st_mode = (attributes.is_directory ? S_IFDIR : S_IFREG) | attributes.owner.mode;
   details->st_nlink = attributes.is_directory ? 2 : 1;
@@ -103,7 +103,7 @@ int get_attributes(const char* path, struct stat* details, fuse_file_info*) {
   return answer([&] {
     const std::string url = url_of(path);
     const wire::Attributes attributes = attributes_of(url);
-    describe(attributes, attributes.is_directory ? FileState() : state_of_file(url, attributes.place), details);
+    describe(attributes, attributes.is_directory ? storage::FileState() : state_of_file(url, attributes.place), details);
     return 0;
   });
 }

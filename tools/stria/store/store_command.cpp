@@ -47,67 +47,27 @@ namespace {
 
 constexpr std::chrono::milliseconds kShortPatience{2000};
 
-/// The outcomes of `calls` are those of the servers. 0: with the patience of every request.
-struct AskedServers {
-  std::vector<storage::Store::Borrowed> links;
-  std::vector<storage::Call> calls;
-  Status outcome;
-};
-
-AskedServers ask_for_extents(const std::string& url, const wire::Opened& place, std::chrono::milliseconds patience) {
-  AskedServers asked;
-  asked.outcome = wire::check_servers(place);
-  if (!asked.outcome.ok()) {
-    return asked;
-  }
-  const auto store = find_in_store(url).store;
-  for (const wire::ServerPlace& slot : place.slots) {
-    asked.links.push_back(storage::Store::borrow(store, slot.address).value());
-    storage::Call& call = asked.calls.emplace_back();
-    call.link = asked.links.back().link();
-    call.kind = wire::Kind::kExtent;
-    call.body = wire::encode(wire::LocalFile{place.file, place.ticket, 0});
-    call.patience = patience;
-  }
-  asked.outcome = storage::run_calls(asked.calls);
-  return asked;
-}
-
-FileState state_from(const wire::Opened& place, const std::vector<storage::Call>& calls) {
-  const wire::Layout layout{place.stripe_bytes, static_cast<int64_t>(place.slots.size())};
-  FileState state;
-  for (size_t slot = 0; slot < calls.size(); ++slot) {
-    const auto extent = wire::decode<wire::Extent>(calls[slot].reply).value();
-    state.bytes = std::max(state.bytes, layout.file_bytes(static_cast<int64_t>(slot), extent.local_bytes));
-    state.modified_ns = std::max(state.modified_ns, extent.modified_ns);
-  }
-  return state;
-}
-
 }  // namespace
 
-FileState state_of_file(const std::string& url, const wire::Opened& place) {
-  const AskedServers asked = ask_for_extents(url, place, {});
-  asked.outcome.with_context(fmt::format("'{}'", url)).throw_if_error();
-  return state_from(place, asked.calls);
+storage::FileState state_of_file(const std::string& url, const wire::Opened& place) {
+  const auto state = storage::state_of_file(find_in_store(url).store, place);
+  state.status().with_context(fmt::format("'{}'", url)).throw_if_error();
+  return *state;
 }
 
-std::optional<FileState> StateAsker::ask(const std::string& url, const wire::Opened& place) {
+std::optional<storage::FileState> StateAsker::ask(const std::string& url, const wire::Opened& place) {
   const auto is_silent = [&](const wire::ServerPlace& slot) { return silent_.contains(slot.address); };
   if (std::any_of(place.slots.begin(), place.slots.end(), is_silent)) {
     return {};
   }
-  const AskedServers asked = ask_for_extents(url, place, kShortPatience);
-  if (asked.outcome.ok()) {
-    return state_from(place, asked.calls);
+  std::vector<std::string> silent;
+  const auto state = storage::state_of_file(find_in_store(url).store, place, kShortPatience, &silent);
+  if (!state.ok()) {
+    trouble_ = state.status().with_context(fmt::format("'{}'", url)).message();
+    silent_.insert(silent.begin(), silent.end());
+    return {};
   }
-  trouble_ = asked.outcome.with_context(fmt::format("'{}'", url)).message();
-  for (size_t slot = 0; slot < asked.calls.size(); ++slot) {
-    if (asked.calls[slot].outcome.code() == ErrorCode::kIo) {
-      silent_.insert(place.slots[slot].address);
-    }
-  }
-  return {};
+  return *state;
 }
 
 int told_trouble(const StateAsker& asker) {

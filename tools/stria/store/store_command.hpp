@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "storage/striped/file_state.hpp"
 #include "storage/striped/store.hpp"
 #include "wire/address.hpp"
 #include "wire/messages.hpp"
@@ -49,17 +50,13 @@ void set_ownership(const std::string& url, wire::SetOwnership change);
 wire::StoreServers servers_of(const StoreFile& file, const std::string& url);
 
 /// What the servers of a file know of it. Throws stria::Error.
-struct FileState {
-  int64_t bytes = 0;
-  int64_t modified_ns = 0;  ///< since 1970; 0: no server has any of it
-};
-FileState state_of_file(const std::string& url, const wire::Opened& place);
+storage::FileState state_of_file(const std::string& url, const wire::Opened& place);
 
 /// Asks for the states of files, and lets no server that is away delay this more than once.
 class StateAsker {
  public:
   /// None when a server of the file doesn't answer; then trouble() tells which.
-  std::optional<FileState> ask(const std::string& url, const wire::Opened& place);
+  std::optional<storage::FileState> ask(const std::string& url, const wire::Opened& place);
   /// Empty: all answered.
   const std::string& trouble() const { return trouble_; }
 

@@ -11,7 +11,6 @@ namespace stria::container::h5 {
 
 namespace {
 
-constexpr std::string_view kSignature = "\211HDF\r\n\032\n";
 constexpr size_t kAddressBytes = 8;
 
 Status unable(const std::string& why) {

@@ -10,7 +10,6 @@ namespace stria::container::h5 {
 
 namespace {
 
-constexpr std::string_view kSignature = "\211HDF\r\n\032\n";
 constexpr size_t kAddressBytes = 8;
 constexpr size_t kLengthBytes = 8;
 constexpr size_t kMessageSizeBytes = 2;

@@ -19,6 +19,9 @@ namespace stria::container::h5 {
 /// "Undefined address" of the specification.
 inline constexpr int64_t kNowhere = -1;
 
+/// The first bytes of a file.
+inline constexpr std::string_view kSignature = "\211HDF\r\n\032\n";
+
 /// Little-endian numbers and text, one behind another.
 class Encoder {
  public:

@@ -1,0 +1,41 @@
+#include "storage/striped/file_state.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "storage/striped/call.hpp"
+
+namespace stria::storage {
+
+Result<FileState> state_of_file(const std::shared_ptr<Store>& store, const wire::Opened& place,
+                                std::chrono::milliseconds patience, std::vector<std::string>* silent) {
+  STRIA_RETURN_IF_ERROR(wire::check_servers(place));
+  std::vector<Store::Borrowed> links;
+  std::vector<Call> calls;
+  for (const wire::ServerPlace& slot : place.slots) {
+    STRIA_ASSIGN_OR_RETURN(auto link, Store::borrow(store, slot.address));
+    links.push_back(std::move(link));
+    Call& call = calls.emplace_back();
+    call.link = links.back().link();
+    call.kind = wire::Kind::kExtent;
+    call.body = wire::encode(wire::LocalFile{place.file, place.ticket, 0});
+    call.patience = patience;
+  }
+  const Status asked = run_calls(calls);
+  for (size_t slot = 0; silent != nullptr && slot < calls.size(); ++slot) {
+    if (calls[slot].outcome.code() == ErrorCode::kIo) {
+      silent->push_back(place.slots[slot].address);
+    }
+  }
+  STRIA_RETURN_IF_ERROR(asked);
+  const wire::Layout layout{place.stripe_bytes, static_cast<int64_t>(place.slots.size())};
+  FileState state;
+  for (size_t slot = 0; slot < calls.size(); ++slot) {
+    STRIA_ASSIGN_OR_RETURN(const auto extent, wire::decode<wire::Extent>(calls[slot].reply));
+    state.bytes = std::max(state.bytes, layout.file_bytes(static_cast<int64_t>(slot), extent.local_bytes));
+    state.modified_ns = std::max(state.modified_ns, extent.modified_ns);
+  }
+  return state;
+}
+
+}  // namespace stria::storage
