@@ -21,7 +21,7 @@ class BackgroundCommit;
 
 class Commit {
  public:
-  /// One that has ended well.
+  /// A commit that is done and has not failed, as of a file that needed none in the background.
   Commit() = default;
 
   /// True when wait() would not block. Collective: no.

@@ -47,7 +47,7 @@ Status equip(Environment& environment, Hints hints, access::FileHints&& from_fil
   return Status();
 }
 
-Environment make_environment(std::shared_ptr<Comm> comm, const std::string& path, const Hints& hints) {
+Environment make_environment(const char* call, std::shared_ptr<Comm> comm, const std::string& path, const Hints& hints) {
   Environment environment;
   environment.comm = std::move(comm);
   environment.absolute_paths = true;
@@ -59,7 +59,7 @@ Environment make_environment(std::shared_ptr<Comm> comm, const std::string& path
   environment.problem = or_out_of_memory([&]() -> Status {
     STRIA_RETURN_IF_ERROR(read);
     STRIA_RETURN_IF_ERROR(equip(environment, hints, std::move(from_files), std::move(node_hosts)));
-    return Background::instance().take_unheard_failure(*environment.comm);
+    return Background::instance().take_unheard_failure(*environment.comm).with_context(not_begun(call, path));
   });
   return environment;
 }
@@ -81,7 +81,7 @@ CallNote note_opening(const char* call, const std::string& path, const Hints& hi
 }
 
 std::shared_ptr<Session> create_session(std::shared_ptr<Comm> comm, const std::string& path, const CreateOptions& options) {
-  Environment environment = make_environment(std::move(comm), path, options.hints);
+  Environment environment = make_environment("create", std::move(comm), path, options.hints);
   environment.format = &container::format_of(options.format, path);
   std::shared_ptr<Session> session = WriteSession::create(std::move(environment), path, options).value();
   leave_at_end(session);
@@ -90,14 +90,14 @@ std::shared_ptr<Session> create_session(std::shared_ptr<Comm> comm, const std::s
 
 std::shared_ptr<Session> append_session(std::shared_ptr<Comm> comm, const std::string& path, const AppendOptions& options) {
   std::shared_ptr<Session> session =
-      WriteSession::append(make_environment(std::move(comm), path, options.hints), path, options).value();
+      WriteSession::append(make_environment("append", std::move(comm), path, options.hints), path, options).value();
   leave_at_end(session);
   return session;
 }
 
 std::shared_ptr<Session> open_session(std::shared_ptr<Comm> comm, const std::string& path, const OpenOptions& options) {
   std::shared_ptr<Session> session =
-      ReadSession::open(make_environment(std::move(comm), path, options.hints), path, options).value();
+      ReadSession::open(make_environment("open", std::move(comm), path, options.hints), path, options).value();
   leave_at_end(session);
   return session;
 }

@@ -1,5 +1,6 @@
 #include "stria/paths.hpp"
 
+#include "file/background/staging_place.hpp"
 #include "file/parts/part_names.hpp"
 #include "storage/path.hpp"
 #include "storage/registry.hpp"
@@ -16,6 +17,10 @@ bool path_exists(const std::string& path) {
 
 std::vector<std::string> list_directory(const std::string& directory) {
   return storage::make_driver("posix").value()->list_directory(directory).value();
+}
+
+std::vector<std::string> list_staged(const std::string& place) {
+  return file::staged_files(*storage::make_driver("posix").value(), place).value();
 }
 
 void remove_file(const std::string& path) {

@@ -12,6 +12,7 @@ import random
 import subprocess
 import threading
 import time
+import urllib.parse
 
 import h5py
 import pytest
@@ -158,6 +159,25 @@ def test_sedov_goes_on_from_its_checkpoint(store):
     assert "sedov_hdf5_chk_0002" in names(url), again
     run("verify", f"{url}/sedov_hdf5_chk_0002").succeeded()
     assert not [name for name in names(url) if name.endswith(".partial")]
+
+
+def test_of_a_file_and_its_staged_copy_the_newer_one_counts(store, work):
+    new, old = work / "new", work / "old"
+    for directory, steps in ((new, 2), (old, 1)):
+        run("flash", "sedov", "--max-level", 3, "--steps", steps, "--checkpoint-every", steps, "--out", directory).succeeded()
+    own, other = new / "sedov_hdf5_chk_0000", old / "sedov_hdf5_chk_0000"
+    content = own.read_bytes()
+    near = store.url + "/near"
+    staged = f"{near}/{urllib.parse.quote(str(own), safe='')}"
+    run("cp", other, staged).succeeded()
+    future = time.time() + 1000
+    os.utime(own, (future, future))
+    assert "holds no file for another place" in run("drain", near).succeeded().stdout
+    assert own.read_bytes() == content and names(near) == []
+    run("cp", other, staged).succeeded()
+    os.utime(own, (0, 0))
+    assert f"brought '{own}'" in run("drain", near).succeeded().stdout
+    assert own.read_bytes() == other.read_bytes() and names(near) == []
 
 
 def test_drop_in_with_parallel_hdf5(store, work):

@@ -11,8 +11,7 @@
 #include "comm/pause.hpp"
 #include "mpiio/background/agreements.hpp"
 #include "mpiio/background/job_requests.hpp"
-#include "trace/record/recorder.hpp"
-#include "trace/record/span.hpp"
+#include "trace/record/background_timer.hpp"
 #include "trace/record/wait_timer.hpp"
 
 namespace stria::mpiio {
@@ -110,10 +109,9 @@ void guard(Operation& operation, const Body& body) {
 
 void run_in_background(Operation& operation) {
   guard(operation, [&] {
-    static const trace::Kind kWrite = trace::Recorder::instance().define_kind("background write", trace::Layer::kEngine);
-    static const trace::Kind kRead = trace::Recorder::instance().define_kind("background read", trace::Layer::kEngine);
-    trace::FileSpan span(operation.writes() ? kWrite : kRead, operation.file->trace().id());
-    span->set_bytes(operation.bytes);
+    trace::BackgroundTimer timer(operation.file->trace().id(), operation.writes() ? "background write" : "background read",
+                                 trace::Counter::kBackgroundNs);
+    timer.set_bytes(operation.bytes);
     run_independent(operation, *operation.file->storage().background());
   });
 }
@@ -251,12 +249,19 @@ std::shared_ptr<Job> start_job(const std::shared_ptr<Operation>& operation, Toge
   return job;
 }
 
+namespace {
+
+trace::BackgroundTimer wait_timer(File& file) {
+  return {file.trace().id(), "background wait", trace::Counter::kBackgroundWaitNs};
+}
+
+}  // namespace
+
 void wait_for_job(Job& job) {
   if (job.done.load()) {
     return;
   }
-  static const trace::Kind kWait = trace::Recorder::instance().define_kind("background wait", trace::Layer::kEngine);
-  const trace::FileSpan span(kWait, job.operation->file->trace().id());
+  const trace::BackgroundTimer waited = wait_timer(*job.operation->file);
   const trace::WaitTimer timer;
   File& file = *job.operation->file;
   const CallNote note("a nonblocking or split access", file.path(), file.wait_limits());
@@ -269,6 +274,7 @@ Outcome settle_staged(File& file) {
     return {};
   }
   if (under_way.any_staged()) {
+    const trace::BackgroundTimer waited = wait_timer(file);
     const trace::WaitTimer timer;
     wait_until(file, [&] { return !under_way.any_staged(); });
   }
@@ -277,6 +283,7 @@ Outcome settle_staged(File& file) {
 
 void wait_for_jobs(File& file) {
   if (file.under_way().any()) {
+    const trace::BackgroundTimer waited = wait_timer(file);
     const trace::WaitTimer timer;
     wait_until(file, [&] { return !file.under_way().any(); });
   }

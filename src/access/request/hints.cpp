@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t kMaxBufferBytes = int64_t{1} << 40;
 constexpr int64_t kMostStripes = 1 << 20;
+constexpr int64_t kUsualLeastRate = 1'000'000;
 constexpr int64_t kMostSeconds = 1 << 30;
 constexpr int64_t kMostSubfiles = 1 << 16;
 constexpr int64_t kMostThreads = 1024;
@@ -256,6 +257,13 @@ ResolvedHints resolve_hints(const Hints& hints, std::vector<std::string>& warnin
     if (std::string expected = found->second(resolved, value); !expected.empty()) {
       warnings.push_back(fmt::format("hint '{}' has the value '{}' but needs {}; its default is used", name, value, expected));
     }
+  }
+  if (resolved.staging_rate > 0 && resolved.staging_rate < kUsualLeastRate) {
+    warnings.push_back(
+        fmt::format("hint 'stria_staging_rate' is in bytes a second: {} is less than 1 MB/s", resolved.staging_rate));
+  }
+  if (!resolved.staging_place.empty() && resolved.subfile_count != 0) {
+    warnings.emplace_back("hint 'stria_staging' has no effect on new files with 'stria_subfiles', whose parts lie beside them");
   }
   if (resolved.no_independent_calls) {
     resolved.collective_write = Switch::kEnable;

@@ -76,6 +76,19 @@ TEST(Hints, NoIndependentCallsMeansTwoPhaseBothWays) {
   EXPECT_TRUE(warnings.empty());
 }
 
+TEST(Hints, WhatHardlyIsMeantIsWarnedOf) {
+  const auto warnings_of = [](const stria::Hints& given) {
+    std::vector<std::string> warnings;
+    resolve_hints(given, warnings);
+    return warnings;
+  };
+  EXPECT_EQ(warnings_of({{"stria_staging_rate", "200"}}),
+            std::vector<std::string>{"hint 'stria_staging_rate' is in bytes a second: 200 is less than 1 MB/s"});
+  EXPECT_EQ(warnings_of({{"stria_staging_rate", "1000000"}}), std::vector<std::string>());
+  EXPECT_EQ(warnings_of({{"stria_staging", "/near"}}), std::vector<std::string>());
+  EXPECT_EQ(warnings_of({{"stria_staging", "/near"}, {"stria_subfiles", "2"}}).size(), 1U);
+}
+
 TEST(Hints, UnusableOnesAreReportedAndHaveNoEffect) {
   for (auto [name, value] : std::vector<std::pair<std::string, std::string>>{{"cb_nodes", "0"},
                                                                              {"cb_nodes", "-1"},

@@ -13,6 +13,7 @@
 #include <numeric>
 #include <thread>
 
+#include "comm/job_end.hpp"
 #include "comm/mpi/mpi_request.hpp"
 #include "comm/mpi/parking.hpp"
 #include "comm/pause.hpp"
@@ -53,6 +54,7 @@ class WaitWatch::Sent final : public MpiMessage {
 };
 
 WaitWatch::WaitWatch(MPI_Comm comm, int tag) : comm_(comm), tag_(tag) {
+  note_job_end(give_up_job);
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size_);
 }

@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <system_error>
 #include <utility>
 
+#include "base/out_of_memory.hpp"
 #include "base/signals_blocked.hpp"
-#include "file/background/background_timer.hpp"
+#include "comm/waiting.hpp"
+#include "trace/record/background_timer.hpp"
 
 namespace stria::file {
 
@@ -19,6 +20,8 @@ namespace {
 constexpr int kNiceness = 5;
 constexpr std::chrono::milliseconds kBetweenLooks{1};
 constexpr int64_t kMostTurnsAsleep = 100;
+// How often the program, while it waits, looks whether the wait lasts.
+constexpr std::chrono::milliseconds kBetweenReports{100};
 
 }  // namespace
 
@@ -48,19 +51,50 @@ Status Background::start() {
 
 void Background::take(Queue& commit) noexcept {
   const std::lock_guard lock(mutex_);
+  follow_last(*commit.front());
   to_write_.splice(to_write_.end(), commit);
   work_.notify_one();
 }
 
-void Background::wait_for_name(const std::string& stored_path) {
-  if (process_ != getpid()) {
-    return;
+// Without memory for this, the turn among the ranks of the node holds for each file by itself.
+void Background::follow_last(BackgroundCommit& commit) noexcept {
+  static_cast<void>(or_out_of_memory([&] {
+    std::erase_if(last_boards_, [](const auto& entry) { return entry.second->ranks_to_come() == 0; });
+    std::shared_ptr<const OutcomeBoard>& last = last_boards_[commit.ranks()];
+    commit.follow(std::exchange(last, commit.board()));
+    return Status();
+  }));
+}
+
+std::shared_ptr<BackgroundCommit> Background::find_under_way(
+    const std::function<bool(const BackgroundCommit&)>& is_meant) const {
+  for (const Queue* const queue : {&to_end_, &to_write_}) {
+    const auto found = std::find_if(queue->begin(), queue->end(), [&](const auto& commit) { return is_meant(*commit); });
+    if (found != queue->end()) {
+      return *found;
+    }
   }
-  const auto has_name = [&](const std::shared_ptr<BackgroundCommit>& commit) { return commit->stored_path() == stored_path; };
-  std::unique_lock lock(mutex_);
-  ended_.wait(lock, [&] {
-    return std::none_of(to_write_.begin(), to_write_.end(), has_name) && std::none_of(to_end_.begin(), to_end_.end(), has_name);
-  });
+  return nullptr;
+}
+
+void Background::wait_until_none(std::unique_lock<std::mutex>& lock, const Find& under_way) {
+  LongWait wait;
+  while (const std::shared_ptr<BackgroundCommit> commit = under_way()) {
+    if (!wait.has_begun()) {
+      wait.begin();
+    }
+    ended_.wait_for(lock, kBetweenReports);
+    commit->look_at_wait(wait);
+  }
+}
+
+void Background::wait_for_name(const std::string& stored_path) {
+  if (process_ == getpid()) {
+    std::unique_lock lock(mutex_);
+    wait_until_none(lock, [&] {
+      return find_under_way([&](const BackgroundCommit& commit) { return commit.stored_path() == stored_path; });
+    });
+  }
 }
 
 Status Background::take_unheard_failure(Comm& comm) {
@@ -82,27 +116,28 @@ Status Background::take_unheard_failure(Comm& comm) {
   }
   const Status failure = (*found)->outcome();
   failed_.erase(found);
-  return failure.with_context("an earlier commit_async(), for which nobody waits, has failed");
+  return failure;
 }
 
 void Background::finish() {
   if (process_ != getpid()) {
     return;
   }
-  std::optional<BackgroundTimer> timer;
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     stopping_ = true;
     work_.notify_one();
-    const Queue& left = to_end_.empty() ? to_write_ : to_end_;
-    if (!left.empty()) {
-      timer.emplace(left.front()->trace_id(), "background wait", trace::Counter::kBackgroundWaitNs);
+    const auto any = [&] { return find_under_way([](const BackgroundCommit&) { return true; }); };
+    if (const auto first = any()) {
+      const trace::BackgroundTimer timer(first->trace_id(), "background wait", trace::Counter::kBackgroundWaitNs);
+      const CallNote note("MPI_Finalize()", "", first->wait_limits());
+      wait_until_none(lock, any);
     }
+    last_boards_.clear();
   }
   if (thread_.joinable()) {
     thread_.join();
   }
-  timer.reset();
   for (const auto& commit : failed_) {
     commit->tell_if_unheard();
   }
@@ -127,15 +162,16 @@ void Background::run() {
 
 // Of n ranks that wait for their turn, the k-th looks each k milliseconds: together they wake up
 // about log(n) times in a millisecond, not n times.
-std::chrono::milliseconds Background::pause() const {
+Pace::Clock::duration Background::pause() const {
   int64_t turns = to_end_.empty() ? kMostTurnsAsleep : 1;
   for (const auto& commit : to_write_) {
     turns = std::min(turns, commit->turns_to_wait());
   }
-  return kBetweenLooks * std::max<int64_t>(turns, 1);
+  const Pace::Clock::duration until_turn = kBetweenLooks * std::max<int64_t>(turns, 1);
+  return to_end_.empty() && turns == 0 ? std::max(until_turn, pace_.pause(Pace::Clock::now())) : until_turn;
 }
 
-bool Background::work(std::unique_lock<std::mutex>& lock) {
+bool Background::end_some(std::unique_lock<std::mutex>& lock) {
   bool one_has_its_turn = false;
   for (auto at = to_end_.begin(); at != to_end_.end(); ++at) {
     BackgroundCommit& commit = **at;
@@ -143,8 +179,11 @@ bool Background::work(std::unique_lock<std::mutex>& lock) {
       continue;
     }
     lock.unlock();
-    const BackgroundCommit::Step step = commit.try_to_end();
+    const BackgroundCommit::Step step = commit.try_to_end(pace_);
     lock.lock();
+    if (step == BackgroundCommit::Step::kGoesOn) {
+      return true;
+    }
     if (step != BackgroundCommit::Step::kNotYet) {
       Queue over;
       Queue& next = step == BackgroundCommit::Step::kFailed ? failed_ : over;
@@ -153,19 +192,28 @@ bool Background::work(std::unique_lock<std::mutex>& lock) {
       return true;
     }
   }
+  return false;
+}
+
+bool Background::work(std::unique_lock<std::mutex>& lock) {
+  if (end_some(lock)) {
+    return true;
+  }
   const auto ready =
       std::find_if(to_write_.begin(), to_write_.end(), [](const auto& commit) { return commit->turns_to_wait() == 0; });
-  if (ready == to_write_.end()) {
+  if (ready == to_write_.end() || !pace_.may_write(Pace::Clock::now())) {
     return false;
   }
   const std::shared_ptr<BackgroundCommit> commit = *ready;
   lock.unlock();
-  commit->write();
+  const bool is_written = commit->write_piece(pace_);
   lock.lock();
-  Queue done;
-  Queue& next = commit->is_first() ? to_end_ : done;
-  next.splice(next.end(), to_write_, ready);
-  ended_.notify_all();
+  if (is_written) {
+    Queue done;
+    Queue& next = commit->is_first() ? to_end_ : done;
+    next.splice(next.end(), to_write_, ready);
+    ended_.notify_all();
+  }
   return true;
 }
 

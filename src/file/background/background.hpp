@@ -2,8 +2,9 @@
 //
 // Problem: ranks that share several communicators may begin commits in different orders. A thread
 // that waited for other ranks in one of them could keep those waiting in another.
-// Method: the thread first writes what its rank has, when it is its turn among the node's ranks; of
-// several commits it takes the first that has its turn. Until then it sleeps, the longer the more
+// Method: the thread writes what its rank has, piece by piece, when it is its turn among the node's
+// ranks; of several commits it takes the first that has its turn. Before each piece it looks which
+// commits can be ended. Until then it sleeps, the longer the more
 // ranks are before it, so that the waiting of many ranks costs no more than that of a few. On the
 // first rank of a node it then looks now and then how far the others have come. Rank 0 of a file
 // gives it its name.
@@ -14,7 +15,9 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -36,7 +39,8 @@ class Background {
   Status start();
   /// Takes the one commit of the list. Never fails. \pre start() has succeeded since finish()
   void take(Queue& commit) noexcept;
-  /// Waits until no commit of this process is to give a file this name, as the storage knows it.
+  /// Waits until no commit that this process has begun will still change the file at `stored_path`,
+  /// which is a path as storage drivers take it. Says so when that lasts.
   void wait_for_name(const std::string& stored_path);
   /// On rank 0 of the communicator: the failure of a commit of it that nobody can wait for any
   /// more, and of which the program has not heard; each once. Else success.
@@ -46,11 +50,20 @@ class Background {
   void finish();
 
  private:
+  using Find = std::function<std::shared_ptr<BackgroundCommit>()>;
+  /// Waits until `under_way`, which is called with the lock, finds no commit any more.
+  void wait_until_none(std::unique_lock<std::mutex>& lock, const Find& under_way);
+  /// A commit that was begun and has not ended; null where none is meant.
+  std::shared_ptr<BackgroundCommit> find_under_way(const std::function<bool(const BackgroundCommit&)>& is_meant) const;
+  /// Has the commit wait for the last one of the same ranks.
+  void follow_last(BackgroundCommit& commit) noexcept;
+  /// Does what can be done for the commits that are to be ended. True if there was something.
+  bool end_some(std::unique_lock<std::mutex>& lock);
   void run();
   /// Does one piece of work, with the lock given up meanwhile; false when there is none.
   bool work(std::unique_lock<std::mutex>& lock);
   /// How long to sleep until there may be work, while there are commits.
-  std::chrono::milliseconds pause() const;
+  Pace::Clock::duration pause() const;
 
   std::mutex mutex_;
   std::condition_variable work_;
@@ -58,6 +71,9 @@ class Background {
   Queue to_write_;
   Queue to_end_;  // those in which this rank is its node's first
   Queue failed_;  // the program may not have heard of it
+  /// Of each communicator, the board of its last commit, until its node has written all.
+  std::map<const void*, std::shared_ptr<const OutcomeBoard>> last_boards_;
+  Pace pace_;  // the thread's
   bool stopping_ = false;
   std::thread thread_;
   std::atomic<int> process_{0};  // that has the thread: a forked one has none

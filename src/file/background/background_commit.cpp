@@ -8,22 +8,24 @@
 #include <utility>
 
 #include "base/out_of_memory.hpp"
+#include "base/staging_pool.hpp"
+#include "comm/job_end.hpp"
 #include "comm/pause.hpp"
-#include "file/background/background_timer.hpp"
 #include "file/meet/outcome_message.hpp"
+#include "trace/record/background_timer.hpp"
 
 namespace stria::file {
 
 // Moves the thread off the processors to which the job has bound its ranks, where it has left one.
 void BackgroundCommit::leave_busy_processors() const {
-  const cpu_set_t idle = board_.idle_processors();
+  const cpu_set_t idle = board_->idle_processors();
   if (CPU_COUNT(&idle) > 0) {
     static_cast<void>(sched_setaffinity(0, sizeof idle, &idle));  // it may be refused
   }
 }
 
 Status BackgroundCommit::share(Comm& comm) {
-  return comm.agree(or_out_of_memory([&] { return board_.share(comm); }));
+  return comm.agree(or_out_of_memory([&] { return board_->share(comm); }));
 }
 
 Status BackgroundCommit::join(Comm& comm) {
@@ -35,18 +37,33 @@ Status BackgroundCommit::join(Comm& comm) {
   return peers.status();
 }
 
-void BackgroundCommit::write() noexcept {
-  leave_busy_processors();
-  Status outcome = or_out_of_memory([&] {
-    BackgroundTimer timer(about_.trace_id, "background write", trace::Counter::kBackgroundNs);
-    timer.set_bytes(staging_.staged_bytes());
+bool BackgroundCommit::write_piece(Pace& pace) noexcept {
+  if (!std::exchange(has_begun_, true)) {
+    leave_busy_processors();
+    before_.reset();
+  }
+  Status outcome = or_out_of_memory([&]() -> Status {
+    trace::BackgroundTimer timer(about_.trace_id, "background write", trace::Counter::kBackgroundNs);
     storage::File* file = handles_.partial != nullptr ? handles_.partial->file() : handles_.opened.get();
-    return file != nullptr ? staging_.write_to(*file, pace_) : Status();
+    if (file == nullptr) {
+      return Status();
+    }
+    const int64_t rate = Pace::share(about_.bytes_a_second, about_.writers, node_size_);
+    STRIA_ASSIGN_OR_RETURN(const int64_t bytes,
+                           staging_.write_piece(*file, Pace::piece_bytes(rate, StagingPool::kExtentBytes)));
+    timer.set_bytes(bytes);
+    pace.note(bytes, rate, Pace::Clock::now());
+    board_->note_written(bytes);
+    return Status();
   });
+  if (outcome.ok() && !staging_.is_written()) {
+    return false;
+  }
   if (!is_first()) {
     outcome.update(close());
   }
-  board_.tell(outcome);
+  board_->tell(outcome);
+  return true;
 }
 
 Status BackgroundCommit::close() noexcept {
@@ -58,15 +75,16 @@ Status BackgroundCommit::close() noexcept {
   return closed;
 }
 
-BackgroundCommit::Step BackgroundCommit::try_to_end() noexcept {
+BackgroundCommit::Step BackgroundCommit::try_to_end(Pace& pace) noexcept {
   const trace::FileScope scope(about_.trace_id);
   std::optional<Status> ended;
   const Status looked = or_out_of_memory([&] {
-    ended = look();
+    goes_on_ = false;
+    ended = look(pace);
     return Status();
   });
   if (looked.ok() && !ended) {
-    return Step::kNotYet;
+    return goes_on_ ? Step::kGoesOn : Step::kNotYet;
   }
   const Status outcome = looked.ok() ? *ended : looked;
   decide(outcome);
@@ -74,9 +92,9 @@ BackgroundCommit::Step BackgroundCommit::try_to_end() noexcept {
 }
 
 // The outcome of the commit, once it is known.
-std::optional<Status> BackgroundCommit::look() {
+std::optional<Status> BackgroundCommit::look(Pace& pace) {
   if (!node_written_) {
-    const std::optional<Status> written = board_.collect();
+    const std::optional<Status> written = board_->collect();
     if (!written) {
       return std::nullopt;
     }
@@ -86,16 +104,16 @@ std::optional<Status> BackgroundCommit::look() {
     return hear(peers_[0].link, fmt::format("'{}': rank 0 is gone, and may have given the file its name or not", about_.path));
   }
   const std::optional<Status> written = collect_nodes();
-  return written ? end(*written) : std::nullopt;
+  return written ? end(*written, pace) : std::nullopt;
 }
 
 // Makes durable what another node than rank 0's has written, and tells rank 0.
 Status BackgroundCommit::end_node(const Status& written) {
-  const BackgroundTimer timer(about_.trace_id, "background end", trace::Counter::kBackgroundNs);
+  const trace::BackgroundTimer timer(about_.trace_id, "background end", trace::Counter::kBackgroundNs);
   Status ended = written.ok() && about_.sync ? handles_.opened->sync() : Status();
   ended.update(close());
   Status outcome = written;
-  outcome.update(ended.with_context(fmt::format("rank {}", board_.first_rank())));
+  outcome.update(ended.with_context(fmt::format("rank {}", board_->first_rank())));
   // Where rank 0 is gone, there will be no answer either.
   static_cast<void>(peers_[0].link.send(encode_outcome(outcome, {})));
   return outcome;
@@ -131,24 +149,38 @@ std::optional<Status> BackgroundCommit::hear(Link& link, const std::string& when
 
 // Gives the file its name. Where it is staged, brings a piece of it to its own place; then there is
 // no outcome before the last piece.
-std::optional<Status> BackgroundCommit::end(const Status& written) {
-  const BackgroundTimer timer(about_.trace_id, "background end", trace::Counter::kBackgroundNs);
+std::optional<Status> BackgroundCommit::end(const Status& written, Pace& pace) {
+  const bool is_staged = handles_.drain != nullptr;
+  if (written.ok() && is_staged && handles_.partial->is_published() && !pace.may_write(Pace::Clock::now())) {
+    return std::nullopt;
+  }
+  const trace::BackgroundTimer timer(about_.trace_id, "background end", trace::Counter::kBackgroundNs);
   Status outcome = written;
   if (outcome.ok() && !handles_.partial->is_published()) {
     PhaseTimes times;
     outcome = handles_.partial->publish(file_bytes_, about_.sync, times);
   }
-  if (outcome.ok() && handles_.drain != nullptr) {
-    const Result<bool> over = handles_.drain->step(pace_, about_.sync);
-    if (over.ok() && !*over) {
+  if (outcome.ok() && is_staged) {
+    const std::optional<Status> brought = bring_piece(pace);
+    if (!brought) {
       return std::nullopt;
     }
-    outcome = over.status();
+    outcome = *brought;
   }
-  if (written.ok() && board_.size() > 1) {
+  if (written.ok() && board_->size() > 1) {
     outcome = outcome.with_context("rank 0");
   }
   return about_outcome(outcome);
+}
+
+// Only rank 0 copies, with all of the node's rate.
+std::optional<Status> BackgroundCommit::bring_piece(Pace& pace) {
+  const int64_t rate = about_.bytes_a_second;
+  const int64_t before = handles_.drain->done_bytes();
+  const Result<bool> over = handles_.drain->step(Pace::piece_bytes(rate, Drain::kPieceBytes), about_.sync);
+  pace.note(handles_.drain->done_bytes() - before, rate, Pace::Clock::now());
+  goes_on_ = over.ok() && !*over;
+  return goes_on_ ? std::nullopt : std::optional(over.status());
 }
 
 Status BackgroundCommit::about_outcome(const Status& outcome) const {
@@ -177,21 +209,39 @@ void BackgroundCommit::decide(const Status& outcome) noexcept {
     }
   }
   peers_.clear();
-  board_.decide(outcome);
+  board_->decide(outcome);
 }
 
 Status BackgroundCommit::wait() const {
   if (!is_done()) {
-    const BackgroundTimer timer(about_.trace_id, "background wait", trace::Counter::kBackgroundWaitNs);
+    const trace::BackgroundTimer timer(about_.trace_id, "background wait", trace::Counter::kBackgroundWaitNs);
+    const CallNote note("wait()", about_.path, about_.wait_limits);
+    LongWait wait;
+    wait.begin();
     for (int attempt = 0; !is_done(); ++attempt) {
       polite_pause(attempt);
+      look_at_wait(wait);
     }
   }
   return outcome();
 }
 
+void BackgroundCommit::look_at_wait(LongWait& wait) const {
+  if (wait.is_due() && is_root()) {
+    constexpr double kMb = 1e6;
+    const OutcomeBoard::Progress progress = board_->progress();
+    say_line(fmt::format("has waited {:.0f} s for the commit of '{}': {:.1f} of {:.1f} MB written", wait.seconds(), about_.path,
+                         static_cast<double>(progress.written_bytes) / kMb, static_cast<double>(progress.staged_bytes) / kMb));
+  }
+  if (wait.is_over_deadline()) {
+    say_line(fmt::format("ends the job: the deadline of {:.0f} s for a wait is over, and '{}' is not committed",
+                         wait.limits().deadline_s, about_.path));
+    end_job();
+  }
+}
+
 Status BackgroundCommit::outcome() const {
-  const std::optional<Status> decision = board_.decision();
+  const std::optional<Status> decision = board_->decision();
   if (!decision) {
     return Status();
   }

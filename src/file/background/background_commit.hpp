@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/waiting.hpp"
 #include "file/background/node_links.hpp"
 #include "file/background/outcome_board.hpp"
 #include "file/background/pace.hpp"
@@ -35,13 +36,14 @@ class BackgroundCommit {
     bool sync = true;
     int64_t writers = 1;         ///< ranks of a node that write at a time
     int64_t bytes_a_second = 0;  ///< that a node writes; 0: any number
+    WaitLimits wait_limits{};
   };
   BackgroundCommit(About about, int64_t staging_limit_bytes, Comm& comm)
       : about_(std::move(about)),
         staging_(staging_limit_bytes),
-        board_(comm),
-        ranks_(key_of(comm)),
-        pace_(about_.bytes_a_second / about_.writers) {}
+        board_(std::make_shared<OutcomeBoard>(comm)),
+        node_size_(comm.node_size()),
+        ranks_(key_of(comm)) {}
 
   // For the session.
   Staging& staging() { return staging_; }
@@ -61,27 +63,43 @@ class BackgroundCommit {
     std::unique_ptr<storage::File> opened;
     std::unique_ptr<Drain> drain;
   };
-  void take_handles(Handles handles) noexcept { handles_ = std::move(handles); }
+  void take_handles(Handles handles) noexcept {
+    handles_ = std::move(handles);
+    board_->note_staged(staging_.staged_bytes());
+  }
 
   // For the thread.
-  bool is_root() const { return board_.is_root(); }
+  bool is_root() const { return board_->is_root(); }
   /// Whether this rank speaks for its node.
-  bool is_first() const { return board_.is_first(); }
+  bool is_first() const { return board_->is_first(); }
+  /// The same for commits of one communicator.
+  const void* ranks() const { return ranks_; }
+  std::shared_ptr<const OutcomeBoard> board() const { return board_; }
+  /// The node writes nothing of this file before it has written all of another, which was begun
+  /// before by the same ranks. Null: there is none.
+  void follow(std::shared_ptr<const OutcomeBoard> before) noexcept { before_ = std::move(before); }
   const std::string& stored_path() const { return about_.stored_path; }
   uint16_t trace_id() const { return about_.trace_id; }
   /// How many ranks of the node must write before this one may, so that not too many do at a time.
-  int64_t turns_to_wait() const { return std::max<int64_t>(board_.ranks_before() + 1 - about_.writers, 0); }
-  /// Writes what is staged, and tells the others.
-  void write() noexcept;
-  enum class Step { kNotYet, kDone, kFailed };
+  int64_t turns_to_wait() const {
+    return std::max<int64_t>(board_->ranks_before() + 1 - about_.writers, 0) +
+           (before_ != nullptr ? before_->ranks_to_come() : 0);
+  }
+  /// Writes a piece of what is staged. True once that was the last, and the others are told.
+  bool write_piece(Pace& pace) noexcept;
+  enum class Step { kNotYet, kGoesOn, kDone, kFailed };
   /// The first rank of a node: goes on if the others have come so far. Rank 0 ends the commit when
-  /// all ranks have written, and tells the others.
-  Step try_to_end() noexcept;
+  /// all ranks have written, and tells the others; kGoesOn: it has done a piece of that.
+  Step try_to_end(Pace& pace) noexcept;
 
   // For the program.
-  bool is_done() const { return board_.decision().has_value(); }
+  bool is_done() const { return board_->decision().has_value(); }
   /// Waits until the commit has ended, and returns its outcome, which is the same on every rank.
   Status wait() const;
+  const WaitLimits& wait_limits() const { return about_.wait_limits; }
+  /// To be called while the program waits for this commit: rank 0 says when that lasts, and any
+  /// rank ends the job after the deadline.
+  void look_at_wait(LongWait& wait) const;
   /// The outcome; success until the commit has ended.
   Status outcome() const;
 
@@ -94,11 +112,12 @@ class BackgroundCommit {
  private:
   /// Tells one communicator from others. All of a single process count as one.
   static const void* key_of(Comm& comm) { return comm.size() == 1 ? nullptr : &comm.innermost(); }
-  std::optional<Status> look();
+  std::optional<Status> look(Pace& pace);
   Status end_node(const Status& written);
   std::optional<Status> collect_nodes();
   static std::optional<Status> hear(Link& link, const std::string& when_lost);
-  std::optional<Status> end(const Status& written);
+  std::optional<Status> end(const Status& written, Pace& pace);
+  std::optional<Status> bring_piece(Pace& pace);
   Status about_outcome(const Status& outcome) const;
   void leave_busy_processors() const;
   Status close() noexcept;
@@ -106,12 +125,15 @@ class BackgroundCommit {
 
   About about_;
   Staging staging_;
-  OutcomeBoard board_;
+  std::shared_ptr<OutcomeBoard> board_;
+  std::shared_ptr<const OutcomeBoard> before_;
+  int64_t node_size_;
+  bool has_begun_ = false;
+  bool goes_on_ = false;  // the last look has done something
   const void* ranks_;
   std::vector<Peer> peers_;
   std::optional<Status> node_written_;
   int64_t file_bytes_ = 0;
-  Pace pace_;
   Handles handles_;
   mutable std::atomic<bool> heard_{false};  // by the program
 };

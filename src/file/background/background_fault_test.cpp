@@ -93,7 +93,7 @@ TEST_P(BackgroundFault, APlaceWithoutRoomIsPassedBy) {
   setting.hints.staging_place = "/near";
   const std::function<Status(WriteSession&)> ways[] = {commit_and_wait, &WriteSession::commit};
   for (const char* operation : {"open", "preallocate"}) {
-    for (const char* error : {"ENOSPC", "EIO", "EROFS"}) {
+    for (const char* error : {"ENOSPC", "EIO", "EROFS", "ENOENT", "EACCES"}) {
       for (const auto& commit : ways) {
         const std::string fault = std::string(operation) + ":path=near:errno=" + error;
         SCOPED_TRACE(fault);
@@ -154,6 +154,12 @@ TEST_P(BackgroundFault, APlaceThatFillsUpFailsTheCommitAndLeavesTheOldFile) {
   }
 }
 
+void write(BackgroundCommit& commit) {
+  Pace pace;
+  while (!commit.write_piece(pace)) {
+  }
+}
+
 TEST(BackgroundTurns, AsManyRanksOfANodeWriteAtATimeAsMay) {
   constexpr int kWriters = 2;
   Setting setting;
@@ -166,10 +172,96 @@ TEST(BackgroundTurns, AsManyRanksOfANodeWriteAtATimeAsMay) {
       EXPECT_EQ(commit.turns_to_wait(), std::max(0, comm.rank() - std::min(comm.rank(), done) + 1 - kWriters));
       comm.barrier();
       if (comm.rank() == done) {
-        commit.write();
+        write(commit);
       }
       comm.barrier();
     }
+  });
+}
+
+TEST(BackgroundTurns, ANodeWritesTheNextFileWhenItHasWrittenTheOneBefore) {
+  Setting setting;
+  setting.ranks = 3;
+  setting.ranks_per_node = 3;
+  on_ranks(setting, [&](Comm& comm) {
+    const BackgroundCommit::About about{.path = setting.path, .stored_path = setting.path, .writers = 3};
+    BackgroundCommit first(about, 0, comm);
+    BackgroundCommit second(about, 0, comm);
+    ASSERT_EQ(first.share(comm).message(), "");
+    ASSERT_EQ(second.share(comm).message(), "");
+    second.follow(first.board());
+    for (int done = 0; done < setting.ranks; ++done) {
+      EXPECT_EQ(first.turns_to_wait(), 0);
+      EXPECT_EQ(second.turns_to_wait(), setting.ranks - done);
+      comm.barrier();
+      if (comm.rank() == done) {
+        write(first);
+      }
+      comm.barrier();
+    }
+    EXPECT_EQ(second.turns_to_wait(), 0);
+  });
+}
+
+TEST(BackgroundTurns, APieceIsWrittenAtATimeAndTheRankIsToldOfAfterTheLast) {
+  Setting setting;
+  setting.ranks = 1;
+  setting.ranks_per_node = 1;
+  storage::MemoryDriver memory;
+  constexpr int64_t kRate = 2 << 20;
+  const Bytes data(300'000, std::byte{5});
+  on_ranks(setting, [&](Comm& comm) {
+    BackgroundCommit commit({.path = setting.path, .stored_path = setting.path, .bytes_a_second = kRate}, 1 << 20, comm);
+    ASSERT_EQ(commit.share(comm).message(), "");
+    ASSERT_EQ(commit.staging().take({0, data.data(), 200'000}), 200'000);
+    ASSERT_EQ(commit.staging().take({250'000, data.data(), 50'000}), 50'000);
+    auto partial = std::make_unique<PartialFile>(borrow(memory), setting.path);
+    ASSERT_TRUE(partial->create({}).ok());
+    commit.take_handles({borrow(memory), std::move(partial), nullptr, nullptr});
+    commit.set_end(300'000);
+    const int64_t piece = Pace::piece_bytes(kRate, 1 << 30);
+    Pace pace;
+    for (int64_t written = piece; written < 250'000; written += piece) {
+      EXPECT_FALSE(commit.write_piece(pace));
+      EXPECT_EQ(commit.board()->progress().written_bytes, written);
+      EXPECT_EQ(commit.board()->progress().staged_bytes, 250'000);
+      EXPECT_EQ(commit.try_to_end(pace), BackgroundCommit::Step::kNotYet);
+    }
+    EXPECT_TRUE(commit.write_piece(pace));
+    EXPECT_EQ(commit.try_to_end(pace), BackgroundCommit::Step::kDone);
+  });
+  Bytes expected = data;
+  std::fill(expected.begin() + 200'000, expected.begin() + 250'000, std::byte{0});
+  EXPECT_EQ(access::test::content_of(memory, setting.path).size(), 300'000U);
+  std::fill(expected.begin() + 250'000, expected.end(), std::byte{5});
+  EXPECT_EQ(access::test::content_of(memory, setting.path), expected);
+}
+
+TEST(BackgroundWaits, RankZeroSaysThatAWaitLastsAndTheDeadlineEndsTheProcess) {
+  Setting setting;
+  setting.ranks = 2;
+  setting.ranks_per_node = 2;
+  on_ranks(setting, [&](Comm& comm) {
+    BackgroundCommit commit({.path = setting.path, .stored_path = setting.path}, 0, comm);
+    ASSERT_EQ(commit.share(comm).message(), "");
+    const CallNote note("wait()", setting.path, {.warning_s = 1e-9, .deadline_s = 0});
+    LongWait wait;
+    wait.begin();
+    testing::internal::CaptureStderr();
+    commit.look_at_wait(wait);
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(said, comm.rank() == 0 ? "stria: has waited 0 s for the commit of 'run.h5': 0.0 of 0.0 MB written\n" : "");
+    comm.barrier();
+  });
+  setting.ranks = 1;
+  setting.ranks_per_node = 1;
+  on_ranks(setting, [&](Comm& comm) {
+    BackgroundCommit commit({.path = setting.path, .stored_path = setting.path}, 0, comm);
+    ASSERT_EQ(commit.share(comm).message(), "");
+    const CallNote note("wait()", setting.path, {.warning_s = 0, .deadline_s = 1e-9});
+    LongWait wait;
+    wait.begin();
+    EXPECT_EXIT(commit.look_at_wait(wait), testing::ExitedWithCode(EXIT_FAILURE), "'run.h5' is not committed");
   });
 }
 
@@ -206,7 +298,8 @@ Outcomes commit_on_two_nodes(const GoesOn& before_joining, const GoesOn& goes_on
 void nothing(Comm& /*comm*/, BackgroundCommit& /*commit*/) {}
 
 void end(Comm& comm, BackgroundCommit& commit) {
-  for (int attempt = 0; commit.try_to_end() == BackgroundCommit::Step::kNotYet; ++attempt) {
+  Pace pace;
+  for (int attempt = 0; commit.try_to_end(pace) == BackgroundCommit::Step::kNotYet; ++attempt) {
     comm.pause(attempt);
   }
 }
@@ -215,7 +308,7 @@ void end(Comm& comm, BackgroundCommit& commit) {
 std::string outcome_without(int lost_rank) {
   const Outcomes outcomes = commit_on_two_nodes(nothing, [&](Comm& comm, BackgroundCommit& commit) {
     if (comm.rank() != lost_rank) {
-      commit.write();
+      write(commit);
       end(comm, commit);
     }
   });
@@ -261,10 +354,11 @@ void cut_links() {
 Outcomes cut(bool after_telling) {
   bool is_cut = false;
   return commit_on_two_nodes(nothing, [&](Comm& comm, BackgroundCommit& commit) {
-    commit.write();
+    write(commit);
     if (comm.rank() == 1) {
       if (after_telling) {
-        EXPECT_EQ(commit.try_to_end(), BackgroundCommit::Step::kNotYet);
+        Pace pace;
+        EXPECT_EQ(commit.try_to_end(pace), BackgroundCommit::Step::kNotYet);
       }
       cut_links();
       is_cut = true;
@@ -342,7 +436,7 @@ TEST(BackgroundNodes, StrangersAtThePortAreNotLetInAndKeepNobodyOut) {
     }
   };
   const Outcomes outcomes = commit_on_two_nodes(come, [](Comm& comm, BackgroundCommit& commit) {
-    commit.write();
+    write(commit);
     end(comm, commit);
   });
   EXPECT_EQ(outcomes.of_rank[0], "");

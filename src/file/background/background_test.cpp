@@ -223,11 +223,35 @@ TEST_P(BackgroundCommitTest, AFailureForWhichNobodyWaitsIsToldAtTheNextCall) {
   }
   MPI_Barrier(MPI_COMM_WORLD);  // rank 0 has dropped its commit
   const std::string text = test::error_of([&] { File::create(comm_, path()); }, ErrorCode::kInvalidArgument);
-  EXPECT_NE(text.find("an earlier commit_async()"), std::string::npos) << text;
+  EXPECT_NE(text.find("create('" + path() + "') was not begun"), std::string::npos) << text;
+  EXPECT_NE(text.find("an earlier commit_async() is told first that has failed: call it again: "), std::string::npos) << text;
+  EXPECT_EQ(text.find(path() + "' was not written"), std::string::npos) << text;
   EXPECT_NE(text.find("taken' was not written"), std::string::npos) << text;
   write("run.h5", 4).wait();
   expect_content("run.h5", 4);
   expect_only({"run.h5", "taken"});
+}
+
+TEST_P(BackgroundCommitTest, ANameThatIsUnderWayIsReadWhenItIsThere) {
+  write("run.h5", 3).wait();
+  CreateOptions slow;
+  slow.hints = {{"stria_staging_rate", "30000000"}};
+  write("run.h5", 4, slow);
+  expect_content("run.h5", 4);
+  expect_only({"run.h5"});
+}
+
+TEST_P(BackgroundCommitTest, ACommitThatIsDoneInTheCallSaysWhy) {
+  CreateOptions options;
+  options.hints = {{"stria_subfiles", "2"}, {"stria_staging", path("near")}};
+  File file = File::create(comm_, path(), options);
+  file.commit_async().wait();
+  std::string warnings;
+  for (const std::string& warning : file.hint_warnings()) {
+    warnings += warning + '\n';
+  }
+  EXPECT_NE(warnings.find("does the whole commit before it returns: the file is in parts"), std::string::npos) << warnings;
+  EXPECT_NE(warnings.find("'stria_staging' has no effect on new files with 'stria_subfiles'"), std::string::npos) << warnings;
 }
 
 TEST_P(BackgroundCommitTest, RanksMustMakeTheSameCall) {

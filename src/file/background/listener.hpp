@@ -29,7 +29,8 @@ class Listener {
   Listener() = default;
 
   const Places& places() const { return places_; }
-  /// The next who has connected; a socket that isn't open where nobody has.
+  /// The connection of the next process that has connected; where none has since the last call, a
+  /// socket that isn't open.
   Result<Socket> accept() const;
 
  private:

@@ -51,6 +51,8 @@ struct OutcomeBoard::Part {
   cpu_set_t processors{};  ///< on which it may run
   Word own;
   Word decision;  ///< the first rank's
+  std::atomic<int64_t> staged_bytes{0};
+  std::atomic<int64_t> written_bytes{0};
 
   bool has_ended() const { return kill(process, 0) != 0 && errno == ESRCH; }
 };
@@ -80,8 +82,8 @@ OutcomeBoard::OutcomeBoard(const Comm& comm) : node_rank_(comm.node_rank()), siz
 
 Status OutcomeBoard::share(Comm& comm) {
   STRIA_ASSIGN_OR_RETURN(memory_, comm.allocate_shared(sizeof(Part)));
-  auto* const mine =
-      new (memory_->part(node_rank_).data()) Part{.process = getpid(), .processors = {}, .own = {}, .decision = {}};
+  auto* const mine = new (memory_->part(node_rank_).data())
+      Part{.process = getpid(), .processors = {}, .own = {}, .decision = {}, .staged_bytes = 0, .written_bytes = 0};
   if (sched_getaffinity(0, sizeof mine->processors, &mine->processors) != 0) {
     std::memset(&mine->processors, 0xff, sizeof mine->processors);  // it may run anywhere
   }
@@ -92,13 +94,38 @@ OutcomeBoard::Part& OutcomeBoard::part(int node_rank) const {
   return *std::launder(reinterpret_cast<Part*>(memory_->part(node_rank).data()));
 }
 
-int64_t OutcomeBoard::ranks_before() const {
-  int64_t before = 0;
-  for (int i = 0; i < node_rank_; ++i) {
+int64_t OutcomeBoard::count_untold(int end_rank) const {
+  int64_t count = 0;
+  for (int i = 0; i < end_rank; ++i) {
     const Part& other = part(i);
-    before += other.own.is_told() || other.has_ended() ? 0 : 1;
+    count += other.own.is_told() || other.has_ended() ? 0 : 1;
   }
-  return before;
+  return count;
+}
+
+int64_t OutcomeBoard::ranks_before() const {
+  return count_untold(node_rank_);
+}
+
+int64_t OutcomeBoard::ranks_to_come() const {
+  return count_untold(static_cast<int>(ranks_.size()));
+}
+
+void OutcomeBoard::note_staged(int64_t bytes) const noexcept {
+  part(node_rank_).staged_bytes = bytes;
+}
+
+void OutcomeBoard::note_written(int64_t bytes) const noexcept {
+  part(node_rank_).written_bytes += bytes;
+}
+
+OutcomeBoard::Progress OutcomeBoard::progress() const {
+  Progress progress;
+  for (int i = 0; i < static_cast<int>(ranks_.size()); ++i) {
+    progress.staged_bytes += part(i).staged_bytes;
+    progress.written_bytes += part(i).written_bytes;
+  }
+  return progress;
 }
 
 cpu_set_t OutcomeBoard::idle_processors() const {

@@ -36,6 +36,17 @@ class OutcomeBoard {
   /// The processors on which no rank of the job was bound to run when the board was made; empty
   /// where there is none, and where the node has ranks of the job that don't share this board.
   cpu_set_t idle_processors() const;
+  /// How much this rank has staged, and how much of it is written.
+  void note_staged(int64_t bytes) const noexcept;
+  void note_written(int64_t bytes) const noexcept;
+  /// The same of all ranks of the node.
+  struct Progress {
+    int64_t staged_bytes = 0;
+    int64_t written_bytes = 0;
+  };
+  Progress progress() const;
+  /// How many of the node's ranks have yet to tell their outcome.
+  int64_t ranks_to_come() const;
   /// Tells this rank's outcome. Once.
   void tell(const Status& outcome) const noexcept;
   /// The first rank: the first failure, or success, once all of the node have told theirs.
@@ -51,6 +62,7 @@ class OutcomeBoard {
   struct Word;
   struct Part;
   Part& part(int node_rank) const;
+  int64_t count_untold(int end_rank) const;
 
   std::shared_ptr<SharedBuffer> memory_;
   std::vector<int> ranks_;  // of the node

@@ -1,40 +1,48 @@
-// How fast a thread may write, so that a job leaves others their part of the storage.
+// How fast a process may write in the background, so that a job leaves others their part of the
+// storage.
+//
+// Method: what is written is cut into pieces of a twentieth of a second. After each, nothing more
+// is written until it was not too fast. All files of the process have one pace. Nothing here
+// sleeps; the caller tells the time.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <limits>
-#include <thread>
 
 namespace stria::file {
 
 class Pace {
  public:
-  /// 0: as fast as can be.
-  explicit Pace(int64_t bytes_a_second) : bytes_a_second_(bytes_a_second) {}
+  using Clock = std::chrono::steady_clock;
 
-  /// What is to be written at once.
-  int64_t most_bytes() const {
-    return bytes_a_second_ > 0 ? std::max(kLeastBytes, bytes_a_second_ / kPartsOfASecond) : std::numeric_limits<int64_t>::max();
+  /// The part of a node's rate that each of its ranks has, of which `writers` write at a time. Both
+  /// rates in bytes a second, 0: any number.
+  static int64_t share(int64_t rate, int64_t writers, int64_t ranks) {
+    return rate > 0 ? std::max<int64_t>(rate / std::min(writers, ranks), 1) : 0;
   }
-  /// After so many bytes were written: waits until that was not too fast.
-  void wait_after(int64_t bytes) {
-    if (bytes_a_second_ > 0) {
-      const std::chrono::duration<double> least(static_cast<double>(bytes) / static_cast<double>(bytes_a_second_));
-      next_ = std::max(next_, Clock::now() - kMostAhead) + std::chrono::duration_cast<Clock::duration>(least);
-      std::this_thread::sleep_until(next_);
+  /// How much to write at once at this rate; `otherwise` where there is none.
+  static int64_t piece_bytes(int64_t rate, int64_t otherwise) {
+    return rate > 0 ? std::min(std::max(kLeastBytes, rate / kPartsOfASecond), otherwise) : otherwise;
+  }
+
+  /// How long nothing may be written yet.
+  Clock::duration pause(Clock::time_point now) const { return std::max(next_ - now, Clock::duration::zero()); }
+  bool may_write(Clock::time_point now) const { return now >= next_; }
+  /// So many bytes were written at this rate. Without one, nothing is to be waited for.
+  void note(int64_t bytes, int64_t rate, Clock::time_point now) {
+    if (rate > 0) {
+      const std::chrono::duration<double> least(static_cast<double>(bytes) / static_cast<double>(rate));
+      next_ = std::max(next_, now - kMostAhead) + std::chrono::duration_cast<Clock::duration>(least);
     }
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   static constexpr int64_t kLeastBytes = 64 << 10;
   static constexpr int64_t kPartsOfASecond = 20;
   /// A write that took long may be made up for by so much.
   static constexpr std::chrono::milliseconds kMostAhead{100};
 
-  int64_t bytes_a_second_;
   Clock::time_point next_{};
 };
 

@@ -47,10 +47,11 @@ Status complete(storage::Driver& driver, storage::File& file, const std::string&
 PartialFile::PartialFile(std::shared_ptr<storage::Driver> driver, std::string path)
     : driver_(std::move(driver)), path_(std::move(path)), partial_path_(partial_path(path_)) {}
 
-Status PartialFile::create(const storage::Striping& striping) {
+Status PartialFile::create(const storage::Striping& striping, bool among_others) {
   storage::OpenOptions open;
   open.mode = storage::OpenOptions::Mode::kCreate;
   open.exclusive_lock = true;
+  open.mine_only = among_others;
   open.striping = striping;
   STRIA_ASSIGN_OR_RETURN(file_, driver_->open(partial_path_, open));
   return Status();

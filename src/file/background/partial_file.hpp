@@ -26,8 +26,9 @@ class PartialFile {
   /// `path` is the final name, as the storage knows it.
   PartialFile(std::shared_ptr<storage::Driver> driver, std::string path);
 
-  /// Makes the file, and locks it.
-  Status create(const storage::Striping& striping);
+  /// Makes the file, and locks it. `among_others`: in a directory where other users make files;
+  /// kPermissionDenied where one of them has the name.
+  Status create(const storage::Striping& striping, bool among_others = false);
   /// The handle; null before create() has succeeded.
   storage::File* file() const { return file_.get(); }
   /// When everything is written: size, sync, name, sync of the directory.

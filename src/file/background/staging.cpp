@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "base/out_of_memory.hpp"
 #include "base/staging_pool.hpp"
 #include "storage/messages.hpp"
 
@@ -19,9 +20,7 @@ constexpr size_t kFirstSegments = 64;
 }  // namespace
 
 Staging::~Staging() {
-  for (Extent& extent : extents_) {
-    give_back(extent);
-  }
+  give_up();
 }
 
 void Staging::give_back(Extent& extent) noexcept {
@@ -132,44 +131,42 @@ void Staging::note(Extent& extent, const storage::WriteSegment& segment) {
   }
 }
 
-namespace {
-
-// As many at once as the pace allows.
-Status write_segments(storage::File& file, std::span<const storage::WriteSegment> segments, Pace& pace) {
+// A piece is of one extent, so that its memory goes when it is written.
+Result<int64_t> Staging::write_piece(storage::File& file, int64_t most_bytes) {
+  if (is_written()) {
+    return 0;
+  }
+  Extent& extent = extents_[next_extent_];
   std::vector<storage::WriteSegment> some;
   int64_t bytes = 0;
-  const auto write_some = [&] {
-    const Status written = some.empty() ? Status() : file.write(some);
-    pace.wait_after(bytes);
-    some.clear();
-    bytes = 0;
-    return written;
-  };
-  for (storage::WriteSegment rest : segments) {
-    while (rest.bytes > 0) {
-      const int64_t part = std::min(rest.bytes, pace.most_bytes() - bytes);
+  const Status written = or_out_of_memory([&] {
+    while (next_segment_ < extent.segments.size() && bytes < most_bytes) {
+      storage::WriteSegment& rest = extent.segments[next_segment_];
+      const int64_t part = std::min(rest.bytes, most_bytes - bytes);
       some.push_back({rest.offset, rest.data, part});
       bytes += part;
       rest = {rest.offset + part, rest.data + part, rest.bytes - part};
-      if (bytes == pace.most_bytes()) {
-        STRIA_RETURN_IF_ERROR(write_some());
-      }
+      next_segment_ += rest.bytes == 0 ? 1 : 0;
     }
+    return some.empty() ? Status() : file.write(some);
+  });
+  if (!written.ok()) {
+    give_up();
+    return written;
   }
-  return write_some();
+  if (next_segment_ == extent.segments.size()) {
+    give_back(extent);
+    ++next_extent_;
+    next_segment_ = 0;
+  }
+  return bytes;
 }
 
-}  // namespace
-
-Status Staging::write_to(storage::File& file, Pace& pace) {
-  Status outcome;
+void Staging::give_up() noexcept {
   for (Extent& extent : extents_) {
-    if (outcome.ok()) {
-      outcome = write_segments(file, extent.segments, pace);
-    }
     give_back(extent);
   }
-  return outcome;
+  next_extent_ = extents_.size();
 }
 
 storage::Capabilities staged_capabilities(storage::Capabilities capabilities) {

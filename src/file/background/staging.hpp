@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "file/background/pace.hpp"
 #include "storage/driver.hpp"
 #include "stria/status.hpp"
 
@@ -27,11 +26,14 @@ class Staging {
 
   /// Room for bytes that the next take() only notes. Null where there is not as much in one piece.
   std::byte* room(int64_t bytes) noexcept;
-  /// Copies the bytes, unless they are in the room, and keeps them for write_to(). Returns how
+  /// Copies the bytes, unless they are in the room, and keeps them for write_piece(). Returns how
   /// many, from the first: fewer where the limit is reached, or there is no memory. Never throws.
   int64_t take(const storage::WriteSegment& segment) noexcept;
-  /// Writes everything, and gives the memory back as it goes, also after an error.
-  Status write_to(storage::File& file, Pace& pace);
+  /// Writes up to so many bytes of what is left, and gives memory back as it goes; all of it after
+  /// an error. Returns how many; 0 when nothing was left.
+  Result<int64_t> write_piece(storage::File& file, int64_t most_bytes);
+  /// Nothing is left to write.
+  bool is_written() const { return next_extent_ == extents_.size(); }
   int64_t staged_bytes() const { return staged_bytes_; }
 
  private:
@@ -49,11 +51,14 @@ class Staging {
   static void reserve_for(Extent& extent, const storage::WriteSegment& segment);
   static void note(Extent& extent, const storage::WriteSegment& segment);
   void give_back(Extent& extent) noexcept;
+  void give_up() noexcept;
 
   int64_t limit_bytes_;
   int64_t staged_bytes_ = 0;
   std::vector<Extent> extents_;
-  size_t room_ = 0;  // the extent of the last room
+  size_t room_ = 0;         // the extent of the last room
+  size_t next_extent_ = 0;  // to be written
+  size_t next_segment_ = 0;
 };
 
 /// A file whose writes are staged. What the staging doesn't take is written at once. Reads and

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "base/out_of_memory.hpp"
+#include "container/formats.hpp"
 #include "storage/path.hpp"
 #include "stria/phases.hpp"
 
@@ -17,7 +16,6 @@ namespace stria::file {
 
 namespace {
 
-constexpr int64_t kPieceBytes = 8 << 20;
 constexpr std::string_view kPartial = ".partial";
 
 bool is_plain(char c) {
@@ -28,18 +26,24 @@ std::string in_place(const std::string& place, const std::string& name) {
   return place + (place.ends_with('/') ? "" : "/") + name;
 }
 
-// Whether the file at its own place is newer, as far as the system tells.
-bool is_newer(const std::string& own, const std::string& staged) {
-  if (storage::is_remote_path(own) || storage::is_remote_path(staged)) {
+bool is_mine(const storage::NameInfo& info) {
+  return info.is_plain_file && info.is_mine;
+}
+
+// Whether the file at its own place is newer than the one that is staged.
+Result<bool> is_newer(storage::Driver& driver, const std::string& own, const std::string& staged,
+                      const storage::NameInfo& about_staged) {
+  const auto about_own = driver.name_info(own);
+  if (about_own.status().code() == ErrorCode::kNotFound) {
     return false;
   }
-  std::error_code none;
-  const auto of_own = std::filesystem::last_write_time(own, none);
-  if (none) {
-    return false;
+  STRIA_RETURN_IF_ERROR(about_own.status());
+  if (!about_own->changed_ns || !about_staged.changed_ns) {
+    return Status(
+        ErrorCode::kInvalidArgument,
+        fmt::format("'{}' is at its own place and staged as '{}', and their ages can't be compared: remove one", own, staged));
   }
-  const auto of_staged = std::filesystem::last_write_time(staged, none);
-  return !none && of_own > of_staged;
+  return *about_own->changed_ns > *about_staged.changed_ns;
 }
 
 // The last component of the path that a temporary name stands for; nothing for other names.
@@ -52,9 +56,7 @@ std::optional<std::string> name_of_partial(const std::string& name) {
 
 // Removes a file that no live program has locked.
 void remove_unlocked(storage::Driver& driver, const std::string& path) {
-  storage::OpenOptions open;
-  open.mode = storage::OpenOptions::Mode::kReadWrite;
-  open.exclusive_lock = true;
+  const storage::OpenOptions open{.mode = storage::OpenOptions::Mode::kReadWrite, .exclusive_lock = true, .mine_only = true};
   if (const auto locked = driver.open(path, open); locked.ok()) {
     static_cast<void>(driver.remove(path));
   }
@@ -98,23 +100,52 @@ std::optional<std::string> path_of_staged(const std::string& name) {
   return is_whole_path && staged_path("", path) == "/" + name ? std::optional(path) : std::nullopt;
 }
 
-std::string nearest_path(storage::Driver& driver, const std::string& place, const std::string& path) {
+Result<Nearest> find_nearest(storage::Driver& driver, const std::string& place, const std::string& path) {
   const std::string staged = staged_path(place, path);
-  const auto is_there = driver.exists(staged);
-  return is_there.ok() && *is_there && !is_newer(path, staged) ? staged : path;
+  const auto info = driver.name_info(staged);
+  if (info.status().code() == ErrorCode::kNotFound) {
+    return Nearest{.path = path};
+  }
+  if (!info.ok() || !is_mine(*info)) {
+    const std::string why = info.ok() ? fmt::format("'{}' is another user's, or a link", staged) : info.status().message();
+    return Nearest{.path = path, .remark = fmt::format("stria_staging: '{}' is read at its own place: {}", path, why)};
+  }
+  STRIA_ASSIGN_OR_RETURN(const bool own_is_newer, is_newer(driver, path, staged, *info));
+  return own_is_newer ? Nearest{.path = path} : Nearest{.path = staged, .is_staged = true};
+}
+
+Result<std::vector<std::string>> staged_files(storage::Driver& driver, const std::string& place) {
+  std::vector<std::string> paths;
+  const auto names = driver.list_directory(place);
+  if (names.status().code() == ErrorCode::kNotFound) {
+    return paths;
+  }
+  STRIA_RETURN_IF_ERROR(names.status());
+  for (const std::string& name : *names) {
+    const auto path = path_of_staged(name);
+    const auto info = path ? driver.name_info(in_place(place, name)) : Result<storage::NameInfo>(storage::NameInfo());
+    if (path && info.ok() && is_mine(*info)) {
+      paths.push_back(*path);
+    }
+  }
+  return paths;
 }
 
 Status Drain::open() {
-  STRIA_ASSIGN_OR_RETURN(staged_, driver_->open(staged_path_, {}));
+  STRIA_ASSIGN_OR_RETURN(staged_, driver_->open(staged_path_, kOpenStaged));
+  STRIA_ASSIGN_OR_RETURN(const bool is_file, container::is_container(*staged_));
+  if (!is_file) {
+    return Status(ErrorCode::kFormat, fmt::format("'{}' is neither an HDF5 nor a netCDF file", staged_path_));
+  }
   piece_.resize(static_cast<size_t>(kPieceBytes));
   return Status();
 }
 
-Result<bool> Drain::step(Pace& pace, bool sync) {
+Result<bool> Drain::step(int64_t most_bytes, bool sync) {
   if (staged_ == nullptr) {
     STRIA_RETURN_IF_ERROR(open());
   }
-  const int64_t most = std::min(kPieceBytes, pace.most_bytes());
+  const int64_t most = std::min(kPieceBytes, most_bytes);
   const storage::ReadSegment read{done_bytes_, piece_.data(), most};
   STRIA_ASSIGN_OR_RETURN(const int64_t bytes, staged_->read({&read, 1}));
   const storage::WriteSegment write{done_bytes_, piece_.data(), bytes};
@@ -123,7 +154,6 @@ Result<bool> Drain::step(Pace& pace, bool sync) {
   }
   done_bytes_ += bytes;
   if (bytes == most) {
-    pace.wait_after(bytes);
     return false;
   }
   PhaseTimes times;
@@ -137,14 +167,45 @@ Result<bool> Drain::step(Pace& pace, bool sync) {
 }
 
 Status Drain::run(bool sync) {
-  Pace pace(0);
   while (true) {
-    STRIA_ASSIGN_OR_RETURN(const bool over, step(pace, sync));
+    STRIA_ASSIGN_OR_RETURN(const bool over, step(kPieceBytes, sync));
     if (over) {
       return Status();
     }
   }
 }
+
+namespace {
+
+// What drain_place() does to one name. Success where there was nothing to bring.
+Status drain_name(const std::shared_ptr<storage::Driver>& driver, const std::string& place, const std::string& name,
+                  std::vector<std::string>& brought) {
+  const std::string staged = in_place(place, name);
+  if (const auto partial = name_of_partial(name); partial && path_of_staged(*partial)) {
+    remove_unlocked(*driver, staged);
+    return Status();
+  }
+  const auto path = path_of_staged(name);
+  const auto info = path ? driver->name_info(staged) : Result<storage::NameInfo>(storage::NameInfo());
+  if (!path || info.status().code() == ErrorCode::kNotFound || (info.ok() && !is_mine(*info))) {
+    return Status();
+  }
+  STRIA_RETURN_IF_ERROR(info.status());
+  STRIA_ASSIGN_OR_RETURN(const bool own_is_newer, is_newer(*driver, *path, staged, *info));
+  if (own_is_newer) {
+    remove_unlocked(*driver, staged);
+    return Status();
+  }
+  const Status done = bring(driver, staged, *path);
+  const auto is_there = driver->exists(staged);  // a live program may just have brought it
+  if (done.ok()) {
+    brought.push_back(*path);
+  }
+  const bool is_live = done.code() == ErrorCode::kAlreadyExists || (is_there.ok() && !*is_there);
+  return is_live ? Status() : done.with_context(fmt::format("'{}', which was staged as '{}'", *path, staged));
+}
+
+}  // namespace
 
 std::vector<std::string> drain_place(const std::shared_ptr<storage::Driver>& driver, const std::string& place,
                                      Status& failure) {
@@ -156,27 +217,7 @@ std::vector<std::string> drain_place(const std::shared_ptr<storage::Driver>& dri
     failure = is_file.ok() && !*is_file ? Status() : failure;
   }
   for (size_t i = 0; names.ok() && i < names->size(); ++i) {
-    const std::string& name = (*names)[i];
-    const std::string staged = in_place(place, name);
-    const auto partial = name_of_partial(name);
-    if (partial && path_of_staged(*partial)) {
-      remove_unlocked(*driver, staged);
-    }
-    const auto path = partial ? std::nullopt : path_of_staged(name);
-    if (!path) {
-      continue;
-    }
-    if (is_newer(*path, staged)) {
-      remove_unlocked(*driver, staged);
-      continue;
-    }
-    const Status done = or_out_of_memory([&] { return bring(driver, staged, *path); });
-    const auto is_there = driver->exists(staged);  // a live program may just have brought it
-    if (done.ok()) {
-      brought.push_back(*path);
-    } else if (done.code() != ErrorCode::kAlreadyExists && (!is_there.ok() || *is_there)) {
-      failure.update(done.with_context(fmt::format("'{}', which was staged as '{}'", *path, staged)));
-    }
+    failure.update(or_out_of_memory([&] { return drain_name(driver, place, (*names)[i], brought); }));
   }
   return brought;
 }

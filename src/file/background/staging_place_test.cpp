@@ -5,20 +5,26 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <span>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "access/random_case_test.hpp"
+#include "container/hdf5/write/format.hpp"
 #include "file/session/session_case_test.hpp"
 #include "storage/path.hpp"
 #include "storage/registry.hpp"
 
 namespace stria::file::test {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr const char* kPlace = "/near";
 
@@ -70,15 +76,16 @@ TEST_F(StagingPlaceTest, ACommitInTheCallIsAtItsPlaceAfterIt) {
 
 TEST_F(StagingPlaceTest, AStagedFileThatAnotherProgramRemovesBeforeIsBroughtNevertheless) {
   const std::string staged = staged_path(kPlace, "/data/large.h5");
-  const Bytes content(100'000, std::byte{7});
+  Bytes content(100'000, std::byte{7});
+  const auto begin = std::as_bytes(std::span(container::h5::kSignature));
+  std::copy(begin.begin(), begin.end(), content.begin());
   access::test::set_content(memory_, staged, content);
   auto own = std::make_unique<PartialFile>(borrow(memory_), "/data/large.h5");
   ASSERT_TRUE(own->create({}).ok());
   Drain drain(borrow(memory_), staged, std::move(own));
-  Pace pace(1'310'720);  // pieces of 64 KiB
-  ASSERT_EQ(drain.step(pace, false).value(), false);
+  ASSERT_EQ(drain.step(64 << 10, false).value(), false);
   ASSERT_TRUE(memory_.remove(staged).ok());
-  EXPECT_EQ(drain.step(pace, false).value(), true);
+  EXPECT_EQ(drain.step(64 << 10, false).value(), true);
   EXPECT_EQ(access::test::content_of(memory_, "/data/large.h5"), content);
 }
 
@@ -115,26 +122,105 @@ TEST_F(StagingPlaceTest, AFileIsReadWhereItIsStaged) {
   EXPECT_FALSE(*memory_.exists(setting_.path));
 }
 
-TEST(StagingPlace, TheNewerOfTwoFilesCounts) {
-  namespace fs = std::filesystem;
-  const fs::path directory = fs::temp_directory_path() / ("stria_staging_place." + std::to_string(getpid()));
-  fs::create_directories(directory / "near");
-  const std::string own = directory / "run.h5";
-  const std::string staged = staged_path(directory / "near", own);
-  const auto driver = storage::make_driver("posix").value();
-  const auto put = [](const std::string& path, const std::string& content) { std::ofstream(path) << content; };
-  put(own, "own");
-  EXPECT_EQ(nearest_path(*driver, directory / "near", own), own);
-  put(staged, "staged");
-  fs::last_write_time(own, fs::last_write_time(staged) - std::chrono::seconds(5));
-  EXPECT_EQ(nearest_path(*driver, directory / "near", own), staged);
-  fs::last_write_time(own, fs::last_write_time(staged) + std::chrono::seconds(5));
-  EXPECT_EQ(nearest_path(*driver, directory / "near", own), own);
+/// Tells no times.
+class TimelessDriver final : public storage::MemoryDriver {
+ public:
+  Result<storage::NameInfo> name_info(const std::string& path) override {
+    STRIA_ASSIGN_OR_RETURN(storage::NameInfo info, MemoryDriver::name_info(path));
+    info.changed_ns.reset();
+    return info;
+  }
+};
+
+TEST(StagingPlace, TwoFilesWhoseAgesCantBeComparedBothStay) {
+  TimelessDriver memory;
+  const std::string staged = staged_path(kPlace, "/data/run.h5");
+  access::test::set_content(memory, staged, Bytes(100));
+  EXPECT_EQ(find_nearest(memory, kPlace, "/data/run.h5").value().path, staged);
+  access::test::set_content(memory, "/data/run.h5", Bytes(10));
   Status failure;
-  EXPECT_TRUE(drain_place(driver, directory / "near", failure).empty());
-  EXPECT_FALSE(fs::exists(staged));
-  EXPECT_EQ(fs::file_size(own), 3U);
-  fs::remove_all(directory);
+  EXPECT_TRUE(drain_place(borrow(memory), kPlace, failure).empty());
+  for (const Status& status : {failure, find_nearest(memory, kPlace, "/data/run.h5").status()}) {
+    EXPECT_EQ(status.message(), "'/data/run.h5' is at its own place and staged as '" + staged +
+                                    "', and their ages can't be compared: remove one");
+  }
+  EXPECT_EQ(access::test::content_of(memory, "/data/run.h5").size(), 10U);
+  EXPECT_EQ(access::test::content_of(memory, staged).size(), 100U);
+}
+
+/// Two directories of the disk: one where files are staged, which others share, and their own.
+class SharedPlaceTest : public ::testing::Test {
+ protected:
+  SharedPlaceTest() { fs::create_directories(directory_ / "near"); }
+  ~SharedPlaceTest() override { fs::remove_all(directory_); }
+  static void put(const std::string& path, const std::string& content) { std::ofstream(path) << content; }
+  static std::string content_of(const std::string& path) { return (std::stringstream() << std::ifstream(path).rdbuf()).str(); }
+  std::vector<std::string> drain() { return drain_place(driver_, directory_ / "near", failure_); }
+  Nearest nearest() { return find_nearest(*driver_, directory_ / "near", own_).value(); }
+
+  const fs::path directory_ = fs::temp_directory_path() / ("stria_staging_place." + std::to_string(getpid()));
+  const std::string own_ = directory_ / "run.h5";
+  const std::string staged_ = staged_path(directory_ / "near", own_);
+  const std::string container_ = std::string(container::h5::kSignature) + "and more";
+  const std::shared_ptr<storage::Driver> driver_ = storage::make_driver("posix").value();
+  Status failure_;
+};
+
+TEST_F(SharedPlaceTest, AnotherUsersFileIsNeitherBroughtNorRead) {
+  put(staged_, container_);
+  if (chown(staged_.c_str(), 65534, 65534) != 0) {
+    GTEST_SKIP() << "only root can give a file away";
+  }
+  EXPECT_TRUE(drain().empty());
+  EXPECT_TRUE(failure_.ok()) << failure_.message();
+  EXPECT_TRUE(staged_files(*driver_, directory_ / "near").value().empty());
+  EXPECT_EQ(nearest().path, own_);
+  EXPECT_NE(nearest().remark.find("is another user's, or a link"), std::string::npos) << nearest().remark;
+  EXPECT_FALSE(fs::exists(own_));
+  EXPECT_TRUE(fs::exists(staged_));
+  EXPECT_EQ(driver_->open(staged_, kOpenStaged).status().code(), ErrorCode::kPermissionDenied);
+}
+
+TEST_F(SharedPlaceTest, LinksAreNotFollowed) {
+  const std::string secret = directory_ / "secret";
+  put(secret, container_);
+  fs::create_symlink(secret, staged_);
+  EXPECT_TRUE(drain().empty());
+  EXPECT_EQ(nearest().path, own_);
+  EXPECT_EQ(driver_->open(staged_, kOpenStaged).status().code(), ErrorCode::kPermissionDenied);
+  fs::remove(staged_);
+  fs::create_hard_link(secret, staged_);
+  EXPECT_TRUE(drain().empty());
+  EXPECT_EQ(driver_->open(staged_, kOpenStaged).status().code(), ErrorCode::kPermissionDenied);
+  EXPECT_FALSE(fs::exists(own_));
+  fs::create_symlink(secret, partial_path(staged_));
+  EXPECT_EQ(PartialFile(driver_, staged_).create({}, true).code(), ErrorCode::kPermissionDenied);
+  EXPECT_EQ(content_of(secret), container_);
+}
+
+TEST_F(SharedPlaceTest, AFileOfAnotherKindIsNotBrought) {
+  put(staged_, "alias ls='rm -rf'");
+  EXPECT_TRUE(drain().empty());
+  EXPECT_EQ(failure_.code(), ErrorCode::kFormat) << failure_.message();
+  EXPECT_FALSE(fs::exists(own_));
+  EXPECT_FALSE(fs::exists(partial_path(own_)));
+  put(staged_, container_);
+  EXPECT_EQ(staged_files(*driver_, directory_ / "near").value(), std::vector<std::string>{own_});
+  EXPECT_EQ(drain(), std::vector<std::string>{own_});
+  EXPECT_EQ(content_of(own_), container_);
+}
+
+TEST_F(SharedPlaceTest, TheNewerOfTwoFilesCounts) {
+  put(own_, "own");
+  EXPECT_EQ(nearest().path, own_);
+  put(staged_, "staged");
+  fs::last_write_time(own_, fs::last_write_time(staged_) - std::chrono::seconds(5));
+  EXPECT_EQ(nearest().path, staged_);
+  fs::last_write_time(own_, fs::last_write_time(staged_) + std::chrono::seconds(5));
+  EXPECT_EQ(nearest().path, own_);
+  EXPECT_TRUE(drain().empty());
+  EXPECT_FALSE(fs::exists(staged_));
+  EXPECT_EQ(content_of(own_), "own");
 }
 
 }  // namespace

@@ -7,8 +7,9 @@
 
 #include "access/failure/message_signal.hpp"
 #include "access/move.hpp"
-#include "file/background/staging_place.hpp"
+#include "file/background/background.hpp"
 #include "file/define/names.hpp"
+#include "file/meet/message_fields.hpp"
 #include "file/parts/parts_table.hpp"
 #include "file/session/catalog_message.hpp"
 #include "file/verify/whole_file.hpp"
@@ -26,10 +27,6 @@ constexpr int64_t kLibraryReadBytes = 16 << 20;
 ReadSession::ReadSession(Environment environment, const std::string& path, const OpenOptions& options,
                          std::shared_ptr<RollCall> roll_call)
     : Session(std::move(environment), path, std::move(roll_call)), options_(options) {
-  const std::string& place = environment_.hints.staging_place;
-  if (!place.empty() && environment_.problem.ok()) {
-    stored_path_ = nearest_path(*environment_.driver, place, stored_path_);
-  }
   log_.add(combine_hashes(hash_of_opening(), options.verify ? 1 : 0), 1, [this] {
     DefinitionText text = describe_opening("open");
     text.arguments.emplace_back("verify", options_.verify ? "true" : "false");
@@ -65,8 +62,16 @@ Status ReadSession::begin() {
   Status status = environment_.problem;
   if (status.ok() && is_root()) {
     status = or_out_of_memory([&]() -> Status {
+      Background::instance().wait_for_name(stored_path_);
+      STRIA_ASSIGN_OR_RETURN(const Nearest nearest, find_file());
+      take_nearest(nearest);
       STRIA_ASSIGN_OR_RETURN(const std::vector<std::byte> parts, open_root());
-      catalog = encode_catalog(format_, catalog_, checksums_, parts);
+      FieldWriter fields;
+      fields.text(nearest.path);
+      fields.number(nearest.is_staged ? 1 : 0);
+      fields.text(nearest.remark);
+      fields.bytes(encode_catalog(format_, catalog_, checksums_, parts));
+      catalog = fields.take();
       return Status();
     });
   }
@@ -75,10 +80,24 @@ Status ReadSession::begin() {
   return agree_on_open(Call::kOpen, status, file_.get());
 }
 
+// Rank 0.
+Result<Nearest> ReadSession::find_file() {
+  const std::string& place = environment_.hints.staging_place;
+  return place.empty() ? Nearest{.path = stored_path_} : find_nearest(*environment_.driver, place, stored_path_);
+}
+
+void ReadSession::take_nearest(const Nearest& nearest) {
+  stored_path_ = nearest.path;
+  is_staged_ = nearest.is_staged;
+  if (!nearest.remark.empty()) {
+    environment_.hint_warnings.push_back(nearest.remark);
+  }
+}
+
 Status ReadSession::open_handle() {
   if (file_ == nullptr) {
     PhaseTimer timer(report_.phases, Phase::kOpen);
-    storage::OpenOptions options;
+    storage::OpenOptions options = is_staged_ ? kOpenStaged : storage::OpenOptions();
     options.expected_number = identity_.expected_number();
     STRIA_ASSIGN_OR_RETURN(auto opened, environment_.driver->open(stored_path_, options));
     if (!is_root()) {
@@ -142,7 +161,11 @@ Status ReadSession::without_index(const Status& problem) {
 Status ReadSession::take_catalog(std::span<const std::byte> message) {
   PhaseTimer timer(report_.phases, Phase::kMetadata);
   if (!is_root()) {
-    STRIA_ASSIGN_OR_RETURN(CatalogMessage catalog, decode_catalog(message));
+    FieldReader fields(message);
+    const std::string path = fields.text();
+    const bool is_staged = fields.number() != 0;
+    take_nearest({.path = path, .is_staged = is_staged, .remark = fields.text()});
+    STRIA_ASSIGN_OR_RETURN(CatalogMessage catalog, decode_catalog(fields.bytes()));
     catalog_ = std::move(catalog.datasets);
     checksums_ = std::move(catalog.checksums);
     format_ = catalog.format;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "access/failure/abort_signal.hpp"
+#include "file/background/staging_place.hpp"
 #include "file/checksums/checksum_index.hpp"
 #include "file/chunks/chunk_reader.hpp"
 #include "file/move/transfer_set.hpp"
@@ -63,6 +64,8 @@ class ReadSession : public Session {
   Result<Value> ask_root(Ask&& ask, Decode&& decode);
   Status begin();
   Result<std::vector<std::byte>> open_root();
+  Result<Nearest> find_file();
+  void take_nearest(const Nearest& nearest);
   Status move_pending(Call call);
   Result<std::vector<std::byte>> read_small(const std::string& dataset_path, const Status& before, std::optional<Call> call);
   Status read_whole(int number, std::vector<std::byte>& content);
@@ -83,6 +86,7 @@ class ReadSession : public Session {
   bool checks() const { return checksums_.present && options_.verify; }
 
   OpenOptions options_;
+  bool is_staged_ = false;                         // what is read; stored_path_ says where
   std::shared_ptr<const storage::PartMap> parts_;  // null: all data are in the file itself
   std::unique_ptr<storage::File> file_;
   std::unique_ptr<container::Reader> reader_;

@@ -27,6 +27,9 @@ std::string without_leading_slash(const std::string& path) {
   return path.substr(std::min(path.find_first_not_of('/'), path.size()));
 }
 
+constexpr const char* kNotBegun =
+    "was not begun, so that an earlier commit_async() is told first that has failed: call it again";
+
 // The hints that all ranks must share; a node's kernel may lack a driver.
 Hints shared_hints(const access::ResolvedHints& hints) {
   Hints shared = access::effective_hints(hints);
@@ -35,6 +38,14 @@ Hints shared_hints(const access::ResolvedHints& hints) {
 }
 
 }  // namespace
+
+std::string not_begun(const char* call, const std::string& path) {
+  return fmt::format("{}('{}') {}", call, path, kNotBegun);
+}
+
+bool is_of_call_not_begun(const Status& status) {
+  return status.message().find(kNotBegun) != std::string::npos;
+}
 
 Session::Session(Environment environment, std::string path, std::shared_ptr<RollCall> roll_call)
     : environment_(std::move(environment)),
@@ -45,9 +56,13 @@ Session::Session(Environment environment, std::string path, std::shared_ptr<Roll
       trace_id_(trace::Recorder::instance().file(path_)),
       counters_(&trace::Recorder::instance().counters(trace_id_)) {}
 
-CallNote Session::note(const char* call) const {
+WaitLimits Session::wait_limits() const {
   const access::ResolvedHints& hints = environment_.hints;
-  return CallNote(call, path_, {static_cast<double>(hints.wait_warning_s), static_cast<double>(hints.wait_deadline_s)});
+  return {static_cast<double>(hints.wait_warning_s), static_cast<double>(hints.wait_deadline_s)};
+}
+
+CallNote Session::note(const char* call) const {
+  return CallNote(call, path_, wait_limits());
 }
 
 // If there is too little memory even for this, twice, the others can't be told.

@@ -54,6 +54,12 @@ struct Environment {
   Status problem;
 };
 
+/// What begins the message of a call that was not begun, because the program has to hear first of a
+/// commit in the background that has failed.
+std::string not_begun(const char* call, const std::string& path);
+/// Whether a status, of any rank, is of a call that was not begun for that reason.
+bool is_of_call_not_begun(const Status& status);
+
 class Session {
  public:
   virtual ~Session() = default;
@@ -134,6 +140,8 @@ class Session {
   static Status give_up_opening(Comm& comm, RollCall& roll_call, Call call, const Status& why);
 
   bool is_root() const { return comm().rank() == 0; }
+  /// As the hints give them.
+  WaitLimits wait_limits() const;
   /// A hash of the path and of the hints that all ranks must share, because they decide which
   /// collective operations follow.
   uint64_t hash_of_opening() const;

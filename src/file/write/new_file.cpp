@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <vector>
 
@@ -20,9 +22,11 @@ std::string written_path(const access::ResolvedHints& hints, const std::string& 
   return hints.staging_place.empty() || hints.subfile_count != 0 ? path : staged_path(hints.staging_place, path);
 }
 
-// A full, broken or read-only device; not what the program got wrong.
+// A full, broken, read-only or missing device, or one in which another user keeps this one out.
 bool is_trouble_of_place(const Status& status) {
-  return status.code() == ErrorCode::kNoSpace || status.code() == ErrorCode::kIo || status.code() == ErrorCode::kReadOnly;
+  constexpr ErrorCode kTroubles[] = {ErrorCode::kNoSpace, ErrorCode::kIo, ErrorCode::kReadOnly, ErrorCode::kNotFound,
+                                     ErrorCode::kPermissionDenied};
+  return std::find(std::begin(kTroubles), std::end(kTroubles), status.code()) != std::end(kTroubles);
 }
 
 // Of a place that can't reserve: whether so many bytes are free there now, as far as the system
@@ -67,16 +71,17 @@ Status NewFile::create(const std::string& given_path) {
     STRIA_RETURN_IF_ERROR(reserve_own_place());
   }
   partial_ = std::make_unique<PartialFile>(environment_.driver, written_path_);
-  const Status created = partial_->create(access::striping_of(environment_.hints));
+  const Status created = partial_->create(access::striping_of(environment_.hints), drain_ != nullptr);
   if (drain_ == nullptr || !is_trouble_of_place(created)) {
     return created;
   }
-  write_to_own_place();
+  write_to_own_place(created);
   return Status();
 }
 
-// Rank 0's way is the others' at the next meeting.
-void NewFile::write_to_own_place() noexcept {
+// The other ranks hear of it when they agree on the place (placing.cpp).
+void NewFile::write_to_own_place(const Status& why) {
+  place_trouble_ = why;
   partial_->discard();
   partial_ = drain_->take_own();
   drain_.reset();
@@ -89,7 +94,7 @@ bool NewFile::has_room(int64_t bytes) {
     const bool may_have = reserved.code() == ErrorCode::kUnsupported &&
                           (!environment_.absolute_paths || may_have_room(environment_.hints.staging_place, bytes));
     if (!reserved.ok() && !may_have) {
-      write_to_own_place();
+      write_to_own_place(reserved.code() == ErrorCode::kUnsupported ? Status(ErrorCode::kNoSpace, "it has no room") : reserved);
     }
   }
   return drain_ != nullptr;
@@ -97,8 +102,7 @@ bool NewFile::has_room(int64_t bytes) {
 
 // Of a file that is staged. What a killed program has left at that place is brought to its own.
 Status NewFile::reserve_own_place() {
-  Status ignored;  // of other files
-  drain_place(environment_.driver, environment_.hints.staging_place, ignored);
+  drain_place(environment_.driver, environment_.hints.staging_place, drain_trouble_);
   auto own = std::make_unique<PartialFile>(environment_.driver, path_);
   STRIA_RETURN_IF_ERROR(own->create(access::striping_of(environment_.hints)));
   drain_ = std::make_unique<Drain>(environment_.driver, written_path_, std::move(own));

@@ -45,7 +45,13 @@ class NewFile {
   bool has_room(int64_t bytes);
   /// Whether the file is to be written to a place of its own first, if that has room.
   bool may_be_staged() const { return written_path_ != path_; }
-  /// Another rank than 0, when rank 0's file is at its own place after all. Before open().
+  /// Rank 0: why has_room() is false, or success.
+  const Status& place_trouble() const { return place_trouble_; }
+  /// Rank 0: why what a killed program has staged there wasn't brought to its own place, or
+  /// success.
+  const Status& drain_trouble() const { return drain_trouble_; }
+  /// On every rank but 0, before open(): the file is opened at its own place, because rank 0 has
+  /// found that it can't be staged.
   void leave_staging_place() noexcept { partial_path_.swap(own_partial_path_); }
   /// Rank 0, of a file that grows: opens it, and keeps out other writers. kAlreadyExists when there
   /// is one. Nothing of the file changes.
@@ -103,7 +109,7 @@ class NewFile {
  private:
   Status reserve_own_place();
   Status open_direct(storage::OpenOptions open);
-  void write_to_own_place() noexcept;
+  void write_to_own_place(const Status& why);
 
   const Environment& environment_;
   const FileIdentity& of_rank_0_;
@@ -116,6 +122,8 @@ class NewFile {
   bool grows_ = false;
   std::unique_ptr<GrowingFile> growing_;  // rank 0, one of the two
   std::unique_ptr<PartialFile> partial_;
+  Status place_trouble_;
+  Status drain_trouble_;
   std::unique_ptr<Drain> drain_;           // where the file is staged
   std::unique_ptr<storage::File> opened_;  // other ranks, when the first transfer needs it
   std::shared_ptr<storage::Driver> direct_driver_;

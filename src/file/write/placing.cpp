@@ -7,6 +7,7 @@
 // Cost: a broadcast, for files that are to be staged.
 #include <fmt/format.h>
 
+#include <array>
 #include <span>
 
 #include "file/write/write_session.hpp"
@@ -19,11 +20,20 @@ namespace {
 constexpr int64_t kShareOfSums = 64;
 constexpr int64_t kMostMetadataBytes = 1 << 20;
 
+constexpr size_t kMostReasonBytes = 400;
+using Reason = std::array<char, kMostReasonBytes>;
+
 struct Place {
   bool is_staged = false;
   storage::Capabilities capabilities;
   storage::Identity identity;
+  Reason place_trouble{};  ///< empty: none; cut where it is longer
+  Reason drain_trouble{};
 };
+
+void put(Reason& reason, const Status& status) {
+  status.message().copy(reason.data(), reason.size() - 1);
+}
 
 }  // namespace
 
@@ -36,20 +46,24 @@ void WriteSession::agree_on_place() {
     const auto identity = file_.created()->identity();
     place.capabilities = file_.created()->capabilities();
     place.identity = identity.ok() ? *identity : storage::Identity();
+    put(place.place_trouble, file_.place_trouble());
+    put(place.drain_trouble, file_.drain_trouble());
   }
   comm().broadcast(std::as_writable_bytes(std::span(&place, 1)), 0);
   capabilities_ = place.capabilities;
   identity_.set(place.identity);
-  if (place.is_staged) {
-    return;
-  }
-  if (!is_root()) {
+  if (!place.is_staged && !is_root()) {
     file_.leave_staging_place();
   }
   reserve_.attempt([&] {
-    environment_.hint_warnings.push_back(
-        fmt::format("stria_staging: '{}' has no room for '{}', which is written to its own place",
-                    environment_.hints.staging_place, path_));
+    if (!place.is_staged) {
+      environment_.hint_warnings.push_back(
+          fmt::format("stria_staging: '{}' is written to its own place, because '{}' can't be used: {}", path_,
+                      environment_.hints.staging_place, place.place_trouble.data()));
+    }
+    if (place.drain_trouble[0] != '\0') {
+      environment_.hint_warnings.push_back(fmt::format("stria_staging: {}", place.drain_trouble.data()));
+    }
   });
 }
 

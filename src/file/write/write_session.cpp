@@ -145,6 +145,8 @@ Result<std::shared_ptr<const BackgroundCommit>> WriteSession::commit_async() {
   Background::Queue one;
   if (!grows() && parts_ == nullptr) {
     poison(or_out_of_memory([&] { return make_background_commit(one); }));
+  } else {
+    say_in_the_call(grows() ? "the file grows" : "the file is in parts (stria_subfiles)");
   }
   STRIA_RETURN_IF_ERROR(end(Call::kCommitAsync, one));
   if (one.empty()) {
@@ -167,15 +169,24 @@ Status WriteSession::make_background_commit(Background::Queue& one) {
                                                                            .trace_id = trace_id_,
                                                                            .sync = options_.sync,
                                                                            .writers = environment_.hints.staging_writers,
-                                                                           .bytes_a_second = environment_.hints.staging_rate},
+                                                                           .bytes_a_second = environment_.hints.staging_rate,
+                                                                           .wait_limits = wait_limits()},
                                                    limit_bytes / comm().node_size(), comm()));
   return Status();
+}
+
+void WriteSession::say_in_the_call(const std::string& why) {
+  reserve_.attempt([&] {
+    environment_.hint_warnings.push_back(
+        fmt::format("commit_async() of '{}' does the whole commit before it returns: {}", path_, why));
+  });
 }
 
 // Nodes that can't reach each other commit in the call.
 Status WriteSession::begin_to_stage(Background::Queue& one) {
   STRIA_RETURN_IF_ERROR(one.front()->share(comm()));
-  if (!one.front()->join(comm()).ok()) {
+  if (const Status joined = one.front()->join(comm()); !joined.ok()) {
+    say_in_the_call(joined.message());
     one.clear();
     return Status();
   }
@@ -362,6 +373,9 @@ void WriteSession::leave(std::string_view reason) noexcept {
 
 Status WriteSession::fail(const Status& status) {
   discard();
+  if (is_of_call_not_begun(status)) {
+    return status;
+  }
   const char* state = file_.is_published() ? grows() ? "may have what was added, and may lose it in a power loss"
                                                      : "is complete and has its name, but may not survive a power loss"
                       : may_have_overwritten_

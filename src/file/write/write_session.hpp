@@ -83,6 +83,8 @@ class WriteSession : public Session {
   /// commit can't go on in the background.
   Status end(Call call, Background::Queue& one);
   Status begin_to_stage(Background::Queue& one);
+  /// A warning that a commit doesn't go on in the background, and why.
+  void say_in_the_call(const std::string& why);
   /// Makes what is planned from now on fit for staging.
   void plan_for_staging();
   bool has_chunks() const;

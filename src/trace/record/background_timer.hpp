@@ -1,6 +1,6 @@
-// Counts the time that the background works for a file, or that the program waits for it, as long
-// as the object lives, and records it as a span in the thread's own row. Of the work it also counts
-// the processor time, which the program may have lacked.
+// Counts the time that a thread in the background works for a file, or that the program waits for
+// it, as long as the object lives, and records it as a span in the thread's own row. Of the work it
+// also counts the processor time, which the program may have lacked.
 #pragma once
 
 #include <time.h>
@@ -12,19 +12,19 @@
 #include "trace/record/recorder.hpp"
 #include "trace/record/span.hpp"
 
-namespace stria::file {
+namespace stria::trace {
 
 class BackgroundTimer {
  public:
-  BackgroundTimer(uint16_t file, const char* name, trace::Counter counter)
-      : counters_(trace::Recorder::instance().counters(file)),
+  BackgroundTimer(uint16_t file, const char* name, Counter counter)
+      : counters_(Recorder::instance().counters(file)),
         counter_(counter),
-        span_(trace::Recorder::instance().define_kind(name, trace::Layer::kEngine), file) {}
+        span_(Recorder::instance().define_kind(name, Layer::kEngine), file) {}
   ~BackgroundTimer() {
     const auto seconds = std::chrono::steady_clock::now() - start_;
     counters_.add(counter_, std::chrono::duration_cast<std::chrono::nanoseconds>(seconds).count());
-    if (counter_ == trace::Counter::kBackgroundNs) {
-      counters_.add(trace::Counter::kBackgroundCpuNs, processor_ns() - processor_start_ns_);
+    if (counter_ == Counter::kBackgroundNs) {
+      counters_.add(Counter::kBackgroundCpuNs, processor_ns() - processor_start_ns_);
     }
   }
   BackgroundTimer(const BackgroundTimer&) = delete;
@@ -39,11 +39,11 @@ class BackgroundTimer {
     return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
   }
 
-  trace::FileCounters& counters_;
-  trace::Counter counter_;
+  FileCounters& counters_;
+  Counter counter_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   int64_t processor_start_ns_ = processor_ns();
-  trace::FileSpan span_;
+  FileSpan span_;
 };
 
-}  // namespace stria::file
+}  // namespace stria::trace
