@@ -45,7 +45,8 @@ void File::apply_hints(const Hints& given) {
   std::vector<std::string> warnings;
   const std::string driver = hints_.driver;
   const access::Switch async = hints_.async;
-  hints_ = access::resolve_hints(with_environment(given_, file_hints_, warnings), warnings);
+  const Hints hints = with_environment(given_, file_hints_, warnings);
+  hints_ = access::resolve_hints(hints, warnings);
   hints_.node_hosts = channel_->node_hosts;
   if (!access::names_a_node(hints_, comm())) {
     warnings.emplace_back(access::kNoPlaceForAggregators);
@@ -59,6 +60,11 @@ void File::apply_hints(const Hints& given) {
   }
   if (hints_.direct == access::Switch::kEnable) {
     warnings.emplace_back("hint 'stria_direct' is for files that Stria itself makes; MPI-IO goes through the page cache");
+  }
+  for (const char* name : {"stria_staging", "stria_staging_rate", "stria_staging_writers"}) {
+    if (hints.contains(name)) {
+      warnings.push_back(fmt::format("hint '{}' is for files that Stria itself makes, and has no effect in MPI-IO", name));
+    }
   }
   hints_.direct = access::Switch::kDisable;
   access::stop_passing(channel_->kept);

@@ -24,6 +24,11 @@ def main(mpiexec, library, program):
         count = sum(wanted in line for line in spoken)
         if count != 1:
             problems.append(f"'{wanted}' is said {count} times in {spoken}")
+    hints = "STRIA_HINTS=stria_staging_rate=1000000;stria_staging=/near"
+    staged = errors_of(mpiexec, library, program, hints, "STRIA_VERBOSE=1")
+    for wanted in ("'stria_staging_rate' is for files that Stria itself makes", "'stria_staging' is for files"):
+        if sum(wanted in line for line in staged) != 1:
+            problems.append(f"{wanted} is not said once: {staged}")
     endless = errors_of(mpiexec, library, program, "ROMIO_HINTS=/dev/zero", "STRIA_VERBOSE=1")
     if sum("/dev/zero" in line for line in endless) != 1:
         problems.append(f"a device for hints is not reported once: {endless}")
