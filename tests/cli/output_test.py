@@ -104,6 +104,19 @@ def test_the_result_speaks_of_every_file(work):
         assert {"open", "metadata", "pack", "exchange", "write", "sync", "commit"} <= set(entry["phases"])
 
 
+def test_waiting_for_a_commit_in_the_background_is_reported(work):
+    outcome = run(
+        *SEDOV, "--async", "--steps", 3, "--checkpoint-every", 1, "--out", work, "--json", work / "run.json",
+        "--hint", "stria_staging_rate=2000000", ranks=2,
+    ).succeeded()  # fmt: skip
+    document = read_json(work / "run.json")
+    assert all(entry["wait_seconds"] > 0 for entry in document["files"])
+    spent = sum(entry["seconds"] + entry["wait_seconds"] for entry in document["files"])
+    assert document["io_seconds"] == pytest.approx(spent)
+    assert document["io_share"] == pytest.approx(spent / document["run_seconds"])
+    assert "  wait\n" in outcome.stdout, str(outcome)
+
+
 @pytest.mark.parametrize("dim", [2, 3])
 def test_both_layouts_make_the_same_picture(work, dim):
     pictures = {}

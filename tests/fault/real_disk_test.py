@@ -55,12 +55,13 @@ def assert_no_rubbish(directory):
     assert not left, left
 
 
+@pytest.mark.parametrize("ways", [[], ["--async"]], ids=["commit", "commit_async"])
 @pytest.mark.parametrize("method", ["list_io", "two_phase"])
-def test_full_tmpfs(work, sedov, method):
+def test_full_tmpfs(work, sedov, method, ways):
     """The run ends at the first file that has no room; those before it are whole, and with room
     again a restart goes on."""
     with small_tmpfs(work / "small", "400k") as directory:
-        outcome = run(*SEDOV, "--out", directory, "--hint", f"stria_method={method}", ranks=RANKS)
+        outcome = run(*SEDOV, *ways, "--out", directory, "--hint", f"stria_method={method}", ranks=RANKS)
         files = checkpoints(directory)
         outcome.refused(f"sedov_hdf5_chk_{len(files):04d}' was not written", "rank ", "No space left on device")
         assert files
@@ -84,6 +85,31 @@ def test_full_staging_place(work, sedov, ways, fault):
         run(*SEDOV, *ways, "--out", out, "--hint", f"stria_staging={near}", ranks=RANKS, fault=fault).succeeded()
         assert len(checkpoints(out)) > 5 and not list(near.iterdir())
         run("verify", *checkpoints(out)).succeeded()
+
+
+@pytest.mark.parametrize("ways", [[], ["--async"]], ids=["commit", "commit_async"])
+def test_restart_from_the_first_place_when_the_second_is_full(work, sedov, ways):
+    near = work / "near"
+    near.mkdir()
+    staging = ["--hint", f"stria_staging={near}"]
+    with small_tmpfs(work / "small", "400k") as directory:
+        run(*SEDOV, *ways, "--out", directory, *staging, ranks=RANKS).refused("No space left on device", str(near))
+        last = len(checkpoints(directory))
+        (staged,) = near.iterdir()
+        assert staged.name.endswith(f"sedov_hdf5_chk_{last:04d}")
+        outcome = run("flash", "sedov", "--restart", "latest", "--out", directory, *staging, ranks=2).succeeded()
+        assert f"restarted from {directory}/sedov_hdf5_chk_{last:04d}, step {last + 1}" in outcome.stdout, str(outcome)
+        assert "No space left on device" in outcome.stderr and staged.name in outcome.stderr, str(outcome)
+        assert list(near.iterdir()) == [staged]
+
+
+def test_missing_staging_place(work, sedov):
+    """The run goes on without it, and says so."""
+    out = work / "out"
+    outcome = run(*SEDOV, "--out", out, "--hint", f"stria_staging={work / 'absent'}", ranks=RANKS).succeeded()
+    assert len(checkpoints(out)) > 5
+    for words in (f"'{work / 'absent'}' can't be used", "No such file or directory"):
+        assert words in outcome.stderr, str(outcome)
 
 
 def test_full_from_the_first_byte(work):

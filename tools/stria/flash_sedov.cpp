@@ -64,7 +64,7 @@ SedovOptions options_for_restart(const Arguments& a, const SedovOptions& file) {
 // Damage to data that the run doesn't load is no reason to refuse a file that was
 // asked for by name.
 Restored restore_one(MPI_Comm comm, const Arguments& arguments, const std::string& path) {
-  SedovOptions options = options_for_restart(arguments, flash::read_options(comm, path));
+  SedovOptions options = options_for_restart(arguments, flash::read_options(comm, path, arguments.output.hints));
   Restored restored = flash::restore_checkpoint(comm, path, options, arguments.output.hints);
   for (const std::string& damage : restored.damages) {
     warn(comm, fmt::format("'{}': {}; the run goes on, as it needs nothing of that", path, damage));
@@ -73,9 +73,9 @@ Restored restore_one(MPI_Comm comm, const Arguments& arguments, const std::strin
 }
 
 // The options that a checkpoint holds; no value, and a message, when it can't be read.
-std::optional<SedovOptions> options_of(MPI_Comm comm, const std::string& path) {
+std::optional<SedovOptions> options_of(MPI_Comm comm, const Arguments& arguments, const std::string& path) {
   try {
-    return flash::read_options(comm, path);
+    return flash::read_options(comm, path, arguments.output.hints);
   } catch (const Error& error) {
     print(comm, fmt::format("passing over {}: {}\n", path, error.what()));
     return std::nullopt;
@@ -84,9 +84,9 @@ std::optional<SedovOptions> options_of(MPI_Comm comm, const std::string& path) {
 
 // The latest checkpoint that is whole. Damaged ones are named and skipped.
 Restored restore_latest(MPI_Comm comm, const Arguments& arguments) {
-  auto paths = flash::list_checkpoints(comm, arguments.output.directory, arguments.output.base);
+  auto paths = flash::list_checkpoints(comm, arguments.output.directory, arguments.output.base, arguments.output.hints);
   for (const std::string& path : paths) {
-    auto of_file = options_of(comm, path);
+    auto of_file = options_of(comm, arguments, path);
     if (!of_file) {
       continue;
     }
@@ -147,6 +147,9 @@ class Driver {
   }
 
   void report_files() {
+    for (const std::string& warning : files_.take_hint_warnings()) {
+      warn(comm_, warning);
+    }
     for (; reported_files_ < files_.written().size(); ++reported_files_) {
       const WrittenFile& file = files_.written()[reported_files_];
       print(comm_, fmt::format("  wrote {}  {:.2f} MB in {:.1f} ms\n", file.path, static_cast<double>(file.file_bytes) / 1e6,
@@ -219,7 +222,7 @@ void check_base(const std::string& base) {
 
 // Warns because a later --restart latest looks only at the numbers.
 void warn_of_older_files(MPI_Comm comm, const Arguments& a) {
-  auto older = flash::list_checkpoints(comm, a.output.directory, a.output.base);
+  auto older = flash::list_checkpoints(comm, a.output.directory, a.output.base, a.output.hints);
   if (!older.empty()) {
     warn(comm, fmt::format("'{}' is from an earlier run: this one counts from 0 again and replaces files as it reaches their "
                            "numbers, and --restart latest takes the highest number, whoever wrote it",
@@ -247,8 +250,12 @@ int run(MPI_Comm comm, Arguments& a) {
   }
   trace::start_from_environment(comm);
   SimulationFiles files(comm, a.output);
-  for (const std::string& line : files.clear_leftovers()) {
+  const flash::Leftovers leftovers = files.clear_leftovers();
+  for (const std::string& line : leftovers.cleared) {
     print(comm, line + "\n");
+  }
+  for (const std::string& failure : leftovers.failures) {
+    warn(comm, failure);
   }
   std::unique_ptr<SedovRun> sedov;
   if (a.restart.empty()) {
@@ -260,6 +267,9 @@ int run(MPI_Comm comm, Arguments& a) {
     Restored restored = a.restart == "latest" ? restore_latest(comm, a) : restore_one(comm, a, a.restart);
     sedov = std::move(restored.run);
     files.continue_after(restored);
+    for (const std::string& warning : restored.hint_warnings) {
+      warn(comm, warning);
+    }
     for (const std::string& unchecked : restored.unchecked) {
       warn(comm, fmt::format("'{}': {}", restored.path, unchecked));
     }

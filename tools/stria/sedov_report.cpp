@@ -25,6 +25,11 @@ using nlohmann::json;
 constexpr std::array kPhasesOfAWrite = {Phase::kOpen,  Phase::kMetadata, Phase::kPack,  Phase::kExchange,
                                         Phase::kWrite, Phase::kSync,     Phase::kCommit};
 
+// All that the run spent on the file.
+double seconds_of(const WrittenFile& file) {
+  return file.seconds + file.wait_seconds;
+}
+
 json file_json(const WrittenFile& file, double run_seconds) {
   json phases = json::object();
   for (size_t i = 0; i < kPhaseCount; ++i) {
@@ -36,8 +41,9 @@ json file_json(const WrittenFile& file, double run_seconds) {
           {"useful_bytes", file.useful_bytes},
           {"file_bytes", file.file_bytes},
           {"seconds", file.seconds},
+          {"wait_seconds", file.wait_seconds},
           {"mbps", static_cast<double>(file.useful_bytes) / file.seconds / 1e6},
-          {"share_of_run", file.seconds / run_seconds},
+          {"share_of_run", seconds_of(file) / run_seconds},
           {"phases", phases},
           {"method", file.method}};
 }
@@ -82,25 +88,26 @@ std::string files_table(const std::vector<WrittenFile>& files, double run_second
     return "no files were written: --checkpoint-every, --plot-every and the like ask for them\n";
   }
   std::string text = fmt::format("{:<28}{:>9}{:>8}{:>7}{:>7}   ", "file", "MB", "ms", "MB/s", "% run");
-  for (const char* name : {"open", "meta", "pack", "exch", "write", "sync", "commit", "other"}) {
+  for (const char* name : {"open", "meta", "pack", "exch", "write", "sync", "commit", "other", "wait"}) {
     text += fmt::format("{:>7}", name);
   }
   text += "\n";
   double io_seconds = 0;
   for (const WrittenFile& f : files) {
-    io_seconds += f.seconds;
+    io_seconds += seconds_of(f);
     text += fmt::format("{:<28}{:>9.2f}{:>8.1f}{:>7.0f}{:>7.2f}   ", std::filesystem::path(f.path).filename().string(),
                         static_cast<double>(f.file_bytes) / 1e6, f.seconds * 1e3,
-                        static_cast<double>(f.useful_bytes) / f.seconds / 1e6, 100 * f.seconds / run_seconds);
+                        static_cast<double>(f.useful_bytes) / f.seconds / 1e6, 100 * seconds_of(f) / run_seconds);
     double other_seconds = f.seconds;
     for (Phase phase : kPhasesOfAWrite) {
       text += fmt::format("{:>7.1f}", f.phases[phase] * 1e3);
       other_seconds -= f.phases[phase];
     }
-    text += fmt::format("{:>7.1f}\n", std::max(other_seconds, 0.0) * 1e3);
+    text += fmt::format("{:>7.1f}{:>7.1f}\n", std::max(other_seconds, 0.0) * 1e3, f.wait_seconds * 1e3);
   }
   return text + fmt::format(
                     "phases in ms, mean over the ranks; other: waiting for the slowest rank, and what no phase counts\n"
+                    "wait: for a commit in the background, before the next one or at the end of the run; the slowest rank\n"
                     "{} files, {:.2f} s of {:.2f} s run time were I/O ({:.1f} %)\n",
                     files.size(), io_seconds, run_seconds, 100 * io_seconds / run_seconds);
 }
@@ -161,7 +168,7 @@ json report_json(MPI_Comm comm, const SedovArguments& a, SedovRun& run, const st
   double io_seconds = 0;
   for (const WrittenFile& file : files) {
     list.push_back(file_json(file, run_seconds));
-    io_seconds += file.seconds;
+    io_seconds += seconds_of(file);
   }
   return {{"ranks", ranks},
           {"parameters", parameters_json(a, run.options())},

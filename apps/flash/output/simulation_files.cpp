@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "format/lists.hpp"
 #include "format/origin.hpp"
@@ -69,6 +70,14 @@ std::vector<std::string> names_in(const std::string& directory) {
   }
 }
 
+std::vector<std::string> staged_in(const std::string& place) {
+  try {
+    return list_staged(place);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 bool holds_numbers(const Dataset& dataset) {
   std::string type = dataset.type_name();
   return type.compare(0, 5, "float") == 0 || type.compare(0, 3, "int") == 0 || type.compare(0, 4, "uint") == 0;
@@ -119,25 +128,30 @@ Restored restore(MPI_Comm comm, const std::string& path, const SedovOptions& opt
 
 SimulationFiles::SimulationFiles(MPI_Comm comm, OutputOptions options) : comm_(comm), options_(std::move(options)) {}
 
-std::vector<std::string> SimulationFiles::clear_leftovers() {
-  std::vector<std::string> lines;
+Leftovers SimulationFiles::clear_leftovers() {
+  Leftovers found;
   if (rank_of(comm_) == 0) {
     if (const auto place = options_.hints.find("stria_staging"); place != options_.hints.end()) {
-      for (const std::string& path : drain_staged(place->second)) {
-        lines.push_back(fmt::format("brought '{}' to its place, which a killed run left in '{}'", path, place->second));
+      try {
+        for (const std::string& path : drain_staged(place->second)) {
+          found.cleared.push_back(
+              fmt::format("brought '{}' to its place, which a killed run left in '{}'", path, place->second));
+        }
+      } catch (const Error& error) {
+        found.failures.emplace_back(error.what());
       }
     }
     for (const std::string& path : remove_abandoned(options_.directory, options_.base)) {
-      lines.push_back(fmt::format("removed '{}', which a killed run left half written", path));
+      found.cleared.push_back(fmt::format("removed '{}', which a killed run left half written", path));
     }
   }
-  return share(comm_, lines);
+  return {share(comm_, found.cleared), share(comm_, found.failures)};
 }
 
 void SimulationFiles::continue_after(const Restored& restored) {
   next_checkpoint_ = restored.checkpoint_number + 1;
   next_plot_ = restored.plot_number;
-  for (const std::string& path : list_checkpoints(comm_, options_.directory, options_.base)) {
+  for (const std::string& path : list_checkpoints(comm_, options_.directory, options_.base, options_.hints)) {
     if (number_of(path) <= restored.checkpoint_number) {
       checkpoints_.insert(checkpoints_.begin(), path);
     }
@@ -190,9 +204,16 @@ void SimulationFiles::write(const std::string& path, const std::string& kind, Se
   }
   double seconds = MPI_Wtime() - start;
   MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm_);
+  note_warnings(file.hint_warnings());
   const Report& report = file.report();
-  WrittenFile entry{path,    kind,          run.scalars().step, report.useful_bytes, report.file_bytes,
-                    seconds, report.phases, report.method};
+  WrittenFile entry{.path = path,
+                    .kind = kind,
+                    .step = run.scalars().step,
+                    .useful_bytes = report.useful_bytes,
+                    .file_bytes = report.file_bytes,
+                    .seconds = seconds,
+                    .phases = report.phases,
+                    .method = report.method};
   int size = 1;
   MPI_Comm_size(comm_, &size);
   MPI_Allreduce(MPI_IN_PLACE, entry.phases.seconds.data(), static_cast<int>(kPhaseCount), MPI_DOUBLE, MPI_SUM, comm_);
@@ -206,9 +227,26 @@ void SimulationFiles::write(const std::string& path, const std::string& kind, Se
   }
 }
 
+void SimulationFiles::note_warnings(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) {
+    if (std::find(hint_warnings_.begin(), hint_warnings_.end(), warning) == hint_warnings_.end()) {
+      hint_warnings_.push_back(warning);
+    }
+  }
+}
+
+std::vector<std::string> SimulationFiles::take_hint_warnings() {
+  const auto first = static_cast<std::ptrdiff_t>(std::exchange(taken_warnings_, hint_warnings_.size()));
+  return {hint_warnings_.begin() + first, hint_warnings_.end()};
+}
+
 void SimulationFiles::finish() {
   if (under_way_) {
+    const double start = MPI_Wtime();
     under_way_->first.wait();
+    double& seconds = under_way_->second.wait_seconds;
+    seconds = MPI_Wtime() - start;
+    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm_);
     checkpoints_.push_back(under_way_->second.path);
     written_.push_back(std::move(under_way_->second));
     under_way_.reset();
@@ -263,10 +301,32 @@ void SimulationFiles::write_plots(SedovRun& run) {
   ++next_plot_;
 }
 
-std::vector<std::string> list_checkpoints(MPI_Comm comm, const std::string& directory, const std::string& base) {
+namespace {
+
+// The names in the directory, and of files that are staged on their way there.
+std::vector<std::string> names_at_both_places(const std::string& directory, const Hints& hints) {
+  std::vector<std::string> names = names_in(directory);
+  if (const auto place = hints.find("stria_staging"); place != hints.end()) {
+    const std::string whole = (is_store_path(directory) ? directory : std::filesystem::absolute(directory).string()) + "/";
+    for (const std::string& path : staged_in(place->second)) {
+      const std::string name = path.substr(path.rfind('/') + 1);
+      if (path == whole + name) {
+        names.push_back(name);
+      }
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> list_checkpoints(MPI_Comm comm, const std::string& directory, const std::string& base,
+                                          const Hints& hints) {
   std::vector<std::string> paths;
   if (rank_of(comm) == 0) {
-    for (const std::string& name : names_in(directory)) {
+    for (const std::string& name : names_at_both_places(directory, hints)) {
       const bool is_one = name.starts_with(base + "hdf5_chk_") || name.starts_with(base + "ncmpi_chk_");
       if (is_one && number_of(name) >= 0) {
         paths.push_back(directory + "/" + name);
@@ -278,9 +338,10 @@ std::vector<std::string> list_checkpoints(MPI_Comm comm, const std::string& dire
   return share(comm, paths);
 }
 
-SedovOptions read_options(MPI_Comm comm, const std::string& path) {
+SedovOptions read_options(MPI_Comm comm, const std::string& path, const Hints& hints) {
   return naming(path, [&] {
     OpenOptions open;
+    open.hints = hints;
     open.verify = true;
     File file = File::open(comm, path, open);
     SedovOptions options = options_from_lists(read_header(file).value());
@@ -382,6 +443,7 @@ Restored restore(MPI_Comm comm, const std::string& path, const SedovOptions& opt
   restored.run->finish_restore();
   check_rest(file, header, restored);
   restored.path = path;
+  restored.hint_warnings = file.hint_warnings();
   restored.checkpoint_number = std::max(number_of(path), 0);
   const int64_t* plot = find_value(header.scalars.integer_scalars, "plotfilenumber");
   restored.plot_number = plot == nullptr ? 0 : static_cast<int>(*plot);

@@ -34,20 +34,27 @@ struct WrittenFile {
   int64_t step = 0;
   int64_t useful_bytes = 0;
   int64_t file_bytes = 0;
-  double seconds = 0;  ///< open to commit, or to the return of commit_async(), the slowest rank
+  double seconds = 0;       ///< open to commit, or to commit_async()'s return, the slowest rank
+  double wait_seconds = 0;  ///< that the run later waited for commit_async(), the slowest rank
   PhaseTimes phases;
   std::string method;
 };
 
 struct Restored;
 
+/// What a killed run has left, a line each, for people.
+struct Leftovers {
+  std::vector<std::string> cleared;
+  std::vector<std::string> failures;  ///< what stays as it was, and why
+};
+
 class SimulationFiles {
  public:
   SimulationFiles(MPI_Comm comm, OutputOptions options);
 
-  /// Removes what a killed run left half written. Returns one line per file, for people.
-  /// Collective: yes.
-  std::vector<std::string> clear_leftovers();
+  /// Removes what a killed run left half written, and brings staged files to their own place. One
+  /// that can't be brought stays where it is. Collective: yes.
+  Leftovers clear_leftovers();
   /// Goes on counting after a restored run. Checkpoints up to that one count among those to keep.
   /// Collective: yes.
   void continue_after(const Restored& restored);
@@ -63,11 +70,15 @@ class SimulationFiles {
   void finish();
 
   const std::vector<WrittenFile>& written() const { return written_; }
+  /// What was wrong with the hints, as the files written since the last call say it; each sentence
+  /// once a run.
+  std::vector<std::string> take_hint_warnings();
 
  private:
   std::vector<int> plot_indices(const CellArray& cells) const;
   ScalarLists scalars(const SedovRun& run, bool corners) const;
   void write(const std::string& path, const std::string& kind, SedovRun& run, const std::function<void(File&)>& put);
+  void note_warnings(const std::vector<std::string>& warnings);
   void remove_old();
 
   MPI_Comm comm_;
@@ -76,6 +87,8 @@ class SimulationFiles {
   int next_plot_ = 0;
   std::vector<std::string> checkpoints_;  // of this run, oldest first
   std::vector<WrittenFile> written_;
+  std::vector<std::string> hint_warnings_;  // all of them
+  size_t taken_warnings_ = 0;
   std::optional<std::pair<Commit, WrittenFile>> under_way_;
 };
 
@@ -88,17 +101,21 @@ struct Restored {
   /// Sentences on what is damaged but was not loaded; the run doesn't need it.
   std::vector<std::string> damages;
   std::vector<std::string> unchecked;  ///< sentences on what could not be compared with checksums
+  std::vector<std::string> hint_warnings;
 };
 
-/// Reads the options that a checkpoint was written with. Throws stria::Error. Collective: yes.
-SedovOptions read_options(MPI_Comm comm, const std::string& path);
+/// Reads the options that a checkpoint was written with. With stria_staging, the nearest whole file
+/// of that name is read. Throws stria::Error. Collective: yes.
+SedovOptions read_options(MPI_Comm comm, const std::string& path, const Hints& hints);
 
 /// Restores from one checkpoint and checks every checksum: damage to what is loaded is an error,
 /// damage to the rest is reported. The run goes on with `options`; dimension and block size must be
 /// the file's. Throws stria::Error on all ranks. Collective: yes.
 Restored restore_checkpoint(MPI_Comm comm, const std::string& path, const SedovOptions& options, const Hints& hints);
 
-/// The checkpoints of a directory, latest first. Collective: yes; the same list everywhere.
-std::vector<std::string> list_checkpoints(MPI_Comm comm, const std::string& directory, const std::string& base);
+/// The checkpoints of a directory, latest first, and with stria_staging those that are staged on
+/// their way there. Collective: yes; the same list everywhere.
+std::vector<std::string> list_checkpoints(MPI_Comm comm, const std::string& directory, const std::string& base,
+                                          const Hints& hints);
 
 }  // namespace stria::flash
