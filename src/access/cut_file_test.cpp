@@ -66,7 +66,7 @@ struct Way {
   std::function<Moved(Context&, const Case&, const RankCase&, StreamSink&)> read;
 };
 
-Moved moved_of(const Outcome& outcome) {
+Moved moved_of(const MoveReport& outcome) {
   return {outcome.status, outcome.bytes};
 }
 
@@ -90,7 +90,7 @@ std::vector<Way> ways() {
                            StreamSink& sink) { return read_two_phase(context, c.plan, rank.lanes, sink); }},
           {"collective", [](Context& context, const Case&, const RankCase& rank, StreamSink& sink) {
              KeptBuffers kept;
-             const Outcome outcome = move(context, rank.lanes, Endpoint::of_read(sink), Collectively{&kept});
+             const MoveReport report = move(context, rank.lanes, Endpoint::of_read(sink), Collectively{&kept});
              windows_used += outcome.reason.ends_with("windows that the node shares") ? 1 : 0;
              return moved_of(outcome);
            }}};

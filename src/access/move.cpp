@@ -22,14 +22,16 @@ namespace {
 constexpr const char* kInWindows = "; by windows that the node shares";
 
 Context with_signal(const Context& context, AbortSignal* signal) {
-  return {context.comm, context.file, context.hints, context.times, context.others, signal};
+  Context own = context;
+  own.signal = signal;
+  return own;
 }
 
-Outcome outcome_of(Moved moved, Method method, std::string reason) {
-  return {std::move(moved.status), moved.bytes, method, std::move(reason)};
+MoveReport report_of(Moved moved, Method method, std::string reason) {
+  return {.status = std::move(moved.status), .bytes = moved.bytes, .method = method, .reason = std::move(reason)};
 }
 
-Outcome carry_out(Context& context, std::span<const Lane> lanes, Endpoint endpoint, const Independently&) {
+MoveReport carry_out(Context& context, std::span<const Lane> lanes, Endpoint endpoint, const Independently&) {
   IndependentPlan plan = plan_independent(shape_of(lanes, endpoint.writes()), context.file->capabilities(), context.hints,
                                           may_try_to_sieve_writes(context));
   Moved moved;
@@ -39,55 +41,72 @@ Outcome carry_out(Context& context, std::span<const Lane> lanes, Endpoint endpoi
     moved = endpoint.writes() ? write_regions(context, lanes, endpoint.source(), plan.regions)
                               : read_regions(context, lanes, endpoint.sink(), plan.regions);
   }
-  return outcome_of(std::move(moved), plan.method, std::move(plan.reason));
+  return report_of(std::move(moved), plan.method, std::move(plan.reason));
 }
 
-Outcome carry_out(Context& context, std::span<const Lane> lanes, Endpoint endpoint, const AsPlanned& planned) {
-  const auto* through = planned.plan.as<ThroughAggregators>();
-  const auto* alone = planned.plan.as<Alone>();
-  if (alone != nullptr && !alone->in_batches) {
-    return carry_out(context, lanes, endpoint, Independently());
+// Of a write that tells no more than its status: its bytes count after a success only.
+Moved whole_or_nothing(Status written, std::span<const Lane> lanes) {
+  const int64_t bytes = written.ok() ? total_bytes(lanes) : 0;
+  return {std::move(written), bytes};
+}
+
+/// Carries out a plan that the ranks have made before, by its way.
+struct PlannedMove {
+  Context& context;
+  std::span<const Lane> lanes;
+  Endpoint endpoint;
+  const AsPlanned& planned;
+
+  MoveReport operator()(const Alone& alone) const {
+    if (!alone.in_batches) {
+      return carry_out(context, lanes, endpoint, Independently());
+    }
+    return report_of(endpoint.writes() ? whole_or_nothing(write_batches(context, lanes, endpoint.source(), planned.aids), lanes)
+                                       : read_batches(context, lanes, endpoint.sink()),
+                     alone.method, {});
   }
-  Outcome outcome;
-  outcome.method = planned.plan.method();
-  if (!endpoint.writes()) {
-    Moved moved = through != nullptr ? read_two_phase(context, *through, lanes, endpoint.sink())
-                                     : read_batches(context, lanes, endpoint.sink());
-    outcome.status = std::move(moved.status);
-    outcome.bytes = moved.bytes;
-    return outcome;
+  MoveReport operator()(const ThroughAggregators& through) const {
+    return report_of(
+        endpoint.writes()
+            ? whole_or_nothing(write_two_phase(context, through, lanes, endpoint.source(), planned.aids.direct_file), lanes)
+            : read_two_phase(context, through, lanes, endpoint.sink()),
+        Method::kTwoPhase, {});
   }
-  outcome.status = through != nullptr ? write_two_phase(context, *through, lanes, endpoint.source(), planned.aids.direct_file)
-                                      : write_batches(context, lanes, endpoint.source(), planned.aids);
-  outcome.bytes = outcome.status.ok() ? total_bytes(lanes) : 0;
-  return outcome;
+  MoveReport operator()(const ThroughWindows&) const {
+    return {.status = Status(ErrorCode::kUnsupported,
+                             "a plan made before has no windows of the node: they belong to collective calls")};
+  }
+};
+
+MoveReport carry_out(Context& context, std::span<const Lane> lanes, Endpoint endpoint, const AsPlanned& planned) {
+  return std::visit(PlannedMove{context, lanes, endpoint, planned}, planned.plan.way);
 }
 
 // Each rank moves its own bytes. If there are enough of them, it hears of failures
 // elsewhere meanwhile.
-Outcome move_alone(Context& context, std::span<const Lane> lanes, Endpoint endpoint, NodeWindows* windows,
-                   const Agreed& agreed) {
+MoveReport move_alone(Context& context, std::span<const Lane> lanes, Endpoint endpoint, NodeWindows* windows,
+                      const Agreed& agreed) {
   MemoryReserve memory;
   std::optional<MessageSignal> signal;
   if (context.comm.size() > 1 && agreed.total_bytes >= kWorthTellingBytes) {
     signal.emplace(context.comm, memory);
   }
   Context own = with_signal(context, signal ? &*signal : nullptr);
-  Outcome outcome = or_out_of_memory([&] { return carry_out(own, lanes, endpoint, Independently()); });
+  MoveReport report = or_out_of_memory([&] { return carry_out(own, lanes, endpoint, Independently()); });
   if (signal) {
-    outcome.status = signal->end(outcome.status);
+    report.status = signal->end(report.status);
   }
-  if (!signal || !outcome.status.ok()) {  // the signal tells that all have succeeded
-    outcome.status = agree_on_outcome(context, windows, outcome.status);
+  if (!signal || !report.status.ok()) {  // the signal tells that all have succeeded
+    report.status = agree_on_outcome(context, windows, report.status);
   }
-  outcome.reason = agreed.plan.reason + "; " + outcome.reason;
-  return outcome;
+  report.reason = agreed.plan.reason + "; " + report.reason;
+  return report;
 }
 
 /// What a rank moved before it heard of the others.
 struct Early {
   Arrival arrival = {};
-  Outcome outcome{{}, 0, Method::kListIo, "one piece, or long ones, go as they are before the ranks meet"};
+  MoveReport report{.method = Method::kListIo, .reason = "one piece, or long ones, go as they are before the ranks meet"};
 
   /// What remains of this rank's request.
   std::span<const Lane> left(std::span<const Lane> lanes) const {
@@ -95,17 +114,17 @@ struct Early {
     return arrival.stage == Stage::kAllToDo ? lanes : std::span(&kNothing, 1);
   }
   /// The end of an operation in which no rank has anything left.
-  Outcome end(Context& context, bool somebody_failed) {
-    outcome.status = somebody_failed ? context.comm.agree(outcome.status) : outcome.status;
-    return std::move(outcome);
+  MoveReport end(Context& context, bool somebody_failed) {
+    report.status = somebody_failed ? context.comm.agree(report.status) : report.status;
+    return std::move(report);
   }
-  /// The outcome of this rank, given that of what was left.
-  Outcome with(Outcome rest) {
+  /// The report of this rank, given that of what was left.
+  MoveReport with(MoveReport rest) {
     if (arrival.stage == Stage::kAllToDo) {
       return rest;
     }
-    outcome.status = std::move(rest.status);
-    return std::move(outcome);
+    report.status = std::move(rest.status);
+    return std::move(report);
   }
 };
 
@@ -132,36 +151,36 @@ Early move_early(Context& context, std::span<const Lane> lanes, Endpoint endpoin
     return early;
   }
   Context alone = with_signal(context, signal ? &*signal : nullptr);
-  Outcome moved = or_out_of_memory([&] { return carry_out(alone, lanes, endpoint, Independently()); });
+  MoveReport moved = or_out_of_memory([&] { return carry_out(alone, lanes, endpoint, Independently()); });
   if (signal) {
     moved.status = signal->end(moved.status);
   }
   early.arrival = {.stage = moved.status.ok() ? Stage::kMoved : Stage::kFailed,
                    .was_short = own.apart && bytes <= ShortCalls::kMostBytes};
-  moved.reason = early.outcome.reason + "; " + moved.reason;
-  early.outcome = std::move(moved);
+  moved.reason = early.report.reason + "; " + moved.reason;
+  early.report = std::move(moved);
   return early;
 }
 
 // Somebody has passed, and knows nothing of this rank: nothing is agreed on.
-Outcome move_off(Context& context, std::span<const Lane> lanes, Endpoint endpoint, Early early) {
+MoveReport move_off(Context& context, std::span<const Lane> lanes, Endpoint endpoint, Early early) {
   if (early.arrival.stage != Stage::kAllToDo) {
-    return std::move(early.outcome);
+    return std::move(early.report);
   }
-  Outcome outcome = or_out_of_memory([&] { return carry_out(context, lanes, endpoint, Independently()); });
-  outcome.reason = "others have moved one short piece each and are gone; " + outcome.reason;
-  return outcome;
+  MoveReport report = or_out_of_memory([&] { return carry_out(context, lanes, endpoint, Independently()); });
+  report.reason = "others have moved one short piece each and are gone; " + report.reason;
+  return report;
 }
 
-Outcome move_through_windows(Context& context, Endpoint endpoint, NodeWindows& windows, const Agreed& agreed) {
+MoveReport move_through_windows(Context& context, Endpoint endpoint, NodeWindows& windows, const Agreed& agreed) {
   const Lane& lane = agreed.lanes[0];
   Moved moved = endpoint.writes() ? windows.write(context, lane, agreed.granule_bytes, endpoint.source())
                                   : windows.read(context, lane, endpoint.sink());
-  return outcome_of(std::move(moved), Method::kTwoPhase, agreed.plan.reason + kInWindows);
+  return report_of(std::move(moved), Method::kTwoPhase, agreed.plan.reason + kInWindows);
 }
 
-Outcome move_through_aggregators(Context& context, Endpoint endpoint, NodeWindows* windows, const Agreed& agreed,
-                                 KeptBuffers* kept) {
+MoveReport move_through_aggregators(Context& context, Endpoint endpoint, NodeWindows* windows, const Agreed& agreed,
+                                    KeptBuffers* kept) {
   const auto& through = *agreed.plan.as<ThroughAggregators>();
   const GatheredRequests* gathered = agreed.gathered && agreed.gathered->are_described() ? &*agreed.gathered : nullptr;
   Moved moved = endpoint.writes() ? write_two_phase_agreed(context, through, agreed.lanes, endpoint.source(), kept, gathered)
@@ -169,12 +188,12 @@ Outcome move_through_aggregators(Context& context, Endpoint endpoint, NodeWindow
   if (!endpoint.writes()) {
     moved.status = agree_on_outcome(context, windows, moved.status);
   }
-  Outcome outcome = outcome_of(std::move(moved), Method::kTwoPhase, agreed.plan.reason);
-  outcome.aggregators = through.aggregators;
-  return outcome;
+  MoveReport report = report_of(std::move(moved), Method::kTwoPhase, agreed.plan.reason);
+  report.aggregators = through.aggregators;
+  return report;
 }
 
-Outcome carry_out(Context& context, std::span<const Lane> all_lanes, Endpoint endpoint, const Collectively& together) {
+MoveReport carry_out(Context& context, std::span<const Lane> all_lanes, Endpoint endpoint, const Collectively& together) {
   NodeWindows* windows = windows_of(context, together.kept, all_lanes);
   Early early = move_early(context, all_lanes, endpoint, windows);
   const std::span<const Lane> lanes = early.left(all_lanes);
@@ -196,7 +215,7 @@ Outcome carry_out(Context& context, std::span<const Lane> all_lanes, Endpoint en
 
 }  // namespace
 
-Outcome move(Context& context, std::span<const Lane> lanes, Endpoint endpoint, const Coordination& coordination) {
+MoveReport move(Context& context, std::span<const Lane> lanes, Endpoint endpoint, const Coordination& coordination) {
   return std::visit([&](const auto& how) { return carry_out(context, lanes, endpoint, how); }, coordination);
 }
 

@@ -28,7 +28,8 @@ namespace stria::access {
 /// no; the error is local.
 struct Independently {};
 
-/// All ranks by one plan, which they have made of the same shape. The error is this rank's own:
+/// All ranks by one plan, which they have made of the same shape. It leads through no windows of a
+/// node (kUnsupported): those belong to Collectively. The error is this rank's own:
 /// agree on it; bytes of a write count after a success only. Only the plan's aggregators need a
 /// file where it goes through some. Collective: where the plan goes through aggregators.
 struct AsPlanned {
@@ -40,7 +41,7 @@ struct AsPlanned {
 /// on every rank (the error of the rank that met it, with its number), bytes are each rank's own.
 /// Where a rank passes instead (together/node/short_calls.hpp), each has a status of its own. A
 /// rank with nothing to move passes lanes without streams; the number of lanes is the same on every
-/// rank, their extents are agreed on. The file is open on every rank. A rank whose own earlier
+/// rank, their hulls are agreed on. The file is open on every rank. A rank whose own earlier
 /// independent writes may sieve finishes them first. Collective: yes.
 struct Collectively {
   /// One an open file and rank, which spares each operation the allocation of shared memory. All
@@ -50,8 +51,8 @@ struct Collectively {
 
 using Coordination = std::variant<Independently, AsPlanned, Collectively>;
 
-/// What a transfer did and by which method. AsPlanned leaves out what the plan tells.
-struct Outcome {
+/// What a transfer did on this rank, and by which method. AsPlanned leaves out what the plan tells.
+struct MoveReport {
   Status status = {};
   /// As Moved::bytes; a read's end where the file ends, and nothing past it is unpacked.
   int64_t bytes = 0;
@@ -61,6 +62,6 @@ struct Outcome {
 };
 
 /// Moves this rank's streams.
-Outcome move(Context& context, std::span<const Lane> lanes, Endpoint endpoint, const Coordination& coordination);
+MoveReport move(Context& context, std::span<const Lane> lanes, Endpoint endpoint, const Coordination& coordination);
 
 }  // namespace stria::access

@@ -66,7 +66,7 @@ int gathered_used = 0;
 /// What all ranks saw.
 struct Results {
   Status run;
-  std::vector<Outcome> outcomes;
+  std::vector<MoveReport> outcomes;
   std::vector<Status> agreed;  ///< independent outcomes as comm.agree() puts them together
   LockTable locks;
 };
@@ -105,16 +105,16 @@ class TestPlace {
 class Mover {
  public:
   Mover(Context& context, const RankCase& rank, bool collective) : context_(context), rank_(rank), collective_(collective) {}
-  Outcome write() {
+  MoveReport write() {
     CaseSource source(rank_);
     return move(Endpoint::of_write(source));
   }
-  Outcome read(StreamSink& sink) { return move(Endpoint::of_read(sink)); }
+  MoveReport read(StreamSink& sink) { return move(Endpoint::of_read(sink)); }
   const RankCase& rank() const { return rank_; }
   int number() const { return context_.comm.rank(); }
 
  private:
-  Outcome move(Endpoint endpoint) {
+  MoveReport move(Endpoint endpoint) {
     const Coordination how = collective_ ? Coordination(Collectively{&kept_}) : Coordination(Independently());
     return access::move(context_, rank_.lanes, endpoint, how);
   }
@@ -124,7 +124,7 @@ class Mover {
   KeptBuffers kept_;
 };
 
-using Move = std::function<Outcome(Mover&)>;
+using Move = std::function<MoveReport(Mover&)>;
 
 void run(const Scenario& scenario, TestPlace& place, const std::string& faults, const Move& move, Results& results) {
   const Case& c = scenario.c;
@@ -166,7 +166,7 @@ void check_write(const Scenario& scenario) {
   run(
       scenario, place, "",
       [](Mover& mover) {
-        Outcome first = mover.write();
+        MoveReport first = mover.write();
         return first.status.ok() ? mover.write() : first;
       },
       results);
@@ -222,7 +222,7 @@ void check_read(const Scenario& scenario, size_t file_bytes) {
       scenario, place, "",
       [&](Mover& mover) {
         WatchfulSink sink(mover.rank());
-        Outcome outcome = mover.read(sink);
+        MoveReport report = mover.read(sink);
         received[static_cast<size_t>(mover.number())] = std::move(sink.received);
         return outcome;
       },
@@ -303,7 +303,7 @@ TEST(Transfer, AFailedWriteTellsEveryoneAndCountsTruly) {
     failures += failed ? 1 : 0;
     Bytes content = content_of(*place.driver, place.path);
     for (size_t r = 0; r < results.outcomes.size(); ++r) {
-      const Outcome& outcome = results.outcomes[r];
+      const MoveReport& outcome = results.outcomes[r];
       if (scenario.collective) {
         ASSERT_EQ(outcome.status.message(), results.outcomes[0].status.message());
         ASSERT_EQ(outcome.status.code(), failed ? (i % 2 == 0 ? ErrorCode::kNoSpace : ErrorCode::kIo) : ErrorCode::kOk);
@@ -329,14 +329,14 @@ TEST(Transfer, AFailedReadTellsEveryone) {
         scenario, place, fault_of(scenario, "read", "EIO"),
         [](Mover& mover) {
           WatchfulSink sink(mover.rank());
-          Outcome outcome = mover.read(sink);
+          MoveReport report = mover.read(sink);
           EXPECT_LE(outcome.bytes, prefix_received(mover.rank(), sink.received));
           return outcome;
         },
         results);
     ASSERT_TRUE(results.run.ok()) << results.run.message();
     failures += results.agreed[0].ok() ? 0 : 1;
-    for (const Outcome& outcome : results.outcomes) {
+    for (const MoveReport& outcome : results.outcomes) {
       if (scenario.collective) {
         ASSERT_EQ(outcome.status.message(), results.outcomes[0].status.message());
       }
@@ -437,7 +437,7 @@ TEST(Transfer, ALongPieceThatFailsStopsTheShortOnes) {
   run(
       scenario, place, "write:rank=0:errno=ENOSPC", [](Mover& mover) { return mover.write(); }, results);
   ASSERT_TRUE(results.run.ok()) << results.run.message();
-  for (const Outcome& outcome : results.outcomes) {
+  for (const MoveReport& outcome : results.outcomes) {
     EXPECT_EQ(outcome.status.code(), ErrorCode::kNoSpace) << outcome.status.message();
     EXPECT_EQ(outcome.status.message(), results.outcomes[0].status.message());
     EXPECT_EQ(outcome.bytes, 0);

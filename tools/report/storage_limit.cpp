@@ -106,7 +106,7 @@ Result<StorageLimit> probe_limit(const std::string& directory, bool durable, int
       ::close(writer.descriptor);
     }
     bytes += writer.bytes;
-    status = status.ok() ? writer.status : status;
+    status.update(writer.status);
   }
   STRIA_RETURN_IF_ERROR(status.with_context(fmt::format("probe of '{}'", directory)));
   const std::string who = at_once == 1              ? "one writer"

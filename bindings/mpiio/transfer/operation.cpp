@@ -163,8 +163,8 @@ Outcome finish(Operation& operation, Ends& ends) {
   return operation.converter->from_file(ends.converted, operation.memory);
 }
 
-access::Outcome move_streams(access::Context& context, std::span<const access::Lane> lanes, Operation& operation,
-                             MemoryStream& memory, Together together) {
+access::MoveReport move_streams(access::Context& context, std::span<const access::Lane> lanes, Operation& operation,
+                                MemoryStream& memory, Together together) {
   const auto endpoint = operation.writes() ? access::Endpoint::of_write(memory) : access::Endpoint::of_read(memory);
   if (together == Together::kCollective) {
     return access::move(context, lanes, endpoint, access::Collectively{&operation.file->channel().kept});
@@ -174,7 +174,7 @@ access::Outcome move_streams(access::Context& context, std::span<const access::L
 
 // Tells the trace the method; facts only where they are new, because there are many
 // small transfers.
-void note(const Operation& operation, const access::Outcome& moved, Together together) {
+void note(const Operation& operation, const access::MoveReport& moved, Together together) {
   File& file = *operation.file;
   access::count_transfer(file.trace().counters(), moved.method, moved.aggregators, file.comm().rank());
   const bool collective = together == Together::kCollective;
@@ -216,7 +216,7 @@ void move(Operation& operation, storage::File& storage, Together together) {
   }
   PhaseTimes times;
   access::Context context = context_of(*operation.file, storage, times);
-  const access::Outcome moved = move_streams(context, {&streams.lane, 1}, operation, *ends.memory, together);
+  const access::MoveReport moved = move_streams(context, {&streams.lane, 1}, operation, *ends.memory, together);
   operation.file->trace().counters().add_phases(times, PhaseTimes());
   note(operation, moved, together);
   operation.moved_bytes = moved.bytes;

@@ -36,14 +36,15 @@ struct Layout {
 
 // Parts follow each other in the buffer. With `unit_bytes` > 1 each keeps the place within a unit
 // that its first byte has in the file, as direct I/O wants it.
-template <typename Direct>
-Layout lay_out(std::span<const BatchPart> batch, std::byte* staging, int64_t unit_bytes, Direct&& direct_of) {
+template <typename StraightOf>
+Layout lay_out(std::span<const BatchPart> batch, std::byte* staging, int64_t unit_bytes, StraightOf&& straight_of) {
   Layout layout;
   int64_t used_bytes = 0;
   for (const BatchPart& part : batch) {
     int id = part.stream->stream_id;
-    if (auto* memory = direct_of(id)) {
-      layout.straight.push_back({id, part.begin, part.end, const_cast<std::byte*>(memory) + part.begin});
+    if (auto* memory = straight_of(id)) {
+      layout.straight.push_back(
+          {.stream_id = id, .begin = part.begin, .end = part.end, .packed = const_cast<std::byte*>(memory) + part.begin});
       continue;
     }
     if (unit_bytes > 1) {
@@ -53,7 +54,7 @@ Layout lay_out(std::span<const BatchPart> batch, std::byte* staging, int64_t uni
     } else {
       used_bytes = align_up(used_bytes, kCacheLineBytes) + kStaggerBytes;
     }
-    layout.packed.push_back({id, part.begin, part.end, staging + used_bytes});
+    layout.packed.push_back({.stream_id = id, .begin = part.begin, .end = part.end, .packed = staging + used_bytes});
     used_bytes += part.end - part.begin;
   }
   return layout;
@@ -243,7 +244,7 @@ class ListWriter {
                             [&](int id) { return room != nullptr ? nullptr : source_.straight_source(id); });
     source_.pack(layout.packed);
     for (const StreamPart& part : layout.straight) {
-      source_.passed_direct(part.stream_id, part.begin, part.end);
+      source_.passed_straight(part.stream_id, part.begin, part.end);
     }
     list_segments(batch, layout, slot.cached);
     for (const BatchPart& part : batch) {
@@ -329,7 +330,7 @@ void take(std::span<const BatchPart> batch, const Layout& layout, int64_t end, S
   }
   sink.unpack(packed);
   for (const StreamPart& part : straight) {
-    sink.passed_direct(part.stream_id, part.begin, part.end);
+    sink.passed_straight(part.stream_id, part.begin, part.end);
   }
 }
 

@@ -130,9 +130,9 @@ class RegionReader {
 
   void hand_over(int stream_id, int64_t begin, int64_t end, std::byte* packed, bool is_direct) {
     if (is_direct) {
-      sink_.passed_direct(stream_id, begin, end);
+      sink_.passed_straight(stream_id, begin, end);
     } else {
-      StreamPart part{stream_id, begin, end, packed};
+      StreamPart part{.stream_id = stream_id, .begin = begin, .end = end, .packed = packed};
       sink_.unpack(std::span(&part, 1));
     }
   }
@@ -170,10 +170,10 @@ class RegionWriter {
   const std::byte* pack(int stream_id, int64_t begin, int64_t end, const std::byte* straight) {
     PhaseTimer timer(context_.times, Phase::kPack);
     if (straight != nullptr) {
-      source_.passed_direct(stream_id, begin, end);
+      source_.passed_straight(stream_id, begin, end);
       return straight + begin;
     }
-    StreamPart part{stream_id, begin, end, buffers_.staging()};
+    StreamPart part{.stream_id = stream_id, .begin = begin, .end = end, .packed = buffers_.staging()};
     source_.pack(std::span(&part, 1));
     return buffers_.staging();
   }

@@ -41,7 +41,7 @@ storage::TypeWindow region_of(const Stream& stream, int64_t begin, int64_t end) 
 const std::byte* pack(Context& context, const StreamPart& part, StreamSource& source, const std::byte* straight) {
   PhaseTimer timer(context.times, Phase::kPack);
   if (straight != nullptr) {
-    source.passed_direct(part.stream_id, part.begin, part.end);
+    source.passed_straight(part.stream_id, part.begin, part.end);
     return straight + part.begin;
   }
   source.pack(std::span(&part, 1));
@@ -55,7 +55,8 @@ Status write_stream(Context& context, const Stream& stream, StreamSource& source
   while (done < stream.size()) {
     STRIA_RETURN_IF_ERROR(failure_elsewhere(context));
     const int64_t end = std::min(stream.size(), done + most);
-    const StreamPart part{stream.stream_id, done, end, straight != nullptr ? nullptr : staging.data()};
+    const StreamPart part{
+        .stream_id = stream.stream_id, .begin = done, .end = end, .packed = straight != nullptr ? nullptr : staging.data()};
     const std::byte* packed = pack(context, part, source, straight);
     PhaseTimer timer(context.times, Phase::kWrite);
     STRIA_ASSIGN_OR_RETURN(WriteLock lock, WriteLock::plain(context, hull_of(stream)));
@@ -79,10 +80,10 @@ Status read_stream(Context& context, const Stream& stream, StreamSink& sink, Sta
       STRIA_ASSIGN_OR_RETURN(read_bytes, context.file->read_type(region_of(stream, done, end), packed));
     }
     // Pieces are in the order of the file, so only the end can be missing.
-    const StreamPart part{stream.stream_id, done, done + read_bytes, packed};
+    const StreamPart part{.stream_id = stream.stream_id, .begin = done, .end = done + read_bytes, .packed = packed};
     PhaseTimer timer(context.times, Phase::kUnpack);
     if (read_bytes > 0 && straight != nullptr) {
-      sink.passed_direct(part.stream_id, part.begin, part.end);
+      sink.passed_straight(part.stream_id, part.begin, part.end);
     } else if (read_bytes > 0) {
       sink.unpack(std::span(&part, 1));
     }

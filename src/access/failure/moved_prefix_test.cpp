@@ -214,12 +214,30 @@ TEST(MovedPrefix, CountsTheRequestsBeforeTheOneThatFailed) {
     const auto moved =
         run(c, memory, nth_fails("write", 0, failing + 1, 1), [&](Context& context, const RankCase& mine) -> Moved {
           CaseSource source(mine);
-          const Outcome outcome = access::move(context, mine.lanes, Endpoint::of_write(source), Independently());
+          const MoveReport outcome = access::move(context, mine.lanes, Endpoint::of_write(source), Independently());
           return {outcome.status, outcome.bytes};
         });
     EXPECT_FALSE(moved[0].status.ok());
     EXPECT_EQ(moved[0].bytes, std::max<int64_t>(failing - kPieces, 0) * kPieceBytes) << "request " << failing;
   }
+}
+
+// Windows belong to collective calls: a plan that leads through them is refused, and nothing moves.
+TEST(Move, APlanMadeBeforeLeadsThroughNoWindows) {
+  Case c = make_regular_case(1, true);
+  c.simulation = {.ranks = 1, .ranks_per_node = 1};
+  c.ranks.resize(1);
+  storage::MemoryDriver memory;
+  set_content(memory, kPath, c.before);
+  const Plan plan{.way = ThroughWindows(), .reason = ""};
+  const auto moved = run(c, memory, "", [&plan](Context& context, const RankCase& mine) -> Moved {
+    CaseSource source(mine);
+    const MoveReport report = access::move(context, mine.lanes, Endpoint::of_write(source), AsPlanned{.plan = plan});
+    return {report.status, report.bytes};
+  });
+  EXPECT_EQ(moved[0].status.code(), ErrorCode::kUnsupported);
+  EXPECT_EQ(moved[0].bytes, 0);
+  EXPECT_EQ(content_of(memory, kPath), c.before);
 }
 
 // A rank with nothing in the windows that failed has all its bytes.

@@ -19,11 +19,11 @@ struct RegionMethod {
   bool one_request_per_region = false;  ///< else a batch of regions is one list
 };
 
-/// Every rank moves its own bytes.
+/// Every rank moves its own bytes. List I/O is carried out in one of two ways.
 struct Alone {
   Method method = Method::kListIo;
-  /// Lists of the same rows of many lanes (alone/batches.hpp); else each rank makes a
-  /// plan of its own.
+  /// By list I/O of the same rows of many lanes (alone/batches.hpp). Otherwise each rank makes a
+  /// plan of its own (IndependentPlan), whose list I/O is of regions (alone/regions.hpp).
   bool in_batches = false;
 };
 

@@ -51,7 +51,7 @@ bool RegionWalker::add(std::vector<Region>& regions) {
     if (!regions.empty() && regions.back().has_holes()) {
       window_left_ -= regions.back().file.size();
     }
-    regions.push_back({piece, position_, position_ + bytes, 1});
+    regions.push_back({.file = piece, .begin = position_, .end = position_ + bytes, .pieces = 1});
   }
   position_ += bytes;
   packed_left_ -= bytes;

@@ -45,8 +45,8 @@ struct Stream {
 
 struct Lane {
   /// File bytes that hold all ranks' streams of this lane; the same on every rank.
-  ByteRange extent;
-  /// Lanes of one group have extents of the same size; the same on every rank.
+  ByteRange hull;
+  /// Lanes of one group have hulls of the same size; the same on every rank.
   int group = 0;
   std::vector<Stream> streams;  ///< this rank's, by increasing first offset
 };
@@ -68,7 +68,7 @@ class StreamSource {
   /// The whole stream, when memory holds it just as the file wants it, else null; spares the copy.
   virtual const std::byte* straight_source(int /*stream_id*/) { return nullptr; }
   /// Tells that [begin, end) of a stream was written straight from straight_source().
-  virtual void passed_direct(int /*stream_id*/, int64_t /*begin*/, int64_t /*end*/) {}
+  virtual void passed_straight(int /*stream_id*/, int64_t /*begin*/, int64_t /*end*/) {}
 };
 
 /// Where the bytes of a read go.
@@ -80,7 +80,7 @@ class StreamSink {
   /// Where the whole stream may be read straight into memory, or null.
   virtual std::byte* straight_target(int /*stream_id*/) { return nullptr; }
   /// Tells that [begin, end) of a stream was read straight into straight_target().
-  virtual void passed_direct(int /*stream_id*/, int64_t /*begin*/, int64_t /*end*/) {}
+  virtual void passed_straight(int /*stream_id*/, int64_t /*begin*/, int64_t /*end*/) {}
 };
 
 class NodeWindows;

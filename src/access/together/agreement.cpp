@@ -24,7 +24,7 @@ Agreed agree_by_gathering(Context& context, const Lane& lane, Arrival arrival, b
   agreed.lanes.push_back(lane);
   agreed.gathered.emplace(context.comm, lane, context.file->capabilities(), static_cast<int64_t>(arrival.stage), write);
   const GatheredRequests::Summary& all = agreed.gathered->all();
-  agreed.lanes[0].extent = all.hull;
+  agreed.lanes[0].hull = all.hull;
   agreed.total_bytes = all.bytes;
   agreed.set_stage(static_cast<Stage>(all.stage));
   const RequestShape shape{.total_bytes = all.bytes,
@@ -37,7 +37,7 @@ Agreed agree_by_gathering(Context& context, const Lane& lane, Arrival arrival, b
   return agreed;
 }
 
-// Two reductions, of the extents of the lanes and of the sums, and what rank 0 says of the storage.
+// Two reductions, of the hulls of the lanes and of the sums, and what rank 0 says of the storage.
 Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, Arrival arrival, bool write) {
   if (GatheredRequests::are_few(context.comm.size(), lanes.size())) {
     return agree_by_gathering(context, lanes.front(), arrival, write);
@@ -52,8 +52,8 @@ Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, Arrival 
   context.comm.all_reduce(std::span<int64_t>(most), ReduceOp::kMax);
   int64_t hull_bytes = 0;
   for (size_t i = 0; i < agreed.lanes.size(); ++i) {
-    agreed.lanes[i].extent = {std::min(-most[2 * i], most[2 * i + 1]), most[2 * i + 1]};
-    hull_bytes += agreed.lanes[i].extent.size();
+    agreed.lanes[i].hull = {std::min(-most[2 * i], most[2 * i + 1]), most[2 * i + 1]};
+    hull_bytes += agreed.lanes[i].hull.size();
   }
   const IndependentShape own = shape_of(lanes, write);
   int64_t sums[] = {own.bytes, own.piece_count, server_cost_bytes(own, context.file->capabilities())};
@@ -95,7 +95,13 @@ bool are_apart(std::span<ByteRange> hulls) {
 Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane, Arrival arrival, bool write) {
   const IndependentShape shape = shape_of({&lane, 1}, write);
   const storage::Capabilities& capabilities = context.file->capabilities();
-  Summary mine{arrival, hull_of(lane), shape.bytes, shape.piece_count, server_cost_bytes(shape, capabilities), 0, capabilities};
+  Summary mine{.arrival = arrival,
+               .hull = hull_of(lane),
+               .bytes = shape.bytes,
+               .pieces = shape.piece_count,
+               .server_cost_bytes = server_cost_bytes(shape, capabilities),
+               .granule_bits = 0,
+               .capabilities = capabilities};
   for (const Stream& stream : lane.streams) {
     mine.granule_bits |= granule_bits(stream);
   }
@@ -105,7 +111,9 @@ Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane,
   if (!all) {
     return {.lanes = {lane}, .is_off = true};
   }
-  Summary sum{{Stage::kAllToDo, true}, {INT64_MAX, 0}, 0, 0, 0, 0, {}};
+  Summary sum{};
+  sum.arrival = {.stage = Stage::kAllToDo, .was_short = true};
+  sum.hull = {INT64_MAX, 0};
   std::vector<ByteRange> hulls;
   for (size_t rank = 0; rank < all->size() / NodeMeeting::kMostValues; ++rank) {
     Summary one;
@@ -129,7 +137,7 @@ Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane,
   agreed.granule_bytes = granule_of(sum.granule_bits);
   agreed.total_bytes = sum.bytes;
   const ByteRange extent{std::min(sum.hull.begin, sum.hull.end), sum.hull.end};
-  agreed.lanes[0].extent = extent;
+  agreed.lanes[0].hull = extent;
   agreed.set_stage(sum.arrival.stage);
   windows.short_calls().note_meeting(agreed.all_moved && sum.arrival.was_short, write);
   if (!agreed.failed && !agreed.all_moved) {

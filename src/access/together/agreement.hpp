@@ -31,7 +31,7 @@ struct Arrival {
 
 /// A collective request with what the ranks agreed on.
 struct Agreed {
-  std::vector<Lane> lanes;  ///< this rank's, with the extents of all
+  std::vector<Lane> lanes;  ///< this rank's, with the hulls of all
   Plan plan = {};
   int64_t granule_bytes = 1;
   int64_t total_bytes = 0;  ///< bytes of all ranks that are left to move

@@ -128,7 +128,7 @@ class Output {
       }
     }
   }
-  void fail(const Status& status) { status_ = status_.ok() ? status : status_; }
+  void fail(const Status& status) { status_.update(status); }
   const Status& status() const { return status_; }
 
  private:

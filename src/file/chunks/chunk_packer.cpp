@@ -233,7 +233,7 @@ Status ChunkPacker::store(std::span<const Work> batch, PackedFile& packed) {
   for (size_t i = 0; i < batch.size(); ++i) {
     const Content& content = contents_[i];
     if (content.straight.transfer >= 0) {
-      set_.passed_direct(content.straight.transfer, content.straight.begin, content.straight.begin + content.straight.bytes);
+      set_.passed_straight(content.straight.transfer, content.straight.begin, content.straight.begin + content.straight.bytes);
     }
     if (content.bytes.empty()) {
       continue;

@@ -78,7 +78,7 @@ Result<int64_t> ChunkUnpacker::move_whole_chunk(std::span<const int> group, Byte
     if (!whole) {
       break;  // that of none is, because they are cut alike
     }
-    parts_.push_back({group[i], position, position + chunk_bytes_, target.data()});
+    parts_.push_back({.stream_id = group[i], .begin = position, .end = position + chunk_bytes_, .packed = target.data()});
   }
   if (parts_.empty()) {
     return int64_t{0};
@@ -87,7 +87,7 @@ Result<int64_t> ChunkUnpacker::move_whole_chunk(std::span<const int> group, Byte
     return means_.set.straight_target(part.stream_id) != nullptr;
   });
   for (auto part = parts_.begin(); part != packed; ++part) {
-    means_.set.passed_direct(part->stream_id, part->begin, part->end);
+    means_.set.passed_straight(part->stream_id, part->begin, part->end);
   }
   PhaseTimer timer(means_.times, Phase::kUnpack);
   means_.set.unpack({packed, parts_.end()});
@@ -105,7 +105,7 @@ Result<int64_t> ChunkUnpacker::move_run(std::span<const int> group, ByteRange pi
     }
     bytes = std::min(piece.size(), static_cast<int64_t>(data.size()));
     PhaseTimer timer(means_.times, Phase::kUnpack);
-    const access::StreamPart part{number, position, position + bytes, data.data()};
+    const access::StreamPart part{.stream_id = number, .begin = position, .end = position + bytes, .packed = data.data()};
     means_.set.unpack(std::span(&part, 1));
   }
   return bytes;

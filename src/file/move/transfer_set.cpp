@@ -61,7 +61,7 @@ TransferSet::TransferSet(std::span<const Transfer> transfers, std::span<const Da
       progress_(options.progress),
       packer_(std::move(packer)),
       hashers_(transfers.size()),
-      directs_(transfers.size(), nullptr) {
+      straights_(transfers.size(), nullptr) {
   bool wanted = std::any_of(transfers.begin(), transfers.end(), [&](const Transfer& transfer) {
     return datasets[static_cast<size_t>(transfer.dataset)].value_range;
   });
@@ -91,7 +91,7 @@ void TransferSet::make_lanes(std::span<const DatasetEntry> datasets) {
     if (dataset.is_interleaved()) {
       lane.group = -1;
     } else if (dataset.data_offset >= 0) {
-      lane.extent = dataset.extent();
+      lane.hull = dataset.extent();
       auto key = std::pair(dataset.is_chunked() ? int64_t{-1} : dataset.row_count(), dataset.extent().size());
       lane.group = groups.emplace(key, static_cast<int>(groups.size())).first->second;
     } else {
@@ -101,7 +101,7 @@ void TransferSet::make_lanes(std::span<const DatasetEntry> datasets) {
   }
   if (first != datasets.end()) {
     access::Lane& lane = lanes_[static_cast<size_t>(first - datasets.begin())];
-    lane.extent = hull_of_interleaved(datasets);
+    lane.hull = hull_of_interleaved(datasets);
     lane.group = static_cast<int>(groups.size());
   }
   for (size_t i = 0; i < transfers_.size(); ++i) {
@@ -129,7 +129,7 @@ void TransferSet::prepare_directs(std::span<const DatasetEntry> datasets) {
     bool as_it_is = transfer.memory.type.is_contiguous() && transfer.memory.element == dataset.stored_element() &&
                     !dataset.spec.element.is_swapped();
     if (as_it_is || transfer.stored) {
-      directs_[i] = static_cast<std::byte*>(transfer.memory.data);
+      straights_[i] = static_cast<std::byte*>(transfer.memory.data);
     }
   }
 }
@@ -213,15 +213,15 @@ void TransferSet::unpack(std::span<const access::StreamPart> parts) {
 }
 
 const std::byte* TransferSet::straight_source(int stream_id) {
-  return directs_[static_cast<size_t>(stream_id)];
+  return straights_[static_cast<size_t>(stream_id)];
 }
 std::byte* TransferSet::straight_target(int stream_id) {
-  return directs_[static_cast<size_t>(stream_id)];
+  return straights_[static_cast<size_t>(stream_id)];
 }
 
-void TransferSet::passed_direct(int stream_id, int64_t begin, int64_t end) {
+void TransferSet::passed_straight(int stream_id, int64_t begin, int64_t end) {
   const auto index = static_cast<size_t>(stream_id);
-  const access::StreamPart part{stream_id, begin, end, directs_[index] + begin};
+  const access::StreamPart part{.stream_id = stream_id, .begin = begin, .end = end, .packed = straights_[index] + begin};
   observe(part);
   if (!ranges_.empty() && !transfers_[index].stored) {
     widen_range(index, {begin, end});
@@ -234,7 +234,7 @@ void TransferSet::widen_range(size_t transfer, ByteRange range) {
   const ElementType element = transfers_[transfer].memory.element;
   const int64_t width = element_bytes(element);
   const int64_t begin = align_down(range.begin, width);
-  stria::widen_range(element, directs_[transfer] + begin, (align_up(range.end, width) - begin) / width, ranges_[transfer]);
+  stria::widen_range(element, straights_[transfer] + begin, (align_up(range.end, width) - begin) / width, ranges_[transfer]);
 }
 
 void TransferSet::finish_sums() {

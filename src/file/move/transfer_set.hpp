@@ -39,7 +39,7 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   void unpack(std::span<const access::StreamPart> parts) override;
   const std::byte* straight_source(int stream_id) override;
   std::byte* straight_target(int stream_id) override;
-  void passed_direct(int stream_id, int64_t begin, int64_t end) override;
+  void passed_straight(int stream_id, int64_t begin, int64_t end) override;
 
   /// Hashes from memory what was moved in an order that could not be hashed on the way
   /// (only for writes).
@@ -66,7 +66,7 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   std::vector<access::Lane> lanes_;
   std::vector<std::optional<UnitHasher>> hashers_;
   std::vector<ValueRange> ranges_;
-  std::vector<std::byte*> directs_;
+  std::vector<std::byte*> straights_;
   std::vector<PackPart> pack_parts_;
   std::vector<access::StreamPart> slice_;
 };

@@ -280,7 +280,8 @@ Status ReadSession::read_through_library(const Transfer& transfer, ProgressMeter
       STRIA_RETURN_IF_ERROR(reader_->read_hyperslab(entry.spec.path, start, count, buffer));
     }
     PhaseTimer timer(report_.phases, Phase::kUnpack);
-    access::StreamPart part{0, row * row_bytes, (row + step_rows) * row_bytes, buffer.data()};
+    access::StreamPart part{
+        .stream_id = 0, .begin = row * row_bytes, .end = (row + step_rows) * row_bytes, .packed = buffer.data()};
     set->unpack(std::span(&part, 1));
   }
   return Status();

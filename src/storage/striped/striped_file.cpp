@@ -209,8 +209,7 @@ Status StripedFile::close() {
   if (open_) {
     queue_.reset();
     open_ = false;
-    const Status closed = store_->close(opening_.handle).with_context(describe("close", path_));
-    outcome = outcome.ok() ? closed : outcome;
+    outcome.update(store_->close(opening_.handle).with_context(describe("close", path_)));
   }
   return outcome;
 }

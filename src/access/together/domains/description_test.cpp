@@ -123,7 +123,7 @@ TEST(Description, OverlapsAreThoseOfEveryStreamAlone) {
     SCOPED_TRACE("STRIA_TEST_SEED=" + std::to_string(c.seed));
     for (const Lane& lane : c.ranks[0].lanes) {
       LaneDescription description(0, lane.streams);
-      for (int64_t begin = lane.extent.begin; begin < lane.extent.end; begin += 173) {
+      for (int64_t begin = lane.hull.begin; begin < lane.hull.end; begin += 173) {
         std::vector<Overlap> found;
         overlaps(description, {begin, begin + 211}, found);
         size_t next = 0;

@@ -25,11 +25,11 @@ FileDomains::FileDomains(std::span<const Lane> lanes, int aggregator_count, int6
       waste_bytes_(unit_bytes % Buffer::kAlignmentBytes == 0 ? 0 : kWasteBytes) {
   std::map<int, Group> groups;
   for (size_t i = 0; i < lanes.size(); ++i) {
-    extents_.push_back(lanes[i].extent);
-    if (!lanes[i].extent.empty()) {
+    hulls_.push_back(lanes[i].hull);
+    if (!lanes[i].hull.empty()) {
       Group& group = groups[lanes[i].group];
       group.lanes.push_back(static_cast<int>(i));
-      group.span_bytes = std::max(group.span_bytes, lanes[i].extent.end - origin(static_cast<int>(i)));
+      group.span_bytes = std::max(group.span_bytes, lanes[i].hull.end - origin(static_cast<int>(i)));
     }
   }
   for (const auto& [number, group] : groups) {
@@ -77,7 +77,7 @@ void FileDomains::divide(const Group& group, int64_t buffer_bytes) {
 void FileDomains::deal_out(const Group& group, int64_t buffer_bytes, int stripe_count) {
   Group part = group;
   const StripeDeal& deal =
-      part.deal.emplace(extents_[static_cast<size_t>(group.lanes[0])], aggregator_count_, unit_bytes_, stripe_count);
+      part.deal.emplace(hulls_[static_cast<size_t>(group.lanes[0])], aggregator_count_, unit_bytes_, stripe_count);
   int64_t block_bytes = deal.block_bytes();
   if (block_bytes <= std::max(buffer_bytes, Buffer::kAlignmentBytes)) {
     part.slice_bytes = std::max<int64_t>(buffer_bytes / (block_bytes + waste_bytes_), 1) * block_bytes;
@@ -103,7 +103,7 @@ void FileDomains::dealt_windows(const Group& group, int aggregator, int round, s
     int64_t number = at / block_bytes;
     int64_t stop = std::min(end, (number + 1) * block_bytes);
     int64_t file_begin = deal.block(aggregator, number).begin - number * block_bytes;
-    append(group.lanes[0], intersect({file_begin + at, file_begin + stop}, extents_[static_cast<size_t>(group.lanes[0])]),
+    append(group.lanes[0], intersect({file_begin + at, file_begin + stop}, hulls_[static_cast<size_t>(group.lanes[0])]),
            windows);
     at = stop;
   }
@@ -113,7 +113,7 @@ void FileDomains::dealt_windows(const Group& group, int aggregator, int round, s
 int64_t FileDomains::batch_bytes(const Group& group) const {
   int64_t sum = 0;
   for (int lane : group.lanes) {
-    sum += extents_[static_cast<size_t>(lane)].size() + kWasteBytes;
+    sum += hulls_[static_cast<size_t>(lane)].size() + kWasteBytes;
   }
   return sum;
 }
@@ -128,7 +128,7 @@ void FileDomains::add_to_batch(const Group& group, int64_t buffer_bytes) {
 }
 
 void FileDomains::number_places() {
-  places_.resize(extents_.size());
+  places_.resize(hulls_.size());
   for (size_t i = 0; i < divided_.size(); ++i) {
     for (int lane : divided_[i].lanes) {
       places_[static_cast<size_t>(lane)].divided = static_cast<int>(i);
@@ -144,7 +144,7 @@ void FileDomains::number_places() {
 
 // Where a lane's grid of units begins.
 int64_t FileDomains::origin(int lane) const {
-  return align_down(extents_[static_cast<size_t>(lane)].begin, unit_bytes_);
+  return align_down(hulls_[static_cast<size_t>(lane)].begin, unit_bytes_);
 }
 
 // Where the aggregator's part of each lane begins, on the lane's grid.
@@ -160,7 +160,7 @@ int64_t FileDomains::boundary(const Group& group, int aggregator) const {
 // The file bytes of a range of a lane's grid.
 ByteRange FileDomains::place(int lane, ByteRange relative) const {
   int64_t begin = origin(lane);
-  return intersect({begin + relative.begin, begin + relative.end}, extents_[static_cast<size_t>(lane)]);
+  return intersect({begin + relative.begin, begin + relative.end}, hulls_[static_cast<size_t>(lane)]);
 }
 
 void FileDomains::append(int lane, ByteRange file, std::vector<Window>& windows) const {
@@ -178,7 +178,7 @@ void FileDomains::windows(int aggregator, int round, std::vector<Window>& window
                   static_cast<size_t>(aggregator);
     if (number < batches_.size()) {
       for (int lane : batches_[number].lanes) {
-        append(lane, extents_[static_cast<size_t>(lane)], windows);
+        append(lane, hulls_[static_cast<size_t>(lane)], windows);
       }
     }
     return;
@@ -203,13 +203,13 @@ bool FileDomains::meets(int aggregator, int lane, ByteRange range) const {
   if (of_lane.divided >= 0) {
     const Group& group = divided_[static_cast<size_t>(of_lane.divided)];
     if (group.deal) {
-      return group.deal->meets(aggregator, intersect(range, extents_[static_cast<size_t>(lane)]));
+      return group.deal->meets(aggregator, intersect(range, hulls_[static_cast<size_t>(lane)]));
     }
     ByteRange domain = place(lane, {boundary(group, aggregator), boundary(group, aggregator + 1)});
     return !intersect(domain, range).empty();
   }
   return of_lane.batch >= 0 && of_lane.batch % aggregator_count_ == aggregator &&
-         !intersect(extents_[static_cast<size_t>(lane)], range).empty();
+         !intersect(hulls_[static_cast<size_t>(lane)], range).empty();
 }
 
 // An upper bound over all rounds. Windows on whole alignments lose nothing: the first one is short

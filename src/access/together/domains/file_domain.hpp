@@ -32,7 +32,7 @@ struct Window {
 
 class FileDomains {
  public:
-  /// \pre aggregator_count >= 1, buffer_bytes >= 1, unit_bytes >= 1; lanes' extents and groups are
+  /// \pre aggregator_count >= 1, buffer_bytes >= 1, unit_bytes >= 1; lanes' hulls and groups are
   /// the same on every rank. With stripe_count > 1 units are stripes over so many servers, and a
   /// group of a single lane is dealt out by them (stripe_deal.hpp); groups of several lanes keep
   /// contiguous domains, so that their rows stay together.
@@ -87,7 +87,7 @@ class FileDomains {
   void append(int lane, ByteRange file, std::vector<Window>& windows) const;
   int64_t measure_buffer() const;
 
-  std::vector<ByteRange> extents_;
+  std::vector<ByteRange> hulls_;
   int aggregator_count_;
   int64_t unit_bytes_;
   int64_t waste_bytes_;  // lost to alignment, a window

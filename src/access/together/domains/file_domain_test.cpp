@@ -83,7 +83,7 @@ TEST(FileDomains, WindowsTileTheLanes) {
         }
       }
       for (size_t lane = 0; lane < domain.size(); ++lane) {
-        ByteRange extent = layout.lanes[lane].extent;
+        ByteRange extent = layout.lanes[lane].hull;
         ASSERT_EQ(domains.meets(aggregator, static_cast<int>(lane), extent), !domain[lane].empty());
         if (!domain[lane].empty()) {
           if (layout.stripe_count == 1) {
@@ -98,12 +98,12 @@ TEST(FileDomains, WindowsTileTheLanes) {
     }
     for (size_t lane = 0; lane < seen.size(); ++lane) {
       std::sort(seen[lane].begin(), seen[lane].end(), [](ByteRange a, ByteRange b) { return a.begin < b.begin; });
-      int64_t at = layout.lanes[lane].extent.begin;
+      int64_t at = layout.lanes[lane].hull.begin;
       for (ByteRange range : seen[lane]) {
         ASSERT_EQ(range.begin, at) << "lane " << lane;
         at = range.end;
       }
-      ASSERT_EQ(at, std::max(layout.lanes[lane].extent.end, layout.lanes[lane].extent.begin)) << "lane " << lane;
+      ASSERT_EQ(at, std::max(layout.lanes[lane].hull.end, layout.lanes[lane].hull.begin)) << "lane " << lane;
     }
   }
 }
@@ -120,7 +120,7 @@ TEST(FileDomains, LanesOfAGroupAdvanceTogether) {
     domains.windows(1, round, windows);
     ASSERT_EQ(windows.size(), lanes.size());
     for (const Window& window : windows) {
-      EXPECT_EQ(window.file.begin - lanes[static_cast<size_t>(window.lane)].extent.begin, windows[0].file.begin);
+      EXPECT_EQ(window.file.begin - lanes[static_cast<size_t>(window.lane)].hull.begin, windows[0].file.begin);
       EXPECT_EQ(window.file.size(), windows[0].file.size());
     }
   }

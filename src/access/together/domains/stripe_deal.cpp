@@ -15,12 +15,12 @@ int64_t divide_up(int64_t value, int64_t by) {
 
 }  // namespace
 
-StripeDeal::StripeDeal(ByteRange extent, int aggregators, int64_t stripe_bytes, int stripe_count)
-    : extent_(extent),
+StripeDeal::StripeDeal(ByteRange hull, int aggregators, int64_t stripe_bytes, int stripe_count)
+    : hull_(hull),
       block_bytes_(stripe_bytes),
       servers_(aggregators % stripe_count == 0 ? stripe_count : aggregators),
       aggregators_a_server_(aggregators / servers_) {
-  int64_t stripes = extent.empty() ? 0 : (extent.end - 1) / stripe_bytes - extent.begin / stripe_bytes + 1;
+  int64_t stripes = hull.empty() ? 0 : (hull.end - 1) / stripe_bytes - hull.begin / stripe_bytes + 1;
   while (stripes * blocks_a_stripe_ < aggregators && block_bytes_ % (2 * kLeastBlockBytes) == 0) {
     block_bytes_ /= 2;
     blocks_a_stripe_ *= 2;
@@ -48,12 +48,12 @@ StripeDeal::Turns StripeDeal::turns(int aggregator, ByteRange range) const {
 }
 
 int64_t StripeDeal::block_count(int aggregator) const {
-  return turns(aggregator, extent_).count;
+  return turns(aggregator, hull_).count;
 }
 
 ByteRange StripeDeal::block(int aggregator, int64_t number) const {
   int64_t server = aggregator % servers_;
-  int64_t in_sequence = aggregator / servers_ + (turns(aggregator, extent_).first + number) * aggregators_a_server_;
+  int64_t in_sequence = aggregator / servers_ + (turns(aggregator, hull_).first + number) * aggregators_a_server_;
   int64_t stripe = server + in_sequence / blocks_a_stripe_ * servers_;
   int64_t begin = (stripe * blocks_a_stripe_ + in_sequence % blocks_a_stripe_) * block_bytes_;
   return {begin, begin + block_bytes_};

@@ -18,15 +18,15 @@ namespace stria::access {
 class StripeDeal {
  public:
   /// \pre aggregators, stripe_bytes and stripe_count are positive
-  StripeDeal(ByteRange extent, int aggregators, int64_t stripe_bytes, int stripe_count);
+  StripeDeal(ByteRange hull, int aggregators, int64_t stripe_bytes, int stripe_count);
 
   int64_t block_bytes() const { return block_bytes_; }
-  /// Blocks of the aggregator that hold bytes of the extent.
+  /// Blocks of the aggregator that hold bytes of the hull.
   int64_t block_count(int aggregator) const;
-  /// Its `number`-th block, as it lies in the file, not cut to the extent. \pre 0 <= number <
+  /// Its `number`-th block, as it lies in the file, not cut to the hull. \pre 0 <= number <
   /// block_count(aggregator)
   ByteRange block(int aggregator, int64_t number) const;
-  /// True when a block of the aggregator holds bytes of `range`. \pre range lies in the extent
+  /// True when a block of the aggregator holds bytes of `range`. \pre range lies in the hull
   bool meets(int aggregator, ByteRange range) const;
 
  private:
@@ -39,7 +39,7 @@ class StripeDeal {
   /// block `file_block`.
   int64_t first_of_server(int server, int64_t file_block) const;
 
-  ByteRange extent_;
+  ByteRange hull_;
   int64_t block_bytes_;
   int64_t blocks_a_stripe_ = 1;
   int servers_;               // or groups of servers, where there are fewer aggregators

@@ -18,7 +18,7 @@ class NodeRead {
         state_(*windows.state_),
         context_(context),
         lane_(lane),
-        rounds_(lane.extent, windows.window_bytes_, windows.read_rounds_),
+        rounds_(lane.hull, windows.window_bytes_, windows.read_rounds_),
         copy_(Endpoint::of_read(sink), kWindowCopy) {
     memory_.attempt([&] { mine_.emplace(0, lane.streams); });
   }

@@ -28,7 +28,7 @@ class NodeWrite {
         state_(*windows.state_),
         context_(context),
         lane_(lane),
-        rounds_(lane.extent, windows.window_bytes_, windows.write_rounds_),
+        rounds_(lane.hull, windows.window_bytes_, windows.write_rounds_),
         granule_bytes_(granule_bytes),
         operation_(windows.write_operations_ + 1),
         copy_(Endpoint::of_write(source), kWindowCopy) {
@@ -157,7 +157,7 @@ class NodeWrite {
       PhaseTimer timer(context_.times, Phase::kWrite);
       Status written;
       memory_.attempt([&] { written = write_window(place, slot, rounds_.slot(round)); });
-      written = written.ok() ? memory_.status() : written;
+      written.update(memory_.status());
       if (!written.ok()) {
         fail(written);
       }

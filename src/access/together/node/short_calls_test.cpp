@@ -104,7 +104,7 @@ class Rank {
     SlotMemory memory(slot_, has);
     Context context{comm_, &file_, hints_, times_};
     const Endpoint endpoint = call.write ? Endpoint::of_write(memory) : Endpoint::of_read(memory);
-    const Outcome outcome = access::move(context, {&lane, 1}, endpoint, Collectively{&kept_});
+    const MoveReport report = access::move(context, {&lane, 1}, endpoint, Collectively{&kept_});
     EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();
     return false;
   }

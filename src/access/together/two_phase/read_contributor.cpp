@@ -186,7 +186,8 @@ void ReadContributor::take_packed(const Share& share, std::byte* packed, int64_t
     for (const auto& [w, whole] : share.parts) {
       Overlap overlap = before(whole, file_end);
       if (overlap.begin < overlap.end) {
-        parts_.push_back({overlap.stream->stream_id, overlap.begin, overlap.end, packed});
+        parts_.push_back(
+            {.stream_id = overlap.stream->stream_id, .begin = overlap.begin, .end = overlap.end, .packed = packed});
       }
       packed += whole.end - whole.begin;
     }

@@ -147,7 +147,7 @@ void WriteContributor::pack_behind(const Share& share, std::byte* at) {
   PhaseTimer timer(context_.times, Phase::kPack);
   parts_.clear();
   for (const auto& [w, overlap] : share.parts) {
-    parts_.push_back({overlap.stream->stream_id, overlap.begin, overlap.end, at});
+    parts_.push_back({.stream_id = overlap.stream->stream_id, .begin = overlap.begin, .end = overlap.end, .packed = at});
     at += overlap.end - overlap.begin;
   }
   source_.pack(parts_);

@@ -27,14 +27,14 @@ bool WindowCopy::copy_straight(const Overlap& overlap, std::byte* window, int64_
     const std::byte* memory = endpoint_.source().straight_source(stream.stream_id);
     if (memory != nullptr) {
       scatter_pieces(stream, overlap.begin, overlap.end, memory + overlap.begin, window, window_begin);
-      endpoint_.source().passed_direct(stream.stream_id, overlap.begin, overlap.end);
+      endpoint_.source().passed_straight(stream.stream_id, overlap.begin, overlap.end);
     }
     return memory != nullptr;
   }
   std::byte* memory = endpoint_.sink().straight_target(stream.stream_id);
   if (memory != nullptr) {
     gather_pieces(stream, overlap.begin, overlap.end, window, window_begin, memory + overlap.begin);
-    endpoint_.sink().passed_direct(stream.stream_id, overlap.begin, overlap.end);
+    endpoint_.sink().passed_straight(stream.stream_id, overlap.begin, overlap.end);
   }
   return memory != nullptr;
 }
@@ -45,7 +45,8 @@ void WindowCopy::copy_densely(const Overlap& overlap, std::byte* window, int64_t
     dense_ = std::make_unique<Buffer>(step);
   }
   for (int64_t at = overlap.begin; at < overlap.end; at += step) {
-    const StreamPart part{overlap.stream->stream_id, at, std::min(at + step, overlap.end), dense_->data()};
+    const StreamPart part{
+        .stream_id = overlap.stream->stream_id, .begin = at, .end = std::min(at + step, overlap.end), .packed = dense_->data()};
     if (endpoint_.writes()) {
       hand_over({&part, 1});
       scatter_pieces(*overlap.stream, part.begin, part.end, part.packed, window, window_begin);
