@@ -243,7 +243,7 @@ TEST(NetcdfGrowing, WhatCannotBeAddedIsRefusedAndNothingChanges) {
   const Kind plain{.checksums = false};
   has(refusal(plain, [](WriteSession& s) { return s.create_dataset(spec_of("new", 2), {}).status(); }), "no new datasets");
   has(refusal(plain, [](WriteSession& s) { return s.create_table(spec_of("new", 1), Bytes(24)); }), "no new datasets");
-  has(refusal(plain, [](WriteSession& s) { return s.update("fixed").status(); }), "nothing is overwritten");
+  has(refusal(plain, [](WriteSession& s) { return s.update("fixed").status(); }), "can't be overwritten");
   has(refusal(plain, [](WriteSession& s) { return s.append_rows("fixed", 1).status(); }), "fixed number of rows");
   has(refusal(plain, [](WriteSession& s) { return s.append_rows("b", 1).status(); }), "'b' would have 3 rows and 'a' 2");
   has(refusal(plain,

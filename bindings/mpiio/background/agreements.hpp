@@ -32,7 +32,7 @@ class Agreements {
   Queue look() noexcept;
 
  private:
-  /// Of one file.
+  /// The operations on one file that this rank has begun and whose outcome it doesn't know yet.
   struct UnderWay {
     NodesBoard* nodes = nullptr;  ///< null on one node, and where other nodes can't be reached
     Queue here;                   ///< begun, and not ended on this node

@@ -56,7 +56,8 @@ struct ResolvedHints {
   /// stria_staging_limit: the memory of a node that commits in the background may take; -1: a
   /// quarter of what is free.
   int64_t staging_limit_bytes = -1;
-  /// stria_async: collective writes of MPI-IO that need not be done yet are staged.
+  /// stria_async: nonblocking and split collective writes of MPI-IO are copied to memory, and are
+  /// written after the call has returned.
   Switch async = Switch::kAutomatic;
   /// stria_staging: where files are written before they come to their place; empty: nowhere.
   std::string staging_place;

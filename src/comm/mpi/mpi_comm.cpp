@@ -177,7 +177,8 @@ SmallGather* MpiComm::small_gather(size_t bytes) {
   if (node_size_ == size_ || bytes * static_cast<size_t>(size_) > SmallGather::kMostBytes) {
     return nullptr;
   }
-  // The operations of its making come here too.
+  // Its making calls this function too. The count has passed the mark by then, so that it is made
+  // once.
   if (++operations_ == kOperationsBeforeSmallGather) {
     auto made = SmallGather::create(*this, world_, kSmallTag);
     small_gather_ = made.ok() ? std::move(*made) : nullptr;

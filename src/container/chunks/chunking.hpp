@@ -20,8 +20,8 @@ struct Chunking {
   int64_t shuffled_bytes = 0;
 };
 
-/// A filter that a chunk did not pass has its bit set, in the order in which the dataset
-/// has its filters.
+/// Which of the dataset's filters were left out for one chunk: bit i stands for the i-th filter
+/// that the dataset lists, and is set where the chunk did not pass it.
 using FilterMask = uint32_t;
 
 /// One chunk as the file has it. A chunk that the file doesn't have reads as the fill value.

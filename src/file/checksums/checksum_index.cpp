@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kMaxDisplacement = int64_t{1} << 62;
 
 Status nonsense(const std::string& what) {
-  return Status(ErrorCode::kFormat, "the file's checksum tables make no sense: " + what);
+  return Status(ErrorCode::kFormat, "the file's checksum tables contradict themselves or the file: " + what);
 }
 
 template <typename T>

@@ -55,7 +55,8 @@ Result<Seal> decode_seal(std::span<const std::byte> content);
 /// The metadata of the file in order, without the contents of `tables` that lie within them, which
 /// have sums of their own.
 std::vector<ByteRange> sealed_ranges(const Seal& seal, std::vector<ByteRange> tables);
-/// Likewise of one stretch.
+/// The same for metadata that are one stretch, `part`: what lies in it between the contents of
+/// `tables`.
 std::vector<ByteRange> between_tables(ByteRange part, std::vector<ByteRange> tables);
 
 }  // namespace stria::file

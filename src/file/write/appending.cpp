@@ -92,8 +92,8 @@ Result<std::vector<Column>> WriteSession::read_columns(const std::string& path, 
 Result<int> WriteSession::update(const std::string& path) {
   STRIA_RETURN_IF_ERROR(check_open());
   if (is_netcdf(format())) {
-    return refuse(
-        Status(ErrorCode::kUnsupported, fmt::format("update('{}'): of a classic netCDF file nothing is overwritten", path)));
+    return refuse(Status(ErrorCode::kUnsupported,
+                         fmt::format("update('{}'): elements of a classic netCDF file can't be overwritten", path)));
   }
   auto number = definitions_.update(path);
   return number.ok() ? number : refuse(number.status());

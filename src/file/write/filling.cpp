@@ -142,7 +142,8 @@ Status WriteSession::fill_gaps(bool last) {
       };
       STRIA_RETURN_IF_ERROR(write_fill_value(*file_.cached(), dataset, {begin_of(comm().rank()), begin_of(comm().rank() + 1)}));
     }
-    // A node that writes out later what it has cached would undo what another one puts.
+    // Where each node caches the file by itself, fill values that a node still has in its cache
+    // could be written over data that another node has put meanwhile. So they are synced first.
     return capabilities_.node_local_cache ? Status() : file_.cached()->sync();
   });
   return comm().agree(filled);

@@ -72,7 +72,8 @@ class Names {
 
   /// Files without a name that were still open when the manager ended.
   Result<std::vector<uint64_t>> nameless();
-  /// Notes that no session has the nameless file open any more; its servers will be told.
+  /// Notes that a file without a name can go, because no session has it open any more. Each server
+  /// learns by to_remove() that its bytes of the file can be removed.
   Status bury(uint64_t file);
   Result<std::vector<uint64_t>> to_remove(int64_t server);
   Status removed(int64_t server, const std::vector<uint64_t>& files);

@@ -22,7 +22,8 @@ constexpr std::array<uint32_t, 5> kRecorded = {
     kCountersBit | bit(Layer::kApp) | bit(Layer::kLibrary) | bit(Layer::kEngine),
     kCountersBit | bit(Layer::kApp) | bit(Layer::kLibrary) | bit(Layer::kEngine) | bit(Layer::kStorage)};
 
-// The recorded_layers of another library; see recorder_link.hpp.
+// Where another library that records into this one's trace keeps its recorded_layers, which follow
+// the ones here (recorder_link.hpp); null: there is none.
 constinit std::atomic<std::atomic<uint32_t>*> follower = nullptr;
 
 // STRIA_TRACE holds from the beginning. A value that is no level is reported when the first

@@ -40,7 +40,8 @@ class WriteContributor {
   Parted& parted_ = state_.parted;
   StreamSource& source_;
   WindowCopy copy_;
-  // Of this round, and whether this rank's own bytes are in it.
+  // The loads that this rank carries in the current round as a delegate, each with whether bytes of
+  // its own are among them.
   std::vector<std::pair<const Load*, bool>> carried_;
   std::vector<StreamPart> parts_;
 };
