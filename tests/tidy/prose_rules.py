@@ -1,4 +1,5 @@
-"""Rules for comments and documents: lines of at most 100 columns, and British spelling.
+"""Rules for comments and documents: lines of at most 100 columns, British spelling, and in docs/
+paragraphs of at most 100 words.
 
 Code has the formatter's limit of 128. A comment behind code must end within 100 as well; only those
 that tools read (NOLINT, noqa) and those of preprocessor lines are free. Tables, code and addresses
@@ -11,6 +12,7 @@ import tokenize
 from source_tree import Violation
 
 MAX_COLUMNS = 100
+MAX_WORDS = 100  # of a paragraph in docs/
 
 # American and British spelling; `catalog` is the one word that keeps the American one.
 SPELLINGS = {
@@ -56,7 +58,38 @@ def check(files):
             for match in _SPELLED.finditer(_CODE_SPAN.sub("", text)):
                 word = match.group(1)
                 violations.append(Violation(file.path, number, f"'{word}' is spelt '{SPELLINGS[word.lower()]}' here"))
+        violations += _long_paragraphs(file)
     return violations
+
+
+def _long_paragraphs(file):
+    """Paragraphs of a document in docs/ that should be split at their thoughts."""
+    if file.suffix != ".md" or not file.path.startswith("docs/"):
+        return []
+    lengths = {first: sum(len(line.split()) for line in lines) for first, lines in _paragraphs(file.text.split("\n"))}
+    what = "a paragraph of {} words; {} are allowed: split it where a thought ends"
+    return [Violation(file.path, first, what.format(words, MAX_WORDS)) for first, words in lengths.items() if words > MAX_WORDS]
+
+
+def _paragraphs(lines):
+    """Yields (number of the first line, lines) of paragraphs. Items of lists are none, but what
+    follows behind an empty line within an item is."""
+    paragraph = []
+    first = before = 0
+    in_item = False
+    for number, text in _of_markdown(lines):
+        is_new = number != before + 1 or not lines[before - 1].strip()
+        begins_item = re.match(r"\s*([-*+]|\d+\.) ", text)
+        if paragraph and (is_new or begins_item or text.startswith("#")):
+            yield first, paragraph
+            paragraph = []
+        in_item = bool(begins_item) or (in_item and not is_new)
+        before = number
+        if text.strip() and not in_item and not text.startswith("#"):
+            first = first if paragraph else number
+            paragraph.append(text)
+    if paragraph:
+        yield first, paragraph
 
 
 def prose_lines(file):

@@ -237,6 +237,19 @@ class ProseRules(unittest.TestCase):
         ]:
             self.assertEqual(self.found(path, text), [], text)
 
+    def test_paragraphs_of_documents_are_short(self):
+        lines = "one two three four five\n" * 20  # 100 words
+        long = lines + "six\n"
+        for text, first in [(long, 1), (f"# A heading\n{long}", 2), (f"- item\n\n  {long}", 3), (f"a\n\n{long}\nb\n", 3)]:
+            self.assertEqual(
+                self.found("docs/a.md", text),
+                [f"docs/a.md:{first}: a paragraph of 101 words; 100 are allowed: split it where a thought ends"],
+            )
+        fenced, before_list = f"```\n{long}```\n", f"{lines}- an item\n"
+        for text in [f"{lines}\n{lines}", f"- {long}", f"1. {long}", fenced, before_list, f"{lines}\n| a |\n"]:
+            self.assertEqual(self.found("docs/a.md", text), [], text)
+        self.assertEqual(self.found("CHANGELOG.md", long), [])
+
     def test_spelling(self):
         self.assertEqual(self.found("a.cpp", "// of a neighb" + "or\n"), ["a.cpp:1: 'neighbor' is spelt 'neighbour' here"])
         self.assertIn("'Color'", self.found("a.md", "Col" + "ors differ.\n")[0])
