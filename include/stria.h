@@ -231,8 +231,8 @@ int stria_dataset_enumeration(const stria_dataset* dataset, stria_list** members
 /* Returns the name of a dimension; "" where it has none, or there is no such dimension. In HDF5
  * files names are paths. Valid as long as the dataset. */
 const char* stria_dataset_dimension(const stria_dataset* dataset, int dimension);
-/* Returns 1 where the first dimension has no limit, so that stria_append_rows() may give the dataset
- * rows; otherwise 0. */
+/* Returns 1 where the first dimension has no limit, so that stria_append_rows() may give the
+ * dataset rows; otherwise 0. */
 int stria_dataset_can_grow(const stria_dataset* dataset);
 /* Copies the lengths of its chunks, stria_dataset_rank() numbers: zeros where it has none.
  * Collective: no. */

@@ -143,7 +143,7 @@ static void append_rows(void) {
     const int64_t mine = (rank + step) % 3;
     float values[2][COLUMNS];
     for (int i = 0; i < 2 * COLUMNS; ++i)
-      values[0][i] = (float)(100 * step + rank);
+      values[i / COLUMNS][i % COLUMNS] = (float)(100 * step + rank);
     if (step == 0) {
       CHECK_OK(stria_create_mpi(MPI_COMM_WORLD, path, NULL, &file));
       CHECK_OK(stria_create_dataset(file, "p", STRIA_FLOAT64, 2, (int64_t[]){STRIA_UNLIMITED, COLUMNS}, NULL, &dataset));

@@ -242,8 +242,8 @@ int stria_f_fill_value(const stria_dataset* dataset, CFI_cdesc_t* value, int* gi
   char bytes[8] = {0};
   const int code = stria_dataset_fill_value(dataset, bytes, given);
   const int element = stria_dataset_element(dataset), own = element_of(value);
-  const int is_real = element >= STRIA_FLOAT32, fits = own >= 0 && !is_complex(value) && (own >= STRIA_FLOAT32) == is_real &&
-                                                       (int64_t)value->elem_len == stria_element_bytes(element);
+  /* Fortran has no unsigned numbers: their bits are those of the signed ones before them. */
+  const int fits = !is_complex(value) && own >= 0 && (own == element || (own < STRIA_FLOAT32 && own + 1 == element));
   if (code != STRIA_OK || !fits || value->rank != 0) {
     return code != STRIA_OK ? code
                             : stria_f_refuse(STRIA_INVALID_ARGUMENT, "fill_value: the dataset holds %s, which this can't take",

@@ -17,8 +17,9 @@
 !
 ! Every call has an optional `ierr`: stria_ok, or the code of an error, which stria_error_message()
 ! explains. Without it an error is printed and ends the program. Collective calls (create, open,
-! append, flush, commit, commit_async, discard, read, place_rows, append_own_rows, get_attribute and what else reads
-! small content, verify) are made by all ranks in the same order, and have the same outcome on all.
+! append, flush, commit, commit_async, discard, read, place_rows, append_own_rows, get_attribute and
+! what else reads small content, verify) are made by all ranks in the same order, and have the same
+! outcome on all.
 !
 ! Numbers are converted to the dataset's type while they are packed, and back; one that it can't
 ! hold becomes the nearest that it can. Different threads may use different files; one file is used

@@ -381,6 +381,15 @@ void define_life(nb::class_<File>& type) {
       .def("discard", [](File& file) { released([&] { return stria_discard(file.get()); }); });
 }
 
+/// The bytes of a number; None where there is none.
+std::optional<nb::bytes> fill_value_of(File& file, Dataset& dataset) {
+  static_cast<void>(file.get());  // the datasets are gone with it
+  char value[8] = {};
+  int given = 0;
+  check(stria_dataset_fill_value(dataset.handle, value, &given));
+  return given != 0 ? std::optional(nb::bytes(value, static_cast<size_t>(stria_element_bytes(dataset.element)))) : std::nullopt;
+}
+
 void define_data(nb::class_<File>& type) {
   type.def("create_dataset",
            [](File& file, const std::string& path, int element, const Sizes& dims, const Names& names) {
@@ -437,16 +446,7 @@ void define_data(nb::class_<File>& type) {
              released([&] { return stria_dataset_bytes(dataset.handle, nullptr, &bytes); });
              return bytes;
            })
-      // The bytes of a number; None where there is none.
-      .def("fill_value",
-           [](File& file, Dataset& dataset) -> std::optional<nb::bytes> {
-             static_cast<void>(file.get());
-             char value[8] = {};
-             int given = 0;
-             check(stria_dataset_fill_value(dataset.handle, value, &given));
-             return given != 0 ? std::optional(nb::bytes(value, static_cast<size_t>(stria_element_bytes(dataset.element))))
-                               : std::nullopt;
-           })
+      .def("fill_value", fill_value_of)
       .def("is_contiguous",
            [](File& file, Dataset& dataset) {
              static_cast<void>(file.get());

@@ -36,8 +36,8 @@ class Dataset {
   /// The first dimension has no limit: append_rows() may give it rows.
   bool can_grow() const;
   std::vector<int64_t> chunk() const;  ///< the lengths of its chunks; empty where it has none
-  /// What elements read as that nobody has put, in the dataset's type: not given where that is zero,
-  /// or isn't a number. Of complex numbers it is the real part. Collective: no.
+  /// What elements read as that nobody has put, in the dataset's type: not given where that is
+  /// zero, or isn't a number. Of complex numbers it is the real part. Collective: no.
   FillValue fill_value() const;
   int64_t bytes() const;  ///< of all its elements
   /// The raw data lie in one piece.

@@ -109,10 +109,10 @@ struct DatasetOptions {
   std::vector<std::string> dimensions{};
   /// What other programs take the numbers for. See Meaning.
   Meaning meaning = Meaning::kNumber;
-  /// Names of the values of integers, an enumeration of HDF5: h5py's enum_dtype. Numbers are put and
-  /// got as ever, also those that have no name. kInvalidArgument for a name that is empty or comes
-  /// twice, a value that comes twice or that the type can't hold, and other types; kUnsupported in
-  /// netCDF files.
+  /// Names of the values of integers, an enumeration of HDF5: h5py's enum_dtype. Numbers are put
+  /// and got as ever, also those that have no name. kInvalidArgument for a name that is empty or
+  /// comes twice, a value that comes twice or that the type can't hold, and other types;
+  /// kUnsupported in netCDF files.
   std::vector<NamedNumber> enumeration{};
   /// netCDF: the first dimension is the unlimited one, of which a file has one at most. All such
   /// datasets have as many rows (records), which other programs may add to, and are defined before
@@ -247,10 +247,10 @@ class File {
   /// chunks anew, so that few long appends are better than many short ones. kNotFound; kUnsupported
   /// when the dataset has a fixed number of rows. Collective: as create_dataset().
   Dataset append_rows(const std::string& path, int64_t rows);
-  /// Likewise of ranks that each have another number of rows, as particles: as many more as all have
-  /// together, and a put of this rank's `count` behind those of lower ranks. It is place_rows(),
-  /// append_rows() and Dataset::put_rows() in one. Collective: yes; an error in what one rank
-  /// passes is that of the next collective call on the others.
+  /// Likewise of ranks that each have another number of rows, as particles: as many more as all
+  /// have together, and a put of this rank's `count` behind those of lower ranks. It is
+  /// place_rows(), append_rows() and Dataset::put_rows() in one. Collective: yes; an error in what
+  /// one rank passes is that of the next collective call on the others.
   Dataset append_rows(const std::string& path, int64_t count, const Memory& memory);
   /// Takes up a dataset that a file opened by append() has: what is put into it takes the place of
   /// what the file has there, in the file itself. That is not crash-safe: whatever ends the program

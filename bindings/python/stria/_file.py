@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from ._attributes import Attributes, Named
+from ._described import Described
 from ._numbers import EXACT, HALF, MEANINGS, MEANT_BY_NAME, array_of, as_numbers, element_of, has_strides_of_elements
 from ._options import compress_text, fill_text
-from ._selection import box_of, select
+from ._selection import box_of, select, sorted_by_list
 from ._strings import texts_of
 from ._tables import ELEMENTS, as_rows, as_strings, as_table, columns_of, dtype_of, from_table, packed
 from .errors import InvalidArgumentError, NotFoundError, UnsupportedError
@@ -38,7 +39,7 @@ class Elements:
         return self._maps[library]
 
 
-class Dataset(Named):
+class Dataset(Named, Described):
     """A dataset of an open file.
 
     `d[index] = array` records a write, of a file that is being written; the array is kept, and must
@@ -82,64 +83,6 @@ class Dataset(Named):
         return self._dtype
 
     @property
-    def type_name(self) -> str:
-        """In words: "float64", "string[4]", "record[84]" and so on."""
-        return self._handle.type_name
-
-    @property
-    def filters(self) -> str:
-        """What its chunks pass, such as "shuffle deflate(1)"; empty where there is nothing."""
-        return self._handle.filters
-
-    @property
-    def dimensions(self) -> tuple[str, ...]:
-        """The names of the dimensions, "" for one without. In HDF5 files they are paths."""
-        return tuple(self._handle.dimensions[: self.ndim])
-
-    @property
-    def chunks(self) -> "tuple[int, ...] | None":
-        """The shape of its chunks; None where it has none."""
-        lengths = tuple(self._handle.chunk[: self.ndim])
-        return lengths if any(lengths) else None
-
-    @property
-    def can_grow(self) -> bool:
-        """Whether the first dimension has no limit, so that append_rows() may give it rows."""
-        return self._handle.can_grow
-
-    @property
-    def maxshape(self) -> "tuple[int | None, ...]":
-        """The shape, with None for a length that has no limit."""
-        return (None, *self.shape[1:]) if self.can_grow else self.shape
-
-    @property
-    def fill_value(self) -> Any:
-        """What elements read as that nobody has put; None for strings and records."""
-        if self._dtype is None or self._has_records or self._dtype.kind == "S":
-            return None
-        value = self._file._handle.fill_value(self._handle)
-        if value is None:
-            return self._dtype.type(0)
-        number = np.frombuffer(value, ELEMENTS[self._handle.element])[0]
-        return number.view(HALF) if self._dtype == HALF else self._dtype.type(number)
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes of all its elements."""
-        return self._file._handle.bytes(self._handle)
-
-    @property
-    def stored_bytes(self) -> "int | None":
-        """The bytes that it takes in an opened file; None when only libhdf5 can tell."""
-        bytes_or_none = self._file._handle.stored_bytes(self._handle)
-        return None if bytes_or_none < 0 else bytes_or_none
-
-    @property
-    def is_contiguous(self) -> bool:
-        """Whether the raw data lie in one piece."""
-        return self._file._handle.is_contiguous(self._handle)
-
-    @property
     def ndim(self) -> int:
         return len(self.shape)
 
@@ -177,7 +120,7 @@ class Dataset(Named):
         if array.shape != selection.shape:
             array = np.broadcast_to(array, selection.shape)
         if selection.axes and any(axis.indices is not None for axis in selection.axes):
-            array = _sorted_by_list(selection, array, self.name)
+            array = sorted_by_list(selection, array, self.name)
         parts = list(selection.parts(array))
         self._move(self._file._handle.put, parts)
         self._file._kept.extend(part for *_, part in parts)
@@ -303,19 +246,6 @@ class Dataset(Named):
 
     def __array__(self, dtype: Any = None, copy: "bool | None" = None) -> np.ndarray:
         return np.asarray(self[...], dtype=dtype)
-
-
-def _sorted_by_list(selection: Any, array: np.ndarray, path: str) -> np.ndarray:
-    """The array in the order of increasing indices: itself where they are."""
-    which = next(i for i, axis in enumerate(selection.axes) if axis.indices is not None)
-    indices = selection.axes[which].indices
-    order = np.argsort(indices, kind="stable")
-    selection.axes[which].indices = indices[order]
-    if np.any(np.diff(selection.axes[which].indices) == 0):
-        raise InvalidArgumentError(f"'{path}': an index comes twice in a list: which of its values is meant?")
-    if np.array_equal(order, np.arange(order.size)):
-        return array
-    return np.take(array, order, axis=sum(axis.kept for axis in selection.axes[:which]))
 
 
 class Commit:

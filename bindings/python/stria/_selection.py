@@ -152,3 +152,16 @@ def _plain(keys: tuple[Any, ...]) -> list[Any]:
     """The keys, lists and arrays left out: comparing those with Ellipsis would compare
     their elements."""
     return [one if one is Ellipsis else None for one in keys]
+
+
+def sorted_by_list(selection: Any, array: np.ndarray, path: str) -> np.ndarray:
+    """The array in the order of increasing indices: itself where they are."""
+    which = next(i for i, axis in enumerate(selection.axes) if axis.indices is not None)
+    indices = selection.axes[which].indices
+    order = np.argsort(indices, kind="stable")
+    selection.axes[which].indices = indices[order]
+    if np.any(np.diff(selection.axes[which].indices) == 0):
+        raise InvalidArgumentError(f"'{path}': an index comes twice in a list: which of its values is meant?")
+    if np.array_equal(order, np.arange(order.size)):
+        return array
+    return np.take(array, order, axis=sum(axis.kept for axis in selection.axes[:which]))

@@ -24,7 +24,10 @@ int64_t DatasetEntry::row_bytes() const {
 }
 
 std::vector<std::string> DatasetEntry::dimension_names() const {
-  std::vector<std::string> names = spec.dimension_names;
+  std::vector<std::string> names;
+  for (const std::string& name : spec.dimension_names) {
+    names.push_back(without_leading_slash(name));
+  }
   if (names.empty() && is_scale) {
     names = {spec.path};
   }

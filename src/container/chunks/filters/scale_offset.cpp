@@ -212,7 +212,7 @@ Status corrupted(const char* what) {
 }  // namespace
 
 bool takes_scale_offset(const ElementSpec& element) {
-  return element.is_integer() && element.enumeration.empty();  // libhdf5 takes it for integers alone
+  return element.is_integer() && element.enumeration.empty();  // as libhdf5
 }
 
 std::vector<uint32_t> scale_offset_values(const DatasetSpec& spec) {

@@ -125,6 +125,9 @@ Status encode_number(const ElementSpec& element, Encoder& message) {
                                                    " can't have " + std::to_string(element.bytes) + " bytes");
   }
   const int64_t order = element.big_endian && element.bytes > 1 ? 1 : 0;
+  if (!element.enumeration.empty()) {
+    return encode_enumeration(element, order, message);
+  }
   if (element.meaning == Meaning::kBoolean) {
     encode_boolean(message);
     return Status();
@@ -132,9 +135,6 @@ Status encode_number(const ElementSpec& element, Encoder& message) {
   if (element.meaning == Meaning::kHalf) {
     encode_float(message, element.bytes, order);
     return Status();
-  }
-  if (!element.enumeration.empty()) {
-    return encode_enumeration(element, order, message);
   }
   switch (element.number) {
     case ElementType::kByte:
