@@ -17,15 +17,19 @@
  * it would have returned to NULL or leaves it unchanged.
  *
  * Include mpi.h before this header for the functions that take an MPI_Comm; all others are declared
- * without it. The library is called libstria_c, and without MPI libstria_c_serial, in which every
- * file belongs to one process.
+ * without it. This header may be included again behind mpi.h. The library is called libstria_c, and
+ * without MPI libstria_c_serial, in which every file belongs to one process. Their SONAME ends with
+ * the number of this interface, .so.0: it grows when a function or a struct here changes or goes,
+ * not when one is added. So a program runs with every later library of the same number.
  *
  * Threads: calls on different files may be made at the same time, where MPI was initialised for
- * that. Only one thread at a time may use a file and its datasets: a call that comes while another
- * thread is in one does nothing and returns STRIA_INVALID_ARGUMENT, and the file's next collective
- * call fails on every rank. Memory of an accelerator must be reachable by the CPU.
+ * that and each file has a communicator of its own. Only one thread at a time may use a file and
+ * its datasets: a call that comes while another thread is in one does nothing and returns
+ * STRIA_INVALID_ARGUMENT, and the file's next collective call fails on every rank. Memory of an
+ * accelerator must be reachable by the CPU.
  */
-#pragma once
+#ifndef STRIA_H
+#define STRIA_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -88,9 +92,9 @@ enum stria_order {
 /* The message of this thread's last call that failed; "" when none has failed. Valid until the
  * next one fails. */
 const char* stria_error_message(void);
-/* The stable lower-case name of a code, e.g. "no_space". */
+/* Returns the stable lower-case name of a code, such as "no_space". */
 const char* stria_code_name(int code);
-/* "0.1.0" */
+/* Returns the version of the library, "0.1.0". */
 const char* stria_version(void);
 
 /* ---- Options ----
@@ -112,7 +116,8 @@ const char* stria_version(void);
  * puts: a number; of "half" its bits; of "complex" also both parts, with a comma between); in
  * netCDF "unlimited" (the first dimension is).
  * Switches have the values "true" and "false". Every other name is a hint of the file
- * (docs/hints.md). stria_options_set() refuses a wrong value. */
+ * (docs/hints.md). stria_options_set() refuses a wrong value, and an unknown name that is like one
+ * of these; a dataset's options may have no unknown name. */
 int stria_options_new(stria_options** options);
 int stria_options_set(stria_options* options, const char* name, const char* value);
 void stria_options_free(stria_options* options);
@@ -122,26 +127,13 @@ int stria_hint_problems(const stria_options* options, stria_list** problems);
 
 /* ---- Files ---- */
 
-#ifdef MPI_VERSION
-/* Begins a new file of the ranks of `comm` under a temporary name beside `path`. `options` may be
- * NULL. Collective: yes. */
-int stria_create_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file);
-/* Opens an HDF5 file for reading, whichever program has written it. Collective: yes. */
-int stria_open_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file);
-/* Opens an HDF5 file to add to it: datasets, tables, attributes (one of the same name is replaced)
- * and rows. What the file has stays readable throughout; only the commit's last write makes the new
- * visible, all of it at once. STRIA_ALREADY_EXISTS when another program writes to the file;
- * STRIA_UNSUPPORTED when its structure can't be added to. Of the options of a new file "sync"
- * counts; new data get checksums where the file has them. Collective: yes. */
-int stria_append_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file);
-#endif
-/* The same with the communicator of Fortran, an INTEGER. STRIA_UNSUPPORTED in the
- * library without MPI. */
+/* As stria_create_mpi(), stria_open_mpi() and stria_append_mpi(), with the communicator of Fortran,
+ * an INTEGER. STRIA_UNSUPPORTED in the library without MPI. Collective: yes. */
 int stria_create_f(int comm, const char* path, const stria_options* options, stria_file** file);
 int stria_open_f(int comm, const char* path, const stria_options* options, stria_file** file);
 int stria_append_f(int comm, const char* path, const stria_options* options, stria_file** file);
-/* For this process alone: MPI is not used, and may be absent. Collective: no; nor is any
- * call on the file. */
+/* Begin, open or add to a file of this process alone: MPI is not used, and may be absent.
+ * Collective: no; nor is any call on the file. */
 int stria_create(const char* path, const stria_options* options, stria_file** file);
 int stria_open(const char* path, const stria_options* options, stria_file** file);
 int stria_append(const char* path, const stria_options* options, stria_file** file);
@@ -166,8 +158,9 @@ int stria_commit_wait(const stria_commit_handle* commit);
 void stria_commit_free(stria_commit_handle** commit);
 /* Calls `report` while a later stria_commit() or stria_flush() moves data: on this rank, in the
  * calling thread, at most about a hundred times a call, and at its end, with the bytes that this
- * rank has moved and has to move. It must not use the file. NULL ends the reports.
- * Collective: no. */
+ * rank has moved and has to move. It must not use the file: such a call does nothing, returns
+ * STRIA_INVALID_ARGUMENT, and the file's next collective call fails on every rank; stria_close()
+ * takes effect when the outer call returns. NULL ends the reports. Collective: no. */
 int stria_progress(stria_file* file, void (*report)(void* context, int64_t done_bytes, int64_t total_bytes), void* context);
 /* Gives up a new file. Nothing of it is left. Collective: yes. */
 int stria_discard(stria_file* file);
@@ -216,7 +209,8 @@ int stria_dataset_rank(const stria_dataset* dataset);
 int stria_dataset_dims(const stria_dataset* dataset, int64_t* dims);
 /* Returns the enum stria_element of a dataset of numbers. Collective: no. */
 int stria_dataset_element(const stria_dataset* dataset);
-/* "float64", "string[4]", "record[84]" …; valid as long as the dataset. */
+/* Returns the name of its type: "float64", "string[4]", "record[84]" …; valid as long as the
+ * dataset. */
 const char* stria_dataset_type_name(const stria_dataset* dataset);
 /* Returns the dataset's path; valid as long as the dataset. */
 const char* stria_dataset_path(const stria_dataset* dataset);
@@ -255,15 +249,22 @@ const char* stria_element_name(int element);
  * `data` has numbers of type `element`, which are converted to the dataset's while they are packed;
  * a number that the type can't hold becomes the nearest that it can. `type` says which bytes of
  * `data` are meant; with NULL the numbers lie one behind another. They must not change until
- * stria_commit() or stria_flush() has returned. Each element of a dataset may be put only once in
- * the life of the file; elements that are never put read as the fill value. A scalar dataset takes
- * NULL for `start` and `count`. Collective: no. After an error the next collective call fails on
- * every rank. */
+ * stria_commit() or stria_flush() has returned. Each element of a dataset is meant to be put once
+ * in the life of the file: put again it holds either value, and stria_verify() remarks that its
+ * checksum tells nothing. Elements that are never put read as the fill value. A scalar dataset
+ * takes NULL for `start` and `count`. Collective: no. After an error the next collective call fails
+ * on every rank. */
 int stria_put(stria_dataset* dataset, const int64_t* start, const int64_t* count, const void* data, const stria_type* type,
               int element);
-/* Records a read likewise, which stria_commit() or stria_flush() does. Collective: no. */
+/* Records a read, as stria_put() does a write; stria_commit() or stria_flush() makes it.
+ * Collective: no. */
 int stria_get(stria_dataset* dataset, const int64_t* start, const int64_t* count, void* data, const stria_type* type,
               int element);
+/* Says that this rank can't make its part of a file, or its put or get of a dataset, for a reason
+ * that only the program knows: the file's next collective call fails on every rank, with `message`.
+ * Returns STRIA_INVALID_ARGUMENT. Collective: no. */
+int stria_refuse(stria_file* file, const char* message);
+int stria_refuse_transfer(stria_dataset* dataset, const char* message);
 
 /* A regular region: in each dimension `count` blocks of `block` elements, `stride` apart; the first
  * begins at `start`. NULL for `stride` means `block`; NULL for `block` means ones. */
@@ -399,8 +400,9 @@ int stria_set_array(stria_file* file, const char* object, const char* name, int 
                     const void* values);
 int stria_set_string(stria_file* file, const char* object, const char* name, const char* value);
 int stria_set_strings(stria_file* file, const char* object, const char* name, int64_t count, const char* const* values);
-/* Likewise booleans, complex numbers (pairs of `element`, STRIA_FLOAT32 or STRIA_FLOAT64) and
- * references to objects by their paths, as h5py has them. `count` -1: one value, no list. */
+/* Set booleans, complex numbers and references to objects by their paths, as h5py has them. Complex
+ * numbers are pairs of `element`, STRIA_FLOAT32 or STRIA_FLOAT64. `count` -1: one value, no list.
+ * Collective: as stria_create_dataset(). */
 int stria_set_booleans(stria_file* file, const char* object, const char* name, int64_t count, const unsigned char* values);
 int stria_set_complex(stria_file* file, const char* object, const char* name, int element, int64_t count, const void* values);
 int stria_set_references(stria_file* file, const char* object, const char* name, int64_t count, const char* const* paths);
@@ -409,7 +411,8 @@ int stria_set_references(stria_file* file, const char* object, const char* name,
  * are more than `capacity`, unless that is 0. Collective: yes. */
 int stria_get_numbers(stria_file* file, const char* object, const char* name, int element, int64_t capacity, void* values,
                       int64_t* count);
-/* Likewise of complex numbers, as pairs of `element`; `capacity` and `count` are of pairs. */
+/* Reads an attribute of complex numbers as stria_get_numbers() does, as pairs of `element`;
+ * `capacity` and `count` are of pairs. Collective: yes. */
 int stria_get_complex(stria_file* file, const char* object, const char* name, int element, int64_t capacity, void* values,
                       int64_t* count);
 /* Reads an attribute of references: the objects' paths. Collective: yes. */
@@ -418,8 +421,8 @@ int stria_get_references(stria_file* file, const char* object, const char* name,
 int stria_get_strings(stria_file* file, const char* object, const char* name, stria_list** strings);
 /* The names of an object's attributes. Collective: yes. */
 int stria_attributes(stria_file* file, const char* object, stria_list** names);
-/* Their types and shapes, in the same order: "float64 ()" is one number, "string[4] (3)" a list of
- * three strings. Collective: yes. */
+/* The types and shapes of an object's attributes, in the order of stria_attributes(): "float64 ()"
+ * is one number, "string[4] (3)" a list of three strings. Collective: yes. */
 int stria_attribute_types(stria_file* file, const char* object, stria_list** types);
 
 /* Makes another name for an object at `target`, which may come later or not be there; of another
@@ -448,7 +451,8 @@ int stria_create_table(stria_file* file, const char* path, const stria_records* 
 /* Makes a dataset of strings of `string_bytes` each, padded with blanks. Collective: as
  * stria_create_dataset(). */
 int stria_create_strings(stria_file* file, const char* path, int64_t count, const char* const* strings, int64_t string_bytes);
-/* Likewise in the shape {count, 1}, as FLASH has its names. */
+/* Makes a dataset of strings of the shape {count, 1}, as FLASH has its names. Collective: as
+ * stria_create_dataset(). */
 int stria_create_string_column(stria_file* file, const char* path, int64_t count, const char* const* strings,
                                int64_t string_bytes);
 /* Likewise in the shape `dims`, padded with NULs, as h5py has them; as long as the longest where
@@ -475,9 +479,12 @@ int stria_read_strings(stria_file* file, const char* path, stria_list** strings)
 const stria_records* stria_table_records(const stria_table* table);
 void stria_table_free(stria_table* table);
 
+/* Returns the number of strings. */
 int64_t stria_list_size(const stria_list* list);
-/* NULL when there is no such string. */
+/* Returns a string of the list, valid as long as the list; NULL when there is none of that
+ * number. */
 const char* stria_list_at(const stria_list* list, int64_t index);
+/* Frees a list; NULL is ignored. */
 void stria_list_free(stria_list* list);
 
 /* ---- Looking after ---- */
@@ -487,8 +494,8 @@ int stria_has_checksums(const stria_file* file, int* has);
 /* Reads everything and compares it with its checksums. A file that is damaged is no error of the
  * call. Collective: yes. */
 int stria_verify(stria_file* file, stria_verdict** verdict);
-/* Likewise, without `count` datasets named in `except`, the same on all ranks, for instance because
- * they were got whole with the option "verify". Collective: yes. */
+/* As stria_verify(), without `count` datasets named in `except`, the same on all ranks, for
+ * instance because they were got whole with the option "verify". Collective: yes. */
 int stria_verify_except(stria_file* file, int64_t count, const char* const* except, stria_verdict** verdict);
 typedef struct stria_damage {
   const char* dataset; /* "": the file's own metadata */
@@ -496,8 +503,9 @@ typedef struct stria_damage {
   int64_t first_row;
   int64_t last_row;
 } stria_damage;
+/* Returns the number of damages. */
 int64_t stria_verdict_size(const stria_verdict* verdict);
-/* The damage with this number; NULL when there is none. */
+/* Returns the damage with this number, valid as long as the verdict; NULL when there is none. */
 const stria_damage* stria_verdict_at(const stria_verdict* verdict, int64_t index);
 /* Sentences on what can't be checked; belongs to the verdict. */
 const stria_list* stria_verdict_remarks(const stria_verdict* verdict);
@@ -557,17 +565,8 @@ enum stria_trace_level {
   STRIA_TRACE_FULL      /* each request to the storage and each message */
 };
 
-#ifdef MPI_VERSION
-/* Begins to record the ranks of `comm` as one run, in a file in `directory`, and compares their
- * clocks. Without this call the variable STRIA_TRACE begins a run. STRIA_INVALID_ARGUMENT when one
- * has begun already. Collective: yes. */
-int stria_trace_start_mpi(MPI_Comm comm, int level, const char* directory);
-/* Begins at once the run that STRIA_TRACE and STRIA_TRACE_DIR ask for, if any, so that the first
- * file's time doesn't include the comparison of clocks. Collective: yes. */
-int stria_trace_start_from_environment_mpi(MPI_Comm comm);
-#endif
-/* The same with the communicator of Fortran, an INTEGER. STRIA_UNSUPPORTED in the
- * library without MPI. */
+/* As stria_trace_start_mpi() and stria_trace_start_from_environment_mpi(), with the communicator of
+ * Fortran, an INTEGER. STRIA_UNSUPPORTED in the library without MPI. Collective: yes. */
 int stria_trace_start_f(int comm, int level, const char* directory);
 int stria_trace_start_from_environment_f(int comm);
 /* Ends the run, and merges what the ranks have recorded. `path`, if given, gets one string, the
@@ -587,6 +586,40 @@ void stria_trace_flush(void);
  * has begun: STRIA_INVALID_ARGUMENT when there is none. Collective: no. */
 int stria_trace_begin(const char* name);
 int stria_trace_end(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* STRIA_H */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- With a communicator of MPI. Declared where mpi.h comes before stria.h. ---- */
+
+#if defined(MPI_VERSION) && !defined(STRIA_H_MPI)
+#define STRIA_H_MPI
+/* Begins a new file of the ranks of `comm` under a temporary name beside `path`. `options` may be
+ * NULL. Collective: yes. */
+int stria_create_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file);
+/* Opens an HDF5 file for reading, whichever program has written it. Collective: yes. */
+int stria_open_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file);
+/* Opens an HDF5 file to add to it: datasets, tables, attributes (one of the same name is replaced)
+ * and rows. What the file has stays readable throughout; only the commit's last write makes the new
+ * visible, all of it at once. STRIA_ALREADY_EXISTS when another program writes to the file;
+ * STRIA_UNSUPPORTED when its structure can't be added to. Of the options of a new file "sync"
+ * counts; new data get checksums where the file has them. Collective: yes. */
+int stria_append_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file);
+/* Begins to record the ranks of `comm` as one run, in a file in `directory`, and compares their
+ * clocks. Without this call the variable STRIA_TRACE begins a run. STRIA_INVALID_ARGUMENT when one
+ * has begun already. Collective: yes. */
+int stria_trace_start_mpi(MPI_Comm comm, int level, const char* directory);
+/* Begins at once the run that STRIA_TRACE and STRIA_TRACE_DIR ask for, if any, so that the first
+ * file's time doesn't include the comparison of clocks. Collective: yes. */
+int stria_trace_start_from_environment_mpi(MPI_Comm comm);
+#endif
 
 #ifdef __cplusplus
 }

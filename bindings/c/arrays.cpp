@@ -25,24 +25,15 @@ stria::DistributedArray described(const stria_array* array) {
            list(a.ghosts_after, a.rank), order}};
 }
 
-// Like every error in what a rank passes, one in the description fails the file's next collective
-// call: by an array that no file takes, or by a definition where the file is new.
-void fail_next_transfer(stria::File& file, const std::string& path) {
-  try {
-    file.get(path, {nullptr, stria::ElementType::kByte, {.shape = {}, .start = {0}, .count = {}}});
-  } catch (const stria::Error&) {
-    stria::c::fail_next_call(file);
-  }
-}
-
+// Like every error in what a rank passes, one in the description fails the next collective call.
 template <typename Move>
-int move(stria_file* file, const char* path, const Move& take) {
+int move(stria_file* file, const Move& take) {
   return guarded([&] {
     stria::File& of = given(file, "file").file;
     try {
       take(of);
-    } catch (const stria::Error&) {
-      fail_next_transfer(of, text(path));
+    } catch (const stria::Error& error) {
+      stria::c::Refusal::fail_next_call(of, error);
       throw;
     }
   });
@@ -51,11 +42,11 @@ int move(stria_file* file, const char* path, const Move& take) {
 }  // namespace
 
 int stria_put_array(stria_file* file, const char* path, int element, const stria_array* array, const stria_options* options) {
-  return move(file, path, [&](stria::File& of) {
+  return move(file, [&](stria::File& of) {
     of.put(text(path), described(array), stria::c::element(element), stria::c::dataset_options(options));
   });
 }
 
 int stria_get_array(stria_file* file, const char* path, const stria_array* array) {
-  return move(file, path, [&](stria::File& of) { of.get(text(path), described(array)); });
+  return move(file, [&](stria::File& of) { of.get(text(path), described(array)); });
 }

@@ -49,8 +49,8 @@ int define(stria_file* file, Set&& set) {
     stria::File& of = given(file, "file").file;
     try {
       set(of);
-    } catch (const stria::Error&) {
-      stria::c::fail_next_call(of);
+    } catch (const stria::Error& error) {
+      stria::c::Refusal::fail_next_call(of, error);
       throw;
     }
   });

@@ -5,7 +5,9 @@
 #include <complex>
 #include <cstring>
 #include <span>
+#include <string_view>
 
+#include "base/similar_names.hpp"
 #include "handles.hpp"
 
 namespace stria::c {
@@ -142,18 +144,49 @@ FillValue bits_of_half(const FillValue& value) {
   return fits ? FillValue(static_cast<uint16_t>(bits)) : value;
 }
 
-bool is_of_another_call(const std::string& name, std::initializer_list<std::string_view> others) {
-  for (const std::string_view other : others) {
-    if (name == other) {
-      return true;
-    }
-  }
-  return false;
+constexpr std::string_view kFileOptions[] = {"sync", "checksums", "format", "track_order", "verify"};
+constexpr std::string_view kDatasetOptions[] = {"value_range", "big_endian", "alignment", "compress",
+                                                "chunk",       "dimensions", "meaning",   "unlimited",
+                                                "fill_value",  "shuffle",    "fletcher32", "enumeration"};
+
+bool is_in(std::span<const std::string_view> names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool is_of_a_dataset(const std::string& name) {
-  return is_of_another_call(name, {"value_range", "big_endian", "alignment", "compress", "chunk", "dimensions", "meaning",
-                                   "unlimited", "fill_value", "shuffle", "fletcher32", "enumeration"});
+bool is_option(std::string_view name) {
+  return is_in(kFileOptions, name) || is_in(kDatasetOptions, name);
+}
+
+bool is_known_hint(const std::string& name) {
+  const std::vector<std::string> problems = hint_problems({{name, ""}});
+  return problems.empty() || problems[0].find("is not known") == std::string::npos;
+}
+
+// The option that was probably meant; empty when none is like it.
+std::string_view similar_option(std::string_view name) {
+  std::string_view nearest;
+  size_t least = kNoMatch;
+  const auto look = [&](std::span<const std::string_view> names) {
+    for (const std::string_view option : names) {
+      if (const size_t slips = difference(name, option); slips < least) {
+        least = slips;
+        nearest = option;
+      }
+    }
+  };
+  look(kDatasetOptions);
+  look(kFileOptions);
+  return nearest;
+}
+
+// A hint that is not known, and is like no option: for another library, or of another version.
+bool is_foreign_hint(const std::string& name) {
+  return !is_option(name) && !is_known_hint(name) && similar_option(name).empty();
+}
+
+[[noreturn]] void refuse_option(const std::string& name) {
+  const std::string_view meant = similar_option(name);
+  refuse("there is no option or hint '" + name + "'" + (meant.empty() ? "" : "; did you mean '" + std::string(meant) + "'?"));
 }
 
 }  // namespace
@@ -175,13 +208,25 @@ int fail(ErrorCode code, const char* message) noexcept {
   return static_cast<int>(code);
 }
 
-void fail_next_call(File& file) {
+namespace {
+
+// The error is thrown once more; the caller reports the first one.
+template <typename Refuse>
+void drop_error(Refuse&& refuse) noexcept {
   try {
-    // No attribute has such a name.
-    file.set_attribute("/", "", 0);
-  } catch (const Error&) {
-    // It is refused, as intended; the caller reports the first error.
+    refuse();
+  } catch (...) {
   }
+}
+
+}  // namespace
+
+void Refusal::fail_next_call(File& file, const Error& error) noexcept {
+  drop_error([&] { file.refuse(error); });
+}
+
+void Refusal::fail_next_call(Dataset& dataset, const Error& error) noexcept {
+  drop_error([&] { dataset.refuse(error); });
 }
 
 ElementType element(int value) {
@@ -202,7 +247,7 @@ CreateOptions create_options(const stria_options* options) {
       result.format = format(name, value);
     } else if (name == "track_order") {
       result.track_order = truth(name, value);
-    } else if (name != "verify" && !is_of_a_dataset(name)) {
+    } else if (!is_option(name)) {
       result.hints[name] = value;
     }
   }
@@ -219,13 +264,14 @@ OpenOptions open_options(const stria_options* options) {
   for (const auto& [name, value] : options == nullptr ? stria_options().values : options->values) {
     if (name == "verify") {
       result.verify = truth(name, value);
-    } else if (!is_of_another_call(name, {"sync", "checksums", "format", "track_order"}) && !is_of_a_dataset(name)) {
+    } else if (!is_option(name)) {
       result.hints[name] = value;
     }
   }
   return result;
 }
 
+// A file tells of hints that it doesn't know; to a dataset they can't be meant.
 DatasetOptions dataset_options(const stria_options* options) {
   DatasetOptions result;
   for (const auto& [name, value] : options == nullptr ? stria_options().values : options->values) {
@@ -253,6 +299,8 @@ DatasetOptions dataset_options(const stria_options* options) {
       result.unlimited = truth(name, value);
     } else if (name == "fill_value") {
       result.fill_value = fill_value(name, value);
+    } else if (!is_option(name) && !is_known_hint(name)) {
+      refuse_option(name);
     }
   }
   if (result.meaning == Meaning::kHalf && result.fill_value.is_given) {
@@ -290,7 +338,9 @@ int stria_options_set(stria_options* options, const char* name, const char* valu
     // Errors are reported here, so that no collective call has to report them.
     stria::c::create_options(&checked);
     stria::c::open_options(&checked);
-    stria::c::dataset_options(&checked);
+    if (!stria::c::is_foreign_hint(option)) {
+      stria::c::dataset_options(&checked);
+    }
     given(options, "options").values[option] = checked.values[option];
   });
 }

@@ -13,6 +13,7 @@ using stria::Memory;
 using stria::c::given;
 using stria::c::guarded;
 using stria::c::keep;
+using stria::c::Refusal;
 using stria::c::text;
 
 namespace {
@@ -68,7 +69,7 @@ std::pair<Hyperslab, Memory> understood(const stria_dataset& dataset, const stri
 
 int plain_transfer(stria_dataset* dataset, bool put, const stria_slab* place, const Described& memory) {
   return guarded([&] {
-    stria::c::record(dataset, put, [&](stria::Dataset& of) {
+    stria::c::record(dataset, [&](stria::Dataset& of) {
       const auto [slab, data] = understood(*dataset, place, memory);
       put ? of.put(slab, data) : of.get(slab, data);
     });
@@ -77,7 +78,7 @@ int plain_transfer(stria_dataset* dataset, bool put, const stria_slab* place, co
 
 int box_transfer(stria_dataset* dataset, bool put, const stria_slab* place, const stria_box* box, const Described& memory) {
   return guarded([&] {
-    stria::c::record(dataset, put, [&](stria::Dataset& of) {
+    stria::c::record(dataset, [&](stria::Dataset& of) {
       const Hyperslab slab = region_of(*dataset, place);
       const size_t rank = slab.start.size();
       const auto whole = sizes(given(box, "box").sizes, rank, "the box's sizes");
@@ -116,15 +117,6 @@ stria_dataset* stria::c::keep(stria_file& file, const Dataset& dataset) {
   return kept.get();
 }
 
-void stria::c::fail_next_call(Dataset& dataset, bool put) {
-  try {
-    const Memory nothing(nullptr, Datatype(), ElementType::kByte);
-    put ? dataset.put(nowhere(dataset), nothing) : dataset.get(nowhere(dataset), nothing);
-  } catch (const Error&) {
-    // It was refused, as it must be; what was wrong first is told.
-  }
-}
-
 Memory stria::c::memory_of(const void* data, const stria_type* type, int element, int64_t elements) {
   const ElementType number = stria::c::element(element);
   const Datatype one = Datatype::bytes(element_bytes(number));
@@ -149,8 +141,8 @@ int stria_create_dataset(stria_file* file, const char* path, int element, int ra
       }
       const auto shape = sizes(dims, static_cast<size_t>(rank), "dims");
       *dataset = keep(*file, of.create_dataset(text(path), number, shape, stria::c::dataset_options(options)));
-    } catch (const stria::Error&) {
-      stria::c::fail_next_call(of);
+    } catch (const stria::Error& error) {
+      Refusal::fail_next_call(of, error);
       throw;
     }
   });
@@ -295,6 +287,14 @@ int stria_get_slab(stria_dataset* dataset, const stria_slab* slab, void* data, c
   return plain_transfer(dataset, false, slab, {data, type, element});
 }
 
+int stria_refuse_transfer(stria_dataset* dataset, const char* message) {
+  return guarded([&] {
+    const stria::Error error(stria::ErrorCode::kInvalidArgument, text(message));
+    Refusal::fail_next_call(given(dataset, "dataset").dataset, error);
+    throw error;
+  });
+}
+
 // Whatever this rank does wrong, the others are met; its own words come first.
 int stria_read_slab(stria_dataset* dataset, const stria_slab* slab, void* data, const stria_type* type, int element) {
   return guarded([&] {
@@ -304,6 +304,7 @@ int stria_read_slab(stria_dataset* dataset, const stria_slab* slab, void* data, 
     try {
       known = understood(*dataset, slab, {data, type, element});
     } catch (const stria::Error& error) {
+      Refusal::fail_next_call(of, error);
       wrong = error;
     }
     try {

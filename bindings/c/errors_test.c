@@ -33,7 +33,20 @@ static void opening_fails(void) {
   check_fails(stria_create_mpi(MPI_COMM_WORLD, "no_such_directory/a.h5", NULL, &file), STRIA_NOT_FOUND);
   check_fails(stria_create_mpi(MPI_COMM_WORLD, NULL, NULL, &file), STRIA_INVALID_ARGUMENT);
   check_fails(stria_create_mpi(MPI_COMM_NULL, path, NULL, &file), STRIA_INVALID_ARGUMENT);
+  check_fails(stria_create_f(MPI_Comm_c2f(MPI_COMM_NULL), path, NULL, &file), STRIA_INVALID_ARGUMENT);
+  check_fails(stria_trace_start_mpi(MPI_COMM_NULL, STRIA_TRACE_APP, "."), STRIA_INVALID_ARGUMENT);
+#ifdef OPEN_MPI
+  check_fails(stria_create_f(987654, path, NULL, &file), STRIA_INVALID_ARGUMENT);
+  check_fails(stria_open_f(-1, path, NULL, &file), STRIA_INVALID_ARGUMENT);
+  check_fails(stria_trace_start_f(987654, STRIA_TRACE_APP, "."), STRIA_INVALID_ARGUMENT);
+#endif
 }
+
+// What every rank hears when one rank errs so.
+static const char* const causes[] = {"dataset 'x'",  "there is no element type 99", "start is NULL",
+                                     "data is NULL", "there is no element type -1", "the number of values is negative",
+                                     "box is NULL",  "'x': out of cells",           "no mesh was given"};
+enum { CAUSES = sizeof causes / sizeof *causes };
 
 // An error of one rank fails the commit on all ranks with one code, and the old file stays.
 static void one_rank_errs(int kind) {
@@ -59,9 +72,14 @@ static void one_rank_errs(int kind) {
   } else if (kind == 6 && mine) {
     const stria_slab slab = {start, count, NULL, NULL};
     CHECK(stria_put_box(dataset, &slab, NULL, row, STRIA_FLOAT64) == STRIA_INVALID_ARGUMENT);
+  } else if (kind == 7 && mine) {
+    CHECK(stria_refuse_transfer(dataset, "out of cells") == STRIA_INVALID_ARGUMENT);
+  } else if (kind == 8 && mine) {
+    CHECK(stria_refuse(file, "no mesh was given") == STRIA_INVALID_ARGUMENT);
   }
   CHECK(!mine || strlen(stria_error_message()) > 10);
   check_fails(stria_commit(file), STRIA_INVALID_ARGUMENT);
+  CHECK(strstr(stria_error_message(), causes[kind]) != NULL);
   stria_close(&file);
 }
 
@@ -106,11 +124,31 @@ static void nothing_given(void) {
   CHECK(strstr(stria_error_message(), "perhaps") != NULL);
   CHECK(stria_options_set(options, "format", "grib") == STRIA_INVALID_ARGUMENT);
   CHECK(strstr(stria_error_message(), "grib") != NULL);
+  CHECK(stria_options_set(options, "chunks", "100") == STRIA_INVALID_ARGUMENT);
+  CHECK(strstr(stria_error_message(), "did you mean 'chunk'?") != NULL);
+  CHECK(stria_options_set(options, "compres", "true") == STRIA_INVALID_ARGUMENT);
+  CHECK(stria_options_set(options, "checksum", "false") == STRIA_INVALID_ARGUMENT);
   stria_options_free(options);
   stria_type* type;
   CHECK(stria_type_bytes(-1, &type) == STRIA_INVALID_ARGUMENT);
   CHECK(stria_type_indexed(2, NULL, NULL, NULL, &type) == STRIA_INVALID_ARGUMENT);
   CHECK(strcmp(stria_code_name(STRIA_NO_SPACE), "no_space") == 0);
+}
+
+// A file only warns of a hint that it doesn't know; a dataset has none.
+static void unknown_options(void) {
+  stria_options* options;
+  stria_dataset* dataset;
+  stria_file* file = new_file();
+  CHECK_OK(stria_options_new(&options));
+  CHECK_OK(stria_options_set(options, "sync", "false"));
+  CHECK_OK(stria_options_set(options, "cb_nodes", "1"));
+  CHECK_OK(stria_create_dataset(file, "x", STRIA_FLOAT64, 0, NULL, options, &dataset));
+  CHECK_OK(stria_options_set(options, "another_librarys", "1"));
+  CHECK(stria_create_dataset(file, "y", STRIA_FLOAT64, 0, NULL, options, &dataset) == STRIA_INVALID_ARGUMENT);
+  CHECK(strstr(stria_error_message(), "no option or hint 'another_librarys'") != NULL);
+  stria_options_free(options);
+  stria_close(&file);
 }
 
 static void wrong_direction(void) {
@@ -130,7 +168,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   CHECK(strcmp(stria_error_message(), "") == 0);
   opening_fails();
-  for (int kind = 0; kind <= 6; ++kind) {
+  for (int kind = 0; kind < CAUSES; ++kind) {
     one_rank_errs(kind);
   }
   if (ranks > 1) {
@@ -140,6 +178,7 @@ int main(int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD);
   }
   nothing_given();
+  unknown_options();
   wrong_direction();
   FILE* left = fopen(path, "rb");
   CHECK(left == NULL);

@@ -70,6 +70,14 @@ int stria_progress(stria_file* file, void (*report)(void* context, int64_t done_
   });
 }
 
+int stria_refuse(stria_file* file, const char* message) {
+  return guarded([&] {
+    const stria::Error error(stria::ErrorCode::kInvalidArgument, text(message));
+    stria::c::Refusal::fail_next_call(given(file, "file").file, error);
+    throw error;
+  });
+}
+
 int stria_discard(stria_file* file) {
   return guarded([&] { given(file, "file").file.abandon(); });
 }

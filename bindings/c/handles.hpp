@@ -107,20 +107,22 @@ inline std::string text(const char* chars) {
   return chars == nullptr ? std::string() : std::string(chars);
 }
 
-/// Makes the file's next collective call fail on every rank, as a definition does that the library
-/// refuses itself.
-void fail_next_call(File& file);
-void fail_next_call(Dataset& dataset, bool put);
+/// Fails the file's next collective call on every rank with this error, as one that the library
+/// finds itself. An earlier one stays.
+struct Refusal {
+  static void fail_next_call(File& file, const Error& error) noexcept;
+  static void fail_next_call(Dataset& dataset, const Error& error) noexcept;
+};
 
 /// Makes a transfer by `move`. An error in what a rank passes fails the next collective call on all
 /// ranks, as one that the library finds.
 template <typename Move>
-void record(stria_dataset* dataset, bool put, Move&& move) {
+void record(stria_dataset* dataset, Move&& move) {
   Dataset& of = given(dataset, "dataset").dataset;
   try {
     move(of);
-  } catch (const Error&) {
-    fail_next_call(of, put);
+  } catch (const Error& error) {
+    Refusal::fail_next_call(of, error);
     throw;
   }
 }

@@ -15,9 +15,9 @@ stria_rows rows_of(const stria::Rows& rows) {
 
 /// Puts or gets whole rows.
 template <typename Call>
-int rows_transfer(stria_dataset* dataset, bool put, const stria_rows* rows, const Call& call) {
+int rows_transfer(stria_dataset* dataset, const stria_rows* rows, const Call& call) {
   return guarded([&] {
-    stria::c::record(dataset, put, [&](Dataset& of) {
+    stria::c::record(dataset, [&](Dataset& of) {
       const stria_rows& which = given(rows, "rows");
       int64_t elements = which.count;
       for (size_t i = 1; i < of.dims().size(); ++i) {
@@ -44,13 +44,13 @@ int stria_share_rows(const stria_file* file, int64_t total, stria_rows* rows) {
 }
 
 int stria_put_rows(stria_dataset* dataset, const stria_rows* rows, const void* data, const stria_type* type, int element) {
-  return rows_transfer(dataset, true, rows, [&](Dataset& of, const stria::Rows& which, int64_t elements) {
+  return rows_transfer(dataset, rows, [&](Dataset& of, const stria::Rows& which, int64_t elements) {
     of.put_rows(which, stria::c::memory_of(data, type, element, elements));
   });
 }
 
 int stria_get_rows(stria_dataset* dataset, const stria_rows* rows, void* data, const stria_type* type, int element) {
-  return rows_transfer(dataset, false, rows, [&](Dataset& of, const stria::Rows& which, int64_t elements) {
+  return rows_transfer(dataset, rows, [&](Dataset& of, const stria::Rows& which, int64_t elements) {
     of.get_rows(which, stria::c::memory_of(data, type, element, elements));
   });
 }
@@ -89,7 +89,7 @@ void stria_elements_free(stria_elements* elements) {
 
 int stria_put_elements(stria_dataset* dataset, const stria_elements* elements, const void* data, int element) {
   return guarded([&] {
-    stria::c::record(dataset, true, [&](Dataset& of) {
+    stria::c::record(dataset, [&](Dataset& of) {
       const stria::Elements& map = given(elements, "elements").elements;
       of.put_elements(map, stria::c::memory_of(data, nullptr, element, map.count()));
     });
@@ -98,7 +98,7 @@ int stria_put_elements(stria_dataset* dataset, const stria_elements* elements, c
 
 int stria_get_elements(stria_dataset* dataset, const stria_elements* elements, void* data, int element) {
   return guarded([&] {
-    stria::c::record(dataset, false, [&](Dataset& of) {
+    stria::c::record(dataset, [&](Dataset& of) {
       const stria::Elements& map = given(elements, "elements").elements;
       of.get_elements(map, stria::c::memory_of(data, nullptr, element, map.count()));
     });

@@ -1,7 +1,10 @@
 // Rows that follow each other in order of ranks, single elements in any order, reading at once, and
 // reports of progress.
-#include <mpi.h>
 #include <string.h>
+
+#include "stria.h"
+// The functions with an MPI_Comm come with the second reading.
+#include <mpi.h>
 
 #include "check.h"
 

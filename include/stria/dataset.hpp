@@ -18,6 +18,9 @@ namespace stria {
 namespace file {
 class Session;
 }
+namespace c {
+struct Refusal;
+}
 
 /// A dataset of an open file. put() and get() throw kInvalidArgument or kAborted once the file is
 /// closed or abandoned, or a new file is committed.
@@ -109,6 +112,7 @@ class Dataset {
 
  private:
   friend class File;
+  friend struct c::Refusal;
   Dataset(std::shared_ptr<file::Session> session, int index) : session_(std::move(session)), index_(index) {}
 
   /// What `describe` returns; where it throws, the next collective call fails on every rank.

@@ -12,7 +12,8 @@
 // the same order, and throw on all ranks or on none.
 //
 // Threads: different files may be used from different threads at the same time, where MPI was
-// initialised with MPI_THREAD_MULTIPLE or the files are of one process. A file and its datasets are
+// initialised with MPI_THREAD_MULTIPLE and each file has a communicator of its own, or the files
+// are of one process. A file and its datasets are
 // used by one thread at a time: a call that comes while another thread is in one throws
 // kInvalidArgument and does nothing, and the file's next collective call fails on every rank.
 //
@@ -495,6 +496,9 @@ class File {
   std::vector<std::byte> number_values(const std::string& object, const std::string& name, ElementType wanted, bool is_complex);
   std::vector<Reference> references(const std::string& object, const std::string& name);
   std::vector<std::string> string_values(const std::string& object, const std::string& name);
+  friend struct c::Refusal;
+  /// Throws the error, and fails the next collective call on every rank with it.
+  [[noreturn]] void refuse(const Error& error);
   explicit File(std::shared_ptr<file::Session> session) : session_(std::move(session)) {}
   std::shared_ptr<file::Session> session_;
 };

@@ -105,6 +105,11 @@ File& File::operator=(File&& other) noexcept {
   return *this;
 }
 
+void File::refuse(const Error& error) {
+  live(session_)->refuse(Status(error.code(), error.what())).throw_if_error();
+  throw error;
+}
+
 File File::create(const std::string& path, const CreateOptions& options) {
   const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileCreate), trace::Recorder::instance().file(path));
   return File(file::create_session(make_traced_comm(make_self_comm()), path, options));

@@ -57,6 +57,18 @@ def test_only_calls_that_return_codes_have_errors():
     assert "ERRORS" not in plain(MANUAL / "man3" / "stria_commit_done.3")
 
 
+def test_a_page_says_by_itself_what_its_call_does():
+    for page in (MANUAL / "man3").iterdir():
+        words = plain(page)
+        if not words.startswith(".so"):
+            name = re.search(r"^\.SH NAME\n(.*?)\n\.SH", words, flags=re.MULTILINE | re.DOTALL)[1]
+            assert "..." not in name and "nULL" not in name and name.count("(") == name.count(")"), name
+            description = re.search(r"^\.SH DESCRIPTION\n(?:\.\w+\n)*(.*)", words, flags=re.MULTILINE)[1]
+            assert not re.match(r"Likewise|The same|These|Their ", description), (page.name, description)
+    assert "a string of the list" in plain(MANUAL / "man3" / "stria_list_at.3")
+    assert "the damage with this number" in plain(MANUAL / "man3" / "stria_verdict_at.3")
+
+
 @pytest.mark.skipif(shutil.which("groff") is None, reason="there is no groff")
 def test_pages_are_right_for_groff():
     pages = sorted(MANUAL.glob("man?/*"))

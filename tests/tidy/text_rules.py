@@ -88,5 +88,7 @@ def _header(file):
     lines = file.text.splitlines()
     if not lines or not lines[0].startswith(("//", "/*")):
         yield Violation(file.path, 1, "a header begins with a comment that says what it is for")
-    if "#pragma once" not in lines:
+    # A header that may be read a second time, for another part of it, has guards of its own.
+    is_guarded = any(line.startswith("#ifndef ") and f"#define {line[8:]}" in lines for line in lines)
+    if "#pragma once" not in lines and not is_guarded:
         yield Violation(file.path, 0, "a header says #pragma once")

@@ -196,6 +196,7 @@ class TextRules(unittest.TestCase):
     def test_headers(self):
         self.assertIn("begins with a comment", self.found("a.hpp", "#pragma once\n")[0])
         self.assertIn("#pragma once", self.found("a.hpp", "// a\n")[0])
+        self.assertEqual(self.found("a.h", "// a\n#ifndef A_H\n#define A_H\n#endif\n"), [])
 
 
 class ProseRules(unittest.TestCase):

@@ -80,7 +80,7 @@ def _items(text):
             while "*/" not in block[-1]:
                 block.append(next(lines))
             yield "comment", "\n".join(re.sub(r"^/\*+ ?| \*/$|^ \* ?|^ \*/", "", part) for part in block).strip()
-        elif line.startswith("#ifdef MPI_VERSION"):
+        elif line.startswith("#if defined(MPI_VERSION)"):
             yield "mpi", "begin"
         elif line.startswith("#endif"):
             yield "mpi", "end"

@@ -7,6 +7,7 @@ import roff
 
 _OVERVIEW = "stria.h"
 _MAX_WHAT = 90
+_CLAUSE = re.compile(r"[,;] |(?<![,;])(?<! so) (?=that |which |where |whose |in each |for a )")
 
 
 def pages(header, release):
@@ -47,11 +48,19 @@ def _returns_codes(group):
 
 
 def _what(group):
-    """For whatis and apropos: the comment's first sentence, or the section's title."""
-    sentence = re.split(r"(?<=[a-z)`])[.:;](?:\s|$)", " ".join(group.comment.split()))[0].replace("`", "")
-    if not sentence or len(sentence) > _MAX_WHAT:
-        sentence = sentence[:_MAX_WHAT].rsplit(" ", 1)[0] + " ..." if sentence else group.section
-    return sentence[:1].lower() + sentence[1:]
+    """For whatis and apropos: the comment's first sentence, or as many of its clauses as fit, or
+    the section's title."""
+    sentence = re.split(r"(?<=[a-z0-9)`\"])[.:;](?:\s|$)", " ".join(group.comment.split()))[0].replace("`", "")
+    if len(sentence) > _MAX_WHAT:
+        ends = [match.start() for match in _CLAUSE.finditer(sentence) if match.start() <= _MAX_WHAT]
+        whole = [sentence[:end] for end in ends if _is_balanced(sentence[:end])]
+        sentence = whole[-1] if whole else ""
+    sentence = sentence or group.section
+    return sentence if re.match(r"[A-Z]{2}", sentence) else sentence[:1].lower() + sentence[1:]
+
+
+def _is_balanced(text):
+    return text.count("(") == text.count(")") and text.count('"') % 2 == 0
 
 
 def _structs(header, group):
