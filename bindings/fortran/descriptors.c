@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* What was wrong with an array, in the place of the library's message about what it got instead. */
 static _Thread_local char own_message[200], replaced[400];
@@ -28,8 +29,25 @@ const char* stria_f_error_message(void) {
   return own_message[0] != '\0' && strncmp(message, replaced, sizeof replaced - 1) == 0 ? own_message : message;
 }
 
-/* The element type of an array; -1 if files have none like it. Complex numbers are pairs of it. */
+/* Whether an array has logicals, of any kind. */
+static int is_logical(const CFI_cdesc_t* array) {
+#ifdef CFI_type_Logical
+  return (array->type & CFI_type_mask) == CFI_type_Logical;
+#else
+  return array->type == CFI_type_Bool;
+#endif
+}
+
+/* The element type of an array; -1 if files have none like it. Complex numbers are pairs of it. A
+ * logical is an integer of its size, 1 where it is true. */
 static int element_of(const CFI_cdesc_t* array) {
+  if (is_logical(array)) {
+    return array->elem_len == 1   ? STRIA_UINT8
+           : array->elem_len == 2 ? STRIA_UINT16
+           : array->elem_len == 4 ? STRIA_UINT32
+           : array->elem_len == 8 ? STRIA_UINT64
+                                  : -1;
+  }
   switch (array->type) {
     case CFI_type_int8_t:
       return STRIA_INT8;
@@ -101,31 +119,61 @@ static int read_now(stria_dataset* dataset, const int64_t* start, const int64_t*
   return stria_read_slab(dataset, &slab, data, type, element);
 }
 
+/* What is wrong with the numbers of an array, whatever its shape; NULL: nothing. */
+static const char* wrong_kind(const stria_dataset* dataset, const CFI_cdesc_t* array) {
+  const int element = stria_dataset_element(dataset);
+  if (element_of(array) < 0) {
+    return array->type == CFI_type_char
+               ? "an array of strings can't be put or got: see create_strings() and put_records()"
+               : "an array of this type and kind can't be put or got: a dataset has integers, real(4), "
+                 "real(8), complex numbers of these, or logicals";
+  }
+  if (is_complex(array) && strcmp(stria_dataset_meaning(dataset), "complex") != 0) {
+    return "an array of complex numbers for a dataset of others: make it with the option meaning, complex, and a first "
+           "dimension of 2, or put and get real and imaginary parts";
+  }
+  if (is_logical(array) && element != STRIA_UINT8 && element != STRIA_INT8) {
+    return "an array of logicals for a dataset of larger numbers: make it of stria_uint8, with the option meaning, bool";
+  }
+  return NULL;
+}
+
+/* The file's next collective call fails on all ranks with what is wrong; a call that all make
+ * together goes on with nothing. */
+static int refuse_array(transfer_call* call, stria_dataset* dataset, const CFI_cdesc_t* array, const stria_type* type,
+                        const char* why) {
+  stria_refuse_transfer(dataset, why);
+  const int code = call(dataset, NULL, NULL, NULL, array->base_addr, type, element_of(array));
+  return stria_f_refuse(code, "%s", why);
+}
+
 static int transfer(transfer_call* call, stria_dataset* dataset, const int64_t* start, const int64_t* stride, int start_count,
                     CFI_cdesc_t* array) {
-  const int rank = stria_dataset_rank(dataset);
+  /* A complex number is a pair along the dataset's first dimension, which the array hasn't. */
+  const int pairs = is_complex(array) ? 1 : 0;
+  const int rank = stria_dataset_rank(dataset) - pairs;
   int64_t start_c[CFI_MAX_RANK + 1] = {0}, count_c[CFI_MAX_RANK + 1] = {0}, stride_c[CFI_MAX_RANK + 1] = {0};
-  const int fits = start_count == rank && array->rank <= rank && rank <= CFI_MAX_RANK && !is_complex(array);
+  const char* wrong = wrong_kind(dataset, array);
+  const int fits = wrong == NULL && start_count == rank && array->rank <= rank && rank <= CFI_MAX_RANK;
   stria_type* type = NULL;
   if (fits) {
     describe_place(array, rank, start, start_c, count_c);
     for (int i = 0; stride != NULL && i < rank; ++i) {
       stride_c[rank - 1 - i] = stride[i];
     }
+    count_c[rank] = 2; /* where there are pairs */
+    stride_c[rank] = 1;
   }
   int code = type_of(array, &type);
   if (code == STRIA_OK) {
     /* A file would not refuse any place of an array without elements. */
     const int empty = stria_type_size(type) == 0;
     void* data = array->base_addr == NULL && empty ? &start_c : array->base_addr;
-    code = call(dataset, fits ? start_c : NULL, fits ? count_c : NULL, stride == NULL ? NULL : stride_c, data, type,
-                element_of(array));
-    if (!fits && is_complex(array)) {
-      code = stria_f_refuse(code, "an array of complex numbers: put and get its real and imaginary parts");
-    } else if (!fits) {
-      code = stria_f_refuse(code, "an array of rank %d and a place of %d numbers for a dataset of %d dimensions",
-                            (int)array->rank, start_count, rank);
-    }
+    char shapes[100];
+    snprintf(shapes, sizeof shapes, "an array of rank %d and a place of %d numbers for a dataset of %d dimensions",
+             (int)array->rank, start_count, rank);
+    code = fits ? call(dataset, start_c, count_c, stride == NULL ? NULL : stride_c, data, type, element_of(array))
+                : refuse_array(call, dataset, array, type, wrong != NULL ? wrong : shapes);
   }
   stria_type_free(type);
   return code;
@@ -144,13 +192,17 @@ static int transfer_elements(elements_call* call, stria_dataset* dataset, const 
     size *= values->dim[i].extent;
   }
   const int together = values->rank == 0 || CFI_is_contiguous(values);
-  const int fits = size == count && together && !is_complex(values);
-  const int code = call(dataset, fits ? elements : NULL, count == 0 ? &nothing : values->base_addr, element_of(values));
-  if (fits) {
-    return code;
+  const char* wrong =
+      is_complex(values) || !together ? "the values of a map must be contiguous, and not complex" : wrong_kind(dataset, values);
+  char counts[100];
+  if (size != count) {
+    snprintf(counts, sizeof counts, "%lld values for a map of %lld elements", (long long)size, (long long)count);
+    wrong = counts;
   }
-  return size == count ? stria_f_refuse(code, "the values of a map must be contiguous, and not complex")
-                       : stria_f_refuse(code, "%lld values for a map of %lld elements", (long long)size, (long long)count);
+  if (wrong != NULL) {
+    return stria_f_refuse(stria_refuse_transfer(dataset, wrong), "%s", wrong);
+  }
+  return call(dataset, elements, count == 0 ? &nothing : values->base_addr, element_of(values));
 }
 
 int stria_f_put_elements(stria_dataset* dataset, const stria_elements* elements, int64_t count, CFI_cdesc_t* values) {
@@ -454,7 +506,27 @@ void stria_f_copy_text(const char* from, char* to, int64_t length) {
   }
 }
 
+/* The number that the launcher gave this process; 0 without one. */
+static int rank_of_process(void) {
+  const char* const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+    const char* value = getenv(names[i]);
+    if (value != NULL) {
+      return atoi(value);
+    }
+  }
+  return 0;
+}
+
+/* A collective call fails on all ranks. The first one ends the program while the others wait for
+ * it, as they do in C++; an error that it hasn't got is told by another one. */
 void stria_f_stop(const char* call) {
+  const int rank = rank_of_process();
+  if (rank > 0) {
+    const long wait_ms = 1000 + 20L * (rank < 100 ? rank : 100);
+    const struct timespec wait = {wait_ms / 1000, wait_ms % 1000 * 1000000};
+    nanosleep(&wait, NULL);
+  }
   fprintf(stderr, "stria: %s: %s\n", call, stria_f_error_message());
   exit(1);
 }

@@ -67,5 +67,6 @@ const char* stria_f_error_message(void);
 int64_t stria_f_text_length(const char* text);
 /* Copies a C string into Fortran's, filled with blanks. */
 void stria_f_copy_text(const char* from, char* to, int64_t length);
-/* Says what failed, and ends this process: mpiexec ends the others. */
+/* Says what failed, and ends this process: mpiexec ends the others. Of ranks that fail alike the
+ * first one speaks, if it is there. */
 void stria_f_stop(const char* call);

@@ -16,6 +16,7 @@ program sections_test
   call read_checkpoint()
   call rows_in_order()
   call every_kind()
+  call pairs_and_logicals()
   call no_temporary()
   call in_background()
   call errors()
@@ -207,6 +208,46 @@ contains
     call file%close()
   end subroutine
 
+  ! Complex numbers are pairs along a dimension that Fortran's arrays haven't; logicals of any kind
+  ! are 0 and 1.
+  subroutine pairs_and_logicals()
+    type(stria_file) :: file
+    type(stria_dataset) :: z, flags
+    type(stria_options) :: options
+    complex(real64), asynchronous :: waves(4, 3), back(4, 3)
+    complex(real32), asynchronous :: column(2)
+    logical, asynchronous :: here(6), there(6)
+    logical(int8), asynchronous :: short(6)
+    integer(int8), asynchronous :: numbers(6)
+    integer :: i, j
+    waves = reshape([((cmplx(i + 10*rank, -j, real64), i=1, 4), j=1, 3)], [4, 3])
+    here = [.true., .false., .false., .true., .true., .false.]
+    call file%create(MPI_COMM_WORLD, path)
+    call options%set("meaning", "complex")
+    call file%create_dataset("z", stria_real64, [2, 4, 3*ranks], z, options)
+    call options%set("meaning", "bool")
+    call file%create_dataset("flags", stria_uint8, [6, ranks], flags, options)
+    call options%free()
+    call z%put([1, 3*rank + 1], waves)
+    call flags%put([1, rank + 1], here)
+    call file%commit()
+    call file%close()
+    call file%open(MPI_COMM_WORLD, path)
+    call file%dataset("z", z)
+    call file%dataset("flags", flags)
+    call z%read([1, 3*rank + 1], back)
+    call check(all(back == waves), "complex numbers")
+    call z%get_strided([2, 3*rank + 2], [2, 1], column)
+    call flags%get([1, rank + 1], there)
+    call flags%get([1, rank + 1], short)
+    call flags%get([1, rank + 1], numbers)
+    call file%flush()
+    call check(all(column == cmplx(waves([2, 4], 2), kind=real32)), "a part of them, of another kind")
+    call check(all(there .eqv. here) .and. all(short .eqv. here), "logicals")
+    call check(all(numbers == merge(1, 0, here)), "as numbers")
+    call file%close()
+  end subroutine
+
   ! The file has what the array had at the call, and its name without another one.
   subroutine in_background()
     type(stria_file) :: file
@@ -237,10 +278,15 @@ contains
     type(stria_dataset) :: dataset
     logical :: yes(2) = .true.
     real(real64), asynchronous :: row(3) = 1
+    real(real64), asynchronous :: many(2, 2) = 1
+    complex(real64), asynchronous :: pairs(3) = 1
+    character(len=30) :: words(7) = [character(len=30) :: "dataset 'x'", "dataset 'x'", "a place of 1 numbers", &
+                                     "an array of logicals", "an array of strings", "an array of complex numbers", "a place of 2"]
+    character(len=2) :: texts(3) = "ab"
     integer :: code, kind
     call file%open(MPI_COMM_WORLD, "no_such_file.h5", ierr=code)
     call check(code == stria_not_found .and. index(stria_error_message(), "no_such_file.h5") > 0, "not found")
-    do kind = 1, 4
+    do kind = 1, 7
       call file%create(MPI_COMM_WORLD, "fortran_errors.h5")
       call file%create_dataset("x", stria_real64, [3, 5], dataset)
       if (rank == ranks - 1) then
@@ -249,10 +295,14 @@ contains
         if (kind == 2) call dataset%put([0, 1], row, ierr=code)
         if (kind == 3) call dataset%put([1], row, ierr=code)
         if (kind == 4) call dataset%put([1, 1], yes, ierr=code)
+        if (kind == 5) call dataset%put([1, 1], texts, ierr=code)
+        if (kind == 6) call dataset%put([1, 1], pairs, ierr=code)
+        if (kind == 7) call dataset%put([1, 1], reshape(many, [1, 2, 2]), ierr=code)
         call check(code == stria_invalid_argument, "refused")
       end if
       call file%commit(ierr=code)
       call check(code == stria_invalid_argument, "all ranks hear of it")
+      call check(index(stria_error_message(), trim(words(kind))) > 0, "and of what was wrong: " // stria_error_message())
       call file%close()
     end do
   end subroutine

@@ -1,5 +1,6 @@
 /* Tables: arrays of a derived type, whose components are the columns. A column's place is that of
  * the component within the type, which is taken from the addresses of both. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,17 +85,18 @@ int stria_f_create_table(stria_file* file, const char* path, const stria_f_colum
   for (int64_t i = 0; rows != NULL && i < count; ++i) {
     memcpy(rows + i * bytes, record_at(records, i), (size_t)bytes);
   }
-  const stria_records table = description(columns, bytes, count, rows);
-  /* What can't be meant is passed on as nothing, so that all ranks hear of it. */
-  const int code = stria_create_table(file, path, rows == NULL ? NULL : &table);
-  free(rows);
+  /* What can't be meant, all ranks hear of. */
+  char wrong[200] = "out of memory";
   if (far != NULL) {
-    return stria_f_refuse(code, "table '%s': column '%s' is not in the records, of %lld bytes", path, far->name,
-                          (long long)bytes);
+    snprintf(wrong, sizeof wrong, "table '%s': column '%s' is not in the records, of %lld bytes", path, far->name,
+             (long long)bytes);
+  } else if (count < 0) {
+    snprintf(wrong, sizeof wrong, "table '%s': the records are an array of rank %d", path, (int)records->rank);
   }
-  return count < 0      ? stria_f_refuse(code, "table '%s': the records are an array of rank %d", path, (int)records->rank)
-         : rows == NULL ? stria_f_refuse(code, "out of memory")
-                        : code;
+  const stria_records table = description(columns, bytes, count, rows);
+  const int code = rows == NULL ? stria_refuse(file, wrong) : stria_create_table(file, path, &table);
+  free(rows);
+  return code;
 }
 
 static const stria_column* find_column(const stria_records* table, const char* name) {
@@ -193,25 +195,32 @@ static int move_records(move_call* move, stria_dataset* dataset, const int64_t* 
     start_c[rank - 1 - i] = start[i] - 1;
     count_c[rank - 1 - i] = i == 0 ? count : 1;
   }
+  char wrong[200] = "";
+  if (far != NULL) {
+    snprintf(wrong, sizeof wrong, "column '%s' is not in the records, of %lld bytes", far->name, (long long)records->elem_len);
+  } else if (!fits) {
+    snprintf(wrong, sizeof wrong, "records of rank %d and a place of %d numbers for a dataset of %d dimensions",
+             (int)records->rank, start_count, rank);
+  }
+  if (!fits) {
+    return stria_refuse_transfer(dataset, wrong);
+  }
   /* From one record to the next, of a section too, if need be backwards. */
   stria_type *one = NULL, *all = NULL;
   const stria_records described = description(columns, (int64_t)records->elem_len, 1, NULL);
-  int code = fits ? stria_type_records(&described, &one) : STRIA_OK;
-  if (fits && code == STRIA_OK) {
+  int code = stria_type_records(&described, &one);
+  if (code == STRIA_OK) {
     code = stria_type_hvector(count, 1, records->rank == 0 ? 0 : records->dim[0].sm, one, &all);
   }
-  /* What can't be meant is passed on as nothing, so that all ranks hear of it. */
-  const int passed = fits && code == STRIA_OK;
   void* rows = records->base_addr == NULL && count == 0 ? (void*)&start_c : records->base_addr;
-  const int moved = move(dataset, passed ? start_c : NULL, passed ? count_c : NULL, rows, all);
+  if (code == STRIA_OK) {
+    code = move(dataset, start_c, count_c, rows, all);
+  } else {
+    stria_refuse_transfer(dataset, stria_error_message());
+  }
   stria_type_free(all);
   stria_type_free(one);
-  if (far != NULL) {
-    return stria_f_refuse(moved, "column '%s' is not in the records, of %lld bytes", far->name, (long long)records->elem_len);
-  }
-  return fits ? (code == STRIA_OK ? moved : code)
-              : stria_f_refuse(moved, "records of rank %d and a place of %d numbers for a dataset of %d dimensions",
-                               (int)records->rank, start_count, rank);
+  return code;
 }
 
 int stria_f_put_records(stria_dataset* dataset, const int64_t* start, int start_count, const stria_f_columns* columns,
