@@ -3,7 +3,8 @@ find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 
 # MPI: Debian installs both flavours side by side, with suffixed wrappers; other systems have one,
-# without. A wheel for Python takes what there is.
+# without. A wheel for Python takes what there is. Without MPI there are the libraries of one
+# process, for all languages, and the command, but no tests.
 if(SKBUILD)
   find_program(STRIA_ANY_MPICXX NAMES mpicxx.${STRIA_MPI} mpicxx.openmpi mpicxx.mpich)
   if(STRIA_ANY_MPICXX)
@@ -12,10 +13,17 @@ if(SKBUILD)
     set(STRIA_MPI none)
   endif()
 endif()
-if(NOT STRIA_MPI STREQUAL "none" OR NOT SKBUILD)
+if(STRIA_MPI STREQUAL "none")
+  set(STRIA_HAS_MPI OFF)
+  set(STRIA_BUILD_TESTS OFF)
+  set(STRIA_BUILD_BENCH OFF)
+  set(STRIA_SUFFIXES _serial)
+else()
   if(NOT STRIA_MPI MATCHES "^(openmpi|mpich)$")
-    message(FATAL_ERROR "STRIA_MPI is '${STRIA_MPI}'; use openmpi or mpich")
+    message(FATAL_ERROR "STRIA_MPI is '${STRIA_MPI}'; use openmpi, mpich or none")
   endif()
+  set(STRIA_HAS_MPI ON)
+  set(STRIA_SUFFIXES ";_serial")  # of the libraries: one for this MPI, one without
   find_program(STRIA_MPICXX NAMES mpicxx.${STRIA_MPI} mpicxx REQUIRED)
   find_program(STRIA_MPICC NAMES mpicc.${STRIA_MPI} mpicc REQUIRED)
   find_program(STRIA_MPIEXEC NAMES mpiexec.${STRIA_MPI} mpiexec REQUIRED)

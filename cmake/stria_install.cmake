@@ -5,7 +5,7 @@
 include(CMakePackageConfigHelpers)
 set(STRIA_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/stria)
 
-foreach(suffix "" _serial)
+foreach(suffix IN LISTS STRIA_SUFFIXES)
   install(TARGETS stria${suffix} stria_c${suffix} EXPORT stria_targets${suffix}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -24,15 +24,17 @@ foreach(program IN LISTS programs)
 endforeach()
 
 # What cmake --install needs, without tests and what only benchmarks run.
-add_custom_target(installed DEPENDS stria stria_serial stria_c stria_c_serial ${programs})
-foreach(target stria_fortran stria_fortran_serial stria_mpiio stria_trace stria_manual bench_flash_peers)
+add_custom_target(installed DEPENDS stria_serial stria_c_serial ${programs})
+foreach(target stria stria_c stria_fortran stria_fortran_serial stria_mpiio stria_trace stria_manual bench_flash_peers)
   if(TARGET ${target})
     add_dependencies(installed ${target})
   endif()
 endforeach()
 
 # Each MPI has a file of its own, and the file that asks for them is the same in every build.
-install(EXPORT stria_targets NAMESPACE stria:: FILE striaTargets_${STRIA_MPI}.cmake DESTINATION ${STRIA_CMAKE_DIR})
+if(STRIA_HAS_MPI)
+  install(EXPORT stria_targets NAMESPACE stria:: FILE striaTargets_${STRIA_MPI}.cmake DESTINATION ${STRIA_CMAKE_DIR})
+endif()
 install(EXPORT stria_targets_serial NAMESPACE stria:: FILE striaTargets_serial.cmake DESTINATION ${STRIA_CMAKE_DIR})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/stria_config.cmake.in ${CMAKE_BINARY_DIR}/striaConfig.cmake
   INSTALL_DESTINATION ${STRIA_CMAKE_DIR})
@@ -51,14 +53,18 @@ function(stria_pkg_config name STRIA_PC_WHICH STRIA_PC_REQUIRES STRIA_PC_FLAGS)
   configure_file(${CMAKE_SOURCE_DIR}/cmake/stria.pc.in ${CMAKE_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
-stria_pkg_config(stria${STRIA_MPI_SUFFIX} "C++, built with ${STRIA_MPI}" "${STRIA_PC_${STRIA_MPI}_CXX}" "")
 stria_pkg_config(stria_serial "C++, without MPI" "" " -DSTRIA_NO_MPI")
-stria_pkg_config(stria_c${STRIA_MPI_SUFFIX} "C, built with ${STRIA_MPI}" "${STRIA_PC_${STRIA_MPI}_C}" "")
 stria_pkg_config(stria_c_serial "C, without MPI" "" "")
+if(STRIA_HAS_MPI)
+  stria_pkg_config(stria${STRIA_MPI_SUFFIX} "C++, built with ${STRIA_MPI}" "${STRIA_PC_${STRIA_MPI}_CXX}" "")
+  stria_pkg_config(stria_c${STRIA_MPI_SUFFIX} "C, built with ${STRIA_MPI}" "${STRIA_PC_${STRIA_MPI}_C}" "")
+endif()
 get_property(has_fortran GLOBAL PROPERTY STRIA_HAS_FORTRAN)
 if(has_fortran)
-  # The compiler is the MPI's wrapper, which knows its modules.
-  set(name stria_fortran${STRIA_MPI_SUFFIX})
-  stria_pkg_config(${name} "Fortran, built with ${STRIA_MPI}" "" "/${name}/gfortran")
+  if(STRIA_HAS_MPI)
+    # The compiler is the MPI's wrapper, which knows its modules.
+    set(name stria_fortran${STRIA_MPI_SUFFIX})
+    stria_pkg_config(${name} "Fortran, built with ${STRIA_MPI}" "" "/${name}/gfortran")
+  endif()
   stria_pkg_config(stria_fortran_serial "Fortran, without MPI" "" "/stria_fortran_serial/gfortran")
 endif()
