@@ -21,6 +21,7 @@ namespace {
 using Kind = container::ElementSpec::Kind;
 
 constexpr int64_t kAtOnceBytes = 64 << 20;
+constexpr int64_t kMostWholeBytes = 1 << 20;  // of a table of records
 
 bool is_own(const std::string& path) {
   return path.starts_with(std::string(kOwnGroup) + "/");
@@ -36,24 +37,38 @@ bool is_of_dimensions(const std::string& attribute) {
   return std::find(kNames.begin(), kNames.end(), attribute) != kNames.end();
 }
 
-/// Strings and records are small, and are made whole. Numbers are moved later.
-void define_dataset(const container::Reader& from, const std::string& path, WriteSession& to) {
-  const container::DatasetInfo info = from.dataset(path).value();
-  container::DatasetSpec spec = info.spec;
+/// Strings and small tables of records are made whole. Numbers are moved, and so are records that
+/// may be many.
+bool is_moved(const DatasetEntry& entry) {
+  const bool may_be_many =
+      entry.is_chunked() || entry.spec.extendable || entry.is_virtual || entry.data_bytes() > kMostWholeBytes;
+  return entry.spec.element.kind == Kind::kNumber ||
+         (entry.spec.element.kind == Kind::kCompound && entry.is_readable() && may_be_many);
+}
+
+void make_whole(const container::Reader& from, container::DatasetSpec spec, WriteSession& to) {
+  std::vector<std::byte> content(static_cast<size_t>(container::dataset_bytes(spec).value()));
+  from.read_hyperslab(spec.path, std::vector<int64_t>(spec.dims.size()), spec.dims, content).throw_if_error();
+  spec.chunking.reset();
+  spec.extendable = false;
+  to.create_table(std::move(spec), content).throw_if_error();
+}
+
+/// Makes a dataset at `path`, without the data that move_data() brings.
+void define_dataset(const ReadSession& from, const std::string& path, WriteSession& to) {
+  const DatasetEntry& entry = from.dataset(from.find(path).value());
+  container::DatasetSpec spec = entry.spec;
   if (spec.is_dimension) {
     return;  // made by the datasets that have it
   }
   spec.path = path;
   spec.alignment_bytes = 1;
-  if (spec.element.kind != Kind::kNumber) {
-    std::vector<std::byte> content(static_cast<size_t>(container::dataset_bytes(spec).value()));
-    from.read_hyperslab(path, std::vector<int64_t>(spec.dims.size()), spec.dims, content).throw_if_error();
-    spec.chunking.reset();
-    to.create_table(std::move(spec), content).throw_if_error();
+  if (!is_moved(entry)) {
+    make_whole(from.reader(), std::move(spec), to);
     return;
   }
   DatasetOptions options;
-  options.big_endian = spec.element.big_endian;
+  options.big_endian = spec.element.kind == Kind::kNumber && spec.element.big_endian;
   options.meaning = spec.element.meaning;
   options.dimensions = std::move(spec.dimension_names);
   if (spec.chunking) {
@@ -62,7 +77,7 @@ void define_dataset(const container::Reader& from, const std::string& path, Writ
     options.filters = spec.chunking->filters.loses() ? Filters::compress() : spec.chunking->filters;
   }
   const bool grows = spec.extendable && spec.chunking;
-  const int64_t rows = spec.dims.empty() ? 1 : spec.dims[0];
+  const int64_t rows = entry.row_count();
   if (grows) {
     spec.dims[0] = kUnlimited;
   }
@@ -74,6 +89,22 @@ void define_dataset(const container::Reader& from, const std::string& path, Writ
   }
 }
 
+/// The links of a file in the order of its list. Hard links become soft ones.
+std::vector<container::LinkSpec> links_of(const container::Reader& from, const std::vector<std::string>& paths) {
+  const auto without_slash = [](const std::string& path) { return is_group(path) ? path.substr(0, path.size() - 1) : path; };
+  std::vector<container::LinkSpec> links = from.links().value();
+  for (const container::Alias& alias : from.aliases().value()) {
+    const std::string path = without_slash(alias.path);
+    if (std::none_of(links.begin(), links.end(), [&](const container::LinkSpec& link) { return link.path == path; })) {
+      links.push_back({.path = path,
+                       .target = alias.of.empty() ? "/" : "/" + without_slash(alias.of),
+                       .order = std::find(paths.begin(), paths.end(), alias.path) - paths.begin()});
+    }
+  }
+  std::stable_sort(links.begin(), links.end(), [](const auto& a, const auto& b) { return a.order < b.order; });
+  return links;
+}
+
 /// Whether a path is that of a link, or lies behind one.
 bool is_linked(const std::string& path, const std::vector<container::LinkSpec>& links) {
   return std::any_of(links.begin(), links.end(),
@@ -81,16 +112,17 @@ bool is_linked(const std::string& path, const std::vector<container::LinkSpec>& 
 }
 
 /// Everything in the order of the list, which is that of creation where the file keeps it.
-void define_all(const container::Reader& from, WriteSession& to) {
-  const std::vector<container::LinkSpec> links = from.links().value();
+void define_all(const ReadSession& session, WriteSession& to) {
+  const container::Reader& from = session.reader();
   std::vector<std::string> paths = from.list().value();
+  const std::vector<container::LinkSpec> links = links_of(from, paths);
   auto link = links.begin();
   for (size_t i = 0; i <= paths.size(); ++i) {
     for (; link != links.end() && link->order <= static_cast<int64_t>(i); ++link) {
       to.create_link(*link).throw_if_error();
     }
     if (i < paths.size() && !is_group(paths[i]) && !is_own(paths[i]) && !is_linked(paths[i], links)) {
-      define_dataset(from, paths[i], to);
+      define_dataset(session, paths[i], to);
     }
   }
   paths.erase(std::remove_if(paths.begin(), paths.end(), [&](const std::string& path) { return is_linked(path, links); }),
@@ -110,10 +142,9 @@ void define_all(const container::Reader& from, WriteSession& to) {
   }
 }
 
-/// Moves a dataset of numbers, as many rows at once as fit into `buffer`, at least one.
-void move_data(ReadSession& from, int number, WriteSession& to, std::vector<std::byte>& buffer) {
+/// Moves a dataset, as many rows at once as fit into `buffer`, at least one.
+void move_data(ReadSession& from, int number, WriteSession& to, int target, std::vector<std::byte>& buffer) {
   const DatasetEntry& entry = from.dataset(number);
-  const int target = to.find(entry.spec.path).value();
   const int64_t row_bytes = std::max<int64_t>(entry.row_bytes(), 1);
   const int64_t rows_at_once = std::max<int64_t>(kAtOnceBytes / row_bytes, 1);
   for (int64_t row = 0, rows = 0; row < entry.row_count() && entry.data_bytes() > 0; row += rows) {
@@ -132,38 +163,82 @@ void move_data(ReadSession& from, int number, WriteSession& to, std::vector<std:
   }
 }
 
-}  // namespace
-
-Joined join_file(const std::string& from, const std::string& to, const Hints& hints) {
-  const auto source = open_session(make_self_comm(), from, {.hints = {}, .verify = true});
-  auto& read = directed<ReadSession>(*source, "join");
-  if (read.parts() == nullptr) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' has no parts: it is one file", from));
+/// Moves all data, and compares everything with its sums.
+void move_all(ReadSession& from, WriteSession& to) {
+  std::vector<std::byte> buffer;
+  std::vector<std::string> moved;
+  for (const std::string& path : from.dataset_paths()) {
+    const int number = from.find(path).value();
+    const auto target = to.find(path);
+    if (target.ok() && is_moved(from.dataset(number))) {
+      move_data(from, number, to, *target, buffer);
+      moved.push_back(path);
+    }
   }
+  const std::vector<Damage> damages = from.has_checksums() ? from.verify(nullptr, moved).value() : std::vector<Damage>();
+  if (!damages.empty()) {
+    throw Error(ErrorCode::kCorrupted,
+                fmt::format("'{}' is damaged: {} ('stria verify' says more)", from.path(),
+                            damages[0].dataset.empty() ? "its metadata" : "dataset '" + damages[0].dataset + "'"));
+  }
+}
+
+std::shared_ptr<Session> open_verified(const std::string& path) {
+  return open_session(make_self_comm(), path, {.hints = {}, .verify = true});
+}
+
+Rewritten write_anew(ReadSession& read, const std::string& to, const Hints& hints) {
   Hints plain = hints;
   plain["stria_subfiles"] = "0";
   CreateOptions options{.hints = plain, .checksums = read.has_checksums()};
   options.track_order = read.reader().keeps_order();
   const auto made = create_session(make_self_comm(), to, options);
   auto& written = directed<WriteSession>(*made, "join");
-  define_all(read.reader(), written);
-  std::vector<std::byte> buffer;
-  for (const std::string& path : read.dataset_paths()) {
-    const int number = read.find(path).value();
-    if (written.find(path).ok() && read.dataset(number).spec.element.kind == Kind::kNumber) {
-      move_data(read, number, written, buffer);
-    }
-  }
+  define_all(read, written);
+  move_all(read, written);
   written.commit().throw_if_error();
+  return {.old_bytes = read.report().file_bytes, .file_bytes = written.report().file_bytes};
+}
+
+bool is_same_path(const std::string& a, const std::string& b) {
+  return storage::absolute_path(a) == storage::absolute_path(b);
+}
+
+}  // namespace
+
+Rewritten join_file(const std::string& from, const std::string& to, const Hints& hints) {
+  const auto source = open_verified(from);
+  auto& read = directed<ReadSession>(*source, "join");
+  if (read.parts() == nullptr) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' has no parts: it is one file", from));
+  }
+  Rewritten joined = write_anew(read, to, hints);
   const storage::PartMap& parts = *read.parts();
-  if (storage::absolute_path(from) == storage::absolute_path(to)) {
+  if (is_same_path(from, to)) {
     for (const storage::PartMap::Part& part : parts.parts) {
       read.environment().driver->remove(part.path).throw_if_error();
     }
   }
-  return {.part_count = parts.part_count(),
-          .useful_bytes = written.report().useful_bytes,
-          .file_bytes = written.report().file_bytes};
+  joined.part_count = parts.part_count();
+  return joined;
+}
+
+// What another program would add meanwhile to a file that is replaced would be lost.
+Rewritten compact_file(const std::string& from, const std::string& to, const Hints& hints) {
+  const auto growing = is_same_path(from, to) ? append_session(make_self_comm(), from, {}) : nullptr;
+  const auto source = open_verified(from);
+  auto& read = directed<ReadSession>(*source, "compact");
+  if (is_netcdf(read.format()) || read.parts() != nullptr) {
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("'{}': {}", from,
+                            read.parts() != nullptr ? "it has parts; 'stria join' makes one file of it, without unused space"
+                                                    : "a classic netCDF file has no unused space"));
+  }
+  const Rewritten compacted = write_anew(read, to, hints);
+  if (growing != nullptr) {
+    growing->abandon().throw_if_error();
+  }
+  return compacted;
 }
 
 }  // namespace stria::file

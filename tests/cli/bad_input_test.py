@@ -113,6 +113,8 @@ OTHER_TABLE = {
     "inspect_nothing": (["inspect"], "file"),
     "join_nothing": (["join"], "file"),
     "join_missing": (["join", "missing.h5"], "missing.h5"),
+    "compact_nothing": (["compact"], "file"),
+    "compact_missing": (["compact", "missing.h5"], "missing.h5"),
     "drain_nothing": (["drain"], "place"),
     "drain_missing": (["drain", "missing"], "missing"),
     "drain_file": (["drain", "/etc/passwd"], "passwd"),

@@ -58,6 +58,96 @@ def test_every_reader_sees_all_generations(work):
     subprocess.run(["h5diff", "--exclude-path", "/.stria", path, again], check=True)
 
 
+def test_links_lead_to_the_sums_of_what_they_name(work):
+    path = work / "links.h5"
+    data = np.random.default_rng(5).random((64, 100))
+    with stria.create(path) as f:
+        f.create_dataset("g/packed", data=data, compress=True)
+        f.create_dataset("g/series", (None, 100), "f8")
+        f.append_rows("g/series", 64)[:] = data
+        for name in ("packed", "series"):
+            f.create_link(f"a_{name}", f"/g/{name}")
+        f.create_link("group", "g")
+    with h5py.File(path, "r+") as f:
+        f["z_packed"] = f["g/packed"]
+    names = ["a_packed", "a_series", "group/packed", "group/series", "z_packed"]
+    with stria.open(path, verify=True) as f:
+        _, remarks = f.verify()
+        assert not any("has no checksum" in remark for remark in remarks), remarks
+        assert all(np.array_equal(f[name][...], data) for name in names)
+    with h5py.File(path) as f:
+        damaged = [f[f"g/{name}"].id.get_chunk_info(0).byte_offset + 50 for name in ("packed", "series")]
+    with open(path, "r+b") as f:
+        for place in damaged:
+            f.seek(place)
+            byte = f.read(1)
+            f.seek(place)
+            f.write(bytes([byte[0] ^ 1]))
+    with stria.open(path, verify=True) as f:
+        for name in names:
+            with pytest.raises(stria.CorruptedError):
+                f[name][...]
+
+
+def test_compacting_keeps_everything_but_unused_space(work):
+    path = work / "many.h5"
+    with stria.create(path, track_order=True) as f:
+        f.create_dataset("z/t", (None, 32), "f8", compress=True, value_range=True)
+        f.create_dataset("a", data=np.arange(12.0).reshape(3, 4), dimensions=["y", "x"])
+        f.create_dataset("filled", (5,), "i4", fill_value=7)
+        f.create_dataset("records", (None,), np.dtype([("i", "i4"), ("x", "f8")]), chunks=(16,))
+        f.create_link("soft", "z/t")
+        f.create_link("nowhere", "missing")
+        f.attrs["title"] = "many"
+    for step in range(40):
+        with stria.append(path, sync=False) as f:
+            f.append_rows("z/t", 1)[-1:] = np.full((1, 32), float(step))
+            f["z/t"].attrs["steps"] = step
+    with h5py.File(path, "r+") as f:
+        f["hard"] = f["a"]
+    before = path.stat().st_size
+    copy = work / "copy.h5"
+    run("compact", path, "--output", copy).succeeded()
+    assert path.stat().st_size == before
+    with stria.append(path), h5py.File(path) as f:
+        run("compact", path).refused("in use by another program")
+        assert len(f["z/t"]) == 40
+    run("compact", path).succeeded()
+    assert path.read_bytes()[:8] == copy.read_bytes()[:8] and path.stat().st_size < before / 8
+    assert sorted(os.listdir(work)) == ["copy.h5", "many.h5"]
+    for one in (path, copy):
+        tools_read(one)
+        with h5py.File(one) as f:
+            t = f["soft"]
+            assert t.shape == (40, 32) and t.maxshape == (None, 32) and t.compression == "gzip" and t.attrs["maximum"][0] == 39
+            assert np.array_equal(t[:, 5], np.arange(40.0)) and t.attrs["steps"] == 39 and f.attrs["title"] in ("many", b"many")
+            assert f["a"].dims[1][0].name == "/x" and f["hard"][2, 3] == 11 and f["filled"][3] == 7
+            assert f.get("nowhere", getlink=True).path == "missing" and f["records"].maxshape == (None,)
+            assert [name for name in f if name in ("z", "a", "filled")] == ["z", "a", "filled"]
+        with stria.open(one, verify=True) as f:
+            assert f.verify() == ([], [])
+    with stria.append(path) as f:
+        f.append_rows("z/t", 1)[-1:] = np.ones((1, 32))
+    run("verify", path).succeeded()
+
+
+def test_what_is_not_compacted_stays(work):
+    path = work / "run.nc"
+    with stria.create(path) as f:
+        f.create_dataset("a", data=np.ones(3))
+    run("compact", path, "--output", work / "new").refused("netCDF")
+    path = work / "run.h5"
+    with stria.create(path) as f:
+        f.create_dataset("few", data=np.arange(500.0))
+    with h5py.File(path) as f:
+        place = f["few"].id.get_offset()
+    content = bytearray(path.read_bytes())
+    content[place + 11] ^= 4
+    path.write_bytes(content)
+    run("compact", path).refused("'few'")
+    assert path.read_bytes() == content and os.listdir(work).count("new") == 0
+
+
 def foreign(path, libver):
     with h5py.File(path, "w", libver=libver) as f:
         f.attrs["title"] = "before"

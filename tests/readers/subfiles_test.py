@@ -46,6 +46,43 @@ def check(path, factor=1.0):
         assert f.verify() == ([], []) and f["mesh/dens"][7, 3] == factor * 2103
 
 
+def records(count):
+    made = np.zeros(count, np.dtype([("id", "i8"), ("mass", "f4"), ("name", "S5")]))
+    made["id"], made["mass"], made["name"] = np.arange(count), np.arange(count) / 4, b"abc"
+    return made
+
+
+def test_records_stay_what_they_are(work):
+    path = work / "records.h5"
+    kinds = {"plain": {}, "packed": {"compress": True, "chunks": (50,)}, "growing": {"chunks": (40,)}, "empty": {}}
+    with stria.create(path, hints={"stria_subfiles": 2}) as f:
+        for name, options in kinds.items():
+            grows = name in ("growing", "empty")
+            f.create_dataset(name, (None,) if grows else (300,), records(0).dtype, **options)
+            if name == "growing":
+                f.append_rows(name, 300)
+            if name != "empty":
+                f[name][:] = records(300)
+        f.create_table("table", records(3))
+    with h5py.File(path) as f:
+        assert f["plain"].is_virtual
+    run("join", path).succeeded()
+    assert not parts_of(path)
+    with h5py.File(path) as f:
+        for name in ("plain", "packed", "growing"):
+            read, written = f[name][...], records(300)
+            assert read["name"][0].rstrip() == b"abc"
+            assert all(np.array_equal(read[field], written[field]) for field in ("id", "mass"))
+        assert f["packed"].chunks == (50,) and f["packed"].compression == "gzip" and not f["plain"].is_virtual
+        assert f["growing"].chunks == (40,) and f["growing"].maxshape == (None,) and f["empty"].maxshape == (None,)
+        assert len(f["empty"]) == 0 and f["table"]["id"].tolist() == [0, 1, 2]
+    with stria.open(path, verify=True) as f:
+        assert f.verify() == ([], []) and f["plain"][7]["id"] == 7
+    with h5py.File(path, "r+") as f:
+        f["growing"].resize((310,))
+        assert f["growing"][305]["id"] == 0
+
+
 def parts_of(path):
     return sorted(name for name in os.listdir(path.parent) if name.startswith(path.name + ".part-"))
 

@@ -21,6 +21,7 @@ inline constexpr int kUnusableInput = 2;
 /// throws stria::Error on all of them or on none.
 using Action = std::function<int(Ranks&)>;
 
+void add_compact(CLI::App& app, Action& action);
 void add_drain(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
 void add_join(CLI::App& app, Action& action);

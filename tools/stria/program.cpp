@@ -45,6 +45,7 @@ void add_commands(CLI::App& app, Action& action) {
   add_inspect(app, action);
   add_verify(app, action);
   add_join(app, action);
+  add_compact(app, action);
   add_drain(app, action);
   add_papers(app, action);
   add_serve(app, action);
