@@ -207,6 +207,44 @@ TEST(NetcdfGrowing, KillsCostNothing) {
   EXPECT_LT(seen_new, all);
 }
 
+// A full disk, or one that fails, after any byte. The program lives, and says so.
+TEST(NetcdfGrowing, TroubleOfTheStorageCostsNothing) {
+  for (const bool checksums : {false, true}) {
+    const Kind kind{.format = Format::kCdf5, .checksums = checksums};
+    const int32_t new_step = checksums ? 0 : 9;
+    Life unharmed{.bytes_left = Life::kForever};
+    storage::MemoryDriver whole;
+    write_new(kind, 2, whole);
+    MortalDriver counting(whole, unharmed);
+    ASSERT_EQ(add_on(2, kind, {2, 5}, counting, new_step).message(), "");
+    int failures = 0;
+    for (int64_t at = 0; at < Life::kForever - unharmed.bytes_left; ++at) {
+      SCOPED_TRACE(at);
+      storage::MemoryDriver memory;
+      write_new(kind, 2, memory);
+      Life life{.bytes_left = at, .reason = at % 2 == 0 ? ErrorCode::kNoSpace : ErrorCode::kIo};
+      MortalDriver mortal(memory, life);
+      const Status status = add_on(2, kind, {2, 5}, mortal, new_step);
+      failures += status.ok() ? 0 : 1;
+      if (!status.ok()) {
+        ASSERT_EQ(status.code(), life.reason) << status.message();
+        ASSERT_NE(status.message().find(kPath), std::string::npos) << status.message();
+      }
+      // Where only the last sync has failed, the records are there.
+      const bool is_new = wrong_in(kind, 5, checksums ? 1 : 9, memory).empty();
+      ASSERT_TRUE(is_new || !status.ok());
+      ASSERT_TRUE(is_new || wrong_in(kind, 2, 1, memory).empty()) << wrong_in(kind, 2, 1, memory);
+      const int64_t rows = is_new ? 5 : 2;
+      ASSERT_EQ(add_on(3, kind, {rows, rows + 2}, memory).message(), "");
+      ASSERT_EQ(wrong_in(kind, rows + 2, is_new && !checksums ? 9 : 1, memory), "");
+      for (const std::string& said : checksums ? findings_of(memory) : std::vector<std::string>()) {
+        ASSERT_EQ(said.find("damage"), std::string::npos) << said;
+      }
+    }
+    EXPECT_GT(failures, 0);
+  }
+}
+
 TEST(NetcdfGrowing, WhatNobodyPutsIsTheFillValue) {
   const Kind kind{.fill_value = -9};
   storage::MemoryDriver memory;

@@ -5,7 +5,7 @@ After every kill all files with final names are whole, the newest is no older th
 the program reported, and `--restart latest` on another number of ranks ends in the very state of a
 run that nobody disturbed. STRIA_KILLS says how many kills (default 12), STRIA_SEED which ones. With
 STRIA_KILL_WAYS=background every run commits in the background, half of them by way of another
-place. The next run leaves nothing there, nor in /dev/shm.
+place. Half of all runs compress. The next run leaves nothing there, nor in /dev/shm.
 """
 
 import os
@@ -147,6 +147,7 @@ def check_one(random_source, directory, undisturbed, by_fault):
     staging = ["--hint", f"stria_staging={near_of(directory)}"]
     hints = random_source.choice([[], staging] if BACKGROUND else [[], [], staging])
     ways = [*random_source.choice([["--async"]] if BACKGROUND else [[], ["--async"]]), *hints]
+    ways += random_source.choice([[], ["--compress"]])
     if by_fault:
         printed, struck, description = run_with_fault(random_source, directory, ways)
     else:
