@@ -145,8 +145,8 @@ FillValue bits_of_half(const FillValue& value) {
 }
 
 constexpr std::string_view kFileOptions[] = {"sync", "checksums", "format", "track_order", "verify"};
-constexpr std::string_view kDatasetOptions[] = {"value_range", "big_endian", "alignment", "compress",
-                                                "chunk",       "dimensions", "meaning",   "unlimited",
+constexpr std::string_view kDatasetOptions[] = {"value_range", "big_endian", "alignment",  "compress",
+                                                "chunk",       "dimensions", "meaning",    "unlimited",
                                                 "fill_value",  "shuffle",    "fletcher32", "enumeration"};
 
 bool is_in(std::span<const std::string_view> names, std::string_view name) {

@@ -5,6 +5,8 @@ import re
 from source_tree import Violation
 
 MAX_FILE_LINES = 600
+# One header is the whole interface of C.
+MORE_LINES = {"include/stria.h": 700}
 
 # Names that tools or habit prescribe; all others are snake_case with extensions.
 PRESCRIBED_NAMES = {
@@ -55,8 +57,9 @@ def _name(file):
 
 def _length(file):
     count = len(file.text.splitlines())
-    if count > MAX_FILE_LINES:
-        yield Violation(file.path, 0, f"has {count} lines; {MAX_FILE_LINES} are allowed: split it")
+    allowed = MORE_LINES.get(str(file.path), MAX_FILE_LINES)
+    if count > allowed:
+        yield Violation(file.path, 0, f"has {count} lines; {allowed} are allowed: split it")
 
 
 def _white_space(file):

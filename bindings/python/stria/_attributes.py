@@ -30,8 +30,8 @@ _OF_NETCDF = {"_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict", "_NCPropert
 
 class Attributes:
     """Attributes of a dataset or group, like a dictionary: numbers, complex ones too, strings,
-    booleans, references to objects (a Reference or a Dataset), and lists of one of these. Numbers may
-    have more dimensions, and so may what other programs have set.
+    booleans, references to objects (a Reference or a Dataset), and lists of one of these. Numbers
+    may have more dimensions, and so may what other programs have set.
 
     All ranks set the same, and reading is collective. Attributes by which HDF5 and netCDF name
     dimensions are left out of lists, but can be read by name.

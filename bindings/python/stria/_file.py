@@ -328,15 +328,16 @@ class File:
         """Makes a dataset of numbers; a byte order in `dtype` is that of the file, and h5py's
         enum_dtype() makes an enumeration; None is the type of `data`, or else "f8". `compress`:
         True, "deflate" and "gzip" shuffle and deflate its chunks; "zstd": that in place of deflate;
-        "scale_offset": integers in as few bits as they need; "zfp_absolute:BOUND",
+        "scale_offset": integers in as few bits as they need; "zfp_absolute:BOUND" and
         "zfp_relative:BOUND": lossy, no number differs by more (relative: times its chunk's
-        greatest); "zfp_reversible"; "zfp_rate:BITS": so many of each number. `shuffle`: with `compress` or without; `fletcher32`: a sum behind
-        each chunk, which other readers compare. A first length of None: it has no rows yet, and
-        append_rows() gives it some. `dimensions` are their names, for xarray and other readers of
-        netCDF: a dataset of one dimension that has its name holds its coordinates. In netCDF files
-        the first one may be unlimited. Elements that nobody puts read as `fill_value`, or zero.
-        With `data`, an array that this process puts whole, of as many rows as it has where the
-        first length is None. Collective: all ranks pass the same."""
+        greatest); "zfp_reversible"; "zfp_rate:BITS": so many of each number. `shuffle`: with
+        `compress` or without; `fletcher32`: a sum behind each chunk, which other readers compare. A
+        first length of None: it has no rows yet, and append_rows() gives it some. `dimensions` are
+        their names, for xarray and other readers of netCDF: a dataset of one dimension that has its
+        name holds its coordinates. In netCDF files the first one may be unlimited. Elements that
+        nobody puts read as `fill_value`, or zero. With `data`, an array that this process puts
+        whole, of as many rows as it has where the first length is None. Collective: all ranks pass
+        the same."""
         array = None if data is None else array_of(data)
         if array is not None:
             shape = array.shape if shape is None else shape
