@@ -455,8 +455,8 @@ int stria_create_strings(stria_file* file, const char* path, int64_t count, cons
  * stria_create_dataset(). */
 int stria_create_string_column(stria_file* file, const char* path, int64_t count, const char* const* strings,
                                int64_t string_bytes);
-/* Likewise in the shape `dims`, padded with NULs, as h5py has them; as long as the longest where
- * `string_bytes` is 0. */
+/* Makes a dataset of strings in the shape `dims`, padded with NULs, as h5py has them; as long as
+ * the longest where `string_bytes` is 0. Collective: as stria_create_dataset(). */
 int stria_create_string_array(stria_file* file, const char* path, int rank, const int64_t* dims, const char* const* strings,
                               int64_t string_bytes);
 /* Makes a dataset of records of which every rank puts its own: as stria_create_dataset(), with the

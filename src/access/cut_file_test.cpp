@@ -66,8 +66,8 @@ struct Way {
   std::function<Moved(Context&, const Case&, const RankCase&, StreamSink&)> read;
 };
 
-Moved moved_of(const MoveReport& outcome) {
-  return {outcome.status, outcome.bytes};
+Moved moved_of(const MoveReport& report) {
+  return {report.status, report.bytes};
 }
 
 Way independent(const char* name, Method method) {
@@ -91,8 +91,8 @@ std::vector<Way> ways() {
           {"collective", [](Context& context, const Case&, const RankCase& rank, StreamSink& sink) {
              KeptBuffers kept;
              const MoveReport report = move(context, rank.lanes, Endpoint::of_read(sink), Collectively{&kept});
-             windows_used += outcome.reason.ends_with("windows that the node shares") ? 1 : 0;
-             return moved_of(outcome);
+             windows_used += report.reason.ends_with("windows that the node shares") ? 1 : 0;
+             return moved_of(report);
            }}};
 }
 

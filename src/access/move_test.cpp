@@ -224,7 +224,7 @@ void check_read(const Scenario& scenario, size_t file_bytes) {
         WatchfulSink sink(mover.rank());
         MoveReport report = mover.read(sink);
         received[static_cast<size_t>(mover.number())] = std::move(sink.received);
-        return outcome;
+        return report;
       },
       results);
   ASSERT_TRUE(results.run.ok()) << results.run.message();
@@ -330,8 +330,8 @@ TEST(Transfer, AFailedReadTellsEveryone) {
         [](Mover& mover) {
           WatchfulSink sink(mover.rank());
           MoveReport report = mover.read(sink);
-          EXPECT_LE(outcome.bytes, prefix_received(mover.rank(), sink.received));
-          return outcome;
+          EXPECT_LE(report.bytes, prefix_received(mover.rank(), sink.received));
+          return report;
         },
         results);
     ASSERT_TRUE(results.run.ok()) << results.run.message();

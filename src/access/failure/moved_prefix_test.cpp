@@ -230,7 +230,7 @@ TEST(Move, APlanMadeBeforeLeadsThroughNoWindows) {
   storage::MemoryDriver memory;
   set_content(memory, kPath, c.before);
   const Plan plan{.way = ThroughWindows(), .reason = ""};
-  const auto moved = run(c, memory, "", [&plan](Context& context, const RankCase& mine) -> Moved {
+  const auto moved = run(c, memory, nth_fails("write", 0, 1000, 1), [&plan](Context& context, const RankCase& mine) -> Moved {
     CaseSource source(mine);
     const MoveReport report = access::move(context, mine.lanes, Endpoint::of_write(source), AsPlanned{.plan = plan});
     return {report.status, report.bytes};

@@ -64,7 +64,7 @@ class RacingWriters : public ::testing::Test {
 
   /// Ranks take turns, each with `piece` bytes within its `stride`. Every rank writes its pieces
   /// [0, count) in `context`.
-  Outcome write_pieces(Context& context, int64_t piece, int64_t stride, int64_t count, int value) {
+  MoveReport write_pieces(Context& context, int64_t piece, int64_t stride, int64_t count, int value) {
     Bytes packed(static_cast<size_t>(piece * count), static_cast<std::byte>(value));
     PackedSource source(packed);
     auto type = Datatype::hvector(count, 1, stride * comm_->size(), Datatype::bytes(piece)).value();
@@ -113,9 +113,9 @@ TEST_F(RacingWriters, OfOneFileOnOneNodeSieveUnasked) {
     // windows either.
     bool plain = (step + comm_->rank()) % 3 == 0;
     hints_.method = plain ? Method::kMultiple : Method::kAutomatic;
-    Outcome outcome = write_pieces(context, 8, 24, 3000, value_of(comm_->rank(), step));
-    ASSERT_TRUE(outcome.status.ok()) << outcome.status.message();
-    ASSERT_EQ(outcome.method, plain ? Method::kMultiple : Method::kHybrid) << outcome.reason;
+    const MoveReport report = write_pieces(context, 8, 24, 3000, value_of(comm_->rank(), step));
+    ASSERT_TRUE(report.status.ok()) << report.status.message();
+    ASSERT_EQ(report.method, plain ? Method::kMultiple : Method::kHybrid) << report.reason;
     if (step % 10 == 9) {
       ASSERT_NO_FATAL_FAILURE(check_pieces(8, 24, 3000, step));
     }
@@ -135,9 +135,9 @@ TEST_F(RacingWriters, WithHandlesOfTheirOwnSieveWhenAsked) {
   for (int step = 0; step < 40; ++step) {
     bool plain = (step + comm_->rank()) % 3 == 0;
     hints_.method = plain ? Method::kListIo : Method::kAutomatic;
-    Outcome outcome = write_pieces(context, 16, 40, 1500, value_of(comm_->rank(), step));
-    ASSERT_TRUE(outcome.status.ok()) << outcome.status.message();
-    ASSERT_EQ(outcome.method, plain ? Method::kListIo : Method::kHybrid);
+    const MoveReport report = write_pieces(context, 16, 40, 1500, value_of(comm_->rank(), step));
+    ASSERT_TRUE(report.status.ok()) << report.status.message();
+    ASSERT_EQ(report.method, plain ? Method::kListIo : Method::kHybrid);
     if (step % 10 == 9) {
       ASSERT_NO_FATAL_FAILURE(check_pieces(16, 40, 1500, step));
     }
@@ -154,8 +154,8 @@ TEST_F(RacingWriters, SpansOverSixtyFourMebibytes) {
   context.others.writers = &writers;
   const int64_t stride = (70 << 20) / comm_->size() / 20;
   for (int step = 0; step < 2; ++step) {
-    Outcome outcome = write_pieces(context, 1000, stride, 20, value_of(comm_->rank(), step));
-    ASSERT_TRUE(outcome.status.ok()) << outcome.status.message();
+    const MoveReport report = write_pieces(context, 1000, stride, 20, value_of(comm_->rank(), step));
+    ASSERT_TRUE(report.status.ok()) << report.status.message();
     ASSERT_NO_FATAL_FAILURE(check_pieces(1000, stride, 20, step));
   }
 }

@@ -105,7 +105,7 @@ class Rank {
     Context context{comm_, &file_, hints_, times_};
     const Endpoint endpoint = call.write ? Endpoint::of_write(memory) : Endpoint::of_read(memory);
     const MoveReport report = access::move(context, {&lane, 1}, endpoint, Collectively{&kept_});
-    EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();
+    EXPECT_TRUE(report.status.ok()) << report.status.message();
     return false;
   }
   const std::vector<std::byte>& slot() const { return slot_; }
