@@ -356,7 +356,7 @@ def test_a_server_that_stays_away_ends_the_run_on_every_rank(store, monkeypatch)
             known = run(*command, ranks=3, timeout_seconds=30)
             assert known.code == 2 and store.addresses[2] in known.messages[0], known
             assert "doesn't answer" in known.messages[0], known
-        time.sleep(3.5)  # a server of which nothing was heard so long gets no new files
+        time.sleep(6.5)  # a server of which nothing was heard so long gets no new files
         run("flash", "io", *options, "--dir", store.url + "/away", ranks=3).succeeded()
     finally:
         store.start(2)

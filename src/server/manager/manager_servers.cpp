@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kDefaultStripeBytes = 256 << 10;
 // Of a server that lives there is news every second. After a pause of the whole machine there is
 // none of any, for a moment.
-constexpr std::chrono::seconds kAliveFor{3};
+constexpr std::chrono::seconds kAliveFor{6};
 constexpr std::chrono::seconds kPerhapsAliveFor{10};
 // A server with less than this part of its space free gets new files last.
 constexpr int64_t kFullPart = 20;

@@ -135,7 +135,7 @@ TEST_F(Placement, ANearlyFullServerComesLast) {
 }
 
 TEST_F(Placement, ASilentServerGetsNoNewFiles) {
-  std::this_thread::sleep_for(std::chrono::milliseconds(3100));
+  std::this_thread::sleep_for(std::chrono::milliseconds(6100));
   EXPECT_EQ(make(4, false).size(), 4u) << "all are silent: the machine slept";
   for (const int64_t server : {0, 1, 3}) {
     pulse(server, 0);
