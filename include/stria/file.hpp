@@ -53,7 +53,7 @@ struct CreateOptions {
   /// Make the file survive a power loss: sync it before the rename, and the directory after it.
   bool sync = true;
   /// Store a checksum of every row of every dataset, taken while packing; see docs/formats/hdf5.md.
-  /// A netCDF file with an unlimited dimension has none.
+  /// Of the records of a netCDF file: docs/formats/netcdf.md.
   bool checksums = true;
   /// Classic netCDF has no groups, records of columns, chunks and empty dimensions: such a call
   /// throws kUnsupported or kInvalidArgument, and names the object. See docs/formats/netcdf.md.
