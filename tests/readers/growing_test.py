@@ -272,6 +272,42 @@ def test_what_another_program_added_to_a_file_of_ours_stays(work):
         assert np.array_equal(f["t"][:, 0], [1, 1, 1, 1, 2, 2]) and np.array_equal(f["theirs"][...], np.arange(3))
 
 
+@pytest.mark.parametrize("chunk_rows", [2, 64])  # more chunks, and room in the last one
+@pytest.mark.parametrize("compress", [False, True])
+def test_rows_of_another_program_are_mentioned_and_no_damage(work, chunk_rows, compress):
+    path = work / "rows.h5"
+    with stria.create(path) as f:
+        f.create_dataset("t", (None, 4), "f8", chunks=(chunk_rows, 4), compress=compress)
+        f.append_rows("t", 3)[:] = np.ones((3, 4))
+        f.create_dataset("never", (None, 4), "f8", chunks=(chunk_rows, 4))
+        f.create_dataset("fixed", data=np.arange(1000.0))
+    with stria.open(path) as f:
+        assert f.verify()[0] == []
+    expected = np.ones((3, 4))
+    told = []
+    for step in (1, 2):
+        with h5py.File(path, "r+") as f:
+            f["t"].resize(len(expected) + 2, 0)
+            f["t"][-2:] = 7.0 + step
+        told.append(f"dataset 't': rows {len(expected)} to {len(expected) + 1} have no checksums: they were added later")
+        expected = np.vstack([expected, np.full((2, 4), 7.0 + step)])
+        with stria.open(path, verify=True) as f:
+            damages, remarks = f.verify()
+            assert damages == [] and set(told) <= set(remarks) and np.array_equal(f["t"][...], expected)
+        run("verify", path, ranks=2).succeeded()
+        with stria.append(path) as f:
+            f.append_rows("t", 2)[-2:] = np.full((2, 4), float(step))
+        expected = np.vstack([expected, np.full((2, 4), float(step))])
+        with stria.open(path, verify=True) as f:
+            damages, remarks = f.verify()
+            assert damages == [] and set(told) <= set(remarks) and np.array_equal(f["t"][...], expected)
+    with h5py.File(path, "r+") as f:  # rows of ours still count
+        f["t"][len(expected) - 1] = 100.0
+    with stria.open(path) as f:
+        assert any(damage[0] == "t" for damage in f.verify()[0])
+    tools_read(path)
+
+
 def test_what_would_be_lost_is_refused_and_nothing_changes(work):
     path = work / "refused.h5"
     with h5py.File(path, "w") as f:

@@ -251,6 +251,7 @@ std::vector<std::byte> encode_index(const ChecksumIndex& index) {
   fields.bytes(slabs);
   fields.number(index.is_sealed ? 1 : 0);
   fields.number(index.seal_offset);
+  fields.number(index.is_changed ? 1 : 0);
   fields.bytes(index.is_sealed ? encode_seal(index.seal) : std::vector<std::byte>());
   fields.number(static_cast<int64_t>(index.problem.code()));
   fields.text(index.problem.message());
@@ -272,6 +273,7 @@ Result<ChecksumIndex> decode_index(std::span<const std::byte> message) {
   const auto slabs = fields.bytes();
   index.is_sealed = fields.number() != 0;
   index.seal_offset = fields.number();
+  index.is_changed = fields.number() != 0;
   const auto seal = fields.bytes();
   const auto problem = static_cast<ErrorCode>(fields.number());
   index.problem = Status(problem, fields.text());

@@ -32,8 +32,8 @@
 
 namespace stria::file {
 
-/// As the sum of a record: its rows were put more than once, so that the sum of each may be that of
-/// another put.
+/// As the sum of a record. In a dataset with a row table its rows were put more than once, so that
+/// the sum of each may be that of another put; in a growing one another program has added them.
 inline constexpr uint64_t kNoSum = 0;
 
 /// A sum of a region of a dataset that is not made of whole rows.
@@ -62,6 +62,8 @@ struct ChecksumIndex {
   Seal seal;
   /// Of the seal's bytes in the file; -1 when another program has packed it.
   int64_t seal_offset = -1;
+  /// Another program has changed the file since, by its metadata.
+  bool is_changed = false;
   Status problem;  ///< why nothing else is filled in although sums are present
 
   /// Tells whether every place of a row table holds a sum, so that a 0 there is damage.

@@ -8,6 +8,7 @@
 #include "access/failure/message_signal.hpp"
 #include "access/move.hpp"
 #include "file/background/background.hpp"
+#include "file/checksums/changes.hpp"
 #include "file/define/names.hpp"
 #include "file/meet/message_fields.hpp"
 #include "file/parts/parts_table.hpp"
@@ -139,6 +140,7 @@ Result<std::vector<std::byte>> ReadSession::open_root() {
   if (index.ok()) {
     checksums_ = std::move(*index);
     go_by_summed_paths(checksums_, catalog_);
+    STRIA_RETURN_IF_ERROR(note_changes(*file_, *reader_, catalog_, checksums_));
   } else {
     STRIA_RETURN_IF_ERROR(without_index(index.status()));
   }

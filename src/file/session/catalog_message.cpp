@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "file/checksums/changes.hpp"
 #include "file/meet/message_fields.hpp"
 
 namespace stria::file {
@@ -219,6 +220,10 @@ void go_by_summed_paths(const ChecksumIndex& checksums, Catalog& catalog) {
 }
 
 Status attach_row_sums(const ChecksumIndex& checksums, Catalog& catalog) {
+  for (const RowsWithoutSums& rows :
+       checksums.is_changed ? rows_without_sums(checksums, catalog) : std::vector<RowsWithoutSums>()) {
+    catalog[rows.dataset].added_rows = catalog[rows.dataset].row_count() - rows.first_row;
+  }
   for (size_t i = 0; i < checksums.paths.size(); ++i) {
     const auto [table, column] = checksums.placement[i];
     const auto found = catalog.find(checksums.paths[i]);

@@ -225,7 +225,7 @@ Status SumChecker::load_chunk_sums(ByteRange superblock) {
     return Status();
   }
   STRIA_ASSIGN_OR_RETURN(const uint64_t now, hash_range(superblock));
-  if (now != seen_.checksums.seal.superblock_sum) {
+  if (seen_.checksums.is_changed || now != seen_.checksums.seal.superblock_sum) {
     return Status();
   }
   std::vector<std::byte> content(static_cast<size_t>(seen_.catalog[*number].data_bytes()));

@@ -23,7 +23,7 @@ Status WholeFileCheck::check_metadata(Findings& findings) {
   }
   STRIA_ASSIGN_OR_RETURN(const int64_t size_bytes, seen_.file->size());
   STRIA_ASSIGN_OR_RETURN(const uint64_t superblock, seen_.checker.hash_range(seen_.reader->superblock()));
-  if (superblock != seal.superblock_sum || seen_.checksums.seal_offset < 0) {
+  if (seen_.checksums.is_changed || superblock != seal.superblock_sum || seen_.checksums.seal_offset < 0) {
     findings.remarks.push_back(fmt::format("another program has changed it since: {} guard its names, types and attributes",
                                            is_netcdf(seen_.reader->format()) ? "no sums" : "only HDF5's own sums"));
     return Status();
@@ -79,6 +79,18 @@ void WholeFileCheck::check_names(Findings& findings) {
   }
 }
 
+namespace {
+
+void remark_on_rows(const std::string& path, ByteRange rows, Findings& findings) {
+  findings.remarks.push_back(
+      fmt::format("dataset '{}': rows {} to {} have no checksums: they were added later", path, rows.begin, rows.end - 1));
+}
+
+// Records without a sum, which datasets with a row table have of rows that were put twice.
+bool is_added_by_others(const DatasetEntry& entry) { return entry.checksum_group < 0 && entry.row_bytes() > 0; }
+
+}  // namespace
+
 // Rank 0, when it knows what all have found.
 void WholeFileCheck::remark_on_datasets(Findings& findings) {
   for (const Damage& rows : findings.repeated) {
@@ -92,8 +104,7 @@ void WholeFileCheck::remark_on_datasets(Findings& findings) {
     const auto number = seen_.catalog.find(path);
     if (number && seen_.catalog[*number].added_rows > 0) {
       const DatasetEntry& dataset = seen_.catalog[*number];
-      findings.remarks.push_back(fmt::format("dataset '{}': rows {} to {} have no checksums: they were added later", path,
-                                             dataset.own_rows(), dataset.row_count() - 1));
+      remark_on_rows(path, {dataset.own_rows(), dataset.row_count()}, findings);
     }
     if (!number || path == kSealPath || seen_.catalog[*number].own_rows() == 0 || seen_.catalog[*number].row_bytes() == 0) {
       continue;
@@ -105,6 +116,15 @@ void WholeFileCheck::remark_on_datasets(Findings& findings) {
           : dataset.is_readable()
               ? fmt::format("dataset '{}' has no checksum: nobody put it, so that it must have its fill value throughout", path)
               : fmt::format("dataset '{}' has no checksum: nobody put it", path));
+    }
+  }
+  for (const SlabSum& slab : seen_.checksums.slabs) {
+    const std::string& path = seen_.checksums.paths[static_cast<size_t>(slab.dataset)];
+    const auto number = seen_.catalog.find(path);
+    if (number && slab.sum == kNoSum && is_added_by_others(seen_.catalog[*number])) {
+      const int64_t row_bytes = seen_.catalog[*number].row_bytes();
+      const int64_t end = slab.displacement + slab.region.true_upper_bound();
+      remark_on_rows(path, {slab.displacement / row_bytes, end / row_bytes}, findings);
     }
   }
   for (size_t i = 0; seen_.checksums.is_sealed && i < seen_.checksums.tables.size(); ++i) {

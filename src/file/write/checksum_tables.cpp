@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/united_ranges.hpp"
+#include "file/checksums/changes.hpp"
 #include "file/checksums/checksum_index.hpp"
 #include "file/checksums/seal.hpp"
 #include "file/define/names.hpp"
@@ -73,6 +74,20 @@ Status define_placement(size_t path_count, const Catalog& catalog, const OldCont
   placement.element = container::ElementSpec::of_number(ElementType::kInt64);
   placement.dims = {static_cast<int64_t>(path_count), 2};
   return definitions.add_table(std::move(placement), std::as_bytes(std::span(places)));
+}
+
+// Rows that another program has added get records without a sum, so that nobody takes them for rows
+// that were never put.
+void add_rows_of_others(const OldContent& old, std::vector<std::byte>& records) {
+  if (!old.checksums.is_changed) {
+    return;
+  }
+  for (const RowsWithoutSums& rows : rows_without_sums(old.checksums, old.catalog)) {
+    const DatasetEntry& entry = old.catalog[rows.dataset];
+    const int64_t begin = rows.first_row * entry.row_bytes();
+    const Datatype region = Datatype::bytes(entry.data_bytes() - begin);
+    encode_slab_sum({.dataset = rows.listed, .displacement = begin, .region = region, .sum = kNoSum}, records);
+  }
 }
 
 }  // namespace
@@ -148,6 +163,7 @@ Result<std::vector<std::byte>> join_records(const Catalog& catalog, const OldCon
       encode_slab_sum(slab, joined);
     }
   }
+  add_rows_of_others(old, joined);
   STRIA_ASSIGN_OR_RETURN(std::vector<SlabSum> own, decode_slab_sums(records, static_cast<int64_t>(numbers.size())));
   for (SlabSum& slab : own) {
     slab.dataset = numbers[static_cast<size_t>(slab.dataset)];

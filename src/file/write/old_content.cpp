@@ -6,6 +6,7 @@
 
 #include "base/hash.hpp"
 #include "container/formats.hpp"
+#include "file/checksums/changes.hpp"
 #include "file/define/attribute_values.hpp"
 #include "file/define/names.hpp"
 #include "file/meet/message_fields.hpp"
@@ -15,24 +16,8 @@ namespace stria::file {
 
 namespace {
 
-constexpr int64_t kAtOnceBytes = 1 << 20;
-
 Status damaged(const std::string& what) {
   return Status(ErrorCode::kCorrupted, what + ": nothing is added to it ('stria verify' says more)");
-}
-
-Status hash_range(storage::File& file, ByteRange range, StreamingHash& hash) {
-  std::vector<std::byte> bytes(static_cast<size_t>(std::min(range.size(), kAtOnceBytes)));
-  while (!range.empty()) {
-    const storage::ReadSegment segment{range.begin, bytes.data(), std::min(range.size(), kAtOnceBytes)};
-    STRIA_ASSIGN_OR_RETURN(const int64_t read_bytes, file.read(std::span(&segment, 1)));
-    if (read_bytes < segment.bytes) {
-      return damaged("the file is cut short");
-    }
-    hash.update(std::span(bytes).first(static_cast<size_t>(read_bytes)));
-    range.begin += read_bytes;
-  }
-  return Status();
 }
 
 /// What a seal of the first version guards, each range with a sum of its own.
@@ -67,15 +52,13 @@ Status read_sums(storage::File& file, OldContent& old) {
   }
   old.checksums = std::move(*index);
   go_by_summed_paths(old.checksums, old.catalog);
-  const ByteRange superblock = reader.superblock();
-  StreamingHash now;
-  STRIA_RETURN_IF_ERROR(hash_range(file, superblock, now));
-  if (!old.checksums.is_sealed || std::max<uint64_t>(now.digest(), 1) != old.checksums.seal.superblock_sum) {
+  STRIA_RETURN_IF_ERROR(note_changes(file, reader, old.catalog, old.checksums));
+  if (!old.checksums.is_sealed || old.checksums.is_changed) {
     return Status();
   }
   const Seal& seal = old.checksums.seal;
   if (seal.parts.empty()) {
-    STRIA_RETURN_IF_ERROR(seal_anew(file, seal, superblock.end, old));
+    STRIA_RETURN_IF_ERROR(seal_anew(file, seal, reader.superblock().end, old));
   } else {
     std::copy_if(seal.parts.begin(), seal.parts.end(), std::back_inserter(old.sealed),
                  [](const SealedPart& part) { return !part.range.empty(); });
