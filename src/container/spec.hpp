@@ -129,6 +129,9 @@ struct DatasetInfo {
   std::string filters{};
   std::vector<int64_t> chunk{};  ///< the lengths of chunks, whatever they pass; empty: none
   bool is_scale = false;         ///< it holds the coordinates of the dimension of its name
+  /// Why its elements can't be read: only newer releases of the format's library know how they are
+  /// stored. Its type is then kOther.
+  Status problem{};
 };
 
 /// The size in bytes of a dataset with these dims and this element. kInvalidArgument on negative

@@ -77,6 +77,21 @@ bool has_attributes_outside(const ObjectMessages& header) {
          });
 }
 
+std::vector<int64_t> dims_of(const ObjectMessages& header) {
+  constexpr size_t kDimensionsMax = 32;
+  const auto space = std::find_if(header.messages.begin(), header.messages.end(),
+                                  [](const HeaderMessage& message) { return is(message, Message::kDataspace); });
+  std::vector<int64_t> dims;
+  if (space != header.messages.end()) {
+    const size_t head_bytes = number_at(*space, 0, 1) == 1 ? 8 : 4;
+    const auto count = std::min(static_cast<size_t>(number_at(*space, 1, 1)), kDimensionsMax);
+    for (size_t dim = 0; dim < count; ++dim) {
+      dims.push_back(std::max<int64_t>(number_at(*space, head_bytes + dim * sizeof(int64_t), sizeof(int64_t)), 0));
+    }
+  }
+  return dims;
+}
+
 bool is_group(const ObjectMessages& header) {
   return std::any_of(header.messages.begin(), header.messages.end(), [](const HeaderMessage& message) {
     return is(message, Message::kLinkInfo) || is(message, Message::kLink) || is(message, Message::kSymbolTable);

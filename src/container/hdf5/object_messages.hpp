@@ -70,6 +70,8 @@ const HeaderMessage* attribute_info(const ObjectMessages& header);
 bool has_attribute_index(const ObjectMessages& header);
 /// Whether there are such attributes, with or without an index.
 bool has_attributes_outside(const ObjectMessages& header);
+/// The dimensions of a dataset; none where its header doesn't say them.
+std::vector<int64_t> dims_of(const ObjectMessages& header);
 /// Whether a header is that of a group.
 bool is_group(const ObjectMessages& header);
 

@@ -12,6 +12,7 @@
 #include "base/byte_range.hpp"
 #include "container/spec.hpp"
 #include "stria/element_type.hpp"
+#include "stria/status.hpp"
 
 namespace stria::file {
 
@@ -24,6 +25,7 @@ struct DatasetEntry {
   std::string filters;         ///< what chunks pass, in words
   std::vector<int64_t> chunk;  ///< of an existing dataset: the lengths of its chunks
   bool is_scale = false;       ///< it holds the coordinates of the dimension of its name
+  Status problem;              ///< why its elements can't be read
   bool value_range = false;
   bool is_virtual = false;  ///< other files have its rows
   /// Of a dataset that gets longer: the rows that the file has. 0: it is new.

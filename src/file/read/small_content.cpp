@@ -142,9 +142,10 @@ Result<std::vector<AttributeInfo>> ReadSession::list_attributes(const std::strin
     std::vector<AttributeInfo> infos;
     for (const std::string& name : names) {
       auto attribute = reader_->attribute(object, name);
-      if (attribute.status().code() == ErrorCode::kUnsupported) {
-        // An attribute of references or the like doesn't hide the rest.
-        infos.push_back({name, "other", {}});
+      // One that can't be read, or a reference that leads nowhere, doesn't hide the rest.
+      const bool is_lost = attribute.status().code() == ErrorCode::kNotFound;
+      if (is_lost || attribute.status().code() == ErrorCode::kUnsupported) {
+        infos.push_back({name, is_lost ? "reference" : "other", {}});
         continue;
       }
       STRIA_RETURN_IF_ERROR(attribute.status());

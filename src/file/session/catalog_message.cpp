@@ -70,6 +70,8 @@ void encode_dataset(const DatasetEntry& entry, FieldWriter& fields) {
   }
   fields.bytes(std::as_bytes(std::span(entry.chunk)));
   fields.text(entry.filters);
+  fields.number(static_cast<int64_t>(entry.problem.code()));
+  fields.text(entry.problem.message());
   fields.bytes(entry.spec.fill_value);
   fields.number(entry.value_range ? 1 : 0);
   fields.number(entry.spec.extendable ? 1 : 0);
@@ -102,6 +104,8 @@ DatasetEntry decode_dataset(FieldReader& fields) {
   }
   entry.chunk = decode_dims(fields);
   entry.filters = fields.text();
+  const auto problem = static_cast<ErrorCode>(fields.number());
+  entry.problem = Status(problem, fields.text());
   const auto fill_value = fields.bytes();
   entry.spec.fill_value.assign(fill_value.begin(), fill_value.end());
   entry.value_range = fields.number() != 0;
@@ -172,6 +176,7 @@ Result<DatasetEntry> read_entry(const container::Reader& reader, const std::stri
   entry.filters = std::move(info.filters);
   entry.chunk = std::move(info.chunk);
   entry.is_scale = info.is_scale;
+  entry.problem = std::move(info.problem);
   entry.is_virtual = info.layout == container::DatasetInfo::Layout::kVirtual;
   STRIA_RETURN_IF_ERROR(dataset_bytes(entry.spec).status());
   return entry;

@@ -222,10 +222,12 @@ Status Session::record_made(const Make& make) {
 }
 
 Status Session::record(int dataset, const Hyperslab& slab, const Memory& memory) {
+  STRIA_RETURN_IF_ERROR(catalog_[dataset].problem);  // which all ranks know
   return record_made([&] { return make_transfer(dataset, catalog_[dataset], slab, memory); });
 }
 
 Status Session::record(int dataset, const ElementMap& elements, const Memory& memory) {
+  STRIA_RETURN_IF_ERROR(catalog_[dataset].problem);
   return record_made([&] { return make_transfer(dataset, catalog_[dataset], elements, memory); });
 }
 

@@ -40,7 +40,8 @@ ErrorCode code_of(const Innermost& error, ErrorCode otherwise) {
   if (error.minor == H5E_NOTHDF5) {
     return ErrorCode::kFormat;
   }
-  if (error.minor == H5E_NOFILTER) {
+  // A version of a message that this release doesn't know.
+  if (error.minor == H5E_NOFILTER || (error.major == H5E_OHDR && error.words.find("version number") != std::string::npos)) {
     return ErrorCode::kUnsupported;
   }
   if (error.major == H5E_RESOURCE && (error.minor == H5E_NOSPACE || error.minor == H5E_CANTALLOC)) {

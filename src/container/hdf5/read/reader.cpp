@@ -53,6 +53,7 @@ struct Hdf5Reader::Impl {
   Result<const h5::Listed*> list();
   Result<Id> open_dataset(const std::string& path);
   Result<Id> open_object(const std::string& path);
+  Result<DatasetInfo> describe_newer(const std::string& path, const Status& problem);
   Status locate(hid_t dataset, DatasetInfo* info);
   /// What chunks pass, and how the dataset is cut where that is all that must be known to
   /// read it without libhdf5.
@@ -230,9 +231,34 @@ bool Hdf5Reader::keeps_order() const {
   return creation.valid() && H5Pget_link_creation_order(creation.get(), &order) >= 0 && (order & H5P_CRT_ORDER_TRACKED) != 0;
 }
 
+// What the header of a dataset says that libhdf5 can't open: its shape.
+Result<DatasetInfo> Hdf5Reader::Impl::describe_newer(const std::string& path, const Status& problem) {
+  H5O_info_t object;
+  STRIA_ASSIGN_OR_RETURN(const std::string normal, normal_path(path));
+  if (!has_wide_addresses || H5Oget_info_by_name2(file.get(), normal.c_str(), &object, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
+    H5Eclear2(H5E_DEFAULT);
+    return problem;
+  }
+  STRIA_ASSIGN_OR_RETURN(const h5::ObjectMessages header,
+                         h5::read_object_header({source, base}, static_cast<int64_t>(object.addr)));
+  DatasetInfo info;
+  info.spec.path = path;
+  info.spec.element.kind = ElementSpec::Kind::kOther;
+  info.spec.dims = h5::dims_of(header);
+  info.layout = DatasetInfo::Layout::kChunked;
+  info.problem =
+      Status(ErrorCode::kUnsupported, "dataset '" + path + "' can't be read: a newer release of HDF5 stored it than is here (" +
+                                          problem.message() + ")");
+  return info;
+}
+
 Result<DatasetInfo> Hdf5Reader::dataset(const std::string& path) const {
   const LibraryScope scope;
-  STRIA_ASSIGN_OR_RETURN(const Id dataset, impl_->open_dataset(path));
+  auto opened = impl_->open_dataset(path);
+  if (opened.status().code() == ErrorCode::kUnsupported) {
+    return impl_->describe_newer(path, opened.status());
+  }
+  STRIA_ASSIGN_OR_RETURN(const Id dataset, std::move(opened));
   const Id type(H5Dget_type(dataset.get()));
   const Id space(H5Dget_space(dataset.get()));
   if (!type.valid() || !space.valid()) {
