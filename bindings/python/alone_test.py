@@ -259,6 +259,19 @@ def test_attributes(path):
                 attrs["none"]
 
 
+def test_an_attribute_that_is_refused_costs_nothing_else(path):
+    with stria.create(path) as f:
+        d = f.create_dataset("g/d", data=np.arange(3.0))
+        with pytest.raises(stria.UnsupportedError, match="more than 60000 bytes"):
+            d.attrs["large"] = np.zeros(8000)
+        with pytest.raises(stria.InvalidArgumentError):
+            d.attrs[""] = 1
+        f._handle.set_strings("g", "unit", ["K"], False)
+        d.attrs["most"] = np.zeros(7500)
+    with stria.open(path) as f:
+        assert list(f["g/d"].attrs) == ["most"] and f.verify() == ([], [])
+
+
 def test_tables(path):
     kind = np.dtype([("name", "S8"), ("count", "i4"), ("mass", "f8"), ("flags", "u1")], align=True)
     records = np.array([(b"dens", 7, 0.5, 255), (b"pressure", -1, 2.0, 0)], kind)

@@ -11,6 +11,7 @@
 #include "container/hdf5/read/reader.hpp"
 #include "container/hdf5/write/element_format.hpp"
 #include "container/hdf5/write/format.hpp"
+#include "container/hdf5/write/objects.hpp"
 #include "container/hdf5/write/writer.hpp"
 
 namespace stria::container {
@@ -29,6 +30,7 @@ class InOrder : public Layout {
     return NamedDimensions::complete(spec, lengths_of(spec));
   }
   Status note_table(const DatasetSpec& spec) override { return dimensions_.add(spec, spec.dims); }
+  Status note_attribute(const AttributeSpec& attribute) override { return h5::check_attribute(attribute); }
   Status note_link(const LinkSpec& /*link*/) override { return Status(); }
   Result<int64_t> place(const DatasetSpec& spec) override {
     STRIA_RETURN_IF_ERROR(dimensions_.add(spec, lengths_of(spec)));

@@ -17,6 +17,11 @@ std::string naming(const AttributeSpec& attribute) {
 
 }  // namespace
 
+Status h5::check_attribute(const AttributeSpec& attribute) {
+  const Status made = make_attribute_value(attribute).status();
+  return made.ok() ? made : made.with_context(naming(attribute));
+}
+
 Status Hdf5Writer::write_attribute(const AttributeSpec& attribute) {
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
   const auto make = [&]() -> Status {

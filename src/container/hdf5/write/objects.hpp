@@ -106,6 +106,8 @@ Result<Value> make_value(const ElementSpec& element, const std::vector<int64_t>&
 /// Gives a value its elements, which are in the machine's byte order.
 Status fill(Value& value, std::span<const std::byte> content);
 Result<Value> make_attribute_value(const AttributeSpec& attribute);
+/// Whether a header can hold the attribute: kInvalidArgument or kUnsupported says why not.
+Status check_attribute(const AttributeSpec& attribute);
 
 /// What a header says of a dimension scale.
 struct ScaleLength {
