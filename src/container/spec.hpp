@@ -129,6 +129,8 @@ struct DatasetInfo {
   std::string filters{};
   std::vector<int64_t> chunk{};  ///< the lengths of chunks, whatever they pass; empty: none
   bool is_scale = false;         ///< it holds the coordinates of the dimension of its name
+  /// Of chunks without spec.chunking: what they have that takes the format's library to be read.
+  std::string obstacle{};
   /// Why its elements can't be read: only newer releases of the format's library know how they are
   /// stored. Its type is then kOther.
   Status problem{};

@@ -46,8 +46,8 @@ template <typename Direction>
 Direction& directed(Session& session, const char* call) {
   auto* directed = dynamic_cast<Direction*>(&session);
   if (directed == nullptr) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} does not fit the way in which '{}' was opened", call, session.path()));
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("{} does not fit the way in which '{}' was opened: it {}", call,
+                                                         session.path(), session.how_opened()));
   }
   return *directed;
 }

@@ -408,6 +408,28 @@ def test_references_that_stay_with_the_old_are_refused(work):
             f.attrs["gone"]
 
 
+def test_errors_say_what_is_meant(work):
+    path = work / "said.h5"
+    with h5py.File(path, "w") as f:
+        f.create_dataset("squeezed", data=np.arange(9.0), maxshape=(None,), chunks=(4,), compression="lzf")
+    with stria.append(path) as f:
+        f.create_dataset("t", (None, 3), "f8", dimensions=("time", "x"))
+    with stria.append(path) as f:
+        with pytest.raises(stria.NotFoundError, match=r"open to be added to: use append_rows\(\) or update\(\)"):
+            f["t"]
+        with pytest.raises(stria.StriaError, match=r"open to be added to: use append_rows\(\) or update\(\)"):
+            list(f.attrs)
+        assert "t" not in f
+    for path_of, match in [("x", "taken by a dimension of the file")]:
+        with pytest.raises(stria.AlreadyExistsError, match=match), stria.append(path) as f:
+            f.create_dataset(path_of, data=np.arange(3.0))
+    with pytest.raises(stria.UnsupportedError, match=r"its filters \(lzf\) take libhdf5"), stria.append(path) as f:
+        f.append_rows("squeezed", 1)
+    with pytest.raises(stria.InvalidArgumentError, match="'time' is no dimension of length 3, but one without a limit"):
+        with stria.append(path) as f:
+            f.create_dataset("u", data=np.arange(3.0), dimensions=("time",))
+
+
 def test_other_files_are_refused(work):
     path = work / "text"
     path.write_text("no HDF5 file at all")

@@ -23,6 +23,7 @@ struct DatasetEntry {
   int64_t data_offset = -1;
   int64_t stored_bytes = 0;    ///< of all chunks of a new dataset
   std::string filters;         ///< what chunks pass, in words
+  std::string obstacle;        ///< what of its chunks takes the format's library
   std::vector<int64_t> chunk;  ///< of an existing dataset: the lengths of its chunks
   bool is_scale = false;       ///< it holds the coordinates of the dimension of its name
   Status problem;              ///< why its elements can't be read

@@ -237,7 +237,11 @@ Result<int> Definitions::create_dataset(const container::DatasetSpec& given, con
   STRIA_RETURN_IF_ERROR(target_.layout->prepare(entry.spec));
   STRIA_RETURN_IF_ERROR(set_fill_value(options.fill_value, entry.spec));
   if (target_.catalog.find(entry.spec.path) || target_.before.find(entry.spec.path)) {
-    return Status(ErrorCode::kAlreadyExists, fmt::format("the dataset name '{}' is taken", entry.spec.path));
+    const auto before = target_.before.find(entry.spec.path);
+    const bool is_scale = before && target_.before[*before].spec.is_dimension;
+    return Status(ErrorCode::kAlreadyExists,
+                  fmt::format("the dataset name '{}' is taken{}", entry.spec.path,
+                              is_scale ? " by a dimension of the file, which gets no coordinates later" : ""));
   }
   const int64_t by_hint = entry.data_bytes() >= alignment_bytes_ ? alignment_bytes_ : 8;
   entry.spec.alignment_bytes = options.alignment_bytes > 0 ? options.alignment_bytes : by_hint;
@@ -266,8 +270,7 @@ Result<int> Definitions::append_rows(const std::string& path, int64_t rows) {
     return refused(ErrorCode::kUnsupported, "it has a fixed number of rows; kUnlimited makes one that has not");
   }
   if (!entry.is_chunked() && !in_place) {
-    return refused(ErrorCode::kUnsupported, fmt::format("its elements, filters{} or index are none that Stria writes",
-                                                        entry.filters.empty() ? "" : fmt::format(" ({})", entry.filters)));
+    return refused(ErrorCode::kUnsupported, entry.obstacle.empty() ? "it isn't in chunks that Stria writes" : entry.obstacle);
   }
   if (rows < 0 || !checked_add(entry.spec.dims[0], rows, &entry.spec.dims[0])) {
     return refused(ErrorCode::kInvalidArgument, "not a number of rows");

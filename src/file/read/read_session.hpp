@@ -31,6 +31,7 @@ class ReadSession : public Session {
   Status commit() override { return move_pending(Call::kCommit); }
   Status abandon() override;
   Format format() const override { return format_; }
+  std::string how_opened() const override { return "is open to be read"; }
 
   /// The parts that hold the raw data; null where the file itself does.
   const storage::PartMap* parts() const { return parts_.get(); }

@@ -70,6 +70,7 @@ void encode_dataset(const DatasetEntry& entry, FieldWriter& fields) {
   }
   fields.bytes(std::as_bytes(std::span(entry.chunk)));
   fields.text(entry.filters);
+  fields.text(entry.obstacle);
   fields.number(static_cast<int64_t>(entry.problem.code()));
   fields.text(entry.problem.message());
   fields.bytes(entry.spec.fill_value);
@@ -104,6 +105,7 @@ DatasetEntry decode_dataset(FieldReader& fields) {
   }
   entry.chunk = decode_dims(fields);
   entry.filters = fields.text();
+  entry.obstacle = fields.text();
   const auto problem = static_cast<ErrorCode>(fields.number());
   entry.problem = Status(problem, fields.text());
   const auto fill_value = fields.bytes();
@@ -176,6 +178,7 @@ Result<DatasetEntry> read_entry(const container::Reader& reader, const std::stri
   entry.filters = std::move(info.filters);
   entry.chunk = std::move(info.chunk);
   entry.is_scale = info.is_scale;
+  entry.obstacle = std::move(info.obstacle);
   entry.problem = std::move(info.problem);
   entry.is_virtual = info.layout == container::DatasetInfo::Layout::kVirtual;
   STRIA_RETURN_IF_ERROR(dataset_bytes(entry.spec).status());

@@ -246,9 +246,13 @@ Result<Rows> Session::place_rows(int64_t count) {
 Result<int> Session::find(const std::string& dataset_path) const {
   const auto found = catalog_.find(dataset_path);
   if (!found) {
-    return Status(ErrorCode::kNotFound, fmt::format("'{}' has no dataset '{}'", path_, without_leading_slash(dataset_path)));
+    return Status(ErrorCode::kNotFound, fmt::format("'{}' {}", path_, why_missing(without_leading_slash(dataset_path))));
   }
   return *found;
+}
+
+std::string Session::why_missing(const std::string& dataset_path) const {
+  return fmt::format("has no dataset '{}'", dataset_path);
 }
 
 Result<access::RequestShape> Session::agree_on_request(Call call, bool write) {

@@ -109,6 +109,8 @@ class Session {
 
   const std::string& path() const { return path_; }
   virtual Format format() const = 0;
+  /// How it was opened, in words behind the file's name.
+  virtual std::string how_opened() const = 0;
   bool is_open() const { return !finished_; }
   /// The reason why an earlier call failed on this rank, so that the next collective call will
   /// fail; success otherwise.
@@ -139,6 +141,8 @@ class Session {
   /// ranks return. Collective: with the meet() of the others.
   static Status give_up_opening(Comm& comm, RollCall& roll_call, Call call, const Status& why);
 
+  /// Why there is no dataset of this name, behind the file's name.
+  virtual std::string why_missing(const std::string& dataset_path) const;
   bool is_root() const { return comm().rank() == 0; }
   /// As the hints give them.
   WaitLimits wait_limits() const;

@@ -121,6 +121,15 @@ Status WriteSession::create_link(container::LinkSpec link) {
   return refuse(definitions_.create_link(std::move(link)));
 }
 
+std::string WriteSession::how_opened() const {
+  return grows() ? "is open to be added to: use append_rows() or update(), or open() to read" : "is being written";
+}
+
+std::string WriteSession::why_missing(const std::string& dataset_path) const {
+  return old_.catalog.find(dataset_path) ? fmt::format("{}; it has dataset '{}' already", how_opened(), dataset_path)
+                                         : Session::why_missing(dataset_path);
+}
+
 Status WriteSession::flush() {
   STRIA_RETURN_IF_ERROR(check_open());
   poison(or_out_of_memory([&] { return updating_.note(pending_); }));

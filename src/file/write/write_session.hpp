@@ -57,12 +57,15 @@ class WriteSession : public Session {
   Result<std::shared_ptr<const BackgroundCommit>> commit_async();
   Status abandon() override;
   Format format() const override { return environment_.format->format(); }
+  std::string how_opened() const override;
   void leave(std::string_view reason) noexcept override;
 
  private:
   enum class Kind { kNew, kGrowing };
   WriteSession(Environment environment, const std::string& path, const CreateOptions& options,
                std::shared_ptr<RollCall> roll_call, Kind kind);
+
+  std::string why_missing(const std::string& dataset_path) const override;
 
   // Of a file that grows: appending.cpp.
   Status open_old(std::vector<std::byte>& message);

@@ -109,6 +109,9 @@ Status Hdf5Reader::Impl::describe_chunks(hid_t dataset, hid_t creation, DatasetI
   H5O_info_t object;
   int64_t bytes = 0;
   STRIA_RETURN_IF_ERROR(h5::total_bytes(info->spec.dims, info->spec.element.bytes, &bytes));
+  info->obstacle = decodable               ? "the index of its chunks is no B-tree of version 1, which Stria writes"
+                   : info->filters.empty() ? "its elements are of a type that takes libhdf5"
+                                           : "its filters (" + info->filters + ") take libhdf5";
   if (!decodable || !has_wide_addresses || (bytes == 0 && !info->spec.extendable) || !check_chunking(cut).ok() ||
       H5Oget_info(dataset, &object) < 0) {
     return Status();
@@ -118,6 +121,7 @@ Status Hdf5Reader::Impl::describe_chunks(hid_t dataset, hid_t creation, DatasetI
   STRIA_RETURN_IF_ERROR(cause);
   if (tree.ok() && *tree) {
     info->spec.chunking = std::move(cut.chunking);
+    info->obstacle.clear();
   }
   return Status();
 }

@@ -23,6 +23,16 @@ ElementSpec bare_scale_element() {
   return element;
 }
 
+namespace {
+
+std::string in_words(const h5::ScaleLength& scale) {
+  return scale.length < 0   ? "something else"
+         : !scale.has_limit ? "one without a limit"
+                            : "one of length " + std::to_string(scale.length);
+}
+
+}  // namespace
+
 Result<Object*> Hdf5Writer::Impl::find_scale(const std::string& path, int64_t length, bool extendable) {
   STRIA_RETURN_IF_ERROR(look_for(path));
   Object* there = find(path);
@@ -52,7 +62,7 @@ Result<Object*> Hdf5Writer::Impl::find_scale(const std::string& path, int64_t le
   }
   if (found.length < 0 || found.has_limit == extendable || (found.has_limit && found.length != length)) {
     const std::string of_length = extendable ? " without a limit" : " of length " + std::to_string(length);
-    return Status(ErrorCode::kInvalidArgument, "'" + path + "' is no dimension" + of_length + ", but something else");
+    return Status(ErrorCode::kInvalidArgument, "'" + path + "' is no dimension" + of_length + ", but " + in_words(found));
   }
   return there;
 }
