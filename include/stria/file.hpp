@@ -315,8 +315,8 @@ class File {
   void create_link(const std::string& path, const std::string& target, const std::string& file);
   /// Sets an attribute of a dataset or group ("/" is the root): a number, stored in its own type, a
   /// bool, a complex number, a string, a Reference to an object, or a list of one of these. Throws
-  /// kInvalidArgument for a name that isn't possible, and kUnsupported for what the file can't hold:
-  /// in HDF5 more than 60,000 bytes. The file is then as if nothing had been asked.
+  /// kInvalidArgument for a name that isn't possible, and kUnsupported for what the file can't
+  /// hold: in HDF5 more than 60,000 bytes. The file is then as if nothing had been asked.
   /// Collective: as create_dataset().
   template <Number T>
   void set_attribute(const std::string& object, const std::string& name, T value) {

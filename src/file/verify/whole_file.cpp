@@ -87,7 +87,9 @@ void remark_on_rows(const std::string& path, ByteRange rows, Findings& findings)
 }
 
 // Records without a sum, which datasets with a row table have of rows that were put twice.
-bool is_added_by_others(const DatasetEntry& entry) { return entry.checksum_group < 0 && entry.row_bytes() > 0; }
+bool is_added_by_others(const DatasetEntry& entry) {
+  return entry.checksum_group < 0 && entry.row_bytes() > 0;
+}
 
 }  // namespace
 
