@@ -37,6 +37,7 @@ def test_records_are_added_for_other_programs(work, version):
             for name in ("even", "odd"):
                 np.testing.assert_array_equal(file[name][:], np.arange(12).reshape(4, 3))
             assert path == own or file.step == 3
+    assert "in the file" not in run("inspect", own).succeeded().stdout  # they take what they have
     assert "rows 2 to 3 have no checksums" in run("verify", own, ranks=2).succeeded().stdout
     before = own.read_bytes()
     with pytest.raises(stria.UnsupportedError, match="no new datasets"), stria.append(own) as file:

@@ -242,7 +242,8 @@ std::string storage_text(const json& dataset) {
   }
   const auto filters = dataset["filters"].get<std::string>();
   std::string text = filters.empty() ? "  not contiguous" : "  " + filters;
-  if (const json& stored = dataset["stored_bytes"]; !stored.is_null()) {
+  // Records among others take what they have; what chunks take is worth a word.
+  if (const json& stored = dataset["stored_bytes"]; !stored.is_null() && stored != dataset["bytes"]) {
     const auto ratio = dataset["bytes"].get<double>() / std::max(stored.get<double>(), 1.0);
     text += fmt::format(", {:.3f} MB in the file, 1 : {:.1f}", stored.get<double>() / 1e6, ratio);
   }
