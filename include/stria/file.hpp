@@ -316,7 +316,7 @@ class File {
   /// Sets an attribute of a dataset or group ("/" is the root): a number, stored in its own type, a
   /// bool, a complex number, a string, a Reference to an object, or a list of one of these. Throws
   /// kInvalidArgument for a name that isn't possible, and kUnsupported for what the file can't
-  /// hold: in HDF5 more than 60,000 bytes. The file is then as if nothing had been asked.
+  /// hold: in HDF5 more than 60,000 bytes.
   /// Collective: as create_dataset().
   template <Number T>
   void set_attribute(const std::string& object, const std::string& name, T value) {

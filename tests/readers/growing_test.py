@@ -317,7 +317,7 @@ def test_what_a_newer_release_stored_hides_nothing_else(work):
     with stria.open(path) as f:
         assert f.keys() == ["a/newer", "b"] and np.array_equal(f["b"][...], np.arange(3.0))
         assert f["a/newer"].shape == (10, 10)
-        with pytest.raises(stria.UnsupportedError, match="newer release"):
+        with pytest.raises(stria.UnsupportedError, match="'a/newer' holds other"):
             f["a/newer"][...]
         assert np.array_equal(f["b"][...], np.arange(3.0))
     with stria.append(path) as f:

@@ -46,7 +46,6 @@ class Definitions {
   Result<int> append_rows(const std::string& path, int64_t rows);
   /// `content` is empty on a rank that leaves it out.
   Status create_table(container::DatasetSpec spec, std::span<const std::byte> content);
-  /// Nothing is changed by an attribute that is refused.
   Status set_attribute(container::AttributeSpec attribute);
   Status create_link(container::LinkSpec link);
   /// Takes up a dataset that the file has, to overwrite elements. Returns its number.

@@ -58,7 +58,7 @@ void SumChecker::find_slabs() {
   for (size_t i = 0; i < seen_.checksums.slabs.size(); ++i) {
     if (const auto number = entry_of(seen_.checksums.slabs[i].dataset)) {
       const SlabSum& slab = seen_.checksums.slabs[i];
-      if (slab.sum == kNoSum) {
+      if (slab.sum == kNoSum && seen_.catalog[*number].checksum_group >= 0) {
         repeated_of_[static_cast<size_t>(*number)].push_back(hull_of(slab));
       } else {
         slabs_of_[static_cast<size_t>(*number)].push_back(static_cast<int>(i));

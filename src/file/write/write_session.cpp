@@ -112,8 +112,7 @@ Status WriteSession::create_table(container::DatasetSpec spec, std::span<const s
 
 Status WriteSession::set_attribute(container::AttributeSpec attribute) {
   STRIA_RETURN_IF_ERROR(check_open());
-  // Ranks that differ in whether it is refused differ in their logs.
-  return definitions_.set_attribute(std::move(attribute)).with_context(fmt::format("'{}'", path_));
+  return refuse(definitions_.set_attribute(std::move(attribute)));
 }
 
 Status WriteSession::create_link(container::LinkSpec link) {
