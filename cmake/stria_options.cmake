@@ -53,3 +53,20 @@ find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
 endif()
+
+# Clang only: builds with GCC find headers that a file forgets to include.
+option(STRIA_PRECOMPILE_HEADERS "Compile the standard library's headers once for each target (Clang)" OFF)
+if(STRIA_PRECOMPILE_HEADERS AND CCACHE)
+  # What ccache asks for to keep files that use precompiled headers.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+endif()
+# stria_precompile(TARGET [headers…]): the files of the target share a compiled form of the headers
+# that most include, and of those given.
+function(stria_precompile target)
+  if(STRIA_PRECOMPILE_HEADERS)
+    target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+    target_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <chrono> <cstdint> <cstring> <functional> <map>
+      <memory> <mutex> <numeric> <optional> <set> <span> <string> <thread> <tuple> <unordered_map> <utility> <variant>
+      <vector> <fmt/format.h> ${ARGN})
+  endif()
+endfunction()
