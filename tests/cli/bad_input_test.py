@@ -23,6 +23,14 @@ def ranks_for(name):
     return RANKS if name in ON_RANKS else 0
 
 
+# What only fits other files, and is found before anything is computed.
+FORMS = {
+    "filter_of_integers": (["--compress=scale_offset"], "takes integers"),
+    "filter_beyond_its_rate": (["--compress=zfp_rate:100"], "64 bits"),
+    "filter_in_netcdf": (["--compress", "--format", "netcdf"], "no compression"),
+    "parts_in_netcdf": (["--hint", "stria_subfiles=2", "--format", "netcdf"], "no parts"),
+}
+
 SEDOV_TABLE = {
     "unknown_option": (["--no-such-option"], "--no-such-option"),
     "value_missing": (["--steps"], "--steps"),
@@ -69,6 +77,7 @@ SEDOV_TABLE = {
     "json_empty": (["--json", ""], "--json: a name is missing"),
     "plot_variable_empty": (["--plot-variables", ""], "variable ''"),
     "number_in_another_form": (["--steps", "1e3"], "1e3 is not a value"),
+    **{name: (["--checkpoint-every", 1, *options], words) for name, (options, words) in FORMS.items()},
 }  # fmt: skip
 
 IO_TABLE = {
@@ -87,6 +96,7 @@ IO_TABLE = {
     "read_from_empty": (["--read-from", ""], "--read-from: a name is missing"),
     "more_memory_than_there_is": (["--nxb", 256, "--nvar", 1000, "--blocks", 100000], "blocks"),
     "hint_syntax": (["--hint", "nonsense"], "nonsense"),
+    **FORMS,
 }
 
 OTHER_TABLE = {
@@ -146,6 +156,15 @@ def test_flash_io_options(work, name):
 def test_commands(name):
     options, words = OTHER_TABLE[name]
     run(*options, ranks=ranks_for(name)).refused(words)
+
+
+def test_a_hint_that_cannot_be_followed_is_warned_about_once(work):
+    place = work / "no_such_directory"
+    outcome = run(
+        "flash", "io", "--nvar", 2, "--blocks", 2, "--rounds", 2, "--layout", "standard", "--dir", work,
+        "--hint", f"stria_staging={place}", ranks=RANKS,
+    ).succeeded()  # fmt: skip
+    assert len(outcome.messages) == 1 and "stria_staging" in outcome.messages[0], str(outcome)
 
 
 @pytest.mark.parametrize("hint", ["no_such_hint=1", "cb_nodes=many", "cb_buffer_size=-5", "stria_driver=floppy"])

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "format/flash_file.hpp"
 #include "io/benchmark.hpp"
 #include "ranks_of_mpi.hpp"
 #include "spread.hpp"
@@ -131,6 +132,10 @@ int run(MPI_Comm comm, Arguments& arguments) {
   options.plot_files = arguments.plot_files;
   options.checksums = !arguments.no_checksums;
   options.hints = parse_hints(comm, arguments.hints);
+  if (options.read_from.empty()) {
+    const Filters filters = options.compress.empty() ? Filters() : Filters::from_text(options.compress);
+    flash::check_form({.filters = filters}, options.format, options.hints);
+  }
   if (!arguments.json_path.empty()) {
     check_writable(comm, arguments.json_path);
   }
@@ -141,7 +146,9 @@ int run(MPI_Comm comm, Arguments& arguments) {
                          ? fmt::format("blocks of {}^3 cells, {} variables", options.workload.nxb, options.workload.nvar)
                          : "reading " + options.read_from;
   print(comm, fmt::format("FLASH I/O: {} ranks, {}, {} rounds, in {}\n", ranks, what, options.rounds, options.directory));
-  auto modes = flash::run_io_benchmark(comm, options, [&](const std::string& line) { print(comm, "  " + line + "\n"); });
+  auto modes = flash::run_io_benchmark(
+      comm, options, [&](const std::string& line) { print(comm, "  " + line + "\n"); },
+      [&](const std::string& warning) { warn(comm, warning); });
   print(comm, "\n" + table(modes));
   if (options.verify) {
     print(comm, "every value of every file was checked\n");

@@ -244,6 +244,9 @@ int run(MPI_Comm comm, Arguments& a) {
   a.output.form.filters = a.compress.empty() ? Filters() : Filters::from_text(a.compress);
   a.output.sync = !a.no_sync;
   a.output.hints = parse_hints(comm, a.hints);
+  if (a.writes_checkpoints()) {
+    flash::check_form(a.output.form, a.output.format, a.output.hints);
+  }
   prepare_directory(comm, a.output.directory, a.writes_checkpoints() || a.writes_plots());
   if (!a.json_path.empty()) {
     check_writable(comm, a.json_path);

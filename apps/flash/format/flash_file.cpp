@@ -210,6 +210,23 @@ void put_checkpoint(File& file, const BlockTable& blocks, const CellArray& cells
   }
 }
 
+void check_form(const CheckpointForm& form, Format format, const Hints& hints) {
+  constexpr double kMostBits = 64;
+  const auto parts = hints.find("stria_subfiles");
+  if (is_netcdf(format) && form.filters.any()) {
+    throw Error(ErrorCode::kUnsupported, "netCDF's classic formats have no compression: write HDF5, or without --compress");
+  }
+  if (is_netcdf(format) && parts != hints.end() && parts->second != "0") {
+    throw Error(ErrorCode::kUnsupported, "netCDF's classic formats have no parts: write HDF5, or without stria_subfiles");
+  }
+  if (form.filters.scale_offset) {
+    throw Error(ErrorCode::kInvalidArgument, "--compress=scale_offset takes integers, and cells are floating-point numbers");
+  }
+  if (form.filters.zfp_rate > kMostBits) {
+    throw Error(ErrorCode::kInvalidArgument, "--compress=zfp_rate: a number of a checkpoint has 64 bits, and no more");
+  }
+}
+
 void put_plot(File& file, const BlockTable& blocks, const CellArray& cells, const ScalarLists& scalars,
               const std::vector<int>& variables) {
   std::vector<std::string> names;

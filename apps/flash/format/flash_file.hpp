@@ -65,6 +65,10 @@ std::string stored_name(Format format, const std::string& name);
 void put_checkpoint(File& file, const BlockTable& blocks, const CellArray& cells, const ScalarLists& scalars,
                     const CheckpointForm& form);
 
+/// Throws kInvalidArgument or kUnsupported where such a checkpoint can't be written whatever it
+/// holds, so that nobody computes in vain. Collective: no; all ranks find the same.
+void check_form(const CheckpointForm& form, Format format, const Hints& hints);
+
 /// Records a plot file: the chosen variables at cell centres, single precision. Collective: as
 /// put_checkpoint.
 void put_plot(File& file, const BlockTable& blocks, const CellArray& cells, const ScalarLists& scalars,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "agree.hpp"
 #include "format/flash_file.hpp"
 #include "io/modes.hpp"
@@ -23,8 +25,10 @@ void agree_on(MPI_Comm comm, const std::string& problem, ErrorCode code) {
 
 class Benchmark {
  public:
-  Benchmark(MPI_Comm comm, const IoOptions& options, const std::function<void(const std::string&)>& progress)
-      : comm_(comm), options_(options), progress_(progress), arrays_(comm, options), modes_(make_modes(arrays_)) {
+  Benchmark(MPI_Comm comm, const IoOptions& options, const Tell& progress, const Tell& warn)
+      : comm_(comm), options_(options), progress_(progress), warn_(warn), arrays_(comm, options), modes_(make_modes(arrays_)) {
+    const std::vector<std::string> told = hint_problems(options.hints);
+    told_.insert(told.begin(), told.end());
     MPI_Comm_size(comm_, &size_);
     for (const auto& mode : modes_) {
       mode->prepare();
@@ -40,11 +44,21 @@ class Benchmark {
       for (size_t m = 0; m < modes_.size(); ++m) {
         run_mode(round, *modes_[m], results_[m]);
       }
+      tell_warnings();
     }
     return results_;
   }
 
  private:
+  // Those of hints that were written wrongly are told before.
+  void tell_warnings() {
+    for (const std::string& warning : arrays_.hint_warnings) {
+      if (arrays_.rank == 0 && told_.insert(warning).second) {
+        warn_(warning);
+      }
+    }
+  }
+
   void run_mode(int round, IoMode& mode, ModeResult& result) {
     bool last = round == options_.rounds;
     memory_.watch();
@@ -97,11 +111,13 @@ class Benchmark {
 
   MPI_Comm comm_;
   const IoOptions& options_;
-  const std::function<void(const std::string&)>& progress_;
+  const Tell& progress_;
+  const Tell& warn_;
   IoArrays arrays_;
   std::vector<std::unique_ptr<IoMode>> modes_;
   PeakMemory memory_;  // after the arrays, so that it doesn't count them
   std::vector<ModeResult> results_;
+  std::set<std::string> told_;
   int size_ = 1;
 };
 
@@ -128,13 +144,12 @@ void take_shape(MPI_Comm comm, IoOptions& options) {
 
 }  // namespace
 
-std::vector<ModeResult> run_io_benchmark(MPI_Comm comm, IoOptions& options,
-                                         const std::function<void(const std::string&)>& progress) {
+std::vector<ModeResult> run_io_benchmark(MPI_Comm comm, IoOptions& options, const Tell& progress, const Tell& warn) {
   if (!options.read_from.empty()) {
     take_shape(comm, options);
   }
   validate(options.workload).throw_if_error();
-  return Benchmark(comm, options, progress).run();
+  return Benchmark(comm, options, progress, warn).run();
 }
 
 }  // namespace stria::flash

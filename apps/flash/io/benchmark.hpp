@@ -63,10 +63,11 @@ struct ModeResult {
   std::string file;  ///< path of the last file, if it is kept or was there before
 };
 
+using Tell = std::function<void(const std::string&)>;
+
 /// Runs the benchmark. If `options.read_from` names a file, `options` gets the shape of that file.
-/// `progress` is called on rank 0 with a line of text now and then. Throws stria::Error, the same
-/// on all ranks. Collective: yes.
-std::vector<ModeResult> run_io_benchmark(MPI_Comm comm, IoOptions& options,
-                                         const std::function<void(const std::string&)>& progress);
+/// On rank 0 `progress` is called with a line of text now and then, and `warn` once with each hint
+/// that could not be followed. Throws stria::Error, the same on all ranks. Collective: yes.
+std::vector<ModeResult> run_io_benchmark(MPI_Comm comm, IoOptions& options, const Tell& progress, const Tell& warn);
 
 }  // namespace stria::flash

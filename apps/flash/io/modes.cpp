@@ -105,6 +105,8 @@ class StriaMode : public IoMode {
     file_bytes_ = file.report().file_bytes;
     method_ = file.report().method;
     reason_ = file.report().reason;
+    const std::vector<std::string> warnings = file.hint_warnings();
+    arrays_.hint_warnings.insert(warnings.begin(), warnings.end());
   }
 
   // Reads one variable's local blocks back as T and compares each block.

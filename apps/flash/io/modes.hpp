@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct IoArrays {
   Unk unk;
   BlockTable table;
   LimitFiles limits;
+  std::set<std::string> hint_warnings;  ///< of all files so far
 };
 
 /// Useful bytes of all variables in double.
