@@ -273,3 +273,18 @@ def test_datasets_that_cannot_be_read(path):
         x = f.create_dataset("x", data=np.arange(3))
         with pytest.raises(ValueError, match="is being written"):
             x[0]
+
+
+def test_rows_are_added_to_the_newest_file_of_a_name(path, tmp_path):
+    place = tmp_path / "near"
+    place.mkdir()
+    staged = place / str(path).replace("/", "%2F")  # as a killed program leaves it
+    for where, rows in ((path, 1), (staged, 2)):
+        with stria.create(where) as f:
+            f.create_dataset("t", (None,), "f8")
+            f.append_rows("t", rows)[:] = np.ones(rows)
+    with stria.append(path, hints={"stria_staging": str(place)}) as f:
+        f.append_rows("t", 1)[2:] = [5.0]
+    assert not staged.exists()
+    with stria.open(path) as f:
+        assert f["t"][...].tolist() == [1, 1, 5] and f.verify() == ([], [])

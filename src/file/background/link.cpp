@@ -87,7 +87,7 @@ Result<std::optional<std::vector<std::byte>>> Link::receive() {
     if (received_.size() >= kHead) {
       std::memcpy(&length, received_.data(), kHead);
       if (length > kMostBytes) {
-        return Status(ErrorCode::kFormat, "what has come is no message");
+        return Status(ErrorCode::kFormat, "what the other side sent is not a message of Stria's");
       }
       if (received_.size() - kHead >= length) {
         const auto begin = received_.begin() + kHead;

@@ -39,8 +39,8 @@ Status complete(storage::Driver& driver, storage::File& file, const std::string&
   PhaseTimer timer(times, Phase::kCommit);
   return is_named(driver, file, name)
              ? Status()
-             : Status(ErrorCode::kIo, fmt::format("'{}' doesn't name the file any more that was written under this name: "
-                                                  "something has renamed, removed or replaced it",
+             : Status(ErrorCode::kIo, fmt::format("'{}' is no longer the file that was written: something has renamed, removed "
+                                                  "or replaced that one",
                                                   name));
 }
 

@@ -50,9 +50,26 @@ NewFile::NewFile(const Environment& environment, const std::string& path, const 
       own_partial_path_(partial_path(path)),
       grows_(grows) {}
 
+// A newer file of this name may still be staged: what is added to an older one would make that the
+// newer of the two.
+Status NewFile::bring_staged(const std::string& given_path) {
+  const std::string& place = environment_.hints.staging_place;
+  if (place.empty()) {
+    return Status();
+  }
+  Status trouble;
+  drain_place(environment_.driver, place, trouble);
+  STRIA_ASSIGN_OR_RETURN(const Nearest nearest, find_nearest(*environment_.driver, place, path_));
+  return nearest.is_staged ? Status(trouble.ok() ? ErrorCode::kIo : trouble.code(),
+                                    fmt::format("'{}' is staged as '{}', which must come to its own place first{}{}",
+                                                given_path, nearest.path, trouble.ok() ? "" : ": ", trouble.message()))
+                           : Status();
+}
+
 Status NewFile::open_old(const std::string& given_path) {
   PhaseTimer timer(times_, Phase::kOpen);
   Background::instance().wait_for_name(path_);
+  STRIA_RETURN_IF_ERROR(bring_staged(given_path));
   growing_ = std::make_unique<GrowingFile>(environment_.driver, path_);
   return growing_->open(given_path);
 }

@@ -108,6 +108,7 @@ class NewFile {
 
  private:
   Status reserve_own_place();
+  Status bring_staged(const std::string& given_path);
   Status open_direct(storage::OpenOptions open);
   void write_to_own_place(const Status& why);
 
