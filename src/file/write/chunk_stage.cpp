@@ -1,8 +1,11 @@
-// The part of a commit that makes chunks of puts, before anything is moved.
-#include <algorithm>
+#include "file/write/chunk_stage.hpp"
 
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/out_of_memory.hpp"
 #include "file/chunks/chunk_packer.hpp"
-#include "file/write/write_session.hpp"
 #include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
@@ -26,84 +29,100 @@ Status hold_memory(Transfer& transfer) {
 
 }  // namespace
 
-bool WriteSession::has_chunks() const {
-  const auto datasets = catalog_.datasets();
+bool ChunkStage::any() const {
+  const auto datasets = means_.catalog.datasets();
   return std::any_of(datasets.begin(), datasets.end(), [](const DatasetEntry& dataset) { return dataset.is_chunked(); });
 }
 
-Status WriteSession::set_chunked_aside(bool memory_may_change) {
-  const auto first = std::stable_partition(pending_.begin(), pending_.end(),
-                                           [&](const Transfer& transfer) { return !catalog_[transfer.dataset].is_chunked(); });
-  for (auto transfer = first; transfer != pending_.end(); ++transfer) {
-    aside_bytes_ += transfer->region.size();
+Status ChunkStage::set_aside(std::vector<Transfer>& pending, bool memory_may_change, int64_t& aside_bytes) {
+  const auto first = std::stable_partition(
+      pending.begin(), pending.end(), [&](const Transfer& transfer) { return !means_.catalog[transfer.dataset].is_chunked(); });
+  for (auto transfer = first; transfer != pending.end(); ++transfer) {
+    aside_bytes += transfer->region.size();
     if (memory_may_change) {
       STRIA_RETURN_IF_ERROR(hold_memory(*transfer));
     }
-    chunked_.push_back(std::move(*transfer));
+    waiting_.push_back(std::move(*transfer));
   }
-  pending_.erase(first, pending_.end());
+  pending.erase(first, pending.end());
   return Status();
 }
 
-Result<access::RequestShape> WriteSession::pack_chunks(const access::RequestShape& shape) {
-  PhaseTimer timer(report_.phases, Phase::kPack);
+Result<access::RequestShape> ChunkStage::pack(const How& how, const access::RequestShape& shape,
+                                              std::vector<Transfer>& pending) {
+  PhaseTimer timer(means_.times, Phase::kPack);
+  Status kept;
+  STRIA_RETURN_IF_ERROR(make_chunks(how, kept));
+  STRIA_ASSIGN_OR_RETURN(const Sizes sizes, measure(kept));
+  access::RequestShape all = shape;
+  const Status placed = or_out_of_memory([&] { return place(sizes, all, pending); });
+  STRIA_RETURN_IF_ERROR(means_.comm.agree(placed));
+  waiting_.clear();
+  return all;
+}
+
+// Collective, and the error is agreed on; `kept` is this rank's own.
+Status ChunkStage::make_chunks(const How& how, Status& kept) {
   auto set = or_out_of_memory([&] {
-    return TransferSet::create(chunked_, catalog_.datasets(), {.checksums = options_.checksums, .value_ranges = true});
+    return TransferSet::create(waiting_, means_.catalog.datasets(), {.checksums = how.checksums, .value_ranges = true});
   });
   std::unique_ptr<ChunkPacker> packer;
-  const Status ready = set.ok() ? or_out_of_memory([&] {
-    packer = std::make_unique<ChunkPacker>(
-        comm(), catalog_, chunked_, **set, static_cast<int>(environment_.hints.compress_threads),
-        [this](int dataset, int64_t chunk, std::span<std::byte> out) { return fill_with_old(dataset, chunk, out); });
+  const auto make_packer = [&] {
+    packer = std::make_unique<ChunkPacker>(means_.comm, means_.catalog, waiting_, **set, how.threads,
+                                           [this](int dataset, int64_t chunk, std::span<std::byte> out) {
+                                             return means_.old.fill_chunk(means_.catalog[dataset].spec.path, chunk, out);
+                                           });
     return Status();
-  })
-                                : set.status();
-  STRIA_RETURN_IF_ERROR(ready.ok() ? packer->pack(packed_) : comm().agree(ready));
-  // Of each dataset: the bytes of the ranks before this one, and those of all ranks, and
-  // last the pieces.
-  std::vector<int64_t> before, totals;
-  const Status kept = gathering_.keep(**set, chunked_);
+  };
+  const Status ready = set.ok() ? or_out_of_memory(make_packer) : set.status();
+  STRIA_RETURN_IF_ERROR(ready.ok() ? packer->pack(packed_) : means_.comm.agree(ready));
+  kept = means_.gathering.keep(**set, waiting_);
+  return Status();
+}
+
+// Collective, and the error is agreed on.
+Result<ChunkStage::Sizes> ChunkStage::measure(const Status& kept) {
+  Sizes sizes;
   const Status counted = or_out_of_memory([&] {
-    int64_t pieces = 0;
     for (const PackedChunks& packed : packed_.datasets) {
-      before.push_back(packed.size());
-      pieces += packed.size() > 0 ? 1 : 0;
+      sizes.before.push_back(packed.size());
+      sizes.pieces += packed.size() > 0 ? 1 : 0;
     }
-    totals = before;
-    totals.push_back(pieces);
+    sizes.totals = sizes.before;
+    sizes.totals.push_back(sizes.pieces);
     return Status();
   });
-  STRIA_RETURN_IF_ERROR(comm().agree(kept.ok() ? counted : kept));
-  comm().exclusive_scan(before);
-  comm().all_reduce(totals, ReduceOp::kSum);
-  access::RequestShape all = shape;
-  all.piece_count += totals.back();
-  const Status placed = or_out_of_memory([&]() -> Status {
-    for (int i = 0; i < catalog_.size(); ++i) {
-      if (catalog_[i].is_chunked()) {
-        const int64_t total = totals[static_cast<size_t>(i)];
-        STRIA_ASSIGN_OR_RETURN(catalog_[i].data_offset, layout_->place_chunks(catalog_[i].spec, total));
-        catalog_[i].stored_bytes = total;
-        all.total_bytes += total;
-        put_chunks(i, before[static_cast<size_t>(i)]);
-      }
+  STRIA_RETURN_IF_ERROR(means_.comm.agree(kept.ok() ? counted : kept));
+  means_.comm.exclusive_scan(sizes.before);
+  means_.comm.all_reduce(sizes.totals, ReduceOp::kSum);
+  sizes.pieces = sizes.totals.back();
+  return sizes;
+}
+
+Status ChunkStage::place(const Sizes& sizes, access::RequestShape& shape, std::vector<Transfer>& pending) {
+  shape.piece_count += sizes.pieces;
+  for (int i = 0; i < means_.catalog.size(); ++i) {
+    DatasetEntry& dataset = means_.catalog[i];
+    if (dataset.is_chunked()) {
+      const int64_t total = sizes.totals[static_cast<size_t>(i)];
+      STRIA_ASSIGN_OR_RETURN(dataset.data_offset, means_.places.layout()->place_chunks(dataset.spec, total));
+      dataset.stored_bytes = total;
+      shape.total_bytes += total;
+      put_chunks(i, sizes.before[static_cast<size_t>(i)], pending);
     }
-    return Status();
-  });
-  STRIA_RETURN_IF_ERROR(comm().agree(placed));
-  chunked_.clear();
-  return all;
+  }
+  return Status();
 }
 
 // The packed chunks of a dataset, behind `before` bytes of other ranks, to be moved like
 // any other bytes.
-void WriteSession::put_chunks(int dataset, int64_t before) {
+void ChunkStage::put_chunks(int dataset, int64_t before, std::vector<Transfer>& pending) {
   PackedChunks& packed = packed_.datasets[static_cast<size_t>(dataset)];
   if (packed.size() == 0) {
     return;
   }
   for (SummedChunk& chunk : packed.chunks()) {
-    chunk.place.offset += catalog_[dataset].data_offset + before;
+    chunk.place.offset += means_.catalog[dataset].data_offset + before;
   }
   for (const std::span<std::byte> piece : packed.pieces()) {
     Transfer transfer;
@@ -112,10 +131,10 @@ void WriteSession::put_chunks(int dataset, int64_t before) {
     transfer.displacement = before;
     transfer.stored = true;
     transfer.memory = Memory(piece.data(), transfer.region, ElementType::kByte);
-    pending_.push_back(std::move(transfer));
+    pending.push_back(std::move(transfer));
     before += static_cast<int64_t>(piece.size());
   }
-  gathering_.keep_chunks(dataset, std::move(packed.chunks()));
+  means_.gathering.keep_chunks(dataset, std::move(packed.chunks()));
 }
 
 }  // namespace stria::file

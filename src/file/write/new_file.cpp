@@ -96,13 +96,20 @@ Status NewFile::create(const std::string& given_path) {
   return Status();
 }
 
-// The other ranks hear of it when they agree on the place (placing.cpp).
+// The other ranks hear of it when they agree on the place (placing.hpp).
 void NewFile::write_to_own_place(const Status& why) {
   place_trouble_ = why;
   partial_->discard();
   partial_ = drain_->take_own();
   drain_.reset();
   leave_staging_place();
+}
+
+void NewFile::note_place(bool is_staged) noexcept {
+  is_place_known_ = true;
+  if (!is_staged && partial_ == nullptr) {  // rank 0 has left it already
+    leave_staging_place();
+  }
 }
 
 bool NewFile::has_room(int64_t bytes) {

@@ -43,16 +43,17 @@ class NewFile {
   /// room for so many bytes there. Where there is none, or storage fails, the file is written to
   /// its own place. True where it is staged.
   bool has_room(int64_t bytes);
-  /// Whether the file is to be written to a place of its own first, if that has room.
-  bool may_be_staged() const { return written_path_ != path_; }
+  /// Whether the file is to be written to a place of its own first, if that has room, and the ranks
+  /// haven't agreed on that yet (placing.hpp).
+  bool awaits_place() const { return written_path_ != path_ && !is_place_known_; }
   /// Rank 0: why has_room() is false, or success.
   const Status& place_trouble() const { return place_trouble_; }
   /// Rank 0: why what a killed program has staged there wasn't brought to its own place, or
   /// success.
   const Status& drain_trouble() const { return drain_trouble_; }
-  /// On every rank but 0, before open(): the file is opened at its own place, because rank 0 has
-  /// found that it can't be staged.
-  void leave_staging_place() noexcept { partial_path_.swap(own_partial_path_); }
+  /// What rank 0 has found, on every rank, before open(): where the file can't be staged it is
+  /// opened at its own place.
+  void note_place(bool is_staged) noexcept;
   /// Rank 0, of a file that grows: opens it, and keeps out other writers. kAlreadyExists when there
   /// is one. Nothing of the file changes.
   Status open_old(const std::string& given_path);
@@ -111,6 +112,7 @@ class NewFile {
   Status bring_staged(const std::string& given_path);
   Status open_direct(storage::OpenOptions open);
   void write_to_own_place(const Status& why);
+  void leave_staging_place() noexcept { partial_path_.swap(own_partial_path_); }
 
   const Environment& environment_;
   const FileIdentity& of_rank_0_;
@@ -119,6 +121,7 @@ class NewFile {
   std::string written_path_;  // where it is staged, or its own
   std::string partial_path_;
   std::string own_partial_path_;  // where the file is staged
+  bool is_place_known_ = false;   // to all ranks
   bool published_ = false;
   bool grows_ = false;
   std::unique_ptr<GrowingFile> growing_;  // rank 0, one of the two

@@ -10,6 +10,7 @@
 #include "file/define/attribute_values.hpp"
 #include "file/define/names.hpp"
 #include "file/meet/message_fields.hpp"
+#include "file/parts/parts_table.hpp"
 #include "file/session/catalog_message.hpp"
 
 namespace stria::file {
@@ -131,6 +132,12 @@ Result<OldContent> read_old_content(storage::File& file) {
       old.value_ranges[entry.spec.path] = range;
     }
   }
+  const auto datasets = old.catalog.datasets();
+  if (old.catalog.find(kPartsPath) &&
+      std::any_of(datasets.begin(), datasets.end(), [](const DatasetEntry& entry) { return entry.is_virtual; })) {
+    return Status(ErrorCode::kUnsupported, "its data lie in several files, which can't grow: 'stria join' makes one of them");
+  }
+  STRIA_RETURN_IF_ERROR(old.growth->check());
   return old;
 }
 

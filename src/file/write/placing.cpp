@@ -1,16 +1,9 @@
-// The part of a first flush or commit that decides where a new file is written.
-//
-// Problem: a place where files are staged may be full. What is written there can't be taken back
-// when the packed memory is gone.
-// Method: before the first byte, rank 0 reserves room for all that the file can become. Where that
-// fails, the file is written to its own place, as one that isn't staged.
-// Cost: a broadcast, for files that are to be staged.
+#include "file/write/placing.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
 #include <span>
-
-#include "file/write/write_session.hpp"
 
 namespace stria::file {
 
@@ -35,34 +28,35 @@ void put(Reason& reason, const Status& status) {
   status.message().copy(reason.data(), reason.size() - 1);
 }
 
+// Rank 0.
+Place reserve_place(NewFile& file, int64_t raw_bytes) {
+  Place place;
+  place.is_staged = file.has_room(raw_bytes + raw_bytes / kShareOfSums + kMostMetadataBytes);
+  const auto identity = file.created()->identity();
+  place.capabilities = file.created()->capabilities();
+  place.identity = identity.ok() ? *identity : storage::Identity();
+  put(place.place_trouble, file.place_trouble());
+  put(place.drain_trouble, file.drain_trouble());
+  return place;
+}
+
 }  // namespace
 
-void WriteSession::agree_on_place() {
-  Place place;
-  if (is_root()) {
-    // Chunks may need as much as was put.
-    const int64_t raw_bytes = layout_->end() + (has_chunks() ? report_.useful_bytes : 0);
-    place.is_staged = file_.has_room(raw_bytes + raw_bytes / kShareOfSums + kMostMetadataBytes);
-    const auto identity = file_.created()->identity();
-    place.capabilities = file_.created()->capabilities();
-    place.identity = identity.ok() ? *identity : storage::Identity();
-    put(place.place_trouble, file_.place_trouble());
-    put(place.drain_trouble, file_.drain_trouble());
-  }
-  comm().broadcast(std::as_writable_bytes(std::span(&place, 1)), 0);
-  capabilities_ = place.capabilities;
-  identity_.set(place.identity);
-  if (!place.is_staged && !is_root()) {
-    file_.leave_staging_place();
-  }
-  reserve_.attempt([&] {
+void agree_on_place(const Placing& placing, int64_t raw_bytes) {
+  Comm& comm = *placing.environment.comm;
+  Place place = comm.rank() == 0 ? reserve_place(placing.file, raw_bytes) : Place();
+  comm.broadcast(std::as_writable_bytes(std::span(&place, 1)), 0);
+  placing.capabilities = place.capabilities;
+  placing.identity.set(place.identity);
+  placing.file.note_place(place.is_staged);
+  placing.reserve.attempt([&] {
+    std::vector<std::string>& warnings = placing.environment.hint_warnings;
     if (!place.is_staged) {
-      environment_.hint_warnings.push_back(
-          fmt::format("stria_staging: '{}' is written to its own place, because '{}' can't be used: {}", path_,
-                      environment_.hints.staging_place, place.place_trouble.data()));
+      warnings.push_back(fmt::format("stria_staging: '{}' is written to its own place, because '{}' can't be used: {}",
+                                     placing.path, placing.environment.hints.staging_place, place.place_trouble.data()));
     }
     if (place.drain_trouble[0] != '\0') {
-      environment_.hint_warnings.push_back(fmt::format("stria_staging: {}", place.drain_trouble.data()));
+      warnings.push_back(fmt::format("stria_staging: {}", place.drain_trouble.data()));
     }
   });
 }

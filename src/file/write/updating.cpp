@@ -5,9 +5,11 @@
 #include <tuple>
 
 #include "base/hash.hpp"
+#include "base/out_of_memory.hpp"
 #include "base/united_ranges.hpp"
 #include "file/checksums/checksum_index.hpp"
 #include "file/checksums/seal.hpp"
+#include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
 
@@ -44,14 +46,14 @@ ByteRange share_of(int64_t total, const Comm& comm) {
 }  // namespace
 
 bool Updating::any() const {
-  const auto datasets = catalog_.datasets();
+  const auto datasets = means_.catalog.datasets();
   return std::any_of(datasets.begin(), datasets.end(), [](const DatasetEntry& dataset) { return dataset.is_updated; });
 }
 
 Status Updating::note(std::span<const Transfer> puts) {
-  touched_.resize(static_cast<size_t>(catalog_.size()));
+  touched_.resize(static_cast<size_t>(means_.catalog.size()));
   for (const Transfer& put : puts) {
-    if (catalog_[put.dataset].is_updated) {
+    if (means_.catalog[put.dataset].is_updated) {
       touched_[static_cast<size_t>(put.dataset)].push_back({put.first_row, put.first_row + put.row_count});
     }
   }
@@ -60,7 +62,7 @@ Status Updating::note(std::span<const Transfer> puts) {
 
 Updating::Place Updating::place_of(const DatasetEntry& dataset) const {
   Place place;
-  const ChecksumIndex& sums = old_.checksums;
+  const ChecksumIndex& sums = means_.old.checksums;
   const auto listed = std::find(sums.paths.begin(), sums.paths.end(), dataset.spec.path);
   if (listed == sums.paths.end()) {
     return place;  // another program has added it
@@ -74,7 +76,7 @@ Updating::Place Updating::place_of(const DatasetEntry& dataset) const {
 }
 
 Status Updating::sum_rows(storage::File& file, const DatasetEntry& dataset, const Place& place, ByteRange rows) const {
-  const auto& [table_offset, row_count, columns] = old_.checksums.tables[static_cast<size_t>(place.table)];
+  const auto& [table_offset, row_count, columns] = means_.old.checksums.tables[static_cast<size_t>(place.table)];
   if (rows.end > row_count) {
     return Status(ErrorCode::kFormat, "dataset '" + dataset.spec.path + "' and its table of checksums differ in rows");
   }
@@ -92,15 +94,32 @@ Status Updating::sum_rows(storage::File& file, const DatasetEntry& dataset, cons
   return Status();
 }
 
-Status Updating::sum_again(storage::File& file, const Comm& comm, std::vector<std::byte>& records) const {
-  for (int number = 0; number < catalog_.size(); ++number) {
-    const DatasetEntry& dataset = catalog_[number];
+Status Updating::sum_again(const Status& moved, bool checksums) {
+  STRIA_RETURN_IF_ERROR(means_.comm.agree(moved));
+  if (!checksums) {
+    return Status();
+  }
+  PhaseTimer timer(means_.times, Phase::kCommit);
+  const Status summed = or_out_of_memory([&]() -> Status {
+    std::vector<std::byte> records;
+    STRIA_RETURN_IF_ERROR(means_.file.open({.writes = false, .has_data = true, .direct = false}));
+    STRIA_RETURN_IF_ERROR(sum_share(*means_.file.cached(), records));
+    means_.gathering.keep_records(records);
+    return Status();
+  });
+  STRIA_RETURN_IF_ERROR(means_.comm.agree(summed));
+  return means_.comm.rank() == 0 ? or_out_of_memory([&] { return sum_tables(*means_.file.cached()); }) : Status();
+}
+
+Status Updating::sum_share(storage::File& file, std::vector<std::byte>& records) const {
+  for (int number = 0; number < means_.catalog.size(); ++number) {
+    const DatasetEntry& dataset = means_.catalog[number];
     const Place place = dataset.is_updated ? place_of(dataset) : Place();
     if (!place.is_summed) {
       continue;
     }
     if (place.table < 0) {
-      const ByteRange share = share_of(dataset.data_bytes(), comm);
+      const ByteRange share = share_of(dataset.data_bytes(), means_.comm);
       StreamingHash hash;
       const ByteRange in_file{dataset.data_offset + share.begin, dataset.data_offset + share.end};
       STRIA_RETURN_IF_ERROR(read_in_pieces(file, in_file, [&](std::span<const std::byte> bytes) { hash.update(bytes); }));
@@ -115,7 +134,7 @@ Status Updating::sum_again(storage::File& file, const Comm& comm, std::vector<st
     }
     std::vector<ByteRange> rows;
     if (place.has_records) {
-      rows.push_back(share_of(dataset.row_count(), comm));
+      rows.push_back(share_of(dataset.row_count(), means_.comm));
     } else if (static_cast<size_t>(number) < touched_.size()) {
       rows = united(touched_[static_cast<size_t>(number)]);
     }
@@ -127,12 +146,12 @@ Status Updating::sum_again(storage::File& file, const Comm& comm, std::vector<st
 }
 
 Status Updating::sum_tables(storage::File& file) const {
-  ChecksumIndex& sums = old_.checksums;
+  ChecksumIndex& sums = means_.old.checksums;
   if (!sums.is_sealed) {
     return Status();
   }
   std::vector<char> changed(sums.tables.size(), 0);
-  for (const DatasetEntry& dataset : catalog_.datasets()) {
+  for (const DatasetEntry& dataset : means_.catalog.datasets()) {
     const Place place = dataset.is_updated ? place_of(dataset) : Place();
     if (place.table >= 0) {
       changed[static_cast<size_t>(place.table)] = 1;

@@ -18,26 +18,37 @@
 #include "comm/comm.hpp"
 #include "file/define/catalog.hpp"
 #include "file/move/transfer.hpp"
+#include "file/write/gathering.hpp"
+#include "file/write/new_file.hpp"
 #include "file/write/old_content.hpp"
 #include "storage/driver.hpp"
+#include "stria/phases.hpp"
 
 namespace stria::file {
 
-/// Everything here is local.
 class Updating {
  public:
-  /// What is updated; it must outlive this. `old` has the sums, on rank 0 with their seal.
-  Updating(const Catalog& catalog, OldContent& old) : catalog_(catalog), old_(old) {}
+  /// What must outlive this.
+  struct Means {
+    Comm& comm;
+    const Catalog& catalog;
+    OldContent& old;  ///< has the sums, on rank 0 with their seal
+    NewFile& file;
+    Gathering& gathering;
+    PhaseTimes& times;
+  };
+  explicit Updating(const Means& means) : means_(means) {}
 
   /// Whether any dataset is overwritten. The same on every rank.
   bool any() const;
-  /// Keeps which rows puts touch, before they are moved.
+  /// Keeps which rows puts touch, before they are moved. Local.
   Status note(std::span<const Transfer> puts);
-  /// Sums this rank's share again, when all ranks have written: rows in their tables, and of
-  /// anything else the records that it appends to `records`.
-  Status sum_again(storage::File& file, const Comm& comm, std::vector<std::byte>& records) const;
-  /// On rank 0, when all ranks have done so: the sums of the tables.
-  Status sum_tables(storage::File& file) const;
+  /// From now on bytes that the file has may be lost. Local.
+  void note_begun() { has_begun_ = has_begun_ || any(); }
+  bool has_begun() const { return has_begun_; }
+  /// After this rank's data were moved, or failed to be: has the file's sums follow if it has any.
+  /// Collective: yes; where it fails before the end, the outcome is the same everywhere.
+  Status sum_again(const Status& moved, bool checksums);
 
  private:
   /// Where the file has a dataset's sums.
@@ -47,12 +58,17 @@ class Updating {
     int64_t column = -1;
     bool has_records = false;
   };
+  /// This rank's share, when all ranks have written: rows in their tables, and of anything else the
+  /// records that it appends to `records`.
+  Status sum_share(storage::File& file, std::vector<std::byte>& records) const;
+  /// On rank 0, when all ranks have done so: the sums of the tables.
+  Status sum_tables(storage::File& file) const;
   Place place_of(const DatasetEntry& dataset) const;
   Status sum_rows(storage::File& file, const DatasetEntry& dataset, const Place& place, ByteRange rows) const;
 
-  const Catalog& catalog_;
-  OldContent& old_;
+  Means means_;
   std::vector<std::vector<ByteRange>> touched_;  // rows, of each dataset
+  bool has_begun_ = false;
 };
 
 }  // namespace stria::file

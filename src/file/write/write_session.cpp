@@ -4,139 +4,19 @@
 
 #include <utility>
 
-#include "base/staging_pool.hpp"
-#include "file/background/background.hpp"
-#include "file/write/checksum_tables.hpp"
 #include "file/write/data_move.hpp"
+#include "file/write/placing.hpp"
 
 namespace stria::file {
-
-namespace {
-
-std::unique_ptr<container::Layout> make_layout(const Environment& environment, bool is_new) {
-  const int parts = is_new && environment.problem.ok() ? part_count(environment) : 0;
-  return parts > 0 ? std::make_unique<PartedLayout>(*environment.format, parts) : environment.format->make_layout();
-}
-
-}  // namespace
-
-WriteSession::WriteSession(Environment environment, const std::string& path, const CreateOptions& options,
-                           std::shared_ptr<RollCall> roll_call, Kind kind)
-    : Session(std::move(environment), path, std::move(roll_call)),
-      kind_(kind),
-      options_(options),
-      layout_(make_layout(environment_, kind == Kind::kNew)),
-      definitions_({.catalog = catalog_, .layout = layout_, .log = log_, .before = old_.catalog},
-                   environment_.hints.alignment_bytes, is_root()),
-      file_(environment_, stored_path_, identity_, report_.phases, kind == Kind::kGrowing),
-      gathering_(comm(), catalog_, report_.phases),
-      publication_({.comm = comm(),
-                    .options = options_,
-                    .file = file_,
-                    .gathering = gathering_,
-                    .reserve = reserve_,
-                    .report = report_}) {
-  if (auto* const parted = dynamic_cast<PartedLayout*>(layout_.get())) {
-    parts_ = std::make_unique<Parts>(environment_, stored_path_, *parted);
-  }
-  const uint64_t choices = (options.sync ? 2 : 0) + (options.checksums ? 1 : 0) + 4 * static_cast<uint64_t>(options.format) +
-                           (options.track_order ? 64 : 0);
-  const uint64_t hash = combine_hashes(hash_of_opening(), choices);
-  log_.add(hash, 1, [this] {
-    DefinitionText text = describe_opening(grows() ? "append" : "create");
-    text.arguments.emplace_back("sync", options_.sync ? "true" : "false");
-    text.arguments.emplace_back("checksums", options_.checksums ? "true" : "false");
-    text.arguments.emplace_back("track_order", options_.track_order ? "true" : "false");
-    text.arguments.emplace_back("format", fmt::format("{}", static_cast<int>(options_.format)));
-    return text;
-  });
-}
 
 WriteSession::~WriteSession() {
   WriteSession::leave("dropped the file");
 }
 
-Result<std::shared_ptr<WriteSession>> WriteSession::create(Environment environment, const std::string& path,
-                                                           const CreateOptions& options) {
-  const std::shared_ptr<Comm> comm = environment.comm;
-  const std::shared_ptr<RollCall> roll_call = begin_roll_call(*comm);
-  auto made = or_out_of_memory([&]() -> Result<std::shared_ptr<WriteSession>> {
-    return std::shared_ptr<WriteSession>(new WriteSession(std::move(environment), path, options, roll_call, Kind::kNew));
-  });
-  if (!made.ok()) {
-    return give_up_opening(*comm, *roll_call, Call::kCreate, made.status())
-        .with_context(fmt::format("'{}' was not written", path));
-  }
-  WriteSession& session = **made;
-  session.finished_ = false;
-  Status status = session.environment_.problem;
-  if (session.is_root() && status.ok()) {
-    status = or_out_of_memory([&] { return session.file_.create(session.path_); });
-  }
-  status = session.agree_on_open(Call::kCreate, status, session.file_.created());
-  if (status.ok() && session.parts_ != nullptr) {
-    status = session.begin_parts();
-  }
-  if (!status.ok()) {
-    return session.fail(status);
-  }
-  return made;
-}
-
-// Collective, with the same outcome everywhere.
-Status WriteSession::begin_parts() {
-  if (is_netcdf(format())) {
-    return Status(ErrorCode::kUnsupported, "stria_subfiles: a netCDF file can't have its data in other files");
-  }
-  STRIA_RETURN_IF_ERROR(parts_->create());
-  // Past the page cache only where that is asked for.
-  const bool direct = environment_.hints.direct == access::Switch::kEnable;
-  capabilities_ = storage::parted_capabilities(capabilities_, parts_->map()->part_count() < comm().size(), direct);
-  if (!direct) {
-    environment_.hints.direct = access::Switch::kDisable;
-  }
-  file_.spread(parts_->map());
-  return Status();
-}
-
-Result<int> WriteSession::create_dataset(const container::DatasetSpec& spec, const DatasetOptions& options) {
-  STRIA_RETURN_IF_ERROR(check_open());
-  auto number = definitions_.create_dataset(spec, options);
-  return number.ok() ? number : refuse(number.status());
-}
-
-Status WriteSession::create_table(container::DatasetSpec spec, std::span<const std::byte> content) {
-  STRIA_RETURN_IF_ERROR(check_open());
-  return refuse(definitions_.create_table(std::move(spec), content));
-}
-
-Status WriteSession::set_attribute(container::AttributeSpec attribute) {
-  STRIA_RETURN_IF_ERROR(check_open());
-  return refuse(definitions_.set_attribute(std::move(attribute)));
-}
-
-Status WriteSession::create_link(container::LinkSpec link) {
-  STRIA_RETURN_IF_ERROR(check_open());
-  return refuse(definitions_.create_link(std::move(link)));
-}
-
-std::string WriteSession::how_opened() const {
-  return grows() ? "is open to be added to: use append_rows() or update(), or open() to read" : "is being written";
-}
-
-std::string WriteSession::why_missing(const std::string& dataset_path) const {
-  return old_.catalog.find(dataset_path) ? fmt::format("{}; it has dataset '{}' already", how_opened(), dataset_path)
-                                         : Session::why_missing(dataset_path);
-}
-
 Status WriteSession::flush() {
   STRIA_RETURN_IF_ERROR(check_open());
-  poison(or_out_of_memory([&] { return updating_.note(pending_); }));
-  poison(or_out_of_memory([&] { return set_chunked_aside(true); }));
-  // Rows that lie among others' are behind the tables: nothing more can be defined.
-  poison(or_out_of_memory([&] { return layout_->interleaves() ? settle_all(false) : settle(false); }));
-  auto shape = agree_on_pending(Call::kFlush);
-  const Status filled = shape.ok() ? fill_gaps(false) : shape.status();
+  auto shape = agree(Call::kFlush);
+  const Status filled = shape.ok() ? gaps_.fill(pending_, false) : shape.status();
   const Status status = filled.ok() ? comm().agree(move(*shape, false)) : filled;
   note_time();
   return status.ok() ? status : fail(status);
@@ -144,109 +24,53 @@ Status WriteSession::flush() {
 
 Status WriteSession::commit() {
   STRIA_RETURN_IF_ERROR(check_open());
-  Background::Queue none;
-  return end(Call::kCommit, none);
+  return end(Call::kCommit, nullptr);
 }
 
 // What is added to a file must lie in it before the bytes that make it valid.
 Result<std::shared_ptr<const BackgroundCommit>> WriteSession::commit_async() {
   STRIA_RETURN_IF_ERROR(check_open());
-  Background::Queue one;
-  if (!grows() && parts_ == nullptr) {
-    poison(or_out_of_memory([&] { return make_background_commit(one); }));
+  BackgroundStage stage(
+      {.environment = environment_, .path = path_, .capabilities = capabilities_, .file = file_, .reserve = reserve_});
+  if (grows()) {
+    stage.stay_in_call("the file grows");
+  } else if (parts_ != nullptr) {
+    stage.stay_in_call("the file is in parts (stria_subfiles)");
   } else {
-    say_in_the_call(grows() ? "the file grows" : "the file is in parts (stria_subfiles)");
+    poison(or_out_of_memory([&] {
+      return stage.prepare({.path = path_,
+                            .stored_path = stored_path_,
+                            .trace_id = trace_id_,
+                            .sync = options_.sync,
+                            .writers = environment_.hints.staging_writers,
+                            .bytes_a_second = environment_.hints.staging_rate,
+                            .wait_limits = wait_limits()});
+    }));
   }
-  STRIA_RETURN_IF_ERROR(end(Call::kCommitAsync, one));
-  if (one.empty()) {
-    return std::shared_ptr<const BackgroundCommit>();
-  }
-  file_.depart();
-  std::shared_ptr<const BackgroundCommit> commit = one.front();
-  Background::instance().take(one);
-  return commit;
+  STRIA_RETURN_IF_ERROR(end(Call::kCommitAsync, &stage));
+  return stage.hand_over();
 }
 
-Status WriteSession::make_background_commit(Background::Queue& one) {
-  STRIA_RETURN_IF_ERROR(Background::instance().start());
-  int64_t limit_bytes = environment_.hints.staging_limit_bytes;
-  if (limit_bytes < 0) {
-    limit_bytes = default_staging_bytes();
-  }
-  one.push_back(std::make_shared<BackgroundCommit>(BackgroundCommit::About{.path = path_,
-                                                                           .stored_path = stored_path_,
-                                                                           .trace_id = trace_id_,
-                                                                           .sync = options_.sync,
-                                                                           .writers = environment_.hints.staging_writers,
-                                                                           .bytes_a_second = environment_.hints.staging_rate,
-                                                                           .wait_limits = wait_limits()},
-                                                   limit_bytes / comm().node_size(), comm()));
-  return Status();
-}
-
-void WriteSession::say_in_the_call(const std::string& why) {
-  reserve_.attempt([&] {
-    environment_.hint_warnings.push_back(
-        fmt::format("commit_async() of '{}' does the whole commit before it returns: {}", path_, why));
-  });
-}
-
-// Nodes that can't reach each other commit in the call.
-Status WriteSession::begin_to_stage(Background::Queue& one) {
-  STRIA_RETURN_IF_ERROR(one.front()->share(comm()));
-  if (const Status joined = one.front()->join(comm()); !joined.ok()) {
-    say_in_the_call(joined.message());
-    one.clear();
-    return Status();
-  }
-  file_.stage(*one.front());
-  plan_for_staging();
-  return Status();
-}
-
-// Nothing is read of the file: what is staged couldn't be seen.
-void WriteSession::plan_for_staging() {
-  capabilities_ = staged_capabilities(capabilities_);
-  access::ResolvedHints& hints = environment_.hints;
-  hints.sieve_writes = access::Switch::kDisable;
-  hints.direct = access::Switch::kDisable;
-  if (hints.method != access::Method::kTwoPhase && hints.method != access::Method::kAutomatic) {
-    hints.method = access::Method::kListIo;
-  }
-}
-
-Status WriteSession::end(Call call, Background::Queue& one) {
-  poison(or_out_of_memory([&] { return updating_.note(pending_); }));
-  poison(or_out_of_memory([&] { return set_chunked_aside(false); }));
-  const bool changes = !grows() || definitions_.any();
-  poison(or_out_of_memory([&] { return changes ? settle_all(true) : Status(); }));
-  auto shape = agree_on_pending(call);
-  if (shape.ok() && !changes) {
+Status WriteSession::end(Call call, BackgroundStage* stage) {
+  auto shape = agree(call);
+  if (shape.ok() && !changes()) {
     discard();
     return Status();
   }
   if (shape.ok()) {
-    const Status filled = fill_gaps(true);
-    shape = filled.ok() ? shape : filled;
-  }
-  if (shape.ok() && !one.empty()) {
-    const Status begun = begin_to_stage(one);
-    shape = begun.ok() ? shape : begun;
-  }
-  if (shape.ok() && has_chunks()) {
-    shape = pack_chunks(*shape);
+    shape = make_ready(*shape, stage);
   }
   Status status = shape.status();
   if (shape.ok()) {
     const Status moved = move(*shape, true);
-    status = publication_.complete(updating_.any() ? sum_updates(moved) : moved);
+    status = publication_.complete(updating_.any() ? updating_.sum_again(moved, options_.checksums) : moved);
   }
   note_time();
   if (!status.ok()) {
     return fail(status);
   }
   finished_ = true;
-  packed_ = {};
+  chunks_.release();
   if (parts_ != nullptr) {
     report_.file_bytes += parts_->map()->bytes_of_parts();
   }
@@ -256,60 +80,54 @@ Status WriteSession::end(Call call, Background::Queue& one) {
   return Status();
 }
 
-// Gives all datasets their final places, and the puts of those whose rows lie among others' theirs.
-Status WriteSession::settle(bool complete) {
-  if (settled_) {
-    return Status();
-  }
-  settled_ = true;
-  STRIA_RETURN_IF_ERROR(layout_->settle(complete));
-  for (DatasetEntry& entry : catalog_.datasets()) {
-    if (entry.data_offset >= 0 && !entry.is_old) {
-      layout_->finish_place(entry.spec);
-      entry.data_offset = entry.spec.data_offset;
-    }
-  }
-  for (Transfer& transfer : pending_) {
-    const DatasetEntry& entry = catalog_[transfer.dataset];
-    if (entry.is_interleaved()) {
-      STRIA_ASSIGN_OR_RETURN(transfer, make_transfer(transfer.dataset, entry, transfer.slab, transfer.memory));
-    }
-  }
-  return Status();
-}
-
-// Defines the tables of the checksums, when all datasets and tables are defined, and settles the
-// places.
-Status WriteSession::settle_all(bool complete) {
-  if (parts_ != nullptr) {
-    STRIA_RETURN_IF_ERROR(parts_->define_table(catalog_, definitions_));
-  }
-  if (!options_.checksums || (settled_ && layout_->interleaves())) {
-    return settle(complete);
-  }
-  const bool was_settled = settled_;
-  STRIA_ASSIGN_OR_RETURN(auto tables, define_checksum_tables(catalog_, old_, *layout_, definitions_));
-  STRIA_RETURN_IF_ERROR(settle(complete));
-  for (size_t i = 0; !was_settled && i < tables.size(); ++i) {
-    container::DatasetSpec spec = tables[i].spec(old_.checksums.tables.size() + i);
-    layout_->finish_place(spec);
-    tables[i].data_offset = spec.data_offset;
-  }
-  gathering_.set_tables(std::move(tables));
-  return Status();
-}
-
-Result<access::RequestShape> WriteSession::agree_on_pending(Call call) {
+Result<access::RequestShape> WriteSession::agree(Call call) {
+  const bool last = call != Call::kFlush;
+  poison(or_out_of_memory([&] { return updating_.note(pending_); }));
+  poison(or_out_of_memory([&] { return chunks_.set_aside(pending_, !last, aside_bytes_); }));
+  poison(or_out_of_memory([&] { return !last || changes() ? settle(last) : Status(); }));
   poison(set_reserve_aside());
-  poison(or_out_of_memory([&] { return count_sums(); }));
-  auto shape = agree_on_request(call, true);
-  if (shape.ok()) {
-    STRIA_RETURN_IF_ERROR(place_behind_sums(*shape, call != Call::kFlush));
-  }
-  if (shape.ok() && file_.may_be_staged() && !std::exchange(is_placed_, true)) {
-    agree_on_place();
+  const auto sum_bytes = or_out_of_memory([&] { return room_.count(pending_); });
+  poison(sum_bytes.status());
+  sum_bytes_ = sum_bytes.ok() ? *sum_bytes : 0;
+  STRIA_ASSIGN_OR_RETURN(const access::RequestShape shape, agree_on_request(call, true));
+  STRIA_RETURN_IF_ERROR(room_.keep(sum_bytes_, shape, last));
+  if (file_.awaits_place()) {
+    // Chunks may need as much as was put.
+    const int64_t raw_bytes = places_.layout()->end() + (chunks_.any() ? report_.useful_bytes : 0);
+    agree_on_place({.environment = environment_,
+                    .path = path_,
+                    .file = file_,
+                    .reserve = reserve_,
+                    .capabilities = capabilities_,
+                    .identity = identity_},
+                   raw_bytes);
   }
   return shape;
+}
+
+// Rows that lie among others' are behind the tables: nothing more can be defined.
+Status WriteSession::settle(bool last) {
+  if (last && parts_ != nullptr) {
+    STRIA_RETURN_IF_ERROR(parts_->define_table(catalog_, definitions_));
+  }
+  const bool is_complete = last || places_.layout()->interleaves();
+  if (!options_.checksums || !is_complete) {
+    return places_.settle(last, pending_);
+  }
+  return places_.settle_with_tables(last, pending_,
+                                    {.old = old_.content(), .definitions = definitions_, .gathering = gathering_});
+}
+
+Result<access::RequestShape> WriteSession::make_ready(const access::RequestShape& shape, BackgroundStage* stage) {
+  STRIA_RETURN_IF_ERROR(gaps_.fill(pending_, true));
+  if (stage != nullptr) {
+    STRIA_RETURN_IF_ERROR(stage->begin());
+  }
+  if (!chunks_.any()) {
+    return shape;
+  }
+  return chunks_.pack({.checksums = options_.checksums, .threads = static_cast<int>(environment_.hints.compress_threads)},
+                      shape, pending_);
 }
 
 Status WriteSession::move(const access::RequestShape& agreed, bool last) {
@@ -328,29 +146,21 @@ Status WriteSession::move(const access::RequestShape& agreed, bool last) {
                  .times = report_.phases,
                  .progress = progress_},
                 plan, shape);
-  // What is summed when all is written isn't handed in before.
-  const bool updates = updating_.any();
   // Rank 0 makes the metadata already, while the others pack; but before the first byte of what the
   // file has is overwritten, so that no reason remains to give up afterwards.
-  const auto make_metadata = [&] {
-    if (is_root() && last && parts_ != nullptr) {
-      parts_->name_sources(catalog_);
-    }
-    const Metadata::Content content{.catalog = catalog_,
-                                    .row_tables = gathering_.tables(),
-                                    .definitions = definitions_,
-                                    .old = old_,
-                                    .keeps_order = options_.track_order};
-    return is_root() && (last || updates) ? publication_.build_metadata(*environment_.format, *layout_, content) : Status();
-  };
+  const bool updates = updating_.any();
   if (updates) {
-    STRIA_RETURN_IF_ERROR(comm().agree(or_out_of_memory(make_metadata)));
+    STRIA_RETURN_IF_ERROR(comm().agree(or_out_of_memory([&] { return make_metadata(last); })));
+    updating_.note_begun();
   }
-  may_have_overwritten_ = may_have_overwritten_ || updates;
+  // What is summed when all is written isn't handed in before.
   const DataMove::What what{.pending = pending_, .checksums = options_.checksums, .last = last && !updates};
-  Status status = data.run(use, what, [&] { return updates ? Status() : make_metadata(); });
+  Status status = data.run(use, what, [&] { return last && !updates ? make_metadata(last) : Status(); });
   if (status.ok() && last && parts_ != nullptr) {
-    status = or_out_of_memory([&] { return finish_parts(); });
+    status = or_out_of_memory([&]() -> Status {
+      STRIA_RETURN_IF_ERROR(parts_->finish(catalog_, options_.sync));
+      return file_.close_parts(options_.sync);
+    });
   }
   if (status.ok()) {
     pending_.clear();
@@ -358,10 +168,20 @@ Status WriteSession::move(const access::RequestShape& agreed, bool last) {
   return status;
 }
 
-// The outcome is this rank's own.
-Status WriteSession::finish_parts() {
-  STRIA_RETURN_IF_ERROR(parts_->finish(catalog_, options_.sync));
-  return file_.close_parts(options_.sync);
+// On rank 0.
+Status WriteSession::make_metadata(bool last) {
+  if (!is_root()) {
+    return Status();
+  }
+  if (last && parts_ != nullptr) {
+    parts_->name_sources(catalog_);
+  }
+  return publication_.build_metadata(*environment_.format, *places_.layout(),
+                                     {.catalog = catalog_,
+                                      .row_tables = gathering_.tables(),
+                                      .definitions = definitions_,
+                                      .old = old_.content(),
+                                      .keeps_order = options_.track_order});
 }
 
 Status WriteSession::abandon() {
@@ -387,7 +207,7 @@ Status WriteSession::fail(const Status& status) {
   }
   const char* state = file_.is_published() ? grows() ? "may have what was added, and may lose it in a power loss"
                                                      : "is complete and has its name, but may not survive a power loss"
-                      : may_have_overwritten_
+                      : updating_.has_begun()
                           ? "may have a part of what was put into datasets of before, whose checksums then tell"
                       : grows() ? "was not changed"
                                 : "was not written";
@@ -400,7 +220,7 @@ void WriteSession::discard() noexcept {
   if (!is_of_this_process()) {
     return;
   }
-  old_.growth.reset();
+  old_.close();
   file_.discard();
   if (parts_ != nullptr && !file_.is_published()) {
     parts_->discard();

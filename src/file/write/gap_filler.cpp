@@ -1,16 +1,10 @@
-// The part of a commit that gives elements their fill value which nobody puts.
-//
-// Problem: the raw data of a dataset in one piece begin as a hole in the file, which reads as
-// zeros. No rank knows what the others put.
-// Method: a dataset has no gap if its puts have as many bytes as it has, and the same sum of their
-// places: what was put twice can't stand for what nobody put. Else the ranks share all of it and
-// write the fill value, before anything is put there. Chunks are filled where they are packed.
-// Cost: a sum over the ranks; a dataset with gaps is written once more.
+#include "file/write/gap_filler.hpp"
+
 #include <algorithm>
 
+#include "base/out_of_memory.hpp"
 #include "container/fill_value.hpp"
 #include "datatype/cursor.hpp"
-#include "file/write/write_session.hpp"
 #include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
@@ -73,39 +67,40 @@ Status write_fill_value(storage::File& file, const DatasetEntry& dataset, ByteRa
 
 }  // namespace
 
-Result<std::vector<int>> WriteSession::find_gaps(bool last) {
+Result<std::vector<int>> GapFiller::find_gaps(std::span<const Transfer> pending, bool last) {
   std::vector<int> candidates;
   std::vector<int64_t> put_bytes;  // of each candidate; behind them the sums of their places
   const Status counted = or_out_of_memory([&] {
-    is_full_.resize(static_cast<size_t>(catalog_.size()));
-    for (int i = 0; i < catalog_.size(); ++i) {
-      if (is_full_[static_cast<size_t>(i)] == 0 && may_have_gaps(catalog_[i])) {
+    is_full_.resize(static_cast<size_t>(means_.catalog.size()));
+    for (int i = 0; i < means_.catalog.size(); ++i) {
+      if (is_full_[static_cast<size_t>(i)] == 0 && may_have_gaps(means_.catalog[i])) {
         candidates.push_back(i);
       }
     }
     put_bytes.resize(2 * candidates.size());
-    for (const Transfer& put : pending_) {
+    for (const Transfer& put : pending) {
       const auto found = std::lower_bound(candidates.begin(), candidates.end(), put.dataset);
       if (found != candidates.end() && *found == put.dataset) {
         const auto number = static_cast<size_t>(found - candidates.begin());
         put_bytes[number] += put.region.size();
         auto& places = put_bytes[candidates.size() + number];
-        places = static_cast<int64_t>((static_cast<uint64_t>(places) + place_sum(put, catalog_[put.dataset])) & kPlaceMask);
+        places =
+            static_cast<int64_t>((static_cast<uint64_t>(places) + place_sum(put, means_.catalog[put.dataset])) & kPlaceMask);
       }
     }
     return Status();
   });
   // Without memory, a rank doesn't know whether there are any.
-  STRIA_RETURN_IF_ERROR(comm().agree(counted));
+  STRIA_RETURN_IF_ERROR(means_.comm.agree(counted));
   if (candidates.empty()) {
     return candidates;
   }
-  comm().all_reduce(put_bytes, ReduceOp::kSum);
+  means_.comm.all_reduce(put_bytes, ReduceOp::kSum);
   size_t kept = 0;
   const size_t count = candidates.size();
   for (size_t i = 0; i < count; ++i) {
     const int number = candidates[i];
-    const DatasetEntry& dataset = catalog_[number];
+    const DatasetEntry& dataset = means_.catalog[number];
     const uint64_t places = static_cast<uint64_t>(put_bytes[count + i]) & kPlaceMask;
     const uint64_t all =
         dataset.is_interleaved() ? 0 : place_sum(dataset.data_bytes() - new_bytes(dataset), new_bytes(dataset));
@@ -120,33 +115,34 @@ Result<std::vector<int>> WriteSession::find_gaps(bool last) {
   return candidates;
 }
 
-Status WriteSession::fill_gaps(bool last) {
-  const auto datasets = catalog_.datasets();
+Status GapFiller::fill(std::span<const Transfer> pending, bool last) {
+  const auto datasets = means_.catalog.datasets();
   if (std::none_of(datasets.begin(), datasets.end(), may_have_gaps)) {
     return Status();
   }
-  STRIA_ASSIGN_OR_RETURN(const std::vector<int> gaps, find_gaps(last));
+  STRIA_ASSIGN_OR_RETURN(const std::vector<int> gaps, find_gaps(pending, last));
   if (gaps.empty()) {
     return Status();
   }
   const Status filled = or_out_of_memory([&]() -> Status {
-    STRIA_RETURN_IF_ERROR(file_.open({.writes = true, .has_data = true, .direct = false}));
-    PhaseTimer timer(report_.phases, Phase::kWrite);
+    STRIA_RETURN_IF_ERROR(means_.file.open({.writes = true, .has_data = true, .direct = false}));
+    PhaseTimer timer(means_.times, Phase::kWrite);
     for (const int number : gaps) {
-      const DatasetEntry& dataset = catalog_[number];
+      const DatasetEntry& dataset = means_.catalog[number];
       const auto width = static_cast<int64_t>(dataset.spec.fill_value.size());
       const int64_t elements = new_bytes(dataset) / width;
       const auto begin_of = [&](int rank) {
-        const int64_t before = elements / comm().size() * rank + std::min<int64_t>(rank, elements % comm().size());
+        const int64_t before = elements / means_.comm.size() * rank + std::min<int64_t>(rank, elements % means_.comm.size());
         return dataset.data_bytes() - new_bytes(dataset) + before * width;
       };
-      STRIA_RETURN_IF_ERROR(write_fill_value(*file_.cached(), dataset, {begin_of(comm().rank()), begin_of(comm().rank() + 1)}));
+      STRIA_RETURN_IF_ERROR(
+          write_fill_value(*means_.file.cached(), dataset, {begin_of(means_.comm.rank()), begin_of(means_.comm.rank() + 1)}));
     }
     // Where each node caches the file by itself, fill values that a node still has in its cache
     // could be written over data that another node has put meanwhile. So they are synced first.
-    return capabilities_.node_local_cache ? Status() : file_.cached()->sync();
+    return means_.capabilities.node_local_cache ? Status() : means_.file.cached()->sync();
   });
-  return comm().agree(filled);
+  return means_.comm.agree(filled);
 }
 
 }  // namespace stria::file

@@ -1,0 +1,138 @@
+// How a session that writes begins: a new file, its parts, and a file that grows.
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "file/write/write_session.hpp"
+
+namespace stria::file {
+
+WriteSession::WriteSession(Environment environment, const std::string& path, const CreateOptions& options,
+                           std::shared_ptr<RollCall> roll_call, Kind kind)
+    : DefiningSession(std::move(environment), path, options, std::move(roll_call), kind),
+      file_(environment_, stored_path_, identity_, report_.phases, kind == Kind::kGrowing),
+      gathering_(comm(), catalog_, report_.phases),
+      publication_({.comm = comm(),
+                    .options = options_,
+                    .file = file_,
+                    .gathering = gathering_,
+                    .reserve = reserve_,
+                    .report = report_}),
+      room_({.environment = environment_,
+             .path = path_,
+             .catalog = catalog_,
+             .places = places_,
+             .definitions = definitions_,
+             .gathering = gathering_,
+             .reserve = reserve_,
+             .checksums = options_.checksums}),
+      gaps_({.comm = comm(), .catalog = catalog_, .capabilities = capabilities_, .file = file_, .times = report_.phases}),
+      chunks_({.comm = comm(),
+               .catalog = catalog_,
+               .places = places_,
+               .gathering = gathering_,
+               .old = old_,
+               .times = report_.phases}),
+      updating_({.comm = comm(),
+                 .catalog = catalog_,
+                 .old = old_.content(),
+                 .file = file_,
+                 .gathering = gathering_,
+                 .times = report_.phases}) {
+  if (auto* const parted = dynamic_cast<PartedLayout*>(places_.layout().get())) {
+    parts_ = std::make_unique<Parts>(environment_, stored_path_, *parted);
+  }
+}
+
+Result<std::shared_ptr<WriteSession>> WriteSession::create(Environment environment, const std::string& path,
+                                                           const CreateOptions& options) {
+  const std::shared_ptr<Comm> comm = environment.comm;
+  const std::shared_ptr<RollCall> roll_call = begin_roll_call(*comm);
+  auto made = or_out_of_memory([&]() -> Result<std::shared_ptr<WriteSession>> {
+    return std::shared_ptr<WriteSession>(new WriteSession(std::move(environment), path, options, roll_call, Kind::kNew));
+  });
+  if (!made.ok()) {
+    return give_up_opening(*comm, *roll_call, Call::kCreate, made.status())
+        .with_context(fmt::format("'{}' was not written", path));
+  }
+  WriteSession& session = **made;
+  session.finished_ = false;
+  Status status = session.environment_.problem;
+  if (session.is_root() && status.ok()) {
+    status = or_out_of_memory([&] { return session.file_.create(session.path_); });
+  }
+  status = session.agree_on_open(Call::kCreate, status, session.file_.created());
+  if (status.ok() && session.parts_ != nullptr) {
+    status = session.begin_parts();
+  }
+  if (!status.ok()) {
+    return session.fail(status);
+  }
+  return made;
+}
+
+// Collective, with the same outcome everywhere.
+Status WriteSession::begin_parts() {
+  if (is_netcdf(format())) {
+    return Status(ErrorCode::kUnsupported, "stria_subfiles: a netCDF file can't have its data in other files");
+  }
+  STRIA_RETURN_IF_ERROR(parts_->create());
+  // Past the page cache only where that is asked for.
+  const bool direct = environment_.hints.direct == access::Switch::kEnable;
+  capabilities_ = storage::parted_capabilities(capabilities_, parts_->map()->part_count() < comm().size(), direct);
+  if (!direct) {
+    environment_.hints.direct = access::Switch::kDisable;
+  }
+  file_.spread(parts_->map());
+  return Status();
+}
+
+Result<std::shared_ptr<WriteSession>> WriteSession::append(Environment environment, const std::string& path,
+                                                           const AppendOptions& options) {
+  const std::shared_ptr<Comm> comm = environment.comm;
+  const std::shared_ptr<RollCall> roll_call = begin_roll_call(*comm);
+  const CreateOptions writing{.hints = options.hints, .sync = options.sync};
+  auto made = or_out_of_memory([&]() -> Result<std::shared_ptr<WriteSession>> {
+    return std::shared_ptr<WriteSession>(new WriteSession(std::move(environment), path, writing, roll_call, Kind::kGrowing));
+  });
+  if (!made.ok()) {
+    return give_up_opening(*comm, *roll_call, Call::kAppend, made.status())
+        .with_context(fmt::format("'{}' was not changed", path));
+  }
+  WriteSession& session = **made;
+  session.finished_ = false;
+  std::vector<std::byte> message;
+  Status status = session.environment_.problem;
+  if (session.is_root() && status.ok()) {
+    status = or_out_of_memory([&]() -> Status {
+      STRIA_ASSIGN_OR_RETURN(message, session.old_.open(session.file_, session.report_.phases));
+      return Status();
+    });
+  }
+  status = session.meet_and_share(Call::kAppend, status, message);
+  if (status.ok()) {
+    status = or_out_of_memory([&] { return session.begin_behind_old(message); });
+    status = session.agree_on_open(Call::kAppend, status, session.file_.created());
+  }
+  session.note_time();
+  if (!status.ok()) {
+    return session.fail(status);
+  }
+  return made;
+}
+
+// Local.
+Status WriteSession::begin_behind_old(std::span<const std::byte> message) {
+  if (!is_root()) {
+    STRIA_RETURN_IF_ERROR(old_.take(message));
+  }
+  const OldContent& old = old_.content();
+  environment_.format = &container::format_of(old.format, path_);
+  places_.begin_behind(old, *environment_.format);
+  options_.checksums = old.checksums.present;
+  report_.cleared_bytes = old.left_behind_bytes;
+  return Status();
+}
+
+}  // namespace stria::file

@@ -1,0 +1,104 @@
+#include "file/write/defining_session.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "file/parts/parts.hpp"
+#include "file/session/catalog_message.hpp"
+
+namespace stria::file {
+
+namespace {
+
+std::unique_ptr<container::Layout> make_layout(const Environment& environment, bool is_new) {
+  const int parts = is_new && environment.problem.ok() ? part_count(environment) : 0;
+  return parts > 0 ? std::make_unique<PartedLayout>(*environment.format, parts) : environment.format->make_layout();
+}
+
+}  // namespace
+
+DefiningSession::DefiningSession(Environment environment, const std::string& path, const CreateOptions& options,
+                                 std::shared_ptr<RollCall> roll_call, Kind kind)
+    : Session(std::move(environment), path, std::move(roll_call)),
+      kind_(kind),
+      options_(options),
+      old_({.environment = environment_, .path = path_, .stored_path = stored_path_, .identity = identity_}),
+      places_(catalog_, make_layout(environment_, kind == Kind::kNew)),
+      definitions_({.catalog = catalog_, .layout = places_.layout(), .log = log_, .before = old_.content().catalog},
+                   environment_.hints.alignment_bytes, is_root()) {
+  const uint64_t choices = (options.sync ? 2 : 0) + (options.checksums ? 1 : 0) + 4 * static_cast<uint64_t>(options.format) +
+                           (options.track_order ? 64 : 0);
+  const uint64_t hash = combine_hashes(hash_of_opening(), choices);
+  log_.add(hash, 1, [this] {
+    DefinitionText text = describe_opening(grows() ? "append" : "create");
+    text.arguments.emplace_back("sync", options_.sync ? "true" : "false");
+    text.arguments.emplace_back("checksums", options_.checksums ? "true" : "false");
+    text.arguments.emplace_back("track_order", options_.track_order ? "true" : "false");
+    text.arguments.emplace_back("format", fmt::format("{}", static_cast<int>(options_.format)));
+    return text;
+  });
+}
+
+Result<int> DefiningSession::create_dataset(const container::DatasetSpec& spec, const DatasetOptions& options) {
+  STRIA_RETURN_IF_ERROR(check_open());
+  auto number = definitions_.create_dataset(spec, options);
+  return number.ok() ? number : refuse(number.status());
+}
+
+Status DefiningSession::create_table(container::DatasetSpec spec, std::span<const std::byte> content) {
+  STRIA_RETURN_IF_ERROR(check_open());
+  return refuse(definitions_.create_table(std::move(spec), content));
+}
+
+Status DefiningSession::set_attribute(container::AttributeSpec attribute) {
+  STRIA_RETURN_IF_ERROR(check_open());
+  return refuse(definitions_.set_attribute(std::move(attribute)));
+}
+
+Status DefiningSession::create_link(container::LinkSpec link) {
+  STRIA_RETURN_IF_ERROR(check_open());
+  return refuse(definitions_.create_link(std::move(link)));
+}
+
+std::string DefiningSession::how_opened() const {
+  return grows() ? "is open to be added to: use append_rows() or update(), or open() to read" : "is being written";
+}
+
+std::string DefiningSession::why_missing(const std::string& dataset_path) const {
+  return old_.content().catalog.find(dataset_path) ? fmt::format("{}; it has dataset '{}' already", how_opened(), dataset_path)
+                                                   : Session::why_missing(dataset_path);
+}
+
+Result<int> DefiningSession::append_rows(const std::string& path, int64_t rows) {
+  STRIA_RETURN_IF_ERROR(check_open());
+  auto number = definitions_.append_rows(path, rows);
+  return number.ok() ? number : refuse(number.status());
+}
+
+// All ranks know them.
+Result<std::vector<Column>> DefiningSession::read_columns(const std::string& path, int64_t& row_bytes) {
+  STRIA_RETURN_IF_ERROR(check_open());
+  const auto number = catalog_.find(path);
+  const auto old = old_.content().catalog.find(path);
+  if (!number && !old) {
+    return Status(ErrorCode::kNotFound, fmt::format("'{}' has no dataset '{}'", path_, path));
+  }
+  const container::DatasetSpec& spec = number ? catalog_[*number].spec : old_.content().catalog[*old].spec;
+  std::vector<Column> columns;
+  STRIA_RETURN_IF_ERROR(list_columns(spec, columns));
+  row_bytes = spec.element.bytes;
+  return columns;
+}
+
+Result<int> DefiningSession::update(const std::string& path) {
+  STRIA_RETURN_IF_ERROR(check_open());
+  if (is_netcdf(format())) {
+    return refuse(Status(ErrorCode::kUnsupported,
+                         fmt::format("update('{}'): elements of a classic netCDF file can't be overwritten", path)));
+  }
+  auto number = definitions_.update(path);
+  return number.ok() ? number : refuse(number.status());
+}
+
+}  // namespace stria::file

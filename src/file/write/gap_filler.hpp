@@ -1,0 +1,48 @@
+// The fill value of elements that nobody puts.
+//
+// Problem: the raw data of a dataset in one piece begin as a hole in the file, which reads as
+// zeros. No rank knows what the others put.
+// Method: a dataset has no gap if its puts have as many bytes as it has, and the same sum of their
+// places: what was put twice can't stand for what nobody put. Else the ranks share all of it and
+// write the fill value, before anything is put there. Chunks are filled where they are packed.
+// Cost: a sum over the ranks; a dataset with gaps is written once more.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "comm/comm.hpp"
+#include "file/define/catalog.hpp"
+#include "file/move/transfer.hpp"
+#include "file/write/new_file.hpp"
+#include "storage/driver.hpp"
+#include "stria/phases.hpp"
+
+namespace stria::file {
+
+class GapFiller {
+ public:
+  /// What must outlive this.
+  struct Means {
+    Comm& comm;
+    const Catalog& catalog;
+    const storage::Capabilities& capabilities;  ///< of rank 0's file
+    NewFile& file;
+    PhaseTimes& times;
+  };
+  explicit GapFiller(const Means& means) : means_(means) {}
+
+  /// Writes the fill value wherever datasets in one piece aren't put whole by the `pending` puts,
+  /// once for each dataset, before anything of it is moved; the `last` time of all. Collective:
+  /// yes, the error is agreed on.
+  Status fill(std::span<const Transfer> pending, bool last);
+
+ private:
+  /// The datasets that have gaps now. Collective: yes, the error is agreed on.
+  Result<std::vector<int>> find_gaps(std::span<const Transfer> pending, bool last);
+
+  Means means_;
+  std::vector<char> is_full_;  // of each dataset: it is put whole, or filled
+};
+
+}  // namespace stria::file

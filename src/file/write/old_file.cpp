@@ -1,0 +1,38 @@
+#include "file/write/old_file.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "trace/record/phase_timer.hpp"
+
+namespace stria::file {
+
+Result<std::vector<std::byte>> OldFile::open(NewFile& file, PhaseTimes& times) {
+  STRIA_RETURN_IF_ERROR(file.open_old(means_.path));
+  PhaseTimer timer(times, Phase::kMetadata);
+  STRIA_ASSIGN_OR_RETURN(content_, read_old_content(*file.created()));
+  std::vector<std::byte> message = encode_old_content(content_);
+  STRIA_RETURN_IF_ERROR(file.end_at(content_.end));
+  return message;
+}
+
+Status OldFile::take(std::span<const std::byte> message) {
+  STRIA_ASSIGN_OR_RETURN(content_, decode_old_content(message));
+  return Status();
+}
+
+Status OldFile::fill_chunk(const std::string& dataset_path, int64_t chunk, std::span<std::byte> out) {
+  if (file_ == nullptr) {
+    storage::OpenOptions open;
+    open.expected_number = means_.identity.expected_number();
+    STRIA_ASSIGN_OR_RETURN(auto opened, means_.environment.driver->open(means_.stored_path, open));
+    STRIA_RETURN_IF_ERROR(means_.identity.check(*opened));
+    file_ = std::move(opened);
+  }
+  const auto old = content_.catalog.find(dataset_path);
+  STRIA_ASSIGN_OR_RETURN(const auto bytes, chunks_.chunk(*old, chunk));
+  std::copy(bytes.begin(), bytes.end(), out.begin());
+  return Status();
+}
+
+}  // namespace stria::file

@@ -1,0 +1,61 @@
+// A file that grows, as it was before: opened and read by rank 0, told to all ranks, and read again
+// where new rows end up in a chunk that has old ones.
+//
+// Method: rank 0 reads what the file says of itself, once; the others get a message. A rank that
+// packs such a chunk opens the file by itself, when it packs the first one, and makes sure that it
+// is the same file.
+// Cost: one message; on a rank with such chunks an open, and the index of each dataset's chunks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "file/chunks/chunk_reader.hpp"
+#include "file/session/file_identity.hpp"
+#include "file/session/session.hpp"
+#include "file/write/new_file.hpp"
+#include "file/write/old_content.hpp"
+#include "stria/phases.hpp"
+
+namespace stria::file {
+
+/// Everything here is local.
+class OldFile {
+ public:
+  /// What must outlive this.
+  struct Means {
+    const Environment& environment;
+    const std::string& path;         ///< as the program gave it
+    const std::string& stored_path;  ///< as the storage knows it
+    const FileIdentity& identity;
+  };
+  explicit OldFile(const Means& means) : means_(means) {}
+  OldFile(const OldFile&) = delete;
+  OldFile& operator=(const OldFile&) = delete;
+
+  /// Rank 0: opens the file by `file`, which keeps it, and reads what it has. Returns what the
+  /// other ranks are to take().
+  Result<std::vector<std::byte>> open(NewFile& file, PhaseTimes& times);
+  /// On the other ranks.
+  Status take(std::span<const std::byte> message);
+  /// Nothing before open() or take(), nor in a new file.
+  const OldContent& content() const { return content_; }
+  OldContent& content() { return content_; }
+  /// Fills a chunk with the rows that the file has.
+  Status fill_chunk(const std::string& dataset_path, int64_t chunk, std::span<std::byte> out);
+  /// Closes what rank 0 reads it by.
+  void close() noexcept { content_.growth.reset(); }
+
+ private:
+  Means means_;
+  OldContent content_;
+  std::unique_ptr<storage::File> file_;  // for old chunks, where this rank needs some
+  std::unique_ptr<container::Reader> reader_;
+  ChunkReader chunks_{{means_.path, content_.catalog, file_, reader_}};
+};
+
+}  // namespace stria::file

@@ -1,0 +1,51 @@
+#include "file/write/places.hpp"
+
+#include <utility>
+
+#include "file/write/checksum_tables.hpp"
+
+namespace stria::file {
+
+void Places::begin_behind(const OldContent& old, const container::FileFormat& format) {
+  layout_ = format.make_layout();
+  layout_->begin_behind(old.end);
+}
+
+Status Places::settle(bool complete, std::span<Transfer> pending) {
+  if (settled_) {
+    return Status();
+  }
+  settled_ = true;
+  STRIA_RETURN_IF_ERROR(layout_->settle(complete));
+  for (DatasetEntry& entry : catalog_.datasets()) {
+    if (entry.data_offset >= 0 && !entry.is_old) {
+      layout_->finish_place(entry.spec);
+      entry.data_offset = entry.spec.data_offset;
+    }
+  }
+  for (Transfer& transfer : pending) {
+    const DatasetEntry& entry = catalog_[transfer.dataset];
+    if (entry.is_interleaved()) {
+      STRIA_ASSIGN_OR_RETURN(transfer, make_transfer(transfer.dataset, entry, transfer.slab, transfer.memory));
+    }
+  }
+  return Status();
+}
+
+Status Places::settle_with_tables(bool complete, std::span<Transfer> pending, const Tables& with) {
+  if (settled_ && layout_->interleaves()) {
+    return Status();  // they have their places before the rows
+  }
+  const bool was_settled = settled_;
+  STRIA_ASSIGN_OR_RETURN(auto tables, define_checksum_tables(catalog_, with.old, *layout_, with.definitions));
+  STRIA_RETURN_IF_ERROR(settle(complete, pending));
+  for (size_t i = 0; !was_settled && i < tables.size(); ++i) {
+    container::DatasetSpec spec = tables[i].spec(with.old.checksums.tables.size() + i);
+    layout_->finish_place(spec);
+    tables[i].data_offset = spec.data_offset;
+  }
+  with.gathering.set_tables(std::move(tables));
+  return Status();
+}
+
+}  // namespace stria::file

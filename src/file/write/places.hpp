@@ -1,0 +1,54 @@
+// The places of what a new file holds, or of what is added to an old one, made final.
+//
+// Problem: a dataset gets its place when it is defined, but some formats know the size of what lies
+// before the data only later. Tables of sums get theirs when everything else is defined.
+// Method: the layout gives places. Before the first data are moved they are settled, once; so are
+// the puts that follow from them. Tables come at the commit, or before the rows in a file whose
+// rows lie among each other behind everything else.
+// Cost: a pass over the datasets; nothing is said to other ranks.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "container/container.hpp"
+#include "file/define/catalog.hpp"
+#include "file/define/definitions.hpp"
+#include "file/move/transfer.hpp"
+#include "file/write/gathering.hpp"
+#include "file/write/old_content.hpp"
+
+namespace stria::file {
+
+/// Everything here is local, and the same on every rank.
+class Places {
+ public:
+  /// What the tables of checksums go by.
+  struct Tables {
+    const OldContent& old;
+    Definitions& definitions;
+    Gathering& gathering;
+  };
+
+  /// `catalog` must outlive this.
+  Places(Catalog& catalog, std::unique_ptr<container::Layout> layout) : catalog_(catalog), layout_(std::move(layout)) {}
+  Places(const Places&) = delete;
+  Places& operator=(const Places&) = delete;
+
+  /// Who gives them. Another one once it is known what grows.
+  const std::unique_ptr<container::Layout>& layout() const { return layout_; }
+  /// Of a file that grows, before anything is defined: what is added lies behind what it has.
+  void begin_behind(const OldContent& old, const container::FileFormat& format);
+  /// Makes the places of all datasets final, the first time, and those of `pending` puts whose rows
+  /// lie among others'. `complete`: nothing more will be defined.
+  Status settle(bool complete, std::span<Transfer> pending);
+  /// Likewise when everything else is defined, and defines the tables of checksums.
+  Status settle_with_tables(bool complete, std::span<Transfer> pending, const Tables& tables);
+
+ private:
+  Catalog& catalog_;
+  std::unique_ptr<container::Layout> layout_;
+  bool settled_ = false;
+};
+
+}  // namespace stria::file
