@@ -216,8 +216,6 @@ def test_inspect_tells_attributes_and_types(work):
     assert datasets["empty"]["contiguous"] and not datasets["chunked"]["contiguous"]
     lines = {line.split()[0]: line for line in run("inspect", path).succeeded().stdout.splitlines()}
     assert lines["group/wide"].split()[1:] == ["float64", "big-endian", "2", "x", "3", "0.000"]
-    assert lines["empty"].endswith("0.000  empty") and lines["chunked"].endswith(
-        "  not contiguous, 0.000 MB in the file, 1 : 1.0"
-    )
+    assert lines["empty"].endswith("0.000  empty") and lines["chunked"].endswith("  not contiguous")
     assert lines["title:"].strip().endswith('= "Überblick"') and lines["range:"].strip() == "range: float64 = [-1.5, 2.25]"
     assert lines["many:"].endswith("6, 7, … (20 values)]") and lines["back:"].strip() == 'back: reference = "/group/wide"'
