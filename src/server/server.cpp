@@ -124,6 +124,7 @@ Status Server::State::prepare() {
   if (options.join.empty()) {
     STRIA_RETURN_IF_ERROR(directory.may_keep_names());
     STRIA_ASSIGN_OR_RETURN(shared->manager, Manager::open(directory.names_path(), options.ticket_life));
+    shared->manager->lives_with(shared->identity);
   } else {
     STRIA_ASSIGN_OR_RETURN(const wire::Address manager, wire::Address::parse(options.join));
     manager_link = std::make_unique<storage::ServerLink>(

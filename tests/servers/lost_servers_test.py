@@ -1,4 +1,5 @@
-"""Stores of which a server, or what it kept, is lost: what `stria scrub` tells of it."""
+"""Stores of which a server, or what it kept, is lost: what `stria scrub` tells of it, and how
+`stria retire` takes the server out."""
 
 import json
 import shutil
@@ -91,3 +92,60 @@ def test_scrub_finds_lost_parts(store, work):
     assert "is lost" in fault["message"], report
     run("cp", f"{store.url}/b", work / "copy").refused(f"{store.url}/b", store.addresses[1], "is lost")
     run("cp", f"{store.url}/a", work / "copy").succeeded()
+
+
+def test_an_empty_server_is_retired(store, work):
+    put(store, work, "a")
+    put_on_two(store, work, "b")
+    run("retire", store.url, 3).refused("no server '3'", "stria df")
+    run("retire", store.url, 0).refused("server 0 is the manager")
+    kept = run("retire", store.url, store.addresses[1])
+    assert kept.code == 1 and "1 files have a part on server 1" in kept.stderr and f"{store.url}/a" in kept.stderr, kept
+    assert f"{store.url}/b" not in kept.stderr
+    run("retire", "--lost", store.url, 1).refused("server 1 is up", "end it first")
+    assert list(servers_of(store)) == [0, 1, 2]
+    run("rm", f"{store.url}/a").succeeded()
+    assert store.addresses[1] in run("retire", store.url, 1).succeeded().stdout
+    assert list(servers_of(store)) == [0, 2]
+    run("status", store.url).succeeded()
+    time.sleep(1.5)  # a pulse of the server, which is still there
+    put(store, work, "c")
+    servers = json.loads(run("stat", "--json", f"{store.url}/c").succeeded().stdout)["servers"]
+    assert sorted(server["index"] for server in servers) == [0, 2]
+    assert scrub(store)[0] == 0
+    store.end(1)
+    with pytest.raises(AssertionError, match="was taken out of the store"):
+        store.start(1)
+    shutil.rmtree(store.directory / "1")
+    store.start(1)
+    assert list(servers_of(store)) == [0, 2, 3]
+
+
+def test_a_dead_server_is_retired_with_what_is_lost(store, work):
+    put(store, work, "a")
+    put_on_two(store, work, "b")
+    store.kill(1)
+    shutil.rmtree(store.directory / "1")
+    kept = run("retire", store.url, 1)
+    assert kept.code == 1 and f"{store.url}/a" in kept.stderr, kept
+    deadline = time.monotonic() + 30
+    while (done := run("retire", "--lost", store.url, 1)).code == 2 and "is up" in done.stderr:
+        assert time.monotonic() < deadline
+        time.sleep(0.5)
+    assert "1 files have lost a part" in done.succeeded().stdout
+    for _ in range(2):
+        assert list(servers_of(store)) == [0, 2]
+        run("status", store.url).succeeded()
+        run("cp", f"{store.url}/a", work / "copy").refused("server 1 is gone")
+        run("cp", f"{store.url}/b", work / "copy").succeeded()
+        code, report = scrub(store)
+        assert code == 1 and [fault["path"] for fault in report["faults"]] == [f"{store.url}/a"], report
+        listed = run("ls", "-l", store.url)
+        lines = {line.split()[-1]: line for line in listed.stdout.splitlines()}
+        assert listed.code == 1 and " ? " in lines["a"] and " ? " not in lines["b"], listed
+        assert "(gone)" in run("stat", f"{store.url}/a").stdout
+        store.end(0)
+        store.start(0)  # the manager remembers
+    run("rm", f"{store.url}/a").succeeded()
+    assert scrub(store)[0] == 0
+    run("retire", store.url, 1).refused("no server '1'")
