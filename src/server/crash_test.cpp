@@ -12,6 +12,7 @@
 #include "server/disk_image_test.hpp"
 #include "server/server_processes_test.hpp"
 #include "storage/conformance_test.hpp"
+#include "storage/striped/store.hpp"
 #include "storage/striped/striped_driver.hpp"
 
 namespace stria::server {
@@ -118,6 +119,59 @@ TEST(Crash, WhatWasAnsweredSurvivesKills) {
     STRIA_EXPECT_OK(file->close());
   }
   std::filesystem::remove_all(directory);
+}
+
+Status make_folder(const std::string& address, const std::string& path) {
+  STRIA_ASSIGN_OR_RETURN(const auto store, storage::Store::at(address));
+  return store->ask_manager(wire::Kind::kMakeDirectory, wire::encode(wire::NewDirectory{path, 0755})).status();
+}
+
+/// The folder is there, is empty, and holds a file; or nothing is, and it can be made.
+void expect_whole_or_absent(const std::string& address, const std::string& path, bool must_be_there) {
+  SCOPED_TRACE(path);
+  StripedDriver driver;
+  const std::string url = "stria://" + address + path;
+  const auto names = driver.list_directory(url);
+  if (!names.ok()) {
+    EXPECT_EQ(names.status().code(), ErrorCode::kNotFound) << names.status().message();
+    EXPECT_FALSE(must_be_there);
+    STRIA_EXPECT_OK(make_folder(address, path));
+  } else {
+    EXPECT_TRUE(names->empty());
+    EXPECT_EQ(make_folder(address, path).code(), ErrorCode::kAlreadyExists);
+  }
+  const auto file = driver.open(url + "/f", {.mode = Mode::kCreateNew});
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  const std::byte byte{7};
+  const WriteSegment all{0, &byte, 1};
+  STRIA_EXPECT_OK((*file)->write({&all, 1}));
+  STRIA_EXPECT_OK((*file)->sync());
+  EXPECT_EQ(driver.list_directory(url).value(), std::vector<std::string>{"f"});
+}
+
+// Nothing is synced before the kill, not even by the server's first start.
+TEST(Crash, FoldersThatWereAnsweredSurviveAKillBeforeAnySync) {
+  for (int folders = 0; folders < 12; folders += 3) {
+    const std::string directory = make_directory(testing::scratch_directory());
+    {
+      testing::ServerProcess server(directory);
+      server.start();
+      for (int i = 0; i < folders; ++i) {
+        STRIA_EXPECT_OK(make_folder(server.address(), "/" + std::to_string(i)));
+      }
+      // Answered or not before the kill: the client asks until there is a server again.
+      std::thread asks([address = server.address()] { STRIA_EXPECT_OK(make_folder(address, "/last")); });
+      server.kill_server();
+      std::filesystem::remove(directory + "/data/05");  // as if the first start had not come so far
+      server.start();
+      asks.join();
+      for (int i = 0; i < folders; ++i) {
+        expect_whole_or_absent(server.address(), "/" + std::to_string(i), true);
+      }
+      expect_whole_or_absent(server.address(), "/last", true);
+    }
+    std::filesystem::remove_all(directory);
+  }
 }
 
 /// The known bytes of a file: synced ones, and those that later writes may have replaced.
@@ -265,6 +319,32 @@ TEST_P(PowerLoss, WhatAKilledServerWroteIsThereOnceItsSuccessorHasSynced) {
     EXPECT_TRUE(back == content);
   }
   cluster.stop(0);
+}
+
+TEST_P(PowerLoss, FoldersAreWholeOrAbsent) {
+  std::mt19937_64 random(6);
+  for (const int synced : {0, 4}) {
+    Disk disk(GetParam());
+    if (!disk.ok()) {
+      GTEST_SKIP() << GetParam() << " can't be made and mounted here: a loss of power is not tried";
+    }
+    testing::Cluster cluster(1, disk.path());
+    for (int i = 0; i < 8; ++i) {
+      STRIA_EXPECT_OK(make_folder(cluster.address(), "/" + std::to_string(i)));
+      if (i + 1 == synced) {
+        STRIA_EXPECT_OK(StripedDriver().sync_directory(cluster.url() + "/"));
+      }
+    }
+    disk.write_back(random);
+    ASSERT_TRUE(disk.lose_power());
+    cluster.stop(0);
+    ASSERT_TRUE(disk.mount_again());
+    cluster.start(0);
+    for (int i = 0; i < 8; ++i) {
+      expect_whole_or_absent(cluster.address(), "/" + std::to_string(i), i < synced);
+    }
+    cluster.stop(0);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Crash, PowerLoss, ::testing::Values("ext4", "xfs"),

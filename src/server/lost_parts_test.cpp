@@ -139,5 +139,86 @@ TEST_F(LostServer, APartOfWhichOnlyTheChecksumsAreLeftIsAnError) {
   STRIA_EXPECT_OK(driver_.remove(path_));
 }
 
+/// Data and checksums, as a file system's repair may take them.
+void lose_parts(const std::string& data) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(data)) {
+    if (entry.is_regular_file()) {
+      std::filesystem::remove(entry.path());
+    }
+  }
+}
+
+TEST_F(LostServer, ALostPartIsAnErrorUntilTheFileIsRemoved) {
+  cluster_.stop(1);
+  lose_parts(cluster_.data(1));
+  cluster_.start(1);
+  const std::string lost = "is lost";
+  const auto file = driver_.open(path_, {.mode = Mode::kReadWrite}).value();
+  for (const std::string& part : {lost, path_, "server " + cluster_.address(1)}) {
+    expect_error(file->size().status(), ErrorCode::kCorrupted, part);
+  }
+  std::vector<std::byte> back(bytes_.size());
+  const std::vector<storage::ReadSegment> all{{0, back.data(), static_cast<int64_t>(back.size())}};
+  expect_error(file->read(all).status(), ErrorCode::kCorrupted, lost);
+  expect_error(write_all(*file, bytes_), ErrorCode::kCorrupted, lost);
+  expect_error(file->sync(), ErrorCode::kCorrupted, lost);
+  expect_error(driver_.open(path_, {.mode = Mode::kCreate}).status(), ErrorCode::kCorrupted, lost);
+  STRIA_EXPECT_OK(driver_.remove(path_));
+  const auto fresh = driver_.open(path_, {.mode = Mode::kCreateNew}).value();
+  STRIA_EXPECT_OK(write_all(*fresh, bytes_));
+  EXPECT_EQ(read_all(*fresh), bytes_);
+}
+
+TEST_F(LostServer, AFolderOfPartsIsLostLikeThese) {
+  cluster_.stop(1);
+  for (const auto& entry : std::filesystem::directory_iterator(cluster_.data(1))) {
+    std::filesystem::remove_all(entry.path());
+  }
+  cluster_.start(1);
+  expect_error(file_->size().status(), ErrorCode::kCorrupted, "is lost");
+}
+
+TEST_F(LostServer, WhatWasWrittenByAnEarlierVersionIsKnownToo) {
+  cluster_.stop(1);
+  std::filesystem::remove_all(cluster_.directory(1) + "/parts");
+  // What the first start left when it was killed.
+  std::filesystem::create_directory(cluster_.directory(1) + "/parts.new");
+  cluster_.start(1);
+  EXPECT_EQ(read_all(*file_), bytes_);
+  cluster_.stop(1);
+  lose_parts(cluster_.data(1));
+  cluster_.start(1);
+  expect_error(file_->size().status(), ErrorCode::kCorrupted, "is lost");
+}
+
+TEST_F(LostServer, WithoutASyncAPartIsKnownOnceItsServerHasEnded) {
+  const auto unsynced = driver_.open(cluster_.url() + "/unsynced", {.mode = Mode::kCreate}).value();
+  STRIA_EXPECT_OK(write_all(*unsynced, bytes_));
+  cluster_.stop(1);
+  lose_parts(cluster_.data(1));
+  cluster_.start(1);
+  expect_error(unsynced->size().status(), ErrorCode::kCorrupted, "is lost");
+}
+
+TEST_F(LostServer, WhatWasNeverWrittenIsAHole) {
+  const auto sparse = driver_.open(cluster_.url() + "/sparse", {.mode = Mode::kCreate}).value();
+  const auto stripe_bytes = static_cast<int64_t>(sparse->capabilities().stripe_bytes);
+  std::vector<std::byte> expected(static_cast<size_t>(2 * stripe_bytes + 100));
+  for (const int64_t at : {int64_t{0}, 2 * stripe_bytes}) {  // on the file's first server
+    std::copy_n(bytes_.begin(), 100, expected.begin() + at);
+    STRIA_EXPECT_OK(sparse->write(std::vector<storage::WriteSegment>{{at, bytes_.data(), 100}}));
+  }
+  STRIA_EXPECT_OK(sparse->sync());
+  for (int start = 0; start < 2; ++start) {
+    EXPECT_EQ(read_all(*sparse), expected);
+    cluster_.stop(1);
+    cluster_.stop(0);
+    cluster_.start(0);
+    cluster_.start(1);
+  }
+  STRIA_EXPECT_OK(write_all(*sparse, bytes_));
+  EXPECT_EQ(read_all(*sparse), bytes_);
+}
+
 }  // namespace
 }  // namespace stria::server

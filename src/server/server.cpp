@@ -120,10 +120,11 @@ Status Server::State::prepare() {
   shared->munge = options.munge;
   shared->encrypts = options.encrypts;
   shared->patience = options.patience;
-  STRIA_ASSIGN_OR_RETURN(shared->objects, Objects::open(directory.data_path(), most_open));
+  STRIA_ASSIGN_OR_RETURN(shared->objects, Objects::open(directory.data_path(), directory.record_path(), most_open));
   if (options.join.empty()) {
     STRIA_RETURN_IF_ERROR(directory.may_keep_names());
     STRIA_ASSIGN_OR_RETURN(shared->manager, Manager::open(directory.names_path(), options.ticket_life));
+    shared->manager->lives_with(shared->identity);
   } else {
     STRIA_ASSIGN_OR_RETURN(const wire::Address manager, wire::Address::parse(options.join));
     manager_link = std::make_unique<storage::ServerLink>(

@@ -40,6 +40,7 @@ enum class Kind : uint16_t {
   kServers = 0x19,
   kPulse = 0x1a,
   kSetOwnership = 0x1b,
+  kRetire = 0x1c,
   kWrite = 0x20,
   kRead = 0x21,
   kExtent = 0x22,

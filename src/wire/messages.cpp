@@ -125,8 +125,10 @@ void ServerPlace::get(Reader& reader) {
 Status check_servers(const Opened& opened) {
   for (const ServerPlace& slot : opened.slots) {
     if (slot.address.empty()) {
-      return Status(ErrorCode::kIo, "server " + std::to_string(slot.index) +
-                                        " is gone, and its part of the file with it: another directory answers at its address");
+      return Status(ErrorCode::kIo,
+                    "server " + std::to_string(slot.index) +
+                        " is gone, and its part of the file with it: another directory answers at its address, or it "
+                        "was taken out of the store");
     }
   }
   return {};
@@ -284,6 +286,26 @@ void PulseAnswer::get(Reader& reader) {
   get_bytes(reader, secret);
   now_ms = reader.fixed<uint64_t>();
   get_list(reader, remove, kMaxListed, [&](uint64_t& file) { file = reader.natural(); });
+}
+
+void Retire::put(Writer& writer) const {
+  put_natural(writer, server);
+  put_flag(writer, lost);
+}
+
+void Retire::get(Reader& reader) {
+  server = static_cast<int64_t>(reader.natural_up_to(kMaxServers));
+  lost = get_flag(reader);
+}
+
+void Retired::put(Writer& writer) const {
+  writer.natural(files);
+  put_flag(writer, done);
+}
+
+void Retired::get(Reader& reader) {
+  files = reader.natural();
+  done = get_flag(reader);
 }
 
 void StoreServers::put(Writer& writer) const {

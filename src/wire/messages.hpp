@@ -277,6 +277,23 @@ struct StoreServers {
   void get(Reader& reader);
 };
 
+/// Takes a server out of the store.
+struct Retire {
+  static constexpr const char* kName = "retire";
+  int64_t server = 0;  ///< its index
+  bool lost = false;   ///< even if files have parts on it
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+struct Retired {
+  static constexpr const char* kName = "retired";
+  uint64_t files = 0;  ///< that have a part on the server
+  bool done = false;
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
 // The I/O servers' messages.
 
 /// A request for the bytes of a region that lie on one slot. The bytes of a write follow as its

@@ -112,7 +112,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   read_as_any<wire::Failure, wire::Hello, wire::Challenge, wire::KeyProof, wire::Credential, wire::Open, wire::Opened,
               wire::Handle, wire::Path, wire::Renewed, wire::NewDirectory, wire::SetOwnership, wire::Rename, wire::Attributes,
               wire::List, wire::Listed, wire::Pulse, wire::PulseAnswer, wire::StoreServers, wire::Extent, wire::LocalFile,
-              wire::Scrub, wire::Scrubbed, wire::Figures, wire::LockRange, wire::Answer>(bytes);
+              wire::Scrub, wire::Scrubbed, wire::Figures, wire::LockRange, wire::Answer, wire::Retire, wire::Retired>(bytes);
   walk_region(bytes);
   open_records(bytes);
   return 0;

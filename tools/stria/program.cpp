@@ -60,6 +60,7 @@ void add_commands(CLI::App& app, Action& action) {
   add_key(app, action);
   add_scrub(app, action);
   add_status(app, action);
+  add_retire(app, action);
   add_mount(app, action);
 }
 

@@ -15,7 +15,7 @@ constexpr milliseconds kLongestLockWait{10000};
 constexpr milliseconds kLockSlice{250};  // a server that ends waits no longer for clients that wait
 
 bool is_of_manager(Kind kind) {
-  return kind >= Kind::kOpen && kind <= Kind::kSetOwnership;
+  return kind >= Kind::kOpen && kind <= Kind::kRetire;
 }
 
 bool moves_data(Kind kind) {

@@ -27,6 +27,7 @@ constexpr NamedKind kNamedKinds[] = {
     {Kind::kServers, "servers"},
     {Kind::kPulse, "pulse"},
     {Kind::kSetOwnership, "set_ownership"},
+    {Kind::kRetire, "retire"},
     {Kind::kWrite, "write"},
     {Kind::kRead, "read"},
     {Kind::kExtent, "extent"},

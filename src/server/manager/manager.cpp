@@ -51,6 +51,9 @@ Result<std::unique_ptr<Manager>> Manager::open(const std::string& path, std::chr
   STRIA_ASSIGN_OR_RETURN(const auto servers, manager->names_->servers());
   for (const Names::Server& server : servers) {
     manager->addresses_[server.index] = server.address;
+    if (server.retired) {
+      manager->retired_.insert(server.index);
+    }
   }
   return manager;
 }
@@ -164,6 +167,8 @@ Answer Manager::dispatch(const Question& question) {
       return answered(with_reserve([&] { return names_->sync(); }));
     case Kind::kServers:
       return answered(servers());
+    case Kind::kRetire:
+      return with<wire::Retire>(question, [&](const wire::Retire& request) { return retire(question, request); });
     case Kind::kPulse:
       if (!question.caller.trusted) {
         return {Status(ErrorCode::kPermissionDenied,

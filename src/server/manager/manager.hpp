@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -43,6 +44,8 @@ class Manager {
  public:
   /// Tickets are good for `ticket_life`.
   static Result<std::unique_ptr<Manager>> open(const std::string& path, std::chrono::milliseconds ticket_life);
+  /// The server with which the manager shares its process; it can't be taken out.
+  void lives_with(const wire::Identity& server) { own_server_ = server; }
   Manager(std::unique_ptr<Names> names, std::chrono::milliseconds ticket_life)
       : names_(std::move(names)), ticket_life_(ticket_life) {}
 
@@ -89,6 +92,7 @@ class Manager {
   wire::PulseAnswer store_of(int64_t server) const;
   Result<wire::PulseAnswer> pulse(const wire::Pulse& pulse);
   Result<wire::StoreServers> servers();
+  Result<wire::Retired> retire(const Question& question, const wire::Retire& request);
   std::vector<int64_t> heard_of_within(Clock::duration time) const;
 
   std::unique_ptr<Names> names_;
@@ -100,6 +104,9 @@ class Manager {
   std::map<uint64_t, Clock::time_point> nameless_;  // since when nobody had it open
   std::map<int64_t, Alive> alive_;
   std::map<int64_t, std::string> addresses_;
+  std::set<int64_t> retired_;
+  std::optional<wire::Identity> own_server_;
+  int64_t own_index_ = -1;
   size_t next_first_ = 0;
   int64_t ticks_ = 0;
 };

@@ -105,6 +105,9 @@ Result<wire::PulseAnswer> Manager::pulse(const wire::Pulse& said) {
   }
   STRIA_ASSIGN_OR_RETURN(const int64_t index, names_->register_server(said.server, said.address));
   give_address(index, said.address);
+  if (said.server == own_server_) {
+    own_index_ = index;
+  }
   const int64_t before_bytes = alive_[index].load_bytes;
   alive_[index] = {Clock::now(), said.total_bytes, said.free_bytes, before_bytes / 2 + said.busy_bytes};
   STRIA_RETURN_IF_ERROR(with_reserve([&] { return names_->removed(index, said.removed); }));
@@ -116,6 +119,9 @@ Result<wire::PulseAnswer> Manager::pulse(const wire::Pulse& said) {
 Result<wire::StoreServers> Manager::servers() {
   wire::StoreServers list;
   for (const auto& [index, address] : addresses_) {
+    if (retired_.contains(index)) {
+      continue;
+    }
     wire::StoreServers::Entry entry;
     entry.place = {index, address};
     if (const auto found = alive_.find(index); found != alive_.end()) {
@@ -127,6 +133,38 @@ Result<wire::StoreServers> Manager::servers() {
     list.servers.push_back(std::move(entry));
   }
   return list;
+}
+
+// A server that is up may go only if nothing is lost with it. One that was retired stays so: the
+// request may come twice.
+Result<wire::Retired> Manager::retire(const Question& question, const wire::Retire& request) {
+  if (!question.caller.is_super) {
+    return Status(ErrorCode::kPermissionDenied, "only root and the manager's user take a server out of the store");
+  }
+  if (!addresses_.contains(request.server)) {
+    return Status(ErrorCode::kNotFound, "the store has no server " + std::to_string(request.server));
+  }
+  if (request.server == own_index_) {
+    return Status(ErrorCode::kInvalidArgument,
+                  "server " + std::to_string(request.server) + " is the manager, without which there is no store");
+  }
+  wire::Retired answer;
+  STRIA_ASSIGN_OR_RETURN(answer.files, names_->count_parts(request.server));
+  if (answer.files > 0 && !request.lost && !retired_.contains(request.server)) {
+    return answer;
+  }
+  const std::vector<int64_t> up = heard_of_within(kAliveFor);
+  if (answer.files > 0 && std::find(up.begin(), up.end(), request.server) != up.end()) {
+    return Status(ErrorCode::kInvalidArgument, "server " + std::to_string(request.server) + " is up, and " +
+                                                   std::to_string(answer.files) +
+                                                   " files have a part on it: nothing is lost yet; end it first");
+  }
+  STRIA_RETURN_IF_ERROR(with_reserve([&] { return names_->retire(request.server); }));
+  retired_.insert(request.server);
+  addresses_[request.server].clear();
+  alive_.erase(request.server);
+  answer.done = true;
+  return answer;
 }
 
 }  // namespace stria::server

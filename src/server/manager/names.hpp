@@ -81,10 +81,17 @@ class Names {
   struct Server {
     int64_t index = 0;
     std::string address;
+    bool retired = false;
   };
-  /// Another server that had the address has none from now on.
+  /// Another server that had the address has none from now on. kInvalidArgument for one that was
+  /// retired.
   Result<int64_t> register_server(const wire::Identity& identity, const std::string& address);
   Result<std::vector<Server>> servers();
+  /// How many files have a part on the server, with a name or without.
+  Result<uint64_t> count_parts(int64_t server);
+  /// The server is none of the store's any more, and nothing is left for it to remove. It keeps its
+  /// number. Durable.
+  Status retire(int64_t server);
 
   /// The reply to the last change that a session asked for, so that the same request is not done
   /// twice.
@@ -117,6 +124,7 @@ class Names {
   Status take_address(int64_t server, const std::string& address);
   Status lose_name(const Entry& entry);
   Result<bool> is_empty(int64_t directory);
+  Result<bool> is_retired(int64_t server);
 
   std::unique_ptr<Database> database_;
   Reserve reserve_;

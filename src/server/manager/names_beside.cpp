@@ -1,4 +1,6 @@
 // What is kept beside names: servers, what they are to remove, and replies.
+#include <algorithm>
+
 #include "server/manager/names.hpp"
 #include "server/manager/names_fields.hpp"
 #include "wire/frame.hpp"
@@ -25,6 +27,10 @@ Status Names::bury(uint64_t file) {
     STRIA_RETURN_IF_ERROR(found.status());
   }
   for (const int64_t server : servers) {
+    STRIA_ASSIGN_OR_RETURN(const bool retired, is_retired(server));
+    if (retired) {
+      continue;
+    }
     STRIA_RETURN_IF_ERROR(database_->run("INSERT OR IGNORE INTO dead VALUES (?, ?)", server, static_cast<int64_t>(file)));
   }
   return database_->run("DELETE FROM inodes WHERE id = ? AND named = 0", static_cast<int64_t>(file));
@@ -76,6 +82,11 @@ Result<int64_t> Names::register_server(const wire::Identity& identity, const std
     STRIA_RETURN_IF_ERROR(take_address(index, address));
     return index;
   }
+  STRIA_ASSIGN_OR_RETURN(const bool retired, is_retired(index));
+  if (retired) {
+    return Status(ErrorCode::kInvalidArgument, "server " + std::to_string(index) +
+                                                   " was taken out of the store: to join anew, start it in an empty directory");
+  }
   if (moved) {
     dirty_ = true;
     STRIA_RETURN_IF_ERROR(database_->run("UPDATE servers SET address = ? WHERE id = ?", std::string_view(address), index));
@@ -86,12 +97,42 @@ Result<int64_t> Names::register_server(const wire::Identity& identity, const std
 
 Result<std::vector<Names::Server>> Names::servers() {
   std::vector<Server> servers;
-  Query query = database_->query("SELECT id, address FROM servers ORDER BY id");
+  Query query =
+      database_->query("SELECT id, address, EXISTS (SELECT 1 FROM meta WHERE key = 'retired ' || id) FROM servers ORDER BY id");
   while (query.next()) {
-    servers.push_back({query.number(0), query.text(1)});
+    servers.push_back({query.number(0), query.text(1), query.number(2) != 0});
   }
   STRIA_RETURN_IF_ERROR(query.status());
   return servers;
+}
+
+Result<bool> Names::is_retired(int64_t server) {
+  Query found = database_->query("SELECT 1 FROM meta WHERE key = 'retired ' || ?", server);
+  const bool retired = found.next();
+  STRIA_RETURN_IF_ERROR(found.status());
+  return retired;
+}
+
+Result<uint64_t> Names::count_parts(int64_t server) {
+  uint64_t count = 0;
+  Query files = database_->query("SELECT servers FROM inodes WHERE directory = 0");
+  while (files.next()) {
+    const std::vector<int64_t> on = decode_servers(files.bytes(0));
+    count += std::find(on.begin(), on.end(), server) == on.end() ? 0 : 1;
+  }
+  STRIA_RETURN_IF_ERROR(files.status());
+  return count;
+}
+
+Status Names::retire(int64_t server) {
+  Transaction transaction(*database_);
+  STRIA_RETURN_IF_ERROR(transaction.status());
+  STRIA_RETURN_IF_ERROR(database_->run("UPDATE servers SET address = x'' WHERE id = ?", server));
+  STRIA_RETURN_IF_ERROR(database_->run("DELETE FROM dead WHERE server = ?", server));
+  STRIA_RETURN_IF_ERROR(database_->run("INSERT OR IGNORE INTO meta VALUES ('retired ' || ?, 1)", server));
+  STRIA_RETURN_IF_ERROR(transaction.commit());
+  dirty_ = true;
+  return sync();
 }
 
 Status Names::remember(const wire::Identity& session, uint64_t request, std::span<const std::byte> reply) {

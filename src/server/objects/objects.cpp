@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 
+#include "server/objects/block_content.hpp"
 #include "server/objects/store_directory.hpp"
 #include "wire/key.hpp"
 
@@ -15,26 +17,58 @@ namespace stria::server {
 namespace {
 
 constexpr size_t kMostRemembered = 100000;
+// By then the system has written most names by itself, and a sync of their folder costs little.
+constexpr int64_t kSecondsToNote = 10;
 
 std::string sums_path(const std::string& path) {
   return path + ".sums";
 }
 
+/// The files of which the folder has a part.
+Status add_parts_in(const std::string& folder, std::vector<uint64_t>& files) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    const uint64_t file = std::strtoull(name.c_str(), nullptr, 16);
+    if (name == part_name(file)) {
+      files.push_back(file);
+    }
+  }
+  return error ? Status::from_errno(error.value(), "list '" + folder + "' on the server") : Status();
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Objects>> Objects::open(const std::string& directory, size_t most_open) {
-  auto objects = std::make_unique<Objects>(directory, most_open);
+Result<std::unique_ptr<Objects>> Objects::open(const std::string& directory, const std::string& record, size_t most_open) {
+  auto objects = std::make_unique<Objects>(directory, record, most_open);
   wire::randomise(std::as_writable_bytes(std::span(&objects->run_, 1)));
   for (size_t folder = 0; folder < kFolders; ++folder) {
     const std::string path = objects->folder_path(folder);
     if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
       return Status::from_errno(errno, "make '" + path + "'");
     }
-    // A server that was killed may have left names there that it had not synced.
-    objects->unsynced_folders_[folder] = true;
   }
   STRIA_RETURN_IF_ERROR(sync_directory(directory));
+  STRIA_RETURN_IF_ERROR(objects->make_record());
   return objects;
+}
+
+Objects::~Objects() {
+  note_older(0);
+}
+
+/// Where there is no record yet, its first entries are the parts that are there.
+Status Objects::make_record() {
+  if (record_.exists()) {
+    return {};
+  }
+  std::vector<uint64_t> files;
+  for (size_t folder = 0; folder < kFolders; ++folder) {
+    const size_t before = files.size();
+    STRIA_RETURN_IF_ERROR(add_parts_in(folder_path(folder), files));
+    STRIA_RETURN_IF_ERROR(files.size() == before ? Status() : sync_folder(folder));
+  }
+  return record_.make(files);
 }
 
 std::string Objects::folder_path(size_t folder) const {
@@ -43,12 +77,7 @@ std::string Objects::folder_path(size_t folder) const {
 }
 
 std::string Objects::path_of(uint64_t file) const {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string name = folder_path(folder_of(file)) + "/";
-  for (int shift = 60; shift >= 0; shift -= 4) {
-    name += kDigits[file >> shift & 15];
-  }
-  return name;
+  return folder_path(folder_of(file)) + "/" + part_name(file);
 }
 
 /// Closes objects that are not in use, the oldest first.
@@ -100,11 +129,17 @@ Result<std::shared_ptr<Object>> Objects::open_object(uint64_t file, bool create)
   if (missing && access(sums_path(path).c_str(), F_OK) == 0) {
     return Status(ErrorCode::kCorrupted, "'" + path + "' is missing on the server, and its checksums are there");
   }
+  const bool noted = record_.has(file);
+  if (missing && noted) {
+    return Status(ErrorCode::kCorrupted, "'" + path +
+                                             "', a part of the file, is lost: the server had it, and neither it nor its "
+                                             "checksums are there now; bring them back, or remove the file");
+  }
   if (missing && !create) {
     return std::shared_ptr<Object>();
   }
   if (missing) {
-    unsynced_folders_[folder_of(file)] = true;
+    folders_[folder_of(file)].unsynced = true;
     descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   }
   struct stat details = {};
@@ -121,6 +156,9 @@ Result<std::shared_ptr<Object>> Objects::open_object(uint64_t file, bool create)
     ::close(descriptor);
     return sums.status();
   }
+  if (!noted) {
+    unnoted_.emplace(file, now_s());
+  }
   return std::make_shared<Object>(path, descriptor, std::move(*sums), bytes);
 }
 
@@ -130,15 +168,50 @@ Status Objects::sync(uint64_t file) {
     return {};
   }
   STRIA_RETURN_IF_ERROR(object->sync());
-  const size_t folder = folder_of(file);
-  if (!unsynced_folders_[folder].exchange(false)) {
+  STRIA_RETURN_IF_ERROR(sync_folder(folder_of(file)));
+  return note(file);
+}
+
+Status Objects::sync_folder(size_t folder) {
+  const std::lock_guard lock(folders_[folder].mutex);
+  if (!folders_[folder].unsynced.exchange(false)) {
     return {};
   }
   const Status outcome = sync_directory(folder_path(folder));
   if (!outcome.ok()) {
-    unsynced_folders_[folder] = true;
+    folders_[folder].unsynced = true;
   }
   return outcome;
+}
+
+Status Objects::note(uint64_t file) {
+  const std::lock_guard lock(mutex_);
+  const auto found = unnoted_.find(file);
+  if (found == unnoted_.end()) {
+    return {};
+  }
+  STRIA_RETURN_IF_ERROR(record_.add(file));
+  unnoted_.erase(found);
+  return {};
+}
+
+/// Notes the parts that have been there for so long. What can't be noted now is tried again.
+void Objects::note_older(int64_t seconds) {
+  std::vector<uint64_t> files;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [file, since] : unnoted_) {
+      if (now_s() - since >= seconds) {
+        files.push_back(file);
+      }
+    }
+  }
+  for (const uint64_t file : files) {
+    if (sync_folder(folder_of(file)).ok()) {
+      static_cast<void>(note(file));
+    }
+  }
+  static_cast<void>(record_.sync());
 }
 
 Status Objects::remove(uint64_t file) {
@@ -151,6 +224,8 @@ Status Objects::remove(uint64_t file) {
     removed_.clear();
   }
   removed_.insert(file);
+  unnoted_.erase(file);
+  record_.remove(file);
   const std::string path = path_of(file);
   unlink(sums_path(path).c_str());
   const bool gone = unlink(path.c_str()) == 0 || errno == ENOENT;
@@ -168,6 +243,7 @@ void Objects::rest() {
   for (const auto& object : objects) {
     object->rest(false);
   }
+  note_older(kSecondsToNote);
 }
 
 std::pair<int64_t, int64_t> Objects::space() const {

@@ -1,7 +1,8 @@
 // All files of which one server has bytes, each with its checksums, in folders of its directory.
 //
 // Those used last stay open; fewer do when descriptors run out. Invariant: an object in use is not
-// closed, because its locks would not keep out a user that opens it again.
+// closed, because its locks would not keep out a user that opens it again. A part that the disk has
+// lost is an error (part_record.hpp), once it was synced or was there for ten seconds.
 // Cost: two descriptors and two mappings for each open object.
 #pragma once
 
@@ -17,6 +18,7 @@
 #include <utility>
 
 #include "server/objects/object.hpp"
+#include "server/objects/part_record.hpp"
 #include "stria/status.hpp"
 
 namespace stria::server {
@@ -26,18 +28,25 @@ class Objects {
  public:
   static constexpr size_t kMostOpen = 1024;
 
-  /// Keeps at most `most_open` unused objects open. \pre the directory exists; makes its
-  /// sub-directories
-  static Result<std::unique_ptr<Objects>> open(const std::string& directory, size_t most_open = kMostOpen);
-  Objects(std::string directory, size_t most_open) : directory_(std::move(directory)), most_open_(most_open) {}
+  /// Keeps at most `most_open` unused objects open. \pre `directory` exists; makes its
+  /// sub-directories, and `record` beside it
+  static Result<std::unique_ptr<Objects>> open(const std::string& directory, const std::string& record,
+                                               size_t most_open = kMostOpen);
+  Objects(std::string directory, const std::string& record, size_t most_open)
+      : directory_(std::move(directory)), most_open_(most_open), record_(record) {}
+  Objects(const Objects&) = delete;
+  Objects& operator=(const Objects&) = delete;
+  ~Objects();
 
-  /// The file's object; null when it has none and none is to be made.
+  /// The file's object; null when it has none and none is to be made. kCorrupted when it had one
+  /// that is lost, or is damaged as a whole.
   Result<std::shared_ptr<Object>> find(uint64_t file, bool create);
   /// Makes the file's bytes, and that it has any, survive a power loss.
   Status sync(uint64_t file);
   /// Removes the bytes for good; the number is not used again.
   Status remove(uint64_t file);
-  /// To be called every second or so: notes on the disk which objects are synced.
+  /// To be called every second or so: notes on the disk which objects are synced, and which there
+  /// are.
   void rest();
   size_t open_count();
   /// Total and free bytes of the file system.
@@ -50,9 +59,16 @@ class Objects {
   std::string folder_path(size_t folder) const;
   void drop_oldest(size_t keep);
   Result<std::shared_ptr<Object>> open_object(uint64_t file, bool create);
+  Status make_record();
+  /// The names in the folder survive a power loss.
+  Status sync_folder(size_t folder);
+  /// \pre the folder with the file's part is synced
+  Status note(uint64_t file);
+  void note_older(int64_t seconds);
 
   std::string directory_;
   size_t most_open_;
+  PartRecord record_;
   uint64_t run_ = 0;
   std::mutex mutex_;
   struct Entry {
@@ -62,7 +78,13 @@ class Objects {
   std::unordered_map<uint64_t, Entry> open_;
   std::list<uint64_t> ages_;  // used last first
   std::unordered_set<uint64_t> removed_;
-  std::array<std::atomic<bool>, kFolders> unsynced_folders_{};
+  std::unordered_map<uint64_t, int64_t> unnoted_;  // parts that aren't in the record; since when
+  struct Folder {
+    std::mutex mutex;  // held while it is synced: whoever finds it synced may rely on that
+    // A server that was killed may have left names there that it had not synced.
+    std::atomic<bool> unsynced = true;
+  };
+  std::array<Folder, kFolders> folders_;
 };
 
 }  // namespace stria::server

@@ -4,6 +4,7 @@
 //   stria_store     "stria store 3", the server's identity, its store's; locked while it runs
 //   names.sqlite    the manager's, see names.hpp
 //   data/xx/…       the objects and their checksums, see docs/formats/store.md
+//   parts/…         which objects there are, see part_record.hpp
 //
 // No name in it comes from a client.
 #pragma once
@@ -36,6 +37,7 @@ class StoreDirectory {
   Status may_keep_names() const;
   std::string names_path() const { return path_ + "/names.sqlite"; }
   std::string data_path() const { return path_ + "/data"; }
+  std::string record_path() const { return path_ + "/parts"; }
 
  private:
   explicit StoreDirectory(std::string path) : path_(std::move(path)) {}

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "storage/striped/pass.hpp"
 #include "store/progress.hpp"
@@ -52,20 +53,95 @@ const char* name_of(wire::BlockFault fault) {
   return kNames[static_cast<size_t>(fault) - 1];
 }
 
-void find_files(const std::string& url, std::vector<std::string>& files) {
-  if (!attributes_of(url).is_directory) {
-    files.push_back(url);
-    return;
-  }
-  for (const wire::Listed::Entry& entry : entries_of(url)) {
-    find_files(joined(url, entry.name), files);
-  }
-}
+// A file or directory, or a server's part of a file.
+constexpr const char* kNotLookedAt = "not looked at";
 
 /// The scrub of a whole store or a part of it.
 class Scrubbing {
  public:
   explicit Scrubbing(const Arguments& arguments) : arguments_(arguments), progress_(0) {}
+
+  /// All files there, one after another. What can't be looked at doesn't keep the rest.
+  void look_below(const std::string& url) {
+    if (is_directory(url)) {
+      for_directory(url);
+    } else {
+      for_file(url);
+    }
+  }
+
+  int report() const {
+    int64_t wrong = 0;
+    std::set<std::string> paths;
+    std::set<std::string> missed;
+    for (const json& fault : faults_) {
+      const bool accepted = arguments_.accept && fault["fault"] == name_of(wire::BlockFault::kInFlight);
+      wrong += accepted ? 0 : 1;
+      paths.insert(fault["path"].get<std::string>());
+      if (fault["fault"] == kNotLookedAt) {
+        missed.insert(fault["path"].get<std::string>());
+      }
+    }
+    if (arguments_.as_json) {
+      const json all = {{"files", files_}, {"bytes", bytes_}, {"faults", faults_}, {"accepted", arguments_.accept}};
+      fmt::print("{}\n", all.dump(2, ' ', false, json::error_handler_t::replace));
+      return wrong == 0 ? kDone : kAnswerIsNo;
+    }
+    for (const json& fault : faults_) {
+      fmt::print("{}: {}\n", fault["path"].get<std::string>(), line_of(fault));
+    }
+    const std::string not_seen =
+        missed.empty() ? "" : fmt::format(", {} of which can't be looked at as a whole", missed.size());
+    fmt::print("{} files, {}: {}\n", files_, readable(bytes_),
+               faults_.empty() ? "every block is as it was written"
+                               : fmt::format("{} faults in {} files{}", faults_.size(), paths.size(), not_seen));
+    return wrong == 0 ? kDone : kAnswerIsNo;
+  }
+
+ private:
+  struct Slot {
+    int64_t number = 0;
+    int64_t next_block = 0;
+    bool done = false;
+  };
+
+  void for_directory(const std::string& url) {
+    std::vector<wire::Listed::Entry> entries;
+    attempt(url, [&] { entries = entries_of(url); });
+    for (const wire::Listed::Entry& entry : entries) {
+      const std::string below = joined(url, entry.name);
+      if (entry.is_directory) {
+        for_directory(below);
+      } else {
+        for_file(below);
+      }
+    }
+  }
+
+  void for_file(const std::string& url) {
+    ++files_;
+    attempt(url, [&] { look_at(url); });
+  }
+
+  /// What was removed meanwhile is no fault. What the user has named must be there and open to
+  /// them; and without the manager nothing can be looked at.
+  template <typename Body>
+  void attempt(const std::string& url, Body body) {
+    try {
+      body();
+    } catch (const Error& error) {
+      const bool is_gone = error.code() == ErrorCode::kIo;
+      if (url == arguments_.path && !is_gone) {
+        throw;
+      }
+      if (is_gone) {
+        static_cast<void>(servers_of(find_in_store(url), arguments_.path));
+      }
+      if (error.code() != ErrorCode::kNotFound) {
+        faults_.push_back({{"path", url}, {"fault", kNotLookedAt}, {"message", error.what()}});
+      }
+    }
+  }
 
   void look_at(const std::string& url) {
     const File file(url, arguments_.accept);
@@ -78,33 +154,7 @@ class Scrubbing {
       ask(file, slots);
       progress_.say(bytes_);
     }
-    ++files_;
   }
-
-  int report() const {
-    int64_t wrong = 0;
-    for (const json& fault : faults_) {
-      wrong += arguments_.accept && fault["fault"] == name_of(wire::BlockFault::kInFlight) ? 0 : 1;
-    }
-    if (arguments_.as_json) {
-      const json all = {{"files", files_}, {"bytes", bytes_}, {"faults", faults_}, {"accepted", arguments_.accept}};
-      fmt::print("{}\n", all.dump(2, ' ', false, json::error_handler_t::replace));
-      return wrong == 0 ? kDone : kAnswerIsNo;
-    }
-    for (const json& fault : faults_) {
-      fmt::print("{}: {}\n", fault["path"].get<std::string>(), line_of(fault));
-    }
-    fmt::print("{} files, {}: {}\n", files_, readable(bytes_),
-               faults_.empty() ? "every block is as it was written" : fmt::format("{} faults", faults_.size()));
-    return wrong == 0 ? kDone : kAnswerIsNo;
-  }
-
- private:
-  struct Slot {
-    int64_t number = 0;
-    int64_t next_block = 0;
-    bool done = false;
-  };
 
   void ask(const File& file, std::vector<Slot>& slots) {
     std::vector<storage::Store::Borrowed> links;
@@ -131,8 +181,9 @@ class Scrubbing {
   void take(const File& file, Slot& slot, const storage::Call& call) {
     const wire::ServerPlace& server = file.place.slots[static_cast<size_t>(slot.number)];
     json fault = {{"path", file.url}, {"server", server.address}};
-    if (call.outcome.code() == ErrorCode::kCorrupted) {
-      fault["fault"] = name_of(wire::BlockFault::kDamaged);
+    const bool is_damaged = call.outcome.code() == ErrorCode::kCorrupted;
+    if (is_damaged || call.outcome.code() == ErrorCode::kIo) {
+      fault["fault"] = is_damaged ? name_of(wire::BlockFault::kDamaged) : kNotLookedAt;
       fault["message"] = call.outcome.message();
       faults_.push_back(fault);
       slot.done = true;
@@ -177,12 +228,8 @@ class Scrubbing {
 };
 
 int run(const Arguments& arguments) {
-  std::vector<std::string> files;
-  find_files(arguments.path, files);
   Scrubbing scrubbing(arguments);
-  for (const std::string& file : files) {
-    scrubbing.look_at(file);
-  }
+  scrubbing.look_below(arguments.path);
   return scrubbing.report();
 }
 

@@ -64,7 +64,8 @@ std::string store_text(const std::string& url, const json& description) {
         "  {} bytes in stripes of {} on {} servers:", description["bytes"].is_null() ? "?" : description["bytes"].dump(),
         readable(description["stripe_bytes"].get<int64_t>()), description["servers"].size());
     for (const json& server : description["servers"]) {
-      text += " " + server["address"].get<std::string>();
+      const auto address = server["address"].get<std::string>();
+      text += " " + (address.empty() ? "(gone)" : address);
     }
     text += "\n";
   }

@@ -28,6 +28,7 @@ void add_stat(CLI::App& app, Action& action);
 void add_chmod(CLI::App& app, Action& action);  ///< also chown
 void add_key(CLI::App& app, Action& action);
 void add_df(CLI::App& app, Action& action);
+void add_retire(CLI::App& app, Action& action);
 void add_scrub(CLI::App& app, Action& action);
 void add_status(CLI::App& app, Action& action);
 void add_mount(CLI::App& app, Action& action);

@@ -1,0 +1,46 @@
+// Which files have a part on this server.
+//
+// Problem: a part that the disk has lost, data and checksums, looks like one that was never
+// written, and that reads as zeros.
+// Method: an empty file for each part, in a directory of its own, so that what takes the parts of a
+// folder leaves their names here. Invariant: a file is in the record only when the name of its part
+// survives a power loss, and until the part is removed. So a part that isn't there, and is in the
+// record, is lost.
+// Cost: an inode a part; a system call when a part is opened or isn't there; no sync that a request
+// waits for.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "stria/status.hpp"
+
+namespace stria::server {
+
+/// Thread-safe.
+class PartRecord {
+ public:
+  explicit PartRecord(std::string directory) : directory_(std::move(directory)) {}
+
+  /// False for a new store, and for one of an earlier version.
+  bool exists() const;
+  /// Makes the record, durably, with the files that have a part already.
+  Status make(std::span<const uint64_t> files);
+  bool has(uint64_t file) const;
+  /// Until sync() a power loss may undo it. \pre the part's name survives a power loss
+  Status add(uint64_t file);
+  /// To be called before the part goes.
+  void remove(uint64_t file);
+  Status sync();
+
+ private:
+  std::string directory_;
+  std::atomic<bool> unsynced_ = false;
+};
+
+/// A file's number in 16 hexadecimal digits, the name of its part.
+std::string part_name(uint64_t file);
+
+}  // namespace stria::server

@@ -1,0 +1,90 @@
+// stria retire: takes a server out of a store.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "store/store_command.hpp"
+
+namespace stria::tool {
+
+namespace {
+
+constexpr size_t kMostNamed = 10;  // of the files that a refusal names
+
+struct Arguments {
+  std::string url;
+  std::string server;
+  bool lost = false;
+};
+
+wire::ServerPlace find_server(const Arguments& arguments) {
+  for (const auto& server : servers_of(find_in_store(arguments.url), arguments.url).servers) {
+    if (server.place.address == arguments.server || std::to_string(server.place.index) == arguments.server) {
+      return server.place;
+    }
+  }
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' has no server '{}': name one by its number or its address, as "
+                                                       "'stria df' shows them",
+                                                       arguments.url, arguments.server));
+}
+
+/// Adds files below the directory that have a part on the server, until there are enough.
+void find_files_on(int64_t server, const std::string& url, std::vector<std::string>& found) {
+  const auto is_on = [&](const wire::ServerPlace& slot) { return slot.index == server; };
+  for (const wire::Listed::Entry& entry : entries_of(url)) {
+    const std::string below = joined(url, entry.name);
+    if (found.size() == kMostNamed) {
+      return;
+    }
+    if (entry.is_directory) {
+      find_files_on(server, below, found);
+    } else if (const auto slots = attributes_of(below).place.slots; std::any_of(slots.begin(), slots.end(), is_on)) {
+      found.push_back(below);
+    }
+  }
+}
+
+/// Says which files keep the server.
+int refuse(const Arguments& arguments, int64_t server, uint64_t count) {
+  std::vector<std::string> files;
+  find_files_on(server, arguments.url, files);
+  std::string text = fmt::format("stria: {} files have a part on server {}, so it stays:\n", count, server);
+  for (const std::string& file : files) {
+    text += fmt::format("  {}\n", file);
+  }
+  if (files.size() < count) {
+    text += fmt::format("  and {} more\n", count - files.size());
+  }
+  fmt::print(stderr, "{}Remove them first; or give them up with --lost, if the server won't come back.\n", text);
+  return kAnswerIsNo;
+}
+
+int run(const Arguments& arguments) {
+  const wire::ServerPlace server = find_server(arguments);
+  const StoreFile root = find_in_store(arguments.url);
+  const auto reply = root.store->ask_manager(wire::Kind::kRetire, wire::encode(wire::Retire{server.index, arguments.lost}));
+  reply.status().with_context(arguments.url).throw_if_error();
+  const auto answer = wire::decode<wire::Retired>(*reply).value();
+  if (!answer.done) {
+    return refuse(arguments, server.index, answer.files);
+  }
+  const std::string name = server.address.empty() ? "" : fmt::format(" ({})", server.address);
+  fmt::print("server {}{} is none of the store's any more\n", server.index, name);
+  if (answer.files > 0) {
+    fmt::print("{} files have lost a part: 'stria scrub {}' names them; remove them\n", answer.files, arguments.url);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_retire(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("retire", "take a server that is dead or empty out of a store");
+  command->add_option("store", arguments->url, "stria://SERVER")->required();
+  command->add_option("server", arguments->server, "its number or its address, as df shows them")->required();
+  command->add_flag("--lost", arguments->lost, "even if files have parts there, which are lost with it");
+  command->callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
+}
+
+}  // namespace stria::tool
