@@ -95,6 +95,11 @@ def test_what_is_no_communicator(path, call, comm):
     assert not path.exists()
 
 
+def test_a_communicator_in_the_place_of_what_is_read(made):
+    with pytest.raises(TypeError, match="pass the communicator as comm="):
+        stria.read(made, Communicator())
+
+
 @pytest.mark.parametrize("comm", [0, np.int32(0), Communicator()])
 def test_communicators_without_mpi(path, comm):
     with pytest.raises(stria.UnsupportedError, match="needs a running MPI"):

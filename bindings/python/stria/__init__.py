@@ -151,6 +151,8 @@ def read(
     None for all: a dictionary of arrays, whole on every rank; or a dictionary of arrays and
     DistributedArrays, into which is read and which is returned. UnsupportedError names the first
     dataset that can't be read. Collective over `comm`."""
+    if hasattr(wanted, "py2f"):
+        raise errors.WrongTypeError("the second argument of read() says what is read: pass the communicator as comm=")
     return _whole.read(open(path, comm, verify=verify, hints=hints), wanted)
 
 
