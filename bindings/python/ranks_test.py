@@ -184,9 +184,33 @@ def test_communicators_that_are_none(path):
             stria.create(path, 987654)
 
 
+@pytest.mark.parametrize("wrong", ["w", True, 0.5, MPI.DOUBLE, MPI.GROUP_EMPTY, MPI], ids=repr)
+def test_what_is_no_communicator(path, wrong):
+    with pytest.raises(TypeError, match="is no communicator: pass one of mpi4py"):
+        stria.create(path, wrong)
+    with stria.create(path, comm.py2f()) as f:
+        f.create_dataset("x", (1,))
+
+
+def test_rows_of_all_ranks_one_by_one(path):
+    with stria.create(path, comm) as f:
+        f.create_dataset("x", (3 * ranks, 2)).put_rows(np.full((3, 2), rank))
+    with stria.open(path, comm) as f:
+        assert [row.tolist() for row in f["x"]] == [[r, r] for r in range(ranks) for _ in range(3)]
+
+
+def test_lists_of_many_elements_of_all_ranks(path):
+    mine = np.flatnonzero(np.random.default_rng(3).integers(0, ranks, 600) == rank)
+    with stria.create(path, comm) as f:
+        f.create_dataset("x", (600,), "i4")[mine[::-1]] = mine[::-1] + 1
+    with stria.open(path, comm, verify=True) as f:
+        assert f["x"][mine].tolist() == (mine + 1).tolist() and f["x"][...].tolist() == list(range(1, 601))
+
+
 def test_errors_are_the_same_everywhere(path):
-    with pytest.raises(stria.NotFoundError):
+    with pytest.raises(stria.NotFoundError) as missing:
         stria.open(path, comm)
+    assert (missing.value.errno, missing.value.filename) == (2, path)
     with pytest.raises(ValueError), stria.create(path, comm) as f:
         f.create_dataset("x", (3, rank + (ranks == 1) * -5))
         if ranks == 1:

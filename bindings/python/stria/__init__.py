@@ -14,14 +14,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _whole, errors, trace
-from ._attributes import Attributes, Reference
-from ._file import Commit, Dataset, Elements, File
+from ._attributes import Attributes, Reference, Unreadable
+from ._elements import Elements
+from ._file import Commit, Dataset, File
 from ._library import library_for
+from ._options import DatasetOptions
 from ._whole import DistributedArray
 from .errors import *  # noqa: F403 - the exceptions' names are there to be caught
+from .errors import of_file
 
 if TYPE_CHECKING:
     import pandas
+    from typing_extensions import Unpack
 
 __all__ = [
     "Attributes",
@@ -30,7 +34,9 @@ __all__ = [
     "DistributedArray",
     "Elements",
     "File",
+    "DatasetOptions",
     "Reference",
+    "Unreadable",
     "append",
     "create",
     "drain_staged",
@@ -77,7 +83,8 @@ def create(
     options = {**(hints or {}), "sync": sync, "checksums": checksums, "track_order": track_order}
     if format is not None:
         options["format"] = format
-    handle = library.create(number, os.fspath(path), {str(k): _text(v) for k, v in options.items()})
+    with of_file(os.fspath(path)):
+        handle = library.create(number, os.fspath(path), {str(k): _text(v) for k, v in options.items()})
     return File(library, handle, os.fspath(path), writing=True)
 
 
@@ -88,7 +95,8 @@ def open(  # noqa: A001 - as gzip, bz2 and h5py have it
     Collective over `comm`."""
     library, number = library_for(comm)
     options = {**(hints or {}), "verify": verify}
-    handle = library.open(number, os.fspath(path), {str(k): _text(v) for k, v in options.items()})
+    with of_file(os.fspath(path)):
+        handle = library.open(number, os.fspath(path), {str(k): _text(v) for k, v in options.items()})
     return File(library, handle, os.fspath(path), writing=False)
 
 
@@ -100,7 +108,8 @@ def append(
     once. Collective over `comm`."""
     library, number = library_for(comm)
     options = {**(hints or {}), "sync": sync}
-    handle = library.append(number, os.fspath(path), {str(k): _text(v) for k, v in options.items()})
+    with of_file(os.fspath(path)):
+        handle = library.append(number, os.fspath(path), {str(k): _text(v) for k, v in options.items()})
     return File(library, handle, os.fspath(path), writing=True)
 
 
@@ -110,17 +119,24 @@ def write(
     comm: Any = None,
     *,
     attrs: "Mapping[str, Any] | None" = None,
+    sync: bool = True,
+    checksums: bool = True,
+    track_order: bool = False,
+    format: "str | None" = None,
     hints: "Mapping[str, Any] | None" = None,
-    **options: Any,
+    **options: "Unpack[DatasetOptions]",
 ) -> None:
     """Makes a file of whole datasets in one call. A value is an array of numbers, records or
     strings, or what NumPy makes one of, the same on all ranks, which rank 0 writes; or a
-    DistributedArray, of which every rank writes its box. `attrs` are the file's. Other options are
-    those of create_dataset(). Collective over `comm`.
+    DistributedArray, of which every rank writes its box. `attrs` are the file's; `sync`,
+    `checksums`, `track_order`, `format` and `hints` are those of create(). Other options are those
+    of create_dataset(), such as `compress`, for every dataset but strings and those without
+    dimensions. Collective over `comm`.
 
         stria.write("step.h5", {"dens": DistributedArray(dens, start, shape, ghosts=4)}, comm)
     """
-    _whole.write(create(path, comm, hints=hints), values, comm, attrs, options)
+    made = create(path, comm, sync=sync, checksums=checksums, track_order=track_order, format=format, hints=hints)
+    _whole.write(made, values, comm, attrs, options)
 
 
 def read(
@@ -135,13 +151,16 @@ def read(
     None for all: a dictionary of arrays, whole on every rank; or a dictionary of arrays and
     DistributedArrays, into which is read and which is returned. UnsupportedError names the first
     dataset that can't be read. Collective over `comm`."""
+    if hasattr(wanted, "py2f"):
+        raise errors.WrongTypeError("the second argument of read() says what is read: pass the communicator as comm=")
     return _whole.read(open(path, comm, verify=verify, hints=hints), wanted)
 
 
 def inspect(path: "str | os.PathLike[str]", comm: Any = None) -> "list[dict[str, Any]]":
-    """What each dataset of a file is: its path, type, shape and attributes, with None for one that
-    can't be read. It is a table as pandas
-    takes it: pandas.DataFrame(stria.inspect(path)). Collective over `comm`."""
+    """What the datasets of a file are: the path, type, shape and attributes of each. The file, as
+    "/", and groups with attributes come before, of the type "group" and the shape None. An
+    attribute or dataset that can't be read is an Unreadable, which says why. It is a table as
+    pandas takes it: pandas.DataFrame(stria.inspect(path)). Collective over `comm`."""
     return _whole.inspect(open(path, comm))
 
 
@@ -166,14 +185,16 @@ def drain_staged(place: "str | os.PathLike[str]") -> list[str]:
     """Brings whole files to their own place that a killed program has left where the hint
     `stria_staging` was `place`, and removes what isn't whole; never what a live program works on.
     Returns their paths. One process calls it."""
-    return library_for(None)[0].drain_staged(os.fspath(place))
+    with of_file(os.fspath(place)):
+        return library_for(None)[0].drain_staged(os.fspath(place))
 
 
 def remove_abandoned(directory: "str | os.PathLike[str]", prefix: str) -> list[str]:
     """Removes files that a killed program left in `directory` under their temporary names, where
     the name begins with `prefix`; never one that a live program still writes. Returns their paths.
     One process calls it."""
-    return library_for(None)[0].remove_abandoned(os.fspath(directory), prefix)
+    with of_file(os.fspath(directory)):
+        return library_for(None)[0].remove_abandoned(os.fspath(directory), prefix)
 
 
 def hint_problems(hints: "Mapping[str, Any]") -> list[str]:
@@ -183,17 +204,20 @@ def hint_problems(hints: "Mapping[str, Any]") -> list[str]:
 
 def path_exists(path: "str | os.PathLike[str]") -> bool:
     """Whether a file or directory has the name, here or in a store (stria://, rados://)."""
-    return library_for(None)[0].path_exists(os.fspath(path))
+    with of_file(os.fspath(path)):
+        return library_for(None)[0].path_exists(os.fspath(path))
 
 
 def list_directory(directory: "str | os.PathLike[str]") -> list[str]:
     """The names in a directory, here or in a store, sorted."""
-    return library_for(None)[0].list_directory(os.fspath(directory))
+    with of_file(os.fspath(directory)):
+        return library_for(None)[0].list_directory(os.fspath(directory))
 
 
 def remove_file(path: "str | os.PathLike[str]") -> None:
     """Removes a file, here or in a store."""
-    library_for(None)[0].remove_file(os.fspath(path))
+    with of_file(os.fspath(path)):
+        library_for(None)[0].remove_file(os.fspath(path))
 
 
 __version__ = library_for(None)[0].version()

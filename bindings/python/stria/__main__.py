@@ -8,7 +8,7 @@ import stria
 
 def _inspect(path: str) -> int:
     for one in stria.inspect(path):
-        print(f"{one['path']}: {one['type']} {one['shape']}")
+        print(f"{one['path']}: {one['type']}" + ("" if one["shape"] is None else f" {one['shape']}"))
         for name, value in one["attributes"].items():
             print(f"  {name} = {value}")
     return 0

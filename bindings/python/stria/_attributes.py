@@ -7,7 +7,7 @@ import numpy as np
 
 from ._numbers import HALF, array_of, as_numbers
 from ._strings import texts_of
-from .errors import NotFoundError, UnsupportedError
+from .errors import CorruptedError, FormatError, NotFoundError, UnsupportedError
 
 if TYPE_CHECKING:
     from ._file import File
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 class Reference(str):
     """The path of an object of the same file, as the value of an attribute."""
+
+
+class Unreadable(str):
+    """Stands for a value that can't be read, in what stria.inspect() tells: its type, and why."""
 
 
 class Named:
@@ -125,6 +129,16 @@ class Attributes:
     def items(self) -> list[tuple[str, Any]]:
         """The names and values of all whose type can be read."""
         return [(name, self._value(name, kind)) for name, kind in self.types().items() if is_readable(kind)]
+
+    def _told(self) -> dict[str, Any]:
+        """All of them, with an Unreadable for one that can't be read."""
+        told: dict[str, Any] = {}
+        for name, kind in self.types().items():
+            try:
+                told[name] = self._value(name, kind)
+            except (CorruptedError, FormatError, UnsupportedError) as error:
+                told[name] = Unreadable(f"{kind}: {error}")
+        return told
 
     def get(self, name: str, default: Any = None) -> Any:
         return self[name] if name in self else default

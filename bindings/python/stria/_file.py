@@ -8,35 +8,25 @@ import numpy as np
 
 from ._attributes import Attributes, Named
 from ._described import Described
-from ._numbers import EXACT, HALF, MEANINGS, MEANT_BY_NAME, array_of, as_numbers, element_of, has_strides_of_elements
+from ._elements import Elements
+from ._numbers import (
+    EXACT,
+    HALF,
+    MEANINGS,
+    MEANT_BY_NAME,
+    array_of,
+    as_numbers,
+    element_of,
+    has_strides_of_elements,
+    lengths_of,
+    target_of,
+)
 from ._options import compress_text, fill_text
-from ._selection import box_of, select, sorted_by_list
+from ._rows import rows_of
+from ._selection import Selection, box_of, many_runs, select, sorted_by_list, sorted_once
 from ._strings import texts_of
 from ._tables import ELEMENTS, as_rows, as_strings, as_table, columns_of, dtype_of, from_table, packed
-from .errors import InvalidArgumentError, NotFoundError, UnsupportedError
-
-
-class Elements:
-    """A map of single elements, for Dataset.put_elements() and get_elements() of any number of
-    datasets and files.
-
-    `offsets[i]` is the place of value i: the number of elements before it in the dataset, in C
-    order of its dimensions. Any order; -1 leaves a value out. A place that comes twice is refused
-    when the map is first used. Linear in the number of values.
-    """
-
-    def __init__(self, offsets: Any) -> None:
-        self.offsets = np.array(offsets, dtype=np.int64).reshape(-1)
-        self.offsets.flags.writeable = False
-        self._maps: dict[Any, Any] = {}  # by the library that made it
-
-    def __len__(self) -> int:
-        return self.offsets.size
-
-    def _of(self, library: Any) -> Any:
-        if library not in self._maps:
-            self._maps[library] = library.make_map(self.offsets)
-        return self._maps[library]
+from .errors import InvalidArgumentError, NotFoundError, UnsupportedError, of_file
 
 
 class Dataset(Named, Described):
@@ -46,7 +36,8 @@ class Dataset(Named, Described):
     not change until flush() or commit(). `d[index]` reads at once, and is collective: all ranks of
     the file's communicator do it in the same order, each with an index of its own, perhaps an empty
     one. get() records a read. Indices are NumPy's: integers, slices with any step, Ellipsis, and
-    one list of integers or mask of booleans.
+    one list of integers or mask of booleans; InvalidIndexError is an IndexError. `for row in d`
+    reads many rows at a time; it is collective too, so that all ranks go on to the same row.
 
     Elements are numbers, or records where the dtype of create_dataset() has fields: numbers, and
     strings of bytes, which are one behind the other in the file. append_rows() gives rows to
@@ -95,6 +86,11 @@ class Dataset(Named, Described):
             raise TypeError("a dataset without dimensions has no length")
         return self.shape[0]
 
+    def __iter__(self) -> Iterator[Any]:
+        if not self.shape:
+            raise TypeError("a dataset without dimensions has no rows")
+        return rows_of(self)
+
     def __repr__(self) -> str:
         return f"<stria.Dataset '{self.name}' {self._handle.type_name} {self.shape}>"
 
@@ -119,11 +115,19 @@ class Dataset(Named, Described):
         selection = select(key, self.shape, self.name)
         if array.shape != selection.shape:
             array = np.broadcast_to(array, selection.shape)
-        if selection.axes and any(axis.indices is not None for axis in selection.axes):
-            array = sorted_by_list(selection, array, self.name)
-        parts = list(selection.parts(array))
-        self._move(self._file._handle.put, parts)
-        self._file._kept.extend(part for *_, part in parts)
+        array = sorted_by_list(selection, array, self.name)
+        if elements := self._elements_for(selection):
+            self.put_elements(elements, array)
+            return
+        self._move(self._file._handle.put, selection.parts(array))
+        self._file._kept.append(array)
+
+    def _elements_for(self, selection: Selection) -> "Elements | None":
+        """A map for a list of many single elements; None for other indices."""
+        if len(self.shape) != 1 or selection.list_axis is None or not self._has_single_elements:
+            return None
+        indices = selection.axes[0].indices
+        return Elements(indices) if many_runs(indices) else None
 
     def _of_own_kind(self, value: Any) -> np.ndarray:
         """An array in the dataset's type where the library can't convert it."""
@@ -172,6 +176,7 @@ class Dataset(Named, Described):
         type: filled by the file's next flush() or commit(). Local."""
         self._require_readable()
         selection = select(key, self.shape, self.name)
+        out = target_of(self.name, out)
         if not has_strides_of_elements(out):
             raise InvalidArgumentError(f"'{self.name}': get() can't fill members of packed records; align them")
         if out.shape != selection.shape:
@@ -179,8 +184,22 @@ class Dataset(Named, Described):
         if any(axis.indices is not None and np.any(np.diff(axis.indices) <= 0) for axis in selection.axes):
             raise InvalidArgumentError(f"'{self.name}': get() takes a list of increasing indices; dataset[list] takes any")
         self._require_own_kind(out)
-        self._move(self._file._handle.get, selection.parts(out))
-        self._file._kept.append(out)
+        elements = self._elements_for(selection) if out.flags.c_contiguous else None
+        if elements is not None:
+            self.get_elements(elements, out)
+            return
+        filled = self._native(out)
+        self._move(self._file._handle.get, selection.parts(filled))
+        self._file._kept.append(filled)
+
+    def _native(self, out: np.ndarray) -> np.ndarray:
+        """The array that the library fills: `out`, or, for another byte order, one from which it is
+        filled then."""
+        if out.dtype.isnative or out.dtype.fields is not None:
+            return out
+        native = out.astype(out.dtype.newbyteorder("="))
+        self._file._swapped.append((out, native))
+        return native
 
     def put_rows(self, rows: Any) -> None:
         """Records a write of this rank's rows, of which each rank may have another number, also
@@ -210,16 +229,22 @@ class Dataset(Named, Described):
     def get_elements(self, elements: Elements, out: np.ndarray) -> None:
         """Records a read of scattered elements into `out`, a contiguous array: filled by the file's
         next flush() or commit(). Local."""
+        out = target_of(self.name, out)
         self._require_one_each(elements, out)
         self._require_own_kind(out)
         if not out.flags.c_contiguous:
             raise InvalidArgumentError(f"'{self.name}': get_elements() fills contiguous arrays only")
-        self._file._handle.get_elements(self._handle, elements._of(self._file._library), as_numbers(out))
-        self._file._kept.append(out)
+        filled = self._native(out)
+        self._file._handle.get_elements(self._handle, elements._of(self._file._library), as_numbers(filled))
+        self._file._kept.append(filled)
+
+    @property
+    def _has_single_elements(self) -> bool:
+        return not self._parts and not self._has_records and not self.type_name.startswith("string")
 
     def _require_one_each(self, elements: Elements, array: np.ndarray) -> None:
-        if self._parts or self._has_records:
-            raise UnsupportedError(f"'{self.name}' holds complex numbers or records, which are put and got by indices")
+        if not self._has_single_elements:
+            raise UnsupportedError(f"'{self.name}' holds complex numbers, records or strings, which are put and got by indices")
         if array.size != len(elements):
             raise InvalidArgumentError(f"'{self.name}': {array.size} values for a map of {len(elements)} elements")
 
@@ -230,19 +255,17 @@ class Dataset(Named, Described):
         if self._handle.type_name.startswith("string"):
             return np.array(self._file._handle.read_strings(self.name), dtype=object).reshape(self.shape)[key]
         selection = select(key, self.shape, self.name)
-        back = [slice(None)] * len(selection.axes)
-        for i, axis in enumerate(selection.axes):
-            if axis.indices is not None:
-                axis.indices, back[i] = np.unique(axis.indices, return_inverse=True)
-                axis.count = axis.indices.size
-        selection.__post_init__()
+        back = sorted_once(selection)
         out = np.empty(selection.shape, self.dtype)
+        elements = self._elements_for(selection)
         try:
-            self._move(self._file._handle.get, selection.parts(out))
+            if elements is not None:
+                self.get_elements(elements, out)
+            else:
+                self._move(self._file._handle.get, selection.parts(out))
         finally:
             self._file.flush()  # after an error too, of which the ranks hear by it
-        taken = out[tuple(b for b, axis in zip(back, selection.axes, strict=True) if axis.kept)]
-        return taken if selection.shape else taken[()]
+        return out[back]
 
     def __array__(self, dtype: Any = None, copy: "bool | None" = None) -> np.ndarray:
         return np.asarray(self[...], dtype=dtype)
@@ -275,6 +298,8 @@ class File:
         self._library = library
         self._handle = handle
         self._kept: list[Any] = []  # arrays that the library still reads or fills
+        # Arrays in another byte order, and those from which they are filled.
+        self._swapped: list[tuple[np.ndarray, np.ndarray]] = []
         self._records: dict[str, np.dtype] = {}  # the types of new datasets of records, by path
         self._committed = False
         self.path = path
@@ -343,7 +368,7 @@ class File:
             shape = array.shape if shape is None else shape
             dtype = array.dtype if dtype is None else dtype
         dtype = np.dtype("f8" if dtype is None else dtype)
-        dims = [shape] if isinstance(shape, (int, np.integer)) else list(shape or ())
+        dims = list(shape) if np.iterable(shape) else [] if shape is None else [shape]
         grows = bool(dims) and dims[0] is None
         if grows and array is not None and array.ndim != len(dims):
             raise InvalidArgumentError(f"'{path}': data of {array.ndim} dimensions for a dataset of {len(dims)}")
@@ -356,7 +381,7 @@ class File:
         meaning = MEANINGS.get(dtype.newbyteorder("="))
         parts = [2] if meaning is not None and meaning[0] == "complex" else []
         if chunks is not None:
-            options["chunk"] = ",".join(str(int(length)) for length in [*chunks, *parts])
+            options["chunk"] = ",".join(map(str, [*lengths_of(f"the chunks of '{path}'", chunks), *parts]))
         if dimensions is not None and (dimensions or dims):
             options["dimensions"] = ",".join(dimensions)
         if names := (dtype.metadata or {}).get("enum"):
@@ -368,7 +393,8 @@ class File:
         if fill_value is not None:
             options["fill_value"] = fill_text(fill_value, dtype)
         options["big_endian"] = "true" if dtype.byteorder == ">" else "false"
-        sizes = [-1 if size is None else int(size) for size in dims] + parts
+        known = lengths_of(f"the shape of '{path}'", dims[1:] if grows else dims)
+        sizes = [-1, *known, *parts] if grows else [*known, *parts]
         if dtype.fields is not None:
             of_file = packed(dtype)
             made = self._handle.create_records(path, columns_of(path, of_file), sizes, options)
@@ -481,10 +507,15 @@ class File:
         """Calls what moves the arrays. They live until it returns, even if a report of progress
         closes the file."""
         kept, self._kept = self._kept, []
+        swapped, self._swapped = self._swapped, []
         try:
-            return call()
+            with of_file(self.path):
+                done = call()
         finally:
             kept.clear()
+        for out, filled in swapped:
+            out[...] = filled
+        return done
 
     def place_rows(self, count: int) -> tuple[slice, int]:
         """The place of this rank's `count` rows among those of all ranks, which follow each other

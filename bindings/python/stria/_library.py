@@ -4,11 +4,15 @@ import ctypes
 import importlib
 import importlib.util
 import re
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .errors import UnsupportedError, exception_of
+import numpy as np
+
+from .errors import UnsupportedError, WrongTypeError, exception_of
 
 _loaded: dict[str, ModuleType] = {}
 _mpi: list[ctypes.CDLL] = []  # the one whose module is loaded
@@ -16,7 +20,10 @@ _NOT_RUNNING = (
     "a communicator needs a running MPI, which this program has not initialised, or has finalised: import mpi4py.MPI before, "
     "and leave files and their communicators before MPI.Finalize()"
 )
-_LIBRARY_OF_MPI = re.compile(r"/lib(?:mpi|mpich)\.so[.0-9]*$")
+# As MPICH, Open MPI, Intel MPI and MVAPICH call it, and Cray, by the compiler: libmpi_gnu_91.so.12.
+_LIBRARY_OF_MPI = re.compile(r"/lib(?:mpi|mpich)(?:_(?:cray|gnu|intel|aocc|amd|nvidia|pgi)(?:_\d+)?)?\.so[.0-9]*$")
+# What each says of itself. All but Open MPI have the ABI of MPICH.
+_MODULE_OF_MPI = {"Open MPI": "_openmpi", "MPICH": "_mpich", "Intel(R) MPI": "_mpich", "MVAPICH": "_mpich"}
 
 
 def _load(name: str) -> ModuleType:
@@ -38,8 +45,27 @@ def library_for(comm: Any) -> tuple[ModuleType, "int | None"]:
     Fortran's integer."""
     if comm is None:
         return _load("_serial"), None
+    _require_communicator(comm)
     library = _module_for_mpi()  # first: without a running MPI the conversion ends the program
-    return library, comm if isinstance(comm, int) else comm.py2f()
+    return library, int(comm) if _is_integer(comm) else comm.py2f()
+
+
+def _is_integer(comm: Any) -> bool:
+    return isinstance(comm, (int, np.integer)) and not isinstance(comm, bool)
+
+
+def _require_communicator(comm: Any) -> None:
+    mpi = sys.modules.get("mpi4py.MPI")
+    if type(comm).__module__.startswith("mpi4py"):  # its types and files have py2f(), too
+        fits = mpi is not None and isinstance(comm, mpi.Comm)
+    else:
+        fits = callable(getattr(comm, "py2f", None)) or _is_integer(comm)
+    if not fits:
+        modes = "; modes are functions: stria.open() to read, stria.create() and stria.append() to write"
+        raise WrongTypeError(
+            f"comm={comm!r} is no communicator: pass one of mpi4py, such as MPI.COMM_WORLD, or the integer that Fortran has "
+            f"for it, or leave it out for a file of this process{modes if isinstance(comm, str) else ''}"
+        )
 
 
 def _module_for_mpi() -> ModuleType:
@@ -51,7 +77,11 @@ def _module_for_mpi() -> ModuleType:
                 raise UnsupportedError(_NOT_RUNNING)
             return _loaded[name]
     path, version = _running_mpi()
-    name = "_openmpi" if "Open MPI" in version else "_mpich"
+    name = module_of(version)
+    if name is None:
+        raise UnsupportedError(
+            f"this program uses {version}, which has neither Open MPI's ABI nor MPICH's: leave out the communicator"
+        )
     if importlib.util.find_spec("." + name, __package__) is None:
         raise UnsupportedError(
             f"this program uses {version}, for which stria was not built: leave out the communicator, or install stria anew "
@@ -61,15 +91,27 @@ def _module_for_mpi() -> ModuleType:
     return _load(name)
 
 
+def module_of(version: str) -> "str | None":
+    """The module for the MPI that says this of itself; None for an ABI that no module has."""
+    return next((module for words, module in _MODULE_OF_MPI.items() if words in version), None)
+
+
+def libraries_of_mpi(maps: Iterable[str]) -> list[str]:
+    """The libraries of MPI among the mapped files of a process, as /proc/PID/maps lists them."""
+    paths = {line.split(maxsplit=5)[-1].strip() for line in maps}
+    return sorted(path for path in paths if _LIBRARY_OF_MPI.search(path))
+
+
 def _running_mpi() -> tuple[str, str]:
     """The library of MPI that is loaded and initialised, and what it says of itself."""
-    for path in sorted({line.split(maxsplit=5)[-1].strip() for line in Path("/proc/self/maps").open()}):
-        if _LIBRARY_OF_MPI.search(path):
-            library = ctypes.CDLL(path)
-            if _is_running(library):
-                text, length = ctypes.create_string_buffer(8192), ctypes.c_int(0)
-                library.MPI_Get_library_version(text, ctypes.byref(length))
-                return path, text.value.decode().split("\n")[0].strip()
+    with Path("/proc/self/maps").open() as maps:
+        paths = libraries_of_mpi(maps)
+    for path in paths:
+        library = ctypes.CDLL(path)
+        if _is_running(library):
+            text, length = ctypes.create_string_buffer(8192), ctypes.c_int(0)
+            library.MPI_Get_library_version(text, ctypes.byref(length))
+            return path, text.value.decode().split("\n")[0].strip()
     raise UnsupportedError(_NOT_RUNNING)
 
 

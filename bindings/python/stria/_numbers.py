@@ -1,11 +1,13 @@
 """Arrays of NumPy as the library takes them: which numbers it moves, and what they mean."""
 
+import operator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ._tables import NUMBERS
-from .errors import UnsupportedError
+from .errors import InvalidArgumentError, UnsupportedError, WrongTypeError
 
 _AS_THEY_ARE = {np.dtype(name) for name in NUMBERS}  # arrays that the library takes
 
@@ -20,6 +22,8 @@ MEANINGS = {
 }
 HALF = np.dtype("float16")
 EXACT = {np.dtype("bool"), HALF}  # which the library doesn't convert
+# What DLPack calls memory that the CPU reaches: its own, CUDA's and ROCm's on the host, managed.
+_HOSTS = {1, 3, 11, 13}
 MEANT_BY_NAME = {dtype.name: dtype for dtype in MEANINGS}
 
 
@@ -52,14 +56,58 @@ def has_strides_of_elements(array: np.ndarray) -> bool:
     return True
 
 
+def _of_this_machine(value: Any) -> Any:
+    """An array of another library as one of NumPy; anything else as it is."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value
+    by_dlpack = hasattr(value, "__dlpack__")
+    if by_dlpack:
+        on_device = int(value.__dlpack_device__()[0]) not in _HOSTS
+    else:
+        on_device = hasattr(value, "__cuda_array_interface__") and not hasattr(value, "__array_interface__")
+    if on_device:
+        raise UnsupportedError(
+            f"an array ({type(value).__name__}) in the memory of a device: give a copy in that of the host, by .get() of CuPy, "
+            ".cpu() of PyTorch, numpy.asarray() of JAX"
+        )
+    try:
+        return np.from_dlpack(value) if by_dlpack else value
+    except (BufferError, RuntimeError) as error:
+        raise UnsupportedError(f"an array ({type(value).__name__}) that NumPy can't take: {error}") from error
+
+
+def target_of(path: str, out: Any) -> np.ndarray:
+    """The array, of NumPy or of another library on the CPU, whose memory is to be filled."""
+    array = out if isinstance(out, np.ndarray) else _of_this_machine(out)
+    if not isinstance(array, np.ndarray):
+        if not hasattr(array, "__array_interface__") or isinstance(array, np.generic):
+            raise WrongTypeError(
+                f"'{path}': a read fills an array, not {type(out).__name__}: make one by numpy.empty(shape, dtype), or take "
+                "what dataset[index] gives"
+            )
+        array = np.asarray(array)
+    if not array.flags.writeable:
+        raise InvalidArgumentError(f"'{path}': the array to be filled is read-only: give one that may change, such as a copy")
+    return array
+
+
+def lengths_of(what: str, lengths: "Iterable[Any]") -> list[int]:
+    """Lengths of dimensions."""
+    try:
+        numbers = [operator.index(length) for length in lengths]
+    except TypeError:
+        raise WrongTypeError(f"{what}: lengths are integers, not {lengths!r}") from None
+    if any(number < 0 for number in numbers):
+        raise InvalidArgumentError(f"{what}: a length is negative in {numbers}")
+    return numbers
+
+
 def array_of(value: Any) -> np.ndarray:
     """`value` as an array of the CPU, without a copy where it is one in this
     machine's byte order. For the library: as_numbers()."""
     if type(value) is np.ndarray and value.dtype in _AS_THEY_ARE and has_strides_of_elements(value):
         return value
-    if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__"):
-        value = np.from_dlpack(value)
-    array = np.asanyarray(value)
+    array = np.asanyarray(_of_this_machine(value))
     if array.dtype.fields is not None:
         return array
     if not array.dtype.isnative:

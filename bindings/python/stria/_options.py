@@ -1,11 +1,26 @@
 """Options of datasets as the library takes them: words."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypedDict
 
 import numpy as np
 
 from ._numbers import HALF
 from .errors import InvalidArgumentError, UnsupportedError
+
+
+class DatasetOptions(TypedDict, total=False):
+    """The options of File.create_dataset() that stria.write() passes on."""
+
+    value_range: bool
+    alignment: int
+    compress: "bool | int | str | None"
+    shuffle: "bool | None"
+    fletcher32: bool
+    chunks: "tuple[int, ...] | None"
+    dimensions: "Sequence[str] | None"
+    unlimited: bool
+    fill_value: Any
 
 
 def compress_text(compress: Any) -> str:

@@ -4,11 +4,12 @@ library can take."""
 import operator
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .errors import InvalidArgumentError
+from .errors import InvalidArgumentError, InvalidIndexError
 
 
 @dataclass
@@ -22,28 +23,52 @@ class Axis:
     kept: bool = True  # an integer takes the dimension away
     flipped: bool = False  # a slice with a negative step
     indices: "np.ndarray | None" = None
+    listed: bool = False  # by a list, even if it is as a slice
 
 
 @dataclass
 class Selection:
     axes: list[Axis]
+    dots: int = 0  # the dimension where an Ellipsis stands
     shape: tuple[int, ...] = field(init=False)  # of the array that it means
     full_shape: tuple[int, ...] = field(init=False)  # with the dimensions of integers
 
     def __post_init__(self) -> None:
         self.full_shape = tuple(axis.count for axis in self.axes)
-        self.shape = tuple(axis.count for axis in self.axes if axis.kept)
+        shape = [axis.count for axis in self.axes if axis.kept]
+        if self.first is not None:
+            shape.insert(0, shape.pop(self.first))
+        self.shape = tuple(shape)
+
+    @property
+    def list_axis(self) -> "int | None":
+        """The dimension whose list isn't a slice."""
+        return next((i for i, axis in enumerate(self.axes) if axis.indices is not None), None)
+
+    @cached_property
+    def first(self) -> "int | None":
+        """Which dimension of the array, integers left out, NumPy puts first: that of a list where a
+        slice or an Ellipsis lies between it and an integer, or between integers around it."""
+        chosen = [i for i, axis in enumerate(self.axes) if axis.listed or not axis.kept]
+        which = next((i for i in chosen if self.axes[i].listed), None)
+        if which is None:
+            return None
+        side_by_side = chosen[-1] - chosen[0] == len(chosen) - 1
+        if side_by_side and not chosen[0] < self.dots <= chosen[-1]:
+            return None
+        return sum(axis.kept for axis in self.axes[:which])
 
     def parts(self, array: np.ndarray) -> Iterator[tuple[list[int], list[int], list[int], np.ndarray]]:
         """(start, count, stride, view of `array`) of each part. Views share `array`'s memory;
         nothing is copied."""
+        array = np.moveaxis(array, 0, self.first) if self.first is not None else array
         array = array.reshape(self.full_shape) if array.shape != self.full_shape and array.size == 0 else self._expand(array)
         flips = tuple(slice(None, None, -1) if axis.flipped else slice(None) for axis in self.axes)
         array = array[(..., *flips)]  # with the dots, one without dimensions stays an array
         start = [axis.start for axis in self.axes]
         count = [axis.count for axis in self.axes]
         stride = [axis.step for axis in self.axes]
-        listed = next((i for i, axis in enumerate(self.axes) if axis.indices is not None), None)
+        listed = self.list_axis
         if listed is None:
             yield start, count, stride, array
             return
@@ -70,6 +95,11 @@ def _runs(indices: np.ndarray) -> Iterator[tuple[int, int, int]]:
         yield int(indices[begin]), end - begin, begin
 
 
+def many_runs(indices: np.ndarray) -> bool:
+    """Whether increasing indices are so many runs that a map of elements is quicker."""
+    return indices.size > 16 and 8 * np.count_nonzero(np.diff(indices) != 1) > indices.size
+
+
 def _of_slice(index: slice, size: int) -> Axis:
     start, stop, step = index.indices(size)
     count = len(range(start, stop, step))
@@ -82,14 +112,25 @@ def _of_list(index: Any, size: int, path: str) -> Axis:
     numbers = np.asarray(index)
     if numbers.dtype == bool:
         if numbers.shape != (size,):
-            raise InvalidArgumentError(f"'{path}': a mask of shape {numbers.shape} for a dimension of {size}")
+            raise InvalidIndexError(f"'{path}': a mask of shape {numbers.shape} for a dimension of {size}")
         numbers = np.flatnonzero(numbers)
     if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
-        raise InvalidArgumentError(f"'{path}': an index must be an integer, a slice, a list of integers or a mask")
+        raise InvalidIndexError(f"'{path}': an index must be an integer, a slice, a list of integers or a mask")
     numbers = np.where(numbers < 0, numbers + size, numbers).astype(np.int64)
     if numbers.size and not (0 <= numbers.min() and numbers.max() < size):
-        raise InvalidArgumentError(f"'{path}': an index is outside a dimension of {size}")
-    return Axis(0, numbers.size, 1, indices=numbers)
+        raise InvalidIndexError(f"'{path}': an index is outside a dimension of {size}")
+    return _as_slice(numbers) or Axis(0, numbers.size, 1, indices=numbers, listed=True)
+
+
+def _as_slice(numbers: np.ndarray) -> "Axis | None":
+    """A list whose numbers are all one step apart."""
+    if numbers.size < 2:
+        return Axis(int(numbers[0]) if numbers.size else 0, numbers.size, listed=True)
+    steps = np.diff(numbers)
+    step = int(steps[0])
+    if step == 0 or np.any(steps != step):
+        return None
+    return Axis(int(min(numbers[0], numbers[-1])), numbers.size, abs(step), flipped=step < 0, listed=True)
 
 
 class Box(NamedTuple):
@@ -127,7 +168,7 @@ def select(key: Any, dims: tuple[int, ...], path: str) -> Selection:
     """What `dataset[key]` means."""
     keys = key if isinstance(key, tuple) else (key,)
     if sum(one is Ellipsis for one in keys) > 1 or len(keys) - (Ellipsis in _plain(keys)) > len(dims):
-        raise InvalidArgumentError(f"'{path}': {len(keys)} indices for {len(dims)} dimensions")
+        raise InvalidIndexError(f"'{path}': {len(keys)} indices for {len(dims)} dimensions")
     if Ellipsis not in _plain(keys):
         keys = (*keys, Ellipsis)
     at = _plain(keys).index(Ellipsis)
@@ -139,13 +180,13 @@ def select(key: Any, dims: tuple[int, ...], path: str) -> Selection:
         elif hasattr(one, "__index__") and not isinstance(one, (bool, np.ndarray)):
             number = operator.index(one)
             if not -size <= number < size:
-                raise InvalidArgumentError(f"'{path}': index {number} is outside a dimension of {size}")
+                raise InvalidIndexError(f"'{path}': index {number} is outside a dimension of {size}")
             axes.append(Axis(number % size, 1, 1, kept=False))
         else:
             axes.append(_of_list(one, size, path))
-    if sum(axis.indices is not None for axis in axes) > 1:
-        raise InvalidArgumentError(f"'{path}': more than one list of indices; put or get one after the other")
-    return Selection(axes)
+    if sum(axis.listed for axis in axes) > 1:
+        raise InvalidIndexError(f"'{path}': more than one list of indices; put or get one after the other")
+    return Selection(axes, at)
 
 
 def _plain(keys: tuple[Any, ...]) -> list[Any]:
@@ -154,9 +195,27 @@ def _plain(keys: tuple[Any, ...]) -> list[Any]:
     return [one if one is Ellipsis else None for one in keys]
 
 
-def sorted_by_list(selection: Any, array: np.ndarray, path: str) -> np.ndarray:
+def sorted_once(selection: Selection) -> tuple[Any, ...]:
+    """Makes a list increase, each index once. Returns where what is read then has what was asked
+    for: everything, but a list in its own order."""
+    which = selection.list_axis
+    if which is None:
+        return () if not selection.shape else (...,)
+    axis = selection.axes[which]
+    axis.indices, back = np.unique(axis.indices, return_inverse=True)
+    axis.count = axis.indices.size
+    selection.__post_init__()
+    if back.size == axis.count and np.array_equal(back, np.arange(back.size)):
+        return (...,)
+    before = 0 if selection.first is not None else sum(one.kept for one in selection.axes[:which])
+    return (*[slice(None)] * before, back)
+
+
+def sorted_by_list(selection: Selection, array: np.ndarray, path: str) -> np.ndarray:
     """The array in the order of increasing indices: itself where they are."""
-    which = next(i for i, axis in enumerate(selection.axes) if axis.indices is not None)
+    which = selection.list_axis
+    if which is None:
+        return array
     indices = selection.axes[which].indices
     order = np.argsort(indices, kind="stable")
     selection.axes[which].indices = indices[order]
@@ -164,4 +223,4 @@ def sorted_by_list(selection: Any, array: np.ndarray, path: str) -> np.ndarray:
         raise InvalidArgumentError(f"'{path}': an index comes twice in a list: which of its values is meant?")
     if np.array_equal(order, np.arange(order.size)):
         return array
-    return np.take(array, order, axis=sum(axis.kept for axis in selection.axes[:which]))
+    return np.take(array, order, axis=0 if selection.first is not None else sum(axis.kept for axis in selection.axes[:which]))

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ._attributes import is_readable
-from ._file import Dataset, File
-from .errors import InvalidArgumentError
+from ._attributes import Unreadable
+from ._file import File
+from .errors import CorruptedError, FormatError, InvalidArgumentError, UnsupportedError
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,20 @@ class DistributedArray:
 def _put(file: File, path: str, value: Any, first_rank: bool, options: "Mapping[str, Any]") -> None:
     if isinstance(value, DistributedArray):
         place, part = value.box()
-        file.create_dataset(path, tuple(value.shape), part.dtype, **options)[place] = part
+        file.create_dataset(path, tuple(value.shape), part.dtype, **_fitting(value.shape, options))[place] = part
         return
     array = np.asarray(value)
     if array.dtype.kind in "USO":
         file.create_strings(path, value)
     else:
-        dataset = file.create_dataset(path, array.shape, array.dtype, **options)
+        dataset = file.create_dataset(path, array.shape, array.dtype, **_fitting(array.shape, options))
         if first_rank:
             dataset[...] = array
+
+
+def _fitting(shape: "Sequence[int]", options: "Mapping[str, Any]") -> "Mapping[str, Any]":
+    """A number without dimensions has neither chunks nor rows."""
+    return options if len(shape) > 0 else {name: options[name] for name in ("alignment", "fill_value") if name in options}
 
 
 def write(
@@ -106,14 +111,26 @@ def read(open_file: Any, wanted: "str | Sequence[str] | Mapping[str, Any] | None
 
 def inspect(open_file: Any) -> "list[dict[str, Any]]":
     with open_file as file:
-        return [_described(file[path]) for path in file.keys()]
+        paths = file.keys()
+        groups = [_described(file, path, "group", None) for path in _groups_of(paths)]
+        return [one for one in groups if one["attributes"]] + [_dataset(file, path) for path in paths]
 
 
-def _described(dataset: Dataset) -> "dict[str, Any]":
-    attrs = dataset.attrs
-    return {
-        "path": dataset.name,
-        "type": dataset.type_name,
-        "shape": dataset.shape,
-        "attributes": {name: attrs[name] if is_readable(kind) else None for name, kind in attrs.types().items()},
-    }
+def _groups_of(paths: "Sequence[str]") -> list[str]:
+    """The file itself, and the groups in which datasets lie."""
+    parts = (path.strip("/").split("/") for path in paths)
+    return ["/", *sorted({"/".join(names[:depth]) for names in parts for depth in range(1, len(names))})]
+
+
+def _dataset(file: File, path: str) -> "dict[str, Any]":
+    dataset = file[path]
+    return _described(file, path, dataset.type_name, dataset.shape)
+
+
+def _described(file: File, path: str, kind: str, shape: "tuple[int, ...] | None") -> "dict[str, Any]":
+    """A damaged list of attributes doesn't hide the rest of the file."""
+    try:
+        attributes: Any = file.attrs_of(path)._told()
+    except (CorruptedError, FormatError, UnsupportedError) as error:
+        attributes = {"": Unreadable(error)}
+    return {"path": path, "type": kind, "shape": shape, "attributes": attributes}

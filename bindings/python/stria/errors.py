@@ -1,27 +1,47 @@
 """Errors as exceptions: each is a StriaError, and also Python's own class for such an error."""
 
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 
 class StriaError(Exception):
     """An error of the library. `code` is its stable name, such as "no_space"; the text says what,
     where and what to do.
 
-    A collective call raises the same class on every rank.
+    A collective call raises the same class on every rank. Those that are an OSError and speak of a
+    file have its `filename`, and the `errno` of their kind.
     """
 
     code = "internal"
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """With what an OSError keeps beside them."""
+        names = [name for name in ("errno", "strerror", "filename") if getattr(self, name, None) is not None]
+        return type(self), self.args, {**self.__dict__, **{name: getattr(self, name) for name in names}}
 
 
 class InvalidArgumentError(StriaError, ValueError):
     code = "invalid_argument"
 
 
+class InvalidIndexError(InvalidArgumentError, IndexError):
+    """An index that a dataset doesn't have."""
+
+
+class WrongTypeError(InvalidArgumentError, TypeError):
+    """A value of a type that can't be meant, such as a string for a communicator."""
+
+
 class NotFoundError(StriaError, KeyError, FileNotFoundError):
     """No such file, dataset or attribute."""
 
     code = "not_found"
-
-    def __str__(self) -> str:
-        return str(self.args[0]) if self.args else ""
 
 
 class AlreadyExistsError(StriaError, FileExistsError):
@@ -72,6 +92,15 @@ class AbortedError(StriaError, RuntimeError):
     code = "aborted"
 
 
+_ERRNO = {
+    "not_found": errno.ENOENT,
+    "already_exists": errno.EEXIST,
+    "permission_denied": errno.EACCES,
+    "read_only": errno.EROFS,
+    "no_space": errno.ENOSPC,
+    "io": errno.EIO,
+}
+
 _CLASSES = {
     each.code: each
     for each in [
@@ -94,3 +123,16 @@ _CLASSES = {
 def exception_of(code: str, message: str) -> StriaError:
     """The exception for a code of the library."""
     return _CLASSES.get(code, StriaError)(message)
+
+
+@contextmanager
+def of_file(path: str) -> Iterator[None]:
+    """Gives an OSError of the calls within the name of their file, and its errno."""
+    try:
+        yield
+    except StriaError as error:
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = path
+            error.errno = _ERRNO.get(error.code)
+            error.strerror = os.strerror(error.errno) if error.errno is not None else None
+        raise
