@@ -2,8 +2,11 @@
 // synced is old or new, or is reported as neither.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <random>
 #include <thread>
@@ -318,6 +321,43 @@ TEST_P(PowerLoss, WhatAKilledServerWroteIsThereOnceItsSuccessorHasSynced) {
     EXPECT_EQ((*file)->read({&all, 1}).value(), all.bytes);
     EXPECT_TRUE(back == content);
   }
+  cluster.stop(0);
+}
+
+// Nobody has synced the removal, but the servers have freed the bytes.
+TEST_P(PowerLoss, AFileWhoseBytesWereRemovedHasNoName) {
+  Disk disk(GetParam());
+  if (!disk.ok()) {
+    GTEST_SKIP() << GetParam() << " can't be made and mounted here: a loss of power is not tried";
+  }
+  testing::Cluster cluster(2, disk.path());
+  StripedDriver driver;
+  const Bytes content(400000, std::byte{7});
+  {
+    const auto file = driver.open(cluster.url() + "/gone", {.mode = Mode::kCreate}).value();
+    const WriteSegment all{0, content.data(), static_cast<int64_t>(content.size())};
+    STRIA_EXPECT_OK(file->write({&all, 1}));
+    STRIA_EXPECT_OK(file->sync());
+  }
+  const auto parts = [&] {
+    const std::filesystem::recursive_directory_iterator all(disk.path());
+    return std::count_if(begin(all), end(all), [](const auto& entry) {
+      return entry.path().parent_path().parent_path().filename() == "data" && entry.is_regular_file();
+    });
+  };
+  ASSERT_GT(parts(), 0);
+  STRIA_EXPECT_OK(driver.remove(cluster.url() + "/gone"));
+  while (parts() > 0) {  // as long as the test may take
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  ASSERT_TRUE(disk.lose_power());
+  cluster.stop(1);
+  cluster.stop(0);
+  ASSERT_TRUE(disk.mount_again());
+  cluster.start(0);
+  cluster.start(1);
+  EXPECT_EQ(driver.open(cluster.url() + "/gone", {}).status().code(), ErrorCode::kNotFound);
+  cluster.stop(1);
   cluster.stop(0);
 }
 

@@ -113,6 +113,8 @@ Result<wire::PulseAnswer> Manager::pulse(const wire::Pulse& said) {
   STRIA_RETURN_IF_ERROR(with_reserve([&] { return names_->removed(index, said.removed); }));
   wire::PulseAnswer answer = store_of(index);
   STRIA_ASSIGN_OR_RETURN(answer.remove, names_->to_remove(index));
+  // A loss of power must not bring back the name of a file whose bytes are gone.
+  STRIA_RETURN_IF_ERROR(answer.remove.empty() ? Status() : with_reserve([&] { return names_->sync(); }));
   return answer;
 }
 
