@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,13 @@
 #include "wire/frame.hpp"
 
 namespace stria::testing {
+
+/// Ends the program where the fuzz target itself could not do what it must.
+inline void require(bool holds) {
+  if (!holds) {
+    std::abort();
+  }
+}
 
 /// Bits of `how`; what each target does with them stands there.
 inline constexpr uint8_t kMore = 1;     ///< the frame says that data go on

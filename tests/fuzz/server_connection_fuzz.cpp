@@ -26,18 +26,13 @@ namespace {
 using namespace stria;
 using testing::FramesOfInput;
 using testing::PlannedFrame;
+using testing::require;
 using wire::Kind;
 
 constexpr int64_t kMostFileBytes = int64_t{8} << 20;
 constexpr int kInputsAState = 200;
 constexpr uint64_t kMinuteMs = 60000;
 constexpr uint64_t kFiles = 4;
-
-void require(bool holds) {
-  if (!holds) {
-    std::abort();
-  }
-}
 
 /// What a server has besides its connections, in a directory of its own.
 class State {

@@ -26,16 +26,11 @@ namespace {
 using namespace stria;
 using testing::FramesOfInput;
 using testing::PlannedFrame;
+using testing::require;
 using wire::Kind;
 
 constexpr const char* kPatienceSeconds = "0.03";
 constexpr size_t kMostSlots = 4;
-
-void require(bool holds) {
-  if (!holds) {
-    std::abort();
-  }
-}
 
 /// Gives the input's frames as answers, one a request and those that belong to it, and then errors.
 /// kOther: the frame's own kind; kPlain: another request's number. After raw bytes, or in the

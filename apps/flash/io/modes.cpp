@@ -105,7 +105,7 @@ class StriaMode : public IoMode {
     file_bytes_ = file.report().file_bytes;
     method_ = file.report().method;
     reason_ = file.report().reason;
-    const std::vector<std::string> warnings = file.hint_warnings();
+    const std::vector<std::string>& warnings = file.hint_warnings();
     arrays_.hint_warnings.insert(warnings.begin(), warnings.end());
   }
 

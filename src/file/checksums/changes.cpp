@@ -9,16 +9,6 @@ namespace {
 
 constexpr int64_t kAtOnceBytes = 1 << 20;
 
-std::vector<ByteRange> extents_of(const Catalog& catalog) {
-  std::vector<ByteRange> extents;
-  for (const DatasetEntry& entry : catalog.datasets()) {
-    if (entry.data_offset >= 0) {
-      extents.push_back(entry.extent());
-    }
-  }
-  return extents;
-}
-
 // Whether the metadata are other ones than when the file was sealed.
 Result<bool> has_other_metadata(storage::File& file, const Catalog& catalog, const Seal& seal) {
   if (seal.parts.empty()) {
@@ -39,6 +29,16 @@ Result<bool> has_other_metadata(storage::File& file, const Catalog& catalog, con
 }
 
 }  // namespace
+
+std::vector<ByteRange> extents_of(const Catalog& catalog) {
+  std::vector<ByteRange> extents;
+  for (const DatasetEntry& entry : catalog.datasets()) {
+    if (entry.data_offset >= 0) {
+      extents.push_back(entry.extent());
+    }
+  }
+  return extents;
+}
 
 Status hash_range(storage::File& file, ByteRange range, StreamingHash& hash) {
   std::vector<std::byte> bytes(static_cast<size_t>(std::clamp<int64_t>(range.size(), 0, kAtOnceBytes)));

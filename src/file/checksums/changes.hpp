@@ -26,6 +26,9 @@ struct RowsWithoutSums {
 };
 std::vector<RowsWithoutSums> rows_without_sums(const ChecksumIndex& index, const Catalog& catalog);
 
+/// Where the raw data of the datasets lie that are in one piece.
+std::vector<ByteRange> extents_of(const Catalog& catalog);
+
 /// Adds the bytes of a stretch of the file to a hash. kCorrupted where it ends before.
 Status hash_range(storage::File& file, ByteRange range, StreamingHash& hash);
 

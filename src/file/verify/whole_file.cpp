@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/out_of_memory.hpp"
+#include "file/checksums/changes.hpp"
 #include "file/meet/outcome_message.hpp"
 #include "file/meet/part_exchange.hpp"
 
@@ -49,14 +50,8 @@ Status WholeFileCheck::check_metadata(Findings& findings) {
 
 // Rank 0: the metadata of a file that has not grown.
 Status WholeFileCheck::check_sealed(const Seal& seal, Findings& findings) {
-  std::vector<ByteRange> extents;
-  for (const DatasetEntry& entry : seen_.catalog.datasets()) {
-    if (entry.data_offset >= 0) {
-      extents.push_back(entry.extent());
-    }
-  }
   StreamingHash hash;
-  for (const ByteRange& range : sealed_ranges(seal, std::move(extents))) {
+  for (const ByteRange& range : sealed_ranges(seal, extents_of(seen_.catalog))) {
     STRIA_RETURN_IF_ERROR(seen_.checker.hash_into(Datatype::bytes(range.size()), range.begin, hash));
   }
   if (hash.digest() != seal.metadata_sum) {

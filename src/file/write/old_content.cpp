@@ -23,14 +23,8 @@ Status damaged(const std::string& what) {
 
 /// What a seal of the first version guards, each range with a sum of its own.
 Status seal_anew(storage::File& file, const Seal& seal, int64_t superblock_bytes, OldContent& old) {
-  std::vector<ByteRange> extents;
-  for (const DatasetEntry& entry : old.catalog.datasets()) {
-    if (entry.data_offset >= 0) {
-      extents.push_back(entry.extent());
-    }
-  }
   StreamingHash all;
-  for (ByteRange range : sealed_ranges(seal, std::move(extents))) {
+  for (ByteRange range : sealed_ranges(seal, extents_of(old.catalog))) {
     STRIA_RETURN_IF_ERROR(hash_range(file, range, all));
     range.begin = std::max(range.begin, superblock_bytes);
     if (!range.empty()) {
