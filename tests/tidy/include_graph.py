@@ -35,6 +35,7 @@ ROOMS = {
     "src/access": ["request", "failure", "locks", "plan", "alone", "together"],
     "src/access/together": ["domains", "window", "exchange", "two_phase", "node"],
     "src/file": ["meet", "define", "checksums", "move", "chunks", "session", "parts", "verify", "background", "write", "read"],
+    "src/file/write": ["target", "old", "metadata", "stages"],
     "src/server": ["objects", "manager", "connections"],
 }
 # Behind the interface of their layer: only its own files and tests include them.

@@ -11,7 +11,7 @@ namespace {
 constexpr int kRoundTrips = 40;
 constexpr int kTag = 0x7c10;
 
-// How far two clocks may drift apart, per time that passes: each is off by 100 parts in a million at most.
+// How far two clocks drift apart at most: each is off by 100 parts in a million.
 constexpr double kDriftMax = 2e-4;
 
 int64_t receive_number(Comm& comm, int from) {

@@ -14,8 +14,8 @@
 
 #include "file/define/definitions.hpp"
 #include "file/session/session.hpp"
-#include "file/write/old_file.hpp"
-#include "file/write/places.hpp"
+#include "file/write/metadata/places.hpp"
+#include "file/write/old/old_file.hpp"
 
 namespace stria::file {
 

@@ -11,9 +11,9 @@
 
 #include "access/failure/memory_reserve.hpp"
 #include "comm/comm.hpp"
-#include "file/write/gathering.hpp"
-#include "file/write/metadata.hpp"
-#include "file/write/new_file.hpp"
+#include "file/write/metadata/gathering.hpp"
+#include "file/write/metadata/metadata.hpp"
+#include "file/write/target/new_file.hpp"
 #include "stria/file.hpp"
 
 namespace stria::file {

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "file/write/data_move.hpp"
-#include "file/write/placing.hpp"
+#include "file/write/stages/data_move.hpp"
+#include "file/write/target/placing.hpp"
 
 namespace stria::file {
 

@@ -15,15 +15,15 @@
 #include <vector>
 
 #include "file/parts/parts.hpp"
-#include "file/write/background_stage.hpp"
-#include "file/write/chunk_stage.hpp"
 #include "file/write/defining_session.hpp"
-#include "file/write/gap_filler.hpp"
-#include "file/write/gathering.hpp"
-#include "file/write/new_file.hpp"
+#include "file/write/metadata/gathering.hpp"
+#include "file/write/metadata/room_for_sums.hpp"
 #include "file/write/publication.hpp"
-#include "file/write/room_for_sums.hpp"
-#include "file/write/updating.hpp"
+#include "file/write/stages/background_stage.hpp"
+#include "file/write/stages/chunk_stage.hpp"
+#include "file/write/stages/gap_filler.hpp"
+#include "file/write/stages/updating.hpp"
+#include "file/write/target/new_file.hpp"
 
 namespace stria::file {
 

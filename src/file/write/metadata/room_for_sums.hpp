@@ -19,8 +19,8 @@
 #include "access/plan/planner.hpp"
 #include "file/define/definitions.hpp"
 #include "file/session/session.hpp"
-#include "file/write/gathering.hpp"
-#include "file/write/places.hpp"
+#include "file/write/metadata/gathering.hpp"
+#include "file/write/metadata/places.hpp"
 
 namespace stria::file {
 

@@ -1,4 +1,4 @@
-#include "file/write/old_content.hpp"
+#include "file/write/old/old_content.hpp"
 
 #include <algorithm>
 #include <iterator>

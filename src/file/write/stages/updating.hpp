@@ -18,9 +18,9 @@
 #include "comm/comm.hpp"
 #include "file/define/catalog.hpp"
 #include "file/move/transfer.hpp"
-#include "file/write/gathering.hpp"
-#include "file/write/new_file.hpp"
-#include "file/write/old_content.hpp"
+#include "file/write/metadata/gathering.hpp"
+#include "file/write/old/old_content.hpp"
+#include "file/write/target/new_file.hpp"
 #include "storage/driver.hpp"
 #include "stria/phases.hpp"
 

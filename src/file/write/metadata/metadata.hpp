@@ -13,8 +13,8 @@
 #include "file/checksums/chunk_sums.hpp"
 #include "file/checksums/row_tables.hpp"
 #include "file/define/definitions.hpp"
-#include "file/write/gathered.hpp"
-#include "file/write/old_content.hpp"
+#include "file/write/metadata/gathered.hpp"
+#include "file/write/old/old_content.hpp"
 
 namespace stria::file {
 

@@ -1,4 +1,4 @@
-#include "file/write/metadata.hpp"
+#include "file/write/metadata/metadata.hpp"
 
 #include <algorithm>
 #include <string>
@@ -9,7 +9,7 @@
 #include "file/checksums/chunk_sums.hpp"
 #include "file/checksums/seal.hpp"
 #include "file/define/names.hpp"
-#include "file/write/checksum_tables.hpp"
+#include "file/write/metadata/checksum_tables.hpp"
 
 namespace stria::file {
 

@@ -1,4 +1,4 @@
-#include "file/write/growing_file.hpp"
+#include "file/write/target/growing_file.hpp"
 
 #include <utility>
 

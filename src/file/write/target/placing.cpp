@@ -1,4 +1,4 @@
-#include "file/write/placing.hpp"
+#include "file/write/target/placing.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "file/write/background_stage.hpp"
+#include "file/write/stages/background_stage.hpp"
 
 #include <fmt/format.h>
 

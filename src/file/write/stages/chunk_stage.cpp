@@ -1,4 +1,4 @@
-#include "file/write/chunk_stage.hpp"
+#include "file/write/stages/chunk_stage.hpp"
 
 #include <algorithm>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "file/write/checksum_tables.hpp"
+#include "file/write/metadata/checksum_tables.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
-#include "file/write/places.hpp"
+#include "file/write/metadata/places.hpp"
 
 #include <utility>
 
-#include "file/write/checksum_tables.hpp"
+#include "file/write/metadata/checksum_tables.hpp"
 
 namespace stria::file {
 

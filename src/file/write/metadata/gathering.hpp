@@ -14,7 +14,7 @@
 #include "file/define/catalog.hpp"
 #include "file/meet/part_exchange.hpp"
 #include "file/move/transfer_set.hpp"
-#include "file/write/gathered.hpp"
+#include "file/write/metadata/gathered.hpp"
 #include "storage/driver.hpp"
 #include "stria/phases.hpp"
 

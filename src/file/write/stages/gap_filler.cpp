@@ -1,4 +1,4 @@
-#include "file/write/gap_filler.hpp"
+#include "file/write/stages/gap_filler.hpp"
 
 #include <algorithm>
 

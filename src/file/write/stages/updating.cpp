@@ -1,4 +1,4 @@
-#include "file/write/updating.hpp"
+#include "file/write/stages/updating.hpp"
 
 #include <algorithm>
 #include <cstring>

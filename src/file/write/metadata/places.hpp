@@ -15,8 +15,8 @@
 #include "file/define/catalog.hpp"
 #include "file/define/definitions.hpp"
 #include "file/move/transfer.hpp"
-#include "file/write/gathering.hpp"
-#include "file/write/old_content.hpp"
+#include "file/write/metadata/gathering.hpp"
+#include "file/write/old/old_content.hpp"
 
 namespace stria::file {
 

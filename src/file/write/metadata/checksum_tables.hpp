@@ -8,7 +8,7 @@
 #include "container/container.hpp"
 #include "file/checksums/row_tables.hpp"
 #include "file/define/definitions.hpp"
-#include "file/write/old_content.hpp"
+#include "file/write/old/old_content.hpp"
 
 namespace stria::file {
 

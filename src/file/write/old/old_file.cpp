@@ -1,4 +1,4 @@
-#include "file/write/old_file.hpp"
+#include "file/write/old/old_file.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -18,9 +18,9 @@
 #include "file/chunks/packed_chunks.hpp"
 #include "file/define/catalog.hpp"
 #include "file/move/transfer.hpp"
-#include "file/write/gathering.hpp"
-#include "file/write/old_file.hpp"
-#include "file/write/places.hpp"
+#include "file/write/metadata/gathering.hpp"
+#include "file/write/metadata/places.hpp"
+#include "file/write/old/old_file.hpp"
 #include "stria/phases.hpp"
 
 namespace stria::file {

@@ -1,4 +1,4 @@
-#include "file/write/gathering.hpp"
+#include "file/write/metadata/gathering.hpp"
 
 #include <utility>
 

@@ -14,7 +14,7 @@
 #include "comm/comm.hpp"
 #include "file/define/catalog.hpp"
 #include "file/move/transfer.hpp"
-#include "file/write/new_file.hpp"
+#include "file/write/target/new_file.hpp"
 #include "storage/driver.hpp"
 #include "stria/phases.hpp"
 

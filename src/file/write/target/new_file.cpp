@@ -1,4 +1,4 @@
-#include "file/write/new_file.hpp"
+#include "file/write/target/new_file.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "file/write/room_for_sums.hpp"
+#include "file/write/metadata/room_for_sums.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "file/checksums/seal.hpp"
-#include "file/write/checksum_tables.hpp"
-#include "file/write/metadata.hpp"
+#include "file/write/metadata/checksum_tables.hpp"
+#include "file/write/metadata/metadata.hpp"
 
 namespace stria::file {
 

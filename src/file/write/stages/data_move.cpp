@@ -1,4 +1,4 @@
-#include "file/write/data_move.hpp"
+#include "file/write/stages/data_move.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -14,8 +14,8 @@
 #include "base/out_of_memory.hpp"
 #include "file/move/progress_meter.hpp"
 #include "file/session/session.hpp"
-#include "file/write/gathering.hpp"
-#include "file/write/new_file.hpp"
+#include "file/write/metadata/gathering.hpp"
+#include "file/write/target/new_file.hpp"
 
 namespace stria::file {
 

@@ -13,7 +13,7 @@
 #include "file/background/staging_place.hpp"
 #include "file/session/file_identity.hpp"
 #include "file/session/session.hpp"
-#include "file/write/growing_file.hpp"
+#include "file/write/target/growing_file.hpp"
 #include "storage/driver.hpp"
 #include "storage/parted/parted_file.hpp"
 #include "stria/phases.hpp"

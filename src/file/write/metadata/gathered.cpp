@@ -1,4 +1,4 @@
-#include "file/write/gathered.hpp"
+#include "file/write/metadata/gathered.hpp"
 
 #include <algorithm>
 #include <cstring>

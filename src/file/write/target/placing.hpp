@@ -12,7 +12,7 @@
 #include "access/failure/memory_reserve.hpp"
 #include "file/session/file_identity.hpp"
 #include "file/session/session.hpp"
-#include "file/write/new_file.hpp"
+#include "file/write/target/new_file.hpp"
 #include "storage/driver.hpp"
 
 namespace stria::file {
