@@ -451,8 +451,8 @@ class File {
   /// be destroyed. Writing, sync and the change of the name follow by themselves; what goes wrong
   /// then is told by the result. Of several such files of a rank 0, each gets its name in turn. The
   /// hint stria_staging_limit bounds the memory; what doesn't fit is written before the call
-  /// returns. So is everything of files that grow or are in parts, and hint_warnings() says why.
-  /// Collective: yes; the same outcome on every rank.
+  /// returns. So is everything of files in parts, and where update() overwrites what a file has;
+  /// hint_warnings() says why. Collective: yes; the same outcome on every rank.
   Commit commit_async();
   /// Gives up a new file. Nothing of it is left. Collective: yes.
   void abandon();

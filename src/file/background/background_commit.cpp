@@ -44,7 +44,7 @@ bool BackgroundCommit::write_piece(Pace& pace) noexcept {
   }
   Status outcome = or_out_of_memory([&]() -> Status {
     trace::BackgroundTimer timer(about_.trace_id, "background write", trace::Counter::kBackgroundNs);
-    storage::File* file = handles_.partial != nullptr ? handles_.partial->file() : handles_.opened.get();
+    storage::File* file = handles_.target != nullptr ? handles_.target->file() : handles_.opened.get();
     if (file == nullptr) {
       return Status();
     }
@@ -147,18 +147,18 @@ std::optional<Status> BackgroundCommit::hear(Link& link, const std::string& when
   return *came ? std::optional(decode_outcome(**came).status()) : std::nullopt;
 }
 
-// Gives the file its name. Where it is staged, brings a piece of it to its own place; then there is
+// Has others see the file. Where it is staged, brings a piece of it to its own place; then there is
 // no outcome before the last piece.
 std::optional<Status> BackgroundCommit::end(const Status& written, Pace& pace) {
   const bool is_staged = handles_.drain != nullptr;
-  if (written.ok() && is_staged && handles_.partial->is_published() && !pace.may_write(Pace::Clock::now())) {
+  if (written.ok() && is_staged && handles_.target->is_published() && !pace.may_write(Pace::Clock::now())) {
     return std::nullopt;
   }
   const trace::BackgroundTimer timer(about_.trace_id, "background end", trace::Counter::kBackgroundNs);
   Status outcome = written;
-  if (outcome.ok() && !handles_.partial->is_published()) {
+  if (outcome.ok() && !handles_.target->is_published()) {
     PhaseTimes times;
-    outcome = handles_.partial->publish(file_bytes_, about_.sync, times);
+    outcome = handles_.target->publish(file_bytes_, about_.sync, times);
   }
   if (outcome.ok() && is_staged) {
     const std::optional<Status> brought = bring_piece(pace);
@@ -184,10 +184,12 @@ std::optional<Status> BackgroundCommit::bring_piece(Pace& pace) {
 }
 
 Status BackgroundCommit::about_outcome(const Status& outcome) const {
-  const bool is_named = handles_.drain != nullptr ? handles_.drain->is_over() : handles_.partial->is_published();
-  std::string state = is_named ? "is complete and has its name, but may not survive a power loss" : "was not written";
-  if (!is_named && handles_.partial->is_published()) {
-    state += fmt::format(", but is complete as '{}'", handles_.drain->staged_path());
+  std::string state = handles_.target->state_after_failure();
+  if (handles_.drain != nullptr) {
+    state = state_after_failure(false, handles_.drain->is_over());
+    if (!handles_.drain->is_over() && handles_.target->is_published()) {
+      state += fmt::format(", but is complete as '{}'", handles_.drain->staged_path());
+    }
   }
   return outcome.with_context(fmt::format("'{}' {}", about_.path, state));
 }
@@ -196,12 +198,12 @@ Status BackgroundCommit::about_outcome(const Status& outcome) const {
 void BackgroundCommit::decide(const Status& outcome) noexcept {
   if (is_root()) {
     if (!outcome.ok()) {
-      handles_.partial->discard();
+      handles_.target->discard();
       if (handles_.drain != nullptr) {
         handles_.drain->discard();
       }
     }
-    handles_.partial.reset();
+    handles_.target.reset();
     handles_.drain.reset();
     for (Peer& peer : peers_) {
       // A node that hears nothing sees the connection end.

@@ -20,9 +20,9 @@
 #include "file/background/node_links.hpp"
 #include "file/background/outcome_board.hpp"
 #include "file/background/pace.hpp"
-#include "file/background/partial_file.hpp"
 #include "file/background/staging.hpp"
 #include "file/background/staging_place.hpp"
+#include "file/background/unpublished_file.hpp"
 #include "storage/driver.hpp"
 
 namespace stria::file {
@@ -54,12 +54,12 @@ class BackgroundCommit {
   Status join(Comm& comm);
   /// Rank 0: how large the file is to be.
   void set_end(int64_t file_bytes) { file_bytes_ = file_bytes; }
-  /// Takes this rank's handles: rank 0 has `partial`, another rank `opened` or nothing. The first
+  /// Takes this rank's handles: rank 0 has `target`, another rank `opened` or nothing. The first
   /// rank of another node has `opened` where it is to sync. `drain`, of rank 0, is to follow where
   /// the file is written at another place than its own.
   struct Handles {
     std::shared_ptr<storage::Driver> driver;
-    std::unique_ptr<PartialFile> partial;
+    std::unique_ptr<UnpublishedFile> target;
     std::unique_ptr<storage::File> opened;
     std::unique_ptr<Drain> drain;
   };

@@ -22,16 +22,6 @@
 namespace stria::file::test {
 namespace {
 
-Status commit_and_wait(WriteSession& session) {
-  STRIA_ASSIGN_OR_RETURN(const auto commit, session.commit_async());
-  if (commit == nullptr) {
-    return Status(ErrorCode::kInternal, "it has ended in the call");
-  }
-  // The simulated ranks share the thread that waits.
-  session.comm().barrier();
-  return commit->wait();
-}
-
 Setting on_nodes(int ranks_per_node, access::Method method, bool compressed) {
   Setting setting;
   setting.ranks = 3;

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -239,6 +241,69 @@ TEST_P(BackgroundCommitTest, ANameThatIsUnderWayIsReadWhenItIsThere) {
   write("run.h5", 4, slow);
   expect_content("run.h5", 4);
   expect_only({"run.h5"});
+}
+
+// A time series: each step is added while the one before may still be on its way.
+TEST_P(BackgroundCommitTest, AFileGrowsStepByStep) {
+  constexpr int64_t kSteps = 4;
+  AppendOptions options;
+  options.hints = {{"stria_staging_rate", "60000000"}};
+  const std::pair<const char*, std::function<Dataset(File&)>> kinds[] = {
+      {"series.h5",
+       [](File& file) {
+         file.create_dataset("probe", ElementType::kFloat64, {kUnlimited, kColumns});
+         return file.append_rows("probe", 1);
+       }},
+      {"series.nc",
+       [](File& file) {
+         DatasetOptions about;
+         about.unlimited = true;
+         return file.create_dataset("probe", ElementType::kFloat64, {1, kColumns}, about);
+       }},
+  };
+  for (const auto& [name, make] : kinds) {
+    const auto [column, count] = rows(kColumns);
+    Commit commit;
+    for (int64_t step = 0; step < kSteps; ++step) {
+      std::vector<double> numbers(static_cast<size_t>(count), static_cast<double>(step));
+      File file = step == 0 ? File::create(comm_, path(name)) : File::append(comm_, path(name), options);
+      Dataset probe = step == 0 ? make(file) : file.append_rows("probe", 1);
+      probe.put({{step, column}, {1, count}}, numbers);
+      commit = file.commit_async();
+      EXPECT_TRUE(file.hint_warnings().empty());
+      std::fill(numbers.begin(), numbers.end(), -1.0);
+    }
+    File file = File::open(comm_, path(name));
+    commit.wait();
+    EXPECT_TRUE(file.verify().empty());
+    const std::vector<double> numbers = file.read<double>("probe");
+    ASSERT_EQ(numbers.size(), static_cast<size_t>(kSteps * kColumns));
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      ASSERT_EQ(numbers[i], static_cast<double>(static_cast<int64_t>(i) / kColumns)) << "at " << i;
+    }
+  }
+  expect_only({"series.h5", "series.nc"});
+}
+
+TEST_P(BackgroundCommitTest, NothingAddedIsNothingToDo) {
+  write("run.h5", 1).wait();
+  const Commit commit = File::append(comm_, path("run.h5")).commit_async();
+  EXPECT_TRUE(commit.done());
+  expect_content("run.h5", 1);
+}
+
+TEST_P(BackgroundCommitTest, WhatIsOverwrittenIsSoBeforeTheCallReturns) {
+  write("run.h5", 1).wait();
+  const auto [row, count] = rows(kRows);
+  std::vector<double> numbers(static_cast<size_t>(count * kColumns));
+  std::iota(numbers.begin(), numbers.end(), 2.0 + static_cast<double>(row * kColumns));
+  File file = File::append(comm_, path("run.h5"));
+  file.update("dens").put({{row, 0}, {count, kColumns}}, numbers);
+  file.set_attribute("/", "first", 2.0);
+  EXPECT_TRUE(file.commit_async().done());
+  ASSERT_EQ(file.hint_warnings().size(), 1U);
+  EXPECT_NE(file.hint_warnings()[0].find("it overwrites data that the file has"), std::string::npos);
+  expect_content("run.h5", 2);
 }
 
 TEST_P(BackgroundCommitTest, ACommitThatIsDoneInTheCallSaysWhy) {

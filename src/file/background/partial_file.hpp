@@ -1,12 +1,13 @@
 // The file of a temporary name, on rank 0: its handle, which holds the lock, and the change of the
 // name.
 //
-// It owns all that it needs, so that any thread may end it. Nothing here communicates.
+// Nothing here communicates.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "file/background/unpublished_file.hpp"
 #include "storage/driver.hpp"
 #include "stria/phases.hpp"
 #include "stria/status.hpp"
@@ -21,7 +22,7 @@ std::string partial_path(const std::string& path);
 Status complete(storage::Driver& driver, storage::File& file, const std::string& name, int64_t file_bytes, bool sync,
                 PhaseTimes& times);
 
-class PartialFile {
+class PartialFile final : public UnpublishedFile {
  public:
   /// `path` is the final name, as the storage knows it.
   PartialFile(std::shared_ptr<storage::Driver> driver, std::string path);
@@ -29,14 +30,14 @@ class PartialFile {
   /// Makes the file, and locks it. `among_others`: in a directory where other users make files;
   /// kPermissionDenied where one of them has the name.
   Status create(const storage::Striping& striping, bool among_others = false);
-  /// The handle; null before create() has succeeded.
-  storage::File* file() const { return file_.get(); }
-  /// When everything is written: size, sync, name, sync of the directory.
-  Status publish(int64_t file_bytes, bool sync, PhaseTimes& times);
+  storage::File* file() const override { return file_.get(); }
+  /// Size, sync, name, sync of the directory.
+  Status publish(int64_t file_bytes, bool sync, PhaseTimes& times) override;
   /// Whether the file has its name.
-  bool is_published() const { return published_; }
+  bool is_published() const override { return published_; }
   /// Removes the file, if its temporary name still means it.
-  void discard() noexcept;
+  void discard() noexcept override;
+  const char* state_after_failure() const override { return file::state_after_failure(false, published_); }
 
  private:
   Status settle(bool sync);

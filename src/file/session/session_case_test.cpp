@@ -203,6 +203,16 @@ std::shared_ptr<storage::Driver> borrow(storage::Driver& driver) {
   return std::shared_ptr<storage::Driver>(std::shared_ptr<void>(), &driver);
 }
 
+Status commit_and_wait(WriteSession& session) {
+  STRIA_ASSIGN_OR_RETURN(const auto commit, session.commit_async());
+  if (commit == nullptr) {
+    return Status(ErrorCode::kInternal, "it has ended in the call");
+  }
+  // The simulated ranks share the thread that waits.
+  session.comm().barrier();
+  return commit->wait();
+}
+
 Status write_file(const Setting& setting, Comm& comm, std::shared_ptr<storage::Driver> driver,
                   const std::function<Status(WriteSession&)>& commit) {
   CreateOptions options;

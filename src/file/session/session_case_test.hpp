@@ -49,6 +49,8 @@ Environment environment_of(Comm& comm, std::shared_ptr<storage::Driver> driver, 
 /// Writes the file on one rank of many, and ends it with `commit`; the status is the agreed one.
 Status write_file(const Setting& setting, Comm& comm, std::shared_ptr<storage::Driver> driver,
                   const std::function<Status(WriteSession&)>& commit = &WriteSession::commit);
+/// Ends a file in the background, and waits for that. Fails where it has ended in the call.
+Status commit_and_wait(WriteSession& session);
 /// Reads the file on one rank of many, and compares: each rank its part, the first rank also all of
 /// it. Empty when everything is right.
 std::string compare_file(const Setting& setting, Comm& comm, std::shared_ptr<storage::Driver> driver,

@@ -155,6 +155,7 @@ Addition add_at_random(uint64_t seed, Model& model) {
     const std::pair key(path, "a" + std::to_string(pick(random, 0, 2)));
     model.attributes[key] = addition.attributes[key] = static_cast<double>(pick(random, 0, 1000));
   }
+  addition.in_background = pick(random, 0, 1) == 1;
   return addition;
 }
 
@@ -196,9 +197,11 @@ Status carry_out(const Addition& addition, const Model& model, bool is_new, Comm
       STRIA_RETURN_IF_ERROR(
           session->record(number, {put.start, put.count}, Memory(values.data(), static_cast<int64_t>(values.size()))));
     }
-    STRIA_RETURN_IF_ERROR(step < addition.flushes ? session->flush() : session->commit());
+    if (step < addition.flushes) {
+      STRIA_RETURN_IF_ERROR(session->flush());
+    }
   }
-  return Status();
+  return addition.in_background ? commit_and_wait(*session) : session->commit();
 }
 
 namespace {

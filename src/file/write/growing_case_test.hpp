@@ -43,6 +43,7 @@ struct Addition {
   int ranks = 1;
   int ranks_per_node = 1;
   int flushes = 0;
+  bool in_background = false;
   uint64_t seed = 0;
   std::vector<std::pair<std::string, ModelDataset>> created;  ///< with no rows where extendable
   std::vector<std::pair<std::string, int64_t>> appended;      ///< rows

@@ -118,10 +118,16 @@ TEST(GrowingFile, KillsCostNothing) {
   EXPECT_GT(seen_new, 0);
 }
 
+/// Whether the addition is committed in the background.
+class GrowingFileFails : public ::testing::TestWithParam<bool> {};
+
+INSTANTIATE_TEST_SUITE_P(Ways, GrowingFileFails, ::testing::Bool());
+
 // A full disk, or each operation of each rank that fails once: the file has all of the addition or
 // nothing of it, every rank says the same, and it can grow then.
-TEST(GrowingFile, AFullOrBrokenDiskCostsNothing) {
+TEST_P(GrowingFileFails, AFullOrBrokenDiskCostsNothing) {
   Before before(2000);
+  before.addition.in_background = GetParam();
   const Bytes whole = content_of(before.memory, kGrowingPath);
   int full = 0;
   int broken = 0;
@@ -167,9 +173,10 @@ TEST(GrowingFile, AFullOrBrokenDiskCostsNothing) {
 }
 
 // The last write fails, and can be taken back, or not.
-TEST(GrowingFile, ASuperblockThatCannotBeWrittenIsTold) {
+TEST_P(GrowingFileFails, ASuperblockThatCannotBeWrittenIsTold) {
   for (const int refused : {1, 2}) {
     Before before(47);
+    before.addition.in_background = GetParam();
     const int64_t size = static_cast<int64_t>(content_of(before.memory, kGrowingPath).size());
     Life life{.bytes_left = Life::kForever, .dead = false, .refused_superblocks = refused};
     const Status status = before.add(life);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
@@ -42,12 +43,14 @@ struct Life {
 
 class MortalFile final : public storage::File {
  public:
-  MortalFile(std::unique_ptr<storage::File> file, Life& life) : file_(std::move(file)), life_(life) {}
+  MortalFile(std::unique_ptr<storage::File> file, Life& life, std::mutex& mutex)
+      : file_(std::move(file)), life_(life), mutex_(mutex) {}
   const std::string& path() const override { return file_->path(); }
   const storage::Capabilities& capabilities() const override { return file_->capabilities(); }
   Result<storage::Identity> identity() override { return file_->identity(); }
   const storage::File& plain() const override { return *file_; }
   Status write(std::span<const storage::WriteSegment> segments) override {
+    const std::lock_guard lock(mutex_);
     for (storage::WriteSegment segment : segments) {
       const bool is_superblock = segment.offset == 0;
       if (is_superblock && life_.refused_superblocks > 0) {
@@ -68,14 +71,21 @@ class MortalFile final : public storage::File {
     return file_->try_lock(range, mode);
   }
   Result<int64_t> size() override { return file_->size(); }
-  Status resize(int64_t bytes) override { return life_.take(1) == 1 ? file_->resize(bytes) : life_.status(); }
+  Status resize(int64_t bytes) override {
+    const std::lock_guard lock(mutex_);
+    return life_.take(1) == 1 ? file_->resize(bytes) : life_.status();
+  }
   Status preallocate(int64_t) override { return Status(ErrorCode::kUnsupported, "no"); }
-  Status sync() override { return life_.take(1) == 1 ? file_->sync() : life_.status(); }
+  Status sync() override {
+    const std::lock_guard lock(mutex_);
+    return life_.take(1) == 1 ? file_->sync() : life_.status();
+  }
   Status close() override { return file_->close(); }
 
  private:
   std::unique_ptr<storage::File> file_;
   Life& life_;
+  std::mutex& mutex_;
 };
 
 class MortalDriver final : public storage::Driver {
@@ -84,7 +94,7 @@ class MortalDriver final : public storage::Driver {
   const char* name() const override { return driver_.name(); }
   Result<std::unique_ptr<storage::File>> open(const std::string& path, const storage::OpenOptions& options) override {
     STRIA_ASSIGN_OR_RETURN(auto file, driver_.open(path, options));
-    return std::unique_ptr<storage::File>(std::make_unique<MortalFile>(std::move(file), life_));
+    return std::unique_ptr<storage::File>(std::make_unique<MortalFile>(std::move(file), life_, mutex_));
   }
   Result<std::unique_ptr<storage::File>> open_again(const storage::File&, const storage::OpenOptions&) override {
     return Status(ErrorCode::kUnsupported, "no");
@@ -101,6 +111,7 @@ class MortalDriver final : public storage::Driver {
  private:
   storage::Driver& driver_;
   Life& life_;
+  std::mutex mutex_;  // a commit in the background has a thread
 };
 
 }  // namespace stria::file::test

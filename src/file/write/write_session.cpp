@@ -27,14 +27,11 @@ Status WriteSession::commit() {
   return end(Call::kCommit, nullptr);
 }
 
-// What is added to a file must lie in it before the bytes that make it valid.
 Result<std::shared_ptr<const BackgroundCommit>> WriteSession::commit_async() {
   STRIA_RETURN_IF_ERROR(check_open());
   BackgroundStage stage(
       {.environment = environment_, .path = path_, .capabilities = capabilities_, .file = file_, .reserve = reserve_});
-  if (grows()) {
-    stage.stay_in_call("the file grows");
-  } else if (parts_ != nullptr) {
+  if (parts_ != nullptr) {
     stage.stay_in_call("the file is in parts (stria_subfiles)");
   } else {
     poison(or_out_of_memory([&] {
@@ -48,6 +45,7 @@ Result<std::shared_ptr<const BackgroundCommit>> WriteSession::commit_async() {
     }));
   }
   STRIA_RETURN_IF_ERROR(end(Call::kCommitAsync, &stage));
+  old_.close();  // it reads by the handle that the thread gets
   return stage.hand_over();
 }
 
@@ -120,7 +118,9 @@ Status WriteSession::settle(bool last) {
 
 Result<access::RequestShape> WriteSession::make_ready(const access::RequestShape& shape, BackgroundStage* stage) {
   STRIA_RETURN_IF_ERROR(gaps_.fill(pending_, true));
-  if (stage != nullptr) {
+  if (stage != nullptr && updating_.any()) {  // what is written is read again for its sums
+    stage->stay_in_call("it overwrites data that the file has");
+  } else if (stage != nullptr) {
     STRIA_RETURN_IF_ERROR(stage->begin());
   }
   if (!chunks_.any()) {
@@ -205,12 +205,9 @@ Status WriteSession::fail(const Status& status) {
   if (is_of_call_not_begun(status)) {
     return status;
   }
-  const char* state = file_.is_published() ? grows() ? "may have what was added, and may lose it in a power loss"
-                                                     : "is complete and has its name, but may not survive a power loss"
-                      : updating_.has_begun()
+  const char* state = !file_.is_published() && updating_.has_begun()
                           ? "may have a part of what was put into datasets of before, whose checksums then tell"
-                      : grows() ? "was not changed"
-                                : "was not written";
+                          : state_after_failure(grows(), file_.is_published());
   return status.with_context(fmt::format("'{}' {}", path_, state));
 }
 

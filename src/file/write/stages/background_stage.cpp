@@ -24,6 +24,7 @@ void BackgroundStage::stay_in_call(const std::string& why) {
     means_.environment.hint_warnings.push_back(
         fmt::format("commit_async() of '{}' does the whole commit before it returns: {}", means_.path, why));
   });
+  one_.clear();
 }
 
 Status BackgroundStage::begin() {
@@ -34,7 +35,6 @@ Status BackgroundStage::begin() {
   STRIA_RETURN_IF_ERROR(one_.front()->share(comm));
   if (const Status joined = one_.front()->join(comm); !joined.ok()) {
     stay_in_call(joined.message());
-    one_.clear();
     return Status();
   }
   means_.file.stage(*one_.front());
@@ -54,7 +54,7 @@ void BackgroundStage::plan_for_staging() {
 }
 
 std::shared_ptr<const BackgroundCommit> BackgroundStage::hand_over() {
-  if (one_.empty()) {
+  if (one_.empty() || means_.file.staging() == nullptr) {
     return nullptr;
   }
   means_.file.depart();

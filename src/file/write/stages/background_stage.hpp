@@ -38,7 +38,8 @@ class BackgroundStage {
   /// Has all that is written from now on staged, if a commit is prepared and the nodes reach each
   /// other. Collective: yes; the outcome is the same everywhere.
   Status begin();
-  /// Gives the commit, with the file's handles, to the thread. Null where it has ended in the call.
+  /// Gives the commit, with the file's handles, to the thread. Null where it has ended in the call,
+  /// or there was nothing to do.
   /// Never fails. Local.
   std::shared_ptr<const BackgroundCommit> hand_over();
 

@@ -9,13 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "file/background/unpublished_file.hpp"
 #include "storage/driver.hpp"
 #include "stria/phases.hpp"
 #include "stria/status.hpp"
 
 namespace stria::file {
 
-class GrowingFile {
+class GrowingFile final : public UnpublishedFile {
  public:
   /// `path` as the storage knows it.
   GrowingFile(std::shared_ptr<storage::Driver> driver, std::string path);
@@ -23,19 +24,19 @@ class GrowingFile {
   /// Opens the file, and keeps out other writers. kAlreadyExists when there is one. Nothing of the
   /// file changes. `given_path` is the name that the program knows.
   Status open(const std::string& given_path);
-  /// The handle; null before open() has succeeded.
-  storage::File* file() const { return file_.get(); }
+  storage::File* file() const override { return file_.get(); }
   /// Clears what lies behind the end, now and when the file is given up.
   Status end_at(int64_t old_end);
   /// Keeps the bytes that publish() writes to the file's begin, and those that stand there.
   Status note_switch_over(const std::vector<std::byte>& bytes);
-  /// When everything is written: size, sync, the bytes that make it valid, sync.
-  Status publish(int64_t file_bytes, bool sync, PhaseTimes& times);
+  /// Size, sync, the bytes that make it valid, sync.
+  Status publish(int64_t file_bytes, bool sync, PhaseTimes& times) override;
   /// Whether what was added is valid, or may be.
-  bool is_published() const { return published_; }
+  bool is_published() const override { return published_; }
   /// Gives up what was added, unless it is published. Where that fails, the next program that adds
   /// to the file clears it.
-  void discard() noexcept;
+  void discard() noexcept override;
+  const char* state_after_failure() const override { return file::state_after_failure(true, published_); }
 
  private:
   Status switch_over(bool sync);

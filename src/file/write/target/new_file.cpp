@@ -136,7 +136,11 @@ Status NewFile::reserve_own_place() {
 void NewFile::depart() noexcept {
   staged_.reset();
   file_ = nullptr;
-  background_->take_handles({environment_.driver, std::move(partial_), std::move(opened_), std::move(drain_)});
+  std::unique_ptr<UnpublishedFile> target = std::move(partial_);
+  if (growing_ != nullptr) {
+    target = std::move(growing_);
+  }
+  background_->take_handles({environment_.driver, std::move(target), std::move(opened_), std::move(drain_)});
 }
 
 Status NewFile::open(const Use& use) {
