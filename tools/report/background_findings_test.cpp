@@ -73,6 +73,18 @@ TEST(Findings, HiddenAtFullLevelIsWhatTheLongestWaitLeavesOfTheWork) {
   }
 }
 
+TEST(Findings, WhatDidNotFitIntoTheStagingIsToldWithTheHint) {
+  const TraceBuilder run = background_run(30, true).count(1, Counter::kUnstagedBytes, 40 * kMiB);
+  std::vector<Finding> findings;
+  rules_of(run, &findings);
+  const auto found = std::find_if(findings.begin(), findings.end(), [](const Finding& f) { return f.rule == "background"; });
+  ASSERT_NE(found, findings.end());
+  EXPECT_NE(found->evidence.find("didn't fit into the staging memory and were written in the call, 16 % of all"),
+            std::string::npos)
+      << found->evidence;
+  EXPECT_NE(found->advice.find("stria_staging_limit"), std::string::npos) << found->advice;
+}
+
 TEST(Findings, WhereTheProgramWaitsForTheBackgroundTheAdviceIsAboutThat) {
   const std::string advice = advice_of(background_run(400, true), "far_from_limit");
   EXPECT_TRUE(advice.starts_with("Begin with the largest part, waiting for the background. Compute longer")) << advice;

@@ -12,6 +12,7 @@ using trace::Counter;
 constexpr double kLeastSeconds = 0.01;
 constexpr double kWaitedShare = 0.25;  // docs/trace_report.md, "background"
 constexpr double kCpuShare = 0.05;     // of the ranks' time
+constexpr double kUnstagedShare = 0.1;
 
 int longest_waiting_rank(const RunDigest& run) {
   const std::vector<int64_t> waited = run.by_rank(Counter::kBackgroundWaitNs);
@@ -36,7 +37,17 @@ MaybeFinding background(const RunDigest& run, const StorageLimit&) {
       "{} of work; {} of waiting on rank {}, no rank waited longer; the threads took {} of processor time, {} of "
       "the ranks'",
       seconds_text(worked), seconds_text(waited), longest, seconds_text(processor), percent_text(stolen));
-  if (1 - hidden >= kWaitedShare) {
+  const auto unstaged = static_cast<double>(run.total(Counter::kUnstagedBytes));
+  const double unstaged_share = time_share(unstaged, static_cast<double>(run.total(Counter::kBytesWritten)));
+  if (unstaged > 0) {
+    finding.evidence += fmt::format("; {} didn't fit into the staging memory and were written in the call, {} of all",
+                                    bytes_text(unstaged), percent_text(unstaged_share));
+  }
+  if (unstaged_share >= kUnstagedShare) {
+    finding.advice =
+        "Give the staging more memory (hint stria_staging_limit), or more time between two commits: what doesn't fit is "
+        "written before commit_async() returns.";
+  } else if (1 - hidden >= kWaitedShare) {
     finding.advice = kShorterBackgroundWait;
   } else if (stolen >= kCpuShare) {
     finding.advice =

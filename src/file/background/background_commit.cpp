@@ -37,6 +37,12 @@ Status BackgroundCommit::join(Comm& comm) {
   return peers.status();
 }
 
+void BackgroundCommit::take_handles(Handles handles) noexcept {
+  handles_ = std::move(handles);
+  board_->note_staged(staging_.staged_bytes());
+  trace::Recorder::instance().counters(about_.trace_id).add(trace::Counter::kUnstagedBytes, staging_.left_bytes());
+}
+
 bool BackgroundCommit::write_piece(Pace& pace) noexcept {
   if (!std::exchange(has_begun_, true)) {
     leave_busy_processors();

@@ -63,10 +63,7 @@ class BackgroundCommit {
     std::unique_ptr<storage::File> opened;
     std::unique_ptr<Drain> drain;
   };
-  void take_handles(Handles handles) noexcept {
-    handles_ = std::move(handles);
-    board_->note_staged(staging_.staged_bytes());
-  }
+  void take_handles(Handles handles) noexcept;
 
   // For the thread.
   bool is_root() const { return board_->is_root(); }

@@ -86,6 +86,7 @@ int64_t Staging::take(const storage::WriteSegment& segment) noexcept {
     // The caller writes the rest.
   }
   staged_bytes_ += taken;
+  left_bytes_ += segment.bytes - taken;
   return taken;
 }
 

@@ -35,6 +35,8 @@ class Staging {
   /// Nothing is left to write.
   bool is_written() const { return next_extent_ == extents_.size(); }
   int64_t staged_bytes() const { return staged_bytes_; }
+  /// What take() has left to its caller.
+  int64_t left_bytes() const { return left_bytes_; }
 
  private:
   struct Extent {
@@ -55,6 +57,7 @@ class Staging {
 
   int64_t limit_bytes_;
   int64_t staged_bytes_ = 0;
+  int64_t left_bytes_ = 0;
   std::vector<Extent> extents_;
   size_t room_ = 0;         // the extent of the last room
   size_t next_extent_ = 0;  // to be written

@@ -21,6 +21,8 @@ TEST(Staging, AllFilesTogetherKeepToTheLimitAndWhatIsWrittenMakesRoom) {
   EXPECT_EQ(first.take({0, data.data(), 600'000}), 600'000);
   EXPECT_EQ(second.take({0, data.data(), kLimit}), 400'000);
   EXPECT_EQ(second.take({0, data.data(), 1}), 0);
+  EXPECT_EQ(first.left_bytes(), 0);
+  EXPECT_EQ(second.left_bytes(), kLimit - 400'000 + 1);
   EXPECT_EQ(second.room(1), nullptr);
   EXPECT_EQ(first.write_piece(*file, 500'000).value(), 500'000);
   EXPECT_FALSE(first.is_written());

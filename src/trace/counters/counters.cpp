@@ -56,7 +56,8 @@ constexpr const char* kPlainNames[] = {"opens",
                                        "wait_ns",
                                        "background_ns",
                                        "background_cpu_ns",
-                                       "background_wait_ns"};
+                                       "background_wait_ns",
+                                       "unstaged_bytes"};
 static_assert(std::size(kPlainNames) == static_cast<size_t>(Counter::kReadSizes0));
 
 std::array<std::string, kCounterCount> make_names() {

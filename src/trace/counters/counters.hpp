@@ -60,6 +60,7 @@ enum class Counter : int {
   kBackgroundNs,      ///< time in which commits went on by themselves
   kBackgroundCpuNs,   ///< of it, the processor time of their thread
   kBackgroundWaitNs,  ///< time in which the program waited for them
+  kUnstagedBytes,     ///< of them, what was written in the call, because it didn't fit into memory
   kReadSizes0,        ///< pieces by size, in ten bins: see kSizeBinEnds
   kWriteSizes0 = kReadSizes0 + 10,
   /// The four most common sizes of pieces, and how many pieces had each.

@@ -193,10 +193,15 @@ std::string background_text(const Summary& summary) {
     return "";
   }
   const double processor = static_cast<double>(summary[Counter::kBackgroundCpuNs]) * 1e-9;
-  return fmt::format(
+  std::string text = fmt::format(
       "\nCommits in the background: {:.4g} s of work on all ranks, {:.4g} s of it on a processor; the ranks waited {:.4g} s for "
       "them\n",
       worked, processor, waited);
+  if (summary[Counter::kUnstagedBytes] > 0) {
+    text += fmt::format("{} bytes didn't fit into the staging memory and were written in the call\n",
+                        summary[Counter::kUnstagedBytes]);
+  }
+  return text;
 }
 
 std::string transfer_text(const Summary& summary, bool write) {
