@@ -98,6 +98,14 @@ def test_commits_in_the_background(work, monkeypatch):
     assert counters["background_ns"] * 1e-9 == pytest.approx(worked, rel=0.2, abs=0.002)
     assert (counters["background_wait_ns"] > 0) == (("engine", "background wait") in rows)
     assert "Commits in the background: " in run("trace", "stats", trace).succeeded().stdout
+    assert counters["unstaged_bytes"] == 0
+
+
+def test_what_the_staging_did_not_take(work, monkeypatch):
+    limited = ("--async", "--layout", "standard", "--hint", "stria_staging_limit=100000")
+    trace = traced_run(work, monkeypatch, "counters", *limited)
+    assert stats(trace)["counters"]["unstaged_bytes"] > 0
+    assert "didn't fit into the staging memory" in run("trace", "stats", trace).succeeded().stdout
 
 
 def test_off_and_unset_leave_nothing(work, monkeypatch):

