@@ -174,8 +174,14 @@ class Bench:
         results.extend(joined.items())
 
     def values_of(self, case):
-        """The options that give a case the values of a blast; they are made once for OUT."""
-        if case.way != "compressed" or not self.stria_options:
+        """The options that give a case the values of a blast, made once for OUT, or noise."""
+        if not self.stria_options:
+            return ()
+        if case.way == "incompressible":
+            path = os.path.join(self.options.out, "noise_values.raw")
+            runs.make_noise(path)
+            return ("--values", path)
+        if case.way != "compressed":
             return ()
         path = os.path.join(self.options.out, "sedov_values.raw")
         if not os.path.exists(path):

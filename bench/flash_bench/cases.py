@@ -56,7 +56,7 @@ LIMIT_MODES = ["limit-contig", "limit-pack-whole", "limit-pack-staged"]
 WAYS = {
     # The values of a Sedov blast, against parallel HDF5 with gzip.
     "compressed": [*LIMIT_MODES, "hdf5-collective-gzip", "read-hdf5-collective-gzip"],
-    # The benchmark's own values, which hardly shrink.
+    # Noise.
     "incompressible": LIMIT_MODES,
     # The raw data in a file for each rank, against programs that write such files.
     "subfiles": [*LIMIT_MODES, "limit-fpp+pack"],

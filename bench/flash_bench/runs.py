@@ -13,6 +13,7 @@ from mpiexec_env import mpiexec_environment  # noqa: E402
 
 TIMEOUT_S = 900
 LAYOUTS = ("standard", "experimental")
+NOISE_NUMBERS = 1 << 21
 NETCDF = "netcdf"  # the standard layout in that format
 
 
@@ -77,6 +78,15 @@ def make_values(program, path):
             for name in names:
                 raw.write(checkpoint[name][:].astype("<f8").tobytes())
     os.replace(path + ".new", path)
+
+
+def make_noise(path):
+    """Writes numbers that don't shrink: any bits that are a finite number."""
+    import numpy
+
+    bits = numpy.random.default_rng(1).integers(0, 2**64, size=NOISE_NUMBERS, dtype=numpy.uint64)
+    exponent_top = numpy.uint64(1 << 62)
+    (bits & ~exponent_top).tofile(path)
 
 
 def run_way(program, case, rounds, directory, verify, more):

@@ -98,6 +98,11 @@ class Writer {
   /// Makes a dataset whose whole content is given here, in the machine's byte order. The content
   /// becomes part of the image.
   virtual Status create_table(const DatasetSpec& spec, std::span<const std::byte> content) = 0;
+  /// Makes a group, and those above it that are missing; `order` is as DatasetSpec::order. Nothing
+  /// happens where there is one.
+  virtual Status create_group(const std::string& /*path*/, int64_t /*order*/) {
+    return Status(ErrorCode::kUnsupported, "a file of this format has no groups");
+  }
   /// Gives an object another name, of which nobody looks whether it leads anywhere.
   virtual Status create_link(const LinkSpec& /*link*/) {
     return Status(ErrorCode::kUnsupported, "a file of this format has no links");

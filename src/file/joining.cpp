@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "comm/self/self_comm.hpp"
@@ -31,10 +32,26 @@ bool is_group(const std::string& path) {
   return path.empty() || path.back() == '/';
 }
 
-/// The attributes that name dimensions follow from DatasetOptions::dimensions.
-bool is_of_dimensions(const std::string& attribute) {
-  constexpr std::array kNames = {"CLASS", "NAME", "REFERENCE_LIST", "DIMENSION_LIST"};
-  return std::find(kNames.begin(), kNames.end(), attribute) != kNames.end();
+std::string without_slash(const std::string& path) {
+  return is_group(path) ? path.substr(0, path.size() - 1) : path;
+}
+
+/// Whether an object among others has coordinates of a dimension.
+bool is_scale(const container::Reader& from, const std::string& object, const std::vector<std::string>& attributes) {
+  constexpr std::string_view kScale = "DIMENSION_SCALE";
+  if (std::find(attributes.begin(), attributes.end(), "CLASS") == attributes.end()) {
+    return false;
+  }
+  const container::AttributeSpec kind = from.attribute(object, "CLASS").value();
+  return kind.element.kind == Kind::kString && kind.value.size() >= kScale.size() &&
+         std::memcmp(kind.value.data(), kScale.data(), kScale.size()) == 0;
+}
+
+/// The attributes that name dimensions follow from DatasetOptions::dimensions. Two of their names
+/// have another meaning elsewhere.
+bool is_of_dimensions(const std::string& attribute, bool of_scale) {
+  const bool is_list = attribute == "REFERENCE_LIST" || attribute == "DIMENSION_LIST";
+  return is_list || (of_scale && (attribute == "CLASS" || attribute == "NAME"));
 }
 
 /// Strings and small tables of records are made whole. Numbers are moved, and so are records that
@@ -91,7 +108,6 @@ void define_dataset(const ReadSession& from, const std::string& path, WriteSessi
 
 /// The links of a file in the order of its list. Hard links become soft ones.
 std::vector<container::LinkSpec> links_of(const container::Reader& from, const std::vector<std::string>& paths) {
-  const auto without_slash = [](const std::string& path) { return is_group(path) ? path.substr(0, path.size() - 1) : path; };
   std::vector<container::LinkSpec> links = from.links().value();
   for (const container::Alias& alias : from.aliases().value()) {
     const std::string path = without_slash(alias.path);
@@ -121,15 +137,22 @@ void define_all(const ReadSession& session, WriteSession& to) {
     for (; link != links.end() && link->order <= static_cast<int64_t>(i); ++link) {
       to.create_link(*link).throw_if_error();
     }
-    if (i < paths.size() && !is_group(paths[i]) && !is_own(paths[i]) && !is_linked(paths[i], links)) {
+    if (i == paths.size() || paths[i].empty() || is_own(paths[i]) || is_linked(paths[i], links)) {
+      continue;
+    }
+    if (!is_group(paths[i])) {
       define_dataset(session, paths[i], to);
+    } else if (i + 1 == paths.size() || !paths[i + 1].starts_with(paths[i])) {
+      to.create_group(without_slash(paths[i])).throw_if_error();  // others come with their members
     }
   }
   paths.erase(std::remove_if(paths.begin(), paths.end(), [&](const std::string& path) { return is_linked(path, links); }),
               paths.end());
   const auto copy_attributes = [&](const std::string& object) {
-    for (const std::string& name : from.attribute_names(object).value()) {
-      if (!is_of_dimensions(name)) {
+    const std::vector<std::string> names = from.attribute_names(object).value();
+    const bool of_scale = is_scale(from, object, names);
+    for (const std::string& name : names) {
+      if (!is_of_dimensions(name, of_scale)) {
         to.set_attribute(from.attribute(object, name).value()).throw_if_error();
       }
     }
@@ -137,7 +160,7 @@ void define_all(const ReadSession& session, WriteSession& to) {
   copy_attributes("/");
   for (const std::string& path : paths) {
     if (!path.empty() && !is_own(path)) {
-      copy_attributes(is_group(path) ? path.substr(0, path.size() - 1) : path);
+      copy_attributes(without_slash(path));
     }
   }
 }

@@ -131,6 +131,40 @@ def test_compacting_keeps_everything_but_unused_space(work):
     run("verify", path).succeeded()
 
 
+def names_and_groups(f):
+    """Adds empty groups, and attributes that have the names of those of dimension scales."""
+    f["a"].attrs["NAME"], f["a"].attrs["CLASS"] = "mine", 3
+    f.attrs["CLASS"] = "root"
+    f.create_group("nothing")
+    f.create_group("empty").attrs["x"] = 5
+    f.create_group("deep/er").attrs["NAME"] = "deep"
+
+
+def check_names_and_groups(path):
+    with h5py.File(path) as f:
+        assert f["a"].attrs["NAME"] in ("mine", b"mine") and f["a"].attrs["CLASS"] == 3
+        assert f.attrs["CLASS"] in ("root", b"root") and f["x"].is_scale and f["a"].dims[0][0].name == "/x"
+        assert {"nothing", "empty", "deep", "a", "x"} <= set(f) and list(f["deep"]) == ["er"]
+        assert len(f["nothing"]) == len(f["empty"]) == 0 and f["empty"].attrs["x"] == 5
+        assert f["deep/er"].attrs["NAME"] in ("deep", b"deep")
+    with pyfive.File(str(path)) as f:
+        assert f["empty"].attrs["x"] == 5 and "nothing" in list(f)
+    run("verify", path).succeeded()
+    tools_read(path)
+
+
+@pytest.mark.parametrize("order", [False, True])
+def test_empty_groups_and_names_of_scales_stay(work, order):
+    path = work / "run.h5"
+    with stria.create(path, track_order=order) as f:
+        f.create_dataset("x", data=np.arange(3.0), dimensions=["x"])
+        f.create_dataset("a", data=np.arange(3.0), dimensions=["x"])
+    with h5py.File(path, "r+") as f:
+        names_and_groups(f)
+    run("compact", path).succeeded()
+    check_names_and_groups(path)
+
+
 def test_what_is_not_compacted_stays(work):
     path = work / "run.nc"
     with stria.create(path) as f:

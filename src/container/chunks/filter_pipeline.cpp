@@ -151,8 +151,32 @@ Result<size_t> FilterPipeline::unzstd(std::span<const std::byte> stored, std::sp
   return ZSTD_isError(bytes) == 0 ? Result<size_t>(bytes) : corrupted("zstd can't decompress it");
 }
 
+// Appends less than the chunk, or nothing.
+bool FilterPipeline::compress(const Filters& filters, std::span<const std::byte> chunk, std::vector<std::byte>& out) {
+  return filters.zstd ? zstd(chunk, out) : deflate(chunk, out);
+}
+
+std::span<const std::byte> FilterPipeline::shuffled(const DatasetSpec& spec, std::span<const std::byte> content) {
+  if (!spec.chunking->filters.shuffle || shuffled_bytes(spec) == 1) {
+    return content;
+  }
+  scratch_.resize(content.size());
+  shuffle(content, scratch_, shuffled_bytes(spec));
+  return scratch_;
+}
+
+bool FilterPipeline::shrinks(const DatasetSpec& spec, std::span<const std::byte> sample) {
+  tried_.clear();
+  return compress(spec.chunking->filters, shuffled(spec, sample), tried_);
+}
+
+FilterMask FilterPipeline::skipped_by_raw(const Filters& filters) {
+  const MaskBits bits(filters);
+  return bits.shuffle | bits.deflate | bits.zstd;
+}
+
 FilterMask FilterPipeline::encode(const DatasetSpec& spec, std::span<const std::byte> chunk, std::vector<std::byte>& out,
-                                  bool exact) {
+                                  const How& how) {
   const Filters& filters = spec.chunking->filters;
   const MaskBits bits(filters);
   FilterMask skipped = 0;
@@ -161,22 +185,17 @@ FilterMask FilterPipeline::encode(const DatasetSpec& spec, std::span<const std::
   if (filters.scale_offset || filters.zfp()) {
     coded_.clear();
     const bool is_coded = filters.scale_offset ? scale_offset(spec, chunk, coded_)
-                                               : !(exact && filters.loses()) && zfp_.compress(spec, chunk, coded_);
+                                               : !(how.exact && filters.loses()) && zfp_.compress(spec, chunk, coded_);
     content = is_coded ? std::span<const std::byte>(coded_) : chunk;
     skipped = is_coded ? 0 : bits.scale_offset | bits.zfp;
   }
-  std::span<const std::byte> shuffled = content;
-  if (filters.shuffle && shuffled_bytes(spec) > 1) {
-    scratch_.resize(content.size());
-    shuffle(content, scratch_, shuffled_bytes(spec));
-    shuffled = scratch_;
-  }
   const bool compresses = filters.deflate || filters.zstd;
-  if (compresses && !(filters.zstd ? zstd(shuffled, out) : deflate(shuffled, out))) {
-    skipped |= bits.shuffle | bits.deflate | bits.zstd;
+  if (compresses && (how.raw || !compress(filters, shuffled(spec, content), out))) {
+    skipped |= skipped_by_raw(filters);
     out.insert(out.end(), content.begin(), content.end());
   } else if (!compresses) {
-    out.insert(out.end(), shuffled.begin(), shuffled.end());
+    const auto bytes = shuffled(spec, content);
+    out.insert(out.end(), bytes.begin(), bytes.end());
   }
   if (filters.fletcher32) {
     const uint32_t sum = container::fletcher32(std::span(out).subspan(begin));

@@ -27,10 +27,18 @@ class FilterPipeline {
   FilterPipeline(const FilterPipeline&) = delete;
   FilterPipeline& operator=(const FilterPipeline&) = delete;
 
+  struct How {
+    bool exact = false;  ///< nothing of the chunk gets lost
+    bool raw = false;    ///< it is not compressed
+  };
   /// Appends a chunk of a dataset, as the file is to have it, to `out`, and returns the filters
-  /// that it did not pass. Nothing of a chunk that is to stay `exact` gets lost. \pre the spec is
-  /// cut into chunks
-  FilterMask encode(const DatasetSpec& spec, std::span<const std::byte> chunk, std::vector<std::byte>& out, bool exact = false);
+  /// that it did not pass. \pre the spec is cut into chunks
+  FilterMask encode(const DatasetSpec& spec, std::span<const std::byte> chunk, std::vector<std::byte>& out,
+                    const How& how = {.exact = false, .raw = false});
+  /// Whether whole elements of a chunk shrink by themselves.
+  bool shrinks(const DatasetSpec& spec, std::span<const std::byte> sample);
+  /// The filters that a chunk that isn't compressed does not pass.
+  static FilterMask skipped_by_raw(const Filters& filters);
   /// Fills `chunk` with what `stored` holds. kCorrupted when that can't be.
   Status decode(const DatasetSpec& spec, std::span<const std::byte> stored, FilterMask skipped, std::span<std::byte> chunk);
   /// The most bytes that a chunk may take in a file.
@@ -41,6 +49,8 @@ class FilterPipeline {
   struct Zstd;
   bool deflate(std::span<const std::byte> chunk, std::vector<std::byte>& out);
   bool zstd(std::span<const std::byte> chunk, std::vector<std::byte>& out);
+  bool compress(const Filters& filters, std::span<const std::byte> chunk, std::vector<std::byte>& out);
+  std::span<const std::byte> shuffled(const DatasetSpec& spec, std::span<const std::byte> content);
   /// How many bytes of `out` they have filled.
   Result<size_t> inflate(std::span<const std::byte> stored, std::span<std::byte> out);
   Result<size_t> unzstd(std::span<const std::byte> stored, std::span<std::byte> out);
@@ -48,7 +58,7 @@ class FilterPipeline {
   std::unique_ptr<Deflate> deflate_;
   std::unique_ptr<Zstd> zstd_;  // once it is used
   ZfpCodec zfp_;
-  std::vector<std::byte> coded_, scratch_, deflated_;
+  std::vector<std::byte> coded_, scratch_, deflated_, tried_;
 };
 
 /// How many bytes of a dataset's chunks shuffling takes apart. \pre the spec is cut into chunks

@@ -50,10 +50,17 @@ void UnitHasher::observe_within_unit(int64_t unit, int64_t begin, std::span<cons
   }
 }
 
+void UnitHasher::leave_out(int64_t begin, int64_t end) {
+  left_out_.resize(sums_.size());
+  for (int64_t unit = begin / unit_bytes_; unit_begin(unit) < end; ++unit) {
+    left_out_[static_cast<size_t>(unit)] = true;
+  }
+}
+
 std::vector<int64_t> UnitHasher::torn_units() const {
   std::vector<int64_t> torn;
   for (size_t unit = 0; unit < sums_.size(); ++unit) {
-    if (sums_[unit] == 0) {
+    if (sums_[unit] == 0 && !is_left_out(static_cast<int64_t>(unit))) {
       torn.push_back(static_cast<int64_t>(unit));
     }
   }

@@ -32,6 +32,9 @@ class UnitHasher {
   /// The units that are not hashed: their bytes came out of order, or have not come yet.
   std::vector<int64_t> torn_units() const;
   void set_sum(int64_t unit, uint64_t sum);
+  /// The units from byte `begin` up to `end` are summed elsewhere. \pre they are whole
+  void leave_out(int64_t begin, int64_t end);
+  bool is_left_out(int64_t unit) const { return !left_out_.empty() && left_out_[static_cast<size_t>(unit)]; }
   /// One hash per unit, never 0 once it is known.
   std::span<const uint64_t> sums() const { return sums_; }
 
@@ -41,6 +44,7 @@ class UnitHasher {
   int64_t stream_bytes_;
   int64_t unit_bytes_;
   std::vector<uint64_t> sums_;
+  std::vector<bool> left_out_;              // of each unit; empty: none
   std::unique_ptr<StreamingHash> partial_;  // of the unit that holds next_
   int64_t next_ = -1;                       // where the partial hash goes on; -1: none under way
 };

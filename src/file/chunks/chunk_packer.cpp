@@ -14,10 +14,12 @@ ChunkPacker::ChunkPacker(Comm& comm, const Catalog& catalog, std::span<const Tra
                          Before before)
     : comm_(comm),
       catalog_(catalog),
+      transfers_(transfers),
       set_(set),
       before_(std::move(before)),
       parts_(transfers, catalog),
-      pipelines_(static_cast<size_t>(threads)) {}
+      pipelines_(static_cast<size_t>(threads)),
+      trials_(static_cast<size_t>(catalog.size())) {}
 
 Status ChunkPacker::pack(PackedFile& packed) {
   STRIA_RETURN_IF_ERROR(comm_.agree(or_out_of_memory([&] {
@@ -173,8 +175,76 @@ Result<size_t> ChunkPacker::find_contents(std::span<const Work> batch, size_t fi
     STRIA_ASSIGN_OR_RETURN(const Content content, find_content(batch[i], batch_.chunk(i)));
     contents_.push_back(content);
   }
+  judge(batch, first, true);
+  for (size_t at = first; at < i; ++at) {
+    const Content& content = contents_[at];
+    if (content.whole.transfer >= 0 && !content.is_straight && !content.stays) {
+      streams_.push_back(
+          {content.whole.transfer, content.whole.begin, content.whole.begin + content.whole.bytes, batch_.chunk(at).data()});
+    }
+  }
   set_.pack(streams_);
+  judge(batch, first, false);
   return i - first;
+}
+
+void ChunkPacker::judge(std::span<const Work> batch, size_t first, bool whole) {
+  std::vector<size_t> sampled;
+  std::vector<access::StreamPart> stretches;
+  const auto is_asked = [&](size_t i) {
+    const Content& content = contents_[i];
+    return !content.bytes.empty() && (content.whole.transfer >= 0) == whole &&
+           trials_.wants_sample(batch[i].dataset, catalog_[batch[i].dataset].spec, sample_of(batch[i]));
+  };
+  for (size_t i = first; i < contents_.size(); ++i) {
+    if (is_asked(i)) {
+      sampled.push_back(i);
+    }
+  }
+  if (sampled.empty()) {
+    return;
+  }
+  const ChunkSample sample = sample_of(batch[first]);  // all are cut alike
+  samples_.resize(sampled.size() * static_cast<size_t>(sample.bytes()));
+  std::byte* to = samples_.data();
+  for (const size_t i : sampled) {
+    for (int64_t stretch = 0; stretch < ChunkSample::kStretches; ++stretch, to += sample.stretch_bytes()) {
+      const int64_t begin = sample.begin(stretch);
+      if (whole) {
+        const ChunkPart& part = contents_[i].whole;
+        stretches.push_back({part.transfer, part.begin + begin, part.begin + begin + sample.stretch_bytes(), to});
+      } else {
+        std::copy_n(contents_[i].bytes.data() + begin, sample.stretch_bytes(), to);
+      }
+    }
+  }
+  set_.sample(stretches);
+  for (size_t at = 0; at < sampled.size(); ++at) {
+    const Work& work = batch[sampled[at]];
+    Content& content = contents_[sampled[at]];
+    const auto bytes = static_cast<size_t>(sample.bytes());
+    const bool shrinks = pipelines_[0].shrinks(catalog_[work.dataset].spec, std::span(samples_).subspan(at * bytes, bytes));
+    content.is_raw = trials_.stays_raw(work.dataset, shrinks);
+    content.stays = content.is_raw && may_stay(work, content);
+  }
+}
+
+ChunkSample ChunkPacker::sample_of(const Work& work) const {
+  return {parts_.grid(work.dataset).chunk_bytes(), catalog_[work.dataset].spec.element.bytes};
+}
+
+// Whole rows, whose sums are gathered when they are written. Beside chunks that shrink, variables
+// that lie interleaved would be packed one by one.
+bool ChunkPacker::may_stay(const Work& work, const Content& content) const {
+  if (content.whole.transfer < 0 || catalog_[work.dataset].spec.chunking->filters.fletcher32) {
+    return false;
+  }
+  const DatasetEntry& dataset = catalog_[work.dataset];
+  const Transfer& put = transfers_[static_cast<size_t>(content.whole.transfer)];
+  const int64_t rows_bytes = parts_.grid(work.dataset).rows(work.number).size() * dataset.row_bytes();
+  const bool has_rows = put.whole_rows && content.whole.bytes == rows_bytes;
+  const bool is_summed_so = set_.sums(static_cast<size_t>(content.whole.transfer)) == nullptr || summed_by_rows(put, dataset);
+  return has_rows && is_summed_so && (content.is_straight || !trials_.has_compressed(work.dataset));
 }
 
 // Memory that has all of the chunk as it is, or the chunk, with notes of what is to be packed into
@@ -192,9 +262,10 @@ Result<ChunkPacker::Content> ChunkPacker::find_content(const Work& work, std::sp
     return Content{};
   }
   const bool is_one = first == last && found_.size() == 1 && found_[0].bytes == static_cast<int64_t>(chunk.size());
-  const std::byte* const straight = is_one ? set_.straight_source(found_[0].transfer) : nullptr;
-  if (straight != nullptr) {
-    return Content{.bytes = {straight + found_[0].begin, chunk.size()}, .straight = found_[0]};
+  if (is_one) {
+    const std::byte* const straight = set_.straight_source(found_[0].transfer);
+    const std::byte* const bytes = straight != nullptr ? straight + found_[0].begin : chunk.data();
+    return Content{.bytes = {bytes, chunk.size()}, .whole = found_[0], .is_straight = straight != nullptr};
   }
   int64_t covered = 0;  // from the beginning, without a gap
   for (const ChunkPart& part : found_) {
@@ -220,8 +291,8 @@ Status ChunkPacker::store(std::span<const Work> batch, PackedFile& packed) {
   encoded_.resize(std::max(encoded_.size(), side_by_side ? batch.size() : 1));
   const auto encode_into = [&](Encoded& to, int thread, size_t i) {
     to.bytes.clear();
-    if (!contents_[i].bytes.empty()) {
-      to.chunk = encode(batch[i], contents_[i].bytes, thread, to.bytes);
+    if (!contents_[i].bytes.empty() && !contents_[i].stays) {
+      to.chunk = encode(batch[i], contents_[i], thread, to.bytes);
     }
   };
   if (side_by_side) {
@@ -232,17 +303,29 @@ Status ChunkPacker::store(std::span<const Work> batch, PackedFile& packed) {
   }
   for (size_t i = 0; i < batch.size(); ++i) {
     const Content& content = contents_[i];
-    if (content.straight.transfer >= 0) {
-      set_.passed_straight(content.straight.transfer, content.straight.begin, content.straight.begin + content.straight.bytes);
-    }
     if (content.bytes.empty()) {
       continue;
+    }
+    PackedChunks& chunks = packed.datasets[static_cast<size_t>(batch[i].dataset)];
+    const int64_t end = content.whole.begin + content.whole.bytes;
+    if (content.stays) {
+      const auto skipped = container::FilterPipeline::skipped_by_raw(catalog_[batch[i].dataset].spec.chunking->filters);
+      set_.leave_out(content.whole.transfer, content.whole.begin, end);
+      chunks.add_raw({.place = {.number = batch[i].number, .bytes = content.whole.bytes, .skipped = skipped}},
+                     content.whole.transfer, content.whole.begin);
+      continue;
+    }
+    if (content.is_straight) {
+      set_.passed_straight(content.whole.transfer, content.whole.begin, end);
     }
     Encoded& encoded = encoded_[side_by_side ? i : 0];
     if (!side_by_side) {
       encode_into(encoded, 0, i);
     }
-    packed.datasets[static_cast<size_t>(batch[i].dataset)].add(encoded.chunk, packed.memory.keep(encoded.bytes));
+    chunks.add(encoded.chunk, packed.memory.keep(encoded.bytes));
+    if (!content.is_raw) {
+      trials_.note(batch[i].dataset, static_cast<int64_t>(content.bytes.size()), encoded.chunk.place.bytes);
+    }
   }
   return Status();
 }
@@ -251,10 +334,11 @@ bool ChunkPacker::has_old_rows(const Work& work) const {
   return parts_.grid(work.dataset).rows(work.number).begin < catalog_[work.dataset].old_rows;
 }
 
-SummedChunk ChunkPacker::encode(const Work& work, std::span<const std::byte> chunk, int thread, std::vector<std::byte>& out) {
+SummedChunk ChunkPacker::encode(const Work& work, const Content& content, int thread, std::vector<std::byte>& out) {
   const DatasetEntry& dataset = catalog_[work.dataset];
   // Elements that have lost something once are not to lose more.
-  const auto skipped = pipelines_[static_cast<size_t>(thread)].encode(dataset.spec, chunk, out, has_old_rows(work));
+  const auto skipped = pipelines_[static_cast<size_t>(thread)].encode(dataset.spec, content.bytes, out,
+                                                                      {.exact = has_old_rows(work), .raw = content.is_raw});
   return {.place = {.number = work.number, .offset = 0, .bytes = static_cast<int64_t>(out.size()), .skipped = skipped},
           .sum = std::max<uint64_t>(hash_bytes(out), 1)};
 }

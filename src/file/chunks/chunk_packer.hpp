@@ -5,7 +5,8 @@
 // Method: whoever alone has parts of a chunk assembles it. Of a chunk that several ranks have parts
 // of, one of these gets the others' parts. Variables that lie interleaved in memory are packed
 // together, chunk by chunk; shuffling, deflating and summing find a chunk in the cache. With
-// several threads, some chunks are packed first, and deflated side by side.
+// several threads, some chunks are packed first, and deflated side by side. Chunks that don't
+// shrink (chunk_trials.hpp), and are whole rows of one put, stay in the memory of that put.
 // Cost: the memory that the packed chunks take, and that of parts that travel; with several threads
 // that of a few chunks for each.
 #pragma once
@@ -20,6 +21,7 @@
 #include "container/chunks/filter_pipeline.hpp"
 #include "file/chunks/chunk_batch.hpp"
 #include "file/chunks/chunk_parts.hpp"
+#include "file/chunks/chunk_trials.hpp"
 #include "file/chunks/packed_chunks.hpp"
 #include "file/move/transfer_set.hpp"
 
@@ -56,7 +58,10 @@ class ChunkPacker {
   /// The bytes of a chunk, once its streams are packed; none where nobody puts any.
   struct Content {
     std::span<const std::byte> bytes;
-    ChunkPart straight{.transfer = -1};  ///< of the put whose memory they are, if they are
+    ChunkPart whole{.transfer = -1};  ///< the part of the one put that has all of them, if one has
+    bool is_straight = false;         ///< they are its memory
+    bool is_raw = false;              ///< they are stored as they are
+    bool stays = false;               ///< and only packed when they are written
   };
   std::vector<int> shapes() const;
   void divide(const std::vector<SharedChunks>& shared);
@@ -72,12 +77,18 @@ class ChunkPacker {
   /// The same chunk of several datasets, packed in one pass: those of a batch from the `first` on.
   Result<size_t> find_contents(std::span<const Work> batch, size_t first);
   Result<Content> find_content(const Work& work, std::span<std::byte> chunk);
+  /// Which contents from the `first` on are stored as they are: of those that one put has, or of
+  /// the others, once they are packed.
+  void judge(std::span<const Work> batch, size_t first, bool whole);
+  ChunkSample sample_of(const Work& work) const;
+  bool may_stay(const Work& work, const Content& content) const;
   Status store(std::span<const Work> batch, PackedFile& packed);
   bool has_old_rows(const Work& work) const;
-  SummedChunk encode(const Work& work, std::span<const std::byte> chunk, int thread, std::vector<std::byte>& out);
+  SummedChunk encode(const Work& work, const Content& content, int thread, std::vector<std::byte>& out);
 
   Comm& comm_;
   const Catalog& catalog_;
+  std::span<const Transfer> transfers_;
   TransferSet& set_;
   Before before_;
   ChunkParts parts_;
@@ -90,6 +101,8 @@ class ChunkPacker {
   std::vector<ChunkPart> found_;  // of one chunk
   std::vector<access::StreamPart> streams_;
   std::vector<Content> contents_;  // of a batch
+  ChunkTrials trials_;
+  std::vector<std::byte> samples_;
   struct Encoded {
     SummedChunk chunk;
     std::vector<std::byte> bytes;

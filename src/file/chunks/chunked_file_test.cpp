@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <random>
 
@@ -338,6 +339,126 @@ TEST(ChunkedFile, VariablesThatLieInterleavedComeBackTogether) {
         ASSERT_EQ(cells[i], cell(static_cast<int64_t>(i) % kVariables, range.begin + at / kCells, at % kCells)) << i;
       }
     });
+  }
+}
+
+// Blocks in turn of noise and of smooth numbers, as long as a sample needs.
+struct Turns {
+  static constexpr int64_t kBlocks = 96;
+  static constexpr int64_t kCellsOfBlock = 2048;
+  static constexpr int64_t kBlocksOfChunk = 4;
+  static constexpr int64_t kNoiseUntil = 32;  // and again from twice that on
+
+  static bool is_noise(int64_t block) { return block < kNoiseUntil || block >= 2 * kNoiseUntil; }
+  static double value(int64_t variable, int64_t block, int64_t at) {
+    const auto n = static_cast<uint64_t>((variable * kBlocks + block) * kCellsOfBlock + at + 1);
+    const uint64_t mixed = (n * 0x9e3779b97f4a7c15 ^ (n * 0x9e3779b97f4a7c15) >> 29) * 0xbf58476d1ce4e5b9;
+    double value;
+    const uint64_t bits = (mixed ^ mixed >> 32) & ~(uint64_t{1} << 62);  // finite
+    std::memcpy(&value, &bits, sizeof value);
+    return is_noise(block) ? value : static_cast<double>(at / 16);
+  }
+};
+
+void write_turns(Comm& comm, storage::MemoryDriver& memory, const Filters& filters, bool interleaved, int threads) {
+  access::ResolvedHints hints;
+  hints.compress_threads = threads;
+  auto session = WriteSession::create(environment_of(comm, borrow(memory), hints), "run.h5", {}).value();
+  constexpr int64_t kNumbers = 2;
+  for (int64_t variable = 0; variable < kNumbers; ++variable) {
+    container::DatasetSpec spec;
+    spec.path = "v" + std::to_string(variable);
+    spec.element = container::ElementSpec::of_number(ElementType::kFloat64);
+    spec.dims = {Turns::kBlocks, Turns::kCellsOfBlock};
+    const DatasetOptions options{
+        .value_range = true, .chunk = {Turns::kBlocksOfChunk, Turns::kCellsOfBlock}, .filters = filters};
+    ASSERT_TRUE(session->create_dataset(spec, options).ok());
+  }
+  const ByteRange blocks{Turns::kBlocks * comm.rank() / comm.size(), Turns::kBlocks * (comm.rank() + 1) / comm.size()};
+  const int64_t count = blocks.size() * Turns::kCellsOfBlock;
+  std::vector<double> cells(static_cast<size_t>(count * kNumbers));
+  const int64_t step = interleaved ? kNumbers : 1;
+  for (int64_t variable = 0; variable < kNumbers; ++variable) {
+    double* const first = cells.data() + (interleaved ? variable : variable * count);
+    for (int64_t i = 0; i < count; ++i) {
+      first[i * step] = Turns::value(variable, blocks.begin + i / Turns::kCellsOfBlock, i % Turns::kCellsOfBlock);
+    }
+    const auto type = Datatype::hvector(count, 1, 8 * step, Datatype::bytes(8)).value();
+    const Memory of_cells = interleaved ? Memory(first, type, ElementType::kFloat64) : Memory(first, count);
+    const int number = session->find("v" + std::to_string(variable)).value();
+    ASSERT_EQ(session->record(number, {{blocks.begin, 0}, {blocks.size(), Turns::kCellsOfBlock}}, of_cells).message(), "");
+  }
+  ASSERT_EQ(session->commit().message(), "");
+}
+
+// Noise has the mask set; smooth chunks are compressed, all of them.
+void check_turns(storage::MemoryDriver& memory, const Filters& filters) {
+  auto file = memory.open("run.h5", {}).value();
+  auto reader = container::open_file(*file).value();
+  constexpr int64_t kChunkBytes = Turns::kBlocksOfChunk * Turns::kCellsOfBlock * 8;
+  for (int64_t variable = 0; variable < 2; ++variable) {
+    const std::string path = "v" + std::to_string(variable);
+    const auto chunks = reader->chunks(path).value();
+    ASSERT_EQ(static_cast<int64_t>(chunks.size()), Turns::kBlocks / Turns::kBlocksOfChunk);
+    for (const container::StoredChunk& chunk : chunks) {
+      const bool is_noise = Turns::is_noise(chunk.number * Turns::kBlocksOfChunk);
+      EXPECT_EQ(chunk.skipped, is_noise ? 3u : 0u) << chunk.number;
+      const int64_t sum_bytes = filters.fletcher32 ? 4 : 0;
+      EXPECT_TRUE(is_noise ? chunk.bytes == kChunkBytes + sum_bytes : chunk.bytes < kChunkBytes / 4) << chunk.number;
+    }
+    std::vector<double> values(static_cast<size_t>(Turns::kBlocks * Turns::kCellsOfBlock));
+    ASSERT_EQ(reader
+                  ->read_hyperslab(path, std::vector<int64_t>{0, 0}, std::vector<int64_t>{Turns::kBlocks, Turns::kCellsOfBlock},
+                                   std::as_writable_bytes(std::span(values)))
+                  .message(),
+              "");
+    for (size_t i = 0; i < values.size(); ++i) {
+      const auto at = static_cast<int64_t>(i);
+      ASSERT_EQ(values[i], Turns::value(variable, at / Turns::kCellsOfBlock, at % Turns::kCellsOfBlock)) << i;
+    }
+  }
+}
+
+TEST(ChunkedFile, NoiseIsStoredAsItIsAndWhatIsSmoothShrinks) {
+  for (int turn = 0; turn < 16; ++turn) {
+    const bool interleaved = turn % 2 == 0;
+    const Filters filters{.shuffle = true, .deflate = true, .fletcher32 = turn / 2 % 2 == 1};
+    const int threads = turn / 4 % 2 + 1;
+    SCOPED_TRACE("turn " + std::to_string(turn));
+    storage::MemoryDriver memory;
+    Setting setting;
+    setting.ranks = turn / 8 == 0 ? 1 : 3;
+    on_ranks(setting, [&](Comm& comm) { write_turns(comm, memory, filters, interleaved, threads); });
+    check_turns(memory, filters);
+    on_ranks(setting, [&](Comm& comm) {
+      auto session = ReadSession::open(environment_of(comm, borrow(memory), {}), "run.h5", {.verify = true}).value();
+      const auto damages = session->verify();
+      ASSERT_TRUE(damages.ok()) << damages.status().message();
+      EXPECT_TRUE(damages->empty());
+    });
+    if (HasFailure()) {
+      return;
+    }
+  }
+}
+
+// A chunk that is stored straight from memory has sums as any other.
+TEST(ChunkedFile, AFlippedBitOfNoiseIsFound) {
+  auto comm = make_self_comm();
+  for (const bool interleaved : {false, true}) {
+    storage::MemoryDriver memory;
+    write_turns(*comm, memory, Filters::compress(), interleaved, 1);
+    auto file = memory.open("run.h5", {}).value();
+    const auto chunks = container::open_file(*file).value()->chunks("v1").value();
+    Bytes content = content_of(memory, "run.h5");
+    content[static_cast<size_t>(chunks[1].offset + 17)] ^= std::byte{4};
+    set_content(memory, "run.h5", content);
+    auto session = ReadSession::open(environment_of(*comm, borrow(memory), {}), "run.h5", {}).value();
+    const auto damages = session->verify().value();
+    ASSERT_EQ(damages.size(), 1u);
+    EXPECT_EQ(damages[0].dataset, "v1");
+    EXPECT_LE(damages[0].first_row, Turns::kBlocksOfChunk);
+    EXPECT_GE(damages[0].last_row, 2 * Turns::kBlocksOfChunk);
   }
 }
 

@@ -9,13 +9,26 @@ namespace stria::file {
 static_assert(std::is_trivially_copyable_v<SummedChunk>);
 
 void PackedChunks::add(SummedChunk chunk, std::span<std::byte> bytes) {
+  const ChunkPiece* const last = pieces_.empty() ? nullptr : &pieces_.back();
+  const bool follows = last != nullptr && last->memory != nullptr && last->memory + last->bytes == bytes.data();
+  append(chunk, {.bytes = static_cast<int64_t>(bytes.size()), .memory = bytes.data()}, follows);
+}
+
+void PackedChunks::add_raw(SummedChunk chunk, int transfer, int64_t stream_begin) {
+  const ChunkPiece* const last = pieces_.empty() ? nullptr : &pieces_.back();
+  const bool follows = last != nullptr && last->transfer == transfer && last->stream_begin + last->bytes == stream_begin;
+  append(chunk, {.bytes = chunk.place.bytes, .transfer = transfer, .stream_begin = stream_begin}, follows);
+}
+
+void PackedChunks::append(SummedChunk chunk, ChunkPiece piece, bool follows) {
   chunk.place.offset = size_;
+  piece.first_chunk = chunks_.size();
   chunks_.push_back(chunk);
-  size_ += static_cast<int64_t>(bytes.size());
-  if (!pieces_.empty() && pieces_.back().data() + pieces_.back().size() == bytes.data()) {
-    pieces_.back() = {pieces_.back().data(), pieces_.back().size() + bytes.size()};
+  size_ += piece.bytes;
+  if (follows) {
+    pieces_.back().bytes += piece.bytes;
   } else {
-    pieces_.push_back(bytes);
+    pieces_.push_back(piece);
   }
 }
 

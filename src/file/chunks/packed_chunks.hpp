@@ -19,20 +19,34 @@ struct SummedChunk {
   uint64_t sum = 0;
 };
 
+/// Bytes of chunks: in memory as the file is to have them, or in the packed stream of a put.
+struct ChunkPiece {
+  int64_t bytes = 0;
+  std::byte* memory = nullptr;
+  int transfer = -1;         ///< the put, where there is no memory
+  int64_t stream_begin = 0;  ///< in its stream
+  size_t first_chunk = 0;    ///< among those of the dataset
+};
+
 /// Of one dataset: chunks one behind the other. Their offsets begin at 0 until they are placed.
 class PackedChunks {
  public:
   /// Adds a chunk, whose bytes stay where they are.
   void add(SummedChunk chunk, std::span<std::byte> bytes);
+  /// Adds a chunk that a put has just so, from `stream_begin` of its packed stream on. Its sum
+  /// comes later.
+  void add_raw(SummedChunk chunk, int transfer, int64_t stream_begin);
 
   std::vector<SummedChunk>& chunks() { return chunks_; }
-  /// The bytes of all chunks: as few pieces of memory as they lie in.
-  std::span<const std::span<std::byte>> pieces() const { return pieces_; }
+  /// The bytes of all chunks: as few pieces as they lie in.
+  std::span<const ChunkPiece> pieces() const { return pieces_; }
   int64_t size() const { return size_; }
 
  private:
+  void append(SummedChunk chunk, ChunkPiece piece, bool follows);
+
   std::vector<SummedChunk> chunks_;
-  std::vector<std::span<std::byte>> pieces_;
+  std::vector<ChunkPiece> pieces_;
   int64_t size_ = 0;
 };
 

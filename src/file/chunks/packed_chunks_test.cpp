@@ -25,8 +25,8 @@ TEST(PackedChunks, PiecesAreTheChunksOneBehindTheOther) {
   }
   for (size_t dataset = 0; dataset < 3; ++dataset) {
     std::vector<std::byte> found;
-    for (const std::span<std::byte> piece : packed.datasets[dataset].pieces()) {
-      found.insert(found.end(), piece.begin(), piece.end());
+    for (const ChunkPiece& piece : packed.datasets[dataset].pieces()) {
+      found.insert(found.end(), piece.memory, piece.memory + piece.bytes);
     }
     EXPECT_EQ(packed.datasets[dataset].size(), static_cast<int64_t>(found.size()));
     EXPECT_TRUE(found == expected[dataset]) << "dataset " << dataset;
@@ -41,6 +41,22 @@ TEST(PackedChunks, NeighboursInMemoryAreOnePiece) {
     packed.datasets[0].add({.place = {.number = number}}, packed.memory.keep(bytes));
   }
   EXPECT_EQ(packed.datasets[0].pieces().size(), 1u);
+}
+
+TEST(PackedChunks, RawChunksOfAPutThatFollowEachOtherAreOnePiece) {
+  PackedChunks packed;
+  std::vector<std::byte> bytes(30);
+  packed.add({.place = {.number = 0, .bytes = 30}}, bytes);
+  for (int64_t number = 1; number < 5; ++number) {
+    packed.add_raw({.place = {.number = number, .bytes = 100}}, number < 4 ? 7 : 8, number * 100);
+  }
+  ASSERT_EQ(packed.pieces().size(), 3u);
+  EXPECT_EQ(packed.pieces()[1].transfer, 7);
+  EXPECT_EQ(packed.pieces()[1].stream_begin, 100);
+  EXPECT_EQ(packed.pieces()[1].bytes, 300);
+  EXPECT_EQ(packed.pieces()[1].first_chunk, 1u);
+  EXPECT_EQ(packed.chunks()[4].place.offset, 330);
+  EXPECT_EQ(packed.size(), 430);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "container/container.hpp"
@@ -48,6 +50,8 @@ class Definitions {
   Status create_table(container::DatasetSpec spec, std::span<const std::byte> content);
   Status set_attribute(container::AttributeSpec attribute);
   Status create_link(container::LinkSpec link);
+  /// Makes a group that may have no members.
+  Status create_group(const std::string& path);
   /// Takes up a dataset that the file has, to overwrite elements. Returns its number.
   Result<int> update(const std::string& path);
   /// As create_table(), without a look at the name: for tables of the library's own.
@@ -57,7 +61,9 @@ class Definitions {
   void drop_own_tables();
 
   /// Whether anything was defined.
-  bool any() const { return target_.catalog.size() > 0 || !tables_.empty() || !attributes_.empty() || !links_.empty(); }
+  bool any() const {
+    return target_.catalog.size() > 0 || !tables_.empty() || !attributes_.empty() || !links_.empty() || !groups_.empty();
+  }
   /// In the order in which they were made; the same on every rank but for the contents.
   std::span<const Table> tables() const { return tables_; }
   /// Makes tables, links and attributes, when all datasets are made. On the rank that carries out.
@@ -73,6 +79,7 @@ class Definitions {
   std::vector<Table> tables_;
   std::vector<container::AttributeSpec> attributes_;
   std::vector<container::LinkSpec> links_;
+  std::vector<std::pair<std::string, int64_t>> groups_;  // with their order
 };
 
 }  // namespace stria::file

@@ -29,6 +29,14 @@ struct Transfer {
   /// Chunks as the file is to have them. `memory` has them in one piece; their elements have been
   /// looked at before.
   bool stored = false;
+  /// Chunks that are stored as they are: whole rows of a put, from `stream_begin` of its packed
+  /// stream on.
+  struct RawChunks {
+    int64_t chunk_bytes = 0;  ///< of each; 0: it is no such transfer
+    size_t first = 0;         ///< among the rank's chunks of the dataset
+  };
+  RawChunks raw_chunks{};
+  int64_t stream_begin = 0;
   std::vector<std::byte> kept;  ///< data that the session itself holds
   Memory memory{nullptr, Datatype(), ElementType::kByte};
 };

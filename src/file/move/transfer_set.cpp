@@ -61,6 +61,7 @@ TransferSet::TransferSet(std::span<const Transfer> transfers, std::span<const Da
       progress_(options.progress),
       packer_(std::move(packer)),
       hashers_(transfers.size()),
+      chunk_hashers_(transfers.size()),
       straights_(transfers.size(), nullptr) {
   bool wanted = std::any_of(transfers.begin(), transfers.end(), [&](const Transfer& transfer) {
     return datasets[static_cast<size_t>(transfer.dataset)].value_range;
@@ -73,6 +74,9 @@ TransferSet::TransferSet(std::span<const Transfer> transfers, std::span<const Da
       const DatasetEntry& dataset = datasets[static_cast<size_t>(transfers[i].dataset)];
       if (!transfers[i].stored && !dataset.is_updated && !dataset.is_lossy()) {
         hashers_[i].emplace(transfers[i].region.size(), hash_unit_bytes(transfers[i], dataset));
+      }
+      if (transfers[i].raw_chunks.chunk_bytes > 0) {
+        chunk_hashers_[i].emplace(transfers[i].region.size(), transfers[i].raw_chunks.chunk_bytes);
       }
     }
   }
@@ -129,7 +133,7 @@ void TransferSet::prepare_directs(std::span<const DatasetEntry> datasets) {
     bool as_it_is = transfer.memory.type.is_contiguous() && transfer.memory.element == dataset.stored_element() &&
                     !dataset.spec.element.is_swapped();
     if (as_it_is || transfer.stored) {
-      straights_[i] = static_cast<std::byte*>(transfer.memory.data);
+      straights_[i] = static_cast<std::byte*>(transfer.memory.data) + transfer.stream_begin;
     }
   }
 }
@@ -145,14 +149,17 @@ int64_t TransferSet::piece_count() const {
 void TransferSet::to_pack_parts(std::span<const access::StreamPart> parts) {
   pack_parts_.clear();
   for (const access::StreamPart& part : parts) {
-    pack_parts_.push_back({part.stream_id, part.begin, part.end, part.packed});
+    const int64_t from = transfers_[static_cast<size_t>(part.stream_id)].stream_begin;
+    pack_parts_.push_back({part.stream_id, from + part.begin, from + part.end, part.packed});
   }
 }
 
 void TransferSet::observe(const access::StreamPart& part) {
-  auto& hasher = hashers_[static_cast<size_t>(part.stream_id)];
-  if (hasher) {
-    hasher->observe(part.begin, {part.packed, static_cast<size_t>(part.end - part.begin)});
+  const auto index = static_cast<size_t>(part.stream_id);
+  for (std::optional<UnitHasher>* const hasher : {&hashers_[index], &chunk_hashers_[index]}) {
+    if (*hasher) {
+      (*hasher)->observe(part.begin, {part.packed, static_cast<size_t>(part.end - part.begin)});
+    }
   }
 }
 
@@ -237,29 +244,48 @@ void TransferSet::widen_range(size_t transfer, ByteRange range) {
   stria::widen_range(element, straights_[transfer] + begin, (align_up(range.end, width) - begin) / width, ranges_[transfer]);
 }
 
+void TransferSet::sample(std::span<const access::StreamPart> parts) {
+  to_pack_parts(parts);
+  packer_.pack(pack_parts_);
+}
+
+void TransferSet::leave_out(int transfer, int64_t begin, int64_t end) {
+  if (auto& hasher = hashers_[static_cast<size_t>(transfer)]) {
+    hasher->leave_out(begin, end);
+  }
+}
+
 void TransferSet::finish_sums() {
-  std::vector<std::byte> scratch;
   for (size_t i = 0; i < hashers_.size(); ++i) {
-    if (!hashers_[i]) {
-      continue;
-    }
-    UnitHasher& hasher = *hashers_[i];
-    for (int64_t unit : hasher.torn_units()) {
-      StreamingHash hash;
-      for (int64_t begin = hasher.unit_begin(unit); begin < hasher.unit_end(unit); begin += kRepackBytes) {
-        int64_t end = std::min(begin + kRepackBytes, hasher.unit_end(unit));
-        scratch.resize(static_cast<size_t>(end - begin));
-        PackPart part{static_cast<int>(i), begin, end, scratch.data()};
-        packer_.pack(std::span(&part, 1));
-        hash.update(scratch);
+    for (std::optional<UnitHasher>* const hasher : {&hashers_[i], &chunk_hashers_[i]}) {
+      if (*hasher) {
+        finish(i, **hasher);
       }
-      hasher.set_sum(unit, hash.digest());
     }
+  }
+}
+
+void TransferSet::finish(size_t transfer, UnitHasher& hasher) {
+  const int64_t from = transfers_[transfer].stream_begin;
+  std::vector<std::byte> scratch;
+  for (int64_t unit : hasher.torn_units()) {
+    StreamingHash hash;
+    for (int64_t begin = hasher.unit_begin(unit); begin < hasher.unit_end(unit); begin += kRepackBytes) {
+      int64_t end = std::min(begin + kRepackBytes, hasher.unit_end(unit));
+      scratch.resize(static_cast<size_t>(end - begin));
+      PackPart part{static_cast<int>(transfer), from + begin, from + end, scratch.data()};
+      packer_.pack(std::span(&part, 1));
+      hash.update(scratch);
+    }
+    hasher.set_sum(unit, hash.digest());
   }
 }
 
 const UnitHasher* TransferSet::sums(size_t transfer) const {
   return hashers_[transfer] ? &*hashers_[transfer] : nullptr;
+}
+const UnitHasher* TransferSet::chunk_sums(size_t transfer) const {
+  return chunk_hashers_[transfer] ? &*chunk_hashers_[transfer] : nullptr;
 }
 
 }  // namespace stria::file

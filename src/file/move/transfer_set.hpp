@@ -41,11 +41,18 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   std::byte* straight_target(int stream_id) override;
   void passed_straight(int stream_id, int64_t begin, int64_t end) override;
 
+  /// Packs without gathering anything.
+  void sample(std::span<const access::StreamPart> parts);
+  /// Another set gathers these bytes, whole rows of a transfer.
+  void leave_out(int transfer, int64_t begin, int64_t end);
+
   /// Hashes from memory what was moved in an order that could not be hashed on the way
   /// (only for writes).
   void finish_sums();
   /// Null when checksums are not gathered.
   const UnitHasher* sums(size_t transfer) const;
+  /// Of raw chunks; null when checksums are not gathered.
+  const UnitHasher* chunk_sums(size_t transfer) const;
   /// One a transfer; empty when no dataset wants them.
   std::span<const ValueRange> value_ranges() const { return ranges_; }
 
@@ -56,6 +63,7 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   void prepare_directs(std::span<const DatasetEntry> datasets);
   void pack_slice(std::span<const access::StreamPart> parts, ByteRange slice);
   void observe(const access::StreamPart& part);
+  void finish(size_t transfer, UnitHasher& hasher);
   void widen_range(size_t transfer, ByteRange range);
   void advance(std::span<const access::StreamPart> parts);
   void to_pack_parts(std::span<const access::StreamPart> parts);
@@ -65,6 +73,7 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   Packer packer_;
   std::vector<access::Lane> lanes_;
   std::vector<std::optional<UnitHasher>> hashers_;
+  std::vector<std::optional<UnitHasher>> chunk_hashers_;
   std::vector<ValueRange> ranges_;
   std::vector<std::byte*> straights_;
   std::vector<PackPart> pack_parts_;

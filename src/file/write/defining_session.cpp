@@ -61,6 +61,11 @@ Status DefiningSession::create_link(container::LinkSpec link) {
   return refuse(definitions_.create_link(std::move(link)));
 }
 
+Status DefiningSession::create_group(const std::string& path) {
+  STRIA_RETURN_IF_ERROR(check_open());
+  return refuse(definitions_.create_group(path));
+}
+
 std::string DefiningSession::how_opened() const {
   return grows() ? "is open to be added to: use append_rows() or update(), or open() to read" : "is being written";
 }

@@ -33,6 +33,7 @@ class DefiningSession : public Session {
   Status create_table(container::DatasetSpec spec, std::span<const std::byte> content);
   Status set_attribute(container::AttributeSpec attribute);
   Status create_link(container::LinkSpec link);
+  Status create_group(const std::string& path);
   Result<std::vector<Column>> read_columns(const std::string& dataset_path, int64_t& row_bytes) override;
   /// Takes up a dataset that the file has, to overwrite elements in place.
   Result<int> update(const std::string& path);

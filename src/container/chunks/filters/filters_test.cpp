@@ -255,7 +255,7 @@ void check_bound(Random& random, FilterPipeline& pipeline, int& kept) {
     }
   }
   Bytes exact;
-  EXPECT_NE(pipeline.encode(spec, chunk, exact, true), 0u);
+  EXPECT_NE(pipeline.encode(spec, chunk, exact, {.exact = true, .raw = false}), 0u);
   EXPECT_TRUE(std::equal(exact.begin(), exact.end(), chunk.begin(), chunk.end()));
 }
 
@@ -290,7 +290,7 @@ TEST(Zfp, ReversibleLosesNothingAndARateHasItsSize) {
     std::vector<double> back(values.size());
     Bytes stored;
     const DatasetSpec exact = spec_of(ElementType::kFloat64, {8, 12, 4}, {.zfp_reversible = true});
-    const FilterMask skipped = pipeline.encode(exact, chunk, stored, i % 2 == 0);
+    const FilterMask skipped = pipeline.encode(exact, chunk, stored, {.exact = i % 2 == 0, .raw = false});
     kept += skipped == 0 ? 1 : 0;
     ASSERT_TRUE(pipeline.decode(exact, stored, skipped, std::as_writable_bytes(std::span(back))).ok());
     ASSERT_EQ(std::memcmp(values.data(), back.data(), chunk.size()), 0) << i;

@@ -197,12 +197,14 @@ Status Hdf5Writer::plan(int64_t end) {
   return Status();
 }
 
-Status Hdf5Writer::create_group(const std::string& path) {
+Status Hdf5Writer::create_group(const std::string& path, int64_t order) {
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
   STRIA_ASSIGN_OR_RETURN(const std::string name, normal_path(path));
   STRIA_RETURN_IF_ERROR(impl_->look_for(name));
   STRIA_RETURN_IF_ERROR(impl_->make_groups(name, name.size()));
-  return impl_->make_group(name);
+  STRIA_RETURN_IF_ERROR(impl_->make_group(name));
+  impl_->note_order(*impl_->find(name), order);
+  return Status();
 }
 
 Result<int64_t> Hdf5Writer::create_dataset(const DatasetSpec& spec) {

@@ -36,8 +36,7 @@ class Hdf5Writer : public Writer {
   /// can compute by itself. kInternal when a dataset has a place already.
   Status plan(int64_t end);
   void keep_order() override;
-  /// Makes a group, and those above it that are missing.
-  Status create_group(const std::string& path);
+  Status create_group(const std::string& path, int64_t order = DatasetSpec::kLast) override;
   /// Makes a dataset: contiguous, allocated and not filled, or in chunks, whose places
   /// place_chunks() brings. Returns the file offset of its raw data,
   /// -1 if it has no bytes or is in chunks; the writer chooses the offset where `spec` gives none.

@@ -40,6 +40,7 @@ Status Gathered::keep(TransferSet& set, std::span<const Transfer> transfers, con
   set.finish_sums();
   value_ranges_.resize(static_cast<size_t>(catalog.size()));
   keep_value_ranges(set, transfers);
+  keep_chunk_sums(set, transfers);
   return keep_sums(set, transfers, catalog);
 }
 
@@ -52,6 +53,17 @@ void Gathered::keep_value_ranges(const TransferSet& set, std::span<const Transfe
   }
 }
 
+void Gathered::keep_chunk_sums(const TransferSet& set, std::span<const Transfer> transfers) {
+  for (size_t i = 0; i < transfers.size(); ++i) {
+    if (const UnitHasher* const hasher = set.chunk_sums(i)) {
+      SummedChunk* chunk = chunks_[static_cast<size_t>(transfers[i].dataset)].data() + transfers[i].raw_chunks.first;
+      for (const uint64_t sum : hasher->sums()) {
+        chunk++->sum = sum;
+      }
+    }
+  }
+}
+
 Status Gathered::keep_sums(const TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog) {
   for (size_t i = 0; i < transfers.size(); ++i) {
     const UnitHasher* hasher = set.sums(i);
@@ -61,6 +73,9 @@ Status Gathered::keep_sums(const TransferSet& set, std::span<const Transfer> tra
     const Transfer& transfer = transfers[i];
     if (summed_by_rows(transfer, catalog[transfer.dataset])) {
       for (int64_t row = 0; row < hasher->unit_count(); ++row) {
+        if (hasher->is_left_out(row)) {
+          continue;
+        }
         row_sums_.push_back(
             {.table = transfer.dataset, .index = transfer.first_row + row, .sum = hasher->sums()[static_cast<size_t>(row)]});
       }

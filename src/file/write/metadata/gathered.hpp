@@ -44,6 +44,7 @@ class Gathered {
  private:
   void keep_value_ranges(const TransferSet& set, std::span<const Transfer> transfers);
   Status keep_sums(const TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog);
+  void keep_chunk_sums(const TransferSet& set, std::span<const Transfer> transfers);
 
   std::vector<ValueRange> value_ranges_;  // of each dataset
   // .table holds the dataset and .index the row until they are laid out.

@@ -57,7 +57,6 @@ Result<access::RequestShape> ChunkStage::pack(const How& how, const access::Requ
   access::RequestShape all = shape;
   const Status placed = or_out_of_memory([&] { return place(sizes, all, pending); });
   STRIA_RETURN_IF_ERROR(means_.comm.agree(placed));
-  waiting_.clear();
   return all;
 }
 
@@ -114,6 +113,18 @@ Status ChunkStage::place(const Sizes& sizes, access::RequestShape& shape, std::v
   return Status();
 }
 
+// The rows of a put that are chunks as they are.
+void ChunkStage::take_rows(const ChunkPiece& piece, int64_t chunk_bytes, Transfer& rows) const {
+  const Transfer& put = waiting_[static_cast<size_t>(piece.transfer)];
+  const int64_t row_bytes = means_.catalog[put.dataset].row_bytes();
+  rows.whole_rows = true;
+  rows.first_row = put.first_row + piece.stream_begin / row_bytes;
+  rows.row_count = piece.bytes / row_bytes;
+  rows.stream_begin = piece.stream_begin;
+  rows.raw_chunks = {.chunk_bytes = chunk_bytes, .first = piece.first_chunk};
+  rows.memory = put.memory;
+}
+
 // The packed chunks of a dataset, behind `before` bytes of other ranks, to be moved like
 // any other bytes.
 void ChunkStage::put_chunks(int dataset, int64_t before, std::vector<Transfer>& pending) {
@@ -124,15 +135,19 @@ void ChunkStage::put_chunks(int dataset, int64_t before, std::vector<Transfer>& 
   for (SummedChunk& chunk : packed.chunks()) {
     chunk.place.offset += means_.catalog[dataset].data_offset + before;
   }
-  for (const std::span<std::byte> piece : packed.pieces()) {
+  for (const ChunkPiece& piece : packed.pieces()) {
     Transfer transfer;
     transfer.dataset = dataset;
-    transfer.region = Datatype::bytes(static_cast<int64_t>(piece.size()));
+    transfer.region = Datatype::bytes(piece.bytes);
     transfer.displacement = before;
-    transfer.stored = true;
-    transfer.memory = Memory(piece.data(), transfer.region, ElementType::kByte);
+    if (piece.memory != nullptr) {
+      transfer.stored = true;
+      transfer.memory = Memory(piece.memory, transfer.region, ElementType::kByte);
+    } else {
+      take_rows(piece, packed.chunks()[piece.first_chunk].place.bytes, transfer);
+    }
     pending.push_back(std::move(transfer));
-    before += static_cast<int64_t>(piece.size());
+    before += piece.bytes;
   }
   means_.gathering.keep_chunks(dataset, std::move(packed.chunks()));
 }

@@ -4,7 +4,8 @@
 // known only when it is made.
 // Method: such puts are set aside until the commit, with a copy of their memory where a flush
 // promises that it may change. Then the ranks make chunks of them, and one sum and one scan tell
-// each rank where its chunks lie. The packed chunks become pending puts like any other.
+// each rank where its chunks lie. The packed chunks become pending puts like any other; rows that
+// are chunks as they are stay in the memory of their put until then.
 // Cost: the memory of the packed chunks until the file has ended; a scan, a sum and three
 // agreements, in files with chunks.
 #pragma once
@@ -51,7 +52,10 @@ class ChunkStage {
   /// Collective: yes, the error is agreed on.
   Result<access::RequestShape> pack(const How& how, const access::RequestShape& shape, std::vector<Transfer>& pending);
   /// Gives back the memory of the chunks, when they are written.
-  void release() { packed_ = {}; }
+  void release() {
+    packed_ = {};
+    waiting_.clear();
+  }
 
  private:
   /// Where chunks lie: of each dataset, the bytes of the ranks before this one and those of all
@@ -64,10 +68,11 @@ class ChunkStage {
   Status make_chunks(const How& how, Status& kept);
   Result<Sizes> measure(const Status& kept);
   Status place(const Sizes& sizes, access::RequestShape& shape, std::vector<Transfer>& pending);
+  void take_rows(const ChunkPiece& piece, int64_t chunk_bytes, Transfer& rows) const;
   void put_chunks(int dataset, int64_t before, std::vector<Transfer>& pending);
 
   Means means_;
-  std::vector<Transfer> waiting_;  // for the commit
+  std::vector<Transfer> waiting_;  // for the commit, and chunks of them that are stored as they are
   PackedFile packed_;
 };
 
