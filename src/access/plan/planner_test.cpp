@@ -111,12 +111,14 @@ TEST(Planner, ServersThatTakeDatatypesAreAskedByEachRankWhereAnExchangeCostsMore
   };
   constexpr int64_t kBytes = 16 << 20;
   for (const bool write : {true, false}) {
-    EXPECT_EQ(method(in_turn(8, kBytes, 2096, write, servers)), Method::kListIo);
+    EXPECT_EQ(method(in_turn(8, kBytes, 4192, write, servers)), Method::kListIo);
     EXPECT_EQ(method(in_turn(8, kBytes, 208, write, servers)), Method::kTwoPhase) << "eight ranks in each block";
     EXPECT_EQ(method(in_turn(8, kBytes, 8, write, servers)), Method::kTwoPhase);
     EXPECT_EQ(method(in_turn(8, kBytes, 208, write, servers), 1), Method::kListIo) << "exchanged through links";
     EXPECT_EQ(plan_on(2, 2, in_turn(2, kBytes, 416, write, servers), servers).method(), Method::kListIo);
   }
+  EXPECT_EQ(method(in_turn(8, kBytes, 2096, true, servers)), Method::kTwoPhase) << "half of the pieces lie in two blocks";
+  EXPECT_EQ(method(in_turn(8, kBytes, 2096, false, servers)), Method::kListIo);
   EXPECT_EQ(plan_on(2, 2, in_turn(2, kBytes, 40, true, servers), servers).method(), Method::kTwoPhase);
   EXPECT_EQ(plan_on(2, 2, in_turn(2, kBytes, 40, false, servers), servers).method(), Method::kListIo);
   RequestShape everybody_all = in_turn(1, kBytes, 416, false, servers);

@@ -44,7 +44,10 @@ int64_t server_cost_bytes(const IndependentShape& shape, const storage::Capabili
   }
   const Prices& prices = shape.write ? kToWrite : kToRead;
   const int64_t pieces = std::min(shape.piece_count, kMostPieces);
-  const int64_t blocks = std::min(pieces, shape.span_bytes / kServerBlockBytes + 1);
+  // A piece touches a part of the block with its first byte; and the longer it is, the likelier one
+  // with its last byte.
+  const int64_t ends_elsewhere = std::min(pieces, shape.bytes / kServerBlockBytes);
+  const int64_t blocks = std::min(pieces + ends_elsewhere, shape.span_bytes / kServerBlockBytes + 1);
   return blocks * prices.block + pieces * (is_described_shortly(shape) ? prices.piece : kListedPiece);
 }
 
