@@ -195,7 +195,8 @@ int stria_create_dataset(stria_file* file, const char* path, int element, int ra
 int stria_append_rows(stria_file* file, const char* path, int64_t rows, stria_dataset** dataset);
 /* Takes up a dataset that a file opened by stria_append() has: what is put into it takes the place
  * of what the file has there, in the file itself, and is not crash-safe. Checksums follow at the
- * commit. STRIA_UNSUPPORTED for a dataset that is not of numbers in one piece of the file.
+ * commit. STRIA_UNSUPPORTED for a dataset that is not of numbers in one piece of the file or in
+ * chunks without filters; from the commit for a chunk that the file doesn't have yet.
  * Collective: as stria_create_dataset(). */
 int stria_update(stria_file* file, const char* path, stria_dataset** dataset);
 /* Finds a dataset of an opened file: STRIA_NOT_FOUND. Collective: no. */

@@ -258,8 +258,9 @@ class File {
   /// during a flush() or the commit leaves a part of it, and readers may see a part; verify() then
   /// reports the rows. At the commit checksums follow, and the attributes "minimum" and "maximum"
   /// get wider where the dataset has them. Elements that aren't put stay. kNotFound; kUnsupported
-  /// for a dataset that is not of numbers in one piece of the file. Collective: as
-  /// create_dataset().
+  /// for a dataset that is not of numbers in one piece of the file or in chunks without filters;
+  /// from flush() or commit(), before anything is overwritten, where elements are put into a chunk
+  /// that the file doesn't have yet. Collective: as create_dataset().
   Dataset update(const std::string& path);
   /// Makes a dataset of the array's shape and records a write of each rank's box; `stored`: of
   /// another type. Ghosts are left out. Boxes of the ranks must not overlap; what no box covers

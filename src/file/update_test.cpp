@@ -12,13 +12,16 @@ namespace {
 constexpr int64_t kRows = 24;
 constexpr int64_t kColumns = 100;
 
+constexpr const char* kNames[] = {"whole", "rows", "columns", "both", "none", "boxes", "slabs", "growing"};
+
 class UpdateTest : public FileTest {
  protected:
   using Numbers = std::vector<double>;
 
-  /// Datasets with sums of rows, of other regions (where ranks share rows), and of nothing.
+  /// Datasets with sums of rows, of other regions (where ranks share rows), and of nothing; in one
+  /// piece and in chunks, of which the last ones are cut by the dataset's ends.
   void create(bool checksums = true) {
-    for (const char* name : {"whole", "rows", "columns", "both", "none"}) {
+    for (const char* name : kNames) {
       content_[name] = Numbers(kRows * kColumns, 0);
     }
     content_["short"] = Numbers(300, 0);
@@ -27,9 +30,18 @@ class UpdateTest : public FileTest {
     with_range.value_range = true;
     for (const auto& [name, values] : content_) {
       const bool is_short = name == "short";
-      file.create_dataset<double>(name, is_short ? std::vector<int64_t>{300} : std::vector<int64_t>{kRows, kColumns},
-                                  with_range);
+      DatasetOptions options = with_range;
+      if (name == "boxes" || name == "growing") {
+        options.chunk = {5, 30};
+      } else if (name == "slabs") {
+        options.chunk = {7, kColumns};
+      }
+      const int64_t rows = name == "growing" ? kUnlimited : kRows;
+      file.create_dataset<double>(name, is_short ? std::vector<int64_t>{300} : std::vector<int64_t>{rows, kColumns}, options);
     }
+    put(file.append_rows("growing", kRows), 0, kRows, 0, kColumns, 7);
+    put(file.dataset("boxes"), 0, kRows, 0, kColumns, 8);
+    put_whole_rows(file.dataset("slabs"));
     put_whole_rows(file.dataset("whole"));
     put(file.dataset("rows"), 0, kRows, 0, kColumns, 1);
     put(file.dataset("columns"), 0, kRows, 3, 40, 2);
@@ -97,7 +109,7 @@ TEST_F(UpdateTest, RandomBoxesOfAllRanks) {
   const auto below = [&](int64_t limit) { return static_cast<int64_t>(random() % static_cast<uint64_t>(limit)); };
   for (int session = 0; session < 6; ++session) {
     File file = File::append(MPI_COMM_WORLD, path());
-    for (const char* name : {"whole", "rows", "columns", "both", "none"}) {
+    for (const char* name : kNames) {
       if (below(3) == 0) {
         continue;
       }
@@ -148,6 +160,110 @@ TEST_F(UpdateTest, FilesWithoutSums) {
   create(false);
   File file = File::append(MPI_COMM_WORLD, path());
   put(file.update("rows"), 3, 4, 0, kColumns, 9);
+  put(file.update("boxes"), 3, 4, 20, 70, 9);
+  file.commit();
+  expect();
+}
+
+// With other datasets that lie between chunks, and new ones.
+TEST_F(UpdateTest, EveryMethodFindsItsWayAmongChunks) {
+  create();
+  double base = 20;
+  for (const char* method : {"multiple", "list_io", "data_sieving", "two_phase", "hybrid"}) {
+    SCOPED_TRACE(method);
+    File file = File::append(MPI_COMM_WORLD, path(), {.hints = {{"stria_method", method}, {"cb_buffer_size", "65536"}}});
+    for (const char* name : {"growing", "rows", "boxes", "slabs", "columns"}) {
+      put(file.update(name), 4, 9, 25, 40, base++);
+    }
+    const std::string added = std::string("added by ") + method;
+    content_[added] = Numbers(kRows * kColumns, 0);
+    put(file.create_dataset<double>(added, {kRows, kColumns}), 0, kRows, 0, kColumns, base);
+    file.commit();
+    expect();
+  }
+}
+
+// Memory may change after a flush, and a dataset gets rows later.
+TEST_F(UpdateTest, AGrowingDatasetIsOverwrittenAndGrows) {
+  create();
+  {
+    File file = File::append(MPI_COMM_WORLD, path());
+    put(file.update("growing"), 20, 4, 0, kColumns, 30);
+    file.flush();
+    kept_.back().assign(kept_.back().size(), -5);
+    put(file.update("growing"), 22, 1, 10, 3, 31);
+    file.commit();
+  }
+  expect();
+  {
+    File file = File::append(MPI_COMM_WORLD, path());
+    content_["growing"].resize((kRows + 4) * kColumns);
+    put(file.append_rows("growing", 4), kRows, 4, 0, kColumns, 32);
+    put(file.update("boxes"), 0, 1, 0, 60, 33);
+    file.commit();
+  }
+  expect();
+  File file = File::append(MPI_COMM_WORLD, path());
+  put(file.update("growing"), 23, 3, 5, 80, 34);
+  file.commit();
+  expect();
+}
+
+// What is in chunks, converted, in a file of another shape than the memory.
+TEST_F(UpdateTest, ConvertsIntoChunks) {
+  DatasetOptions options;
+  options.chunk = {2, 3, 4};
+  options.big_endian = true;
+  {
+    File file = File::create(MPI_COMM_WORLD, path());
+    Dataset dataset = file.create_dataset("cube", ElementType::kFloat32, {5, 7, 9}, options);
+    const std::vector<float> zeros(5 * 7 * 9, 0);
+    if (rank_ == 0) {
+      dataset.put({{0, 0, 0}, {5, 7, 9}}, zeros);
+    }
+    file.commit();
+  }
+  std::vector<float> model(5 * 7 * 9, 0);
+  std::vector<int> mine;
+  for (int64_t i = 0; i < 3 * 3 * 5; ++i) {
+    mine.push_back(static_cast<int>(i) + 1);
+    model[static_cast<size_t>((i / 15 * 2 * 7 + i / 5 % 3 * 3) * 9 + i % 5 * 2)] = static_cast<float>(i + 1);
+  }
+  File file = File::append(MPI_COMM_WORLD, path());
+  Dataset dataset = file.update("cube");
+  if (rank_ == ranks_ - 1) {
+    dataset.put({{0, 0, 0}, {3, 3, 5}, {2, 3, 2}, {}}, mine);
+  }
+  file.commit();
+  File again = File::open(MPI_COMM_WORLD, path(), {.hints = {}, .verify = true});
+  EXPECT_EQ(again.read<float>("cube"), model);
+  EXPECT_TRUE(again.verify().empty());
+}
+
+// A chunk that nobody has put isn't in the file.
+TEST_F(UpdateTest, ChunksThatAreMissingAreRefusedBeforeAnythingIsOverwritten) {
+  create();
+  {
+    File file = File::append(MPI_COMM_WORLD, path());
+    DatasetOptions options;
+    options.chunk = {5, 30};
+    content_["holes"] = Numbers(kRows * kColumns, 0);
+    put(file.create_dataset<double>("holes", {kRows, kColumns}, options), 5, 5, 0, kColumns, 3);
+    file.commit();
+  }
+  {
+    const auto before = content_;
+    File file = File::append(MPI_COMM_WORLD, path());
+    put(file.update("rows"), 0, 5, 0, kColumns, 11);
+    put(file.update("holes"), 9, 2, 0, kColumns, 12);
+    const std::string error = error_of([&] { file.commit(); }, ErrorCode::kUnsupported);
+    EXPECT_NE(error.find("'holes', rows 10 to 14"), std::string::npos) << error;
+    EXPECT_NE(error.find("was not changed"), std::string::npos) << error;
+    content_ = before;
+    expect();
+  }
+  File file = File::append(MPI_COMM_WORLD, path());
+  put(file.update("holes"), 6, 3, 10, 80, 13);
   file.commit();
   expect();
 }
@@ -191,11 +307,12 @@ TEST_F(UpdateTest, WhatCannotBeOverwrittenIsRefused) {
     file.create_strings("words", {"a"}, 4, false);
     DatasetOptions chunks;
     chunks.chunk = {4};
-    file.create_dataset<int>("chunked", {9}, chunks);
+    chunks.filters = Filters::compress();
+    file.create_dataset<int>("filtered", {9}, chunks);
     file.commit();
   }
   refusal("words", ErrorCode::kUnsupported);
-  refusal("chunked", ErrorCode::kUnsupported);
+  refusal("filtered", ErrorCode::kUnsupported);
   File file = File::create(MPI_COMM_WORLD, path("new.h5"));
   error_of([&] { file.update("rows"); }, ErrorCode::kNotFound);
   file.abandon();

@@ -342,6 +342,59 @@ def test_rows_of_another_program_are_mentioned_and_no_damage(work, chunk_rows, c
     tools_read(path)
 
 
+def test_rows_of_another_program_are_overwritten(work):
+    path = work / "rows.h5"
+    with stria.create(path) as f:
+        f.create_dataset("t", (None, 4), "f8", chunks=(2, 4), value_range=True)
+        f.append_rows("t", 3)[:] = np.ones((3, 4))
+    with h5py.File(path, "r+") as f:
+        f["t"].resize(8, 0)
+        f["t"][3:] = 2.0
+    with stria.append(path) as f:
+        f.update("t")[2:7, 1:3] = np.full((5, 2), 9.0)
+    expected = np.vstack([np.ones((3, 4)), np.full((5, 4), 2.0)])
+    expected[2:7, 1:3] = 9
+    with stria.open(path, verify=True) as f:
+        assert f.verify() == ([], []) and np.array_equal(f["t"][...], expected)
+        assert f["t"].attrs["maximum"] == 9
+    tools_read(path)
+    with h5py.File(path, "r+") as f:  # they have sums now
+        assert np.array_equal(f["t"], expected)
+        f["t"][7, 3] = 100.0
+    with stria.open(path) as f:
+        assert any(damage[0] == "t" for damage in f.verify()[0])
+
+
+def test_chunks_of_others_are_overwritten(work):
+    path = work / "chunks.h5"
+    kinds = {"plain": (6, 10), "grows": (None, 10), "grows_both": (None, None), "one": (6, 10), "early": (6, 10)}
+    cells = {name: np.arange(60.0).reshape(6, 10) for name in kinds}
+    with h5py.File(path, "w") as f:
+        for name, most in kinds.items():
+            early = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            if name == "early":
+                early.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+            chunks = (6, 10) if name == "one" else (4, 3)
+            f.create_dataset(name, data=cells[name], chunks=chunks, maxshape=most, dcpl=early)
+    with stria.append(path) as f:
+        for i, name in enumerate(kinds):
+            dataset = f.update(name)
+            dataset[5] = np.full(10, -1.0 - i)
+            dataset[1:3, 2:9] = np.full((2, 7), 100.0 + i)
+            cells[name][5] = -1 - i
+            cells[name][1:3, 2:9] = 100 + i
+    with h5py.File(path) as f:
+        for name in kinds:
+            assert np.array_equal(f[name], cells[name]), name
+    tools_read(path)
+    with h5py.File(path, "w", libver="latest") as f:  # with an index that only libhdf5 reads
+        f.create_dataset("plain", data=cells["plain"], chunks=(4, 3))
+    before = path.read_bytes()
+    with pytest.raises(stria.UnsupportedError, match="nor in chunks that Stria reads"), stria.append(path) as f:
+        f.update("plain")
+    assert path.read_bytes() == before
+
+
 @pytest.mark.skipif(h5py.version.hdf5_version_tuple < (2, 0, 0), reason="h5py has no newer HDF5 than ours")
 def test_what_a_newer_release_stored_hides_nothing_else(work):
     path = work / "newer.h5"

@@ -324,25 +324,45 @@ def test_updates_are_seen_by_others(work):
     with stria.create(path) as f:
         f.create_dataset("mesh", data=mesh, value_range=True)
         f.create_dataset("short", data=np.arange(50))
+        f.create_dataset("cut", data=mesh, chunks=(7, 30), value_range=True)
     with stria.append(path) as f:
         f.update("mesh")[3:5, 10:20] = -7
+        f.update("cut")[3:9, 10:40] = -7
         f.update("short")[[1, 30]] = 99
         f.create_dataset("new", data=np.ones(3))
     mesh[3:5, 10:20] = -7
+    cut = np.arange(40 * 100.0).reshape(40, 100)
+    cut[3:9, 10:40] = -7
     verified(path)
     with h5py.File(path) as f:
+        assert np.array_equal(f["cut"], cut) and f["cut"].attrs["minimum"][0] == -7
         assert np.array_equal(f["mesh"], mesh) and f["mesh"].attrs["minimum"][0] == -7 and f["mesh"].attrs["maximum"][0] == 3999
         assert f["short"][1] == f["short"][30] == 99 and f["short"][2] == 2 and np.array_equal(f["new"], np.ones(3))
     tools_read(path, work / "again.h5")
     with h5py.File(work / "foreign.h5", "w") as f:
         f["a"] = mesh
-        f.create_dataset("chunked", data=mesh, chunks=(4, 100))
+        f.create_dataset("filtered", data=mesh, chunks=(4, 100), compression="gzip")
+        f.create_dataset("cut", data=mesh, chunks=(7, 30), maxshape=(None, 100))
+        f.create_dataset("scattered", data=np.arange(50), chunks=(8,))
+        f.create_dataset("holes", shape=(9,), chunks=(4,), dtype=">i8")
         f.create_dataset("big", data=mesh, dtype=">f4")
     with stria.append(work / "foreign.h5") as f:
         f.update("a")[0] = 5
         f.update("big")[1, 1] = 0.5
+        f.update("cut")[:39, 99] = -1
+        f.update("cut")[39] = -2
+        f.update("scattered")[[49, 1, 30]] = [7, 8, 9]
+    with pytest.raises(stria.UnsupportedError, match="'holes', rows 4 to 7: the file has no chunk"):
+        with stria.append(work / "foreign.h5") as f:
+            f.update("a")[:] = 0
+            f.update("holes")[5] = 1
+    cut = mesh.copy()
+    cut[:39, 99] = -1
+    cut[39] = -2
     with h5py.File(work / "foreign.h5") as f:
+        assert np.array_equal(f["cut"], cut)
+        assert [f["scattered"][i] for i in (49, 1, 30, 31)] == [7, 8, 9, 31]
         assert np.all(f["a"][0] == 5) and np.array_equal(f["a"][1:], mesh[1:]) and f["big"][1, 1] == 0.5
-    for name, error in [("chunked", stria.UnsupportedError), ("none", stria.NotFoundError)]:
+    for name, error in [("filtered", stria.UnsupportedError), ("none", stria.NotFoundError)]:
         with pytest.raises(error, match=f"update\\('{name}'\\)"), stria.append(work / "foreign.h5") as f:
             f.update(name)

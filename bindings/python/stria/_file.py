@@ -413,7 +413,9 @@ class File:
     def update(self, path: str) -> Dataset:
         """Takes up a dataset of a file opened by append(), to overwrite elements in the file
         itself. That is not crash-safe; what ends the program during a flush or the commit leaves a
-        part of it. Checksums follow. Collective: all ranks pass the same.
+        part of it. Checksums follow. UnsupportedError for datasets whose chunks pass filters, and
+        from the commit for a chunk that the file doesn't have yet. Collective: all ranks pass the
+        same.
 
             f.update("dens")[3] = repaired
         """

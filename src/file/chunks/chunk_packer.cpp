@@ -58,7 +58,7 @@ std::vector<int> ChunkPacker::shapes() const {
   std::vector<int> shapes;
   for (int i = 0; i < catalog_.size(); ++i) {
     const container::DatasetSpec& spec = catalog_[i].spec;
-    shapes.push_back(catalog_[i].is_chunked()
+    shapes.push_back(catalog_[i].is_packed()
                          ? known.emplace(std::tuple(spec.dims, spec.chunking->dims, spec.element.bytes), i).first->second
                          : i);
   }

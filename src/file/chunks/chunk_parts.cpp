@@ -9,7 +9,7 @@ ChunkParts::ChunkParts(std::span<const Transfer> transfers, const Catalog& catal
   for (const DatasetEntry& dataset : catalog.datasets()) {
     first_ids_.push_back(chunk_count_);
     grids_.emplace_back();
-    if (dataset.is_chunked()) {
+    if (dataset.is_packed()) {
       grids_.back().emplace(dataset.spec);
       chunk_count_ += grids_.back()->chunk_count();
     }

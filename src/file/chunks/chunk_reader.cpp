@@ -136,10 +136,15 @@ Result<std::span<std::byte>> ChunkReader::chunk(int dataset, int64_t number) {
   return std::span(kept_.front().bytes);
 }
 
-Result<int64_t> ChunkReader::stored_bytes(int dataset) {
+Result<std::span<const container::StoredChunk>> ChunkReader::index(int dataset) {
   STRIA_ASSIGN_OR_RETURN(const Cut* const known, cut(dataset));
+  return std::span<const container::StoredChunk>(known->index);
+}
+
+Result<int64_t> ChunkReader::stored_bytes(int dataset) {
+  STRIA_ASSIGN_OR_RETURN(const auto chunks, index(dataset));
   int64_t bytes = 0;
-  for (const container::StoredChunk& chunk : known->index) {
+  for (const container::StoredChunk& chunk : chunks) {
     bytes += chunk.bytes;
   }
   return bytes;

@@ -52,6 +52,8 @@ class ChunkReader {
   Result<std::span<std::byte>> chunk(int dataset, int64_t number);
   /// Of the last error kCorrupted.
   ByteRange damaged_rows() const { return damaged_rows_; }
+  /// The chunks that the file has, by number. They stay.
+  Result<std::span<const container::StoredChunk>> index(int dataset);
   /// The bytes of all chunks in the file.
   Result<int64_t> stored_bytes(int dataset);
 

@@ -19,9 +19,10 @@ namespace stria::file {
 struct DatasetEntry {
   container::DatasetSpec spec;
   /// Of the raw data; -1: none yet, or not in one piece. Of a new dataset in chunks: of all of
-  /// them, once they are packed.
+  /// them, once they are packed; of one that is overwritten: of all that the file has, where they
+  /// lie.
   int64_t data_offset = -1;
-  int64_t stored_bytes = 0;    ///< of all chunks of a new dataset
+  int64_t stored_bytes = 0;    ///< of the same
   std::string filters;         ///< what chunks pass, in words
   std::string obstacle;        ///< what of its chunks takes the format's library
   std::vector<int64_t> chunk;  ///< of an existing dataset: the lengths of its chunks
@@ -49,6 +50,8 @@ struct DatasetEntry {
   /// The first dimension has no limit.
   bool can_grow() const { return spec.extendable || spec.unlimited; }
   bool is_chunked() const { return spec.chunking.has_value(); }
+  /// Its chunks are made at the commit, of all that is put.
+  bool is_packed() const { return is_chunked() && !is_updated; }
   /// What is got isn't just what was put: only the stored chunks have sums.
   bool is_lossy() const { return is_chunked() && spec.chunking->filters.loses(); }
   /// The engine can read it, else only libhdf5 can.

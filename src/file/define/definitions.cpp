@@ -310,9 +310,13 @@ Result<int> Definitions::update(const std::string& path) {
   if (entry.spec.element.kind != container::ElementSpec::Kind::kNumber) {
     return refused(ErrorCode::kUnsupported, "it holds no numbers");
   }
-  if (entry.data_offset < 0 || entry.is_chunked()) {
+  if (entry.is_chunked() && entry.spec.chunking->filters.any()) {
     return refused(ErrorCode::kUnsupported,
-                   "its elements don't lie in one piece of the file, as those in chunks; only such can "
+                   "its chunks pass filters, which change their sizes; only chunks without filters can be overwritten");
+  }
+  if (!entry.is_readable()) {
+    return refused(ErrorCode::kUnsupported,
+                   "its elements lie neither in one piece of the file nor in chunks that Stria reads; only such can "
                    "be overwritten");
   }
   entry.is_old = true;

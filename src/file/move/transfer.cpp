@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
+#include "datatype/pack.hpp"
 
 namespace stria::file {
 
@@ -231,6 +232,24 @@ Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const Ele
   note_rows(dataset, transfer);
   STRIA_RETURN_IF_ERROR(check_rows_new(dataset, transfer));
   return transfer;
+}
+
+Status hold_memory(Transfer& put, std::span<const ByteRange> order) {
+  const ElementType element = put.memory.element;
+  STRIA_ASSIGN_OR_RETURN(const Packer packer, Packer::create({{.memory = static_cast<std::byte*>(put.memory.data),
+                                                               .type = put.memory.type,
+                                                               .memory_element = element,
+                                                               .stored_element = element}}));
+  put.kept.resize(static_cast<size_t>(put.memory.type.size()));
+  std::vector<PackPart> parts;
+  std::byte* to = put.kept.data();
+  for (const ByteRange& range : order) {
+    parts.push_back({0, range.begin, range.end, to});
+    to += range.size();
+  }
+  packer.pack(parts);
+  put.memory = Memory(put.kept.data(), Datatype::bytes(to - put.kept.data()), element);
+  return Status();
 }
 
 }  // namespace stria::file

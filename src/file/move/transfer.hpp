@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "base/byte_range.hpp"
 #include "file/define/catalog.hpp"
 #include "file/move/element_map.hpp"
 #include "stria/datatype.hpp"
@@ -47,5 +49,9 @@ Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const Hyp
 
 /// Likewise for scattered elements, of which the memory has one number each.
 Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const ElementMap& elements, const Memory& memory);
+
+/// Has a put keep a copy of its memory, in the memory's own type: these ranges of the stream that
+/// it has there, one behind the other.
+Status hold_memory(Transfer& put, std::span<const ByteRange> order);
 
 }  // namespace stria::file

@@ -13,11 +13,24 @@ constexpr int64_t kHashedAtOnceBytes = 512 << 10;
 constexpr int64_t kSliceUnitBytes = 4096;             // where no unit is hashed
 constexpr int64_t kLargestSliceUnitBytes = 64 << 10;  // larger units are hashed in parts
 
-// From the first byte of the rows that lie among each other to the last.
-ByteRange hull_of_interleaved(std::span<const DatasetEntry> datasets) {
-  ByteRange hull{std::numeric_limits<int64_t>::max(), 0};
+// What tells of each dataset whether it lies among others: rows of classic netCDF, and what is
+// overwritten in a file where some of that is in chunks.
+std::vector<bool> lying_among_others(std::span<const DatasetEntry> datasets) {
+  const bool is_mixed = std::any_of(datasets.begin(), datasets.end(),
+                                    [](const DatasetEntry& dataset) { return dataset.is_updated && dataset.is_chunked(); });
+  std::vector<bool> lying;
   for (const DatasetEntry& dataset : datasets) {
-    if (dataset.is_interleaved() && dataset.data_offset >= 0) {
+    lying.push_back(dataset.is_interleaved() || (is_mixed && dataset.is_updated));
+  }
+  return lying;
+}
+
+// From the first byte of all datasets that lie among each other to the last.
+ByteRange hull_of(std::span<const DatasetEntry> datasets, const std::vector<bool>& among_others) {
+  ByteRange hull{std::numeric_limits<int64_t>::max(), 0};
+  for (size_t i = 0; i < datasets.size(); ++i) {
+    const DatasetEntry& dataset = datasets[i];
+    if (among_others[i] && dataset.data_offset >= 0) {
       hull = {std::min(hull.begin, dataset.extent().begin), std::max(hull.end, dataset.extent().end)};
     }
   }
@@ -85,14 +98,15 @@ TransferSet::TransferSet(std::span<const Transfer> transfers, std::span<const Da
 }
 
 void TransferSet::make_lanes(std::span<const DatasetEntry> datasets) {
-  // Datasets of equal rows and size are advanced together. Those whose rows lie among each other
-  // are one lane, that of the first.
+  // Datasets of equal rows and size are advanced together. Those that lie among each other are one
+  // lane, that of the first.
   std::map<std::pair<int64_t, int64_t>, int> groups;
-  const auto is_interleaved = [](const DatasetEntry& dataset) { return dataset.is_interleaved(); };
-  const auto first = std::find_if(datasets.begin(), datasets.end(), is_interleaved);
-  for (const DatasetEntry& dataset : datasets) {
+  const std::vector<bool> among_others = lying_among_others(datasets);
+  const auto first = std::find(among_others.begin(), among_others.end(), true) - among_others.begin();
+  for (size_t i = 0; i < datasets.size(); ++i) {
+    const DatasetEntry& dataset = datasets[i];
     access::Lane lane;
-    if (dataset.is_interleaved()) {
+    if (among_others[i]) {
       lane.group = -1;
     } else if (dataset.data_offset >= 0) {
       lane.hull = dataset.extent();
@@ -103,9 +117,9 @@ void TransferSet::make_lanes(std::span<const DatasetEntry> datasets) {
     }
     lanes_.push_back(std::move(lane));
   }
-  if (first != datasets.end()) {
-    access::Lane& lane = lanes_[static_cast<size_t>(first - datasets.begin())];
-    lane.hull = hull_of_interleaved(datasets);
+  if (static_cast<size_t>(first) < lanes_.size()) {
+    access::Lane& lane = lanes_[static_cast<size_t>(first)];
+    lane.hull = hull_of(datasets, among_others);
     lane.group = static_cast<int>(groups.size());
   }
   for (size_t i = 0; i < transfers_.size(); ++i) {
@@ -113,7 +127,7 @@ void TransferSet::make_lanes(std::span<const DatasetEntry> datasets) {
     const DatasetEntry& dataset = datasets[static_cast<size_t>(transfer.dataset)];
     if (transfer.region.size() > 0) {
       int64_t granule = transfer.stored ? 1 : transfer.whole_rows ? dataset.row_bytes() : dataset.spec.element.bytes;
-      const auto lane = dataset.is_interleaved() ? first - datasets.begin() : transfer.dataset;
+      const auto lane = among_others[static_cast<size_t>(transfer.dataset)] ? first : transfer.dataset;
       lanes_[static_cast<size_t>(lane)].streams.push_back(
           {static_cast<int>(i), transfer.region, dataset.data_offset + transfer.displacement, granule});
     }

@@ -34,12 +34,8 @@ WriteSession::WriteSession(Environment environment, const std::string& path, con
                .gathering = gathering_,
                .old = old_,
                .times = report_.phases}),
-      updating_({.comm = comm(),
-                 .catalog = catalog_,
-                 .old = old_.content(),
-                 .file = file_,
-                 .gathering = gathering_,
-                 .times = report_.phases}) {
+      updating_(
+          {.comm = comm(), .catalog = catalog_, .old = old_, .file = file_, .gathering = gathering_, .times = report_.phases}) {
   if (auto* const parted = dynamic_cast<PartedLayout*>(places_.layout().get())) {
     parts_ = std::make_unique<Parts>(environment_, stored_path_, *parted);
   }

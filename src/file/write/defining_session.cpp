@@ -103,6 +103,11 @@ Result<int> DefiningSession::update(const std::string& path) {
                          fmt::format("update('{}'): elements of a classic netCDF file can't be overwritten", path)));
   }
   auto number = definitions_.update(path);
+  if (number.ok() && catalog_[*number].is_chunked()) {
+    // Chunks may lie anywhere in what the file has.
+    catalog_[*number].data_offset = 0;
+    catalog_[*number].stored_bytes = old_.content().end;
+  }
   return number.ok() ? number : refuse(number.status());
 }
 

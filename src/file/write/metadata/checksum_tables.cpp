@@ -76,13 +76,22 @@ Status define_placement(size_t path_count, const Catalog& catalog, const OldCont
   return definitions.add_table(std::move(placement), std::as_bytes(std::span(places)));
 }
 
+// All of it has new records, as it then is in the file.
+bool is_summed_again(const Catalog& catalog, const std::string& path) {
+  const auto dataset = catalog.find(path);
+  return dataset && catalog[*dataset].is_updated;
+}
+
 // Rows that another program has added get records without a sum, so that nobody takes them for rows
 // that were never put.
-void add_rows_of_others(const OldContent& old, std::vector<std::byte>& records) {
+void add_rows_of_others(const Catalog& catalog, const OldContent& old, std::vector<std::byte>& records) {
   if (!old.checksums.is_changed) {
     return;
   }
   for (const RowsWithoutSums& rows : rows_without_sums(old.checksums, old.catalog)) {
+    if (is_summed_again(catalog, old.catalog[rows.dataset].spec.path)) {
+      continue;
+    }
     const DatasetEntry& entry = old.catalog[rows.dataset];
     const int64_t begin = rows.first_row * entry.row_bytes();
     const Datatype region = Datatype::bytes(entry.data_bytes() - begin);
@@ -157,13 +166,11 @@ Result<std::vector<std::byte>> join_records(const Catalog& catalog, const OldCon
   }
   std::vector<std::byte> joined;
   for (const SlabSum& slab : old.checksums.slabs) {
-    const auto dataset = catalog.find(old.checksums.paths[static_cast<size_t>(slab.dataset)]);
-    const bool is_summed_again = dataset && catalog[*dataset].is_updated;
-    if (slab.dataset < kept && !is_summed_again) {
+    if (slab.dataset < kept && !is_summed_again(catalog, old.checksums.paths[static_cast<size_t>(slab.dataset)])) {
       encode_slab_sum(slab, joined);
     }
   }
-  add_rows_of_others(old, joined);
+  add_rows_of_others(catalog, old, joined);
   STRIA_ASSIGN_OR_RETURN(std::vector<SlabSum> own, decode_slab_sums(records, static_cast<int64_t>(numbers.size())));
   for (SlabSum& slab : own) {
     slab.dataset = numbers[static_cast<size_t>(slab.dataset)];

@@ -145,7 +145,8 @@ Status Metadata::place_chunks(std::vector<std::vector<SummedChunk>> chunks, bool
   ChunkSums sums = content_.old.chunk_sums;
   for (size_t i = 0; i < chunks.size(); ++i) {
     const DatasetEntry& dataset = content_.catalog[static_cast<int>(i)];
-    if (!dataset.is_chunked()) {
+    if (!dataset.is_packed()) {
+      STRIA_RETURN_IF_ERROR(renew_sums(dataset, chunks[i], sums));
       continue;
     }
     STRIA_ASSIGN_OR_RETURN(auto places, join_chunks(dataset, std::move(chunks[i]), sums));
@@ -160,6 +161,26 @@ Status Metadata::place_chunks(std::vector<std::vector<SummedChunk>> chunks, bool
   spec.element = container::ElementSpec::of_number(ElementType::kUint8);
   spec.dims = {static_cast<int64_t>(content.size())};
   return writer_->create_table(spec, content);
+}
+
+// Chunks of which elements are overwritten stay where they are: `sums` gets their new sums, where
+// it has some of the dataset.
+Status Metadata::renew_sums(const DatasetEntry& dataset, std::span<const SummedChunk> own, ChunkSums& sums) const {
+  const auto of_dataset = sums.find(dataset.spec.path);
+  if (own.empty() || of_dataset == sums.end()) {
+    return Status();
+  }
+  STRIA_ASSIGN_OR_RETURN(const auto places, content_.old.growth->reader().chunks(dataset.spec.path));
+  if (places.size() != of_dataset->second.size()) {
+    sums.erase(of_dataset);
+    return Status();
+  }
+  const auto by_number = [](const container::StoredChunk& a, const container::StoredChunk& b) { return a.number < b.number; };
+  for (const SummedChunk& chunk : own) {
+    const auto place = std::lower_bound(places.begin(), places.end(), chunk.place, by_number);
+    of_dataset->second[static_cast<size_t>(place - places.begin())] = chunk.sum;
+  }
+  return Status();
 }
 
 // The chunks of a dataset by number, and in `sums` those of their bytes. An old chunk stays where

@@ -48,6 +48,7 @@ class Metadata {
   Status fill_value_ranges(std::span<const ValueRange> ranges);
   Status remove_own_tables();
   Status place_chunks(std::vector<std::vector<SummedChunk>> chunks, bool checksums);
+  Status renew_sums(const DatasetEntry& dataset, std::span<const SummedChunk> own, ChunkSums& sums) const;
   Result<std::vector<container::StoredChunk>> join_chunks(const DatasetEntry& dataset, std::vector<SummedChunk> own,
                                                           ChunkSums& sums) const;
   void unite_tables(std::vector<std::vector<TableShare>> shares, std::vector<std::byte>& records);

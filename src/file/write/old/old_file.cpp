@@ -21,7 +21,7 @@ Status OldFile::take(std::span<const std::byte> message) {
   return Status();
 }
 
-Status OldFile::fill_chunk(const std::string& dataset_path, int64_t chunk, std::span<std::byte> out) {
+Result<ChunkReader*> OldFile::chunks() {
   if (file_ == nullptr) {
     storage::OpenOptions open;
     open.expected_number = means_.identity.expected_number();
@@ -29,8 +29,13 @@ Status OldFile::fill_chunk(const std::string& dataset_path, int64_t chunk, std::
     STRIA_RETURN_IF_ERROR(means_.identity.check(*opened));
     file_ = std::move(opened);
   }
+  return &chunks_;
+}
+
+Status OldFile::fill_chunk(const std::string& dataset_path, int64_t chunk, std::span<std::byte> out) {
   const auto old = content_.catalog.find(dataset_path);
-  STRIA_ASSIGN_OR_RETURN(const auto bytes, chunks_.chunk(*old, chunk));
+  STRIA_ASSIGN_OR_RETURN(ChunkReader* const reader, chunks());
+  STRIA_ASSIGN_OR_RETURN(const auto bytes, reader->chunk(*old, chunk));
   std::copy(bytes.begin(), bytes.end(), out.begin());
   return Status();
 }

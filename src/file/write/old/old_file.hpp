@@ -1,8 +1,8 @@
 // A file that grows, as it was before: opened and read by rank 0, told to all ranks, and read again
-// where new rows end up in a chunk that has old ones.
+// where new rows end up in a chunk that has old ones, or elements of chunks are overwritten.
 //
 // Method: rank 0 reads what the file says of itself, once; the others get a message. A rank that
-// packs such a chunk opens the file by itself, when it packs the first one, and makes sure that it
+// needs such a chunk opens the file by itself, when it needs the first one, and makes sure that it
 // is the same file.
 // Cost: one message; on a rank with such chunks an open, and the index of each dataset's chunks.
 #pragma once
@@ -45,6 +45,8 @@ class OldFile {
   /// Nothing before open() or take(), nor in a new file.
   const OldContent& content() const { return content_; }
   OldContent& content() { return content_; }
+  /// What reads the chunks of the datasets of content().catalog. The first time, it opens the file.
+  Result<ChunkReader*> chunks();
   /// Fills a chunk with the rows that the file has.
   Status fill_chunk(const std::string& dataset_path, int64_t chunk, std::span<std::byte> out);
   /// Closes what rank 0 reads it by.

@@ -10,37 +10,19 @@
 
 namespace stria::file {
 
-namespace {
-
-// A copy of what a put has in memory, in the memory's own type.
-Status hold_memory(Transfer& transfer) {
-  const ElementType element = transfer.memory.element;
-  const int64_t bytes = transfer.memory.type.size();
-  STRIA_ASSIGN_OR_RETURN(const Packer packer, Packer::create({{.memory = static_cast<std::byte*>(transfer.memory.data),
-                                                               .type = transfer.memory.type,
-                                                               .memory_element = element,
-                                                               .stored_element = element}}));
-  transfer.kept.resize(static_cast<size_t>(bytes));
-  const PackPart part{0, 0, bytes, transfer.kept.data()};
-  packer.pack(std::span(&part, 1));
-  transfer.memory = Memory(transfer.kept.data(), Datatype::bytes(bytes), element);
-  return Status();
-}
-
-}  // namespace
-
 bool ChunkStage::any() const {
   const auto datasets = means_.catalog.datasets();
-  return std::any_of(datasets.begin(), datasets.end(), [](const DatasetEntry& dataset) { return dataset.is_chunked(); });
+  return std::any_of(datasets.begin(), datasets.end(), [](const DatasetEntry& dataset) { return dataset.is_packed(); });
 }
 
 Status ChunkStage::set_aside(std::vector<Transfer>& pending, bool memory_may_change, int64_t& aside_bytes) {
   const auto first = std::stable_partition(
-      pending.begin(), pending.end(), [&](const Transfer& transfer) { return !means_.catalog[transfer.dataset].is_chunked(); });
+      pending.begin(), pending.end(), [&](const Transfer& transfer) { return !means_.catalog[transfer.dataset].is_packed(); });
   for (auto transfer = first; transfer != pending.end(); ++transfer) {
     aside_bytes += transfer->region.size();
     if (memory_may_change) {
-      STRIA_RETURN_IF_ERROR(hold_memory(*transfer));
+      const ByteRange all{0, transfer->memory.type.size()};
+      STRIA_RETURN_IF_ERROR(hold_memory(*transfer, std::span(&all, 1)));
     }
     waiting_.push_back(std::move(*transfer));
   }
@@ -102,7 +84,7 @@ Status ChunkStage::place(const Sizes& sizes, access::RequestShape& shape, std::v
   shape.piece_count += sizes.pieces;
   for (int i = 0; i < means_.catalog.size(); ++i) {
     DatasetEntry& dataset = means_.catalog[i];
-    if (dataset.is_chunked()) {
+    if (dataset.is_packed()) {
       const int64_t total = sizes.totals[static_cast<size_t>(i)];
       STRIA_ASSIGN_OR_RETURN(dataset.data_offset, means_.places.layout()->place_chunks(dataset.spec, total));
       dataset.stored_bytes = total;

@@ -43,9 +43,9 @@ class ChunkStage {
   };
   explicit ChunkStage(const Means& means) : means_(means) {}
 
-  /// Whether any dataset is in chunks. The same on every rank.
+  /// Whether any dataset gets new chunks. The same on every rank.
   bool any() const;
-  /// Takes the puts of datasets in chunks out of those that are `pending`, and adds their bytes to
+  /// Takes the puts of such datasets out of those that are `pending`, and adds their bytes to
   /// `aside_bytes`; with a copy of their memory if that may change before the commit. Local.
   Status set_aside(std::vector<Transfer>& pending, bool memory_may_change, int64_t& aside_bytes);
   /// Makes chunks of them, which are pending in their place. Returns the shape with what they add.

@@ -9,6 +9,7 @@
 #include "base/united_ranges.hpp"
 #include "file/checksums/checksum_index.hpp"
 #include "file/checksums/seal.hpp"
+#include "file/chunks/put_into_chunks.hpp"
 #include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
@@ -50,19 +51,50 @@ bool Updating::any() const {
   return std::any_of(datasets.begin(), datasets.end(), [](const DatasetEntry& dataset) { return dataset.is_updated; });
 }
 
-Status Updating::note(std::span<const Transfer> puts) {
+Status Updating::note(std::span<Transfer> puts) {
   touched_.resize(static_cast<size_t>(means_.catalog.size()));
-  for (const Transfer& put : puts) {
-    if (means_.catalog[put.dataset].is_updated) {
-      touched_[static_cast<size_t>(put.dataset)].push_back({put.first_row, put.first_row + put.row_count});
+  touched_chunks_.resize(touched_.size());
+  for (Transfer& put : puts) {
+    const DatasetEntry& dataset = means_.catalog[put.dataset];
+    if (!dataset.is_updated) {
+      continue;
+    }
+    const auto number = static_cast<size_t>(put.dataset);
+    touched_[number].push_back({put.first_row, put.first_row + put.row_count});
+    if (dataset.is_chunked()) {
+      STRIA_ASSIGN_OR_RETURN(ChunkReader* const chunks, means_.old.chunks());
+      STRIA_ASSIGN_OR_RETURN(const auto index, chunks->index(number_before(dataset)));
+      STRIA_RETURN_IF_ERROR(put_into_chunks(dataset, index, put, touched_chunks_[number]));
     }
   }
   return Status();
 }
 
+// In the catalog of what the file has.
+int Updating::number_before(const DatasetEntry& dataset) const {
+  return means_.old.content().catalog.find(dataset.spec.path).value();
+}
+
+Result<uint64_t> Updating::sum_of_raw(storage::File& file, const DatasetEntry& dataset, ByteRange raw) const {
+  StreamingHash hash;
+  if (!dataset.is_chunked()) {
+    const ByteRange in_file{dataset.data_offset + raw.begin, dataset.data_offset + raw.end};
+    STRIA_RETURN_IF_ERROR(read_in_pieces(file, in_file, [&](std::span<const std::byte> bytes) { hash.update(bytes); }));
+    return std::max<uint64_t>(hash.digest(), 1);
+  }
+  STRIA_ASSIGN_OR_RETURN(ChunkReader* const chunks, means_.old.chunks());
+  while (!raw.empty()) {
+    STRIA_ASSIGN_OR_RETURN(std::span<const std::byte> bytes, chunks->from(number_before(dataset), raw.begin));
+    bytes = bytes.first(std::min(bytes.size(), static_cast<size_t>(raw.size())));
+    hash.update(bytes);
+    raw.begin += static_cast<int64_t>(bytes.size());
+  }
+  return std::max<uint64_t>(hash.digest(), 1);
+}
+
 Updating::Place Updating::place_of(const DatasetEntry& dataset) const {
   Place place;
-  const ChecksumIndex& sums = means_.old.checksums;
+  const ChecksumIndex& sums = means_.old.content().checksums;
   const auto listed = std::find(sums.paths.begin(), sums.paths.end(), dataset.spec.path);
   if (listed == sums.paths.end()) {
     return place;  // another program has added it
@@ -76,17 +108,13 @@ Updating::Place Updating::place_of(const DatasetEntry& dataset) const {
 }
 
 Status Updating::sum_rows(storage::File& file, const DatasetEntry& dataset, const Place& place, ByteRange rows) const {
-  const auto& [table_offset, row_count, columns] = means_.old.checksums.tables[static_cast<size_t>(place.table)];
+  const auto& [table_offset, row_count, columns] = means_.old.content().checksums.tables[static_cast<size_t>(place.table)];
   if (rows.end > row_count) {
     return Status(ErrorCode::kFormat, "dataset '" + dataset.spec.path + "' and its table of checksums differ in rows");
   }
   const int64_t row_bytes = dataset.row_bytes();
   for (int64_t row = rows.begin; row < rows.end; ++row) {
-    StreamingHash hash;
-    const int64_t begin = dataset.data_offset + row * row_bytes;
-    STRIA_RETURN_IF_ERROR(
-        read_in_pieces(file, {begin, begin + row_bytes}, [&](std::span<const std::byte> bytes) { hash.update(bytes); }));
-    const uint64_t sum = std::max<uint64_t>(hash.digest(), 1);
+    STRIA_ASSIGN_OR_RETURN(const uint64_t sum, sum_of_raw(file, dataset, {row * row_bytes, (row + 1) * row_bytes}));
     const storage::WriteSegment segment{table_offset + (row * columns + place.column) * kSumBytes,
                                         reinterpret_cast<const std::byte*>(&sum), kSumBytes};
     STRIA_RETURN_IF_ERROR(file.write(std::span(&segment, 1)));
@@ -115,19 +143,15 @@ Status Updating::sum_share(storage::File& file, std::vector<std::byte>& records)
   for (int number = 0; number < means_.catalog.size(); ++number) {
     const DatasetEntry& dataset = means_.catalog[number];
     const Place place = dataset.is_updated ? place_of(dataset) : Place();
+    STRIA_RETURN_IF_ERROR(sum_chunks(number));
     if (!place.is_summed) {
       continue;
     }
     if (place.table < 0) {
       const ByteRange share = share_of(dataset.data_bytes(), means_.comm);
-      StreamingHash hash;
-      const ByteRange in_file{dataset.data_offset + share.begin, dataset.data_offset + share.end};
-      STRIA_RETURN_IF_ERROR(read_in_pieces(file, in_file, [&](std::span<const std::byte> bytes) { hash.update(bytes); }));
       if (!share.empty()) {
-        encode_slab_sum({.dataset = number,
-                         .displacement = share.begin,
-                         .region = Datatype::bytes(share.size()),
-                         .sum = std::max<uint64_t>(hash.digest(), 1)},
+        STRIA_ASSIGN_OR_RETURN(const uint64_t sum, sum_of_raw(file, dataset, share));
+        encode_slab_sum({.dataset = number, .displacement = share.begin, .region = Datatype::bytes(share.size()), .sum = sum},
                         records);
       }
       continue;
@@ -145,8 +169,25 @@ Status Updating::sum_share(storage::File& file, std::vector<std::byte>& records)
   return Status();
 }
 
+// Chunks without filters are in the file as in memory.
+Status Updating::sum_chunks(int number) const {
+  if (static_cast<size_t>(number) >= touched_chunks_.size() || touched_chunks_[static_cast<size_t>(number)].empty()) {
+    return Status();
+  }
+  STRIA_ASSIGN_OR_RETURN(ChunkReader* const chunks, means_.old.chunks());
+  std::vector<SummedChunk> summed;
+  for (const ByteRange& range : united(touched_chunks_[static_cast<size_t>(number)])) {
+    for (int64_t chunk = range.begin; chunk < range.end; ++chunk) {
+      STRIA_ASSIGN_OR_RETURN(const auto bytes, chunks->chunk(number_before(means_.catalog[number]), chunk));
+      summed.push_back({.place = {.number = chunk}, .sum = std::max<uint64_t>(hash_bytes(bytes), 1)});
+    }
+  }
+  means_.gathering.keep_chunks(number, std::move(summed));
+  return Status();
+}
+
 Status Updating::sum_tables(storage::File& file) const {
-  ChecksumIndex& sums = means_.old.checksums;
+  ChecksumIndex& sums = means_.old.content().checksums;
   if (!sums.is_sealed) {
     return Status();
   }

@@ -5,9 +5,11 @@
 // Method: when all ranks have written, each rank reads the rows again in which it has put
 // something, and puts their sums into the file's own table. Where the file has sums of other
 // regions of a dataset, the ranks share all of it and make new ones. When these are written,
-// rank 0 sums up the tables.
+// rank 0 sums up the tables. What is put into chunks is put to their places before it moves, and
+// each rank sums those up anew in which it has put something.
 // Cost: reading what was put once more, by whole rows; a dataset of short rows whole; 8 bytes for
-// each row of the tables.
+// each row of the tables. With chunks: a copy of what is put, and an open and the index of chunks
+// on each rank.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +21,7 @@
 #include "file/define/catalog.hpp"
 #include "file/move/transfer.hpp"
 #include "file/write/metadata/gathering.hpp"
-#include "file/write/old/old_content.hpp"
+#include "file/write/old/old_file.hpp"
 #include "file/write/target/new_file.hpp"
 #include "storage/driver.hpp"
 #include "stria/phases.hpp"
@@ -32,7 +34,7 @@ class Updating {
   struct Means {
     Comm& comm;
     const Catalog& catalog;
-    OldContent& old;  ///< has the sums, on rank 0 with their seal
+    OldFile& old;  ///< has the sums, on rank 0 with their seal
     NewFile& file;
     Gathering& gathering;
     PhaseTimes& times;
@@ -41,8 +43,9 @@ class Updating {
 
   /// Whether any dataset is overwritten. The same on every rank.
   bool any() const;
-  /// Keeps which rows puts touch, before they are moved. Local.
-  Status note(std::span<const Transfer> puts);
+  /// Keeps which rows and chunks puts touch, before they are moved, and gives those into chunks
+  /// their places in the file. kUnsupported where the file doesn't have a chunk. Local.
+  Status note(std::span<Transfer> puts);
   /// From now on bytes that the file has may be lost. Local.
   void note_begun() { has_begun_ = has_begun_ || any(); }
   bool has_begun() const { return has_begun_; }
@@ -65,9 +68,13 @@ class Updating {
   Status sum_tables(storage::File& file) const;
   Place place_of(const DatasetEntry& dataset) const;
   Status sum_rows(storage::File& file, const DatasetEntry& dataset, const Place& place, ByteRange rows) const;
+  Status sum_chunks(int number) const;
+  int number_before(const DatasetEntry& dataset) const;
+  Result<uint64_t> sum_of_raw(storage::File& file, const DatasetEntry& dataset, ByteRange raw) const;
 
   Means means_;
-  std::vector<std::vector<ByteRange>> touched_;  // rows, of each dataset
+  std::vector<std::vector<ByteRange>> touched_;         // rows, of each dataset
+  std::vector<std::vector<ByteRange>> touched_chunks_;  // likewise
   bool has_begun_ = false;
 };
 
