@@ -28,7 +28,9 @@ constexpr int64_t kCachedBufferBytes = 1 << 20;
 constexpr int64_t kCachedLaneBytes = 128 << 10;
 constexpr int64_t kMostSpanOfShortRounds = 4;
 // Of two ranks one aggregates: more only wait for each other, and so many fill the memory's speed.
+// But two do at least: what one aggregator writes alone takes longer than what two pack.
 constexpr int kRanksAnAggregator = 2;
+constexpr int kLeastAggregatorsOfANode = 2;
 constexpr int kMostAggregatorsOfANode = 8;
 
 bool on_one_node(const Comm& comm) {
@@ -353,7 +355,8 @@ bool short_rounds_pay(const RequestShape& shape, const storage::Capabilities& ca
 // Buffers that stay in the cache, and several aggregators that fill and write them.
 void shorten_rounds(ThroughAggregators& through, const RequestShape& shape, const ResolvedHints& hints, const Comm& comm) {
   const int count = (comm.size() + kRanksAnAggregator - 1) / kRanksAnAggregator;
-  through.aggregators = choose_aggregators(comm, hints, std::min(count, kMostAggregatorsOfANode), false);
+  through.aggregators =
+      choose_aggregators(comm, hints, std::clamp(count, kLeastAggregatorsOfANode, kMostAggregatorsOfANode), false);
   if (hints.collective_buffer_bytes == 0) {
     const int64_t bytes = std::max(kCachedBufferBytes, shape.lane_count * kCachedLaneBytes);
     through.buffer_bytes = std::min(through.buffer_bytes, bytes);
