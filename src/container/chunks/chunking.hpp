@@ -1,7 +1,9 @@
 // A dataset that is cut into chunks: the cut, and what is known of each chunk in the file.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "stria/filters.hpp"
@@ -31,6 +33,13 @@ struct StoredChunk {
   int64_t bytes = 0;
   FilterMask skipped = 0;
 };
+
+/// The chunk of this number; null where there is none. \pre they are in order
+inline const StoredChunk* find_chunk(std::span<const StoredChunk> chunks, int64_t number) {
+  const auto place = std::lower_bound(chunks.begin(), chunks.end(), number,
+                                      [](const StoredChunk& chunk, int64_t wanted) { return chunk.number < wanted; });
+  return place != chunks.end() && place->number == number ? &*place : nullptr;
+}
 
 /// The format stores the size of a chunk in 4 bytes; larger chunks would need as much memory.
 inline constexpr int64_t kChunkBytesMax = int64_t{1} << 30;

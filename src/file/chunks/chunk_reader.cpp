@@ -66,9 +66,8 @@ Result<const ChunkReader::Cut*> ChunkReader::cut(int dataset) {
 
 // What isn't in the file reads as the fill value.
 Status ChunkReader::decode(int dataset, const Cut& cut, int64_t chunk, std::span<std::byte> out) {
-  const auto place = std::lower_bound(cut.index.begin(), cut.index.end(), chunk,
-                                      [](const container::StoredChunk& a, int64_t number) { return a.number < number; });
-  if (place == cut.index.end() || place->number != chunk) {
+  const container::StoredChunk* const place = container::find_chunk(cut.index, chunk);
+  if (place == nullptr) {
     container::lay_fill_value(source_.catalog[dataset].spec.fill_value, out);
     return Status();
   }
@@ -79,7 +78,7 @@ Status ChunkReader::decode(int dataset, const Cut& cut, int64_t chunk, std::span
   if (read_bytes < place->bytes) {
     status = Status(ErrorCode::kCorrupted, "the file is cut short");
   } else if (cut.sums != nullptr &&
-             std::max<uint64_t>(hash_bytes(stored_), 1) != (*cut.sums)[static_cast<size_t>(place - cut.index.begin())]) {
+             std::max<uint64_t>(hash_bytes(stored_), 1) != (*cut.sums)[static_cast<size_t>(place - cut.index.data())]) {
     status = Status(ErrorCode::kCorrupted, "a chunk doesn't match its checksum");
   } else {
     status = pipeline_.decode(source_.catalog[dataset].spec, stored_, place->skipped, out).with_context("a chunk is damaged");

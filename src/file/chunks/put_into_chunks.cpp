@@ -35,13 +35,12 @@ class Runs {
 };
 
 Result<int64_t> Runs::offset_of(int64_t chunk) const {
-  const auto place = std::lower_bound(index_.begin(), index_.end(), chunk,
-                                      [](const container::StoredChunk& a, int64_t number) { return a.number < number; });
+  const container::StoredChunk* const place = container::find_chunk(index_, chunk);
   const auto error = [&](ErrorCode code, const char* what) {
     const ByteRange rows = grid_.rows(chunk);
     return Status(code, fmt::format("dataset '{}', rows {} to {}: {}", dataset_.spec.path, rows.begin, rows.end - 1, what));
   };
-  if (place == index_.end() || place->number != chunk) {
+  if (place == nullptr) {
     return error(ErrorCode::kUnsupported, "the file has no chunk yet where elements are to be overwritten");
   }
   return place->bytes == grid_.chunk_bytes() && place->offset <= dataset_.extent().end - place->bytes

@@ -175,10 +175,12 @@ Status Metadata::renew_sums(const DatasetEntry& dataset, std::span<const SummedC
     sums.erase(of_dataset);
     return Status();
   }
-  const auto by_number = [](const container::StoredChunk& a, const container::StoredChunk& b) { return a.number < b.number; };
   for (const SummedChunk& chunk : own) {
-    const auto place = std::lower_bound(places.begin(), places.end(), chunk.place, by_number);
-    of_dataset->second[static_cast<size_t>(place - places.begin())] = chunk.sum;
+    const container::StoredChunk* const place = container::find_chunk(places, chunk.place.number);
+    if (place == nullptr) {
+      return Status(ErrorCode::kInternal, "a chunk that was overwritten isn't in the index");
+    }
+    of_dataset->second[static_cast<size_t>(place - places.data())] = chunk.sum;
   }
   return Status();
 }

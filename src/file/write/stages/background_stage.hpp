@@ -39,8 +39,7 @@ class BackgroundStage {
   /// other. Collective: yes; the outcome is the same everywhere.
   Status begin();
   /// Gives the commit, with the file's handles, to the thread. Null where it has ended in the call,
-  /// or there was nothing to do.
-  /// Never fails. Local.
+  /// or there was nothing to do. Never fails. Local.
   std::shared_ptr<const BackgroundCommit> hand_over();
 
  private:

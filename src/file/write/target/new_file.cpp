@@ -10,6 +10,7 @@
 
 #include "access/plan/planner.hpp"
 #include "file/background/background.hpp"
+#include "file/background/partial_file.hpp"
 #include "storage/path.hpp"
 #include "trace/record/phase_timer.hpp"
 
@@ -70,7 +71,9 @@ Status NewFile::open_old(const std::string& given_path) {
   Background::instance().wait_for_name(path_);  // no time of a phase: it is counted by itself
   PhaseTimer timer(times_, Phase::kOpen);
   STRIA_RETURN_IF_ERROR(bring_staged(given_path));
-  growing_ = std::make_unique<GrowingFile>(environment_.driver, path_);
+  auto growing = std::make_unique<GrowingFile>(environment_.driver, path_);
+  growing_ = growing.get();
+  target_ = std::move(growing);
   return growing_->open(given_path);
 }
 
@@ -87,8 +90,9 @@ Status NewFile::create(const std::string& given_path) {
   if (written_path_ != path_) {
     STRIA_RETURN_IF_ERROR(reserve_own_place());
   }
-  partial_ = std::make_unique<PartialFile>(environment_.driver, written_path_);
-  const Status created = partial_->create(access::striping_of(environment_.hints), drain_ != nullptr);
+  auto partial = std::make_unique<PartialFile>(environment_.driver, written_path_);
+  const Status created = partial->create(access::striping_of(environment_.hints), drain_ != nullptr);
+  target_ = std::move(partial);
   if (drain_ == nullptr || !is_trouble_of_place(created)) {
     return created;
   }
@@ -99,22 +103,22 @@ Status NewFile::create(const std::string& given_path) {
 // The other ranks hear of it when they agree on the place (placing.hpp).
 void NewFile::write_to_own_place(const Status& why) {
   place_trouble_ = why;
-  partial_->discard();
-  partial_ = drain_->take_own();
+  target_->discard();
+  target_ = drain_->take_own();
   drain_.reset();
   leave_staging_place();
 }
 
 void NewFile::note_place(bool is_staged) noexcept {
   is_place_known_ = true;
-  if (!is_staged && partial_ == nullptr) {  // rank 0 has left it already
+  if (!is_staged && target_ == nullptr) {  // rank 0 has left it already
     leave_staging_place();
   }
 }
 
 bool NewFile::has_room(int64_t bytes) {
   if (drain_ != nullptr) {
-    const Status reserved = or_out_of_memory([&] { return partial_->file()->preallocate(bytes); });
+    const Status reserved = or_out_of_memory([&] { return target_->file()->preallocate(bytes); });
     const bool may_have = reserved.code() == ErrorCode::kUnsupported &&
                           (!environment_.absolute_paths || may_have_room(environment_.hints.staging_place, bytes));
     if (!reserved.ok() && !may_have) {
@@ -136,11 +140,13 @@ Status NewFile::reserve_own_place() {
 void NewFile::depart() noexcept {
   staged_.reset();
   file_ = nullptr;
-  std::unique_ptr<UnpublishedFile> target = std::move(partial_);
-  if (growing_ != nullptr) {
-    target = std::move(growing_);
-  }
-  background_->take_handles({environment_.driver, std::move(target), std::move(opened_), std::move(drain_)});
+  background_->take_handles({environment_.driver, std::move(target_), std::move(opened_), std::move(drain_)});
+  drop_target();
+}
+
+void NewFile::drop_target() noexcept {
+  growing_ = nullptr;
+  target_.reset();
 }
 
 Status NewFile::open(const Use& use) {
@@ -247,9 +253,8 @@ Status NewFile::publish(int64_t file_bytes, bool sync) {
   if (parts_ != nullptr && sync) {  // no name of the file may last without those of its parts
     STRIA_RETURN_IF_ERROR(environment_.driver->sync_directory(path_));
   }
-  Status status =
-      growing_ != nullptr ? growing_->publish(file_bytes, sync, times_) : partial_->publish(file_bytes, sync, times_);
-  published_ = growing_ != nullptr ? growing_->is_published() : drain_ == nullptr && partial_->is_published();
+  Status status = target_->publish(file_bytes, sync, times_);
+  published_ = drain_ == nullptr && target_->is_published();
   if (status.ok() && drain_ != nullptr) {
     PhaseTimer timer(times_, Phase::kCommit);
     status = drain_->run(sync).with_context(fmt::format("the whole file is '{}'", drain_->staged_path()));
@@ -264,8 +269,7 @@ void NewFile::release() {
     opened_.reset();
   }
   if (published_) {
-    growing_.reset();
-    partial_.reset();
+    drop_target();
     drain_.reset();
   }
 }
@@ -277,13 +281,9 @@ void NewFile::discard() noexcept {
   direct_file_.reset();
   opened_.reset();
   file_ = nullptr;
-  if (growing_ != nullptr) {
-    growing_->discard();
-    growing_.reset();
-  }
-  if (partial_ != nullptr) {
-    partial_->discard();
-    partial_.reset();
+  if (target_ != nullptr) {
+    target_->discard();
+    drop_target();
   }
   if (drain_ != nullptr) {
     drain_->discard();

@@ -9,8 +9,8 @@
 
 #include "container/image.hpp"
 #include "file/background/background_commit.hpp"
-#include "file/background/partial_file.hpp"
 #include "file/background/staging_place.hpp"
+#include "file/background/unpublished_file.hpp"
 #include "file/session/file_identity.hpp"
 #include "file/session/session.hpp"
 #include "file/write/target/growing_file.hpp"
@@ -60,9 +60,7 @@ class NewFile {
   /// Rank 0: clears what lies behind the end of a file that grows, now and when it is given up.
   Status end_at(int64_t old_end) { return growing_->end_at(old_end); }
   /// Rank 0's handle; null before create() and on other ranks.
-  storage::File* created() const {
-    return growing_ != nullptr ? growing_->file() : partial_ != nullptr ? partial_->file() : nullptr;
-  }
+  storage::File* created() const { return target_ != nullptr ? target_->file() : nullptr; }
 
   /// The raw data go to parts beside the file.
   void spread(std::shared_ptr<const storage::PartMap> parts) { parts_ = std::move(parts); }
@@ -112,6 +110,7 @@ class NewFile {
   Status bring_staged(const std::string& given_path);
   Status open_direct(storage::OpenOptions open);
   void write_to_own_place(const Status& why);
+  void drop_target() noexcept;
   void leave_staging_place() noexcept { partial_path_.swap(own_partial_path_); }
 
   const Environment& environment_;
@@ -124,8 +123,8 @@ class NewFile {
   bool is_place_known_ = false;   // to all ranks
   bool published_ = false;
   bool grows_ = false;
-  std::unique_ptr<GrowingFile> growing_;  // rank 0, one of the two
-  std::unique_ptr<PartialFile> partial_;
+  std::unique_ptr<UnpublishedFile> target_;  // rank 0
+  GrowingFile* growing_ = nullptr;           // the same, where the file grows
   Status place_trouble_;
   Status drain_trouble_;
   std::unique_ptr<Drain> drain_;           // where the file is staged
