@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "comm/comm.hpp"
+#include "comm/node_mutex.hpp"
 #include "comm/waiting.hpp"
 #include "trace/record/wait_timer.hpp"
 
@@ -46,23 +47,7 @@ constexpr int kNobody = -1;
 constexpr int kWriters = -2;
 constexpr int kNext = -3;
 
-class MutexLock {
- public:
-  explicit MutexLock(pthread_mutex_t* mutex) : mutex_(mutex) { pthread_mutex_lock(mutex_); }
-  ~MutexLock() { pthread_mutex_unlock(mutex_); }
-  MutexLock(const MutexLock&) = delete;
-  MutexLock& operator=(const MutexLock&) = delete;
-
- private:
-  pthread_mutex_t* mutex_;
-};
-
-void init_shared(pthread_mutex_t* mutex, pthread_cond_t* condition) {
-  pthread_mutexattr_t mutex_attributes;
-  pthread_mutexattr_init(&mutex_attributes);
-  pthread_mutexattr_setpshared(&mutex_attributes, PTHREAD_PROCESS_SHARED);
-  pthread_mutex_init(mutex, &mutex_attributes);
-  pthread_mutexattr_destroy(&mutex_attributes);
+void init_shared(pthread_cond_t* condition) {
   pthread_condattr_t condition_attributes;
   pthread_condattr_init(&condition_attributes);
   pthread_condattr_setpshared(&condition_attributes, PTHREAD_PROCESS_SHARED);
@@ -85,7 +70,8 @@ Result<std::unique_ptr<NodeLocks>> NodeLocks::create(Comm& comm) {
     for (int i = 0; i < slot_count; ++i) {
       new (reinterpret_cast<Slot*>(state + 1) + i) Slot{};
     }
-    init_shared(&state->mutex, &state->changed);
+    init_node_mutex(&state->mutex);
+    init_shared(&state->changed);
   }
   comm.barrier();  // no rank looks before it is initialised
   if (!memory.ok()) {

@@ -27,7 +27,7 @@ Status ChunkPacker::pack(PackedFile& packed) {
     touched_ = parts_.touched();
     return Status();
   })));
-  STRIA_ASSIGN_OR_RETURN(const auto shared, find_shared_chunks(comm_, touched_, parts_.chunk_count()));
+  STRIA_ASSIGN_OR_RETURN(const auto shared, find_shared_chunks(comm_, touched_, parts_.numbers().count()));
   int64_t any[] = {static_cast<int64_t>(shared.size())};
   if (comm_.size() > 1) {
     comm_.all_reduce(any, ReduceOp::kMax);
@@ -70,7 +70,7 @@ void ChunkPacker::divide(const std::vector<SharedChunks>& shared) {
   const std::vector<int> shape_of = shapes();
   for (const ByteRange& range : touched_) {
     for (int64_t id = range.begin; id < range.end; ++id) {
-      const ChunkOfDataset chunk = parts_.chunk(id);
+      const ChunkOfDataset chunk = parts_.numbers().chunk(id);
       const int owner = owner_of(shared, id);
       std::vector<Work>& to = owner < 0 || owner == comm_.rank() ? works_ : others_;
       to.push_back({shape_of[static_cast<size_t>(chunk.dataset)], chunk.number, chunk.dataset});
@@ -100,7 +100,7 @@ Comm::Messages ChunkPacker::pack_for_others(const std::vector<SharedChunks>& sha
 
 void ChunkPacker::pack_parts(std::span<const Work> batch, const std::vector<SharedChunks>& shared,
                              std::map<int, FieldWriter>& messages) {
-  batch_.prepare(batch.size(), parts_.grid(batch[0].dataset).chunk_bytes());
+  batch_.prepare(batch.size(), parts_.numbers().grid(batch[0].dataset).chunk_bytes());
   found_.clear();
   streams_.clear();
   std::vector<size_t> ends;  // of the parts of each chunk
@@ -114,7 +114,7 @@ void ChunkPacker::pack_parts(std::span<const Work> batch, const std::vector<Shar
   }
   set_.pack(streams_);
   for (size_t i = 0, part = 0; i < batch.size(); ++i) {
-    const int64_t id = parts_.id_of({batch[i].dataset, batch[i].number});
+    const int64_t id = parts_.numbers().id_of({batch[i].dataset, batch[i].number});
     for (; part < ends[i]; ++part) {
       FieldWriter& message = messages[owner_of(shared, id)];
       message.number(id);
@@ -138,7 +138,7 @@ void ChunkPacker::receive(const Comm::Messages& incoming) {
 }
 
 size_t ChunkPacker::batch_size(std::span<const Work> works, size_t first, size_t wanted) const {
-  const size_t most = ChunkBatch::most(parts_.grid(works[first].dataset).chunk_bytes());
+  const size_t most = ChunkBatch::most(parts_.numbers().grid(works[first].dataset).chunk_bytes());
   size_t last = first;
   while (last < works.size() && last - first < most && works[last].shape == works[first].shape &&
          (works[last].number == works[first].number || last - first < wanted)) {
@@ -159,7 +159,7 @@ Status ChunkPacker::pack_own(PackedFile& packed) {
 }
 
 Status ChunkPacker::assemble(std::span<const Work> batch, PackedFile& packed) {
-  batch_.prepare(batch.size(), parts_.grid(batch[0].dataset).chunk_bytes());
+  batch_.prepare(batch.size(), parts_.numbers().grid(batch[0].dataset).chunk_bytes());
   contents_.clear();
   for (size_t done = 0; done < batch.size();) {
     STRIA_ASSIGN_OR_RETURN(const size_t found, find_contents(batch, done));
@@ -230,7 +230,7 @@ void ChunkPacker::judge(std::span<const Work> batch, size_t first, bool whole) {
 }
 
 ChunkSample ChunkPacker::sample_of(const Work& work) const {
-  return {parts_.grid(work.dataset).chunk_bytes(), catalog_[work.dataset].spec.element.bytes};
+  return {parts_.numbers().grid(work.dataset).chunk_bytes(), catalog_[work.dataset].spec.element.bytes};
 }
 
 // Whole rows, whose sums are gathered when they are written. Beside chunks that shrink, variables
@@ -241,7 +241,7 @@ bool ChunkPacker::may_stay(const Work& work, const Content& content) const {
   }
   const DatasetEntry& dataset = catalog_[work.dataset];
   const Transfer& put = transfers_[static_cast<size_t>(content.whole.transfer)];
-  const int64_t rows_bytes = parts_.grid(work.dataset).rows(work.number).size() * dataset.row_bytes();
+  const int64_t rows_bytes = parts_.numbers().grid(work.dataset).rows(work.number).size() * dataset.row_bytes();
   const bool has_rows = put.whole_rows && content.whole.bytes == rows_bytes;
   const bool is_summed_so = set_.sums(static_cast<size_t>(content.whole.transfer)) == nullptr || summed_by_rows(put, dataset);
   return has_rows && is_summed_so && (content.is_straight || !trials_.has_compressed(work.dataset));
@@ -254,7 +254,7 @@ Result<ChunkPacker::Content> ChunkPacker::find_content(const Work& work, std::sp
   found_.clear();
   const ChunkOfDataset here{work.dataset, work.number};
   parts_.find(here, found_);
-  const int64_t id = parts_.id_of(here);
+  const int64_t id = parts_.numbers().id_of(here);
   const auto [first, last] =
       std::equal_range(received_.begin(), received_.end(), ReceivedPart{id, 0, {}},
                        [](const ReceivedPart& a, const ReceivedPart& b) { return a.chunk_id < b.chunk_id; });
@@ -331,7 +331,7 @@ Status ChunkPacker::store(std::span<const Work> batch, PackedFile& packed) {
 }
 
 bool ChunkPacker::has_old_rows(const Work& work) const {
-  return parts_.grid(work.dataset).rows(work.number).begin < catalog_[work.dataset].old_rows;
+  return parts_.numbers().grid(work.dataset).rows(work.number).begin < catalog_[work.dataset].old_rows;
 }
 
 SummedChunk ChunkPacker::encode(const Work& work, const Content& content, int thread, std::vector<std::byte>& out) {

@@ -5,15 +5,7 @@
 namespace stria::file {
 
 ChunkParts::ChunkParts(std::span<const Transfer> transfers, const Catalog& catalog)
-    : transfers_(transfers), puts_(static_cast<size_t>(catalog.size())) {
-  for (const DatasetEntry& dataset : catalog.datasets()) {
-    first_ids_.push_back(chunk_count_);
-    grids_.emplace_back();
-    if (dataset.is_packed()) {
-      grids_.back().emplace(dataset.spec);
-      chunk_count_ += grids_.back()->chunk_count();
-    }
-  }
+    : transfers_(transfers), numbers_(catalog), puts_(static_cast<size_t>(catalog.size())) {
   for (size_t i = 0; i < transfers.size(); ++i) {
     const Transfer& transfer = transfers[i];
     puts_[static_cast<size_t>(transfer.dataset)].push_back(
@@ -28,44 +20,6 @@ ChunkParts::ChunkParts(std::span<const Transfer> transfers, const Catalog& catal
       put.reach = reach;
     }
   }
-}
-
-ChunkOfDataset ChunkParts::chunk(int64_t chunk_id) const {
-  // The last dataset that begins there: those before it may have no chunks.
-  const auto next = std::upper_bound(first_ids_.begin(), first_ids_.end(), chunk_id);
-  const auto dataset = static_cast<int>(next - first_ids_.begin()) - 1;
-  return {dataset, chunk_id - first_ids_[static_cast<size_t>(dataset)]};
-}
-
-ChunkRanges ChunkParts::touched() const {
-  ChunkRanges ranges;
-  for (const Transfer& transfer : transfers_) {
-    const container::ChunkGrid& of = grid(transfer.dataset);
-    const size_t rank = transfer.start.size();
-    std::vector<int64_t> first, last;
-    for (size_t dim = 0; dim < rank; ++dim) {
-      first.push_back(transfer.start[dim] / of.chunk_dims()[dim]);
-      last.push_back((transfer.start[dim] + transfer.count[dim] - 1) / of.chunk_dims()[dim]);
-    }
-    std::vector<int64_t> at = first;
-    for (bool more = true; more;) {
-      int64_t number = first_ids_[static_cast<size_t>(transfer.dataset)];
-      int64_t within = 0;
-      for (size_t dim = 0; dim < rank; ++dim) {
-        within = within * of.chunks_along(dim) + at[dim];
-      }
-      number += within;
-      ranges.push_back({number, number + last[rank - 1] - first[rank - 1] + 1});
-      size_t dim = rank - 1;
-      while (dim > 0 && ++at[dim - 1] > last[dim - 1]) {
-        at[dim - 1] = first[dim - 1];
-        --dim;
-      }
-      more = dim > 0;
-    }
-  }
-  tidy(ranges);
-  return ranges;
 }
 
 bool ChunkParts::may_meet(const Transfer& transfer, const container::ChunkGrid& grid, std::span<const int64_t> first) const {
@@ -96,7 +50,7 @@ void ChunkParts::find_in(Put& put, const container::ChunkGrid::Run& run, std::ve
 }
 
 void ChunkParts::find(const ChunkOfDataset& chunk, std::vector<ChunkPart>& parts) {
-  const container::ChunkGrid& of = grid(chunk.dataset);
+  const container::ChunkGrid& of = numbers_.grid(chunk.dataset);
   std::vector<Put>& puts = puts_[static_cast<size_t>(chunk.dataset)];
   const std::vector<int64_t> first = of.first_index(chunk.number);
   const int64_t end_row = first[0] + of.chunk_dims()[0];

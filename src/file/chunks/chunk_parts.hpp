@@ -7,15 +7,12 @@
 // is one run.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <vector>
 
-#include "container/chunks/chunk_grid.hpp"
 #include "datatype/cursor.hpp"
-#include "file/chunks/chunk_owners.hpp"
+#include "file/chunks/chunk_numbers.hpp"
 #include "file/define/catalog.hpp"
-#include "file/move/transfer.hpp"
 
 namespace stria::file {
 
@@ -27,24 +24,14 @@ struct ChunkPart {
   int64_t offset = 0;  ///< in the chunk
 };
 
-/// A chunk of a dataset of the catalog.
-struct ChunkOfDataset {
-  int dataset = 0;
-  int64_t number = 0;
-};
-
 class ChunkParts {
  public:
   /// `transfers` are of datasets in chunks. Both must outlive this.
   ChunkParts(std::span<const Transfer> transfers, const Catalog& catalog);
 
-  /// All chunks of the file, which are numbered through its datasets; the same on every rank.
-  int64_t chunk_count() const { return chunk_count_; }
-  ChunkOfDataset chunk(int64_t chunk_id) const;
-  int64_t id_of(const ChunkOfDataset& chunk) const { return first_ids_[static_cast<size_t>(chunk.dataset)] + chunk.number; }
-  const container::ChunkGrid& grid(int dataset) const { return *grids_[static_cast<size_t>(dataset)]; }
+  const ChunkNumbers& numbers() const { return numbers_; }
   /// The chunks that lie in the boxes around this rank's puts.
-  ChunkRanges touched() const;
+  ChunkRanges touched() const { return numbers_.touched(transfers_); }
   /// Appends this rank's parts of a chunk.
   void find(const ChunkOfDataset& chunk, std::vector<ChunkPart>& parts);
 
@@ -60,10 +47,8 @@ class ChunkParts {
   bool may_meet(const Transfer& transfer, const container::ChunkGrid& grid, std::span<const int64_t> first) const;
 
   std::span<const Transfer> transfers_;
-  std::vector<std::optional<container::ChunkGrid>> grids_;  // of each dataset
-  std::vector<int64_t> first_ids_;                          // of each dataset
-  std::vector<std::vector<Put>> puts_;                      // of each dataset, by first row
-  int64_t chunk_count_ = 0;
+  ChunkNumbers numbers_;
+  std::vector<std::vector<Put>> puts_;  // of each dataset, by first row
   std::vector<size_t> meeting_;
 };
 

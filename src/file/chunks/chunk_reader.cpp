@@ -64,6 +64,17 @@ Result<const ChunkReader::Cut*> ChunkReader::cut(int dataset) {
   return &known;
 }
 
+// By this rank, or from one of its node that has decoded it.
+Status ChunkReader::fetch(int dataset, const Cut& cut, int64_t chunk, std::span<std::byte> out) {
+  if (shared_ == nullptr) {
+    return decode(dataset, cut, chunk, out);
+  }
+  return shared_->take({dataset, chunk}, out, [this](const ChunkOfDataset& wanted, std::span<std::byte> target) -> Status {
+    STRIA_ASSIGN_OR_RETURN(const Cut* const known, this->cut(wanted.dataset));
+    return decode(wanted.dataset, *known, wanted.number, target);
+  });
+}
+
 // What isn't in the file reads as the fill value.
 Status ChunkReader::decode(int dataset, const Cut& cut, int64_t chunk, std::span<std::byte> out) {
   const container::StoredChunk* const place = container::find_chunk(cut.index, chunk);
@@ -92,7 +103,7 @@ Result<bool> ChunkReader::whole_into(int dataset, int64_t byte, std::span<std::b
   if (run.offset > 0 || run.bytes != known->grid.chunk_bytes()) {
     return false;
   }
-  STRIA_RETURN_IF_ERROR(decode(dataset, *known, run.chunk, out));
+  STRIA_RETURN_IF_ERROR(fetch(dataset, *known, run.chunk, out));
   return true;
 }
 
@@ -128,7 +139,7 @@ Result<std::span<std::byte>> ChunkReader::chunk(int dataset, int64_t number) {
     }
     fresh.front().chunk = number;
     fresh.front().bytes.resize(static_cast<size_t>(known->grid.chunk_bytes()));
-    STRIA_RETURN_IF_ERROR(decode(dataset, *known, number, fresh.front().bytes));
+    STRIA_RETURN_IF_ERROR(fetch(dataset, *known, number, fresh.front().bytes));
     kept_.splice(kept_.begin(), fresh);
     kept_by_number_[number] = kept_.begin();
   }

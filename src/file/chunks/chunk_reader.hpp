@@ -21,6 +21,7 @@
 #include "container/chunks/filter_pipeline.hpp"
 #include "container/container.hpp"
 #include "file/checksums/chunk_sums.hpp"
+#include "file/chunks/node_chunks.hpp"
 #include "file/define/catalog.hpp"
 #include "storage/driver.hpp"
 
@@ -41,6 +42,8 @@ class ChunkReader {
 
   /// From now on the bytes of each chunk are compared with these sums.
   void compare_with(ChunkSums sums) { sums_ = std::move(sums); }
+  /// From now on chunks that ranks of the node share are taken from there; null ends it.
+  void share(NodeChunks* shared) { shared_ = shared; }
   bool has_sums(int dataset) const { return sums_ && sums_->count(source_.catalog[dataset].spec.path) != 0; }
   /// The raw data from byte `byte` to the end of its run, until the next call. kCorrupted names
   /// dataset and rows, which are then those of damaged_rows().
@@ -71,10 +74,12 @@ class ChunkReader {
 
   Result<const Cut*> cut(int dataset);
   Result<Cut> read_cut(int dataset);
+  Status fetch(int dataset, const Cut& cut, int64_t chunk, std::span<std::byte> out);
   Status decode(int dataset, const Cut& cut, int64_t chunk, std::span<std::byte> out);
   Status corrupted(int dataset, ByteRange rows, const Status& why);
 
   Source source_;
+  NodeChunks* shared_ = nullptr;
   container::FilterPipeline pipeline_;
   std::optional<ChunkSums> sums_;
   std::map<int, Cut> cuts_;

@@ -196,6 +196,14 @@ Status ReadSession::move(const access::RequestShape& agreed) {
   // Without a plan this rank would not know what the others expect of it.
   const auto plan = reserve_.surely([&] { return access::make_plan(shape, capabilities_, environment_.hints, comm()); });
   reserve_.attempt([&] { note_plan(plan); });
+  const std::unique_ptr<NodeChunks> shared = NodeChunks::create(comm(), catalog_, pending_);
+  chunks_.share(shared.get());
+  const Status status = move_as(plan, shape);
+  chunks_.share(nullptr);
+  return status;
+}
+
+Status ReadSession::move_as(const access::Plan& plan, const access::RequestShape& shape) {
   if (plan.as<access::ThroughAggregators>() != nullptr || shape.total_bytes < access::kWorthTellingBytes) {
     return comm().agree(move_all(plan));
   }

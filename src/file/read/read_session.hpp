@@ -77,6 +77,7 @@ class ReadSession : public Session {
   Status take_parts(std::span<const std::byte> table);
   void join_parts();
   Status move(const access::RequestShape& shape);
+  Status move_as(const access::Plan& plan, const access::RequestShape& shape);
   Status together(const std::function<Status()>& work);
   Status move_all(const access::Plan& plan);
   Status read_chunks(const std::vector<Transfer>& transfers, ProgressMeter& progress);
