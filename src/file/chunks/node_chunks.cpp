@@ -255,7 +255,7 @@ NodeChunks::Look NodeChunks::look_for(const Wanted& wanted, int64_t id) {
   return {place, Found::kClaimed};
 }
 
-// Claims room for the next chunk that this rank will want and no rank has decoded. Null without one.
+// Claims room for the next chunk that this rank will want and no rank has decoded; or null.
 NodeChunks::Place* NodeChunks::claim_ahead(const Wanted& from, int64_t id) {
   const MutexLock lock(&state_->mutex);
   const Wanted* wanted = &from;
