@@ -113,8 +113,8 @@ const char* stria_version(void);
  * programs take the numbers for: "bool", of STRIA_UINT8; "half", whose bits are in STRIA_UINT16;
  * "complex", of pairs along a last dimension of 2), "enumeration" (of integers, the names of their
  * values: "NAME=INTEGER", with commas between), "fill_value" (what elements read as that nobody
- * puts: a number; of "half" its bits; of "complex" also both parts, with a comma between); in
- * netCDF "unlimited" (the first dimension is).
+ * puts: a number; of "half" its bits; of "complex" also both parts, with a comma between);
+ * "unlimited" (it has the rows of its shape, and stria_append() can give it more).
  * Switches have the values "true" and "false". Every other name is a hint of the file
  * (docs/hints.md). stria_options_set() refuses a wrong value, and an unknown name that is like one
  * of these; a dataset's options may have no unknown name. */

@@ -115,9 +115,10 @@ struct DatasetOptions {
   /// comes twice, a value that comes twice or that the type can't hold, and other types;
   /// kUnsupported in netCDF files.
   std::vector<NamedNumber> enumeration{};
-  /// netCDF: the first dimension is the unlimited one, of which a file has one at most. All such
-  /// datasets have as many rows (records), which other programs may add to, and are defined before
-  /// the first flush().
+  /// The dataset can get more rows, as one of kUnlimited can, but has those of its shape to begin
+  /// with. netCDF: the first dimension is the unlimited one, of which a file has one at most. All
+  /// such datasets have as many rows (records), which other programs may add to, and are defined
+  /// before the first flush().
   bool unlimited = false;
   /// What elements read as that nobody puts; not given: zero. Where the dataset lies in one piece
   /// and isn't put whole before the first flush() or commit() that has puts of it, the ranks write
@@ -236,10 +237,10 @@ class File {
   // Writing.
   /// Makes a dataset of numbers, and the groups in its path. Throws kInvalidArgument, here and
   /// again at the next collective call, for a shape or a name that isn't possible. The first of
-  /// `dims` may be kUnlimited: append_rows() then gives the dataset rows. A path has at
-  /// most 4,096 bytes of UTF-8 and no part "." or "..", and is not within ".stria". All ranks must
-  /// pass the same arguments; flush() and commit() check this, and name the call, the argument and
-  /// two ranks. Collective: yes, without communication.
+  /// `dims` may be kUnlimited: append_rows() then gives the dataset rows; in netCDF files once the
+  /// file is there (append()). A path has at most 4,096 bytes of UTF-8 and no part "." or "..", and
+  /// is not within ".stria". All ranks must pass the same arguments; flush() and commit() check
+  /// this, and name the call, the argument and two ranks. Collective: yes, without communication.
   Dataset create_dataset(const std::string& path, ElementType element, const std::vector<int64_t>& dims,
                          const DatasetOptions& options = {});
   /// Gives a dataset that was made with kUnlimited `rows` more rows in all: the last ones of the

@@ -56,6 +56,9 @@ class Layout {
   virtual Result<int64_t> place(const DatasetSpec& spec) = 0;
   /// Likewise of `bytes` bytes that hold all chunks of a dataset.
   virtual Result<int64_t> place_chunks(const DatasetSpec& spec, int64_t bytes) = 0;
+  /// Whether datasets that grow do so together, by rows of the file's unlimited dimension
+  /// (DatasetSpec::unlimited), and not each by itself (DatasetSpec::extendable).
+  virtual bool grows_by_records() const { return false; }
   /// Whether an attribute says what the fill value of a dataset is.
   virtual bool tells_fill_values() const { return false; }
   /// The end of all raw data so far.

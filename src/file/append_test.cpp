@@ -93,6 +93,61 @@ TEST_F(AppendTest, RowsOfVaryingNumberFollowEachOther) {
   error_of([&] { file.commit(); }, ErrorCode::kInvalidArgument);
 }
 
+// Without rows at first, and with some; the format follows from the name.
+TEST_F(AppendTest, HDF5AndNetcdfGrowByTheSameCalls) {
+  for (const std::string file_name : {"run.h5", "run.nc"}) {
+    const std::string name = path(file_name);
+    {
+      File file = File::create(MPI_COMM_WORLD, name);
+      file.create_dataset<double>("empty", {kUnlimited, ranks_}, {.dimensions = {"never", "rank"}});
+      file.commit();
+    }
+    {
+      File file = File::create(MPI_COMM_WORLD, name);
+      Dataset begun = file.create_dataset<double>("begun", {2, ranks_}, {.dimensions = {"time", "rank"}, .unlimited = true});
+      const std::vector<double> mine = {10.0 + rank_, 20.0 + rank_};
+      begun.put({{0, rank_}, {2, 1}}, mine);
+      file.commit();
+    }
+    {
+      File file = File::append(MPI_COMM_WORLD, name);
+      const std::vector<double> mine = {30.0 + rank_};
+      file.append_rows("begun", 1).put({{2, rank_}, {1, 1}}, mine);
+      file.commit();
+    }
+    File file = File::open(MPI_COMM_WORLD, name, {.hints = {}, .verify = true});
+    EXPECT_EQ(file.dataset("begun").dims(), (std::vector<int64_t>{3, ranks_})) << name;
+    const std::vector<double> expected = {10.0 + rank_, 20.0 + rank_, 30.0 + rank_};
+    EXPECT_EQ(file.dataset("begun").read<double>({{0, rank_}, {3, 1}}), expected) << name;
+    EXPECT_TRUE(file.verify().empty()) << name;
+  }
+}
+
+TEST_F(AppendTest, EmptyRecordsOfNetcdfGetRowsLater) {
+  const std::string name = path("run.nc");
+  {
+    File file = File::create(MPI_COMM_WORLD, name);
+    file.create_dataset<double>("probe", {kUnlimited, ranks_});
+    const std::string error = error_of([&] { file.append_rows("probe", 1); }, ErrorCode::kUnsupported);
+    EXPECT_NE(error.find("File::append adds more"), std::string::npos) << error;
+    file.abandon();
+  }
+  {
+    File file = File::create(MPI_COMM_WORLD, name);
+    file.create_dataset<double>("probe", {kUnlimited, ranks_});
+    file.commit();
+  }
+  for (int64_t row = 0; row < 3; ++row) {
+    File file = File::append(MPI_COMM_WORLD, name);
+    const std::vector<double> mine = {100.0 * static_cast<double>(row) + rank_};
+    file.append_rows("probe", 1).put({{row, rank_}, {1, 1}}, mine);
+    file.commit();
+  }
+  File file = File::open(MPI_COMM_WORLD, name, {.hints = {}, .verify = true});
+  const std::vector<double> expected = {0.0 + rank_, 100.0 + rank_, 200.0 + rank_};
+  EXPECT_EQ(file.dataset("probe").read<double>({{0, rank_}, {3, 1}}), expected);
+}
+
 TEST_F(AppendTest, ASecondWriterIsRefusedOnEveryRank) {
   create();
   File first = File::append(MPI_COMM_WORLD, path());

@@ -342,7 +342,7 @@ TEST(NetcdfFile, AFullOrBrokenDiskLeavesTheOldFile) {
   }
 }
 
-TEST(NetcdfFile, ThePathDecidesAndHdf5HasNoUnlimitedDimension) {
+TEST(NetcdfFile, ThePathDecidesAndOneValueHasNoUnlimitedDimension) {
   storage::MemoryDriver memory;
   const auto comm = make_self_comm();
   const auto session = begin(*comm, memory, "a.nc");
@@ -352,10 +352,13 @@ TEST(NetcdfFile, ThePathDecidesAndHdf5HasNoUnlimitedDimension) {
   EXPECT_EQ(NaiveFile(content_of(memory, "a.nc")).dimensions.at(0).name, "x");
   const auto other = begin(*comm, memory, "a.h5");
   EXPECT_EQ(other->format(), Format::kHdf5);
-  const auto refused = other->create_dataset(numbers("x"), {.unlimited = true});
-  EXPECT_EQ(refused.status().code(), ErrorCode::kUnsupported);
-  EXPECT_NE(refused.status().message().find("needs a netCDF file"), std::string::npos);
-  EXPECT_FALSE(other->commit().ok());
+  container::DatasetSpec one = numbers("x");
+  one.dims.clear();
+  for (const char* const path : {"b.h5", "b.nc"}) {
+    const auto refused = begin(*comm, memory, path)->create_dataset(one, {.unlimited = true});
+    EXPECT_EQ(refused.status().code(), ErrorCode::kInvalidArgument);
+    EXPECT_NE(refused.status().message().find("one value has no unlimited dimension"), std::string::npos);
+  }
 }
 
 // What is defined after a flush has the room that was kept then, and no more.

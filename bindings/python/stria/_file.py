@@ -357,12 +357,12 @@ class File:
         "zfp_relative:BOUND": lossy, no number differs by more (relative: times its chunk's
         greatest); "zfp_reversible"; "zfp_rate:BITS": so many of each number. `shuffle`: with
         `compress` or without; `fletcher32`: a sum behind each chunk, which other readers compare. A
-        first length of None: it has no rows yet, and append_rows() gives it some. `dimensions` are
-        their names, for xarray and other readers of netCDF: a dataset of one dimension that has its
-        name holds its coordinates. In netCDF files the first one may be unlimited. Elements that
-        nobody puts read as `fill_value`, or zero. With `data`, an array that this process puts
-        whole, of as many rows as it has where the first length is None. Collective: all ranks pass
-        the same."""
+        first length of None: it has no rows yet, and append_rows() gives it some, in netCDF files
+        once the file is there. `unlimited`: it has the rows of its shape, and gets more likewise.
+        `dimensions` are their names, for xarray and other readers of netCDF: a dataset of one
+        dimension that has its name holds its coordinates. Elements that nobody puts read as
+        `fill_value`, or zero. With `data`, an array that this process puts whole, of as many rows
+        as it has where the first length is None. Collective: all ranks pass the same."""
         array = None if data is None else array_of(data)
         if array is not None:
             shape = array.shape if shape is None else shape
@@ -388,13 +388,14 @@ class File:
             if any("," in name for name in names):
                 raise UnsupportedError(f"'{path}': a name of an enumeration has no comma")
             options["enumeration"] = ",".join(f"{name}={int(value)}" for name, value in names.items())
-        if unlimited:
+        if unlimited or (grows and array is not None):
             options["unlimited"] = "true"
         if fill_value is not None:
             options["fill_value"] = fill_text(fill_value, dtype)
         options["big_endian"] = "true" if dtype.byteorder == ">" else "false"
         known = lengths_of(f"the shape of '{path}'", dims[1:] if grows else dims)
-        sizes = [-1, *known, *parts] if grows else [*known, *parts]
+        first = [-1 if array is None else len(array)] if grows else []
+        sizes = [*first, *known, *parts]
         if dtype.fields is not None:
             of_file = packed(dtype)
             made = self._handle.create_records(path, columns_of(path, of_file), sizes, options)
@@ -405,8 +406,6 @@ class File:
             made = self._handle.create_dataset(path, element_of(dtype), sizes, options)
         dataset = Dataset(self, made, path)
         if array is not None:
-            if grows:
-                dataset = self.append_rows(path, len(array))
             dataset[...] = array
         return dataset
 

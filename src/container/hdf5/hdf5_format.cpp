@@ -22,10 +22,6 @@ namespace {
 class InOrder : public Layout {
  public:
   Status prepare(DatasetSpec& spec) const override {
-    const auto unable = [&](const char* why) { return Status(ErrorCode::kUnsupported, "dataset '" + spec.path + "': " + why); };
-    if (spec.unlimited) {
-      return unable("DatasetOptions::unlimited needs a netCDF file; in HDF5 use kUnlimited");
-    }
     STRIA_RETURN_IF_ERROR(check_meaning(spec).with_context("dataset '" + spec.path + "'"));
     return NamedDimensions::complete(spec, lengths_of(spec));
   }

@@ -208,6 +208,21 @@ Status Definitions::tell_fill_value(const container::DatasetSpec& spec, const Fi
   return set_attribute(std::move(attribute));
 }
 
+// Without rows at first, or with as many as the dimensions say.
+Status Definitions::let_grow(const DatasetOptions& options, container::DatasetSpec& spec) const {
+  const bool begins_empty = !spec.dims.empty() && spec.dims[0] == kUnlimited;
+  if (options.unlimited && spec.dims.empty()) {
+    return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': one value has no unlimited dimension", spec.path));
+  }
+  if (begins_empty) {
+    spec.dims[0] = 0;
+  }
+  if (begins_empty || options.unlimited) {
+    (target_.layout->grows_by_records() ? spec.unlimited : spec.extendable) = true;
+  }
+  return Status();
+}
+
 Result<int> Definitions::create_dataset(const container::DatasetSpec& given, const DatasetOptions& options) {
   STRIA_RETURN_IF_ERROR(check_dataset_name(given.path));
   if (given.element.kind == container::ElementSpec::Kind::kCompound) {
@@ -220,10 +235,7 @@ Result<int> Definitions::create_dataset(const container::DatasetSpec& given, con
   if (!options.enumeration.empty()) {
     entry.spec.element.enumeration = options.enumeration;
   }
-  if (!entry.spec.dims.empty() && entry.spec.dims[0] == kUnlimited) {
-    entry.spec.dims[0] = 0;
-    entry.spec.extendable = true;
-  }
+  STRIA_RETURN_IF_ERROR(let_grow(options, entry.spec));
   entry.value_range = options.value_range;
   if (entry.value_range && options.meaning == Meaning::kHalf) {
     return Status(ErrorCode::kUnsupported,
@@ -233,7 +245,6 @@ Result<int> Definitions::create_dataset(const container::DatasetSpec& given, con
   STRIA_RETURN_IF_ERROR(container::dataset_bytes(entry.spec).status());
   STRIA_RETURN_IF_ERROR(set_chunking(options, entry.spec));
   entry.spec.dimension_names = options.dimensions;
-  entry.spec.unlimited = options.unlimited;
   STRIA_RETURN_IF_ERROR(target_.layout->prepare(entry.spec));
   STRIA_RETURN_IF_ERROR(set_fill_value(options.fill_value, entry.spec));
   if (target_.catalog.find(entry.spec.path) || target_.before.find(entry.spec.path)) {
@@ -266,6 +277,11 @@ Result<int> Definitions::append_rows(const std::string& path, int64_t rows) {
   }
   DatasetEntry entry = number ? target_.catalog[*number] : target_.before[*old];
   const bool in_place = old && entry.spec.unlimited;  // netCDF's records
+  if (!old && entry.spec.unlimited) {
+    return refused(ErrorCode::kUnsupported,
+                   "a new netCDF file has the rows that create_dataset gives it (DatasetOptions::unlimited); "
+                   "File::append adds more");
+  }
   if (!entry.spec.extendable && !in_place) {
     return refused(ErrorCode::kUnsupported, "it has a fixed number of rows; kUnlimited makes one that has not");
   }

@@ -70,6 +70,7 @@ class Definitions {
   Status carry_out(container::Writer& writer) const;
 
  private:
+  Status let_grow(const DatasetOptions& options, container::DatasetSpec& spec) const;
   Status tell_fill_value(const container::DatasetSpec& spec, const FillValue& value);
 
   Target target_;

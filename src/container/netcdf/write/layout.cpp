@@ -66,16 +66,8 @@ Status NetcdfLayout::prepare(DatasetSpec& spec) const {
   if (!spec.element.enumeration.empty()) {
     return refused(ErrorCode::kUnsupported, "a classic netCDF file has no enumerations; use HDF5");
   }
-  if (spec.extendable) {
-    return refused(ErrorCode::kUnsupported,
-                   "a classic netCDF file doesn't grow by rows; use HDF5, or "
-                   "DatasetOptions::unlimited with a number of rows");
-  }
   if (spec.chunking) {
     return refused(ErrorCode::kUnsupported, "a classic netCDF file has no chunks and no compression; use HDF5");
-  }
-  if (spec.unlimited && spec.dims.empty()) {
-    return refused(ErrorCode::kInvalidArgument, "one value has no unlimited dimension");
   }
   if (!spec.dimension_names.empty() && spec.dimension_names.size() != spec.dims.size()) {
     return refused(ErrorCode::kInvalidArgument, "it has as many dimensions as its shape, but other names of them");

@@ -27,6 +27,7 @@ class NetcdfLayout final : public Layout {
   int64_t end() const override;
   Status settle(bool complete) override;
   void finish_place(DatasetSpec& spec) const override;
+  bool grows_by_records() const override { return true; }
   bool interleaves() const override { return record_.count() > 0; }
   Result<int64_t> keep_room(int64_t bytes) override;
 
