@@ -49,7 +49,13 @@ def test_compacting_makes_the_lists_of_scales_anew(work):
     path = work / "scales.h5"
     with_scales(path)
     assert 'units: string[2] = "cm"' in run("inspect", path).succeeded().stdout
+    before = path.read_bytes()
+    with pytest.raises(stria.UnsupportedError, match="'REFERENCE_LIST' of '/[rz]'"), stria.append(path) as f:
+        f.create_dataset("new", data=np.ones(3))
+    assert path.read_bytes() == before
     run("compact", path).succeeded()
+    with stria.append(path) as f:
+        f.create_dataset("new", data=np.ones(3))
     subprocess.run(["h5dump", path], stdout=subprocess.DEVNULL, check=True)
     with h5py.File(path) as f:
         assert np.array_equal(f["t"], np.arange(12.0).reshape(3, 4)) and f["r"].attrs["units"] in ("cm", b"cm")
