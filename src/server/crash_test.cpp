@@ -203,6 +203,17 @@ struct Known {
 
 class PowerLoss : public ::testing::TestWithParam<const char*> {};
 
+void restart_after_power_loss(Disk& disk, testing::Cluster& cluster, int servers) {
+  ASSERT_TRUE(disk.lose_power());
+  for (int server = servers - 1; server >= 0; --server) {
+    cluster.stop(server);
+  }
+  ASSERT_TRUE(disk.mount_again());
+  for (int server = 0; server < servers; ++server) {
+    cluster.start(server);
+  }
+}
+
 /// Compares block by block, and counts those that are reported as in flight.
 void compare(storage::File& file, const Known& known, int* in_flight) {
   const int64_t size = file.size().value();
@@ -255,12 +266,7 @@ TEST_P(PowerLoss, WhatWasSyncedIsThere) {
         disk.write_back(random);
       }
     }
-    ASSERT_TRUE(disk.lose_power());
-    cluster.stop(1);
-    cluster.stop(0);
-    ASSERT_TRUE(disk.mount_again());
-    cluster.start(0);
-    cluster.start(1);
+    ASSERT_NO_FATAL_FAILURE(restart_after_power_loss(disk, cluster, 2));
     for (const auto& [name, known] : files) {
       if (known.synced.empty()) {
         continue;
@@ -324,21 +330,20 @@ TEST_P(PowerLoss, WhatAKilledServerWroteIsThereOnceItsSuccessorHasSynced) {
   cluster.stop(0);
 }
 
-// Nobody has synced the removal, but the servers have freed the bytes.
-TEST_P(PowerLoss, AFileWhoseBytesWereRemovedHasNoName) {
-  Disk disk(GetParam());
-  if (!disk.ok()) {
-    GTEST_SKIP() << GetParam() << " can't be made and mounted here: a loss of power is not tried";
-  }
-  testing::Cluster cluster(2, disk.path());
+/// Makes a file on both servers, keeps a copy of the names that know it, and removes it. Nobody
+/// syncs the removal, but the servers free the bytes.
+void make_and_remove(const Disk& disk, testing::Cluster& cluster, const std::string& old_names) {
   StripedDriver driver;
-  const Bytes content(400000, std::byte{7});
   {
+    const Bytes content(400000, std::byte{7});
     const auto file = driver.open(cluster.url() + "/gone", {.mode = Mode::kCreate}).value();
     const WriteSegment all{0, content.data(), static_cast<int64_t>(content.size())};
     STRIA_EXPECT_OK(file->write({&all, 1}));
     STRIA_EXPECT_OK(file->sync());
   }
+  cluster.stop(0);
+  std::filesystem::copy_file(cluster.directory(0) + "/names.sqlite", old_names);
+  cluster.start(0);
   const auto parts = [&] {
     const std::filesystem::recursive_directory_iterator all(disk.path());
     return std::count_if(begin(all), end(all), [](const auto& entry) {
@@ -350,15 +355,31 @@ TEST_P(PowerLoss, AFileWhoseBytesWereRemovedHasNoName) {
   while (parts() > 0) {  // as long as the test may take
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  ASSERT_TRUE(disk.lose_power());
-  cluster.stop(1);
-  cluster.stop(0);
-  ASSERT_TRUE(disk.mount_again());
-  cluster.start(0);
-  cluster.start(1);
+}
+
+TEST_P(PowerLoss, AFileWhoseBytesWereRemovedHasNoNameAndIsNoHoleForAnOldName) {
+  Disk disk(GetParam());
+  if (!disk.ok()) {
+    GTEST_SKIP() << GetParam() << " can't be made and mounted here: a loss of power is not tried";
+  }
+  const std::string elsewhere = make_directory(testing::scratch_directory());
+  testing::Cluster cluster(2, disk.path());
+  ASSERT_NO_FATAL_FAILURE(make_and_remove(disk, cluster, elsewhere + "/names"));
+  ASSERT_NO_FATAL_FAILURE(restart_after_power_loss(disk, cluster, 2));
+  StripedDriver driver;
   EXPECT_EQ(driver.open(cluster.url() + "/gone", {}).status().code(), ErrorCode::kNotFound);
+  cluster.stop(0);
+  std::filesystem::copy_file(elsewhere + "/names", cluster.directory(0) + "/names.sqlite",
+                             std::filesystem::copy_options::overwrite_existing);
+  cluster.start(0);
+  // The loss of power may have undone the removal itself.
+  Bytes back(400000);
+  const ReadSegment all{0, back.data(), static_cast<int64_t>(back.size())};
+  const auto got = driver.open(cluster.url() + "/gone", {}).value()->read({&all, 1});
+  EXPECT_TRUE(got.ok() ? back == Bytes(back.size(), std::byte{7}) : got.status().code() == ErrorCode::kCorrupted);
   cluster.stop(1);
   cluster.stop(0);
+  std::filesystem::remove_all(elsewhere);
 }
 
 TEST_P(PowerLoss, FoldersAreWholeOrAbsent) {
@@ -376,10 +397,7 @@ TEST_P(PowerLoss, FoldersAreWholeOrAbsent) {
       }
     }
     disk.write_back(random);
-    ASSERT_TRUE(disk.lose_power());
-    cluster.stop(0);
-    ASSERT_TRUE(disk.mount_again());
-    cluster.start(0);
+    ASSERT_NO_FATAL_FAILURE(restart_after_power_loss(disk, cluster, 1));
     for (int i = 0; i < 8; ++i) {
       expect_whole_or_absent(cluster.address(), "/" + std::to_string(i), i < synced);
     }

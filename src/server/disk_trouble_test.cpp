@@ -11,6 +11,7 @@
 #include "server/clients_test.hpp"
 #include "server/cluster_test.hpp"
 #include "server/disk_image_test.hpp"
+#include "server/objects/objects.hpp"
 #include "storage/striped/striped_driver.hpp"
 
 namespace stria::server {
@@ -131,6 +132,21 @@ TEST(DiskTrouble, AFullDiskIsEmptiedByRemovals) {
   }
   STRIA_EXPECT_OK(outcome);
   EXPECT_EQ(read_all(*driver.open(url("three"), {}).value()), noise(4 << 20, 1));
+}
+
+TEST(DiskTrouble, WhatIsRemovedFromAFullDiskIsNotedOnceItHasRoom) {
+  const SmallDisk disk("size=2m");
+  if (!disk.ok()) {
+    GTEST_SKIP() << "no tmpfs can be mounted here";
+  }
+  std::filesystem::create_directory(disk.path() + "/data");
+  const auto objects = Objects::open({disk.path() + "/data", disk.path() + "/parts", disk.path() + "/removed"}).value();
+  constexpr uint64_t kFile = 5;
+  const ByteRange all{0, 1 << 20};
+  STRIA_EXPECT_OK(objects->find(kFile, true).value()->write({&all, 1}, noise(1 << 20, 1).data()));
+  fill(disk.path() + "/filler");
+  EXPECT_EQ(objects->remove({&kFile, 1}).size(), 1U);
+  EXPECT_EQ(objects->find(kFile, false).status().code(), ErrorCode::kCorrupted);
 }
 
 TEST(DiskTrouble, ADirectoryThatCannotBeWrittenIsToldAtTheStart) {

@@ -82,6 +82,69 @@ TEST(LostParts, NamesFromABackupDontMeetPartsOfLaterFiles) {
   }
 }
 
+/// Waits until no server has a part any more.
+void await_removal(const Cluster& cluster, int servers) {
+  const auto count = [&] {
+    int parts = 0;
+    for (int server = 0; server < servers; ++server) {
+      for (const auto& entry : std::filesystem::recursive_directory_iterator(cluster.data(server))) {
+        parts += entry.is_regular_file() ? 1 : 0;
+      }
+    }
+    return parts;
+  };
+  for (int i = 0; count() > 0 && i < 100; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_EQ(count(), 0);
+}
+
+TEST(LostParts, AFileThatWasRemovedSinceTheBackupOfNamesIsAnError) {
+  Cluster cluster(2);
+  StripedDriver driver;
+  const std::string names = cluster.directory(0) + "/names.sqlite";
+  const std::vector<std::string> gone{cluster.url() + "/removed", cluster.url() + "/replaced", cluster.url() + "/empty"};
+  const auto content = noise(1 << 20, 1);
+  for (const std::string& path : gone) {
+    const auto file = driver.open(path, {.mode = Mode::kCreate}).value();
+    STRIA_EXPECT_OK(path == gone[2] ? Status() : write_all(*file, content));
+  }
+  { const auto sparse = driver.open(cluster.url() + "/sparse", {.mode = Mode::kCreate}).value(); }
+  cluster.stop(0);
+  std::filesystem::copy_file(names, names + ".backup");
+  cluster.start(0);
+  STRIA_EXPECT_OK(driver.open(cluster.url() + "/new", {.mode = Mode::kCreate}).status());
+  STRIA_EXPECT_OK(driver.rename(cluster.url() + "/new", gone[1]));
+  STRIA_EXPECT_OK(driver.remove(gone[0]));
+  STRIA_EXPECT_OK(driver.remove(gone[2]));
+  await_removal(cluster, 2);
+  cluster.stop(1);
+  cluster.stop(0);
+  std::filesystem::rename(names + ".backup", names);
+  cluster.start(0);
+  cluster.start(1);
+  for (const std::string& path : gone) {
+    const auto file = driver.open(path, {.mode = Mode::kReadWrite}).value();
+    for (const std::string& part :
+         {path, std::string("was removed on the server"), std::string("an older copy of names.sqlite")}) {
+      expect_error(file->size().status(), ErrorCode::kCorrupted, part);
+      expect_error(write_all(*file, content), ErrorCode::kCorrupted, part);
+    }
+    std::vector<std::byte> back(content.size());
+    const std::vector<storage::ReadSegment> all{{0, back.data(), static_cast<int64_t>(back.size())}};
+    expect_error(file->read(all).status(), ErrorCode::kCorrupted, path);
+  }
+  const auto sparse = driver.open(cluster.url() + "/sparse", {.mode = Mode::kReadWrite}).value();
+  STRIA_EXPECT_OK(sparse->resize(1 << 20));
+  EXPECT_EQ(read_all(*sparse), std::vector<std::byte>(1 << 20)) << "nobody ever wrote there";
+  for (const std::string& path : gone) {
+    STRIA_EXPECT_OK(driver.remove(path));
+    const auto fresh = driver.open(path, {.mode = Mode::kCreateNew}).value();
+    STRIA_EXPECT_OK(write_all(*fresh, content));
+    EXPECT_EQ(read_all(*fresh), content);
+  }
+}
+
 /// A store of two with a file on both of them, which stays open.
 class LostServer : public ::testing::Test {
  protected:

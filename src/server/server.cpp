@@ -120,7 +120,7 @@ Status Server::State::prepare() {
   shared->munge = options.munge;
   shared->encrypts = options.encrypts;
   shared->patience = options.patience;
-  STRIA_ASSIGN_OR_RETURN(shared->objects, Objects::open(directory.data_path(), directory.record_path(), most_open));
+  STRIA_ASSIGN_OR_RETURN(shared->objects, Objects::open(directory.object_paths(), most_open));
   if (options.join.empty()) {
     STRIA_RETURN_IF_ERROR(directory.may_keep_names());
     STRIA_ASSIGN_OR_RETURN(shared->manager, Manager::open(directory.names_path(), options.ticket_life));
@@ -321,12 +321,7 @@ Status Server::State::pulse() {
   STRIA_RETURN_IF_ERROR(directory.belongs_to(wire::store_identity(answer.secret)));
   shared->tickets.learn(answer.secret, answer.now_ms);
   told_bytes = moved_bytes;
-  removed.clear();
-  for (const uint64_t file : answer.remove) {
-    if (shared->objects->remove(file).ok()) {
-      removed.push_back(file);
-    }
-  }
+  removed = shared->objects->remove(answer.remove);
   return {};
 }
 

@@ -45,7 +45,7 @@ class State {
     server::Bounds bounds;
     bounds.buffers = 2;
     shared = std::make_shared<server::SharedState>(bounds);
-    shared->objects = server::Objects::open(directory_ + "/data", directory_ + "/parts").value();
+    shared->objects = server::Objects::open({directory_ + "/data", directory_ + "/parts", directory_ + "/removed"}).value();
     shared->manager = server::Manager::open(directory_ + "/names.sqlite", std::chrono::minutes(1)).value();
     shared->tickets.learn(wire::StoreSecret{}, kMinuteMs);
   }

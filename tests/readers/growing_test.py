@@ -395,24 +395,6 @@ def test_chunks_of_others_are_overwritten(work):
     assert path.read_bytes() == before
 
 
-@pytest.mark.skipif(h5py.version.hdf5_version_tuple < (2, 0, 0), reason="h5py has no newer HDF5 than ours")
-def test_what_a_newer_release_stored_hides_nothing_else(work):
-    path = work / "newer.h5"
-    with h5py.File(path, "w", libver="latest") as f:
-        f.create_dataset("a/newer", data=np.arange(100.0).reshape(10, 10), chunks=(5, 5), compression="gzip")
-        f["b"] = np.arange(3.0)
-    with stria.open(path) as f:
-        assert f.keys() == ["a/newer", "b"] and np.array_equal(f["b"][...], np.arange(3.0))
-        assert f["a/newer"].shape == (10, 10)
-        with pytest.raises(stria.UnsupportedError, match="'a/newer' holds other"):
-            f["a/newer"][...]
-        assert np.array_equal(f["b"][...], np.arange(3.0))
-    with stria.append(path) as f:
-        f.update("b")[0] = 5.0
-    with h5py.File(path) as f:
-        assert f["a/newer"][9, 9] == 99 and np.array_equal(f["b"], [5, 1, 2])
-
-
 def test_what_would_be_lost_is_refused_and_nothing_changes(work):
     path = work / "refused.h5"
     with h5py.File(path, "w") as f:

@@ -94,6 +94,28 @@ def test_scrub_finds_lost_parts(store, work):
     run("cp", f"{store.url}/a", work / "copy").succeeded()
 
 
+def test_scrub_finds_files_whose_names_come_from_a_backup(store, work):
+    put(store, work, "a")
+    put(store, work, "b")
+    names = store.directory / "0" / "names.sqlite"
+    store.end(0)
+    shutil.copy(names, work / "names")
+    store.start(0)
+    run("rm", f"{store.url}/b").succeeded()
+    deadline = time.monotonic() + 30
+    while len(list(store.directory.rglob("parts/*"))) > 3 and time.monotonic() < deadline:
+        time.sleep(0.2)
+    store.end(0)
+    shutil.copy(work / "names", names)
+    store.start(0)
+    code, report = scrub(store)
+    assert code == 1 and {fault["path"] for fault in report["faults"]} == {f"{store.url}/b"}, report
+    assert all("was removed on the server" in fault["message"] for fault in report["faults"]), report
+    run("cp", f"{store.url}/b", work / "copy").refused(f"{store.url}/b", "an older copy of names.sqlite")
+    run("rm", f"{store.url}/b").succeeded()
+    assert scrub(store)[0] == 0
+
+
 def test_an_empty_server_is_retired(store, work):
     put(store, work, "a")
     put_on_two(store, work, "b")

@@ -73,16 +73,30 @@ TEST(Findings, HiddenAtFullLevelIsWhatTheLongestWaitLeavesOfTheWork) {
   }
 }
 
-TEST(Findings, WhatDidNotFitIntoTheStagingIsToldWithTheHint) {
-  const TraceBuilder run = background_run(30, true).count(1, Counter::kUnstagedBytes, 40 * kMiB);
+// Two commits of four ranks of a node, which write 64 MiB each and rank 1 twice as much: of that,
+// `unstaged_bytes` didn't fit.
+TraceBuilder unstaged_run(int64_t unstaged_bytes) {
+  return TraceBuilder(4)
+      .count_all(Counter::kCommits, 2)
+      .count_all(Counter::kPuts, 10)
+      .count_all(Counter::kBytesPut, 64 * kMiB)
+      .count_all(Counter::kBytesWritten, 64 * kMiB)
+      .count(1, Counter::kBytesWritten, 128 * kMiB)
+      .count(1, Counter::kUnstagedBytes, unstaged_bytes)
+      .count_all(Counter::kWriteNs, 60 * kMs);
+}
+
+// The background had next to nothing to do.
+TEST(Findings, WhatDidNotFitIntoTheStagingIsToldWithTheLimitThatHadBeenEnough) {
   std::vector<Finding> findings;
-  rules_of(run, &findings);
-  const auto found = std::find_if(findings.begin(), findings.end(), [](const Finding& f) { return f.rule == "background"; });
+  rules_of(unstaged_run(120 * kMiB).fact("hint stria_staging_limit", "100000"), &findings);
+  const auto found = std::find_if(findings.begin(), findings.end(), [](const Finding& f) { return f.rule == "unstaged"; });
   ASSERT_NE(found, findings.end());
-  EXPECT_NE(found->evidence.find("didn't fit into the staging memory and were written in the call, 16 % of all"),
-            std::string::npos)
-      << found->evidence;
-  EXPECT_NE(found->advice.find("stria_staging_limit"), std::string::npos) << found->advice;
+  EXPECT_TRUE(found->text.starts_with("126 MB of 336 MB were written within commit_async()")) << found->text;
+  EXPECT_EQ(found->evidence, "38 % of the bytes; the limit of a node's staging memory was 100000 bytes");
+  EXPECT_TRUE(found->advice.starts_with("Raise it to 268435456 bytes for each commit")) << found->advice;
+  EXPECT_TRUE(advice_of(unstaged_run(120 * kMiB), "far_from_limit").starts_with("What follows"));
+  EXPECT_TRUE(advice_of(unstaged_run(kMiB), "far_from_limit").starts_with("Begin with the largest part, write"));
 }
 
 TEST(Findings, WhereTheProgramWaitsForTheBackgroundTheAdviceIsAboutThat) {

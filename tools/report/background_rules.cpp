@@ -1,5 +1,7 @@
-// A rule about commits in the background: how much of them the program has not noticed.
+// Rules about commits in the background: how much of them the program has not noticed, and what
+// their calls wrote because it found no memory.
 #include <algorithm>
+#include <map>
 
 #include "report/rule.hpp"
 
@@ -10,9 +12,10 @@ namespace {
 using trace::Counter;
 
 constexpr double kLeastSeconds = 0.01;
-constexpr double kWaitedShare = 0.25;  // docs/trace_report.md, "background"
-constexpr double kCpuShare = 0.05;     // of the ranks' time
-constexpr double kUnstagedShare = 0.1;
+constexpr double kWaitedShare = 0.25;    // docs/trace_report.md, "background"
+constexpr double kCpuShare = 0.05;       // of the ranks' time
+constexpr double kUnstagedShare = 0.01;  // of the bytes written
+constexpr int64_t kLeastUnstagedBytes = 1 << 20;
 
 int longest_waiting_rank(const RunDigest& run) {
   const std::vector<int64_t> waited = run.by_rank(Counter::kBackgroundWaitNs);
@@ -37,17 +40,7 @@ MaybeFinding background(const RunDigest& run, const StorageLimit&) {
       "{} of work; {} of waiting on rank {}, no rank waited longer; the threads took {} of processor time, {} of "
       "the ranks'",
       seconds_text(worked), seconds_text(waited), longest, seconds_text(processor), percent_text(stolen));
-  const auto unstaged = static_cast<double>(run.total(Counter::kUnstagedBytes));
-  const double unstaged_share = time_share(unstaged, static_cast<double>(run.total(Counter::kBytesWritten)));
-  if (unstaged > 0) {
-    finding.evidence += fmt::format("; {} didn't fit into the staging memory and were written in the call, {} of all",
-                                    bytes_text(unstaged), percent_text(unstaged_share));
-  }
-  if (unstaged_share >= kUnstagedShare) {
-    finding.advice =
-        "Give the staging more memory (hint stria_staging_limit), or more time between two commits: what doesn't fit is "
-        "written before commit_async() returns.";
-  } else if (1 - hidden >= kWaitedShare) {
+  if (1 - hidden >= kWaitedShare) {
     finding.advice = kShorterBackgroundWait;
   } else if (stolen >= kCpuShare) {
     finding.advice =
@@ -60,7 +53,50 @@ MaybeFinding background(const RunDigest& run, const StorageLimit&) {
   return finding;
 }
 
-constexpr Rule kRules[] = {{"background", background}};
+// Bytes that a node must be able to stage for one commit: its ranks have equal parts of the limit.
+int64_t least_limit_bytes(const RunDigest& run) {
+  const trace::TraceFile& trace = run.trace();
+  const auto value = [&trace](const trace::CounterSet& set, Counter counter) {
+    const int index = trace.counter_index(trace::counter_name(counter));
+    return index < 0 ? 0 : set.values[static_cast<size_t>(index)];
+  };
+  int64_t most_bytes = 0;  // of a rank's commit
+  for (const trace::CounterSet& set : trace.counter_sets) {
+    if (value(set, Counter::kUnstagedBytes) > 0) {
+      const int64_t commits = std::max<int64_t>(1, value(set, Counter::kCommits));
+      most_bytes = std::max(most_bytes, (value(set, Counter::kBytesWritten) + commits - 1) / commits);
+    }
+  }
+  std::map<int, int64_t> ranks_of_node;
+  int64_t most_ranks = 1;
+  for (const trace::RankInfo& rank : trace.ranks) {
+    most_ranks = std::max(most_ranks, rank.node < 0 ? 1 : ++ranks_of_node[rank.node]);
+  }
+  return most_bytes * most_ranks;
+}
+
+MaybeFinding unstaged(const RunDigest& run, const StorageLimit&) {
+  const int64_t bytes = run.total(Counter::kUnstagedBytes);
+  const int64_t written = run.total(Counter::kBytesWritten);
+  if (bytes < kLeastUnstagedBytes || share_of(bytes, written) < kUnstagedShare) {
+    return std::nullopt;
+  }
+  const std::string hint = fact_of(run, "hint stria_staging_limit");
+  Finding finding;
+  finding.text = fmt::format("{} of {} were written within commit_async(), because the staging memory was full.",
+                             bytes_text(static_cast<double>(bytes)), bytes_text(static_cast<double>(written)));
+  finding.evidence = fmt::format("{} of the bytes; the limit of a node's staging memory was {}",
+                                 percent_text(time_share(static_cast<double>(bytes), static_cast<double>(written))),
+                                 hint.empty() ? "a quarter of its free memory" : hint + " bytes");
+  finding.advice = fmt::format(
+      "Raise it to {} bytes for each commit that is under way at a time (hint stria_staging_limit), where the nodes have that "
+      "memory; or stage less at a time: commit smaller files, or on more nodes.",
+      least_limit_bytes(run));
+  finding.weight = time_share(run.seconds(Phase::kWrite), run.io_seconds());
+  return finding;
+}
+
+constexpr Rule kRules[] = {{"background", background}, {"unstaged", unstaged}};
 
 }  // namespace
 

@@ -88,6 +88,10 @@ TraceBuilder short_collective_reads() {
   return builder;
 }
 
+TraceBuilder unstages(int64_t bytes) {
+  return good_run().count(0, Counter::kUnstagedBytes, bytes);
+}
+
 std::vector<Case> cases() {
   auto good = [] { return good_run(); };
   return {
@@ -108,6 +112,7 @@ std::vector<Case> cases() {
       {"background",
        [] { return good_run().count_all(Counter::kBackgroundNs, 800 * kMs).count_all(Counter::kBackgroundWaitNs, 300 * kMs); },
        good},
+      {"unstaged", [] { return unstages(4 * kMiB); }, [] { return unstages(2 * kMiB); }},
       {"read_modify_write", [] { return good_run().count_all(Counter::kBytesRead, 32 * kMiB); },
        [] { return good_run().count_all(Counter::kBytesRead, 32 * kMiB).count(0, Counter::kGets, 1); }},
       {"far_from_limit", [] { return good_run().count_all(Counter::kWriteNs, 20'000 * kMs); }, good},

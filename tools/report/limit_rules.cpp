@@ -70,8 +70,9 @@ bool has_rule_of_its_own(const RunDigest& run, const StorageLimit& limit, const 
       {kWaitingPart, "waiting"}, {kSharingPart, "sharing_memory"},
       {"exchange", "exchange"},  {"pack", "packing"},
       {"unpack", "packing"},     {"open", "metadata"},
-      {"metadata", "metadata"},  {"sync", "sync"}};
-  for (std::span<const Rule> group : {time_rules(), together_rules()}) {
+      {"metadata", "metadata"},  {"sync", "sync"},
+      {"write", "unstaged"}};
+  for (std::span<const Rule> group : {time_rules(), together_rules(), background_rules()}) {
     for (const Rule& rule : group) {
       const bool is_about_it = std::any_of(std::begin(kRuleOfPart), std::end(kRuleOfPart), [&](const auto& entry) {
         return entry.first == part && std::string_view(entry.second) == rule.name;

@@ -175,7 +175,7 @@ Result<size_t> ChunkPacker::find_contents(std::span<const Work> batch, size_t fi
     STRIA_ASSIGN_OR_RETURN(const Content content, find_content(batch[i], batch_.chunk(i)));
     contents_.push_back(content);
   }
-  judge(batch, first, true);
+  judge_by_memory(batch, first);
   for (size_t at = first; at < i; ++at) {
     const Content& content = contents_[at];
     if (content.whole.transfer >= 0 && !content.is_straight && !content.stays) {
@@ -184,20 +184,18 @@ Result<size_t> ChunkPacker::find_contents(std::span<const Work> batch, size_t fi
     }
   }
   set_.pack(streams_);
-  judge(batch, first, false);
+  judge_assembled(batch, first);
   return i - first;
 }
 
-void ChunkPacker::judge(std::span<const Work> batch, size_t first, bool whole) {
+bool ChunkPacker::wants_sample(const Work& work, const Content& content) const {
+  return !content.bytes.empty() && trials_.wants_sample(work.dataset, catalog_[work.dataset].spec, sample_of(work));
+}
+
+void ChunkPacker::judge_by_memory(std::span<const Work> batch, size_t first) {
   std::vector<size_t> sampled;
-  std::vector<access::StreamPart> stretches;
-  const auto is_asked = [&](size_t i) {
-    const Content& content = contents_[i];
-    return !content.bytes.empty() && (content.whole.transfer >= 0) == whole &&
-           trials_.wants_sample(batch[i].dataset, catalog_[batch[i].dataset].spec, sample_of(batch[i]));
-  };
   for (size_t i = first; i < contents_.size(); ++i) {
-    if (is_asked(i)) {
+    if (contents_[i].whole.transfer >= 0 && wants_sample(batch[i], contents_[i])) {
       sampled.push_back(i);
     }
   }
@@ -205,28 +203,42 @@ void ChunkPacker::judge(std::span<const Work> batch, size_t first, bool whole) {
     return;
   }
   const ChunkSample sample = sample_of(batch[first]);  // all are cut alike
-  samples_.resize(sampled.size() * static_cast<size_t>(sample.bytes()));
+  const auto bytes = static_cast<size_t>(sample.bytes());
+  samples_.resize(sampled.size() * bytes);
+  std::vector<access::StreamPart> stretches;
   std::byte* to = samples_.data();
   for (const size_t i : sampled) {
+    const ChunkPart& part = contents_[i].whole;
     for (int64_t stretch = 0; stretch < ChunkSample::kStretches; ++stretch, to += sample.stretch_bytes()) {
-      const int64_t begin = sample.begin(stretch);
-      if (whole) {
-        const ChunkPart& part = contents_[i].whole;
-        stretches.push_back({part.transfer, part.begin + begin, part.begin + begin + sample.stretch_bytes(), to});
-      } else {
-        std::copy_n(contents_[i].bytes.data() + begin, sample.stretch_bytes(), to);
-      }
+      const int64_t begin = part.begin + sample.begin(stretch);
+      stretches.push_back({part.transfer, begin, begin + sample.stretch_bytes(), to});
     }
   }
   set_.sample(stretches);
   for (size_t at = 0; at < sampled.size(); ++at) {
-    const Work& work = batch[sampled[at]];
-    Content& content = contents_[sampled[at]];
-    const auto bytes = static_cast<size_t>(sample.bytes());
-    const bool shrinks = pipelines_[0].shrinks(catalog_[work.dataset].spec, std::span(samples_).subspan(at * bytes, bytes));
-    content.is_raw = trials_.stays_raw(work.dataset, shrinks);
-    content.stays = content.is_raw && may_stay(work, content);
+    judge(batch[sampled[at]], std::span(samples_).subspan(at * bytes, bytes), contents_[sampled[at]]);
   }
+}
+
+void ChunkPacker::judge_assembled(std::span<const Work> batch, size_t first) {
+  const ChunkSample sample = sample_of(batch[first]);
+  for (size_t i = first; i < contents_.size(); ++i) {
+    if (contents_[i].whole.transfer >= 0 || !wants_sample(batch[i], contents_[i])) {
+      continue;
+    }
+    samples_.clear();
+    for (int64_t stretch = 0; stretch < ChunkSample::kStretches; ++stretch) {
+      const std::byte* const from = contents_[i].bytes.data() + sample.begin(stretch);
+      samples_.insert(samples_.end(), from, from + sample.stretch_bytes());
+    }
+    judge(batch[i], samples_, contents_[i]);
+  }
+}
+
+void ChunkPacker::judge(const Work& work, std::span<const std::byte> sample, Content& content) {
+  const bool shrinks = pipelines_[0].shrinks(catalog_[work.dataset].spec, sample);
+  content.is_raw = trials_.stays_raw(work.dataset, shrinks);
+  content.stays = content.is_raw && may_stay(work, content);
 }
 
 ChunkSample ChunkPacker::sample_of(const Work& work) const {

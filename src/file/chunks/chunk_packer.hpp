@@ -77,9 +77,13 @@ class ChunkPacker {
   /// The same chunk of several datasets, packed in one pass: those of a batch from the `first` on.
   Result<size_t> find_contents(std::span<const Work> batch, size_t first);
   Result<Content> find_content(const Work& work, std::span<std::byte> chunk);
-  /// Which contents from the `first` on are stored as they are: of those that one put has, or of
-  /// the others, once they are packed.
-  void judge(std::span<const Work> batch, size_t first, bool whole);
+  bool wants_sample(const Work& work, const Content& content) const;
+  /// Which contents from the `first` on are stored as they are, of those that one put has as a
+  /// whole: by samples of its memory, before they are packed.
+  void judge_by_memory(std::span<const Work> batch, size_t first);
+  /// The same of the others, once their chunks are assembled.
+  void judge_assembled(std::span<const Work> batch, size_t first);
+  void judge(const Work& work, std::span<const std::byte> sample, Content& content);
   ChunkSample sample_of(const Work& work) const;
   bool may_stay(const Work& work, const Content& content) const;
   Status store(std::span<const Work> batch, PackedFile& packed);

@@ -153,9 +153,27 @@ Result<uint64_t> SumChecker::hash_range(ByteRange range) {
   return known(hash.digest());
 }
 
+// Zeros for the beginning of a range of raw data, as far as it lies in one piece in a chunk that
+// can't be read; nothing if it can, as far as is known.
+std::span<const std::byte> SumChecker::zeros_of_bad_chunk(int number, ByteRange range) {
+  if (!bad_chunks_ || bad_chunks_->dataset != number) {
+    return {};
+  }
+  const container::ChunkGrid::Run run = bad_chunks_->grid.run_at(range.begin);
+  return bad_chunks_->numbers.contains(run.chunk) ? zeros(std::min(range.size(), run.bytes)) : std::span<const std::byte>();
+}
+
+std::span<const std::byte> SumChecker::zeros(int64_t most_bytes) {
+  zeros_.resize(kWindowBytes);
+  return std::span<const std::byte>(zeros_).first(static_cast<size_t>(std::min(most_bytes, kWindowBytes)));
+}
+
 // The beginning of a range of raw data, as far as it lies in one piece in a chunk. What can't be
-// inflated is damage, and reads as zeros.
+// inflated is damage, and reads as zeros: so no row is named that lies in other chunks alone.
 Result<std::span<const std::byte>> SumChecker::chunk_data(int number, ByteRange range, std::vector<Damage>& found) {
+  if (const auto bad = zeros_of_bad_chunk(number, range); !bad.empty()) {
+    return bad;
+  }
   const auto data = seen_.chunks.from(number, range.begin);
   if (data.ok()) {
     return std::span<const std::byte>(*data).first(std::min(data->size(), static_cast<size_t>(range.size())));
@@ -163,10 +181,17 @@ Result<std::span<const std::byte>> SumChecker::chunk_data(int number, ByteRange 
   if (data.status().code() != ErrorCode::kCorrupted) {
     return data.status();
   }
+  const DatasetEntry& entry = seen_.catalog[number];
   const ByteRange rows = seen_.chunks.damaged_rows();
-  add_damage(found, seen_.catalog[number].spec.path, rows.begin, rows.end);
-  zeros_.resize(kWindowBytes);
-  return std::span<const std::byte>(zeros_).first(std::min(zeros_.size(), static_cast<size_t>(range.size())));
+  add_damage(found, entry.spec.path, rows.begin, rows.end);
+  if (rows.size() >= entry.row_count()) {
+    return zeros(range.size());  // there may be no chunks, and all rows are named
+  }
+  if (!bad_chunks_ || bad_chunks_->dataset != number) {
+    bad_chunks_.emplace(BadChunks{number, container::ChunkGrid(entry.spec), {}});
+  }
+  bad_chunks_->numbers.insert(bad_chunks_->grid.run_at(range.begin).chunk);
+  return zeros_of_bad_chunk(number, range);
 }
 
 // In one piece, or in rows among others.

@@ -19,6 +19,7 @@
 #include "access/failure/abort_signal.hpp"
 #include "base/hash.hpp"
 #include "comm/comm.hpp"
+#include "container/chunks/chunk_grid.hpp"
 #include "file/checksums/checksum_index.hpp"
 #include "file/chunks/chunk_reader.hpp"
 #include "file/define/catalog.hpp"
@@ -93,6 +94,8 @@ class SumChecker {
   Result<bool> table_is_right(int table);
   Status read_raw(const DatasetEntry& entry, ByteRange range, std::byte* out);
   Status read_data(int dataset, ByteRange range, std::byte* out, std::vector<Damage>& found);
+  std::span<const std::byte> zeros(int64_t most_bytes);
+  std::span<const std::byte> zeros_of_bad_chunk(int dataset, ByteRange range);
   Result<std::span<const std::byte>> chunk_data(int dataset, ByteRange range, std::vector<Damage>& found);
   Result<uint64_t> hash_region(int dataset, const Datatype& region, int64_t displacement, std::vector<Damage>& found);
   Result<std::vector<uint64_t>> hash_rows(int dataset, int64_t first_row, int64_t row_count, std::vector<Damage>& found);
@@ -109,7 +112,15 @@ class SumChecker {
     std::vector<uint64_t> sums;
   };
 
+  /// Chunks that can't be read, so that each is tried once, however many runs it has.
+  struct BadChunks {
+    int dataset = -1;
+    container::ChunkGrid grid;
+    std::set<int64_t> numbers;
+  };
+
   Subject seen_;
+  std::optional<BadChunks> bad_chunks_;              // of the dataset in which one was met last
   std::vector<std::byte> zeros_;                     // for chunks that can't be read
   std::vector<std::vector<int>> slabs_of_;           // of each dataset: the numbers of its records
   std::vector<std::vector<ByteRange>> repeated_of_;  // raw data of rows that were put again

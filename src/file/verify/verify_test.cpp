@@ -5,6 +5,7 @@
 
 #include "access/random_case_test.hpp"
 #include "comm/self/self_comm.hpp"
+#include "container/chunks/filters/zfp_codec.hpp"
 #include "container/hdf5/write/writer.hpp"
 #include "file/session/session_case_test.hpp"
 
@@ -409,6 +410,63 @@ TEST(Verify, DamageIsFoundThroughLinks) {
     const Verdict after = verify_on(memory, 2);
     ASSERT_EQ(after.damages.size(), 1U);
     EXPECT_EQ(after.damages[0].dataset, std::string("group/") + dataset);
+  }
+}
+
+constexpr int64_t kChunkRows = 3;
+
+/// A dataset "chunked" of {kRows, kColumns} numbers, put by rows. A chunk has kChunkRows rows, of
+/// so many columns.
+void write_chunked(storage::MemoryDriver& memory, int64_t columns, const Filters& filters) {
+  auto comm = make_self_comm();
+  auto session = WriteSession::create(environment_of(*comm, borrow(memory), {}), kPath, {}).value();
+  std::vector<double> values(static_cast<size_t>(kRows * kColumns));
+  std::iota(values.begin(), values.end(), 1);
+  container::DatasetSpec spec;
+  spec.path = "chunked";
+  spec.dims = {kRows, kColumns};
+  const int number = session->create_dataset(spec, {.chunk = {kChunkRows, columns}, .filters = filters}).value();
+  ASSERT_TRUE(session->record(number, {{0, 0}, {kRows, kColumns}}, Memory(values.data(), kRows * kColumns)).ok());
+  ASSERT_TRUE(session->commit().ok());
+}
+
+/// Changes a byte of the first chunk that begins at the row.
+void damage_chunk_at(storage::MemoryDriver& memory, int64_t row, int64_t columns) {
+  const auto chunks = container::open_file(*memory.open(kPath, {}).value()).value()->chunks("chunked").value();
+  const int64_t at = chunks[static_cast<size_t>(row / kChunkRows * (kColumns / columns))].offset + 20;
+  overwrite(memory, {at, at + 1}, std::byte{0x5a});
+}
+
+void expect_rows_damaged(storage::MemoryDriver& memory, const std::vector<int64_t>& first_rows) {
+  for (const int readers : {1, 2, 5}) {
+    const Verdict verdict = verify_on(memory, readers);
+    ASSERT_EQ(verdict.damages.size(), first_rows.size()) << verdict.status.message();
+    for (size_t i = 0; i < first_rows.size(); ++i) {
+      EXPECT_EQ(verdict.damages[i].first_row, first_rows[i]);
+      EXPECT_EQ(verdict.damages[i].last_row, first_rows[i] + kChunkRows);
+    }
+  }
+}
+
+TEST(Verify, OfADamagedChunkItsRowsAreNamedAndNoOthers) {
+  for (const Filters& filters : {Filters::compress(), Filters{.zfp_rate = 16}}) {
+    if (filters.zfp() && !container::ZfpCodec::available().ok()) {
+      continue;
+    }
+    for (const int64_t columns : {kColumns, kColumns / 4}) {
+      SCOPED_TRACE("chunks of " + std::to_string(columns) + " columns" + (filters.zfp() ? ", ZFP" : ""));
+      for (int64_t row = 0; row < kRows; row += kChunkRows) {
+        storage::MemoryDriver memory;
+        write_chunked(memory, columns, filters);
+        damage_chunk_at(memory, row, columns);
+        expect_rows_damaged(memory, {row});
+      }
+      storage::MemoryDriver memory;
+      write_chunked(memory, columns, filters);
+      damage_chunk_at(memory, 0, columns);
+      damage_chunk_at(memory, 2 * kChunkRows, columns);
+      expect_rows_damaged(memory, {0, 2 * kChunkRows});
+    }
   }
 }
 

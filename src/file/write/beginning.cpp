@@ -41,19 +41,26 @@ WriteSession::WriteSession(Environment environment, const std::string& path, con
   }
 }
 
-Result<std::shared_ptr<WriteSession>> WriteSession::create(Environment environment, const std::string& path,
-                                                           const CreateOptions& options) {
+Result<std::shared_ptr<WriteSession>> WriteSession::make(Environment environment, const std::string& path,
+                                                         const CreateOptions& options, Kind kind) {
+  const bool is_new = kind == Kind::kNew;
   const std::shared_ptr<Comm> comm = environment.comm;
   const std::shared_ptr<RollCall> roll_call = begin_roll_call(*comm);
   auto made = or_out_of_memory([&]() -> Result<std::shared_ptr<WriteSession>> {
-    return std::shared_ptr<WriteSession>(new WriteSession(std::move(environment), path, options, roll_call, Kind::kNew));
+    return std::shared_ptr<WriteSession>(new WriteSession(std::move(environment), path, options, roll_call, kind));
   });
   if (!made.ok()) {
-    return give_up_opening(*comm, *roll_call, Call::kCreate, made.status())
-        .with_context(fmt::format("'{}' was not written", path));
+    return give_up_opening(*comm, *roll_call, is_new ? Call::kCreate : Call::kAppend, made.status())
+        .with_context(fmt::format("'{}' was not {}", path, is_new ? "written" : "changed"));
   }
-  WriteSession& session = **made;
-  session.finished_ = false;
+  (*made)->finished_ = false;
+  return made;
+}
+
+Result<std::shared_ptr<WriteSession>> WriteSession::create(Environment environment, const std::string& path,
+                                                           const CreateOptions& options) {
+  STRIA_ASSIGN_OR_RETURN(auto made, make(std::move(environment), path, options, Kind::kNew));
+  WriteSession& session = *made;
   Status status = session.environment_.problem;
   if (session.is_root() && status.ok()) {
     status = or_out_of_memory([&] { return session.file_.create(session.path_); });
@@ -86,18 +93,9 @@ Status WriteSession::begin_parts() {
 
 Result<std::shared_ptr<WriteSession>> WriteSession::append(Environment environment, const std::string& path,
                                                            const AppendOptions& options) {
-  const std::shared_ptr<Comm> comm = environment.comm;
-  const std::shared_ptr<RollCall> roll_call = begin_roll_call(*comm);
   const CreateOptions writing{.hints = options.hints, .sync = options.sync};
-  auto made = or_out_of_memory([&]() -> Result<std::shared_ptr<WriteSession>> {
-    return std::shared_ptr<WriteSession>(new WriteSession(std::move(environment), path, writing, roll_call, Kind::kGrowing));
-  });
-  if (!made.ok()) {
-    return give_up_opening(*comm, *roll_call, Call::kAppend, made.status())
-        .with_context(fmt::format("'{}' was not changed", path));
-  }
-  WriteSession& session = **made;
-  session.finished_ = false;
+  STRIA_ASSIGN_OR_RETURN(auto made, make(std::move(environment), path, writing, Kind::kGrowing));
+  WriteSession& session = *made;
   std::vector<std::byte> message;
   Status status = session.environment_.problem;
   if (session.is_root() && status.ok()) {

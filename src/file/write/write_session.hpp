@@ -48,6 +48,9 @@ class WriteSession : public DefiningSession {
  private:
   WriteSession(Environment environment, const std::string& path, const CreateOptions& options,
                std::shared_ptr<RollCall> roll_call, Kind kind);
+  /// A session that has met no other rank yet. Where it fails, collective with the others' meet().
+  static Result<std::shared_ptr<WriteSession>> make(Environment environment, const std::string& path,
+                                                    const CreateOptions& options, Kind kind);
 
   // How it begins: beginning.cpp.
   Status begin_parts();

@@ -62,10 +62,11 @@ class ObjectTest : public ::testing::Test {
   void open() {
     object_ = nullptr;
     objects_ = nullptr;
-    objects_ = Objects::open(data(), directory_ + "/parts").value();
+    objects_ = Objects::open(paths()).value();
     object_ = objects_->find(kFile, true).value();
   }
   std::string data() const { return directory_ + "/data"; }
+  ObjectPaths paths() const { return {data(), directory_ + "/parts", directory_ + "/removed"}; }
   std::string data_path() const {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(data())) {
       if (entry.is_regular_file() && entry.path().extension() != ".sums") {
@@ -288,9 +289,9 @@ TEST_F(ObjectTest, DamagedSumsAreFoundToo) {
   object_ = nullptr;
   objects_ = nullptr;
   alter(sums_path(), 9, std::byte{1});
-  objects_ = Objects::open(data(), directory_ + "/parts").value();
+  objects_ = Objects::open(paths()).value();
   EXPECT_EQ(objects_->find(kFile, true).status().code(), ErrorCode::kCorrupted);
-  STRIA_EXPECT_OK(objects_->remove(kFile));
+  EXPECT_EQ(objects_->remove({&kFile, 1}).size(), 1U);
 }
 
 // Before it was synced, a power loss may take a part without a trace; after that it may not.
@@ -300,10 +301,45 @@ TEST_F(ObjectTest, APartIsInTheRecordFromItsSyncToItsRemoval) {
   EXPECT_FALSE(std::filesystem::exists(record));
   STRIA_EXPECT_OK(objects_->sync(kFile));
   EXPECT_TRUE(std::filesystem::exists(record));
-  STRIA_EXPECT_OK(objects_->remove(kFile));
+  EXPECT_EQ(objects_->remove({&kFile, 1}).size(), 1U);
   EXPECT_FALSE(std::filesystem::exists(record));
-  STRIA_EXPECT_OK(objects_->sync(kFile));
+  EXPECT_EQ(objects_->sync(kFile).code(), ErrorCode::kCorrupted);
   EXPECT_FALSE(std::filesystem::exists(record));
+}
+
+TEST_F(ObjectTest, WhatWasRemovedIsKnownForAllTimeAndIsNoHole) {
+  const uint64_t start = uint64_t{1764183200} << 31;
+  const std::vector<uint64_t> removed{start + 2, kFile, start + 5, start + (uint64_t{1} << 31) - 1, start + 70000};
+  EXPECT_EQ(objects_->remove(removed), removed);
+  EXPECT_EQ(objects_->remove(removed), removed) << "as the manager asks again, had it not heard";
+  for (int run = 0; run < 2; ++run) {
+    for (const uint64_t file : removed) {
+      for (const bool create : {false, true}) {
+        const Status told = objects_->find(file, create).status();
+        EXPECT_EQ(told.code(), ErrorCode::kCorrupted) << file;
+        EXPECT_NE(told.message().find("was removed on the server"), std::string::npos) << told.message();
+      }
+    }
+    for (const uint64_t file : {start + 3, start + 4, start + 6, start + 69999, start + 70001, start + (uint64_t{1} << 31)}) {
+      const auto object = objects_->find(file, false);
+      ASSERT_TRUE(object.ok()) << object.status().message();
+      EXPECT_EQ(*object, nullptr);
+    }
+    object_ = nullptr;
+    objects_ = nullptr;
+    objects_ = Objects::open(paths()).value();
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory_ + "/removed"), {}), 2);
+}
+
+TEST_F(ObjectTest, WhatCannotBeNotedAsRemovedStays) {
+  fill(1000, 1);
+  std::filesystem::remove_all(directory_ + "/removed");
+  EXPECT_TRUE(objects_->remove({&kFile, 1}).empty());
+  check_all();
+  std::filesystem::create_directory(directory_ + "/removed");
+  EXPECT_EQ(objects_->remove({&kFile, 1}).size(), 1U);
+  EXPECT_EQ(data_path(), "");
 }
 
 TEST_F(ObjectTest, AnObjectThatGrewShorterIsFound) {
@@ -312,7 +348,7 @@ TEST_F(ObjectTest, AnObjectThatGrewShorterIsFound) {
   object_ = nullptr;
   objects_ = nullptr;
   std::filesystem::resize_file(data_path(), 50000);
-  objects_ = Objects::open(data(), directory_ + "/parts").value();
+  objects_ = Objects::open(paths()).value();
   const Status told = objects_->find(kFile, false).status();
   EXPECT_EQ(told.code(), ErrorCode::kCorrupted);
   EXPECT_NE(told.message().find("was left with 100000"), std::string::npos) << told.message();

@@ -9,14 +9,12 @@
 #include <filesystem>
 
 #include "server/objects/block_content.hpp"
-#include "server/objects/store_directory.hpp"
 #include "wire/key.hpp"
 
 namespace stria::server {
 
 namespace {
 
-constexpr size_t kMostRemembered = 100000;
 // By then the system has written most names by itself, and a sync of their folder costs little.
 constexpr int64_t kSecondsToNote = 10;
 
@@ -39,8 +37,8 @@ Status add_parts_in(const std::string& folder, std::vector<uint64_t>& files) {
 
 }  // namespace
 
-Result<std::unique_ptr<Objects>> Objects::open(const std::string& directory, const std::string& record, size_t most_open) {
-  auto objects = std::make_unique<Objects>(directory, record, most_open);
+Result<std::unique_ptr<Objects>> Objects::open(const ObjectPaths& paths, size_t most_open) {
+  auto objects = std::make_unique<Objects>(paths, most_open);
   wire::randomise(std::as_writable_bytes(std::span(&objects->run_, 1)));
   for (size_t folder = 0; folder < kFolders; ++folder) {
     const std::string path = objects->folder_path(folder);
@@ -48,7 +46,8 @@ Result<std::unique_ptr<Objects>> Objects::open(const std::string& directory, con
       return Status::from_errno(errno, "make '" + path + "'");
     }
   }
-  STRIA_RETURN_IF_ERROR(sync_directory(directory));
+  STRIA_RETURN_IF_ERROR(sync_directory(paths.data));
+  STRIA_RETURN_IF_ERROR(objects->removals_.make());
   STRIA_RETURN_IF_ERROR(objects->make_record());
   return objects;
 }
@@ -103,9 +102,6 @@ Result<std::shared_ptr<Object>> Objects::find(uint64_t file, bool create) {
     ages_.splice(ages_.begin(), ages_, found->second.age);
     return found->second.object;
   }
-  if (removed_.contains(file)) {
-    return create ? Status(ErrorCode::kNotFound, "the file was removed") : Result<std::shared_ptr<Object>>(nullptr);
-  }
   auto object = open_object(file, create);
   if (object.status().code() == ErrorCode::kResourceExhausted && !open_.empty()) {
     // Connections took the descriptors that were meant for objects, or another program
@@ -135,6 +131,7 @@ Result<std::shared_ptr<Object>> Objects::open_object(uint64_t file, bool create)
                                              "', a part of the file, is lost: the server had it, and neither it nor its "
                                              "checksums are there now; bring them back, or remove the file");
   }
+  STRIA_RETURN_IF_ERROR(missing ? check_not_removed(file) : Status());
   if (missing && !create) {
     return std::shared_ptr<Object>();
   }
@@ -160,6 +157,14 @@ Result<std::shared_ptr<Object>> Objects::open_object(uint64_t file, bool create)
     unnoted_.emplace(file, now_s());
   }
   return std::make_shared<Object>(path, descriptor, std::move(*sums), bytes);
+}
+
+Status Objects::check_not_removed(uint64_t file) const {
+  STRIA_ASSIGN_OR_RETURN(const bool removed, removals_.has(file));
+  return removed ? Status(ErrorCode::kCorrupted, "'" + path_of(file) +
+                                                     "', a part of the file, was removed on the server, and the file with "
+                                                     "it: its name is from an older copy of names.sqlite; remove it")
+                 : Status();
 }
 
 Status Objects::sync(uint64_t file) {
@@ -214,16 +219,29 @@ void Objects::note_older(int64_t seconds) {
   static_cast<void>(record_.sync());
 }
 
-Status Objects::remove(uint64_t file) {
+std::vector<uint64_t> Objects::remove(std::span<const uint64_t> files) {
+  Status noted = removals_.add(files);
+  if (!noted.ok() && noted.code() != ErrorCode::kNoSpace) {
+    return {};
+  }
+  std::vector<uint64_t> removed;
+  for (const uint64_t file : files) {
+    if (remove_part(file).ok()) {
+      removed.push_back(file);
+    }
+  }
+  if (!noted.ok()) {
+    noted = removals_.add(removed);  // on a disk that was full
+  }
+  return noted.ok() ? removed : std::vector<uint64_t>();
+}
+
+Status Objects::remove_part(uint64_t file) {
   const std::lock_guard lock(mutex_);
   if (auto found = open_.find(file); found != open_.end()) {
     ages_.erase(found->second.age);
     open_.erase(found);
   }
-  if (removed_.size() >= kMostRemembered) {
-    removed_.clear();
-  }
-  removed_.insert(file);
   unnoted_.erase(file);
   record_.remove(file);
   const std::string path = path_of(file);

@@ -2,7 +2,8 @@
 //
 // Those used last stay open; fewer do when descriptors run out. Invariant: an object in use is not
 // closed, because its locks would not keep out a user that opens it again. A part that the disk has
-// lost is an error (part_record.hpp), once it was synced or was there for ten seconds.
+// lost is an error (part_record.hpp), once it was synced or was there for ten seconds. So is one
+// that was removed (removal_record.hpp).
 // Cost: two descriptors and two mappings for each open object.
 #pragma once
 
@@ -14,11 +15,13 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "server/objects/object.hpp"
 #include "server/objects/part_record.hpp"
+#include "server/objects/removal_record.hpp"
+#include "server/objects/store_directory.hpp"
 #include "stria/status.hpp"
 
 namespace stria::server {
@@ -28,23 +31,23 @@ class Objects {
  public:
   static constexpr size_t kMostOpen = 1024;
 
-  /// Keeps at most `most_open` unused objects open. \pre `directory` exists; makes its
-  /// sub-directories, and `record` beside it
-  static Result<std::unique_ptr<Objects>> open(const std::string& directory, const std::string& record,
-                                               size_t most_open = kMostOpen);
-  Objects(std::string directory, const std::string& record, size_t most_open)
-      : directory_(std::move(directory)), most_open_(most_open), record_(record) {}
+  /// Keeps at most `most_open` unused objects open. Makes what is missing in and beside the
+  /// directory of the data.
+  static Result<std::unique_ptr<Objects>> open(const ObjectPaths& paths, size_t most_open = kMostOpen);
+  Objects(const ObjectPaths& paths, size_t most_open)
+      : directory_(paths.data), most_open_(most_open), record_(paths.parts), removals_(paths.removed) {}
   Objects(const Objects&) = delete;
   Objects& operator=(const Objects&) = delete;
   ~Objects();
 
   /// The file's object; null when it has none and none is to be made. kCorrupted when it had one
-  /// that is lost, or is damaged as a whole.
+  /// that is lost, was removed, or is damaged as a whole.
   Result<std::shared_ptr<Object>> find(uint64_t file, bool create);
   /// Makes the file's bytes, and that it has any, survive a power loss.
   Status sync(uint64_t file);
-  /// Removes the bytes for good; the number is not used again.
-  Status remove(uint64_t file);
+  /// Removes the files' bytes for good; their numbers are not used again. Returns those that are
+  /// removed, which is durable; the others are to be removed again.
+  std::vector<uint64_t> remove(std::span<const uint64_t> files);
   /// To be called every second or so: notes on the disk which objects are synced, and which there
   /// are.
   void rest();
@@ -59,7 +62,9 @@ class Objects {
   std::string folder_path(size_t folder) const;
   void drop_oldest(size_t keep);
   Result<std::shared_ptr<Object>> open_object(uint64_t file, bool create);
+  Status check_not_removed(uint64_t file) const;
   Status make_record();
+  Status remove_part(uint64_t file);
   /// The names in the folder survive a power loss.
   Status sync_folder(size_t folder);
   /// \pre the folder with the file's part is synced
@@ -69,6 +74,7 @@ class Objects {
   std::string directory_;
   size_t most_open_;
   PartRecord record_;
+  RemovalRecord removals_;
   uint64_t run_ = 0;
   std::mutex mutex_;
   struct Entry {
@@ -76,8 +82,7 @@ class Objects {
     std::list<uint64_t>::iterator age;
   };
   std::unordered_map<uint64_t, Entry> open_;
-  std::list<uint64_t> ages_;  // used last first
-  std::unordered_set<uint64_t> removed_;
+  std::list<uint64_t> ages_;                       // used last first
   std::unordered_map<uint64_t, int64_t> unnoted_;  // parts that aren't in the record; since when
   struct Folder {
     std::mutex mutex;  // held while it is synced: whoever finds it synced may rely on that

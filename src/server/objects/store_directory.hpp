@@ -5,6 +5,7 @@
 //   names.sqlite    the manager's, see names.hpp
 //   data/xx/…       the objects and their checksums, see docs/formats/store.md
 //   parts/…         which objects there are, see part_record.hpp
+//   removed/…       which there were, see removal_record.hpp
 //
 // No name in it comes from a client.
 #pragma once
@@ -19,6 +20,13 @@ namespace stria::server {
 
 /// The names in the directory survive a power loss.
 Status sync_directory(const std::string& path);
+
+/// Where a server's objects are.
+struct ObjectPaths {
+  std::string data;     ///< a directory that exists
+  std::string parts;    ///< of the record of parts
+  std::string removed;  ///< of the record of removals
+};
 
 class StoreDirectory {
  public:
@@ -37,7 +45,7 @@ class StoreDirectory {
   Status may_keep_names() const;
   std::string names_path() const { return path_ + "/names.sqlite"; }
   std::string data_path() const { return path_ + "/data"; }
-  std::string record_path() const { return path_ + "/parts"; }
+  ObjectPaths object_paths() const { return {data_path(), path_ + "/parts", path_ + "/removed"}; }
 
  private:
   explicit StoreDirectory(std::string path) : path_(std::move(path)) {}

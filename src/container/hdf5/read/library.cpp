@@ -41,7 +41,8 @@ ErrorCode code_of(const Innermost& error, ErrorCode otherwise) {
     return ErrorCode::kFormat;
   }
   // A version of a message that this release doesn't know.
-  if (error.minor == H5E_NOFILTER || (error.major == H5E_OHDR && error.words.find("version number") != std::string::npos)) {
+  const bool of_message = error.major == H5E_OHDR || error.major == H5E_DATATYPE;
+  if (error.minor == H5E_NOFILTER || (of_message && error.words.find("version number") != std::string::npos)) {
     return ErrorCode::kUnsupported;
   }
   if (error.major == H5E_RESOURCE && (error.minor == H5E_NOSPACE || error.minor == H5E_CANTALLOC)) {

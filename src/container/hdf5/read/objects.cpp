@@ -266,17 +266,41 @@ Result<std::vector<GroupMember>> list_members(hid_t group) {
   return links;
 }
 
+namespace {
+
+std::vector<std::string> names_in_order(std::vector<NamedAttribute> attributes, bool by_creation) {
+  put_in_order(attributes, by_creation);
+  std::vector<std::string> names;
+  for (NamedAttribute& attribute : attributes) {
+    names.push_back(std::move(attribute.name));
+  }
+  return names;
+}
+
+}  // namespace
+
 Result<std::vector<std::string>> list_attributes(hid_t object) {
   Shown<NamedAttribute> shown;
   if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, keep_attribute, &shown) < 0) {
     return shown.failure("the attributes can't be read");
   }
-  put_in_order(shown.entries, keeps_attribute_order(object));
-  std::vector<std::string> names;
-  for (NamedAttribute& attribute : shown.entries) {
-    names.push_back(std::move(attribute.name));
+  return names_in_order(std::move(shown.entries), keeps_attribute_order(object));
+}
+
+Result<std::vector<std::string>> list_attributes(const ObjectMessages& header) {
+  std::vector<NamedAttribute> attributes;
+  bool is_complete = !has_attributes_outside(header);
+  for (const HeaderMessage& message : header.messages) {
+    if (auto head = attribute_head(message)) {
+      attributes.push_back({std::move(head->name), message.order});
+    } else {
+      is_complete = is_complete && !is(message, Message::kAttribute);
+    }
   }
-  return names;
+  if (!is_complete) {
+    return Status(ErrorCode::kUnsupported, "some of the attributes are outside of the header");
+  }
+  return names_in_order(std::move(attributes), header.orders_attributes);
 }
 
 }  // namespace stria::container::h5

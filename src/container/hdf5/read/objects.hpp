@@ -29,5 +29,8 @@ Result<std::vector<GroupMember>> list_members(hid_t group);
 
 /// The names of an object's attributes, sorted, or in the order of creation where it keeps that.
 Result<std::vector<std::string>> list_attributes(hid_t object);
+/// The same by the header alone, so that libhdf5 needn't know their types: release 1.10 lists none
+/// where it doesn't know one, or crashes. kUnsupported when not all of them are in the header.
+Result<std::vector<std::string>> list_attributes(const ObjectMessages& header);
 
 }  // namespace stria::container::h5

@@ -54,6 +54,8 @@ struct Hdf5Reader::Impl {
   Result<Id> open_dataset(const std::string& path);
   Result<Id> open_object(const std::string& path);
   Result<DatasetInfo> describe_newer(const std::string& path, const Status& problem);
+  /// An error where the header can't tell them all.
+  Result<std::vector<std::string>> attributes_in_header(hid_t object);
   Status locate(hid_t dataset, DatasetInfo* info);
   /// What chunks pass, and how the dataset is cut where that is all that must be known to
   /// read it without libhdf5.
@@ -256,6 +258,17 @@ Result<DatasetInfo> Hdf5Reader::Impl::describe_newer(const std::string& path, co
   return info;
 }
 
+Result<std::vector<std::string>> Hdf5Reader::Impl::attributes_in_header(hid_t object) {
+  H5O_info_t info;
+  if (!has_wide_addresses || H5Oget_info_by_name2(object, ".", &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
+    H5Eclear2(H5E_DEFAULT);
+    return Status(ErrorCode::kUnsupported, "its header is for libhdf5 alone");
+  }
+  const auto header = h5::read_object_header({source, base}, static_cast<int64_t>(info.addr));
+  static_cast<void>(source.take_error());  // libhdf5 meets it again
+  return header.ok() ? h5::list_attributes(*header) : header.status();
+}
+
 Result<DatasetInfo> Hdf5Reader::dataset(const std::string& path) const {
   const LibraryScope scope;
   auto opened = impl_->open_dataset(path);
@@ -303,7 +316,10 @@ Result<DatasetInfo> Hdf5Reader::dataset(const std::string& path) const {
 Result<std::vector<std::string>> Hdf5Reader::attribute_names(const std::string& object_path) const {
   const LibraryScope scope;
   STRIA_ASSIGN_OR_RETURN(const Id object, impl_->open_object(object_path));
-  auto names = h5::list_attributes(object.get());
+  auto names = impl_->attributes_in_header(object.get());
+  if (!names.ok()) {
+    names = h5::list_attributes(object.get());
+  }
   return names.ok() ? std::move(names) : names.status().with_context(impl_->name + ": object '" + object_path + "'");
 }
 

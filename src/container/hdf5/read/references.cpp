@@ -196,6 +196,14 @@ Status ReferenceWalk::look_at_attributes(hid_t object, const Place& place, const
   }
   for (const std::string& name : names) {
     const Id attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT));
+    if (!attribute.valid()) {
+      const Status status = last_error(ErrorCode::kCorrupted, "attribute '" + name + "' of '" + place.path + "' can't be read");
+      if (status.code() != ErrorCode::kUnsupported) {
+        return status;
+      }
+      held_.push_back({.holder = place.path, .attribute = name});  // of a newer release
+      continue;
+    }
     const Id type(H5Aget_type(attribute.get()));
     const Id space(H5Aget_space(attribute.get()));
     if (!type.valid() || !space.valid()) {
