@@ -290,3 +290,17 @@ def test_rows_are_added_to_the_newest_file_of_a_name(path, tmp_path):
     assert not staged.exists()
     with stria.open(path) as f:
         assert f["t"][...].tolist() == [1, 1, 5] and f.verify() == ([], [])
+
+
+@pytest.mark.parametrize("name", ["a.h5", "a.nc"])
+def test_rows_at_first_and_more_of_them(tmp_path, name):
+    path = tmp_path / name
+    with create(path) as f:
+        f.create_dataset("x", (None, 3), data=np.arange(6.0).reshape(2, 3))
+        f.create_dataset("y", (2, 3), unlimited=True)[...] = 7
+    with stria.append(path) as f:
+        f.append_rows("x", 1)[-1] = 9
+        f.append_rows("y", 1)[-1] = 8
+    with stria.open(path, verify=True) as f:
+        assert f["x"][...].tolist() == [[0, 1, 2], [3, 4, 5], [9, 9, 9]]
+        assert f["y"][:, 0].tolist() == [7, 7, 8]
