@@ -11,7 +11,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/copy_piece.hpp"
+#include "datatype/pack_kernels.hpp"
 #include "server/objects/block_content.hpp"
 #include "server/objects/guarded_copy.hpp"
 
@@ -31,8 +31,8 @@ using Mode = BlockLocks::Mode;
 /// Copies the pieces out of their block, and returns the block's sum.
 uint64_t take_pieces(const Part& part, const std::byte* block) {
   const uint64_t sum = sum_of_block(block);
-  for (const Piece& piece : part.pieces) {
-    copy_piece(piece.data, block + piece.range.begin % kBlockBytes, static_cast<size_t>(piece.range.size()));
+  for (const auto& [row, data] : part.pieces) {
+    pack::gather_pieces(block + row.begin % kBlockBytes, row.stride, row.piece_bytes, row.count, data);
   }
   return sum;
 }
@@ -87,15 +87,17 @@ bool Object::map(int64_t end) {
   return true;
 }
 
-/// True when the places are small, and lie within the object and its mapping.
-bool Object::worth_mapping(std::span<const ByteRange> places) {
+/// True when the pieces are small, and lie within the object and its mapping.
+bool Object::worth_mapping(std::span<const PieceRow> rows) {
   int64_t end = 0;
   int64_t bytes = 0;
-  for (const ByteRange& place : places) {
-    end = std::max(end, place.end);
-    bytes += place.size();
+  int64_t pieces = 0;
+  for (const PieceRow& row : rows) {
+    end = std::max(end, row.end());
+    bytes += row.bytes();
+    pieces += row.count;
   }
-  if (bytes >= kWorthCallBytes * static_cast<int64_t>(places.size()) || bytes == 0 || end > bytes_.load()) {
+  if (bytes >= kWorthCallBytes * pieces || end > bytes_.load()) {
     return false;
   }
   {
@@ -126,10 +128,10 @@ Status Object::get_block(int64_t block, std::byte* content) {
   return get({block * kBlockBytes, (block + 1) * kBlockBytes}, false, content);
 }
 
-Status Object::read(std::span<const ByteRange> places, std::byte* data) {
+Status Object::read(std::span<const PieceRow> rows, std::byte* data) {
   const std::shared_lock lock(size_mutex_);
-  const bool mapped = worth_mapping(places);
-  Parts parts(places, data);
+  const bool mapped = worth_mapping(rows);
+  Parts parts(rows, data);
   for (Part part; parts.next(part);) {
     STRIA_RETURN_IF_ERROR(part.pieces.empty() ? read_run(part.run) : read_pieces(part, mapped));
   }
@@ -160,7 +162,7 @@ bool Object::read_mapped(const Part& part, uint64_t* found) {
 
 // Whole blocks are read to where they belong, and compared there. Of the blocks at the ends, the
 // rest is read to another place.
-Status Object::read_run(const Piece& run) {
+Status Object::read_run(const Run& run) {
   const int64_t first = run.range.begin / kBlockBytes;
   const int64_t end = block_end(run.range.end);
   std::vector<BlockSum> sums(static_cast<size_t>(end - first));

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <vector>
 
-#include "base/copy_piece.hpp"
+#include "datatype/pack_kernels.hpp"
 #include "server/objects/block_content.hpp"
 #include "server/objects/guarded_copy.hpp"
 #include "server/objects/object.hpp"
@@ -16,30 +16,42 @@ namespace {
 
 using Mode = BlockLocks::Mode;
 
-// A piece by itself costs as much as so many bytes that are summed with their neighbours.
-constexpr int64_t kWorthBytes = 192;
-
 /// Puts the pieces of one block where they belong in its content.
-void lay(std::span<const Piece> pieces, std::byte* content) {
-  for (const Piece& piece : pieces) {
-    copy_piece(content + piece.range.begin % kBlockBytes, piece.data, static_cast<size_t>(piece.range.size()));
+void lay(std::span<const Pieces> pieces, std::byte* content) {
+  for (const auto& [row, data] : pieces) {
+    pack::scatter_pieces(content + row.begin % kBlockBytes, row.stride, row.piece_bytes, row.count, data);
   }
+}
+
+bool ascend(std::span<const Pieces> pieces) {
+  for (size_t i = 1; i < pieces.size(); ++i) {
+    if (pieces[i].row.begin < pieces[i - 1].row.end()) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
 
-/// Copies between the mapping and a block's content: the words that the pieces touch, or what is
-/// written of them. False when it could not be done.
-bool Object::copy_pieces(std::span<const Piece> pieces, std::byte* content, bool writes) {
+bool Object::follow_in_place(std::span<const Pieces> pieces, uint64_t& sum) {
   const std::shared_lock lock(map_mutex_);
-  auto copy = [&] {
-    for (const Piece& piece : pieces) {
-      const ByteRange words{align_down(piece.range.begin, kSumWordBytes), align_up(piece.range.end, kSumWordBytes)};
-      const ByteRange range = writes ? piece.range : words;
-      std::byte* const at = content + range.begin % kBlockBytes;
-      copy_piece(writes ? map_ + range.begin : at, writes ? at : map_ + range.begin, static_cast<size_t>(range.size()));
+  SumChange change(map_ + align_down(pieces.front().row.begin, kBlockBytes));
+  auto look = [&] {
+    for (const auto& [row, data] : pieces) {
+      change.add(row.begin % kBlockBytes, row, data);
     }
   };
+  if (!guarded_copy(look)) {
+    return false;
+  }
+  sum = change.apply_to(sum);
+  return true;
+}
+
+bool Object::lay_in_place(std::span<const Pieces> pieces) {
+  const std::shared_lock lock(map_mutex_);
+  auto copy = [&] { lay(pieces, map_ + align_down(pieces.front().row.begin, kBlockBytes)); };
   return guarded_copy(copy);
 }
 
@@ -52,6 +64,16 @@ Status Object::put(ByteRange range, const std::byte* data) {
   while (moved > 0 && known < range.begin + moved && !bytes_.compare_exchange_weak(known, range.begin + moved)) {
   }
   return error_number == 0 && moved == range.size() ? Status() : error("write", error_number == 0 ? EIO : error_number);
+}
+
+Status Object::put_each(std::span<const Pieces> pieces) {
+  for (const auto& [row, data] : pieces) {
+    for (int64_t i = 0; i < row.count; ++i) {
+      const int64_t begin = row.begin + i * row.stride;
+      STRIA_RETURN_IF_ERROR(put({begin, begin + row.piece_bytes}, data + i * row.piece_bytes));
+    }
+  }
+  return {};
 }
 
 // After a failure: finds which of its two sums a block has now. A block with neither
@@ -78,15 +100,15 @@ Status Object::begin_change(int64_t end) {
   return sums_->reserve(block_end(end));
 }
 
-Status Object::write(std::span<const ByteRange> places, const std::byte* data) {
+Status Object::write(std::span<const PieceRow> rows, const std::byte* data) {
   const std::shared_lock lock(size_mutex_);
   int64_t end = 0;
-  for (const ByteRange& place : places) {
-    end = std::max(end, place.end);
+  for (const PieceRow& row : rows) {
+    end = std::max(end, row.end());
   }
   STRIA_RETURN_IF_ERROR(begin_change(end));
-  const bool mapped = worth_mapping(places);
-  Parts parts(places, const_cast<std::byte*>(data));
+  const bool mapped = worth_mapping(rows);
+  Parts parts(rows, const_cast<std::byte*>(data));
   for (Part part; parts.next(part);) {
     STRIA_RETURN_IF_ERROR(part.pieces.empty() ? write_run(part.run) : write_pieces(part, mapped));
   }
@@ -96,8 +118,9 @@ Status Object::write(std::span<const ByteRange> places, const std::byte* data) {
 // The new sum follows from the old one and the words that change. The rest of the block isn't
 // looked at, and damage there is still found later. If a write was cut off, or may have been, the
 // whole block must fit one of its sums.
-Result<Object::Flight> Object::prepare(std::span<const Piece> pieces, const BlockSum& stored, bool mapped, std::byte* content) {
-  const int64_t block = pieces.front().range.begin / kBlockBytes;
+Result<Object::Flight> Object::prepare(std::span<const Pieces> pieces, const BlockSum& stored, bool mapped,
+                                       std::byte* content) {
+  const int64_t block = pieces.front().row.begin / kBlockBytes;
   const ByteRange whole{block * kBlockBytes, (block + 1) * kBlockBytes};
   if (stored.in_flight() || sums_->is_doubtful()) {
     STRIA_RETURN_IF_ERROR(get(whole, mapped, content));
@@ -112,26 +135,19 @@ Result<Object::Flight> Object::prepare(std::span<const Piece> pieces, const Bloc
     return sound || after == stored.next ? Flight{{sound ? before : stored.now, after}, true, false}
                                          : Flight{stored, false, false};
   }
-  const ByteRange hull = hull_of(pieces);
-  const ByteRange words{align_down(hull.begin, kSumWordBytes), align_up(hull.end, kSumWordBytes)};
   BlockSum sum = stored;
-  const bool dense = static_cast<int64_t>(pieces.size()) * kWorthBytes > words.size();
-  const bool sparse = mapped && !dense && copy_pieces(pieces, content, false);
-  if (!sparse) {
-    STRIA_RETURN_IF_ERROR(get(words, mapped, content + words.begin % kBlockBytes));
+  if (mapped && ascend(pieces) && follow_in_place(pieces, sum.next)) {
+    return Flight{sum, true, true};
   }
-  const size_t at_once = dense ? pieces.size() : 1;
-  for (size_t i = 0; i < pieces.size(); i += at_once) {
-    const std::span<const Piece> some = pieces.subspan(i, at_once);
-    const ByteRange changed = hull_of(some);
-    const int64_t begin = align_down(changed.begin, kSumWordBytes) - whole.begin;
-    const int64_t end = align_up(changed.end, kSumWordBytes) - whole.begin;
-    const std::span<const std::byte> changing(content + begin, static_cast<size_t>(end - begin));
-    const uint64_t before = sum_of_part(changing, begin);
-    lay(some, content);
-    sum.next = changed_sum(sum.next, before, sum_of_part(changing, begin));
-  }
-  return Flight{sum, true, sparse};
+  const ByteRange hull = hull_of(pieces);
+  const int64_t begin = align_down(hull.begin, kSumWordBytes);
+  const std::span<std::byte> changing(content + begin % kBlockBytes,
+                                      static_cast<size_t>(align_up(hull.end, kSumWordBytes) - begin));
+  STRIA_RETURN_IF_ERROR(get({begin, begin + static_cast<int64_t>(changing.size())}, mapped, changing.data()));
+  const uint64_t before = sum_of_part(changing, begin % kBlockBytes);
+  lay(pieces, content);
+  sum.next = changed_sum(sum.next, before, sum_of_part(changing, begin % kBlockBytes));
+  return Flight{sum, true, false};
 }
 
 Status Object::write_pieces(const Part& part, bool mapped) {
@@ -142,7 +158,7 @@ Status Object::write_pieces(const Part& part, bool mapped) {
   STRIA_RETURN_IF_ERROR(sums_->load(block, {&stored, 1}));
   alignas(64) Content content;
   Flight flight;
-  if (part.pieces.front().range.size() == kBlockBytes) {
+  if (part.pieces.front().row.piece_bytes == kBlockBytes) {
     lay(part.pieces, content.data());
     flight = {{stored.now, sum_of_block(content.data())}, true, false};
   } else {
@@ -153,13 +169,10 @@ Status Object::write_pieces(const Part& part, bool mapped) {
   }
   const ByteRange hull = hull_of(part.pieces);
   std::byte* const from = content.data() + hull.begin % kBlockBytes;
-  const bool written = mapped && (flight.sparse ? copy_pieces(part.pieces, content.data(), true)
-                                                : copy_mapped(hull.begin, from, static_cast<size_t>(hull.size()), true));
+  const bool written = mapped && (flight.in_place ? lay_in_place(part.pieces)
+                                                  : copy_mapped(hull.begin, from, static_cast<size_t>(hull.size()), true));
   if (!written) {
-    Status outcome = flight.sparse ? Status() : put(hull, from);
-    for (size_t i = 0; flight.sparse && outcome.ok() && i < part.pieces.size(); ++i) {
-      outcome = put(part.pieces[i].range, part.pieces[i].data);
-    }
+    const Status outcome = flight.in_place ? put_each(part.pieces) : put(hull, from);
     if (!outcome.ok()) {
       settle(block, {&flight.sum, 1});
       return outcome;
@@ -171,13 +184,13 @@ Status Object::write_pieces(const Part& part, bool mapped) {
 
 /// Sets the blocks' sums for the time while the run is written (`sums`, before as stored)
 /// and afterwards.
-Status Object::new_sums(const Piece& run, std::span<BlockSum> sums, std::span<BlockSum> settled) {
+Status Object::new_sums(const Run& run, std::span<BlockSum> sums, std::span<BlockSum> settled) {
   const int64_t first = run.range.begin / kBlockBytes;
   Content content;
   for (size_t i = 0; i < sums.size(); ++i) {
     const int64_t begin = (first + static_cast<int64_t>(i)) * kBlockBytes;
     const ByteRange range = intersect(run.range, {begin, begin + kBlockBytes});
-    const Piece part{range, run.data + (range.begin - run.range.begin)};
+    const Pieces part{{range.begin, range.size(), 0, 1}, run.data + (range.begin - run.range.begin)};
     if (range.size() == kBlockBytes) {
       sums[i].next = sum_of_block(part.data);
       settled[i] = {sums[i].next, sums[i].next};
@@ -190,7 +203,7 @@ Status Object::new_sums(const Piece& run, std::span<BlockSum> sums, std::span<Bl
   return {};
 }
 
-Status Object::write_run(const Piece& run) {
+Status Object::write_run(const Run& run) {
   const int64_t first = run.range.begin / kBlockBytes;
   const int64_t end = block_end(run.range.end);
   std::vector<BlockSum> sums(static_cast<size_t>(end - first));
