@@ -18,6 +18,7 @@ __extension__ using Wide = unsigned __int128;
 
 constexpr int64_t kWords = kBlockBytes / kSumWordBytes;
 constexpr uint64_t kPrime = (uint64_t{1} << 61) - 1;
+constexpr int64_t kLoopBytes = 64;
 constexpr int kKeyBits = 55;  // 64 and 55 bits for a product, 9 for the number of words: 128
 
 // SplitMix64 (Steele, Lea and Flood 2014) of the words' numbers; odd, so that none is zero.
@@ -145,15 +146,23 @@ uint64_t changed_sum(uint64_t sum, uint64_t before, uint64_t after) {
   return reduce(Wide{sum} + kPrime - before + after);
 }
 
-// One number to a piece is the common case.
+// A few numbers to a piece are the common case.
 void SumChange::add(int64_t begin, const PieceRow& row, const std::byte* data) {
-  if (row.piece_bytes == kSumWordBytes && (begin | row.stride) % kSumWordBytes == 0) {
+  const bool whole = (begin | row.stride | row.piece_bytes) % kSumWordBytes == 0;
+  if (whole && row.piece_bytes <= kLoopBytes) {
+    Wide before = before_;
+    Wide after = after_;
     for (int64_t i = 0; i < row.count; ++i) {
-      const int64_t at = begin + i * row.stride;
-      const Wide key = *keys_at(at);
-      before_ += key * word_at(block_ + at);
-      after_ += key * word_at(data + i * kSumWordBytes);
+      const int64_t end = begin + row.piece_bytes;
+      for (int64_t at = begin; at < end; at += kSumWordBytes, data += kSumWordBytes) {
+        const Wide key = *keys_at(at);
+        before += key * word_at(block_ + at);
+        after += key * word_at(data);
+      }
+      begin += row.stride;
     }
+    before_ = before;
+    after_ = after;
     return;
   }
   for (int64_t i = 0; i < row.count; ++i) {

@@ -87,17 +87,23 @@ bool Object::map(int64_t end) {
   return true;
 }
 
-/// True when the pieces are small, and lie within the object and its mapping.
-bool Object::worth_mapping(std::span<const PieceRow> rows) {
-  int64_t end = 0;
+bool Object::are_short(std::span<const PieceRow> rows) {
   int64_t bytes = 0;
   int64_t pieces = 0;
   for (const PieceRow& row : rows) {
-    end = std::max(end, row.end());
     bytes += row.bytes();
     pieces += row.count;
   }
-  if (bytes >= kWorthCallBytes * pieces || end > bytes_.load()) {
+  return bytes < kWorthCallBytes * pieces;
+}
+
+/// True when the pieces are short, and lie within the object and its mapping.
+bool Object::worth_mapping(std::span<const PieceRow> rows) {
+  int64_t end = 0;
+  for (const PieceRow& row : rows) {
+    end = std::max(end, row.end());
+  }
+  if (end > bytes_.load() || !are_short(rows)) {
     return false;
   }
   {
@@ -142,9 +148,9 @@ Status Object::read_pieces(const Part& part, bool mapped) {
   const int64_t block = part.block();
   const BlockLocks::Guard guard(locks_, block, block + 1, Mode::kShared);
   BlockSum sum;
-  STRIA_RETURN_IF_ERROR(sums_->load(block, {&sum, 1}));
   uint64_t found = 0;
-  if (!mapped || !read_mapped(part, &found)) {
+  if (!mapped || !read_mapped(part, &sum, &found)) {
+    STRIA_RETURN_IF_ERROR(sums_->load(block, {&sum, 1}));
     alignas(64) Content content;
     STRIA_RETURN_IF_ERROR(get_block(block, content.data()));
     found = take_pieces(part, content.data());
@@ -154,10 +160,12 @@ Status Object::read_pieces(const Part& part, bool mapped) {
 
 /// The same from the mapping, where nobody writes as long as the block is locked. False when a page
 /// can't be read.
-bool Object::read_mapped(const Part& part, uint64_t* found) {
+bool Object::read_mapped(const Part& part, BlockSum* sum, uint64_t* found) {
   const std::shared_lock lock(map_mutex_);
-  auto copy = [&] { *found = take_pieces(part, map_ + part.block() * kBlockBytes); };
-  return guarded_copy(copy);
+  return sums_->in_place(part.block(), [&](const BlockSum& stored) {
+    *sum = stored;
+    *found = take_pieces(part, map_ + part.block() * kBlockBytes);
+  });
 }
 
 // Whole blocks are read to where they belong, and compared there. Of the blocks at the ends, the

@@ -80,7 +80,7 @@ class Object {
   Status write_pieces(const Part& part, bool mapped);
   Status read_run(const Run& run);
   Status read_pieces(const Part& part, bool mapped);
-  bool read_mapped(const Part& part, uint64_t* found);
+  bool read_mapped(const Part& part, BlockSum* sum, uint64_t* found);
   Status new_sums(const Run& run, std::span<BlockSum> sums, std::span<BlockSum> settled);
   /// Scrubs that follow each other from the first block on, whoever asks for them.
   struct Pass {
@@ -95,27 +95,27 @@ class Object {
   struct Flight {
     BlockSum sum;
     bool known = false;
-    bool in_place = false;  ///< the pieces go to the mapping by themselves; there is no content
   };
   /// For pieces of one block, of which some stays: puts them into `content`, with what is between
   /// them.
   Result<Flight> prepare(std::span<const Pieces> pieces, const BlockSum& stored, bool mapped, std::byte* content);
-  /// What pieces that ascend without overlap make of the sum. False when it could not be done.
-  bool follow_in_place(std::span<const Pieces> pieces, uint64_t& sum);
-  bool lay_in_place(std::span<const Pieces> pieces);
+  /// For pieces of one block that ascend without overlap: by stores to the mappings alone. False
+  /// when it could not be done; part of it may be done then, and the block in flight.
+  bool write_in_place(std::span<const Pieces> pieces);
   /// Bytes of the file, zero beyond its end.
   Status get(ByteRange range, bool mapped, std::byte* to);
   /// All bytes of a block.
   Status get_block(int64_t block, std::byte* content);
   Status put(ByteRange range, const std::byte* data);
-  Status put_each(std::span<const Pieces> pieces);
   void settle(int64_t first, std::span<BlockSum> sums);
   Status mismatch(int64_t block, const BlockSum& sum) const;
+  static bool are_short(std::span<const PieceRow> rows);
   bool worth_mapping(std::span<const PieceRow> rows);
   bool map(int64_t end);
   bool copy_mapped(int64_t offset, std::byte* data, size_t bytes, bool writes);
   Status error(const char* operation, int error_number) const;
   Status begin_change(int64_t end);
+  Status grow(int64_t end);
   std::shared_ptr<const Mapping> mapping_of(int64_t end);
 
   std::string path_;

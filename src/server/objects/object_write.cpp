@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <vector>
 
@@ -34,25 +35,29 @@ bool ascend(std::span<const Pieces> pieces) {
 
 }  // namespace
 
-bool Object::follow_in_place(std::span<const Pieces> pieces, uint64_t& sum) {
+// What a kill leaves half done, the client's repetition mends.
+bool Object::write_in_place(std::span<const Pieces> pieces) {
+  const int64_t block = pieces.front().row.begin / kBlockBytes;
   const std::shared_lock lock(map_mutex_);
-  SumChange change(map_ + align_down(pieces.front().row.begin, kBlockBytes));
-  auto look = [&] {
+  bool known = false;
+  const auto write = [&](BlockSum& sum) {
+    known = !sum.in_flight();
+    if (!known) {
+      return;
+    }
+    std::byte* const content = map_ + block * kBlockBytes;
+    SumChange change(content);
     for (const auto& [row, data] : pieces) {
       change.add(row.begin % kBlockBytes, row, data);
     }
+    const uint64_t next = change.apply_to(sum.now);
+    sum.next = next;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    lay(pieces, content);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    sum.now = next;
   };
-  if (!guarded_copy(look)) {
-    return false;
-  }
-  sum = change.apply_to(sum);
-  return true;
-}
-
-bool Object::lay_in_place(std::span<const Pieces> pieces) {
-  const std::shared_lock lock(map_mutex_);
-  auto copy = [&] { lay(pieces, map_ + align_down(pieces.front().row.begin, kBlockBytes)); };
-  return guarded_copy(copy);
+  return sums_->in_place(block, write) && known;
 }
 
 Status Object::put(ByteRange range, const std::byte* data) {
@@ -64,16 +69,6 @@ Status Object::put(ByteRange range, const std::byte* data) {
   while (moved > 0 && known < range.begin + moved && !bytes_.compare_exchange_weak(known, range.begin + moved)) {
   }
   return error_number == 0 && moved == range.size() ? Status() : error("write", error_number == 0 ? EIO : error_number);
-}
-
-Status Object::put_each(std::span<const Pieces> pieces) {
-  for (const auto& [row, data] : pieces) {
-    for (int64_t i = 0; i < row.count; ++i) {
-      const int64_t begin = row.begin + i * row.stride;
-      STRIA_RETURN_IF_ERROR(put({begin, begin + row.piece_bytes}, data + i * row.piece_bytes));
-    }
-  }
-  return {};
 }
 
 // After a failure: finds which of its two sums a block has now. A block with neither
@@ -100,12 +95,28 @@ Status Object::begin_change(int64_t end) {
   return sums_->reserve(block_end(end));
 }
 
+// The object becomes longer before short pieces are written, so that they go through the mapping.
+Status Object::grow(int64_t end) {
+  const std::unique_lock nobody_writes(size_mutex_);
+  if (end > bytes_.load()) {
+    STRIA_RETURN_IF_ERROR(begin_change(end));
+    if (ftruncate(descriptor_, end) != 0) {
+      return error("write", errno);
+    }
+    bytes_ = end;
+  }
+  return {};
+}
+
 Status Object::write(std::span<const PieceRow> rows, const std::byte* data) {
-  const std::shared_lock lock(size_mutex_);
   int64_t end = 0;
   for (const PieceRow& row : rows) {
     end = std::max(end, row.end());
   }
+  if (end > bytes_.load() && are_short(rows)) {
+    STRIA_RETURN_IF_ERROR(grow(end));
+  }
+  const std::shared_lock lock(size_mutex_);
   STRIA_RETURN_IF_ERROR(begin_change(end));
   const bool mapped = worth_mapping(rows);
   Parts parts(rows, const_cast<std::byte*>(data));
@@ -132,13 +143,9 @@ Result<Object::Flight> Object::prepare(std::span<const Pieces> pieces, const Blo
     lay(pieces, content);
     const uint64_t after = sum_of_block(content);
     // Only its repetition mends a write that a kill cut off.
-    return sound || after == stored.next ? Flight{{sound ? before : stored.now, after}, true, false}
-                                         : Flight{stored, false, false};
+    return sound || after == stored.next ? Flight{{sound ? before : stored.now, after}, true} : Flight{stored, false};
   }
   BlockSum sum = stored;
-  if (mapped && ascend(pieces) && follow_in_place(pieces, sum.next)) {
-    return Flight{sum, true, true};
-  }
   const ByteRange hull = hull_of(pieces);
   const int64_t begin = align_down(hull.begin, kSumWordBytes);
   const std::span<std::byte> changing(content + begin % kBlockBytes,
@@ -147,20 +154,24 @@ Result<Object::Flight> Object::prepare(std::span<const Pieces> pieces, const Blo
   const uint64_t before = sum_of_part(changing, begin % kBlockBytes);
   lay(pieces, content);
   sum.next = changed_sum(sum.next, before, sum_of_part(changing, begin % kBlockBytes));
-  return Flight{sum, true, false};
+  return Flight{sum, true};
 }
 
 Status Object::write_pieces(const Part& part, bool mapped) {
   const int64_t block = part.block();
   const BlockLocks::Guard guard(locks_, block, block + 1, Mode::kExclusive);
   ++changes_;
+  const bool whole = part.pieces.front().row.piece_bytes == kBlockBytes;
+  if (mapped && !whole && !sums_->is_doubtful() && ascend(part.pieces) && write_in_place(part.pieces)) {
+    return {};
+  }
   BlockSum stored;
   STRIA_RETURN_IF_ERROR(sums_->load(block, {&stored, 1}));
   alignas(64) Content content;
   Flight flight;
-  if (part.pieces.front().row.piece_bytes == kBlockBytes) {
+  if (whole) {
     lay(part.pieces, content.data());
-    flight = {{stored.now, sum_of_block(content.data())}, true, false};
+    flight = {{stored.now, sum_of_block(content.data())}, true};
   } else {
     STRIA_ASSIGN_OR_RETURN(flight, prepare(part.pieces, stored, mapped, content.data()));
   }
@@ -169,11 +180,8 @@ Status Object::write_pieces(const Part& part, bool mapped) {
   }
   const ByteRange hull = hull_of(part.pieces);
   std::byte* const from = content.data() + hull.begin % kBlockBytes;
-  const bool written = mapped && (flight.in_place ? lay_in_place(part.pieces)
-                                                  : copy_mapped(hull.begin, from, static_cast<size_t>(hull.size()), true));
-  if (!written) {
-    const Status outcome = flight.in_place ? put_each(part.pieces) : put(hull, from);
-    if (!outcome.ok()) {
+  if (!mapped || !copy_mapped(hull.begin, from, static_cast<size_t>(hull.size()), true)) {
+    if (const Status outcome = put(hull, from); !outcome.ok()) {
       settle(block, {&flight.sum, 1});
       return outcome;
     }
