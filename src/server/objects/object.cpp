@@ -49,6 +49,7 @@ Object::Object(std::string path, int descriptor, std::unique_ptr<BlockSums> sums
 
 Object::~Object() {
   rest(true);
+  keep_time_of_change();
   if (map_ != nullptr) {
     munmap(map_, static_cast<size_t>(map_bytes_));
   }
@@ -250,6 +251,7 @@ Status Object::reserve(int64_t bytes) {
 Status Object::sync() {
   const std::lock_guard lock(sync_mutex_);
   unsynced_ = false;
+  keep_time_of_change();
   int result = 0;
   do {
     result = fdatasync(descriptor_);
@@ -275,10 +277,22 @@ void Object::rest(bool at_once) {
   }
 }
 
-wire::Extent Object::extent() const {
+int64_t Object::modified_ns() const {
   struct stat details = {};
   fstat(descriptor_, &details);
-  return {bytes(), int64_t{details.st_mtim.tv_sec} * 1000000000 + details.st_mtim.tv_nsec};
+  return ns_of(details.st_mtim);
+}
+
+// The file system takes a page's first change for one of the file, and not the later ones.
+void Object::keep_time_of_change() {
+  if (const int64_t stored = stored_ns_; stored > modified_ns()) {
+    const timespec times[2] = {{0, UTIME_OMIT}, {stored / kSecondNs, stored % kSecondNs}};
+    futimens(descriptor_, times);
+  }
+}
+
+wire::Extent Object::extent() const {
+  return {bytes(), std::max(modified_ns(), stored_ns_.load())};
 }
 
 }  // namespace stria::server

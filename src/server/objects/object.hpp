@@ -117,6 +117,8 @@ class Object {
   Status begin_change(int64_t end);
   Status grow(int64_t end);
   std::shared_ptr<const Mapping> mapping_of(int64_t end);
+  int64_t modified_ns() const;
+  void keep_time_of_change();
 
   std::string path_;
   int descriptor_;
@@ -133,6 +135,7 @@ class Object {
   Pass pass_;
   std::mutex pass_mutex_;
   std::atomic<int64_t> last_change_s_ = 0;
+  std::atomic<int64_t> stored_ns_ = 0;  // when the mapping was written last
   std::mutex view_mutex_;
   std::shared_ptr<const Mapping> view_map_;
   std::atomic<uint64_t> changes_ = 0;  // counted with the block locked, before its bytes change

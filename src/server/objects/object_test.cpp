@@ -142,6 +142,20 @@ TEST_F(ObjectTest, TheFirstSyncAfterAKillSyncsTheFolderOfNamesThatTheServerHadMa
   EXPECT_EQ(synced_directories, (std::vector<std::string>{folder, folder})) << "a new name";
 }
 
+TEST_F(ObjectTest, EachShortWriteChangesTheTime) {
+  const std::byte one{1};
+  int64_t before = 0;
+  for (int round = 0; round < 3; ++round) {  // a page that is mapped and dirty already
+    STRIA_EXPECT_OK(write_range({10, 11}, &one));
+    const int64_t now = object_->extent().modified_ns;
+    EXPECT_GT(now, before) << "round " << round;
+    before = now;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // clocks of files are coarse
+  }
+  open();
+  EXPECT_EQ(object_->extent().modified_ns, before);
+}
+
 // What is sent from the system's cache: compared with its sums, and not used after a write between.
 TEST_F(ObjectTest, ViewsAreWhatWasWrittenUntilTheNextWrite) {
   fill(300000, 11);

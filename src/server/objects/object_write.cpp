@@ -119,6 +119,9 @@ Status Object::write(std::span<const PieceRow> rows, const std::byte* data) {
   const std::shared_lock lock(size_mutex_);
   STRIA_RETURN_IF_ERROR(begin_change(end));
   const bool mapped = worth_mapping(rows);
+  if (mapped) {
+    stored_ns_ = file_time_ns();
+  }
   Parts parts(rows, const_cast<std::byte*>(data));
   for (Part part; parts.next(part);) {
     STRIA_RETURN_IF_ERROR(part.pieces.empty() ? write_run(part.run) : write_pieces(part, mapped));
