@@ -10,18 +10,10 @@
 #include <vector>
 
 #include "base/byte_range.hpp"
+#include "base/piece_row.hpp"
 #include "stria/datatype.hpp"
 
 namespace stria {
-
-/// Equal pieces at equal distances: `count` pieces of `piece_bytes`, the first at offset `begin`,
-/// `stride` apart.
-struct PieceRow {
-  int64_t begin = 0;
-  int64_t piece_bytes = 0;
-  int64_t stride = 0;
-  int64_t count = 0;
-};
 
 class Cursor {
  public:

@@ -150,6 +150,36 @@ TEST(Striped, WhoMakesAFileSaysHowItIsStriped) {
   EXPECT_EQ(servers_of(striped("/many", {.server_count = 9, .first_server = 9})), (std::vector<int64_t>{0, 1, 2, 3}));
 }
 
+/// Writes a random window of the type and reads it back, also after a cut.
+void check_type(StripedFile& file, const Datatype& type, std::mt19937_64& random) {
+  const int64_t displacement = static_cast<int64_t>(random() % 300000) - type.true_lower_bound();
+  const auto begin = static_cast<int64_t>(random() % static_cast<uint64_t>(type.size()));
+  const ByteRange window{begin, begin + static_cast<int64_t>(random() % static_cast<uint64_t>(type.size() - begin + 1))};
+  testing::AlignedBytes data(static_cast<size_t>(window.size()));
+  data.fill_random(random);
+  STRIA_EXPECT_OK(file.write_type({type, displacement, window}, data.data()));
+  const auto places = naive_places(type, displacement, window);
+  std::vector<std::byte> model(places.empty() ? 0 : static_cast<size_t>(std::ranges::max(places).first) + 1, std::byte{0});
+  for (const auto& [place, at] : places) {
+    model[static_cast<size_t>(place)] = data.data()[at];
+  }
+  ASSERT_EQ(file.size().value(), static_cast<int64_t>(model.size()));
+  std::vector<std::byte> back(model.size());
+  const ReadSegment all{0, back.data(), static_cast<int64_t>(back.size())};
+  ASSERT_EQ(file.read({&all, 1}).value(), all.bytes);
+  ASSERT_TRUE(back == model);
+  // Read again after a cut: memory for what lies beyond stays untouched.
+  const auto cut = static_cast<int64_t>(random() % (model.size() + 1));
+  STRIA_EXPECT_OK(file.resize(cut));
+  testing::AlignedBytes again(data.size());
+  std::memset(again.data(), 0x5A, again.size());
+  const auto count = std::count_if(places.begin(), places.end(), [&](const auto& entry) { return entry.first < cut; });
+  ASSERT_EQ(file.read_type({type, displacement, window}, again.data()).value(), count);
+  for (const auto& [place, at] : places) {
+    ASSERT_EQ(again.data()[at], place < cut ? model[static_cast<size_t>(place)] : std::byte{0x5A}) << "at " << place;
+  }
+}
+
 TEST(Striped, DatatypesMatchTheModel) {
   const Cluster cluster(3);
   int checked = 0;
@@ -163,34 +193,27 @@ TEST(Striped, DatatypesMatchTheModel) {
     }
     ++checked;
     const auto file = open_striped(cluster.url() + "/type" + std::to_string(i));
-    const int64_t displacement = static_cast<int64_t>(random() % 300000) - type.true_lower_bound();
-    const auto begin = static_cast<int64_t>(random() % static_cast<uint64_t>(type.size()));
-    const ByteRange window{begin, begin + static_cast<int64_t>(random() % static_cast<uint64_t>(type.size() - begin + 1))};
-    testing::AlignedBytes data(static_cast<size_t>(window.size()));
-    data.fill_random(random);
-    STRIA_EXPECT_OK(file->write_type({type, displacement, window}, data.data()));
-    const auto places = naive_places(type, displacement, window);
-    std::vector<std::byte> model(places.empty() ? 0 : static_cast<size_t>(places.back().first) + 1, std::byte{0});
-    for (const auto& [place, at] : places) {
-      model[static_cast<size_t>(place)] = data.data()[at];
-    }
-    ASSERT_EQ(file->size().value(), static_cast<int64_t>(model.size()));
-    std::vector<std::byte> back(model.size());
-    const ReadSegment all{0, back.data(), static_cast<int64_t>(back.size())};
-    ASSERT_EQ(file->read({&all, 1}).value(), all.bytes);
-    ASSERT_TRUE(back == model);
-    // Read again after a cut: memory for what lies beyond stays untouched.
-    const auto cut = static_cast<int64_t>(random() % (model.size() + 1));
-    STRIA_EXPECT_OK(file->resize(cut));
-    testing::AlignedBytes again(data.size());
-    std::memset(again.data(), 0x5A, again.size());
-    const auto count = std::count_if(places.begin(), places.end(), [&](const auto& entry) { return entry.first < cut; });
-    ASSERT_EQ(file->read_type({type, displacement, window}, again.data()).value(), count);
-    for (const auto& [place, at] : places) {
-      ASSERT_EQ(again.data()[at], place < cut ? data.data()[at] : std::byte{0x5A}) << "at " << place;
-    }
+    ASSERT_NO_FATAL_FAILURE(check_type(*file, type, random));
   }
   EXPECT_GT(checked, 20);
+}
+
+// Regular pieces of any size and distance: over many messages, cut by stripes and blocks, also of
+// which one overlaps the next.
+TEST(Striped, VectorsMatchTheModel) {
+  const Cluster cluster(3);
+  for (int i = 0; i < 24; ++i) {
+    SCOPED_TRACE("seed " + std::to_string(test::seed_of(i)));
+    std::mt19937_64 random(test::seed_of(i));
+    const auto up_to = [&](int64_t most) { return 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(most)); };
+    const int64_t unit = i % 3 == 0 ? 8 : 1;
+    const int64_t piece = unit * up_to(i % 4 == 0 ? 900 : 5);
+    const int64_t stride = i % 6 == 5 ? up_to(piece) : piece + unit * up_to(i % 2 == 0 ? 4 : 300);
+    const int64_t count = std::min<int64_t>(1500000 / piece, (8 << 20) / stride);
+    const Datatype type = Datatype::vector(count, piece, stride, Datatype::bytes(1)).value();
+    const auto file = open_striped(cluster.url() + "/vector" + std::to_string(i));
+    ASSERT_NO_FATAL_FAILURE(check_type(*file, type, random));
+  }
 }
 
 // The case for Ching's list I/O: many small pieces in one request; here 70,000 of 8 bytes, more

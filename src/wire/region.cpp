@@ -1,6 +1,7 @@
 #include "wire/region.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace stria::wire {
 
@@ -158,7 +159,7 @@ void SlotWalk::take_row() {
   }
   const PieceRow row = cursor_->row();
   const int64_t room = stripe_.end - row.begin - row.piece_bytes;
-  if (row.count < kLeastRow || row.stride <= 0 || row.begin < stripe_.begin || room < 0) {
+  if (row.count < kLeastRow || row.stride < row.piece_bytes || row.begin < stripe_.begin || room < 0) {
     return;
   }
   const int64_t wanted = (region_.range_.end - cursor_->stream_position()) / row.piece_bytes;
@@ -180,30 +181,22 @@ void SlotWalk::skip_others(int64_t local) {
   }
 }
 
-ByteRange SlotWalk::next_anywhere(int64_t most_bytes, int64_t* looks) {
-  while (left_.empty()) {
-    ByteRange range;
-    if (*looks <= 0) {
-      return {};
-    }
+PieceRow SlotWalk::next(int64_t* looks) {
+  PieceRow now = std::exchange(row_, {});
+  while (now.count == 0 && *looks > 0) {
     --*looks;
-    if (row_.count > 0) {
-      left_ = next_of_row();
-      break;
-    }
+    ByteRange range;
     if (!next_of_file(range)) {
       done_ = true;
-      return {};
+      break;
     }
-    left_ = own_part(range);
-    if (left_.empty() && !range.empty()) {
-      skip_others(layout_.below(slot_, range.end));
-    } else {
+    if (const ByteRange own = own_part(range); !own.empty()) {
+      now = {own.begin, own.size(), 0, 1};
       take_row();
+    } else if (!range.empty()) {
+      skip_others(layout_.below(slot_, range.end));
     }
   }
-  const ByteRange now{left_.begin, left_.begin + std::min(left_.size(), most_bytes)};
-  left_.begin = now.end;
   return now;
 }
 

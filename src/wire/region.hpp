@@ -5,8 +5,8 @@
 // Method: everything is checked once, when it is decoded. The walk then reads the list in place, or
 // moves a cursor over the datatype, by as many pieces of a row as a stripe has, and jumps over the
 // stripes of other servers.
-// Cost: memory of the request's own size; time for the server's own pieces, for each of its
-// stripes, and for each entry of a list.
+// Cost: memory of the request's own size; time for the server's own pieces where they are not
+// regular, for each of its stripes, and for each entry of a list.
 #pragma once
 
 #include <cstddef>
@@ -66,26 +66,13 @@ class SlotWalk {
  public:
   SlotWalk(const Region& region, const Layout& layout, int64_t slot);
 
-  /// The next range of the slot's own bytes, at most `most_bytes` of it. Empty when there are no
+  /// The next pieces of the slot's own bytes, ascending and without overlap. None when there are no
   /// more, or when it has looked at `*looks` ranges of the file, from which it takes what it looked
   /// at: done() tells.
-  ByteRange next(int64_t most_bytes, int64_t* looks) {
-    if (row_.count == 0 || row_.piece_bytes > most_bytes || !left_.empty() || *looks <= 0) {
-      return next_anywhere(most_bytes, looks);
-    }
-    --*looks;
-    return next_of_row();
-  }
+  PieceRow next(int64_t* looks);
   bool done() const { return done_; }
 
  private:
-  ByteRange next_anywhere(int64_t most_bytes, int64_t* looks);
-  ByteRange next_of_row() {
-    const ByteRange now{row_.begin, row_.begin + row_.piece_bytes};
-    row_.begin += row_.stride;
-    --row_.count;
-    return now;
-  }
   bool next_of_file(ByteRange& range);
   void take_row();
   ByteRange own_part(ByteRange range);
@@ -94,7 +81,6 @@ class SlotWalk {
   const Region& region_;
   Layout layout_;
   int64_t slot_;
-  ByteRange left_;  // of the slot's bytes
   bool done_ = false;
   int64_t given_ = 0;  // ranges of the file taken so far
   Reader list_;

@@ -67,18 +67,21 @@ void walk_region(std::span<const std::byte> body) {
   wire::SlotWalk walk(*region, transfer.layout, transfer.slot);
   for (int step = 0; step < kMostSteps; ++step) {
     int64_t looks = 1 + step;
-    const ByteRange place = walk.next(1 + step, &looks);
+    const PieceRow row = walk.next(&looks);
     require(looks >= 0);
-    if (place.empty()) {
+    if (row.count == 0) {
       require(walk.done() || looks == 0);
       if (walk.done()) {
         break;
       }
       continue;
     }
-    require(place.begin >= 0 && place.end < int64_t{1} << 62 && place.size() <= 1 + step);
-    const int64_t in_file = transfer.layout.place_of(transfer.slot, place.begin);
-    require(transfer.layout.slot_of(in_file) == transfer.slot && transfer.layout.below(transfer.slot, in_file) == place.begin);
+    require(row.begin >= 0 && row.piece_bytes > 0 && row.end() < int64_t{1} << 62);
+    require(row.count == 1 || row.stride >= row.piece_bytes);
+    for (const int64_t place : {row.begin, row.end() - 1}) {
+      const int64_t in_file = transfer.layout.place_of(transfer.slot, place);
+      require(transfer.layout.slot_of(in_file) == transfer.slot && transfer.layout.below(transfer.slot, in_file) == place);
+    }
   }
 }
 

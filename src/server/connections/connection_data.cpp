@@ -6,6 +6,7 @@
 #include <asio/use_awaitable.hpp>
 #include <exception>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/hash.hpp"
@@ -35,9 +36,9 @@ struct Request {
   }
 };
 
-// So many places go to the object at once, however many a payload has, and so many ranges of other
-// servers are skipped. Then other connections have their turn.
-constexpr size_t kMostPlaces = 4096;
+// Rows and blocks between their pieces: so many go to the object at once, however many a payload
+// has. So many ranges of other servers are skipped. Then other connections have their turn.
+constexpr int64_t kMostBlocks = 4096;
 constexpr int64_t kMostLooks = 1 << 14;
 // The most memory that a decoded datatype takes per byte of its description, because lists
 // share sub-trees.
@@ -46,32 +47,33 @@ constexpr int64_t kSmallDescriptionBytes = 256;
 // From this size on a run is sent as it lies in the system's cache.
 constexpr int64_t kWorthViewBytes = int64_t{32} << 10;
 
-/// Gives places of a slot, in the request's order, up to where the slot's bytes end.
+/// Gives places of a slot as rows, in the request's order, up to where the slot's bytes end.
 class Places {
  public:
   Places(const Request& request, int64_t end)
       : walk_(request.region, request.transfer.layout, request.transfer.slot), end_(end) {}
-  bool done() const { return next_.empty() && walk_.done(); }
+  bool done() const { return next_.count == 0 && walk_.done(); }
 
   /// False when only another step() will tell whether there are more.
-  bool settled() const { return done() || !next_.empty(); }
+  bool settled() const { return done() || next_.count > 0; }
 
-  /// Moves at most `bytes` by one call of move(places), fewer when that would take long. Sets
+  /// Moves at most `bytes` by one call of move(rows), fewer when that would take long. Sets
   /// `*moved`.
   template <typename Move>
   Status step(int64_t bytes, int64_t* moved, Move move) {
     *moved = 0;
-    places_.clear();
+    rows_.clear();
     int64_t looks = kMostLooks;
+    int64_t blocks = kMostBlocks;
     find_next(looks);
-    while (*moved < bytes && !next_.empty() && places_.size() < kMostPlaces) {
-      const ByteRange now{next_.begin, std::min(next_.end, next_.begin + bytes - *moved)};
-      places_.push_back(now);
-      *moved += now.size();
-      next_.begin = now.end;
+    while (*moved < bytes && next_.count > 0 && blocks > 0) {
+      const PieceRow now = take(bytes - *moved, blocks);
+      append(rows_, now);
+      *moved += now.bytes();
+      blocks -= 1 + (now.count - 1) * now.stride / kBlockBytes;
       find_next(looks);
     }
-    return places_.empty() ? Status() : move(std::span<const ByteRange>(places_));
+    return rows_.empty() ? Status() : move(std::span<const PieceRow>(rows_));
   }
 
   /// The next place, if it is as long as `least`, and at most `most` of it; otherwise empty, and
@@ -79,27 +81,70 @@ class Places {
   ByteRange take_long(int64_t least, int64_t most) {
     int64_t looks = kMostLooks;
     find_next(looks);
-    ByteRange taken;
-    if (next_.size() >= least) {
-      taken = {next_.begin, std::min(next_.end, next_.begin + most)};
-      next_.begin = taken.end;
-      find_next(looks);
+    if (next_.count == 0 || next_.piece_bytes - used_ < least) {
+      return {};
     }
-    return taken;
+    const PieceRow taken = take(std::min(most, next_.piece_bytes - used_), kMostBlocks);
+    find_next(looks);
+    return {taken.begin, taken.end()};
   }
 
  private:
   void find_next(int64_t& looks) {
-    while (next_.empty() && !walk_.done() && looks > 0) {
-      next_ = walk_.next(INT64_MAX, &looks);
-      next_.end = std::min(next_.end, std::max(next_.begin, end_));
+    if (next_.count == 0) {
+      next_ = std::exchange(rest_, {});
     }
+    while (next_.count == 0 && !walk_.done() && looks > 0) {
+      next_ = walk_.next(&looks);
+      if (next_.count > 0 && next_.end() > end_) {
+        cut_at_end();
+      }
+    }
+  }
+
+  /// Only one of a row's pieces can lie across the end.
+  void cut_at_end() {
+    const int64_t room = std::max<int64_t>(end_ - next_.begin, 0);
+    const int64_t begun = next_.count == 1 ? int64_t{room > 0} : (room + next_.stride - 1) / next_.stride;
+    next_.count = std::min(next_.count, begun);
+    if (const int64_t over = next_.count > 0 ? next_.end() - end_ : 0; over > 0) {
+      --next_.count;
+      rest_ = {next_.begin + next_.count * next_.stride, next_.piece_bytes - over, 0, 1};
+    }
+    if (next_.count == 0) {
+      next_ = std::exchange(rest_, {});
+    }
+  }
+
+  /// Whole pieces, or a part of one: at most `most` bytes, over at most `blocks` blocks.
+  PieceRow take(int64_t most, int64_t blocks) {
+    if (used_ > 0 || most < next_.piece_bytes) {
+      const PieceRow part{next_.begin + used_, std::min(most, next_.piece_bytes - used_), 0, 1};
+      used_ += part.piece_bytes;
+      if (used_ == next_.piece_bytes) {
+        drop(1);
+      }
+      return part;
+    }
+    PieceRow now = next_;
+    if (now.count > 1) {
+      now.count = std::min({now.count, most / now.piece_bytes, 1 + blocks * kBlockBytes / now.stride});
+    }
+    drop(now.count);
+    return now;
+  }
+  void drop(int64_t pieces) {
+    next_.begin += pieces * next_.stride;
+    next_.count -= pieces;
+    used_ = 0;
   }
 
   wire::SlotWalk walk_;
   int64_t end_;
-  ByteRange next_;
-  std::vector<ByteRange> places_;
+  PieceRow next_;
+  int64_t used_ = 0;  // bytes of the first of them
+  PieceRow rest_;     // the piece behind them that the end has cut
+  std::vector<PieceRow> rows_;
 };
 
 /// The run as it lies in the system's cache; none when it is empty, or must be read.
@@ -111,7 +156,7 @@ Status view_of(Object* object, ByteRange run, std::optional<Object::View>& view)
   return {};
 }
 
-/// Moves `bytes` of data, or as many as there are places for, by calls of move(places, offset among
+/// Moves `bytes` of data, or as many as there are places for, by calls of move(rows, offset among
 /// these bytes). Sets `*moved`. Afterwards it is known whether there are more places.
 template <typename Move>
 asio::awaitable<Status> move_all(Stream& stream, Places& places, int64_t bytes, int64_t* moved, Move move) {
@@ -119,7 +164,7 @@ asio::awaitable<Status> move_all(Stream& stream, Places& places, int64_t bytes, 
   while (true) {
     int64_t now = 0;
     const Status outcome =
-        places.step(bytes - *moved, &now, [&](std::span<const ByteRange> some) { return move(some, *moved); });
+        places.step(bytes - *moved, &now, [&](std::span<const PieceRow> some) { return move(some, *moved); });
     *moved += now;
     if (!outcome.ok() || places.done() || (*moved == bytes && places.settled())) {
       co_return outcome;
@@ -169,7 +214,7 @@ asio::awaitable<void> Connection::write_data(std::byte* buffer) {
       int64_t moved = 0;
       outcome = co_await move_all(
           stream_, *places, header_.payload_bytes, &moved,
-          [&](std::span<const ByteRange> some, int64_t offset) { return object->write(some, buffer + offset); });
+          [&](std::span<const PieceRow> some, int64_t offset) { return object->write(some, buffer + offset); });
       shared_->counters.written_bytes += moved;
       if (outcome.ok() && moved != header_.payload_bytes) {
         outcome = Status(ErrorCode::kFormat, "more data than the request names");
@@ -229,13 +274,14 @@ asio::awaitable<void> Connection::read_data(std::byte* buffer) {
     outcome = view_of(object.get(), run, view);
     int64_t bytes = run.size();
     if (outcome.ok() && view == std::nullopt && !run.empty()) {
-      outcome = object->read({&run, 1}, buffer);
+      const PieceRow whole{run.begin, run.size(), 0, 1};
+      outcome = object->read({&whole, 1}, buffer);
     }
     if (outcome.ok()) {
       // The rest of the payload; after a run only what tells whether there is more.
       const int64_t rest = run.empty() ? static_cast<int64_t>(wire::kMaxPayloadBytes) : 0;
       int64_t moved = 0;
-      outcome = co_await move_all(stream_, places, rest, &moved, [&](std::span<const ByteRange> some, int64_t offset) {
+      outcome = co_await move_all(stream_, places, rest, &moved, [&](std::span<const PieceRow> some, int64_t offset) {
         return object->read(some, buffer + offset);
       });
       bytes += moved;

@@ -2,6 +2,7 @@
 // from the file.
 #pragma once
 
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -25,6 +26,19 @@ inline int64_t block_end(int64_t bytes) {
 
 inline int64_t now_s() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+inline constexpr int64_t kSecondNs = 1000000000;
+
+inline int64_t ns_of(const timespec& time) {
+  return int64_t{time.tv_sec} * kSecondNs + time.tv_nsec;
+}
+
+/// The time as file systems note it.
+inline int64_t file_time_ns() {
+  timespec now = {};
+  clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return ns_of(now);
 }
 
 /// Moves data to or from a run until all are moved. A read stops at the end of the file.

@@ -8,6 +8,8 @@
 #include <array>
 #include <cstring>
 
+#include "base/byte_range.hpp"
+
 namespace stria::server {
 
 namespace {
@@ -16,6 +18,7 @@ __extension__ using Wide = unsigned __int128;
 
 constexpr int64_t kWords = kBlockBytes / kSumWordBytes;
 constexpr uint64_t kPrime = (uint64_t{1} << 61) - 1;
+constexpr int64_t kLoopBytes = 64;
 constexpr int kKeyBits = 55;  // 64 and 55 bits for a product, 9 for the number of words: 128
 
 // SplitMix64 (Steele, Lea and Flood 2014) of the words' numbers; odd, so that none is zero.
@@ -116,27 +119,96 @@ bool has_vectors() {
 }
 #endif
 
-uint64_t product(const std::byte* from, const uint64_t* keys, int64_t words) {
+Wide product(const std::byte* from, const uint64_t* keys, int64_t words) {
 #if defined(__x86_64__)
   if (words >= kLeastVectorWords && has_vectors()) {
-    return reduce(product_by_vectors(from, keys, words));
+    return product_by_vectors(from, keys, words);
   }
 #endif
-  return reduce(product_by_words(from, keys, words));
+  return product_by_words(from, keys, words);
+}
+
+const uint64_t* keys_at(int64_t begin) {
+  return kKeys.data() + begin / kSumWordBytes;
 }
 
 }  // namespace
 
 uint64_t sum_of_block(const std::byte* block) {
-  return product(block, kKeys.data(), kWords);
+  return reduce(product(block, kKeys.data(), kWords));
 }
 
 uint64_t sum_of_part(std::span<const std::byte> bytes, int64_t begin) {
-  return product(bytes.data(), kKeys.data() + begin / kSumWordBytes, static_cast<int64_t>(bytes.size()) / kSumWordBytes);
+  return reduce(product(bytes.data(), keys_at(begin), static_cast<int64_t>(bytes.size()) / kSumWordBytes));
 }
 
 uint64_t changed_sum(uint64_t sum, uint64_t before, uint64_t after) {
   return reduce(Wide{sum} + kPrime - before + after);
+}
+
+// A few numbers to a piece are the common case.
+void SumChange::add(int64_t begin, const PieceRow& row, const std::byte* data) {
+  const bool whole = (begin | row.stride | row.piece_bytes) % kSumWordBytes == 0;
+  if (whole && row.piece_bytes <= kLoopBytes) {
+    Wide before = before_;
+    Wide after = after_;
+    for (int64_t i = 0; i < row.count; ++i) {
+      const int64_t end = begin + row.piece_bytes;
+      for (int64_t at = begin; at < end; at += kSumWordBytes, data += kSumWordBytes) {
+        const Wide key = *keys_at(at);
+        before += key * word_at(block_ + at);
+        after += key * word_at(data);
+      }
+      begin += row.stride;
+    }
+    before_ = before;
+    after_ = after;
+    return;
+  }
+  for (int64_t i = 0; i < row.count; ++i) {
+    add_piece(begin + i * row.stride, data + i * row.piece_bytes, row.piece_bytes);
+  }
+}
+
+void SumChange::add_piece(int64_t begin, const std::byte* data, int64_t bytes) {
+  const int64_t end = begin + bytes;
+  const int64_t first = align_up(begin, kSumWordBytes);
+  const int64_t last = align_down(end, kSumWordBytes);
+  if (first > begin) {
+    add_part_of_word(begin, data, std::min(first, end) - begin);
+  }
+  if (first < last) {
+    before_ += product(block_ + first, keys_at(first), (last - first) / kSumWordBytes);
+    after_ += product(data + (first - begin), keys_at(first), (last - first) / kSumWordBytes);
+  }
+  if (last >= first && last < end) {
+    add_part_of_word(last, data + (last - begin), end - last);
+  }
+}
+
+/// Several pieces may each write a part of a word.
+void SumChange::add_part_of_word(int64_t begin, const std::byte* data, int64_t bytes) {
+  const int64_t word = begin / kSumWordBytes;
+  if (word != open_) {
+    add_open_word();
+    open_ = word;
+    open_after_ = word_at(block_ + word * kSumWordBytes);
+  }
+  std::memcpy(reinterpret_cast<std::byte*>(&open_after_) + begin % kSumWordBytes, data, static_cast<size_t>(bytes));
+}
+
+void SumChange::add_open_word() {
+  if (open_ >= 0) {
+    const Wide key = kKeys[static_cast<size_t>(open_)];
+    before_ += key * word_at(block_ + open_ * kSumWordBytes);
+    after_ += key * open_after_;
+    open_ = -1;
+  }
+}
+
+uint64_t SumChange::apply_to(uint64_t sum) {
+  add_open_word();
+  return changed_sum(sum, reduce(before_), reduce(after_));
 }
 
 }  // namespace stria::server

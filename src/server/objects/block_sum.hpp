@@ -17,6 +17,8 @@
 #include <cstdint>
 #include <span>
 
+#include "base/piece_row.hpp"
+
 namespace stria::server {
 
 inline constexpr int64_t kBlockBytes = 4096;
@@ -31,6 +33,28 @@ uint64_t sum_of_part(std::span<const std::byte> bytes, int64_t begin);
 
 /// The sum of a block when a part of it that added `before` adds `after`.
 uint64_t changed_sum(uint64_t sum, uint64_t before, uint64_t after);
+
+/// What becomes of the sum of a block when pieces of it are written, which ascend without overlap.
+class SumChange {
+ public:
+  /// `block` has the bytes of before.
+  explicit SumChange(const std::byte* block) : block_(block) {}
+  /// The row's pieces become `data`. The first lies at `begin` of the block.
+  void add(int64_t begin, const PieceRow& row, const std::byte* data);
+  uint64_t apply_to(uint64_t sum);
+
+ private:
+  __extension__ using Wide = unsigned __int128;
+  void add_piece(int64_t begin, const std::byte* data, int64_t bytes);
+  void add_part_of_word(int64_t begin, const std::byte* data, int64_t bytes);
+  void add_open_word();
+
+  const std::byte* block_;
+  Wide before_ = 0;
+  Wide after_ = 0;
+  int64_t open_ = -1;  // the word of which a part was written last
+  uint64_t open_after_ = 0;
+};
 
 /// A block's sums: both the same, or those of before and after a write under way.
 struct BlockSum {

@@ -89,5 +89,36 @@ TEST(BlockSum, FollowsChangesOfParts) {
   }
 }
 
+// Pieces that ascend, also several in a word, and long ones.
+TEST(BlockSum, FollowsPiecesOfAnySizeAndStride) {
+  std::mt19937_64 random(4);
+  const auto up_to = [&](int64_t most) { return 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(most)); };
+  Content content = random_content(random);
+  for (int round = 0; round < 2000; ++round) {
+    const Content other = random_content(random);
+    SumChange change(content.data());
+    Content changed = content;
+    const std::byte* data = other.data();
+    const int64_t unit = round % 2 == 0 ? 8 : up_to(3);
+    const int64_t longest = round % 3 == 0 ? 2000 / unit : 4;
+    int64_t at = unit * (up_to(20) - 1);
+    while (true) {
+      const int64_t bytes = unit * up_to(longest);
+      const PieceRow row{at, bytes, bytes + unit * (up_to(10) - 1), up_to(20)};
+      if (row.end() > kBlockBytes) {
+        break;
+      }
+      change.add(at, row, data);
+      for (int64_t i = 0; i < row.count; ++i, data += bytes) {
+        std::memcpy(changed.data() + at + i * row.stride, data, static_cast<size_t>(bytes));
+      }
+      at = row.end() + unit * (up_to(4) - 1);
+    }
+    const uint64_t sum = change.apply_to(sum_of_block(content.data()));
+    ASSERT_EQ(sum, sum_of_block(changed.data())) << "round " << round;
+    content = changed;
+  }
+}
+
 }  // namespace
 }  // namespace stria::server

@@ -16,6 +16,7 @@
 // object is first written. Layout: docs/formats/store.md.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -25,6 +26,7 @@
 #include <string>
 
 #include "server/objects/block_sum.hpp"
+#include "server/objects/guarded_copy.hpp"
 #include "stria/status.hpp"
 
 namespace stria::server {
@@ -49,6 +51,14 @@ class BlockSums {
   Status load(int64_t first, std::span<BlockSum> sums);
   /// \pre reserve() covers them
   Status store(int64_t first, std::span<const BlockSum> sums);
+  /// Calls copy(BlockSum&) with the block's sum as it is mapped, guarded (guarded_copy.hpp). False
+  /// when it isn't mapped, or a page could not be used.
+  template <typename Copy>
+  bool in_place(int64_t block, const Copy& copy) {
+    const std::shared_lock lock(map_mutex_);
+    auto run = [&] { copy(map_[block]); };
+    return block < std::min(room_, mapped_) && guarded_copy(run);
+  }
   /// Drops all blocks from number `blocks` on.
   Status cut(int64_t blocks);
   Status sync();

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/copy_piece.hpp"
+#include "datatype/pack_kernels.hpp"
 #include "server/objects/block_content.hpp"
 #include "server/objects/guarded_copy.hpp"
 
@@ -31,8 +31,8 @@ using Mode = BlockLocks::Mode;
 /// Copies the pieces out of their block, and returns the block's sum.
 uint64_t take_pieces(const Part& part, const std::byte* block) {
   const uint64_t sum = sum_of_block(block);
-  for (const Piece& piece : part.pieces) {
-    copy_piece(piece.data, block + piece.range.begin % kBlockBytes, static_cast<size_t>(piece.range.size()));
+  for (const auto& [row, data] : part.pieces) {
+    pack::gather_pieces(block + row.begin % kBlockBytes, row.stride, row.piece_bytes, row.count, data);
   }
   return sum;
 }
@@ -49,6 +49,7 @@ Object::Object(std::string path, int descriptor, std::unique_ptr<BlockSums> sums
 
 Object::~Object() {
   rest(true);
+  keep_time_of_change();
   if (map_ != nullptr) {
     munmap(map_, static_cast<size_t>(map_bytes_));
   }
@@ -87,15 +88,23 @@ bool Object::map(int64_t end) {
   return true;
 }
 
-/// True when the places are small, and lie within the object and its mapping.
-bool Object::worth_mapping(std::span<const ByteRange> places) {
-  int64_t end = 0;
+bool Object::are_short(std::span<const PieceRow> rows) {
   int64_t bytes = 0;
-  for (const ByteRange& place : places) {
-    end = std::max(end, place.end);
-    bytes += place.size();
+  int64_t pieces = 0;
+  for (const PieceRow& row : rows) {
+    bytes += row.bytes();
+    pieces += row.count;
   }
-  if (bytes >= kWorthCallBytes * static_cast<int64_t>(places.size()) || bytes == 0 || end > bytes_.load()) {
+  return bytes < kWorthCallBytes * pieces;
+}
+
+/// True when the pieces are short, and lie within the object and its mapping.
+bool Object::worth_mapping(std::span<const PieceRow> rows) {
+  int64_t end = 0;
+  for (const PieceRow& row : rows) {
+    end = std::max(end, row.end());
+  }
+  if (end > bytes_.load() || !are_short(rows)) {
     return false;
   }
   {
@@ -126,10 +135,10 @@ Status Object::get_block(int64_t block, std::byte* content) {
   return get({block * kBlockBytes, (block + 1) * kBlockBytes}, false, content);
 }
 
-Status Object::read(std::span<const ByteRange> places, std::byte* data) {
+Status Object::read(std::span<const PieceRow> rows, std::byte* data) {
   const std::shared_lock lock(size_mutex_);
-  const bool mapped = worth_mapping(places);
-  Parts parts(places, data);
+  const bool mapped = worth_mapping(rows);
+  Parts parts(rows, data);
   for (Part part; parts.next(part);) {
     STRIA_RETURN_IF_ERROR(part.pieces.empty() ? read_run(part.run) : read_pieces(part, mapped));
   }
@@ -140,9 +149,9 @@ Status Object::read_pieces(const Part& part, bool mapped) {
   const int64_t block = part.block();
   const BlockLocks::Guard guard(locks_, block, block + 1, Mode::kShared);
   BlockSum sum;
-  STRIA_RETURN_IF_ERROR(sums_->load(block, {&sum, 1}));
   uint64_t found = 0;
-  if (!mapped || !read_mapped(part, &found)) {
+  if (!mapped || !read_mapped(part, &sum, &found)) {
+    STRIA_RETURN_IF_ERROR(sums_->load(block, {&sum, 1}));
     alignas(64) Content content;
     STRIA_RETURN_IF_ERROR(get_block(block, content.data()));
     found = take_pieces(part, content.data());
@@ -152,15 +161,17 @@ Status Object::read_pieces(const Part& part, bool mapped) {
 
 /// The same from the mapping, where nobody writes as long as the block is locked. False when a page
 /// can't be read.
-bool Object::read_mapped(const Part& part, uint64_t* found) {
+bool Object::read_mapped(const Part& part, BlockSum* sum, uint64_t* found) {
   const std::shared_lock lock(map_mutex_);
-  auto copy = [&] { *found = take_pieces(part, map_ + part.block() * kBlockBytes); };
-  return guarded_copy(copy);
+  return sums_->in_place(part.block(), [&](const BlockSum& stored) {
+    *sum = stored;
+    *found = take_pieces(part, map_ + part.block() * kBlockBytes);
+  });
 }
 
 // Whole blocks are read to where they belong, and compared there. Of the blocks at the ends, the
 // rest is read to another place.
-Status Object::read_run(const Piece& run) {
+Status Object::read_run(const Run& run) {
   const int64_t first = run.range.begin / kBlockBytes;
   const int64_t end = block_end(run.range.end);
   std::vector<BlockSum> sums(static_cast<size_t>(end - first));
@@ -240,6 +251,7 @@ Status Object::reserve(int64_t bytes) {
 Status Object::sync() {
   const std::lock_guard lock(sync_mutex_);
   unsynced_ = false;
+  keep_time_of_change();
   int result = 0;
   do {
     result = fdatasync(descriptor_);
@@ -265,10 +277,22 @@ void Object::rest(bool at_once) {
   }
 }
 
-wire::Extent Object::extent() const {
+int64_t Object::modified_ns() const {
   struct stat details = {};
   fstat(descriptor_, &details);
-  return {bytes(), int64_t{details.st_mtim.tv_sec} * 1000000000 + details.st_mtim.tv_nsec};
+  return ns_of(details.st_mtim);
+}
+
+// The file system takes a page's first change for one of the file, and not the later ones.
+void Object::keep_time_of_change() {
+  if (const int64_t stored = stored_ns_; stored > modified_ns()) {
+    const timespec times[2] = {{0, UTIME_OMIT}, {stored / kSecondNs, stored % kSecondNs}};
+    futimens(descriptor_, times);
+  }
+}
+
+wire::Extent Object::extent() const {
+  return {bytes(), std::max(modified_ns(), stored_ns_.load())};
 }
 
 }  // namespace stria::server

@@ -3,12 +3,12 @@
 // Problem: a small piece costs a microsecond by a system call, and nanoseconds by a copy through a
 // mapping. But a mapping raises a signal where a call returns an error (full disk, bad disk, a file
 // cut meanwhile). And a disk must give back what was written to it.
-// Method: pieces within the file that are small on average are copied through a mapping that is
-// kept. A guard turns the signal into a failure; the pieces then go by system calls, which say why.
-// All other pieces, and those that make the file longer, go by pread and pwrite. Long runs that are
-// read are sent from another mapping, without a copy (View). Each block that is touched is locked,
-// and what is read is compared with its sum. When a part of a block is written, its sum is updated
-// by the words that change.
+// Method: pieces that are small on average are copied through a mapping that is kept, after the
+// file was made long enough. A guard turns the signal into a failure; the pieces then go by system
+// calls, which say why. All other pieces go by pread and pwrite. Long runs that are read are sent
+// from another mapping, without a copy (View). Each block that is touched is locked, and what is
+// read is compared with its sum. When a part of a block is written, its sum is updated by the words
+// that change. Regular pieces of a block are moved by one loop.
 // Cost: one system call per run of neighbours, or one copy per piece; a multiplication for each 8
 // bytes, two where only a part of a block is written, and one for each 8 bytes of a block of which
 // a part is read.
@@ -42,13 +42,13 @@ class Object {
   ~Object();
 
   int64_t bytes() const { return bytes_.load(); }
-  /// Writes the packed data to the places, which grow the object where they lie beyond its end. A
+  /// Writes the packed data to the pieces, which grow the object where they lie beyond its end. A
   /// block that is damaged stays so when a part of it is written. kCorrupted when a part is written
-  /// of a block in doubt.
-  Status write(std::span<const ByteRange> places, const std::byte* data);
-  /// Reads the places; what lies beyond the end, since somebody cut the object meanwhile, is zero.
-  /// kCorrupted when a block is damaged.
-  Status read(std::span<const ByteRange> places, std::byte* data);
+  /// of a block in doubt. \pre no piece is empty, and those of a row ascend without overlap
+  Status write(std::span<const PieceRow> rows, const std::byte* data);
+  /// Reads the pieces; what lies beyond the end, since somebody cut the object meanwhile, is zero.
+  /// kCorrupted when a block is damaged. \pre as write()
+  Status read(std::span<const PieceRow> rows, std::byte* data);
 
   /// Bytes as they lie in the system's cache, compared with their sums a moment ago. A write may
   /// change them at any time; then they no longer have their hash, which their receiver checks.
@@ -76,12 +76,12 @@ class Object {
   void rest(bool at_once);
 
  private:
-  Status write_run(const Piece& run);
+  Status write_run(const Run& run);
   Status write_pieces(const Part& part, bool mapped);
-  Status read_run(const Piece& run);
+  Status read_run(const Run& run);
   Status read_pieces(const Part& part, bool mapped);
-  bool read_mapped(const Part& part, uint64_t* found);
-  Status new_sums(const Piece& run, std::span<BlockSum> sums, std::span<BlockSum> settled);
+  bool read_mapped(const Part& part, BlockSum* sum, uint64_t* found);
+  Status new_sums(const Run& run, std::span<BlockSum> sums, std::span<BlockSum> settled);
   /// Scrubs that follow each other from the first block on, whoever asks for them.
   struct Pass {
     int64_t next = 0;
@@ -95,11 +95,13 @@ class Object {
   struct Flight {
     BlockSum sum;
     bool known = false;
-    bool sparse = false;  ///< the content has the pieces, and not what is between them
   };
   /// For pieces of one block, of which some stays: puts them into `content`, with what is between
   /// them.
-  Result<Flight> prepare(std::span<const Piece> pieces, const BlockSum& stored, bool mapped, std::byte* content);
+  Result<Flight> prepare(std::span<const Pieces> pieces, const BlockSum& stored, bool mapped, std::byte* content);
+  /// For pieces of one block that ascend without overlap: by stores to the mappings alone. False
+  /// when it could not be done; part of it may be done then, and the block in flight.
+  bool write_in_place(std::span<const Pieces> pieces);
   /// Bytes of the file, zero beyond its end.
   Status get(ByteRange range, bool mapped, std::byte* to);
   /// All bytes of a block.
@@ -107,13 +109,16 @@ class Object {
   Status put(ByteRange range, const std::byte* data);
   void settle(int64_t first, std::span<BlockSum> sums);
   Status mismatch(int64_t block, const BlockSum& sum) const;
-  bool worth_mapping(std::span<const ByteRange> places);
+  static bool are_short(std::span<const PieceRow> rows);
+  bool worth_mapping(std::span<const PieceRow> rows);
   bool map(int64_t end);
-  bool copy_pieces(std::span<const Piece> pieces, std::byte* content, bool writes);
   bool copy_mapped(int64_t offset, std::byte* data, size_t bytes, bool writes);
   Status error(const char* operation, int error_number) const;
   Status begin_change(int64_t end);
+  Status grow(int64_t end);
   std::shared_ptr<const Mapping> mapping_of(int64_t end);
+  int64_t modified_ns() const;
+  void keep_time_of_change();
 
   std::string path_;
   int descriptor_;
@@ -130,6 +135,7 @@ class Object {
   Pass pass_;
   std::mutex pass_mutex_;
   std::atomic<int64_t> last_change_s_ = 0;
+  std::atomic<int64_t> stored_ns_ = 0;  // when the mapping was written last
   std::mutex view_mutex_;
   std::shared_ptr<const Mapping> view_map_;
   std::atomic<uint64_t> changes_ = 0;  // counted with the block locked, before its bytes change

@@ -83,12 +83,16 @@ class ObjectTest : public ::testing::Test {
     for (std::byte& byte : model_) {
       byte = static_cast<std::byte>(random() >> 30);
     }
-    const ByteRange all{0, bytes};
-    STRIA_EXPECT_OK(object_->write({&all, 1}, model_.data()));
+    STRIA_EXPECT_OK(write_range({0, bytes}, model_.data()));
+  }
+  Status write_range(ByteRange range, const std::byte* data) {
+    const PieceRow row{range.begin, range.size(), 0, 1};
+    return object_->write({&row, 1}, data);
   }
   Status read(ByteRange range, Bytes& bytes) {
     bytes.assign(static_cast<size_t>(range.size()), std::byte{0xEE});
-    return object_->read({&range, 1}, bytes.data());
+    const PieceRow row{range.begin, range.size(), 0, 1};
+    return object_->read({&row, range.empty() ? size_t{0} : size_t{1}}, bytes.data());
   }
   void check_all() {
     ASSERT_EQ(object_->bytes(), static_cast<int64_t>(model_.size()));
@@ -139,6 +143,20 @@ TEST_F(ObjectTest, TheFirstSyncAfterAKillSyncsTheFolderOfNamesThatTheServerHadMa
   EXPECT_EQ(synced_directories, (std::vector<std::string>{folder, folder})) << "a new name";
 }
 
+TEST_F(ObjectTest, EachShortWriteChangesTheTime) {
+  const std::byte one{1};
+  int64_t before = 0;
+  for (int round = 0; round < 3; ++round) {  // a page that is mapped and dirty already
+    STRIA_EXPECT_OK(write_range({10, 11}, &one));
+    const int64_t now = object_->extent().modified_ns;
+    EXPECT_GT(now, before) << "round " << round;
+    before = now;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // clocks of files are coarse
+  }
+  open();
+  EXPECT_EQ(object_->extent().modified_ns, before);
+}
+
 // What is sent from the system's cache: compared with its sums, and not used after a write between.
 TEST_F(ObjectTest, ViewsAreWhatWasWrittenUntilTheNextWrite) {
   fill(300000, 11);
@@ -172,7 +190,7 @@ TEST_F(ObjectTest, ViewsFindDamage) {
   EXPECT_FALSE(object_->view({0, 49152}).value().has_value());
 }
 
-/// Places that are sorted or not, dense, sparse, long, beyond the end; without overlap.
+/// Places that are sorted or not, dense, sparse, regular, long, beyond the end; without overlap.
 std::vector<ByteRange> random_places(std::mt19937_64& random, int64_t end) {
   const auto up_to = [&](int64_t most) { return static_cast<int64_t>(random() % static_cast<uint64_t>(most)); };
   std::vector<ByteRange> places;
@@ -180,6 +198,16 @@ std::vector<ByteRange> random_places(std::mt19937_64& random, int64_t end) {
   int64_t at = up_to(end + 20000);
   for (int64_t i = 1 + up_to(40); i > 0; --i) {
     at += random() % 3 == 0 ? 0 : up_to(random() % 4 == 0 ? 9000 : 30);
+    if (random() % 4 == 0) {  // a row, also of whole words
+      const int64_t unit = random() % 2 == 0 ? 8 : 1;
+      at = align_up(at, unit);
+      const int64_t bytes = unit * (1 + up_to(random() % 2 == 0 ? 3 : 200));
+      const int64_t gap = unit * up_to(random() % 2 == 0 ? 20 : 900);
+      for (int64_t j = up_to(100); j > 0; --j) {
+        places.push_back({at, at + bytes});
+        at += bytes + gap;
+      }
+    }
     places.push_back({at, at + 1 + up_to(longest)});
     at = places.back().end;
   }
@@ -187,6 +215,14 @@ std::vector<ByteRange> random_places(std::mt19937_64& random, int64_t end) {
     std::shuffle(places.begin(), places.end(), random);
   }
   return places;
+}
+
+std::vector<PieceRow> rows_of(const std::vector<ByteRange>& places) {
+  std::vector<PieceRow> rows;
+  for (const ByteRange& place : places) {
+    append(rows, {place.begin, place.size(), 0, 1});
+  }
+  return rows;
 }
 
 TEST_F(ObjectTest, RandomWorkMatchesTheModel) {
@@ -205,7 +241,7 @@ TEST_F(ObjectTest, RandomWorkMatchesTheModel) {
       }
       storage::testing::AlignedBytes data(static_cast<size_t>(bytes));
       data.fill_random(random);
-      STRIA_EXPECT_OK(object_->write(places, data.data()));
+      STRIA_EXPECT_OK(object_->write(rows_of(places), data.data()));
       model_.resize(static_cast<size_t>(most));
       const std::byte* from = data.data();
       for (const ByteRange& place : places) {
@@ -213,7 +249,7 @@ TEST_F(ObjectTest, RandomWorkMatchesTheModel) {
         from += place.size();
       }
       Bytes back(static_cast<size_t>(bytes));
-      STRIA_EXPECT_OK(object_->read(places, back.data()));
+      STRIA_EXPECT_OK(object_->read(rows_of(places), back.data()));
       ASSERT_EQ(std::memcmp(back.data(), data.data(), back.size()), 0);
     } else if (choice < 8) {
       const auto bytes = static_cast<int64_t>(random() % static_cast<uint64_t>(end + 30000));
@@ -264,13 +300,13 @@ TEST_F(ObjectTest, EveryFlippedByteIsFound) {
     // Writing a part of the block, even the damaged part, doesn't make the rest good.
     for (const int64_t begin : {block * kBlockBytes, at}) {
       const ByteRange part{begin, begin + 1};
-      STRIA_EXPECT_OK(object_->write({&part, 1}, model_.data() + begin));
+      STRIA_EXPECT_OK(write_range(part, model_.data() + begin));
       EXPECT_EQ(read(part, bytes).code(), ErrorCode::kCorrupted);
       ASSERT_EQ(scrub().size(), 1u);
     }
     const ByteRange whole{block * kBlockBytes, (block + 1) * kBlockBytes};
     model_.resize(static_cast<size_t>(std::max<int64_t>(200001, whole.end)));
-    STRIA_EXPECT_OK(object_->write({&whole, 1}, model_.data() + whole.begin));
+    STRIA_EXPECT_OK(write_range(whole, model_.data() + whole.begin));
     check_all();
     EXPECT_TRUE(scrub().empty());
     STRIA_EXPECT_OK(object_->resize(0));
@@ -357,7 +393,7 @@ TEST_F(ObjectTest, AnObjectThatGrewShorterIsFound) {
 TEST_F(ObjectTest, HolesStayHoles) {
   const ByteRange far{int64_t{3} << 30, (int64_t{3} << 30) + 10};
   const Bytes data(10, std::byte{7});
-  STRIA_EXPECT_OK(object_->write({&far, 1}, data.data()));
+  STRIA_EXPECT_OK(write_range(far, data.data()));
   Bytes bytes;
   STRIA_EXPECT_OK(read({1 << 30, (1 << 30) + 100000}, bytes));
   EXPECT_TRUE(bytes == Bytes(100000, std::byte{0}));
@@ -416,7 +452,7 @@ TEST_F(PowerLoss, WhatWasSyncedIsThereAndWhatWasInFlightIsTold) {
       const Bytes data(5000, static_cast<std::byte>(write));
       const int64_t at = touched_from + static_cast<int64_t>(random() % 30000);
       const ByteRange place{at, at + 5000};
-      STRIA_EXPECT_OK(object_->write({&place, 1}, data.data()));
+      STRIA_EXPECT_OK(write_range(place, data.data()));
       remember();
     }
     object_ = nullptr;
@@ -487,7 +523,7 @@ TEST_F(PowerLoss, AcceptingBesideWritersTakesNothingFromThem) {
       for (int64_t at = parity * 1000; at + 1000 <= kBytes; at += 2000) {
         const Bytes data(1000, static_cast<std::byte>(random()));
         const ByteRange place{at, at + 1000};
-        STRIA_EXPECT_OK(object_->write({&place, 1}, data.data()));
+        STRIA_EXPECT_OK(write_range(place, data.data()));
         std::copy(data.begin(), data.end(), model_.begin() + at);
       }
     }
@@ -509,7 +545,7 @@ TEST_F(PowerLoss, AWriteThatAKillCutOffIsMadeGoodByItsRepetition) {
   const Bytes data(3000, std::byte{9});
   const ByteRange place{20000, 23000};
   remember();
-  STRIA_EXPECT_OK(object_->write({&place, 1}, data.data()));
+  STRIA_EXPECT_OK(write_range(place, data.data()));
   remember();
   for (const size_t cut : {0, 1, 1500, 2999, 3000}) {
     for (const bool repeats : {false, true}) {
@@ -529,7 +565,7 @@ TEST_F(PowerLoss, AWriteThatAKillCutOffIsMadeGoodByItsRepetition) {
       open();
       model_ = mixed;
       if (repeats) {
-        STRIA_EXPECT_OK(object_->write({&place, 1}, data.data()));
+        STRIA_EXPECT_OK(write_range(place, data.data()));
         std::copy(data.begin(), data.end(), model_.begin() + 20000);
       }
       const bool torn = !repeats && cut != 0 && cut != 3000;

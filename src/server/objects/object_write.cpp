@@ -2,10 +2,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <vector>
 
-#include "base/copy_piece.hpp"
+#include "datatype/pack_kernels.hpp"
 #include "server/objects/block_content.hpp"
 #include "server/objects/guarded_copy.hpp"
 #include "server/objects/object.hpp"
@@ -16,31 +17,47 @@ namespace {
 
 using Mode = BlockLocks::Mode;
 
-// A piece by itself costs as much as so many bytes that are summed with their neighbours.
-constexpr int64_t kWorthBytes = 192;
-
 /// Puts the pieces of one block where they belong in its content.
-void lay(std::span<const Piece> pieces, std::byte* content) {
-  for (const Piece& piece : pieces) {
-    copy_piece(content + piece.range.begin % kBlockBytes, piece.data, static_cast<size_t>(piece.range.size()));
+void lay(std::span<const Pieces> pieces, std::byte* content) {
+  for (const auto& [row, data] : pieces) {
+    pack::scatter_pieces(content + row.begin % kBlockBytes, row.stride, row.piece_bytes, row.count, data);
   }
+}
+
+bool ascend(std::span<const Pieces> pieces) {
+  for (size_t i = 1; i < pieces.size(); ++i) {
+    if (pieces[i].row.begin < pieces[i - 1].row.end()) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
 
-/// Copies between the mapping and a block's content: the words that the pieces touch, or what is
-/// written of them. False when it could not be done.
-bool Object::copy_pieces(std::span<const Piece> pieces, std::byte* content, bool writes) {
+// What a kill leaves half done, the client's repetition mends.
+bool Object::write_in_place(std::span<const Pieces> pieces) {
+  const int64_t block = pieces.front().row.begin / kBlockBytes;
   const std::shared_lock lock(map_mutex_);
-  auto copy = [&] {
-    for (const Piece& piece : pieces) {
-      const ByteRange words{align_down(piece.range.begin, kSumWordBytes), align_up(piece.range.end, kSumWordBytes)};
-      const ByteRange range = writes ? piece.range : words;
-      std::byte* const at = content + range.begin % kBlockBytes;
-      copy_piece(writes ? map_ + range.begin : at, writes ? at : map_ + range.begin, static_cast<size_t>(range.size()));
+  bool known = false;
+  const auto write = [&](BlockSum& sum) {
+    known = !sum.in_flight();
+    if (!known) {
+      return;
     }
+    std::byte* const content = map_ + block * kBlockBytes;
+    SumChange change(content);
+    for (const auto& [row, data] : pieces) {
+      change.add(row.begin % kBlockBytes, row, data);
+    }
+    const uint64_t next = change.apply_to(sum.now);
+    sum.next = next;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    lay(pieces, content);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    sum.now = next;
   };
-  return guarded_copy(copy);
+  return sums_->in_place(block, write) && known;
 }
 
 Status Object::put(ByteRange range, const std::byte* data) {
@@ -78,15 +95,34 @@ Status Object::begin_change(int64_t end) {
   return sums_->reserve(block_end(end));
 }
 
-Status Object::write(std::span<const ByteRange> places, const std::byte* data) {
-  const std::shared_lock lock(size_mutex_);
-  int64_t end = 0;
-  for (const ByteRange& place : places) {
-    end = std::max(end, place.end);
+// The object becomes longer before short pieces are written, so that they go through the mapping.
+Status Object::grow(int64_t end) {
+  const std::unique_lock nobody_writes(size_mutex_);
+  if (end > bytes_.load()) {
+    STRIA_RETURN_IF_ERROR(begin_change(end));
+    if (ftruncate(descriptor_, end) != 0) {
+      return error("write", errno);
+    }
+    bytes_ = end;
   }
+  return {};
+}
+
+Status Object::write(std::span<const PieceRow> rows, const std::byte* data) {
+  int64_t end = 0;
+  for (const PieceRow& row : rows) {
+    end = std::max(end, row.end());
+  }
+  if (end > bytes_.load() && are_short(rows)) {
+    STRIA_RETURN_IF_ERROR(grow(end));
+  }
+  const std::shared_lock lock(size_mutex_);
   STRIA_RETURN_IF_ERROR(begin_change(end));
-  const bool mapped = worth_mapping(places);
-  Parts parts(places, const_cast<std::byte*>(data));
+  const bool mapped = worth_mapping(rows);
+  if (mapped) {
+    stored_ns_ = file_time_ns();
+  }
+  Parts parts(rows, const_cast<std::byte*>(data));
   for (Part part; parts.next(part);) {
     STRIA_RETURN_IF_ERROR(part.pieces.empty() ? write_run(part.run) : write_pieces(part, mapped));
   }
@@ -96,8 +132,9 @@ Status Object::write(std::span<const ByteRange> places, const std::byte* data) {
 // The new sum follows from the old one and the words that change. The rest of the block isn't
 // looked at, and damage there is still found later. If a write was cut off, or may have been, the
 // whole block must fit one of its sums.
-Result<Object::Flight> Object::prepare(std::span<const Piece> pieces, const BlockSum& stored, bool mapped, std::byte* content) {
-  const int64_t block = pieces.front().range.begin / kBlockBytes;
+Result<Object::Flight> Object::prepare(std::span<const Pieces> pieces, const BlockSum& stored, bool mapped,
+                                       std::byte* content) {
+  const int64_t block = pieces.front().row.begin / kBlockBytes;
   const ByteRange whole{block * kBlockBytes, (block + 1) * kBlockBytes};
   if (stored.in_flight() || sums_->is_doubtful()) {
     STRIA_RETURN_IF_ERROR(get(whole, mapped, content));
@@ -109,42 +146,35 @@ Result<Object::Flight> Object::prepare(std::span<const Piece> pieces, const Bloc
     lay(pieces, content);
     const uint64_t after = sum_of_block(content);
     // Only its repetition mends a write that a kill cut off.
-    return sound || after == stored.next ? Flight{{sound ? before : stored.now, after}, true, false}
-                                         : Flight{stored, false, false};
+    return sound || after == stored.next ? Flight{{sound ? before : stored.now, after}, true} : Flight{stored, false};
   }
-  const ByteRange hull = hull_of(pieces);
-  const ByteRange words{align_down(hull.begin, kSumWordBytes), align_up(hull.end, kSumWordBytes)};
   BlockSum sum = stored;
-  const bool dense = static_cast<int64_t>(pieces.size()) * kWorthBytes > words.size();
-  const bool sparse = mapped && !dense && copy_pieces(pieces, content, false);
-  if (!sparse) {
-    STRIA_RETURN_IF_ERROR(get(words, mapped, content + words.begin % kBlockBytes));
-  }
-  const size_t at_once = dense ? pieces.size() : 1;
-  for (size_t i = 0; i < pieces.size(); i += at_once) {
-    const std::span<const Piece> some = pieces.subspan(i, at_once);
-    const ByteRange changed = hull_of(some);
-    const int64_t begin = align_down(changed.begin, kSumWordBytes) - whole.begin;
-    const int64_t end = align_up(changed.end, kSumWordBytes) - whole.begin;
-    const std::span<const std::byte> changing(content + begin, static_cast<size_t>(end - begin));
-    const uint64_t before = sum_of_part(changing, begin);
-    lay(some, content);
-    sum.next = changed_sum(sum.next, before, sum_of_part(changing, begin));
-  }
-  return Flight{sum, true, sparse};
+  const ByteRange hull = hull_of(pieces);
+  const int64_t begin = align_down(hull.begin, kSumWordBytes);
+  const std::span<std::byte> changing(content + begin % kBlockBytes,
+                                      static_cast<size_t>(align_up(hull.end, kSumWordBytes) - begin));
+  STRIA_RETURN_IF_ERROR(get({begin, begin + static_cast<int64_t>(changing.size())}, mapped, changing.data()));
+  const uint64_t before = sum_of_part(changing, begin % kBlockBytes);
+  lay(pieces, content);
+  sum.next = changed_sum(sum.next, before, sum_of_part(changing, begin % kBlockBytes));
+  return Flight{sum, true};
 }
 
 Status Object::write_pieces(const Part& part, bool mapped) {
   const int64_t block = part.block();
   const BlockLocks::Guard guard(locks_, block, block + 1, Mode::kExclusive);
   ++changes_;
+  const bool whole = part.pieces.front().row.piece_bytes == kBlockBytes;
+  if (mapped && !whole && !sums_->is_doubtful() && ascend(part.pieces) && write_in_place(part.pieces)) {
+    return {};
+  }
   BlockSum stored;
   STRIA_RETURN_IF_ERROR(sums_->load(block, {&stored, 1}));
   alignas(64) Content content;
   Flight flight;
-  if (part.pieces.front().range.size() == kBlockBytes) {
+  if (whole) {
     lay(part.pieces, content.data());
-    flight = {{stored.now, sum_of_block(content.data())}, true, false};
+    flight = {{stored.now, sum_of_block(content.data())}, true};
   } else {
     STRIA_ASSIGN_OR_RETURN(flight, prepare(part.pieces, stored, mapped, content.data()));
   }
@@ -153,14 +183,8 @@ Status Object::write_pieces(const Part& part, bool mapped) {
   }
   const ByteRange hull = hull_of(part.pieces);
   std::byte* const from = content.data() + hull.begin % kBlockBytes;
-  const bool written = mapped && (flight.sparse ? copy_pieces(part.pieces, content.data(), true)
-                                                : copy_mapped(hull.begin, from, static_cast<size_t>(hull.size()), true));
-  if (!written) {
-    Status outcome = flight.sparse ? Status() : put(hull, from);
-    for (size_t i = 0; flight.sparse && outcome.ok() && i < part.pieces.size(); ++i) {
-      outcome = put(part.pieces[i].range, part.pieces[i].data);
-    }
-    if (!outcome.ok()) {
+  if (!mapped || !copy_mapped(hull.begin, from, static_cast<size_t>(hull.size()), true)) {
+    if (const Status outcome = put(hull, from); !outcome.ok()) {
       settle(block, {&flight.sum, 1});
       return outcome;
     }
@@ -171,13 +195,13 @@ Status Object::write_pieces(const Part& part, bool mapped) {
 
 /// Sets the blocks' sums for the time while the run is written (`sums`, before as stored)
 /// and afterwards.
-Status Object::new_sums(const Piece& run, std::span<BlockSum> sums, std::span<BlockSum> settled) {
+Status Object::new_sums(const Run& run, std::span<BlockSum> sums, std::span<BlockSum> settled) {
   const int64_t first = run.range.begin / kBlockBytes;
   Content content;
   for (size_t i = 0; i < sums.size(); ++i) {
     const int64_t begin = (first + static_cast<int64_t>(i)) * kBlockBytes;
     const ByteRange range = intersect(run.range, {begin, begin + kBlockBytes});
-    const Piece part{range, run.data + (range.begin - run.range.begin)};
+    const Pieces part{{range.begin, range.size(), 0, 1}, run.data + (range.begin - run.range.begin)};
     if (range.size() == kBlockBytes) {
       sums[i].next = sum_of_block(part.data);
       settled[i] = {sums[i].next, sums[i].next};
@@ -190,7 +214,7 @@ Status Object::new_sums(const Piece& run, std::span<BlockSum> sums, std::span<Bl
   return {};
 }
 
-Status Object::write_run(const Piece& run) {
+Status Object::write_run(const Run& run) {
   const int64_t first = run.range.begin / kBlockBytes;
   const int64_t end = block_end(run.range.end);
   std::vector<BlockSum> sums(static_cast<size_t>(end - first));

@@ -1,5 +1,5 @@
-// Divides a list of places in an object into parts that are moved at once: long runs of neighbours,
-// or short places that follow each other within one block.
+// Divides rows of pieces of an object into parts that are moved at once: long runs, or short pieces
+// that follow each other within one block.
 #pragma once
 
 #include <algorithm>
@@ -8,55 +8,60 @@
 #include <vector>
 
 #include "base/byte_range.hpp"
+#include "base/piece_row.hpp"
 #include "server/objects/block_sums.hpp"
 
 namespace stria::server {
 
 /// A place with the memory that belongs to it.
-struct Piece {
+struct Run {
   ByteRange range;
   std::byte* data = nullptr;
 };
 
+/// Pieces with the memory that belongs to them, where they lie packed.
+struct Pieces {
+  PieceRow row;
+  std::byte* data = nullptr;
+};
+
 /// The least range that holds all pieces.
-inline ByteRange hull_of(std::span<const Piece> pieces) {
-  ByteRange hull = pieces.front().range;
-  for (const Piece& piece : pieces) {
-    hull = {std::min(hull.begin, piece.range.begin), std::max(hull.end, piece.range.end)};
+inline ByteRange hull_of(std::span<const Pieces> pieces) {
+  ByteRange hull{pieces.front().row.begin, pieces.front().row.end()};
+  for (const Pieces& each : pieces) {
+    hull = {std::min(hull.begin, each.row.begin), std::max(hull.end, each.row.end())};
   }
   return hull;
 }
 
 /// Either a run, or pieces of one block.
 struct Part {
-  Piece run;
-  std::vector<Piece> pieces;  ///< empty: it is a run
+  Run run;
+  std::vector<Pieces> pieces;  ///< empty: it is a run
 
-  int64_t block() const { return pieces.front().range.begin / kBlockBytes; }
+  int64_t block() const { return pieces.front().row.begin / kBlockBytes; }
 };
 
 class Parts {
  public:
-  /// The data lie packed at `data`.
-  Parts(std::span<const ByteRange> places, std::byte* data) : places_(places), data_(data) { take(0); }
+  /// The data lie packed at `data`. Pieces of a row ascend without overlap.
+  Parts(std::span<const PieceRow> rows, std::byte* data) : rows_(rows), data_(data) { enter(0); }
 
   /// Returns false when no part is left.
   bool next(Part& part) {
     part.pieces.clear();
-    if (index_ == places_.size()) {
+    if (row_.count == 0) {
       return false;
     }
-    const ByteRange run = run_from_here();
-    if (run.size() >= kLeastRun) {
-      part.run = {run, data_};
-      take(run.size());
+    if (row_.piece_bytes - used_ >= kLeastRun) {
+      part.run = {{here(), row_.begin + row_.piece_bytes}, data_};
+      take(part.run.range.size());
       return true;
     }
     const int64_t block = here() / kBlockBytes;
-    while (index_ < places_.size() && here() / kBlockBytes == block) {
-      const ByteRange range{here(), std::min(places_[index_].end, (block + 1) * kBlockBytes)};
-      part.pieces.push_back({range, data_});
-      take(range.size());
+    while (row_.count > 0 && here() / kBlockBytes == block) {
+      part.pieces.push_back({within((block + 1) * kBlockBytes), data_});
+      take(part.pieces.back().row.bytes());
     }
     return true;
   }
@@ -64,26 +69,39 @@ class Parts {
  private:
   static constexpr int64_t kLeastRun = 2 * kBlockBytes;
 
-  int64_t here() const { return places_[index_].begin + used_; }
-  ByteRange run_from_here() const {
-    ByteRange run{here(), places_[index_].end};
-    for (size_t i = index_ + 1; i < places_.size() && places_[i].begin == run.end; ++i) {
-      run.end = places_[i].end;
+  int64_t here() const { return row_.begin + used_; }
+  /// The row's pieces that end at `end` or before, or the part of one that does.
+  PieceRow within(int64_t end) const {
+    const int64_t room = end - row_.begin - row_.piece_bytes;
+    if (used_ > 0 || room < 0) {
+      return {here(), std::min(row_.begin + row_.piece_bytes, end) - here(), 0, 1};
     }
-    return run;
+    return {row_.begin, row_.piece_bytes, row_.stride, row_.count == 1 ? 1 : std::min(row_.count, 1 + room / row_.stride)};
   }
-  /// Goes on to the next place that is not empty.
+  /// Whole pieces, or a part of one.
   void take(int64_t bytes) {
     data_ += bytes;
-    for (used_ += bytes; index_ < places_.size() && used_ >= places_[index_].size(); ++index_) {
-      used_ -= places_[index_].size();
+    used_ += bytes;
+    if (used_ >= row_.piece_bytes) {
+      const int64_t pieces = used_ / row_.piece_bytes;
+      row_.begin += pieces * row_.stride;
+      row_.count -= pieces;
+      used_ = 0;
+    }
+    if (row_.count == 0) {
+      enter(index_ + 1);
     }
   }
+  void enter(size_t index) {
+    index_ = index;
+    row_ = index < rows_.size() ? rows_[index] : PieceRow();
+  }
 
-  std::span<const ByteRange> places_;
+  std::span<const PieceRow> rows_;
   std::byte* data_;
   size_t index_ = 0;
-  int64_t used_ = 0;  // of the place at index_
+  PieceRow row_;      // what is left of the row at index_
+  int64_t used_ = 0;  // bytes of its first piece
 };
 
 }  // namespace stria::server

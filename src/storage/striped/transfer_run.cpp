@@ -46,8 +46,9 @@ struct TransferRun::Slot : ReplySink {
   std::vector<Piece> pieces;      // reads: only if a slot has fewer bytes than asked for
   std::vector<iovec> existing;    // reads: what the slot has of them
 
-  void add_piece(int64_t offset, std::byte* data, int64_t bytes) {
-    file_end = std::max(file_end, offset + bytes);
+  /// Memory of bytes of which the last one ends at `end` in the file.
+  void add_memory(int64_t end, std::byte* data, int64_t bytes) {
+    file_end = std::max(file_end, end);
     if (!memory.empty()) {
       iovec& last = memory.back();
       if (static_cast<std::byte*>(last.iov_base) + last.iov_len == data) {
@@ -116,15 +117,30 @@ void TransferRun::each_piece(ByteRange range, std::byte* memory, Visit visit) {
   }
 }
 
-/// The same for the bytes of a datatype.
+/// The same for the bytes of a datatype, of which the pieces of a row in a stripe are neighbours in
+/// memory: visit(slot, row, memory).
 template <typename Visit>
-void TransferRun::each_piece(const TypeWindow& region, std::byte* data, Visit visit) {
+void TransferRun::each_row(const TypeWindow& region, std::byte* data, Visit visit) {
   Cursor cursor(region.type, region.displacement);
   cursor.seek(region.window.begin);
   while (cursor.stream_position() < region.window.end) {
-    ByteRange piece = cursor.piece();
-    piece.end = std::min(piece.end, piece.begin + region.window.end - cursor.stream_position());
-    each_piece(piece, data + (cursor.stream_position() - region.window.begin), visit);
+    const int64_t left = region.window.end - cursor.stream_position();
+    std::byte* const memory = data + region.window.size() - left;
+    PieceRow row = cursor.row();
+    if (row.count > 1 && row.stride > 0 && row.piece_bytes <= left) {
+      enter_stripe(row.begin);
+      const int64_t room = stripe_.end - row.begin - row.piece_bytes;
+      row.count = room < row.stride ? 1 : std::min({row.count, room / row.stride + 1, left / row.piece_bytes});
+      if (row.count > 1) {
+        visit(slots_[stripe_slot_], row, memory);
+        cursor.advance_row(row.count);
+        continue;
+      }
+    }
+    const ByteRange piece{row.begin, row.begin + std::min(row.piece_bytes, left)};
+    each_piece(piece, memory, [&](Slot& slot, int64_t offset, std::byte* part, int64_t bytes) {
+      visit(slot, PieceRow{offset, bytes, 0, 1}, part);
+    });
     cursor.advance(piece.size());
   }
 }
@@ -140,7 +156,11 @@ void TransferRun::keep_pieces() {
     slot.pieces.push_back({layout_.below(slot.number, offset), data, bytes});
   };
   if (region_ != nullptr) {
-    each_piece(*region_, region_data_, keep);
+    each_row(*region_, region_data_, [&](Slot& slot, const PieceRow& row, std::byte* data) {
+      for (int64_t i = 0; i < row.count; ++i) {
+        keep(slot, row.begin + i * row.stride, data + i * row.piece_bytes, row.piece_bytes);
+      }
+    });
   }
   for (const ReadSegment& segment : batch_) {
     each_piece({segment.offset, segment.offset + segment.bytes}, segment.data, keep);
@@ -172,7 +192,7 @@ void TransferRun::add(ByteRange range, std::byte* memory) {
     }
   }
   each_piece(range, memory,
-             [](Slot& slot, int64_t offset, std::byte* data, int64_t bytes) { slot.add_piece(offset, data, bytes); });
+             [](Slot& slot, int64_t offset, std::byte* data, int64_t bytes) { slot.add_memory(offset + bytes, data, bytes); });
 }
 
 Status TransferRun::run_batch() {
@@ -271,13 +291,13 @@ Result<int64_t> TransferRun::read(std::span<const ReadSegment> segments) {
   return total - missing_bytes_;
 }
 
-// The client walks the pieces to find the memory of each server's bytes. Each server walks them
-// to find its own.
+// The client walks the rows to find the memory of each server's bytes. Each server walks them to
+// find its own.
 Status TransferRun::move_window(const TypeWindow& region, std::byte* data) {
   region_ = &region;
   region_data_ = data;
-  each_piece(region, data,
-             [](Slot& slot, int64_t offset, std::byte* memory, int64_t bytes) { slot.add_piece(offset, memory, bytes); });
+  each_row(region, data,
+           [](Slot& slot, const PieceRow& row, std::byte* memory) { slot.add_memory(row.end(), memory, row.bytes()); });
   const Status outcome = flush();
   region_ = nullptr;
   return outcome;

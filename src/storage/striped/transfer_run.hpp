@@ -36,7 +36,7 @@ class TransferRun {
   template <typename Visit>
   void each_piece(ByteRange range, std::byte* memory, Visit visit);
   template <typename Visit>
-  void each_piece(const TypeWindow& region, std::byte* data, Visit visit);
+  void each_row(const TypeWindow& region, std::byte* data, Visit visit);
   void keep_pieces();
   void add_range(Slot& slot, ByteRange range);
   void add(ByteRange range, std::byte* memory);
