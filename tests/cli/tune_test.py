@@ -10,7 +10,7 @@ import pytest
 from stria_program import MPIEXEC, PROGRAM, read_json, run
 
 SLOW_REQUESTS = "write:delay_ms=10:count=all"
-VERY_SLOW_REQUESTS = "write:delay_ms=25:count=all"  # beside it the noise of a busy machine is little
+VERY_SLOW_REQUESTS = "write:delay_ms=25:count=all"  # noise of a busy machine is little beside it
 WORKLOAD = ["ior", "--block-kib", 16384]
 
 
