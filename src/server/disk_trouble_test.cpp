@@ -142,7 +142,7 @@ TEST(DiskTrouble, WhatIsRemovedFromAFullDiskIsNotedOnceItHasRoom) {
   std::filesystem::create_directory(disk.path() + "/data");
   const auto objects = Objects::open({disk.path() + "/data", disk.path() + "/parts", disk.path() + "/removed"}).value();
   constexpr uint64_t kFile = 5;
-  const ByteRange all{0, 1 << 20};
+  const PieceRow all{0, 1 << 20, 0, 1};
   STRIA_EXPECT_OK(objects->find(kFile, true).value()->write({&all, 1}, noise(1 << 20, 1).data()));
   fill(disk.path() + "/filler");
   EXPECT_EQ(objects->remove({&kFile, 1}).size(), 1U);
