@@ -1,11 +1,11 @@
 #include "mpiio/nodes/nodes_server.hpp"
 
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <exception>
 #include <new>
+#include <utility>
 
 #include "base/signals_blocked.hpp"
 
@@ -74,8 +74,12 @@ void NodesServer::start() {
   wake_ = eventfd(0, EFD_CLOEXEC);
   ending_ = false;
   try {
+    std::vector<pollfd> waits{{wake_, POLLIN, 0}};
+    for (const DatagramSocket& socket : sockets_) {
+      waits.push_back({socket.descriptor(), POLLIN, 0});
+    }
     const SignalsBlocked blocked;
-    thread_ = std::thread(&NodesServer::work, this);
+    thread_ = std::thread(&NodesServer::work, this, std::move(waits));
   } catch (const std::exception&) {
     sockets_.clear();
     close(wake_);
@@ -93,11 +97,8 @@ void NodesServer::end() {
   close(wake_);
 }
 
-void NodesServer::work() {
-  std::vector<pollfd> waits{{wake_, POLLIN, 0}};
-  for (const DatagramSocket& socket : sockets_) {
-    waits.push_back({socket.descriptor(), POLLIN, 0});
-  }
+// Its memory is made by start(): a lack of it here would end the program.
+void NodesServer::work(std::vector<pollfd> waits) {
   while (!ending_) {
     poll(waits.data(), waits.size(), -1);
     for (size_t i = 1; i < waits.size(); ++i) {

@@ -2,6 +2,8 @@
 // (nodes_message.hpp says why).
 #pragma once
 
+#include <poll.h>
+
 #include <atomic>
 #include <map>
 #include <memory>
@@ -53,7 +55,7 @@ class NodesServer {
 
   void start();
   void end();
-  void work();
+  void work(std::vector<pollfd> waits);
   void take(const DatagramSocket& socket);
   void handle(Channel& channel, const Waiter& asked);
   void answer_waiters(Channel& channel);
