@@ -65,22 +65,19 @@ struct NodeChunks::State {
 
 // Each step ends alike on all ranks, because the next one takes all of them. Scarce memory is no
 // error here: the ranks then decode by themselves.
-std::unique_ptr<NodeChunks> NodeChunks::create(Comm& comm, const Catalog& catalog, std::span<const Transfer> gets,
-                                               int64_t worth_bytes) {
+std::unique_ptr<NodeChunks> NodeChunks::create(Comm& comm, const Catalog& catalog, std::span<const Transfer> gets) {
   if (!is_shared_by_ranks(comm) || !has_chunks(catalog)) {
     return nullptr;
   }
   std::unique_ptr<NodeChunks> made;
   ChunkRanges touched;
-  int64_t failures_and_bytes[] = {0, 0};
   const bool has_looked = has_done([&] {
     made.reset(new NodeChunks(comm, catalog));
     touched = made->numbers_.touched(gets);
-    failures_and_bytes[1] = made->bytes_of(touched);
   });
-  failures_and_bytes[0] = has_looked ? 0 : 1;
-  comm.all_reduce(failures_and_bytes, ReduceOp::kSum);
-  if (failures_and_bytes[0] > 0 || failures_and_bytes[1] < worth_bytes) {
+  int64_t failures_and_ranges[] = {has_looked ? 0 : 1, static_cast<int64_t>(touched.size())};
+  comm.all_reduce(failures_and_ranges, ReduceOp::kSum);
+  if (failures_and_ranges[0] > 0 || failures_and_ranges[1] == 0) {
     return nullptr;
   }
   const auto shared = find_shared_chunks(comm, touched, made->numbers_.count());
@@ -95,20 +92,6 @@ std::unique_ptr<NodeChunks> NodeChunks::create(Comm& comm, const Catalog& catalo
   }
   const Status allocated = made->allocate(failure_and_largest[1]);
   return comm.agree(allocated).ok() ? std::move(made) : nullptr;
-}
-
-int64_t NodeChunks::bytes_of(const ChunkRanges& ranges) const {
-  int64_t bytes = 0;
-  for (ByteRange range : ranges) {
-    while (!range.empty()) {  // a range may reach into the next dataset
-      const container::ChunkGrid& grid = numbers_.grid(numbers_.chunk(range.begin).dataset);
-      const int64_t left = grid.chunk_count() - numbers_.chunk(range.begin).number;
-      const int64_t count = std::min(left, range.size());
-      bytes += count * grid.chunk_bytes();
-      range.begin += count;
-    }
-  }
-  return bytes;
 }
 
 void NodeChunks::keep_those_of_node(const std::vector<SharedChunks>& shared) {

@@ -10,8 +10,8 @@
 // Invariant: the table only saves work. A chunk that failed to decode, or had to give way, is
 // decoded by each rank that wants it, which thus meets the error itself. A rank waits only for one
 // that decodes, and such a rank waits for none.
-// Cost: a sum over the ranks for a get of chunks; two sparse exchanges where it is large. Where
-// chunks are shared: 8 MB of shared memory per rank, two chunks at least, and a copy of each chunk.
+// Cost: three sums over the ranks and two sparse exchanges. Where chunks are shared: 8 MB of shared
+// memory per rank, two chunks at least, and a copy of each chunk.
 #pragma once
 
 #include <cstddef>
@@ -30,13 +30,12 @@ class NodeChunks {
  public:
   using Decode = std::function<Status(const ChunkOfDataset& chunk, std::span<std::byte> out)>;
 
-  static constexpr int64_t kWorthBytes = 4 << 20;  ///< of all chunks that the ranks want
+  /// So many bytes must the gets of all ranks have, to be worth the cost.
+  static constexpr int64_t kWorthBytes = 4 << 20;
 
-  /// The chunks that `gets` share on this node. Null, on all ranks, where no node shares any, where
-  /// the chunks have fewer than `worth_bytes` bytes, or where memory is scarce. The comm must
-  /// outlive it. Collective: yes; so is the destructor.
-  static std::unique_ptr<NodeChunks> create(Comm& comm, const Catalog& catalog, std::span<const Transfer> gets,
-                                            int64_t worth_bytes = kWorthBytes);
+  /// The chunks that `gets` share on this node. Null, on all ranks, where no node shares any, or
+  /// where memory is scarce. The comm must outlive it. Collective: yes; so is the destructor.
+  static std::unique_ptr<NodeChunks> create(Comm& comm, const Catalog& catalog, std::span<const Transfer> gets);
   ~NodeChunks() = default;
   NodeChunks(const NodeChunks&) = delete;
   NodeChunks& operator=(const NodeChunks&) = delete;
@@ -65,7 +64,6 @@ class NodeChunks {
   struct State;
 
   NodeChunks(Comm& comm, const Catalog& catalog) : comm_(comm), numbers_(catalog) {}
-  int64_t bytes_of(const ChunkRanges& ranges) const;
   void keep_those_of_node(const std::vector<SharedChunks>& shared);
   int64_t largest_chunk() const;
   Status allocate(int64_t place_bytes);

@@ -116,7 +116,7 @@ TEST(NodeChunks, RandomGetsTakeTheChunksThatTheyTouch) {
     std::map<std::pair<int, int64_t>, int> counts;
     on_ranks(setting, [&](Comm& comm) {
       const auto& mine = gets[static_cast<size_t>(comm.rank())];
-      const auto shared = NodeChunks::create(comm, catalog, mine, 1);
+      const auto shared = NodeChunks::create(comm, catalog, mine);
       Decoder decoder{comm, counts, Random(seed), seed % 3 == 0 ? 1 : -1};
       if (shared != nullptr) {
         shared_cases += comm.rank() == 0 ? 1 : 0;
@@ -138,7 +138,7 @@ std::map<std::pair<int, int64_t>, int> decode_counts(const Setting& setting, int
     const int64_t width = columns ? 16 / setting.ranks : 16;
     const int64_t first = columns ? width * comm.rank() : 0;
     const std::vector<Transfer> gets = {get_of(catalog, 1, {{0, first}, {chunks * 3, width}})};
-    const auto shared = NodeChunks::create(comm, catalog, gets, 1);
+    const auto shared = NodeChunks::create(comm, catalog, gets);
     ASSERT_NE(shared, nullptr);
     Decoder decoder{comm, counts, Random(setting.seed + static_cast<uint64_t>(comm.rank()))};
     take_all(*shared, ChunkNumbers(catalog), gets, decoder);
@@ -177,27 +177,26 @@ TEST(NodeChunks, FewChunksAreDecodedAgainWhereRoomIsShort) {
   }
 }
 
-TEST(NodeChunks, NothingIsSharedWhereItWouldNotPay) {
+TEST(NodeChunks, NothingIsSharedWhereEachHasItsOwn) {
   Catalog catalog;
   catalog.add(dataset_of("a", {32, 16}, {4, 16}));
-  const auto are_shared = [&](int ranks_per_node, int64_t rows_a_rank, int64_t step, int64_t worth_bytes) {
+  const auto are_shared = [&](int ranks_per_node, int64_t rows_a_rank, int64_t step) {
     Setting setting;
     setting.ranks = 4;
     setting.ranks_per_node = ranks_per_node;
     int shared_count = 0;
     on_ranks(setting, [&](Comm& comm) {
       const std::vector<Transfer> gets = {get_of(catalog, 0, {{step * comm.rank(), 0}, {rows_a_rank, 16}})};
-      shared_count += NodeChunks::create(comm, catalog, gets, worth_bytes) != nullptr ? 1 : 0;
+      shared_count += NodeChunks::create(comm, catalog, gets) != nullptr ? 1 : 0;
     });
     EXPECT_TRUE(shared_count == 0 || shared_count == 4);  // the same everywhere
     return shared_count == 4;
   };
-  EXPECT_TRUE(are_shared(4, 6, 6, 1));
-  EXPECT_TRUE(are_shared(2, 6, 6, 1));
-  EXPECT_FALSE(are_shared(1, 6, 6, 1));         // a rank per node
-  EXPECT_FALSE(are_shared(4, 8, 8, 1));         // chunks of their own
-  EXPECT_FALSE(are_shared(4, 6, 6, 1 << 20));   // little
-  EXPECT_TRUE(are_shared(4, 32, 0, 4 * 4096));  // each all of it
+  EXPECT_TRUE(are_shared(4, 6, 6));
+  EXPECT_TRUE(are_shared(2, 6, 6));
+  EXPECT_TRUE(are_shared(4, 32, 0));  // each all of it
+  EXPECT_FALSE(are_shared(1, 6, 6));  // a rank per node
+  EXPECT_FALSE(are_shared(4, 8, 8));  // chunks of their own
 }
 
 // Without memory each rank decodes by itself, and all go on.
@@ -210,7 +209,7 @@ TEST(NodeChunks, ScarceMemoryIsNoError) {
     return run_once(setting, failing, [&](Comm& comm) {
       const std::vector<Transfer> gets = {get_of(catalog, 0, {{0, comm.rank() * 5}, {64, 5}})};
       Counting on(true);
-      const auto shared = NodeChunks::create(comm, catalog, gets, 1);
+      const auto shared = NodeChunks::create(comm, catalog, gets);
       std::array<std::byte, 4 * 16 * 8> out;
       const NodeChunks::Decode decode = [](const ChunkOfDataset& chunk, std::span<std::byte> target) {
         target[0] = byte_of(chunk, 0);

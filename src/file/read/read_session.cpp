@@ -196,7 +196,8 @@ Status ReadSession::move(const access::RequestShape& agreed) {
   // Without a plan this rank would not know what the others expect of it.
   const auto plan = reserve_.surely([&] { return access::make_plan(shape, capabilities_, environment_.hints, comm()); });
   reserve_.attempt([&] { note_plan(plan); });
-  const std::unique_ptr<NodeChunks> shared = NodeChunks::create(comm(), catalog_, pending_);
+  const bool may_share = shape.total_bytes >= NodeChunks::kWorthBytes;
+  const std::unique_ptr<NodeChunks> shared = may_share ? NodeChunks::create(comm(), catalog_, pending_) : nullptr;
   chunks_.share(shared.get());
   const Status status = move_as(plan, shape);
   chunks_.share(nullptr);
