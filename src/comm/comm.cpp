@@ -9,6 +9,11 @@
 
 namespace stria {
 
+int Comm::node_count() const {
+  const std::span<const int> nodes = node_of_rank();
+  return *std::max_element(nodes.begin(), nodes.end()) + 1;
+}
+
 void Comm::wait_while(std::atomic<uint32_t>& word, uint32_t seen) {
   for (int attempt = 0; word.load() == seen; ++attempt) {
     pause(attempt);

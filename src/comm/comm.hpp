@@ -52,6 +52,7 @@ class Comm {
   /// The node of every rank. Nodes are numbered from 0 in the order of their lowest ranks; ranks
   /// within a node follow the order of ranks.
   virtual std::span<const int> node_of_rank() const = 0;
+  int node_count() const;
   virtual int node_rank() const = 0;
   virtual int node_size() const = 0;
 

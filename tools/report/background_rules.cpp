@@ -4,6 +4,7 @@
 #include <map>
 
 #include "report/rule.hpp"
+#include "trace/format/counter_view.hpp"
 
 namespace stria::tool {
 
@@ -56,15 +57,12 @@ MaybeFinding background(const RunDigest& run, const StorageLimit&) {
 // Bytes that a node must be able to stage for one commit: its ranks have equal parts of the limit.
 int64_t least_limit_bytes(const RunDigest& run) {
   const trace::TraceFile& trace = run.trace();
-  const auto value = [&trace](const trace::CounterSet& set, Counter counter) {
-    const int index = trace.counter_index(trace::counter_name(counter));
-    return index < 0 ? 0 : set.values[static_cast<size_t>(index)];
-  };
+  const trace::CounterView view(trace);
   int64_t most_bytes = 0;  // of a rank's commit
   for (const trace::CounterSet& set : trace.counter_sets) {
-    if (value(set, Counter::kUnstagedBytes) > 0) {
-      const int64_t commits = std::max<int64_t>(1, value(set, Counter::kCommits));
-      most_bytes = std::max(most_bytes, (value(set, Counter::kBytesWritten) + commits - 1) / commits);
+    if (view.value(set, Counter::kUnstagedBytes) > 0) {
+      const int64_t commits = std::max<int64_t>(1, view.value(set, Counter::kCommits));
+      most_bytes = std::max(most_bytes, (view.value(set, Counter::kBytesWritten) + commits - 1) / commits);
     }
   }
   std::map<int, int64_t> ranks_of_node;

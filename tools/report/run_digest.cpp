@@ -7,6 +7,7 @@
 
 #include "report/rule.hpp"
 #include "report/span_counters.hpp"
+#include "trace/format/counter_view.hpp"
 #include "viewer/background_threads.hpp"
 #include "viewer/parents.hpp"
 
@@ -55,15 +56,11 @@ RunDigest::RunDigest(const TraceFile& trace)
 }
 
 void RunDigest::add_counters() {
-  std::array<int, trace::kCounterCount> columns{};
-  for (size_t i = 0; i < columns.size(); ++i) {
-    columns[i] = trace_.counter_index(trace::counter_name(static_cast<Counter>(i)));
-  }
+  const trace::CounterView view(trace_);
   for (const trace::CounterSet& set : trace_.counter_sets) {
     CounterRow row{};
     for (size_t i = 0; i < row.size(); ++i) {
-      const auto column = static_cast<size_t>(columns[i]);
-      row[i] = columns[i] >= 0 && column < set.values.size() ? set.values[column] : 0;
+      row[i] = view.value(set, static_cast<Counter>(i));
     }
     add_counters_of(set.rank, set.file, row);
   }

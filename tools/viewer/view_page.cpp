@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/counters/counters.hpp"
+#include "trace/format/counter_view.hpp"
 #include "viewer/background_threads.hpp"
 #include "viewer/base64.hpp"
 #include "viewer/moving_kinds.hpp"
@@ -139,16 +139,14 @@ json kinds_json(const TraceFile& trace) {
 // The counters of each rank over all files, without those that are zero everywhere.
 json counters_json(const TraceFile& trace) {
   json counters = json::array();
+  const trace::CounterView view(trace);
   for (int number = 0; number < static_cast<int>(trace::Counter::kReadSizes0); ++number) {
     const auto counter = static_cast<trace::Counter>(number);
-    const int index = trace.counter_index(trace::counter_name(counter));
     std::vector<int64_t> values(trace.ranks.size(), 0);
     for (const trace::CounterSet& set : trace.counter_sets) {
-      if (index >= 0 && static_cast<size_t>(index) < set.values.size()) {
-        int64_t& value = values[static_cast<size_t>(set.rank)];
-        const int64_t more = set.values[static_cast<size_t>(index)];
-        value = trace::counter_is_sum(counter) ? value + more : std::max(value, more);
-      }
+      int64_t& value = values[static_cast<size_t>(set.rank)];
+      const int64_t more = view.value(set, counter);
+      value = trace::counter_is_sum(counter) ? value + more : std::max(value, more);
     }
     if (std::any_of(values.begin(), values.end(), [](int64_t value) { return value != 0; })) {
       std::string name = trace::counter_name(counter);
@@ -162,9 +160,9 @@ json counters_json(const TraceFile& trace) {
 
 std::vector<int> aggregator_ranks(const TraceFile& trace) {
   std::set<int> ranks;
-  const int index = trace.counter_index(trace::counter_name(trace::Counter::kAggregated));
+  const trace::CounterView view(trace);
   for (const trace::CounterSet& set : trace.counter_sets) {
-    if (index >= 0 && static_cast<size_t>(index) < set.values.size() && set.values[static_cast<size_t>(index)] > 0) {
+    if (view.value(set, trace::Counter::kAggregated) > 0) {
       ranks.insert(set.rank);
     }
   }

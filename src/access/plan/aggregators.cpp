@@ -17,7 +17,7 @@ using NodeRanks = std::vector<int>;
 
 std::vector<NodeRanks> ranks_of_nodes(const Comm& comm) {
   const auto nodes = comm.node_of_rank();
-  std::vector<NodeRanks> ranks(static_cast<size_t>(*std::max_element(nodes.begin(), nodes.end())) + 1);
+  std::vector<NodeRanks> ranks(static_cast<size_t>(comm.node_count()));
   for (int rank = 0; rank < comm.size(); ++rank) {
     ranks[static_cast<size_t>(nodes[static_cast<size_t>(rank)])].push_back(rank);
   }
@@ -63,7 +63,7 @@ std::vector<uint64_t> hosts_of_nodes(Comm& comm, std::string_view own_host) {
   std::vector<uint64_t> of_rank(static_cast<size_t>(comm.size()));
   comm.all_gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(of_rank)));
   const auto nodes = comm.node_of_rank();
-  std::vector<uint64_t> hosts(static_cast<size_t>(*std::max_element(nodes.begin(), nodes.end())) + 1);
+  std::vector<uint64_t> hosts(static_cast<size_t>(comm.node_count()));
   for (size_t rank = 0; rank < of_rank.size(); ++rank) {
     hosts[static_cast<size_t>(nodes[rank])] = of_rank[rank];
   }

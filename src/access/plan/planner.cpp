@@ -33,22 +33,12 @@ constexpr int kRanksAnAggregator = 2;
 constexpr int kLeastAggregatorsOfANode = 2;
 constexpr int kMostAggregatorsOfANode = 8;
 
-bool on_one_node(const Comm& comm) {
-  auto nodes = comm.node_of_rank();
-  return std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
-}
-
-int node_count(const Comm& comm) {
-  const auto nodes = comm.node_of_rank();
-  return *std::max_element(nodes.begin(), nodes.end()) + 1;
-}
-
 // One aggregator a node, or one a stripe where there are more; where stripes are dealt out, a
 // number that leaves every aggregator with the stripes of one server, or every server with
 // one aggregator.
 int default_aggregator_count(const Comm& comm, const storage::Capabilities& capabilities, bool dealt) {
   int stripes = capabilities.stripe_count;
-  int wanted = std::min(std::max(node_count(comm), stripes), comm.size());
+  int wanted = std::min(std::max(comm.node_count(), stripes), comm.size());
   if (!dealt || wanted % stripes == 0) {
     return wanted;
   }
@@ -63,12 +53,12 @@ int default_aggregator_count(const Comm& comm, const storage::Capabilities& capa
 
 // Some node has several ranks, and there are others to send to.
 bool gathering_pays(const Comm& comm) {
-  return node_count(comm) > 1 && node_count(comm) < comm.size();
+  return comm.node_count() > 1 && comm.node_count() < comm.size();
 }
 
 // Whether ranks of a node speak through one of them, and why; nothing of one node.
 std::string gathering_reason(const ThroughAggregators& plan, const RequestShape& shape, const Comm& comm) {
-  if (node_count(comm) == 1) {
+  if (comm.node_count() == 1) {
     return "";
   }
   if (plan.gather_on_nodes) {
@@ -246,14 +236,14 @@ namespace {
 // Windows: one node whose ranks share memory, and nobody has asked for aggregators.
 bool windows_serve(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
                    const ThroughAggregators& through, const Comm& comm) {
-  return shape.windows && is_dense(shape) && on_one_node(comm) && capabilities.node_local_cache && through.shared_memory &&
+  return shape.windows && is_dense(shape) && comm.node_count() == 1 && capabilities.node_local_cache && through.shared_memory &&
          through.stripe_count == 1 && hints.aggregator_count == 0 && hints.aggregator_places.empty();
 }
 
 // Servers take a rank's batches in as few requests as those of an aggregator of its node, without a
 // copy, fresh buffers or a wait between them.
 bool lists_serve(const RequestShape& shape, const storage::Capabilities& capabilities, const Comm& comm) {
-  return shape.in_lockstep && !capabilities.node_local_cache && capabilities.native_list && on_one_node(comm) &&
+  return shape.in_lockstep && !capabilities.node_local_cache && capabilities.native_list && comm.node_count() == 1 &&
          shape.total_bytes >= kListedPieceBytes * shape.piece_count;
 }
 
@@ -274,7 +264,7 @@ Method choose_collective(const RequestShape& shape, const storage::Capabilities&
     reason = "servers take lists of the one node's pieces";
     return Method::kListIo;
   }
-  if (is_cheap_for_servers(shape, on_one_node(comm))) {
+  if (is_cheap_for_servers(shape, comm.node_count() == 1)) {
     reason = "servers look at each rank's pieces for less than an exchange costs";
     return Method::kListIo;
   }
@@ -347,7 +337,7 @@ namespace {
 // suit the device.
 bool short_rounds_pay(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
                       const Comm& comm) {
-  return capabilities.node_local_cache && capabilities.stripe_count == 1 && on_one_node(comm) &&
+  return capabilities.node_local_cache && capabilities.stripe_count == 1 && comm.node_count() == 1 &&
          hints.shared_memory != Switch::kDisable && shape.hull_bytes / kMostSpanOfShortRounds <= shape.total_bytes &&
          !plan_storage(shape, capabilities, hints).direct;
 }

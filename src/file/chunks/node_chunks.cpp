@@ -25,16 +25,6 @@ constexpr int kLooksAhead = 64;      // chunks that are looked for while a rank 
 constexpr int64_t kStaleTurns = 4;   // of all room, before a chunk makes way for one ahead
 constexpr int64_t kPageBytes = 4096;
 
-bool is_shared_by_ranks(const Comm& comm) {
-  const std::span<const int> nodes = comm.node_of_rank();
-  return *std::max_element(nodes.begin(), nodes.end()) + 1 < comm.size();
-}
-
-bool has_chunks(const Catalog& catalog) {
-  const auto& datasets = catalog.datasets();
-  return std::any_of(datasets.begin(), datasets.end(), [](const DatasetEntry& dataset) { return dataset.is_packed(); });
-}
-
 // Tells whether memory sufficed.
 template <typename Work>
 bool has_done(Work&& work) {
@@ -66,7 +56,7 @@ struct NodeChunks::State {
 // Each step ends alike on all ranks, because the next one takes all of them. Scarce memory is no
 // error here: the ranks then decode by themselves.
 std::unique_ptr<NodeChunks> NodeChunks::create(Comm& comm, const Catalog& catalog, std::span<const Transfer> gets) {
-  if (!is_shared_by_ranks(comm) || !has_chunks(catalog)) {
+  if (comm.node_count() == comm.size() || !catalog.has_packed()) {
     return nullptr;
   }
   std::unique_ptr<NodeChunks> made;
@@ -126,8 +116,7 @@ Status NodeChunks::allocate(int64_t place_bytes) {
   place_bytes_ = place_bytes;
   places_a_rank_ = static_cast<int>(std::clamp(kBytesARank / place_bytes, kFewestPlaces, kMostPlaces));
   const auto count = static_cast<size_t>(comm_.node_size() * places_a_rank_);
-  const auto table_bytes = static_cast<int64_t>(sizeof(State) + count * sizeof(Place));
-  table_bytes_ = (table_bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+  table_bytes_ = align_up(static_cast<int64_t>(sizeof(State) + count * sizeof(Place)), kPageBytes);
   const bool is_first = comm_.node_rank() == 0;
   STRIA_ASSIGN_OR_RETURN(memory_, comm_.allocate_shared(places_a_rank_ * place_bytes_ + (is_first ? table_bytes_ : 0)));
   state_ = reinterpret_cast<State*>(memory_->part(0).data());

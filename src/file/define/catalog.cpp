@@ -88,6 +88,10 @@ std::string Catalog::listed_path(const std::string& path) const {
   return listed;
 }
 
+bool Catalog::has_packed() const {
+  return std::any_of(datasets_.begin(), datasets_.end(), [](const DatasetEntry& dataset) { return dataset.is_packed(); });
+}
+
 std::vector<std::string> Catalog::content_paths() const {
   std::vector<std::string> paths;
   std::string own = std::string(kOwnGroup) + "/";

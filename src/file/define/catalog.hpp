@@ -89,6 +89,8 @@ class Catalog {
   /// Everything but Stria's own tables, and datasets that only stand for a dimension. Links too.
   std::vector<std::string> content_paths() const;
   const CatalogPaths& paths() const { return paths_; }
+  /// Whether any dataset is_packed().
+  bool has_packed() const;
 
   DatasetEntry& operator[](int number) { return datasets_[static_cast<size_t>(number)]; }
   const DatasetEntry& operator[](int number) const { return datasets_[static_cast<size_t>(number)]; }

@@ -276,8 +276,8 @@ Result<int> Definitions::append_rows(const std::string& path, int64_t rows) {
     return refused(ErrorCode::kNotFound, "there is no such dataset");
   }
   DatasetEntry entry = number ? target_.catalog[*number] : target_.before[*old];
-  const bool in_place = old && entry.spec.unlimited;  // netCDF's records
-  if (!old && entry.spec.unlimited) {
+  const bool in_place = entry.spec.unlimited;  // netCDF's records
+  if (!old && in_place) {
     return refused(ErrorCode::kUnsupported,
                    "a new netCDF file has the rows that create_dataset gives it (DatasetOptions::unlimited); "
                    "File::append adds more");

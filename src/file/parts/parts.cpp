@@ -17,8 +17,7 @@ int part_count(const Environment& environment) {
   if (wanted != access::ResolvedHints::kSubfileForEachNode) {
     return static_cast<int>(wanted);
   }
-  const auto nodes = environment.comm->node_of_rank();
-  return 1 + *std::max_element(nodes.begin(), nodes.end());
+  return environment.comm->node_count();
 }
 
 Parts::Parts(const Environment& environment, const std::string& path, PartedLayout& layout)

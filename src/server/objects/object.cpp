@@ -98,13 +98,17 @@ bool Object::are_short(std::span<const PieceRow> rows) {
   return bytes < kWorthCallBytes * pieces;
 }
 
-/// True when the pieces are short, and lie within the object and its mapping.
-bool Object::worth_mapping(std::span<const PieceRow> rows) {
+int64_t Object::end_of(std::span<const PieceRow> rows) {
   int64_t end = 0;
   for (const PieceRow& row : rows) {
     end = std::max(end, row.end());
   }
-  if (end > bytes_.load() || !are_short(rows)) {
+  return end;
+}
+
+/// True when all bytes before `end` lie within the object and its mapping.
+bool Object::can_map(int64_t end) {
+  if (end > bytes_.load()) {
     return false;
   }
   {
@@ -137,7 +141,7 @@ Status Object::get_block(int64_t block, std::byte* content) {
 
 Status Object::read(std::span<const PieceRow> rows, std::byte* data) {
   const std::shared_lock lock(size_mutex_);
-  const bool mapped = worth_mapping(rows);
+  const bool mapped = are_short(rows) && can_map(end_of(rows));
   Parts parts(rows, data);
   for (Part part; parts.next(part);) {
     STRIA_RETURN_IF_ERROR(part.pieces.empty() ? read_run(part.run) : read_pieces(part, mapped));

@@ -110,7 +110,8 @@ class Object {
   void settle(int64_t first, std::span<BlockSum> sums);
   Status mismatch(int64_t block, const BlockSum& sum) const;
   static bool are_short(std::span<const PieceRow> rows);
-  bool worth_mapping(std::span<const PieceRow> rows);
+  static int64_t end_of(std::span<const PieceRow> rows);
+  bool can_map(int64_t end);
   bool map(int64_t end);
   bool copy_mapped(int64_t offset, std::byte* data, size_t bytes, bool writes);
   Status error(const char* operation, int error_number) const;

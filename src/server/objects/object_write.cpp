@@ -109,16 +109,14 @@ Status Object::grow(int64_t end) {
 }
 
 Status Object::write(std::span<const PieceRow> rows, const std::byte* data) {
-  int64_t end = 0;
-  for (const PieceRow& row : rows) {
-    end = std::max(end, row.end());
-  }
-  if (end > bytes_.load() && are_short(rows)) {
+  const int64_t end = end_of(rows);
+  const bool short_pieces = are_short(rows);
+  if (short_pieces && end > bytes_.load()) {
     STRIA_RETURN_IF_ERROR(grow(end));
   }
   const std::shared_lock lock(size_mutex_);
   STRIA_RETURN_IF_ERROR(begin_change(end));
-  const bool mapped = worth_mapping(rows);
+  const bool mapped = short_pieces && can_map(end);
   if (mapped) {
     stored_ns_ = file_time_ns();
   }

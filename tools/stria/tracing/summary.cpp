@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "stria/phases.hpp"
+#include "trace/format/counter_view.hpp"
 
 namespace stria::tool {
 
@@ -13,6 +14,7 @@ namespace {
 
 using trace::Counter;
 using trace::CounterSet;
+using trace::CounterView;
 using trace::Event;
 using trace::TraceFile;
 
@@ -36,23 +38,6 @@ Spread spread_of(const std::vector<double>& by_rank) {
   }
   return spread;
 }
-
-/// The values of a set by trace::Counter, whatever their order in the file.
-class CounterView {
- public:
-  explicit CounterView(const TraceFile& trace) {
-    for (int counter = 0; counter < trace::kCounterCount; ++counter) {
-      places_.push_back(trace.counter_index(trace::counter_name(static_cast<Counter>(counter))));
-    }
-  }
-  int64_t value(const CounterSet& set, Counter counter) const {
-    const int place = places_[static_cast<size_t>(counter)];
-    return place < 0 ? 0 : set.values[static_cast<size_t>(place)];
-  }
-
- private:
-  std::vector<int> places_;
-};
 
 /// The most common entries of several lists of most common entries.
 class Common {

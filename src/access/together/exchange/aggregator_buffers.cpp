@@ -54,7 +54,7 @@ void AggregatorBuffers::forget() {
 void AggregatorBuffers::number_node_ranks() {
   auto nodes = context_.comm.node_of_rank();
   std::set<int> wanted(plan_.aggregators.begin(), plan_.aggregators.end());
-  std::vector<int> seen(static_cast<size_t>(*std::max_element(nodes.begin(), nodes.end())) + 1, 0);
+  std::vector<int> seen(static_cast<size_t>(context_.comm.node_count()), 0);
   for (size_t rank = 0; rank < nodes.size(); ++rank) {
     int number = seen[static_cast<size_t>(nodes[rank])]++;
     if (wanted.contains(static_cast<int>(rank))) {

@@ -11,8 +11,7 @@
 namespace stria::file {
 
 bool ChunkStage::any() const {
-  const auto datasets = means_.catalog.datasets();
-  return std::any_of(datasets.begin(), datasets.end(), [](const DatasetEntry& dataset) { return dataset.is_packed(); });
+  return means_.catalog.has_packed();
 }
 
 Status ChunkStage::set_aside(std::vector<Transfer>& pending, bool memory_may_change, int64_t& aside_bytes) {
