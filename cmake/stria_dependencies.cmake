@@ -53,5 +53,18 @@ find_path(STRIA_ZFP_INCLUDE zfp.h)
 if(NOT STRIA_ZFP_INCLUDE)
   message(STATUS "No zfp.h (Debian: libzfp-dev): this build refuses the filter ZFP")
 endif()
+
+# PnetCDF, for benchmarks and tests: stria_pnetcdf where it is there, built on this MPI. Debian's is on
+# Open MPI, and the pkg-config file of Debian 13 names folders that are nowhere.
+if(STRIA_MPI STREQUAL "openmpi")
+  find_path(STRIA_PNETCDF_INCLUDE pnetcdf.h)
+  find_library(STRIA_PNETCDF_LIBRARY pnetcdf)
+  if(STRIA_PNETCDF_INCLUDE AND STRIA_PNETCDF_LIBRARY)
+    add_library(stria_pnetcdf INTERFACE)
+    target_include_directories(stria_pnetcdf SYSTEM INTERFACE ${STRIA_PNETCDF_INCLUDE})
+    target_link_libraries(stria_pnetcdf INTERFACE ${STRIA_PNETCDF_LIBRARY})
+  endif()
+endif()
+
 find_package(fmt 9 REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)

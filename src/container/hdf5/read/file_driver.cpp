@@ -120,8 +120,12 @@ Result<Id> make_access_list(StorageFile& file) {
   const Id driver(H5FDregister(&kDriver));
   Id list(H5Pcreate(H5P_FILE_ACCESS));
   const DriverInfo info{&file};
-  const bool made = driver.valid() && list.valid() && H5Pset_driver(list.get(), driver.get(), &info) >= 0 &&
-                    H5Pset_fclose_degree(list.get(), H5F_CLOSE_STRONG) >= 0;
+  bool made = driver.valid() && list.valid() && H5Pset_driver(list.get(), driver.get(), &info) >= 0 &&
+              H5Pset_fclose_degree(list.get(), H5F_CLOSE_STRONG) >= 0;
+#if H5_VERSION_GE(1, 12, 0)
+  // Whatever connector HDF5_VOL_CONNECTOR names: only the native one gives addresses.
+  made = made && H5Pset_vol(list.get(), H5VL_NATIVE, nullptr) >= 0;
+#endif
   if (!made) {
     return last_error(ErrorCode::kInternal, "cannot set up libhdf5's file access");
   }

@@ -9,6 +9,7 @@
 #include "container/hdf5/read/element_types.hpp"
 #include "container/hdf5/read/file_driver.hpp"
 #include "container/hdf5/read/library.hpp"
+#include "container/hdf5/read/library_calls.hpp"
 #include "container/hdf5/read/object_header.hpp"
 #include "container/hdf5/read/objects.hpp"
 #include "container/hdf5/read/references.hpp"
@@ -108,17 +109,19 @@ Status Hdf5Reader::Impl::describe_chunks(hid_t dataset, hid_t creation, DatasetI
   info->chunk = chunking.dims;
   DatasetSpec cut = info->spec;
   cut.chunking = std::move(chunking);
-  H5O_info_t object;
   int64_t bytes = 0;
   STRIA_RETURN_IF_ERROR(h5::total_bytes(info->spec.dims, info->spec.element.bytes, &bytes));
   info->obstacle = decodable               ? "the index of its chunks is no B-tree of version 1, which Stria writes"
                    : info->filters.empty() ? "its elements are of a type that takes libhdf5"
                                            : "its filters (" + info->filters + ") take libhdf5";
-  if (!decodable || !has_wide_addresses || (bytes == 0 && !info->spec.extendable) || !check_chunking(cut).ok() ||
-      H5Oget_info(dataset, &object) < 0) {
+  if (!decodable || !has_wide_addresses || (bytes == 0 && !info->spec.extendable) || !check_chunking(cut).ok()) {
     return Status();
   }
-  const auto tree = h5::find_chunk_tree({source, base}, static_cast<int64_t>(object.addr));
+  const auto place = h5::place_of(dataset);
+  if (!place) {
+    return Status();
+  }
+  const auto tree = h5::find_chunk_tree({source, base}, place->address);
   const Status cause = source.take_error();
   STRIA_RETURN_IF_ERROR(cause);
   if (tree.ok() && *tree) {
@@ -239,14 +242,13 @@ bool Hdf5Reader::keeps_order() const {
 
 // What the header of a dataset says that libhdf5 can't open: its shape.
 Result<DatasetInfo> Hdf5Reader::Impl::describe_newer(const std::string& path, const Status& problem) {
-  H5O_info_t object;
   STRIA_ASSIGN_OR_RETURN(const std::string normal, normal_path(path));
-  if (!has_wide_addresses || H5Oget_info_by_name2(file.get(), normal.c_str(), &object, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
+  const auto place = has_wide_addresses ? h5::place_of(file.get(), normal) : std::nullopt;
+  if (!place) {
     H5Eclear2(H5E_DEFAULT);
     return problem;
   }
-  STRIA_ASSIGN_OR_RETURN(const h5::ObjectMessages header,
-                         h5::read_object_header({source, base}, static_cast<int64_t>(object.addr)));
+  STRIA_ASSIGN_OR_RETURN(const h5::ObjectMessages header, h5::read_object_header({source, base}, place->address));
   DatasetInfo info;
   info.spec.path = path;
   info.spec.element.kind = ElementSpec::Kind::kOther;
@@ -259,12 +261,12 @@ Result<DatasetInfo> Hdf5Reader::Impl::describe_newer(const std::string& path, co
 }
 
 Result<std::vector<std::string>> Hdf5Reader::Impl::attributes_in_header(hid_t object) {
-  H5O_info_t info;
-  if (!has_wide_addresses || H5Oget_info_by_name2(object, ".", &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
+  const auto place = has_wide_addresses ? h5::place_of(object) : std::nullopt;
+  if (!place) {
     H5Eclear2(H5E_DEFAULT);
     return Status(ErrorCode::kUnsupported, "its header is for libhdf5 alone");
   }
-  const auto header = h5::read_object_header({source, base}, static_cast<int64_t>(info.addr));
+  const auto header = h5::read_object_header({source, base}, place->address);
   static_cast<void>(source.take_error());  // libhdf5 meets it again
   return header.ok() ? h5::list_attributes(*header) : header.status();
 }
@@ -356,11 +358,11 @@ Result<std::vector<StoredChunk>> Hdf5Reader::chunks(const std::string& path) con
   const LibraryScope scope;
   const h5::MetadataSource source{impl_->source, impl_->base};
   STRIA_ASSIGN_OR_RETURN(const Id object, impl_->open_dataset(path));
-  H5O_info_t place;
-  if (H5Oget_info(object.get(), &place) < 0) {
+  const auto place = h5::place_of(object.get());
+  if (!place) {
     return impl_->failure(ErrorCode::kCorrupted, what);
   }
-  const auto tree = h5::find_chunk_tree(source, static_cast<int64_t>(place.addr));
+  const auto tree = h5::find_chunk_tree(source, place->address);
   if (!tree.ok()) {
     return tree.status().with_context(what);
   }

@@ -9,6 +9,7 @@
 
 #include "base/checked.hpp"
 #include "container/hdf5/read/library.hpp"
+#include "container/hdf5/read/library_calls.hpp"
 #include "container/hdf5/read/objects.hpp"
 #include "container/hdf5/read/values.hpp"
 
@@ -49,10 +50,9 @@ class ValueWalk {
 // What a region is of, or 0.
 int64_t ValueWalk::address_of_region(const std::byte* element) const {
   const Id dataset(H5Rdereference2(object_, H5P_DEFAULT, H5R_DATASET_REGION, element));
-  H5O_info_t info;
-  const bool known = dataset.valid() && H5Oget_info(dataset.get(), &info) >= 0;
+  const auto place = dataset.valid() ? place_of(dataset.get()) : std::nullopt;
   H5Eclear2(H5E_DEFAULT);
-  return known ? static_cast<int64_t>(info.addr) : 0;
+  return place ? place->address : 0;
 }
 
 void ValueWalk::visit_reference(hid_t type, const std::byte* element, int64_t at) {
@@ -280,12 +280,12 @@ Status ReferenceWalk::visit(const Place& place) {
 }
 
 Status ReferenceWalk::run() {
-  H5O_info_t root;
-  if (H5Oget_info(file_, &root) < 0) {
+  const auto root = place_of(file_, "/");
+  if (!root) {
     return last_error(ErrorCode::kCorrupted, "the root group can't be read");
   }
-  seen_.insert(static_cast<int64_t>(root.addr));
-  left_.push_back({"", static_cast<int64_t>(root.addr)});
+  seen_.insert(root->address);
+  left_.push_back({"", root->address});
   while (!left_.empty()) {
     const Place place = std::move(left_.back());
     left_.pop_back();
