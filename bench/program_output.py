@@ -43,8 +43,8 @@ def output_of(command, timeout_s, told=slice(2), environment=None):
 
 
 def end(process):
-    """Ends a program and gives what it had printed. mpiexec ends its ranks when it is asked to; killed,
-    it would leave them."""
+    """Ends a program and gives what it had printed. mpiexec ends its ranks when it is asked to;
+    killed, it would leave them."""
     process.terminate()
     try:
         return process.communicate(timeout=ENDING_S)

@@ -91,7 +91,8 @@ class Outcome:
 
 @dataclasses.dataclass
 class Failure:
-    """What an experiment leaves for the page that came to no end: why, and what its program printed."""
+    """What an experiment leaves for the page that came to no end: why, and what its program
+    printed."""
 
     why: str
     output: str = ""

@@ -15,7 +15,8 @@ TIMEOUT_S = 600
 
 
 class Failed(Exception):
-    """A program that failed, read something wrong or found no end; `output` is all that it printed."""
+    """A program that failed, read something wrong or found no end; `output` is all that it
+    printed."""
 
     def __init__(self, why, output=""):
         super().__init__(why)
@@ -33,7 +34,8 @@ def shown(word):
 
 
 def run(command, told):
-    """Runs a program to its end and returns what it printed. Raises Failed, which names it as `told`."""
+    """Runs a program to its end and returns what it printed. Raises Failed, which names it as
+    `told`."""
     ended = run_to_end(command, TIMEOUT_S, told=slice(-2, None))
     if ended.why is not None:
         raise Failed(f"{told}: {ended.why}", ended.out + ended.errors)
