@@ -12,9 +12,14 @@ trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/first" >"$work/install.log"
 # Moved, to see that nothing keeps the place where it was first installed.
 mv "$work/first" "$work/prefix"
-if grep -rIl -e "$work/first" -e "$build" "$work/prefix"; then
-  echo "the files above name the build tree or the first prefix" >&2
+if grep -rIl -e "$work/first" -e "$build" -e /usr/local --exclude stria-serve.service "$work/prefix"; then
+  echo "the files above name the build tree, the first prefix or that of the configuration" >&2
   exit 1
+fi
+# A unit of systemd has to name its program.
+if [[ -e $build/bin/stria ]]; then
+  grep -Fx "Documentation=file:$work/first/share/doc/stria/servers.md" "$work/prefix/lib/systemd/system/stria-serve.service"
+  grep -F "ExecStart=$work/first/bin/stria serve" "$work/prefix/lib/systemd/system/stria-serve.service"
 fi
 
 PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name stria.pc)")
@@ -96,6 +101,9 @@ ldd "$work/one_process" | grep libmpi && exit 1
 # shellcheck disable=SC2046
 cc "$here/../../examples/c/checkpoint.c" -o "$work/checkpoint_c" $(pkg-config --cflags --libs stria_c) "-Wl,-rpath,$library_dir"
 "$mpiexec" -n 1 "$work/checkpoint_c" "$work/checkpoint_c1.h5"
+
+echo "== projects of other languages"
+"$here/languages_test.sh" "$work/prefix" "$mpiexec"
 
 echo "== a FLASH checkpoint once more"
 stria=$work/prefix/bin/stria flash=$work/flash

@@ -1,8 +1,8 @@
 // The calls of libhdf5 that describe objects and links, as every release from 1.10 on has them.
 //
-// Problem: until 1.10 an object goes by the address of its header, from 1.12 on by a token, which only
-// the native connector turns into an address. Names without a version mean another call from release
-// to release, or as libhdf5 was configured.
+// Problem: until 1.10 an object goes by the address of its header, from 1.12 on by a token, which
+// only the native connector turns into an address. Names without a version mean another call from
+// release to release, or as libhdf5 was configured.
 // Method: the calls and types with their version, in this place only.
 #pragma once
 

@@ -148,7 +148,7 @@ class Walk {
   };
 
   std::map<Identity, std::string> path_of_;  // the first hard link of each identity
-  std::vector<SoftPath> soft_paths_;            // an object may come behind its soft links
+  std::vector<SoftPath> soft_paths_;         // an object may come behind its soft links
   Listed listed_;
 };
 
