@@ -1,6 +1,6 @@
 # Every target calls a script or a CMake preset that can also be used alone.
 .DEFAULT_GOAL := help
-.PHONY: help setup build build-mpich demo check check-long check-drop-in bench bench-async bench-languages bench-mpiio bench-nodes bench-servers papers docs packages sanitize format clean
+.PHONY: help setup build build-mpich demo check check-all check-long check-drop-in bench bench-async bench-languages bench-mpiio bench-nodes bench-servers papers docs packages sanitize format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -19,6 +19,9 @@ demo: ## a Sedov blast on 4 ranks in out/demo: written, checked, drawn, its time
 
 check: ## every test, under Open MPI and MPICH, with sanitizers and a little fuzzing
 	@scripts/check.sh
+
+check-all: ## what make check leaves out, in parts (PART="papers docs"); docs/checked.md keeps the outcomes
+	@scripts/check_all.sh $(PART)
 
 check-long: ## 200 kills, every test under every sanitizer, longer fuzzing
 	@scripts/check_long.sh
