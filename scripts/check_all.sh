@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Everything that a document names and `make check` leaves out, in parts, each of which can be asked
 # for. Prints a line per part with its time and outcome; the whole output of a part is in
-# build/logs/check_all_PART.log. docs/checked.md keeps the last outcome of each part, with the commit.
+# build/logs/check_all_PART.log. docs/checked.md keeps the last outcome of each part, with the
+# commit.
 # usage: scripts/check_all.sh [PART...]        all parts where none is named
 #        scripts/check_all.sh --list
 set -euo pipefail

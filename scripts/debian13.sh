@@ -45,7 +45,7 @@ make_devices() {
 }
 
 inside() { # COMMAND
-  chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+  chroot "$root" /usr/bin/env -i HOME=/var/tmp PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
     bash -c "cd /stria && $1"
 }
 
