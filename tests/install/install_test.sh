@@ -26,6 +26,12 @@ PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name stria.pc)")
 export PKG_CONFIG_PATH
 library_dir=$(pkg-config --variable=libdir stria)
 
+# What an earlier run compiled is used again.
+if ccache=$(command -v ccache); then
+  launcher="$here/../../cmake/ccache.sh;$work;$ccache"
+  export CMAKE_CXX_COMPILER_LAUNCHER=$launcher CMAKE_C_COMPILER_LAUNCHER=$launcher
+fi
+
 echo "== headers"
 # Each public header compiles alone.
 # shellcheck disable=SC2046
@@ -41,7 +47,7 @@ diff <(declared | grep -v '_mpi$') <(exported "$library_dir/libstria_c_serial.so
 
 echo "== examples"
 cmake -S "$here/../../examples" -B "$work/examples" -G Ninja -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_PREFIX_PATH="$work/prefix"
-cmake --build "$work/examples"
+cmake --build "$work/examples" -- -j 2
 # In every language they make the same files.
 names=(checkpoint amr_blocks particles time_series attributes distributed_array compressed)
 check_language() { # LANGUAGE: its files, and what its programs said
