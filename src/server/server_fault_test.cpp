@@ -150,7 +150,7 @@ TEST(Faults, AServerThatReturnsIsFoundAgain) {
 
 TEST(Faults, AServerThatStaysAwayIsNamed) {
   Cluster cluster(2);
-  const Patience patience("2");
+  const Patience patience("4");
   StripedDriver driver;
   const auto file = driver.open(cluster.url() + "/f", {.mode = Mode::kCreate}).value();
   const auto bytes = noise(1 << 20, 3);
@@ -159,15 +159,15 @@ TEST(Faults, AServerThatStaysAwayIsNamed) {
   cluster.stop(1);
   const auto begin = std::chrono::steady_clock::now();
   const Status lost = write_all(*file, bytes);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(40));
   EXPECT_EQ(lost.code(), ErrorCode::kIo);
   EXPECT_NE(lost.message().find("server " + away + " doesn't answer"), std::string::npos) << lost.message();
   EXPECT_NE(lost.message().find("write 'stria://"), std::string::npos) << lost.message();
   const auto again = std::chrono::steady_clock::now();
-  for (int call = 0; call < 3; ++call) {
+  for (int call = 0; call < 5; ++call) {
     EXPECT_NE(write_all(*file, bytes).message().find("server " + away), std::string::npos);
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - again, std::chrono::seconds(4)) << "each waits for all of the patience";
+  EXPECT_LT(std::chrono::steady_clock::now() - again, std::chrono::seconds(19)) << "each waits for all of the patience";
   cluster.start(1);
   STRIA_EXPECT_OK(write_all(*file, bytes));
 }
@@ -210,7 +210,7 @@ TEST(Faults, TheLockOfAClientThatDiesGoesToTheOneThatWaits) {
   death.join();
   ASSERT_TRUE(lock.ok()) << lock.status().message();
   EXPECT_GE(waited, std::chrono::milliseconds(250));
-  EXPECT_LT(waited, std::chrono::seconds(5));
+  EXPECT_LT(waited, std::chrono::seconds(50));
 }
 
 TEST(Faults, ClientsThatSendGarbageOrNothingHarmNobody) {
