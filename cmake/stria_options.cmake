@@ -37,6 +37,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # GCC 12 warns of its own std::string concatenation (GCC bug 105651).
   target_compile_options(stria_options INTERFACE -Wno-restrict)
 endif()
+# Debugging information names places relative to the source, which any clone may have compiled.
+add_compile_options("$<$<NOT:$<CONFIG:Release>>:-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.>")
 # Those of targets without stria_options, of other languages.
 set(STRIA_SANITIZE_OPTIONS)
 if(STRIA_SANITIZE)
@@ -59,15 +61,12 @@ if(STRIA_BUILD_FUZZ)
   target_link_options(stria_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# ccache finds in any clone what was compiled in another: paths below the source are told to the
-# compiler, and hashed, relative to the build. Precompiled headers need the two sloppinesses.
-# (gfortran is none of the compilers that ccache knows.)
+# ccache finds in any clone what was compiled in another. It doesn't know gfortran.
 find_program(CCACHE ccache)
 if(CCACHE)
   foreach(language C CXX)
     if(NOT CMAKE_${language}_COMPILER_LAUNCHER)
-      set(CMAKE_${language}_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
-        CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+      set(CMAKE_${language}_COMPILER_LAUNCHER ${CMAKE_CURRENT_LIST_DIR}/ccache.sh ${CMAKE_SOURCE_DIR} ${CCACHE})
     endif()
   endforeach()
 endif()
