@@ -186,6 +186,43 @@ TEST(Faults, ALostRangeLockIsTold) {
   EXPECT_NE(told.message().find("was lost"), std::string::npos) << told.message();
 }
 
+// Behind the end of any file, a lock guards no bytes: it tells other writers of this one.
+TEST(Faults, ALockBehindAnyFileIsTakenAgain) {
+  Cluster cluster(1);
+  StripedDriver driver;
+  const auto file = driver.open(cluster.url() + "/f", {.mode = Mode::kCreate}).value();
+  const auto other = driver.open(cluster.url() + "/f", {.mode = Mode::kReadWrite}).value();
+  constexpr int64_t kFar = (int64_t{1} << 62) + 1000;
+  auto lock = file->try_lock({kFar, kFar + 1}, LockMode::kShared);
+  ASSERT_TRUE(lock.ok() && *lock != nullptr);
+  cluster.stop(0);
+  cluster.start(0);
+  STRIA_EXPECT_OK(write_all(*file, noise(10, 1)));
+  EXPECT_TRUE(other->is_locked_elsewhere({kFar, kFar + 1}).value());
+  cluster.stop(0);
+  cluster.start(0);
+  *lock = nullptr;
+  STRIA_EXPECT_OK(file->sync());
+  STRIA_EXPECT_OK(file->close());
+}
+
+TEST(Faults, WhoComesWhileALockBehindAnyFileIsLostIsTold) {
+  Cluster cluster(1);
+  StripedDriver driver;
+  const auto file = driver.open(cluster.url() + "/f", {.mode = Mode::kCreate}).value();
+  const auto other = driver.open(cluster.url() + "/f", {.mode = Mode::kReadWrite}).value();
+  constexpr int64_t kFar = int64_t{1} << 62;
+  const auto lock = file->try_lock({kFar, kFar + 1}, LockMode::kShared);
+  ASSERT_TRUE(lock.ok() && *lock != nullptr);
+  cluster.stop(0);
+  cluster.start(0);
+  const auto newer = other->try_lock({kFar + 7, kFar + 8}, LockMode::kShared);
+  ASSERT_TRUE(newer.ok() && *newer != nullptr);
+  const Status told = write_all(*file, noise(10, 1));
+  EXPECT_EQ(told.code(), ErrorCode::kIo);
+  EXPECT_NE(told.message().find("another program writes"), std::string::npos) << told.message();
+}
+
 // As when a program that sieves is killed: its connection ends, and nothing else tells the server.
 TEST(Faults, TheLockOfAClientThatDiesGoesToTheOneThatWaits) {
   Cluster cluster(1);
