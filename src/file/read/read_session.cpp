@@ -22,6 +22,8 @@ namespace stria::file {
 namespace {
 
 constexpr int64_t kLibraryReadBytes = 16 << 20;
+// How often a file that can't be read is opened again, because it has grown meanwhile.
+constexpr int kMostAttempts = 100;
 
 }  // namespace
 
@@ -71,6 +73,7 @@ Status ReadSession::begin() {
       fields.text(nearest.path);
       fields.number(nearest.is_staged ? 1 : 0);
       fields.text(nearest.remark);
+      fields.bytes(head_);
       fields.bytes(encode_catalog(format_, catalog_, checksums_, parts));
       catalog = fields.take();
       return Status();
@@ -103,8 +106,13 @@ Status ReadSession::open_handle() {
     STRIA_ASSIGN_OR_RETURN(auto opened, environment_.driver->open(stored_path_, options));
     if (!is_root()) {
       STRIA_RETURN_IF_ERROR(identity_.check(*opened));
+      file_ = std::make_unique<storage::SteadyFile>(std::move(opened), head_);
+    } else {
+      STRIA_ASSIGN_OR_RETURN(auto steady, storage::SteadyFile::open(std::move(opened)));
+      head_ = steady->head();
+      steady_ = steady.get();
+      file_ = std::move(steady);
     }
-    file_ = std::move(opened);
     join_parts();
   }
   return Status();
@@ -125,8 +133,24 @@ void ReadSession::join_parts() {
   }
 }
 
-// Returns the table of parts, for the others.
+// Returns the table of parts, for the others. A program that adds to the file may write its head
+// while it is read.
 Result<std::vector<std::byte>> ReadSession::open_root() {
+  for (int attempt = 1;; ++attempt) {
+    auto parts = open_as_it_is();
+    if (parts.ok() || attempt == kMostAttempts || steady_ == nullptr || !steady_->has_another_head()) {
+      return parts;
+    }
+    reader_ = nullptr;
+    steady_ = nullptr;
+    file_ = nullptr;
+    parts_ = nullptr;
+    catalog_ = {};
+    checksums_ = {};
+  }
+}
+
+Result<std::vector<std::byte>> ReadSession::open_as_it_is() {
   STRIA_RETURN_IF_ERROR(open_handle());
   PhaseTimer timer(report_.phases, Phase::kMetadata);
   STRIA_ASSIGN_OR_RETURN(reader_, container::open_file(*file_));
@@ -167,6 +191,8 @@ Status ReadSession::take_catalog(std::span<const std::byte> message) {
     const std::string path = fields.text();
     const bool is_staged = fields.number() != 0;
     take_nearest({.path = path, .is_staged = is_staged, .remark = fields.text()});
+    const auto head = fields.bytes();
+    head_.assign(head.begin(), head.end());
     STRIA_ASSIGN_OR_RETURN(CatalogMessage catalog, decode_catalog(fields.bytes()));
     catalog_ = std::move(catalog.datasets);
     checksums_ = std::move(catalog.checksums);

@@ -16,6 +16,7 @@
 #include "file/session/session.hpp"
 #include "file/verify/sum_checker.hpp"
 #include "storage/parted/part_map.hpp"
+#include "storage/steady/steady_file.hpp"
 
 namespace stria::file {
 
@@ -65,6 +66,7 @@ class ReadSession : public Session {
   Result<Value> ask_root(Ask&& ask, Decode&& decode);
   Status begin();
   Result<std::vector<std::byte>> open_root();
+  Result<std::vector<std::byte>> open_as_it_is();
   Result<Nearest> find_file();
   void take_nearest(const Nearest& nearest);
   Status move_pending(Call call);
@@ -90,7 +92,9 @@ class ReadSession : public Session {
   OpenOptions options_;
   bool is_staged_ = false;                         // what is read; stored_path_ says where
   std::shared_ptr<const storage::PartMap> parts_;  // null: all data are in the file itself
+  std::vector<std::byte> head_;                    // of the file, as rank 0 has read it
   std::unique_ptr<storage::File> file_;
+  storage::SteadyFile* steady_ = nullptr;  // rank 0's, within file_
   std::unique_ptr<container::Reader> reader_;
   ChecksumIndex checksums_;
   Format format_ = Format::kHdf5;
