@@ -41,9 +41,9 @@ class StripedFile : public File {
   Status write_type(const TypeWindow& region, const std::byte* data) override;
   Result<int64_t> read_type(const TypeWindow& region, std::byte* data) override;
   /// The server of the first slot holds the lock as long as the connection that took it lives. If
-  /// the lock is lost before it is given up, the next write, sync or close reports it. A lock behind
-  /// the end of any file guards no bytes: it tells other writers of this one. It is taken again
-  /// before the next write, and only where others have come meanwhile does that write fail.
+  /// the lock is lost before it is given up, the next write, sync or close reports it. A lock
+  /// behind the end of any file guards no bytes: it tells other writers of this one. It is taken
+  /// again before the next write, and only where others have come meanwhile does that write fail.
   Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode) override;
   Result<std::unique_ptr<RangeLock>> try_lock(ByteRange range, LockMode mode) override;
   Result<bool> is_locked_elsewhere(ByteRange range) override;
