@@ -10,50 +10,82 @@ namespace stria::hdf5 {
 
 namespace {
 
-/// Plans and packs. False where the transfer is to pass through as it comes.
-bool prepare(const Library& library, const Arguments& arguments, std::byte* memory, Use use, Packed& packed) {
+/// Plans, and packs the first piece. No value where the transfer is to pass through as it comes.
+std::optional<Piece> prepare(const Library& library, const Arguments& given, std::byte* memory, Use use, Packed& packed,
+                             bool must_be_whole = false) {
   const bool writes = use == Use::kToFile;
   std::optional<Reason> reason;
+  std::optional<Piece> piece;
   try {
-    reason = packed.plan(library, arguments, memory, use);
+    reason = packed.plan(library, given, memory, use, must_be_whole);
     if (!reason) {
-      packed.pack();
+      piece = packed.begin(library, given, 0);
+    }
+    if (piece) {
+      packed.pack(*piece);
     }
   } catch (const std::bad_alloc&) {
     reason = Reason::kNoMemory;
+    piece = std::nullopt;
   }
-  if (reason) {
-    count_passed(writes, *reason, library.version);
-    return false;
+  if (!piece) {
+    count_passed(writes, reason.value_or(Reason::kUnknown), library.version);
+    return std::nullopt;
   }
   count_packed(writes, packed.bytes(), library.version);
-  return true;
+  return piece;
+}
+
+/// Calls `move`(piece) for the first piece, which is packed, and for all that follow.
+template <typename Move>
+herr_t move_pieces(const Library& library, const Arguments& given, const Packed& packed, std::optional<Piece> piece,
+                   Move&& move) {
+  for (int64_t number = 0;; ++number) {
+    const herr_t outcome = move(*piece);
+    Packed::end(library, *piece, outcome);
+    if (outcome < 0 || number + 1 == packed.piece_count()) {
+      return outcome;
+    }
+    try {
+      piece = packed.begin(library, given, number + 1);
+      if (piece) {
+        packed.pack(*piece);
+      }
+    } catch (const std::bad_alloc&) {
+      piece = std::nullopt;
+    }
+    if (!piece) {
+      return -1;
+    }
+  }
 }
 
 herr_t write_one(const Library& library, const Arguments& given, const void* data) {
   Packed packed;
   auto* const memory = static_cast<std::byte*>(const_cast<void*>(data));  // which is read only
-  if (!prepare(library, given, memory, Use::kToFile, packed)) {
+  const auto first = prepare(library, given, memory, Use::kToFile, packed);
+  if (!first) {
     return library.write(given.dataset, given.type, given.memory_space, given.file_space, given.transfer, data);
   }
-  const herr_t outcome =
-      library.write(given.dataset, given.type, packed.space(), given.file_space, given.transfer, packed.buffer());
-  packed.release(library, outcome);
-  return outcome;
+  return move_pieces(library, given, packed, first, [&](const Piece& piece) {
+    return library.write(given.dataset, given.type, piece.memory_space, piece.file_space, given.transfer, packed.buffer());
+  });
 }
 
 herr_t read_one(const Library& library, const Arguments& given, void* data) {
   Packed packed;
-  if (!prepare(library, given, static_cast<std::byte*>(data), Use::kFromFile, packed)) {
+  const auto first = prepare(library, given, static_cast<std::byte*>(data), Use::kFromFile, packed);
+  if (!first) {
     return library.read(given.dataset, given.type, given.memory_space, given.file_space, given.transfer, data);
   }
-  const herr_t outcome =
-      library.read(given.dataset, given.type, packed.space(), given.file_space, given.transfer, packed.buffer());
-  if (outcome >= 0) {
-    packed.unpack();
-  }
-  packed.release(library, outcome);
-  return outcome;
+  return move_pieces(library, given, packed, first, [&](const Piece& piece) {
+    const herr_t outcome =
+        library.read(given.dataset, given.type, piece.memory_space, piece.file_space, given.transfer, packed.buffer());
+    if (outcome >= 0) {
+      packed.unpack(piece);
+    }
+    return outcome;
+  });
 }
 
 /// The arguments of a call for several datasets; what is packed takes its place in the lists.
@@ -65,7 +97,7 @@ class Several {
         memory_spaces_(memory_spaces, memory_spaces + count),
         file_spaces_(file_spaces, file_spaces + count),
         packed_(count),
-        is_packed_(count) {}
+        pieces_(count) {}
 
   template <typename Memory>
   void prepare_all(const Library& library, hid_t transfer, Memory* data[], Use use) {
@@ -74,9 +106,9 @@ class Several {
     for (size_t i = 0; i < packed_.size(); ++i) {
       const Arguments given{datasets_[i], types_[i], memory_spaces_[i], file_spaces_[i], transfer};
       auto* const memory = static_cast<std::byte*>(const_cast<void*>(data[i]));
-      is_packed_[i] = prepare(library, given, memory, use, packed_[i]);
-      if (is_packed_[i]) {
-        memory_spaces_[i] = packed_[i].space();
+      pieces_[i] = prepare(library, given, memory, use, packed_[i], true);
+      if (pieces_[i]) {
+        memory_spaces_[i] = pieces_[i]->memory_space;
         list[i] = packed_[i].buffer();
       }
     }
@@ -88,13 +120,13 @@ class Several {
   }
   void release_all(const Library& library, herr_t outcome, Use use) {
     for (size_t i = 0; i < packed_.size(); ++i) {
-      if (!is_packed_[i]) {
+      if (!pieces_[i]) {
         continue;
       }
       if (use == Use::kFromFile && outcome >= 0) {
-        packed_[i].unpack();
+        packed_[i].unpack(*pieces_[i]);
       }
-      packed_[i].release(library, outcome);
+      Packed::end(library, *pieces_[i], outcome);
     }
   }
 
@@ -110,7 +142,7 @@ class Several {
 
   std::vector<hid_t> datasets_, types_, memory_spaces_, file_spaces_;
   std::vector<Packed> packed_;
-  std::vector<bool> is_packed_;
+  std::vector<std::optional<Piece>> pieces_;
   std::vector<const void*> read_only_;
   std::vector<void*> writable_;
 };

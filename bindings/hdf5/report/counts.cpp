@@ -27,9 +27,9 @@ Counts& counts() {
 }
 
 constexpr std::array<const char*, kReasonCount> kWords{
-    "in one piece in memory",   "without elements",          "of chunks that lie in memory as in the file",
-    "of other selections",      "without memory to pack in", "by an HDF5 older than 1.10",
-    "because STRIA_HDF5 is off"};
+    "in one piece in memory",     "without elements",          "of chunks that lie in memory as in the file",
+    "of other selections",        "without memory to pack in", "larger than STRIA_HDF5_BUFFER",
+    "by an HDF5 older than 1.10", "because STRIA_HDF5 is off"};
 
 bool is_verbose() {
   const char* const text = std::getenv("STRIA_VERBOSE");

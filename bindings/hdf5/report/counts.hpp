@@ -14,10 +14,11 @@ enum class Reason : size_t {
   kSameShape,   ///< chunks, with memory and file selected alike: HDF5's own way is as fast
   kUnknown,     ///< a selection that can't be described, or arguments that HDF5 refuses
   kNoMemory,    ///< there is no room to pack
+  kLarge,       ///< more than STRIA_HDF5_BUFFER, in a transfer that can't be cut
   kOldLibrary,  ///< HDF5 older than 1.10
   kTurnedOff,   ///< STRIA_HDF5=off
 };
-inline constexpr size_t kReasonCount = 7;
+inline constexpr size_t kReasonCount = 8;
 
 /// Thread-safe.
 void count_packed(bool writes, int64_t bytes, const std::string& library_version);

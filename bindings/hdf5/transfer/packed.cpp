@@ -14,6 +14,7 @@ namespace stria::hdf5 {
 namespace {
 
 constexpr int64_t kKeptBytes = 64 << 20;
+constexpr int64_t kBufferBytes = 256 << 20;  // unless STRIA_HDF5_BUFFER says otherwise
 constexpr std::align_val_t kAlignment{4096};
 // Below this, nobody asks how much memory is left.
 constexpr int64_t kLargeBytes = 64 << 20;
@@ -62,18 +63,25 @@ bool is_chunked(const Library& library, hid_t dataset) {
   return layout == kChunkedLayout;
 }
 
-/// What is selected in the file as a box of its own, where it is one block: HDF5 then moves whole
-/// rows into chunks, because both selections have the same shape. Empty where it isn't.
-std::vector<hsize_t> box_of(const Library& library, hid_t file_space) {
-  const auto steps = regular_steps(library, file_space);
-  if (!steps || steps->empty() || !std::all_of(steps->begin(), steps->end(), [](const Steps& s) { return s.is_one_block(); })) {
-    return {};
-  }
-  std::vector<hsize_t> lengths;
-  for (const Steps& along : *steps) {
-    lengths.push_back(along.elements());
-  }
-  return lengths;
+/// What is selected in the file, where it is one block: HDF5 then moves whole rows into chunks,
+/// because both selections have the same shape. Empty where it isn't.
+std::vector<Steps> box_of(const Library& library, hid_t file_space) {
+  auto steps = regular_steps(library, file_space);
+  const bool is_box =
+      steps && std::all_of(steps->begin(), steps->end(), [](const Steps& along) { return along.is_one_block(); });
+  return is_box ? std::move(*steps) : std::vector<Steps>();
+}
+
+bool is_collective(const Library& library, hid_t transfer) {
+  int mode = 0;
+  return transfer != kDefault && library.H5Pget_dxpl_mpio != nullptr && library.H5Pget_dxpl_mpio(transfer, &mode) >= 0 &&
+         mode == kCollectiveTransfer;
+}
+
+int64_t most_buffer_bytes() {
+  const char* const text = std::getenv("STRIA_HDF5_BUFFER");
+  const long long bytes = text == nullptr ? 0 : std::atoll(text);
+  return bytes > 0 ? bytes : kBufferBytes;
 }
 
 }  // namespace
@@ -109,7 +117,8 @@ Staging::~Staging() {
   ::operator delete(data_, kAlignment);
 }
 
-std::optional<Reason> Packed::plan(const Library& library, const Arguments& arguments, std::byte* memory, Use use) {
+std::optional<Reason> Packed::plan(const Library& library, const Arguments& arguments, std::byte* memory, Use use,
+                                   bool must_be_whole) {
   if (!library.is_usable) {
     return Reason::kOldLibrary;
   }
@@ -143,44 +152,88 @@ std::optional<Reason> Packed::plan(const Library& library, const Arguments& argu
   if (library.H5Sget_select_npoints(file_space) != elements) {
     return Reason::kUnknown;
   }
-  std::vector<hsize_t> lengths = box_of(library, file_space);
-  if (lengths.empty()) {
+  steps_ = box_of(library, file_space);
+  for (const Steps& along : steps_) {
+    lengths_.push_back(along.elements());
+  }
+  if (lengths_.empty()) {
     if (library.H5Sselect_shape_same != nullptr && is_chunked(library, arguments.dataset) &&
         library.H5Sselect_shape_same(memory_space, file_space) > 0) {
       return Reason::kSameShape;
     }
-    lengths = {static_cast<hsize_t>(elements)};
+    lengths_ = {static_cast<hsize_t>(elements)};
   }
   auto packer = Packer::create({{.memory = memory, .type = *type}});
   if (!packer.ok()) {
     return Reason::kUnknown;
   }
-  staging_ = Staging::of_bytes(type->size());
-  if (staging_.data() == nullptr) {
-    return Reason::kNoMemory;
-  }
-  space_ = library.H5Screate_simple(static_cast<int>(lengths.size()), lengths.data(), nullptr);
-  if (space_ < 0) {
-    return Reason::kUnknown;
-  }
   packer_ = std::move(*packer);
   bytes_ = type->size();
-  return std::nullopt;
+  return divide(library, arguments, must_be_whole);
 }
 
-void Packed::pack() const {
-  const PackPart all{0, 0, bytes_, staging_.data()};
-  packer_->pack({&all, 1});
+std::optional<Reason> Packed::divide(const Library& library, const Arguments& arguments, bool must_be_whole) {
+  const int64_t most_bytes = most_buffer_bytes();
+  int64_t buffer_bytes = bytes_;
+  if (bytes_ > most_bytes) {
+    // All ranks of a collective transfer make the same number of calls.
+    if (steps_.empty() || must_be_whole || is_collective(library, arguments.transfer)) {
+      return Reason::kLarge;
+    }
+    rows_ = static_cast<int64_t>(lengths_[0]);
+    const int64_t row_bytes = bytes_ / rows_;
+    piece_rows_ = std::max<int64_t>(most_bytes / row_bytes, 1);
+    buffer_bytes = piece_rows_ * row_bytes;
+  }
+  staging_ = Staging::of_bytes(buffer_bytes);
+  return staging_.data() == nullptr ? std::optional(Reason::kNoMemory) : std::nullopt;
 }
 
-void Packed::unpack() const {
-  const PackPart all{0, 0, bytes_, staging_.data()};
-  packer_->unpack({&all, 1});
+std::optional<Piece> Packed::begin(const Library& library, const Arguments& arguments, int64_t number) const {
+  Piece piece;
+  std::vector<hsize_t> lengths = lengths_;
+  piece.file_space = arguments.file_space;
+  piece.range = {0, bytes_};
+  if (piece_count() > 1) {
+    const int64_t first = number * piece_rows_;
+    const int64_t rows = std::min(piece_rows_, rows_ - first);
+    const int64_t row_bytes = bytes_ / rows_;
+    piece.range = {first * row_bytes, (first + rows) * row_bytes};
+    lengths[0] = static_cast<hsize_t>(rows);
+    std::vector<hsize_t> start;
+    for (const Steps& along : steps_) {
+      start.push_back(along.start);
+    }
+    start[0] += static_cast<hsize_t>(first);
+    piece.file_space =
+        arguments.file_space == kAll ? library.H5Dget_space(arguments.dataset) : library.H5Scopy(arguments.file_space);
+    piece.owns_file_space = piece.file_space >= 0;
+    if (!piece.owns_file_space ||
+        library.H5Sselect_hyperslab(piece.file_space, kSelectSet, start.data(), nullptr, lengths.data(), nullptr) < 0) {
+      return std::nullopt;
+    }
+  }
+  piece.memory_space = library.H5Screate_simple(static_cast<int>(lengths.size()), lengths.data(), nullptr);
+  return piece.memory_space < 0 ? std::nullopt : std::optional(piece);
 }
 
-void Packed::release(const Library& library, herr_t outcome) {
-  if (outcome >= 0) {
-    library.H5Sclose(space_);
+void Packed::pack(const Piece& piece) const {
+  const PackPart part{0, piece.range.begin, piece.range.end, staging_.data()};
+  packer_->pack({&part, 1});
+}
+
+void Packed::unpack(const Piece& piece) const {
+  const PackPart part{0, piece.range.begin, piece.range.end, staging_.data()};
+  packer_->unpack({&part, 1});
+}
+
+void Packed::end(const Library& library, const Piece& piece, herr_t outcome) {
+  if (outcome < 0) {
+    return;
+  }
+  library.H5Sclose(piece.memory_space);
+  if (piece.owns_file_space) {
+    library.H5Sclose(piece.file_space);
   }
 }
 
