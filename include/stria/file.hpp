@@ -266,9 +266,10 @@ class File {
   /// from flush() or commit(), before anything is overwritten, where elements are put into a chunk
   /// that the file doesn't have yet. Collective: as create_dataset().
   Dataset update(const std::string& path);
-  /// Makes a dataset of the array's shape and records a write of each rank's box; `stored`: of
-  /// another type. Ghosts are left out. Boxes of the ranks must not overlap; what no box covers
-  /// reads as the fill value. Needs stria/distributed_array.hpp. Collective: as create_dataset().
+  /// Makes a dataset of the array's shape and records a write of each rank's box as Dataset::put()
+  /// does, whose promises hold; `stored`: of another type. Ghosts are left out. Boxes of the ranks
+  /// must not overlap; what no box covers reads as the fill value. Needs
+  /// stria/distributed_array.hpp. Collective: as create_dataset().
   void put(const std::string& path, const DistributedArray& array);
   void put(const std::string& path, const DistributedArray& array, ElementType stored, const DatasetOptions& options = {});
   /// Makes a dataset of records, of which every rank puts its own: Dataset::put() and get() take
