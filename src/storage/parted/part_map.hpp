@@ -43,6 +43,7 @@ struct PartMap {
   struct Part {
     std::string path;         ///< as the storage knows it
     int64_t least_bytes = 0;  ///< what the finished part has at least
+    uint64_t number = 0;      ///< Identity::number of one that was just made, where it is known
   };
   std::vector<Part> parts;
   std::vector<PartedArray> arrays;  ///< by increasing address; they don't overlap

@@ -165,6 +165,8 @@ Result<std::unique_ptr<File>> PartedFile::open_part(int number) {
   OpenOptions options;
   options.mode = mode_;
   options.sole_writer = sole_writer_;
+  options.plain_only = mode_ != OpenOptions::Mode::kRead;  // another rank has just made it
+  options.expected_number = part.number;
   auto opened = driver_->open(part.path, options);
   if (mode_ != OpenOptions::Mode::kRead) {
     return opened;
@@ -204,10 +206,13 @@ File* PartedFile::direct_part(int number) {
   if (found != direct_parts_.end()) {
     return found->second.get();
   }
+  const PartMap::Part& part = map_->parts[static_cast<size_t>(number)];
   OpenOptions options;
   options.mode = mode_;
   options.direct = true;
-  auto opened = direct_driver_->open(map_->parts[static_cast<size_t>(number)].path, options);
+  options.plain_only = mode_ != OpenOptions::Mode::kRead;
+  options.expected_number = part.number;
+  auto opened = direct_driver_->open(part.path, options);
   return direct_parts_.emplace(number, opened.ok() ? std::move(*opened) : nullptr).first->second.get();
 }
 
