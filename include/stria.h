@@ -534,8 +534,9 @@ int stria_hints(const stria_file* file, stria_list** hints);
 int stria_hint_warnings(const stria_file* file, stria_list** warnings);
 
 /* Removes files that a killed program left in `directory` under their temporary names, where
- * the name begins with `prefix`. `removed`, if given, gets their paths. Collective: no; one
- * rank calls it. */
+ * the name begins with `prefix`, if they are this user's and no live program writes them. Where
+ * such a name is a link, it looks beside the file to which that leads. `removed`, if given, gets
+ * their paths. Collective: no; one rank calls it. */
 int stria_remove_abandoned(const char* directory, const char* prefix, stria_list** removed);
 /* Brings whole files to their own place that a killed program has left where the hint
  * stria_staging was `place`, and removes what isn't whole; never what a live program works on.
@@ -602,8 +603,11 @@ extern "C" {
 
 #if defined(MPI_VERSION) && !defined(STRIA_H_MPI)
 #define STRIA_H_MPI
-/* Begins a new file of the ranks of `comm` under a temporary name beside `path`. `options` may be
- * NULL. Collective: yes. */
+/* Begins a new file of the ranks of `comm` under a temporary name beside `path`. A link is
+ * followed, also to a file that is still to come. A file that is replaced hands on its mode, group,
+ * access list and extended attributes. STRIA_INVALID_ARGUMENT for what is no file, such as a pipe;
+ * STRIA_PERMISSION_DENIED for a file that can't be written to, and where another user has taken the
+ * temporary name. `options` may be NULL. Collective: yes. */
 int stria_create_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file);
 /* Opens an HDF5 file for reading, whichever program has written it. Collective: yes. */
 int stria_open_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file);

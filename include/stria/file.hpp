@@ -181,8 +181,9 @@ struct Progress {
 };
 
 /// Removes files that a killed program left in `directory` under their temporary names, where the
-/// name begins with `prefix`; never one that a live program still writes. Returns their paths.
-/// Collective: no; one rank calls it.
+/// name begins with `prefix`; never one that a live program still writes, nor what isn't this
+/// user's own. Where such a name is a link, it looks beside the file to which that leads. Returns
+/// their paths. Collective: no; one rank calls it.
 std::vector<std::string> remove_abandoned(const std::string& directory, const std::string& prefix);
 
 /// Brings whole files to their own place that a killed program has left where the hint
@@ -202,7 +203,11 @@ class File {
   static File append(const std::string& path, const AppendOptions& options = {});
 #ifndef STRIA_NO_MPI
   /// Begins a new file under a temporary name beside `path`. A relative path starts from the
-  /// present working directory, even if that changes later. Collective: yes.
+  /// present working directory, even if that changes later. A link is followed, also to a file that
+  /// is still to come. A file that is replaced hands on its mode, group, access list and extended
+  /// attributes; other names of it (hard links) keep the old content. kInvalidArgument for what is
+  /// no file, such as a directory or a pipe; kPermissionDenied for a file that can't be written to,
+  /// and where another user has taken the temporary name. Collective: yes.
   static File create(MPI_Comm comm, const std::string& path, const CreateOptions& options = {});
   /// Opens an HDF5 or classic netCDF file for reading, whichever program has written it. All ranks
   /// open the file that has this name now, even if another file gets the name meanwhile; ranks that

@@ -14,6 +14,7 @@
 #include "file/read/read_session.hpp"
 #include "file/write/write_session.hpp"
 #include "storage/path.hpp"
+#include "storage/registry.hpp"
 
 namespace stria::file {
 
@@ -223,8 +224,12 @@ Rewritten write_anew(ReadSession& read, const std::string& to, const Hints& hint
   return {.old_bytes = read.report().file_bytes, .file_bytes = written.report().file_bytes};
 }
 
-bool is_same_path(const std::string& a, const std::string& b) {
-  return storage::absolute_path(a) == storage::absolute_path(b);
+/// Whether two names mean one file, through links too.
+bool is_same_file(const std::string& a, const std::string& b) {
+  const auto driver = storage::make_driver("posix");
+  const auto one = driver.ok() ? (*driver)->identity(a) : Result<storage::Identity>(driver.status());
+  const auto other = driver.ok() ? (*driver)->identity(b) : Result<storage::Identity>(driver.status());
+  return storage::absolute_path(a) == storage::absolute_path(b) || (one.ok() && other.ok() && *one == *other);
 }
 
 }  // namespace
@@ -237,7 +242,7 @@ Rewritten join_file(const std::string& from, const std::string& to, const Hints&
   }
   Rewritten joined = write_anew(read, to, hints);
   const storage::PartMap& parts = *read.parts();
-  if (is_same_path(from, to)) {
+  if (is_same_file(from, to)) {
     for (const storage::PartMap::Part& part : parts.parts) {
       read.environment().driver->remove(part.path).throw_if_error();
     }
@@ -248,7 +253,7 @@ Rewritten join_file(const std::string& from, const std::string& to, const Hints&
 
 // What another program would add meanwhile to a file that is replaced would be lost.
 Rewritten compact_file(const std::string& from, const std::string& to, const Hints& hints) {
-  const auto growing = is_same_path(from, to) ? append_session(make_self_comm(), from, {}) : nullptr;
+  const auto growing = is_same_file(from, to) ? append_session(make_self_comm(), from, {}) : nullptr;
   const auto source = open_verified(from);
   auto& read = directed<ReadSession>(*source, "compact");
   if (is_netcdf(read.format()) || read.parts() != nullptr) {

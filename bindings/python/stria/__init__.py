@@ -72,7 +72,9 @@ def create(
     format: "str | None" = None,
     hints: "Mapping[str, Any] | None" = None,
 ) -> File:
-    """Begins a new file. Until its commit a file of that name stays as it was.
+    """Begins a new file. Until its commit a file of that name stays as it was. A link is followed,
+    also to a file that is still to come; a file that is replaced hands on its mode, group, access
+    list and extended attributes. InvalidArgumentError for what is no file, such as a pipe.
 
     `sync`: survive a power loss. `checksums`: of every row, for verify(). `track_order`: keep
     the order in which objects and attributes are made. `format`: "hdf5",
@@ -191,7 +193,8 @@ def drain_staged(place: "str | os.PathLike[str]") -> list[str]:
 
 def remove_abandoned(directory: "str | os.PathLike[str]", prefix: str) -> list[str]:
     """Removes files that a killed program left in `directory` under their temporary names, where
-    the name begins with `prefix`; never one that a live program still writes. Returns their paths.
+    the name begins with `prefix`; never one that a live program still writes, nor another user's.
+    Where such a name is a link, it looks beside the file to which that leads. Returns their paths.
     One process calls it."""
     with of_file(os.fspath(directory)):
         return library_for(None)[0].remove_abandoned(os.fspath(directory), prefix)

@@ -63,6 +63,7 @@ Status ReadSession::begin() {
   Status status = environment_.problem;
   if (status.ok() && is_root()) {
     status = or_out_of_memory([&]() -> Status {
+      stored_path_ = environment_.driver->follow_links(stored_path_);
       Background::instance().wait_for_name(stored_path_);
       STRIA_ASSIGN_OR_RETURN(const Nearest nearest, find_file());
       take_nearest(nearest);
@@ -78,7 +79,7 @@ Status ReadSession::begin() {
   }
   STRIA_RETURN_IF_ERROR(meet_and_share(Call::kOpen, status, catalog));
   status = or_out_of_memory([&] { return take_catalog(catalog); });
-  return agree_on_open(Call::kOpen, status, file_.get());
+  return agree_on_open(Call::kOpen, status, file_.get(), stored_path_);
 }
 
 // Rank 0.

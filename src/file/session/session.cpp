@@ -314,11 +314,12 @@ Status Session::check_log_terms(std::span<const int64_t, 2 * kEqualityTerms + 1>
                   difference.message()));
 }
 
-Status Session::agree_on_open(Call call, const Status& mine, storage::File* file) {
+Status Session::agree_on_open(Call call, const Status& mine, storage::File* file, const std::string& found_path) {
   struct Opened {
     storage::Capabilities capabilities;
     storage::Identity identity;
     int64_t file_bytes = 0;
+    int64_t path_bytes = 0;  // 0: it is the one that all ranks have
   };
   static_assert(std::is_trivially_copyable_v<Opened>);
   constexpr size_t kWords = (sizeof(Opened) + sizeof(int64_t) - 1) / sizeof(int64_t);
@@ -328,7 +329,8 @@ Status Session::agree_on_open(Call call, const Status& mine, storage::File* file
   Opened opened;
   if (is_root() && file != nullptr) {
     const auto identity = file->identity();
-    opened = {file->capabilities(), identity.ok() ? *identity : storage::Identity(), report_.file_bytes};
+    opened = {file->capabilities(), identity.ok() ? *identity : storage::Identity(), report_.file_bytes,
+              found_path == stored_path_ ? 0 : static_cast<int64_t>(found_path.size())};
     std::memcpy(words.data(), &opened, sizeof opened);
   }
   STRIA_RETURN_IF_ERROR(meet(call, mine, words));
@@ -337,6 +339,17 @@ Status Session::agree_on_open(Call call, const Status& mine, storage::File* file
   capabilities_ = opened.capabilities;
   identity_.set(opened.identity);
   report_.file_bytes = opened.file_bytes;
+  return opened.path_bytes > 0 ? share_path(opened.path_bytes, found_path) : Status();
+}
+
+Status Session::share_path(int64_t path_bytes, const std::string& found_path) {
+  std::vector<std::byte> bytes;
+  if (is_root()) {
+    const auto mine = std::as_bytes(std::span(found_path));
+    bytes.assign(mine.begin(), mine.end());
+  }
+  STRIA_RETURN_IF_ERROR(share_bytes(comm(), path_bytes, bytes));
+  stored_path_.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return Status();
 }
 

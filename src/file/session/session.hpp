@@ -172,12 +172,14 @@ class Session {
   /// The shape with what the catalog tells of the stretches of the file. Local.
   access::RequestShape with_lanes(access::RequestShape shape) const;
   /// Agrees on the beginning, and tells everybody which file rank 0's (null elsewhere) is and what
-  /// it can do. Collective: yes.
-  Status agree_on_open(Call call, const Status& mine, storage::File* file);
+  /// it can do. `found_path`, of rank 0, becomes stored_path_ on all ranks. Collective: yes.
+  Status agree_on_open(Call call, const Status& mine, storage::File* file, const std::string& found_path);
   /// This rank's part of the sums of which check_log_terms() tells whether all have the same log.
   std::array<int64_t, 2 * kEqualityTerms + 1> log_terms() const;
   /// Success, or what differs. Collective: yes, where something does.
   Status check_log_terms(std::span<const int64_t, 2 * kEqualityTerms + 1> sums);
+  /// Takes rank 0's path. Collective: yes.
+  Status share_path(int64_t path_bytes, const std::string& found_path);
   void note_time();
   /// Keeps what was planned, in the report and for the trace.
   void note_plan(const access::Plan& plan);

@@ -65,7 +65,10 @@ Result<std::shared_ptr<WriteSession>> WriteSession::create(Environment environme
   if (session.is_root() && status.ok()) {
     status = or_out_of_memory([&] { return session.file_.create(session.path_); });
   }
-  status = session.agree_on_open(Call::kCreate, status, session.file_.created());
+  status = session.agree_on_open(Call::kCreate, status, session.file_.created(), session.file_.path());
+  if (status.ok() && !session.is_root()) {
+    session.file_.note_path(session.stored_path_);
+  }
   if (status.ok() && session.parts_ != nullptr) {
     status = session.begin_parts();
   }
@@ -107,7 +110,10 @@ Result<std::shared_ptr<WriteSession>> WriteSession::append(Environment environme
   status = session.meet_and_share(Call::kAppend, status, message);
   if (status.ok()) {
     status = or_out_of_memory([&] { return session.begin_behind_old(message); });
-    status = session.agree_on_open(Call::kAppend, status, session.file_.created());
+    status = session.agree_on_open(Call::kAppend, status, session.file_.created(), session.file_.path());
+  }
+  if (status.ok() && !session.is_root()) {
+    session.file_.note_path(session.stored_path_);
   }
   session.note_time();
   if (!status.ok()) {
