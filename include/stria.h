@@ -16,6 +16,11 @@
  * communicator in the same order, and return the same code on all. A function that fails sets what
  * it would have returned to NULL or leaves it unchanged.
  *
+ * A copy of a handle names the same object. Those of files, datasets, commits, options and maps of
+ * elements know when it has ended: a call with a copy of one that was closed or freed returns
+ * STRIA_INVALID_ARGUMENT, and to end it once more does nothing. Those of types, lists, tables and
+ * verdicts are addresses, of which the user frees each once.
+ *
  * Include mpi.h before this header for the functions that take an MPI_Comm; all others are declared
  * without it. This header may be included again behind mpi.h. The library is called libstria_c, and
  * without MPI libstria_c_serial, in which every file belongs to one process. Their SONAME ends with

@@ -315,7 +315,7 @@ int stria_create_records(stria_file* file, const char* path, const stria_records
     const std::vector<int64_t> sizes = shape(rank, dims);
     const auto columns = columns_of(given(records, "records"));
     given(dataset, "dataset") =
-        stria::c::keep(*file, of.create_records(text(path), columns, sizes, stria::c::dataset_options(options)));
+        stria::c::keep(given(file, "file"), of.create_records(text(path), columns, sizes, stria::c::dataset_options(options)));
   });
 }
 

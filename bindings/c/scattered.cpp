@@ -79,12 +79,13 @@ int stria_elements_new(int64_t count, const int64_t* offsets, stria_elements** e
       stria::c::refuse("the number of elements is negative");
     }
     const int64_t* first = count == 0 ? nullptr : &given(offsets, "offsets");
-    *elements = new stria_elements{stria::Elements(std::span(first, static_cast<size_t>(count)))};
+    auto* made = new stria_elements{stria::Elements(std::span(first, static_cast<size_t>(count)))};
+    *elements = made->handle.get();
   });
 }
 
 void stria_elements_free(stria_elements* elements) {
-  delete elements;
+  delete stria::c::take(elements);
 }
 
 int stria_put_elements(stria_dataset* dataset, const stria_elements* elements, const void* data, int element) {
