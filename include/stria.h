@@ -255,15 +255,22 @@ const char* stria_element_name(int element);
  * `data` has numbers of type `element`, which are converted to the dataset's while they are packed;
  * a number that the type can't hold becomes the nearest that it can. `type` says which bytes of
  * `data` are meant; with NULL the numbers lie one behind another. They must not change until
- * stria_commit() or stria_flush() has returned. Each element of a dataset is meant to be put once
- * in the life of the file: put again it holds either value, and stria_verify() remarks that its
- * checksum tells nothing. Elements that are never put read as the fill value. A scalar dataset
- * takes NULL for `start` and `count`. Collective: no. After an error the next collective call fails
- * on every rank. */
+ * stria_commit() or stria_flush() has returned: a put of at most 64 KiB is copied, as far as the
+ * hint stria_put_copies allows; of others a sample is compared, and where they have changed those
+ * calls fail with STRIA_INVALID_ARGUMENT on every rank, naming the dataset and the put. Each
+ * element of a dataset is meant to be put once in the life of the file: put again it holds either
+ * value, and stria_verify() remarks that its checksum tells nothing. Elements that are never put
+ * read as the fill value. A scalar dataset takes NULL for `start` and `count`. Collective: no.
+ * After an error the next collective call fails on every rank. */
 int stria_put(stria_dataset* dataset, const int64_t* start, const int64_t* count, const void* data, const stria_type* type,
               int element);
-/* Records a read, as stria_put() does a write; stria_commit() or stria_flush() makes it.
- * Collective: no. */
+/* As stria_put(), with a copy: `data` may change or go as soon as this returns. As much memory is
+ * taken until the commit or flush (stria_get_copied()); STRIA_RESOURCE_EXHAUSTED where there is
+ * none. Collective: no. */
+int stria_put_copy(stria_dataset* dataset, const int64_t* start, const int64_t* count, const void* data, const stria_type* type,
+                   int element);
+/* Records a read, as stria_put() does a write; stria_commit() or stria_flush() makes it, and `data`
+ * must stay until then, which nothing checks. Collective: no. */
 int stria_get(stria_dataset* dataset, const int64_t* start, const int64_t* count, void* data, const stria_type* type,
               int element);
 /* Says that this rank can't make its part of a file, or its put or get of a dataset, for a reason
@@ -273,7 +280,9 @@ int stria_refuse(stria_file* file, const char* message);
 int stria_refuse_transfer(stria_dataset* dataset, const char* message);
 
 /* A regular region: in each dimension `count` blocks of `block` elements, `stride` apart; the first
- * begins at `start`. NULL for `stride` means `block`; NULL for `block` means ones. */
+ * begins at `start`. NULL for `stride` means `block`; NULL for `block` means ones. What
+ * stria_put(), stria_put_copy() and stria_get() promise holds for the calls with such a region,
+ * too. */
 typedef struct stria_slab {
   const int64_t* start;
   const int64_t* count;
@@ -281,6 +290,7 @@ typedef struct stria_slab {
   const int64_t* block;
 } stria_slab;
 int stria_put_slab(stria_dataset* dataset, const stria_slab* slab, const void* data, const stria_type* type, int element);
+int stria_put_slab_copy(stria_dataset* dataset, const stria_slab* slab, const void* data, const stria_type* type, int element);
 int stria_get_slab(stria_dataset* dataset, const stria_slab* slab, void* data, const stria_type* type, int element);
 
 /* A box of an array in memory, in C order: `sizes` is the shape of the whole array, `start` the
@@ -290,8 +300,10 @@ typedef struct stria_box {
   const int64_t* start;
 } stria_box;
 /* Records a write or read of a box of an array, for instance the interior of one with guard cells.
- * The array has as many dimensions as the dataset; the box is as large as `count`. */
+ * The array has as many dimensions as the dataset; the box is as large as `count`. As stria_put(),
+ * stria_put_copy() and stria_get(). */
 int stria_put_box(stria_dataset* dataset, const stria_slab* place, const stria_box* box, const void* data, int element);
+int stria_put_box_copy(stria_dataset* dataset, const stria_slab* place, const stria_box* box, const void* data, int element);
 int stria_get_box(stria_dataset* dataset, const stria_slab* place, const stria_box* box, void* data, int element);
 
 /* Reads at once: as stria_get(), and moves whatever was got before. Collective: yes; the region may
@@ -312,11 +324,12 @@ typedef struct stria_rows {
 int stria_place_rows(stria_file* file, int64_t count, stria_rows* rows);
 /* This rank's share when all ranks share `total` rows evenly. Collective: no. */
 int stria_share_rows(const stria_file* file, int64_t total, stria_rows* rows);
-/* As stria_put() and stria_get(), with whole rows. Where the dataset can grow, puts count from the
- * first of its last rows->total rows, those that stria_append_rows() has given last.
- * STRIA_INVALID_ARGUMENT when the dataset has fewer rows than rows->total, or another number and
- * can't grow. */
+/* As stria_put(), stria_put_copy() and stria_get(), with whole rows. Where the dataset can grow,
+ * puts count from the first of its last rows->total rows, those that stria_append_rows() has given
+ * last. STRIA_INVALID_ARGUMENT when the dataset has fewer rows than rows->total, or another number
+ * and can't grow. */
 int stria_put_rows(stria_dataset* dataset, const stria_rows* rows, const void* data, const stria_type* type, int element);
+int stria_put_rows_copy(stria_dataset* dataset, const stria_rows* rows, const void* data, const stria_type* type, int element);
 int stria_get_rows(stria_dataset* dataset, const stria_rows* rows, void* data, const stria_type* type, int element);
 
 /* Gives a dataset as many more rows as all ranks have together, and puts this rank's `count` rows,
@@ -334,8 +347,9 @@ int stria_append_own_rows(stria_file* file, const char* path, int64_t count, con
  * one to three bytes for each run of neighbours. The user frees the map, at any time. */
 int stria_elements_new(int64_t count, const int64_t* offsets, stria_elements** elements);
 void stria_elements_free(stria_elements* elements);
-/* As stria_put() and stria_get(); `data` has `count` consecutive numbers. */
+/* As stria_put(), stria_put_copy() and stria_get(); `data` has `count` consecutive numbers. */
 int stria_put_elements(stria_dataset* dataset, const stria_elements* elements, const void* data, int element);
+int stria_put_elements_copy(stria_dataset* dataset, const stria_elements* elements, const void* data, int element);
 int stria_get_elements(stria_dataset* dataset, const stria_elements* elements, void* data, int element);
 
 /* ---- Distributed arrays: a global array of which every rank holds a box ---- */
@@ -533,6 +547,9 @@ int stria_get_phase(const stria_file* file, const char* phase, double* seconds);
 /* The bytes that stria_append() has found behind the end of the file, left there by a commit that
  * did not complete, and has cleared. Collective: no. */
 int stria_get_cleared(const stria_file* file, int64_t* bytes);
+/* The most memory that copies of puts have taken on this rank at a time: of stria_put_copy() and
+ * its like, and of small puts. Collective: no. */
+int stria_get_copied(const stria_file* file, int64_t* bytes);
 /* The file's hints with the values in effect, as "name=value"; and what was wrong
  * with those given. */
 int stria_hints(const stria_file* file, stria_list** hints);

@@ -36,6 +36,16 @@ Hyperslab nowhere(const stria::Dataset& dataset) {
   return {std::vector<int64_t>(dataset.dims().size() + 1, -1), {}};
 }
 
+enum class Way { kPut, kPutCopy, kGet };
+
+void transfer(stria::Dataset& of, Way way, const Hyperslab& slab, const Memory& memory) {
+  if (way == Way::kGet) {
+    of.get(slab, memory);
+  } else {
+    of.put(slab, way == Way::kPutCopy ? memory.copied() : memory);
+  }
+}
+
 /// Memory as C describes it.
 struct Described {
   const void* data;
@@ -68,16 +78,16 @@ std::pair<Hyperslab, Memory> understood(const stria_dataset& dataset, const stri
   return {std::move(slab), std::move(data)};
 }
 
-int plain_transfer(stria_dataset* dataset, bool put, const stria_slab* place, const Described& memory) {
+int plain_transfer(stria_dataset* dataset, Way way, const stria_slab* place, const Described& memory) {
   return guarded([&] {
     stria::c::record(dataset, [&](stria::Dataset& of) {
       const auto [slab, data] = understood(given(dataset, "dataset"), place, memory);
-      put ? of.put(slab, data) : of.get(slab, data);
+      transfer(of, way, slab, data);
     });
   });
 }
 
-int box_transfer(stria_dataset* dataset, bool put, const stria_slab* place, const stria_box* box, const Described& memory) {
+int box_transfer(stria_dataset* dataset, Way way, const stria_slab* place, const stria_box* box, const Described& memory) {
   return guarded([&] {
     stria::c::record(dataset, [&](stria::Dataset& of) {
       const Hyperslab slab = region_of(given(dataset, "dataset"), place);
@@ -91,7 +101,7 @@ int box_transfer(stria_dataset* dataset, bool put, const stria_slab* place, cons
       const Datatype one = Datatype::bytes(stria::element_bytes(stria::c::element(memory.element)));
       const stria_type bytes{Datatype::subarray(whole, count, start, stria::Order::kC, one).value()};
       const Memory data = stria::c::memory_of(memory.data, &bytes, memory.element, 0);
-      put ? of.put(slab, data) : of.get(slab, data);
+      transfer(of, way, slab, data);
     });
   });
 }
@@ -282,21 +292,31 @@ const char* stria_element_name(int element) {
 int stria_put(stria_dataset* dataset, const int64_t* start, const int64_t* count, const void* data, const stria_type* type,
               int element) {
   const stria_slab slab{start, count, nullptr, nullptr};
-  return plain_transfer(dataset, true, &slab, {data, type, element});
+  return plain_transfer(dataset, Way::kPut, &slab, {data, type, element});
+}
+
+int stria_put_copy(stria_dataset* dataset, const int64_t* start, const int64_t* count, const void* data, const stria_type* type,
+                   int element) {
+  const stria_slab slab{start, count, nullptr, nullptr};
+  return plain_transfer(dataset, Way::kPutCopy, &slab, {data, type, element});
 }
 
 int stria_get(stria_dataset* dataset, const int64_t* start, const int64_t* count, void* data, const stria_type* type,
               int element) {
   const stria_slab slab{start, count, nullptr, nullptr};
-  return plain_transfer(dataset, false, &slab, {data, type, element});
+  return plain_transfer(dataset, Way::kGet, &slab, {data, type, element});
 }
 
 int stria_put_slab(stria_dataset* dataset, const stria_slab* slab, const void* data, const stria_type* type, int element) {
-  return plain_transfer(dataset, true, slab, {data, type, element});
+  return plain_transfer(dataset, Way::kPut, slab, {data, type, element});
+}
+
+int stria_put_slab_copy(stria_dataset* dataset, const stria_slab* slab, const void* data, const stria_type* type, int element) {
+  return plain_transfer(dataset, Way::kPutCopy, slab, {data, type, element});
 }
 
 int stria_get_slab(stria_dataset* dataset, const stria_slab* slab, void* data, const stria_type* type, int element) {
-  return plain_transfer(dataset, false, slab, {data, type, element});
+  return plain_transfer(dataset, Way::kGet, slab, {data, type, element});
 }
 
 int stria_refuse_transfer(stria_dataset* dataset, const char* message) {
@@ -334,9 +354,13 @@ int stria_read(stria_dataset* dataset, const int64_t* start, const int64_t* coun
 }
 
 int stria_put_box(stria_dataset* dataset, const stria_slab* place, const stria_box* box, const void* data, int element) {
-  return box_transfer(dataset, true, place, box, {data, nullptr, element});
+  return box_transfer(dataset, Way::kPut, place, box, {data, nullptr, element});
+}
+
+int stria_put_box_copy(stria_dataset* dataset, const stria_slab* place, const stria_box* box, const void* data, int element) {
+  return box_transfer(dataset, Way::kPutCopy, place, box, {data, nullptr, element});
 }
 
 int stria_get_box(stria_dataset* dataset, const stria_slab* place, const stria_box* box, void* data, int element) {
-  return box_transfer(dataset, false, place, box, {data, nullptr, element});
+  return box_transfer(dataset, Way::kGet, place, box, {data, nullptr, element});
 }

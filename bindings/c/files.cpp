@@ -123,6 +123,10 @@ int stria_get_phase(const stria_file* file, const char* phase, double* seconds) 
   });
 }
 
+int stria_get_copied(const stria_file* file, int64_t* bytes) {
+  return guarded([&] { given(bytes, "bytes") = given(file, "file").file.report().copied_bytes; });
+}
+
 int stria_get_cleared(const stria_file* file, int64_t* bytes) {
   return guarded([&] { given(bytes, "bytes") = given(file, "file").file.report().cleared_bytes; });
 }

@@ -223,10 +223,12 @@ int element_for(const Dataset& dataset, nb::dlpack::dtype type) {
   return dataset.element == STRIA_BYTE && element == STRIA_UINT8 ? STRIA_BYTE : element;
 }
 
-void put(File& file, Dataset& dataset, const Sizes& start, const Sizes& count, const Sizes& stride, ConstantArray array) {
+void put(File& file, Dataset& dataset, const Sizes& start, const Sizes& count, const Sizes& stride, ConstantArray array,
+         bool copy) {
   static_cast<void>(file.get());  // the datasets are gone with it
   const stria_slab slab{start.data(), count.data(), stride.data(), nullptr};
-  check(stria_put_slab(dataset.handle, &slab, array.data(), type_of(array).get(), element_for(dataset, array.dtype())));
+  const auto call = copy ? stria_put_slab_copy : stria_put_slab;
+  check(call(dataset.handle, &slab, array.data(), type_of(array).get(), element_for(dataset, array.dtype())));
 }
 
 void get(File& file, Dataset& dataset, const Sizes& start, const Sizes& count, const Sizes& stride, Array array) {
@@ -236,9 +238,10 @@ void get(File& file, Dataset& dataset, const Sizes& start, const Sizes& count, c
 }
 
 // The arrays are contiguous, which the package sees to.
-void put_elements(File& file, Dataset& dataset, const Map& map, ConstantArray array) {
+void put_elements(File& file, Dataset& dataset, const Map& map, ConstantArray array, bool copy) {
   static_cast<void>(file.get());
-  check(stria_put_elements(dataset.handle, map.elements.get(), array.data(), element_of(array.dtype())));
+  const auto call = copy ? stria_put_elements_copy : stria_put_elements;
+  check(call(dataset.handle, map.elements.get(), array.data(), element_of(array.dtype())));
 }
 
 void get_elements(File& file, Dataset& dataset, const Map& map, Array array) {
@@ -358,6 +361,9 @@ nb::dict report(File& file) {
   int64_t cleared_bytes = 0;
   check(stria_get_cleared(file.get(), &cleared_bytes));
   result["cleared_bytes"] = cleared_bytes;
+  int64_t copied_bytes = 0;
+  check(stria_get_copied(file.get(), &copied_bytes));
+  result["copied_bytes"] = copied_bytes;
   for (const char* phase : {"open", "metadata", "pack", "unpack", "exchange", "write", "read", "sync", "commit"}) {
     double seconds = 0;
     check(stria_get_phase(file.get(), phase, &seconds));

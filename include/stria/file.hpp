@@ -139,6 +139,9 @@ struct Report {
   /// What append() has found behind the end of the file, left there by a commit that did not
   /// complete, and has cleared.
   int64_t cleared_bytes = 0;
+  /// The most memory that copies of puts have taken on this rank at a time: of Dataset::put_copy(),
+  /// Memory::copied(), and small puts.
+  int64_t copied_bytes = 0;
 };
 
 /// Records as they lie in memory, `row_bytes` apart: of each the columns, in their order. What lies

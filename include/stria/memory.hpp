@@ -38,8 +38,9 @@ struct Column {
 };
 
 /// Data as they lie in the application's memory. `data` must stay valid until commit() or flush()
-/// returns, and must not change while they are to be written. Memory of an accelerator must be
-/// reachable by the CPU, as managed memory is; copy other memory to the host first.
+/// returns, and must not change from put() until then; copied() frees a put from both. Memory of an
+/// accelerator must be reachable by the CPU, as managed memory is; copy other memory to the host
+/// first.
 struct Memory {
   Memory(const void* address, Datatype region, ElementType element_type)
       : data(const_cast<void*>(address)), type(std::move(region)), element(element_type) {}
@@ -88,11 +89,19 @@ struct Memory {
     return {first, strided_type(element_type_of<T>(), count, static_cast<int64_t>(sizeof(Struct))), element_type_of<T>()};
   }
 
+  /// The same for puts that copy what it describes: it may change, or go, when they have returned.
+  Memory copied() const {
+    Memory memory = *this;
+    memory.is_copied = true;
+    return memory;
+  }
+
   void* data;
   Datatype type;  ///< which bytes, in the order of the hyperslab's elements (C order)
   ElementType element;
   /// Of records(), which a dataset of others refuses; null: not known.
   std::shared_ptr<const std::vector<Column>> columns{};
+  bool is_copied = false;  ///< see copied()
 
  private:
   static Datatype box_type(ElementType element, const std::vector<int64_t>& sizes, const std::vector<int64_t>& starts,

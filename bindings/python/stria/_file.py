@@ -16,8 +16,10 @@ from ._numbers import (
     MEANT_BY_NAME,
     array_of,
     as_numbers,
+    copy_of,
     element_of,
     has_strides_of_elements,
+    is_private,
     lengths_of,
     target_of,
 )
@@ -32,12 +34,14 @@ from .errors import InvalidArgumentError, NotFoundError, UnsupportedError, of_fi
 class Dataset(Named, Described):
     """A dataset of an open file.
 
-    `d[index] = array` records a write, of a file that is being written; the array is kept, and must
-    not change until flush() or commit(). `d[index]` reads at once, and is collective: all ranks of
-    the file's communicator do it in the same order, each with an index of its own, perhaps an empty
-    one. get() records a read. Indices are NumPy's: integers, slices with any step, Ellipsis, and
-    one list of integers or mask of booleans; InvalidIndexError is an IndexError. `for row in d`
-    reads many rows at a time; it is collective too, so that all ranks go on to the same row.
+    `d[index] = array` records a write of what the array holds now, of a file that is being written:
+    it copies the array, which may change at once. put() does so without a copy, of an array that
+    must not change until flush() or commit(). `d[index]` reads at once, and is collective: all
+    ranks of the file's communicator do it in the same order, each with an index of its own, perhaps
+    an empty one. get() records a read. Indices are NumPy's: integers, slices with any step,
+    Ellipsis, and one list of integers or mask of booleans; InvalidIndexError is an IndexError. `for
+    row in d` reads many rows at a time; it is collective too, so that all ranks go on to the same
+    row.
 
     Elements are numbers, or records where the dtype of create_dataset() has fields: numbers, and
     strings of bytes, which are one behind the other in the file. append_rows() gives rows to
@@ -99,28 +103,42 @@ class Dataset(Named, Described):
         return Attributes(self._file, self.name)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.put(key, value)
+        self.put(key, value, copy=True)
 
-    def put(self, key: Any, value: Any) -> None:
-        """Records a write of `value`, of any strides and number type, broadcast as NumPy does.
-        Local: any rank may put, any number of times, also none; each element at most once in the
-        life of the file."""
+    def put(self, key: Any, value: Any, *, copy: bool = False) -> None:
+        """Records a write of `value`, of any strides and number type, broadcast as NumPy does. An
+        array is kept as it is, and must not change until flush() or commit(), which raise
+        InvalidArgumentError on every rank where they see that it has: a sample of it is compared,
+        or, of 64 KiB at most, a copy stored. `copy`: of a copy, as `d[key] = value`; report tells
+        its memory. Local: any rank may put, any number of times, also none; each element at most
+        once in the life of the file."""
         array = self._of_own_kind(value)
+        copy = copy and not is_private(array, value)
         box = box_of(key, self.shape)
         if box is not None and array.shape == box.shape:
             start, count = [*box.start, *(0 for _ in self._parts)], [*box.count, *self._parts]
-            self._file._handle.put(self._handle, start, count, self._ones, as_numbers(array))
-            self._file._kept.append(array)
+            array, copy = self._held(array, copy)
+            self._file._handle.put(self._handle, start, count, self._ones, as_numbers(array), copy)
             return
         selection = select(key, self.shape, self.name)
         if array.shape != selection.shape:
             array = np.broadcast_to(array, selection.shape)
-        array = sorted_by_list(selection, array, self.name)
+        in_order = sorted_by_list(selection, array, self.name)
+        copy = copy and in_order is array
         if elements := self._elements_for(selection):
-            self.put_elements(elements, array)
+            self.put_elements(elements, in_order, copy=copy)
             return
-        self._move(self._file._handle.put, selection.parts(array))
-        self._file._kept.append(array)
+        array, copy = self._held(in_order, copy)
+        self._move(lambda *part: self._file._handle.put(*part, copy), selection.parts(array))
+
+    def _held(self, array: np.ndarray, copy: bool) -> tuple[np.ndarray, bool]:
+        """The array from which to put, and whether the library is to copy it; else it is kept.
+        Where values repeat, the copy is made here, of each value once."""
+        if copy and 0 in array.strides:
+            array, copy = copy_of(array), False
+        if not copy:
+            self._file._kept.append(array)
+        return array, copy
 
     def _elements_for(self, selection: Selection) -> "Elements | None":
         """A map for a list of many single elements; None for other indices."""
@@ -201,30 +219,32 @@ class Dataset(Named, Described):
         self._file._swapped.append((out, native))
         return native
 
-    def put_rows(self, rows: Any) -> None:
+    def put_rows(self, rows: Any, *, copy: bool = False) -> None:
         """Records a write of this rank's rows, of which each rank may have another number, also
         none: they follow those of lower ranks. All have as many as the dataset, or, where it can
-        grow, as append_rows() has given it last. Collective."""
+        grow, as append_rows() has given it last. As put(), an array must not change until flush()
+        or commit(), unless `copy` is True. Collective."""
         where, total = self._file.place_rows(len(rows))
-        self._put_last(where, total, rows)
+        self._put_last(where, total, rows, copy)
 
-    def _put_last(self, where: slice, total: int, rows: Any) -> None:
+    def _put_last(self, where: slice, total: int, rows: Any, copy: bool) -> None:
         begin = len(self) - total
         if begin < 0 or (begin > 0 and not self.can_grow):
             raise InvalidArgumentError(f"'{self.name}' has {len(self)} rows, but all ranks have {total}")
-        self.put(slice(begin + where.start, begin + where.stop), rows)
+        self.put(slice(begin + where.start, begin + where.stop), rows, copy=copy)
 
     def get_rows(self) -> Any:
         """This rank's share of the rows when all ranks share them evenly, whatever ranks have put
         them. Reads at once. Collective."""
         return self[self._file.share_rows(len(self))]
 
-    def put_elements(self, elements: Elements, values: Any) -> None:
-        """Records a write of scattered elements, each value to its place. Local, as put()."""
+    def put_elements(self, elements: Elements, values: Any, *, copy: bool = False) -> None:
+        """Records a write of scattered elements, each value to its place. As put(), an array must
+        not change until flush() or commit(), unless `copy` is True. Local."""
         array = np.ascontiguousarray(self._of_own_kind(values))
         self._require_one_each(elements, array)
-        self._file._handle.put_elements(self._handle, elements._of(self._file._library), as_numbers(array))
-        self._file._kept.append(array)
+        array, copy = self._held(array, copy and not is_private(array, values))
+        self._file._handle.put_elements(self._handle, elements._of(self._file._library), as_numbers(array), copy)
 
     def get_elements(self, elements: Elements, out: np.ndarray) -> None:
         """Records a read of scattered elements into `out`, a contiguous array: filled by the file's
@@ -361,8 +381,9 @@ class File:
         once the file is there. `unlimited`: it has the rows of its shape, and gets more likewise.
         `dimensions` are their names, for xarray and other readers of netCDF: a dataset of one
         dimension that has its name holds its coordinates. Elements that nobody puts read as
-        `fill_value`, or zero. With `data`, an array that this process puts whole, of as many rows
-        as it has where the first length is None. Collective: all ranks pass the same."""
+        `fill_value`, or zero. With `data`, an array that this process puts whole, as d[...] = data,
+        of as many rows as it has where the first length is None. Collective: all ranks pass the
+        same."""
         array = None if data is None else array_of(data)
         if array is not None:
             shape = array.shape if shape is None else shape
@@ -406,7 +427,7 @@ class File:
             made = self._handle.create_dataset(path, element_of(dtype), sizes, options)
         dataset = Dataset(self, made, path)
         if array is not None:
-            dataset[...] = array
+            dataset.put(..., array, copy=not is_private(array, data))
         return dataset
 
     def update(self, path: str) -> Dataset:
@@ -425,11 +446,12 @@ class File:
         Collective: all ranks pass the same."""
         self._handle.create_link(path, target, file)
 
-    def append_rows(self, path: str, rows: Any) -> Dataset:
+    def append_rows(self, path: str, rows: Any, *, copy: bool = False) -> Dataset:
         """Gives a dataset that was made with a first length of None more rows, the last ones of the
         result. What it had before can't be put again. `rows` is their number, the same on all
         ranks; or an array of this rank's rows, of which each rank may have another number: they are
-        put behind those of lower ranks. Collective.
+        put behind those of lower ranks, and, as by put(), must not change until flush() or
+        commit(), unless `copy` is True. Collective.
 
             f.append_rows("probe", 1)[-1, rank] = mine
             f.append_rows("particles", mine)
@@ -437,7 +459,7 @@ class File:
         if not isinstance(rows, (int, np.integer)):
             where, total = self.place_rows(len(rows))
             dataset = self.append_rows(path, total)
-            dataset._put_last(where, total, rows)
+            dataset._put_last(where, total, rows, copy)
             return dataset
         return Dataset(self, self._handle.append_rows(path, rows), path)
 
@@ -564,7 +586,8 @@ class File:
 
     @property
     def report(self) -> dict[str, Any]:
-        """What the last commit or flush did, and the seconds of each phase on this rank."""
+        """What the last commit or flush did, the seconds of each phase on this rank, and the most
+        memory that copies of arrays have taken there at a time, "copied_bytes"."""
         return self._handle.report()
 
     @property

@@ -116,3 +116,16 @@ def array_of(value: Any) -> np.ndarray:
     if not has_strides_of_elements(array):
         array = array.copy()
     return array
+
+
+def is_private(array: np.ndarray, value: Any) -> bool:
+    """Whether `array`, made of `value`, is an array of its own, which nobody else can change."""
+    if array is value:
+        return False
+    return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and not np.may_share_memory(array, value))
+
+
+def copy_of(array: np.ndarray) -> np.ndarray:
+    """A copy, in which values that repeat still take no memory."""
+    once = tuple(slice(1) if stride == 0 else slice(None) for stride in array.strides)
+    return np.broadcast_to(array[once].copy(), array.shape)

@@ -52,7 +52,7 @@ class DistributedArray:
 def _put(file: File, path: str, value: Any, first_rank: bool, options: "Mapping[str, Any]") -> None:
     if isinstance(value, DistributedArray):
         place, part = value.box()
-        file.create_dataset(path, tuple(value.shape), part.dtype, **_fitting(value.shape, options))[place] = part
+        file.create_dataset(path, tuple(value.shape), part.dtype, **_fitting(value.shape, options)).put(place, part)
         return
     array = np.asarray(value)
     if array.dtype.kind in "USO":
@@ -60,7 +60,7 @@ def _put(file: File, path: str, value: Any, first_rank: bool, options: "Mapping[
     else:
         dataset = file.create_dataset(path, array.shape, array.dtype, **_fitting(array.shape, options))
         if first_rank:
-            dataset[...] = array
+            dataset.put(..., array)
 
 
 def _fitting(shape: "Sequence[int]", options: "Mapping[str, Any]") -> "Mapping[str, Any]":

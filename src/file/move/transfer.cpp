@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <numeric>
 
 #include "base/checked.hpp"
 #include "datatype/pack.hpp"
@@ -234,21 +236,35 @@ Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const Ele
   return transfer;
 }
 
-Status hold_memory(Transfer& put, std::span<const ByteRange> order) {
-  const ElementType element = put.memory.element;
-  STRIA_ASSIGN_OR_RETURN(const Packer packer, Packer::create({{.memory = static_cast<std::byte*>(put.memory.data),
-                                                               .type = put.memory.type,
-                                                               .memory_element = element,
-                                                               .stored_element = element}}));
-  put.kept.resize(static_cast<size_t>(put.memory.type.size()));
+Status pack_memory(const Memory& memory, std::span<const ByteRange> order, std::byte* to) {
+  if (memory.type.piece_count() == 1) {
+    const std::byte* const first = static_cast<const std::byte*>(memory.data) + memory.type.displacement();
+    for (const ByteRange& range : order) {
+      std::memcpy(to, first + range.begin, static_cast<size_t>(range.size()));
+      to += range.size();
+    }
+    return Status();
+  }
+  STRIA_ASSIGN_OR_RETURN(const Packer packer, Packer::create({{.memory = static_cast<std::byte*>(memory.data),
+                                                               .type = memory.type,
+                                                               .memory_element = memory.element,
+                                                               .stored_element = memory.element}}));
   std::vector<PackPart> parts;
-  std::byte* to = put.kept.data();
   for (const ByteRange& range : order) {
     parts.push_back({0, range.begin, range.end, to});
     to += range.size();
   }
   packer.pack(parts);
-  put.memory = Memory(put.kept.data(), Datatype::bytes(to - put.kept.data()), element);
+  return Status();
+}
+
+Status hold_memory(Transfer& put, std::span<const ByteRange> order) {
+  const int64_t bytes = std::accumulate(order.begin(), order.end(), int64_t{0},
+                                        [](int64_t sum, const ByteRange& range) { return sum + range.size(); });
+  std::vector<std::byte> kept(static_cast<size_t>(bytes));
+  STRIA_RETURN_IF_ERROR(pack_memory(put.memory, order, kept.data()));
+  put.kept = std::move(kept);
+  put.memory = Memory(put.kept.data(), Datatype::bytes(bytes), put.memory.element);
   return Status();
 }
 

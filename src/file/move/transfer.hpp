@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -39,7 +40,8 @@ struct Transfer {
   };
   RawChunks raw_chunks{};
   int64_t stream_begin = 0;
-  std::vector<std::byte> kept;  ///< data that the session itself holds
+  std::vector<std::byte> kept;     ///< data that the session itself holds
+  std::optional<uint64_t> sample;  ///< of a put's memory at the call, where it may have changed
   Memory memory{nullptr, Datatype(), ElementType::kByte};
 };
 
@@ -49,6 +51,9 @@ Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const Hyp
 
 /// Likewise for scattered elements, of which the memory has one number each.
 Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const ElementMap& elements, const Memory& memory);
+
+/// Copies these ranges of the stream that memory has in its own type to `to`, one behind the other.
+Status pack_memory(const Memory& memory, std::span<const ByteRange> order, std::byte* to);
 
 /// Has a put keep a copy of its memory, in the memory's own type: these ranges of the stream that
 /// it has there, one behind the other.

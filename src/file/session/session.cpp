@@ -213,6 +213,7 @@ Status Session::record_made(const Make& make) {
   Status status = or_out_of_memory([&]() -> Status {
     STRIA_ASSIGN_OR_RETURN(Transfer transfer, make());
     if (transfer.region.size() > 0) {
+      STRIA_RETURN_IF_ERROR(secure(transfer));
       pending_.push_back(std::move(transfer));
     }
     return Status();

@@ -153,6 +153,8 @@ class Session {
   DefinitionText describe_opening(const char* call) const;
   /// Sets memory aside for what a collective operation needs once the ranks have agreed to move.
   Status set_reserve_aside();
+  /// Sees to it that the transfer means what its memory holds now. Local; may throw std::bad_alloc.
+  virtual Status secure(Transfer& /*transfer*/) { return Status(); }
   /// Keeps what `make` returns as pending.
   template <typename Make>
   Status record_made(const Make& make);

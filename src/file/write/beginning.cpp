@@ -11,6 +11,8 @@ namespace stria::file {
 WriteSession::WriteSession(Environment environment, const std::string& path, const CreateOptions& options,
                            std::shared_ptr<RollCall> roll_call, Kind kind)
     : DefiningSession(std::move(environment), path, options, std::move(roll_call), kind),
+      guard_({.copied_bytes = environment_.hints.put_copies_bytes,
+              .samples = environment_.hints.put_check != access::Switch::kDisable}),
       file_(environment_, stored_path_, identity_, report_.phases, kind == Kind::kGrowing),
       gathering_(comm(), catalog_, report_.phases),
       publication_({.comm = comm(),
