@@ -130,7 +130,8 @@ T* take(T* handle) noexcept {
 template <typename T>
 T& given(T* pointer, const char* what) {
   if (pointer == nullptr) {
-    refuse(std::string(what) + " is NULL");
+    refuse(std::string(what) +
+           (kEnded<std::remove_const_t<T>> == nullptr ? " is NULL" : " is NULL: it was never made, or was closed or freed"));
   }
   if constexpr (kEnded<std::remove_const_t<T>> != nullptr) {
     pointer = find(pointer);
