@@ -1,10 +1,12 @@
 // What becomes of memory that a program uses again between put() and commit(), on real ranks: the
 // file has what the memory held at the put, or every rank hears of it and no file is made.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cstddef>
 #include <functional>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -207,6 +209,24 @@ TEST_F(PutMemoryTest, HintsTurnItAllOff) {
   EXPECT_EQ(file.report().copied_bytes, 0);
   expect_counted(1, kLarge);
   EXPECT_EQ(File::open(MPI_COMM_WORLD, path()).read<double>("y"), std::vector<double>(static_cast<size_t>(ranks_), 1.0));
+}
+
+// A large array that is freed is given back to the system.
+TEST_F(PutMemoryTest, MemoryThatIsGoneIsToldOnAllRanks) {
+  constexpr size_t kBytes = kLarge * sizeof(double);
+  File file = create();
+  Dataset dataset = file.create_dataset<double>("x", {ranks_, kLarge});
+  void* array = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(array, MAP_FAILED);
+  dataset.put({{rank_, 0}, {1, kLarge}}, std::span<const double>(static_cast<double*>(array), kLarge));
+  if (rank_ == ranks_ - 1) {
+    munmap(array, kBytes);
+  }
+  const std::string text = error_of([&] { file.commit(); }, ErrorCode::kInvalidArgument);
+  EXPECT_NE(text.find("was freed after the call"), std::string::npos) << text;
+  if (rank_ != ranks_ - 1) {
+    munmap(array, kBytes);
+  }
 }
 
 struct Particle {

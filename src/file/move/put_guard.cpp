@@ -9,6 +9,7 @@
 
 #include "base/checked.hpp"
 #include "base/hash.hpp"
+#include "base/mapped.hpp"
 #include "base/out_of_memory.hpp"
 #include "datatype/cursor.hpp"
 
@@ -170,8 +171,25 @@ Status PutGuard::copy(Transfer& put) {
   return Status();
 }
 
+namespace {
+
+// Of memory that was freed the first or the last page often isn't there any more.
+bool is_there(const Memory& memory) {
+  const auto* base = static_cast<const std::byte*>(memory.data);
+  return is_mapped(base + memory.type.true_lower_bound()) && is_mapped(base + memory.type.true_upper_bound() - 1);
+}
+
+}  // namespace
+
 Status PutGuard::check(std::span<const Transfer> puts, std::span<const DatasetEntry> datasets) const {
   for (const Transfer& put : puts) {
+    if (put.sample && !is_there(put.memory)) {
+      return Status(
+          ErrorCode::kInvalidArgument,
+          fmt::format("dataset '{}': the memory of {}, was freed after the call. Keep it until flush() or commit(), or "
+                      "have the put copy it (put_copy())",
+                      datasets[static_cast<size_t>(put.dataset)].spec.path, describe(puts, put)));
+    }
     if (put.sample && sample_of(put.memory) != *put.sample) {
       return Status(
           ErrorCode::kInvalidArgument,
