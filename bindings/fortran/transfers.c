@@ -1,5 +1,5 @@
-/* What is put and got: arrays, and components of arrays of a derived type, as they lie. A descriptor
- * gives type, kind, shape and strides of an array or a section of one.
+/* What is put and got: arrays, and components of arrays of a derived type, as they lie. A
+ * descriptor gives type, kind, shape and strides of an array or a section of one.
  *
  * Problem: a put or get is made at the next flush or commit, and gfortran may pass a copy of the
  * array that ends with the call. It copies a section of components (particles%mass), also behind a
@@ -40,7 +40,7 @@ int stria_f_is_copy_(const struct gfortran_array* array) {
   return array->rank > 0 && array->dims[0].stride == 1;
 }
 
-/* What moves: numbers in memory, an array of `rank` dimensions of which the first is the fastest. */
+/* What moves: numbers in memory, in `rank` dimensions of which the first is the fastest. */
 struct numbers {
   void* data;
   const char* wrong; /* what is wrong with them, whatever their place; NULL: nothing */
