@@ -140,6 +140,19 @@ def test_rows_of_varying_number_grow(path):
         f.create_dataset("new", (ranks + 1,), "f8").put_rows([1.0])
 
 
+def test_arrays_that_change_before_the_commit(path):
+    mine = np.full(40_000, rank, "f8")
+    with stria.create(path, comm) as f:
+        f.create_dataset("x", (ranks, 40_000))[rank] = mine
+        mine += 1
+    with pytest.raises(stria.InvalidArgumentError, match="'y': the memory of put 1 of 1"), stria.create(path, comm) as f:
+        f.create_dataset("y", (ranks, 40_000)).put(rank, mine)
+        if rank == ranks - 1:
+            mine += 1
+    with stria.open(path, comm) as f:
+        assert np.array_equal(f["x"][:, 7], np.arange(ranks)) and "y" not in f
+
+
 def test_some_ranks_put_nothing(path):
     with stria.create(path, comm) as f:
         x = f.create_dataset("x", (4, 3), "i4")

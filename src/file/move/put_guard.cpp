@@ -18,8 +18,9 @@ namespace stria::file {
 namespace {
 
 constexpr int64_t kCacheLineBytes = 64;
+constexpr int64_t kNumberBytes = 8;  // the largest
 constexpr int64_t kCopyAlignmentBytes = 16;
-constexpr int64_t kFirstBlockBytes = 4 << 10;
+constexpr int64_t kFirstBlockBytes = 16 << 10;
 constexpr int64_t kUsualBlockBytes = 1 << 20;
 
 // Bytes from many places, hashed together.
@@ -62,7 +63,7 @@ int64_t place_in_stretch(int64_t stretch) {
 // How many bytes from here lie in the same cache line; those of a whole number at least.
 int64_t rest_of_line(const std::byte* from) {
   const auto in_line = static_cast<int64_t>(reinterpret_cast<uintptr_t>(from) % kCacheLineBytes);
-  return std::max<int64_t>(kCacheLineBytes - in_line, sizeof(uint64_t));
+  return std::max<int64_t>(kCacheLineBytes - in_line, kNumberBytes);
 }
 
 // Calls `look` with the place in the stream of every sample but the last.
@@ -90,10 +91,10 @@ void sample_pieces(const std::byte* base, const Datatype& type, SampleHash& hash
     cursor.seek(place);
     look();
   });
-  cursor.seek(type.size() - std::min(type.size(), kCacheLineBytes));
+  cursor.seek(type.size() - std::min(type.size(), kNumberBytes));
   while (!cursor.done()) {
     look();
-    cursor.advance(std::min(rest_of_line(base + cursor.piece().begin), cursor.piece().size()));
+    cursor.advance(cursor.piece().size());
   }
 }
 
@@ -109,19 +110,41 @@ std::string describe(std::span<const Transfer> puts, const Transfer& put) {
 
 }  // namespace
 
+// Blocks of the usual size.
+struct Arena::Spare {
+  std::array<std::unique_ptr<std::byte[]>, 4> blocks;
+};
+
+Arena::Spare& Arena::spare() {
+  thread_local Spare spare;
+  return spare;
+}
+
+void Arena::add_block(int64_t bytes) {
+  Block block{nullptr, bytes};
+  for (auto& kept : spare().blocks) {
+    if (bytes == kUsualBlockBytes && block.memory == nullptr) {
+      block.memory = std::move(kept);
+    }
+  }
+  if (block.memory == nullptr) {
+    block.memory = std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(bytes));
+  }
+  blocks_.push_back(std::move(block));
+}
+
 std::byte* Arena::take(int64_t bytes) {
   bytes = align_up(bytes, kCopyAlignmentBytes);
   if (bytes > left_bytes_) {
-    const int64_t usual = std::clamp(2 * block_bytes_, kFirstBlockBytes, kUsualBlockBytes);
-    const int64_t made = std::max(usual, bytes);
-    blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(made)));
-    if (bytes > usual / 2) {  // what is left of the block before is not given up for this
+    if (bytes > kUsualBlockBytes / 2) {  // the rest of the block before is not given up for this
+      add_block(bytes);
       bytes_ += bytes;
-      return blocks_.back().get();
+      return blocks_.back().memory.get();
     }
-    next_ = blocks_.back().get();
-    left_bytes_ = made;
-    block_bytes_ = made;
+    block_bytes_ = std::clamp(std::max(4 * block_bytes_, 2 * bytes), kFirstBlockBytes, kUsualBlockBytes);
+    add_block(block_bytes_);
+    next_ = blocks_.back().memory.get();
+    left_bytes_ = block_bytes_;
   }
   std::byte* const taken = next_;
   next_ += bytes;
@@ -131,7 +154,19 @@ std::byte* Arena::take(int64_t bytes) {
 }
 
 void Arena::release() noexcept {
-  *this = Arena();
+  for (Block& block : blocks_) {
+    for (auto& kept : spare().blocks) {
+      if (block.bytes == kUsualBlockBytes && kept == nullptr) {
+        kept = std::move(block.memory);
+        block.bytes = 0;
+      }
+    }
+  }
+  blocks_.clear();
+  next_ = nullptr;
+  left_bytes_ = 0;
+  block_bytes_ = 0;
+  bytes_ = 0;
 }
 
 uint64_t sample_of(const Memory& memory) {
@@ -166,7 +201,11 @@ Status PutGuard::copy(Transfer& put) {
   const ByteRange all{0, put.memory.type.size()};
   std::byte* const to = copies_.take(all.size());
   STRIA_RETURN_IF_ERROR(pack_memory(put.memory, std::span(&all, 1), to));
-  put.memory = Memory(to, Datatype::bytes(all.size()), put.memory.element);
+  if (put.memory.type.is_contiguous()) {
+    put.memory.data = to;
+  } else {
+    put.memory = Memory(to, Datatype::bytes(all.size()), put.memory.element);
+  }
   most_bytes_ = std::max(most_bytes_, copies_.bytes());
   return Status();
 }
@@ -194,7 +233,7 @@ Status PutGuard::check(std::span<const Transfer> puts, std::span<const DatasetEn
       return Status(
           ErrorCode::kInvalidArgument,
           fmt::format("dataset '{}': the memory of {}, has changed since the call, and would be stored as it is now. Leave it "
-                      "alone until flush() or commit(), or have the put copy it (put_copy())",
+                      "alone until flush() or commit(), or have the put copy it: put_copy(), in Python copy=True",
                       datasets[static_cast<size_t>(put.dataset)].spec.path, describe(puts, put)));
     }
   }

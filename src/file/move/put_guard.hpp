@@ -22,16 +22,30 @@
 
 namespace stria::file {
 
-/// Memory that is taken piece by piece and given back all at once.
+/// Memory that is taken piece by piece and given back all at once. A thread keeps a few megabytes
+/// of it for the next time, because new pages cost more than what is copied there.
 class Arena {
  public:
+  Arena() = default;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  ~Arena() { release(); }
+
   /// Throws std::bad_alloc. \pre bytes >= 0
   std::byte* take(int64_t bytes);
   void release() noexcept;
   int64_t bytes() const { return bytes_; }  ///< that were taken, with what lies between them
 
  private:
-  std::vector<std::unique_ptr<std::byte[]>> blocks_;
+  struct Block {
+    std::unique_ptr<std::byte[]> memory;
+    int64_t bytes = 0;
+  };
+  struct Spare;
+  static Spare& spare();
+  void add_block(int64_t bytes);
+
+  std::vector<Block> blocks_;
   std::byte* next_ = nullptr;
   int64_t left_bytes_ = 0;  // of the last block of usual size
   int64_t block_bytes_ = 0;
