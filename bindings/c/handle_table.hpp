@@ -40,7 +40,9 @@ class HandleTable {
       if (slots_.size() >> kSlotBits != 0) {
         throw std::bad_alloc();
       }
-      free_.reserve(slots_.size() + 1);  // so that take() needs no memory
+      if (free_.capacity() <= slots_.size()) {
+        free_.reserve(2 * slots_.size() + 8);  // so that take() needs no memory
+      }
       slots_.push_back({});
       free_.push_back(slots_.size() - 1);
     }
