@@ -351,6 +351,8 @@ module stria
     ! cleared_bytes(): what append has found behind the end of the file, left there by a commit that
     ! did not complete, and has cleared.
     procedure :: cleared_bytes => file_cleared_bytes
+    ! copied_bytes(): the most memory that copies of puts have taken on this rank at a time.
+    procedure :: copied_bytes => file_copied_bytes
     ! report(): what the last commit or flush did, a stria_report.
     procedure :: report => file_report
     ! phase(name): seconds of this rank in "open", "metadata", "pack", "unpack", "exchange",

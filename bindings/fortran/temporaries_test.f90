@@ -334,6 +334,7 @@ contains
     call file%append_own_rows("rows", -p%mass)
     call spoil()
     call file%commit()
+    call check(file%copied_bytes() >= 8*n, "the memory of copies")
     call file%close()
     call file%open(MPI_COMM_WORLD, path)
     call look_at("elements", 2*a(n:1:-1))
