@@ -115,7 +115,8 @@ const char* stria_version(void);
  * values: "NAME=INTEGER", with commas between), "fill_value" (what elements read as that nobody
  * puts: a number; of "half" its bits; of "complex" also both parts, with a comma between);
  * "unlimited" (it has the rows of its shape, and stria_append() can give it more).
- * Switches have the values "true" and "false". Every other name is a hint of the file
+ * In a name among others, a comma or a backslash has a backslash before it: "x\\,y,z" has two
+ * names. Switches have the values "true" and "false". Every other name is a hint of the file
  * (docs/hints.md). stria_options_set() refuses a wrong value, and an unknown name that is like one
  * of these; a dataset's options may have no unknown name. */
 int stria_options_new(stria_options** options);
@@ -433,7 +434,10 @@ int stria_create_link(stria_file* file, const char* path, const char* target, co
 /* ---- Small datasets, whole ---- */
 
 /* One column of records: a number, or, when string_bytes > 0, a string of fixed size,
- * in tables padded with blanks. */
+ * in tables padded with blanks. A member of a record within the record, or an element of an array,
+ * has its path for a name: "pos.x", "v[2]", "t[0][1]"; and so have the parts of a complex number,
+ * "z.r" and "z.i". A dot, a bracket or a backslash in a part of a path has a backslash before it.
+ * Half precision is its bits, as STRIA_UINT16. */
 typedef struct stria_column {
   const char* name;
   int64_t offset_bytes;
@@ -467,11 +471,16 @@ int stria_create_string_array(stria_file* file, const char* path, int rank, cons
  * STRIA_UNSUPPORTED. Collective: as stria_create_dataset(). */
 int stria_create_records(stria_file* file, const char* path, const stria_records* records, int rank, const int64_t* dims,
                          const stria_options* options, stria_dataset** dataset);
-/* Which bytes of memory such records are: row_count rows, row_bytes apart, and of each the columns
- * in their order. A dataset of other columns refuses them. */
+/* Which bytes of memory such records are: row_count rows, row_bytes apart, and of each the columns.
+ * They go to the dataset's columns of the same names, and are converted as numbers of datasets are.
+ * What is put has all columns of the dataset, and is copied by stria_put() where the file's records
+ * are other bytes; what is got may have some of them. STRIA_INVALID_ARGUMENT, from stria_put() and
+ * stria_get(), names a column that the dataset doesn't have, or has of another kind. */
 int stria_type_records(const stria_records* records, stria_type** type);
-/* The columns of a dataset of records, also of a file that is added to, and row_bytes of one in the
- * file, as a table without rows. Collective: yes. */
+/* The columns of a dataset of records, also of a file that is added to, and row_bytes of one in
+ * stria_read_table(), as a table without rows. Numbers have the machine's byte order there, and
+ * text of any length is strings as long as the longest. STRIA_UNSUPPORTED names a column whose type
+ * isn't known. Collective: no. */
 int stria_read_columns(stria_file* file, const char* path, stria_table** table);
 /* Read small datasets. Collective: yes. */
 int stria_read_table(stria_file* file, const char* path, stria_table** table);

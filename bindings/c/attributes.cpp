@@ -136,6 +136,7 @@ struct stria_table {
 namespace {
 
 void describe(stria_table& table) {
+  table.columns = stria::flat_columns(table.columns, table.records.row_bytes);
   for (const stria::Column& column : table.columns) {
     table.described.push_back({column.name.c_str(), column.offset_bytes, column.string_bytes, static_cast<int>(column.number)});
   }

@@ -39,12 +39,17 @@ int64_t number(const std::string& name, const std::string& value) {
   return parsed;
 }
 
+// What has commas between; a backslash before a comma or a backslash makes it one of a word.
 std::vector<std::string> words(const std::string& value) {
-  std::vector<std::string> list;
-  for (size_t begin = 0; begin <= value.size();) {
-    const size_t end = std::min(value.find(',', begin), value.size());
-    list.push_back(value.substr(begin, end - begin));
-    begin = end + 1;
+  std::vector<std::string> list(1);
+  for (size_t i = 0; i < value.size(); ++i) {
+    const bool is_quoted = value[i] == '\\' && i + 1 < value.size() && (value[i + 1] == ',' || value[i + 1] == '\\');
+    if (value[i] == ',') {
+      list.emplace_back();
+    } else {
+      i += is_quoted ? 1 : 0;
+      list.back() += value[i];
+    }
   }
   return list;
 }

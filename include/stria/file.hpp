@@ -141,15 +141,26 @@ struct Report {
   int64_t cleared_bytes = 0;
 };
 
-/// Records as they lie in memory, `row_bytes` apart: of each the columns, in their order. What lies
-/// between them is neither put nor got. For datasets of records; kInvalidArgument for a column that
-/// isn't within its row, and from put() and get() where the dataset has other columns.
+/// Records as they lie in memory, `row_bytes` apart: of each the columns. What lies between them is
+/// neither put nor got. They go to the dataset's columns of the same names, in whatever order, and
+/// are converted as numbers of datasets are: width, integers and floating point, half precision.
+/// Records that aren't the file's byte for byte are copied: at put(), after which their memory may
+/// change, or until a get is done. What is put has all columns of the file; what is got may have
+/// some of them. A string goes to a longer one, padded as the file says, and to a shorter one if it
+/// fits. kInvalidArgument for a column that isn't within its row, and from put() and get() where
+/// the dataset has no such column, or one of another kind; kUnsupported for one whose type isn't
+/// known.
 Memory records(const void* rows, int64_t row_count, int64_t row_bytes, const std::vector<Column>& columns);
 /// Likewise of an array of structs: stria::records(particles.data(), n, columns).
 template <typename Struct>
 Memory records(const Struct* rows, int64_t row_count, const std::vector<Column>& columns) {
   return records(rows, row_count, static_cast<int64_t>(sizeof(Struct)), columns);
 }
+
+/// The numbers and strings of columns, without records and arrays, for programs that know neither:
+/// those of a member or an element by its path, "pos.x", "v[2]", and the parts of a complex number
+/// as "z.r" and "z.i". kUnsupported for more than 2^20.
+std::vector<Column> flat_columns(const std::vector<Column>& columns, int64_t row_bytes);
 
 /// An object of the same file, as the value of an attribute.
 struct Reference {
@@ -270,10 +281,11 @@ class File {
   void put(const std::string& path, const DistributedArray& array, ElementType stored, const DatasetOptions& options = {});
   /// Makes a dataset of records, of which every rank puts its own: Dataset::put() and get() take
   /// memory of records(). In the file a record has its columns one behind the other, in the order
-  /// given, and its bytes as they are in memory; h5py and C's libhdf5 see a compound type, whose
+  /// given, in the byte order that each says; h5py and C's libhdf5 see a compound type, whose
   /// strings are declared as padded with NULs. Options for numbers alone throw kUnsupported:
   /// value_range, big_endian, meaning, enumeration, fill_value. Other records in a file are got
-  /// likewise, by the columns of columns(). Collective: as create_dataset().
+  /// likewise, by the columns of columns(). Memory of bytes without columns has records as
+  /// columns() tells. Collective: as create_dataset().
   Dataset create_records(const std::string& path, const std::vector<Column>& columns, const std::vector<int64_t>& dims,
                          const DatasetOptions& options = {});
   /// Makes a small dataset of records with its content: `row_count` rows of `row_bytes` each. Ranks
@@ -382,8 +394,10 @@ class File {
   /// Returns the records of a small compound dataset, as bytes. Fills in `columns`, which describe
   /// them, and `row_bytes`. Collective: yes.
   std::vector<std::byte> read_table(const std::string& path, std::vector<Column>* columns, int64_t* row_bytes);
-  /// The columns of a dataset of records, with their places in a record of the file, which may also
-  /// be one that is added to. Fills in `row_bytes`, the size of one. Collective: yes.
+  /// The columns of a dataset of records, with their places in a record of read_table(), and fills
+  /// in `row_bytes`, the size of one. Numbers have the machine's byte order there, whatever the
+  /// file has. The file may also be one that is added to. kUnsupported names a column whose type
+  /// isn't known; others can be got all the same. Collective: no.
   std::vector<Column> columns(const std::string& path, int64_t* row_bytes);
   /// Returns the strings of a small dataset, without blanks and NULs at their ends.
   /// Collective: yes.

@@ -11,6 +11,7 @@
 
 #include "stria/datatype.hpp"
 #include "stria/element_type.hpp"
+#include "stria/meaning.hpp"
 
 namespace stria {
 
@@ -27,14 +28,32 @@ struct Hyperslab {
   std::vector<int64_t> block{};   ///< empty: ones
 };
 
-/// One column of records.
+/// One column of records: a number, a string of fixed size, a record within the record, or an array
+/// of one of these.
 struct Column {
+  /// That of the member of the file's records. One that no member has is a path: "pos.x" is a
+  /// member of a member, and "v[2]" an element of an array, of which others are "v[0]", "t[0][1]".
+  /// A dot, a bracket or a backslash in a part of a path has a backslash before it.
   std::string name;
   int64_t offset_bytes = 0;
   /// A number; or, when string_bytes > 0, a string of fixed size, which is padded with blanks in
   /// create_table(), and with what is in memory in create_records().
   ElementType number = ElementType::kByte;
   int64_t string_bytes = 0;
+  /// Of a number: kBoolean in kUint8; kHalf in kUint16, converted from and to other numbers where
+  /// both sides say so; kComplex: two numbers, the real part first.
+  Meaning meaning = Meaning::kNumber;
+  /// An array in each record, in C order, of these lengths; empty: one value.
+  std::vector<int64_t> dims{};
+  /// A record within the record, of record_bytes, in which the members have their places.
+  std::vector<Column> members{};
+  int64_t record_bytes = 0;
+  /// The byte order of the numbers in the file. Memory always has the machine's.
+  bool big_endian = false;
+  /// The file has text of any length here. It is read as strings of string_bytes, as long as the
+  /// longest, and padded with NULs. Such records can be read, but not put.
+  bool varies = false;
+  std::vector<NamedNumber> enumeration{};  ///< names of the values of an integer
 };
 
 /// Data as they lie in the application's memory. `data` must stay valid until commit() or flush()

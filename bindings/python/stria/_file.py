@@ -21,11 +21,11 @@ from ._numbers import (
     lengths_of,
     target_of,
 )
-from ._options import compress_text, fill_text
+from ._options import DatasetOptions, options_of
 from ._rows import rows_of
 from ._selection import Selection, box_of, many_runs, select, sorted_by_list, sorted_once
-from ._strings import texts_of
-from ._tables import ELEMENTS, as_rows, as_strings, as_table, columns_of, dtype_of, from_table, packed
+from ._strings import array_of_texts, text_of_name, texts_of
+from ._tables import COMPLEX, ELEMENTS, as_records, as_strings, as_table, columns_of, dtype_of, enum_of, packed, with_text
 from .errors import InvalidArgumentError, NotFoundError, UnsupportedError, of_file
 
 
@@ -39,9 +39,11 @@ class Dataset(Named, Described):
     one list of integers or mask of booleans; InvalidIndexError is an IndexError. `for row in d`
     reads many rows at a time; it is collective too, so that all ranks go on to the same row.
 
-    Elements are numbers, or records where the dtype of create_dataset() has fields: numbers, and
-    strings of bytes, which are one behind the other in the file. append_rows() gives rows to
-    datasets of strings of a fixed length, too.
+    Elements are numbers, or records where the dtype of create_dataset() has fields: numbers,
+    strings of bytes, arrays and records, which are one behind the other in the file. Records are
+    converted as numbers are, field by field, by their names; those that are put have all of them,
+    and those that get() fills may have some. append_rows() gives rows to datasets of strings of a
+    fixed length, too.
     """
 
     def __init__(self, file: "File", handle: Any, path: str) -> None:
@@ -50,13 +52,13 @@ class Dataset(Named, Described):
         self.name = path
         kind = handle.type_name.removesuffix(" big-endian")
         self._has_records = kind.startswith("record")
-        # None: records of an opened file, whose fields only rank 0 knows.
+        # None: of records, until somebody asks.
         self._dtype: Any = MEANT_BY_NAME.get(kind) or np.dtype(ELEMENTS[handle.element])
+        self._moved_dtype: Any = None  # of records, where text of any length is bytes
         if self._has_records:
-            self._dtype = file._records.get(path.strip("/"))
+            self._dtype = None
         if handle.enumeration:
-            pairs = (member.rpartition("=") for member in handle.enumeration)
-            self._dtype = np.dtype(self._dtype, metadata={"enum": {key: int(value) for key, _, value in pairs}})
+            self._dtype = enum_of(self._dtype, handle.enumeration)
         if kind.startswith("string"):
             self._dtype = np.dtype(f"S{kind[len('string[') : -1]}")
         # For the library a complex number is a pair, along one dimension more.
@@ -66,12 +68,18 @@ class Dataset(Named, Described):
 
     @property
     def dtype(self) -> np.dtype:
-        """Of records in an opened file: collective."""
+        """That of NumPy for the elements. Text of any length in records is an object, a string."""
         self._require_readable()
         if self._dtype is None:
-            columns, row_bytes, _ = self._file._handle.read_columns(self.name)
-            self._dtype = dtype_of(columns, row_bytes)
+            columns, row_bytes = self._file._handle.columns(self.name)
+            self._moved_dtype = dtype_of(columns, row_bytes)
+            self._dtype = dtype_of(columns, row_bytes, as_text=True)
         return self._dtype
+
+    @property
+    def _of_moved(self) -> np.dtype:
+        """The type of the arrays that the library fills."""
+        return self.dtype if not self._has_records or self.dtype is None else self._moved_dtype
 
     @property
     def ndim(self) -> int:
@@ -109,7 +117,7 @@ class Dataset(Named, Described):
         box = box_of(key, self.shape)
         if box is not None and array.shape == box.shape:
             start, count = [*box.start, *(0 for _ in self._parts)], [*box.count, *self._parts]
-            self._file._handle.put(self._handle, start, count, self._ones, as_numbers(array))
+            self._call("put", start, count, self._ones, array)
             self._file._kept.append(array)
             return
         selection = select(key, self.shape, self.name)
@@ -119,7 +127,7 @@ class Dataset(Named, Described):
         if elements := self._elements_for(selection):
             self.put_elements(elements, array)
             return
-        self._move(self._file._handle.put, selection.parts(array))
+        self._move("put", selection.parts(array))
         self._file._kept.append(array)
 
     def _elements_for(self, selection: Selection) -> "Elements | None":
@@ -135,7 +143,9 @@ class Dataset(Named, Described):
             return as_strings(self.name, value, self._dtype)
         array = array_of(value)
         if self._has_records:
-            return as_rows(self.name, array, self.dtype, filler=b"\0")
+            if self._dtype is None and self._moved_dtype is None:
+                self.dtype  # noqa: B018 - it is found out
+            return as_records(self.name, array, self._moved_dtype)
         return array.astype(self._dtype) if self._needs_own_kind(array.dtype) else array
 
     def _needs_own_kind(self, dtype: np.dtype) -> bool:
@@ -155,21 +165,29 @@ class Dataset(Named, Described):
 
     def _require_own_kind(self, out: np.ndarray) -> None:
         if self._has_records:
-            # As far as this rank knows.
-            fits = self._dtype == out.dtype if self._dtype is not None else f"record[{out.dtype.itemsize}]" == self.type_name
-            if not fits or out.dtype.fields is None:
+            if out.dtype.fields is None or out.dtype.hasobject:
                 raise InvalidArgumentError(
-                    f"'{self.name}' holds {self.type_name}: give an array of its dtype, not of {out.dtype}"
+                    f"'{self.name}' holds {self.type_name}: give an array of some of its fields, with bytes for text, not of "
+                    f"{out.dtype}"
                 )
             return
         if self._needs_own_kind(out.dtype):
             raise InvalidArgumentError(f"'{self.name}': an array of {out.dtype} can't take numbers of {self._dtype}")
 
-    def _move(self, call: Any, parts: Any) -> None:
+    def _move(self, call: str, parts: Any) -> None:
         none = [0 for _ in self._parts]
         ones = [1 for _ in self._parts]
         for start, count, stride, part in parts:
-            call(self._handle, [*start, *none], [*count, *self._parts], [*stride, *ones], as_numbers(part))
+            self._call(call, [*start, *none], [*count, *self._parts], [*stride, *ones], part)
+
+    def _call(self, call: str, start: list[int], count: list[int], stride: list[int], part: np.ndarray) -> None:
+        """Puts or gets a hyperslab."""
+        handle = self._file._handle
+        if self._has_records:
+            columns = columns_of(self._file._library, self.name, part.dtype)
+            getattr(handle, call + "_records")(self._handle, start, count, stride, as_numbers(part), columns)
+        else:
+            getattr(handle, call)(self._handle, start, count, stride, as_numbers(part))
 
     def get(self, key: Any, out: Any) -> None:
         """Records a read into `out`, an array of the index's shape with any strides and number
@@ -189,13 +207,13 @@ class Dataset(Named, Described):
             self.get_elements(elements, out)
             return
         filled = self._native(out)
-        self._move(self._file._handle.get, selection.parts(filled))
+        self._move("get", selection.parts(filled))
         self._file._kept.append(filled)
 
     def _native(self, out: np.ndarray) -> np.ndarray:
         """The array that the library fills: `out`, or, for another byte order, one from which it is
         filled then."""
-        if out.dtype.isnative or out.dtype.fields is not None:
+        if out.dtype.isnative:
             return out
         native = out.astype(out.dtype.newbyteorder("="))
         self._file._swapped.append((out, native))
@@ -256,16 +274,16 @@ class Dataset(Named, Described):
             return np.array(self._file._handle.read_strings(self.name), dtype=object).reshape(self.shape)[key]
         selection = select(key, self.shape, self.name)
         back = sorted_once(selection)
-        out = np.empty(selection.shape, self.dtype)
+        out = np.empty(selection.shape, self._of_moved)
         elements = self._elements_for(selection)
         try:
             if elements is not None:
                 self.get_elements(elements, out)
             else:
-                self._move(self._file._handle.get, selection.parts(out))
+                self._move("get", selection.parts(out))
         finally:
             self._file.flush()  # after an error too, of which the ranks hear by it
-        return out[back]
+        return with_text(out, self._dtype)[back] if self._has_records else out[back]
 
     def __array__(self, dtype: Any = None, copy: "bool | None" = None) -> np.ndarray:
         return np.asarray(self[...], dtype=dtype)
@@ -300,7 +318,6 @@ class File:
         self._kept: list[Any] = []  # arrays that the library still reads or fills
         # Arrays in another byte order, and those from which they are filled.
         self._swapped: list[tuple[np.ndarray, np.ndarray]] = []
-        self._records: dict[str, np.dtype] = {}  # the types of new datasets of records, by path
         self._committed = False
         self.path = path
         self.writing = writing
@@ -372,37 +389,28 @@ class File:
         grows = bool(dims) and dims[0] is None
         if grows and array is not None and array.ndim != len(dims):
             raise InvalidArgumentError(f"'{path}': data of {array.ndim} dimensions for a dataset of {len(dims)}")
-        options = {"value_range": "true" if value_range else "false", "alignment": str(alignment)}
-        options["compress"] = compress_text(compress)
-        if shuffle is not None:
-            options["shuffle"] = "true" if shuffle else "false"
-        if fletcher32:
-            options["fletcher32"] = "true"
+        given = DatasetOptions(
+            value_range=value_range, alignment=alignment, compress=compress, shuffle=shuffle, fletcher32=fletcher32,
+            fill_value=fill_value,
+        )  # fmt: skip
+        options = options_of(self._library, dtype, given)
         meaning = MEANINGS.get(dtype.newbyteorder("="))
-        parts = [2] if meaning is not None and meaning[0] == "complex" else []
+        parts = [2] if meaning is not None and meaning[0] == COMPLEX else []
         if chunks is not None:
-            options["chunk"] = ",".join(map(str, [*lengths_of(f"the chunks of '{path}'", chunks), *parts]))
-        if dimensions is not None and (dimensions or dims):
-            options["dimensions"] = ",".join(dimensions)
-        if names := (dtype.metadata or {}).get("enum"):
-            if any("," in name for name in names):
-                raise UnsupportedError(f"'{path}': a name of an enumeration has no comma")
-            options["enumeration"] = ",".join(f"{name}={int(value)}" for name, value in names.items())
-        if unlimited or (grows and array is not None):
-            options["unlimited"] = "true"
-        if fill_value is not None:
-            options["fill_value"] = fill_text(fill_value, dtype)
-        options["big_endian"] = "true" if dtype.byteorder == ">" else "false"
+            options.chunk = [*lengths_of(f"the chunks of '{path}'", chunks), *parts]
+        if dimensions is not None:
+            if dims and not dimensions:
+                raise InvalidArgumentError(f"'{path}' has {len(dims)} dimensions, and names for none; \"\" leaves one without")
+            options.set_dimensions(list(dimensions))
+        options.unlimited = unlimited or (grows and array is not None)
         known = lengths_of(f"the shape of '{path}'", dims[1:] if grows else dims)
         first = [-1 if array is None else len(array)] if grows else []
         sizes = [*first, *known, *parts]
         if dtype.fields is not None:
-            of_file = packed(dtype)
-            made = self._handle.create_records(path, columns_of(path, of_file), sizes, options)
-            self._records[path.strip("/")] = of_file
+            made = self._handle.create_records(path, columns_of(self._library, path, packed(dtype)), sizes, options)
         else:
             if meaning is not None:
-                options["meaning"] = meaning[0]
+                options.set_meaning(meaning[0])
             made = self._handle.create_dataset(path, element_of(dtype), sizes, options)
         dataset = Dataset(self, made, path)
         if array is not None:
@@ -447,31 +455,36 @@ class File:
         (n, 1) and padded with blanks. Collective: all ranks pass the same."""
         texts = texts_of(f"'{path}'", strings)
         if as_column:
-            longest = max([len(one.encode()) for one in texts] + [1])
+            longest = max([len(one.encode("utf-8", "surrogateescape")) for one in texts] + [1])
             self._handle.create_string_column(path, texts, longest if width is None else width)
         else:
-            self._handle.create_string_array(path, list(np.shape(strings)), texts, width or 0)
+            self._handle.create_string_array(path, list(array_of_texts(strings).shape), texts, width or 0)
 
     def create_table(self, path: str, records: np.ndarray) -> None:
-        """Makes a small dataset of records from a structured array, whose fields are integers,
-        floats and strings of bytes ("S80"), padded with blanks in the file. Collective: all ranks
-        pass the same.
+        """Makes a small dataset of records from a structured array, whose fields are numbers,
+        strings of bytes ("S80"), padded with blanks in the file, and arrays and records of these.
+        Collective: all ranks pass the same.
 
             f.create_table("runs", np.array([(b"a", 1)], [("name", "S80"), ("value", "i4")]))
         """
-        columns, rows = as_table(path, np.asarray(records))
+        columns, rows = as_table(self._library, path, np.asarray(records))
         self._handle.create_table(path, columns, rows.itemsize, rows.tobytes())
 
     def read_table(self, path: str) -> np.ndarray:
-        """The records of a small dataset, with the blanks that end their strings. Collective."""
-        return from_table(*self._handle.read_table(path))
+        """The records of a small dataset, with the blanks that end their strings. Text of any
+        length is an object, a string. Collective."""
+        columns, row_bytes = self._handle.columns(path)
+        rows = np.frombuffer(self._handle.read_table(path), dtype_of(columns, row_bytes))
+        text = dtype_of(columns, row_bytes, as_text=True)
+        return with_text(rows, text) if text.hasobject else rows.copy()
 
-    def __getitem__(self, path: str) -> Dataset:
-        return Dataset(self, self._handle.find_dataset(path), path)
+    def __getitem__(self, path: "str | bytes") -> Dataset:
+        name = text_of_name(path)
+        return Dataset(self, self._handle.find_dataset(name), name)
 
     def __contains__(self, path: object) -> bool:
         try:
-            self._handle.find_dataset(str(path))
+            self._handle.find_dataset(text_of_name(path))
         except NotFoundError:
             return False
         return True

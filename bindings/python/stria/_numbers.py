@@ -6,20 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from ._tables import NUMBERS
+from ._tables import MEANT, NUMBERS
 from .errors import InvalidArgumentError, UnsupportedError, WrongTypeError
 
 _AS_THEY_ARE = {np.dtype(name) for name in NUMBERS}  # arrays that the library takes
 
 
-# What numbers mean where their type alone doesn't say it: NumPy's type, the option "meaning", and
-# the numbers that the library moves.
-MEANINGS = {
-    np.dtype("bool"): ("bool", np.dtype("uint8")),
-    np.dtype("float16"): ("half", np.dtype("uint16")),
-    np.dtype("complex64"): ("complex", np.dtype("float32")),
-    np.dtype("complex128"): ("complex", np.dtype("float64")),
-}
+# What numbers mean where their type alone doesn't say it: the library's Meaning, and the numbers
+# that it moves.
+MEANINGS = {np.dtype(name): (meaning, np.dtype(number)) for name, (meaning, number) in MEANT.items()}
 HALF = np.dtype("float16")
 EXACT = {np.dtype("bool"), HALF}  # which the library doesn't convert
 # What DLPack calls memory that the CPU reaches: its own, CUDA's and ROCm's on the host, managed.

@@ -8,6 +8,7 @@ import numpy as np
 
 from ._attributes import Unreadable
 from ._file import File
+from ._strings import array_of_texts
 from .errors import CorruptedError, FormatError, InvalidArgumentError, UnsupportedError
 
 
@@ -54,7 +55,7 @@ def _put(file: File, path: str, value: Any, first_rank: bool, options: "Mapping[
         place, part = value.box()
         file.create_dataset(path, tuple(value.shape), part.dtype, **_fitting(value.shape, options))[place] = part
         return
-    array = np.asarray(value)
+    array = array_of_texts(value)
     if array.dtype.kind in "USO":
         file.create_strings(path, value)
     else:

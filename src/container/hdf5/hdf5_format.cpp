@@ -39,7 +39,8 @@ class InOrder : public Layout {
 
  private:
   static Status check_meaning(const DatasetSpec& spec) {
-    if (spec.element.meaning == Meaning::kNumber && spec.element.enumeration.empty()) {
+    const bool is_record = spec.element.kind == ElementSpec::Kind::kCompound;
+    if (!is_record && spec.element.meaning == Meaning::kNumber && spec.element.enumeration.empty()) {
       return Status();
     }
     DatasetSpec stored = spec;

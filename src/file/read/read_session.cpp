@@ -251,8 +251,20 @@ Status ReadSession::move_all(const access::Plan& plan) {
       STRIA_RETURN_IF_ERROR(read_through_library(transfer, progress));
     }
     progress.finish();
-    return sums ? checker_.check_sums(direct, **set) : Status();
+    STRIA_RETURN_IF_ERROR(sums ? checker_.check_sums(direct, **set) : Status());
+    for (const std::vector<Transfer>* way : {&direct, &in_chunks, &through_library}) {
+      STRIA_RETURN_IF_ERROR(deliver_records(*way));
+    }
+    return Status();
   });
+}
+
+Status ReadSession::deliver_records(std::span<const Transfer> transfers) {
+  PhaseTimer timer(report_.phases, Phase::kUnpack);
+  for (const Transfer& transfer : transfers) {
+    STRIA_RETURN_IF_ERROR(transfer.records == nullptr ? Status() : transfer.records->deliver());
+  }
+  return Status();
 }
 
 // Compact, or in chunks with filters or an index that we don't know: libhdf5 reads rows into a

@@ -32,6 +32,8 @@ class ReadSession : public Session {
   Status abandon() override;
   Format format() const override { return format_; }
   std::string how_opened() const override { return "is open to be read"; }
+  bool is_written() const override { return false; }
+  Result<std::vector<Column>> read_columns(const std::string& dataset_path, int64_t& row_bytes) override;
 
   /// The parts that hold the raw data; null where the file itself does.
   const storage::PartMap* parts() const { return parts_.get(); }
@@ -42,7 +44,6 @@ class ReadSession : public Session {
 
   // Small content that rank 0 reads for all ranks: small_content.cpp. Collective: yes.
   Result<std::vector<std::byte>> read_table(const std::string& dataset_path, std::vector<Column>& columns, int64_t& row_bytes);
-  Result<std::vector<Column>> read_columns(const std::string& dataset_path, int64_t& row_bytes) override;
   Result<std::vector<std::string>> read_strings(const std::string& dataset_path);
   Result<double> read_number_attribute(const std::string& object, const std::string& name);
   Result<container::AttributeSpec> read_attribute(const std::string& object, const std::string& name);
@@ -60,7 +61,6 @@ class ReadSession : public Session {
   ReadSession(Environment environment, const std::string& path, const OpenOptions& options,
               std::shared_ptr<RollCall> roll_call);
 
-  Status share_columns(const std::string& dataset_path, int64_t& row_bytes, std::vector<Column>& columns, Status& decoded);
   template <typename Value, typename Ask, typename Decode>
   Result<Value> ask_root(Ask&& ask, Decode&& decode);
   Status begin();
@@ -68,7 +68,7 @@ class ReadSession : public Session {
   Result<Nearest> find_file();
   void take_nearest(const Nearest& nearest);
   Status move_pending(Call call);
-  Result<std::vector<std::byte>> read_small(const std::string& dataset_path, const Status& before, std::optional<Call> call);
+  Result<std::vector<std::byte>> read_small(const std::string& dataset_path, const Status& before, Call call);
   Status read_whole(int number, std::vector<std::byte>& content);
   Status take_catalog(std::span<const std::byte> message);
   Status without_index(const Status& problem);
@@ -83,6 +83,7 @@ class ReadSession : public Session {
   Status read_chunks(const std::vector<Transfer>& transfers, ProgressMeter& progress);
   Status load_chunk_sums();
   Status read_through_library(const Transfer& transfer, ProgressMeter& progress);
+  Status deliver_records(std::span<const Transfer> transfers);
 
   /// Whether data are checked on the way of a read.
   bool checks() const { return checksums_.present && options_.verify; }

@@ -100,7 +100,7 @@ class Session {
   /// Says that a call can't be made on this rank: the next collective call fails on all. Returns
   /// the status with the file's name; success stays success. Collective: no.
   Status refuse(const Status& status);
-  /// The columns of a dataset of records, and the size of one. Collective: yes.
+  /// The columns of a dataset of records, and the size of one. Collective: no.
   virtual Result<std::vector<Column>> read_columns(const std::string& dataset_path, int64_t& row_bytes) = 0;
   /// The place of this rank's rows behind those of lower ranks. Collective: yes.
   Result<Rows> place_rows(int64_t count);
@@ -111,6 +111,8 @@ class Session {
   virtual Format format() const = 0;
   /// How it was opened, in words behind the file's name.
   virtual std::string how_opened() const = 0;
+  /// The file is put into; otherwise it is got from.
+  virtual bool is_written() const = 0;
   bool is_open() const { return !finished_; }
   /// The reason why an earlier call failed on this rank, so that the next collective call will
   /// fail; success otherwise.

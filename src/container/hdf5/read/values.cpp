@@ -11,6 +11,7 @@
 #include "base/checked.hpp"
 #include "container/hdf5/complex_form.hpp"
 #include "container/hdf5/read/element_types.hpp"
+#include "container/hdf5/read/remade_types.hpp"
 #include "container/hdf5/read/spaces.hpp"
 #include "container/hdf5/sizes.hpp"
 
@@ -100,17 +101,42 @@ Status check_sources(hid_t creation) {
   return Status();
 }
 
-// The bytes of one element in the file, where a string of variable length is a length and a place.
-int64_t stored_element_bytes(hid_t dataset, hid_t type) {
-  if (H5Tis_variable_str(type) <= 0) {
-    return static_cast<int64_t>(H5Tget_size(type));
+// How many more bytes an element has in the file than in memory, where text is a pointer, and a
+// list of any length a pointer and a length. In the file both are `list_bytes`.
+int64_t more_in_file(hid_t type, int64_t list_bytes, int depth) {
+  if (depth > ElementSpec::kMostNested) {
+    return 0;
   }
+  switch (H5Tget_class(type)) {
+    case H5T_VLEN:
+      return list_bytes - static_cast<int64_t>(sizeof(hvl_t));
+    case H5T_STRING:
+      return H5Tis_variable_str(type) > 0 ? list_bytes - static_cast<int64_t>(sizeof(char*)) : 0;
+    case H5T_ARRAY: {
+      const Id base(H5Tget_super(type));
+      const size_t count = H5Tget_size(type) / std::max<size_t>(H5Tget_size(base.get()), 1);
+      return static_cast<int64_t>(count) * more_in_file(base.get(), list_bytes, depth + 1);
+    }
+    case H5T_COMPOUND: {
+      int64_t more = 0;
+      for (int index = 0; index < H5Tget_nmembers(type); ++index) {
+        const Id member(H5Tget_member_type(type, static_cast<unsigned>(index)));
+        more += more_in_file(member.get(), list_bytes, depth + 1);
+      }
+      return more;
+    }
+    default:
+      return 0;
+  }
+}
+
+int64_t stored_element_bytes(hid_t dataset, hid_t type) {
   const Id file(H5Iget_file_id(dataset));
   const Id creation(H5Fget_create_plist(file.get()));
   size_t address_bytes = 8;
   size_t length_bytes = 8;
   H5Pget_sizes(creation.get(), &address_bytes, &length_bytes);
-  return static_cast<int64_t>(address_bytes) + 8;
+  return static_cast<int64_t>(H5Tget_size(type)) + more_in_file(type, static_cast<int64_t>(address_bytes) + 8, 0);
 }
 
 // libhdf5 1.10 reads past its buffer when the stored size of a dataset is smaller than its type and
@@ -217,21 +243,31 @@ Status read_fixed(hid_t dataset, hid_t type, hid_t space, int64_t elements, std:
 
 }  // namespace
 
+Result<Selection> selected(hid_t dataset, std::span<const int64_t> start, std::span<const int64_t> count) {
+  Selection selection{.space = Id(H5Dget_space(dataset))};
+  if (!selection.space.valid()) {
+    return last_error(ErrorCode::kCorrupted, "its shape can't be read");
+  }
+  STRIA_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, dims_of(selection.space.get()));
+  STRIA_RETURN_IF_ERROR(check_selection(dims, start, count));
+  STRIA_RETURN_IF_ERROR(total_bytes(count, 1, &selection.elements));
+  if (selection.elements > 0) {
+    STRIA_RETURN_IF_ERROR(check_layout(dataset));
+    STRIA_RETURN_IF_ERROR(select(selection.space.get(), start, count));
+  }
+  return selection;
+}
+
 Status read_selection(hid_t dataset, std::span<const int64_t> start, std::span<const int64_t> count, std::span<std::byte> out) {
   const Id type(H5Dget_type(dataset));
-  const Id space(H5Dget_space(dataset));
-  if (!type.valid() || !space.valid()) {
-    return last_error(ErrorCode::kCorrupted, "its type or shape can't be read");
+  if (!type.valid()) {
+    return last_error(ErrorCode::kCorrupted, "its type can't be read");
   }
-  STRIA_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, dims_of(space.get()));
-  STRIA_RETURN_IF_ERROR(check_selection(dims, start, count));
-  int64_t elements = 0;
-  STRIA_RETURN_IF_ERROR(total_bytes(count, 1, &elements));
+  STRIA_ASSIGN_OR_RETURN(const Selection selection, selected(dataset, start, count));
+  const auto& [space, elements] = selection;
   if (elements == 0) {
     return out.empty() ? Status() : Status(ErrorCode::kInvalidArgument, "a buffer for an empty selection");
   }
-  STRIA_RETURN_IF_ERROR(check_layout(dataset));
-  STRIA_RETURN_IF_ERROR(select(space.get(), start, count));
   return H5Tis_variable_str(type.get()) > 0 ? read_texts(dataset, type.get(), space.get(), elements, out)
                                             : read_fixed(dataset, type.get(), space.get(), elements, out);
 }
@@ -319,10 +355,13 @@ Status read_attribute_value(hid_t attribute, hid_t type, int64_t elements, int64
   if (!checked_multiply(elements, spec->element.bytes, &bytes) || bytes > file_bytes) {
     return Status(ErrorCode::kCorrupted, "it would be larger than the file");
   }
-  STRIA_ASSIGN_OR_RETURN(const Id memory_type, memory_type_of(type));
+  STRIA_ASSIGN_OR_RETURN(const Id memory_type, takes_library(type) ? remade_type(type, spec->element) : memory_type_of(type));
   spec->value.resize(static_cast<size_t>(bytes));
   if (H5Aread(attribute, memory_type.get(), spec->value.data()) < 0) {
     return last_error(ErrorCode::kCorrupted, "cannot be read");
+  }
+  if (takes_library(type)) {
+    extend_bits(kept_bits(type, spec->element), spec->element.bytes, spec->value);
   }
   return Status();
 }
