@@ -2,12 +2,14 @@
 #pragma once
 
 #include "container/hdf5/read/library.hpp"
+#include "container/hdf5/read/metadata_guard.hpp"
 #include "container/hdf5/read/storage_file.hpp"
 
 namespace stria::container::h5 {
 
-/// Makes a file access property list that makes libhdf5 open `file`, which must live until the HDF5
-/// file is closed. \pre in a LibraryScope
-Result<Id> make_access_list(StorageFile& file);
+/// Makes a file access property list that makes libhdf5 open `file`, of which it only sees what
+/// `guard` lets pass. All three must live until the HDF5 file is closed: the list holds the
+/// driver's class. \pre in a LibraryScope
+Result<Id> make_access_list(StorageFile& file, MetadataGuard& guard);
 
 }  // namespace stria::container::h5

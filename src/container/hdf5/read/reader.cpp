@@ -35,15 +35,19 @@ struct Hdf5Reader::Impl {
       : name(storage.path()),
         file_bytes(bytes),
         source_owner(std::make_unique<h5::StorageFile>(storage, bytes)),
-        source(*source_owner) {}
+        source(*source_owner),
+        guard(std::make_unique<h5::MetadataGuard>(source)) {}
   ~Impl() {
     const LibraryScope scope;
     if (file.valid() && H5Fclose(file.release()) < 0) {
-      // libhdf5 may still have a damaged file open. The storage file under it must then live as
-      // long as the process.
+      // libhdf5 may still have a damaged file open. The storage file under it, and its driver,
+      // must then live as long as the process.
       source.detach();
       static_cast<void>(source_owner.release());
+      static_cast<void>(guard.release());
+      access.release();
     }
+    access.reset();
   }
 
   Status open();
@@ -65,6 +69,8 @@ struct Hdf5Reader::Impl {
   int64_t file_bytes;
   std::unique_ptr<h5::StorageFile> source_owner;
   h5::StorageFile& source;
+  std::unique_ptr<h5::MetadataGuard> guard;
+  Id access;  // outlives the file
   Id file;
   int64_t base = 0;                 // of addresses
   bool has_wide_addresses = false;  // of 8 bytes, and lengths too
@@ -81,7 +87,7 @@ Status Hdf5Reader::Impl::open() {
   if (file_bytes < kSignatureBytes) {
     return Status(ErrorCode::kFormat, name + ": not an HDF5 file: it has only " + std::to_string(file_bytes) + " bytes");
   }
-  STRIA_ASSIGN_OR_RETURN(const Id access, h5::make_access_list(source));
+  STRIA_ASSIGN_OR_RETURN(access, h5::make_access_list(source, *guard));
   file = Id(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.get()));
   if (!file.valid()) {
     return failure(ErrorCode::kCorrupted, "cannot be opened as an HDF5 file");
