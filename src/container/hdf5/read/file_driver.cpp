@@ -95,6 +95,11 @@ herr_t refuse_write(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, size_t, const void*) {
   return -1;
 }
 
+herr_t get_handle(H5FD_t* base, hid_t, void** handle) {
+  *handle = base;
+  return 0;
+}
+
 H5FD_class_t make_class() {
   H5FD_class_t driver = {};
 #if H5_VERSION_GE(1, 13, 2)
@@ -111,6 +116,7 @@ H5FD_class_t make_class() {
   driver.get_eoa = get_eoa;
   driver.set_eoa = set_eoa;
   driver.get_eof = get_eof;
+  driver.get_handle = get_handle;
   driver.read = read_bytes;
   driver.write = refuse_write;
   return driver;
@@ -132,6 +138,15 @@ Result<Id> make_access_list(StorageFile& file, MetadataGuard& guard) {
     return last_error(ErrorCode::kInternal, "cannot set up libhdf5's file access");
   }
   return list;
+}
+
+const MetadataSource* source_of(hid_t object) {
+  const Id file(H5Iget_file_id(object));
+  void* handle = nullptr;
+  if (!file.valid() || H5Fget_vfd_handle(file.get(), H5P_DEFAULT, &handle) < 0 || handle == nullptr) {
+    return nullptr;
+  }
+  return &static_cast<OpenFile*>(handle)->guard->source();
 }
 
 }  // namespace stria::container::h5

@@ -306,7 +306,9 @@ Result<DatasetInfo> Hdf5Reader::dataset(const std::string& path) const {
   }
   STRIA_RETURN_IF_ERROR(impl_->locate(dataset.get(), &info).with_context(what));
   info.spec.is_dimension = info.data_offset < 0 && info.spec.dims.size() == 1 && h5::is_bare_scale(dataset.get());
-  info.spec.dimension_names = h5::scale_paths(dataset.get());
+  auto scales = h5::scale_paths(dataset.get());
+  STRIA_RETURN_IF_ERROR(scales.status().with_context(what));
+  info.spec.dimension_names = std::move(*scales);
   info.is_scale = info.spec.dims.size() == 1 && h5::is_scale(dataset.get());
   if (H5Tis_variable_str(type.get()) > 0) {
     info.data_offset = -1;

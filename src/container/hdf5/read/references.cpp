@@ -9,6 +9,7 @@
 
 #include "base/checked.hpp"
 #include "container/hdf5/read/library.hpp"
+#include "container/hdf5/read/list_checks.hpp"
 #include "container/hdf5/read/objects.hpp"
 #include "container/hdf5/read/values.hpp"
 
@@ -215,7 +216,8 @@ Status ReferenceWalk::look_at_attributes(hid_t object, const Place& place, const
     }
     ValueWalk walk(object);
     const auto read = [&](void* value) { return H5Aread(attribute.get(), type.get(), value); };
-    if (walk_value(walk, type.get(), space.get(), size, read)) {
+    const bool is_sound = check_attribute_lists(attribute.get()).ok();
+    if (is_sound && walk_value(walk, type.get(), space.get(), size, read)) {
       keep(place, name, walk);
     } else {
       held_.push_back({.holder = place.path, .attribute = name});
@@ -233,7 +235,7 @@ void ReferenceWalk::look_at_elements(hid_t object, const Place& place) {
   }
   ValueWalk walk(object);
   const auto read = [&](void* value) { return H5Dread(object, type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, value); };
-  if (check_layout(object).ok() && walk_value(walk, type.get(), space.get(), size, read)) {
+  if (check_layout(object).ok() && check_lists(object).ok() && walk_value(walk, type.get(), space.get(), size, read)) {
     keep(place, "", walk);
   } else {
     held_.push_back({.holder = place.path, .attribute = {}});

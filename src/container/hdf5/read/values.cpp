@@ -11,6 +11,7 @@
 #include "base/checked.hpp"
 #include "container/hdf5/complex_form.hpp"
 #include "container/hdf5/read/element_types.hpp"
+#include "container/hdf5/read/list_checks.hpp"
 #include "container/hdf5/read/spaces.hpp"
 #include "container/hdf5/sizes.hpp"
 
@@ -19,6 +20,7 @@ namespace stria::container::h5 {
 namespace {
 
 constexpr int64_t kTextsMax = 65536;
+constexpr int64_t kTextBytesMax = 256 << 20;  // when all are as long as the longest
 constexpr unsigned kFilterNameMax = 64;
 
 // Strings of variable length, as libhdf5 returns them. The destructor gives them back to it.
@@ -231,6 +233,7 @@ Status read_selection(hid_t dataset, std::span<const int64_t> start, std::span<c
     return out.empty() ? Status() : Status(ErrorCode::kInvalidArgument, "a buffer for an empty selection");
   }
   STRIA_RETURN_IF_ERROR(check_layout(dataset));
+  STRIA_RETURN_IF_ERROR(check_lists(dataset, start, count));
   STRIA_RETURN_IF_ERROR(select(space.get(), start, count));
   return H5Tis_variable_str(type.get()) > 0 ? read_texts(dataset, type.get(), space.get(), elements, out)
                                             : read_fixed(dataset, type.get(), space.get(), elements, out);
@@ -250,6 +253,7 @@ Result<int64_t> longest_text(hid_t dataset) {
     return int64_t{0};
   }
   STRIA_RETURN_IF_ERROR(check_layout(dataset));
+  STRIA_RETURN_IF_ERROR(check_lists(dataset));
   Texts texts(type.get(), elements);
   if (H5Dread(dataset, type.get(), texts.space(), H5S_ALL, H5P_DEFAULT, texts.data()) < 0) {
     return last_error(ErrorCode::kCorrupted, "its strings can't be read");
@@ -263,11 +267,16 @@ Status read_attribute_texts(hid_t attribute, hid_t type, int64_t elements, Attri
   if (elements > kTextsMax) {
     return Status(ErrorCode::kUnsupported, "more than " + std::to_string(kTextsMax) + " strings of variable length");
   }
+  STRIA_RETURN_IF_ERROR(check_attribute_lists(attribute));
   Texts texts(type, elements);
   if (H5Aread(attribute, type, texts.data()) < 0) {
     return last_error(ErrorCode::kCorrupted, "cannot be read");
   }
   spec->element.bytes = texts.longest();
+  int64_t bytes = 0;
+  if (!checked_multiply(elements, spec->element.bytes, &bytes) || bytes > kTextBytesMax) {
+    return Status(ErrorCode::kUnsupported, "its strings would take " + std::to_string(kTextBytesMax) + " bytes or more");
+  }
   spec->value.resize(static_cast<size_t>(elements * spec->element.bytes));
   texts.copy(spec->value.data(), static_cast<size_t>(spec->element.bytes));
   return Status();
@@ -378,7 +387,7 @@ bool is_scale(hid_t dataset) {
   return begins_with(dataset, "CLASS", "DIMENSION_SCALE");
 }
 
-std::vector<std::string> scale_paths(hid_t dataset) {
+Result<std::vector<std::string>> scale_paths(hid_t dataset) {
   std::vector<std::string> paths;
   if (H5Aexists(dataset, "DIMENSION_LIST") <= 0) {
     return paths;
@@ -390,6 +399,11 @@ std::vector<std::string> scale_paths(hid_t dataset) {
   const hssize_t dimensions = space.valid() ? H5Sget_simple_extent_npoints(space.get()) : 0;
   if (!type.valid() || H5Tequal(type.get(), list.get()) <= 0 || dimensions < 1 || dimensions > H5S_MAX_RANK) {
     return paths;
+  }
+  const Status sound = check_attribute_lists(attribute.get());
+  if (!sound.ok()) {
+    return sound.code() == ErrorCode::kUnsupported ? Result<std::vector<std::string>>(std::move(paths))
+                                                   : sound.with_context("attribute 'DIMENSION_LIST'");
   }
   std::vector<hvl_t> scales(static_cast<size_t>(dimensions), hvl_t{0, nullptr});
   if (H5Aread(attribute.get(), list.get(), scales.data()) >= 0) {

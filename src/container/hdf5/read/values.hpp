@@ -31,8 +31,8 @@ bool is_bare_scale(hid_t dataset);
 bool is_scale(hid_t dataset);
 
 /// The path of the first scale of each of a dataset's dimensions, empty where it has none; no paths
-/// where the dataset names no dimensions.
-std::vector<std::string> scale_paths(hid_t dataset);
+/// where the dataset names no dimensions. kCorrupted when its list of them is damaged.
+Result<std::vector<std::string>> scale_paths(hid_t dataset);
 
 /// The length in bytes of the longest string in a dataset of strings of variable length; at least
 /// 1, or 0 when there are too many strings to look at each.

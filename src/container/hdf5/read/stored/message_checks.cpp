@@ -268,10 +268,7 @@ Result<StoredLayout> decode_layout(const HeaderMessage& message, const MetadataS
   return version < 3 ? decode_old_layout(decoder, source) : decode_new_layout(decoder, version, source);
 }
 
-namespace {
-
-/// The bytes of the value in a fill value message; -1 where it has none.
-Result<int64_t> fill_bytes(const HeaderMessage& message) {
+Result<std::vector<std::byte>> stored_fill_value(const HeaderMessage& message) {
   constexpr int64_t kHasValue = 0x20;
   Decoder decoder(message.content);
   bool has_value = true;
@@ -284,11 +281,13 @@ Result<int64_t> fill_bytes(const HeaderMessage& message) {
     has_value = version == 1 || (version == 2 ? flags != 0 : (flags & kHasValue) != 0);
   }
   // Undefined values may have a size of -1.
-  const auto bytes = has_value ? static_cast<int32_t>(decoder.number(4)) : -1;
-  decoder.take(static_cast<size_t>(std::max(bytes, 0)));
+  const auto bytes = has_value ? static_cast<int32_t>(decoder.number(4)) : 0;
+  const auto value = decoder.take(static_cast<size_t>(std::max(bytes, 0)));
   STRIA_RETURN_IF_ERROR(whole(decoder, "a fill value"));
-  return bytes > 0 ? int64_t{bytes} : int64_t{-1};
+  return std::vector<std::byte>(value.begin(), value.end());
 }
+
+namespace {
 
 // How nbit takes values apart: what libhdf5 reads of them must be there.
 bool is_sound_nbit(Decoder& values, int depth) {
@@ -441,7 +440,7 @@ Status check_message(const HeaderMessage& message, const MetadataSource& source)
       return unless_newer(type_of(message, source).status());
     case Message::kOldFillValue:
     case Message::kFillValue:
-      return unless_newer(fill_bytes(message).status());
+      return unless_newer(stored_fill_value(message).status());
     case Message::kLayout:
       return unless_newer(decode_layout(message, source).status());
     case Message::kFilterPipeline:
@@ -487,8 +486,11 @@ Status check_dataset(const ObjectMessages& header, const MetadataSource& source)
   }
   for (const Message kind : {Message::kOldFillValue, Message::kFillValue}) {
     const HeaderMessage* const fill = find(header, kind);
-    const auto bytes = fill != nullptr && (fill->flags & kIsShared) == 0 ? fill_bytes(*fill) : Result<int64_t>(-1);
-    if (bytes.ok() && *bytes > 0 && *bytes != type->bytes) {
+    if (fill == nullptr || (fill->flags & kIsShared) != 0) {
+      continue;
+    }
+    const auto value = stored_fill_value(*fill);
+    if (value.ok() && !value->empty() && static_cast<int64_t>(value->size()) != type->bytes) {
       return corrupted("the fill value has another size than the elements");
     }
   }

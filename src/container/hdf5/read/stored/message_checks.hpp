@@ -40,6 +40,9 @@ struct StoredLayout {
 };
 Result<StoredLayout> decode_layout(const HeaderMessage& message, const MetadataSource& source);
 
+/// The value in a fill value message; empty where it has none.
+Result<std::vector<std::byte>> stored_fill_value(const HeaderMessage& message);
+
 /// An attribute message.
 struct StoredAttribute {
   std::string name;
