@@ -6,7 +6,7 @@ namespace stria::container::h5 {
 
 namespace {
 
-constexpr int64_t kNone = -1;           // an address
+constexpr int64_t kNone = -1;  // an address
 
 // By the first byte of a datatype (IV.A.2.d).
 bool class_may_refer(int64_t first_byte) {
@@ -54,8 +54,7 @@ std::optional<AttributeHead> attribute_head(const HeaderMessage& message) {
 }
 
 bool may_refer(const HeaderMessage& datatype) {
-  return is(datatype, Message::kDatatype) &&
-         ((datatype.flags & kIsShared) != 0 || class_may_refer(number_at(datatype, 0, 1)));
+  return is(datatype, Message::kDatatype) && ((datatype.flags & kIsShared) != 0 || class_may_refer(number_at(datatype, 0, 1)));
 }
 
 const HeaderMessage* attribute_info(const ObjectMessages& header) {

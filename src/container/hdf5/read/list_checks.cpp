@@ -31,8 +31,8 @@ int64_t header_address(hid_t object) {
 #if H5_VERSION_GE(1, 12, 0)
   H5O_info2_t info;
   haddr_t address = HADDR_UNDEF;
-  const bool known = H5Oget_info3(object, &info, H5O_INFO_BASIC) >= 0 &&
-                     H5VLnative_token_to_addr(object, info.token, &address) >= 0;
+  const bool known =
+      H5Oget_info3(object, &info, H5O_INFO_BASIC) >= 0 && H5VLnative_token_to_addr(object, info.token, &address) >= 0;
   return known ? static_cast<int64_t>(address) : -1;
 #else
   H5O_info_t info;
@@ -154,7 +154,7 @@ Status StoredElements::check_pieces(std::span<const int64_t> dims, const Part& p
     if (!is_compact) {
       int64_t address = 0;
       STRIA_ASSIGN_OR_RETURN(read, checked_add(layout_.address, begin, &address) ? read_bytes(source_, address, bytes)
-                                                                                : corrupted("it is cut short"));
+                                                                                 : corrupted("it is cut short"));
       return places_.check(type_, read);
     }
     const auto size = static_cast<int64_t>(layout_.content.size());

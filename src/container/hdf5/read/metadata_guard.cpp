@@ -9,6 +9,7 @@
 #include "container/hdf5/read/decoder.hpp"
 #include "container/hdf5/read/stored/global_heap.hpp"
 #include "container/hdf5/read/stored/message_checks.hpp"
+#include "container/hdf5/write/format.hpp"
 
 namespace stria::container::h5 {
 
@@ -131,11 +132,24 @@ Status MetadataGuard::look_at_layout(const HeaderMessage& message) {
     return Status();  // of a newer release
   }
   if (layout->kind == StoredLayout::Kind::kVirtual && layout->address >= 0) {
-    return HeapObjects(source_).object(layout->address, layout->heap_index).status();
+    return look_at_mappings(layout->address, layout->heap_index);
   }
   return layout->kind == StoredLayout::Kind::kChunked && layout->has_old_tree
              ? expect(layout->address, {.use = Use::kChunkTree, .dimensions = static_cast<int64_t>(layout->lengths.size())})
              : Status();
+}
+
+// libhdf5 decodes them before it compares their checksum, which is behind them.
+Status MetadataGuard::look_at_mappings(int64_t address, int64_t index) {
+  constexpr size_t kSumBytes = 4;
+  HeapObjects objects(source_);
+  STRIA_ASSIGN_OR_RETURN(const auto mappings, objects.object(address, index));
+  if (mappings.size() <= kSumBytes) {
+    return corrupted("the mappings of virtual data are cut short");
+  }
+  const auto summed = mappings.first(mappings.size() - kSumBytes);
+  const bool is_right = Decoder(mappings.last(kSumBytes)).number(kSumBytes) == int64_t{lookup3(summed)};
+  return is_right ? Status() : corrupted("the mappings of virtual data don't match their checksum");
 }
 
 // The names of files with raw data lie in a local heap.

@@ -44,9 +44,9 @@ class MetadataGuard {
   enum class Use : uint8_t { kGroupTree, kSymbols, kChunkTree, kLocalHeap };
   struct Expected {
     Use use = Use::kGroupTree;
-    int64_t level = -1;       // of a node; -1: of a root that was not read yet
-    int64_t heap = -1;        // of a group
-    int64_t dimensions = 0;   // of chunks, with that of the element
+    int64_t level = -1;      // of a node; -1: of a root that was not read yet
+    int64_t heap = -1;       // of a group
+    int64_t dimensions = 0;  // of chunks, with that of the element
     bool operator==(const Expected&) const = default;
   };
   struct LocalHeap {
@@ -59,6 +59,7 @@ class MetadataGuard {
   Status look(H5FD_mem_t kind, int64_t address);
   Status look_at_header(int64_t address);
   Status look_at_layout(const HeaderMessage& message);
+  Status look_at_mappings(int64_t address, int64_t index);
   Status look_at_external_files(const HeaderMessage& message);
   Status look_at_tree(int64_t address);
   Status look_at_group_node(const Expected& expected, Decoder& entries, int64_t count);
@@ -80,10 +81,10 @@ class MetadataGuard {
   Superblock superblock_;
   bool knows_superblock_ = false;
   std::unordered_map<int64_t, Expected> expected_;
-  std::unordered_set<int64_t> sound_;      // the beginnings of structures that were looked through
-  std::map<int64_t, int64_t> blocks_;      // what belongs to them: where in the file, up to where
-  ByteRange last_;                         // what was read last
-  LocalHeap heap_;                         // that was looked at last
+  std::unordered_set<int64_t> sound_;  // the beginnings of structures that were looked through
+  std::map<int64_t, int64_t> blocks_;  // what belongs to them: where in the file, up to where
+  ByteRange last_;                     // what was read last
+  LocalHeap heap_;                     // that was looked at last
 };
 
 }  // namespace stria::container::h5

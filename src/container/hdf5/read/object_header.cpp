@@ -117,7 +117,8 @@ Result<ObjectMessages> HeaderWalk::read(int64_t address) {
     }
     STRIA_ASSIGN_OR_RETURN(const auto messages, read_bytes(source_, block.address, block.bytes));
     const int64_t begin = source_.base + (found_.blocks.empty() ? address : block.address - (is_v2_ ? 4 : 0));
-    found_.blocks.push_back({begin, source_.base + block.address + block.bytes});
+    // A block of version 2 ends with its checksum.
+    found_.blocks.push_back({begin, source_.base + block.address + block.bytes + (is_v2_ ? 4 : 0)});
     STRIA_RETURN_IF_ERROR(look_through(messages));
   }
   return std::move(found_);

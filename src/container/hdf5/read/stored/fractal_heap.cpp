@@ -171,8 +171,7 @@ Result<std::vector<std::byte>> FractalHeap::object(std::span<const std::byte> id
   if (kind != kManaged) {
     return Status(ErrorCode::kUnsupported, "an object of a heap that lies in no block of it");
   }
-  const int64_t length_bytes =
-      std::min(bytes_that_count_to(direct_block_bytes_max_), bytes_that_count_to(object_bytes_max_));
+  const int64_t length_bytes = std::min(bytes_that_count_to(direct_block_bytes_max_), bytes_that_count_to(object_bytes_max_));
   const int64_t offset = decoder.number(static_cast<size_t>(offset_bytes_));
   const int64_t bytes = decoder.number(static_cast<size_t>(length_bytes));
   return decoder.well() ? managed_object(offset, bytes) : corrupted("an object of a heap is cut short");

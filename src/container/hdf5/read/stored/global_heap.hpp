@@ -29,7 +29,7 @@ class HeapCollection {
   Status index_objects(size_t length_bytes);
 
   std::vector<std::byte> content_;
-  std::map<int64_t, std::pair<size_t, size_t>> places_;  // of an object: where it begins, its length
+  std::map<int64_t, std::pair<size_t, size_t>> places_;  // where an object begins, its length
 };
 
 /// Reads objects one after another, mostly of the same collection.

@@ -76,7 +76,8 @@ Status HeapPlaces::check_list(const StoredType& type, std::span<const std::byte>
   if (!base.has_heap_places()) {
     return Status();
   }
-  const std::vector<std::byte> kept(object.begin(), object.end());  // the next object may take its place
+  // The next object may take its place.
+  const std::vector<std::byte> kept(object.begin(), object.end());
   return check(base, kept);
 }
 

@@ -452,9 +452,8 @@ Status check_message(const HeaderMessage& message, const MetadataSource& source)
     case Message::kComment:
       return ends_with_nul(message.content) ? Status() : corrupted("a comment without an end");
     default:
-      return static_cast<int64_t>(message.content.size()) >= least_bytes(message, source)
-                 ? Status()
-                 : corrupted("a message is cut short");
+      return static_cast<int64_t>(message.content.size()) >= least_bytes(message, source) ? Status()
+                                                                                          : corrupted("a message is cut short");
   }
 }
 

@@ -31,11 +31,11 @@ struct StoredType {
   struct Member;
 
   Class type_class = Class::kInteger;
-  int64_t bytes = 0;      ///< of an element in the file
-  bool is_text = false;   ///< a list: a string of variable length
-  bool is_region = false;  ///< a reference: to a region, and not to an object
-  std::vector<StoredType> base{};   ///< one: of a list, an array or an enumeration
-  std::vector<Member> members{};    ///< of a compound
+  int64_t bytes = 0;               ///< of an element in the file
+  bool is_text = false;            ///< a list: a string of variable length
+  bool is_region = false;          ///< a reference: to a region, and not to an object
+  std::vector<StoredType> base{};  ///< one: of a list, an array or an enumeration
+  std::vector<Member> members{};   ///< of a compound
 
   /// How many elements of the base an array has.
   int64_t array_count() const;
