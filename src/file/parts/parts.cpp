@@ -1,7 +1,7 @@
 #include "file/parts/parts.hpp"
 
 #include <algorithm>
-#include <array>
+#include <random>
 #include <utility>
 
 #include "base/out_of_memory.hpp"
@@ -25,15 +25,22 @@ Parts::Parts(const Environment& environment, const std::string& path, PartedLayo
 
 Status Parts::create() {
   Comm& comm = *environment_.comm;
-  std::array<int64_t, 1> generation = {0};
+  struct Beginning {
+    int64_t generation = 0;
+    storage::PartMap::Identity identity{};
+  };
+  Beginning beginning;
   Status mine;
   if (comm.rank() == 0) {
     const auto found = or_out_of_memory([&] { return find_generation(); });
     mine = found.status();
-    generation[0] = found.ok() ? *found : 0;
+    beginning.generation = found.ok() ? *found : 0;
+    std::random_device random;
+    std::generate(beginning.identity.begin(), beginning.identity.end(), [&] { return static_cast<std::byte>(random()); });
   }
-  comm.broadcast(std::as_writable_bytes(std::span(generation)), 0);
-  generation_ = generation[0];
+  comm.broadcast(std::as_writable_bytes(std::span(&beginning, 1)), 0);
+  generation_ = beginning.generation;
+  map()->identity = beginning.identity;
   if (generation_ > 0) {
     mine = or_out_of_memory([&] { return make_own(); });
   }
@@ -88,6 +95,7 @@ Result<int64_t> Parts::find_generation() const {
 }
 
 Status Parts::define_table(const Catalog& catalog, Definitions& definitions) const {
+  STRIA_RETURN_IF_ERROR(layout_.place_marks());
   std::vector<std::string> paths;
   for (const DatasetEntry& entry : catalog.datasets()) {
     if (entry.data_offset >= storage::PartMap::kFirstAddress) {
@@ -139,8 +147,12 @@ Status Parts::finish_part(int number, storage::File& file, const Catalog& catalo
       STRIA_RETURN_IF_ERROR(writer->create_dataset(share).status());
     }
   }
+  container::DatasetSpec mark = mark_dataset();
+  mark.data_offset = map()->parts[static_cast<size_t>(number)].mark_offset;
+  STRIA_RETURN_IF_ERROR(writer->create_dataset(mark).status());
   STRIA_ASSIGN_OR_RETURN(const container::SparseImage image, writer->finish());
-  std::vector<storage::WriteSegment> segments;
+  const storage::PartMap::Mark content = map()->mark_of(number);
+  std::vector<storage::WriteSegment> segments{{mark.data_offset, content.data(), storage::PartMap::kMarkBytes}};
   for (const auto& extent : image.extents) {
     segments.push_back({extent.offset, extent.bytes.data(), static_cast<int64_t>(extent.bytes.size())});
   }
