@@ -146,6 +146,8 @@ class Reader {
   virtual Result<std::vector<Alias>> aliases() const { return std::vector<Alias>(); }
   /// Whether the file keeps the order in which objects were made, as its root group does.
   virtual bool keeps_order() const { return false; }
+  /// What users should know of a file that can be read, in sentences without an end.
+  virtual std::vector<std::string> remarks() const { return {}; }
   /// What a dataset is, and where its data are: at data_offset, with rows spec.row_stride_bytes
   /// apart. kNotFound names the dataset; kCorrupted when its data would lie past the end of the
   /// file.

@@ -71,6 +71,10 @@ Status ReadSession::begin() {
       fields.text(nearest.path);
       fields.number(nearest.is_staged ? 1 : 0);
       fields.text(nearest.remark);
+      fields.number(static_cast<int64_t>(file_remarks_.size()));
+      for (const std::string& remark : file_remarks_) {
+        fields.text(remark);
+      }
       fields.bytes(encode_catalog(format_, catalog_, checksums_, parts));
       catalog = fields.take();
       return Status();
@@ -131,6 +135,7 @@ Result<std::vector<std::byte>> ReadSession::open_root() {
   PhaseTimer timer(report_.phases, Phase::kMetadata);
   STRIA_ASSIGN_OR_RETURN(reader_, container::open_file(*file_));
   format_ = reader_->format();
+  file_remarks_ = reader_->remarks();
   STRIA_ASSIGN_OR_RETURN(catalog_, read_catalog(*reader_));
   STRIA_ASSIGN_OR_RETURN(report_.file_bytes, file_->size());
   STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> parts, read_parts(*reader_, stored_path_, catalog_));
@@ -167,6 +172,9 @@ Status ReadSession::take_catalog(std::span<const std::byte> message) {
     const std::string path = fields.text();
     const bool is_staged = fields.number() != 0;
     take_nearest({.path = path, .is_staged = is_staged, .remark = fields.text()});
+    for (int64_t left = fields.number(); fields.well() && left > 0; --left) {
+      file_remarks_.push_back(fields.text());
+    }
     STRIA_ASSIGN_OR_RETURN(CatalogMessage catalog, decode_catalog(fields.bytes()));
     catalog_ = std::move(catalog.datasets);
     checksums_ = std::move(catalog.checksums);
@@ -176,6 +184,7 @@ Status ReadSession::take_catalog(std::span<const std::byte> message) {
   if (const Status attached = attach_row_sums(checksums_, catalog_); !attached.ok()) {
     STRIA_RETURN_IF_ERROR(without_index(attached));
   }
+  environment_.hint_warnings.insert(environment_.hint_warnings.end(), file_remarks_.begin(), file_remarks_.end());
   checker_.find_slabs();
   return Status();
 }

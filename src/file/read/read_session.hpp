@@ -90,6 +90,7 @@ class ReadSession : public Session {
   OpenOptions options_;
   bool is_staged_ = false;                         // what is read; stored_path_ says where
   std::shared_ptr<const storage::PartMap> parts_;  // null: all data are in the file itself
+  std::vector<std::string> file_remarks_;          // what the reader has to say of the file
   std::unique_ptr<storage::File> file_;
   std::unique_ptr<container::Reader> reader_;
   ChecksumIndex checksums_;

@@ -84,6 +84,9 @@ Result<access::RequestShape> WriteSession::agree(Call call) {
   poison(or_out_of_memory([&] { return chunks_.set_aside(pending_, !last, aside_bytes_); }));
   poison(or_out_of_memory([&] { return !last || changes() ? settle(last) : Status(); }));
   poison(set_reserve_aside());
+  if (is_root() && (!last || changes())) {
+    poison(or_out_of_memory([&] { return file_.clear_behind_end(); }));
+  }
   const auto sum_bytes = or_out_of_memory([&] { return room_.count(pending_); });
   poison(sum_bytes.status());
   sum_bytes_ = sum_bytes.ok() ? *sum_bytes : 0;

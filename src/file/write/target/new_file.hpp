@@ -57,8 +57,10 @@ class NewFile {
   /// Rank 0, of a file that grows: opens it, and keeps out other writers. kAlreadyExists when there
   /// is one. Nothing of the file changes.
   Status open_old(const std::string& given_path);
-  /// Rank 0: clears what lies behind the end of a file that grows, now and when it is given up.
-  Status end_at(int64_t old_end) { return growing_->end_at(old_end); }
+  /// Rank 0, of a file that grows: notes where it ends for its readers.
+  void note_end(int64_t old_end) { growing_->note_end(old_end); }
+  /// Rank 0, before any rank writes: clears what lies behind the end of a file that grows.
+  Status clear_behind_end() { return growing_ != nullptr ? growing_->clear_behind_end() : Status(); }
   /// Rank 0's handle; null before create() and on other ranks.
   storage::File* created() const { return target_ != nullptr ? target_->file() : nullptr; }
 
