@@ -463,7 +463,9 @@ class File {
   /// The format: of a file that is open for reading, the version of netCDF too. Collective: no.
   Format format() const;
   const Report& report() const;
-  /// The hints with the values in effect, and what was wrong with those given.
+  /// The hints with the values in effect, and what was wrong with those given. Of a file that is
+  /// open for reading the second list also says what should be known of it: that it ends before its
+  /// data.
   Hints hints() const;
   const std::vector<std::string>& hint_warnings() const;
 
