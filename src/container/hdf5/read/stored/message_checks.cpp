@@ -184,6 +184,7 @@ Result<StoredLayout> decode_compact(Decoder& decoder, size_t size_bytes) {
   const auto content = decoder.take(static_cast<size_t>(decoder.number(size_bytes)));
   STRIA_RETURN_IF_ERROR(whole(decoder, "a layout"));
   layout.content.assign(content.begin(), content.end());
+  layout.bytes = static_cast<int64_t>(content.size());
   return layout;
 }
 
@@ -234,7 +235,7 @@ Result<StoredLayout> decode_new_layout(Decoder& decoder, int64_t version, const 
       return decode_compact(decoder, 2);
     case kContiguous:
       layout.address = decode_address(decoder, source.address_bytes);
-      decoder.take(static_cast<size_t>(source.length_bytes));
+      layout.bytes = decoder.number(static_cast<size_t>(source.length_bytes));
       break;
     case kChunked: {
       if (version > 3) {
@@ -482,6 +483,12 @@ Status check_dataset(const ObjectMessages& header, const MetadataSource& source)
   const std::vector<int64_t>& lengths = layout->lengths;
   if (!lengths.empty() && (lengths.size() != space->dims.size() + 1 || lengths.back() != type->bytes)) {
     return corrupted("chunks have other dimensions or elements than their dataset");
+  }
+  // libhdf5 reads past the end of shorter ones, also where a virtual dataset has its data in them.
+  int64_t bytes = 0;
+  const bool has_data = layout->bytes >= 0 && (layout->address >= 0 || !layout->content.empty());
+  if (has_data && (!checked_multiply(space->element_count(), type->bytes, &bytes) || bytes < 0 || bytes > layout->bytes)) {
+    return corrupted("a dataset is cut short");
   }
   for (const Message kind : {Message::kOldFillValue, Message::kFillValue}) {
     const HeaderMessage* const fill = find(header, kind);

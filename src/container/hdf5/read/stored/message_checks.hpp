@@ -33,6 +33,7 @@ struct StoredLayout {
   enum class Kind : uint8_t { kCompact, kContiguous, kChunked, kVirtual };
   Kind kind = Kind::kContiguous;
   int64_t address = -1;              ///< of the data, of the index of chunks, or of a global heap
+  int64_t bytes = -1;                ///< of data in one piece, where the layout says so
   int64_t heap_index = 0;            ///< of virtual data
   bool has_old_tree = false;         ///< chunks are found by a B-tree of version 1
   std::vector<int64_t> lengths{};    ///< of a chunk, and last of an element
