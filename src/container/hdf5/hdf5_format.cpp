@@ -7,6 +7,7 @@
 #include "base/checked.hpp"
 #include "container/dimension_names.hpp"
 #include "container/hdf5/complex_form.hpp"
+#include "container/hdf5/copy/hdf5_copy.hpp"
 #include "container/hdf5/grow/hdf5_growth.hpp"
 #include "container/hdf5/read/reader.hpp"
 #include "container/hdf5/write/element_format.hpp"
@@ -102,6 +103,11 @@ Result<std::unique_ptr<Reader>> Hdf5Format::open(storage::File& file) const {
 Result<std::unique_ptr<Growth>> Hdf5Format::open_growth(storage::File& file) const {
   STRIA_ASSIGN_OR_RETURN(auto growth, Hdf5Growth::open(file));
   return std::unique_ptr<Growth>(std::move(growth));
+}
+
+Result<std::unique_ptr<Copy>> Hdf5Format::open_copy(storage::File& from, storage::File& to,
+                                                    std::span<const PlacedData> elsewhere) const {
+  return Hdf5Copy::open(from, to, elsewhere);
 }
 
 }  // namespace stria::container

@@ -44,6 +44,7 @@ std::optional<AttributeHead> attribute_head(const HeaderMessage& message) {
   const auto name_bytes = static_cast<size_t>(number_at(message, 2, 2));
   const size_t type_at = head_bytes + padded(2);
   AttributeHead head{.name = {}, .may_refer = false, .value_at = type_at + padded(4) + padded(6)};
+  head.type_version = number_at(message, type_at, 1) >> 4;
   if (name_bytes == 0 || head.value_at > message.content.size()) {
     return std::nullopt;
   }

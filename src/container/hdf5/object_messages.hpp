@@ -57,8 +57,9 @@ int64_t number_at(const HeaderMessage& message, size_t at, size_t bytes);
 /// The beginning of an attribute message (IV.A.2.m).
 struct AttributeHead {
   std::string name;
-  bool may_refer = false;  ///< its type is one that can hold references
-  size_t value_at = 0;     ///< in the message's content
+  bool may_refer = false;    ///< its type is one that can hold references
+  size_t value_at = 0;       ///< in the message's content
+  int64_t type_version = 0;  ///< of how its type is written
 };
 /// None where the message is of something else, only says where the attribute is, or is damaged.
 std::optional<AttributeHead> attribute_head(const HeaderMessage& message);

@@ -305,10 +305,11 @@ Result<DatasetInfo> Hdf5Reader::dataset(const std::string& path) const {
   if (H5Tis_variable_str(type.get()) > 0) {
     info.data_offset = -1;
     auto longest = h5::longest_text(dataset.get());
-    if (!longest.ok()) {
+    if (!longest.ok() && longest.status().code() != ErrorCode::kUnsupported) {
       return longest.status().with_context(what);
     }
-    info.spec.element.bytes = *longest;
+    info.problem = longest.status().with_context(what);
+    info.spec.element.bytes = longest.ok() ? *longest : 0;
   }
   return info;
 }
