@@ -1,6 +1,6 @@
 # Every target calls a script or a CMake preset that can also be used alone.
 .DEFAULT_GOAL := help
-.PHONY: help setup build build-mpich demo check check-long check-drop-in bench bench-async bench-languages bench-mpiio bench-nodes bench-servers papers docs packages sanitize format clean
+.PHONY: help setup build build-mpich demo check check-all check-long check-drop-in bench bench-async bench-hdf5 bench-languages bench-mpiio bench-nodes bench-servers papers docs packages sanitize format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -20,6 +20,9 @@ demo: ## a Sedov blast on 4 ranks in out/demo: written, checked, drawn, its time
 check: ## every test, under Open MPI and MPICH, with sanitizers and a little fuzzing
 	@scripts/check.sh
 
+check-all: ## what make check leaves out, in parts (PART="papers docs"); docs/checked.md keeps the outcomes
+	@scripts/check_all.sh $(PART)
+
 check-long: ## 200 kills, every test under every sanitizer, longer fuzzing
 	@scripts/check_long.sh
 
@@ -31,6 +34,9 @@ bench: ## FLASH I/O through Stria and its peers, side by side; results in out/be
 
 bench-async: ## what a commit in the background, a restart and each layout cost, with a goal each; a slow device needs root
 	@scripts/bench_async.sh
+
+bench-hdf5: ## an unmodified HDF5 program with and without libstria_hdf5, and packed by hand
+	@scripts/bench_hdf5.sh
 
 bench-languages: ## what a call and a checkpoint cost in C, Fortran and Python beside C++ and h5py
 	@scripts/bench_languages.sh

@@ -12,11 +12,13 @@ import json
 import os
 import sys
 import tempfile
+import traceback
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "scripts")]
 from command import say  # noqa: E402
 from papers import ching, flash, page, sweeps, thakur, yu  # noqa: E402
+from papers.outcome import Failure  # noqa: E402
 from papers.runs import Failed, Runs  # noqa: E402
 from programs import DROP_IN, PEERS, STRIA, WRAPPERS  # noqa: E402
 from servers.store import Store  # noqa: E402
@@ -66,18 +68,42 @@ def what_is_missing():
 
 
 def measure(experiment, options, places):
-    """The outcome, or None with a message when a program failed."""
+    """The outcome. An experiment that fails, in whatever way, is no reason to lose the others: it
+    leaves a Failure."""
     runs = Runs(options.out, options.cycles)
     say(f"{experiment.key}: {experiment.title}")
     try:
         outcome = experiment.measure(runs, places, options.quick)
-    except Failed as failure:
-        say(f"PROBLEM {experiment.key}: {failure}")
-        return None
+    except Failed as failed:
+        outcome = Failure(str(failed), failed.output)
+    except Exception as error:
+        outcome = Failure(f"{type(error).__name__}: {error}", traceback.format_exc())
     outcome.commands = runs.commands
+    if isinstance(outcome, Failure):
+        say(f"PROBLEM {experiment.key}: {outcome.why}\n{outcome.output}".rstrip())
+        return outcome
     for row in outcome.rows:
         say(f"  {row.what}: paper {page.number(row.paper)}, here {page.number(row.ours)}")
     return outcome
+
+
+def recorded(outcome):
+    """The outcome as papers.json has it."""
+    if isinstance(outcome, Failure):
+        return {"failed": outcome.why, "output": outcome.output}
+    return [dataclasses.asdict(row) for row in outcome.rows]
+
+
+def write(results, out):
+    """Writes the page and the figures of [(experiment, its outcome or failure)]."""
+    with open(os.path.join(out, "index.html"), "w", encoding="utf-8") as file:
+        file.write(page.page(results))
+    with open(os.path.join(out, "papers.json"), "w", encoding="utf-8") as file:
+        json.dump({experiment.key: recorded(outcome) for experiment, outcome in results}, file, indent=1)
+
+
+def is_right(outcome):
+    return not isinstance(outcome, Failure) and all(row.agrees() is not False for row in outcome.rows)
 
 
 def main(arguments):
@@ -91,17 +117,13 @@ def main(arguments):
         return 2
     os.makedirs(options.out, exist_ok=True)
     chosen = [experiment for experiment in EXPERIMENTS if experiment.key in options.ids or "all" in options.ids]
+    results = []
     with tempfile.TemporaryDirectory(prefix="stria-papers-", dir=options.dir) as directory, Store(directory) as store:
-        outcomes = [(experiment, measure(experiment, options, Places(store.url, directory))) for experiment in chosen]
-    results = [(experiment, outcome) for experiment, outcome in outcomes if outcome is not None]
-    with open(os.path.join(options.out, "index.html"), "w", encoding="utf-8") as file:
-        file.write(page.page(results))
-    record = {experiment.key: [dataclasses.asdict(row) for row in outcome.rows] for experiment, outcome in results}
-    with open(os.path.join(options.out, "papers.json"), "w", encoding="utf-8") as file:
-        json.dump(record, file, indent=1)
+        for experiment in chosen:
+            results.append((experiment, measure(experiment, options, Places(store.url, directory))))
+            write(results, options.out)
     say(f"the page: {os.path.join(options.out, 'index.html')}")
-    right = all(row.agrees() is not False for _, outcome in results for row in outcome.rows)
-    return 0 if right and len(results) == len(chosen) else 1
+    return 0 if all(is_right(outcome) for _, outcome in results) else 1
 
 
 if __name__ == "__main__":

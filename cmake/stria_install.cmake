@@ -25,7 +25,7 @@ endforeach()
 
 # What cmake --install needs, without tests and what only benchmarks run.
 add_custom_target(installed DEPENDS stria_serial stria_c_serial ${programs})
-foreach(target stria stria_c stria_fortran stria_fortran_serial stria_mpiio stria_trace stria_manual bench_flash_peers)
+foreach(target stria stria_c stria_fortran stria_fortran_serial stria_hdf5 stria_mpiio stria_trace stria_manual bench_flash_peers)
   if(TARGET ${target})
     add_dependencies(installed ${target})
   endif()
@@ -62,9 +62,16 @@ endif()
 get_property(has_fortran GLOBAL PROPERTY STRIA_HAS_FORTRAN)
 if(has_fortran)
   if(STRIA_HAS_MPI)
-    # The compiler is the MPI's wrapper, which knows its modules.
+    # For gfortran itself as for the MPI's wrapper. MPIs have no pkg-config file in common that
+    # knows where their modules are.
     set(name stria_fortran${STRIA_MPI_SUFFIX})
-    stria_pkg_config(${name} "Fortran, built with ${STRIA_MPI}" "" "/${name}/gfortran")
+    get_property(folders GLOBAL PROPERTY STRIA_MPI_FORTRAN_INCLUDE_DIRS)
+    get_property(libraries GLOBAL PROPERTY STRIA_MPI_FORTRAN_LIBRARIES)
+    list(TRANSFORM folders PREPEND " -I" OUTPUT_VARIABLE flags)
+    string(JOIN "" flags ${flags})
+    string(JOIN " " STRIA_PC_MORE_LIBS "" ${libraries})
+    stria_pkg_config(${name} "Fortran, built with ${STRIA_MPI}" "" "/${name}/gfortran${flags}")
+    set(STRIA_PC_MORE_LIBS)
   endif()
   stria_pkg_config(stria_fortran_serial "Fortran, without MPI" "" "/stria_fortran_serial/gfortran")
 endif()

@@ -20,13 +20,25 @@ function(stria_preloaded target)
   endif()
 endfunction()
 
+# stria_link_mpi(TARGET LANGUAGE): links the MPI of that language here; in a project that finds the
+# installed target, too, if the project has the language.
+function(stria_link_mpi target language)
+  target_link_libraries(${target} PUBLIC $<BUILD_INTERFACE:MPI::MPI_${language}>
+    $<INSTALL_INTERFACE:$<TARGET_NAME_IF_EXISTS:MPI::MPI_${language}>>)
+endfunction()
+
+# Another compiler knows other warnings, which shall not keep users from building.
+set(STRIA_WERROR_OPTION $<$<BOOL:${STRIA_WERROR}>:-Werror>)
+
 add_library(stria_options INTERFACE)
 target_compile_options(stria_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough -Werror)
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough ${STRIA_WERROR_OPTION})
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 warns of its own std::string concatenation (GCC bug 105651).
   target_compile_options(stria_options INTERFACE -Wno-restrict)
 endif()
+# Debugging information names places relative to the source, which any clone may have compiled.
+add_compile_options("$<$<NOT:$<CONFIG:Release>>:-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.>")
 # Those of targets without stria_options, of other languages.
 set(STRIA_SANITIZE_OPTIONS)
 if(STRIA_SANITIZE)
@@ -49,17 +61,18 @@ if(STRIA_BUILD_FUZZ)
   target_link_options(stria_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
+# ccache finds in any clone what was compiled in another. It doesn't know gfortran.
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  foreach(language C CXX)
+    if(NOT CMAKE_${language}_COMPILER_LAUNCHER)
+      set(CMAKE_${language}_COMPILER_LAUNCHER ${CMAKE_CURRENT_LIST_DIR}/ccache.sh ${CMAKE_SOURCE_DIR} ${CCACHE})
+    endif()
+  endforeach()
 endif()
 
 # Clang only: builds with GCC find headers that a file forgets to include.
 option(STRIA_PRECOMPILE_HEADERS "Compile the standard library's headers once for each target (Clang)" OFF)
-if(STRIA_PRECOMPILE_HEADERS AND CCACHE)
-  # What ccache asks for to keep files that use precompiled headers.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
-endif()
 # stria_precompile(TARGET [headers…]): the files of the target share a compiled form of the headers
 # that most include, and of those given.
 function(stria_precompile target)

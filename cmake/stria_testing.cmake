@@ -4,7 +4,6 @@
 #   which initialises MPI and agrees on the outcome.
 if(STRIA_BUILD_TESTS)
   enable_testing()
-  find_package(GTest 1.12 REQUIRED)
   include(GoogleTest)
   add_custom_target(unit_tests)  # all programs of the label "unit"
 endif()

@@ -16,6 +16,11 @@
  * communicator in the same order, and return the same code on all. A function that fails sets what
  * it would have returned to NULL or leaves it unchanged.
  *
+ * A copy of a handle names the same object. Those of files, datasets, commits, options and maps of
+ * elements know when it has ended: a call with a copy of one that was closed or freed returns
+ * STRIA_INVALID_ARGUMENT, and to end it once more does nothing. Those of types, lists, tables and
+ * verdicts are addresses, of which the user frees each once.
+ *
  * Include mpi.h before this header for the functions that take an MPI_Comm; all others are declared
  * without it. This header may be included again behind mpi.h. The library is called libstria_c, and
  * without MPI libstria_c_serial, in which every file belongs to one process. Their SONAME ends with
@@ -115,7 +120,8 @@ const char* stria_version(void);
  * values: "NAME=INTEGER", with commas between), "fill_value" (what elements read as that nobody
  * puts: a number; of "half" its bits; of "complex" also both parts, with a comma between);
  * "unlimited" (it has the rows of its shape, and stria_append() can give it more).
- * Switches have the values "true" and "false". Every other name is a hint of the file
+ * In a name among others, a comma or a backslash has a backslash before it: "x\\,y,z" has two
+ * names. Switches have the values "true" and "false". Every other name is a hint of the file
  * (docs/hints.md). stria_options_set() refuses a wrong value, and an unknown name that is like one
  * of these; a dataset's options may have no unknown name. */
 int stria_options_new(stria_options** options);
@@ -250,15 +256,22 @@ const char* stria_element_name(int element);
  * `data` has numbers of type `element`, which are converted to the dataset's while they are packed;
  * a number that the type can't hold becomes the nearest that it can. `type` says which bytes of
  * `data` are meant; with NULL the numbers lie one behind another. They must not change until
- * stria_commit() or stria_flush() has returned. Each element of a dataset is meant to be put once
- * in the life of the file: put again it holds either value, and stria_verify() remarks that its
- * checksum tells nothing. Elements that are never put read as the fill value. A scalar dataset
- * takes NULL for `start` and `count`. Collective: no. After an error the next collective call fails
- * on every rank. */
+ * stria_commit() or stria_flush() has returned: a put of at most 64 KiB is copied, as far as the
+ * hint stria_put_copies allows; of others a sample is compared, and where they have changed those
+ * calls fail with STRIA_INVALID_ARGUMENT on every rank, naming the dataset and the put. Each
+ * element of a dataset is meant to be put once in the life of the file: put again it holds either
+ * value, and stria_verify() remarks that its checksum tells nothing. Elements that are never put
+ * read as the fill value. A scalar dataset takes NULL for `start` and `count`. Collective: no.
+ * After an error the next collective call fails on every rank. */
 int stria_put(stria_dataset* dataset, const int64_t* start, const int64_t* count, const void* data, const stria_type* type,
               int element);
-/* Records a read, as stria_put() does a write; stria_commit() or stria_flush() makes it.
- * Collective: no. */
+/* As stria_put(), with a copy: `data` may change or go as soon as this returns. As much memory is
+ * taken until the commit or flush (stria_get_copied()); STRIA_RESOURCE_EXHAUSTED where there is
+ * none. Collective: no. */
+int stria_put_copy(stria_dataset* dataset, const int64_t* start, const int64_t* count, const void* data, const stria_type* type,
+                   int element);
+/* Records a read, as stria_put() does a write; stria_commit() or stria_flush() makes it, and `data`
+ * must stay until then, which nothing checks. Collective: no. */
 int stria_get(stria_dataset* dataset, const int64_t* start, const int64_t* count, void* data, const stria_type* type,
               int element);
 /* Says that this rank can't make its part of a file, or its put or get of a dataset, for a reason
@@ -268,7 +281,9 @@ int stria_refuse(stria_file* file, const char* message);
 int stria_refuse_transfer(stria_dataset* dataset, const char* message);
 
 /* A regular region: in each dimension `count` blocks of `block` elements, `stride` apart; the first
- * begins at `start`. NULL for `stride` means `block`; NULL for `block` means ones. */
+ * begins at `start`. NULL for `stride` means `block`; NULL for `block` means ones. What
+ * stria_put(), stria_put_copy() and stria_get() promise holds for the calls with such a region,
+ * too. */
 typedef struct stria_slab {
   const int64_t* start;
   const int64_t* count;
@@ -276,6 +291,7 @@ typedef struct stria_slab {
   const int64_t* block;
 } stria_slab;
 int stria_put_slab(stria_dataset* dataset, const stria_slab* slab, const void* data, const stria_type* type, int element);
+int stria_put_slab_copy(stria_dataset* dataset, const stria_slab* slab, const void* data, const stria_type* type, int element);
 int stria_get_slab(stria_dataset* dataset, const stria_slab* slab, void* data, const stria_type* type, int element);
 
 /* A box of an array in memory, in C order: `sizes` is the shape of the whole array, `start` the
@@ -285,8 +301,10 @@ typedef struct stria_box {
   const int64_t* start;
 } stria_box;
 /* Records a write or read of a box of an array, for instance the interior of one with guard cells.
- * The array has as many dimensions as the dataset; the box is as large as `count`. */
+ * The array has as many dimensions as the dataset; the box is as large as `count`. As stria_put(),
+ * stria_put_copy() and stria_get(). */
 int stria_put_box(stria_dataset* dataset, const stria_slab* place, const stria_box* box, const void* data, int element);
+int stria_put_box_copy(stria_dataset* dataset, const stria_slab* place, const stria_box* box, const void* data, int element);
 int stria_get_box(stria_dataset* dataset, const stria_slab* place, const stria_box* box, void* data, int element);
 
 /* Reads at once: as stria_get(), and moves whatever was got before. Collective: yes; the region may
@@ -307,11 +325,12 @@ typedef struct stria_rows {
 int stria_place_rows(stria_file* file, int64_t count, stria_rows* rows);
 /* This rank's share when all ranks share `total` rows evenly. Collective: no. */
 int stria_share_rows(const stria_file* file, int64_t total, stria_rows* rows);
-/* As stria_put() and stria_get(), with whole rows. Where the dataset can grow, puts count from the
- * first of its last rows->total rows, those that stria_append_rows() has given last.
- * STRIA_INVALID_ARGUMENT when the dataset has fewer rows than rows->total, or another number and
- * can't grow. */
+/* As stria_put(), stria_put_copy() and stria_get(), with whole rows. Where the dataset can grow,
+ * puts count from the first of its last rows->total rows, those that stria_append_rows() has given
+ * last. STRIA_INVALID_ARGUMENT when the dataset has fewer rows than rows->total, or another number
+ * and can't grow. */
 int stria_put_rows(stria_dataset* dataset, const stria_rows* rows, const void* data, const stria_type* type, int element);
+int stria_put_rows_copy(stria_dataset* dataset, const stria_rows* rows, const void* data, const stria_type* type, int element);
 int stria_get_rows(stria_dataset* dataset, const stria_rows* rows, void* data, const stria_type* type, int element);
 
 /* Gives a dataset as many more rows as all ranks have together, and puts this rank's `count` rows,
@@ -329,8 +348,9 @@ int stria_append_own_rows(stria_file* file, const char* path, int64_t count, con
  * one to three bytes for each run of neighbours. The user frees the map, at any time. */
 int stria_elements_new(int64_t count, const int64_t* offsets, stria_elements** elements);
 void stria_elements_free(stria_elements* elements);
-/* As stria_put() and stria_get(); `data` has `count` consecutive numbers. */
+/* As stria_put(), stria_put_copy() and stria_get(); `data` has `count` consecutive numbers. */
 int stria_put_elements(stria_dataset* dataset, const stria_elements* elements, const void* data, int element);
+int stria_put_elements_copy(stria_dataset* dataset, const stria_elements* elements, const void* data, int element);
 int stria_get_elements(stria_dataset* dataset, const stria_elements* elements, void* data, int element);
 
 /* ---- Distributed arrays: a global array of which every rank holds a box ---- */
@@ -433,7 +453,10 @@ int stria_create_link(stria_file* file, const char* path, const char* target, co
 /* ---- Small datasets, whole ---- */
 
 /* One column of records: a number, or, when string_bytes > 0, a string of fixed size,
- * in tables padded with blanks. */
+ * in tables padded with blanks. A member of a record within the record, or an element of an array,
+ * has its path for a name: "pos.x", "v[2]", "t[0][1]"; and so have the parts of a complex number,
+ * "z.r" and "z.i". A dot, a bracket or a backslash in a part of a path has a backslash before it.
+ * Half precision is its bits, as STRIA_UINT16. */
 typedef struct stria_column {
   const char* name;
   int64_t offset_bytes;
@@ -467,11 +490,16 @@ int stria_create_string_array(stria_file* file, const char* path, int rank, cons
  * STRIA_UNSUPPORTED. Collective: as stria_create_dataset(). */
 int stria_create_records(stria_file* file, const char* path, const stria_records* records, int rank, const int64_t* dims,
                          const stria_options* options, stria_dataset** dataset);
-/* Which bytes of memory such records are: row_count rows, row_bytes apart, and of each the columns
- * in their order. A dataset of other columns refuses them. */
+/* Which bytes of memory such records are: row_count rows, row_bytes apart, and of each the columns.
+ * They go to the dataset's columns of the same names, and are converted as numbers of datasets are.
+ * What is put has all columns of the dataset, and is copied by stria_put() where the file's records
+ * are other bytes; what is got may have some of them. STRIA_INVALID_ARGUMENT, from stria_put() and
+ * stria_get(), names a column that the dataset doesn't have, or has of another kind. */
 int stria_type_records(const stria_records* records, stria_type** type);
-/* The columns of a dataset of records, also of a file that is added to, and row_bytes of one in the
- * file, as a table without rows. Collective: yes. */
+/* The columns of a dataset of records, also of a file that is added to, and row_bytes of one in
+ * stria_read_table(), as a table without rows. Numbers have the machine's byte order there, and
+ * text of any length is strings as long as the longest. STRIA_UNSUPPORTED names a column whose type
+ * isn't known. Collective: no. */
 int stria_read_columns(stria_file* file, const char* path, stria_table** table);
 /* Read small datasets. Collective: yes. */
 int stria_read_table(stria_file* file, const char* path, stria_table** table);
@@ -528,14 +556,18 @@ int stria_get_phase(const stria_file* file, const char* phase, double* seconds);
 /* The bytes that stria_append() has found behind the end of the file, left there by a commit that
  * did not complete, and has cleared. Collective: no. */
 int stria_get_cleared(const stria_file* file, int64_t* bytes);
+/* The most memory that copies of puts have taken on this rank at a time: of stria_put_copy() and
+ * its like, and of small puts. Collective: no. */
+int stria_get_copied(const stria_file* file, int64_t* bytes);
 /* The file's hints with the values in effect, as "name=value"; and what was wrong
  * with those given. */
 int stria_hints(const stria_file* file, stria_list** hints);
 int stria_hint_warnings(const stria_file* file, stria_list** warnings);
 
 /* Removes files that a killed program left in `directory` under their temporary names, where
- * the name begins with `prefix`. `removed`, if given, gets their paths. Collective: no; one
- * rank calls it. */
+ * the name begins with `prefix`, if they are this user's and no live program writes them. Where
+ * such a name is a link, it looks beside the file to which that leads. `removed`, if given, gets
+ * their paths. Collective: no; one rank calls it. */
 int stria_remove_abandoned(const char* directory, const char* prefix, stria_list** removed);
 /* Brings whole files to their own place that a killed program has left where the hint
  * stria_staging was `place`, and removes what isn't whole; never what a live program works on.
@@ -602,8 +634,11 @@ extern "C" {
 
 #if defined(MPI_VERSION) && !defined(STRIA_H_MPI)
 #define STRIA_H_MPI
-/* Begins a new file of the ranks of `comm` under a temporary name beside `path`. `options` may be
- * NULL. Collective: yes. */
+/* Begins a new file of the ranks of `comm` under a temporary name beside `path`. A link is
+ * followed, also to a file that is still to come. A file that is replaced hands on its mode, group,
+ * access list and extended attributes. STRIA_INVALID_ARGUMENT for what is no file, such as a pipe;
+ * STRIA_PERMISSION_DENIED for a file that can't be written to, and where another user has taken the
+ * temporary name. `options` may be NULL. Collective: yes. */
 int stria_create_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file);
 /* Opens an HDF5 file for reading, whichever program has written it. Collective: yes. */
 int stria_open_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file);

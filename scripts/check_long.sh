@@ -2,7 +2,8 @@
 # What takes too long for every change: the tests labelled "long" (200 kills …), every test under
 # address, undefined-behaviour and thread sanitizers, those of ranks with both MPIs, and longer
 # fuzzing. Same output as check.sh.
-# usage: scripts/check_long.sh
+# usage: scripts/check_long.sh [PART...]
+#   PART  long, nodes, mpich, asan, tsan, asan_mpich, tsan_mpich, fuzz; all where none is named
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 exec </dev/null
@@ -10,25 +11,41 @@ source scripts/stages.sh
 source scripts/mpiexec_env.sh
 
 fuzz_seconds=${STRIA_FUZZ_SECONDS:-300} # for each target
+known=(long nodes mpich asan tsan asan_mpich tsan_mpich fuzz)
+parts=("$@")
+if ((${#parts[@]} == 0)); then parts=("${known[@]}"); fi
 
-scripts/setup.sh || { echo "0 passed, 1 failed" && exit 1; }
+# Each part: what it builds, then what it runs.
+run_part() {
+  case $1 in
+    long)
+      # There may be no long tests here, so an empty selection is no failure.
+      if stage build build_preset release; then stage test_long ctest --preset release -L '^long$' || true; fi
+      ;;
+    nodes)
+      if stage build build_preset release; then
+        stage nodes_long env STRIA_NODES_LONG=1 scripts/check_nodes.sh || true
+        stage nodes_nfs env STRIA_NODES=nfs scripts/check_nodes.sh || true
+        stage nodes_ceph env STRIA_NODES=ceph scripts/check_nodes.sh || true
+      fi
+      ;;
+    mpich)
+      if stage build_mpich build_preset release-mpich; then stage test_mpich test_preset release-mpich -L '^mpi$' || true; fi
+      ;;
+    asan | tsan | asan_mpich | tsan_mpich)
+      if stage "build_$1" build_preset "${1/_/-}"; then stage "test_$1" test_preset "${1/_/-}" -LE 'long|style' || true; fi
+      ;;
+    fuzz)
+      if stage build_clang build_preset clang; then stage fuzz_long scripts/fuzz.sh "$fuzz_seconds" || true; fi
+      ;;
+  esac
+}
 
-if stage build build_preset release; then
-  # There may be no long tests here, so an empty selection is no failure.
-  stage test_long ctest --preset release -L '^long$' || true
-  stage nodes_long env STRIA_NODES_LONG=1 scripts/check_nodes.sh || true
-  stage nodes_nfs env STRIA_NODES=nfs scripts/check_nodes.sh || true
-  stage nodes_ceph env STRIA_NODES=ceph scripts/check_nodes.sh || true
-fi
-if stage build_mpich build_preset release-mpich; then
-  stage test_mpich test_preset release-mpich -L '^mpi$' || true
-fi
-for preset in asan tsan asan-mpich tsan-mpich; do
-  if stage "build_$preset" build_preset "$preset"; then
-    stage "test_$preset" test_preset "$preset" -LE 'long|style' || true
-  fi
+for part in "${parts[@]}"; do
+  [[ " ${known[*]} " == *" $part "* ]] || { echo "check_long: no part '$part'; there are: ${known[*]}" >&2 && exit 2; }
 done
-if stage build_clang build_preset clang; then
-  stage fuzz_long scripts/fuzz.sh "$fuzz_seconds" || true
-fi
+scripts/setup.sh || { echo "0 passed, 1 failed" && exit 1; }
+for part in "${parts[@]}"; do
+  run_part "$part"
+done
 finish

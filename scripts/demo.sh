@@ -28,7 +28,8 @@ fail() {
   exit 1
 }
 
-scripts/setup.sh
+scripts/setup.sh demo
+echo "Building the stria command, which takes minutes the first time"
 stage build build_preset release stria_cli || fail "the build failed; its output is in build/logs/build.log"
 
 # Only what an earlier demo wrote is removed.
@@ -70,8 +71,8 @@ What to look at next
   $out/report.html    what the run's I/O cost, why, and what to change
   $out/run.json       every file written: bytes, seconds, where the time went
   $stria inspect ${checkpoints[-1]}
-  h5ls ${plots[-1]}
-  build/venv/bin/python -c 'import yt; yt.load("${plots[-1]}").print_stats()'
+  h5ls ${plots[-1]}  # of Debian's hdf5-tools
+  python -c 'import yt; yt.load("${plots[-1]}").print_stats()'  # build/venv/bin/python after make setup
 Go on from the last checkpoint on another number of ranks (as root, source scripts/mpiexec_env.sh first):
   mpiexec.openmpi -n 3 $stria flash sedov --restart latest --out $out
 END

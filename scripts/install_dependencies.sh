@@ -5,7 +5,7 @@
 #
 # usage: scripts/install_dependencies.sh [--missing] [GROUP...]
 #   --missing   print what is missing, install nothing; exit 1 when something is
-#   GROUP       build, run, test, bench, package; the first four when none is named
+#   GROUP       demo, build, run, test, bench, package; all but the last when none is named
 # STRIA_SKIP_INSTALL=1 makes it do nothing: for systems whose packages have other names.
 set -euo pipefail
 
@@ -29,17 +29,37 @@ wanted_packages() {
 # for all of them.
 missing_packages() {
   local -A installed=()
-  local -a wanted
   local package version status line
+  local -a wanted names
   mapfile -t wanted < <(wanted_packages)
+  mapfile -t names < <(printf '%s\n' "${wanted[@]%% *}" | tr '|' '\n')
   while read -r package status version; do
     if [[ $status == ii* ]]; then installed[$package]=$version; fi
-  done < <(dpkg-query -W -f='${Package} ${db:Status-Abbrev} ${Version}\n' "${wanted[@]%% *}" 2>/dev/null || true)
+  done < <(dpkg-query -W -f='${Package} ${db:Status-Abbrev} ${Version}\n' "${names[@]}" 2>/dev/null || true)
   for line in "${wanted[@]}"; do
-    package=${line% *} version=${line#* }
-    if [[ -z ${installed[$package]:-} ]] || ! new_enough "${installed[$package]}" "$version"; then
-      echo "$package"
-    fi
+    if ! is_there "${line% *}" "${line#* }"; then echo "${line% *}"; fi
+  done
+}
+
+# is_there "PACKAGE|PACKAGE" LEAST: whether one of them is among the installed.
+is_there() {
+  local name
+  for name in ${1//|/ }; do
+    if [[ -n ${installed[$name]:-} ]] && new_enough "${installed[$name]}" "$2"; then return 0; fi
+  done
+  return 1
+}
+
+# Where a package has another name on another release, takes the first that this one has.
+choose_names() {
+  local at name
+  for at in "${!missing[@]}"; do
+    for name in ${missing[at]//|/ }; do
+      if [[ ${missing[at]} != *'|'* ]] || apt-cache show "$name" >/dev/null 2>&1; then
+        missing[at]=$name
+        break
+      fi
+    done
   done
 }
 
@@ -60,23 +80,39 @@ as_root() {
 }
 
 apt_get() {
-  as_root DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 \
+  as_root DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 apt-get -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 \
     -o Dpkg::Use-Pty=0 "$@"
 }
 
+# Every second what apt-get does, on one line of the terminal.
+show_progress() {
+  while sleep 1; do
+    printf '\r  %-68.68s' "$(grep -aE '^(Get:|Unpacking|Setting up|Processing)' "$1" | tail -n 1)"
+  done
+}
+
 install_missing() {
-  local log
+  local log shower=
   log=$(mktemp --tmpdir stria_install.XXXXXX)
   echo "Installing ${#missing[@]} Debian packages: ${missing[*]}"
-  if ! apt_get update >"$log" 2>&1 ||
+  if [[ -t 1 ]]; then
+    show_progress "$log" &
+    shower=$!
+    trap 'kill "$shower" 2>/dev/null || true' EXIT
+  fi
+  if ! apt_get update >"$log" 2>&1 || ! choose_names ||
     ! apt_get install -y --no-install-recommends "${missing[@]}" >>"$log" 2>&1 </dev/null; then
     tail -n 30 "$log" >&2
     fail "apt-get failed; its whole output is in $log"
   fi
+  if [[ -n $shower ]]; then
+    kill "$shower" 2>/dev/null || true
+    printf '\r%-70s\r' ''
+  fi
   rm -f "$log"
   mapfile -t missing < <(missing_packages)
   if ((${#missing[@]} > 0)); then
-    fail "still missing or too old: ${missing[*]} (Stria is built on Debian 12's versions)"
+    fail "still missing or too old: ${missing[*]} (Debian 12 has all of them)"
   fi
   echo "Installed."
 }
@@ -86,12 +122,12 @@ only_report=0
 for argument in "$@"; do
   case $argument in
     --missing) only_report=1 ;;
-    build | run | test | bench | package) groups+=("$argument") ;;
+    demo | build | run | test | bench | package) groups+=("$argument") ;;
     -h | --help) sed -n '2,${/^#/!q;s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
-    *) fail "unknown argument '$argument'; use --missing, build, run, test, bench or package" ;;
+    *) fail "unknown argument '$argument'; use --missing, demo, build, run, test, bench or package" ;;
   esac
 done
-if ((${#groups[@]} == 0)); then groups=(build run test bench); fi
+if ((${#groups[@]} == 0)); then groups=(demo build run test bench); fi
 
 if [[ ${STRIA_SKIP_INSTALL:-0} == 1 ]]; then exit 0; fi
 command -v dpkg-query >/dev/null ||

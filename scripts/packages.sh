@@ -18,7 +18,7 @@ for argument in "$@"; do
     *) out=$(realpath -m "$argument") ;;
   esac
 done
-scripts/install_dependencies.sh build run package </dev/null
+scripts/install_dependencies.sh demo build run package </dev/null
 
 # The tree as a user gets it, with the folder debian/ where the tools look for it. What was compiled
 # there before is used again.

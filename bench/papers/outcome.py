@@ -89,6 +89,16 @@ class Outcome:
     commands: list = dataclasses.field(default_factory=list)
 
 
+@dataclasses.dataclass
+class Failure:
+    """What an experiment leaves for the page that came to no end: why, and what its program
+    printed."""
+
+    why: str
+    output: str = ""
+    commands: list = dataclasses.field(default_factory=list)
+
+
 @dataclasses.dataclass(frozen=True)
 class Experiment:
     """One experiment of a paper: what it asked, how it is scaled here, and the function (runs,

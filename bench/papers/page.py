@@ -5,7 +5,7 @@ import base64
 import html
 
 from papers import draw
-from papers.outcome import tally
+from papers.outcome import Failure, tally
 
 # What the rows' own figures are called, by unit.
 BESIDE = {"ratio": "ratios, paper and here", "%": "per cent of the run, paper and here", "count": "counts, paper and here"}
@@ -63,30 +63,46 @@ def agreement(outcome):
     return f"<p><strong>{text[0].upper()}{text[1:]}.</strong></p>" if text else ""
 
 
+def in_a_word(outcome):
+    if isinstance(outcome, Failure):
+        return "<strong>failed</strong>"
+    return tally(outcome.rows) or "the paper prints no number"
+
+
 def overview(results):
     lines = [
         f'<tr><td><a href="#{experiment.key}">{experiment.key}</a> {html.escape(experiment.title)}</td>'
-        f'<td class="words">{tally(outcome.rows) or "the paper prints no number"}</td></tr>'
+        f'<td class="words">{in_a_word(outcome)}</td></tr>'
         for experiment, outcome in results
     ]
     return f"<table><tr><th></th><th>what agrees</th></tr>{''.join(lines)}</table>"
 
 
-def section(experiment, outcome):
+def found(outcome):
+    """The rows, the drawings and what follows from them; of a failure, why and what was printed."""
+    if isinstance(outcome, Failure):
+        output = f"<details><summary>What it printed</summary><pre>{html.escape(outcome.output)}</pre></details>"
+        return f"<p><strong>Failed:</strong> {html.escape(outcome.why)}</p>{output if outcome.output else ''}"
     remarks = "".join(f"<p>{html.escape(remark)}</p>" for remark in outcome.remarks)
+    return (
+        f"{agreement(outcome)}<table><tr><th></th><th>paper</th><th>here</th><th></th></tr>{rows_of(outcome.rows)}</table>"
+        f'<div class="figures">{pictures(outcome)}</div>{remarks}'
+    )
+
+
+def section(experiment, outcome):
     commands = html.escape("\n".join(outcome.commands))
     return (
         f'<section id="{experiment.key}"><h2>{experiment.key}: {html.escape(experiment.title)}</h2>'
         f'<p class="faint">{html.escape(experiment.paper)}</p><p>{html.escape(experiment.asked)}</p>'
         f'<p class="faint">Here: {html.escape(experiment.scaled)}</p>'
-        f"{agreement(outcome)}<table><tr><th></th><th>paper</th><th>here</th><th></th></tr>{rows_of(outcome.rows)}</table>"
-        f'<div class="figures">{pictures(outcome)}</div>{remarks}'
+        f"{found(outcome)}"
         f"<details><summary>Commands</summary><pre>{commands}</pre></details></section>"
     )
 
 
 def page(results):
-    """`results`: [(experiment, outcome)]."""
+    """`results`: [(experiment, its outcome or failure)]."""
     sections = "".join(section(experiment, outcome) for experiment, outcome in results)
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'

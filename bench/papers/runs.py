@@ -8,14 +8,19 @@ import shlex
 import statistics
 import tempfile
 
-from program_output import output_of
+from program_output import run_to_end
 from programs import DROP_IN, PEERS, STRIA, WRAPPERS
 
 TIMEOUT_S = 600
 
 
 class Failed(Exception):
-    """A program that failed, read something wrong or found no end."""
+    """A program that failed, read something wrong or found no end; `output` is all that it
+    printed."""
+
+    def __init__(self, why, output=""):
+        super().__init__(why)
+        self.output = output
 
 
 def shown(word):
@@ -29,10 +34,12 @@ def shown(word):
 
 
 def run(command, told):
-    """Runs a program to its end. Raises Failed, which names it as `told`."""
-    _, why = output_of(command, TIMEOUT_S, told=slice(-2, None))
-    if why is not None:
-        raise Failed(f"{told}: {why}")
+    """Runs a program to its end and returns what it printed. Raises Failed, which names it as
+    `told`."""
+    ended = run_to_end(command, TIMEOUT_S, told=slice(-2, None))
+    if ended.why is not None:
+        raise Failed(f"{told}: {ended.why}", ended.out + ended.errors)
+    return ended.out
 
 
 class Runs:
@@ -85,7 +92,7 @@ class Runs:
         traces = sorted(glob.glob(os.path.join(directory, "*.stria-trace")), key=os.path.getsize)
         if not traces:
             raise Failed("the run left no trace")
-        return json.loads(run([STRIA, "trace", "stats", "--json", traces[-1]], "stria trace stats").stdout)
+        return json.loads(run([STRIA, "trace", "stats", "--json", traces[-1]], "stria trace stats"))
 
     def _stria(self, ranks, words, setting):
         return self._measured(ranks, STRIA, words, setting)

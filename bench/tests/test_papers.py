@@ -2,16 +2,19 @@
 
 import contextlib
 import io
+import json
 import os
 import sys
+import tempfile
 import time
+import types
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import run_papers  # noqa: E402
 from papers import draw, page, runs, thakur  # noqa: E402
-from papers.outcome import Figure, Outcome, Row, compared, tally  # noqa: E402
-from program_output import output_of  # noqa: E402
+from papers.outcome import Experiment, Failure, Figure, Outcome, Row, compared, tally  # noqa: E402
+from program_output import output_of, run_to_end  # noqa: E402
 
 
 def document(seconds):
@@ -38,6 +41,52 @@ class Programs(unittest.TestCase):
         begin_s = time.monotonic()
         self.assertEqual(output_of(slow, 1), (None, "no end after 1 s"))
         self.assertLess(time.monotonic() - begin_s, 30)
+
+    def test_a_run_returns_what_it_printed(self):
+        self.assertEqual(runs.run([sys.executable, "-c", "print('it')"], "told"), "it\n")
+
+    def test_a_failed_run_keeps_its_output(self):
+        failing = [sys.executable, "-c", "import sys; print('a'); print('b'); print('c'); sys.exit(3)"]
+        with self.assertRaises(runs.Failed) as caught:
+            runs.run(failing, "told")
+        self.assertEqual((str(caught.exception), caught.exception.output), ("told: b | c", "a\nb\nc\n"))
+
+    def test_a_run_without_an_end_keeps_its_output(self):
+        slow = [sys.executable, "-c", "import time; print('begun', flush=True); time.sleep(60)"]
+        ended = run_to_end(slow, 1)
+        self.assertEqual((ended.out, ended.why), ("begun\n", "no end after 1 s"))
+
+
+class Measured(unittest.TestCase):
+    """An experiment that fails is a row that says so; the others stay."""
+
+    def measured(self, measure):
+        experiment = Experiment("X1-1", "paper", "title", "asked", "scaled", measure)
+        options = types.SimpleNamespace(out="", cycles=1, quick=True)
+        with contextlib.redirect_stdout(io.StringIO()):
+            return run_papers.measure(experiment, options, run_papers.Places("", ""))
+
+    def test_a_program_that_fails(self):
+        def fails(*_):
+            raise runs.Failed("told: why", "all of it")
+
+        outcome = self.measured(fails)
+        self.assertEqual((outcome.why, outcome.output), ("told: why", "all of it"))
+        self.assertFalse(run_papers.is_right(outcome))
+
+    def test_an_experiment_that_trips_over_itself(self):
+        outcome = self.measured(lambda *_: None.stdout)
+        self.assertIn("AttributeError", outcome.why)
+        self.assertIn("in measure", outcome.output)
+
+    def test_the_record_has_both(self):
+        fine = Experiment("X1-2", "paper", "title", "asked", "scaled", None)
+        with tempfile.TemporaryDirectory() as out:
+            run_papers.write([(fine, Outcome([Row("r", 2, 3)], [], [])), (run_papers.EXPERIMENTS[0], Failure("why"))], out)
+            with open(os.path.join(out, "papers.json"), encoding="utf-8") as file:
+                record = json.load(file)
+        self.assertEqual(record["X1-2"][0]["ours"], 3)
+        self.assertEqual(record[run_papers.EXPERIMENTS[0].key]["failed"], "why")
 
 
 class Thakur(unittest.TestCase):
@@ -124,6 +173,12 @@ class Page(unittest.TestCase):
         )
         found = {(name, is_paper): points[0][1] for name, is_paper, points in draw.multiples(figure)}
         self.assertEqual(found, {("a", False): 2, ("b", False): 1, ("c", False): 0.5, ("a", True): 3, ("b", True): 1})
+
+    def test_a_failure_says_so_and_the_others_stay(self):
+        fine, failed = run_papers.EXPERIMENTS[:2]
+        text = page.page([(fine, Outcome([Row("r", 2, 3)], [], [])), (failed, Failure("why <it>", "printed"))])
+        for part in (fine.title, "<strong>failed</strong>", "why &lt;it&gt;", "<pre>printed</pre>"):
+            self.assertIn(part, text)
 
     def test_numbers_as_papers_print_them(self):
         self.assertEqual([page.number(value) for value in (983040, 1.536, None, 30)], ["983,040", "1.54", "-", "30"])

@@ -136,6 +136,7 @@ struct stria_table {
 namespace {
 
 void describe(stria_table& table) {
+  table.columns = stria::flat_columns(table.columns, table.records.row_bytes);
   for (const stria::Column& column : table.columns) {
     table.described.push_back({column.name.c_str(), column.offset_bytes, column.string_bytes, static_cast<int>(column.number)});
   }
@@ -315,7 +316,7 @@ int stria_create_records(stria_file* file, const char* path, const stria_records
     const std::vector<int64_t> sizes = shape(rank, dims);
     const auto columns = columns_of(given(records, "records"));
     given(dataset, "dataset") =
-        stria::c::keep(*file, of.create_records(text(path), columns, sizes, stria::c::dataset_options(options)));
+        stria::c::keep(given(file, "file"), of.create_records(text(path), columns, sizes, stria::c::dataset_options(options)));
   });
 }
 

@@ -39,12 +39,17 @@ int64_t number(const std::string& name, const std::string& value) {
   return parsed;
 }
 
+// What has commas between; a backslash before a comma or a backslash makes it one of a word.
 std::vector<std::string> words(const std::string& value) {
-  std::vector<std::string> list;
-  for (size_t begin = 0; begin <= value.size();) {
-    const size_t end = std::min(value.find(',', begin), value.size());
-    list.push_back(value.substr(begin, end - begin));
-    begin = end + 1;
+  std::vector<std::string> list(1);
+  for (size_t i = 0; i < value.size(); ++i) {
+    const bool is_quoted = value[i] == '\\' && i + 1 < value.size() && (value[i + 1] == ',' || value[i + 1] == '\\');
+    if (value[i] == ',') {
+      list.emplace_back();
+    } else {
+      i += is_quoted ? 1 : 0;
+      list.back() += value[i];
+    }
   }
   return list;
 }
@@ -236,9 +241,17 @@ ElementType element(int value) {
   return static_cast<ElementType>(value);
 }
 
+namespace {
+
+std::map<std::string, std::string> values_of(const stria_options* options) {
+  return options == nullptr ? std::map<std::string, std::string>() : given(options, "options").values;
+}
+
+}  // namespace
+
 CreateOptions create_options(const stria_options* options) {
   CreateOptions result;
-  for (const auto& [name, value] : options == nullptr ? stria_options().values : options->values) {
+  for (const auto& [name, value] : values_of(options)) {
     if (name == "sync") {
       result.sync = truth(name, value);
     } else if (name == "checksums") {
@@ -261,7 +274,7 @@ AppendOptions append_options(const stria_options* options) {
 
 OpenOptions open_options(const stria_options* options) {
   OpenOptions result;
-  for (const auto& [name, value] : options == nullptr ? stria_options().values : options->values) {
+  for (const auto& [name, value] : values_of(options)) {
     if (name == "verify") {
       result.verify = truth(name, value);
     } else if (!is_option(name)) {
@@ -274,7 +287,7 @@ OpenOptions open_options(const stria_options* options) {
 // A file tells of hints that it doesn't know; to a dataset they can't be meant.
 DatasetOptions dataset_options(const stria_options* options) {
   DatasetOptions result;
-  for (const auto& [name, value] : options == nullptr ? stria_options().values : options->values) {
+  for (const auto& [name, value] : values_of(options)) {
     if (name == "value_range") {
       result.value_range = truth(name, value);
     } else if (name == "big_endian") {
@@ -327,7 +340,7 @@ const char* stria_version(void) {
 }
 
 int stria_options_new(stria_options** options) {
-  return guarded([&] { given(options, "options") = new stria_options; });
+  return guarded([&] { given(options, "options") = (new stria_options)->handle.get(); });
 }
 
 int stria_options_set(stria_options* options, const char* name, const char* value) {
@@ -336,17 +349,17 @@ int stria_options_set(stria_options* options, const char* name, const char* valu
     stria_options checked;
     checked.values[option] = &given(value, "value");
     // Errors are reported here, so that no collective call has to report them.
-    stria::c::create_options(&checked);
-    stria::c::open_options(&checked);
+    stria::c::create_options(checked.handle.get());
+    stria::c::open_options(checked.handle.get());
     if (!stria::c::is_foreign_hint(option)) {
-      stria::c::dataset_options(&checked);
+      stria::c::dataset_options(checked.handle.get());
     }
     given(options, "options").values[option] = checked.values[option];
   });
 }
 
 void stria_options_free(stria_options* options) {
-  delete options;
+  delete stria::c::take(options);
 }
 
 int stria_hint_problems(const stria_options* options, stria_list** problems) {

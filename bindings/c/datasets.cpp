@@ -10,6 +10,7 @@ using stria::Datatype;
 using stria::ElementType;
 using stria::Hyperslab;
 using stria::Memory;
+using stria::c::find;
 using stria::c::given;
 using stria::c::guarded;
 using stria::c::keep;
@@ -33,6 +34,16 @@ bool is_element(int value) {
 /// A region that no dataset has.
 Hyperslab nowhere(const stria::Dataset& dataset) {
   return {std::vector<int64_t>(dataset.dims().size() + 1, -1), {}};
+}
+
+enum class Way { kPut, kPutCopy, kGet };
+
+void transfer(stria::Dataset& of, Way way, const Hyperslab& slab, const Memory& memory) {
+  if (way == Way::kGet) {
+    of.get(slab, memory);
+  } else {
+    of.put(slab, way == Way::kPutCopy ? memory.copied() : memory);
+  }
 }
 
 /// Memory as C describes it.
@@ -67,19 +78,19 @@ std::pair<Hyperslab, Memory> understood(const stria_dataset& dataset, const stri
   return {std::move(slab), std::move(data)};
 }
 
-int plain_transfer(stria_dataset* dataset, bool put, const stria_slab* place, const Described& memory) {
+int plain_transfer(stria_dataset* dataset, Way way, const stria_slab* place, const Described& memory) {
   return guarded([&] {
     stria::c::record(dataset, [&](stria::Dataset& of) {
-      const auto [slab, data] = understood(*dataset, place, memory);
-      put ? of.put(slab, data) : of.get(slab, data);
+      const auto [slab, data] = understood(given(dataset, "dataset"), place, memory);
+      transfer(of, way, slab, data);
     });
   });
 }
 
-int box_transfer(stria_dataset* dataset, bool put, const stria_slab* place, const stria_box* box, const Described& memory) {
+int box_transfer(stria_dataset* dataset, Way way, const stria_slab* place, const stria_box* box, const Described& memory) {
   return guarded([&] {
     stria::c::record(dataset, [&](stria::Dataset& of) {
-      const Hyperslab slab = region_of(*dataset, place);
+      const Hyperslab slab = region_of(given(dataset, "dataset"), place);
       const size_t rank = slab.start.size();
       const auto whole = sizes(given(box, "box").sizes, rank, "the box's sizes");
       const auto start = sizes(box->start, rank, "the box's start");
@@ -90,7 +101,7 @@ int box_transfer(stria_dataset* dataset, bool put, const stria_slab* place, cons
       const Datatype one = Datatype::bytes(stria::element_bytes(stria::c::element(memory.element)));
       const stria_type bytes{Datatype::subarray(whole, count, start, stria::Order::kC, one).value()};
       const Memory data = stria::c::memory_of(memory.data, &bytes, memory.element, 0);
-      put ? of.put(slab, data) : of.get(slab, data);
+      transfer(of, way, slab, data);
     });
   });
 }
@@ -101,7 +112,7 @@ stria_dataset* stria::c::keep(stria_file& file, const Dataset& dataset) {
   const std::lock_guard lock(file.keeping);
   auto& kept = file.datasets[dataset.path()];
   if (kept == nullptr) {
-    auto handle = std::make_unique<stria_dataset>(stria_dataset{
+    kept.reset(new stria_dataset{
         .dataset = dataset,
         .path = dataset.path(),
         .type_name = dataset.type_name(),
@@ -112,9 +123,8 @@ stria_dataset* stria::c::keep(stria_file& file, const Dataset& dataset) {
         .rank = static_cast<int>(dataset.dims().size()),
         .element = static_cast<int>(dataset.element()),
     });
-    kept = std::move(handle);
   }
-  return kept.get();
+  return kept->handle.get();
 }
 
 Memory stria::c::memory_of(const void* data, const stria_type* type, int element, int64_t elements) {
@@ -133,14 +143,15 @@ int stria_create_dataset(stria_file* file, const char* path, int element, int ra
                          const stria_options* options, stria_dataset** dataset) {
   return guarded([&] {
     given(dataset, "dataset") = nullptr;
-    stria::File& of = given(file, "file").file;
+    stria_file& opened = given(file, "file");
+    stria::File& of = opened.file;
     try {
       const ElementType number = stria::c::element(element);
       if (rank < 0) {
         stria::c::refuse("the rank of '" + text(path) + "' is negative");
       }
       const auto shape = sizes(dims, static_cast<size_t>(rank), "dims");
-      *dataset = keep(*file, of.create_dataset(text(path), number, shape, stria::c::dataset_options(options)));
+      *dataset = keep(opened, of.create_dataset(text(path), number, shape, stria::c::dataset_options(options)));
     } catch (const stria::Error& error) {
       Refusal::fail_next_call(of, error);
       throw;
@@ -151,14 +162,16 @@ int stria_create_dataset(stria_file* file, const char* path, int element, int ra
 int stria_append_rows(stria_file* file, const char* path, int64_t rows, stria_dataset** dataset) {
   return guarded([&] {
     given(dataset, "dataset") = nullptr;
-    *dataset = keep(*file, given(file, "file").file.append_rows(text(path), rows));
+    stria_file& of = given(file, "file");
+    *dataset = keep(of, of.file.append_rows(text(path), rows));
   });
 }
 
 int stria_update(stria_file* file, const char* path, stria_dataset** dataset) {
   return guarded([&] {
     given(dataset, "dataset") = nullptr;
-    *dataset = keep(*file, given(file, "file").file.update(text(path)));
+    stria_file& of = given(file, "file");
+    *dataset = keep(of, of.file.update(text(path)));
   });
 }
 
@@ -175,7 +188,8 @@ int stria_datasets(stria_file* file, stria_list** paths) {
 }
 
 int stria_dataset_rank(const stria_dataset* dataset) {
-  return dataset == nullptr ? 0 : dataset->rank;
+  const stria_dataset* of = find(dataset);
+  return of == nullptr ? 0 : of->rank;
 }
 
 int stria_dataset_dims(const stria_dataset* dataset, int64_t* dims) {
@@ -186,23 +200,28 @@ int stria_dataset_dims(const stria_dataset* dataset, int64_t* dims) {
 }
 
 int stria_dataset_element(const stria_dataset* dataset) {
-  return dataset == nullptr ? STRIA_BYTE : dataset->element;
+  const stria_dataset* of = find(dataset);
+  return of == nullptr ? STRIA_BYTE : of->element;
 }
 
 const char* stria_dataset_type_name(const stria_dataset* dataset) {
-  return dataset == nullptr ? "" : dataset->type_name.c_str();
+  const stria_dataset* of = find(dataset);
+  return of == nullptr ? "" : of->type_name.c_str();
 }
 
 const char* stria_dataset_path(const stria_dataset* dataset) {
-  return dataset == nullptr ? "" : dataset->path.c_str();
+  const stria_dataset* of = find(dataset);
+  return of == nullptr ? "" : of->path.c_str();
 }
 
 const char* stria_dataset_meaning(const stria_dataset* dataset) {
-  return dataset == nullptr ? "" : dataset->meaning;
+  const stria_dataset* of = find(dataset);
+  return of == nullptr ? "" : of->meaning;
 }
 
 const char* stria_dataset_filters(const stria_dataset* dataset) {
-  return dataset == nullptr ? "" : dataset->filters.c_str();
+  const stria_dataset* of = find(dataset);
+  return of == nullptr ? "" : of->filters.c_str();
 }
 
 int stria_dataset_enumeration(const stria_dataset* dataset, stria_list** members) {
@@ -216,18 +235,21 @@ int stria_dataset_enumeration(const stria_dataset* dataset, stria_list** members
 }
 
 const char* stria_dataset_dimension(const stria_dataset* dataset, int dimension) {
-  const bool is_there = dataset != nullptr && dimension >= 0 && static_cast<size_t>(dimension) < dataset->dimensions.size();
-  return is_there ? dataset->dimensions[static_cast<size_t>(dimension)].c_str() : "";
+  const stria_dataset* of = find(dataset);
+  const bool is_there = of != nullptr && dimension >= 0 && static_cast<size_t>(dimension) < of->dimensions.size();
+  return is_there ? of->dimensions[static_cast<size_t>(dimension)].c_str() : "";
 }
 
 int stria_dataset_can_grow(const stria_dataset* dataset) {
-  return dataset != nullptr && dataset->can_grow ? 1 : 0;
+  const stria_dataset* of = find(dataset);
+  return of != nullptr && of->can_grow ? 1 : 0;
 }
 
 int stria_dataset_chunk(const stria_dataset* dataset, int64_t* chunk) {
   return guarded([&] {
-    std::vector<int64_t> lengths = given(dataset, "dataset").dataset.chunk();
-    lengths.resize(static_cast<size_t>(dataset->rank));
+    const stria::Dataset& of = given(dataset, "dataset").dataset;
+    std::vector<int64_t> lengths = of.chunk();
+    lengths.resize(of.dims().size());
     std::copy(lengths.begin(), lengths.end(), lengths.empty() ? chunk : &given(chunk, "chunk"));
   });
 }
@@ -270,21 +292,31 @@ const char* stria_element_name(int element) {
 int stria_put(stria_dataset* dataset, const int64_t* start, const int64_t* count, const void* data, const stria_type* type,
               int element) {
   const stria_slab slab{start, count, nullptr, nullptr};
-  return plain_transfer(dataset, true, &slab, {data, type, element});
+  return plain_transfer(dataset, Way::kPut, &slab, {data, type, element});
+}
+
+int stria_put_copy(stria_dataset* dataset, const int64_t* start, const int64_t* count, const void* data, const stria_type* type,
+                   int element) {
+  const stria_slab slab{start, count, nullptr, nullptr};
+  return plain_transfer(dataset, Way::kPutCopy, &slab, {data, type, element});
 }
 
 int stria_get(stria_dataset* dataset, const int64_t* start, const int64_t* count, void* data, const stria_type* type,
               int element) {
   const stria_slab slab{start, count, nullptr, nullptr};
-  return plain_transfer(dataset, false, &slab, {data, type, element});
+  return plain_transfer(dataset, Way::kGet, &slab, {data, type, element});
 }
 
 int stria_put_slab(stria_dataset* dataset, const stria_slab* slab, const void* data, const stria_type* type, int element) {
-  return plain_transfer(dataset, true, slab, {data, type, element});
+  return plain_transfer(dataset, Way::kPut, slab, {data, type, element});
+}
+
+int stria_put_slab_copy(stria_dataset* dataset, const stria_slab* slab, const void* data, const stria_type* type, int element) {
+  return plain_transfer(dataset, Way::kPutCopy, slab, {data, type, element});
 }
 
 int stria_get_slab(stria_dataset* dataset, const stria_slab* slab, void* data, const stria_type* type, int element) {
-  return plain_transfer(dataset, false, slab, {data, type, element});
+  return plain_transfer(dataset, Way::kGet, slab, {data, type, element});
 }
 
 int stria_refuse_transfer(stria_dataset* dataset, const char* message) {
@@ -302,7 +334,7 @@ int stria_read_slab(stria_dataset* dataset, const stria_slab* slab, void* data, 
     std::optional<stria::Error> wrong;
     std::pair<Hyperslab, Memory> known(nowhere(of), Memory(nullptr, Datatype(), ElementType::kByte));
     try {
-      known = understood(*dataset, slab, {data, type, element});
+      known = understood(given(dataset, "dataset"), slab, {data, type, element});
     } catch (const stria::Error& error) {
       Refusal::fail_next_call(of, error);
       wrong = error;
@@ -322,9 +354,13 @@ int stria_read(stria_dataset* dataset, const int64_t* start, const int64_t* coun
 }
 
 int stria_put_box(stria_dataset* dataset, const stria_slab* place, const stria_box* box, const void* data, int element) {
-  return box_transfer(dataset, true, place, box, {data, nullptr, element});
+  return box_transfer(dataset, Way::kPut, place, box, {data, nullptr, element});
+}
+
+int stria_put_box_copy(stria_dataset* dataset, const stria_slab* place, const stria_box* box, const void* data, int element) {
+  return box_transfer(dataset, Way::kPutCopy, place, box, {data, nullptr, element});
 }
 
 int stria_get_box(stria_dataset* dataset, const stria_slab* place, const stria_box* box, void* data, int element) {
-  return box_transfer(dataset, false, place, box, {data, nullptr, element});
+  return box_transfer(dataset, Way::kGet, place, box, {data, nullptr, element});
 }

@@ -2,6 +2,7 @@
 #include "handles.hpp"
 
 using stria::Phase;
+using stria::c::find;
 using stria::c::given;
 using stria::c::guarded;
 using stria::c::new_list;
@@ -10,21 +11,27 @@ using stria::c::text;
 int stria_create(const char* path, const stria_options* options, stria_file** file) {
   return guarded([&] {
     given(file, "file") = nullptr;
-    *file = new stria_file(stria::File::create(text(path), stria::c::create_options(options)));
+    *file = stria::c::opened(
+        path, [&] { return stria::c::create_options(options); },
+        [&](const std::string& name, const auto& chosen) { return stria::File::create(name, chosen); });
   });
 }
 
 int stria_open(const char* path, const stria_options* options, stria_file** file) {
   return guarded([&] {
     given(file, "file") = nullptr;
-    *file = new stria_file(stria::File::open(text(path), stria::c::open_options(options)));
+    *file = stria::c::opened(
+        path, [&] { return stria::c::open_options(options); },
+        [&](const std::string& name, const auto& chosen) { return stria::File::open(name, chosen); });
   });
 }
 
 int stria_append(const char* path, const stria_options* options, stria_file** file) {
   return guarded([&] {
     given(file, "file") = nullptr;
-    *file = new stria_file(stria::File::append(text(path), stria::c::append_options(options)));
+    *file = stria::c::opened(
+        path, [&] { return stria::c::append_options(options); },
+        [&](const std::string& name, const auto& chosen) { return stria::File::append(name, chosen); });
   });
 }
 
@@ -41,12 +48,13 @@ int stria_commit_async(stria_file* file, stria_commit_handle** commit) {
     given(commit, "commit") = nullptr;
     auto handle = std::make_unique<stria_commit_handle>();
     handle->commit = given(file, "file").file.commit_async();
-    *commit = handle.release();
+    *commit = handle.release()->handle.get();
   });
 }
 
 int stria_commit_done(const stria_commit_handle* commit) {
-  return commit == nullptr || commit->commit.done() ? 1 : 0;
+  const stria_commit_handle* of = find(commit);
+  return of == nullptr || of->commit.done() ? 1 : 0;
 }
 
 int stria_commit_wait(const stria_commit_handle* commit) {
@@ -55,7 +63,7 @@ int stria_commit_wait(const stria_commit_handle* commit) {
 
 void stria_commit_free(stria_commit_handle** commit) {
   if (commit != nullptr) {
-    delete *commit;
+    delete stria::c::take(*commit);
     *commit = nullptr;
   }
 }
@@ -84,14 +92,14 @@ int stria_discard(stria_file* file) {
 
 void stria_close(stria_file** file) {
   if (file != nullptr) {
-    delete *file;
+    delete stria::c::take(*file);
     *file = nullptr;
   }
 }
 
 void stria_give_up(stria_file** file, const char* reason) {
   if (file != nullptr && *file != nullptr) {
-    guarded([&] { (*file)->file.give_up(text(reason)); });
+    guarded([&] { given(*file, "file").file.give_up(text(reason)); });
   }
   stria_close(file);
 }
@@ -115,16 +123,22 @@ int stria_get_phase(const stria_file* file, const char* phase, double* seconds) 
   });
 }
 
+int stria_get_copied(const stria_file* file, int64_t* bytes) {
+  return guarded([&] { given(bytes, "bytes") = given(file, "file").file.report().copied_bytes; });
+}
+
 int stria_get_cleared(const stria_file* file, int64_t* bytes) {
   return guarded([&] { given(bytes, "bytes") = given(file, "file").file.report().cleared_bytes; });
 }
 
 const char* stria_file_path(const stria_file* file) {
-  return file == nullptr ? "" : file->path.c_str();
+  const stria_file* of = find(file);
+  return of == nullptr ? "" : of->path.c_str();
 }
 
 const char* stria_file_format(const stria_file* file) {
-  return file == nullptr ? "" : file->format;
+  const stria_file* of = find(file);
+  return of == nullptr ? "" : of->format;
 }
 
 int stria_hints(const stria_file* file, stria_list** hints) {

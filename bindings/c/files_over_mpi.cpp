@@ -23,21 +23,27 @@ MPI_Comm comm_of(int comm) {
 int stria_create_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file) {
   return guarded([&] {
     given(file, "file") = nullptr;
-    *file = new stria_file(stria::File::create(comm, text(path), stria::c::create_options(options)));
+    *file = stria::c::opened(
+        path, [&] { return stria::c::create_options(options); },
+        [&](const std::string& name, const auto& chosen) { return stria::File::create(comm, name, chosen); });
   });
 }
 
 int stria_open_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file) {
   return guarded([&] {
     given(file, "file") = nullptr;
-    *file = new stria_file(stria::File::open(comm, text(path), stria::c::open_options(options)));
+    *file = stria::c::opened(
+        path, [&] { return stria::c::open_options(options); },
+        [&](const std::string& name, const auto& chosen) { return stria::File::open(comm, name, chosen); });
   });
 }
 
 int stria_append_mpi(MPI_Comm comm, const char* path, const stria_options* options, stria_file** file) {
   return guarded([&] {
     given(file, "file") = nullptr;
-    *file = new stria_file(stria::File::append(comm, text(path), stria::c::append_options(options)));
+    *file = stria::c::opened(
+        path, [&] { return stria::c::append_options(options); },
+        [&](const std::string& name, const auto& chosen) { return stria::File::append(comm, name, chosen); });
   });
 }
 

@@ -7,10 +7,13 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
+#include "handle_table.hpp"
 #include "stria.h"
 #include "stria/file.hpp"
 #include "stria/trace.hpp"
@@ -32,10 +35,12 @@ struct stria_type {
 
 struct stria_elements {
   stria::Elements elements;
+  stria::c::OwnHandle<stria_elements> handle{this};
 };
 
 struct stria_options {
   std::map<std::string, std::string> values;
+  stria::c::OwnHandle<stria_options> handle{this};
 };
 
 struct stria_dataset {
@@ -49,6 +54,7 @@ struct stria_dataset {
   bool can_grow;
   int rank;
   int element;
+  stria::c::OwnHandle<stria_dataset> handle{this};
 };
 
 struct stria_file {
@@ -60,10 +66,12 @@ struct stria_file {
   // What never changes.
   std::string path = file.path();
   const char* format = stria::c::format_name(file.format());
+  stria::c::OwnHandle<stria_file> handle{this};
 };
 
 struct stria_commit_handle {
   stria::Commit commit;
+  stria::c::OwnHandle<stria_commit_handle> handle{this};
 };
 
 namespace stria::c {
@@ -92,11 +100,45 @@ int guarded(Call&& call) noexcept {
   throw Error(ErrorCode::kInvalidArgument, message);
 }
 
-/// A handle or a place for a result that must be there.
+/// What a handle says of an object that has ended; nothing for a type whose pointers are addresses.
+template <typename T>
+inline constexpr const char* kEnded = nullptr;
+template <>
+inline constexpr const char* kEnded<stria_file> = "this file was closed";
+template <>
+inline constexpr const char* kEnded<stria_dataset> = "the file of this dataset was closed";
+template <>
+inline constexpr const char* kEnded<stria_commit_handle> = "this commit was freed";
+template <>
+inline constexpr const char* kEnded<stria_options> = "these options were freed";
+template <>
+inline constexpr const char* kEnded<stria_elements> = "this map of elements was freed";
+
+/// What a handle names; null when that has ended, or the handle is NULL.
+template <typename T>
+T* find(T* handle) noexcept {
+  return HandleTable<std::remove_const_t<T>>::instance().find(handle);
+}
+
+/// As find(), and the handle names nothing any more. The caller deletes what it named.
+template <typename T>
+T* take(T* handle) noexcept {
+  return HandleTable<T>::instance().take(handle);
+}
+
+/// What a handle names, or a place for a result: it must be there.
 template <typename T>
 T& given(T* pointer, const char* what) {
   if (pointer == nullptr) {
-    refuse(std::string(what) + " is NULL");
+    refuse(std::string(what) +
+           (kEnded<std::remove_const_t<T>> == nullptr ? " is NULL" : " is NULL: it was never made, or was closed or freed"));
+  }
+  if constexpr (kEnded<std::remove_const_t<T>> != nullptr) {
+    pointer = find(pointer);
+    if (pointer == nullptr) {
+      refuse(std::string(kEnded<std::remove_const_t<T>>) +
+             ": the handle, or the one that it is a copy of, can't be used any more");
+    }
   }
   return *pointer;
 }
@@ -124,6 +166,24 @@ void record(stria_dataset* dataset, Move&& move) {
   } catch (const Error& error) {
     Refusal::fail_next_call(of, error);
     throw;
+  }
+}
+
+/// Opens a file by `open`, with the options that `choose` makes. Where these can't be used on this
+/// rank, the others, which are in a collective call, are met without a path, which is refused.
+template <typename Choose, typename Open>
+stria_file* opened(const char* path, Choose&& choose, Open&& open) {
+  decltype(choose()) options{};
+  std::optional<Error> wrong;
+  try {
+    options = choose();
+  } catch (const Error& error) {
+    wrong = error;
+  }
+  try {
+    return (new stria_file(open(wrong ? std::string() : text(path), options)))->handle.get();
+  } catch (const Error& error) {
+    throw wrong ? *wrong : error;
   }
 }
 

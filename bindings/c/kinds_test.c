@@ -168,10 +168,45 @@ static void move_records(void) {
   const int64_t other[] = {2 * (int64_t)(ranks - 1 - rank)};
   CHECK_OK(stria_read(dataset, other, count, read, type, STRIA_BYTE));
   CHECK(read[1].id == 10 * (ranks - 1 - rank) + 1 && read[0].mass == 0.5 + ranks - 1 - rank && read[1].unused == -2);
-  stria_close(&file);
   stria_type_free(type);
+  // One column, of another type and without the rest.
+  float masses[2] = {0, 0};
+  const stria_column mass[] = {{"mass", 0, 0, STRIA_FLOAT32}}, nothing[] = {{"size", 0, 0, STRIA_FLOAT32}};
+  CHECK_OK(stria_type_records(&(stria_records){mass, 1, sizeof *masses, 2, NULL}, &type));
+  CHECK_OK(stria_read(dataset, other, count, masses, type, STRIA_BYTE));
+  CHECK(masses[0] == 0.5f + (float)(ranks - 1 - rank) && masses[1] == masses[0] + 1);
+  stria_type_free(type);
+  CHECK_OK(stria_type_records(&(stria_records){nothing, 1, sizeof *masses, 2, NULL}, &type));
+  CHECK(stria_get(dataset, other, count, masses, type, STRIA_BYTE) == STRIA_INVALID_ARGUMENT);
+  CHECK(strstr(stria_error_message(), "no column 'size'") != NULL);
+  stria_type_free(type);
+  stria_close(&file);
   const stria_column outside[] = {{"id", 8, 0, STRIA_FLOAT64}};
   CHECK(stria_type_records(&(stria_records){outside, 1, 12, 1, NULL}, &type) == STRIA_INVALID_ARGUMENT);
+}
+
+// Names among others have a backslash before a comma, and before a backslash.
+static void name_with_commas(void) {
+  stria_file* file;
+  stria_options* options;
+  stria_dataset* dataset;
+  stria_list* members;
+  const int64_t dims[] = {2, 3};
+  CHECK_OK(stria_options_new(&options));
+  CHECK_OK(stria_options_set(options, "dimensions", "a\\,b,c\\\\"));
+  CHECK_OK(stria_options_set(options, "enumeration", "red\\, light=1,blue=2"));
+  CHECK_OK(stria_create_mpi(MPI_COMM_WORLD, filled_path, NULL, &file));
+  CHECK_OK(stria_create_dataset(file, "x", STRIA_INT32, 2, dims, options, &dataset));
+  stria_options_free(options);
+  CHECK_OK(stria_commit(file));
+  stria_close(&file);
+  CHECK_OK(stria_open_mpi(MPI_COMM_WORLD, filled_path, NULL, &file));
+  CHECK_OK(stria_find_dataset(file, "x", &dataset));
+  CHECK(strcmp(stria_dataset_dimension(dataset, 0), "a,b") == 0 && strcmp(stria_dataset_dimension(dataset, 1), "c\\") == 0);
+  CHECK_OK(stria_dataset_enumeration(dataset, &members));
+  CHECK(stria_list_size(members) == 2 && strcmp(stria_list_at(members, 0), "red, light=1") == 0);
+  stria_list_free(members);
+  stria_close(&file);
 }
 
 int main(int argc, char** argv) {
@@ -182,6 +217,7 @@ int main(int argc, char** argv) {
   overwrite();
   read_file();
   move_records();
+  name_with_commas();
   fill_what_has_parts();
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0)

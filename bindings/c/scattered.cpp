@@ -30,6 +30,23 @@ int rows_transfer(stria_dataset* dataset, const stria_rows* rows, const Call& ca
   });
 }
 
+/// One number for each element of a map.
+struct Numbers {
+  const void* data;
+  int element;
+};
+
+/// Puts or gets single elements.
+template <typename Call>
+int elements_transfer(stria_dataset* dataset, const stria_elements* elements, const Numbers& numbers, const Call& call) {
+  return guarded([&] {
+    stria::c::record(dataset, [&](Dataset& of) {
+      const stria::Elements& map = given(elements, "elements").elements;
+      call(of, map, stria::c::memory_of(numbers.data, nullptr, numbers.element, map.count()));
+    });
+  });
+}
+
 }  // namespace
 
 int stria_place_rows(stria_file* file, int64_t count, stria_rows* rows) {
@@ -46,6 +63,12 @@ int stria_share_rows(const stria_file* file, int64_t total, stria_rows* rows) {
 int stria_put_rows(stria_dataset* dataset, const stria_rows* rows, const void* data, const stria_type* type, int element) {
   return rows_transfer(dataset, rows, [&](Dataset& of, const stria::Rows& which, int64_t elements) {
     of.put_rows(which, stria::c::memory_of(data, type, element, elements));
+  });
+}
+
+int stria_put_rows_copy(stria_dataset* dataset, const stria_rows* rows, const void* data, const stria_type* type, int element) {
+  return rows_transfer(dataset, rows, [&](Dataset& of, const stria::Rows& which, int64_t elements) {
+    of.put_rows(which, stria::c::memory_of(data, type, element, elements).copied());
   });
 }
 
@@ -79,28 +102,27 @@ int stria_elements_new(int64_t count, const int64_t* offsets, stria_elements** e
       stria::c::refuse("the number of elements is negative");
     }
     const int64_t* first = count == 0 ? nullptr : &given(offsets, "offsets");
-    *elements = new stria_elements{stria::Elements(std::span(first, static_cast<size_t>(count)))};
+    auto* made = new stria_elements{stria::Elements(std::span(first, static_cast<size_t>(count)))};
+    *elements = made->handle.get();
   });
 }
 
 void stria_elements_free(stria_elements* elements) {
-  delete elements;
+  delete stria::c::take(elements);
 }
 
 int stria_put_elements(stria_dataset* dataset, const stria_elements* elements, const void* data, int element) {
-  return guarded([&] {
-    stria::c::record(dataset, [&](Dataset& of) {
-      const stria::Elements& map = given(elements, "elements").elements;
-      of.put_elements(map, stria::c::memory_of(data, nullptr, element, map.count()));
-    });
+  return elements_transfer(dataset, elements, {data, element},
+                           [](Dataset& of, const stria::Elements& map, const auto& memory) { of.put_elements(map, memory); });
+}
+
+int stria_put_elements_copy(stria_dataset* dataset, const stria_elements* elements, const void* data, int element) {
+  return elements_transfer(dataset, elements, {data, element}, [](Dataset& of, const stria::Elements& map, const auto& memory) {
+    of.put_elements(map, memory.copied());
   });
 }
 
 int stria_get_elements(stria_dataset* dataset, const stria_elements* elements, void* data, int element) {
-  return guarded([&] {
-    stria::c::record(dataset, [&](Dataset& of) {
-      const stria::Elements& map = given(elements, "elements").elements;
-      of.get_elements(map, stria::c::memory_of(data, nullptr, element, map.count()));
-    });
-  });
+  return elements_transfer(dataset, elements, {data, element},
+                           [](Dataset& of, const stria::Elements& map, const auto& memory) { of.get_elements(map, memory); });
 }

@@ -1,6 +1,6 @@
-/* Turns Fortran's arrays into arguments of stria.h. A descriptor gives type, kind, shape and
- * strides of an array or a section of one, which is used as it lies. The file has the dimensions in
- * C's order: Fortran's first is its last. */
+/* Turns Fortran's arrays and strings into arguments of stria.h: sizes, attributes, lists of
+ * strings, and what went wrong. A descriptor gives type, kind, shape and strides of an array or a
+ * section of one. The file has the dimensions in C's order: Fortran's first is its last. */
 #include "descriptors.h"
 
 #include <ISO_Fortran_binding.h>
@@ -29,8 +29,7 @@ const char* stria_f_error_message(void) {
   return own_message[0] != '\0' && strncmp(message, replaced, sizeof replaced - 1) == 0 ? own_message : message;
 }
 
-/* Whether an array has logicals, of any kind. */
-static int is_logical(const CFI_cdesc_t* array) {
+int stria_f_is_logical(const CFI_cdesc_t* array) {
 #ifdef CFI_type_Logical
   return (array->type & CFI_type_mask) == CFI_type_Logical;
 #else
@@ -38,10 +37,8 @@ static int is_logical(const CFI_cdesc_t* array) {
 #endif
 }
 
-/* The element type of an array; -1 if files have none like it. Complex numbers are pairs of it. A
- * logical is an integer of its size, 1 where it is true. */
-static int element_of(const CFI_cdesc_t* array) {
-  if (is_logical(array)) {
+int stria_f_element_of(const CFI_cdesc_t* array) {
+  if (stria_f_is_logical(array)) {
     return array->elem_len == 1   ? STRIA_UINT8
            : array->elem_len == 2 ? STRIA_UINT16
            : array->elem_len == 4 ? STRIA_UINT32
@@ -68,192 +65,8 @@ static int element_of(const CFI_cdesc_t* array) {
   }
 }
 
-/* The bytes of an array, its first dimension fastest: one vector per dimension
- * around the element. */
-static int type_of(const CFI_cdesc_t* array, stria_type** type) {
-  stria_type* inner;
-  int code = stria_type_bytes((int64_t)array->elem_len, &inner);
-  for (int i = 0; code == STRIA_OK && i < array->rank; ++i) {
-    stria_type* outer = NULL;
-    code = stria_type_hvector(array->dim[i].extent, 1, array->dim[i].sm, inner, &outer);
-    stria_type_free(inner);
-    inner = outer;
-  }
-  *type = inner;
-  return code;
-}
-
-/* The array is of rank `rank` of the dataset, or a scalar for one element of it; the sizes of 1
- * that it leaves out, as in unk(1, :, :), stay out: `count` has them all. */
-static void describe_place(const CFI_cdesc_t* array, int rank, const int64_t* start, int64_t* start_c, int64_t* count_c) {
-  for (int i = 0; i < rank; ++i) {
-    start_c[rank - 1 - i] = start[i] - 1;
-    count_c[rank - 1 - i] = i < array->rank ? array->dim[i].extent : 1;
-  }
-}
-
-static int is_complex(const CFI_cdesc_t* array) {
+int stria_f_is_complex(const CFI_cdesc_t* array) {
   return array->type == CFI_type_float_Complex || array->type == CFI_type_double_Complex;
-}
-
-typedef int transfer_call(stria_dataset*, const int64_t* start, const int64_t* count, const int64_t* stride, void*,
-                          const stria_type*, int element);
-
-static int put(stria_dataset* dataset, const int64_t* start, const int64_t* count, const int64_t* stride, void* data,
-               const stria_type* type, int element) {
-  const stria_slab slab = {start, count, stride, NULL};
-  return stride == NULL ? stria_put(dataset, start, count, data, type, element)
-                        : stria_put_slab(dataset, &slab, data, type, element);
-}
-
-static int get(stria_dataset* dataset, const int64_t* start, const int64_t* count, const int64_t* stride, void* data,
-               const stria_type* type, int element) {
-  const stria_slab slab = {start, count, stride, NULL};
-  return stride == NULL ? stria_get(dataset, start, count, data, type, element)
-                        : stria_get_slab(dataset, &slab, data, type, element);
-}
-
-static int read_now(stria_dataset* dataset, const int64_t* start, const int64_t* count, const int64_t* stride, void* data,
-                    const stria_type* type, int element) {
-  const stria_slab slab = {start, count, stride, NULL};
-  return stria_read_slab(dataset, &slab, data, type, element);
-}
-
-/* What is wrong with the numbers of an array, whatever its shape; NULL: nothing. */
-static const char* wrong_kind(const stria_dataset* dataset, const CFI_cdesc_t* array) {
-  const int element = stria_dataset_element(dataset);
-  if (element_of(array) < 0) {
-    return array->type == CFI_type_char
-               ? "an array of strings can't be put or got: see create_strings() and put_records()"
-               : "an array of this type and kind can't be put or got: a dataset has integers, real(4), "
-                 "real(8), complex numbers of these, or logicals";
-  }
-  if (is_complex(array) && strcmp(stria_dataset_meaning(dataset), "complex") != 0) {
-    return "an array of complex numbers for a dataset of others: make it with the option meaning, complex, and a first "
-           "dimension of 2, or put and get real and imaginary parts";
-  }
-  if (is_logical(array) && element != STRIA_UINT8 && element != STRIA_INT8) {
-    return "an array of logicals for a dataset of larger numbers: make it of stria_uint8, with the option meaning, bool";
-  }
-  return NULL;
-}
-
-/* The file's next collective call fails on all ranks with what is wrong; a call that all make
- * together goes on with nothing. */
-static int refuse_array(transfer_call* call, stria_dataset* dataset, const CFI_cdesc_t* array, const stria_type* type,
-                        const char* why) {
-  stria_refuse_transfer(dataset, why);
-  const int code = call(dataset, NULL, NULL, NULL, array->base_addr, type, element_of(array));
-  return stria_f_refuse(code, "%s", why);
-}
-
-static int transfer(transfer_call* call, stria_dataset* dataset, const int64_t* start, const int64_t* stride, int start_count,
-                    CFI_cdesc_t* array) {
-  /* A complex number is a pair along the dataset's first dimension, which the array hasn't. */
-  const int pairs = is_complex(array) ? 1 : 0;
-  const int rank = stria_dataset_rank(dataset) - pairs;
-  int64_t start_c[CFI_MAX_RANK + 1] = {0}, count_c[CFI_MAX_RANK + 1] = {0}, stride_c[CFI_MAX_RANK + 1] = {0};
-  const char* wrong = wrong_kind(dataset, array);
-  const int fits = wrong == NULL && start_count == rank && array->rank <= rank && rank <= CFI_MAX_RANK;
-  stria_type* type = NULL;
-  if (fits) {
-    describe_place(array, rank, start, start_c, count_c);
-    for (int i = 0; stride != NULL && i < rank; ++i) {
-      stride_c[rank - 1 - i] = stride[i];
-    }
-    count_c[rank] = 2; /* where there are pairs */
-    stride_c[rank] = 1;
-  }
-  int code = type_of(array, &type);
-  if (code == STRIA_OK) {
-    /* A file would not refuse any place of an array without elements. */
-    const int empty = stria_type_size(type) == 0;
-    void* data = array->base_addr == NULL && empty ? &start_c : array->base_addr;
-    char shapes[100];
-    snprintf(shapes, sizeof shapes, "an array of rank %d and a place of %d numbers for a dataset of %d dimensions",
-             (int)array->rank, start_count, rank);
-    code = fits ? call(dataset, start_c, count_c, stride == NULL ? NULL : stride_c, data, type, element_of(array))
-                : refuse_array(call, dataset, array, type, wrong != NULL ? wrong : shapes);
-  }
-  stria_type_free(type);
-  return code;
-}
-
-typedef int elements_call(stria_dataset*, const stria_elements*, void*, int);
-
-static int put_elements(stria_dataset* dataset, const stria_elements* elements, void* data, int element) {
-  return stria_put_elements(dataset, elements, data, element);
-}
-
-static int transfer_elements(elements_call* call, stria_dataset* dataset, const stria_elements* elements, int64_t count,
-                             CFI_cdesc_t* values) {
-  int64_t size = 1, nothing = 0;
-  for (int i = 0; i < values->rank; ++i) {
-    size *= values->dim[i].extent;
-  }
-  const int together = values->rank == 0 || CFI_is_contiguous(values);
-  const char* wrong =
-      is_complex(values) || !together ? "the values of a map must be contiguous, and not complex" : wrong_kind(dataset, values);
-  char counts[100];
-  if (size != count) {
-    snprintf(counts, sizeof counts, "%lld values for a map of %lld elements", (long long)size, (long long)count);
-    wrong = counts;
-  }
-  if (wrong != NULL) {
-    return stria_f_refuse(stria_refuse_transfer(dataset, wrong), "%s", wrong);
-  }
-  return call(dataset, elements, count == 0 ? &nothing : values->base_addr, element_of(values));
-}
-
-int stria_f_put_elements(stria_dataset* dataset, const stria_elements* elements, int64_t count, CFI_cdesc_t* values) {
-  return transfer_elements(put_elements, dataset, elements, count, values);
-}
-
-int stria_f_get_elements(stria_dataset* dataset, const stria_elements* elements, int64_t count, CFI_cdesc_t* values) {
-  return transfer_elements(stria_get_elements, dataset, elements, count, values);
-}
-
-int stria_f_put_strided(stria_dataset* dataset, const int64_t* start, const int64_t* stride, int start_count,
-                        CFI_cdesc_t* array) {
-  return transfer(put, dataset, start, stride, start_count, array);
-}
-
-int stria_f_get_strided(stria_dataset* dataset, const int64_t* start, const int64_t* stride, int start_count,
-                        CFI_cdesc_t* array) {
-  return transfer(get, dataset, start, stride, start_count, array);
-}
-
-int stria_f_put(stria_dataset* dataset, const int64_t* start, int start_count, CFI_cdesc_t* array) {
-  return transfer(put, dataset, start, NULL, start_count, array);
-}
-
-int stria_f_get(stria_dataset* dataset, const int64_t* start, int start_count, CFI_cdesc_t* array) {
-  return transfer(get, dataset, start, NULL, start_count, array);
-}
-
-int stria_f_read(stria_dataset* dataset, const int64_t* start, int start_count, CFI_cdesc_t* array) {
-  return transfer(read_now, dataset, start, NULL, start_count, array);
-}
-
-int stria_f_read_strided(stria_dataset* dataset, const int64_t* start, const int64_t* stride, int start_count,
-                         CFI_cdesc_t* array) {
-  return transfer(read_now, dataset, start, stride, start_count, array);
-}
-
-int stria_f_append_own_rows(stria_file* file, const char* path, CFI_cdesc_t* array) {
-  const int fits = array->rank > 0 && !is_complex(array);
-  const int64_t nothing = 0;
-  stria_type* type = NULL;
-  /* Collective, so it is called whatever is wrong on this rank. */
-  const int typed = type_of(array, &type) == STRIA_OK;
-  const void* data = array->base_addr == NULL && stria_type_size(type) == 0 ? &nothing : array->base_addr;
-  const int code = stria_append_own_rows(file, path, fits && typed ? array->dim[array->rank - 1].extent : -1, data, type,
-                                         element_of(array), NULL);
-  stria_type_free(type);
-  return fits ? code
-         : is_complex(array)
-             ? stria_f_refuse(code, "an array of complex numbers: append its real and imaginary parts")
-             : stria_f_refuse(code, "append_own_rows('%s') of one value: rows are along an array's last dimension", path);
 }
 
 int stria_f_create_dataset(stria_file* file, const char* path, int element, const int64_t* dims, int rank,
@@ -293,9 +106,9 @@ const char* stria_f_dimension(const stria_dataset* dataset, int dimension) {
 int stria_f_fill_value(const stria_dataset* dataset, CFI_cdesc_t* value, int* given) {
   char bytes[8] = {0};
   const int code = stria_dataset_fill_value(dataset, bytes, given);
-  const int element = stria_dataset_element(dataset), own = element_of(value);
+  const int element = stria_dataset_element(dataset), own = stria_f_element_of(value);
   /* Fortran has no unsigned numbers: their bits are those of the signed ones before them. */
-  const int fits = !is_complex(value) && own >= 0 && (own == element || (own < STRIA_FLOAT32 && own + 1 == element));
+  const int fits = !stria_f_is_complex(value) && own >= 0 && (own == element || (own < STRIA_FLOAT32 && own + 1 == element));
   if (code != STRIA_OK || !fits || value->rank != 0) {
     return code != STRIA_OK ? code
                             : stria_f_refuse(STRIA_INVALID_ARGUMENT, "fill_value: the dataset holds %s, which this can't take",
@@ -446,12 +259,12 @@ int stria_f_set_attribute(stria_file* file, const char* object, const char* name
   if (value->type == CFI_type_char) {
     return set_strings(file, object, name, value);
   }
-  const int element = element_of(value);
+  const int element = stria_f_element_of(value);
   if (value->rank == 0) {
-    return is_complex(value) ? stria_set_complex(file, object, name, element, -1, value->base_addr)
-                             : stria_set_number(file, object, name, element, value->base_addr);
+    return stria_f_is_complex(value) ? stria_set_complex(file, object, name, element, -1, value->base_addr)
+                                     : stria_set_number(file, object, name, element, value->base_addr);
   }
-  const int64_t count = is_complex(value) ? value_count(value) : element_count(value);
+  const int64_t count = stria_f_is_complex(value) ? value_count(value) : element_count(value);
   int64_t dims_c[CFI_MAX_RANK];
   char* packed = malloc((size_t)(count < 0 ? 0 : count) * value->elem_len + 1);
   for (int64_t i = 0; packed != NULL && i < count; ++i) {
@@ -460,9 +273,9 @@ int stria_f_set_attribute(stria_file* file, const char* object, const char* name
   for (int i = 0; i < value->rank; ++i) {
     dims_c[value->rank - 1 - i] = value->dim[i].extent;
   }
-  const int code = is_complex(value)  ? stria_set_complex(file, object, name, element, count, count < 0 ? NULL : packed)
-                   : value->rank == 1 ? stria_set_numbers(file, object, name, element, count, packed)
-                                      : stria_set_array(file, object, name, element, value->rank, dims_c, packed);
+  const int code = stria_f_is_complex(value) ? stria_set_complex(file, object, name, element, count, count < 0 ? NULL : packed)
+                   : value->rank == 1        ? stria_set_numbers(file, object, name, element, count, packed)
+                                             : stria_set_array(file, object, name, element, value->rank, dims_c, packed);
   free(packed);
   return code;
 }
@@ -481,13 +294,14 @@ int stria_f_get_attribute(stria_file* file, const char* object, const char* name
   if (value->type == CFI_type_char) {
     return get_strings(file, object, name, value);
   }
-  const int64_t count = is_complex(value) ? value_count(value) : element_count(value);
+  const int64_t count = stria_f_is_complex(value) ? value_count(value) : element_count(value);
   char* packed = calloc((size_t)(count < 0 ? 0 : count) + 1, value->elem_len);
   int64_t there = 0;
   /* Collective, so it is called whatever is wrong on this rank. */
   const int64_t room = packed == NULL || count < 0 ? 0 : count;
-  const int code = is_complex(value) ? stria_get_complex(file, object, name, element_of(value), room, packed, &there)
-                                     : stria_get_numbers(file, object, name, element_of(value), room, packed, &there);
+  const int code = stria_f_is_complex(value)
+                       ? stria_get_complex(file, object, name, stria_f_element_of(value), room, packed, &there)
+                       : stria_get_numbers(file, object, name, stria_f_element_of(value), room, packed, &there);
   for (int64_t i = 0; packed != NULL && code == STRIA_OK && i < count && i < there; ++i) {
     memcpy(element_at(value, i), packed + (size_t)i * value->elem_len, value->elem_len);
   }

@@ -5,23 +5,34 @@
 
 #include "stria.h"
 
-/* As stria_put(), stria_get() and stria_read(): `start` counts from 1, first dimension fastest, and
- * has `start_count` numbers. */
-int stria_f_put(stria_dataset* dataset, const int64_t* start, int start_count, CFI_cdesc_t* array);
-int stria_f_get(stria_dataset* dataset, const int64_t* start, int start_count, CFI_cdesc_t* array);
-int stria_f_read(stria_dataset* dataset, const int64_t* start, int start_count, CFI_cdesc_t* array);
-/* As stria_put_slab() and so on; `stride` has as many numbers as `start`. */
-int stria_f_put_strided(stria_dataset* dataset, const int64_t* start, const int64_t* stride, int start_count,
-                        CFI_cdesc_t* array);
-int stria_f_get_strided(stria_dataset* dataset, const int64_t* start, const int64_t* stride, int start_count,
-                        CFI_cdesc_t* array);
-int stria_f_read_strided(stria_dataset* dataset, const int64_t* start, const int64_t* stride, int start_count,
-                         CFI_cdesc_t* array);
+/* How something moves; the values are those of the module. */
+enum stria_f_way {
+  STRIA_F_PUT = 1,
+  STRIA_F_PUT_COPY = 2, /* the array may change, or go, when the call has returned */
+  STRIA_F_GET = 3,
+  STRIA_F_GET_INTO_COPY = 4, /* into a copy that the compiler has made for the call: refused */
+  STRIA_F_READ = 5
+};
+/* Where in a dataset: `start` counts from 1, first dimension fastest, and has `count` numbers, of
+ * which the first CFI_MAX_RANK are here; so has `stride`. */
+typedef struct stria_f_place {
+  int64_t start[CFI_MAX_RANK], stride[CFI_MAX_RANK];
+  int count, has_stride;
+} stria_f_place;
+/* As stria_put_slab(), stria_get_slab() and stria_read_slab(). */
+int stria_f_move(int way, stria_dataset* dataset, const stria_f_place* place, CFI_cdesc_t* array);
+/* Likewise, of an array of a derived type the component that is passed of any one of them. Its
+ * dimensions come before those of the array. */
+int stria_f_move_component(int way, stria_dataset* dataset, const stria_f_place* place, CFI_cdesc_t* records,
+                           CFI_cdesc_t* component);
 /* As stria_put_elements() and stria_get_elements(), with a map of `count` elements. */
-int stria_f_put_elements(stria_dataset* dataset, const stria_elements* elements, int64_t count, CFI_cdesc_t* values);
-int stria_f_get_elements(stria_dataset* dataset, const stria_elements* elements, int64_t count, CFI_cdesc_t* values);
+int stria_f_move_elements(int way, stria_dataset* dataset, const stria_elements* elements, int64_t count, CFI_cdesc_t* values);
 /* As stria_append_own_rows(): the rows are along the array's last dimension. */
-int stria_f_append_own_rows(stria_file* file, const char* path, CFI_cdesc_t* array);
+int stria_f_append_own_rows(int way, stria_file* file, const char* path, CFI_cdesc_t* array);
+/* Whether gfortran has made a copy of an array for the call. It is called from Fortran without
+ * bind(c), because a descriptor of C doesn't tell. */
+struct gfortran_array;
+int stria_f_is_copy_(const struct gfortran_array* array);
 int stria_f_create_dataset(stria_file* file, const char* path, int element, const int64_t* dims, int rank,
                            const stria_options* options, stria_dataset** dataset);
 int stria_f_create_string_column(stria_file* file, const char* path, CFI_cdesc_t* strings);
@@ -42,24 +53,31 @@ int stria_f_get_logical(stria_file* file, const char* object, const char* name, 
 int stria_f_set_references(stria_file* file, const char* object, const char* name, CFI_cdesc_t* paths);
 /* As stria_verify_except(); `except` is a list of names, or NULL. */
 int stria_f_verify(stria_file* file, CFI_cdesc_t* except, stria_verdict** verdict);
-/* The columns of a table, which the first one makes: components of a record, by their addresses.
- * `element` -1: nothing that a table can have. */
-typedef struct stria_f_columns stria_f_columns;
-int stria_f_columns_add(stria_f_columns** columns, const char* name, const void* record, const void* component, int element,
-                        int64_t string_bytes);
-void stria_f_columns_free(stria_f_columns** columns);
+/* The columns of a table: components of a record. `names` end with a zero each; of each column
+ * `numbers` has the place in the record in bytes, the bytes of a string, and the element type. */
+typedef struct stria_f_columns {
+  const char* names;
+  const int64_t* numbers;
+  int64_t count;
+} stria_f_columns;
+/* Sets the three numbers of a column, from the addresses of the record and the component. `element`
+ * -1: nothing that a table can have. */
+int stria_f_describe_column(const char* name, const void* record, const void* component, int element, int64_t* numbers);
 /* Records are one, or an array of rank 1. */
 int stria_f_create_table(stria_file* file, const char* path, const stria_f_columns* columns, CFI_cdesc_t* records);
 int stria_f_read_table(stria_file* file, const char* path, const stria_f_columns* columns, CFI_cdesc_t* records);
-/* As stria_create_records(), stria_put() and stria_get(): sizes, and `start` from 1, in Fortran's
- * order. The records are an array of rank 1 along the dataset's first dimension, or one. */
+/* As stria_create_records(), stria_put() and stria_get(): sizes and places in Fortran's order. The
+ * records are an array of rank 1 along the dataset's first dimension, or one. */
 int stria_f_create_records(stria_file* file, const char* path, const stria_f_columns* columns, const int64_t* dims, int rank,
                            const stria_options* options, stria_dataset** dataset);
-int stria_f_put_records(stria_dataset* dataset, const int64_t* start, int start_count, const stria_f_columns* columns,
-                        CFI_cdesc_t* records);
-int stria_f_get_records(stria_dataset* dataset, const int64_t* start, int start_count, const stria_f_columns* columns,
-                        CFI_cdesc_t* records);
+int stria_f_move_records(int way, stria_dataset* dataset, const stria_f_place* place, const stria_f_columns* columns,
+                         CFI_cdesc_t* records);
 int stria_f_create_strings(stria_file* file, const char* path, CFI_cdesc_t* strings);
+/* The element type of an array; -1 if files have none like it. Complex numbers are pairs of it. A
+ * logical is an integer of its size, 1 where it is true. */
+int stria_f_element_of(const CFI_cdesc_t* array);
+int stria_f_is_complex(const CFI_cdesc_t* array);
+int stria_f_is_logical(const CFI_cdesc_t* array); /* of any kind */
 /* Keeps a message in place of the library's, for stria_f_error_message(). Returns `code`. */
 int stria_f_refuse(int code, const char* format, ...);
 /* As stria_error_message(); of what is wrong with an array, where that was it. */

@@ -9,11 +9,17 @@
 !   call file%commit()
 !   call file%close()
 !
-! put takes an array of any numeric type, kind and rank, or a section of one, as it lies. Nothing is
-! copied until commit, which moves everything at once. The array must not change before; give it the
-! attributes target and asynchronous unless it is allocatable in a module. Sizes and places are in
-! the order of Fortran and count from 1: in the file, and for C, Python and h5dump, the dimensions
-! are in the opposite order, as docs/fortran.md shows.
+! put takes an array of any numeric type, kind and rank, or a section of one, as it lies: commit
+! moves everything at once, and the array must stay and not change before. Give it the attributes
+! target and asynchronous unless it is allocatable in a module. What can't stay is copied by the
+! call: an expression, a component of an array of a derived type (particles%mass), one value. Only
+! of a function whose result is allocatable, and of matmul(), no one can tell: use put_copy. Sizes
+! and places are in the order of Fortran and count from 1: in the file, and for C, Python and
+! h5dump, the dimensions are in the opposite order, as docs/fortran.md shows.
+!
+! A file, a dataset, a commit, options and a map of elements are handles. A copy by `=` is another
+! name of the same thing, and ends with it: after close or free by one of the names, each call by
+! another one is an error, and to close or free once more does nothing. Columns are values.
 !
 ! Every call has an optional `ierr`: stria_ok, or the code of an error, which stria_error_message()
 ! explains. Without it an error is printed and ends the program. Collective calls (create, open,
@@ -100,7 +106,9 @@ module stria
   ! The columns of a table: which components of a derived type they are.
   type, public :: stria_columns
     private
-    type(c_ptr) :: handle = c_null_ptr
+    ! Each name ends with a zero; three numbers for each column.
+    character(kind=c_char), allocatable :: names(:)
+    integer(c_int64_t), allocatable :: numbers(:)
   contains
     procedure, private :: add_value, add_letters
     ! add(name, record, component [, ierr]): another column. component is one of record, which is
@@ -115,32 +123,53 @@ module stria
     private
     type(c_ptr) :: handle = c_null_ptr
   contains
-    procedure, private :: put_i4, put_i8, get_i4, get_i8, read_i4, read_i8
-    ! put(start, array [, ierr]): array goes to where its first element is `start`, one number
-    ! per dimension.
+    procedure, private :: put_i4, put_i8, put_copy_i4, put_copy_i8, get_i4, get_i8, read_i4, read_i8
+    ! put(start, array [, ierr]): array goes to where its first element is `start`, one number per
+    ! dimension. It must stay and not change until commit or flush; what the compiler passes as a
+    ! copy is copied by the call, and so is one value.
     generic :: put => put_i4, put_i8
-    ! get(start, array [, ierr]): likewise; array is filled by commit or flush.
+    ! put_copy(start, array [, ierr]): likewise, with a copy of the array, which may change or go
+    ! when the call has returned; the copy takes as much memory until commit or flush.
+    generic :: put_copy => put_copy_i4, put_copy_i8
+    ! get(start, array [, ierr]): likewise; array is filled by commit or flush, and must stay until
+    ! then. A component of an array of a derived type is refused: see get_component.
     generic :: get => get_i4, get_i8
-    ! read(start, array [, ierr]): likewise at once, with whatever was got before.
+    ! read(start, array [, ierr]): likewise at once, with whatever was got before. Any variable is
+    ! filled when the call has returned.
     generic :: read => read_i4, read_i8
-    procedure, private :: put_strided_i4, put_strided_i8, get_strided_i4, get_strided_i8
+    procedure, private :: put_strided_i4, put_strided_i8, put_strided_copy_i4, put_strided_copy_i8, get_strided_i4, &
+      get_strided_i8
     ! put_strided(start, stride, array [, ierr]): as put, and the array's elements are `stride`
     ! apart in the dataset, one number per dimension.
     generic :: put_strided => put_strided_i4, put_strided_i8
+    ! put_strided_copy(start, stride, array [, ierr]): as put_copy, likewise.
+    generic :: put_strided_copy => put_strided_copy_i4, put_strided_copy_i8
     ! get_strided(start, stride, array [, ierr]): as get, likewise.
     generic :: get_strided => get_strided_i4, get_strided_i8
     procedure, private :: read_strided_i4, read_strided_i8
     ! read_strided(start, stride, array [, ierr]): as read, likewise.
     generic :: read_strided => read_strided_i4, read_strided_i8
+    procedure, private :: put_component_i4, put_component_i8, get_component_i4, get_component_i8
+    ! put_component(start, records, component [, ierr]): as put, of an array of a derived type one
+    ! component, as it lies: `component` is that of any one of the records. Where it is an array,
+    ! its dimensions come first.
+    generic :: put_component => put_component_i4, put_component_i8
+    ! get_component(start, records, component [, ierr]): as get, likewise.
+    generic :: get_component => get_component_i4, get_component_i8
     ! put_elements(elements, values [, ierr]): as put, value i to place i of the map. values is
     ! contiguous, of any rank, and as long as the map.
-    procedure :: put_elements => dataset_put_elements
+    procedure :: put_elements
+    ! put_elements_copy(elements, values [, ierr]): as put_copy, likewise.
+    procedure :: put_elements_copy
     ! get_elements(elements, values [, ierr]): as get, likewise.
-    procedure :: get_elements => dataset_get_elements
-    procedure, private :: put_records_i4, put_records_i8, get_records_i4, get_records_i8
+    procedure :: get_elements
+    procedure, private :: put_records_i4, put_records_i8, put_records_copy_i4, put_records_copy_i8, get_records_i4, &
+      get_records_i8
     ! put_records(start, columns, records [, ierr]): as put, of a dataset of create_records, with
     ! its columns in its order: one record, or a list of them along the first dimension.
     generic :: put_records => put_records_i4, put_records_i8
+    ! put_records_copy(start, columns, records [, ierr]): as put_copy, likewise.
+    generic :: put_records_copy => put_records_copy_i4, put_records_copy_i8
     ! get_records(start, columns, records [, ierr]): as get, likewise.
     generic :: get_records => get_records_i4, get_records_i8
     ! type(): the constant of its numbers, such as stria_real64.
@@ -245,7 +274,7 @@ module stria
     generic :: append_rows => append_rows_i4, append_rows_i8
     ! append_own_rows(path, array [, ierr]): gives it as many more rows as all ranks have together,
     ! and puts this rank's, which are along the array's last dimension, behind those of lower ranks.
-    ! Collective.
+    ! The array must stay and not change until commit or flush, as for put. Collective.
     procedure :: append_own_rows
     ! update(path, dataset [, ierr]): takes up a dataset of a file that is added to, to overwrite
     ! elements in the file itself; that is not crash-safe.
@@ -322,6 +351,8 @@ module stria
     ! cleared_bytes(): what append has found behind the end of the file, left there by a commit that
     ! did not complete, and has cleared.
     procedure :: cleared_bytes => file_cleared_bytes
+    ! copied_bytes(): the most memory that copies of puts have taken on this rank at a time.
+    procedure :: copied_bytes => file_copied_bytes
     ! report(): what the last commit or flush did, a stria_report.
     procedure :: report => file_report
     ! phase(name): seconds of this rank in "open", "metadata", "pack", "unpack", "exchange",
@@ -337,6 +368,16 @@ module stria
     procedure :: close => file_close
   end type
 
+  ! How something moves, and structs, as in descriptors.h.
+  integer(c_int), parameter :: way_put = 1, way_put_copy = 2, way_get = 3, way_get_into_copy = 4, way_read = 5
+  type, bind(c) :: c_place
+    integer(c_int64_t) :: start(15) = 0, stride(15) = 1
+    integer(c_int) :: count = 0, has_stride = 0
+  end type
+  type, bind(c) :: c_columns
+    type(c_ptr) :: names = c_null_ptr, numbers = c_null_ptr
+    integer(c_int64_t) :: count = 0
+  end type
   ! Structs of stria.h.
   type, bind(c) :: c_report
     integer(c_int64_t) :: useful_bytes, file_bytes
@@ -360,6 +401,7 @@ contains
 #include "texts.inc"
 #include "files.inc"
 #include "datasets.inc"
+#include "transfers.inc"
 #include "attributes.inc"
 #include "tables.inc"
 #include "checks.inc"

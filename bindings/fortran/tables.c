@@ -9,44 +9,29 @@
 /* By enum stria_element. */
 static const int number_bytes[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
 
-struct stria_f_columns {
-  stria_column* list;
-  int64_t count;
-};
-
-int stria_f_columns_add(stria_f_columns** columns, const char* name, const void* record, const void* component, int element,
-                        int64_t string_bytes) {
+int stria_f_describe_column(const char* name, const void* record, const void* component, int element, int64_t* numbers) {
   const int64_t offset = (int64_t)((intptr_t)component - (intptr_t)record);
+  numbers[0] = offset;
+  numbers[2] = element;
   if (element < 0) {
     return stria_f_refuse(STRIA_INVALID_ARGUMENT, "column '%s' is no integer, real or string", name);
   }
   if (offset < 0) {
     return stria_f_refuse(STRIA_INVALID_ARGUMENT, "column '%s': the component is not of the record", name);
   }
-  if (*columns == NULL) {
-    *columns = calloc(1, sizeof **columns);
-  }
-  stria_column* list = *columns == NULL ? NULL : realloc((*columns)->list, (size_t)((*columns)->count + 1) * sizeof *list);
-  char* copy = malloc(strlen(name) + 1);
-  if (list != NULL) {
-    (*columns)->list = list;
-  }
-  if (list == NULL || copy == NULL) {
-    free(copy);
-    return stria_f_refuse(STRIA_RESOURCE_EXHAUSTED, "out of memory");
-  }
-  strcpy(copy, name);
-  list[(*columns)->count++] = (stria_column){copy, offset, string_bytes, element};
   return STRIA_OK;
 }
 
-void stria_f_columns_free(stria_f_columns** columns) {
-  for (int64_t i = 0; *columns != NULL && i < (*columns)->count; ++i) {
-    free((char*)(*columns)->list[i].name);
+/* The columns as C describes them. The caller frees the list. NULL: out of memory. */
+static stria_column* listed(const stria_f_columns* columns) {
+  stria_column* list = malloc((size_t)columns->count * sizeof *list + 1);
+  const char* name = columns->names;
+  for (int64_t i = 0; list != NULL && i < columns->count; ++i) {
+    const int64_t* numbers = columns->numbers + 3 * i;
+    list[i] = (stria_column){name, numbers[0], numbers[1], (int)numbers[2]};
+    name += strlen(name) + 1;
   }
-  free(*columns == NULL ? NULL : (*columns)->list);
-  free(*columns);
-  *columns = NULL;
+  return list;
 }
 
 static int64_t column_bytes(const stria_column* column) {
@@ -54,9 +39,9 @@ static int64_t column_bytes(const stria_column* column) {
 }
 
 /* The first column that reaches beyond a record; NULL where all fit. */
-static const stria_column* too_far(const stria_f_columns* columns, int64_t record_bytes) {
-  for (int64_t i = 0; columns != NULL && i < columns->count; ++i) {
-    const stria_column* column = &columns->list[i];
+static const stria_column* too_far(const stria_records* records, int64_t record_bytes) {
+  for (int64_t i = 0; i < records->column_count; ++i) {
+    const stria_column* column = &records->columns[i];
     if (column->offset_bytes + column_bytes(column) > record_bytes) {
       return column;
     }
@@ -72,16 +57,22 @@ static char* record_at(const CFI_cdesc_t* records, int64_t index) {
   return (char*)records->base_addr + (records->rank == 0 ? 0 : (ptrdiff_t)index * records->dim[0].sm);
 }
 
-static stria_records description(const stria_f_columns* columns, int64_t row_bytes, int64_t row_count, const void* rows) {
-  return (stria_records){columns == NULL ? NULL : columns->list, columns == NULL ? 0 : columns->count, row_bytes, row_count,
-                         rows};
+/* Records of these columns, which the caller frees. Without memory they have none. */
+static stria_records description(const stria_f_columns* columns, int64_t row_bytes) {
+  stria_column* list = listed(columns);
+  return (stria_records){list, list == NULL ? 0 : columns->count, row_bytes, 0, NULL};
+}
+
+static void free_columns(stria_records* records) {
+  free((stria_column*)records->columns);
 }
 
 int stria_f_create_table(stria_file* file, const char* path, const stria_f_columns* columns, CFI_cdesc_t* records) {
   const int64_t count = record_count(records), bytes = (int64_t)records->elem_len;
-  const stria_column* far = too_far(columns, bytes);
+  stria_records table = description(columns, bytes);
+  const stria_column* far = too_far(&table, bytes);
   /* A section of an array lies apart. */
-  char* rows = far != NULL || count < 0 ? NULL : malloc((size_t)count * (size_t)bytes + 1);
+  char* rows = far != NULL || count < 0 || table.columns == NULL ? NULL : malloc((size_t)count * (size_t)bytes + 1);
   for (int64_t i = 0; rows != NULL && i < count; ++i) {
     memcpy(rows + i * bytes, record_at(records, i), (size_t)bytes);
   }
@@ -93,9 +84,11 @@ int stria_f_create_table(stria_file* file, const char* path, const stria_f_colum
   } else if (count < 0) {
     snprintf(wrong, sizeof wrong, "table '%s': the records are an array of rank %d", path, (int)records->rank);
   }
-  const stria_records table = description(columns, bytes, count, rows);
+  table.row_count = count;
+  table.rows = rows;
   const int code = rows == NULL ? stria_refuse(file, wrong) : stria_create_table(file, path, &table);
   free(rows);
+  free_columns(&table);
   return code;
 }
 
@@ -148,16 +141,20 @@ int stria_f_read_table(stria_file* file, const char* path, const stria_f_columns
     return code;
   }
   const stria_records* table = stria_table_records(read);
-  const stria_column* far = too_far(columns, (int64_t)records->elem_len);
+  stria_records wanted = description(columns, (int64_t)records->elem_len);
+  const stria_column* far = too_far(&wanted, (int64_t)records->elem_len);
   if (record_count(records) != table->row_count) {
     code = stria_f_refuse(STRIA_INVALID_ARGUMENT, "table '%s' has %lld rows, the array has %lld records", path,
                           (long long)table->row_count, (long long)record_count(records));
   } else if (far != NULL) {
     code = stria_f_refuse(STRIA_INVALID_ARGUMENT, "table '%s': column '%s' is not in the records", path, far->name);
+  } else if (wanted.columns == NULL) {
+    code = stria_f_refuse(STRIA_RESOURCE_EXHAUSTED, "out of memory");
   }
-  for (int64_t i = 0; code == STRIA_OK && columns != NULL && i < columns->count; ++i) {
-    code = copy_column(table, path, &columns->list[i], records);
+  for (int64_t i = 0; code == STRIA_OK && i < wanted.column_count; ++i) {
+    code = copy_column(table, path, &wanted.columns[i], records);
   }
+  free_columns(&wanted);
   stria_table_free(read);
   return code;
 }
@@ -169,66 +166,68 @@ int stria_f_create_records(stria_file* file, const char* path, const stria_f_col
   for (int i = 0; fits && i < rank; ++i) {
     dims_c[rank - 1 - i] = dims[i];
   }
-  const stria_records records = description(columns, 0, 0, NULL);
+  stria_records records = description(columns, 0);
   const int code = stria_create_records(file, path, &records, fits ? rank : 1, fits ? dims_c : NULL, options, dataset);
+  free_columns(&records);
   return fits ? code : stria_f_refuse(code, "records '%s' of %d dimensions", path, rank);
 }
 
-typedef int move_call(stria_dataset*, const int64_t*, const int64_t*, void*, const stria_type*);
-
-static int put_bytes(stria_dataset* dataset, const int64_t* start, const int64_t* count, void* rows, const stria_type* type) {
-  return stria_put(dataset, start, count, rows, type, STRIA_BYTE);
+static int move(int way, stria_dataset* dataset, const stria_slab* slab, void* rows, const stria_type* type) {
+  switch (way) {
+    case STRIA_F_PUT:
+      return stria_put_slab(dataset, slab, rows, type, STRIA_BYTE);
+    case STRIA_F_PUT_COPY:
+      return stria_put_slab_copy(dataset, slab, rows, type, STRIA_BYTE);
+    default:
+      return stria_get_slab(dataset, slab, rows, type, STRIA_BYTE);
+  }
 }
 
-static int get_bytes(stria_dataset* dataset, const int64_t* start, const int64_t* count, void* rows, const stria_type* type) {
-  return stria_get(dataset, start, count, rows, type, STRIA_BYTE);
-}
-
-static int move_records(move_call* move, stria_dataset* dataset, const int64_t* start, int start_count,
-                        const stria_f_columns* columns, CFI_cdesc_t* records) {
-  const int rank = stria_dataset_rank(dataset);
-  const int64_t count = record_count(records);
-  const stria_column* far = too_far(columns, (int64_t)records->elem_len);
-  const int fits = start_count == rank && rank >= 1 && rank <= CFI_MAX_RANK && count >= 0 && far == NULL;
-  int64_t start_c[CFI_MAX_RANK] = {0}, count_c[CFI_MAX_RANK] = {0};
-  for (int i = 0; fits && i < rank; ++i) {
-    start_c[rank - 1 - i] = start[i] - 1;
-    count_c[rank - 1 - i] = i == 0 ? count : 1;
-  }
-  char wrong[200] = "";
-  if (far != NULL) {
-    snprintf(wrong, sizeof wrong, "column '%s' is not in the records, of %lld bytes", far->name, (long long)records->elem_len);
-  } else if (!fits) {
-    snprintf(wrong, sizeof wrong, "records of rank %d and a place of %d numbers for a dataset of %d dimensions",
-             (int)records->rank, start_count, rank);
-  }
-  if (!fits) {
-    return stria_refuse_transfer(dataset, wrong);
-  }
-  /* From one record to the next, of a section too, if need be backwards. */
-  stria_type *one = NULL, *all = NULL;
-  const stria_records described = description(columns, (int64_t)records->elem_len, 1, NULL);
-  int code = stria_type_records(&described, &one);
+/* From one record to the next, of a section too, if need be backwards. */
+static int type_of(const stria_records* described, const CFI_cdesc_t* records, stria_type** type) {
+  stria_type* one = NULL;
+  int code = stria_type_records(described, &one);
   if (code == STRIA_OK) {
-    code = stria_type_hvector(count, 1, records->rank == 0 ? 0 : records->dim[0].sm, one, &all);
+    code = stria_type_hvector(record_count(records), 1, records->rank == 0 ? 0 : records->dim[0].sm, one, type);
   }
-  void* rows = records->base_addr == NULL && count == 0 ? (void*)&start_c : records->base_addr;
-  if (code == STRIA_OK) {
-    code = move(dataset, start_c, count_c, rows, all);
-  } else {
-    stria_refuse_transfer(dataset, stria_error_message());
-  }
-  stria_type_free(all);
   stria_type_free(one);
   return code;
 }
 
-int stria_f_put_records(stria_dataset* dataset, const int64_t* start, int start_count, const stria_f_columns* columns,
-                        CFI_cdesc_t* records) {
-  return move_records(put_bytes, dataset, start, start_count, columns, records);
-}
-
-int stria_f_get_records(stria_dataset* dataset, const int64_t* start, int start_count, const stria_f_columns* columns,
-                        CFI_cdesc_t* records) {
-  return move_records(get_bytes, dataset, start, start_count, columns, records);
+int stria_f_move_records(int way, stria_dataset* dataset, const stria_f_place* place, const stria_f_columns* columns,
+                         CFI_cdesc_t* records) {
+  const int rank = stria_dataset_rank(dataset);
+  const int64_t count = record_count(records);
+  stria_records described = description(columns, (int64_t)records->elem_len);
+  const stria_column* far = too_far(&described, described.row_bytes);
+  const int fits = place->count == rank && rank >= 1 && rank <= CFI_MAX_RANK && count >= 0;
+  int64_t start[CFI_MAX_RANK] = {0}, counts[CFI_MAX_RANK] = {0};
+  for (int i = 0; fits && i < rank; ++i) {
+    start[rank - 1 - i] = place->start[i] - 1;
+    counts[rank - 1 - i] = i == 0 ? count : 1;
+  }
+  char wrong[200] = "";
+  if (way == STRIA_F_GET_INTO_COPY) {
+    snprintf(wrong, sizeof wrong,
+             "the compiler passes a copy of these records, which ends with the call: get an array of its own");
+  } else if (far != NULL) {
+    snprintf(wrong, sizeof wrong, "column '%s' is not in the records, of %lld bytes", far->name, (long long)records->elem_len);
+  } else if (!fits) {
+    snprintf(wrong, sizeof wrong, "records of rank %d and a place of %d numbers for a dataset of %d dimensions",
+             (int)records->rank, place->count, rank);
+  }
+  const stria_slab slab = {start, counts, NULL, NULL};
+  stria_type* type = NULL;
+  described.row_count = 1;
+  int code = wrong[0] != '\0' ? STRIA_INVALID_ARGUMENT : type_of(&described, records, &type);
+  if (code == STRIA_OK) {
+    void* rows = records->base_addr == NULL && count == 0 ? (void*)&start : records->base_addr;
+    /* One record takes little memory, and may be an expression. */
+    code = move(way == STRIA_F_PUT && records->rank == 0 ? STRIA_F_PUT_COPY : way, dataset, &slab, rows, type);
+  } else {
+    code = stria_refuse_transfer(dataset, wrong[0] != '\0' ? wrong : stria_error_message());
+  }
+  stria_type_free(type);
+  free_columns(&described);
+  return code;
 }

@@ -17,18 +17,15 @@ def path(tmp_path):
     return tmp_path / "a.h5"
 
 
-def test_any_strides_without_a_copy(path):
+def test_any_strides(path):
     unk = np.arange(6 * 16 * 16 * 16 * 3, dtype="f8").reshape(6, 16, 16, 16, 3)
     with create(path) as f:
         dens = f.create_dataset("dens", (6, 8, 8, 8), "f8")
         pres = f.create_dataset("g/pres", (6, 8, 8, 8), "f4")
         dens[:] = unk[:, 4:-4, 4:-4, 4:-4, 0]
         pres[1:5] = unk[4:0:-1, 4:-4, 4:-4, 4:-4, 1]
-        # Read at the commit, where it lies. (A program must not do that.)
-        unk[2, 5, 6, 7, 0] = -1
     with h5py.File(path) as h:
         assert np.array_equal(h["dens"], unk[:, 4:-4, 4:-4, 4:-4, 0])
-        assert h["dens"][2, 1, 2, 3] == -1
         assert np.array_equal(h["g/pres"][1:5], unk[4:0:-1, 4:-4, 4:-4, 4:-4, 1].astype("f4"))
         assert not h["g/pres"][0].any()
 
@@ -219,12 +216,14 @@ class ByDlpack:
 
 @pytest.mark.parametrize("kind", [ByInterface, ByDlpack])
 def test_arrays_of_other_libraries(path, kind):
-    """As they lie: what is changed before the commit is in the file."""
+    """As they lie: what is changed before the commit is in the file, unless a copy was taken."""
     numbers = np.arange(12.0).reshape(3, 4)
-    with stria.create(path) as f:
-        f.create_dataset("x", (3, 2))[...] = kind(numbers[::-1, ::2])
+    with stria.create(path, hints={"stria_put_copies": "0", "stria_put_check": "disable"}) as f:
+        f.create_dataset("x", (3, 2)).put(..., kind(numbers[::-1, ::2]))
+        f.create_dataset("copy", (3, 2))[...] = kind(numbers[::-1, ::2])
         numbers[0, 0] = -5
     assert stria.read(path, "x").tolist() == [[8, 10], [4, 6], [-5, 2]]
+    assert stria.read(path, "copy").tolist() == [[8, 10], [4, 6], [0, 2]]
 
 
 def test_read_into_given_memory(path):
@@ -278,7 +277,7 @@ def test_tables(path):
         f.create_table("none", records[:0])
         f.create_table("backwards", records[::-1])
         f.create_strings("column", ["a", "bcd"], as_column=True)
-        for wrong in (records["name"], records.reshape(2, 1), np.zeros(1, [("z", "c16")]), np.zeros(1, [("big", ">i4")])):
+        for wrong in (records["name"], records.reshape(2, 1), np.zeros(1, [("z", "M8[s]")]), np.zeros(1, [("o", "O")])):
             with pytest.raises(stria.UnsupportedError):
                 f.create_table("wrong", wrong)
     padded = records.copy()

@@ -26,6 +26,15 @@ inline void check(int code) {
   }
 }
 
+/// Text for the library, where it would end at a NUL.
+inline const char* chars(const std::string& text) {
+  if (text.find('\0') != std::string::npos) {
+    throw Failure{STRIA_INVALID_ARGUMENT,
+                  "'" + text.substr(0, text.find('\0')) + "…' has a NUL, where the library's text ends"};
+  }
+  return text.c_str();
+}
+
 template <auto kFunction>
 struct FreedBy {
   template <typename T>
@@ -49,7 +58,7 @@ inline Options options_of(const Names& names) {
   check(stria_options_new(&options));
   Options owned(options);
   for (const auto& [name, value] : names) {
-    check(stria_options_set(options, name.c_str(), value.c_str()));
+    check(stria_options_set(options, chars(name), chars(value)));
   }
   return owned;
 }

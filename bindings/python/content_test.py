@@ -246,7 +246,7 @@ def test_strings_that_are_longer_than_their_field(path):
     with create(path) as f:
         f.create_dataset("p", (1,), [("name", "S3"), ("value", "i4")])[:] = longer[:1]
     assert stria.read(path, "p").tolist() == [(b"abc", 1)]
-    with pytest.raises(ValueError, match="'name' holds strings of 3 bytes, and one has 4"), create(path) as f:
+    with pytest.raises(ValueError, match="'name' has strings of 3 bytes, and one that is put has 4"), create(path) as f:
         f.create_dataset("p", (2,), [("name", "S3"), ("value", "i4")])[:] = longer
 
 
@@ -304,3 +304,21 @@ def test_rows_at_first_and_more_of_them(tmp_path, name):
     with stria.open(path, verify=True) as f:
         assert f["x"][...].tolist() == [[0, 1, 2], [3, 4, 5], [9, 9, 9]]
         assert f["y"][:, 0].tolist() == [7, 7, 8]
+
+
+def test_a_file_that_another_program_is_writing(path):
+    with h5py.File(path, "w", libver=("v110", "v110")) as h:
+        grows = h.create_dataset("grows", (0,), maxshape=(None,), chunks=(4,), dtype="f8")
+        h["fixed"] = np.arange(3.0)
+        h.swmr_mode = True
+        grows.resize((5,))
+        grows[...] = np.arange(5)
+        grows.flush()
+        with stria.open(path) as f:
+            assert f["fixed"][...].tolist() == [0, 1, 2]
+            with pytest.raises(stria.UnsupportedError, match=r"(?s)SWMR.*'grows'"):
+                f["grows"][...]
+        with pytest.raises(stria.UnsupportedError, match="another program writes to it"), stria.append(path) as f:
+            f.create_dataset("new", (2,))
+    with stria.open(path) as f:
+        assert f["grows"][...].tolist() == [0, 1, 2, 3, 4]

@@ -5,7 +5,6 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
@@ -17,12 +16,16 @@
 #include <vector>
 
 #include "calls.hpp"
+#include "dataset_options.hpp"
 #include "stria.h"
 #include "tables.hpp"
+#include "text.hpp"
 
 namespace nb = nanobind;
 
+using stria::python::chars;
 using stria::python::check;
+using stria::python::Columns;
 using stria::python::Failure;
 using stria::python::FreedBy;
 using stria::python::listed;
@@ -90,7 +93,7 @@ struct Dataset {
   int element = 0;
   std::string type_name;
   std::string filters;
-  std::vector<std::string> enumeration;  // "NAME=INTEGER"
+  std::vector<std::pair<std::string, int64_t>> enumeration;
   std::vector<std::string> dimensions;
   Sizes chunk;
   bool can_grow = false;
@@ -136,7 +139,9 @@ class File {
     check(stria_dataset_dims(handle, dataset.dims.data()));
     dataset.chunk.resize(dataset.dims.size());
     check(stria_dataset_chunk(handle, dataset.chunk.data()));
-    dataset.enumeration = listed([&](stria_list** out) { return stria_dataset_enumeration(handle, out); });
+    for (const stria::NamedNumber& member : stria::c::given(handle, "dataset").dataset.enumeration()) {
+      dataset.enumeration.emplace_back(member.name, member.value);
+    }
     dataset.can_grow = stria_dataset_can_grow(handle) != 0;
     for (int i = 0; i < static_cast<int>(dataset.dims.size()); ++i) {
       dataset.dimensions.emplace_back(stria_dataset_dimension(handle, i));
@@ -200,7 +205,7 @@ std::unique_ptr<File> begin(Begin call, std::optional<int> comm, const std::stri
   const Options options = options_of(names);
   stria_file* file = nullptr;
   nb::gil_scoped_release released;
-  check(call(comm, path.c_str(), options.get(), &file));
+  check(call(comm, chars(path), options.get(), &file));
   return std::make_unique<File>(file);
 }
 
@@ -217,16 +222,18 @@ class Commit {
   stria_commit_handle* handle_;
 };
 
-// The bytes of records are moved as they are.
+// The bytes of strings are moved as they are.
 int element_for(const Dataset& dataset, nb::dlpack::dtype type) {
   const int element = element_of(type);
   return dataset.element == STRIA_BYTE && element == STRIA_UINT8 ? STRIA_BYTE : element;
 }
 
-void put(File& file, Dataset& dataset, const Sizes& start, const Sizes& count, const Sizes& stride, ConstantArray array) {
+void put(File& file, Dataset& dataset, const Sizes& start, const Sizes& count, const Sizes& stride, ConstantArray array,
+         bool copy) {
   static_cast<void>(file.get());  // the datasets are gone with it
   const stria_slab slab{start.data(), count.data(), stride.data(), nullptr};
-  check(stria_put_slab(dataset.handle, &slab, array.data(), type_of(array).get(), element_for(dataset, array.dtype())));
+  const auto call = copy ? stria_put_slab_copy : stria_put_slab;
+  check(call(dataset.handle, &slab, array.data(), type_of(array).get(), element_for(dataset, array.dtype())));
 }
 
 void get(File& file, Dataset& dataset, const Sizes& start, const Sizes& count, const Sizes& stride, Array array) {
@@ -236,9 +243,10 @@ void get(File& file, Dataset& dataset, const Sizes& start, const Sizes& count, c
 }
 
 // The arrays are contiguous, which the package sees to.
-void put_elements(File& file, Dataset& dataset, const Map& map, ConstantArray array) {
+void put_elements(File& file, Dataset& dataset, const Map& map, ConstantArray array, bool copy) {
   static_cast<void>(file.get());
-  check(stria_put_elements(dataset.handle, map.elements.get(), array.data(), element_of(array.dtype())));
+  const auto call = copy ? stria_put_elements_copy : stria_put_elements;
+  check(call(dataset.handle, map.elements.get(), array.data(), element_of(array.dtype())));
 }
 
 void get_elements(File& file, Dataset& dataset, const Map& map, Array array) {
@@ -263,14 +271,14 @@ void set_numbers(File& file, const std::string& object, const std::string& name,
   for (size_t i = 0; i < values.ndim(); ++i) {
     dims.push_back(static_cast<int64_t>(values.shape(i)));
   }
-  check(stria_set_array(file.get(), object.c_str(), name.c_str(), element_of(values.dtype()), static_cast<int>(dims.size()),
+  check(stria_set_array(file.get(), chars(object), chars(name), element_of(values.dtype()), static_cast<int>(dims.size()),
                         dims.data(), values.data()));
 }
 
 std::vector<const char*> pointers(const std::vector<std::string>& strings) {
   std::vector<const char*> result;
   for (const std::string& one : strings) {
-    result.push_back(one.c_str());
+    result.push_back(chars(one));
   }
   return result;
 }
@@ -278,58 +286,45 @@ std::vector<const char*> pointers(const std::vector<std::string>& strings) {
 void set_strings(File& file, const std::string& object, const std::string& name, const std::vector<std::string>& values,
                  bool list) {
   const auto texts = pointers(values);
-  check(list ? stria_set_strings(file.get(), object.c_str(), name.c_str(), static_cast<int64_t>(texts.size()), texts.data())
-             : stria_set_string(file.get(), object.c_str(), name.c_str(), texts.at(0)));
+  check(list ? stria_set_strings(file.get(), chars(object), chars(name), static_cast<int64_t>(texts.size()), texts.data())
+             : stria_set_string(file.get(), chars(object), chars(name), texts.at(0)));
 }
 
 void set_booleans(File& file, const std::string& object, const std::string& name, const std::vector<uint8_t>& values,
                   bool list) {
-  check(stria_set_booleans(file.get(), object.c_str(), name.c_str(), list ? static_cast<int64_t>(values.size()) : -1,
+  check(stria_set_booleans(file.get(), chars(object), chars(name), list ? static_cast<int64_t>(values.size()) : -1,
                            values.data()));
 }
 
 /// `parts` has pairs of numbers, in C order.
 void set_complex(File& file, const std::string& object, const std::string& name, ConstantArray parts, bool list) {
-  check(stria_set_complex(file.get(), object.c_str(), name.c_str(), element_of(parts.dtype()),
+  check(stria_set_complex(file.get(), chars(object), chars(name), element_of(parts.dtype()),
                           list ? static_cast<int64_t>(parts.size() / 2) : -1, parts.data()));
 }
 
 void set_references(File& file, const std::string& object, const std::string& name, const std::vector<std::string>& paths,
                     bool list) {
   const auto texts = pointers(paths);
-  check(stria_set_references(file.get(), object.c_str(), name.c_str(), list ? static_cast<int64_t>(texts.size()) : -1,
+  check(stria_set_references(file.get(), chars(object), chars(name), list ? static_cast<int64_t>(texts.size()) : -1,
                              texts.data()));
 }
 
 std::vector<double> get_complex(File& file, const std::string& object, const std::string& name) {
   int64_t count = 0;
-  released([&] { return stria_get_complex(file.get(), object.c_str(), name.c_str(), STRIA_FLOAT64, 0, nullptr, &count); });
+  released([&] { return stria_get_complex(file.get(), chars(object), chars(name), STRIA_FLOAT64, 0, nullptr, &count); });
   std::vector<double> parts(2 * static_cast<size_t>(count));
   released(
-      [&] { return stria_get_complex(file.get(), object.c_str(), name.c_str(), STRIA_FLOAT64, count, parts.data(), &count); });
+      [&] { return stria_get_complex(file.get(), chars(object), chars(name), STRIA_FLOAT64, count, parts.data(), &count); });
   return parts;
 }
 
 template <typename Number, int kElement>
 std::vector<Number> get_numbers(File& file, const std::string& object, const std::string& name) {
   int64_t count = 0;
-  released([&] { return stria_get_numbers(file.get(), object.c_str(), name.c_str(), kElement, 0, nullptr, &count); });
+  released([&] { return stria_get_numbers(file.get(), chars(object), chars(name), kElement, 0, nullptr, &count); });
   std::vector<Number> values(static_cast<size_t>(count));
-  released([&] { return stria_get_numbers(file.get(), object.c_str(), name.c_str(), kElement, count, values.data(), &count); });
+  released([&] { return stria_get_numbers(file.get(), chars(object), chars(name), kElement, count, values.data(), &count); });
   return values;
-}
-
-void create_table(File& file, const std::string& path, const std::vector<stria::python::TableColumn>& columns,
-                  int64_t row_bytes, const nb::bytes& rows) {
-  check(stria::python::create_table(file.get(), path, columns, row_bytes, rows));
-}
-
-stria::python::TableContent read_columns(File& file, const std::string& path) {
-  return stria::python::read_columns(file.get(), path);
-}
-
-stria::python::TableContent read_table(File& file, const std::string& path) {
-  return stria::python::read_table(file.get(), path);
 }
 
 std::pair<std::vector<std::tuple<std::string, int64_t, int64_t>>, std::vector<std::string>> verify(
@@ -358,6 +353,9 @@ nb::dict report(File& file) {
   int64_t cleared_bytes = 0;
   check(stria_get_cleared(file.get(), &cleared_bytes));
   result["cleared_bytes"] = cleared_bytes;
+  int64_t copied_bytes = 0;
+  check(stria_get_copied(file.get(), &copied_bytes));
+  result["copied_bytes"] = copied_bytes;
   for (const char* phase : {"open", "metadata", "pack", "unpack", "exchange", "write", "read", "sync", "commit"}) {
     double seconds = 0;
     check(stria_get_phase(file.get(), phase, &seconds));
@@ -392,43 +390,36 @@ std::optional<nb::bytes> fill_value_of(File& file, Dataset& dataset) {
 
 void define_data(nb::class_<File>& type) {
   type.def("create_dataset",
-           [](File& file, const std::string& path, int element, const Sizes& dims, const Names& names) {
-             const Options options = options_of(names);
-             stria_dataset* handle = nullptr;
-             check(stria_create_dataset(file.get(), path.c_str(), element, static_cast<int>(dims.size()), dims.data(),
-                                        options.get(), &handle));
-             return file.describe(handle);
+           [](File& file, const std::string& path, int element, const Sizes& dims, const stria::DatasetOptions& options) {
+             return file.describe(stria::python::create_dataset(file.get(), path, element, dims, options));
            })
       .def("create_records",
-           [](File& file, const std::string& path, const std::vector<stria::python::TableColumn>& columns, const Sizes& dims,
-              const Names& names) {
-             const Options options = options_of(names);
-             stria_dataset* handle = nullptr;
-             check(stria::python::create_records(file.get(), path, columns, dims, options.get(), &handle));
-             return file.describe(handle);
+           [](File& file, const std::string& path, const Columns& columns, const Sizes& dims,
+              const stria::DatasetOptions& options) {
+             return file.describe(stria::python::create_records(file.get(), path, columns, dims, options));
            })
       .def("append_rows",
            [](File& file, const std::string& path, int64_t rows) {
              stria_dataset* handle = nullptr;
-             check(stria_append_rows(file.get(), path.c_str(), rows, &handle));
+             check(stria_append_rows(file.get(), chars(path), rows, &handle));
              return file.describe(handle);
            })
       .def("update",
            [](File& file, const std::string& path) {
              stria_dataset* handle = nullptr;
-             check(stria_update(file.get(), path.c_str(), &handle));
+             check(stria_update(file.get(), chars(path), &handle));
              return file.describe(handle);
            })
       .def(
           "create_link",
           [](File& file, const std::string& path, const std::string& target, const std::optional<std::string>& target_file) {
-            check(stria_create_link(file.get(), path.c_str(), target.c_str(), target_file ? target_file->c_str() : nullptr));
+            check(stria_create_link(file.get(), chars(path), chars(target), target_file ? chars(*target_file) : nullptr));
           },
           nb::arg("path"), nb::arg("target"), nb::arg("target_file").none())
       .def("find_dataset",
            [](File& file, const std::string& path) {
              stria_dataset* handle = nullptr;
-             check(stria_find_dataset(file.get(), path.c_str(), &handle));
+             check(stria_find_dataset(file.get(), chars(path), &handle));
              return file.describe(handle);
            })
       .def("datasets", [](File& f) { return listed([&](stria_list** out) { return stria_datasets(f.get(), out); }); })
@@ -456,6 +447,19 @@ void define_data(nb::class_<File>& type) {
            })
       .def("put", put)
       .def("get", get)
+      .def("put_records",
+           [](File& file, Dataset& dataset, const Sizes& start, const Sizes& count, const Sizes& stride, ConstantArray rows,
+              const Columns& columns, bool copy) {
+             static_cast<void>(file.get());
+             stria::python::put_records(dataset.handle, {start.data(), count.data(), stride.data(), nullptr}, rows, columns,
+                                        copy);
+           })
+      .def("get_records",
+           [](File& file, Dataset& dataset, const Sizes& start, const Sizes& count, const Sizes& stride, Array rows,
+              const Columns& columns) {
+             static_cast<void>(file.get());
+             stria::python::get_records(dataset.handle, {start.data(), count.data(), stride.data(), nullptr}, rows, columns);
+           })
       .def("put_elements", put_elements)
       .def("get_elements", get_elements)
       .def("place_rows", place_rows)
@@ -472,43 +476,45 @@ void define_attributes(nb::class_<File>& type) {
       .def("get_complex", get_complex)
       .def("get_references",
            [](File& file, const std::string& object, const std::string& name) {
-             return listed(
-                 [&](stria_list** out) { return stria_get_references(file.get(), object.c_str(), name.c_str(), out); });
+             return listed([&](stria_list** out) { return stria_get_references(file.get(), chars(object), chars(name), out); });
            })
       .def("get_floats", get_numbers<double, STRIA_FLOAT64>)
       .def("get_signed", get_numbers<int64_t, STRIA_INT64>)
       .def("get_unsigned", get_numbers<uint64_t, STRIA_UINT64>)
       .def("get_strings",
            [](File& file, const std::string& object, const std::string& name) {
-             return listed([&](stria_list** out) { return stria_get_strings(file.get(), object.c_str(), name.c_str(), out); });
+             return listed([&](stria_list** out) { return stria_get_strings(file.get(), chars(object), chars(name), out); });
            })
       .def("attribute_types",
            [](File& file, const std::string& object) {
-             return listed([&](stria_list** out) { return stria_attribute_types(file.get(), object.c_str(), out); });
+             return listed([&](stria_list** out) { return stria_attribute_types(file.get(), chars(object), out); });
            })
       .def("attributes",
            [](File& file, const std::string& object) {
-             return listed([&](stria_list** out) { return stria_attributes(file.get(), object.c_str(), out); });
+             return listed([&](stria_list** out) { return stria_attributes(file.get(), chars(object), out); });
            })
       .def("read_strings",
            [](File& file, const std::string& path) {
-             return listed([&](stria_list** out) { return stria_read_strings(file.get(), path.c_str(), out); });
+             return listed([&](stria_list** out) { return stria_read_strings(file.get(), chars(path), out); });
            })
       .def("create_string_array",
            [](File& file, const std::string& path, const Sizes& dims, const std::vector<std::string>& strings, int64_t bytes) {
              const auto texts = pointers(strings);
-             check(stria_create_string_array(file.get(), path.c_str(), static_cast<int>(dims.size()), dims.data(), texts.data(),
+             check(stria_create_string_array(file.get(), chars(path), static_cast<int>(dims.size()), dims.data(), texts.data(),
                                              bytes));
            })
-      .def("create_string_column",
-           [](File& file, const std::string& path, const std::vector<std::string>& strings, int64_t bytes) {
-             const auto texts = pointers(strings);
-             check(
-                 stria_create_string_column(file.get(), path.c_str(), static_cast<int64_t>(texts.size()), texts.data(), bytes));
+      .def(
+          "create_string_column",
+          [](File& file, const std::string& path, const std::vector<std::string>& strings, int64_t bytes) {
+            const auto texts = pointers(strings);
+            check(stria_create_string_column(file.get(), chars(path), static_cast<int64_t>(texts.size()), texts.data(), bytes));
+          })
+      .def("create_table",
+           [](File& file, const std::string& path, const Columns& columns, int64_t row_bytes, const nb::bytes& rows) {
+             stria::python::create_table(file.get(), path, columns, row_bytes, rows);
            })
-      .def("create_table", create_table)
-      .def("read_table", read_table)
-      .def("read_columns", read_columns)
+      .def("read_table", [](File& file, const std::string& path) { return stria::python::read_table(file.get(), path); })
+      .def("columns", [](File& file, const std::string& path) { return stria::python::columns_of(file.get(), path); })
       .def("verify", verify)
       .def("report", report)
       .def("format", [](File& file) { return stria_file_format(file.get()); })
@@ -556,6 +562,8 @@ NB_MODULE(STRIA_MODULE, module) {
   module.def("version", stria_version);
   stria::python::define_paths(module);
   stria::python::define_tracing(module);
+  stria::python::define_columns(module);
+  stria::python::define_dataset_options(module);
   define_classes(module);
   module.def(
       "create",

@@ -79,9 +79,9 @@ def test_lists_of_many_single_elements(tmp_path):
     values = random.random(3000)
     some = np.sort(random.permutation(3000)[:1000])
     with stria.create(tmp_path / "a.h5", sync=False) as f:
-        f.create_dataset("whole", data=values)
-        f.create_dataset("part", (3000,))[some[::-1]] = values[some[::-1]]
-        f.create_dataset("wide", (3000, 2))[some, 1] = np.stack([values[some]] * 2, axis=1)[:, 1]
+        f.create_dataset("whole", (3000,)).put(..., values)
+        f.create_dataset("part", (3000,)).put(some[::-1], values[some[::-1]])
+        f.create_dataset("wide", (3000, 2)).put((some, 1), np.stack([values[some]] * 2, axis=1)[:, 1])
         assert len(f._kept) == 3  # and not one for each run
     written = np.zeros(3000)
     written[some] = values[some]

@@ -1,10 +1,10 @@
 // Names of files, hints, and tracing.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "calls.hpp"
+#include "text.hpp"
 
 namespace nb = nanobind;
 
@@ -14,7 +14,7 @@ namespace {
 
 std::vector<std::string> drain_staged(const std::string& place) {
   stria_list* brought = nullptr;
-  released([&] { return stria_drain_staged(place.c_str(), &brought); });
+  released([&] { return stria_drain_staged(chars(place), &brought); });
   return strings_of(List(brought).get());
 }
 
@@ -25,7 +25,7 @@ void define_paths(nb::module_& module) {
   module.def(
       "remove_abandoned",
       [](const std::string& directory, const std::string& prefix) {
-        return listed([&](stria_list** out) { return stria_remove_abandoned(directory.c_str(), prefix.c_str(), out); });
+        return listed([&](stria_list** out) { return stria_remove_abandoned(chars(directory), chars(prefix), out); });
       },
       nb::arg("directory"), nb::arg("prefix"));
   module.def(
@@ -39,18 +39,18 @@ void define_paths(nb::module_& module) {
       "path_exists",
       [](const std::string& path) {
         int exists = 0;
-        released([&] { return stria_path_exists(path.c_str(), &exists); });
+        released([&] { return stria_path_exists(chars(path), &exists); });
         return exists != 0;
       },
       nb::arg("path"));
   module.def(
       "list_directory",
       [](const std::string& directory) {
-        return listed([&](stria_list** out) { return stria_list_directory(directory.c_str(), out); });
+        return listed([&](stria_list** out) { return stria_list_directory(chars(directory), out); });
       },
       nb::arg("directory"));
   module.def(
-      "remove_file", [](const std::string& path) { released([&] { return stria_remove_file(path.c_str()); }); },
+      "remove_file", [](const std::string& path) { released([&] { return stria_remove_file(chars(path)); }); },
       nb::arg("path"));
 }
 
@@ -58,7 +58,7 @@ void define_tracing(nb::module_& module) {
   module.def(
       "trace_start",
       [](int comm, int level, const std::string& directory) {
-        released([&] { return stria_trace_start_f(comm, level, directory.c_str()); });
+        released([&] { return stria_trace_start_f(comm, level, chars(directory)); });
       },
       nb::arg("comm"), nb::arg("level"), nb::arg("directory"));
   module.def(
@@ -74,7 +74,7 @@ void define_tracing(nb::module_& module) {
   module.def("trace_level", stria_trace_level);
   module.def("trace_flush", stria_trace_flush);
   module.def(
-      "trace_begin", [](const std::string& name) { check(stria_trace_begin(name.c_str())); }, nb::arg("name"));
+      "trace_begin", [](const std::string& name) { check(stria_trace_begin(chars(name))); }, nb::arg("name"));
   module.def("trace_end", [] { check(stria_trace_end()); });
 }
 

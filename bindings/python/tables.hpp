@@ -1,31 +1,38 @@
-// Small datasets of records, as the package has them: columns, and bytes.
+// Records: their columns, and NumPy's memory of them.
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 
 #include <cstdint>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
-#include "stria.h"
+#include "c/handles.hpp"
 
 namespace stria::python {
 
-/// Name, place in a row, bytes of a string (0: a number), enum stria_element.
-using TableColumn = std::tuple<std::string, int64_t, int64_t, int>;
-/// Columns, bytes of a row, rows.
-using TableContent = std::tuple<std::vector<TableColumn>, int64_t, nanobind::bytes>;
+using Columns = std::vector<Column>;
+/// The memory of records: their bytes, along one dimension more.
+using Rows = nanobind::ndarray<nanobind::device::cpu>;
+using ConstantRows = nanobind::ndarray<nanobind::ro, nanobind::device::cpu>;
 
-/// As stria_create_table(); `rows` are whole rows.
-int create_table(stria_file* file, const std::string& path, const std::vector<TableColumn>& columns, int64_t row_bytes,
-                 const nanobind::bytes& rows);
+/// As stria_create_table(); `rows` are whole rows. Errors are Failures here and below.
+void create_table(stria_file* file, const std::string& path, const Columns& columns, int64_t row_bytes,
+                  const nanobind::bytes& rows);
 /// As stria_create_records(), with these columns.
-int create_records(stria_file* file, const std::string& path, const std::vector<TableColumn>& columns,
-                   const std::vector<int64_t>& dims, const stria_options* options, stria_dataset** dataset);
-/// The columns of stria_read_columns(), without rows. Throws Failure.
-TableContent read_columns(stria_file* file, const std::string& path);
-/// What stria_read_table() reads. Throws Failure.
-TableContent read_table(stria_file* file, const std::string& path);
+stria_dataset* create_records(stria_file* file, const std::string& path, const Columns& columns,
+                              const std::vector<int64_t>& dims, const DatasetOptions& options);
+/// The columns of a dataset, and the bytes of a record.
+std::pair<Columns, int64_t> columns_of(stria_file* file, const std::string& path);
+/// The records of a small dataset, laid out as columns_of() says. Collective.
+nanobind::bytes read_table(stria_file* file, const std::string& path);
+/// Records a put or a get of records with these columns, at least one.
+void put_records(stria_dataset* dataset, const stria_slab& slab, const ConstantRows& rows, const Columns& columns, bool copy);
+void get_records(stria_dataset* dataset, const stria_slab& slab, const Rows& rows, const Columns& columns);
+
+/// The class Column of the module.
+void define_columns(nanobind::module_& module);
 
 }  // namespace stria::python

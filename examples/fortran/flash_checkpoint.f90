@@ -31,6 +31,7 @@ module flash_lists
   type(stria_columns) :: columns
   type(stria_dataset) :: from(100), to(100)
   integer :: datasets = 0
+  logical :: reads = .true.
 
 contains
 
@@ -66,15 +67,18 @@ contains
     call new%create_dataset(name, from(datasets)%type(), from(datasets)%shape(), to(datasets), options)
   end subroutine
 
-  ! Copies blocks of a dataset through an array, which the commits fill and write.
-  subroutine copy_blocks(number, first, array)
+  ! Moves blocks of a dataset from the old file to an array, and then from there to the new file.
+  subroutine move_blocks(number, first, array)
     integer, intent(in) :: number
     integer(8), intent(in) :: first
     type(*), dimension(..), intent(inout), asynchronous :: array
     integer(8), allocatable :: start(:)
     start = [spread(1_8, 1, from(number)%rank() - 1), first]
-    call from(number)%get(start, array)
-    call to(number)%put(start, array)
+    if (reads) then
+      call from(number)%get(start, array)
+    else
+      call to(number)%put(start, array)
+    end if
   end subroutine
 
   subroutine copy_integers(list)
@@ -196,23 +200,26 @@ program flash_checkpoint
     g = merge(guard, 0, n(1:3) > 1)  ! none across a plane
     allocate (unk(size(padded), n(1) + 2*g(1), n(2) + 2*g(2), n(3) + 2*g(3), blocks))
   end associate
-  do part = first, first + mine - 1
-    a = int(cut(part) - before)
-    b = int(cut(part + 1) - before - 1)
-    call copy_blocks(1, cut(part), of_block(a:b, 1))
-    call copy_blocks(2, cut(part), of_block(a:b, 2))
-    call copy_blocks(3, cut(part), gid(:, a:b))
-    call copy_blocks(4, cut(part), of_block(a:b, 3))
-    call copy_blocks(5, cut(part), of_block(a:b, 4))
-    call copy_blocks(6, cut(part), place(:, a:b, 1))
-    call copy_blocks(7, cut(part), place(:, a:b, 2))
-    call copy_blocks(8, cut(part), bounds(:, :, a:b))
-    do v = 1, size(padded)
-      call copy_blocks(8 + v, cut(part), &
-        unk(v, g(1) + 1:g(1) + n(1), g(2) + 1:g(2) + n(2), g(3) + 1:g(3) + n(3), a:b))
+  do i = 1, 2
+    reads = i == 1
+    do part = first, first + mine - 1
+      a = int(cut(part) - before)
+      b = int(cut(part + 1) - before - 1)
+      call move_blocks(1, cut(part), of_block(a:b, 1))
+      call move_blocks(2, cut(part), of_block(a:b, 2))
+      call move_blocks(3, cut(part), gid(:, a:b))
+      call move_blocks(4, cut(part), of_block(a:b, 3))
+      call move_blocks(5, cut(part), of_block(a:b, 4))
+      call move_blocks(6, cut(part), place(:, a:b, 1))
+      call move_blocks(7, cut(part), place(:, a:b, 2))
+      call move_blocks(8, cut(part), bounds(:, :, a:b))
+      do v = 1, size(padded)
+        call move_blocks(8 + v, cut(part), &
+          unk(v, g(1) + 1:g(1) + n(1), g(2) + 1:g(2) + n(2), g(3) + 1:g(3) + n(3), a:b))
+      end do
     end do
+    if (reads) call old%commit()  ! reads everything at once
   end do
-  call old%commit()  ! reads everything at once
   call new%commit()  ! and writes it
   call old%close()
   call new%close()

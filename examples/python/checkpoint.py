@@ -21,6 +21,6 @@ inner = slice(ghosts, -ghosts)
 with stria.create(sys.argv[1] if len(sys.argv) > 1 else "checkpoint.h5", comm) as f:
     for v, name in enumerate(["dens", "pres"]):
         dataset = f.create_dataset(name, (comm.size * blocks, n, n, n))
-        dataset[first : first + blocks] = unk[:, inner, inner, inner, v]
+        dataset.put(slice(first, first + blocks), unk[:, inner, inner, inner, v])
     f.attrs["time"] = 0.25
 # All variables travel as one write; only now does the file have its name.

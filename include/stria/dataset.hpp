@@ -62,10 +62,20 @@ class Dataset {
   /// meant to be put once in the life of the file: put twice, by one rank or by two, it holds
   /// either value. That is no error; but of such puts a checksum tells nothing, which
   /// File::verify() remarks where values differ. Elements that are never put read as
-  /// DatasetOptions::fill_value. Collective: no.
+  /// DatasetOptions::fill_value.
+  /// The memory must not change until flush() or commit() returns. A put of at most 64 KiB is
+  /// copied, as far as the hint stria_put_copies allows, and stores what the memory holds now. Of
+  /// others a sample is compared: where the memory has changed, flush() and commit() fail on every
+  /// rank with kInvalidArgument, which names the dataset and the put. A change between sampled
+  /// bytes isn't seen. Collective: no.
   void put(const Hyperslab& slab, const Memory& memory);
+  /// As put(), with a copy: the memory may change or go as soon as this returns. As much memory is
+  /// taken until flush() or commit() (Report::copied_bytes); kResourceExhausted where there is
+  /// none. The other calls that put do so with Memory::copied(). Collective: no.
+  void put_copy(const Hyperslab& slab, const Memory& memory) { put(slab, memory.copied()); }
   /// Records a read of `slab` into `memory`, which commit() does. Numbers are converted as by
-  /// put(). Collective: no.
+  /// put(). The memory must stay until flush() or commit() returns, which nothing checks, and holds
+  /// the numbers only then. Collective: no.
   void get(const Hyperslab& slab, const Memory& memory);
 
   /// Puts or gets a box: `count` elements from `start`, which lie in memory as a box of an array of

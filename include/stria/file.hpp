@@ -139,17 +139,31 @@ struct Report {
   /// What append() has found behind the end of the file, left there by a commit that did not
   /// complete, and has cleared.
   int64_t cleared_bytes = 0;
+  /// The most memory that copies of puts have taken on this rank at a time: of Dataset::put_copy(),
+  /// Memory::copied(), and small puts.
+  int64_t copied_bytes = 0;
 };
 
-/// Records as they lie in memory, `row_bytes` apart: of each the columns, in their order. What lies
-/// between them is neither put nor got. For datasets of records; kInvalidArgument for a column that
-/// isn't within its row, and from put() and get() where the dataset has other columns.
+/// Records as they lie in memory, `row_bytes` apart: of each the columns. What lies between them is
+/// neither put nor got. They go to the dataset's columns of the same names, in whatever order, and
+/// are converted as numbers of datasets are: width, integers and floating point, half precision.
+/// Records that aren't the file's byte for byte are copied: at put(), after which their memory may
+/// change, or until a get is done. What is put has all columns of the file; what is got may have
+/// some of them. A string goes to a longer one, padded as the file says, and to a shorter one if it
+/// fits. kInvalidArgument for a column that isn't within its row, and from put() and get() where
+/// the dataset has no such column, or one of another kind; kUnsupported for one whose type isn't
+/// known.
 Memory records(const void* rows, int64_t row_count, int64_t row_bytes, const std::vector<Column>& columns);
 /// Likewise of an array of structs: stria::records(particles.data(), n, columns).
 template <typename Struct>
 Memory records(const Struct* rows, int64_t row_count, const std::vector<Column>& columns) {
   return records(rows, row_count, static_cast<int64_t>(sizeof(Struct)), columns);
 }
+
+/// The numbers and strings of columns, without records and arrays, for programs that know neither:
+/// those of a member or an element by its path, "pos.x", "v[2]", and the parts of a complex number
+/// as "z.r" and "z.i". kUnsupported for more than 2^20.
+std::vector<Column> flat_columns(const std::vector<Column>& columns, int64_t row_bytes);
 
 /// An object of the same file, as the value of an attribute.
 struct Reference {
@@ -181,8 +195,9 @@ struct Progress {
 };
 
 /// Removes files that a killed program left in `directory` under their temporary names, where the
-/// name begins with `prefix`; never one that a live program still writes. Returns their paths.
-/// Collective: no; one rank calls it.
+/// name begins with `prefix`; never one that a live program still writes, nor what isn't this
+/// user's own. Where such a name is a link, it looks beside the file to which that leads. Returns
+/// their paths. Collective: no; one rank calls it.
 std::vector<std::string> remove_abandoned(const std::string& directory, const std::string& prefix);
 
 /// Brings whole files to their own place that a killed program has left where the hint
@@ -202,7 +217,11 @@ class File {
   static File append(const std::string& path, const AppendOptions& options = {});
 #ifndef STRIA_NO_MPI
   /// Begins a new file under a temporary name beside `path`. A relative path starts from the
-  /// present working directory, even if that changes later. Collective: yes.
+  /// present working directory, even if that changes later. A link is followed, also to a file that
+  /// is still to come. A file that is replaced hands on its mode, group, access list and extended
+  /// attributes; other names of it (hard links) keep the old content. kInvalidArgument for what is
+  /// no file, such as a directory or a pipe; kPermissionDenied for a file that can't be written to,
+  /// and where another user has taken the temporary name. Collective: yes.
   static File create(MPI_Comm comm, const std::string& path, const CreateOptions& options = {});
   /// Opens an HDF5 or classic netCDF file for reading, whichever program has written it. All ranks
   /// open the file that has this name now, even if another file gets the name meanwhile; ranks that
@@ -263,17 +282,19 @@ class File {
   /// from flush() or commit(), before anything is overwritten, where elements are put into a chunk
   /// that the file doesn't have yet. Collective: as create_dataset().
   Dataset update(const std::string& path);
-  /// Makes a dataset of the array's shape and records a write of each rank's box; `stored`: of
-  /// another type. Ghosts are left out. Boxes of the ranks must not overlap; what no box covers
-  /// reads as the fill value. Needs stria/distributed_array.hpp. Collective: as create_dataset().
+  /// Makes a dataset of the array's shape and records a write of each rank's box as Dataset::put()
+  /// does, whose promises hold; `stored`: of another type. Ghosts are left out. Boxes of the ranks
+  /// must not overlap; what no box covers reads as the fill value. Needs
+  /// stria/distributed_array.hpp. Collective: as create_dataset().
   void put(const std::string& path, const DistributedArray& array);
   void put(const std::string& path, const DistributedArray& array, ElementType stored, const DatasetOptions& options = {});
   /// Makes a dataset of records, of which every rank puts its own: Dataset::put() and get() take
   /// memory of records(). In the file a record has its columns one behind the other, in the order
-  /// given, and its bytes as they are in memory; h5py and C's libhdf5 see a compound type, whose
+  /// given, in the byte order that each says; h5py and C's libhdf5 see a compound type, whose
   /// strings are declared as padded with NULs. Options for numbers alone throw kUnsupported:
   /// value_range, big_endian, meaning, enumeration, fill_value. Other records in a file are got
-  /// likewise, by the columns of columns(). Collective: as create_dataset().
+  /// likewise, by the columns of columns(). Memory of bytes without columns has records as
+  /// columns() tells. Collective: as create_dataset().
   Dataset create_records(const std::string& path, const std::vector<Column>& columns, const std::vector<int64_t>& dims,
                          const DatasetOptions& options = {});
   /// Makes a small dataset of records with its content: `row_count` rows of `row_bytes` each. Ranks
@@ -382,8 +403,10 @@ class File {
   /// Returns the records of a small compound dataset, as bytes. Fills in `columns`, which describe
   /// them, and `row_bytes`. Collective: yes.
   std::vector<std::byte> read_table(const std::string& path, std::vector<Column>* columns, int64_t* row_bytes);
-  /// The columns of a dataset of records, with their places in a record of the file, which may also
-  /// be one that is added to. Fills in `row_bytes`, the size of one. Collective: yes.
+  /// The columns of a dataset of records, with their places in a record of read_table(), and fills
+  /// in `row_bytes`, the size of one. Numbers have the machine's byte order there, whatever the
+  /// file has. The file may also be one that is added to. kUnsupported names a column whose type
+  /// isn't known; others can be got all the same. Collective: no.
   std::vector<Column> columns(const std::string& path, int64_t* row_bytes);
   /// Returns the strings of a small dataset, without blanks and NULs at their ends.
   /// Collective: yes.
@@ -463,7 +486,9 @@ class File {
   /// The format: of a file that is open for reading, the version of netCDF too. Collective: no.
   Format format() const;
   const Report& report() const;
-  /// The hints with the values in effect, and what was wrong with those given.
+  /// The hints with the values in effect, and what was wrong with those given. Of a file that is
+  /// open for reading the second list also says what should be known of it: that it ends before its
+  /// data.
   Hints hints() const;
   const std::vector<std::string>& hint_warnings() const;
 

@@ -11,6 +11,7 @@
 
 #include "stria/datatype.hpp"
 #include "stria/element_type.hpp"
+#include "stria/meaning.hpp"
 
 namespace stria {
 
@@ -27,19 +28,38 @@ struct Hyperslab {
   std::vector<int64_t> block{};   ///< empty: ones
 };
 
-/// One column of records.
+/// One column of records: a number, a string of fixed size, a record within the record, or an array
+/// of one of these.
 struct Column {
+  /// That of the member of the file's records. One that no member has is a path: "pos.x" is a
+  /// member of a member, and "v[2]" an element of an array, of which others are "v[0]", "t[0][1]".
+  /// A dot, a bracket or a backslash in a part of a path has a backslash before it.
   std::string name;
   int64_t offset_bytes = 0;
   /// A number; or, when string_bytes > 0, a string of fixed size, which is padded with blanks in
   /// create_table(), and with what is in memory in create_records().
   ElementType number = ElementType::kByte;
   int64_t string_bytes = 0;
+  /// Of a number: kBoolean in kUint8; kHalf in kUint16, converted from and to other numbers where
+  /// both sides say so; kComplex: two numbers, the real part first.
+  Meaning meaning = Meaning::kNumber;
+  /// An array in each record, in C order, of these lengths; empty: one value.
+  std::vector<int64_t> dims{};
+  /// A record within the record, of record_bytes, in which the members have their places.
+  std::vector<Column> members{};
+  int64_t record_bytes = 0;
+  /// The byte order of the numbers in the file. Memory always has the machine's.
+  bool big_endian = false;
+  /// The file has text of any length here. It is read as strings of string_bytes, as long as the
+  /// longest, and padded with NULs. Such records can be read, but not put.
+  bool varies = false;
+  std::vector<NamedNumber> enumeration{};  ///< names of the values of an integer
 };
 
 /// Data as they lie in the application's memory. `data` must stay valid until commit() or flush()
-/// returns, and must not change while they are to be written. Memory of an accelerator must be
-/// reachable by the CPU, as managed memory is; copy other memory to the host first.
+/// returns, and must not change from put() until then; copied() frees a put from both. Memory of an
+/// accelerator must be reachable by the CPU, as managed memory is; copy other memory to the host
+/// first.
 struct Memory {
   Memory(const void* address, Datatype region, ElementType element_type)
       : data(const_cast<void*>(address)), type(std::move(region)), element(element_type) {}
@@ -88,11 +108,19 @@ struct Memory {
     return {first, strided_type(element_type_of<T>(), count, static_cast<int64_t>(sizeof(Struct))), element_type_of<T>()};
   }
 
+  /// The same for puts that copy what it describes: it may change, or go, when they have returned.
+  Memory copied() const {
+    Memory memory = *this;
+    memory.is_copied = true;
+    return memory;
+  }
+
   void* data;
   Datatype type;  ///< which bytes, in the order of the hyperslab's elements (C order)
   ElementType element;
   /// Of records(), which a dataset of others refuses; null: not known.
   std::shared_ptr<const std::vector<Column>> columns{};
+  bool is_copied = false;  ///< see copied()
 
  private:
   static Datatype box_type(ElementType element, const std::vector<int64_t>& sizes, const std::vector<int64_t>& starts,

@@ -146,6 +146,8 @@ class Reader {
   virtual Result<std::vector<Alias>> aliases() const { return std::vector<Alias>(); }
   /// Whether the file keeps the order in which objects were made, as its root group does.
   virtual bool keeps_order() const { return false; }
+  /// What users should know of a file that can be read, in sentences without an end.
+  virtual std::vector<std::string> remarks() const { return {}; }
   /// What a dataset is, and where its data are: at data_offset, with rows spec.row_stride_bytes
   /// apart. kNotFound names the dataset; kCorrupted when its data would lie past the end of the
   /// file.
@@ -182,6 +184,35 @@ class Growth {
   virtual Result<std::unique_ptr<Writer>> make_writer(const Layout& layout) const = 0;
 };
 
+/// Of a file in parts: a dataset that is virtual in the file itself, and whose data lie in one
+/// piece in what a handle on all parts reads.
+struct PlacedData {
+  std::string path;
+  ByteRange place;
+};
+
+/// What a copy has become.
+struct CopiedFile {
+  int64_t file_bytes = 0;
+  std::vector<ByteRange> metadata;  ///< all that is no raw data, in order, behind the superblock
+};
+
+/// A file written anew without unused space: everything in it stays what it is. On one rank.
+class Copy {
+ public:
+  virtual ~Copy() = default;
+  /// Copies everything. kUnsupported names what can't be kept.
+  virtual Status copy_all() = 0;
+  /// Takes away a name of the new file, which is there.
+  virtual Status remove(const std::string& path) = 0;
+  /// Makes a dataset of whole numbers or fixed strings in one piece, in the new file.
+  virtual Status create_table(const DatasetSpec& spec, std::span<const std::byte> content) = 0;
+  /// How many stretches of metadata the new file has so far.
+  virtual Result<int64_t> count_stretches() = 0;
+  /// Completes the new file. Nothing can be done with the copy afterwards.
+  virtual Result<CopiedFile> finish() = 0;
+};
+
 /// A file format. Each has one object, which lives as long as the program.
 class FileFormat {
  public:
@@ -196,6 +227,12 @@ class FileFormat {
   virtual Result<std::unique_ptr<Reader>> open(storage::File& file) const = 0;
   /// Opens a file that is to grow, as open(). Doesn't change it. kUnsupported says why it can't.
   virtual Result<std::unique_ptr<Growth>> open_growth(storage::File&) const { return cannot_grow(); }
+  /// Begins to write `from` anew to `to`, which is empty; both must outlive the copy. The datasets
+  /// `elsewhere` become plain ones. kUnsupported where the format leaves no space unused.
+  virtual Result<std::unique_ptr<Copy>> open_copy(storage::File& /*from*/, storage::File& /*to*/,
+                                                  std::span<const PlacedData> /*elsewhere*/) const {
+    return Status(ErrorCode::kUnsupported, "a file of this format has no unused space");
+  }
 };
 
 }  // namespace stria::container

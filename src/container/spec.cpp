@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "base/checked.hpp"
@@ -61,6 +63,30 @@ ElementSpec ElementSpec::of_compound(int64_t bytes, std::vector<Member> members)
   spec.bytes = bytes;
   spec.members = std::move(members);
   return spec;
+}
+
+int64_t ElementSpec::array_size() const {
+  return std::accumulate(array_dims.begin(), array_dims.end(), int64_t{1}, std::multiplies<>());
+}
+
+Result<ElementSpec> ElementSpec::of_array(ElementSpec element, std::vector<int64_t> dims) {
+  ElementSpec spec;
+  spec.kind = Kind::kArray;
+  spec.bytes = element.bytes;
+  for (const int64_t length : dims) {
+    if (length < 1 || !checked_multiply(spec.bytes, length, &spec.bytes) || spec.bytes >= kMaxBytes) {
+      return Status(ErrorCode::kInvalidArgument,
+                    fmt::format("an array of {} elements of {} bytes", fmt::join(dims, " x "), element.bytes));
+    }
+  }
+  spec.members.push_back({"", 0, std::move(element)});
+  spec.array_dims = std::move(dims);
+  return spec;
+}
+
+ElementSpec ElementSpec::of_complex(ElementSpec part) {
+  part.meaning = Meaning::kNumber;
+  return of_compound(2 * part.bytes, {{"r", 0, part}, {"i", part.bytes, part}});
 }
 
 Result<int64_t> dataset_bytes(const DatasetSpec& spec) {

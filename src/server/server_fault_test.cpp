@@ -150,7 +150,7 @@ TEST(Faults, AServerThatReturnsIsFoundAgain) {
 
 TEST(Faults, AServerThatStaysAwayIsNamed) {
   Cluster cluster(2);
-  const Patience patience("2");
+  const Patience patience("4");
   StripedDriver driver;
   const auto file = driver.open(cluster.url() + "/f", {.mode = Mode::kCreate}).value();
   const auto bytes = noise(1 << 20, 3);
@@ -159,15 +159,15 @@ TEST(Faults, AServerThatStaysAwayIsNamed) {
   cluster.stop(1);
   const auto begin = std::chrono::steady_clock::now();
   const Status lost = write_all(*file, bytes);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(40));
   EXPECT_EQ(lost.code(), ErrorCode::kIo);
   EXPECT_NE(lost.message().find("server " + away + " doesn't answer"), std::string::npos) << lost.message();
   EXPECT_NE(lost.message().find("write 'stria://"), std::string::npos) << lost.message();
   const auto again = std::chrono::steady_clock::now();
-  for (int call = 0; call < 3; ++call) {
+  for (int call = 0; call < 5; ++call) {
     EXPECT_NE(write_all(*file, bytes).message().find("server " + away), std::string::npos);
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - again, std::chrono::seconds(4)) << "each waits for all of the patience";
+  EXPECT_LT(std::chrono::steady_clock::now() - again, std::chrono::seconds(19)) << "each waits for all of the patience";
   cluster.start(1);
   STRIA_EXPECT_OK(write_all(*file, bytes));
 }
@@ -184,6 +184,43 @@ TEST(Faults, ALostRangeLockIsTold) {
   const Status told = write_all(*file, noise(10, 1));
   EXPECT_EQ(told.code(), ErrorCode::kIo);
   EXPECT_NE(told.message().find("was lost"), std::string::npos) << told.message();
+}
+
+// Behind the end of any file, a lock guards no bytes: it tells other writers of this one.
+TEST(Faults, ALockBehindAnyFileIsTakenAgain) {
+  Cluster cluster(1);
+  StripedDriver driver;
+  const auto file = driver.open(cluster.url() + "/f", {.mode = Mode::kCreate}).value();
+  const auto other = driver.open(cluster.url() + "/f", {.mode = Mode::kReadWrite}).value();
+  constexpr int64_t kFar = (int64_t{1} << 62) + 1000;
+  auto lock = file->try_lock({kFar, kFar + 1}, LockMode::kShared);
+  ASSERT_TRUE(lock.ok() && *lock != nullptr);
+  cluster.stop(0);
+  cluster.start(0);
+  STRIA_EXPECT_OK(write_all(*file, noise(10, 1)));
+  EXPECT_TRUE(other->is_locked_elsewhere({kFar, kFar + 1}).value());
+  cluster.stop(0);
+  cluster.start(0);
+  *lock = nullptr;
+  STRIA_EXPECT_OK(file->sync());
+  STRIA_EXPECT_OK(file->close());
+}
+
+TEST(Faults, WhoComesWhileALockBehindAnyFileIsLostIsTold) {
+  Cluster cluster(1);
+  StripedDriver driver;
+  const auto file = driver.open(cluster.url() + "/f", {.mode = Mode::kCreate}).value();
+  const auto other = driver.open(cluster.url() + "/f", {.mode = Mode::kReadWrite}).value();
+  constexpr int64_t kFar = int64_t{1} << 62;
+  const auto lock = file->try_lock({kFar, kFar + 1}, LockMode::kShared);
+  ASSERT_TRUE(lock.ok() && *lock != nullptr);
+  cluster.stop(0);
+  cluster.start(0);
+  const auto newer = other->try_lock({kFar + 7, kFar + 8}, LockMode::kShared);
+  ASSERT_TRUE(newer.ok() && *newer != nullptr);
+  const Status told = write_all(*file, noise(10, 1));
+  EXPECT_EQ(told.code(), ErrorCode::kIo);
+  EXPECT_NE(told.message().find("another program writes"), std::string::npos) << told.message();
 }
 
 // As when a program that sieves is killed: its connection ends, and nothing else tells the server.
@@ -210,7 +247,7 @@ TEST(Faults, TheLockOfAClientThatDiesGoesToTheOneThatWaits) {
   death.join();
   ASSERT_TRUE(lock.ok()) << lock.status().message();
   EXPECT_GE(waited, std::chrono::milliseconds(250));
-  EXPECT_LT(waited, std::chrono::seconds(5));
+  EXPECT_LT(waited, std::chrono::seconds(50));
 }
 
 TEST(Faults, ClientsThatSendGarbageOrNothingHarmNobody) {

@@ -330,6 +330,24 @@ TEST_P(DriverTest, ANameTellsWhoseItIsAndWhenItChanged) {
   EXPECT_TRUE(driver().open(path("f"), {.mode = OpenOptions::Mode::kReadWrite, .mine_only = true}).ok());
 }
 
+TEST_P(DriverTest, AFileKeepsTheModeOfTheOneThatItReplaces) {
+  EXPECT_FALSE(driver().find_destination(path("new")).value().replaced);
+  write_block("old", std::byte{1}, OpenOptions::Mode::kCreate);
+  EXPECT_EQ(driver().follow_links(path("old")), path("old"));
+  Destination found = driver().find_destination(path("old")).value();
+  EXPECT_EQ(found.path, path("old"));
+  if (!found.replaced) {
+    return;  // a storage without modes
+  }
+  EXPECT_EQ(driver().find_destination(directory()).status().code(), ErrorCode::kInvalidArgument);
+  found.replaced->mode = 0640;
+  const auto made = driver().open(path("new"), {.mode = OpenOptions::Mode::kCreateNew, .permissions = 0600}).value();
+  EXPECT_EQ(driver().find_destination(path("new")).value().replaced->mode, 0600U);
+  STRIA_EXPECT_OK(driver().set_attributes(*made, *found.replaced));
+  STRIA_EXPECT_OK(driver().rename(path("new"), path("old")));
+  EXPECT_EQ(driver().find_destination(path("old")).value().replaced->mode, 0640U);
+}
+
 TEST_P(DriverTest, OpenAgainMeansTheOpenFile) {
   write_block("first", std::byte{1}, OpenOptions::Mode::kCreate);
   const auto held = open("first", OpenOptions::Mode::kReadWrite);

@@ -63,4 +63,12 @@ Result<NameInfo> Driver::name_info(const std::string& path) {
   return is_there ? Result<NameInfo>(NameInfo()) : Status(ErrorCode::kNotFound, describe("look up", path) + ": no such file");
 }
 
+Result<Destination> Driver::find_destination(const std::string& path) {
+  return Destination{.path = path};
+}
+
+Status Driver::set_attributes(File&, const FileAttributes&) {
+  return Status();
+}
+
 }  // namespace stria::storage

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/byte_range.hpp"
@@ -104,6 +105,31 @@ struct NameInfo {
   bool is_mine = true;
   /// When its bytes changed last, since 1970, by the storage's clock.
   std::optional<int64_t> changed_ns{};
+};
+
+/// What a file has besides its name and its bytes.
+struct FileAttributes {
+  uint32_t mode = 0;  ///< who may read, write and execute it: 9 bits
+  uint32_t owner = 0;
+  uint32_t group = 0;
+  /// The access list and the user's extended attributes, by the system's names.
+  std::vector<std::pair<std::string, std::vector<std::byte>>> extended{};
+};
+
+/// The mode of a file whose group can't be kept: who was in one of the two groups and is now in the
+/// other, or among the others, must not gain by it.
+inline uint32_t without_group(uint32_t mode) {
+  constexpr uint32_t kRights = 07;
+  const uint32_t both = mode & mode >> 3 & kRights;
+  return (mode & ~077U) | both << 3 | both;
+}
+
+/// Where a file goes that is to take a name.
+struct Destination {
+  std::string path;  ///< the name itself, or the one to which its links lead
+  /// Of the file that will be replaced there; nothing where there is none, or the storage keeps no
+  /// attributes.
+  std::optional<FileAttributes> replaced{};
 };
 
 /// An open file. Calls from several threads on one File must not overlap, unless a function says
@@ -207,9 +233,17 @@ struct OpenOptions {
   /// such locks there is none.
   bool beside_readers = false;
   /// Take nothing but what NameInfo calls a plain file of this process's user, and follow no link:
-  /// kPermissionDenied. For directories in which other users can make files. A file is created so
-  /// only with exclusive_lock.
+  /// kPermissionDenied. For names that other users could make. A file is created so only with
+  /// exclusive_lock; one that is there and not in use is then removed first, so that nothing of it
+  /// is left, neither its mode nor other programs' handles.
   bool mine_only = false;
+  /// Take nothing but a plain file, of any user, and follow no link: kPermissionDenied. For the
+  /// file that another rank has just created by this name. With expected_number, a file of another
+  /// number is refused on local storage, too.
+  bool plain_only = false;
+  /// Who may open a new file, less what the system's umask takes away. An existing file keeps its
+  /// own.
+  uint32_t permissions = 0666;
   /// The caller expects no other writer. The storage then leaves out what only pays where writers
   /// contend. If there is another writer, nothing goes wrong.
   bool sole_writer = false;
@@ -237,6 +271,17 @@ class Driver {
   virtual Result<Identity> identity(const std::string& path) = 0;
   /// Returns what the storage tells of `path`; a link is not followed. kNotFound.
   virtual Result<NameInfo> name_info(const std::string& path);
+  /// Returns the name to which `path` leads: links are followed, also to what isn't there. `path`
+  /// itself where it is no link, or the storage has none.
+  virtual std::string follow_links(const std::string& path) { return path; }
+  /// Returns where a file goes that is to replace what `path` means, or to be the first of that
+  /// name. kInvalidArgument for a directory, a pipe, a device, a socket, and for links that lead in
+  /// a circle; kPermissionDenied for a file that this process may not write to, and for links of
+  /// other users in a directory that all may write to.
+  virtual Result<Destination> find_destination(const std::string& path);
+  /// Gives a new file the attributes of the one that it will replace, as far as this process may.
+  /// Where owner or group can't be kept, nobody gets more rights than before.
+  virtual Status set_attributes(File& file, const FileAttributes& attributes);
   /// Gives the file `from` the name `to`, atomically; a file that had this name is replaced.
   virtual Status rename(const std::string& from, const std::string& to) = 0;
   virtual Status remove(const std::string& path) = 0;

@@ -32,7 +32,9 @@ Status check_open_again(const File& file, bool known, const OpenOptions& options
 
 Status not_mine(const char* operation, const std::string& path) {
   return Status(ErrorCode::kPermissionDenied,
-                describe(operation, path) + ": it is a link, belongs to another user, or is no plain file of one name");
+                describe(operation, path) +
+                    ": it is a link, belongs to another user, or is no plain file of one name: remove it, or "
+                    "write to another directory");
 }
 
 Status file_in_use(const std::string& path) {

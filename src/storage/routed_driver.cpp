@@ -34,6 +34,18 @@ class RoutedDriver final : public Driver {
     STRIA_ASSIGN_OR_RETURN(const auto driver, driver_of("look up", path));
     return driver->name_info(path);
   }
+  std::string follow_links(const std::string& path) override {
+    const auto driver = driver_of("look up", path);
+    return driver.ok() ? (*driver)->follow_links(path) : path;
+  }
+  Result<Destination> find_destination(const std::string& path) override {
+    STRIA_ASSIGN_OR_RETURN(const auto driver, driver_of("look up", path));
+    return driver->find_destination(path);
+  }
+  Status set_attributes(File& file, const FileAttributes& attributes) override {
+    STRIA_ASSIGN_OR_RETURN(const auto driver, driver_of("set attributes of", file.path()));
+    return driver->set_attributes(file, attributes);
+  }
   Status rename(const std::string& from, const std::string& to) override {
     STRIA_ASSIGN_OR_RETURN(const auto driver, driver_of("rename", from));
     STRIA_ASSIGN_OR_RETURN(const auto other, driver_of("rename", to));

@@ -351,3 +351,16 @@ def test_no_permission(sedov_2d, work, somebody):
         "x.png", "Permission denied"
     )
     assert not list(closed.iterdir())
+
+
+def test_names_that_are_not_utf8_are_told(work):
+    """As they are in words, and as valid JSON, where their bytes become U+FFFD."""
+    with h5py.File(work / "latin.h5", "w") as file:
+        h5py.h5d.create(file.id, b"caf\xe9", h5py.h5t.STD_I8LE, h5py.h5s.create_simple((2,)))
+        file.attrs.create("unit", b"\xb5m", dtype="S2")
+    words = [PROGRAM, "inspect", work / "latin.h5"]
+    told = subprocess.run(words, capture_output=True, check=True, env=environment()).stdout
+    assert b"caf\xe9" in told
+    told = json.loads(subprocess.run([*words, "--json"], capture_output=True, check=True, env=environment()).stdout)
+    assert [one["path"] for one in told["datasets"]] == ["caf\ufffd"]
+    assert told["groups"][0]["attributes"][0]["value"] == "\ufffdm"

@@ -12,14 +12,25 @@ trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/first" >"$work/install.log"
 # Moved, to see that nothing keeps the place where it was first installed.
 mv "$work/first" "$work/prefix"
-if grep -rIl -e "$work/first" -e "$build" "$work/prefix"; then
-  echo "the files above name the build tree or the first prefix" >&2
+if grep -rIl -e "$work/first" -e "$build" -e /usr/local --exclude stria-serve.service "$work/prefix"; then
+  echo "the files above name the build tree, the first prefix or that of the configuration" >&2
   exit 1
+fi
+# A unit of systemd has to name its program.
+if [[ -e $build/bin/stria ]]; then
+  grep -Fx "Documentation=file:$work/first/share/doc/stria/servers.md" "$work/prefix/lib/systemd/system/stria-serve.service"
+  grep -F "ExecStart=$work/first/bin/stria serve" "$work/prefix/lib/systemd/system/stria-serve.service"
 fi
 
 PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name stria.pc)")
 export PKG_CONFIG_PATH
 library_dir=$(pkg-config --variable=libdir stria)
+
+# What an earlier run compiled is used again.
+if ccache=$(command -v ccache); then
+  launcher="$here/../../cmake/ccache.sh;$work;$ccache"
+  export CMAKE_CXX_COMPILER_LAUNCHER=$launcher CMAKE_C_COMPILER_LAUNCHER=$launcher
+fi
 
 echo "== headers"
 # Each public header compiles alone.
@@ -36,7 +47,7 @@ diff <(declared | grep -v '_mpi$') <(exported "$library_dir/libstria_c_serial.so
 
 echo "== examples"
 cmake -S "$here/../../examples" -B "$work/examples" -G Ninja -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_PREFIX_PATH="$work/prefix"
-cmake --build "$work/examples"
+cmake --build "$work/examples" -- -j 2
 # In every language they make the same files.
 names=(checkpoint amr_blocks particles time_series attributes distributed_array compressed)
 check_language() { # LANGUAGE: its files, and what its programs said
@@ -96,6 +107,9 @@ ldd "$work/one_process" | grep libmpi && exit 1
 # shellcheck disable=SC2046
 cc "$here/../../examples/c/checkpoint.c" -o "$work/checkpoint_c" $(pkg-config --cflags --libs stria_c) "-Wl,-rpath,$library_dir"
 "$mpiexec" -n 1 "$work/checkpoint_c" "$work/checkpoint_c1.h5"
+
+echo "== projects of other languages"
+"$here/languages_test.sh" "$work/prefix" "$mpiexec"
 
 echo "== a FLASH checkpoint once more"
 stria=$work/prefix/bin/stria flash=$work/flash
@@ -184,6 +198,7 @@ trace=("$library_dir"/libstria_trace_*.so)
 for library in "${drop_in[0]}" "${trace[0]}"; do  # nothing is missing that only a rare call needs
   LD_BIND_NOW=1 LD_PRELOAD=$library /bin/true
 done
+LD_BIND_NOW=1 LD_PRELOAD=$library_dir/libstria_hdf5.so /bin/true
 "$mpiexec" -n 2 env LD_PRELOAD="${drop_in[0]}" STRIA_VERBOSE=1 "$work/plain" "$work/plain.data" 2>&1 | tee "$work/said"
 grep -q '^stria' "$work/said"
 "$mpiexec" -n 2 env LD_PRELOAD="${trace[0]}" STRIA_TRACE=full STRIA_TRACE_DIR="$work/traces" "$work/plain" "$work/plain.data"

@@ -246,6 +246,23 @@ void different_names(const Suite& suite) {
   EXPECT_MPI(MPI_File_close(&file));
 }
 
+// A link may lead to a file that isn't there yet: a home directory's to a scratch disk.
+void through_a_link(const Suite& suite) {
+  const std::string path = suite.path("link"), target = suite.path("to_come");
+  alone(suite, [&] { std::filesystem::create_symlink(std::filesystem::absolute(target), path); });
+  MPI_File file = open(suite, path, {});
+  std::vector<uint8_t> data = data_of(suite.rank());
+  EXPECT_MPI(MPI_File_write_all(file, data.data(), kBytes, MPI_BYTE, MPI_STATUS_IGNORE));
+  EXPECT_MPI(MPI_File_close(&file));
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT(std::filesystem::is_symlink(path), "the link is gone");
+  expect_same(read_file(target), data_of_all(suite), "the link's file");
+  alone(suite, [&] { unlink(target.c_str()); });
+  const int mode = MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_EXCL;
+  EXPECT_MPI_ERROR(MPI_File_open(MPI_COMM_WORLD, path.c_str(), mode, MPI_INFO_NULL, &file), MPI_ERR_FILE_EXISTS);
+  alone(suite, [&] { unlink(path.c_str()); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -264,6 +281,7 @@ int main(int argc, char** argv) {
       suite.run("another directory, " + name, [&] { another_directory(suite, call, hints); });
     }
   }
+  suite.run("through a link", [&] { through_a_link(suite); });
   suite.run("deleted on close", [&] { deleted_on_close(suite); });
   suite.run("not deleted on close", [&] { not_deleted_on_close(suite); });
   suite.run("deleted from elsewhere", [&] { deleted_elsewhere(suite); });

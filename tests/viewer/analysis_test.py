@@ -63,7 +63,7 @@ def test_profile_counts_with_and_without_what_is_inside(page):
     assert rows["write"] == ("1", "100 ms", "33.3 ms")
     assert rows["storage write"] == ("1", "66.7 ms", "66.7 ms")
     assert rows["send"][0] == "2" and rows["send"][2] == ""
-    assert "written 61 MiB at 64 MB/s" in page.text("#profilefacts")
+    assert "written 64 MB at 64 MB/s" in page.text("#profilefacts")
     assert "waiting for other ranks: 66.7 ms per rank" in page.text("#profilefacts")
 
 
@@ -83,7 +83,7 @@ def test_a_drag_with_shift_takes_an_interval_and_its_statistics(page):
     rows = profile(page)
     assert set(rows) == {"File::commit", "write", "storage write"}
     assert page.text("#profilefacts").startswith("Interval: 0.")
-    assert "15.3 MiB at 320 MB/s" in page.text("#profilefacts") or "at 32" in page.text("#profilefacts")
+    assert "16 MB at 320 MB/s" in page.text("#profilefacts") or "at 32" in page.text("#profilefacts")
     inside, outside = (page.column("#states", share)[2] for share in (0.62, 0.7))
     assert inside != outside, "the interval is shaded"
     page.page.focus("#timeline")
@@ -94,7 +94,7 @@ def test_a_drag_with_shift_takes_an_interval_and_its_statistics(page):
 
 def test_matrix_says_who_sent_how_much_to_whom(page):
     tab(page, "Messages")
-    assert page.page.locator("#pairs li").all_inner_texts() == ["rank 2 to 0: 4.88 KiB in 1", "rank 1 to 0: 1.95 KiB in 1"]
+    assert page.page.locator("#pairs li").all_inner_texts() == ["rank 2 to 0: 5 kB in 1", "rank 1 to 0: 2 kB in 1"]
     assert "2 messages" in page.text("#messagefacts")
     x, y, width, _ = page.box("#matrix")
     cell = (width - 18) / 3

@@ -91,7 +91,7 @@ def test_hover_shows_every_field(page):
     page.page.mouse.move(*page.place(0, "storage write"))
     page.settle()
     tip = page.text("#tip")
-    fields = ["0 on nid0", "0.400 s", "200 ms", "64,000,000 (61 MiB)", "320 MB/s", "chk_0001", "1,048,576", "pieces"]
+    fields = ["0 on nid0", "0.400 s", "200 ms", "64,000,000 (64 MB)", "320 MB/s", "chk_0001", "1,048,576", "pieces"]
     for part in ["storage write (storage)", *fields]:
         assert part in tip, tip
     page.page.mouse.move(*page.place(1, "send"))

@@ -1,6 +1,7 @@
 """The report of a run, as a reader sees it."""
 
 import json
+import socket
 
 import pytest
 import stria_program
@@ -128,7 +129,7 @@ def test_little_io_leaves_nothing_to_do(browser, session_directory):
     small = make_trace(session_directory / "little.stria-trace", description)
     outcome = stria_program.run("trace", "report", small, "-o", paths[0], "--json", paths[1], "--limit", 1000).succeeded()
     assert outcome.stdout.startswith("Nothing to do: I/O took 0.9 % of the run's time.")
-    assert "with 0 findings" in outcome.stdout
+    assert "\n2 remarks\n" in outcome.stdout and "finding" not in outcome.stdout
     numbers = json.loads(paths[1].read_text())
     assert numbers["findings"] == [] and numbers["verdict"] == "little"
     assert "small_requests" in {remark["rule"] for remark in numbers["remarks"]}
@@ -158,9 +159,27 @@ def test_programs_get_the_same(report):
     assert numbers["limit"] == {"bytes_per_second": 1e9, "source": "as given"}
 
 
-def test_without_a_limit_the_runs_best_is_taken_and_said(session_directory, trace):
-    outcome = stria_program.run("trace", "report", trace, "-o", session_directory / "best.html").succeeded()
-    assert "the best that this run's own requests reached" in outcome.stdout
+def test_without_a_limit_a_run_is_not_compared_with_itself(session_directory, trace):
+    paths = session_directory / "alone.html", session_directory / "alone.json"
+    outcome = stria_program.run("trace", "report", trace, "-o", paths[0], "--json", paths[1]).succeeded()
+    assert "the limit is" not in outcome.stdout
+    numbers = json.loads(paths[1].read_text())
+    assert numbers["verdict"] == "not_compared" and numbers["limit"]["bytes_per_second"] == 0
+
+
+def test_the_directory_of_a_run_of_this_machine_is_probed_unasked(session_directory):
+    directory = session_directory / "run"
+    directory.mkdir()
+    description = DESCRIPTION | {
+        "ranks": [{"end_ns": 1000 * MS, "host": socket.gethostname()}] * 2,
+        "counters": [{"rank": rank, "file": str(directory / "chk"), "values": COUNTERS} for rank in range(2)],
+        "facts": [],
+    }
+    trace = make_trace(session_directory / "here.stria-trace", description)
+    outcome = stria_program.run("trace", "report", trace, "-o", session_directory / "here.html").succeeded()
+    assert f"wrote to {directory}" in outcome.stdout and list(directory.iterdir()) == []
+    outcome = stria_program.run("trace", "report", trace, "-o", session_directory / "here.html", "--no-probe").succeeded()
+    assert "the limit is" not in outcome.stdout
 
 
 def test_probe_measures_the_storage(session_directory, trace):

@@ -128,7 +128,7 @@ def test_says_in_words_what_it_shows(page):
     assert "4 ranks" in summary
     assert "pack 30 %" in summary  # 20 + 40 + 40 + 20 of 400 ms
     assert "storage sync 10 %" in summary
-    assert "written 5.72 MiB" in summary
+    assert "written 6 MB" in summary
     assert page.page.get_attribute("#timeline", "aria-label").endswith(summary)
 
 

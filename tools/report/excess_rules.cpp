@@ -61,7 +61,7 @@ MaybeFinding read_in_excess(const RunDigest& run, const StorageLimit&) {
             "(hint romio_cb_read=disable)."
           : "Data sieving reads the gaps between a rank's pieces, which are wide here. Read the pieces alone (hint "
             "romio_ds_read=disable), or less at once (a smaller ind_rd_buffer_size).";
-  finding.weight = (1 - 1 / excess.times) * share_of(run.seconds(Phase::kRead), run.phase_seconds());
+  finding.weight = (1 - 1 / excess.times) * run.moving_share(trace::Direction::kRead);
   return finding;
 }
 
@@ -74,7 +74,7 @@ MaybeFinding written_in_excess(const RunDigest& run, const StorageLimit&) {
   finding.advice =
       "Data sieving reads the stretch around small pieces and writes all of it back; the gaps are wide here. Turn it off for "
       "writing (hint romio_ds_write=disable).";
-  finding.weight = (1 - 1 / excess.times) * share_of(run.seconds(Phase::kWrite), run.phase_seconds());
+  finding.weight = (1 - 1 / excess.times) * run.moving_share(trace::Direction::kWrite);
   return finding;
 }
 

@@ -31,10 +31,10 @@ Verdict verdict_of(const RunDigest& run, const StorageLimit& limit) {
   if (run.io_share() < kIoMatters) {
     return Verdict::kLittle;
   }
-  const double share = share_of(run.useful_rate(), limit.bytes_per_second);
-  if (limit.bytes_per_second <= 0 || (!limit.is_measured && share >= kAtLimit)) {
+  if (limit.bytes_per_second <= 0) {
     return Verdict::kNotCompared;
   }
+  const double share = share_of(run.useful_rate(), limit.bytes_per_second);
   return share >= kAtLimit ? Verdict::kAtLimit : Verdict::kBelowLimit;
 }
 

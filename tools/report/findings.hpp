@@ -19,7 +19,6 @@ namespace stria::tool {
 struct StorageLimit {
   double bytes_per_second = 0;  ///< 0: not known
   std::string source;           ///< completes "… MB/s, "
-  bool is_measured = false;     ///< given or probed, not taken from the run itself
 };
 
 /// The verdict on the run as a whole.

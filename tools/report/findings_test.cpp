@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 
+#include "report/rule.hpp"
+#include "report/terminal.hpp"
 #include "report/trace_builder_test.hpp"
 
 namespace stria::tool {
@@ -29,6 +31,16 @@ TraceBuilder pieces_of(int64_t number, int size_bin, int64_t bytes) {
       .count_all(Counter::kCommonSize1, bytes)
       .count_all(Counter::kCommonSize1Count, number)
       .count_all(Counter::kWriteNs, 50 * kMs);
+}
+
+// 200 writes of 500 kB by each rank, of which so many begin or end within a unit of 1 MiB.
+TraceBuilder unaligned_writes(int64_t number) {
+  return pieces_of(200, 4, 500'000).count_all(Counter::kUnalignedWrites, number).count_all(Counter::kAlignmentBytes, kMiB);
+}
+
+// 4,000 writes of 8 bytes by each rank, `gap_bytes` apart.
+TraceBuilder elements_one_by_one(int64_t gap_bytes) {
+  return pieces_of(4000, 0, 8).count_all(Counter::kConsecutiveWrites, gap_bytes == 0 ? 3990 : 0);
 }
 
 TraceBuilder files_of(uint32_t number, int64_t bytes) {
@@ -117,13 +129,8 @@ std::vector<Case> cases() {
        [] { return good_run().count_all(Counter::kBytesRead, 32 * kMiB).count(0, Counter::kGets, 1); }},
       {"far_from_limit", [] { return good_run().count_all(Counter::kWriteNs, 20'000 * kMs); }, good},
       {"small_requests", [] { return pieces_of(200, 2, 4096); }, [] { return pieces_of(200, 5, 2 * kMiB); }},
-      {"unaligned",
-       [] {
-         return pieces_of(200, 4, 500'000).count_all(Counter::kUnalignedWrites, 190).count_all(Counter::kAlignmentBytes, kMiB);
-       },
-       [] {
-         return pieces_of(200, 4, 500'000).count_all(Counter::kUnalignedWrites, 20).count_all(Counter::kAlignmentBytes, kMiB);
-       }},
+      {"element_by_element", [] { return elements_one_by_one(0); }, [] { return elements_one_by_one(4096); }},
+      {"unaligned", [] { return unaligned_writes(190); }, [] { return unaligned_writes(20); }},
       {"random_order", [] { return pieces_of(300, 5, 2 * kMiB).count_all(Counter::kReadPieces, 900); },
        [] { return pieces_of(300, 5, 2 * kMiB); }},
       {"scattered",
@@ -402,12 +409,89 @@ TEST(RunDigest, BreaksWrappedCallsDownByKind) {
   EXPECT_EQ(std::set<std::string>({shares[0].name, shares[1].name}), std::set<std::string>({"H5Dwrite", "MPI_File_write_at"}));
 }
 
-TEST(RunDigest, FindsTheBestRateOfTheStorage) {
+// The counters of 80,000 interleaved writes of 8 bytes by independent calls of MPI-IO, whose calls
+// have no phases.
+TraceBuilder tiny_independent_writes() {
+  return pieces_of(20'000, 0, 8).count_all(Counter::kWriteNs, -50 * kMs).count_all(Counter::kWriteRequestNs, 400 * kMs);
+}
+
+TEST(RunDigest, RequestsOutsideOfPhasesAreTimeInIoToo) {
+  const TraceFile trace = tiny_independent_writes().build();
+  const RunDigest run(trace);
+  EXPECT_NEAR(run.io_seconds(), 1.6, 1e-9);
+  EXPECT_NEAR(run.part("write"), 1.6, 1e-9);
+  EXPECT_NEAR(run.moving_share(), 1, 1e-9);
+  EXPECT_EQ(verdict_of(run, StorageLimit()), Verdict::kNotCompared);
+}
+
+TEST(RunDigest, RequestsInsideOfPhasesAreCountedOnce) {
+  const TraceFile trace = good_run().count_all(Counter::kWriteRequestNs, 50 * kMs).build();
+  EXPECT_NEAR(RunDigest(trace).io_seconds(), RunDigest(good_run().build()).io_seconds(), 1e-9);
+}
+
+TEST(RunDigest, RequestsOfTheBackgroundAreNoTimeOfTheProgram) {
   const TraceFile trace = TraceBuilder(2)
-                              .span(0, trace::BuiltIn::kStorageWrite, 100, 200, 100'000'000)
-                              .span(1, trace::BuiltIn::kStorageWrite, 150, 200, 100'000'000)
+                              .count_all(Counter::kWriteRequestNs, 300 * kMs)
+                              .count_all(Counter::kBackgroundNs, 350 * kMs)
+                              .count_all(Counter::kBackgroundWaitNs, 20 * kMs)
                               .build();
-  EXPECT_NEAR(RunDigest(trace).best_rate(), 3e9, 3e7);
+  EXPECT_NEAR(RunDigest(trace).io_seconds(), 0.04, 1e-9);
+}
+
+TEST(Findings, ElementsThatComeOneByOneAreNotAlsoSmallRequests) {
+  const std::set<std::string> rules = rules_of(elements_one_by_one(0));
+  EXPECT_TRUE(rules.contains("element_by_element"));
+  EXPECT_FALSE(rules.contains("small_requests"));
+  EXPECT_TRUE(rules_of(elements_one_by_one(4096)).contains("small_requests"));
+}
+
+TEST(Findings, WhoWaitsForASyncIsNotToldToTakeMoreAggregators) {
+  const TraceBuilder builder = good_run()
+                                   .count(0, Counter::kSyncNs, 900 * kMs)
+                                   .count(1, Counter::kWaitNs, 900 * kMs)
+                                   .count(2, Counter::kWaitNs, 900 * kMs)
+                                   .count(3, Counter::kWaitNs, 900 * kMs);
+  EXPECT_NE(advice_of(builder, "waiting").find("The others wait for rank 0: it waits until the data are safe"),
+            std::string::npos)
+      << advice_of(builder, "waiting");
+}
+
+TEST(Terminal, CountsBySeverityComeFirstAndLinesFitTheScreen) {
+  const TraceFile trace = tiny_independent_writes().build();
+  const RunDigest run(trace);
+  const std::vector<Finding> findings = find(run, given_limit(3000));
+  const std::string text = terminal_text(findings, run, false);
+  EXPECT_TRUE(text.starts_with("2 findings: 2 high\n")) << text;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\n', begin);
+    EXPECT_LE(end - begin, 80U) << text.substr(begin, end - begin);
+    begin = end + 1;
+  }
+  EXPECT_EQ(text.find('\033'), std::string::npos);
+  EXPECT_NE(terminal_text(findings, run, true).find("\033[1;31mhigh"), std::string::npos);
+}
+
+TEST(Texts, SizesAreToldToTheByteWhereTheyAreShort) {
+  EXPECT_EQ(bytes_text(4096), "4,096 B");
+  EXPECT_EQ(bytes_text(16 << 20), "16.8 MB");
+  EXPECT_EQ(counted_text(1, "file"), "1 file");
+  EXPECT_EQ(counted_text(1234, "node"), "1,234 nodes");
+}
+
+TEST(Findings, TinyIndependentRequestsAreAFindingWithTheirShareOfTheTime) {
+  std::vector<Finding> findings;
+  rules_of(tiny_independent_writes(), &findings);
+  const auto small =
+      std::find_if(findings.begin(), findings.end(), [](const Finding& f) { return f.rule == "small_requests"; });
+  ASSERT_NE(small, findings.end());
+  EXPECT_FALSE(small->is_remark);
+  EXPECT_NEAR(small->weight, 1, 1e-9);
+}
+
+TEST(StorageLimit, OnlyTheRunsOwnMachineIsProbedUnasked) {
+  // The trace names "node0" as the host of its ranks.
+  const TraceFile trace = good_run().build();
+  EXPECT_EQ(directory_to_probe(RunDigest(trace)), "");
 }
 
 TEST(StorageLimit, ProbeLeavesNothingBehind) {

@@ -42,13 +42,24 @@ constexpr Advice kAdvice[] = {
      "The storage itself takes long: look at the sizes of pieces below. Longer pieces in ascending order read fastest."},
 };
 
-const char* advice_for(const std::string& part) {
+const char* advice_for(const RunDigest& run, const std::string& part) {
   const auto* const found =
       std::find_if(std::begin(kAdvice), std::end(kAdvice), [&part](const Advice& a) { return a.part == part; });
-  return found != std::end(kAdvice) ? found->text
-                                    : "The time lies in the calls themselves, outside of what was recorded inside "
-                                      "them: record with STRIA_TRACE=full, and under the wrappers on Stria's "
-                                      "MPI-IO, which names its parts (docs/tracing.md).";
+  if (found != std::end(kAdvice)) {
+    return found->text;
+  }
+  switch (run.detail()) {
+    case RunDigest::Detail::kRequests:
+      return "The time lies in the calls themselves, outside of the requests to the storage: a library gathers memory, "
+             "converts values or keeps its metadata there. Fewer and larger calls spend less of it.";
+    case RunDigest::Detail::kImported:
+      return "The log that this trace was made of tells no more. Run the program under libstria_trace.so and "
+             "libstria_mpiio.so with STRIA_TRACE=full, which record the parts of each call (docs/tracing.md).";
+    case RunDigest::Detail::kCalls:
+      break;
+  }
+  return "The time lies in the calls themselves, outside of what was recorded inside them: record with "
+         "STRIA_TRACE=full, and under the wrappers on Stria's MPI-IO, which names its parts (docs/tracing.md).";
 }
 
 std::string largest_parts(const RunDigest& run) {
@@ -67,12 +78,14 @@ std::string largest_parts(const RunDigest& run) {
 // Tells whether another rule finds something about this part; that rule then gives the advice.
 bool has_rule_of_its_own(const RunDigest& run, const StorageLimit& limit, const std::string& part) {
   static constexpr std::pair<std::string_view, const char*> kRuleOfPart[] = {
-      {kWaitingPart, "waiting"}, {kSharingPart, "sharing_memory"},
-      {"exchange", "exchange"},  {"pack", "packing"},
-      {"unpack", "packing"},     {"open", "metadata"},
-      {"metadata", "metadata"},  {"sync", "sync"},
-      {"write", "unstaged"}};
-  for (std::span<const Rule> group : {time_rules(), together_rules(), background_rules()}) {
+      {kWaitingPart, "waiting"},   {kSharingPart, "sharing_memory"},
+      {"exchange", "exchange"},    {"pack", "packing"},
+      {"unpack", "packing"},       {"open", "metadata"},
+      {"metadata", "metadata"},    {"sync", "sync"},
+      {"write", "unstaged"},       {"write", "element_by_element"},
+      {"write", "small_requests"}, {"read", "element_by_element"},
+      {"read", "small_requests"}};
+  for (std::span<const Rule> group : {time_rules(), together_rules(), background_rules(), request_rules()}) {
     for (const Rule& rule : group) {
       const bool is_about_it = std::any_of(std::begin(kRuleOfPart), std::end(kRuleOfPart), [&](const auto& entry) {
         return entry.first == part && std::string_view(entry.second) == rule.name;
@@ -101,7 +114,7 @@ MaybeFinding far_from_limit(const RunDigest& run, const StorageLimit& limit) {
                           : "; what this storage can do was not measured (--probe DIRECTORY, or --limit MB/s)";
   finding.advice = has_rule_of_its_own(run, limit, largest)
                        ? "What follows says what to try."
-                       : fmt::format("Begin with the largest part, {}. {}", largest, advice_for(largest));
+                       : fmt::format("Begin with the largest part, {}. {}", largest, advice_for(run, largest));
   finding.weight = 1;  // it concerns all of the time, so that it comes first
   return finding;
 }

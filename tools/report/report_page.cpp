@@ -7,6 +7,7 @@
 #include "report/report_style.hpp"
 #include "report/rule.hpp"
 #include "report/svg.hpp"
+#include "report/terminal.hpp"
 #include "viewer/view_page.hpp"
 
 namespace stria::tool {
@@ -37,17 +38,15 @@ std::string finding_item(const Finding& finding) {
 }
 
 // First what to change, then what is worth knowing but not worth the effort.
-std::string findings_sections(const std::vector<Finding>& findings, Verdict verdict) {
+std::string findings_sections(const std::vector<Finding>& findings, const RunDigest& run, Verdict verdict) {
   std::string items;
   std::string remarks;
-  int count = 0;
   for (const Finding& finding : findings) {
     (finding.is_remark ? remarks : items) += finding_item(finding);
-    count += finding.is_remark ? 0 : 1;
   }
   std::string text;
-  if (count > 0) {
-    text += section(fmt::format("{} {}", count, count == 1 ? "finding" : "findings"), "The weightiest first.",
+  if (!items.empty()) {
+    text += section(counts_text(findings, run), "The one that costs most comes first.",
                     fmt::format("<ol class=\"findings\">{}</ol>", items));
   } else if (verdict == Verdict::kBelowLimit || verdict == Verdict::kNotCompared) {
     text += section("Findings", "", fmt::format("<p>None of the {} rules found anything to change.</p>", rule_names().size()));
@@ -66,8 +65,8 @@ std::string tile(const std::string& value, const std::string& label) {
 std::string tiles(const RunDigest& run, const StorageLimit& limit) {
   std::string text =
       tile(percent_text(run.io_share()),
-           fmt::format("of the run in I/O: {} of {}, mean of {} {}", seconds_text(run.io_seconds() / std::max(1, run.ranks())),
-                       seconds_text(run.run_seconds()), run.ranks(), run.ranks() == 1 ? "rank" : "ranks"));
+           fmt::format("of the run in I/O: {} of {}, mean of {}", seconds_text(run.io_seconds() / std::max(1, run.ranks())),
+                       seconds_text(run.run_seconds()), counted_text(run.ranks(), "rank")));
   text += tile(rate_text(run.useful_rate()),
                fmt::format("{} of the program's data in {} of I/O", bytes_text(static_cast<double>(run.useful_bytes())),
                            seconds_text(run.io_wall_seconds())));
@@ -185,7 +184,7 @@ std::string report_page(const RunDigest& run, const StorageLimit& limit, const s
       "class=\"command\">{}</p></header>\n"
       "{}<p class=\"headline\">{}</p>\n<div class=\"tiles\">{}</div>\n",
       html(title), kReportStyle, html(title), html(trace.command), notices, html(headline(run, limit)), tiles(run, limit));
-  page += findings_sections(findings, verdict_of(run, limit));
+  page += findings_sections(findings, run, verdict_of(run, limit));
   page += section("Where the time in I/O went", "All ranks together; seconds are the mean of a rank." + waiting_note(run),
                   run.breakdown().empty() ? "" : breakdown_picture(run));
   page += section("Ranks", "Time in I/O of each rank, in the colours above.", rank_picture(run));

@@ -9,6 +9,9 @@ namespace {
 
 using trace::Counter;
 
+constexpr int64_t kManyElements = 1000;  // "element_by_element"
+constexpr double kElementBytes = 64;
+constexpr double kConsecutiveShare = 0.8;
 constexpr int kSmallBins = 4;  // up to 100,000 bytes: docs/trace_report.md, "small_requests"
 constexpr double kSmallShare = 0.5;
 constexpr int64_t kLeastPieces = 100;      // fewer pieces are no pattern
@@ -38,14 +41,51 @@ std::string commonest(const RunDigest& run) {
                                      count_text(sizes[0].second));
 }
 
+// The file of which most pieces are.
+std::string busiest_file(const RunDigest& run) {
+  const int file = run.file_of_most(Counter::kReadPieces, Counter::kWritePieces);
+  return file < 0 ? ""
+                  : fmt::format("; {} '{}'", run.files().size() == 1 ? "all in" : "most of them in",
+                                run.trace().files[static_cast<size_t>(file)]);
+}
+
 // The hint that makes ranks collect what they move, for the direction in which most pieces go.
 std::string collecting_hint(const RunDigest& run, const char* value) {
   const bool reads = run.total(Counter::kReadPieces) > run.total(Counter::kWritePieces);
   return fmt::format("romio_cb_{}={}", reads ? "read" : "write", value);
 }
 
+// Tells whether most transfers of the file with most pieces were made by all ranks together.
 bool is_mostly_together(const RunDigest& run) {
-  return run.total(Counter::kTransfersTwoPhase) > run.total(Counter::kTransfersListIo) + run.total(Counter::kTransfersOther);
+  const int file = run.file_of_most(Counter::kReadPieces, Counter::kWritePieces);
+  return file >= 0 && stria::tool::is_mostly_together(run, file);
+}
+
+// A library above hands over one element in each call, one behind the other.
+bool comes_element_by_element(const RunDigest& run) {
+  const int64_t requests = run.total(Counter::kReadRequests) + run.total(Counter::kWriteRequests);
+  const int64_t consecutive = run.total(Counter::kConsecutiveReads) + run.total(Counter::kConsecutiveWrites);
+  return pieces(run) >= kManyElements && mean_piece(run) <= kElementBytes &&
+         share_of(consecutive, pieces(run)) >= kConsecutiveShare && share_of(requests, pieces(run)) >= kConsecutiveShare;
+}
+
+MaybeFinding element_by_element(const RunDigest& run, const StorageLimit&) {
+  if (!comes_element_by_element(run)) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.text =
+      fmt::format("{} requests of {} on average each follow directly behind the one before: elements come one by one.",
+                  count_text(pieces(run)), bytes_text(mean_piece(run)));
+  finding.evidence = fmt::format("{} of {} pieces begin where the one before ended{}{}",
+                                 count_text(run.total(Counter::kConsecutiveReads) + run.total(Counter::kConsecutiveWrites)),
+                                 count_text(pieces(run)), commonest(run), busiest_file(run));
+  finding.advice =
+      "A library makes a call of each element. HDF5 does so where memory is not contiguous, as arrays with guard cells, and the "
+      "transfer is independent. Pack the memory before the call, or make the transfer collective (H5Pset_dxpl_mpio), or "
+      "write through Stria, which packs by itself.";
+  finding.weight = run.moving_share();
+  return finding;
 }
 
 MaybeFinding small_requests(const RunDigest& run, const StorageLimit&) {
@@ -55,13 +95,13 @@ MaybeFinding small_requests(const RunDigest& run, const StorageLimit&) {
              run.total(static_cast<Counter>(static_cast<int>(Counter::kWriteSizes0) + bin));
   }
   const double share = share_of(small, pieces(run));
-  if (share < kSmallShare || pieces(run) < kLeastPieces) {
+  if (share < kSmallShare || pieces(run) < kLeastPieces || comes_element_by_element(run)) {
     return std::nullopt;
   }
   Finding finding;
   finding.text = fmt::format("{} of the pieces that reach the storage are smaller than 100 kB.", percent_text(share));
-  finding.evidence = fmt::format("{} of {} pieces, {} on average{}", count_text(small), count_text(pieces(run)),
-                                 bytes_text(mean_piece(run)), commonest(run));
+  finding.evidence = fmt::format("{} of {} pieces, {} on average{}{}", count_text(small), count_text(pieces(run)),
+                                 bytes_text(mean_piece(run)), commonest(run), busiest_file(run));
   finding.advice =
       is_mostly_together(run)
           ? fmt::format(
@@ -73,7 +113,7 @@ MaybeFinding small_requests(const RunDigest& run, const StorageLimit&) {
                 "Each request costs about the same whatever its size. Combine them: put more before a commit, use "
                 "collective calls (hint {}), or a larger buffer (cb_buffer_size).",
                 collecting_hint(run, "enable"));
-  finding.weight = share * share_of(run.seconds(Phase::kWrite) + run.seconds(Phase::kRead), run.phase_seconds());
+  finding.weight = share * run.moving_share();
   return finding;
 }
 
@@ -82,18 +122,18 @@ MaybeFinding unaligned(const RunDigest& run, const StorageLimit&) {
   const double share = share_of(odd, pieces(run));
   const auto unit = static_cast<double>(run.total(Counter::kAlignmentBytes));
   if (share < kUnalignedShare || pieces(run) < kLeastPieces || unit < static_cast<double>(kLeastAlignment) ||
-      mean_piece(run) > kUnitsAPiece * unit) {
+      mean_piece(run) > kUnitsAPiece * unit || comes_element_by_element(run)) {
     return std::nullopt;
   }
   Finding finding;
   finding.text =
       fmt::format("{} of the pieces begin or end inside a unit of {} of the storage.", percent_text(share), bytes_text(unit));
-  finding.evidence = fmt::format("{} of {} pieces, {} on average{}", count_text(odd), count_text(pieces(run)),
-                                 bytes_text(mean_piece(run)), commonest(run));
+  finding.evidence = fmt::format("{} of {} pieces, {} on average{}{}", count_text(odd), count_text(pieces(run)),
+                                 bytes_text(mean_piece(run)), commonest(run), busiest_file(run));
   finding.advice =
       "Two writers in one unit wait for each other's lock, and a part of a unit may be read before it is written. "
       "Align the parts of ranks to it: aggregated writing does so when it knows the unit (hint striping_unit).";
-  finding.weight = 0.5 * share * share_of(run.seconds(Phase::kWrite) + run.seconds(Phase::kRead), run.phase_seconds());
+  finding.weight = 0.5 * share * run.moving_share();
   return finding;
 }
 
@@ -106,13 +146,13 @@ MaybeFinding random_order(const RunDigest& run, const StorageLimit&) {
   Finding finding;
   finding.text =
       fmt::format("Only {} of the pieces lie behind the one before: files are accessed in no order.", percent_text(share));
-  finding.evidence =
-      fmt::format("{} of {} pieces in ascending order",
-                  count_text(run.total(Counter::kSequentialReads) + run.total(Counter::kSequentialWrites)), count_text(all));
+  finding.evidence = fmt::format("{} of {} pieces in ascending order{}",
+                                 count_text(run.total(Counter::kSequentialReads) + run.total(Counter::kSequentialWrites)),
+                                 count_text(all), busiest_file(run));
   finding.advice =
       "Read-ahead and write-behind guess the next place. Sort what is read or written by its place in the file, or "
       "do it in one commit, which sorts.";
-  finding.weight = 0.5 * share_of(run.seconds(Phase::kWrite) + run.seconds(Phase::kRead), run.phase_seconds());
+  finding.weight = 0.5 * run.moving_share();
   return finding;
 }
 
@@ -125,9 +165,9 @@ MaybeFinding scattered(const RunDigest& run, const StorageLimit&) {
   Finding finding;
   finding.text = fmt::format("A request is scattered over {} places of the file on average, {} in each.",
                              count_text(static_cast<int64_t>(in_one)), bytes_text(mean_piece(run)));
-  finding.evidence =
-      fmt::format("{} pieces in {} requests; at most {} in one", count_text(pieces(run)), count_text(requests),
-                  count_text(std::max(run.total(Counter::kMaxPiecesOfRead), run.total(Counter::kMaxPiecesOfWrite))));
+  finding.evidence = fmt::format(
+      "{} pieces in {} requests; at most {} in one{}", count_text(pieces(run)), count_text(requests),
+      count_text(std::max(run.total(Counter::kMaxPiecesOfRead), run.total(Counter::kMaxPiecesOfWrite))), busiest_file(run));
   finding.advice =
       is_mostly_together(run)
           ? std::string(
@@ -137,7 +177,7 @@ MaybeFinding scattered(const RunDigest& run, const StorageLimit&) {
                 "The file's layout is far from memory's. Exchange it between ranks (hint {}), or choose a layout in which "
                 "a rank's part is contiguous.",
                 collecting_hint(run, "enable"));
-  finding.weight = 0.6 * share_of(run.seconds(Phase::kWrite) + run.seconds(Phase::kRead), run.phase_seconds());
+  finding.weight = 0.6 * run.moving_share();
   return finding;
 }
 
@@ -168,11 +208,12 @@ MaybeFinding read_again(const RunDigest& run, const StorageLimit&) {
                                  bytes_text(static_cast<double>(bytes_asked_for(run, worst))),
                                  bytes_text(static_cast<double>(run.of_file(Counter::kMaxReadEnd, worst))));
   finding.advice = "Let each rank read its part once, or one rank read it and broadcast what all need.";
-  finding.weight = (1 - 1 / most) * share_of(run.seconds(Phase::kRead), run.phase_seconds());
+  finding.weight = (1 - 1 / most) * run.moving_share(trace::Direction::kRead);
   return finding;
 }
 
-constexpr Rule kRules[] = {{"small_requests", small_requests},
+constexpr Rule kRules[] = {{"element_by_element", element_by_element},
+                           {"small_requests", small_requests},
                            {"unaligned", unaligned},
                            {"random_order", random_order},
                            {"scattered", scattered},

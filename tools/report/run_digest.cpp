@@ -16,11 +16,16 @@ namespace stria::tool {
 namespace {
 
 using trace::Counter;
+using trace::Direction;
 using trace::Event;
 using trace::TraceFile;
 
 constexpr int kFirstPhaseCounter = static_cast<int>(Counter::kOpenNs);
 constexpr double kSecondsPerNs = 1e-9;
+
+Phase phase_of(Direction direction) {
+  return direction == Direction::kRead ? Phase::kRead : Phase::kWrite;
+}
 
 // The length of the union of intervals; sorts them.
 int64_t union_length(std::vector<std::pair<int64_t, int64_t>>& intervals) {
@@ -52,7 +57,6 @@ RunDigest::RunDigest(const TraceFile& trace)
       io_seconds_(trace.ranks.size(), 0.0) {
   add_counters();
   add_spans();
-  find_best_rate();
 }
 
 void RunDigest::add_counters() {
@@ -64,6 +68,7 @@ void RunDigest::add_counters() {
     }
     add_counters_of(set.rank, set.file, row);
   }
+  has_request_times_ = total(Counter::kReadRequestNs) + total(Counter::kWriteRequestNs) > 0;
   if (total(Counter::kBytesRead) + total(Counter::kBytesWritten) + total(Counter::kOpens) == 0) {
     for (const trace::CounterSet& set : counters_of_spans(trace_)) {
       CounterRow row{};
@@ -110,6 +115,7 @@ void RunDigest::add_spans() {
     of_rank[static_cast<size_t>(event.rank)].emplace_back(event.begin_ns, event.end_ns);
     has_engine_spans_ |= kind.layer == trace::Layer::kEngine;
     has_library_spans_ |= kind.layer == trace::Layer::kLibrary;
+    has_storage_spans_ |= kind.layer == trace::Layer::kStorage;
     if (!has_phases) {
       add_phases_of(event);
     }
@@ -129,7 +135,10 @@ void RunDigest::add_spans() {
 // a rank also waits between its phases, and for commits in the background.
 double RunDigest::seconds_of_counters(int rank) const {
   const auto& phases = phases_[static_cast<size_t>(rank)];
-  const double in_phases = std::accumulate(phases.begin(), phases.end(), 0.0);
+  double in_phases = std::accumulate(phases.begin(), phases.end(), 0.0);
+  for (const Direction direction : {Direction::kRead, Direction::kWrite}) {
+    in_phases += moving_seconds(direction, rank) - seconds(phase_of(direction), rank);
+  }
   if (has_engine_spans_) {
     return in_phases;
   }
@@ -147,11 +156,13 @@ void RunDigest::add_phases_of(const Event& event) {
 }
 
 void RunDigest::add_parts(const std::vector<bool>& in_io) {
-  if (has_engine_spans_ && dropped() == 0) {
+  const bool has_inner_spans = has_engine_spans_ || (has_storage_spans_ && has_request_times_);
+  if (has_inner_spans && dropped() == 0) {
     parts_ = parts_of_spans(trace_, in_io, parent_indices(trace_.events));
     return;
   }
-  if (phase_seconds() <= 0 || (!has_engine_spans_ && has_library_spans_)) {
+  const bool only_calls = phase_seconds() <= 0 && !trace_.events.empty();
+  if (only_calls || (!has_engine_spans_ && has_library_spans_)) {
     parts_ = parts_of_calls(trace_, in_io, parent_indices(trace_.events));
     return;
   }
@@ -161,30 +172,15 @@ void RunDigest::add_parts(const std::vector<bool>& in_io) {
     parts_[rank][std::string(kBackgroundWaitPart)] = known;
     for (size_t phase = 0; phase < kPhaseCount; ++phase) {
       parts_[rank][phase_name(static_cast<Phase>(phase))] = phases_[rank][phase];
-      known += phases_[rank][phase];
+    }
+    for (const Direction direction : {Direction::kRead, Direction::kWrite}) {
+      parts_[rank][phase_name(phase_of(direction))] = moving_seconds(direction, static_cast<int>(rank));
+    }
+    for (size_t phase = 0; phase < kPhaseCount; ++phase) {
+      known += parts_[rank][phase_name(static_cast<Phase>(phase))];
     }
     parts_[rank][std::string(kOutsidePart)] = std::max(0.0, io_seconds_[rank] - known);
   }
-}
-
-void RunDigest::find_best_rate() {
-  constexpr int kWindows = 200;
-  const double width = std::max(1e7, static_cast<double>(trace_.end_ns) / kWindows);
-  std::vector<double> bytes(static_cast<size_t>(static_cast<double>(trace_.end_ns) / width) + 1, 0.0);
-  for (const Event& event : trace_.events) {
-    if (trace_.kinds[event.kind].layer != trace::Layer::kStorage || event.bytes <= 0 || event.peer >= 0) {
-      continue;
-    }
-    const double length = std::max<double>(1, static_cast<double>(event.end_ns - event.begin_ns));
-    auto window = static_cast<size_t>(static_cast<double>(event.begin_ns) / width);
-    for (; window < bytes.size() && static_cast<double>(window) * width < static_cast<double>(event.end_ns); ++window) {
-      const double from = std::max(static_cast<double>(window) * width, static_cast<double>(event.begin_ns));
-      const double to = std::min(static_cast<double>(window + 1) * width, static_cast<double>(event.begin_ns) + length);
-      bytes[window] += static_cast<double>(event.bytes) * std::max(0.0, to - from) / length;
-    }
-  }
-  best_rate_ = *std::max_element(bytes.begin(), bytes.end()) / (width * kSecondsPerNs);
-  best_rate_window_ = width * kSecondsPerNs;
 }
 
 int64_t RunDigest::of_rank(Counter counter, int rank) const {
@@ -227,6 +223,29 @@ double RunDigest::phase_seconds() const {
     sum += seconds(static_cast<Phase>(phase));
   }
   return sum;
+}
+
+double RunDigest::moving_seconds(Direction direction, int rank) const {
+  const Counter requests = direction == Direction::kRead ? Counter::kReadRequestNs : Counter::kWriteRequestNs;
+  const int64_t background_ns = direction == Direction::kRead ? 0 : of_rank(Counter::kBackgroundNs, rank);
+  const double in_requests = static_cast<double>(of_rank(requests, rank) - background_ns) * kSecondsPerNs;
+  return std::max(seconds(phase_of(direction), rank), in_requests);
+}
+
+double RunDigest::moving_seconds(Direction direction) const {
+  double sum = 0;
+  for (int rank = 0; rank < ranks(); ++rank) {
+    sum += moving_seconds(direction, rank);
+  }
+  return sum;
+}
+
+double RunDigest::moving_share() const {
+  return time_share(moving_seconds(Direction::kRead) + moving_seconds(Direction::kWrite), io_seconds());
+}
+
+double RunDigest::moving_share(Direction direction) const {
+  return time_share(moving_seconds(direction), io_seconds());
 }
 
 double RunDigest::waiting_seconds() const {
@@ -328,6 +347,26 @@ int64_t RunDigest::dropped() const {
     sum += rank.dropped;
   }
   return sum;
+}
+
+RunDigest::Detail RunDigest::detail() const {
+  if (has_storage_spans_ && has_request_times_) {
+    return Detail::kRequests;
+  }
+  return fact_of(*this, kImportedFrom).empty() ? Detail::kCalls : Detail::kImported;
+}
+
+int RunDigest::file_of_most(Counter one, Counter other) const {
+  int most = -1;
+  int64_t most_counted = 0;
+  for (int file : files_) {
+    const int64_t counted = of_file(one, file) + of_file(other, file);
+    if (counted > most_counted) {
+      most = file;
+      most_counted = counted;
+    }
+  }
+  return most;
 }
 
 }  // namespace stria::tool

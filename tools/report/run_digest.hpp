@@ -18,9 +18,13 @@
 #include "report/time_parts.hpp"
 #include "stria/phases.hpp"
 #include "trace/counters/counters.hpp"
+#include "trace/counters/file_counters.hpp"
 #include "trace/format/trace_file.hpp"
 
 namespace stria::tool {
+
+/// The key of the fact that tells which program's log a trace was made of.
+inline constexpr const char* kImportedFrom = "imported from";
 
 using CounterRow = std::array<int64_t, trace::kCounterCount>;
 
@@ -56,8 +60,14 @@ class RunDigest {
   /// Seconds in a phase, summed over the ranks.
   double seconds(Phase phase) const;
   double seconds(Phase phase, int rank) const;
-  /// The same for all phases together.
-  double phase_seconds() const;
+  /// Seconds in which a rank, or all ranks together, wrote or read: in the phases of these names,
+  /// or, where that is longer, in requests to the storage. Independent calls of MPI-IO have no
+  /// phases. What the background wrote is not among them.
+  double moving_seconds(trace::Direction direction, int rank) const;
+  double moving_seconds(trace::Direction direction) const;
+  /// The seconds of writing and reading as a share of the time in I/O; at most 1.
+  double moving_share() const;
+  double moving_share(trace::Direction direction) const;
   /// Seconds in which ranks stood still for other ranks, for turns or for a request of their own,
   /// within phases and between them, summed over the ranks. Waits for commits in the background are
   /// not among them.
@@ -90,11 +100,16 @@ class RunDigest {
   /// The bytes that the application put or got, or those that the storage moved where the former
   /// were not counted.
   int64_t useful_bytes() const;
-  /// The best rate, in bytes per second, that storage requests reached over `window_seconds`; 0
-  /// without such spans.
-  double best_rate() const { return best_rate_; }
-  double best_rate_window_seconds() const { return best_rate_window_; }
   int64_t dropped() const;
+  /// What the trace knows of the inside of a call.
+  enum class Detail {
+    kCalls,     ///< nothing, or the engine's phases
+    kRequests,  ///< each request to the storage: STRIA_TRACE=full
+    kImported,  ///< as much as the log of another program told
+  };
+  Detail detail() const;
+  /// The file with the largest sum of two counters, as of reading and writing; -1 where all are 0.
+  int file_of_most(trace::Counter one, trace::Counter other) const;
 
  private:
   void add_counters();
@@ -103,7 +118,7 @@ class RunDigest {
   double seconds_of_counters(int rank) const;
   void add_parts(const std::vector<bool>& in_io);
   void add_phases_of(const trace::Event& event);
-  void find_best_rate();
+  double phase_seconds() const;
 
   const trace::TraceFile& trace_;
   CounterRow total_{};
@@ -115,10 +130,10 @@ class RunDigest {
   std::vector<double> io_seconds_;                       ///< by rank
   double io_wall_seconds_ = 0;
   bool has_engine_spans_ = false;
+  bool has_request_times_ = false;  ///< the counters are Stria's own, and no import
+  bool has_storage_spans_ = false;
   bool has_library_spans_ = false;
   std::vector<PartSeconds> parts_;  ///< by rank
-  double best_rate_ = 0;
-  double best_rate_window_ = 0;
 };
 
 }  // namespace stria::tool

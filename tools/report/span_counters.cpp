@@ -35,6 +35,7 @@ class RowBuilder {
     add(either(moves, Counter::kBytesRead, Counter::kBytesWritten), event.bytes);
     add(static_cast<Counter>(static_cast<int>(sizes) + trace::size_bin(piece_bytes)), pieces);
     raise(either(moves, Counter::kMaxPiecesOfRead, Counter::kMaxPiecesOfWrite), pieces);
+    add(either(moves, Counter::kReadRequestNs, Counter::kWriteRequestNs), event.end_ns - event.begin_ns);
     sizes_[piece_bytes] += pieces;
     int64_t& last_end = last_end_[moves == Moves::kRead];
     if (event.offset < 0 || event.offset >= last_end) {

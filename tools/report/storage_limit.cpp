@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -20,8 +22,8 @@ namespace stria::tool {
 namespace {
 
 constexpr size_t kChunkBytes = size_t{8} << 20;
-constexpr int64_t kMostBytes = int64_t{512} << 20;
-constexpr double kMostSeconds = 1;
+constexpr int64_t kMostBytes = int64_t{256} << 20;
+constexpr double kMostSeconds = 0.5;
 constexpr int kMostWriters = 64;  // in one probe, which runs on one node
 
 // Data that no file system can compress.
@@ -80,7 +82,7 @@ struct Writer {
 }  // namespace
 
 StorageLimit given_limit(double mb_per_second) {
-  return {.bytes_per_second = mb_per_second * 1e6, .source = "as given", .is_measured = true};
+  return {.bytes_per_second = mb_per_second * 1e6, .source = "as given"};
 }
 
 Result<StorageLimit> probe_limit(const std::string& directory, bool durable, int writer_count) {
@@ -115,17 +117,23 @@ Result<StorageLimit> probe_limit(const std::string& directory, bool durable, int
   return StorageLimit{static_cast<double>(bytes) / seconds,
                       fmt::format("which {} wrote to {} in a probe of {}{}", who,
                                   std::filesystem::absolute(directory).lexically_normal().string(),
-                                  bytes_text(static_cast<double>(bytes)), durable ? " and a sync" : " without sync"),
-                      true};
+                                  bytes_text(static_cast<double>(bytes)), durable ? " and a sync" : " without sync")};
 }
 
-StorageLimit limit_of(const RunDigest& run) {
-  if (run.best_rate() <= 0) {
-    return {};
+std::string directory_to_probe(const RunDigest& run) {
+  std::array<char, HOST_NAME_MAX + 1> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  const std::vector<trace::RankInfo>& ranks = run.trace().ranks;
+  if (std::none_of(ranks.begin(), ranks.end(), [&](const trace::RankInfo& rank) { return rank.host == host.data(); })) {
+    return "";
   }
-  return {run.best_rate(),
-          fmt::format("the best that this run's own requests reached, over {}", seconds_text(run.best_rate_window_seconds())),
-          false};
+  const int most = run.file_of_most(trace::Counter::kBytesWritten, trace::Counter::kBytesRead);
+  if (most < 0) {
+    return "";
+  }
+  const std::filesystem::path path = run.trace().files[static_cast<size_t>(most)];
+  const std::string directory = path.parent_path().string();
+  return path.is_absolute() && ::access(directory.c_str(), W_OK | X_OK) == 0 ? directory : "";
 }
 
 }  // namespace stria::tool

@@ -6,6 +6,9 @@ namespace stria::tool {
 
 namespace {
 
+// Below this, sizes are told to the byte: pieces are often powers of two.
+constexpr double kWholeBytes = 100'000;
+
 // A number in about three significant digits.
 std::string digits(double value) {
   return value >= 100  ? fmt::format("{:.0f}", value)
@@ -21,6 +24,9 @@ std::string percent_text(double share) {
 
 std::string bytes_text(double bytes) {
   static constexpr std::array<const char*, 6> kUnits = {"B", "kB", "MB", "GB", "TB", "PB"};
+  if (bytes < kWholeBytes && bytes == static_cast<double>(static_cast<int64_t>(bytes))) {
+    return fmt::format("{} B", count_text(static_cast<int64_t>(bytes)));
+  }
   size_t unit = 0;
   while (bytes >= 1000 && unit + 1 < kUnits.size()) {
     bytes /= 1000;
@@ -50,6 +56,10 @@ std::string count_text(int64_t count) {
     text.insert(static_cast<size_t>(at), ",");
   }
   return text;
+}
+
+std::string counted_text(int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count_text(count), noun, count == 1 ? "" : "s");
 }
 
 std::string fact_of(const RunDigest& run, const std::string& key) {

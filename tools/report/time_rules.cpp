@@ -29,8 +29,9 @@ MaybeFinding packing(const RunDigest& run, const StorageLimit&) {
       "{} of the time in I/O is packing: moving values between the program's arrays and the buffers that are "
       "written or read.",
       percent_text(share));
-  finding.evidence = fmt::format("{} of {} in I/O, summed over {} ranks; {} puts and gets in {} commits", seconds_text(seconds),
-                                 seconds_text(run.breakdown_seconds()), run.ranks(), count_text(calls), count_text(commits));
+  finding.evidence = fmt::format("{} of {} in I/O, summed over {}; {} puts and gets in {}", seconds_text(seconds),
+                                 seconds_text(run.breakdown_seconds()), counted_text(run.ranks(), "rank"), count_text(calls),
+                                 counted_text(commits, "commit"));
   finding.advice =
       commits > 0 && puts < kFewPutsACommit
           ? fmt::format(
@@ -73,9 +74,10 @@ MaybeFinding metadata(const RunDigest& run, const StorageLimit&) {
   finding.text =
       fmt::format("{} of the time in I/O goes into opening files and into metadata, not into data.", percent_text(share));
   finding.evidence =
-      fmt::format("{} opening and {} in metadata, of {}; {} opens of {} files, {} of data",  //
+      fmt::format("{} opening and {} in metadata, of {}; {} of {}, {} of data",  //
                   seconds_text(run.part("open")), seconds_text(run.part("metadata")), seconds_text(run.breakdown_seconds()),
-                  count_text(opens), run.files().size(), bytes_text(static_cast<double>(run.useful_bytes())));
+                  counted_text(opens, "open"), counted_text(static_cast<int64_t>(run.files().size()), "file"),
+                  bytes_text(static_cast<double>(run.useful_bytes())));
   finding.advice =
       "Make fewer and larger files and datasets: many attributes and tiny datasets cost a round trip each. Keep "
       "files open instead of opening them for every output.";

@@ -58,6 +58,19 @@ double seconds_together(const RunDigest& run) {
                      : std::max(run.part("exchange"), std::min(run.waiting_seconds(), run.breakdown_seconds()));
 }
 
+// What shortens the work for which all other ranks wait. One rank alone syncs and writes metadata,
+// so that sharing helps only with the rest.
+const char* advice_to_shorten(std::string_view part) {
+  if (part == "sync") {
+    return "it waits until the data are safe on the storage. Commit less often, make only every n-th output durable, or "
+           "commit in the background (commit_async()).";
+  }
+  if (part == "metadata" || part == "open" || part == "commit") {
+    return "it makes files and writes what describes them. Make fewer and larger files and datasets, with fewer attributes.";
+  }
+  return "share its work (more aggregators, hint cb_nodes, or an even decomposition).";
+}
+
 MaybeFinding waiting(const RunDigest& run, const StorageLimit&) {
   const double seconds = waiting_seconds(run);
   const double share = time_share(seconds, run.breakdown_seconds());
@@ -81,8 +94,7 @@ MaybeFinding waiting(const RunDigest& run, const StorageLimit&) {
                                     seconds_text(meanwhile.seconds), meanwhile.name);
   }
   if (waiting_seconds(run, shortest) < kAlike * waiting_seconds(run, longest)) {
-    finding.advice = fmt::format(
-        "The others wait for rank {}: share its work (more aggregators, hint cb_nodes, or an even decomposition).", shortest);
+    finding.advice = fmt::format("The others wait for rank {}: {}", shortest, advice_to_shorten(meanwhile.name));
   } else {
     finding.advice =
         "All ranks wait about alike: they are kept from running (more ranks than cores), or every commit costs several "

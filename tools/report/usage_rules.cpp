@@ -25,10 +25,11 @@ MaybeFinding many_opens(const RunDigest& run, const StorageLimit&) {
   }
   Finding finding;
   finding.text = fmt::format("Each rank opens each of its files {:.0f} times.", a_pair);
-  finding.evidence = fmt::format("{} opens of {} files by {} ranks, {} in opening", count_text(opens), run.files().size(),
-                                 run.ranks(), seconds_text(run.seconds(Phase::kOpen)));
+  finding.evidence = fmt::format("{} of {} by {}, {} in opening", counted_text(opens, "open"),
+                                 counted_text(static_cast<int64_t>(run.files().size()), "file"),
+                                 counted_text(run.ranks(), "rank"), seconds_text(run.seconds(Phase::kOpen)));
   finding.advice = "Open a file once, keep it open, and close it at the end: every open asks the metadata server.";
-  finding.weight = share_of(run.seconds(Phase::kOpen), run.phase_seconds());
+  finding.weight = time_share(run.seconds(Phase::kOpen), run.io_seconds());
   return finding;
 }
 
@@ -40,10 +41,10 @@ MaybeFinding small_files(const RunDigest& run, const StorageLimit&) {
   }
   Finding finding;
   finding.text = fmt::format("The run uses {} files of {} on average.", run.files().size(), bytes_text(bytes / files));
-  finding.evidence = fmt::format("{} in {} files by {} ranks; {} opening files", bytes_text(bytes), run.files().size(),
-                                 run.ranks(), seconds_text(run.seconds(Phase::kOpen)));
+  finding.evidence = fmt::format("{} in {} files by {}; {} opening files", bytes_text(bytes), run.files().size(),
+                                 counted_text(run.ranks(), "rank"), seconds_text(run.seconds(Phase::kOpen)));
   finding.advice = "Let all ranks share one file: a commit of all of them costs the storage one file and a few large requests.";
-  finding.weight = share_of(run.seconds(Phase::kOpen) + run.seconds(Phase::kMetadata), run.phase_seconds());
+  finding.weight = time_share(run.seconds(Phase::kOpen) + run.seconds(Phase::kMetadata), run.io_seconds());
   return finding;
 }
 
@@ -87,9 +88,9 @@ MaybeFinding collective_given_up(const RunDigest& run, const StorageLimit&) {
   }
   const bool conversion = list.find("conversion") != std::string::npos;
   Finding finding;
-  finding.text = fmt::format("{} made HDF5 give up collective I/O in {} {}, on {} {}.",
-                             conversion ? "A conversion of types" : "A property of the call", files.size(),
-                             files.size() == 1 ? "file" : "files", ranks.size(), ranks.size() == 1 ? "rank" : "ranks");
+  finding.text = fmt::format(
+      "{} made HDF5 give up collective I/O in {}, on {}.", conversion ? "A conversion of types" : "A property of the call",
+      counted_text(static_cast<int64_t>(files.size()), "file"), counted_text(static_cast<int64_t>(ranks.size()), "rank"));
   finding.evidence = fmt::format("HDF5 says: {}; the run made {} write requests of {} on average", list,
                                  count_text(run.total(Counter::kWriteRequests)),
                                  bytes_text(share_of(static_cast<double>(run.total(Counter::kBytesWritten)),
@@ -117,8 +118,8 @@ MaybeFinding hint_problems(const RunDigest& run, const StorageLimit&) {
     list += (list.empty() ? "" : "; ") + warning;
   }
   Finding finding;
-  finding.text = fmt::format("{} {} given in hints had no effect as given.", warnings.size(),
-                             warnings.size() == 1 ? "setting" : "settings");
+  finding.text =
+      fmt::format("{} given in hints had no effect as given.", counted_text(static_cast<int64_t>(warnings.size()), "setting"));
   finding.evidence = list;
   finding.advice = "Correct the names and values; docs/hints.md lists them. The table of files shows the hints in effect.";
   finding.weight = 0.05;

@@ -40,6 +40,7 @@ SECTIONS = {
     "Design": [
         "docs/design.md",
         "docs/performance.md",
+        "docs/checked.md",
         "docs/ross_discovery.md",
         "src/README.md",
     ],

@@ -144,13 +144,24 @@ void write_text(Ranks& ranks, const std::string& path, const std::string& text) 
   on_root(ranks, [&] { write_file(path, std::ios::trunc, text); });
 }
 
+// A reader of a pipe would take a file that is opened and closed for all that comes. A link may
+// lead to a file that isn't there yet: the link stays.
 void check_writable(Ranks& ranks, const std::string& path) {
   on_root(ranks, [&] {
     std::error_code ignored;
-    bool was_there = std::filesystem::exists(path, ignored);
+    const auto kind = std::filesystem::status(path, ignored).type();
+    if (kind == std::filesystem::file_type::directory) {
+      Status::from_errno(EISDIR, fmt::format("write '{}'", path)).throw_if_error();
+    }
+    if (kind != std::filesystem::file_type::not_found && kind != std::filesystem::file_type::regular) {
+      if (access(path.c_str(), W_OK) != 0) {
+        Status::from_errno(errno, fmt::format("write '{}'", path)).throw_if_error();
+      }
+      return;
+    }
     write_file(path, std::ios::app, "");
-    if (!was_there) {
-      std::filesystem::remove(path, ignored);
+    if (kind == std::filesystem::file_type::not_found) {
+      std::filesystem::remove(std::filesystem::canonical(path, ignored), ignored);
     }
   });
 }

@@ -166,7 +166,8 @@ json describe(File& file) {
   json description = {{"file", file.path()},
                       {"format", shown_format(file.format())},
                       {"bytes", file.report().file_bytes},
-                      {"checksums", file.has_checksums()}};
+                      {"checksums", file.has_checksums()},
+                      {"notes", file.hint_warnings()}};
   for (const std::string& path : file.datasets()) {
     description["datasets"].push_back(dataset_json(file, path));
   }
@@ -292,6 +293,9 @@ std::string text_of(const json& description) {
   }
   for (const json& group : description.value("groups", json::array())) {
     text += fmt::format("  group {}\n{}", group["path"].get<std::string>(), attributes_text(group["attributes"]));
+  }
+  for (const auto& note : description["notes"].get<std::vector<std::string>>()) {
+    text += fmt::format("  note: {}\n", note);
   }
   return text + datasets_text(description.value("datasets", json::array()));
 }

@@ -193,7 +193,9 @@ void report_sedov(MPI_Comm comm, const SedovArguments& arguments, SedovRun& run,
   print(comm, files_table(files, run_seconds));
   if (!arguments.json_path.empty()) {
     write_text(comm, arguments.json_path,
-               report_json(comm, arguments, run, files, std::move(physics), run_seconds).dump(2) + "\n");
+               report_json(comm, arguments, run, files, std::move(physics), run_seconds)
+                       .dump(2, ' ', false, json::error_handler_t::replace) +
+                   "\n");
   }
 }
 

@@ -1,13 +1,15 @@
 // stria trace report: what a run's I/O cost, why, and what to change.
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include "command.hpp"
 #include "report/report_page.hpp"
 #include "report/rule.hpp"
 #include "report/storage_limit.hpp"
+#include "report/terminal.hpp"
 
 namespace stria::tool {
 
@@ -18,6 +20,7 @@ struct Options {
   std::string output;
   std::string json;
   std::string probe;
+  bool probes = true;  ///< where no directory is given, too
   double limit_mb = 0;
 };
 
@@ -25,17 +28,23 @@ struct Texts {
   std::string page;
   std::string json;
   std::string said;
-  int64_t findings = 0;
 };
 
 StorageLimit limit_for(const RunDigest& run, const Options& options) {
   if (options.limit_mb > 0) {
     return given_limit(options.limit_mb);
   }
+  const bool durable = run.total(trace::Counter::kSyncs) > 0;
   if (!options.probe.empty()) {
-    return probe_limit(options.probe, run.total(trace::Counter::kSyncs) > 0, run.writers()).value();
+    return probe_limit(options.probe, durable, run.writers()).value();
   }
-  return limit_of(run);
+  // Where the user has not asked for a probe, one that fails only leaves the limit unknown.
+  const std::string directory = options.probes ? directory_to_probe(run) : "";
+  if (directory.empty()) {
+    return {};
+  }
+  auto probed = probe_limit(directory, durable, run.writers());
+  return probed.ok() ? *std::move(probed) : StorageLimit();
 }
 
 Texts make(const Options& options) {
@@ -43,12 +52,13 @@ Texts make(const Options& options) {
   const RunDigest run(trace);
   const StorageLimit limit = limit_for(run, options);
   const std::vector<Finding> findings = find(run, limit);
-  const auto count = std::count_if(findings.begin(), findings.end(), [](const Finding& finding) { return !finding.is_remark; });
   std::string said = headline(run, limit) + "\n";
   if (limit.bytes_per_second > 0) {
     said += fmt::format("Data moved at {}; the limit is {}.\n", rate_text(run.useful_rate()), limit_text(limit));
   }
-  return {report_page(run, limit, findings), report_json(run, limit, findings), said, count};
+  const bool coloured = ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  said += terminal_text(findings, run, coloured);
+  return {report_page(run, limit, findings), report_json(run, limit, findings), said};
 }
 
 int run(Ranks& ranks, const Options& options) {
@@ -63,8 +73,7 @@ int run(Ranks& ranks, const Options& options) {
   if (!options.json.empty()) {
     write_text(ranks, options.json, texts.json);
   }
-  print(ranks, fmt::format("{}{}: the report, with {} {}; open it in a browser\n", texts.said, output, texts.findings,
-                           texts.findings == 1 ? "finding" : "findings"));
+  print(ranks, fmt::format("{}{}: the report; open it in a browser\n", texts.said, output));
   return kDone;
 }
 
@@ -79,8 +88,12 @@ void add_trace_report(CLI::App& trace, Action& action) {
   command->add_option("--json", options->json, "also write the numbers and findings for programs")->check(not_empty());
   CLI::Option* limit = command->add_option("--limit", options->limit_mb, "what the storage can do at best, in MB/s");
   limit->check(CLI::PositiveNumber);
-  command->add_option("--probe", options->probe, "measure that now, by writing to this directory for a second")
-      ->excludes(limit);
+  CLI::Option* probe =
+      command->add_option("--probe", options->probe,
+                          "measure that now, by writing to this directory for half a second (default: that of the run's "
+                          "largest file, where it is here)");
+  probe->excludes(limit);
+  command->add_flag("!--no-probe", options->probes, "measure nothing")->excludes(probe);
   command->callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *options); }; });
 }
 

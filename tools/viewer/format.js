@@ -8,7 +8,7 @@ const kTimeUnits = [
   { name: "µs", ns: 1e3 },
   { name: "ns", ns: 1 },
 ];
-const kByteUnits = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+const kByteUnits = ["B", "kB", "MB", "GB", "TB", "PB"];
 
 // Three significant digits, no exponent, no trailing zeros after the point.
 export function digits(value) {
@@ -40,8 +40,8 @@ export function moment(ns) {
 export function bytes(value) {
   let unit = 0;
   let size = value;
-  while (size >= 1024 && unit < kByteUnits.length - 1) {
-    size /= 1024;
+  while (size >= 1000 && unit < kByteUnits.length - 1) {
+    size /= 1000;
     ++unit;
   }
   return `${digits(size)} ${kByteUnits[unit]}`;

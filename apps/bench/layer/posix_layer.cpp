@@ -164,6 +164,7 @@ class PosixLayer : public Layer {
   std::unique_ptr<storage::File> open(const Job& job, int index, bool writes) {
     const std::string path = path_of(options_, job, index);
     storage::OpenOptions options;
+    options.plain_only = writes;  // the name is the benchmark's own
     if (!writes || job.workload.is_file_a_rank) {
       options.mode = writes ? storage::OpenOptions::Mode::kCreate : storage::OpenOptions::Mode::kRead;
       return driver_->open(path, options).value();

@@ -145,7 +145,7 @@ Status check_variables(File& file, const FlashHeader& header) {
       return Status(ErrorCode::kFormat,
                     fmt::format("'{}' is not a complete FLASH file: the variable '{}' is missing", file.path(), name));
     }
-    const auto& dims = file.dataset(path).dims();
+    const std::vector<int64_t> dims = file.dataset(path).dims();
     if (dims.size() != (header.experimental ? 5u : 4u) || dims[0] != header.global_count) {
       return Status(ErrorCode::kFormat, fmt::format("'{}': the variable '{}' doesn't have a row for each of {} blocks",
                                                     file.path(), name, header.global_count));
@@ -312,7 +312,7 @@ Result<StoredVariable> find_variable(const File& file, const FlashHeader& header
     return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' has no variable '{}'; its variables are {}", file.path(), name,
                                                            fmt::join(header.names, " ")));
   }
-  const std::vector<int64_t>& dims = file.dataset(path).dims();
+  const std::vector<int64_t> dims = file.dataset(path).dims();
   StoredVariable variable{std::move(path), {std::vector<int64_t>(dims.size(), 0), dims}};
   if (header.experimental) {
     const int64_t index = found - header.names.begin();

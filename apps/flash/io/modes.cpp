@@ -1,7 +1,9 @@
 #include "io/modes.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
+#include <system_error>
 
 #include "agree.hpp"
 #include "format/flash_file.hpp"
@@ -349,8 +351,10 @@ IoArrays::IoArrays(MPI_Comm communicator, const IoOptions& run_options)
 
 void IoArrays::remove_file(const std::string& path) const {
   if (rank == 0) {
+    std::error_code none;
+    const bool is_link = std::filesystem::is_symlink(path, none);  // which stays
     try {
-      stria::remove_file(path);
+      stria::remove_file(is_link ? std::filesystem::canonical(path, none).string() : path);
     } catch (const Error&) {
       // The next round replaces it.
     }

@@ -34,6 +34,8 @@ std::map<int, std::string>& last_words() {
 // Makes one more reference to the handler, because the program may free it. MPI counts a reference
 // when a file of its own has the handler.
 MPI_Errhandler reference_to(MPI_Errhandler handle) {
+  static std::mutex mutex;  // the handler of MPI_FILE_NULL is the process's
+  const std::lock_guard lock(mutex);
   MPI_Errhandler previous = MPI_ERRHANDLER_NULL;
   MPI_Errhandler made = MPI_ERRHANDLER_NULL;
   STRIA_MPIIO_REAL(File_get_errhandler)(MPI_FILE_NULL, &previous);

@@ -24,8 +24,8 @@ Outcome OpenStorage::choose_driver(const std::string& name, int rank) {
   return {};
 }
 
-Outcome OpenStorage::open_as(const storage::OpenOptions& options) {
-  auto opened = driver_->open(path_, options);
+Outcome OpenStorage::open_as(const std::string& path, const storage::OpenOptions& options) {
+  auto opened = driver_->open(path, options);
   STRIA_MPIIO_RETURN_IF_ERROR(opened.status());
   handle_ = for_all_nodes(std::move(*opened));
   return {};
@@ -36,7 +36,7 @@ Outcome OpenStorage::open(uint64_t expected_number) {
   options.mode = mode_.storage_mode();
   options.sole_writer = sole_writer_;
   options.expected_number = expected_number;
-  return open_as(options);
+  return open_as(path_, options);
 }
 
 Outcome OpenStorage::open_or_create(const storage::Striping& striping) {
@@ -45,14 +45,15 @@ Outcome OpenStorage::open_or_create(const storage::Striping& striping) {
   made.sole_writer = sole_writer_;
   made.striping = striping;
   if (mode_.must_create()) {
-    return open_as(made);
+    return open_as(path_, made);
   }
   Outcome outcome = open();
   for (int attempt = 0; attempt < 10 && mode_.creates(); ++attempt) {
     if (outcome.error_class() != MPI_ERR_NO_SUCH_FILE) {
       return outcome;
     }
-    outcome = open_as(made);
+    // A link to a file that is still to come is followed, as open() does.
+    outcome = open_as(driver_->follow_links(path_), made);
     if (outcome.error_class() != MPI_ERR_FILE_EXISTS) {
       return outcome;
     }

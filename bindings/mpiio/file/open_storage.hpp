@@ -54,7 +54,7 @@ class OpenStorage {
   Outcome remove_name();
 
  private:
-  Outcome open_as(const storage::OpenOptions& options);
+  Outcome open_as(const std::string& path, const storage::OpenOptions& options);
   /// Wraps what the driver opened, so that nodes see each other's bytes.
   std::unique_ptr<storage::File> for_all_nodes(std::unique_ptr<storage::File> opened) const;
 

@@ -49,10 +49,10 @@ int forget_pool(MPI_Comm, int, void* value, void*) {
   {
     std::lock_guard lock(pools().mutex);
     pools().all.remove(pool);
-  }
-  for (Pool::Place& place : pool->places) {
-    if (place.channel != nullptr) {
-      place.channel->taken = nullptr;  // an open file may still hold it
+    for (Pool::Place& place : pool->places) {
+      if (place.channel != nullptr) {
+        place.channel->taken = nullptr;  // an open file may still hold it
+      }
     }
   }
   delete pool;

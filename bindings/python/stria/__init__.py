@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import _whole, errors, trace
 from ._attributes import Attributes, Reference, Unreadable
+from ._dataset import Dataset
 from ._elements import Elements
-from ._file import Commit, Dataset, File
+from ._file import Commit, File
 from ._library import library_for
 from ._options import DatasetOptions
 from ._whole import DistributedArray
@@ -72,7 +73,9 @@ def create(
     format: "str | None" = None,
     hints: "Mapping[str, Any] | None" = None,
 ) -> File:
-    """Begins a new file. Until its commit a file of that name stays as it was.
+    """Begins a new file. Until its commit a file of that name stays as it was. A link is followed,
+    also to a file that is still to come; a file that is replaced hands on its mode, group, access
+    list and extended attributes. InvalidArgumentError for what is no file, such as a pipe.
 
     `sync`: survive a power loss. `checksums`: of every row, for verify(). `track_order`: keep
     the order in which objects and attributes are made. `format`: "hdf5",
@@ -83,9 +86,9 @@ def create(
     options = {**(hints or {}), "sync": sync, "checksums": checksums, "track_order": track_order}
     if format is not None:
         options["format"] = format
-    with of_file(os.fspath(path)):
-        handle = library.create(number, os.fspath(path), {str(k): _text(v) for k, v in options.items()})
-    return File(library, handle, os.fspath(path), writing=True)
+    with of_file(os.fsdecode(path)):
+        handle = library.create(number, os.fsdecode(path), {str(k): _text(v) for k, v in options.items()})
+    return File(library, handle, os.fsdecode(path), writing=True)
 
 
 def open(  # noqa: A001 - as gzip, bz2 and h5py have it
@@ -95,9 +98,9 @@ def open(  # noqa: A001 - as gzip, bz2 and h5py have it
     Collective over `comm`."""
     library, number = library_for(comm)
     options = {**(hints or {}), "verify": verify}
-    with of_file(os.fspath(path)):
-        handle = library.open(number, os.fspath(path), {str(k): _text(v) for k, v in options.items()})
-    return File(library, handle, os.fspath(path), writing=False)
+    with of_file(os.fsdecode(path)):
+        handle = library.open(number, os.fsdecode(path), {str(k): _text(v) for k, v in options.items()})
+    return File(library, handle, os.fsdecode(path), writing=False)
 
 
 def append(
@@ -108,9 +111,9 @@ def append(
     once. Collective over `comm`."""
     library, number = library_for(comm)
     options = {**(hints or {}), "sync": sync}
-    with of_file(os.fspath(path)):
-        handle = library.append(number, os.fspath(path), {str(k): _text(v) for k, v in options.items()})
-    return File(library, handle, os.fspath(path), writing=True)
+    with of_file(os.fsdecode(path)):
+        handle = library.append(number, os.fsdecode(path), {str(k): _text(v) for k, v in options.items()})
+    return File(library, handle, os.fsdecode(path), writing=True)
 
 
 def write(
@@ -185,16 +188,17 @@ def drain_staged(place: "str | os.PathLike[str]") -> list[str]:
     """Brings whole files to their own place that a killed program has left where the hint
     `stria_staging` was `place`, and removes what isn't whole; never what a live program works on.
     Returns their paths. One process calls it."""
-    with of_file(os.fspath(place)):
-        return library_for(None)[0].drain_staged(os.fspath(place))
+    with of_file(os.fsdecode(place)):
+        return library_for(None)[0].drain_staged(os.fsdecode(place))
 
 
 def remove_abandoned(directory: "str | os.PathLike[str]", prefix: str) -> list[str]:
     """Removes files that a killed program left in `directory` under their temporary names, where
-    the name begins with `prefix`; never one that a live program still writes. Returns their paths.
+    the name begins with `prefix`; never one that a live program still writes, nor another user's.
+    Where such a name is a link, it looks beside the file to which that leads. Returns their paths.
     One process calls it."""
-    with of_file(os.fspath(directory)):
-        return library_for(None)[0].remove_abandoned(os.fspath(directory), prefix)
+    with of_file(os.fsdecode(directory)):
+        return library_for(None)[0].remove_abandoned(os.fsdecode(directory), prefix)
 
 
 def hint_problems(hints: "Mapping[str, Any]") -> list[str]:
@@ -204,20 +208,20 @@ def hint_problems(hints: "Mapping[str, Any]") -> list[str]:
 
 def path_exists(path: "str | os.PathLike[str]") -> bool:
     """Whether a file or directory has the name, here or in a store (stria://, rados://)."""
-    with of_file(os.fspath(path)):
-        return library_for(None)[0].path_exists(os.fspath(path))
+    with of_file(os.fsdecode(path)):
+        return library_for(None)[0].path_exists(os.fsdecode(path))
 
 
 def list_directory(directory: "str | os.PathLike[str]") -> list[str]:
     """The names in a directory, here or in a store, sorted."""
-    with of_file(os.fspath(directory)):
-        return library_for(None)[0].list_directory(os.fspath(directory))
+    with of_file(os.fsdecode(directory)):
+        return library_for(None)[0].list_directory(os.fsdecode(directory))
 
 
 def remove_file(path: "str | os.PathLike[str]") -> None:
     """Removes a file, here or in a store."""
-    with of_file(os.fspath(path)):
-        library_for(None)[0].remove_file(os.fspath(path))
+    with of_file(os.fsdecode(path)):
+        library_for(None)[0].remove_file(os.fsdecode(path))
 
 
 __version__ = library_for(None)[0].version()

@@ -1,6 +1,7 @@
 """python -m stria inspect|verify FILE...: where the package is, but not the command stria."""
 
 import argparse
+import io
 import sys
 
 import stria
@@ -39,6 +40,9 @@ def main(words: "list[str] | None" = None) -> int:
         command.add_argument("file", nargs="+")
         command.set_defaults(call=call)
     arguments = parser.parse_args(words)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="surrogateescape")  # names needn't be UTF-8
     worst = 0
     for path in arguments.file:
         try:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._numbers import HALF, array_of, as_numbers
-from ._strings import texts_of
+from ._strings import array_of_texts, texts_of
 from .errors import CorruptedError, FormatError, NotFoundError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Attributes:
             paths = [v.name if isinstance(v, Named) else str(v) for v in ([value] if one else value)]
             handle.set_references(self._path, name, paths, not one)
             return
-        array = np.asarray(value)
+        array = array_of_texts(value)
         if array.ndim > 1 and array.dtype.kind not in "iuf":
             raise UnsupportedError(f"attribute '{name}' of '{self._path}': a list has one dimension, not {array.ndim}")
         if array.dtype.kind in "USO":

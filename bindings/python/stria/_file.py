@@ -6,269 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from ._attributes import Attributes, Named
-from ._described import Described
-from ._elements import Elements
+from ._attributes import Attributes
+from ._dataset import Dataset
 from ._numbers import (
-    EXACT,
-    HALF,
     MEANINGS,
-    MEANT_BY_NAME,
     array_of,
-    as_numbers,
     element_of,
-    has_strides_of_elements,
+    is_private,
     lengths_of,
-    target_of,
 )
-from ._options import compress_text, fill_text
-from ._rows import rows_of
-from ._selection import Selection, box_of, many_runs, select, sorted_by_list, sorted_once
-from ._strings import texts_of
-from ._tables import ELEMENTS, as_rows, as_strings, as_table, columns_of, dtype_of, from_table, packed
-from .errors import InvalidArgumentError, NotFoundError, UnsupportedError, of_file
-
-
-class Dataset(Named, Described):
-    """A dataset of an open file.
-
-    `d[index] = array` records a write, of a file that is being written; the array is kept, and must
-    not change until flush() or commit(). `d[index]` reads at once, and is collective: all ranks of
-    the file's communicator do it in the same order, each with an index of its own, perhaps an empty
-    one. get() records a read. Indices are NumPy's: integers, slices with any step, Ellipsis, and
-    one list of integers or mask of booleans; InvalidIndexError is an IndexError. `for row in d`
-    reads many rows at a time; it is collective too, so that all ranks go on to the same row.
-
-    Elements are numbers, or records where the dtype of create_dataset() has fields: numbers, and
-    strings of bytes, which are one behind the other in the file. append_rows() gives rows to
-    datasets of strings of a fixed length, too.
-    """
-
-    def __init__(self, file: "File", handle: Any, path: str) -> None:
-        self._file = file
-        self._handle = handle
-        self.name = path
-        kind = handle.type_name.removesuffix(" big-endian")
-        self._has_records = kind.startswith("record")
-        # None: records of an opened file, whose fields only rank 0 knows.
-        self._dtype: Any = MEANT_BY_NAME.get(kind) or np.dtype(ELEMENTS[handle.element])
-        if self._has_records:
-            self._dtype = file._records.get(path.strip("/"))
-        if handle.enumeration:
-            pairs = (member.rpartition("=") for member in handle.enumeration)
-            self._dtype = np.dtype(self._dtype, metadata={"enum": {key: int(value) for key, _, value in pairs}})
-        if kind.startswith("string"):
-            self._dtype = np.dtype(f"S{kind[len('string[') : -1]}")
-        # For the library a complex number is a pair, along one dimension more.
-        self._parts = [2] if kind.startswith("complex") else []
-        self.shape: tuple[int, ...] = tuple(handle.dims[: len(handle.dims) - len(self._parts)])
-        self._ones = [1] * len(handle.dims)
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Of records in an opened file: collective."""
-        self._require_readable()
-        if self._dtype is None:
-            columns, row_bytes, _ = self._file._handle.read_columns(self.name)
-            self._dtype = dtype_of(columns, row_bytes)
-        return self._dtype
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        return int(np.prod(self.shape, dtype=np.int64))
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("a dataset without dimensions has no length")
-        return self.shape[0]
-
-    def __iter__(self) -> Iterator[Any]:
-        if not self.shape:
-            raise TypeError("a dataset without dimensions has no rows")
-        return rows_of(self)
-
-    def __repr__(self) -> str:
-        return f"<stria.Dataset '{self.name}' {self._handle.type_name} {self.shape}>"
-
-    @property
-    def attrs(self) -> "Attributes":
-        return Attributes(self._file, self.name)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self.put(key, value)
-
-    def put(self, key: Any, value: Any) -> None:
-        """Records a write of `value`, of any strides and number type, broadcast as NumPy does.
-        Local: any rank may put, any number of times, also none; each element at most once in the
-        life of the file."""
-        array = self._of_own_kind(value)
-        box = box_of(key, self.shape)
-        if box is not None and array.shape == box.shape:
-            start, count = [*box.start, *(0 for _ in self._parts)], [*box.count, *self._parts]
-            self._file._handle.put(self._handle, start, count, self._ones, as_numbers(array))
-            self._file._kept.append(array)
-            return
-        selection = select(key, self.shape, self.name)
-        if array.shape != selection.shape:
-            array = np.broadcast_to(array, selection.shape)
-        array = sorted_by_list(selection, array, self.name)
-        if elements := self._elements_for(selection):
-            self.put_elements(elements, array)
-            return
-        self._move(self._file._handle.put, selection.parts(array))
-        self._file._kept.append(array)
-
-    def _elements_for(self, selection: Selection) -> "Elements | None":
-        """A map for a list of many single elements; None for other indices."""
-        if len(self.shape) != 1 or selection.list_axis is None or not self._has_single_elements:
-            return None
-        indices = selection.axes[0].indices
-        return Elements(indices) if many_runs(indices) else None
-
-    def _of_own_kind(self, value: Any) -> np.ndarray:
-        """An array in the dataset's type where the library can't convert it."""
-        if self._dtype is not None and self._dtype.kind == "S":
-            return as_strings(self.name, value, self._dtype)
-        array = array_of(value)
-        if self._has_records:
-            return as_rows(self.name, array, self.dtype, filler=b"\0")
-        return array.astype(self._dtype) if self._needs_own_kind(array.dtype) else array
-
-    def _needs_own_kind(self, dtype: np.dtype) -> bool:
-        if dtype.fields is not None:
-            raise InvalidArgumentError(f"'{self.name}' holds {self._dtype}, not records")
-        if dtype == self._dtype:
-            return False
-        exact = self._dtype in EXACT or dtype == HALF
-        return exact or (dtype.kind == "c") != bool(self._parts)
-
-    def _require_readable(self) -> None:
-        if self.type_name.startswith(("other", "reference")):
-            raise UnsupportedError(
-                f"'{self._file.path}': the dataset '{self.name}' holds {self.type_name}, which stria can't read; the other "
-                "datasets can be read by name"
-            )
-
-    def _require_own_kind(self, out: np.ndarray) -> None:
-        if self._has_records:
-            # As far as this rank knows.
-            fits = self._dtype == out.dtype if self._dtype is not None else f"record[{out.dtype.itemsize}]" == self.type_name
-            if not fits or out.dtype.fields is None:
-                raise InvalidArgumentError(
-                    f"'{self.name}' holds {self.type_name}: give an array of its dtype, not of {out.dtype}"
-                )
-            return
-        if self._needs_own_kind(out.dtype):
-            raise InvalidArgumentError(f"'{self.name}': an array of {out.dtype} can't take numbers of {self._dtype}")
-
-    def _move(self, call: Any, parts: Any) -> None:
-        none = [0 for _ in self._parts]
-        ones = [1 for _ in self._parts]
-        for start, count, stride, part in parts:
-            call(self._handle, [*start, *none], [*count, *self._parts], [*stride, *ones], as_numbers(part))
-
-    def get(self, key: Any, out: Any) -> None:
-        """Records a read into `out`, an array of the index's shape with any strides and number
-        type: filled by the file's next flush() or commit(). Local."""
-        self._require_readable()
-        selection = select(key, self.shape, self.name)
-        out = target_of(self.name, out)
-        if not has_strides_of_elements(out):
-            raise InvalidArgumentError(f"'{self.name}': get() can't fill members of packed records; align them")
-        if out.shape != selection.shape:
-            raise InvalidArgumentError(f"'{self.name}': an array of shape {out.shape} for a selection of {selection.shape}")
-        if any(axis.indices is not None and np.any(np.diff(axis.indices) <= 0) for axis in selection.axes):
-            raise InvalidArgumentError(f"'{self.name}': get() takes a list of increasing indices; dataset[list] takes any")
-        self._require_own_kind(out)
-        elements = self._elements_for(selection) if out.flags.c_contiguous else None
-        if elements is not None:
-            self.get_elements(elements, out)
-            return
-        filled = self._native(out)
-        self._move(self._file._handle.get, selection.parts(filled))
-        self._file._kept.append(filled)
-
-    def _native(self, out: np.ndarray) -> np.ndarray:
-        """The array that the library fills: `out`, or, for another byte order, one from which it is
-        filled then."""
-        if out.dtype.isnative or out.dtype.fields is not None:
-            return out
-        native = out.astype(out.dtype.newbyteorder("="))
-        self._file._swapped.append((out, native))
-        return native
-
-    def put_rows(self, rows: Any) -> None:
-        """Records a write of this rank's rows, of which each rank may have another number, also
-        none: they follow those of lower ranks. All have as many as the dataset, or, where it can
-        grow, as append_rows() has given it last. Collective."""
-        where, total = self._file.place_rows(len(rows))
-        self._put_last(where, total, rows)
-
-    def _put_last(self, where: slice, total: int, rows: Any) -> None:
-        begin = len(self) - total
-        if begin < 0 or (begin > 0 and not self.can_grow):
-            raise InvalidArgumentError(f"'{self.name}' has {len(self)} rows, but all ranks have {total}")
-        self.put(slice(begin + where.start, begin + where.stop), rows)
-
-    def get_rows(self) -> Any:
-        """This rank's share of the rows when all ranks share them evenly, whatever ranks have put
-        them. Reads at once. Collective."""
-        return self[self._file.share_rows(len(self))]
-
-    def put_elements(self, elements: Elements, values: Any) -> None:
-        """Records a write of scattered elements, each value to its place. Local, as put()."""
-        array = np.ascontiguousarray(self._of_own_kind(values))
-        self._require_one_each(elements, array)
-        self._file._handle.put_elements(self._handle, elements._of(self._file._library), as_numbers(array))
-        self._file._kept.append(array)
-
-    def get_elements(self, elements: Elements, out: np.ndarray) -> None:
-        """Records a read of scattered elements into `out`, a contiguous array: filled by the file's
-        next flush() or commit(). Local."""
-        out = target_of(self.name, out)
-        self._require_one_each(elements, out)
-        self._require_own_kind(out)
-        if not out.flags.c_contiguous:
-            raise InvalidArgumentError(f"'{self.name}': get_elements() fills contiguous arrays only")
-        filled = self._native(out)
-        self._file._handle.get_elements(self._handle, elements._of(self._file._library), as_numbers(filled))
-        self._file._kept.append(filled)
-
-    @property
-    def _has_single_elements(self) -> bool:
-        return not self._parts and not self._has_records and not self.type_name.startswith("string")
-
-    def _require_one_each(self, elements: Elements, array: np.ndarray) -> None:
-        if not self._has_single_elements:
-            raise UnsupportedError(f"'{self.name}' holds complex numbers, records or strings, which are put and got by indices")
-        if array.size != len(elements):
-            raise InvalidArgumentError(f"'{self.name}': {array.size} values for a map of {len(elements)} elements")
-
-    def __getitem__(self, key: Any) -> Any:
-        if self._file.writing:
-            raise InvalidArgumentError(f"'{self._file.path}' is being written: stria.open() reads it after its commit")
-        self._require_readable()
-        if self._handle.type_name.startswith("string"):
-            return np.array(self._file._handle.read_strings(self.name), dtype=object).reshape(self.shape)[key]
-        selection = select(key, self.shape, self.name)
-        back = sorted_once(selection)
-        out = np.empty(selection.shape, self.dtype)
-        elements = self._elements_for(selection)
-        try:
-            if elements is not None:
-                self.get_elements(elements, out)
-            else:
-                self._move(self._file._handle.get, selection.parts(out))
-        finally:
-            self._file.flush()  # after an error too, of which the ranks hear by it
-        return out[back]
-
-    def __array__(self, dtype: Any = None, copy: "bool | None" = None) -> np.ndarray:
-        return np.asarray(self[...], dtype=dtype)
+from ._options import DatasetOptions, options_of
+from ._strings import array_of_texts, text_of_name, texts_of
+from ._tables import COMPLEX, as_table, columns_of, dtype_of, packed, with_text
+from .errors import InvalidArgumentError, NotFoundError, of_file
 
 
 class Commit:
@@ -300,7 +50,6 @@ class File:
         self._kept: list[Any] = []  # arrays that the library still reads or fills
         # Arrays in another byte order, and those from which they are filled.
         self._swapped: list[tuple[np.ndarray, np.ndarray]] = []
-        self._records: dict[str, np.dtype] = {}  # the types of new datasets of records, by path
         self._committed = False
         self.path = path
         self.writing = writing
@@ -361,8 +110,9 @@ class File:
         once the file is there. `unlimited`: it has the rows of its shape, and gets more likewise.
         `dimensions` are their names, for xarray and other readers of netCDF: a dataset of one
         dimension that has its name holds its coordinates. Elements that nobody puts read as
-        `fill_value`, or zero. With `data`, an array that this process puts whole, of as many rows
-        as it has where the first length is None. Collective: all ranks pass the same."""
+        `fill_value`, or zero. With `data`, an array that this process puts whole, as d[...] = data,
+        of as many rows as it has where the first length is None. Collective: all ranks pass the
+        same."""
         array = None if data is None else array_of(data)
         if array is not None:
             shape = array.shape if shape is None else shape
@@ -372,41 +122,32 @@ class File:
         grows = bool(dims) and dims[0] is None
         if grows and array is not None and array.ndim != len(dims):
             raise InvalidArgumentError(f"'{path}': data of {array.ndim} dimensions for a dataset of {len(dims)}")
-        options = {"value_range": "true" if value_range else "false", "alignment": str(alignment)}
-        options["compress"] = compress_text(compress)
-        if shuffle is not None:
-            options["shuffle"] = "true" if shuffle else "false"
-        if fletcher32:
-            options["fletcher32"] = "true"
+        given = DatasetOptions(
+            value_range=value_range, alignment=alignment, compress=compress, shuffle=shuffle, fletcher32=fletcher32,
+            fill_value=fill_value,
+        )  # fmt: skip
+        options = options_of(self._library, dtype, given)
         meaning = MEANINGS.get(dtype.newbyteorder("="))
-        parts = [2] if meaning is not None and meaning[0] == "complex" else []
+        parts = [2] if meaning is not None and meaning[0] == COMPLEX else []
         if chunks is not None:
-            options["chunk"] = ",".join(map(str, [*lengths_of(f"the chunks of '{path}'", chunks), *parts]))
-        if dimensions is not None and (dimensions or dims):
-            options["dimensions"] = ",".join(dimensions)
-        if names := (dtype.metadata or {}).get("enum"):
-            if any("," in name for name in names):
-                raise UnsupportedError(f"'{path}': a name of an enumeration has no comma")
-            options["enumeration"] = ",".join(f"{name}={int(value)}" for name, value in names.items())
-        if unlimited or (grows and array is not None):
-            options["unlimited"] = "true"
-        if fill_value is not None:
-            options["fill_value"] = fill_text(fill_value, dtype)
-        options["big_endian"] = "true" if dtype.byteorder == ">" else "false"
+            options.chunk = [*lengths_of(f"the chunks of '{path}'", chunks), *parts]
+        if dimensions is not None:
+            if dims and not dimensions:
+                raise InvalidArgumentError(f"'{path}' has {len(dims)} dimensions, and names for none; \"\" leaves one without")
+            options.set_dimensions(list(dimensions))
+        options.unlimited = unlimited or (grows and array is not None)
         known = lengths_of(f"the shape of '{path}'", dims[1:] if grows else dims)
         first = [-1 if array is None else len(array)] if grows else []
         sizes = [*first, *known, *parts]
         if dtype.fields is not None:
-            of_file = packed(dtype)
-            made = self._handle.create_records(path, columns_of(path, of_file), sizes, options)
-            self._records[path.strip("/")] = of_file
+            made = self._handle.create_records(path, columns_of(self._library, path, packed(dtype)), sizes, options)
         else:
             if meaning is not None:
-                options["meaning"] = meaning[0]
+                options.set_meaning(meaning[0])
             made = self._handle.create_dataset(path, element_of(dtype), sizes, options)
         dataset = Dataset(self, made, path)
         if array is not None:
-            dataset[...] = array
+            dataset.put(..., array, copy=not is_private(array, data))
         return dataset
 
     def update(self, path: str) -> Dataset:
@@ -425,11 +166,12 @@ class File:
         Collective: all ranks pass the same."""
         self._handle.create_link(path, target, file)
 
-    def append_rows(self, path: str, rows: Any) -> Dataset:
+    def append_rows(self, path: str, rows: Any, *, copy: bool = False) -> Dataset:
         """Gives a dataset that was made with a first length of None more rows, the last ones of the
         result. What it had before can't be put again. `rows` is their number, the same on all
         ranks; or an array of this rank's rows, of which each rank may have another number: they are
-        put behind those of lower ranks. Collective.
+        put behind those of lower ranks, and, as by put(), must not change until flush() or
+        commit(), unless `copy` is True. Collective.
 
             f.append_rows("probe", 1)[-1, rank] = mine
             f.append_rows("particles", mine)
@@ -437,7 +179,7 @@ class File:
         if not isinstance(rows, (int, np.integer)):
             where, total = self.place_rows(len(rows))
             dataset = self.append_rows(path, total)
-            dataset._put_last(where, total, rows)
+            dataset._put_last(where, total, rows, copy)
             return dataset
         return Dataset(self, self._handle.append_rows(path, rows), path)
 
@@ -447,31 +189,36 @@ class File:
         (n, 1) and padded with blanks. Collective: all ranks pass the same."""
         texts = texts_of(f"'{path}'", strings)
         if as_column:
-            longest = max([len(one.encode()) for one in texts] + [1])
+            longest = max([len(one.encode("utf-8", "surrogateescape")) for one in texts] + [1])
             self._handle.create_string_column(path, texts, longest if width is None else width)
         else:
-            self._handle.create_string_array(path, list(np.shape(strings)), texts, width or 0)
+            self._handle.create_string_array(path, list(array_of_texts(strings).shape), texts, width or 0)
 
     def create_table(self, path: str, records: np.ndarray) -> None:
-        """Makes a small dataset of records from a structured array, whose fields are integers,
-        floats and strings of bytes ("S80"), padded with blanks in the file. Collective: all ranks
-        pass the same.
+        """Makes a small dataset of records from a structured array, whose fields are numbers,
+        strings of bytes ("S80"), padded with blanks in the file, and arrays and records of these.
+        Collective: all ranks pass the same.
 
             f.create_table("runs", np.array([(b"a", 1)], [("name", "S80"), ("value", "i4")]))
         """
-        columns, rows = as_table(path, np.asarray(records))
+        columns, rows = as_table(self._library, path, np.asarray(records))
         self._handle.create_table(path, columns, rows.itemsize, rows.tobytes())
 
     def read_table(self, path: str) -> np.ndarray:
-        """The records of a small dataset, with the blanks that end their strings. Collective."""
-        return from_table(*self._handle.read_table(path))
+        """The records of a small dataset, with the blanks that end their strings. Text of any
+        length is an object, a string. Collective."""
+        columns, row_bytes = self._handle.columns(path)
+        rows = np.frombuffer(self._handle.read_table(path), dtype_of(columns, row_bytes))
+        text = dtype_of(columns, row_bytes, as_text=True)
+        return with_text(rows, text) if text.hasobject else rows.copy()
 
-    def __getitem__(self, path: str) -> Dataset:
-        return Dataset(self, self._handle.find_dataset(path), path)
+    def __getitem__(self, path: "str | bytes") -> Dataset:
+        name = text_of_name(path)
+        return Dataset(self, self._handle.find_dataset(name), name)
 
     def __contains__(self, path: object) -> bool:
         try:
-            self._handle.find_dataset(str(path))
+            self._handle.find_dataset(text_of_name(path))
         except NotFoundError:
             return False
         return True
@@ -564,7 +311,8 @@ class File:
 
     @property
     def report(self) -> dict[str, Any]:
-        """What the last commit or flush did, and the seconds of each phase on this rank."""
+        """What the last commit or flush did, the seconds of each phase on this rank, and the most
+        memory that copies of arrays have taken there at a time, "copied_bytes"."""
         return self._handle.report()
 
     @property

@@ -6,20 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from ._tables import NUMBERS
+from ._tables import MEANT, NUMBERS
 from .errors import InvalidArgumentError, UnsupportedError, WrongTypeError
 
 _AS_THEY_ARE = {np.dtype(name) for name in NUMBERS}  # arrays that the library takes
 
 
-# What numbers mean where their type alone doesn't say it: NumPy's type, the option "meaning", and
-# the numbers that the library moves.
-MEANINGS = {
-    np.dtype("bool"): ("bool", np.dtype("uint8")),
-    np.dtype("float16"): ("half", np.dtype("uint16")),
-    np.dtype("complex64"): ("complex", np.dtype("float32")),
-    np.dtype("complex128"): ("complex", np.dtype("float64")),
-}
+# What numbers mean where their type alone doesn't say it: the library's Meaning, and the numbers
+# that it moves.
+MEANINGS = {np.dtype(name): (meaning, np.dtype(number)) for name, (meaning, number) in MEANT.items()}
 HALF = np.dtype("float16")
 EXACT = {np.dtype("bool"), HALF}  # which the library doesn't convert
 # What DLPack calls memory that the CPU reaches: its own, CUDA's and ROCm's on the host, managed.
@@ -116,3 +111,16 @@ def array_of(value: Any) -> np.ndarray:
     if not has_strides_of_elements(array):
         array = array.copy()
     return array
+
+
+def is_private(array: np.ndarray, value: Any) -> bool:
+    """Whether `array`, made of `value`, is an array of its own, which nobody else can change."""
+    if array is value:
+        return False
+    return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and not np.may_share_memory(array, value))
+
+
+def copy_of(array: np.ndarray) -> np.ndarray:
+    """A copy, in which values that repeat still take no memory."""
+    once = tuple(slice(1) if stride == 0 else slice(None) for stride in array.strides)
+    return np.broadcast_to(array[once].copy(), array.shape)

@@ -1,4 +1,4 @@
-"""Options of datasets as the library takes them: words."""
+"""Options of datasets as the library takes them."""
 
 from collections.abc import Sequence
 from typing import Any, TypedDict
@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from ._numbers import HALF
+from ._tables import signed
 from .errors import InvalidArgumentError, UnsupportedError
 
 
@@ -23,33 +24,58 @@ class DatasetOptions(TypedDict, total=False):
     fill_value: Any
 
 
-def compress_text(compress: Any) -> str:
-    """The option "compress". "gzip" is h5py's name of deflate, which has one level here."""
+def options_of(library: Any, dtype: np.dtype, given: DatasetOptions) -> Any:
+    """The library's options of a dataset, of which `chunks` and `dimensions` are left out."""
+    options = library.DatasetOptions()
+    options.value_range = bool(given.get("value_range"))
+    options.alignment_bytes = given.get("alignment", 0)
+    options.big_endian = dtype.fields is None and dtype.byteorder == ">"
+    if text := filter_text(given.get("compress")):
+        options.set_filters(text)
+    if given.get("shuffle") is not None:
+        options.set_shuffle(bool(given["shuffle"]))
+    if given.get("fletcher32"):
+        options.set_fletcher32(True)
+    if names := (dtype.metadata or {}).get("enum"):
+        options.set_enumeration([(str(name), signed(int(value))) for name, value in names.items()])
+    if given.get("fill_value") is not None:
+        _fill(options, given["fill_value"], dtype)
+    return options
+
+
+def filter_text(compress: Any) -> str:
+    """The name of a filter; empty for none. "gzip" is h5py's name of deflate, which has one level
+    here."""
     if compress is None or isinstance(compress, (bool, np.bool_)):
-        return "true" if compress else "false"
+        return "deflate" if compress else ""
     if isinstance(compress, str):
         return "deflate" if compress == "gzip" else compress
     if isinstance(compress, (int, np.integer)) and compress in (0, 1):
-        return "true" if compress else "false"
+        return "deflate" if compress else ""
     raise InvalidArgumentError(
         f"compress={compress!r}: deflate has one level here; use True, or the name of another filter, such as 'zstd'"
     )
 
 
-def fill_text(fill_value: Any, dtype: np.dtype) -> str:
-    """The option "fill_value" of a dataset of `dtype`."""
+def _fill(options: Any, fill_value: Any, dtype: np.dtype) -> None:
+    """Gives the options what elements of a dataset of `dtype` read as that nobody puts."""
     value = np.asarray(_number_in(fill_value) if isinstance(fill_value, str) else fill_value)
     if value.shape != () or value.dtype.kind not in "biufc":
         raise InvalidArgumentError(f"fill_value={fill_value!r}: it must be one number")
     if dtype.fields is not None:
         raise UnsupportedError("a dataset of records has no fill value")
     if dtype.kind == "b":
-        return str(int(bool(value)))
-    if dtype.newbyteorder("=") == HALF:
-        return str(int(value.astype(HALF).view(np.uint16)))
-    if value.dtype.kind == "c":
-        return f"{float(value.real)},{float(value.imag)}"
-    return str(float(value)) if value.dtype.kind == "f" else str(int(value))
+        options.fill_with_integer(int(bool(value)))
+    elif dtype.newbyteorder("=") == HALF:
+        options.fill_with_bits_of_half(int(value.astype(HALF).view(np.uint16)))
+    elif value.dtype.kind == "c":
+        options.fill_with_complex(float(value.real), float(value.imag))
+    elif value.dtype.kind == "f":
+        options.fill_with_real(float(value))
+    elif value.dtype.kind == "u":
+        options.fill_with_unsigned(int(value))
+    else:
+        options.fill_with_integer(int(value))
 
 
 def _number_in(text: str) -> "int | float | complex | str":

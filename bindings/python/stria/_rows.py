@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._file import Dataset
+    from ._dataset import Dataset
 
 _BATCH_BYTES = 16 << 20
 

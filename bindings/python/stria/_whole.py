@@ -8,6 +8,7 @@ import numpy as np
 
 from ._attributes import Unreadable
 from ._file import File
+from ._strings import array_of_texts
 from .errors import CorruptedError, FormatError, InvalidArgumentError, UnsupportedError
 
 
@@ -52,15 +53,15 @@ class DistributedArray:
 def _put(file: File, path: str, value: Any, first_rank: bool, options: "Mapping[str, Any]") -> None:
     if isinstance(value, DistributedArray):
         place, part = value.box()
-        file.create_dataset(path, tuple(value.shape), part.dtype, **_fitting(value.shape, options))[place] = part
+        file.create_dataset(path, tuple(value.shape), part.dtype, **_fitting(value.shape, options)).put(place, part)
         return
-    array = np.asarray(value)
+    array = array_of_texts(value)
     if array.dtype.kind in "USO":
         file.create_strings(path, value)
     else:
         dataset = file.create_dataset(path, array.shape, array.dtype, **_fitting(array.shape, options))
         if first_rank:
-            dataset[...] = array
+            dataset.put(..., array)
 
 
 def _fitting(shape: "Sequence[int]", options: "Mapping[str, Any]") -> "Mapping[str, Any]":

@@ -199,6 +199,8 @@ const std::map<std::string, Setter>& setters() {
       {"stria_direct", choice(&ResolvedHints::direct)},
       {"stria_shared_memory", choice(&ResolvedHints::shared_memory)},
       {"stria_subfiles", set_subfiles},
+      {"stria_put_copies", number(&ResolvedHints::put_copies_bytes, 0, INT64_MAX)},
+      {"stria_put_check", choice(&ResolvedHints::put_check)},
       {"stria_compress_threads", number(&ResolvedHints::compress_threads, 1, kMostThreads)},
       {"stria_driver", set_driver},
       {"stria_alignment", number(&ResolvedHints::alignment_bytes, 1, 1 << 30)},
@@ -315,6 +317,12 @@ Hints effective_hints(const ResolvedHints& hints) {
   if (hints.subfile_count != 0) {
     effective["stria_subfiles"] =
         hints.subfile_count == ResolvedHints::kSubfileForEachNode ? "nodes" : std::to_string(hints.subfile_count);
+  }
+  if (hints.put_copies_bytes != ResolvedHints().put_copies_bytes) {
+    effective["stria_put_copies"] = std::to_string(hints.put_copies_bytes);
+  }
+  if (hints.put_check != Switch::kAutomatic) {
+    effective["stria_put_check"] = switch_name(hints.put_check);
   }
   if (hints.compress_threads != 1) {
     effective["stria_compress_threads"] = std::to_string(hints.compress_threads);

@@ -39,7 +39,9 @@ TEST(Hints, ValuesInEffectAreUnderstoodAgain) {
                  {"start_iodevice", "2"},
                  {"stria_file_domains", "even"},
                  {"stria_mimic_stripe", "4,65536"},
-                 {"stria_async", "enable"}};
+                 {"stria_async", "enable"},
+                 {"stria_put_copies", "0"},
+                 {"stria_put_check", "disable"}};
   ResolvedHints hints = resolve_hints(given, warnings);
   EXPECT_EQ(hints.aggregator_count, 3);
   EXPECT_EQ(hints.collective_write, Switch::kEnable);

@@ -114,7 +114,7 @@ MpiComm::MpiComm(MPI_Comm world, MPI_Comm node) : world_(world), node_(node), wa
 // Ranks come here at different times, so that nothing here is collective.
 MpiComm::~MpiComm() {
   if (is_mpi_running()) {
-    park_communicator({number_, world_, node_, kWaitTag});
+    park_communicator({.number = number_, .world = world_, .node = node_, .ranks = size_, .wait_tag = kWaitTag});
   }
 }
 

@@ -119,10 +119,9 @@ void free_parked(MPI_Comm comm) {
   const std::vector<uint64_t> numbers = gather_numbers(comm, mine);
   std::sort(mine.begin(), mine.end(), [](const ParkedComm& a, const ParkedComm& b) { return a.number < b.number; });
   for (const ParkedComm& parked : mine) {
-    int ranks = 0;
-    MPI_Comm_size(parked.world, &ranks);
+    // Another thread may have freed it by now, so that MPI must not be asked about it.
     const auto [first, last] = std::equal_range(numbers.begin(), numbers.end(), parked.number);
-    if (last - first < ranks) {
+    if (last - first < parked.ranks) {
       continue;
     }
     size_t erased = 0;  // 0 where another thread was first

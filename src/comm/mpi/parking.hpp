@@ -29,6 +29,7 @@ struct ParkedComm {
   uint64_t number = 0;
   MPI_Comm world = MPI_COMM_NULL;
   MPI_Comm node = MPI_COMM_NULL;
+  int ranks = 0;     ///< of `world`
   int wait_tag = 0;  ///< tag of messages that may not have been received (wait_watch.hpp)
 };
 void park_communicator(const ParkedComm& comm);
@@ -37,7 +38,8 @@ void park_communicator(const ParkedComm& comm);
 /// Collective: over `comm`.
 uint64_t number_communicator(MPI_Comm comm);
 /// Frees each communicator that all of its ranks have parked, where they are all among the ranks of
-/// `comm`. Collective: over `comm`.
+/// `comm`. Several threads may do this at once, each with a communicator of its own.
+/// Collective: over `comm`.
 void free_parked(MPI_Comm comm);
 /// Returns how many communicators this rank has parked. Local.
 size_t parked_communicator_count();

@@ -16,9 +16,13 @@ namespace stria {
 
 namespace {
 
+// A thread that waits for other ranks with the mutex held would keep this rank's other threads from
+// their meetings. The ranks meet with the mutex only where no other thread can be on its way to
+// one: where all ranks have claimed the joining for the same meeting.
 struct State {
   std::mutex mutex;
   bool hooked = false;         ///< the end of MPI will call back
+  bool is_claimed = false;     ///< by a thread that joins, or asks the other ranks whether it may
   std::shared_ptr<Comm> comm;  ///< the run's communicator; null while there is no run
   TraceRun run;
   bool of_all_ranks = false;
@@ -66,6 +70,9 @@ void hook_end_of_mpi() {
   }
 }
 
+// How often a thread asks, while on other ranks other threads are about to join.
+constexpr int kMostVotes = 200;
+
 Status begin(const std::shared_ptr<Comm>& comm, const trace::Options& options, int world_size) {
   // So that the messages of tracing itself are not recorded.
   trace::apply_level(trace::Level::kOff);
@@ -76,20 +83,10 @@ Status begin(const std::shared_ptr<Comm>& comm, const trace::Options& options, i
   return {};
 }
 
-}  // namespace
-
-bool is_trace_asked_for() {
-  return std::getenv("STRIA_TRACE") != nullptr || std::getenv("STRIA_TRACE_DIR") != nullptr;
-}
-
-Status join_trace(const std::shared_ptr<Comm>& comm) {
+Status join(const std::shared_ptr<Comm>& comm, const trace::Options& options) {
   const std::lock_guard lock(state().mutex);
   if (state().of_all_ranks || state().finished) {
     return {};  // this is so on every rank
-  }
-  STRIA_ASSIGN_OR_RETURN(const std::optional<trace::Options> options, wanted());
-  if (!options) {
-    return {};
   }
   int world_size = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &world_size);
@@ -101,7 +98,65 @@ Status join_trace(const std::shared_ptr<Comm>& comm) {
       return {};
     }
   }
-  return begin(comm, *options, world_size);
+  return begin(comm, options, world_size);
+}
+
+bool several_threads_may_call() {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE;
+}
+
+/// What a rank brings to a vote; all ranks get the least of each.
+struct Vote {
+  int64_t has_claimed = 0;
+  int64_t may_join = 0;  ///< 0 where there is nothing left to join
+};
+
+Vote claim_joining() {
+  const std::lock_guard lock(state().mutex);
+  const Vote vote{.has_claimed = state().is_claimed ? 0 : 1, .may_join = state().of_all_ranks || state().finished ? 0 : 1};
+  state().is_claimed = true;
+  return vote;
+}
+
+void give_up_claim() {
+  const std::lock_guard lock(state().mutex);
+  state().is_claimed = false;
+}
+
+/// As join(), where threads open files at once, each on a communicator of its own: rank 0's first
+/// may be rank 1's last. The ranks join in the meeting that all of them have claimed.
+Status join_by_vote(const std::shared_ptr<Comm>& comm, const trace::Options& options) {
+  for (int attempt = 0; attempt < kMostVotes; ++attempt) {
+    const Vote mine = claim_joining();
+    std::array<int64_t, 2> all{mine.has_claimed, mine.may_join};
+    comm->all_reduce(std::span<int64_t>(all), ReduceOp::kMin);
+    const bool joins = all[0] != 0 && all[1] != 0;
+    const Status outcome = joins ? join(comm, options) : Status();
+    if (mine.has_claimed != 0) {
+      give_up_claim();
+    }
+    if (joins || all[1] == 0) {
+      return outcome;
+    }
+    comm->pause(attempt);
+  }
+  return {};  // the next file that is opened tries again
+}
+
+}  // namespace
+
+bool is_trace_asked_for() {
+  return std::getenv("STRIA_TRACE") != nullptr || std::getenv("STRIA_TRACE_DIR") != nullptr;
+}
+
+Status join_trace(const std::shared_ptr<Comm>& comm) {
+  STRIA_ASSIGN_OR_RETURN(const std::optional<trace::Options> options, wanted());
+  if (!options) {
+    return {};
+  }
+  return comm->size() > 1 && several_threads_may_call() ? join_by_vote(comm, *options) : join(comm, *options);
 }
 
 Status start_trace(const std::shared_ptr<Comm>& comm, const trace::Options& options) {

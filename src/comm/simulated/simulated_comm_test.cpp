@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "comm/conformance_test.hpp"
+#include "support/sanitized.hpp"
 
 namespace stria {
 namespace {
@@ -18,9 +19,14 @@ std::span<std::byte> bytes_of(int& value) {
   return std::as_writable_bytes(std::span(&value, 1));
 }
 
+/// The schedules for so many ranks: sanitizers take twenty times as long for each.
+uint64_t most_seeds(int ranks) {
+  return (ranks < 20 ? 12u : 3u) / (kSanitized ? 3 : 1);
+}
+
 TEST(SimulatedComm, ConformsUnderManySchedules) {
   for (const int ranks : {1, 2, 3, 4, 5, 7, 8, 13, 16, 31, 64}) {
-    for (uint64_t seed = 1; seed <= (ranks < 20 ? 12u : 3u); ++seed) {
+    for (uint64_t seed = 1; seed <= most_seeds(ranks); ++seed) {
       const SimulationOptions options{
           .ranks = ranks, .ranks_per_node = static_cast<int>(1 + seed % 5), .scatter_nodes = seed % 2 == 0, .seed = seed};
       const auto report = run_simulated(
@@ -196,7 +202,7 @@ TEST(SimulatedComm, HoldsThousandsOfRanks) {
 #if defined(__SANITIZE_THREAD__)
   constexpr int kRanks = 256;  // the thread sanitizer keeps a history of every fiber
 #else
-  constexpr int kRanks = 16384;
+  constexpr int kRanks = kSanitized ? 2048 : 16384;
 #endif
   const auto report = run_simulated({.ranks = kRanks, .ranks_per_node = 64, .stack_bytes = 64 << 10}, [](Comm& comm) {
     std::vector<int64_t> values{comm.rank(), 1};

@@ -102,11 +102,12 @@ int64_t receive_number(Comm& comm, int from, int tag) {
   return value;
 }
 
-/// The file that rank 0 writes. It keeps the first failure, and drops what comes after it.
+/// The file that rank 0 writes, which is new. It keeps the first failure, and drops what comes
+/// after it.
 class Output {
  public:
   explicit Output(const std::string& path) : path_(path) {
-    file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (file_ < 0) {
       status_ = Status::from_errno(errno, fmt::format("create '{}'", path));
     }

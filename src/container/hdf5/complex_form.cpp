@@ -13,9 +13,7 @@ Status fold_complex(ElementSpec& element, std::vector<int64_t>& dims) {
     return Status(ErrorCode::kInvalidArgument,
                   "complex numbers are pairs of floating-point numbers: the last dimension has a length of 2");
   }
-  ElementSpec part = element;
-  part.meaning = Meaning::kNumber;
-  element = ElementSpec::of_compound(2 * part.bytes, {{"r", 0, part}, {"i", part.bytes, part}});
+  element = ElementSpec::of_complex(element);
   dims.pop_back();
   return Status();
 }

@@ -7,6 +7,7 @@
 #include "base/checked.hpp"
 #include "container/dimension_names.hpp"
 #include "container/hdf5/complex_form.hpp"
+#include "container/hdf5/copy/hdf5_copy.hpp"
 #include "container/hdf5/grow/hdf5_growth.hpp"
 #include "container/hdf5/read/reader.hpp"
 #include "container/hdf5/write/element_format.hpp"
@@ -39,7 +40,8 @@ class InOrder : public Layout {
 
  private:
   static Status check_meaning(const DatasetSpec& spec) {
-    if (spec.element.meaning == Meaning::kNumber && spec.element.enumeration.empty()) {
+    const bool is_record = spec.element.kind == ElementSpec::Kind::kCompound;
+    if (!is_record && spec.element.meaning == Meaning::kNumber && spec.element.enumeration.empty()) {
       return Status();
     }
     DatasetSpec stored = spec;
@@ -102,6 +104,11 @@ Result<std::unique_ptr<Reader>> Hdf5Format::open(storage::File& file) const {
 Result<std::unique_ptr<Growth>> Hdf5Format::open_growth(storage::File& file) const {
   STRIA_ASSIGN_OR_RETURN(auto growth, Hdf5Growth::open(file));
   return std::unique_ptr<Growth>(std::move(growth));
+}
+
+Result<std::unique_ptr<Copy>> Hdf5Format::open_copy(storage::File& from, storage::File& to,
+                                                    std::span<const PlacedData> elsewhere) const {
+  return Hdf5Copy::open(from, to, elsewhere);
 }
 
 }  // namespace stria::container

@@ -15,6 +15,8 @@ class Hdf5Format : public FileFormat {
   Result<std::unique_ptr<Writer>> make_writer(const Layout& layout) const override;
   Result<std::unique_ptr<Reader>> open(storage::File& file) const override;
   Result<std::unique_ptr<Growth>> open_growth(storage::File& file) const override;
+  Result<std::unique_ptr<Copy>> open_copy(storage::File& from, storage::File& to,
+                                          std::span<const PlacedData> elsewhere) const override;
 };
 
 }  // namespace stria::container

@@ -6,8 +6,7 @@ namespace stria::container::h5 {
 
 namespace {
 
-constexpr int64_t kIsElsewhere = 0x02;  // a message whose content only says where it is
-constexpr int64_t kNone = -1;           // an address
+constexpr int64_t kNone = -1;  // an address
 
 // By the first byte of a datatype (IV.A.2.d).
 bool class_may_refer(int64_t first_byte) {
@@ -32,7 +31,7 @@ int64_t number_at(const HeaderMessage& message, size_t at, size_t bytes) {
 
 std::optional<AttributeHead> attribute_head(const HeaderMessage& message) {
   constexpr int64_t kTypeIsElsewhere = 0x01;
-  if (!is(message, Message::kAttribute) || (message.flags & kIsElsewhere) != 0) {
+  if (!is(message, Message::kAttribute) || (message.flags & kIsShared) != 0) {
     return std::nullopt;
   }
   const int64_t version = number_at(message, 0, 1);
@@ -44,6 +43,7 @@ std::optional<AttributeHead> attribute_head(const HeaderMessage& message) {
   const auto name_bytes = static_cast<size_t>(number_at(message, 2, 2));
   const size_t type_at = head_bytes + padded(2);
   AttributeHead head{.name = {}, .may_refer = false, .value_at = type_at + padded(4) + padded(6)};
+  head.type_version = number_at(message, type_at, 1) >> 4;
   if (name_bytes == 0 || head.value_at > message.content.size()) {
     return std::nullopt;
   }
@@ -55,8 +55,7 @@ std::optional<AttributeHead> attribute_head(const HeaderMessage& message) {
 }
 
 bool may_refer(const HeaderMessage& datatype) {
-  return is(datatype, Message::kDatatype) &&
-         ((datatype.flags & kIsElsewhere) != 0 || class_may_refer(number_at(datatype, 0, 1)));
+  return is(datatype, Message::kDatatype) && ((datatype.flags & kIsShared) != 0 || class_may_refer(number_at(datatype, 0, 1)));
 }
 
 const HeaderMessage* attribute_info(const ObjectMessages& header) {
@@ -73,7 +72,7 @@ bool has_attribute_index(const ObjectMessages& header) {
 bool has_attributes_outside(const ObjectMessages& header) {
   return has_attribute_index(header) ||
          std::any_of(header.messages.begin(), header.messages.end(), [](const HeaderMessage& message) {
-           return is(message, Message::kAttribute) && (message.flags & kIsElsewhere) != 0;
+           return is(message, Message::kAttribute) && (message.flags & kIsShared) != 0;
          });
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/byte_range.hpp"
+
 namespace stria::container::h5 {
 
 /// The messages of an object header (format specification IV.A.2), by their type.
@@ -15,15 +17,24 @@ enum class Message : uint8_t {
   kDataspace = 0x01,
   kLinkInfo = 0x02,
   kDatatype = 0x03,
+  kOldFillValue = 0x04,
   kFillValue = 0x05,
   kLink = 0x06,
+  kExternalFiles = 0x07,
   kLayout = 0x08,
   kGroupInfo = 0x0a,
   kFilterPipeline = 0x0b,
   kAttribute = 0x0c,
+  kComment = 0x0d,
+  kOldTime = 0x0e,
+  kTime = 0x12,
+  kTreeSizes = 0x13,
   kSymbolTable = 0x11,
   kAttributeInfo = 0x15,
 };
+
+/// A message whose content only says where it is.
+inline constexpr int64_t kIsShared = 0x02;
 
 struct HeaderMessage {
   int64_t type = 0;
@@ -48,6 +59,7 @@ struct ObjectMessages {
   std::vector<HeaderMessage> messages;
   int64_t name_count = 1;          ///< how many links lead to the object, where the header says
   bool orders_attributes = false;  ///< the header keeps the order in which they were made
+  std::vector<ByteRange> blocks;   ///< of the file, that have the messages
 };
 
 bool is(const HeaderMessage& message, Message type);
@@ -57,8 +69,9 @@ int64_t number_at(const HeaderMessage& message, size_t at, size_t bytes);
 /// The beginning of an attribute message (IV.A.2.m).
 struct AttributeHead {
   std::string name;
-  bool may_refer = false;  ///< its type is one that can hold references
-  size_t value_at = 0;     ///< in the message's content
+  bool may_refer = false;    ///< its type is one that can hold references
+  size_t value_at = 0;       ///< in the message's content
+  int64_t type_version = 0;  ///< of how its type is written
 };
 /// None where the message is of something else, only says where the attribute is, or is damaged.
 std::optional<AttributeHead> attribute_head(const HeaderMessage& message);

@@ -2,17 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <span>
 #include <utility>
 
+#include "base/hash.hpp"
 #include "base/out_of_memory.hpp"
+#include "storage/path.hpp"
 #include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
 
 std::string partial_path(const std::string& path) {
-  const size_t slash = path.find_last_of('/');
-  const size_t name = slash == std::string::npos ? 0 : slash + 1;
-  return path.substr(0, name) + "." + path.substr(name) + ".partial";
+  constexpr size_t kMostBytes = 255;  // of a name, on nearly every file system
+  constexpr size_t kKeptBytes = 200;
+  const std::string name = storage::file_name_of(path);
+  const std::string directory = path.substr(0, path.size() - name.size());
+  const std::string partial = fmt::format(".{}.partial", name);
+  return directory + (partial.size() <= kMostBytes ? partial
+                                                   : fmt::format(".{}.{:016x}.partial", name.substr(0, kKeptBytes),
+                                                                 hash_bytes(std::as_bytes(std::span(name)))));
 }
 
 namespace {
@@ -25,6 +33,13 @@ bool is_named(storage::Driver& driver, storage::File& file, const std::string& n
 }
 
 }  // namespace
+
+// A program that writes the file holds its lock until the file has its name or is gone.
+bool remove_unlocked(storage::Driver& driver, const std::string& path) {
+  const storage::OpenOptions open{.mode = storage::OpenOptions::Mode::kReadWrite, .exclusive_lock = true, .mine_only = true};
+  const auto locked = driver.open(path, open);
+  return locked.ok() && driver.remove(path).ok();
+}
 
 Status complete(storage::Driver& driver, storage::File& file, const std::string& name, int64_t file_bytes, bool sync,
                 PhaseTimes& times) {
@@ -47,17 +62,48 @@ Status complete(storage::Driver& driver, storage::File& file, const std::string&
 PartialFile::PartialFile(std::shared_ptr<storage::Driver> driver, std::string path)
     : driver_(std::move(driver)), path_(std::move(path)), partial_path_(partial_path(path_)) {}
 
-Status PartialFile::create(const storage::Striping& striping, bool among_others) {
+Status PartialFile::find() {
+  STRIA_ASSIGN_OR_RETURN(storage::Destination found, driver_->find_destination(path_));
+  path_ = std::move(found.path);
+  partial_path_ = partial_path(path_);
+  replaced_ = std::move(found.replaced);
+  return Status();
+}
+
+Status PartialFile::create(const Making& making) {
+  constexpr uint32_t kOwnerAlone = 0600;
+  is_staged_ = making.is_staged;
   storage::OpenOptions open;
   open.mode = storage::OpenOptions::Mode::kCreate;
   open.exclusive_lock = true;
-  open.mine_only = among_others;
-  open.striping = striping;
+  open.mine_only = true;
+  open.permissions = is_staged_ || replaced_ ? kOwnerAlone : making.permissions;
+  open.striping = making.striping;
   STRIA_ASSIGN_OR_RETURN(file_, driver_->open(partial_path_, open));
   return Status();
 }
 
+// The file that has the name may be another one by now. Where there is none any more, the
+// attributes of the one that was there count.
+Status PartialFile::keep_attributes() {
+  if (is_staged_) {
+    return Status();
+  }
+  STRIA_ASSIGN_OR_RETURN(storage::Destination found, driver_->find_destination(path_));
+  if (found.path != path_) {
+    return Status(ErrorCode::kIo, fmt::format("'{}' has become a link since the file was begun", path_));
+  }
+  if (found.replaced) {
+    replaced_ = std::move(found.replaced);
+  }
+  return replaced_ ? driver_->set_attributes(*file_, *replaced_) : Status();
+}
+
 Status PartialFile::publish(int64_t file_bytes, bool sync, PhaseTimes& times) {
+  {
+    PhaseTimer timer(times, Phase::kCommit);
+    STRIA_RETURN_IF_ERROR(keep_attributes());
+  }
   STRIA_RETURN_IF_ERROR(complete(*driver_, *file_, partial_path_, file_bytes, sync, times));
   PhaseTimer timer(times, Phase::kCommit);
   STRIA_RETURN_IF_ERROR(driver_->rename(partial_path_, path_));
@@ -72,7 +118,7 @@ Status PartialFile::settle(bool sync) {
 }
 
 void PartialFile::discard() noexcept {
-  if (file_ != nullptr) {
+  if (file_ != nullptr && !published_) {
     // The outcome of the removal doesn't matter: the caller needs the reason of the failure.
     static_cast<void>(or_out_of_memory(
         [&] { return is_named(*driver_, *file_, partial_path_) ? driver_->remove(partial_path_) : Status(); }));

@@ -54,17 +54,10 @@ std::optional<std::string> name_of_partial(const std::string& name) {
   return name.substr(1, name.size() - 1 - kPartial.size());
 }
 
-// Removes a file that no live program has locked.
-void remove_unlocked(storage::Driver& driver, const std::string& path) {
-  const storage::OpenOptions open{.mode = storage::OpenOptions::Mode::kReadWrite, .exclusive_lock = true, .mine_only = true};
-  if (const auto locked = driver.open(path, open); locked.ok()) {
-    static_cast<void>(driver.remove(path));
-  }
-}
-
 // Brings one file to its place. kAlreadyExists where a live program does so.
 Status bring(const std::shared_ptr<storage::Driver>& driver, const std::string& staged, const std::string& path) {
   auto own = std::make_unique<PartialFile>(driver, path);
+  STRIA_RETURN_IF_ERROR(own->find());
   STRIA_RETURN_IF_ERROR(own->create({}));
   Drain drain(driver, staged, std::move(own));
   const Status brought = drain.run(true);

@@ -194,7 +194,7 @@ TEST_F(SharedPlaceTest, LinksAreNotFollowed) {
   EXPECT_EQ(driver_->open(staged_, kOpenStaged).status().code(), ErrorCode::kPermissionDenied);
   EXPECT_FALSE(fs::exists(own_));
   fs::create_symlink(secret, partial_path(staged_));
-  EXPECT_EQ(PartialFile(driver_, staged_).create({}, true).code(), ErrorCode::kPermissionDenied);
+  EXPECT_EQ(PartialFile(driver_, staged_).create({.is_staged = true}).code(), ErrorCode::kPermissionDenied);
   EXPECT_EQ(content_of(secret), container_);
 }
 

@@ -290,9 +290,13 @@ double cell(int64_t variable, int64_t block, int64_t number) {
   return static_cast<double>((variable * 1000 + block) * 100 + number);
 }
 
+/// Room for all variables of the blocks in `range`.
+std::vector<double> interleaved(ByteRange range) {
+  return std::vector<double>(static_cast<size_t>(range.size() * kCells * kVariables));
+}
+
 /// Records all variables of the blocks in `range`, which lie interleaved in `cells`.
 void record_interleaved(Session& session, ByteRange range, std::vector<double>& cells) {
-  cells.resize(static_cast<size_t>(range.size() * kCells * kVariables));
   const auto every = Datatype::hvector(range.size() * kCells, 1, 8 * kVariables, Datatype::bytes(8)).value();
   for (int64_t variable = 0; variable < kVariables; ++variable) {
     const int number = session.find("v" + std::to_string(variable)).value();
@@ -308,7 +312,9 @@ TEST(ChunkedFile, VariablesThatLieInterleavedComeBackTogether) {
   setting.ranks = 3;
   const ByteRange written[] = {{0, 9}, {9, 10}, {10, kBlocks}};
   on_ranks(setting, [&](Comm& comm) {
-    auto session = WriteSession::create(environment_of(comm, borrow(memory), {}), "run.h5", {}).value();
+    access::ResolvedHints from_where_they_lie;
+    from_where_they_lie.put_copies_bytes = 0;
+    auto session = WriteSession::create(environment_of(comm, borrow(memory), from_where_they_lie), "run.h5", {}).value();
     for (int64_t variable = 0; variable < kVariables; ++variable) {
       container::DatasetSpec spec;
       spec.path = "v" + std::to_string(variable);
@@ -317,12 +323,12 @@ TEST(ChunkedFile, VariablesThatLieInterleavedComeBackTogether) {
       ASSERT_TRUE(session->create_dataset(spec, {.chunk = {4, kCells}, .filters = Filters::compress()}).ok());
     }
     const ByteRange range = written[comm.rank()];
-    std::vector<double> cells;
-    record_interleaved(*session, range, cells);
+    std::vector<double> cells = interleaved(range);
     for (size_t i = 0; i < cells.size(); ++i) {
       const auto at = static_cast<int64_t>(i) / kVariables;
       cells[i] = cell(static_cast<int64_t>(i) % kVariables, range.begin + at / kCells, at % kCells);
     }
+    record_interleaved(*session, range, cells);
     ASSERT_EQ(session->commit().message(), "");
   });
   for (const bool verify : {false, true}) {
@@ -331,7 +337,7 @@ TEST(ChunkedFile, VariablesThatLieInterleavedComeBackTogether) {
     on_ranks(setting, [&](Comm& comm) {
       auto session = ReadSession::open(environment_of(comm, borrow(memory), {}), "run.h5", {.verify = verify}).value();
       const ByteRange range = read[comm.rank()];
-      std::vector<double> cells;
+      std::vector<double> cells = interleaved(range);
       record_interleaved(*session, range, cells);
       ASSERT_EQ(session->commit().message(), "");
       for (size_t i = 0; i < cells.size(); ++i) {

@@ -3,31 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <span>
 
 #include "datatype/convert.hpp"
+#include "datatype/half.hpp"
 
 namespace stria::file {
 
 namespace {
-
-// IEEE half precision as single precision, exactly.
-float widen_half(uint16_t bits) {
-  constexpr int kBias = 15;
-  constexpr int kMantissaBits = 10;
-  const float sign = (bits & 0x8000) != 0 ? -1.0f : 1.0f;
-  const int exponent = (bits >> kMantissaBits) & 0x1f;
-  const auto mantissa = static_cast<float>(bits & 0x3ff);
-  if (exponent == 0x1f) {
-    return mantissa == 0 ? sign * std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
-  }
-  const float with_leading = exponent == 0 ? mantissa : mantissa + 1024.0f;
-  return sign * std::ldexp(with_leading, std::max(exponent, 1) - kBias - kMantissaBits);
-}
 
 std::vector<float> widen_halves(std::span<const std::byte> halves) {
   std::vector<float> wider(halves.size() / sizeof(uint16_t));
@@ -103,6 +88,8 @@ std::string type_name_of(const container::ElementSpec& element) {
       return fmt::format("string[{}]", element.bytes);
     case Kind::kCompound:
       return fmt::format("record[{}]", element.bytes);
+    case Kind::kArray:
+      return fmt::format("{} array of {{{}}}", type_name_of(element.members[0].element), fmt::join(element.array_dims, ", "));
     default:
       return fmt::format("other[{}]", element.bytes);
   }

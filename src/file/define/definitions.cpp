@@ -29,6 +29,9 @@ uint64_t hash_of(const container::ElementSpec& element) {
   for (const NamedNumber& member : element.enumeration) {
     hash = combine_hashes(combine_hashes(hash, hash_text(member.name)), static_cast<uint64_t>(member.value));
   }
+  for (const int64_t length : element.array_dims) {
+    hash = combine_hashes(hash, static_cast<uint64_t>(length));
+  }
   for (const auto& member : element.members) {
     hash = combine_hashes(combine_hashes(hash, hash_text(member.name)), static_cast<uint64_t>(member.offset_bytes));
     hash = combine_hashes(hash, hash_of(member.element));
@@ -121,14 +124,21 @@ DefinitionText describe_dataset(const DatasetEntry& entry) {
            {"unlimited", spec.unlimited ? "true" : "false"}}};
 }
 
+Status check_member_names(const container::ElementSpec& element) {
+  for (const auto& member : element.members) {
+    const bool has_name = element.kind != container::ElementSpec::Kind::kArray;
+    STRIA_RETURN_IF_ERROR(has_name ? check_attribute_name("", member.name) : Status());
+    STRIA_RETURN_IF_ERROR(check_member_names(member.element));
+  }
+  return Status();
+}
+
 // The members have names, and nothing is asked that is for numbers.
 Status check_records(const container::DatasetSpec& spec, const DatasetOptions& options) {
   if (spec.element.members.empty() || spec.element.bytes < 1) {
     return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': records need columns, of some bytes", spec.path));
   }
-  for (const auto& member : spec.element.members) {
-    STRIA_RETURN_IF_ERROR(check_attribute_name("", member.name));
-  }
+  STRIA_RETURN_IF_ERROR(check_member_names(spec.element));
   const char* asked = options.value_range                   ? "value_range"
                       : options.big_endian                  ? "big_endian"
                       : options.meaning != Meaning::kNumber ? "meaning"
@@ -244,6 +254,9 @@ Result<int> Definitions::create_dataset(const container::DatasetSpec& given, con
   STRIA_ASSIGN_OR_RETURN(entry.spec.path, container::normal_path(given.path));
   STRIA_RETURN_IF_ERROR(container::dataset_bytes(entry.spec).status());
   STRIA_RETURN_IF_ERROR(set_chunking(options, entry.spec));
+  for (const std::string& name : options.dimensions) {
+    STRIA_RETURN_IF_ERROR(name.empty() ? Status() : check_attribute_name("", name));
+  }
   entry.spec.dimension_names = options.dimensions;
   STRIA_RETURN_IF_ERROR(target_.layout->prepare(entry.spec));
   STRIA_RETURN_IF_ERROR(set_fill_value(options.fill_value, entry.spec));
@@ -349,9 +362,7 @@ Result<int> Definitions::update(const std::string& path) {
 
 Status Definitions::create_table(container::DatasetSpec spec, std::span<const std::byte> content) {
   STRIA_RETURN_IF_ERROR(check_dataset_name(spec.path));
-  for (const auto& member : spec.element.members) {
-    STRIA_RETURN_IF_ERROR(check_attribute_name("", member.name));
-  }
+  STRIA_RETURN_IF_ERROR(check_member_names(spec.element));
   spec.order = next_order_++;
   return add_table(std::move(spec), content);
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <numeric>
 
 #include "base/checked.hpp"
 #include "datatype/pack.hpp"
@@ -108,32 +110,6 @@ Status check_meaning(const DatasetEntry& dataset, const Memory& memory) {
              : Status();
 }
 
-bool is_of(const container::ElementSpec& element, const Column& column) {
-  using Kind = container::ElementSpec::Kind;
-  return column.string_bytes > 0 ? element.kind == Kind::kString && element.bytes == column.string_bytes
-                                 : element.kind == Kind::kNumber && element.number == column.number && !element.is_swapped();
-}
-
-// Where memory says what its columns are, they are the dataset's, in its order.
-Status check_columns(const DatasetEntry& dataset, const Memory& memory) {
-  if (memory.columns == nullptr) {
-    return Status();
-  }
-  const auto& members = dataset.spec.element.members;
-  const std::vector<Column>& columns = *memory.columns;
-  for (size_t i = 0; i < std::max(members.size(), columns.size()); ++i) {
-    if (i >= members.size() || i >= columns.size() || members[i].name != columns[i].name) {
-      return invalid(dataset, fmt::format("its column {} is {}, and that of the memory {}", i,
-                                          i < members.size() ? "'" + members[i].name + "'" : "none",
-                                          i < columns.size() ? "'" + columns[i].name + "'" : "none"));
-    }
-    if (!is_of(members[i].element, columns[i])) {
-      return invalid(dataset, fmt::format("its column '{}' has another type than that of the memory", columns[i].name));
-    }
-  }
-  return Status();
-}
-
 // Records and strings are bytes to the engine.
 Status check_kind(const DatasetEntry& dataset, const Memory& memory) {
   using Kind = container::ElementSpec::Kind;
@@ -142,7 +118,7 @@ Status check_kind(const DatasetEntry& dataset, const Memory& memory) {
   }
   if (dataset.spec.element.kind == Kind::kCompound) {
     return memory.element == ElementType::kByte
-               ? check_columns(dataset, memory)
+               ? Status()
                : invalid(dataset, "holds records: put and get them as memory of records, or use the calls for tables");
   }
   return dataset.spec.element.kind == Kind::kString && memory.element == ElementType::kByte
@@ -152,6 +128,9 @@ Status check_kind(const DatasetEntry& dataset, const Memory& memory) {
 
 Status check_memory(const DatasetEntry& dataset, const Transfer& transfer, const Memory& memory) {
   STRIA_RETURN_IF_ERROR(check_kind(dataset, memory));
+  if (dataset.spec.element.kind == container::ElementSpec::Kind::kCompound) {
+    return Status();  // carry_records() looks at it
+  }
   int64_t stored_bytes = element_bytes(dataset.stored_element());
   int64_t memory_bytes = element_bytes(memory.element);
   int64_t elements = transfer.region.size() / stored_bytes;
@@ -180,6 +159,18 @@ Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const Hyp
     transfer.slab = slab;
   }
   return transfer;
+}
+
+Status carry_records(const DatasetEntry& dataset, bool put, Transfer& transfer) {
+  if (dataset.spec.element.kind != container::ElementSpec::Kind::kCompound) {
+    return Status();
+  }
+  const int64_t count = transfer.region.size() / dataset.spec.element.bytes;
+  auto records = put ? RecordsInTransit::of_put(dataset, count, transfer.memory)
+                     : RecordsInTransit::of_get(dataset, count, transfer.memory);
+  STRIA_RETURN_IF_ERROR(records.status().with_context(fmt::format("dataset '{}'", dataset.spec.path)));
+  transfer.records = std::move(*records);
+  return Status();
 }
 
 namespace {
@@ -234,21 +225,35 @@ Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const Ele
   return transfer;
 }
 
-Status hold_memory(Transfer& put, std::span<const ByteRange> order) {
-  const ElementType element = put.memory.element;
-  STRIA_ASSIGN_OR_RETURN(const Packer packer, Packer::create({{.memory = static_cast<std::byte*>(put.memory.data),
-                                                               .type = put.memory.type,
-                                                               .memory_element = element,
-                                                               .stored_element = element}}));
-  put.kept.resize(static_cast<size_t>(put.memory.type.size()));
+Status pack_memory(const Memory& memory, std::span<const ByteRange> order, std::byte* to) {
+  if (memory.type.piece_count() == 1) {
+    const std::byte* const first = static_cast<const std::byte*>(memory.data) + memory.type.displacement();
+    for (const ByteRange& range : order) {
+      std::memcpy(to, first + range.begin, static_cast<size_t>(range.size()));
+      to += range.size();
+    }
+    return Status();
+  }
+  STRIA_ASSIGN_OR_RETURN(const Packer packer, Packer::create({{.memory = static_cast<std::byte*>(memory.data),
+                                                               .type = memory.type,
+                                                               .memory_element = memory.element,
+                                                               .stored_element = memory.element}}));
   std::vector<PackPart> parts;
-  std::byte* to = put.kept.data();
   for (const ByteRange& range : order) {
     parts.push_back({0, range.begin, range.end, to});
     to += range.size();
   }
   packer.pack(parts);
-  put.memory = Memory(put.kept.data(), Datatype::bytes(to - put.kept.data()), element);
+  return Status();
+}
+
+Status hold_memory(Transfer& put, std::span<const ByteRange> order) {
+  const int64_t bytes = std::accumulate(order.begin(), order.end(), int64_t{0},
+                                        [](int64_t sum, const ByteRange& range) { return sum + range.size(); });
+  std::vector<std::byte> kept(static_cast<size_t>(bytes));
+  STRIA_RETURN_IF_ERROR(pack_memory(put.memory, order, kept.data()));
+  put.kept = std::move(kept);
+  put.memory = Memory(put.kept.data(), Datatype::bytes(bytes), put.memory.element);
   return Status();
 }
 

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/byte_range.hpp"
 #include "file/define/catalog.hpp"
 #include "file/move/element_map.hpp"
+#include "file/move/records_in_transit.hpp"
 #include "stria/datatype.hpp"
 #include "stria/file.hpp"
 #include "stria/status.hpp"
@@ -39,7 +42,9 @@ struct Transfer {
   };
   RawChunks raw_chunks{};
   int64_t stream_begin = 0;
-  std::vector<std::byte> kept;  ///< data that the session itself holds
+  std::vector<std::byte> kept;                  ///< data that the session itself holds
+  std::optional<uint64_t> sample;               ///< of a put's memory at the call, if it may change
+  std::shared_ptr<RecordsInTransit> records{};  ///< whose `memory` it is, where records change
   Memory memory{nullptr, Datatype(), ElementType::kByte};
 };
 
@@ -49,6 +54,12 @@ Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const Hyp
 
 /// Likewise for scattered elements, of which the memory has one number each.
 Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const ElementMap& elements, const Memory& memory);
+
+/// Copies these ranges of the stream that memory has in its own type to `to`, one behind the other.
+Status pack_memory(const Memory& memory, std::span<const ByteRange> order, std::byte* to);
+/// Has a transfer of records move them in the file's form, where memory has another one. Errors
+/// name dataset and column.
+Status carry_records(const DatasetEntry& dataset, bool put, Transfer& transfer);
 
 /// Has a put keep a copy of its memory, in the memory's own type: these ranges of the stream that
 /// it has there, one behind the other.

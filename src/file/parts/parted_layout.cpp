@@ -21,6 +21,14 @@ bool stays_in_master(const container::DatasetSpec& spec, int64_t bytes) {
 
 }  // namespace
 
+container::DatasetSpec mark_dataset() {
+  container::DatasetSpec spec;
+  spec.path = std::string(kOwnGroup) + "/part";
+  spec.element = container::ElementSpec::of_number(ElementType::kUint8);
+  spec.dims = {storage::PartMap::kMarkBytes};
+  return spec;
+}
+
 PartedLayout::PartedLayout(const container::FileFormat& format, int part_count) : master_(format.make_layout()) {
   for (int part = 0; part < part_count; ++part) {
     parts_.push_back(format.make_layout());
@@ -49,6 +57,16 @@ Result<int64_t> PartedLayout::place(const container::DatasetSpec& spec) {
   map_->arrays.push_back(std::move(array));
   end_ = end;
   return address;
+}
+
+Status PartedLayout::place_marks() {
+  for (int part = 0; part < map_->part_count(); ++part) {
+    container::Layout& layout = *parts_[static_cast<size_t>(part)];
+    storage::PartMap::Part& entry = map_->parts[static_cast<size_t>(part)];
+    STRIA_ASSIGN_OR_RETURN(entry.mark_offset, layout.place(mark_dataset()));
+    entry.least_bytes = layout.end();
+  }
+  return Status();
 }
 
 Result<int64_t> PartedLayout::place_share(const container::DatasetSpec& spec, int part, int64_t address, int64_t bytes) {

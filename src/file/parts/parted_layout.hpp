@@ -14,6 +14,9 @@
 
 namespace stria::file {
 
+/// The dataset by which a part is known to belong to its master.
+container::DatasetSpec mark_dataset();
+
 class PartedLayout final : public container::Layout {
  public:
   PartedLayout(const container::FileFormat& format, int part_count);
@@ -26,6 +29,8 @@ class PartedLayout final : public container::Layout {
   Result<int64_t> place_chunks(const container::DatasetSpec& spec, int64_t bytes) override {
     return master_->place_chunks(spec, bytes);
   }
+  /// Gives the mark of each part its place, behind all that the part has. Once.
+  Status place_marks();
   /// Of the master.
   int64_t end() const override { return master_->end(); }
 

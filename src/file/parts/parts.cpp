@@ -1,7 +1,7 @@
 #include "file/parts/parts.hpp"
 
 #include <algorithm>
-#include <array>
+#include <random>
 #include <utility>
 
 #include "base/out_of_memory.hpp"
@@ -25,19 +25,46 @@ Parts::Parts(const Environment& environment, const std::string& path, PartedLayo
 
 Status Parts::create() {
   Comm& comm = *environment_.comm;
-  std::array<int64_t, 1> generation = {0};
+  struct Beginning {
+    int64_t generation = 0;
+    storage::PartMap::Identity identity{};
+  };
+  Beginning beginning;
   Status mine;
   if (comm.rank() == 0) {
     const auto found = or_out_of_memory([&] { return find_generation(); });
     mine = found.status();
-    generation[0] = found.ok() ? *found : 0;
+    beginning.generation = found.ok() ? *found : 0;
+    std::random_device random;
+    std::generate(beginning.identity.begin(), beginning.identity.end(), [&] { return static_cast<std::byte>(random()); });
   }
-  comm.broadcast(std::as_writable_bytes(std::span(generation)), 0);
-  generation_ = generation[0];
+  comm.broadcast(std::as_writable_bytes(std::span(&beginning, 1)), 0);
+  generation_ = beginning.generation;
+  layout_.map()->identity = beginning.identity;
+  std::vector<int64_t> numbers;
   if (generation_ > 0) {
-    mine = or_out_of_memory([&] { return make_own(); });
+    mine = or_out_of_memory([&]() -> Status {
+      STRIA_RETURN_IF_ERROR(make_own());
+      numbers = own_numbers();
+      return Status();
+    });
   }
-  return comm.agree(mine);
+  STRIA_RETURN_IF_ERROR(comm.agree(mine));
+  comm.all_reduce(numbers, ReduceOp::kSum);
+  for (size_t part = 0; part < numbers.size(); ++part) {
+    layout_.map()->parts[part].number = static_cast<uint64_t>(numbers[part]);
+  }
+  return Status();
+}
+
+// Each part has its number at the rank that has made it, and 0 elsewhere.
+std::vector<int64_t> Parts::own_numbers() const {
+  std::vector<int64_t> numbers(layout_.map()->parts.size());
+  for (const auto& [part, file] : own_) {
+    const auto identity = file->identity();
+    numbers[static_cast<size_t>(part)] = identity.ok() ? static_cast<int64_t>(identity->number) : 0;
+  }
+  return numbers;
 }
 
 // The lowest rank among those that share a part makes it.
@@ -45,12 +72,14 @@ Status Parts::make_own() {
   const Comm& comm = *environment_.comm;
   const std::string name = storage::file_name_of(path_);
   storage::PartMap& map = *layout_.map();
-  storage::OpenOptions open;
-  open.mode = storage::OpenOptions::Mode::kCreateNew;
   for (int part = 0; part < map.part_count(); ++part) {
     std::string& path = map.parts[static_cast<size_t>(part)].path;
     path = path_beside(path_, part_name(name, generation_, part));
     if (int64_t{part} * comm.size() / map.part_count() == comm.rank()) {
+      STRIA_ASSIGN_OR_RETURN(const storage::Destination master, environment_.driver->find_destination(path_));
+      storage::OpenOptions open;
+      open.mode = storage::OpenOptions::Mode::kCreateNew;
+      open.permissions = master.replaced ? 0600 : open.permissions;
       STRIA_ASSIGN_OR_RETURN(own_[part], environment_.driver->open(path, open));
     }
   }
@@ -88,6 +117,7 @@ Result<int64_t> Parts::find_generation() const {
 }
 
 Status Parts::define_table(const Catalog& catalog, Definitions& definitions) const {
+  STRIA_RETURN_IF_ERROR(layout_.place_marks());
   std::vector<std::string> paths;
   for (const DatasetEntry& entry : catalog.datasets()) {
     if (entry.data_offset >= storage::PartMap::kFirstAddress) {
@@ -139,13 +169,19 @@ Status Parts::finish_part(int number, storage::File& file, const Catalog& catalo
       STRIA_RETURN_IF_ERROR(writer->create_dataset(share).status());
     }
   }
+  container::DatasetSpec mark = mark_dataset();
+  mark.data_offset = map()->parts[static_cast<size_t>(number)].mark_offset;
+  STRIA_RETURN_IF_ERROR(writer->create_dataset(mark).status());
   STRIA_ASSIGN_OR_RETURN(const container::SparseImage image, writer->finish());
-  std::vector<storage::WriteSegment> segments;
+  const storage::PartMap::Mark content = map()->mark_of(number);
+  std::vector<storage::WriteSegment> segments{{mark.data_offset, content.data(), storage::PartMap::kMarkBytes}};
   for (const auto& extent : image.extents) {
     segments.push_back({extent.offset, extent.bytes.data(), static_cast<int64_t>(extent.bytes.size())});
   }
   STRIA_RETURN_IF_ERROR(file.write(segments));
   STRIA_RETURN_IF_ERROR(file.resize(image.file_bytes));
+  STRIA_ASSIGN_OR_RETURN(const storage::Destination master, environment_.driver->find_destination(path_));
+  STRIA_RETURN_IF_ERROR(master.replaced ? environment_.driver->set_attributes(file, *master.replaced) : Status());
   STRIA_RETURN_IF_ERROR(sync ? file.sync() : Status());
   return file.close();
 }

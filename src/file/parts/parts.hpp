@@ -7,8 +7,10 @@
 // generation; what makes them valid is the master that names them, and that gets its own name by
 // the one rename of every commit. Rows are divided evenly and in order, as ranks usually divide
 // them, so that most ranks meet one part.
-// Cost: one broadcast and one agreement when the file is made; the header of each part, which the
-// ranks share.
+// Parts are made as the temporary name is: anew, and with the attributes of the file that they help
+// to replace; a rank that opens another's part compares its number.
+// Cost: one broadcast, one agreement and one sum when the file is made; the header of each part,
+// which the ranks share.
 #pragma once
 
 #include <cstdint>
@@ -55,6 +57,7 @@ class Parts {
   /// The generation of the parts that the present file of the name has; 0: none, -1: not known.
   int64_t present_generation() const;
   Status make_own();
+  std::vector<int64_t> own_numbers() const;
   Status finish_part(int number, storage::File& file, const Catalog& catalog, bool sync) const;
 
   const Environment& environment_;

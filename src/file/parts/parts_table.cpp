@@ -15,15 +15,18 @@ namespace stria::file {
 
 namespace {
 
-constexpr int64_t kVersion = 1;
+constexpr int64_t kOldVersion = 1;  // parts without marks
+constexpr int64_t kVersion = 2;
 // A damaged or hostile file may claim anything.
 constexpr int64_t kMostTableBytes = 256 << 20;
 
-bool decode_part(FieldReader& fields, const std::string& path, storage::PartMap::Part& part) {
+bool decode_part(FieldReader& fields, int64_t version, const std::string& path, storage::PartMap::Part& part) {
   const std::string name = fields.text();
   part.path = path_beside(path, name);
   part.least_bytes = fields.number();
-  return fields.well() && !name.empty() && name.find_first_of(std::string("/\0", 2)) == std::string::npos &&
+  part.mark_offset = version == kOldVersion ? -1 : fields.number();
+  const bool has_mark = version == kOldVersion || (part.mark_offset >= 0 && part.mark_offset <= part.least_bytes);
+  return fields.well() && has_mark && !name.empty() && name.find_first_of(std::string("/\0", 2)) == std::string::npos &&
          part.least_bytes >= 0;
 }
 
@@ -66,7 +69,9 @@ std::vector<std::byte> encode_parts(const storage::PartMap& map, std::span<const
   for (const storage::PartMap::Part& part : map.parts) {
     fields.text(storage::file_name_of(part.path));
     fields.number(part.least_bytes);
+    fields.number(part.mark_offset);
   }
+  fields.bytes(map.identity);
   fields.number(static_cast<int64_t>(map.arrays.size()));
   for (size_t i = 0; i < map.arrays.size(); ++i) {
     const storage::PartedArray& array = map.arrays[i];
@@ -83,11 +88,17 @@ Result<PartsTable> decode_parts(std::span<const std::byte> content, const std::s
   STRIA_ASSIGN_OR_RETURN(const std::span<const std::byte> summed, without_own_sum(content, kPartsPath));
   FieldReader fields(summed);
   PartsTable table;
-  bool sound = fields.number() == kVersion;
+  const int64_t version = fields.number();
+  bool sound = version == kVersion || version == kOldVersion;
   for (int64_t left = fields.number(); sound && left > 0; --left) {
-    sound = decode_part(fields, path, table.map.parts.emplace_back());
+    sound = decode_part(fields, version, path, table.map.parts.emplace_back());
   }
   sound = sound && !table.map.parts.empty();
+  if (sound && version != kOldVersion) {
+    const auto identity = fields.bytes();
+    sound = identity.size() == table.map.identity.size();
+    std::copy_n(identity.begin(), sound ? identity.size() : 0, table.map.identity.begin());
+  }
   for (int64_t left = fields.number(); sound && left > 0; --left) {
     table.paths.push_back(fields.text());
     storage::PartedArray array;

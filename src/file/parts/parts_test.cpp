@@ -250,7 +250,8 @@ TEST(Parts, SuchAFileCannotGrow) {
 
 TEST(PartsTable, DamageIsAnErrorAndNothingElse) {
   storage::PartMap map;
-  map.parts = {{"a.part-1-0", 100}, {"a.part-1-1", 200}};
+  map.parts = {{.path = "a.part-1-0", .least_bytes = 100, .mark_offset = 76},
+               {.path = "a.part-1-1", .least_bytes = 200, .mark_offset = 176}};
   map.arrays = {{.address = storage::PartMap::kFirstAddress, .row_count = 3, .row_bytes = 40, .offsets = {20, 100}}};
   const std::vector<std::string> paths = {"dens"};
   const Bytes content = encode_parts(map, paths);

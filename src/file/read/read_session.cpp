@@ -22,6 +22,8 @@ namespace stria::file {
 namespace {
 
 constexpr int64_t kLibraryReadBytes = 16 << 20;
+// How often a file that can't be read is opened again, because it has grown meanwhile.
+constexpr int kMostAttempts = 100;
 
 }  // namespace
 
@@ -63,6 +65,7 @@ Status ReadSession::begin() {
   Status status = environment_.problem;
   if (status.ok() && is_root()) {
     status = or_out_of_memory([&]() -> Status {
+      stored_path_ = environment_.driver->follow_links(stored_path_);
       Background::instance().wait_for_name(stored_path_);
       STRIA_ASSIGN_OR_RETURN(const Nearest nearest, find_file());
       take_nearest(nearest);
@@ -71,6 +74,11 @@ Status ReadSession::begin() {
       fields.text(nearest.path);
       fields.number(nearest.is_staged ? 1 : 0);
       fields.text(nearest.remark);
+      fields.bytes(head_);
+      fields.number(static_cast<int64_t>(file_remarks_.size()));
+      for (const std::string& remark : file_remarks_) {
+        fields.text(remark);
+      }
       fields.bytes(encode_catalog(format_, catalog_, checksums_, parts));
       catalog = fields.take();
       return Status();
@@ -78,7 +86,7 @@ Status ReadSession::begin() {
   }
   STRIA_RETURN_IF_ERROR(meet_and_share(Call::kOpen, status, catalog));
   status = or_out_of_memory([&] { return take_catalog(catalog); });
-  return agree_on_open(Call::kOpen, status, file_.get());
+  return agree_on_open(Call::kOpen, status, file_.get(), stored_path_);
 }
 
 // Rank 0.
@@ -103,8 +111,13 @@ Status ReadSession::open_handle() {
     STRIA_ASSIGN_OR_RETURN(auto opened, environment_.driver->open(stored_path_, options));
     if (!is_root()) {
       STRIA_RETURN_IF_ERROR(identity_.check(*opened));
+      file_ = std::make_unique<storage::SteadyFile>(std::move(opened), head_);
+    } else {
+      STRIA_ASSIGN_OR_RETURN(auto steady, storage::SteadyFile::open(std::move(opened)));
+      head_ = steady->head();
+      steady_ = steady.get();
+      file_ = std::move(steady);
     }
-    file_ = std::move(opened);
     join_parts();
   }
   return Status();
@@ -125,12 +138,29 @@ void ReadSession::join_parts() {
   }
 }
 
-// Returns the table of parts, for the others.
+// Returns the table of parts, for the others. A program that adds to the file may write its head
+// while it is read.
 Result<std::vector<std::byte>> ReadSession::open_root() {
+  for (int attempt = 1;; ++attempt) {
+    auto parts = open_as_it_is();
+    if (parts.ok() || attempt == kMostAttempts || steady_ == nullptr || !steady_->has_another_head()) {
+      return parts;
+    }
+    reader_ = nullptr;
+    steady_ = nullptr;
+    file_ = nullptr;
+    parts_ = nullptr;
+    catalog_ = {};
+    checksums_ = {};
+  }
+}
+
+Result<std::vector<std::byte>> ReadSession::open_as_it_is() {
   STRIA_RETURN_IF_ERROR(open_handle());
   PhaseTimer timer(report_.phases, Phase::kMetadata);
   STRIA_ASSIGN_OR_RETURN(reader_, container::open_file(*file_));
   format_ = reader_->format();
+  file_remarks_ = reader_->remarks();
   STRIA_ASSIGN_OR_RETURN(catalog_, read_catalog(*reader_));
   STRIA_ASSIGN_OR_RETURN(report_.file_bytes, file_->size());
   STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> parts, read_parts(*reader_, stored_path_, catalog_));
@@ -167,6 +197,11 @@ Status ReadSession::take_catalog(std::span<const std::byte> message) {
     const std::string path = fields.text();
     const bool is_staged = fields.number() != 0;
     take_nearest({.path = path, .is_staged = is_staged, .remark = fields.text()});
+    const auto head = fields.bytes();
+    head_.assign(head.begin(), head.end());
+    for (int64_t left = fields.number(); fields.well() && left > 0; --left) {
+      file_remarks_.push_back(fields.text());
+    }
     STRIA_ASSIGN_OR_RETURN(CatalogMessage catalog, decode_catalog(fields.bytes()));
     catalog_ = std::move(catalog.datasets);
     checksums_ = std::move(catalog.checksums);
@@ -176,6 +211,7 @@ Status ReadSession::take_catalog(std::span<const std::byte> message) {
   if (const Status attached = attach_row_sums(checksums_, catalog_); !attached.ok()) {
     STRIA_RETURN_IF_ERROR(without_index(attached));
   }
+  environment_.hint_warnings.insert(environment_.hint_warnings.end(), file_remarks_.begin(), file_remarks_.end());
   checker_.find_slabs();
   return Status();
 }
@@ -251,8 +287,20 @@ Status ReadSession::move_all(const access::Plan& plan) {
       STRIA_RETURN_IF_ERROR(read_through_library(transfer, progress));
     }
     progress.finish();
-    return sums ? checker_.check_sums(direct, **set) : Status();
+    STRIA_RETURN_IF_ERROR(sums ? checker_.check_sums(direct, **set) : Status());
+    for (const std::vector<Transfer>* way : {&direct, &in_chunks, &through_library}) {
+      STRIA_RETURN_IF_ERROR(deliver_records(*way));
+    }
+    return Status();
   });
+}
+
+Status ReadSession::deliver_records(std::span<const Transfer> transfers) {
+  PhaseTimer timer(report_.phases, Phase::kUnpack);
+  for (const Transfer& transfer : transfers) {
+    STRIA_RETURN_IF_ERROR(transfer.records == nullptr ? Status() : transfer.records->deliver());
+  }
+  return Status();
 }
 
 // Compact, or in chunks with filters or an index that we don't know: libhdf5 reads rows into a

@@ -16,6 +16,7 @@
 #include "file/session/session.hpp"
 #include "file/verify/sum_checker.hpp"
 #include "storage/parted/part_map.hpp"
+#include "storage/steady/steady_file.hpp"
 
 namespace stria::file {
 
@@ -32,6 +33,8 @@ class ReadSession : public Session {
   Status abandon() override;
   Format format() const override { return format_; }
   std::string how_opened() const override { return "is open to be read"; }
+  bool is_written() const override { return false; }
+  Result<std::vector<Column>> read_columns(const std::string& dataset_path, int64_t& row_bytes) override;
 
   /// The parts that hold the raw data; null where the file itself does.
   const storage::PartMap* parts() const { return parts_.get(); }
@@ -42,7 +45,6 @@ class ReadSession : public Session {
 
   // Small content that rank 0 reads for all ranks: small_content.cpp. Collective: yes.
   Result<std::vector<std::byte>> read_table(const std::string& dataset_path, std::vector<Column>& columns, int64_t& row_bytes);
-  Result<std::vector<Column>> read_columns(const std::string& dataset_path, int64_t& row_bytes) override;
   Result<std::vector<std::string>> read_strings(const std::string& dataset_path);
   Result<double> read_number_attribute(const std::string& object, const std::string& name);
   Result<container::AttributeSpec> read_attribute(const std::string& object, const std::string& name);
@@ -60,15 +62,15 @@ class ReadSession : public Session {
   ReadSession(Environment environment, const std::string& path, const OpenOptions& options,
               std::shared_ptr<RollCall> roll_call);
 
-  Status share_columns(const std::string& dataset_path, int64_t& row_bytes, std::vector<Column>& columns, Status& decoded);
   template <typename Value, typename Ask, typename Decode>
   Result<Value> ask_root(Ask&& ask, Decode&& decode);
   Status begin();
   Result<std::vector<std::byte>> open_root();
+  Result<std::vector<std::byte>> open_as_it_is();
   Result<Nearest> find_file();
   void take_nearest(const Nearest& nearest);
   Status move_pending(Call call);
-  Result<std::vector<std::byte>> read_small(const std::string& dataset_path, const Status& before, std::optional<Call> call);
+  Result<std::vector<std::byte>> read_small(const std::string& dataset_path, const Status& before, Call call);
   Status read_whole(int number, std::vector<std::byte>& content);
   Status take_catalog(std::span<const std::byte> message);
   Status without_index(const Status& problem);
@@ -83,6 +85,7 @@ class ReadSession : public Session {
   Status read_chunks(const std::vector<Transfer>& transfers, ProgressMeter& progress);
   Status load_chunk_sums();
   Status read_through_library(const Transfer& transfer, ProgressMeter& progress);
+  Status deliver_records(std::span<const Transfer> transfers);
 
   /// Whether data are checked on the way of a read.
   bool checks() const { return checksums_.present && options_.verify; }
@@ -90,7 +93,10 @@ class ReadSession : public Session {
   OpenOptions options_;
   bool is_staged_ = false;                         // what is read; stored_path_ says where
   std::shared_ptr<const storage::PartMap> parts_;  // null: all data are in the file itself
+  std::vector<std::byte> head_;                    // of the file, as rank 0 has read it
+  std::vector<std::string> file_remarks_;          // what the reader has to say of the file
   std::unique_ptr<storage::File> file_;
+  storage::SteadyFile* steady_ = nullptr;  // rank 0's, within file_
   std::unique_ptr<container::Reader> reader_;
   ChecksumIndex checksums_;
   Format format_ = Format::kHdf5;

@@ -3,6 +3,7 @@
 
 #include "container/container.hpp"
 #include "file/define/attribute_values.hpp"
+#include "file/define/columns.hpp"
 #include "file/meet/outcome_message.hpp"
 #include "file/read/read_session.hpp"
 #include "file/session/catalog_message.hpp"
@@ -18,16 +19,14 @@ constexpr int64_t kSmallBytesMax = 256 << 20;
 }  // namespace
 
 // Rank 0's whole content of a small dataset, on every rank, unless one of them has failed `before`.
-// `call` when it begins here.
-Result<std::vector<std::byte>> ReadSession::read_small(const std::string& dataset_path, const Status& before,
-                                                       std::optional<Call> call) {
+Result<std::vector<std::byte>> ReadSession::read_small(const std::string& dataset_path, const Status& before, Call call) {
   const auto number = or_out_of_memory([&] { return find(dataset_path); });
   Status status = before.ok() ? number.status() : before;
   std::vector<std::byte> content;
   if (status.ok() && is_root()) {
     status = or_out_of_memory([&] { return read_whole(*number, content); });
   }
-  STRIA_RETURN_IF_ERROR(call ? meet_and_share(*call, status, content) : share_bytes(comm(), status, content));
+  STRIA_RETURN_IF_ERROR(meet_and_share(call, status, content));
   return content;
 }
 
@@ -66,43 +65,20 @@ Result<std::vector<std::string>> ReadSession::read_strings(const std::string& da
   return strings;
 }
 
-// Only rank 0 knows the columns. `decoded` is the outcome of this rank alone.
-Status ReadSession::share_columns(const std::string& dataset_path, int64_t& row_bytes, std::vector<Column>& columns,
-                                  Status& decoded) {
-  std::vector<std::byte> encoded;
-  const Status status = or_out_of_memory([&]() -> Status {
-    STRIA_ASSIGN_OR_RETURN(const int number, find(dataset_path));
-    row_bytes = dataset(number).spec.element.bytes;
-    if (!is_root()) {
-      return Status();
-    }
-    std::vector<Column> own;
-    STRIA_ASSIGN_OR_RETURN(const container::DatasetInfo info, reader_->dataset(dataset(number).spec.path));
-    STRIA_RETURN_IF_ERROR(list_columns(info.spec, own));
-    encoded = encode_columns(own);
-    return Status();
-  });
-  STRIA_RETURN_IF_ERROR(meet_and_share(Call::kReadTable, status, encoded));
-  decoded = or_out_of_memory([&] {
-    columns = decode_columns(encoded);
-    return Status();
-  });
-  return Status();
-}
-
 Result<std::vector<Column>> ReadSession::read_columns(const std::string& dataset_path, int64_t& row_bytes) {
-  std::vector<Column> columns;
-  Status decoded;
-  STRIA_RETURN_IF_ERROR(share_columns(dataset_path, row_bytes, columns, decoded));
-  STRIA_RETURN_IF_ERROR(comm().agree(decoded));
-  return columns;
+  STRIA_RETURN_IF_ERROR(check_open());
+  STRIA_ASSIGN_OR_RETURN(const int number, find(dataset_path));
+  row_bytes = dataset(number).spec.element.bytes;
+  return list_columns(dataset(number).spec);
 }
 
 Result<std::vector<std::byte>> ReadSession::read_table(const std::string& dataset_path, std::vector<Column>& columns,
                                                        int64_t& row_bytes) {
-  Status decoded;
-  STRIA_RETURN_IF_ERROR(share_columns(dataset_path, row_bytes, columns, decoded));
-  return read_small(dataset_path, decoded, std::nullopt);
+  const Status known = or_out_of_memory([&]() -> Status {
+    STRIA_ASSIGN_OR_RETURN(columns, read_columns(dataset_path, row_bytes));
+    return Status();
+  });
+  return read_small(dataset_path, known, Call::kReadTable);
 }
 
 // Rank 0's answer on every rank. If one rank has no memory to decode it, the others hear of it.

@@ -18,6 +18,8 @@ void encode_element(const container::ElementSpec& element, FieldWriter& fields) 
   fields.number(element.big_endian ? 1 : 0);
   fields.number(static_cast<int64_t>(element.meaning));
   fields.number(element.bytes);
+  fields.number((element.space_padded ? 1 : 0) + (element.varies ? 2 : 0));
+  fields.bytes(std::as_bytes(std::span(element.array_dims)));
   fields.number(static_cast<int64_t>(element.enumeration.size()));
   for (const NamedNumber& member : element.enumeration) {
     fields.text(member.name);
@@ -31,12 +33,23 @@ void encode_element(const container::ElementSpec& element, FieldWriter& fields) 
   }
 }
 
+std::vector<int64_t> decode_dims(FieldReader& fields) {
+  const auto bytes = fields.bytes();
+  std::vector<int64_t> dims(bytes.size() / sizeof(int64_t));
+  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(dims.data()));
+  return dims;
+}
+
 void decode_element(FieldReader& fields, container::ElementSpec& element) {
   element.kind = static_cast<container::ElementSpec::Kind>(fields.number());
   element.number = static_cast<ElementType>(fields.number());
   element.big_endian = fields.number() != 0;
   element.meaning = static_cast<Meaning>(fields.number());
   element.bytes = fields.number();
+  const int64_t text = fields.number();
+  element.space_padded = (text & 1) != 0;
+  element.varies = (text & 2) != 0;
+  element.array_dims = decode_dims(fields);
   for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
     NamedNumber& member = element.enumeration.emplace_back();
     member.name = fields.text();
@@ -48,13 +61,6 @@ void decode_element(FieldReader& fields, container::ElementSpec& element) {
     member.offset_bytes = fields.number();
     decode_element(fields, member.element);
   }
-}
-
-std::vector<int64_t> decode_dims(FieldReader& fields) {
-  const auto bytes = fields.bytes();
-  std::vector<int64_t> dims(bytes.size() / sizeof(int64_t));
-  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(dims.data()));
-  return dims;
 }
 
 void encode_dataset(const DatasetEntry& entry, FieldWriter& fields) {
@@ -288,55 +294,11 @@ Result<CatalogMessage> decode_catalog(std::span<const std::byte> message) {
   return catalog;
 }
 
-Status list_columns(const container::DatasetSpec& spec, std::vector<Column>& columns) {
-  using Kind = container::ElementSpec::Kind;
-  if (spec.element.kind != Kind::kCompound) {
-    return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}' is not a table", spec.path));
-  }
-  for (const auto& member : spec.element.members) {
-    if (member.element.kind != Kind::kNumber && member.element.kind != Kind::kString) {
-      return Status(ErrorCode::kUnsupported,
-                    fmt::format("table '{}': column '{}' is neither number nor string", spec.path, member.name));
-    }
-    bool string = member.element.kind == Kind::kString;
-    columns.push_back({member.name, member.offset_bytes, string ? ElementType::kByte : member.element.number,
-                       string ? member.element.bytes : 0});
-  }
-  return Status();
-}
-
-std::vector<std::byte> encode_columns(const std::vector<Column>& columns) {
-  FieldWriter fields;
-  fields.number(static_cast<int64_t>(columns.size()));
-  for (const Column& column : columns) {
-    fields.text(column.name);
-    fields.number(column.offset_bytes);
-    fields.number(static_cast<int64_t>(column.number));
-    fields.number(column.string_bytes);
-  }
-  return fields.take();
-}
-
-std::vector<Column> decode_columns(std::span<const std::byte> message) {
-  FieldReader fields(message);
-  std::vector<Column> columns;
-  for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
-    Column column;
-    column.name = fields.text();
-    column.offset_bytes = fields.number();
-    column.number = static_cast<ElementType>(fields.number());
-    column.string_bytes = fields.number();
-    columns.push_back(std::move(column));
-  }
-  return columns;
-}
-
 std::vector<std::byte> encode_attribute(const container::AttributeSpec& attribute) {
   FieldWriter fields;
   fields.text(attribute.object_path);
   fields.text(attribute.name);
   encode_element(attribute.element, fields);
-  fields.number(attribute.element.space_padded ? 1 : 0);
   fields.bytes(std::as_bytes(std::span(attribute.dims)));
   fields.bytes(attribute.value);
   return fields.take();
@@ -348,7 +310,6 @@ container::AttributeSpec decode_attribute(std::span<const std::byte> message) {
   attribute.object_path = fields.text();
   attribute.name = fields.text();
   decode_element(fields, attribute.element);
-  attribute.element.space_padded = fields.number() != 0;
   attribute.dims = decode_dims(fields);
   const auto value = fields.bytes();
   attribute.value.assign(value.begin(), value.end());

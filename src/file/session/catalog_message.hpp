@@ -31,12 +31,6 @@ std::vector<std::byte> encode_catalog(Format format, const Catalog& datasets, co
                                       std::span<const std::byte> parts);
 Result<CatalogMessage> decode_catalog(std::span<const std::byte> message);
 
-/// The columns of a compound dataset. kInvalidArgument when it isn't one of numbers and strings.
-Status list_columns(const container::DatasetSpec& spec, std::vector<Column>& columns);
-std::vector<std::byte> encode_columns(const std::vector<Column>& columns);
-/// \pre message is from encode_columns()
-std::vector<Column> decode_columns(std::span<const std::byte> message);
-
 /// An attribute's element, without members, its shape and value.
 std::vector<std::byte> encode_attribute(const container::AttributeSpec& attribute);
 /// \pre message is from encode_attribute()

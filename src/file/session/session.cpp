@@ -213,6 +213,7 @@ Status Session::record_made(const Make& make) {
   Status status = or_out_of_memory([&]() -> Status {
     STRIA_ASSIGN_OR_RETURN(Transfer transfer, make());
     if (transfer.region.size() > 0) {
+      STRIA_RETURN_IF_ERROR(secure(transfer));
       pending_.push_back(std::move(transfer));
     }
     return Status();
@@ -223,7 +224,11 @@ Status Session::record_made(const Make& make) {
 
 Status Session::record(int dataset, const Hyperslab& slab, const Memory& memory) {
   STRIA_RETURN_IF_ERROR(catalog_[dataset].problem);  // which all ranks know
-  return record_made([&] { return make_transfer(dataset, catalog_[dataset], slab, memory); });
+  return record_made([&]() -> Result<Transfer> {
+    STRIA_ASSIGN_OR_RETURN(Transfer transfer, make_transfer(dataset, catalog_[dataset], slab, memory));
+    STRIA_RETURN_IF_ERROR(carry_records(catalog_[dataset], is_written(), transfer));
+    return transfer;
+  });
 }
 
 Status Session::record(int dataset, const ElementMap& elements, const Memory& memory) {
@@ -314,11 +319,12 @@ Status Session::check_log_terms(std::span<const int64_t, 2 * kEqualityTerms + 1>
                   difference.message()));
 }
 
-Status Session::agree_on_open(Call call, const Status& mine, storage::File* file) {
+Status Session::agree_on_open(Call call, const Status& mine, storage::File* file, const std::string& found_path) {
   struct Opened {
     storage::Capabilities capabilities;
     storage::Identity identity;
     int64_t file_bytes = 0;
+    int64_t path_bytes = 0;  // 0: it is the one that all ranks have
   };
   static_assert(std::is_trivially_copyable_v<Opened>);
   constexpr size_t kWords = (sizeof(Opened) + sizeof(int64_t) - 1) / sizeof(int64_t);
@@ -328,7 +334,8 @@ Status Session::agree_on_open(Call call, const Status& mine, storage::File* file
   Opened opened;
   if (is_root() && file != nullptr) {
     const auto identity = file->identity();
-    opened = {file->capabilities(), identity.ok() ? *identity : storage::Identity(), report_.file_bytes};
+    opened = {file->capabilities(), identity.ok() ? *identity : storage::Identity(), report_.file_bytes,
+              found_path == stored_path_ ? 0 : static_cast<int64_t>(found_path.size())};
     std::memcpy(words.data(), &opened, sizeof opened);
   }
   STRIA_RETURN_IF_ERROR(meet(call, mine, words));
@@ -337,6 +344,17 @@ Status Session::agree_on_open(Call call, const Status& mine, storage::File* file
   capabilities_ = opened.capabilities;
   identity_.set(opened.identity);
   report_.file_bytes = opened.file_bytes;
+  return opened.path_bytes > 0 ? share_path(opened.path_bytes, found_path) : Status();
+}
+
+Status Session::share_path(int64_t path_bytes, const std::string& found_path) {
+  std::vector<std::byte> bytes;
+  if (is_root()) {
+    const auto mine = std::as_bytes(std::span(found_path));
+    bytes.assign(mine.begin(), mine.end());
+  }
+  STRIA_RETURN_IF_ERROR(share_bytes(comm(), path_bytes, bytes));
+  stored_path_.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return Status();
 }
 

@@ -100,7 +100,7 @@ class Session {
   /// Says that a call can't be made on this rank: the next collective call fails on all. Returns
   /// the status with the file's name; success stays success. Collective: no.
   Status refuse(const Status& status);
-  /// The columns of a dataset of records, and the size of one. Collective: yes.
+  /// The columns of a dataset of records, and the size of one. Collective: no.
   virtual Result<std::vector<Column>> read_columns(const std::string& dataset_path, int64_t& row_bytes) = 0;
   /// The place of this rank's rows behind those of lower ranks. Collective: yes.
   Result<Rows> place_rows(int64_t count);
@@ -111,6 +111,8 @@ class Session {
   virtual Format format() const = 0;
   /// How it was opened, in words behind the file's name.
   virtual std::string how_opened() const = 0;
+  /// The file is put into; otherwise it is got from.
+  virtual bool is_written() const = 0;
   bool is_open() const { return !finished_; }
   /// The reason why an earlier call failed on this rank, so that the next collective call will
   /// fail; success otherwise.
@@ -153,6 +155,8 @@ class Session {
   DefinitionText describe_opening(const char* call) const;
   /// Sets memory aside for what a collective operation needs once the ranks have agreed to move.
   Status set_reserve_aside();
+  /// Sees to it that the transfer means what its memory holds now. Local; may throw std::bad_alloc.
+  virtual Status secure(Transfer& /*transfer*/) { return Status(); }
   /// Keeps what `make` returns as pending.
   template <typename Make>
   Status record_made(const Make& make);
@@ -172,12 +176,14 @@ class Session {
   /// The shape with what the catalog tells of the stretches of the file. Local.
   access::RequestShape with_lanes(access::RequestShape shape) const;
   /// Agrees on the beginning, and tells everybody which file rank 0's (null elsewhere) is and what
-  /// it can do. Collective: yes.
-  Status agree_on_open(Call call, const Status& mine, storage::File* file);
+  /// it can do. `found_path`, of rank 0, becomes stored_path_ on all ranks. Collective: yes.
+  Status agree_on_open(Call call, const Status& mine, storage::File* file, const std::string& found_path);
   /// This rank's part of the sums of which check_log_terms() tells whether all have the same log.
   std::array<int64_t, 2 * kEqualityTerms + 1> log_terms() const;
   /// Success, or what differs. Collective: yes, where something does.
   Status check_log_terms(std::span<const int64_t, 2 * kEqualityTerms + 1> sums);
+  /// Takes rank 0's path. Collective: yes.
+  Status share_path(int64_t path_bytes, const std::string& found_path);
   void note_time();
   /// Keeps what was planned, in the report and for the trace.
   void note_plan(const access::Plan& plan);

@@ -11,6 +11,8 @@ namespace stria::file {
 WriteSession::WriteSession(Environment environment, const std::string& path, const CreateOptions& options,
                            std::shared_ptr<RollCall> roll_call, Kind kind)
     : DefiningSession(std::move(environment), path, options, std::move(roll_call), kind),
+      guard_({.copied_bytes = environment_.hints.put_copies_bytes,
+              .samples = environment_.hints.put_check != access::Switch::kDisable}),
       file_(environment_, stored_path_, identity_, report_.phases, kind == Kind::kGrowing),
       gathering_(comm(), catalog_, report_.phases),
       publication_({.comm = comm(),
@@ -65,7 +67,10 @@ Result<std::shared_ptr<WriteSession>> WriteSession::create(Environment environme
   if (session.is_root() && status.ok()) {
     status = or_out_of_memory([&] { return session.file_.create(session.path_); });
   }
-  status = session.agree_on_open(Call::kCreate, status, session.file_.created());
+  status = session.agree_on_open(Call::kCreate, status, session.file_.created(), session.file_.path());
+  if (status.ok() && !session.is_root()) {
+    session.file_.note_path(session.stored_path_);
+  }
   if (status.ok() && session.parts_ != nullptr) {
     status = session.begin_parts();
   }
@@ -107,7 +112,10 @@ Result<std::shared_ptr<WriteSession>> WriteSession::append(Environment environme
   status = session.meet_and_share(Call::kAppend, status, message);
   if (status.ok()) {
     status = or_out_of_memory([&] { return session.begin_behind_old(message); });
-    status = session.agree_on_open(Call::kAppend, status, session.file_.created());
+    status = session.agree_on_open(Call::kAppend, status, session.file_.created(), session.file_.path());
+  }
+  if (status.ok() && !session.is_root()) {
+    session.file_.note_path(session.stored_path_);
   }
   session.note_time();
   if (!status.ok()) {

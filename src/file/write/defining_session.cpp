@@ -4,8 +4,8 @@
 
 #include <utility>
 
+#include "file/define/columns.hpp"
 #include "file/parts/parts.hpp"
-#include "file/session/catalog_message.hpp"
 
 namespace stria::file {
 
@@ -81,7 +81,6 @@ Result<int> DefiningSession::append_rows(const std::string& path, int64_t rows) 
   return number.ok() ? number : refuse(number.status());
 }
 
-// All ranks know them.
 Result<std::vector<Column>> DefiningSession::read_columns(const std::string& path, int64_t& row_bytes) {
   STRIA_RETURN_IF_ERROR(check_open());
   const auto number = catalog_.find(path);
@@ -90,10 +89,8 @@ Result<std::vector<Column>> DefiningSession::read_columns(const std::string& pat
     return Status(ErrorCode::kNotFound, fmt::format("'{}' has no dataset '{}'", path_, path));
   }
   const container::DatasetSpec& spec = number ? catalog_[*number].spec : old_.content().catalog[*old].spec;
-  std::vector<Column> columns;
-  STRIA_RETURN_IF_ERROR(list_columns(spec, columns));
   row_bytes = spec.element.bytes;
-  return columns;
+  return list_columns(spec);
 }
 
 Result<int> DefiningSession::update(const std::string& path) {

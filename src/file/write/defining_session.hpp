@@ -26,6 +26,7 @@ class DefiningSession : public Session {
   bool grows() const { return kind_ == Kind::kGrowing; }
   Format format() const override { return environment_.format->format(); }
   std::string how_opened() const override;
+  bool is_written() const override { return true; }
 
   Result<int> create_dataset(const container::DatasetSpec& spec, const DatasetOptions& options);
   Result<int> append_rows(const std::string& path, int64_t rows);

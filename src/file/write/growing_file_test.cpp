@@ -199,6 +199,16 @@ TEST(GrowingFile, WhatLiesBehindTheEndIsCleared) {
   auto session = WriteSession::append(environment_of(*comm, borrow(before.memory), {}), kGrowingPath, {});
   ASSERT_TRUE(session.ok());
   EXPECT_EQ((*session)->report().cleared_bytes, 100);
+  EXPECT_TRUE((*session)->abandon().ok());
+  EXPECT_EQ(content_of(before.memory, kGrowingPath), content);
+  session = WriteSession::append(environment_of(*comm, borrow(before.memory), {}), kGrowingPath, {});
+  ASSERT_TRUE(session.ok());
+  const double number = 1;
+  const auto* const bytes = reinterpret_cast<const std::byte*>(&number);
+  EXPECT_TRUE(
+      (*session)
+          ->set_attribute({"/", "added", container::ElementSpec::of_number(ElementType::kFloat64), {}, {bytes, bytes + 8}})
+          .ok());
   EXPECT_TRUE((*session)->commit().ok());
   EXPECT_EQ(compare_alone(before.old_model, before.memory), "");
 }

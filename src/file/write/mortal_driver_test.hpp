@@ -100,6 +100,8 @@ class MortalDriver final : public storage::Driver {
     return Status(ErrorCode::kUnsupported, "no");
   }
   Result<storage::Identity> identity(const std::string& path) override { return driver_.identity(path); }
+  std::string follow_links(const std::string& path) override { return driver_.follow_links(path); }
+  Result<storage::Destination> find_destination(const std::string& path) override { return driver_.find_destination(path); }
   Status rename(const std::string& from, const std::string& to) override { return driver_.rename(from, to); }
   Status remove(const std::string& path) override { return driver_.remove(path); }
   Result<bool> exists(const std::string& path) override { return driver_.exists(path); }

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "file/move/put_guard.hpp"
 #include "file/session/scarce_case_test.hpp"
 
 namespace stria::file::test {
@@ -65,6 +66,29 @@ TEST(ScarceCommit, EndsAWriteOfChunksEverywhere) {
 
 TEST(ScarceCommit, EndsATwoPhaseWriteEverywhere) {
   check_every_moment(two_phase_on_two_nodes());
+}
+
+TEST(ScarcePut, APutThatCannotBeCopiedIsSampledUnlessACopyWasAskedFor) {
+  const std::vector<double> numbers(100, 1.0);
+  Transfer put;
+  put.memory = Memory(numbers);
+  for (int64_t failing = 0; failing < 2; ++failing) {
+    PutGuard guard({.copied_bytes = 1 << 20, .samples = true});
+    Transfer small = put;
+    Transfer asked_for = put;
+    asked_for.memory = asked_for.memory.copied();
+    {
+      access::test::fail_allocation(failing);
+      Counting on(true);
+      EXPECT_TRUE(guard.take(small).ok());
+    }
+    EXPECT_EQ(small.memory.data, numbers.data());
+    EXPECT_TRUE(small.sample.has_value());
+    access::test::fail_allocation(failing);
+    Counting on(true);
+    EXPECT_THROW(static_cast<void>(guard.take(asked_for)), std::bad_alloc);
+  }
+  access::test::fail_allocation(-1);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "file/write/stages/data_move.hpp"
 #include "file/write/target/placing.hpp"
+#include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
 
@@ -19,7 +20,11 @@ Status WriteSession::flush() {
   const Status filled = shape.ok() ? gaps_.fill(pending_, false) : shape.status();
   const Status status = filled.ok() ? comm().agree(move(*shape, false)) : filled;
   note_time();
-  return status.ok() ? status : fail(status);
+  if (!status.ok()) {
+    return fail(status);
+  }
+  guard_.release();
+  return Status();
 }
 
 Status WriteSession::commit() {
@@ -69,6 +74,7 @@ Status WriteSession::end(Call call, BackgroundStage* stage) {
   }
   finished_ = true;
   chunks_.release();
+  guard_.release();
   if (parts_ != nullptr) {
     report_.file_bytes += parts_->map()->bytes_of_parts();
   }
@@ -80,10 +86,14 @@ Status WriteSession::end(Call call, BackgroundStage* stage) {
 
 Result<access::RequestShape> WriteSession::agree(Call call) {
   const bool last = call != Call::kFlush;
+  poison(or_out_of_memory([&] { return check_puts(); }));
   poison(or_out_of_memory([&] { return updating_.note(pending_); }));
   poison(or_out_of_memory([&] { return chunks_.set_aside(pending_, !last, aside_bytes_); }));
   poison(or_out_of_memory([&] { return !last || changes() ? settle(last) : Status(); }));
   poison(set_reserve_aside());
+  if (is_root() && (!last || changes())) {
+    poison(or_out_of_memory([&] { return file_.clear_behind_end(); }));
+  }
   const auto sum_bytes = or_out_of_memory([&] { return room_.count(pending_); });
   poison(sum_bytes.status());
   sum_bytes_ = sum_bytes.ok() ? *sum_bytes : 0;
@@ -101,6 +111,13 @@ Result<access::RequestShape> WriteSession::agree(Call call) {
                    raw_bytes);
   }
   return shape;
+}
+
+// Before anything is made of the puts, or moves. From here on their memory is read again at once.
+Status WriteSession::check_puts() {
+  PhaseTimer timer(report_.phases, Phase::kPack);
+  report_.copied_bytes = guard_.most_bytes();
+  return guard_.check(pending_, catalog_.datasets());
 }
 
 // Rows that lie among others' are behind the tables: nothing more can be defined.
@@ -214,6 +231,9 @@ Status WriteSession::fail(const Status& status) {
 // Local. A forked process leaves the files of its parent alone.
 void WriteSession::discard() noexcept {
   finished_ = true;
+  pending_.clear();  // datasets that outlive the file keep the session, but no copies
+  chunks_.release();
+  guard_.release();
   if (!is_of_this_process()) {
     return;
   }

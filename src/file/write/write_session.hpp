@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "file/move/put_guard.hpp"
 #include "file/parts/parts.hpp"
 #include "file/write/defining_session.hpp"
 #include "file/write/metadata/gathering.hpp"
@@ -72,9 +73,13 @@ class WriteSession : public DefiningSession {
   Status make_metadata(bool last);
   /// Whether a commit has anything to do.
   bool changes() const { return !grows() || definitions_.any(); }
+  Status secure(Transfer& put) override { return guard_.take(put); }
+  /// Whether all that is pending is as it was put.
+  Status check_puts();
   Status fail(const Status& status);
   void discard() noexcept;
 
+  PutGuard guard_;
   std::unique_ptr<Parts> parts_;  // null: the raw data go into the file itself
   NewFile file_;
   Gathering gathering_;

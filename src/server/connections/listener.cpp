@@ -1,5 +1,6 @@
 #include "server/connections/listener.hpp"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -17,7 +18,7 @@ constexpr int kBacklog = 1024;
 /// A socket's file at which no server listens any more would stand in the way of the next server.
 void remove_dead_socket(const wire::Address& address, const wire::SocketAddress& place) {
   struct stat details = {};
-  if (stat(address.host.c_str(), &details) != 0 || !S_ISSOCK(details.st_mode)) {
+  if (lstat(address.host.c_str(), &details) != 0 || !S_ISSOCK(details.st_mode)) {
     return;
   }
   const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -27,6 +28,24 @@ void remove_dead_socket(const wire::Address& address, const wire::SocketAddress&
   if (probe >= 0) {
     ::close(probe);
   }
+}
+
+/// Lets every user connect. The directory may be one in which others make files: a link that one
+/// has put in the socket's place isn't followed.
+Status open_to_all(const std::string& path) {
+  const int found = open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  struct stat details = {};
+  bool done = found >= 0 && fstat(found, &details) == 0;
+  if (done && !S_ISSOCK(details.st_mode)) {
+    errno = EEXIST;
+    done = false;
+  }
+  done = done && chmod(("/proc/self/fd/" + std::to_string(found)).c_str(), 0666) == 0;
+  const Status outcome = done ? Status() : Status::from_errno(errno, "chmod");
+  if (found >= 0) {
+    ::close(found);
+  }
+  return outcome;
 }
 
 in_port_t& port_of(wire::SocketAddress& place) {
@@ -74,9 +93,7 @@ Status Listener::add(wire::SocketAddress place) {
                                : Status::from_errno(errno, "bind");
   }
   // The kernel says who connects, and each gets what the modes of files allow.
-  if (address_.is_unix && chmod(address_.host.c_str(), 0666) != 0) {
-    return Status::from_errno(errno, "chmod");
-  }
+  STRIA_RETURN_IF_ERROR(address_.is_unix ? open_to_all(address_.host) : Status());
   if (::listen(made, kBacklog) != 0) {
     return Status::from_errno(errno, "listen");
   }

@@ -26,7 +26,7 @@ void Reserve::keep() {
   if (held_) {
     return;
   }
-  const int descriptor = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const int descriptor = ::open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (descriptor < 0) {
     return;
   }

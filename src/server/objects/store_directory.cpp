@@ -64,12 +64,31 @@ StoreDirectory::~StoreDirectory() {
   }
 }
 
+namespace {
+
+/// Who may write to the directory could put links there in place of the store's files. A new one is
+/// made as the umask says, which may say too little.
+Status check_writers(const std::string& path, bool is_new) {
+  struct stat details = {};
+  if (stat(path.c_str(), &details) != 0 || (details.st_mode & S_IWOTH) == 0) {
+    return {};
+  }
+  if (is_new) {
+    return chmod(path.c_str(), details.st_mode & 0755) == 0 ? Status() : Status::from_errno(errno, "chmod '" + path + "'");
+  }
+  return Status(ErrorCode::kPermissionDenied,
+                "all may write to '" + path + "': give a store a directory of its user (chmod o-w)");
+}
+
+}  // namespace
+
 Result<StoreDirectory> StoreDirectory::open(const std::string& path) {
   std::error_code error;
-  std::filesystem::create_directories(path, error);
+  const bool is_new = std::filesystem::create_directories(path, error);
   if (error) {
     return Status::from_errno(error.value(), "make the directory '" + path + "'");
   }
+  STRIA_RETURN_IF_ERROR(check_writers(path, is_new));
   const bool is_store = std::filesystem::exists(path + "/stria_store", error);
   if (!is_store && !std::filesystem::is_empty(path, error)) {
     return Status(ErrorCode::kInvalidArgument, "'" + path + "' holds files, but no store: give an empty directory");
@@ -81,7 +100,7 @@ Result<StoreDirectory> StoreDirectory::open(const std::string& path) {
 
 Status StoreDirectory::take() {
   const std::string file = path_ + "/stria_store";
-  descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (descriptor_ < 0) {
     return Status::from_errno(errno, "open '" + file + "'");
   }

@@ -25,6 +25,11 @@ class FaultDriver : public Driver {
   Result<std::unique_ptr<File>> open_again(const File& file, const OpenOptions& options) override;
   Result<Identity> identity(const std::string& path) override { return driver_->identity(path); }
   Result<NameInfo> name_info(const std::string& path) override;
+  std::string follow_links(const std::string& path) override { return driver_->follow_links(path); }
+  Result<Destination> find_destination(const std::string& path) override { return driver_->find_destination(path); }
+  Status set_attributes(File& file, const FileAttributes& attributes) override {
+    return driver_->set_attributes(file, attributes);
+  }
   Status rename(const std::string& from, const std::string& to) override;
   Status remove(const std::string& path) override;
   Result<bool> exists(const std::string& path) override;

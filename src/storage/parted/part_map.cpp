@@ -28,6 +28,15 @@ int64_t PartMap::bytes_of_parts() const {
   return bytes;
 }
 
+PartMap::Mark PartMap::mark_of(int part) const {
+  Mark mark{};
+  std::copy(identity.begin(), identity.end(), mark.begin());
+  for (int64_t i = 0; i < kMarkBytes - kIdentityBytes; ++i) {
+    mark[static_cast<size_t>(kIdentityBytes + i)] = static_cast<std::byte>(static_cast<uint64_t>(part) >> 8 * i);
+  }
+  return mark;
+}
+
 PartedStretch PartMap::stretch_at(int64_t address, int64_t bytes) const {
   if (address < kFirstAddress) {
     return {.part = PartedStretch::kMaster, .offset = address, .bytes = std::min(bytes, kFirstAddress - address)};

@@ -6,6 +6,8 @@
 // Cost: an address is found in O(log arrays); an array takes 8 bytes for each part.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -43,7 +45,17 @@ struct PartMap {
   struct Part {
     std::string path;         ///< as the storage knows it
     int64_t least_bytes = 0;  ///< what the finished part has at least
+    uint64_t number = 0;      ///< Identity::number of one that was just made, where it is known
+    /// Where the finished part has its mark; -1: nowhere, as in files of older versions.
+    int64_t mark_offset = -1;
   };
+  /// What the parts of one file have, and those of no other: so many bytes, then the part's number.
+  static constexpr int64_t kIdentityBytes = 16;
+  using Identity = std::array<std::byte, kIdentityBytes>;
+  static constexpr int64_t kMarkBytes = kIdentityBytes + 8;
+  using Mark = std::array<std::byte, kMarkBytes>;
+  Identity identity{};
+  Mark mark_of(int part) const;
   std::vector<Part> parts;
   std::vector<PartedArray> arrays;  ///< by increasing address; they don't overlap
 

@@ -165,6 +165,8 @@ Result<std::unique_ptr<File>> PartedFile::open_part(int number) {
   OpenOptions options;
   options.mode = mode_;
   options.sole_writer = sole_writer_;
+  options.plain_only = mode_ != OpenOptions::Mode::kRead;  // another rank has just made it
+  options.expected_number = part.number;
   auto opened = driver_->open(part.path, options);
   if (mode_ != OpenOptions::Mode::kRead) {
     return opened;
@@ -175,10 +177,26 @@ Result<std::unique_ptr<File>> PartedFile::open_part(int number) {
   }
   STRIA_RETURN_IF_ERROR(opened.status().with_context(whose));
   STRIA_ASSIGN_OR_RETURN(const int64_t bytes, (*opened)->size());
-  return bytes >= part.least_bytes
-             ? std::move(opened)
-             : Status(ErrorCode::kCorrupted, whose + ", which is cut short: it has " + std::to_string(bytes) +
-                                                 " bytes instead of " + std::to_string(part.least_bytes));
+  if (bytes >= part.least_bytes) {
+    STRIA_ASSIGN_OR_RETURN(const bool is_ours, has_mark(**opened, number));
+    return is_ours ? std::move(opened)
+                   : Status(ErrorCode::kCorrupted,
+                            whose + ", but belongs to another file, or is damaged: put the one back that was written with it");
+  }
+  return Status(ErrorCode::kCorrupted, whose + ", which is cut short: it has " + std::to_string(bytes) + " bytes instead of " +
+                                           std::to_string(part.least_bytes));
+}
+
+// Files of older versions have none.
+Result<bool> PartedFile::has_mark(File& file, int number) const {
+  const int64_t offset = map_->parts[static_cast<size_t>(number)].mark_offset;
+  if (offset < 0) {
+    return true;
+  }
+  PartMap::Mark mark{};
+  const ReadSegment segment{offset, mark.data(), PartMap::kMarkBytes};
+  STRIA_ASSIGN_OR_RETURN(const int64_t bytes, file.read(std::span(&segment, 1)));
+  return bytes == PartMap::kMarkBytes && mark == map_->mark_of(number);
 }
 
 Result<File*> PartedFile::part(int number) {
@@ -204,10 +222,13 @@ File* PartedFile::direct_part(int number) {
   if (found != direct_parts_.end()) {
     return found->second.get();
   }
+  const PartMap::Part& part = map_->parts[static_cast<size_t>(number)];
   OpenOptions options;
   options.mode = mode_;
   options.direct = true;
-  auto opened = direct_driver_->open(map_->parts[static_cast<size_t>(number)].path, options);
+  options.plain_only = mode_ != OpenOptions::Mode::kRead;
+  options.expected_number = part.number;
+  auto opened = direct_driver_->open(part.path, options);
   return direct_parts_.emplace(number, opened.ok() ? std::move(*opened) : nullptr).first->second.get();
 }
 

@@ -74,6 +74,7 @@ class PartedFile final : public File {
   /// The handle on a part, or on the master.
   Result<File*> part(int number);
   Result<std::unique_ptr<File>> open_part(int number);
+  Result<bool> has_mark(File& file, int number) const;
   /// The handle past the page cache; null: none is offered.
   File* direct_part(int number);
   Status write_part(int number, const std::vector<WriteSegment>& list);

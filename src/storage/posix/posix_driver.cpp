@@ -11,6 +11,8 @@
 
 #include "storage/messages.hpp"
 #include "storage/path.hpp"
+#include "storage/posix/attributes.hpp"
+#include "storage/posix/destination.hpp"
 #include "storage/posix/file_system.hpp"
 #include "storage/posix/posix_file.hpp"
 
@@ -40,6 +42,22 @@ Result<NameInfo> PosixDriver::name_info(const std::string& path) {
     return Status::from_errno(errno, describe("look up", path));
   }
   return info_of(details);
+}
+
+std::string PosixDriver::follow_links(const std::string& path) {
+  return followed_links(path);
+}
+
+Result<Destination> PosixDriver::find_destination(const std::string& path) {
+  return destination_of(path);
+}
+
+Status PosixDriver::set_attributes(File& file, const FileAttributes& attributes) {
+  const auto* const open = dynamic_cast<const PosixFile*>(&file.plain());
+  if (open == nullptr || open->descriptor() < 0) {
+    return closed_file("set attributes of", file.path());
+  }
+  return give_attributes(open->descriptor(), file.path(), attributes);
 }
 
 Status PosixDriver::rename(const std::string& from, const std::string& to) {

@@ -18,6 +18,9 @@ class PosixDriver : public Driver {
   Result<std::unique_ptr<File>> open_again(const File& file, const OpenOptions& options) override;
   Result<Identity> identity(const std::string& path) override;
   Result<NameInfo> name_info(const std::string& path) override;
+  std::string follow_links(const std::string& path) override;
+  Result<Destination> find_destination(const std::string& path) override;
+  Status set_attributes(File& file, const FileAttributes& attributes) override;
   Status rename(const std::string& from, const std::string& to) override;
   Status remove(const std::string& path) override;
   Result<bool> exists(const std::string& path) override;

@@ -1,11 +1,14 @@
 // Opening: mode, lock and direct I/O, in the order that leaves no gap for another program.
 #include <fcntl.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <utility>
 
 #include "storage/messages.hpp"
+#include "storage/path.hpp"
 #include "storage/posix/file_system.hpp"
 #include "storage/posix/posix_file.hpp"
 #include "storage/posix/remote_names.hpp"
@@ -15,24 +18,27 @@ namespace stria::storage {
 
 namespace {
 
-constexpr mode_t kNewFileMode = 0666;  // less the umask
 // How often to look again when the locked file turns out to have lost its name between
 // open and lock.
 constexpr int kLockAttempts = 10;
 // What an exclusive lock holds on NFS: the byte behind that of PosixFile::keep_to_bytes().
 constexpr int64_t kOwnerByte = (int64_t{1} << 62) - 1;
 
+bool follows_links(const OpenOptions& options) {
+  return !options.mine_only && !options.plain_only;
+}
+
 int open_flags(const OpenOptions& options) {
-  int flags = O_CLOEXEC | (options.direct ? O_DIRECT : 0) | (options.mine_only ? O_NOFOLLOW : 0);
+  const int flags = O_CLOEXEC | (options.direct ? O_DIRECT : 0) | (follows_links(options) ? 0 : O_NOFOLLOW);
   switch (options.mode) {
     case OpenOptions::Mode::kRead:
       return flags | O_RDONLY;
     case OpenOptions::Mode::kReadWrite:
       return flags | O_RDWR;
     case OpenOptions::Mode::kCreate:
-      // A file that another program has locked must not be truncated. With a lock, truncation comes
-      // after locking.
-      return flags | O_RDWR | O_CREAT | (options.exclusive_lock ? 0 : O_TRUNC);
+      // A file that another program has locked must not be truncated, nor one that turns out to be
+      // another's: truncation comes after the lock and the look.
+      return flags | O_RDWR | O_CREAT | (options.exclusive_lock || options.plain_only ? 0 : O_TRUNC);
     case OpenOptions::Mode::kCreateNew:
       return flags | O_RDWR | O_CREAT | O_EXCL;
   }
@@ -47,15 +53,19 @@ const char* open_verb(const OpenOptions& options) {
 int open_without_interruption(SystemCalls& calls, const std::string& path, const OpenOptions& options) {
   int descriptor = -1;
   do {
-    descriptor = calls.open(path.c_str(), open_flags(options), kNewFileMode);
+    descriptor = calls.open(path.c_str(), open_flags(options), options.permissions);
   } while (descriptor < 0 && errno == EINTR);
   return descriptor;
 }
 
 /// Refuses a pipe: opening it would wait until another process writes to it, and it has neither a
-/// size nor offsets.
-Status refuse_pipe(const std::string& path) {
+/// size nor offsets. Refuses more where links aren't followed: opening a device may set it going.
+Status refuse_special(const std::string& path, const OpenOptions& options) {
   struct stat found = {};
+  if (!follows_links(options)) {
+    const bool is_other = lstat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode);
+    return is_other ? not_mine(open_verb(options), path) : Status();
+  }
   const bool is_pipe = stat(path.c_str(), &found) == 0 && S_ISFIFO(found.st_mode);
   return is_pipe ? Status(ErrorCode::kInvalidArgument, describe("open", path) + ": it is a pipe, not a file") : Status();
 }
@@ -64,7 +74,7 @@ Status open_error(const std::string& path, const OpenOptions& options, int error
   if (options.direct && error_number == EINVAL) {
     return Status(ErrorCode::kUnsupported, describe(open_verb(options), path) + ": this file system offers no direct I/O");
   }
-  if (options.mine_only && error_number == ELOOP) {
+  if (!follows_links(options) && error_number == ELOOP) {
     return not_mine(open_verb(options), path);
   }
   if (error_number == ESTALE) {
@@ -76,14 +86,35 @@ Status open_error(const std::string& path, const OpenOptions& options, int error
   return Status::from_errno(error_number, describe(open_verb(options), path));
 }
 
-/// For OpenOptions::mine_only.
-Status check_mine(SystemCalls& calls, const std::string& path, int descriptor, const OpenOptions& options) {
+/// Whether the file system gives this owner to what this process makes beside `path`. Some give all
+/// files to one user.
+bool gives_files_to(SystemCalls& calls, const std::string& path, uid_t owner) {
+  std::string name = directory_of(path) + "/.stria_owner_XXXXXX";
+  const int made = mkostemp(name.data(), O_CLOEXEC);
+  if (made < 0) {
+    return false;
+  }
+  struct stat details = {};
+  const bool is_so = calls.fstat(made, &details) == 0 && details.st_uid == owner;
+  calls.close(made);
+  calls.unlink(name.c_str());
+  return is_so;
+}
+
+/// For OpenOptions::mine_only and plain_only. The number of a file on a network was compared before
+/// (remote_names.hpp).
+Status check_plain(SystemCalls& calls, const std::string& path, int descriptor, const OpenOptions& options) {
   struct stat opened = {};
   if (calls.fstat(descriptor, &opened) != 0) {
     return open_error(path, options, errno);
   }
   const NameInfo info = info_of(opened);
-  return info.is_plain_file && info.is_mine ? Status() : not_mine(open_verb(options), path);
+  if (!info.is_plain_file || (options.mine_only && !info.is_mine && !gives_files_to(calls, path, opened.st_uid))) {
+    return not_mine(open_verb(options), path);
+  }
+  const bool is_other = options.plain_only && options.expected_number != 0 && opened.st_ino != options.expected_number &&
+                        is_node_local(calls.file_system(descriptor));
+  return is_other ? open_error(path, options, ESTALE) : Status();
 }
 
 /// True while `path` still names the open file. A program that held the lock before may have
@@ -139,15 +170,45 @@ bool lock_beside_readers(SystemCalls& calls, int descriptor) {
   return result == 0 || errno != EWOULDBLOCK;
 }
 
+/// Removes a file that a killed program has left, so that a new one can have its name.
+Status clear_name(SystemCalls& calls, const std::string& path, const OpenOptions& options) {
+  OpenOptions left = options;
+  left.mode = OpenOptions::Mode::kReadWrite;
+  left.direct = false;
+  STRIA_RETURN_IF_ERROR(refuse_special(path, left));
+  const int descriptor = open_without_interruption(calls, path, left);
+  if (descriptor < 0) {
+    return errno == ENOENT ? Status() : open_error(path, left, errno);
+  }
+  bool stale = false;
+  Status status = check_plain(calls, path, descriptor, left);
+  status = status.ok() ? lock(calls, path, descriptor, &stale) : status;
+  if (status.ok() && !stale && calls.unlink(path.c_str()) != 0 && errno != ENOENT) {
+    status = open_error(path, options, errno);
+  }
+  calls.close(descriptor);
+  return status;
+}
+
 /// Opens and locks; closes the descriptor after an error.
-Result<int> open_locked(SystemCalls& calls, const std::string& path, const OpenOptions& options) {
+Result<int> open_locked(SystemCalls& calls, const std::string& path, const OpenOptions& asked) {
+  OpenOptions options = asked;
+  const bool makes_own = asked.mine_only && asked.mode == OpenOptions::Mode::kCreate;
+  if (makes_own) {
+    options.mode = OpenOptions::Mode::kCreateNew;
+  }
   for (int attempt = 0; attempt < kLockAttempts; ++attempt) {
     const int descriptor = open_without_interruption(calls, path, options);
+    if (descriptor < 0 && makes_own && errno == EEXIST) {
+      STRIA_RETURN_IF_ERROR(clear_name(calls, path, options));
+      continue;
+    }
     if (descriptor < 0) {
       return open_error(path, options, errno);
     }
     bool stale = false;
-    Status locked = options.mine_only ? check_mine(calls, path, descriptor, options) : Status();
+    // What was just made is this process's, whatever owner the file system gives it.
+    Status locked = options.mine_only && !makes_own ? check_plain(calls, path, descriptor, options) : Status();
     if (locked.ok()) {
       locked = lock(calls, path, descriptor, &stale);
     }
@@ -191,7 +252,7 @@ Result<std::unique_ptr<PosixFile>> make_file(SystemCalls& calls, const std::stri
 }  // namespace
 
 Result<std::unique_ptr<PosixFile>> PosixFile::open(SystemCalls& calls, const std::string& path, const OpenOptions& options) {
-  STRIA_RETURN_IF_ERROR(refuse_pipe(path));
+  STRIA_RETURN_IF_ERROR(refuse_special(path, options));
   int descriptor = -1;
   if (options.exclusive_lock) {
     STRIA_ASSIGN_OR_RETURN(descriptor, open_locked(calls, path, options));
@@ -203,8 +264,9 @@ Result<std::unique_ptr<PosixFile>> PosixFile::open(SystemCalls& calls, const std
     }
   }
   STRIA_ASSIGN_OR_RETURN(auto file, make_file(calls, path, descriptor, options));
-  if (options.mine_only) {
-    STRIA_RETURN_IF_ERROR(check_mine(calls, path, descriptor, options));
+  if (!follows_links(options) && !options.exclusive_lock) {
+    STRIA_RETURN_IF_ERROR(check_plain(calls, path, descriptor, options));
+    STRIA_RETURN_IF_ERROR(options.mode == OpenOptions::Mode::kCreate ? cut(calls, path, descriptor) : Status());
   }
   if (options.beside_readers && !lock_beside_readers(calls, descriptor)) {
     return file_in_use(path);

@@ -15,8 +15,6 @@ namespace stria::storage {
 
 namespace {
 
-constexpr uint32_t kNewFile = 0666;
-
 /// A path within a store, and the store.
 struct Place {
   std::shared_ptr<Store> store;
@@ -78,7 +76,7 @@ Result<std::unique_ptr<File>> StripedDriver::open(const std::string& path, const
   request.path = place->path;
   request.mode = static_cast<wire::OpenMode>(options.mode);
   request.exclusive = options.exclusive_lock;
-  request.permissions = kNewFile & ~wire::this_umask();
+  request.permissions = options.permissions & ~wire::this_umask();
   ask_for(options.striping, request);
   const auto opened = place->store->open(request);
   if (!opened.ok()) {
@@ -122,6 +120,43 @@ Result<NameInfo> StripedDriver::name_info(const std::string& path) {
     info.changed_ns = std::max(state->modified_ns, attributes.created_ns);
   }
   return info;
+}
+
+// A store has no links, pipes or access lists. The one who writes to a file there is checked when
+// the name changes.
+Result<Destination> StripedDriver::find_destination(const std::string& path) {
+  const auto found = attributes_of(path);
+  if (found.status().code() == ErrorCode::kNotFound) {
+    return Destination{.path = path};
+  }
+  STRIA_RETURN_IF_ERROR(found.status());
+  if (found->is_directory) {
+    return Status(ErrorCode::kInvalidArgument,
+                  describe("replace", path) + ": it is a directory, not a file, and stays as it is");
+  }
+  return Destination{
+      .path = path,
+      .replaced = FileAttributes{.mode = found->owner.mode & 0777, .owner = found->owner.uid, .group = found->owner.gid}};
+}
+
+// Only root gives a file to another user, and a user only to a group of its own.
+Status StripedDriver::set_attributes(File& file, const FileAttributes& attributes) {
+  STRIA_ASSIGN_OR_RETURN(const auto made, attributes_of(file.path()));
+  const auto set = [&](std::optional<uint32_t> owner, std::optional<uint32_t> group, std::optional<uint32_t> mode) -> Status {
+    STRIA_ASSIGN_OR_RETURN(const Place place, find(file.path()));
+    const wire::SetOwnership change{.path = place.path, .uid = owner, .gid = group, .mode = mode};
+    return place.store->ask_manager(wire::Kind::kSetOwnership, wire::encode(change))
+        .status()
+        .with_context(describe("set attributes of", file.path()));
+  };
+  const uint32_t group_bits = made.owner.gid == attributes.group || set({}, attributes.group, {}).ok()
+                                  ? attributes.mode
+                                  : without_group(attributes.mode);
+  STRIA_RETURN_IF_ERROR(set({}, {}, group_bits));
+  if (made.owner.uid != attributes.owner) {
+    static_cast<void>(set(attributes.owner, {}, {}));
+  }
+  return Status();
 }
 
 Status StripedDriver::rename(const std::string& from, const std::string& to) {

@@ -23,6 +23,8 @@ class StripedDriver : public Driver {
   Result<std::unique_ptr<File>> open_again(const File& file, const OpenOptions& options) override;
   Result<Identity> identity(const std::string& path) override;
   Result<NameInfo> name_info(const std::string& path) override;
+  Result<Destination> find_destination(const std::string& path) override;
+  Status set_attributes(File& file, const FileAttributes& attributes) override;
   Status rename(const std::string& from, const std::string& to) override;
   Status remove(const std::string& path) override;
   Result<bool> exists(const std::string& path) override;

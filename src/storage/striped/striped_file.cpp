@@ -15,6 +15,9 @@ namespace {
 // question for ever.
 constexpr uint32_t kLockWaitMs = 2000;
 
+// No file has bytes from here on, and locks here are notes for other writers.
+constexpr int64_t kBehindAnyFile = int64_t{1} << 62;
+
 }  // namespace
 
 StripedFile::StripedFile(std::shared_ptr<Store> store, std::string path, const wire::Opened& opened, const Opening& opening)
@@ -49,6 +52,9 @@ Status StripedFile::check(const char* operation, bool writes) {
   }
   if (writes && !opening_.writable) {
     return Status::from_errno(EBADF, describe(operation, path_));
+  }
+  if (writes) {
+    STRIA_RETURN_IF_ERROR(renew_notes().with_context(describe(operation, path_)));
   }
   const std::lock_guard lock(lost_mutex_);
   return lost_lock_.with_context(describe(operation, path_));
@@ -179,7 +185,7 @@ Result<int64_t> StripedFile::size() {
 Status StripedFile::resize_slots(wire::Kind kind, int64_t bytes) {
   const char* operation = kind == wire::Kind::kResize ? "resize" : "preallocate";
   STRIA_RETURN_IF_ERROR(check(operation, true));
-  if (bytes < 0 || bytes >= int64_t{1} << 62) {
+  if (bytes < 0 || bytes >= kBehindAnyFile) {
     return Status::from_errno(EINVAL, describe(operation, path_, bytes, 0));
   }
   const auto body = [&](int64_t slot) { return wire::encode(wire::LocalFile{file_, {}, layout_.below(slot, bytes)}); };
@@ -216,18 +222,71 @@ Status StripedFile::close() {
 
 class StripedRangeLock : public RangeLock {
  public:
-  StripedRangeLock(StripedFile& file, Store::Borrowed link, ByteRange range)
-      : file_(file), link_(std::move(link)), range_(range), generation_(link_.link()->generation()) {}
+  StripedRangeLock(StripedFile& file, Store::Borrowed link, ByteRange range, LockMode mode)
+      : file_(file), link_(std::move(link)), range_(range), mode_(mode), generation_(link_.link()->generation()) {
+    if (is_note()) {
+      const std::lock_guard lock(file_.notes_mutex_);
+      file_.notes_.insert(this);
+    }
+  }
   StripedRangeLock(const StripedRangeLock&) = delete;
   StripedRangeLock& operator=(const StripedRangeLock&) = delete;
-  ~StripedRangeLock() override { file_.unlock(link_, range_, generation_); }
+  ~StripedRangeLock() override {
+    if (is_note()) {
+      const std::lock_guard lock(file_.notes_mutex_);
+      file_.notes_.erase(this);
+    }
+    const Status outcome = file_.unlock(link_, range_, generation_);
+    // A note that was forgotten since the last write has been of no use to anybody.
+    if (!outcome.ok() && !is_note()) {
+      file_.note_lost(range_, outcome);
+    }
+  }
+
+  ByteRange range() const { return range_; }
+  bool is_held() { return link_.link()->connected() && !link_.link()->is_stale() && link_.link()->generation() == generation_; }
+  /// Returns whether no others have come since it was lost.
+  Result<bool> take_again() {
+    const bool exclusive = mode_ == LockMode::kExclusive;
+    const wire::LockRange wanted{file_.file_, {}, range_, exclusive, file_.holder_};
+    STRIA_ASSIGN_OR_RETURN(const bool taken, file_.ask_lock(link_, wire::Kind::kLock, wanted, 0));
+    const wire::LockRange notes{.file = file_.file_, .range = {kBehindAnyFile, INT64_MAX}, .holder = file_.holder_};
+    STRIA_ASSIGN_OR_RETURN(const bool others, file_.ask_lock(link_, wire::Kind::kIsLocked, notes, 0));
+    generation_ = link_.link()->generation();
+    return taken && !others;
+  }
 
  private:
+  bool is_note() const { return range_.begin >= kBehindAnyFile; }
+
   StripedFile& file_;
   Store::Borrowed link_;
   ByteRange range_;
+  LockMode mode_;
   int64_t generation_;
 };
+
+Status StripedFile::renew_notes() {
+  const std::lock_guard lock(notes_mutex_);
+  for (StripedRangeLock* note : notes_) {
+    if (note->is_held()) {
+      continue;
+    }
+    STRIA_ASSIGN_OR_RETURN(const bool alone, note->take_again());
+    if (!alone) {
+      note_lost(note->range(), Status(ErrorCode::kIo, "another program writes the file since"));
+    }
+  }
+  return Status();
+}
+
+void StripedFile::note_lost(ByteRange range, const Status& why) {
+  const std::string which = range.begin >= kBehindAnyFile
+                                ? "the note that this program writes"
+                                : "a lock on bytes " + std::to_string(range.begin) + " to " + std::to_string(range.end);
+  const std::lock_guard lock(lost_mutex_);
+  lost_lock_ = Status(ErrorCode::kIo, which + " was lost, and others may have changed bytes (" + why.message() + ")");
+}
 
 Result<bool> StripedFile::ask_lock(Store::Borrowed& link, wire::Kind kind, const wire::LockRange& range, uint32_t wait_ms) {
   Call call = call_to(link, kind, wire::encode(range));
@@ -248,7 +307,7 @@ Result<std::unique_ptr<RangeLock>> StripedFile::lock_within(ByteRange range, Loc
   STRIA_RETURN_IF_ERROR(got.status().with_context(describe("lock", path_, range.begin, range.size())));
   std::unique_ptr<RangeLock> held;
   if (*got) {
-    held = std::make_unique<StripedRangeLock>(*this, std::move(link), range);
+    held = std::make_unique<StripedRangeLock>(*this, std::move(link), range, mode);
   }
   return held;
 }
@@ -273,25 +332,17 @@ Result<bool> StripedFile::is_locked_elsewhere(ByteRange range) {
   return answer.ok() ? answer : answer.status().with_context(describe("lock", path_, range.begin, range.size()));
 }
 
-void StripedFile::unlock(Store::Borrowed& borrowed, ByteRange range, int64_t generation) {
+Status StripedFile::unlock(Store::Borrowed& borrowed, ByteRange range, int64_t generation) {
   Call call;
   call.link = borrowed.link();
   call.kind = wire::Kind::kUnlock;
   call.body = wire::encode(wire::LockRange{.file = file_, .range = range, .holder = holder_});
   call.only_this_connection = true;
-  Status outcome = run_calls({&call, 1});
-  if (outcome.ok()) {
-    const auto answer = wire::decode<wire::Answer>(call.reply);
-    outcome = answer.status();
-    if (answer.ok() && (!answer->yes || call.link->generation() != generation)) {
-      outcome = Status(ErrorCode::kIo, "server " + call.link->server() + " had forgotten it");
-    }
-  }
-  if (!outcome.ok()) {
-    const std::lock_guard lock(lost_mutex_);
-    lost_lock_ = Status(ErrorCode::kIo, "a lock on bytes " + std::to_string(range.begin) + " to " + std::to_string(range.end) +
-                                            " was lost, and others may have changed them (" + outcome.message() + ")");
-  }
+  STRIA_RETURN_IF_ERROR(run_calls({&call, 1}));
+  STRIA_ASSIGN_OR_RETURN(const auto answer, wire::decode<wire::Answer>(call.reply));
+  return answer.yes && call.link->generation() == generation
+             ? Status()
+             : Status(ErrorCode::kIo, "server " + call.link->server() + " had forgotten it");
 }
 
 }  // namespace stria::storage

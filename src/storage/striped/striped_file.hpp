@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "storage/driver.hpp"
@@ -16,6 +17,8 @@
 #include "wire/layout.hpp"
 
 namespace stria::storage {
+
+class StripedRangeLock;
 
 class StripedFile : public File {
  public:
@@ -38,7 +41,9 @@ class StripedFile : public File {
   Status write_type(const TypeWindow& region, const std::byte* data) override;
   Result<int64_t> read_type(const TypeWindow& region, std::byte* data) override;
   /// The server of the first slot holds the lock as long as the connection that took it lives. If
-  /// the lock is lost before it is given up, the next write, sync or close reports it.
+  /// the lock is lost before it is given up, the next write, sync or close reports it. A lock
+  /// behind the end of any file guards no bytes: it tells other writers of this one. It is taken
+  /// again before the next write, and only where others have come meanwhile does that write fail.
   Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode) override;
   Result<std::unique_ptr<RangeLock>> try_lock(ByteRange range, LockMode mode) override;
   Result<bool> is_locked_elsewhere(ByteRange range) override;
@@ -70,7 +75,11 @@ class StripedFile : public File {
   Result<bool> ask_lock(Store::Borrowed& link, wire::Kind kind, const wire::LockRange& range, uint32_t wait_ms);
   /// Takes a lock; null when it didn't become free within that time.
   Result<std::unique_ptr<RangeLock>> lock_within(ByteRange range, LockMode mode, uint32_t wait_ms);
-  void unlock(Store::Borrowed& borrowed, ByteRange range, int64_t generation);
+  /// Takes the notes again that a server has forgotten. \pre a write is about to begin
+  Status renew_notes();
+  /// Gives a lock up, and returns whether it had been held until now.
+  Status unlock(Store::Borrowed& borrowed, ByteRange range, int64_t generation);
+  void note_lost(ByteRange range, const Status& why);
 
   std::shared_ptr<Store> store_;
   std::string path_;
@@ -84,6 +93,8 @@ class StripedFile : public File {
   bool open_ = true;
   std::mutex known_mutex_;
   std::map<std::string, wire::Identity> known_;  ///< who answered first, by address
+  std::mutex notes_mutex_;
+  std::set<StripedRangeLock*> notes_;  ///< locks that are held and guard no bytes
   std::mutex lost_mutex_;
   Status lost_lock_;
   std::unique_ptr<WriteQueue> queue_;  ///< made by the first start_write()

@@ -28,6 +28,12 @@ class TracedDriver final : public Driver {
   }
   Result<Identity> identity(const std::string& path) override { return driver_->identity(path); }
   Result<NameInfo> name_info(const std::string& path) override { return driver_->name_info(path); }
+  std::string follow_links(const std::string& path) override { return driver_->follow_links(path); }
+  Result<Destination> find_destination(const std::string& path) override { return driver_->find_destination(path); }
+  Status set_attributes(File& file, const FileAttributes& attributes) override {
+    const Span span(trace::kind(BuiltIn::kStorageName));
+    return driver_->set_attributes(file, attributes);
+  }
   Status rename(const std::string& from, const std::string& to) override {
     const Span span(trace::kind(BuiltIn::kStorageName));
     return driver_->rename(from, to);

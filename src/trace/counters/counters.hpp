@@ -36,6 +36,8 @@ enum class Counter : int {
   kMaxPiecesOfWrite,
   kMaxReadNs,  ///< the slowest request
   kMaxWriteNs,
+  kReadRequestNs,  ///< the time that callers spent in requests, all together
+  kWriteRequestNs,
   kPuts,  ///< calls by the application
   kGets,
   kBytesPut,

@@ -109,6 +109,7 @@ std::array<int64_t, kCounterCount> FileCounters::values() const {
     set(write ? Counter::kUnalignedWrites : Counter::kUnalignedReads, stream.unaligned);
     set(write ? Counter::kMaxPiecesOfWrite : Counter::kMaxPiecesOfRead, stream.most_pieces);
     set(write ? Counter::kMaxWriteNs : Counter::kMaxReadNs, ticks_to_ns(stream.longest_ticks));
+    set(write ? Counter::kWriteRequestNs : Counter::kReadRequestNs, ticks_to_ns(stream.ticks));
     const auto bins = static_cast<size_t>(write ? Counter::kWriteSizes0 : Counter::kReadSizes0);
     std::copy(stream.sizes.begin(), stream.sizes.end(), values.begin() + bins);
   }

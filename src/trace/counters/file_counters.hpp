@@ -82,9 +82,11 @@ class FileCounters {
     ++stream.requests;
     stream.most_pieces = std::max(stream.most_pieces, stream.pieces - pieces_before);
     stream.longest_ticks = std::max(stream.longest_ticks, ticks);
+    stream.ticks += ticks;
     changed_ = true;
   }
-  /// Counts the time of a request that was counted when it began.
+  /// Counts the time of a request that was counted when it began, and during which its caller did
+  /// something else.
   void finish_request(Direction direction, int64_t ticks);
 
   /// Returns all values, by counter.
@@ -110,6 +112,7 @@ class FileCounters {
     int64_t unaligned = 0;
     int64_t most_pieces = 0;
     int64_t longest_ticks = 0;
+    int64_t ticks = 0;  ///< of requests that their callers waited in
     std::array<int64_t, kSizeBinCount> sizes{};
   };
   int64_t& at(Counter counter) { return values_[static_cast<size_t>(counter)]; }

@@ -225,7 +225,8 @@ Status Recorder::open_part(const std::string& path) {
     part_path_ = renamed == 0 ? path : part_path_;
     return renamed == 0 ? Status() : Status::from_errno(errno, "rename '" + part_path_ + "'");
   }
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  // The directory is new, so that what has the name is another program's.
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (file < 0) {
     return Status::from_errno(errno, "create '" + path + "'");
   }

@@ -32,7 +32,7 @@ std::atomic<bool> watching{false};
 std::mutex case_mutex;
 std::string case_name;
 std::function<void()> hang_cleanup;
-int case_failures = 0;
+std::atomic<int> case_failures = 0;
 int job_rank = 0;
 std::thread watchdog;
 

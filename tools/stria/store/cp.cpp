@@ -8,7 +8,7 @@
 #include <optional>
 #include <span>
 
-#include "base/hash.hpp"
+#include "file/background/partial_file.hpp"
 #include "storage/path.hpp"
 #include "storage/registry.hpp"
 #include "store/places.hpp"
@@ -21,6 +21,7 @@ namespace {
 
 constexpr int64_t kBlockBytes = int64_t{8} << 20;
 constexpr uint32_t kOwnersAll = 0700;
+constexpr uint32_t kReadAndWriteAll = 0666;
 
 struct Arguments {
   std::vector<std::string> paths;  // the last is the target
@@ -35,15 +36,6 @@ std::optional<uint32_t> copied_mode(const std::string& from, const std::string& 
   }
   const auto mode = mode_of(from);
   return mode ? std::optional(*mode & ~wire::this_umask()) : mode;
-}
-
-/// The name until the copy is complete. Where it would be too long, a number stands for the rest.
-std::string partial_name(const std::string& name) {
-  constexpr size_t kMostBytes = 200;
-  if (name.size() <= kMostBytes) {
-    return fmt::format(".{}.partial", name);
-  }
-  return fmt::format(".{}.{:016x}.partial", name.substr(0, kMostBytes), hash_bytes(std::as_bytes(std::span(name))));
 }
 
 volatile std::sig_atomic_t ending_signal = 0;
@@ -72,8 +64,8 @@ class NotedSignals {
   std::array<struct sigaction, 2> before_{};
 };
 
-/// One block is read while the one before is written.
-void copy_bytes(storage::File& from, storage::File& to) {
+/// One block is read while the one before is written. Returns how many bytes were copied.
+int64_t copy_bytes(storage::File& from, storage::File& to) {
   std::array<std::vector<std::byte>, 2> blocks;
   std::unique_ptr<storage::PendingWrite> pending;
   const int64_t total = from.size().value();
@@ -100,6 +92,7 @@ void copy_bytes(storage::File& from, storage::File& to) {
   if (pending != nullptr) {
     pending->wait().throw_if_error();
   }
+  return total;
 }
 
 void copy(const std::string& from, const std::string& to, const Arguments& arguments) {
@@ -150,35 +143,21 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
+// A file that is replaced keeps its mode.
 void copy_file(const std::string& from_path, const std::string& target, bool sync) {
   const auto driver = storage::make_driver("posix").value();
   const auto from = driver->open(from_path, {}).value();
-  const std::string partial = joined(storage::directory_of(target), partial_name(storage::file_name_of(target)));
-  const auto mode = copied_mode(from_path, target);
+  file::PartialFile to(driver, target);
+  to.find().throw_if_error();
   const NotedSignals signals;
-  storage::OpenOptions options;
-  options.mode = storage::OpenOptions::Mode::kCreate;
-  options.exclusive_lock = true;
-  const auto to = driver->open(partial, options).value();
+  to.create({.permissions = mode_of(from_path).value_or(kReadAndWriteAll)}).throw_if_error();
   try {
-    if (mode) {
-      set_mode(partial, *mode);
-    }
-    copy_bytes(*from, *to);
-    if (sync) {
-      to->sync().throw_if_error();
-    }
-    driver->rename(partial, target).throw_if_error();
-  } catch (const Error& error) {
-    const Status removed = driver->remove(partial);
-    if (removed.ok()) {
-      throw;
-    }
-    throw Error(error.code(), fmt::format("{}; '{}' stays, remove it ({})", error.what(), partial, removed.message()));
-  }
-  to->close().throw_if_error();
-  if (sync) {
-    driver->sync_directory(target).throw_if_error();
+    const int64_t bytes = copy_bytes(*from, *to.file());
+    PhaseTimes times;
+    to.publish(bytes, sync, times).throw_if_error();
+  } catch (const Error&) {
+    to.discard();
+    throw;
   }
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "report/rule.hpp"
 #include "tracing/summary.hpp"
 #include "tracing/trace_command.hpp"
 
@@ -87,24 +88,58 @@ std::string change(const Pair& pair) {
   return ratio < 1 ? fmt::format("{:.2f} times faster", 1 / ratio) : fmt::format("{:.2f} times slower", ratio);
 }
 
+std::string signed_seconds_text(double seconds) {
+  return seconds == 0 ? "" : (seconds < 0 ? "-" : "+") + seconds_text(std::abs(seconds));
+}
+
+// What makes a comparison of the two runs lame.
+std::vector<std::string> differences_of(const trace::TraceFile& trace_a, const Summary& a, const trace::TraceFile& trace_b,
+                                        const Summary& b) {
+  std::vector<std::string> differences;
+  if (a.rank_count != b.rank_count) {
+    differences.push_back(fmt::format("A ran on {}, B on {}; times are means per rank", counted_text(a.rank_count, "rank"),
+                                      counted_text(b.rank_count, "rank")));
+  }
+  if (a.files.size() != b.files.size()) {
+    differences.push_back(fmt::format("A used {}, B {}", counted_text(static_cast<int64_t>(a.files.size()), "file"),
+                                      counted_text(static_cast<int64_t>(b.files.size()), "file")));
+  }
+  for (const Counter counter : {Counter::kBytesPut, Counter::kBytesGot}) {
+    if (a[counter] != b[counter]) {
+      differences.push_back(fmt::format("the program {} {} in A, {} in B", counter == Counter::kBytesPut ? "put" : "got",
+                                        bytes_text(static_cast<double>(a[counter])),
+                                        bytes_text(static_cast<double>(b[counter]))));
+    }
+  }
+  if (RunDigest(trace_a).detail() != RunDigest(trace_b).detail()) {
+    differences.push_back("the traces were recorded at different levels, so that one knows more operations");
+  }
+  return differences;
+}
+
 std::string times_text(const char* title, const std::vector<Pair>& pairs) {
   if (pairs.empty()) {
     return "";
   }
-  std::string text = fmt::format("\n{:<34}{:>13}{:>13}{:>13}   B is\n", title, "A (s)", "B (s)", "B - A (s)");
+  std::string text = fmt::format("\n{:<30}{:>10}{:>10}{:>10}  B is\n", title, "A", "B", "B - A");
   for (const Pair& pair : pairs) {
-    text += fmt::format("{:<34}{:>13.4g}{:>13.4g}{:>+13.4g}   {}\n", pair.name, pair.a, pair.b, pair.b - pair.a, change(pair));
+    text += fmt::format("{:<30.30}{:>10}{:>10}{:>10}  {}\n", pair.name, seconds_text(pair.a), seconds_text(pair.b),
+                        signed_seconds_text(pair.b - pair.a), change(pair));
   }
   return text;
 }
 
 std::string counters_text(const std::vector<Pair>& pairs) {
-  std::string text = fmt::format("\n{:<34}{:>16}{:>16}{:>10}\n", "Counter", "A", "B", "B / A");
+  std::string text = fmt::format("\n{:<30}{:>18}{:>18}{:>10}\n", "Counter", "A", "B", "B / A");
   for (const Pair& pair : pairs) {
-    text += fmt::format("{:<34}{:>16.0f}{:>16.0f}{:>10}\n", pair.name, pair.a, pair.b,
-                        pair.a > 0 ? fmt::format("{:.2f}", pair.b / pair.a) : "");
+    text += fmt::format("{:<30}{:>18}{:>18}{:>10}\n", pair.name, count_text(static_cast<int64_t>(pair.a)),
+                        count_text(static_cast<int64_t>(pair.b)), pair.a > 0 ? fmt::format("{:.2f}", pair.b / pair.a) : "");
   }
   return text;
+}
+
+double io_seconds(const trace::TraceFile& trace) {
+  return RunDigest(trace).io_seconds() / std::max(1, trace.rank_count());
 }
 
 json list_json(const std::vector<Pair>& pairs) {
@@ -120,20 +155,27 @@ void compare(const std::string& path_a, const std::string& path_b, bool as_json)
   const trace::TraceFile trace_b = read_trace(path_b);
   const Summary a = summarize(trace_a);
   const Summary b = summarize(trace_b);
-  const Pair program{"program", a.program_seconds, b.program_seconds};
+  const std::vector<Pair> program = {{"program", a.program_seconds, b.program_seconds},
+                                     {"all I/O", io_seconds(trace_a), io_seconds(trace_b)}};
+  const std::vector<std::string> differences = differences_of(trace_a, a, trace_b, b);
   if (as_json) {
     const json answer = {{"a", {{"file", path_a}, {"command", trace_a.command}, {"ranks", a.rank_count}}},
                          {"b", {{"file", path_b}, {"command", trace_b.command}, {"ranks", b.rank_count}}},
-                         {"program", pair_json(program)},
+                         {"differences", differences},
+                         {"program", pair_json(program[0])},
+                         {"io", pair_json(program[1])},
                          {"phases", list_json(phases_of(a, b))},
                          {"operations", list_json(operations_of(a, b))},
                          {"counters", list_json(counters_of(a, b))}};
     print(alone(), answer.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
     return;
   }
-  print(alone(), fmt::format("A: {}, {} ranks\nB: {}, {} ranks\nTimes are means per rank.\n", trace_a.command, a.rank_count,
-                             trace_b.command, b.rank_count) +
-                     times_text("Program", {program}) + times_text("Phase", phases_of(a, b)) +
+  std::string heading = fmt::format("A: {}, {}\nB: {}, {}\nTimes are means per rank.\n", trace_a.command,
+                                    counted_text(a.rank_count, "rank"), trace_b.command, counted_text(b.rank_count, "rank"));
+  for (const std::string& difference : differences) {
+    heading += fmt::format("Not the same: {}.\n", difference);
+  }
+  print(alone(), heading + times_text("Program", program) + times_text("Phase", phases_of(a, b)) +
                      times_text("Operation, by what changed most", operations_of(a, b)) + counters_text(counters_of(a, b)));
 }
 

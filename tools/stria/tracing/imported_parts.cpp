@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "report/run_digest.hpp"
 #include "trace/events/kinds.hpp"
 #include "trace/record/levels.hpp"
 
@@ -160,6 +161,9 @@ class Part {
     const std::vector<trace::Record> records = make_records();
     const std::vector<trace::CounterValues> counters = make_counters();
     std::vector<trace::Fact> facts;
+    if (header.rank == 0) {
+      facts.push_back({0, kImportedFrom, "a log of Darshan"});
+    }
     for (const ImportedFact& fact : header.rank == 0 ? run_.facts : std::vector<ImportedFact>()) {
       facts.push_back({file_id(fact.file), fact.key, fact.value});
     }

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/rule.hpp"
 #include "stria/trace.hpp"
 #include "trace/record/levels.hpp"
 #include "tracing/exporters.hpp"
@@ -129,9 +130,9 @@ std::string common_text(const std::vector<std::pair<int64_t, int64_t>>& pairs) {
 }
 
 std::string header_text(const trace::TraceFile& trace, const Summary& summary) {
-  std::string text =
-      fmt::format("{}: {} ranks on {} nodes, {} events at level {}\n", trace.command, summary.rank_count, summary.node_count,
-                  summary.event_count, trace::level_name(static_cast<trace::Level>(std::min(trace.level, 4U))));
+  std::string text = fmt::format("{}: {} on {}, {} events at level {}\n", trace.command,
+                                 counted_text(summary.rank_count, "rank"), counted_text(summary.node_count, "node"),
+                                 summary.event_count, trace::level_name(static_cast<trace::Level>(std::min(trace.level, 4U))));
   if (summary.dropped > 0) {
     text += fmt::format("{} records found no room and are missing below\n", summary.dropped);
   }

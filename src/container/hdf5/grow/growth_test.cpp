@@ -72,8 +72,12 @@ TEST(Hdf5Growth, AddsToHeadersAndToTrees) {
     }
     BytesFile storage(file);
     const auto reader = Hdf5Format().open(storage).value();
-    EXPECT_EQ(reader->list().value().size(), static_cast<size_t>(links) + 3);
-    EXPECT_EQ(reader->dataset("series").value().spec.dims, (std::vector<int64_t>{3, 2}));
+    const auto listed = reader->list();
+    ASSERT_TRUE(listed.ok()) << listed.status().message();
+    EXPECT_EQ(listed->size(), static_cast<size_t>(links) + 3);
+    const auto series = reader->dataset("series");
+    ASSERT_TRUE(series.ok()) << series.status().message();
+    EXPECT_EQ(series->spec.dims, (std::vector<int64_t>{3, 2}));
     EXPECT_TRUE(reader->attribute("g/d0", "unit").ok());
     const auto reference = reader->attribute("g/d1", "leads to");
     ASSERT_TRUE(reference.ok()) << reference.status().message();

@@ -10,7 +10,9 @@
 #include "container/chunks/filters/scale_offset.hpp"
 #include "container/chunks/filters/zfp_header.hpp"
 #include "container/hdf5/chunk_tree.hpp"
+#include "container/hdf5/read/element_types.hpp"
 #include "container/hdf5/read/library.hpp"
+#include "container/hdf5/read/remade_types.hpp"
 #include "container/hdf5/sizes.hpp"
 
 namespace stria::container::h5 {
@@ -117,9 +119,14 @@ bool add(const Filter& filter, DatasetSpec& spec) {
 
 }  // namespace
 
-Result<std::vector<std::byte>> fill_value_of(hid_t dataset) {
+Result<std::vector<std::byte>> fill_value_of(hid_t dataset, const ElementSpec& element) {
   const Id creation(H5Dget_create_plist(dataset));
-  const Id type(H5Dget_type(dataset));
+  Id type(H5Dget_type(dataset));
+  std::vector<KeptBits> kept;
+  if (type.valid() && takes_library(type.get())) {
+    kept = kept_bits(type.get(), element);
+    STRIA_ASSIGN_OR_RETURN(type, remade_type(type.get(), element));
+  }
   H5D_fill_value_t defined = H5D_FILL_VALUE_ERROR;
   if (!creation.valid() || !type.valid() || H5Pfill_value_defined(creation.get(), &defined) < 0) {
     return last_error(ErrorCode::kCorrupted, "its fill value can't be read");
@@ -128,6 +135,7 @@ Result<std::vector<std::byte>> fill_value_of(hid_t dataset) {
   if (!value.empty() && H5Pget_fill_value(creation.get(), type.get(), value.data()) < 0) {
     return last_error(ErrorCode::kCorrupted, "its fill value can't be read");
   }
+  extend_bits(kept, static_cast<int64_t>(value.size()), value);
   if (std::all_of(value.begin(), value.end(), [](std::byte byte) { return byte == std::byte{0}; })) {
     value.clear();
   }

@@ -43,6 +43,23 @@ Sample written_sample() {
   return {assemble(*image, {}), static_cast<int64_t>(image->extents.at(0).bytes.size())};
 }
 
+// Strings of variable length, as a dataset and as an attribute of it, in a global heap.
+void add_texts(hid_t group) {
+  const hsize_t count[1] = {3};
+  const hid_t space = H5Screate_simple(1, count, nullptr);
+  const hid_t text = H5Tcopy(H5T_C_S1);
+  H5Tset_size(text, H5T_VARIABLE);
+  const char* values[] = {"one", "and another", "a third"};
+  const hid_t dataset = H5Dcreate2(group, "texts", text, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  H5Dwrite(dataset, text, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+  const hid_t attribute = H5Acreate2(dataset, "names", text, space, H5P_DEFAULT, H5P_DEFAULT);
+  H5Awrite(attribute, text, values);
+  H5Aclose(attribute);
+  H5Dclose(dataset);
+  H5Tclose(text);
+  H5Sclose(space);
+}
+
 // A file in the format of HDF5 1.6, whose metadata have no checksums.
 Bytes old_sample() {
   const TemporaryFile file("old.h5");
@@ -61,6 +78,7 @@ Bytes old_sample() {
     H5Dwrite(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
     H5Dclose(dataset);
   }
+  add_texts(group);
   H5Pclose(chunked);
   H5Sclose(space);
   H5Gclose(group);
@@ -116,6 +134,27 @@ TEST(DamagedHdf5, FlippedBitsOfOurMetadataAreFoundOrChangeNothing) {
     }
   }
   EXPECT_GT(errors, sample.metadata_end / 4);
+}
+
+// libhdf5 1.10 loops or crashes at most of these.
+TEST(DamagedHdf5, AGlobalHeapIsLookedThroughBeforeItIsRead) {
+  const Bytes whole = old_sample();
+  const std::string signature = "GCOL";
+  const auto heap = std::search(whole.begin(), whole.end(), signature.begin(), signature.end(),
+                                [](std::byte byte, char letter) { return byte == static_cast<std::byte>(letter); });
+  ASSERT_NE(heap, whole.end());
+  const auto begin = static_cast<size_t>(heap - whole.begin());
+  constexpr size_t kHeads = 16 + 6 * 32;
+  int errors = 0;
+  for (size_t at = begin; at < begin + kHeads; ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      Bytes bytes = whole;
+      bytes[at] ^= static_cast<std::byte>(1 << bit);
+      BytesFile storage(std::move(bytes));
+      errors += read_everything(storage).ok() ? 0 : 1;
+    }
+  }
+  EXPECT_GT(errors, 400);
 }
 
 TEST(DamagedHdf5, FilesWithoutChecksumsDoNoHarm) {

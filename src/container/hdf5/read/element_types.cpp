@@ -3,92 +3,22 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <memory>
-#include <span>
+#include <utility>
+
+#include "container/hdf5/read/number_types.hpp"
+#include "container/hdf5/read/remade_types.hpp"
+#include "datatype/convert.hpp"
 
 namespace stria::container::h5 {
 
 namespace {
 
-constexpr bool kMachineIsBig = std::endian::native == std::endian::big;
-
 struct FreeByLibrary {
   void operator()(char* text) const { H5free_memory(text); }
 };
 using LibraryText = std::unique_ptr<char, FreeByLibrary>;
-
-Status failed(const char* what) {
-  return last_error(ErrorCode::kInternal, what);
-}
-
-ElementSpec other(int64_t bytes) {
-  ElementSpec spec;
-  spec.kind = ElementSpec::Kind::kOther;
-  spec.bytes = bytes;
-  return spec;
-}
-
-// True when every bit of the number counts, as the engine's conversions and plain C++ types assume.
-bool is_plain(hid_t type, size_t bytes) {
-  return H5Tget_precision(type) == 8 * bytes && H5Tget_offset(type) == 0;
-}
-
-ElementSpec describe_integer(hid_t type, size_t bytes) {
-  const bool has_sign = H5Tget_sign(type) == H5T_SGN_2;
-  const H5T_order_t order = H5Tget_order(type);
-  if (!is_plain(type, bytes) || (order != H5T_ORDER_LE && order != H5T_ORDER_BE)) {
-    return other(static_cast<int64_t>(bytes));
-  }
-  ElementSpec spec;
-  switch (bytes) {
-    case 1:
-      spec = ElementSpec::of_number(has_sign ? ElementType::kInt8 : ElementType::kUint8);
-      break;
-    case 2:
-      spec = ElementSpec::of_number(has_sign ? ElementType::kInt16 : ElementType::kUint16);
-      break;
-    case 4:
-      spec = ElementSpec::of_number(has_sign ? ElementType::kInt32 : ElementType::kUint32);
-      break;
-    case 8:
-      spec = ElementSpec::of_number(has_sign ? ElementType::kInt64 : ElementType::kUint64);
-      break;
-    default:
-      return other(static_cast<int64_t>(bytes));
-  }
-  spec.big_endian = order == H5T_ORDER_BE && bytes > 1;
-  return spec;
-}
-
-ElementSpec describe_float(hid_t type, size_t bytes) {
-  const H5T_order_t order = H5Tget_order(type);
-  const bool big = order == H5T_ORDER_BE;
-  const bool is_float = H5Tequal(type, big ? H5T_IEEE_F32BE : H5T_IEEE_F32LE) > 0;
-  const bool is_double = H5Tequal(type, big ? H5T_IEEE_F64BE : H5T_IEEE_F64LE) > 0;
-  if (!is_float && !is_double) {
-    return other(static_cast<int64_t>(bytes));
-  }
-  ElementSpec spec = ElementSpec::of_number(is_float ? ElementType::kFloat32 : ElementType::kFloat64);
-  spec.big_endian = big;
-  return spec;
-}
-
-/// IEEE half precision, of which the engine moves the bits.
-bool is_half(hid_t type, size_t bytes) {
-  size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
-  const H5T_order_t order = H5Tget_order(type);
-  return bytes == 2 && is_plain(type, bytes) && (order == H5T_ORDER_LE || order == H5T_ORDER_BE) &&
-         H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) >= 0 && sign == 15 &&
-         exponent == 10 && exponent_bits == 5 && mantissa == 0 && mantissa_bits == 10 && H5Tget_ebias(type) == 15 &&
-         H5Tget_norm(type) == H5T_NORM_IMPLIED;
-}
-
-ElementSpec describe_half(hid_t type) {
-  ElementSpec spec = ElementSpec::of_number(ElementType::kUint16);
-  spec.meaning = Meaning::kHalf;
-  spec.big_endian = H5Tget_order(type) == H5T_ORDER_BE;
-  return spec;
-}
 
 /// What h5py takes for booleans: FALSE, which is 0, and TRUE, which is 1, of one byte.
 bool is_boolean(hid_t type, size_t bytes) {
@@ -110,17 +40,14 @@ ElementSpec describe_boolean() {
 
 Result<ElementSpec> describe(hid_t type, int depth);
 
-/// An integer of an enumeration, as the file has it.
-int64_t member_value(const ElementSpec& base, std::span<const std::byte> bytes) {
-  uint64_t bits = 0;
-  for (size_t i = bytes.size(); i-- > 0;) {
-    bits = bits << 8 | static_cast<uint64_t>(bytes[base.big_endian ? bytes.size() - 1 - i : i]);
+/// An integer of an enumeration, of which the bytes are given in the machine's byte order.
+int64_t member_value(const ElementSpec& base, const std::array<std::byte, kNumberBytesMax>& bytes) {
+  int64_t value = 0;
+  convert_elements(base.number, bytes.data(), ElementType::kInt64, reinterpret_cast<std::byte*>(&value), 1);
+  if (base.number == ElementType::kUint64) {
+    std::memcpy(&value, bytes.data(), sizeof value);  // its bits
   }
-  const auto unused = static_cast<int>(64 - 8 * bytes.size());
-  const bool has_sign = base.number == ElementType::kInt8 || base.number == ElementType::kInt16 ||
-                        base.number == ElementType::kInt32 || base.number == ElementType::kInt64;
-  const auto value = static_cast<int64_t>(bits << unused);
-  return has_sign ? value >> unused : static_cast<int64_t>(bits);
+  return value;
 }
 
 Result<ElementSpec> describe_enumeration(hid_t type, int depth) {
@@ -131,13 +58,14 @@ Result<ElementSpec> describe_enumeration(hid_t type, int depth) {
   }
   STRIA_ASSIGN_OR_RETURN(ElementSpec element, describe(base.get(), depth + 1));
   for (unsigned index = 0; element.is_integer() && index < static_cast<unsigned>(count); ++index) {
-    std::array<std::byte, 8> value{};
+    std::array<std::byte, kNumberBytesMax> value{};
     const LibraryText name(H5Tget_member_name(type, index));
-    if (name == nullptr || H5Tget_member_value(type, index, value.data()) < 0) {
+    if (name == nullptr || H5Tget_member_value(type, index, value.data()) < 0 ||
+        H5Tconvert(base.get(), native_type_of(element.number), 1, value.data(), nullptr, H5P_DEFAULT) < 0) {
       return last_error(ErrorCode::kCorrupted, "a member of an enumeration can't be read");
     }
-    element.enumeration.push_back(
-        {name.get(), member_value(element, std::span(value).first(static_cast<size_t>(element.bytes)))});
+    extend_bits(kept_bits(base.get(), element), element.bytes, std::span(value).first(static_cast<size_t>(element.bytes)));
+    element.enumeration.push_back({name.get(), member_value(element, value)});
   }
   return element;
 }
@@ -163,9 +91,30 @@ Result<ElementSpec> describe_compound(hid_t type, size_t bytes, int depth) {
 
 Result<ElementSpec> describe_string(hid_t type, size_t bytes) {
   if (H5Tis_variable_str(type) > 0) {
-    return ElementSpec::of_string(0, false);
+    ElementSpec text = ElementSpec::of_string(0, false);
+    text.varies = true;
+    return text;
   }
   return ElementSpec::of_string(static_cast<int64_t>(bytes), H5Tget_strpad(type) == H5T_STR_SPACEPAD);
+}
+
+Result<ElementSpec> describe_array(hid_t type, size_t bytes, int depth) {
+  hsize_t lengths[H5S_MAX_RANK] = {};
+  const int rank = H5Tget_array_dims2(type, lengths);
+  const Id base(H5Tget_super(type));
+  if (rank < 1 || rank > H5S_MAX_RANK || !base.valid()) {
+    return last_error(ErrorCode::kCorrupted, "an array type can't be read");
+  }
+  STRIA_ASSIGN_OR_RETURN(ElementSpec element, describe(base.get(), depth + 1));
+  std::vector<int64_t> dims(lengths, lengths + rank);
+  if (element.kind == ElementSpec::Kind::kOther) {
+    return other_type(static_cast<int64_t>(bytes));
+  }
+  if (element.kind == ElementSpec::Kind::kArray) {
+    dims.insert(dims.end(), element.array_dims.begin(), element.array_dims.end());
+    element = ElementSpec(element.members[0].element);
+  }
+  return ElementSpec::of_array(std::move(element), std::move(dims));
 }
 
 Result<ElementSpec> describe(hid_t type, int depth) {
@@ -174,7 +123,7 @@ Result<ElementSpec> describe(hid_t type, int depth) {
     return last_error(ErrorCode::kCorrupted, "a type's size can't be read");
   }
   if (depth > ElementSpec::kMostNested) {
-    return other(static_cast<int64_t>(bytes));
+    return other_type(static_cast<int64_t>(bytes));
   }
   switch (H5Tget_class(type)) {
     case H5T_INTEGER:
@@ -185,37 +134,21 @@ Result<ElementSpec> describe(hid_t type, int depth) {
       return describe_string(type, bytes);
     case H5T_COMPOUND:
       return describe_compound(type, bytes, depth);
+    case H5T_ARRAY:
+      return depth > 0 ? describe_array(type, bytes, depth) : other_type(static_cast<int64_t>(bytes));
     case H5T_REFERENCE:
       return H5Tequal(type, H5T_STD_REF_OBJ) > 0 ? ElementSpec::of_reference(static_cast<int64_t>(bytes))
-                                                 : other(static_cast<int64_t>(bytes));
+                                                 : other_type(static_cast<int64_t>(bytes));
     case H5T_ENUM:
       return is_boolean(type, bytes) ? describe_boolean() : describe_enumeration(type, depth);
     case H5T_OPAQUE:
-      return bytes == 1 ? ElementSpec::of_number(ElementType::kByte) : other(static_cast<int64_t>(bytes));
+      return bytes == 1 ? ElementSpec::of_number(ElementType::kByte) : other_type(static_cast<int64_t>(bytes));
     default:
-      return other(static_cast<int64_t>(bytes));
+      return other_type(static_cast<int64_t>(bytes));
   }
-}
-
-Result<Id> copy_of(hid_t type) {
-  Id copy(H5Tcopy(type));
-  if (!copy.valid()) {
-    return last_error(ErrorCode::kCorrupted, "a type can't be read");
-  }
-  return copy;
 }
 
 Result<Id> native(hid_t type, int depth);
-
-Result<Id> native_number(hid_t type) {
-  STRIA_ASSIGN_OR_RETURN(Id copy, copy_of(type));
-  const H5T_order_t order = H5Tget_order(type);
-  const H5T_order_t machine = kMachineIsBig ? H5T_ORDER_BE : H5T_ORDER_LE;
-  if ((order == H5T_ORDER_LE || order == H5T_ORDER_BE) && H5Tset_order(copy.get(), machine) < 0) {
-    return failed("cannot make a number type");
-  }
-  return copy;
-}
 
 Result<Id> native_compound(hid_t type, int depth) {
   Id compound(H5Tcreate(H5T_COMPOUND, H5Tget_size(type)));
@@ -260,7 +193,7 @@ Result<Id> native(hid_t type, int depth) {
     case H5T_INTEGER:
     case H5T_FLOAT:
     case H5T_BITFIELD:
-      return native_number(type);
+      return in_native_order(type);
     case H5T_COMPOUND:
       return native_compound(type, depth);
     case H5T_ARRAY:
@@ -303,15 +236,64 @@ bool has_pointers(hid_t type, int depth) {
   }
 }
 
+/// Whether what memory gets of an element isn't what the file has, but for the byte order.
+bool is_remade(hid_t type, int depth) {
+  const size_t bytes = H5Tget_size(type);
+  switch (H5Tget_class(type)) {
+    case H5T_INTEGER:
+      return is_reduced_integer(type, bytes);
+    case H5T_FLOAT:
+      return !is_half(type, bytes) && is_reduced_float(type, bytes);
+    case H5T_ENUM:
+    case H5T_ARRAY: {
+      const Id base(H5Tget_super(type));
+      return depth <= ElementSpec::kMostNested && is_remade(base.get(), depth + 1);
+    }
+    case H5T_COMPOUND: {
+      bool found = false;
+      const int count = H5Tget_nmembers(type);
+      for (int index = 0; index < count && !found; ++index) {
+        const Id member(H5Tget_member_type(type, static_cast<unsigned>(index)));
+        found = depth <= ElementSpec::kMostNested && is_remade(member.get(), depth + 1);
+      }
+      return found;
+    }
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 bool holds_pointers(hid_t file_type) {
   return has_pointers(file_type, 0);
 }
 
-Result<ElementSpec> describe_type(hid_t file_type) {
-  return describe(file_type, 0);
+bool takes_library(hid_t file_type) {
+  const bool has_places = H5Tget_class(file_type) == H5T_COMPOUND && has_pointers(file_type, 0);
+  return has_places || is_remade(file_type, 0);
 }
+
+std::string what_takes_library(hid_t file_type) {
+  const int count = H5Tget_class(file_type) == H5T_COMPOUND ? H5Tget_nmembers(file_type) : 0;
+  for (unsigned index = 0; index < static_cast<unsigned>(std::max(count, 0)); ++index) {
+    const Id member(H5Tget_member_type(file_type, index));
+    const LibraryText name(H5Tget_member_name(file_type, index));
+    if (name != nullptr && (has_pointers(member.get(), 1) || is_remade(member.get(), 1))) {
+      return "its column '" + std::string(name.get()) + "' is of a type that only libhdf5 reads";
+    }
+  }
+  return "its elements are of a type that only libhdf5 reads";
+}
+
+Result<ElementSpec> describe_type(hid_t file_type) {
+  STRIA_ASSIGN_OR_RETURN(ElementSpec element, describe(file_type, 0));
+  if (takes_library(file_type)) {
+    lay_out(element);
+  }
+  return element;
+}
+
 Result<Id> memory_type_of(hid_t file_type) {
   return native(file_type, 0);
 }

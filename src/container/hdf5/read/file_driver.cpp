@@ -16,12 +16,14 @@ constexpr haddr_t kMaxAddress = std::numeric_limits<int64_t>::max();
 // What the property list passes to open().
 struct DriverInfo {
   StorageFile* file;
+  MetadataGuard* guard;
 };
 
 // libhdf5 keeps its own fields at the head of each open file.
 struct OpenFile {
   H5FD_t base;
   StorageFile* file;
+  MetadataGuard* guard;
   haddr_t allocated_end;
 };
 
@@ -37,6 +39,7 @@ H5FD_t* open_file(const char*, unsigned, hid_t access_list, haddr_t) {
   auto* file = new (std::nothrow) OpenFile{};
   if (file != nullptr) {
     file->file = info->file;
+    file->guard = info->guard;
     file->file->open = true;
   }
   return reinterpret_cast<H5FD_t*>(file);
@@ -76,8 +79,10 @@ herr_t read_bytes(H5FD_t* base, H5FD_mem_t kind, hid_t, haddr_t offset, size_t b
     return -1;
   }
   StorageFile& file = *opened(base).file;
+  const ByteRange range{static_cast<int64_t>(offset), static_cast<int64_t>(offset + bytes)};
   try {
-    const Status status = file.read(kind, static_cast<int64_t>(offset), static_cast<int64_t>(bytes), to);
+    Status status = opened(base).guard->check(kind, range.begin, range.size());
+    status = status.ok() ? file.read(kind, range.begin, range.size(), to) : status;
     file.keep_error(status);
     return status.ok() ? 0 : -1;
   } catch (const std::exception& error) {
@@ -88,6 +93,11 @@ herr_t read_bytes(H5FD_t* base, H5FD_mem_t kind, hid_t, haddr_t offset, size_t b
 
 herr_t refuse_write(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, size_t, const void*) {
   return -1;
+}
+
+herr_t get_handle(H5FD_t* base, hid_t, void** handle) {
+  *handle = base;
+  return 0;
 }
 
 H5FD_class_t make_class() {
@@ -106,6 +116,7 @@ H5FD_class_t make_class() {
   driver.get_eoa = get_eoa;
   driver.set_eoa = set_eoa;
   driver.get_eof = get_eof;
+  driver.get_handle = get_handle;
   driver.read = read_bytes;
   driver.write = refuse_write;
   return driver;
@@ -113,19 +124,33 @@ H5FD_class_t make_class() {
 
 }  // namespace
 
-Result<Id> make_access_list(StorageFile& file) {
+Result<Id> make_access_list(StorageFile& file, MetadataGuard& guard) {
   // Registered each time, so that an H5close() of the application leaves nothing behind. The
-  // property list keeps the class alive.
+  // property list keeps the class alive, of which H5FD_close() still reads when it has given back
+  // the reference of the file.
   static const H5FD_class_t kDriver = make_class();
   const Id driver(H5FDregister(&kDriver));
   Id list(H5Pcreate(H5P_FILE_ACCESS));
-  const DriverInfo info{&file};
-  const bool made = driver.valid() && list.valid() && H5Pset_driver(list.get(), driver.get(), &info) >= 0 &&
-                    H5Pset_fclose_degree(list.get(), H5F_CLOSE_STRONG) >= 0;
+  const DriverInfo info{&file, &guard};
+  bool made = driver.valid() && list.valid() && H5Pset_driver(list.get(), driver.get(), &info) >= 0 &&
+              H5Pset_fclose_degree(list.get(), H5F_CLOSE_STRONG) >= 0;
+#if H5_VERSION_GE(1, 12, 0)
+  // Whatever connector HDF5_VOL_CONNECTOR names: only the native one gives addresses.
+  made = made && H5Pset_vol(list.get(), H5VL_NATIVE, nullptr) >= 0;
+#endif
   if (!made) {
     return last_error(ErrorCode::kInternal, "cannot set up libhdf5's file access");
   }
   return list;
+}
+
+const MetadataSource* source_of(hid_t object) {
+  const Id file(H5Iget_file_id(object));
+  void* handle = nullptr;
+  if (!file.valid() || H5Fget_vfd_handle(file.get(), H5P_DEFAULT, &handle) < 0 || handle == nullptr) {
+    return nullptr;
+  }
+  return &static_cast<OpenFile*>(handle)->guard->source();
 }
 
 }  // namespace stria::container::h5

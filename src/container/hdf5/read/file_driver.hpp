@@ -2,12 +2,18 @@
 #pragma once
 
 #include "container/hdf5/read/library.hpp"
+#include "container/hdf5/read/metadata_guard.hpp"
 #include "container/hdf5/read/storage_file.hpp"
 
 namespace stria::container::h5 {
 
-/// Makes a file access property list that makes libhdf5 open `file`, which must live until the HDF5
-/// file is closed. \pre in a LibraryScope
-Result<Id> make_access_list(StorageFile& file);
+/// Makes a file access property list that makes libhdf5 open `file`, of which it only sees what
+/// `guard` lets pass. All three must live until the HDF5 file is closed: the list holds the
+/// driver's class. \pre in a LibraryScope
+Result<Id> make_access_list(StorageFile& file, MetadataGuard& guard);
+
+/// Where the metadata are of the file of an object, or of an attribute, that was opened so; null
+/// where it was not.
+const MetadataSource* source_of(hid_t object);
 
 }  // namespace stria::container::h5

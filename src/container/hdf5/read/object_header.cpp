@@ -73,8 +73,8 @@ Status HeaderWalk::enter(int64_t address) {
 void HeaderWalk::keep(HeaderMessage message) {
   Decoder content(message.content);
   if (message.type == kContinuation) {
-    const int64_t address = content.number(8);
-    const int64_t size = content.number(8);
+    const int64_t address = content.number(static_cast<size_t>(source_.address_bytes));
+    const int64_t size = content.number(static_cast<size_t>(source_.length_bytes));
     // A block of version 2 has a signature before and a sum behind the messages.
     blocks_.push_back(is_v2_ ? Block{address + 4, size - 8} : Block{address, size});
   } else if (message.type == kReferenceCount) {
@@ -116,6 +116,9 @@ Result<ObjectMessages> HeaderWalk::read(int64_t address) {
       return corrupted("an object header is damaged");
     }
     STRIA_ASSIGN_OR_RETURN(const auto messages, read_bytes(source_, block.address, block.bytes));
+    const int64_t begin = source_.base + (found_.blocks.empty() ? address : block.address - (is_v2_ ? 4 : 0));
+    // A block of version 2 ends with its checksum.
+    found_.blocks.push_back({begin, source_.base + block.address + block.bytes + (is_v2_ ? 4 : 0)});
     STRIA_RETURN_IF_ERROR(look_through(messages));
   }
   return std::move(found_);

@@ -10,11 +10,12 @@
 
 namespace stria::container::h5 {
 
-/// The places of a file in which offsets and lengths have 8 bytes. `base` is where its
-/// addresses begin.
+/// The places of a file. `base` is where its addresses begin.
 struct MetadataSource {
   StorageFile& file;
   int64_t base = 0;
+  int64_t address_bytes = 8;
+  int64_t length_bytes = 8;
 };
 
 /// kCorrupted when the bytes don't lie in the file.

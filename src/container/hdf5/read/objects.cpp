@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "container/hdf5/read/library_calls.hpp"
+
 namespace stria::container::h5 {
 
 namespace {
@@ -37,20 +39,7 @@ struct Shown {
   }
 };
 
-int64_t address_of(hid_t group, const H5L_info_t& info) {
-  haddr_t address = HADDR_UNDEF;
-#if H5_VERSION_GE(1, 12, 0)
-  if (info.type == H5L_TYPE_HARD && H5VLnative_token_to_addr(group, info.u.token, &address) < 0) {
-    return -1;
-  }
-#else
-  static_cast<void>(group);
-  address = info.type == H5L_TYPE_HARD ? info.u.address : HADDR_UNDEF;
-#endif
-  return static_cast<int64_t>(address);
-}
-
-herr_t keep_link(hid_t group, const char* name, const H5L_info_t* info, void* shown) {
+herr_t keep_link(hid_t group, const char* name, const LinkInfo* info, void* shown) {
   const Kind kind = info->type == H5L_TYPE_HARD       ? Kind::kHard
                     : info->type == H5L_TYPE_SOFT     ? Kind::kSoft
                     : info->type == H5L_TYPE_EXTERNAL ? Kind::kExternal
@@ -58,7 +47,7 @@ herr_t keep_link(hid_t group, const char* name, const H5L_info_t* info, void* sh
   return static_cast<Shown<GroupMember>*>(shown)->add([&] {
     return GroupMember{.name = name,
                        .kind = kind,
-                       .address = address_of(group, *info),
+                       .address = address_in(group, *info),
                        .target = {},
                        .file = {},
                        .order = info->corder_valid ? info->corder : -1};
@@ -94,35 +83,12 @@ void put_in_order(std::vector<Named>& list, bool by_creation) {
   });
 }
 
-struct Object {
-  H5O_type_t type = H5O_TYPE_UNKNOWN;
-  std::string identity;  ///< the same for all links to one object, also of several files
-};
-
-bool get_object(hid_t group, const char* name, Object* object) {
-  H5O_info_t info;
-#if H5_VERSION_GE(1, 12, 0)
-  if (H5Oget_info_by_name3(group, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
-    return false;
-  }
-  object->identity.assign(reinterpret_cast<const char*>(&info.token), sizeof(info.token));
-  object->identity += std::to_string(info.fileno);
-#else
-  if (H5Oget_info_by_name2(group, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
-    return false;
-  }
-  object->identity = std::to_string(info.addr) + " " + std::to_string(info.fileno);
-#endif
-  object->type = info.type;
-  return true;
-}
-
 /// The links of a group in their order; `failed` says what couldn't be done.
 Result<std::vector<GroupMember>> links_of(hid_t group, const std::string& failed) {
   Shown<GroupMember> shown;
   // In native order. For any other order libhdf5 1.10 builds a table, which it frees half-built
   // when the group is damaged.
-  if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, keep_link, &shown) < 0) {
+  if (iterate_links(group, keep_link, &shown) < 0) {
     return shown.failure(failed);
   }
   const auto has_order = [](const GroupMember& link) { return link.order >= 0; };
@@ -132,13 +98,13 @@ Result<std::vector<GroupMember>> links_of(hid_t group, const std::string& failed
 
 /// Where a link leads that is soft, or to another file.
 Status find_target(hid_t group, GroupMember& link) {
-  H5L_info_t info;
   const auto damaged = [&] { return last_error(ErrorCode::kCorrupted, "link '" + link.name + "' can't be read"); };
-  if (H5Lget_info(group, link.name.c_str(), &info, H5P_DEFAULT) < 0) {
+  const std::optional<LinkInfo> info = link_info(group, link.name);
+  if (!info) {
     return damaged();
   }
-  std::vector<char> value(info.u.val_size + 1);
-  if (H5Lget_val(group, link.name.c_str(), value.data(), info.u.val_size, H5P_DEFAULT) < 0) {
+  std::vector<char> value(info->u.val_size + 1);
+  if (H5Lget_val(group, link.name.c_str(), value.data(), info->u.val_size, H5P_DEFAULT) < 0) {
     return damaged();
   }
   if (link.kind == Kind::kSoft) {
@@ -147,7 +113,7 @@ Status find_target(hid_t group, GroupMember& link) {
   }
   const char* file = nullptr;
   const char* path = nullptr;
-  if (H5Lunpack_elink_val(value.data(), info.u.val_size, nullptr, &file, &path) < 0) {
+  if (H5Lunpack_elink_val(value.data(), info->u.val_size, nullptr, &file, &path) < 0) {
     return damaged();
   }
   link.file = file;
@@ -159,6 +125,13 @@ bool leads_by_path(const GroupMember& link) {
   return link.kind == Kind::kSoft || link.kind == Kind::kExternal;
 }
 
+// The same for all links to one object, also of several files.
+using Identity = std::pair<unsigned long, int64_t>;
+
+Identity identity_of(const ObjectPlace& object) {
+  return {object.file, object.address};
+}
+
 class Walk {
  public:
   Status visit(hid_t group, const std::string& prefix, int depth);
@@ -167,15 +140,15 @@ class Walk {
 
  private:
   Status visit_link(hid_t group, const std::string& prefix, GroupMember& link, int depth);
-  bool is_alias(const GroupMember& link, const Object& object, const std::string& path);
+  bool is_alias(const GroupMember& link, const ObjectPlace& object, const std::string& path);
 
   struct SoftPath {
     std::string path;
-    std::string identity;
+    Identity identity;
   };
 
-  std::map<std::string, std::string> path_of_;  // the first hard link of each identity
-  std::vector<SoftPath> soft_paths_;            // an object may come behind its soft links
+  std::map<Identity, std::string> path_of_;  // the first hard link of each identity
+  std::vector<SoftPath> soft_paths_;         // an object may come behind its soft links
   Listed listed_;
 };
 
@@ -189,12 +162,12 @@ Listed Walk::take() {
 }
 
 // Whether it has a path already, or gets one later. Else it goes by this one.
-bool Walk::is_alias(const GroupMember& link, const Object& object, const std::string& path) {
+bool Walk::is_alias(const GroupMember& link, const ObjectPlace& object, const std::string& path) {
   if (link.kind == Kind::kSoft) {
-    soft_paths_.push_back({path, object.identity});
+    soft_paths_.push_back({path, identity_of(object)});
     return true;
   }
-  const auto [known, is_new] = path_of_.emplace(object.identity, path);
+  const auto [known, is_new] = path_of_.emplace(identity_of(object), path);
   if (!is_new) {
     listed_.aliases.push_back({.path = path, .of = known->second});
   }
@@ -202,11 +175,11 @@ bool Walk::is_alias(const GroupMember& link, const Object& object, const std::st
 }
 
 Status Walk::start(hid_t file) {
-  Object root;
-  if (!get_object(file, "/", &root)) {
+  const std::optional<ObjectPlace> root = place_of(file, "/");
+  if (!root) {
     return last_error(ErrorCode::kCorrupted, "the root group can't be read");
   }
-  path_of_.emplace(root.identity, "");
+  path_of_.emplace(identity_of(*root), "");
   const Id group(H5Gopen2(file, "/", H5P_DEFAULT));
   return group.valid() ? visit(group.get(), "", 0) : last_error(ErrorCode::kCorrupted, "the root group can't be read");
 }
@@ -232,17 +205,17 @@ Status Walk::visit_link(hid_t group, const std::string& prefix, GroupMember& lin
   if (link.kind != Kind::kHard && link.kind != Kind::kSoft) {
     return Status();
   }
-  Object object;
-  if (!get_object(group, link.name.c_str(), &object)) {
+  const std::optional<ObjectPlace> object = place_of(group, link.name);
+  if (!object) {
     const Status status = last_error(ErrorCode::kCorrupted, "object '" + path + "' can't be read");
     return link.kind == Kind::kSoft ? Status() : status;
   }
-  if (object.type != H5O_TYPE_DATASET && object.type != H5O_TYPE_GROUP) {
+  if (object->type != H5O_TYPE_DATASET && object->type != H5O_TYPE_GROUP) {
     return Status();
   }
-  path += object.type == H5O_TYPE_GROUP ? "/" : "";
+  path += object->type == H5O_TYPE_GROUP ? "/" : "";
   listed_.paths.push_back(path);
-  if (is_alias(link, object, path) || object.type == H5O_TYPE_DATASET) {
+  if (is_alias(link, *object, path) || object->type == H5O_TYPE_DATASET) {
     return Status();
   }
   const Id inner(H5Gopen2(group, link.name.c_str(), H5P_DEFAULT));

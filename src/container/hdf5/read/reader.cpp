@@ -1,6 +1,8 @@
 #include "container/hdf5/read/reader.hpp"
 
+#include <array>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "container/hdf5/complex_form.hpp"
@@ -9,9 +11,12 @@
 #include "container/hdf5/read/element_types.hpp"
 #include "container/hdf5/read/file_driver.hpp"
 #include "container/hdf5/read/library.hpp"
+#include "container/hdf5/read/library_calls.hpp"
+#include "container/hdf5/read/number_types.hpp"
 #include "container/hdf5/read/object_header.hpp"
 #include "container/hdf5/read/objects.hpp"
 #include "container/hdf5/read/references.hpp"
+#include "container/hdf5/read/remade_elements.hpp"
 #include "container/hdf5/read/spaces.hpp"
 #include "container/hdf5/read/storage_file.hpp"
 #include "container/hdf5/read/values.hpp"
@@ -35,24 +40,33 @@ struct Hdf5Reader::Impl {
       : name(storage.path()),
         file_bytes(bytes),
         source_owner(std::make_unique<h5::StorageFile>(storage, bytes)),
-        source(*source_owner) {}
+        source(*source_owner),
+        guard(std::make_unique<h5::MetadataGuard>(source)) {}
   ~Impl() {
     const LibraryScope scope;
     if (file.valid() && H5Fclose(file.release()) < 0) {
-      // libhdf5 may still have a damaged file open. The storage file under it must then live as
-      // long as the process.
+      // libhdf5 may still have a damaged file open. The storage file under it, and its driver,
+      // must then live as long as the process.
       source.detach();
       static_cast<void>(source_owner.release());
+      static_cast<void>(guard.release());
+      access.release();
     }
+    access.reset();
   }
 
   Status open();
   /// The error of libhdf5 as a Status that names the file. An error of the storage is preferred.
   Status failure(ErrorCode code, const std::string& what);
+  /// Damage is what another program is about to write, where that has the file open.
+  Status explained(const Status& status) const;
+  void look_for_writer();
   /// What the file has; found once.
   Result<const h5::Listed*> list();
   Result<Id> open_dataset(const std::string& path);
   Result<Id> open_object(const std::string& path);
+  /// What libhdf5 makes of the elements of a dataset, which takes_library(); found once.
+  Result<const ElementSpec*> remade_element(const std::string& path, hid_t dataset);
   Result<DatasetInfo> describe_newer(const std::string& path, const Status& problem);
   /// An error where the header can't tell them all.
   Result<std::vector<std::string>> attributes_in_header(hid_t object);
@@ -65,10 +79,14 @@ struct Hdf5Reader::Impl {
   int64_t file_bytes;
   std::unique_ptr<h5::StorageFile> source_owner;
   h5::StorageFile& source;
+  std::unique_ptr<h5::MetadataGuard> guard;
+  Id access;  // outlives the file
   Id file;
   int64_t base = 0;                 // of addresses
   bool has_wide_addresses = false;  // of 8 bytes, and lengths too
+  bool is_written = false;          // by another program, as the file says
   std::optional<h5::Listed> listed;
+  std::unordered_map<std::string, ElementSpec> remade;  // by path
 };
 
 Status Hdf5Reader::Impl::failure(ErrorCode code, const std::string& what) {
@@ -81,7 +99,7 @@ Status Hdf5Reader::Impl::open() {
   if (file_bytes < kSignatureBytes) {
     return Status(ErrorCode::kFormat, name + ": not an HDF5 file: it has only " + std::to_string(file_bytes) + " bytes");
   }
-  STRIA_ASSIGN_OR_RETURN(const Id access, h5::make_access_list(source));
+  STRIA_ASSIGN_OR_RETURN(access, h5::make_access_list(source, *guard));
   file = Id(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.get()));
   if (!file.valid()) {
     return failure(ErrorCode::kCorrupted, "cannot be opened as an HDF5 file");
@@ -94,31 +112,52 @@ Status Hdf5Reader::Impl::open() {
                        H5Pget_sizes(creation.get(), &address_bytes, &length_bytes) >= 0 && address_bytes == sizeof(int64_t) &&
                        length_bytes == sizeof(int64_t);
   base = static_cast<int64_t>(user_block);
+  look_for_writer();
   return Status();
+}
+
+// From version 3 on, a superblock marks a file that is open to be written.
+void Hdf5Reader::Impl::look_for_writer() {
+  constexpr size_t kVersionAt = 8, kMarksAt = 11;
+  std::array<std::byte, kMarksAt + 1> begin{};
+  const Status read = source.read(H5FD_MEM_SUPER, base, static_cast<int64_t>(begin.size()), begin.data());
+  is_written = read.ok() && begin[kVersionAt] >= std::byte{3} && begin[kMarksAt] != std::byte{0};
+}
+
+Status Hdf5Reader::Impl::explained(const Status& status) const {
+  return is_written && status.code() == ErrorCode::kCorrupted
+             ? Status(ErrorCode::kUnsupported,
+                      "another program has the file open to write to it (SWMR), or died while it did: what it adds can be "
+                      "read when it has closed the file, or 'h5clear -s' has taken the mark away (" +
+                          status.message() + ")")
+             : status;
 }
 
 Status Hdf5Reader::Impl::describe_chunks(hid_t dataset, hid_t creation, DatasetInfo* info) {
   bool decodable = false;
   STRIA_ASSIGN_OR_RETURN(Chunking chunking, h5::chunking_of(creation, info->spec, &info->filters, &decodable));
   const Id type(H5Dget_type(dataset));
-  decodable = decodable && type.valid() && !h5::holds_pointers(type.get());
+  const bool is_plain = type.valid() && !h5::holds_pointers(type.get()) && !h5::takes_library(type.get());
+  decodable = decodable && is_plain;
   if (info->spec.element.meaning == Meaning::kComplex) {
     chunking.dims.push_back(2);  // each chunk has both parts of a number
   }
   info->chunk = chunking.dims;
   DatasetSpec cut = info->spec;
   cut.chunking = std::move(chunking);
-  H5O_info_t object;
   int64_t bytes = 0;
   STRIA_RETURN_IF_ERROR(h5::total_bytes(info->spec.dims, info->spec.element.bytes, &bytes));
-  info->obstacle = decodable               ? "the index of its chunks is no B-tree of version 1, which Stria writes"
-                   : info->filters.empty() ? "its elements are of a type that takes libhdf5"
-                                           : "its filters (" + info->filters + ") take libhdf5";
-  if (!decodable || !has_wide_addresses || (bytes == 0 && !info->spec.extendable) || !check_chunking(cut).ok() ||
-      H5Oget_info(dataset, &object) < 0) {
+  info->obstacle = decodable  ? "the index of its chunks is no B-tree of version 1, which Stria writes"
+                   : is_plain ? "its filters (" + info->filters + ") take libhdf5"
+                              : h5::what_takes_library(type.get());
+  if (!decodable || !has_wide_addresses || (bytes == 0 && !info->spec.extendable) || !check_chunking(cut).ok()) {
     return Status();
   }
-  const auto tree = h5::find_chunk_tree({source, base}, static_cast<int64_t>(object.addr));
+  const auto place = h5::place_of(dataset);
+  if (!place) {
+    return Status();
+  }
+  const auto tree = h5::find_chunk_tree({source, base}, place->address);
   const Status cause = source.take_error();
   STRIA_RETURN_IF_ERROR(cause);
   if (tree.ok() && *tree) {
@@ -145,6 +184,20 @@ Result<Id> Hdf5Reader::Impl::open_dataset(const std::string& path) {
   return object;
 }
 
+Result<const ElementSpec*> Hdf5Reader::Impl::remade_element(const std::string& path, hid_t dataset) {
+  const auto known = remade.find(path);
+  if (known != remade.end()) {
+    return &known->second;
+  }
+  const Id type(H5Dget_type(dataset));
+  STRIA_ASSIGN_OR_RETURN(ElementSpec element, h5::describe_type(type.get()));
+  STRIA_RETURN_IF_ERROR(h5::measure_texts(dataset, element));
+  if (element.bytes == 0) {  // no member can be read
+    element = h5::other_type(static_cast<int64_t>(H5Tget_size(type.get())));
+  }
+  return &remade.emplace(path, std::move(element)).first->second;
+}
+
 // Sets the layout, and the place of data that can be read without libhdf5.
 Status Hdf5Reader::Impl::locate(hid_t dataset, DatasetInfo* info) {
   const Id creation(H5Dget_create_plist(dataset));
@@ -159,6 +212,10 @@ Status Hdf5Reader::Impl::locate(hid_t dataset, DatasetInfo* info) {
     return last_error(ErrorCode::kCorrupted, "its layout can't be read");
   }
   info->layout = DatasetInfo::Layout::kContiguous;
+  const Id type(H5Dget_type(dataset));
+  if (h5::takes_library(type.get())) {
+    return Status();
+  }
   H5D_space_status_t allocation = H5D_SPACE_STATUS_ERROR;
   int64_t bytes = 0;
   STRIA_RETURN_IF_ERROR(h5::total_bytes(info->spec.dims, info->spec.element.bytes, &bytes));
@@ -207,7 +264,7 @@ Result<const h5::Listed*> Hdf5Reader::Impl::list() {
     auto found = h5::list_objects(file.get());
     const Status cause = source.take_error();
     if (!found.ok()) {
-      return (cause.ok() ? found.status() : cause).with_context(name);
+      return explained((cause.ok() ? found.status() : cause).with_context(name));
     }
     listed = std::move(*found);
   }
@@ -239,14 +296,13 @@ bool Hdf5Reader::keeps_order() const {
 
 // What the header of a dataset says that libhdf5 can't open: its shape.
 Result<DatasetInfo> Hdf5Reader::Impl::describe_newer(const std::string& path, const Status& problem) {
-  H5O_info_t object;
   STRIA_ASSIGN_OR_RETURN(const std::string normal, normal_path(path));
-  if (!has_wide_addresses || H5Oget_info_by_name2(file.get(), normal.c_str(), &object, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
+  const auto place = has_wide_addresses ? h5::place_of(file.get(), normal) : std::nullopt;
+  if (!place) {
     H5Eclear2(H5E_DEFAULT);
     return problem;
   }
-  STRIA_ASSIGN_OR_RETURN(const h5::ObjectMessages header,
-                         h5::read_object_header({source, base}, static_cast<int64_t>(object.addr)));
+  STRIA_ASSIGN_OR_RETURN(const h5::ObjectMessages header, h5::read_object_header({source, base}, place->address));
   DatasetInfo info;
   info.spec.path = path;
   info.spec.element.kind = ElementSpec::Kind::kOther;
@@ -259,12 +315,12 @@ Result<DatasetInfo> Hdf5Reader::Impl::describe_newer(const std::string& path, co
 }
 
 Result<std::vector<std::string>> Hdf5Reader::Impl::attributes_in_header(hid_t object) {
-  H5O_info_t info;
-  if (!has_wide_addresses || H5Oget_info_by_name2(object, ".", &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
+  const auto place = has_wide_addresses ? h5::place_of(object) : std::nullopt;
+  if (!place) {
     H5Eclear2(H5E_DEFAULT);
     return Status(ErrorCode::kUnsupported, "its header is for libhdf5 alone");
   }
-  const auto header = h5::read_object_header({source, base}, static_cast<int64_t>(info.addr));
+  const auto header = h5::read_object_header({source, base}, place->address);
   static_cast<void>(source.take_error());  // libhdf5 meets it again
   return header.ok() ? h5::list_attributes(*header) : header.status();
 }
@@ -285,6 +341,11 @@ Result<DatasetInfo> Hdf5Reader::dataset(const std::string& path) const {
   info.spec.path = path;
   const std::string what = impl_->name + ": dataset '" + path + "'";
   auto element = h5::describe_type(type.get());
+  if (h5::takes_library(type.get())) {
+    const auto remade = impl_->remade_element(path, dataset.get());
+    info.problem = impl_->explained(remade.status().with_context(what));
+    element = remade.ok() ? **remade : h5::other_type(static_cast<int64_t>(H5Tget_size(type.get())));
+  }
   auto dims = h5::dims_of(space.get());
   if (!element.ok() || !dims.ok()) {
     return (element.ok() ? dims.status() : element.status()).with_context(what);
@@ -292,23 +353,33 @@ Result<DatasetInfo> Hdf5Reader::dataset(const std::string& path) const {
   info.spec.element = std::move(*element);
   info.spec.dims = std::move(*dims);
   info.spec.extendable = h5::is_extendable(space.get());
-  h5::unfold_complex(info.spec.element, info.spec.dims);
   if (!h5::holds_pointers(type.get())) {
-    auto fill_value = h5::fill_value_of(dataset.get());
+    auto fill_value = h5::fill_value_of(dataset.get(), info.spec.element);
     STRIA_RETURN_IF_ERROR(fill_value.status().with_context(what));
     info.spec.fill_value = std::move(*fill_value);
   }
-  STRIA_RETURN_IF_ERROR(impl_->locate(dataset.get(), &info).with_context(what));
+  h5::unfold_complex(info.spec.element, info.spec.dims);
+  const Status located = impl_->locate(dataset.get(), &info).with_context(what);
+  if (!located.ok() && !impl_->is_written) {
+    return located;
+  }
+  if (!located.ok()) {
+    info.problem = impl_->explained(located);
+    info.spec.element = h5::other_type(info.spec.element.bytes);
+  }
   info.spec.is_dimension = info.data_offset < 0 && info.spec.dims.size() == 1 && h5::is_bare_scale(dataset.get());
-  info.spec.dimension_names = h5::scale_paths(dataset.get());
+  auto scales = h5::scale_paths(dataset.get());
+  STRIA_RETURN_IF_ERROR(scales.status().with_context(what));
+  info.spec.dimension_names = std::move(*scales);
   info.is_scale = info.spec.dims.size() == 1 && h5::is_scale(dataset.get());
   if (H5Tis_variable_str(type.get()) > 0) {
     info.data_offset = -1;
     auto longest = h5::longest_text(dataset.get());
-    if (!longest.ok()) {
+    if (!longest.ok() && longest.status().code() != ErrorCode::kUnsupported) {
       return longest.status().with_context(what);
     }
-    info.spec.element.bytes = *longest;
+    info.problem = longest.status().with_context(what);
+    info.spec.element.bytes = longest.ok() ? *longest : 0;
   }
   return info;
 }
@@ -356,11 +427,11 @@ Result<std::vector<StoredChunk>> Hdf5Reader::chunks(const std::string& path) con
   const LibraryScope scope;
   const h5::MetadataSource source{impl_->source, impl_->base};
   STRIA_ASSIGN_OR_RETURN(const Id object, impl_->open_dataset(path));
-  H5O_info_t place;
-  if (H5Oget_info(object.get(), &place) < 0) {
+  const auto place = h5::place_of(object.get());
+  if (!place) {
     return impl_->failure(ErrorCode::kCorrupted, what);
   }
-  const auto tree = h5::find_chunk_tree(source, static_cast<int64_t>(place.addr));
+  const auto tree = h5::find_chunk_tree(source, place->address);
   if (!tree.ok()) {
     return tree.status().with_context(what);
   }
@@ -387,10 +458,17 @@ Status Hdf5Reader::read_hyperslab(const std::string& path, std::span<const int64
     start = start.first(start.size() - 1);
     count = count.first(count.size() - 1);
   }
-  const Status status = h5::read_selection(dataset.get(), start, count, out);
+  const auto read = [&]() -> Status {
+    if (!h5::takes_library(type.get())) {
+      return h5::read_selection(dataset.get(), start, count, out);
+    }
+    STRIA_ASSIGN_OR_RETURN(const ElementSpec* const remade, impl_->remade_element(path, dataset.get()));
+    return h5::read_remade(dataset.get(), *remade, start, count, out);
+  };
+  const Status status = read();
   const Status cause = impl_->source.take_error();
   const std::string what = impl_->name + ": dataset '" + path + "'";
-  return status.ok() ? status : (cause.ok() ? status : cause).with_context(what);
+  return status.ok() ? status : impl_->explained((cause.ok() ? status : cause).with_context(what));
 }
 
 Result<std::vector<h5::GroupMember>> Hdf5Reader::members(const std::string& group) const {

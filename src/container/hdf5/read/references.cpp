@@ -9,6 +9,8 @@
 
 #include "base/checked.hpp"
 #include "container/hdf5/read/library.hpp"
+#include "container/hdf5/read/library_calls.hpp"
+#include "container/hdf5/read/list_checks.hpp"
 #include "container/hdf5/read/objects.hpp"
 #include "container/hdf5/read/values.hpp"
 
@@ -49,10 +51,9 @@ class ValueWalk {
 // What a region is of, or 0.
 int64_t ValueWalk::address_of_region(const std::byte* element) const {
   const Id dataset(H5Rdereference2(object_, H5P_DEFAULT, H5R_DATASET_REGION, element));
-  H5O_info_t info;
-  const bool known = dataset.valid() && H5Oget_info(dataset.get(), &info) >= 0;
+  const auto place = dataset.valid() ? place_of(dataset.get()) : std::nullopt;
   H5Eclear2(H5E_DEFAULT);
-  return known ? static_cast<int64_t>(info.addr) : 0;
+  return place ? place->address : 0;
 }
 
 void ValueWalk::visit_reference(hid_t type, const std::byte* element, int64_t at) {
@@ -215,7 +216,8 @@ Status ReferenceWalk::look_at_attributes(hid_t object, const Place& place, const
     }
     ValueWalk walk(object);
     const auto read = [&](void* value) { return H5Aread(attribute.get(), type.get(), value); };
-    if (walk_value(walk, type.get(), space.get(), size, read)) {
+    const bool is_sound = check_attribute_lists(attribute.get()).ok();
+    if (is_sound && walk_value(walk, type.get(), space.get(), size, read)) {
       keep(place, name, walk);
     } else {
       held_.push_back({.holder = place.path, .attribute = name});
@@ -233,7 +235,7 @@ void ReferenceWalk::look_at_elements(hid_t object, const Place& place) {
   }
   ValueWalk walk(object);
   const auto read = [&](void* value) { return H5Dread(object, type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, value); };
-  if (check_layout(object).ok() && walk_value(walk, type.get(), space.get(), size, read)) {
+  if (check_layout(object).ok() && check_lists(object).ok() && walk_value(walk, type.get(), space.get(), size, read)) {
     keep(place, "", walk);
   } else {
     held_.push_back({.holder = place.path, .attribute = {}});
@@ -280,12 +282,12 @@ Status ReferenceWalk::visit(const Place& place) {
 }
 
 Status ReferenceWalk::run() {
-  H5O_info_t root;
-  if (H5Oget_info(file_, &root) < 0) {
+  const auto root = place_of(file_, "/");
+  if (!root) {
     return last_error(ErrorCode::kCorrupted, "the root group can't be read");
   }
-  seen_.insert(static_cast<int64_t>(root.addr));
-  left_.push_back({"", static_cast<int64_t>(root.addr)});
+  seen_.insert(root->address);
+  left_.push_back({"", root->address});
   while (!left_.empty()) {
     const Place place = std::move(left_.back());
     left_.pop_back();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +10,8 @@
 #include "base/checked.hpp"
 #include "container/hdf5/complex_form.hpp"
 #include "container/hdf5/read/element_types.hpp"
+#include "container/hdf5/read/list_checks.hpp"
+#include "container/hdf5/read/remade_types.hpp"
 #include "container/hdf5/read/spaces.hpp"
 #include "container/hdf5/sizes.hpp"
 
@@ -19,6 +20,7 @@ namespace stria::container::h5 {
 namespace {
 
 constexpr int64_t kTextsMax = 65536;
+constexpr int64_t kTextBytesMax = 256 << 20;  // when all are as long as the longest
 constexpr unsigned kFilterNameMax = 64;
 
 // Strings of variable length, as libhdf5 returns them. The destructor gives them back to it.
@@ -82,35 +84,42 @@ Status check_filters(hid_t creation) {
   return Status();
 }
 
-// libhdf5 reads sources that it doesn't find as fill values. An error is better than wrong data.
-Status check_sources(hid_t creation) {
-  size_t count = 0;
-  if (H5Pget_virtual_count(creation, &count) < 0) {
-    return last_error(ErrorCode::kCorrupted, "its mappings can't be read");
+// How many more bytes an element has in the file than in memory, where text is a pointer, and a
+// list of any length a pointer and a length. In the file both are `list_bytes`.
+int64_t more_in_file(hid_t type, int64_t list_bytes, int depth) {
+  if (depth > ElementSpec::kMostNested) {
+    return 0;
   }
-  for (size_t index = 0; index < count; ++index) {
-    char name[256] = {};
-    if (H5Pget_virtual_filename(creation, index, name, sizeof(name)) < 0) {
-      return last_error(ErrorCode::kCorrupted, "its mappings can't be read");
+  switch (H5Tget_class(type)) {
+    case H5T_VLEN:
+      return list_bytes - static_cast<int64_t>(sizeof(hvl_t));
+    case H5T_STRING:
+      return H5Tis_variable_str(type) > 0 ? list_bytes - static_cast<int64_t>(sizeof(char*)) : 0;
+    case H5T_ARRAY: {
+      const Id base(H5Tget_super(type));
+      const size_t count = H5Tget_size(type) / std::max<size_t>(H5Tget_size(base.get()), 1);
+      return static_cast<int64_t>(count) * more_in_file(base.get(), list_bytes, depth + 1);
     }
-    if (std::string(name) != ".") {
-      return Status(ErrorCode::kUnsupported, "it is virtual and has its data in another file, '" + std::string(name) + "'");
+    case H5T_COMPOUND: {
+      int64_t more = 0;
+      for (int index = 0; index < H5Tget_nmembers(type); ++index) {
+        const Id member(H5Tget_member_type(type, static_cast<unsigned>(index)));
+        more += more_in_file(member.get(), list_bytes, depth + 1);
+      }
+      return more;
     }
+    default:
+      return 0;
   }
-  return Status();
 }
 
-// The bytes of one element in the file, where a string of variable length is a length and a place.
 int64_t stored_element_bytes(hid_t dataset, hid_t type) {
-  if (H5Tis_variable_str(type) <= 0) {
-    return static_cast<int64_t>(H5Tget_size(type));
-  }
   const Id file(H5Iget_file_id(dataset));
   const Id creation(H5Fget_create_plist(file.get()));
   size_t address_bytes = 8;
   size_t length_bytes = 8;
   H5Pget_sizes(creation.get(), &address_bytes, &length_bytes);
-  return static_cast<int64_t>(address_bytes) + 8;
+  return static_cast<int64_t>(H5Tget_size(type)) + more_in_file(type, static_cast<int64_t>(address_bytes) + 8, 0);
 }
 
 // libhdf5 1.10 reads past its buffer when the stored size of a dataset is smaller than its type and
@@ -137,6 +146,73 @@ Status check_contiguous(hid_t dataset, hid_t creation) {
   return elsewhere ? Status() : check_stored_size(dataset);
 }
 
+std::string source_name(hid_t creation, size_t index) {
+  const ssize_t length = H5Pget_virtual_dsetname(creation, index, nullptr, 0);
+  std::string name(static_cast<size_t>(std::max<ssize_t>(length, 0)), '\0');
+  H5Pget_virtual_dsetname(creation, index, name.data(), name.size() + 1);
+  return name;
+}
+
+// Whether a selection lies within a shape. One that has no limit does so by itself.
+bool fits(hid_t selection, const std::vector<int64_t>& dims) {
+  if (H5Sget_simple_extent_ndims(selection) != static_cast<int>(dims.size())) {
+    return false;
+  }
+  std::vector<hsize_t> first(dims.size()), last(dims.size());
+  if (dims.empty() || H5Sget_select_bounds(selection, first.data(), last.data()) < 0) {
+    H5Eclear2(H5E_DEFAULT);
+    return true;
+  }
+  return std::equal(last.begin(), last.end(), dims.begin(),
+                    [](hsize_t at, int64_t length) { return at < static_cast<hsize_t>(length); });
+}
+
+// libhdf5 1.10 trusts that a source is as its mapping says. One that isn't there reads as fill
+// values.
+Status check_source(hid_t dataset, hid_t creation, size_t index) {
+  const std::string name = source_name(creation, index);
+  const Id file(H5Iget_file_id(dataset));
+  const Id source(H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT));
+  if (!source.valid()) {
+    H5Eclear2(H5E_DEFAULT);
+    return Status();
+  }
+  const Id of_source(H5Dget_create_plist(source.get()));
+  if (H5Pget_layout(of_source.get()) == H5D_VIRTUAL) {
+    return Status(ErrorCode::kUnsupported, "it is virtual, and so is its source '" + name + "'");
+  }
+  const Id from(H5Pget_virtual_srcspace(creation, index));
+  const Id to(H5Pget_virtual_vspace(creation, index));
+  const Id space(H5Dget_space(source.get()));
+  STRIA_ASSIGN_OR_RETURN(const auto dims, dims_of(space.get()));
+  const bool is_whole = H5Sget_select_type(from.get()) == H5S_SEL_ALL;
+  const bool is_right =
+      is_whole ? H5Sget_select_npoints(to.get()) == H5Sget_simple_extent_npoints(space.get()) : fits(from.get(), dims);
+  if (!is_right) {
+    return Status(ErrorCode::kCorrupted, "its source '" + name + "' has another shape than its mapping says");
+  }
+  return check_layout(source.get()).with_context("its source '" + name + "'");
+}
+
+// libhdf5 reads sources that it doesn't find as fill values. An error is better than wrong data.
+Status check_sources(hid_t dataset, hid_t creation) {
+  size_t count = 0;
+  if (H5Pget_virtual_count(creation, &count) < 0) {
+    return last_error(ErrorCode::kCorrupted, "its mappings can't be read");
+  }
+  for (size_t index = 0; index < count; ++index) {
+    char name[256] = {};
+    if (H5Pget_virtual_filename(creation, index, name, sizeof(name)) < 0) {
+      return last_error(ErrorCode::kCorrupted, "its mappings can't be read");
+    }
+    if (std::string(name) != ".") {
+      return Status(ErrorCode::kUnsupported, "it is virtual and has its data in another file, '" + std::string(name) + "'");
+    }
+    STRIA_RETURN_IF_ERROR(check_source(dataset, creation, index));
+  }
+  return Status();
+}
+
 }  // namespace
 
 Status check_layout(hid_t dataset) {
@@ -147,7 +223,7 @@ Status check_layout(hid_t dataset) {
   }
   switch (layout) {
     case H5D_VIRTUAL:
-      return check_sources(creation.get());
+      return check_sources(dataset, creation.get());
     case H5D_CHUNKED:
       return check_filters(creation.get());
     case H5D_COMPACT:
@@ -217,21 +293,32 @@ Status read_fixed(hid_t dataset, hid_t type, hid_t space, int64_t elements, std:
 
 }  // namespace
 
+Result<Selection> selected(hid_t dataset, std::span<const int64_t> start, std::span<const int64_t> count) {
+  Selection selection{.space = Id(H5Dget_space(dataset))};
+  if (!selection.space.valid()) {
+    return last_error(ErrorCode::kCorrupted, "its shape can't be read");
+  }
+  STRIA_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, dims_of(selection.space.get()));
+  STRIA_RETURN_IF_ERROR(check_selection(dims, start, count));
+  STRIA_RETURN_IF_ERROR(total_bytes(count, 1, &selection.elements));
+  if (selection.elements > 0) {
+    STRIA_RETURN_IF_ERROR(check_layout(dataset));
+    STRIA_RETURN_IF_ERROR(check_lists(dataset, start, count));
+    STRIA_RETURN_IF_ERROR(select(selection.space.get(), start, count));
+  }
+  return selection;
+}
+
 Status read_selection(hid_t dataset, std::span<const int64_t> start, std::span<const int64_t> count, std::span<std::byte> out) {
   const Id type(H5Dget_type(dataset));
-  const Id space(H5Dget_space(dataset));
-  if (!type.valid() || !space.valid()) {
-    return last_error(ErrorCode::kCorrupted, "its type or shape can't be read");
+  if (!type.valid()) {
+    return last_error(ErrorCode::kCorrupted, "its type can't be read");
   }
-  STRIA_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, dims_of(space.get()));
-  STRIA_RETURN_IF_ERROR(check_selection(dims, start, count));
-  int64_t elements = 0;
-  STRIA_RETURN_IF_ERROR(total_bytes(count, 1, &elements));
+  STRIA_ASSIGN_OR_RETURN(const Selection selection, selected(dataset, start, count));
+  const auto& [space, elements] = selection;
   if (elements == 0) {
     return out.empty() ? Status() : Status(ErrorCode::kInvalidArgument, "a buffer for an empty selection");
   }
-  STRIA_RETURN_IF_ERROR(check_layout(dataset));
-  STRIA_RETURN_IF_ERROR(select(space.get(), start, count));
   return H5Tis_variable_str(type.get()) > 0 ? read_texts(dataset, type.get(), space.get(), elements, out)
                                             : read_fixed(dataset, type.get(), space.get(), elements, out);
 }
@@ -250,9 +337,14 @@ Result<int64_t> longest_text(hid_t dataset) {
     return int64_t{0};
   }
   STRIA_RETURN_IF_ERROR(check_layout(dataset));
+  STRIA_RETURN_IF_ERROR(check_lists(dataset));
   Texts texts(type.get(), elements);
   if (H5Dread(dataset, type.get(), texts.space(), H5S_ALL, H5P_DEFAULT, texts.data()) < 0) {
-    return last_error(ErrorCode::kCorrupted, "its strings can't be read");
+    // Release 1.10 wants to write to the file when it fills in text that nobody has written.
+    const Id creation(H5Dget_create_plist(dataset));
+    H5D_fill_value_t fill = H5D_FILL_VALUE_ERROR;
+    const bool is_filled = H5Pfill_value_defined(creation.get(), &fill) >= 0 && fill == H5D_FILL_VALUE_USER_DEFINED;
+    return last_error(is_filled ? ErrorCode::kUnsupported : ErrorCode::kCorrupted, "its strings can't be read");
   }
   return texts.longest();
 }
@@ -263,11 +355,16 @@ Status read_attribute_texts(hid_t attribute, hid_t type, int64_t elements, Attri
   if (elements > kTextsMax) {
     return Status(ErrorCode::kUnsupported, "more than " + std::to_string(kTextsMax) + " strings of variable length");
   }
+  STRIA_RETURN_IF_ERROR(check_attribute_lists(attribute));
   Texts texts(type, elements);
   if (H5Aread(attribute, type, texts.data()) < 0) {
     return last_error(ErrorCode::kCorrupted, "cannot be read");
   }
   spec->element.bytes = texts.longest();
+  int64_t bytes = 0;
+  if (!checked_multiply(elements, spec->element.bytes, &bytes) || bytes > kTextBytesMax) {
+    return Status(ErrorCode::kUnsupported, "its strings would take " + std::to_string(kTextBytesMax) + " bytes or more");
+  }
   spec->value.resize(static_cast<size_t>(elements * spec->element.bytes));
   texts.copy(spec->value.data(), static_cast<size_t>(spec->element.bytes));
   return Status();
@@ -319,10 +416,13 @@ Status read_attribute_value(hid_t attribute, hid_t type, int64_t elements, int64
   if (!checked_multiply(elements, spec->element.bytes, &bytes) || bytes > file_bytes) {
     return Status(ErrorCode::kCorrupted, "it would be larger than the file");
   }
-  STRIA_ASSIGN_OR_RETURN(const Id memory_type, memory_type_of(type));
+  STRIA_ASSIGN_OR_RETURN(const Id memory_type, takes_library(type) ? remade_type(type, spec->element) : memory_type_of(type));
   spec->value.resize(static_cast<size_t>(bytes));
   if (H5Aread(attribute, memory_type.get(), spec->value.data()) < 0) {
     return last_error(ErrorCode::kCorrupted, "cannot be read");
+  }
+  if (takes_library(type)) {
+    extend_bits(kept_bits(type, spec->element), spec->element.bytes, spec->value);
   }
   return Status();
 }
@@ -378,7 +478,7 @@ bool is_scale(hid_t dataset) {
   return begins_with(dataset, "CLASS", "DIMENSION_SCALE");
 }
 
-std::vector<std::string> scale_paths(hid_t dataset) {
+Result<std::vector<std::string>> scale_paths(hid_t dataset) {
   std::vector<std::string> paths;
   if (H5Aexists(dataset, "DIMENSION_LIST") <= 0) {
     return paths;
@@ -390,6 +490,11 @@ std::vector<std::string> scale_paths(hid_t dataset) {
   const hssize_t dimensions = space.valid() ? H5Sget_simple_extent_npoints(space.get()) : 0;
   if (!type.valid() || H5Tequal(type.get(), list.get()) <= 0 || dimensions < 1 || dimensions > H5S_MAX_RANK) {
     return paths;
+  }
+  const Status sound = check_attribute_lists(attribute.get());
+  if (!sound.ok()) {
+    return sound.code() == ErrorCode::kUnsupported ? Result<std::vector<std::string>>(std::move(paths))
+                                                   : sound.with_context("attribute 'DIMENSION_LIST'");
   }
   std::vector<hvl_t> scales(static_cast<size_t>(dimensions), hvl_t{0, nullptr});
   if (H5Aread(attribute.get(), list.get(), scales.data()) >= 0) {

@@ -17,6 +17,14 @@ namespace stria::container::h5 {
 /// virtual dataset of other files).
 Status read_selection(hid_t dataset, std::span<const int64_t> start, std::span<const int64_t> count, std::span<std::byte> out);
 
+/// A part of a dataset, of which libhdf5 reads the elements without harm: check_layout().
+struct Selection {
+  Id space;
+  int64_t elements = 0;
+};
+/// The part [start, start + count). Errors: kInvalidArgument, and those of check_layout().
+Result<Selection> selected(hid_t dataset, std::span<const int64_t> start, std::span<const int64_t> count);
+
 /// Whether libhdf5 reads the elements of a dataset without harm, and as they were written. Errors:
 /// kCorrupted, kUnsupported.
 Status check_layout(hid_t dataset);
@@ -31,8 +39,8 @@ bool is_bare_scale(hid_t dataset);
 bool is_scale(hid_t dataset);
 
 /// The path of the first scale of each of a dataset's dimensions, empty where it has none; no paths
-/// where the dataset names no dimensions.
-std::vector<std::string> scale_paths(hid_t dataset);
+/// where the dataset names no dimensions. kCorrupted when its list of them is damaged.
+Result<std::vector<std::string>> scale_paths(hid_t dataset);
 
 /// The length in bytes of the longest string in a dataset of strings of variable length; at least
 /// 1, or 0 when there are too many strings to look at each.

@@ -14,6 +14,7 @@ namespace stria::container::h5 {
 namespace {
 
 constexpr size_t kMembersMax = 65535;
+constexpr size_t kArrayDimensionsMax = 32;
 
 // Class and version in one byte, 24 bits that depend on the class, and the size.
 void head(Encoder& message, int64_t type_class, int64_t version, int64_t bits, int64_t bytes) {
@@ -207,6 +208,21 @@ Status encode_compound(const ElementSpec& element, int depth, Encoder& message) 
   return Status();
 }
 
+Status encode_array(const ElementSpec& element, int depth, Encoder& message) {
+  const auto& dims = element.array_dims;
+  const bool fits = !dims.empty() && dims.size() <= kArrayDimensionsMax && element.members.size() == 1 &&
+                    element.bytes == element.array_size() * element.members[0].element.bytes && element.bytes <= UINT32_MAX;
+  if (!fits) {
+    return Status(ErrorCode::kInvalidArgument, "an array has 1 to 32 dimensions, and less than 4 GiB");
+  }
+  head(message, 10, 3, 0, element.bytes);
+  message.number(static_cast<int64_t>(dims.size()), 1);
+  for (const int64_t length : dims) {
+    message.number(length, 4);
+  }
+  return encode(element.members[0].element, depth + 1, message);
+}
+
 Status encode(const ElementSpec& element, int depth, Encoder& message) {
   if (depth > ElementSpec::kMostNested) {
     return Status(ErrorCode::kUnsupported, "a compound nested more than " + std::to_string(ElementSpec::kMostNested) + " deep");
@@ -224,6 +240,8 @@ Status encode(const ElementSpec& element, int depth, Encoder& message) {
     case ElementSpec::Kind::kReferences:
       encode_list_of_references(message);
       return Status();
+    case ElementSpec::Kind::kArray:
+      return encode_array(element, depth, message);
     case ElementSpec::Kind::kOther:
       break;
   }
@@ -231,7 +249,7 @@ Status encode(const ElementSpec& element, int depth, Encoder& message) {
 }
 
 bool is_turned(const ElementSpec& element) {
-  if (element.kind == ElementSpec::Kind::kCompound) {
+  if (!element.members.empty()) {
     return std::any_of(element.members.begin(), element.members.end(),
                        [](const ElementSpec::Member& member) { return is_turned(member.element); });
   }
@@ -243,9 +261,9 @@ void turn_one(const ElementSpec& element, std::span<std::byte> bytes) {
     std::reverse(bytes.begin(), bytes.end());
   }
   for (const ElementSpec::Member& member : element.members) {
-    if (is_turned(member.element)) {
-      turn_one(member.element,
-               bytes.subspan(static_cast<size_t>(member.offset_bytes), static_cast<size_t>(member.element.bytes)));
+    const auto width = static_cast<size_t>(member.element.bytes);
+    for (int64_t i = 0; is_turned(member.element) && i < element.array_size(); ++i) {
+      turn_one(member.element, bytes.subspan(static_cast<size_t>(member.offset_bytes) + static_cast<size_t>(i) * width, width));
     }
   }
 }
@@ -268,6 +286,10 @@ void put_datatype(Encoder& to, const ElementSpec& element) {
 void declare_utf8(ElementSpec& element, std::span<const std::byte> elements) {
   if (element.kind == ElementSpec::Kind::kString) {
     element.utf8 = element.utf8 || !is_ascii(elements);
+  }
+  if (element.kind == ElementSpec::Kind::kArray) {
+    declare_utf8(element.members[0].element, elements);
+    return;
   }
   const auto bytes = static_cast<size_t>(element.bytes);
   for (ElementSpec::Member& member : element.members) {

@@ -1,5 +1,7 @@
 #include "container/netcdf/grow/growth.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/byte_range.hpp"
@@ -11,6 +13,7 @@ namespace {
 
 // A disk writes a sector whole.
 constexpr int64_t kSectorBytes = 512;
+constexpr int64_t kPieceBytes = 1 << 20;
 
 }  // namespace
 
@@ -40,10 +43,42 @@ Result<std::unique_ptr<NetcdfGrowth>> NetcdfGrowth::open(storage::File& file) {
                               : Status(ErrorCode::kCorrupted, file.path() + ": the file is cut short");
 }
 
+// Whether there is anything but zeros from the end on.
+Result<bool> NetcdfGrowth::has_more() const {
+  std::vector<std::byte> bytes;
+  for (int64_t at = end_; at < reader_->file_bytes(); at += kPieceBytes) {
+    bytes.resize(static_cast<size_t>(std::min(kPieceBytes, reader_->file_bytes() - at)));
+    STRIA_RETURN_IF_ERROR(reader_->read(at, bytes));
+    if (std::any_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte != std::byte{0}; })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Records that the header doesn't count: another program has not come to it. What a killed program
+// has left of records that have sums is no such thing.
+Status NetcdfGrowth::check_count() const {
+  const int64_t more = (reader_->file_bytes() - end_) / header().record_bytes;
+  if (more < 1 || reader_->is_summed()) {
+    return Status();
+  }
+  STRIA_ASSIGN_OR_RETURN(const bool has_content, has_more());
+  return has_content ? Status(ErrorCode::kUnsupported,
+                              fmt::format("its header counts {} records, and the file has {} more behind them, which would be "
+                                          "lost: correct the count, or cut the file to {} bytes (truncate -s {} FILE)",
+                                          header().record_count, more, end_, end_))
+                     : Status();
+}
+
 Status NetcdfGrowth::check() const {
   if (header().record_bytes == 0) {
     return Status();  // attributes may be changed
   }
+  if (!reader_->remarks().empty()) {
+    return Status(ErrorCode::kUnsupported, "it ends before its data do: a record behind them would be read in their place");
+  }
+  STRIA_RETURN_IF_ERROR(header().tells_records ? check_count() : Status());
   if (!header().tells_records) {
     return Status(ErrorCode::kUnsupported, "its header doesn't say how many records it has");
   }

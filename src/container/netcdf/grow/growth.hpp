@@ -32,6 +32,8 @@ class NetcdfGrowth final : public Growth {
 
  private:
   explicit NetcdfGrowth(std::unique_ptr<NetcdfReader> reader);
+  Result<bool> has_more() const;
+  Status check_count() const;
 
   std::unique_ptr<NetcdfReader> reader_;
   int64_t fixed_end_ = 0;  // of all that aren't records

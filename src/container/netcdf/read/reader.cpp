@@ -110,23 +110,49 @@ Result<DatasetInfo> NetcdfReader::dataset(const std::string& path) const {
     info.spec.dimension_names.resize(info.spec.dims.size());
   }
   const int64_t rows = variable->is_record ? variable->shape.lengths[0] : 1;
-  int64_t end = variable->row_bytes;
   if (rows > 1 || (keeps_places_ && variable->is_record)) {
     info.spec.row_stride_bytes = variable->row_stride;
   }
-  if (rows > 1) {
-    end += (rows - 1) * (variable->row_stride > 0 ? variable->row_stride : variable->row_bytes);
-  }
   const bool is_empty = rows == 0 || variable->row_bytes == 0;
-  if (!is_empty && (variable->begin > file_bytes_ || end > file_bytes_ - variable->begin)) {
+  const bool is_short = !is_empty && end_of(*variable) > file_bytes_;
+  if (is_short && is_summed()) {
     return Status(ErrorCode::kCorrupted,
-                  fmt::format("{}: dataset '{}': the file is cut short: {} bytes should lie at offset {}, the file has {}",
-                              file_.path(), info.spec.path, end, variable->begin, file_bytes_));
+                  fmt::format("{}: dataset '{}': the file is cut short: its data should end at {}, the file has {} bytes",
+                              file_.path(), info.spec.path, end_of(*variable), file_bytes_));
   }
-  const bool has_place = !is_empty || (keeps_places_ && variable->is_record);
+  // What lies behind the end is read here, as zeros.
+  const bool has_place = !is_short && (!is_empty || (keeps_places_ && variable->is_record));
   info.data_offset = has_place ? variable->begin : -1;
   STRIA_ASSIGN_OR_RETURN(info.spec.fill_value, fill_value_of(*variable));
   return info;
+}
+
+bool NetcdfReader::is_summed() const {
+  return std::any_of(variable_of_path_.begin(), variable_of_path_.end(), [](const auto& one) { return is_own(one.first); });
+}
+
+int64_t NetcdfReader::end_of(const FoundVariable& variable) const {
+  const int64_t rows = variable.is_record ? variable.shape.lengths[0] : 1;
+  const int64_t stride = variable.row_stride > 0 ? variable.row_stride : variable.row_bytes;
+  return variable.begin + (rows > 0 ? variable.row_bytes + (rows - 1) * stride : 0);
+}
+
+std::vector<std::string> NetcdfReader::remarks() const {
+  std::string names;
+  int64_t end = file_bytes_;
+  for (const auto& [path, variable] : variable_of_path_) {
+    if (end_of(*variable) > file_bytes_ && !is_summed()) {
+      names += fmt::format("{}'{}'", names.empty() ? "" : ", ", path);
+      end = std::max(end, end_of(*variable));
+    }
+  }
+  if (names.empty()) {
+    return {};
+  }
+  return {
+      fmt::format("'{}' ends at byte {}, and its data should end at {}: what is missing of {} reads as zeros. A file that was "
+                  "written without fill values is so before all is put; another one is cut short",
+                  file_.path(), file_bytes_, end, names)};
 }
 
 Result<const std::vector<FoundAttribute>*> NetcdfReader::attributes_of(const std::string& object_path) const {
@@ -184,7 +210,8 @@ Status NetcdfReader::read_hyperslab(const std::string& path, std::span<const int
   if (out.empty()) {
     return Status();
   }
-  int64_t displacement = info.data_offset;
+  STRIA_ASSIGN_OR_RETURN(const FoundVariable* const variable, find(path));
+  int64_t displacement = variable->begin;
   STRIA_ASSIGN_OR_RETURN(const Datatype region, region_of(info.spec, start, count, &displacement));
   std::vector<storage::ReadSegment> segments;
   int64_t filled = 0;
@@ -198,9 +225,11 @@ Status NetcdfReader::read_hyperslab(const std::string& path, std::span<const int
       cursor.advance(piece.size());
     }
     STRIA_ASSIGN_OR_RETURN(const int64_t read, file_.read(segments));
-    if (read < filled - before) {
+    if (read < filled - before && end_of(*variable) <= file_bytes_) {
       return Status(ErrorCode::kCorrupted, fmt::format("{}: dataset '{}': the file is cut short", file_.path(), path));
     }
+    // As netCDF's library reads it.
+    std::fill_n(out.begin() + before + read, filled - before - read, std::byte{0});
   }
   if (info.spec.element.big_endian) {
     turn(type_of(info.spec.element.number), out);

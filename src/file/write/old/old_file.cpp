@@ -12,7 +12,7 @@ Result<std::vector<std::byte>> OldFile::open(NewFile& file, PhaseTimes& times) {
   PhaseTimer timer(times, Phase::kMetadata);
   STRIA_ASSIGN_OR_RETURN(content_, read_old_content(*file.created()));
   std::vector<std::byte> message = encode_old_content(content_);
-  STRIA_RETURN_IF_ERROR(file.end_at(content_.end));
+  file.note_end(content_.end);
   return message;
 }
 

@@ -15,6 +15,9 @@ namespace {
 /// storage/posix and access/locks lock.
 constexpr ByteRange kGrowingByte{(int64_t{1} << 62) - 3, (int64_t{1} << 62) - 2};
 
+/// How much of what lies behind the end is kept in memory until the commit.
+constexpr int64_t kKeptBytesMax = 64 << 20;
+
 }  // namespace
 
 GrowingFile::GrowingFile(std::shared_ptr<storage::Driver> driver, std::string path)
@@ -37,13 +40,26 @@ Status GrowingFile::open(const std::string& given_path) {
   return Status();
 }
 
-Status GrowingFile::end_at(int64_t old_end) {
-  STRIA_ASSIGN_OR_RETURN(const int64_t size_bytes, file_->size());
-  if (size_bytes > old_end) {
-    STRIA_RETURN_IF_ERROR(file_->resize(old_end));
+Status GrowingFile::clear_behind_end() {
+  if (is_begun_) {
+    return Status();
   }
-  old_end_ = old_end;
-  return Status();
+  STRIA_ASSIGN_OR_RETURN(const int64_t size_bytes, file_->size());
+  const int64_t behind_bytes = size_bytes - old_end_;
+  if (behind_bytes > 0) {
+    behind_end_.resize(static_cast<size_t>(behind_bytes <= kKeptBytesMax ? behind_bytes : 0));
+    const storage::ReadSegment behind{old_end_, behind_end_.data(), static_cast<int64_t>(behind_end_.size())};
+    STRIA_RETURN_IF_ERROR(behind_end_.empty() ? Status() : file_->read(std::span(&behind, 1)).status());
+  }
+  is_begun_ = true;
+  return behind_bytes > 0 ? file_->resize(old_end_) : Status();
+}
+
+Status GrowingFile::restore() {
+  STRIA_ASSIGN_OR_RETURN(const int64_t size_bytes, file_->size());
+  STRIA_RETURN_IF_ERROR(size_bytes > old_end_ ? file_->resize(old_end_) : Status());
+  const storage::WriteSegment behind{old_end_, behind_end_.data(), static_cast<int64_t>(behind_end_.size())};
+  return behind_end_.empty() ? Status() : file_->write(std::span(&behind, 1));
 }
 
 Status GrowingFile::note_switch_over(const std::vector<std::byte>& bytes) {
@@ -77,8 +93,8 @@ Status GrowingFile::switch_over(bool sync) {
 }
 
 void GrowingFile::discard() noexcept {
-  if (file_ != nullptr && old_end_ >= 0 && !published_) {
-    static_cast<void>(or_out_of_memory([&] { return end_at(old_end_); }));
+  if (file_ != nullptr && is_begun_ && !published_) {
+    static_cast<void>(or_out_of_memory([&] { return restore(); }));
   }
   lock_.reset();
   file_.reset();

@@ -25,8 +25,11 @@ class GrowingFile final : public UnpublishedFile {
   /// file changes. `given_path` is the name that the program knows.
   Status open(const std::string& given_path);
   storage::File* file() const override { return file_.get(); }
-  /// Clears what lies behind the end, now and when the file is given up.
-  Status end_at(int64_t old_end);
+  /// Notes where the file ends for its readers. What lies behind it stays for now.
+  void note_end(int64_t old_end) { old_end_ = old_end; }
+  /// Before anything is written: clears what lies behind the end, which would show through where
+  /// nothing is put. Where the file is given up it comes back, unless it is larger than 64 MiB.
+  Status clear_behind_end();
   /// Keeps the bytes that publish() writes to the file's begin, and those that stand there.
   Status note_switch_over(const std::vector<std::byte>& bytes);
   /// Size, sync, the bytes that make it valid, sync.
@@ -40,6 +43,7 @@ class GrowingFile final : public UnpublishedFile {
 
  private:
   Status switch_over(bool sync);
+  Status restore();
 
   std::shared_ptr<storage::Driver> driver_;
   std::string path_;
@@ -47,7 +51,9 @@ class GrowingFile final : public UnpublishedFile {
   std::unique_ptr<storage::RangeLock> lock_;
   std::vector<std::byte> switch_over_;  // what is written last
   std::vector<std::byte> old_begin_;    // and what stands there
-  int64_t old_end_ = -1;                // -1: nothing was added yet
+  int64_t old_end_ = 0;
+  bool is_begun_ = false;              // something may have been written behind the end
+  std::vector<std::byte> behind_end_;  // what was there before
   bool published_ = false;
 };
 

@@ -42,14 +42,16 @@ bool may_have_room(const std::string& place, int64_t bytes) {
 
 NewFile::NewFile(const Environment& environment, const std::string& path, const FileIdentity& of_rank_0, PhaseTimes& times,
                  bool grows)
-    : environment_(environment),
-      of_rank_0_(of_rank_0),
-      times_(times),
-      path_(path),
-      written_path_(grows ? path : written_path(environment.hints, path)),
-      partial_path_(grows ? path : partial_path(written_path_)),
-      own_partial_path_(partial_path(path)),
-      grows_(grows) {}
+    : environment_(environment), of_rank_0_(of_rank_0), times_(times), grows_(grows) {
+  note_path(path);
+}
+
+void NewFile::note_path(const std::string& path) {
+  path_ = path;
+  written_path_ = grows_ ? path : written_path(environment_.hints, path);
+  partial_path_ = grows_ ? path : partial_path(written_path_);
+  own_partial_path_ = partial_path(path);
+}
 
 // A newer file of this name may still be staged: what is added to an older one would make that the
 // newer of the two.
@@ -68,6 +70,7 @@ Status NewFile::bring_staged(const std::string& given_path) {
 }
 
 Status NewFile::open_old(const std::string& given_path) {
+  note_path(environment_.driver->follow_links(path_));
   Background::instance().wait_for_name(path_);  // no time of a phase: it is counted by itself
   PhaseTimer timer(times_, Phase::kOpen);
   STRIA_RETURN_IF_ERROR(bring_staged(given_path));
@@ -78,20 +81,19 @@ Status NewFile::open_old(const std::string& given_path) {
 }
 
 Status NewFile::create(const std::string& given_path) {
-  Background::instance().wait_for_name(path_);
-  PhaseTimer timer(times_, Phase::kOpen);
   if (given_path.empty() || given_path.back() == '/') {
     return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a file name", given_path));
   }
-  std::error_code none;
-  if (environment_.absolute_paths && std::filesystem::is_directory(path_, none)) {
-    return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' is a directory", given_path));
-  }
+  Background::instance().wait_for_name(environment_.driver->follow_links(path_));
+  PhaseTimer timer(times_, Phase::kOpen);
+  auto partial = std::make_unique<PartialFile>(environment_.driver, path_);
+  STRIA_RETURN_IF_ERROR(partial->find());
+  note_path(partial->path());
   if (written_path_ != path_) {
-    STRIA_RETURN_IF_ERROR(reserve_own_place());
+    STRIA_RETURN_IF_ERROR(reserve_own_place(std::move(partial)));
+    partial = std::make_unique<PartialFile>(environment_.driver, written_path_);
   }
-  auto partial = std::make_unique<PartialFile>(environment_.driver, written_path_);
-  const Status created = partial->create(access::striping_of(environment_.hints), drain_ != nullptr);
+  const Status created = partial->create({.striping = access::striping_of(environment_.hints), .is_staged = drain_ != nullptr});
   target_ = std::move(partial);
   if (drain_ == nullptr || !is_trouble_of_place(created)) {
     return created;
@@ -129,10 +131,9 @@ bool NewFile::has_room(int64_t bytes) {
 }
 
 // Of a file that is staged. What a killed program has left at that place is brought to its own.
-Status NewFile::reserve_own_place() {
+Status NewFile::reserve_own_place(std::unique_ptr<PartialFile> own) {
   drain_place(environment_.driver, environment_.hints.staging_place, drain_trouble_);
-  auto own = std::make_unique<PartialFile>(environment_.driver, path_);
-  STRIA_RETURN_IF_ERROR(own->create(access::striping_of(environment_.hints)));
+  STRIA_RETURN_IF_ERROR(own->create({.striping = access::striping_of(environment_.hints)}));
   drain_ = std::make_unique<Drain>(environment_.driver, written_path_, std::move(own));
   return Status();
 }
@@ -157,7 +158,9 @@ Status NewFile::open(const Use& use) {
     file_ = created();
   } else if (file_ == nullptr && (use.writes || use.has_data)) {
     open.expected_number = of_rank_0_.expected_number();
+    open.plain_only = !grows_;
     STRIA_ASSIGN_OR_RETURN(opened_, environment_.driver->open(partial_path_, open));
+    open.plain_only = false;
     STRIA_RETURN_IF_ERROR(of_rank_0_.check(*opened_));
     file_ = opened_.get();
   }

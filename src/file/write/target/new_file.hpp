@@ -37,8 +37,13 @@ class NewFile {
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
-  /// Rank 0: makes the file. `given_path` is the name that the program knows.
+  /// Rank 0: makes the file. `given_path` is the name that the program knows. Links are followed:
+  /// path() may be another one then.
   Status create(const std::string& given_path);
+  /// The file's own name, or the one to which its links lead once rank 0 has followed them.
+  const std::string& path() const { return path_; }
+  /// Another rank: what rank 0 has found.
+  void note_path(const std::string& path);
   /// Rank 0, where the file is staged at a place of its own and nothing is written yet: reserves
   /// room for so many bytes there. Where there is none, or storage fails, the file is written to
   /// its own place. True where it is staged.
@@ -55,10 +60,12 @@ class NewFile {
   /// opened at its own place.
   void note_place(bool is_staged) noexcept;
   /// Rank 0, of a file that grows: opens it, and keeps out other writers. kAlreadyExists when there
-  /// is one. Nothing of the file changes.
+  /// is one. Nothing of the file changes. Links are followed likewise.
   Status open_old(const std::string& given_path);
-  /// Rank 0: clears what lies behind the end of a file that grows, now and when it is given up.
-  Status end_at(int64_t old_end) { return growing_->end_at(old_end); }
+  /// Rank 0, of a file that grows: notes where it ends for its readers.
+  void note_end(int64_t old_end) { growing_->note_end(old_end); }
+  /// Rank 0, before any rank writes: clears what lies behind the end of a file that grows.
+  Status clear_behind_end() { return growing_ != nullptr ? growing_->clear_behind_end() : Status(); }
   /// Rank 0's handle; null before create() and on other ranks.
   storage::File* created() const { return target_ != nullptr ? target_->file() : nullptr; }
 
@@ -106,7 +113,7 @@ class NewFile {
   void discard() noexcept;
 
  private:
-  Status reserve_own_place();
+  Status reserve_own_place(std::unique_ptr<PartialFile> own);
   Status bring_staged(const std::string& given_path);
   Status open_direct(storage::OpenOptions open);
   void write_to_own_place(const Status& why);

@@ -1,0 +1,192 @@
+// H5Dwrite and H5Dread, and their forms for several datasets, as the program calls them. Their
+// memory is packed where it is scattered; see transfer/packed.hpp.
+#include <new>
+#include <optional>
+#include <vector>
+
+#include "hdf5/transfer/packed.hpp"
+
+namespace stria::hdf5 {
+
+namespace {
+
+/// Plans, and packs the first piece. No value where the transfer is to pass through as it comes.
+std::optional<Piece> prepare(const Library& library, const Arguments& given, std::byte* memory, Use use, Packed& packed,
+                             bool must_be_whole = false) {
+  const bool writes = use == Use::kToFile;
+  std::optional<Reason> reason;
+  std::optional<Piece> piece;
+  try {
+    reason = packed.plan(library, given, memory, use, must_be_whole);
+    if (!reason) {
+      piece = packed.begin(library, given, 0);
+    }
+    if (piece) {
+      packed.pack(*piece);
+    }
+  } catch (const std::bad_alloc&) {
+    reason = Reason::kNoMemory;
+    piece = std::nullopt;
+  }
+  if (!piece) {
+    count_passed(writes, reason.value_or(Reason::kUnknown), library.version);
+    return std::nullopt;
+  }
+  count_packed(writes, packed.bytes(), library.version);
+  return piece;
+}
+
+/// Calls `move`(piece) for the first piece, which is packed, and for all that follow.
+template <typename Move>
+herr_t move_pieces(const Library& library, const Arguments& given, const Packed& packed, std::optional<Piece> piece,
+                   Move&& move) {
+  for (int64_t number = 0;; ++number) {
+    const herr_t outcome = move(*piece);
+    Packed::end(library, *piece, outcome);
+    if (outcome < 0 || number + 1 == packed.piece_count()) {
+      return outcome;
+    }
+    try {
+      piece = packed.begin(library, given, number + 1);
+      if (piece) {
+        packed.pack(*piece);
+      }
+    } catch (const std::bad_alloc&) {
+      piece = std::nullopt;
+    }
+    if (!piece) {
+      return -1;
+    }
+  }
+}
+
+herr_t write_one(const Library& library, const Arguments& given, const void* data) {
+  Packed packed;
+  auto* const memory = static_cast<std::byte*>(const_cast<void*>(data));  // which is read only
+  const auto first = prepare(library, given, memory, Use::kToFile, packed);
+  if (!first) {
+    return library.write(given.dataset, given.type, given.memory_space, given.file_space, given.transfer, data);
+  }
+  return move_pieces(library, given, packed, first, [&](const Piece& piece) {
+    return library.write(given.dataset, given.type, piece.memory_space, piece.file_space, given.transfer, packed.buffer());
+  });
+}
+
+herr_t read_one(const Library& library, const Arguments& given, void* data) {
+  Packed packed;
+  const auto first = prepare(library, given, static_cast<std::byte*>(data), Use::kFromFile, packed);
+  if (!first) {
+    return library.read(given.dataset, given.type, given.memory_space, given.file_space, given.transfer, data);
+  }
+  return move_pieces(library, given, packed, first, [&](const Piece& piece) {
+    const herr_t outcome =
+        library.read(given.dataset, given.type, piece.memory_space, piece.file_space, given.transfer, packed.buffer());
+    if (outcome >= 0) {
+      packed.unpack(piece);
+    }
+    return outcome;
+  });
+}
+
+/// The arguments of a call for several datasets; what is packed takes its place in the lists.
+class Several {
+ public:
+  Several(size_t count, const hid_t* datasets, const hid_t* types, const hid_t* memory_spaces, const hid_t* file_spaces)
+      : datasets_(datasets, datasets + count),
+        types_(types, types + count),
+        memory_spaces_(memory_spaces, memory_spaces + count),
+        file_spaces_(file_spaces, file_spaces + count),
+        packed_(count),
+        pieces_(count) {}
+
+  template <typename Memory>
+  void prepare_all(const Library& library, hid_t transfer, Memory* data[], Use use) {
+    std::vector<Memory*>& list = memory<Memory>();
+    list.assign(data, data + packed_.size());
+    for (size_t i = 0; i < packed_.size(); ++i) {
+      const Arguments given{datasets_[i], types_[i], memory_spaces_[i], file_spaces_[i], transfer};
+      auto* const memory = static_cast<std::byte*>(const_cast<void*>(data[i]));
+      pieces_[i] = prepare(library, given, memory, use, packed_[i], true);
+      if (pieces_[i]) {
+        memory_spaces_[i] = pieces_[i]->memory_space;
+        list[i] = packed_[i].buffer();
+      }
+    }
+  }
+  template <typename Memory, typename Call>
+  herr_t call(Call* real, hid_t transfer) {
+    return real(packed_.size(), datasets_.data(), types_.data(), memory_spaces_.data(), file_spaces_.data(), transfer,
+                memory<Memory>().data());
+  }
+  void release_all(const Library& library, herr_t outcome, Use use) {
+    for (size_t i = 0; i < packed_.size(); ++i) {
+      if (!pieces_[i]) {
+        continue;
+      }
+      if (use == Use::kFromFile && outcome >= 0) {
+        packed_[i].unpack(*pieces_[i]);
+      }
+      Packed::end(library, *pieces_[i], outcome);
+    }
+  }
+
+ private:
+  template <typename Memory>
+  std::vector<Memory*>& memory() {
+    if constexpr (std::is_const_v<Memory>) {
+      return read_only_;
+    } else {
+      return writable_;
+    }
+  }
+
+  std::vector<hid_t> datasets_, types_, memory_spaces_, file_spaces_;
+  std::vector<Packed> packed_;
+  std::vector<std::optional<Piece>> pieces_;
+  std::vector<const void*> read_only_;
+  std::vector<void*> writable_;
+};
+
+}  // namespace
+
+}  // namespace stria::hdf5
+
+using namespace stria::hdf5;  // NOLINT: the calls below are this file's purpose
+
+extern "C" {
+
+herr_t H5Dwrite(hid_t dataset, hid_t type, hid_t memory_space, hid_t file_space, hid_t transfer, const void* data) {
+  return write_one(library_of(__builtin_return_address(0)), {dataset, type, memory_space, file_space, transfer}, data);
+}
+
+herr_t H5Dread(hid_t dataset, hid_t type, hid_t memory_space, hid_t file_space, hid_t transfer, void* data) {
+  return read_one(library_of(__builtin_return_address(0)), {dataset, type, memory_space, file_space, transfer}, data);
+}
+
+herr_t H5Dwrite_multi(size_t count, hid_t datasets[], hid_t types[], hid_t memory_spaces[], hid_t file_spaces[], hid_t transfer,
+                      const void* data[]) {
+  const Library& library = library_of(__builtin_return_address(0));
+  if (datasets == nullptr || types == nullptr || memory_spaces == nullptr || file_spaces == nullptr || data == nullptr) {
+    return library.write_multi(count, datasets, types, memory_spaces, file_spaces, transfer, data);
+  }
+  Several several(count, datasets, types, memory_spaces, file_spaces);
+  several.prepare_all<const void>(library, transfer, data, Use::kToFile);
+  const herr_t outcome = several.call<const void>(library.write_multi, transfer);
+  several.release_all(library, outcome, Use::kToFile);
+  return outcome;
+}
+
+herr_t H5Dread_multi(size_t count, hid_t datasets[], hid_t types[], hid_t memory_spaces[], hid_t file_spaces[], hid_t transfer,
+                     void* data[]) {
+  const Library& library = library_of(__builtin_return_address(0));
+  if (datasets == nullptr || types == nullptr || memory_spaces == nullptr || file_spaces == nullptr || data == nullptr) {
+    return library.read_multi(count, datasets, types, memory_spaces, file_spaces, transfer, data);
+  }
+  Several several(count, datasets, types, memory_spaces, file_spaces);
+  several.prepare_all<void>(library, transfer, data, Use::kFromFile);
+  const herr_t outcome = several.call<void>(library.read_multi, transfer);
+  several.release_all(library, outcome, Use::kFromFile);
+  return outcome;
+}
+
+}  // extern "C"

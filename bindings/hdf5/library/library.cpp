@@ -1,0 +1,169 @@
+#include "hdf5/library/library.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <link.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace stria::hdf5 {
+
+namespace {
+
+constexpr unsigned kLeastMinor = 10;  // of version 1
+
+// Where code or data at `address` was loaded; null for none.
+const void* module_of(const void* address) {
+  Dl_info info{};
+  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+const void* own_module() {
+  static const void* const own = module_of(reinterpret_cast<const void*>(&own_module));
+  return own;
+}
+
+// A handle of what is loaded there; null for none. It need not be closed: the program has it open
+// as well.
+void* handle_of(const void* address) {
+  Dl_info info{};
+  return dladdr(address, &info) != 0 && info.dli_fname != nullptr ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+}
+
+// HDF5 itself, and not a library that records its calls.
+bool is_hdf5(const void* write) {
+  void* const handle = write == nullptr ? nullptr : handle_of(write);
+  const void* const version = handle == nullptr ? nullptr : dlsym(handle, "H5get_libversion");
+  return version != nullptr && module_of(version) == module_of(write);
+}
+
+// The HDF5 that the calling module is linked with; null where it is linked with none, as a Python
+// extension in a program that brings one.
+void* definition_for(const void* caller) {
+  void* const handle = handle_of(caller);
+  void* const found = handle == nullptr ? nullptr : dlsym(handle, "H5Dwrite");
+  return is_hdf5(found) ? found : nullptr;
+}
+
+// Any HDF5 of the process, also one that was loaded for one module only.
+void* any_definition() {
+  void* found = nullptr;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* data) {
+        void* const library = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+        void* const here = library == nullptr ? nullptr : dlsym(library, "H5Dwrite");
+        if (library != nullptr) {
+          dlclose(library);  // the program has it open as well
+        }
+        const bool is_other = here != nullptr && module_of(here) != own_module() && is_hdf5(here);
+        *static_cast<void**>(data) = is_other ? here : nullptr;
+        return is_other ? 1 : 0;
+      },
+      &found);
+  return found;
+}
+
+template <typename Function>
+bool find(void* handle, const char* name, Function*& function) {
+  function = reinterpret_cast<Function*>(dlsym(handle, name));
+  return function != nullptr;
+}
+
+bool find_functions(void* handle, Library& library) {
+#define STRIA_HDF5_FIND(name) find(handle, #name, library.name)
+  static_cast<void>(STRIA_HDF5_FIND(H5Sselect_shape_same));
+  static_cast<void>(STRIA_HDF5_FIND(H5Pget_dxpl_mpio));
+  return STRIA_HDF5_FIND(H5Dget_space) && STRIA_HDF5_FIND(H5Dget_create_plist) && STRIA_HDF5_FIND(H5Iget_type) &&
+         STRIA_HDF5_FIND(H5Pclose) && STRIA_HDF5_FIND(H5Pget_layout) && STRIA_HDF5_FIND(H5Sclose) && STRIA_HDF5_FIND(H5Scopy) &&
+         STRIA_HDF5_FIND(H5Screate_simple) && STRIA_HDF5_FIND(H5Sget_select_elem_npoints) &&
+         STRIA_HDF5_FIND(H5Sget_select_elem_pointlist) && STRIA_HDF5_FIND(H5Sget_select_bounds) &&
+         STRIA_HDF5_FIND(H5Sget_select_hyper_blocklist) && STRIA_HDF5_FIND(H5Sget_select_hyper_nblocks) &&
+         STRIA_HDF5_FIND(H5Sget_select_npoints) && STRIA_HDF5_FIND(H5Sget_select_type) &&
+         STRIA_HDF5_FIND(H5Sget_simple_extent_dims) && STRIA_HDF5_FIND(H5Sget_simple_extent_ndims) &&
+         STRIA_HDF5_FIND(H5Sget_regular_hyperslab) && STRIA_HDF5_FIND(H5Sis_regular_hyperslab) &&
+         STRIA_HDF5_FIND(H5Sselect_hyperslab) && STRIA_HDF5_FIND(H5Tget_size);
+#undef STRIA_HDF5_FIND
+}
+
+bool find_version(void* handle, Library& library) {
+  herr_t (*ask)(unsigned*, unsigned*, unsigned*) = nullptr;
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  if (!find(handle, "H5get_libversion", ask) || ask(&major, &minor, &release) < 0) {
+    return false;
+  }
+  library.version = fmt::format("{}.{}.{}", major, minor, release);
+  return major > 1 || (major == 1 && minor >= kLeastMinor);
+}
+
+struct Libraries {
+  std::mutex mutex;
+  std::map<const void*, std::unique_ptr<const Library>> by_module;  // where the HDF5 was loaded
+};
+
+// Never destroyed: programs write late.
+Libraries& libraries() {
+  static auto* instance = new Libraries;
+  return *instance;
+}
+
+[[noreturn]] void end_without_library() {
+  std::fputs("libstria_hdf5: the program calls H5Dwrite or H5Dread, which no library defines\n", stderr);
+  std::abort();
+}
+
+std::unique_ptr<const Library> make_library(void* next_write, void* handle) {
+  auto made = std::make_unique<Library>();
+  made->write = reinterpret_cast<Write*>(next_write);
+  // Behind the program's own call there may be a library that records it.
+  const bool is_behind_another = !is_hdf5(next_write);
+  void* const next = is_behind_another ? RTLD_NEXT : handle;
+  static_cast<void>(find(next, "H5Dread", made->read) && find(next, "H5Dwrite_multi", made->write_multi) &&
+                    find(next, "H5Dread_multi", made->read_multi));
+  made->is_usable = find_version(handle, *made) && find_functions(handle, *made);
+  if (made->read == nullptr) {
+    end_without_library();
+  }
+  return made;
+}
+
+const Library& find_library(const void* caller) {
+  void* write = definition_for(caller);
+  write = write != nullptr ? write : dlsym(RTLD_NEXT, "H5Dwrite");
+  write = write != nullptr ? write : any_definition();
+  if (write == nullptr) {
+    end_without_library();
+  }
+  void* const version = is_hdf5(write) ? write : dlsym(RTLD_NEXT, "H5get_libversion");
+  void* const handle = version == nullptr ? nullptr : handle_of(version);
+  if (handle == nullptr) {
+    end_without_library();
+  }
+  const std::lock_guard lock(libraries().mutex);
+  std::unique_ptr<const Library>& known = libraries().by_module[module_of(write)];
+  if (known == nullptr) {
+    known = make_library(write, handle);
+  }
+  return *known;
+}
+
+}  // namespace
+
+const Library& library_of(const void* caller) {
+  struct Last {
+    const void* caller = nullptr;
+    const Library* library = nullptr;
+  };
+  static constinit thread_local Last last __attribute__((tls_model("initial-exec"))) = {};
+  if (last.caller != caller) {
+    last = {caller, &find_library(caller)};
+  }
+  return *last.library;
+}
+
+}  // namespace stria::hdf5

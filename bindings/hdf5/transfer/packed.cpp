@@ -1,0 +1,240 @@
+#include "hdf5/transfer/packed.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "base/available_memory.hpp"
+
+namespace stria::hdf5 {
+
+namespace {
+
+constexpr int64_t kKeptBytes = 64 << 20;
+constexpr int64_t kBufferBytes = 256 << 20;  // unless STRIA_HDF5_BUFFER says otherwise
+constexpr std::align_val_t kAlignment{4096};
+// Below this, nobody asks how much memory is left.
+constexpr int64_t kLargeBytes = 64 << 20;
+
+struct Kept {
+  std::byte* data = nullptr;
+  int64_t capacity_bytes = 0;
+
+  ~Kept() { ::operator delete(data, kAlignment); }
+};
+
+Kept& kept() {
+  static thread_local Kept instance;
+  return instance;
+}
+
+bool is_turned_off() {
+  const char* const text = std::getenv("STRIA_HDF5");
+  return text != nullptr && std::strcmp(text, "off") == 0;
+}
+
+/// A dataspace that was made for a question.
+class OwnSpace {
+ public:
+  OwnSpace(const Library& library, hid_t space) : library_(library), space_(space) {}
+  OwnSpace(const OwnSpace&) = delete;
+  OwnSpace& operator=(const OwnSpace&) = delete;
+  ~OwnSpace() {
+    if (space_ >= 0) {
+      library_.H5Sclose(space_);
+    }
+  }
+  hid_t get() const { return space_; }
+
+ private:
+  const Library& library_;
+  hid_t space_;
+};
+
+bool is_chunked(const Library& library, hid_t dataset) {
+  const hid_t creation = library.H5Dget_create_plist(dataset);
+  const int layout = creation < 0 ? -1 : library.H5Pget_layout(creation);
+  if (creation >= 0) {
+    library.H5Pclose(creation);
+  }
+  return layout == kChunkedLayout;
+}
+
+/// What is selected in the file, where it is one block: HDF5 then moves whole rows into chunks,
+/// because both selections have the same shape. Empty where it isn't.
+std::vector<Steps> box_of(const Library& library, hid_t file_space) {
+  auto steps = regular_steps(library, file_space);
+  const bool is_box =
+      steps && std::all_of(steps->begin(), steps->end(), [](const Steps& along) { return along.is_one_block(); });
+  return is_box ? std::move(*steps) : std::vector<Steps>();
+}
+
+bool is_collective(const Library& library, hid_t transfer) {
+  int mode = 0;
+  return transfer != kDefault && library.H5Pget_dxpl_mpio != nullptr && library.H5Pget_dxpl_mpio(transfer, &mode) >= 0 &&
+         mode == kCollectiveTransfer;
+}
+
+int64_t most_buffer_bytes() {
+  const char* const text = std::getenv("STRIA_HDF5_BUFFER");
+  const long long bytes = text == nullptr ? 0 : std::atoll(text);
+  return bytes > 0 ? bytes : kBufferBytes;
+}
+
+}  // namespace
+
+Staging Staging::of_bytes(int64_t bytes) noexcept {
+  Staging made;
+  if (kept().capacity_bytes >= bytes) {
+    made.data_ = std::exchange(kept().data, nullptr);
+    made.capacity_bytes_ = std::exchange(kept().capacity_bytes, 0);
+    return made;
+  }
+  if (bytes < kLargeBytes || bytes < available_memory()) {
+    made.data_ = static_cast<std::byte*>(::operator new(static_cast<size_t>(bytes), kAlignment, std::nothrow));
+    made.capacity_bytes_ = made.data_ == nullptr ? 0 : bytes;
+  }
+  return made;
+}
+
+Staging::Staging(Staging&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), capacity_bytes_(std::exchange(other.capacity_bytes_, 0)) {}
+
+Staging& Staging::operator=(Staging&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(capacity_bytes_, other.capacity_bytes_);
+  return *this;
+}
+
+Staging::~Staging() {
+  if (capacity_bytes_ <= kKeptBytes && capacity_bytes_ > kept().capacity_bytes) {
+    std::swap(data_, kept().data);
+    kept().capacity_bytes = capacity_bytes_;
+  }
+  ::operator delete(data_, kAlignment);
+}
+
+std::optional<Reason> Packed::plan(const Library& library, const Arguments& arguments, std::byte* memory, Use use,
+                                   bool must_be_whole) {
+  if (!library.is_usable) {
+    return Reason::kOldLibrary;
+  }
+  if (is_turned_off()) {
+    return Reason::kTurnedOff;
+  }
+  const auto is_space = [&](hid_t id) { return library.H5Iget_type(id) == kDataspaceId; };
+  if (memory == nullptr || library.H5Iget_type(arguments.dataset) != kDatasetId ||
+      library.H5Iget_type(arguments.type) != kDatatypeId || (arguments.file_space != kAll && !is_space(arguments.file_space))) {
+    return Reason::kUnknown;
+  }
+  // Without a dataspace of its own, memory is an array like the file's, with the same selection.
+  const hid_t memory_space = arguments.memory_space == kAll ? arguments.file_space : arguments.memory_space;
+  if (memory_space == kAll || !is_space(memory_space)) {
+    return Reason::kContiguous;
+  }
+  const hssize_t elements = library.H5Sget_select_npoints(memory_space);
+  const auto element_bytes = static_cast<int64_t>(library.H5Tget_size(arguments.type));
+  if (elements <= 0 || element_bytes == 0) {
+    return elements == 0 ? Reason::kNothing : Reason::kUnknown;
+  }
+  const auto type = selected_memory(library, memory_space, element_bytes, use);
+  if (!type.ok() || type->size() != elements * element_bytes) {
+    return Reason::kUnknown;
+  }
+  if (type->piece_count() == 1) {
+    return Reason::kContiguous;
+  }
+  const OwnSpace whole(library, arguments.file_space == kAll ? library.H5Dget_space(arguments.dataset) : -1);
+  const hid_t file_space = arguments.file_space == kAll ? whole.get() : arguments.file_space;
+  if (library.H5Sget_select_npoints(file_space) != elements) {
+    return Reason::kUnknown;
+  }
+  steps_ = box_of(library, file_space);
+  for (const Steps& along : steps_) {
+    lengths_.push_back(along.elements());
+  }
+  if (lengths_.empty()) {
+    if (library.H5Sselect_shape_same != nullptr && is_chunked(library, arguments.dataset) &&
+        library.H5Sselect_shape_same(memory_space, file_space) > 0) {
+      return Reason::kSameShape;
+    }
+    lengths_ = {static_cast<hsize_t>(elements)};
+  }
+  auto packer = Packer::create({{.memory = memory, .type = *type}});
+  if (!packer.ok()) {
+    return Reason::kUnknown;
+  }
+  packer_ = std::move(*packer);
+  bytes_ = type->size();
+  return divide(library, arguments, must_be_whole);
+}
+
+std::optional<Reason> Packed::divide(const Library& library, const Arguments& arguments, bool must_be_whole) {
+  const int64_t most_bytes = most_buffer_bytes();
+  int64_t buffer_bytes = bytes_;
+  if (bytes_ > most_bytes) {
+    // All ranks of a collective transfer make the same number of calls.
+    if (steps_.empty() || must_be_whole || is_collective(library, arguments.transfer)) {
+      return Reason::kLarge;
+    }
+    rows_ = static_cast<int64_t>(lengths_[0]);
+    const int64_t row_bytes = bytes_ / rows_;
+    piece_rows_ = std::max<int64_t>(most_bytes / row_bytes, 1);
+    buffer_bytes = piece_rows_ * row_bytes;
+  }
+  staging_ = Staging::of_bytes(buffer_bytes);
+  return staging_.data() == nullptr ? std::optional(Reason::kNoMemory) : std::nullopt;
+}
+
+std::optional<Piece> Packed::begin(const Library& library, const Arguments& arguments, int64_t number) const {
+  Piece piece;
+  std::vector<hsize_t> lengths = lengths_;
+  piece.file_space = arguments.file_space;
+  piece.range = {0, bytes_};
+  if (piece_count() > 1) {
+    const int64_t first = number * piece_rows_;
+    const int64_t rows = std::min(piece_rows_, rows_ - first);
+    const int64_t row_bytes = bytes_ / rows_;
+    piece.range = {first * row_bytes, (first + rows) * row_bytes};
+    lengths[0] = static_cast<hsize_t>(rows);
+    std::vector<hsize_t> start;
+    for (const Steps& along : steps_) {
+      start.push_back(along.start);
+    }
+    start[0] += static_cast<hsize_t>(first);
+    piece.file_space =
+        arguments.file_space == kAll ? library.H5Dget_space(arguments.dataset) : library.H5Scopy(arguments.file_space);
+    piece.owns_file_space = piece.file_space >= 0;
+    if (!piece.owns_file_space ||
+        library.H5Sselect_hyperslab(piece.file_space, kSelectSet, start.data(), nullptr, lengths.data(), nullptr) < 0) {
+      return std::nullopt;
+    }
+  }
+  piece.memory_space = library.H5Screate_simple(static_cast<int>(lengths.size()), lengths.data(), nullptr);
+  return piece.memory_space < 0 ? std::nullopt : std::optional(piece);
+}
+
+void Packed::pack(const Piece& piece) const {
+  const PackPart part{0, piece.range.begin, piece.range.end, staging_.data()};
+  packer_->pack({&part, 1});
+}
+
+void Packed::unpack(const Piece& piece) const {
+  const PackPart part{0, piece.range.begin, piece.range.end, staging_.data()};
+  packer_->unpack({&part, 1});
+}
+
+void Packed::end(const Library& library, const Piece& piece, herr_t outcome) {
+  if (outcome < 0) {
+    return;
+  }
+  library.H5Sclose(piece.memory_space);
+  if (piece.owns_file_space) {
+    library.H5Sclose(piece.file_space);
+  }
+}
+
+}  // namespace stria::hdf5

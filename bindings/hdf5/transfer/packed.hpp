@@ -1,0 +1,100 @@
+// One transfer of H5Dwrite or H5Dread whose memory is scattered, made one whose memory is not.
+//
+// Problem: guard-celled or interleaved memory gives HDF5 as many pieces as there are elements. It
+// hands each to MPI-IO, or to the system, as a call of its own.
+// Method: the selected elements are packed into one buffer, in HDF5's order, and HDF5 gets a
+// dataspace that is all selected. Everything else stays as the program has it: the file's
+// selection, the type in memory (so that HDF5 converts), and the transfer's properties.
+// Cost: a pass over the memory, and a copy of what is selected, which is bounded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/byte_range.hpp"
+#include "datatype/pack.hpp"
+#include "hdf5/library/library.hpp"
+#include "hdf5/report/counts.hpp"
+#include "hdf5/selection/selection.hpp"
+
+namespace stria::hdf5 {
+
+/// The arguments of a transfer, but for its memory.
+struct Arguments {
+  hid_t dataset = 0;
+  hid_t type = 0;
+  hid_t memory_space = 0;
+  hid_t file_space = 0;
+  hid_t transfer = 0;
+};
+
+/// Memory for packed elements. A thread keeps the last one for its next transfer, unless it is
+/// large.
+class Staging {
+ public:
+  Staging() = default;
+  Staging(Staging&& other) noexcept;
+  Staging& operator=(Staging&& other) noexcept;
+  ~Staging();
+
+  /// Without memory where there is none.
+  static Staging of_bytes(int64_t bytes) noexcept;
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  int64_t capacity_bytes_ = 0;
+};
+
+/// A part of a transfer, which HDF5 gets in one call.
+struct Piece {
+  hid_t memory_space = -1;
+  hid_t file_space = -1;
+  bool owns_file_space = false;
+  ByteRange range;  ///< of the packed elements
+};
+
+class Packed {
+ public:
+  Packed() = default;
+  Packed(const Packed&) = delete;
+  Packed& operator=(const Packed&) = delete;
+
+  /// Looks how a transfer can be packed. Otherwise returns why not, and nothing is kept. `memory`
+  /// is the program's. Where the buffer would be larger than STRIA_HDF5_BUFFER bytes, an
+  /// independent transfer of a box of the file is cut between its rows; any other passes through,
+  /// as does one that `must_be_whole`.
+  std::optional<Reason> plan(const Library& library, const Arguments& arguments, std::byte* memory, Use use,
+                             bool must_be_whole = false);
+
+  int64_t piece_count() const { return (rows_ + piece_rows_ - 1) / piece_rows_; }
+  /// Makes the dataspaces of a piece. No value where HDF5 can't.
+  std::optional<Piece> begin(const Library& library, const Arguments& arguments, int64_t number) const;
+  /// Copies the program's elements into the buffer. A read does so too: HDF5 keeps what it doesn't
+  /// set, of an element or of all of them.
+  void pack(const Piece& piece) const;
+  /// Copies the buffer's elements to the program.
+  void unpack(const Piece& piece) const;
+  /// To be called after the transfer. A call that fails leaves its reasons with HDF5, where any
+  /// further call would replace them; the dataspaces are left as well then.
+  static void end(const Library& library, const Piece& piece, herr_t outcome);
+
+  /// What HDF5 gets in place of the program's memory.
+  std::byte* buffer() const { return staging_.data(); }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  std::optional<Reason> divide(const Library& library, const Arguments& arguments, bool must_be_whole);
+
+  std::optional<Packer> packer_;
+  Staging staging_;
+  std::vector<hsize_t> lengths_;  ///< of the dataspace that HDF5 gets for all of memory
+  std::vector<Steps> steps_;      ///< what is selected in the file, where it is a box
+  int64_t bytes_ = 0;
+  int64_t rows_ = 1;  ///< of lengths_, or 1 where there is one piece
+  int64_t piece_rows_ = 1;
+};
+
+}  // namespace stria::hdf5

@@ -1,0 +1,21 @@
+// What create_dataset() is given besides type and shape.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "c/handles.hpp"
+
+namespace stria::python {
+
+/// As stria_create_dataset(). Throws Failure.
+stria_dataset* create_dataset(stria_file* file, const std::string& path, int element, const std::vector<int64_t>& dims,
+                              const DatasetOptions& options);
+
+/// The class DatasetOptions of the module, with a value for each option and no text that is cut up.
+void define_dataset_options(nanobind::module_& module);
+
+}  // namespace stria::python

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Everything that a document names and `make check` leaves out, in parts, each of which can be asked
+# for. Prints a line per part with its time and outcome; the whole output of a part is in
+# build/logs/check_all_PART.log. docs/checked.md keeps the last outcome of each part, with the
+# commit.
+# usage: scripts/check_all.sh [PART...]        all parts where none is named
+#        scripts/check_all.sh --list
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+exec </dev/null
+
+table=docs/checked.md
+parts=(long nodes mpich asan tsan asan_mpich tsan_mpich fuzz drop_in examples documents docs packages papers
+  bench bench_async bench_languages bench_mpiio bench_nodes bench_servers debian13)
+
+# The command of a part. What measures does so at a size at which it only shows that it works.
+run_part() {
+  case $1 in
+    long | nodes | mpich | asan | tsan | asan_mpich | tsan_mpich | fuzz) scripts/check_long.sh "$1" ;;
+    drop_in) scripts/check_drop_in.sh ;;
+    examples) # against an installed package, under both MPIs
+      scripts/setup.sh && source scripts/stages.sh &&
+        build_preset release && ctest --preset release -L install &&
+        build_preset release-mpich && ctest --preset release-mpich -L install
+      ;;
+    documents) # the command lines of README, tutorial and how-to pages
+      scripts/setup.sh && source scripts/stages.sh && build_preset release && ctest --preset release -R '^site[.]'
+      ;;
+    docs) scripts/docs.sh ;;
+    packages) scripts/packages.sh --lint ;;
+    papers) scripts/papers.sh run all --quick ;;
+    bench) scripts/bench.sh --quick ;;
+    bench_async) scripts/bench_async.sh --megabytes 20 --ranks 2 --rounds 2 --cycles 1 --steps 10 ;;
+    bench_languages) scripts/bench_languages.sh --ranks 2 --blocks 4 --calls 500 --cycles 1 ;;
+    bench_mpiio) scripts/bench_mpiio.sh --cycles 1 --rounds 1 ;;
+    bench_nodes) scripts/bench_nodes.sh --cycles 1 --rounds 1 ;;
+    bench_servers) scripts/bench_servers.sh --cycles 1 ;;
+    debian13) scripts/debian13.sh ;;
+    *) return 2 ;;
+  esac
+}
+
+# The commit that is here; one that differs from it is said to.
+commit_here() {
+  local commit
+  commit=$(git rev-parse --short=10 HEAD)
+  if [[ -n $(git status --porcelain -- . ":!$table") ]]; then commit+=" and changes"; fi
+  echo "$commit"
+}
+
+# note PART RESULT: the part's row of the table, or a new one at its end.
+note() {
+  local row
+  row="| $1 | $(commit_here) | $(date -u +%F) | $2 |"
+  if grep -q "^| $1 |" "$table"; then
+    sed -i "s#^| $1 |.*#$row#" "$table"
+  else
+    echo "$row" >>"$table"
+  fi
+}
+
+# The last count that a part printed ("N passed, N failed"), or nothing.
+counted() {
+  grep -aoE '^[0-9]+ passed, [0-9]+ failed(, [0-9]+ left out)?$|[0-9]+% tests passed, [0-9]+ tests failed out of [0-9]+' "$1" |
+    tail -n 1 || true
+}
+
+check_part() {
+  local part=$1 log=build/logs/check_all_$1.log code=0 begin=$SECONDS outcome count
+  printf '%-18s ' "$part"
+  (run_part "$part") >"$log" 2>&1 || code=$?
+  outcome=$([[ $code == 0 ]] && echo ok || echo "FAILED (exit $code)")
+  count=$(counted "$log")
+  printf '%6d s  %s%s\n' $((SECONDS - begin)) "$outcome" "${count:+, $count}"
+  note "$part" "$outcome${count:+, $count}, $((SECONDS - begin)) s"
+  if [[ $code != 0 ]]; then
+    echo "---- the end of $log"
+    tail -n 40 "$log"
+    echo "----"
+  fi
+  return "$code"
+}
+
+chosen=("$@")
+if [[ ${1:-} == --list ]]; then
+  printf '%s\n' "${parts[@]}"
+  exit 0
+fi
+if ((${#chosen[@]} == 0)); then chosen=("${parts[@]}"); fi
+for part in "${chosen[@]}"; do
+  [[ " ${parts[*]} " == *" $part "* ]] || { echo "check_all: no part '$part'; there are: ${parts[*]}" >&2 && exit 2; }
+done
+mkdir -p build/logs
+failed=()
+for part in "${chosen[@]}"; do
+  check_part "$part" || failed+=("$part")
+done
+echo "$((${#chosen[@]} - ${#failed[@]})) passed, ${#failed[@]} failed"
+((${#failed[@]} == 0))

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Set-up, demonstration, build and tests on Debian 13 (GCC 14, Open MPI 5, HDF5 1.14), in a root of
+# its own in build/debian13, which stays for the next time. Needs root and debootstrap; where these
+# are missing, it says so and ends well.
+# usage: scripts/debian13.sh [CTEST_OPTION...]     instead of -LE 'long|style'
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+root=$PWD/build/debian13
+options=("$@")
+if ((${#options[@]} == 0)); then options=(-LE 'long|style'); fi
+
+if [[ $(id -u) != 0 ]] || ! command -v debootstrap >/dev/null; then
+  echo "SKIPPED [1] scripts/debian13.sh:1: a root of Debian 13 needs root and debootstrap"
+  echo "1 skipped in 0.0s"
+  exit 0
+fi
+
+mounted=()
+leave() {
+  local at
+  for ((at = ${#mounted[@]} - 1; at >= 0; --at)); do
+    umount "${mounted[at]}"
+  done
+}
+trap leave EXIT
+
+mount_at() { # PLACE MOUNT_OPTION...
+  mkdir -p "$1"
+  mount "${@:2}" "$1"
+  mounted+=("$1")
+}
+
+# Devices of its own: nothing that a test does there meets this machine's.
+make_devices() {
+  local name number
+  mount_at "$root/dev" -t tmpfs -o mode=755,size=1m tmpfs
+  for number in null:3 zero:5 full:7 random:8 urandom:9; do
+    name=${number%:*}
+    mknod -m 666 "$root/dev/$name" c 1 "${number#*:}"
+  done
+  mknod -m 666 "$root/dev/tty" c 5 0
+  ln -s /proc/self/fd "$root/dev/fd"
+  mount_at "$root/dev/shm" -t tmpfs -o size=4g tmpfs
+}
+
+inside() { # COMMAND
+  chroot "$root" /usr/bin/env -i HOME=/var/tmp PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+    bash -c "cd /stria && $1"
+}
+
+if [[ ! -e $root/made ]]; then
+  debootstrap --variant=minbase trixie "$root"
+  # How this machine reaches its packages.
+  cp -a /etc/apt/apt.conf.d /etc/apt/auth.conf.d "$root/etc/apt/"
+  touch "$root/made"
+fi
+cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+mount_at "$root/proc" -t proc proc
+mount_at "$root/sys" -t sysfs -o ro sysfs
+make_devices
+
+# The tree as a user gets it. What was compiled there before is used again.
+mkdir -p "$root/stria"
+find "$root/stria" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
+git ls-files -z --cached --others --exclude-standard | xargs -0 ls -d 2>/dev/null | tar -T - -cf - | tar -xf - -C "$root/stria"
+
+inside "scripts/demo.sh"
+inside "apt-get -qq -y install git && git init -q . && git add -A"
+inside "scripts/setup.sh && cmake --preset release && cmake --build --preset release"
+inside "source scripts/mpiexec_env.sh && ctest --preset release -j $(nproc) $(printf '%q ' "${options[@]}")"

@@ -1,0 +1,263 @@
+#include "container/hdf5/read/list_checks.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/checked.hpp"
+#include "container/chunks/chunk_grid.hpp"
+#include "container/chunks/filter_pipeline.hpp"
+#include "container/hdf5/read/chunk_layout.hpp"
+#include "container/hdf5/read/element_types.hpp"
+#include "container/hdf5/read/file_driver.hpp"
+#include "container/hdf5/read/spaces.hpp"
+#include "container/hdf5/read/stored/heap_places.hpp"
+#include "container/hdf5/read/stored/stored_attributes.hpp"
+
+namespace stria::container::h5 {
+
+namespace {
+
+Status corrupted(const char* what) {
+  return Status(ErrorCode::kCorrupted, what);
+}
+Status unknown(const std::string& what) {
+  return Status(ErrorCode::kUnsupported, "its elements have variable length, and " + what);
+}
+
+/// The address of an object's header, or of that of the object that has an attribute; -1: unknown.
+int64_t header_address(hid_t object) {
+#if H5_VERSION_GE(1, 12, 0)
+  H5O_info2_t info;
+  haddr_t address = HADDR_UNDEF;
+  const bool known =
+      H5Oget_info3(object, &info, H5O_INFO_BASIC) >= 0 && H5VLnative_token_to_addr(object, info.token, &address) >= 0;
+  return known ? static_cast<int64_t>(address) : -1;
+#else
+  H5O_info_t info;
+  return H5Oget_info2(object, &info, H5O_INFO_BASIC) >= 0 ? static_cast<int64_t>(info.addr) : -1;
+#endif
+}
+
+struct Part {
+  std::span<const int64_t> start;
+  std::span<const int64_t> count;
+
+  bool is_empty() const { return std::find(count.begin(), count.end(), 0) != count.end(); }
+};
+
+/// Shows every run of a part along the last dimension: its first element, counted in C order, and
+/// how many there are. Ends with the first error.
+template <typename Visit>
+Status for_each_run(std::span<const int64_t> dims, const Part& part, Visit&& visit) {
+  if (dims.empty()) {
+    return visit(0, 1);
+  }
+  const size_t last = dims.size() - 1;
+  std::vector<int64_t> at(part.start.begin(), part.start.end());
+  while (true) {
+    int64_t element = 0;
+    for (size_t dim = 0; dim <= last; ++dim) {
+      element = element * dims[dim] + at[dim];
+    }
+    STRIA_RETURN_IF_ERROR(visit(element, part.count[last]));
+    size_t dim = last;
+    while (dim > 0 && ++at[dim - 1] == part.start[dim - 1] + part.count[dim - 1]) {
+      at[dim - 1] = part.start[dim - 1];
+      --dim;
+    }
+    if (dim == 0) {
+      return Status();
+    }
+  }
+}
+
+/// The stored elements of one dataset.
+class StoredElements {
+ public:
+  StoredElements(hid_t dataset, const MetadataSource& source) : dataset_(dataset), source_(source), places_(source) {}
+  Status check(std::span<const int64_t> dims, const Part& part);
+
+ private:
+  Status read_header();
+  Status check_fill_value();
+  Status check_pieces(std::span<const int64_t> dims, const Part& part);
+  Status check_chunks(std::span<const int64_t> dims, const Part& part);
+  Status check_chunk(const ChunkGrid& grid, const DatasetSpec& spec, int64_t number);
+
+  hid_t dataset_;
+  const MetadataSource& source_;
+  HeapPlaces places_;
+  StoredType type_;
+  StoredLayout layout_;
+  ObjectMessages header_;
+  FilterPipeline filters_;
+};
+
+Status StoredElements::read_header() {
+  const int64_t address = header_address(dataset_);
+  STRIA_ASSIGN_OR_RETURN(header_, read_object_header(source_, address));
+  const auto find = [&](Message type) {
+    return std::find_if(header_.messages.begin(), header_.messages.end(),
+                        [&](const HeaderMessage& one) { return is(one, type); });
+  };
+  const auto type = find(Message::kDatatype);
+  const auto layout = find(Message::kLayout);
+  if (type == header_.messages.end() || layout == header_.messages.end()) {
+    return corrupted("its header lacks its type or its layout");
+  }
+  STRIA_ASSIGN_OR_RETURN(type_, type_of(*type, source_));
+  STRIA_ASSIGN_OR_RETURN(layout_, decode_layout(*layout, source_));
+  return find(Message::kExternalFiles) == header_.messages.end() ? Status() : unknown("it lies in another file");
+}
+
+// What isn't stored reads as this.
+Status StoredElements::check_fill_value() {
+  for (const HeaderMessage& message : header_.messages) {
+    if ((is(message, Message::kFillValue) || is(message, Message::kOldFillValue)) && (message.flags & kIsShared) == 0) {
+      STRIA_ASSIGN_OR_RETURN(const auto value, stored_fill_value(message));
+      STRIA_RETURN_IF_ERROR(places_.check(type_, value));
+    }
+  }
+  return Status();
+}
+
+Status StoredElements::check(std::span<const int64_t> dims, const Part& part) {
+  STRIA_RETURN_IF_ERROR(read_header());
+  if (!type_.has_heap_places()) {
+    return Status();
+  }
+  STRIA_RETURN_IF_ERROR(check_fill_value());
+  switch (layout_.kind) {
+    case StoredLayout::Kind::kVirtual:
+      return unknown("it is virtual");
+    case StoredLayout::Kind::kChunked:
+      return check_chunks(dims, part);
+    default:
+      return check_pieces(dims, part);
+  }
+}
+
+Status StoredElements::check_pieces(std::span<const int64_t> dims, const Part& part) {
+  const bool is_compact = layout_.kind == StoredLayout::Kind::kCompact;
+  if (!is_compact && layout_.address < 0) {
+    return Status();  // not there yet
+  }
+  std::vector<std::byte> read;
+  return for_each_run(dims, part, [&](int64_t element, int64_t count) -> Status {
+    int64_t begin = 0;
+    int64_t bytes = 0;
+    if (!checked_multiply(element, type_.bytes, &begin) || !checked_multiply(count, type_.bytes, &bytes)) {
+      return corrupted("it is cut short");
+    }
+    if (!is_compact) {
+      int64_t address = 0;
+      STRIA_ASSIGN_OR_RETURN(read, checked_add(layout_.address, begin, &address) ? read_bytes(source_, address, bytes)
+                                                                                 : corrupted("it is cut short"));
+      return places_.check(type_, read);
+    }
+    const auto size = static_cast<int64_t>(layout_.content.size());
+    return begin <= size && bytes <= size - begin
+               ? places_.check(type_, std::span<const std::byte>(layout_.content)
+                                          .subspan(static_cast<size_t>(begin), static_cast<size_t>(bytes)))
+               : corrupted("it is cut short");
+  });
+}
+
+Status StoredElements::check_chunks(std::span<const int64_t> dims, const Part& part) {
+  const Id creation(H5Dget_create_plist(dataset_));
+  DatasetSpec spec;
+  spec.element.kind = ElementSpec::Kind::kOther;
+  spec.element.bytes = type_.bytes;
+  spec.dims.assign(dims.begin(), dims.end());
+  std::string names;
+  bool is_known = false;
+  STRIA_ASSIGN_OR_RETURN(spec.chunking, chunking_of(creation.get(), spec, &names, &is_known));
+  if (!is_known || spec.chunking->filters.zfp() || spec.chunking->filters.scale_offset) {
+    return unknown("its chunks pass filters that can't be looked behind (" + names + ")");
+  }
+  STRIA_RETURN_IF_ERROR(check_chunking(spec));
+  const ChunkGrid grid(spec);
+  std::vector<int64_t> first, count;
+  std::vector<int64_t> grid_dims;
+  for (size_t dim = 0; dim < dims.size(); ++dim) {
+    const int64_t length = grid.chunk_dims()[dim];
+    first.push_back(part.start[dim] / length);
+    count.push_back((part.start[dim] + part.count[dim] - 1) / length - first[dim] + 1);
+    grid_dims.push_back(grid.chunks_along(dim));
+  }
+  return for_each_run(grid_dims, {first, count}, [&](int64_t number, int64_t chunks) -> Status {
+    for (int64_t i = 0; i < chunks; ++i) {
+      STRIA_RETURN_IF_ERROR(check_chunk(grid, spec, number + i));
+    }
+    return Status();
+  });
+}
+
+Status StoredElements::check_chunk(const ChunkGrid& grid, const DatasetSpec& spec, int64_t number) {
+  const std::vector<int64_t> index = grid.first_index(number);
+  const std::vector<hsize_t> offset(index.begin(), index.end());
+  hsize_t bytes = 0;
+  if (H5Dget_chunk_storage_size(dataset_, offset.data(), &bytes) < 0 || bytes == 0) {
+    H5Eclear2(H5E_DEFAULT);
+    return Status();  // it isn't there
+  }
+  if (static_cast<int64_t>(bytes) > FilterPipeline::stored_bytes_max(grid.chunk_bytes())) {
+    return corrupted("a chunk is larger than it can be");
+  }
+  std::vector<std::byte> stored(bytes);
+  uint32_t skipped = 0;
+  if (H5Dread_chunk(dataset_, H5P_DEFAULT, offset.data(), &skipped, stored.data()) < 0) {
+    return last_error(ErrorCode::kCorrupted, "a chunk can't be read");
+  }
+  std::vector<std::byte> chunk(static_cast<size_t>(grid.chunk_bytes()));
+  STRIA_RETURN_IF_ERROR(filters_.decode(spec, stored, skipped, chunk).with_context("a chunk"));
+  Status status;
+  grid.for_each_run(number, [&](const ChunkGrid::Run& run) {
+    status.update(places_.check(
+        type_, std::span<const std::byte>(chunk).subspan(static_cast<size_t>(run.offset), static_cast<size_t>(run.bytes))));
+  });
+  return status;
+}
+
+}  // namespace
+
+Status check_lists(hid_t dataset, std::span<const int64_t> start, std::span<const int64_t> count) {
+  const Id type(H5Dget_type(dataset));
+  const Id space(H5Dget_space(dataset));
+  const MetadataSource* const source = source_of(dataset);
+  if (!type.valid() || !space.valid() || source == nullptr) {
+    return last_error(ErrorCode::kCorrupted, "its type or shape can't be read");
+  }
+  const Part part{start, count};
+  if (!holds_pointers(type.get()) || part.is_empty()) {
+    return Status();
+  }
+  STRIA_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, dims_of(space.get()));
+  return StoredElements(dataset, *source).check(dims, part);
+}
+
+Status check_lists(hid_t dataset) {
+  const Id space(H5Dget_space(dataset));
+  STRIA_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, dims_of(space.get()));
+  return check_lists(dataset, std::vector<int64_t>(dims.size(), 0), dims);
+}
+
+Status check_attribute_lists(hid_t attribute) {
+  const Id type(H5Aget_type(attribute));
+  const MetadataSource* const source = source_of(attribute);
+  const ssize_t length = H5Aget_name(attribute, 0, nullptr);
+  if (!type.valid() || source == nullptr || length < 0) {
+    return last_error(ErrorCode::kCorrupted, "its type can't be read");
+  }
+  if (!holds_pointers(type.get())) {
+    return Status();
+  }
+  std::string name(static_cast<size_t>(length), '\0');
+  H5Aget_name(attribute, name.size() + 1, name.data());
+  STRIA_ASSIGN_OR_RETURN(const StoredAttribute stored, read_stored_attribute(*source, header_address(attribute), name));
+  return HeapPlaces(*source).check(stored.type, stored.value);
+}
+
+}  // namespace stria::container::h5
