@@ -82,8 +82,8 @@ MaybeFinding element_by_element(const RunDigest& run, const StorageLimit&) {
                                  count_text(pieces(run)), commonest(run), busiest_file(run));
   finding.advice =
       "A library makes a call of each element. HDF5 does so where memory is not contiguous, as arrays with guard cells, and the "
-      "transfer is independent. Pack the memory before the call, or make the transfer collective (H5Pset_dxpl_mpio), or "
-      "write through Stria, which packs by itself.";
+      "transfer is independent. Preload libstria_hdf5.so, which packs the memory first (docs/hdf5_preload.md), pack it "
+      "before the call, or make the transfer collective (H5Pset_dxpl_mpio).";
   finding.weight = run.moving_share();
   return finding;
 }
