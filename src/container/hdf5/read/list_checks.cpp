@@ -11,6 +11,7 @@
 #include "container/hdf5/read/chunk_layout.hpp"
 #include "container/hdf5/read/element_types.hpp"
 #include "container/hdf5/read/file_driver.hpp"
+#include "container/hdf5/read/library_calls.hpp"
 #include "container/hdf5/read/spaces.hpp"
 #include "container/hdf5/read/stored/heap_places.hpp"
 #include "container/hdf5/read/stored/stored_attributes.hpp"
@@ -28,16 +29,8 @@ Status unknown(const std::string& what) {
 
 /// The address of an object's header, or of that of the object that has an attribute; -1: unknown.
 int64_t header_address(hid_t object) {
-#if H5_VERSION_GE(1, 12, 0)
-  H5O_info2_t info;
-  haddr_t address = HADDR_UNDEF;
-  const bool known =
-      H5Oget_info3(object, &info, H5O_INFO_BASIC) >= 0 && H5VLnative_token_to_addr(object, info.token, &address) >= 0;
-  return known ? static_cast<int64_t>(address) : -1;
-#else
-  H5O_info_t info;
-  return H5Oget_info2(object, &info, H5O_INFO_BASIC) >= 0 ? static_cast<int64_t>(info.addr) : -1;
-#endif
+  const auto place = place_of(object);
+  return place ? place->address : -1;
 }
 
 struct Part {
