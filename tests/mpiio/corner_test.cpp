@@ -17,6 +17,7 @@
 
 #include "mpiio/support/naive_file.hpp"
 #include "mpiio/support/suite.hpp"
+#include "mpiio/support/threads.hpp"
 
 namespace {
 
@@ -32,24 +33,6 @@ MPI_File open(const std::string& path, int mode = MPI_MODE_RDWR | MPI_MODE_CREAT
 
 constexpr int kThreads = 4;
 
-// Calls body(number) in so many threads, which begin together.
-template <typename Body>
-void in_threads(Body&& body) {
-  std::atomic<int> ready{0};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&, i] {
-      for (++ready; ready.load() < kThreads;) {
-        std::this_thread::yield();
-      }
-      body(i);
-    });
-  }
-  for (std::thread& thread : threads) {
-    thread.join();
-  }
-}
-
 // MPI 3.1, section 12.4.1: calls of several threads have the effect of calls made one after the
 // other, in some order.
 void threads_share_a_pointer(Suite& suite) {
@@ -57,7 +40,7 @@ void threads_share_a_pointer(Suite& suite) {
   constexpr int kInts = 16;
   const std::string path = suite.path(text("threads.", suite.rank()));
   MPI_File file = open(path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_COMM_SELF);
-  in_threads([file](int thread) {
+  in_threads(kThreads, [file](int thread) {
     for (int call = 0; call < kCalls; ++call) {
       std::array<int, kInts> values;
       values.fill(thread * kCalls + call);
@@ -76,7 +59,7 @@ void threads_share_a_pointer(Suite& suite) {
   EXPECT_MPI(MPI_File_seek(file, 0, MPI_SEEK_SET));
   std::array<std::set<int>, kThreads> seen;
   std::array<int, kThreads> mixed{};
-  in_threads([&](int thread) {
+  in_threads(kThreads, [&](int thread) {
     for (int call = 0; call < kCalls; ++call) {
       std::array<int, kInts> values;
       values.fill(-1);
@@ -101,7 +84,7 @@ void threads_begin_at_once(Suite& suite) {
   for (int number = 0; number < kFiles; ++number) {
     const std::string path = suite.path(text("at_once.", suite.rank()));
     MPI_File file = open(path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_COMM_SELF);
-    in_threads([file](int thread) {
+    in_threads(kThreads, [file](int thread) {
       std::vector<int> values(kFewInts, thread);
       MPI_Request request = MPI_REQUEST_NULL;
       MPI_File_iwrite_at(file, thread * kFewInts * 4, values.data(), kFewInts, MPI_INT, &request);

@@ -1,13 +1,14 @@
 // MPI_THREAD_MULTIPLE: several threads at once, each with a communicator, files, datatypes and
 // handlers of its own. What the library keeps for the whole process is shared by all of them.
 
+#include "mpiio/support/threads.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "mpiio/support/suite.hpp"
@@ -43,24 +44,6 @@ class Communicators {
   std::array<MPI_Comm, kThreads> comms_{};
 };
 
-// Calls body(number) in so many threads, which begin together.
-template <typename Body>
-void in_threads(Body&& body) {
-  std::atomic<int> ready{0};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&, i] {
-      for (++ready; ready.load() < kThreads;) {
-        std::this_thread::yield();
-      }
-      body(i);
-    });
-  }
-  for (std::thread& thread : threads) {
-    thread.join();
-  }
-}
-
 MPI_File open(MPI_Comm comm, const std::string& path, int more = 0) {
   MPI_File file = MPI_FILE_NULL;
   EXPECT_MPI(MPI_File_open(comm, path.c_str(), MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE | more, MPI_INFO_NULL,
@@ -93,7 +76,7 @@ void write_and_read(MPI_File file, MPI_Comm comm, int value) {
 
 void with_files_of_their_own(Suite& suite) {
   const Communicators comms(suite.rank());
-  in_threads([&](int thread) {
+  in_threads(kThreads, [&](int thread) {
     for (int round = 0; round < 25; ++round) {
       MPI_File file = open(comms[thread], suite.path(text("own.", thread)));
       write_and_read(file, comms[thread], 1000 * thread + round);
@@ -105,7 +88,7 @@ void with_files_of_their_own(Suite& suite) {
 // Two files of each thread are open at once, and the communicators come and go.
 void with_communicators_that_go(Suite& suite) {
   const Communicators comms(-suite.rank());
-  in_threads([&](int thread) {
+  in_threads(kThreads, [&](int thread) {
     for (int round = 0; round < 8; ++round) {
       MPI_Comm comm = MPI_COMM_NULL;
       MPI_Comm_dup(comms[thread], &comm);
@@ -122,7 +105,7 @@ void with_communicators_that_go(Suite& suite) {
 
 // Files of one rank each, opened on one communicator, which every rank has to itself.
 void alone(Suite& suite) {
-  in_threads([&](int thread) {
+  in_threads(kThreads, [&](int thread) {
     for (int round = 0; round < 25; ++round) {
       MPI_File file = open(MPI_COMM_SELF, suite.path(text("alone.", suite.rank(), ".", thread)));
       write_and_read(file, MPI_COMM_SELF, 1000 * thread + round);
@@ -142,7 +125,7 @@ void with_handlers_of_their_own(Suite& suite) {
   const std::array<MPI_File_errhandler_function*, kThreads> functions{count_errors<0>, count_errors<1>, count_errors<2>,
                                                                       count_errors<3>, count_errors<4>, count_errors<5>};
   constexpr int kRounds = 40;
-  in_threads([&](int thread) {
+  in_threads(kThreads, [&](int thread) {
     MPI_File file = open(MPI_COMM_SELF, suite.path(text("handlers.", suite.rank(), ".", thread)));
     for (int round = 0; round < kRounds; ++round) {
       MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -161,7 +144,7 @@ void with_handlers_of_their_own(Suite& suite) {
 }
 
 void with_representations_of_their_own(Suite& suite) {
-  in_threads([&](int thread) {
+  in_threads(kThreads, [&](int thread) {
     const std::string name = text("of thread ", thread);
     const auto extent = [](MPI_Datatype type, MPI_Aint* bytes, void*) {
       MPI_Aint lower = 0;
