@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "base/checked.hpp"
 #include "base/hash.hpp"
@@ -23,23 +24,38 @@ constexpr int64_t kCopyAlignmentBytes = 16;
 constexpr int64_t kFirstBlockBytes = 16 << 10;
 constexpr int64_t kUsualBlockBytes = 1 << 20;
 
-// Bytes from many places, hashed together.
+// Bytes from many places, hashed together. They are far apart, each in a page of its own, so that
+// memory is asked for the bytes of several places before those of the first are taken.
 class SampleHash {
  public:
   void add(const std::byte* from, int64_t bytes) {
-    const auto size = static_cast<size_t>(bytes);
-    if (used_ + size > buffer_.size()) {
-      fold();
+    __builtin_prefetch(from);
+    asked_[asked_count_++] = {from, static_cast<size_t>(bytes)};
+    if (asked_count_ == asked_.size()) {
+      take();
     }
-    std::memcpy(buffer_.data() + used_, from, size);
-    used_ += size;
   }
   uint64_t digest() {
+    take();
     fold();
     return sum_;
   }
 
  private:
+  struct Asked {
+    const std::byte* from = nullptr;
+    size_t bytes = 0;
+  };
+
+  void take() {
+    for (const Asked& one : std::span(asked_).first(std::exchange(asked_count_, 0))) {
+      if (used_ + one.bytes > buffer_.size()) {
+        fold();
+      }
+      std::memcpy(buffer_.data() + used_, one.from, one.bytes);
+      used_ += one.bytes;
+    }
+  }
   // The sum so far stands before the next bytes.
   void fold() {
     std::memcpy(buffer_.data(), &sum_, sizeof sum_);
@@ -47,6 +63,8 @@ class SampleHash {
     used_ = sizeof sum_;
   }
 
+  std::array<Asked, 16> asked_;
+  size_t asked_count_ = 0;
   std::array<std::byte, 32 * kCacheLineBytes> buffer_;
   size_t used_ = sizeof(uint64_t);
   uint64_t sum_ = 0;

@@ -57,7 +57,7 @@ class PutGuard {
   static constexpr int64_t kSmallBytes = 64 << 10;  ///< the largest put that is copied unasked
   /// Up to this size a copy takes less than the record of its put, and isn't counted.
   static constexpr int64_t kUncountedBytes = 256;
-  static constexpr int64_t kSampledEvery = 8 << 10;
+  static constexpr int64_t kSampledEvery = 16 << 10;
 
   struct Limits {
     int64_t copied_bytes = 0;  ///< of small puts together, until they are released
