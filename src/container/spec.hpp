@@ -99,6 +99,9 @@ struct DatasetSpec {
   /// What elements read as that nobody puts: one element as the file has it. Empty: zeros.
   std::vector<std::byte> fill_value{};
   int64_t order = kLast;  ///< among all that is made: where the file keeps that, what comes first
+  /// Other programs needn't see its content, where the format can hide it; they then keep it. Of
+  /// a file, the content is known as bytes in one dimension.
+  bool is_hidden = false;
 
   static constexpr int64_t kLast = INT64_MAX;
 };

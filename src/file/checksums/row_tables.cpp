@@ -25,6 +25,7 @@ container::DatasetSpec RowTable::spec(size_t number) const {
   spec.dims = {row_count, static_cast<int64_t>(datasets.size())};
   spec.alignment_bytes = sizeof(uint64_t);
   spec.data_offset = data_offset;
+  spec.is_hidden = true;
   return spec;
 }
 

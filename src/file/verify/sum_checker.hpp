@@ -86,7 +86,6 @@ class SumChecker {
   bool is_any_repeated(int dataset) const;
 
   Status damaged(const Damage& damage) const;
-  Status not_raw(int dataset) const;
   Status cut_short(const char* before_what) const;
   std::optional<int> entry_of(int checksum_dataset) const;
   Status read_table_rows(int table, int64_t first_row, int64_t row_count);

@@ -64,6 +64,7 @@ struct Object {
   std::optional<Value> value;  // of a dataset that is new, or gets longer
   int64_t alignment_bytes = 1;
   int64_t data_offset = h5::kNowhere;
+  int64_t head_bytes = 0;  // of the data, before the content
   std::optional<Chunking> chunking;
   bool extendable = false;  // the first dimension is without limit
   std::vector<StoredChunk> chunks;

@@ -7,6 +7,7 @@
 #include "container/chunks/chunk_grid.hpp"
 #include "container/chunks/filter_pipeline.hpp"
 #include "container/hdf5/complex_form.hpp"
+#include "container/hdf5/hidden_content.hpp"
 #include "container/hdf5/sizes.hpp"
 #include "container/hdf5/write/dimension_scales.hpp"
 #include "container/hdf5/write/writer_impl.hpp"
@@ -109,6 +110,7 @@ Status Hdf5Writer::Impl::make_dataset(const DatasetSpec& spec, Value value, int6
   dataset->value = std::move(value);
   dataset->alignment_bytes = spec.alignment_bytes;
   dataset->data_offset = data_offset;
+  dataset->head_bytes = spec.is_hidden ? h5::kHiddenContentAt : 0;
   dataset->extendable = spec.extendable;
   dataset->elsewhere = spec.elsewhere;
   dataset->fill_value = spec.fill_value;
@@ -167,7 +169,7 @@ std::vector<ByteRange> Hdf5Writer::Impl::table_places() const {
   std::vector<ByteRange> places;
   for (const Object& object : objects) {
     if (object.value && !object.value->content.empty()) {
-      places.push_back({object.data_offset, object.data_offset + object.value->bytes});
+      places.push_back({object.data_offset + object.head_bytes, object.data_offset + object.value->bytes});
     }
   }
   return places;
@@ -207,8 +209,10 @@ Status Hdf5Writer::create_group(const std::string& path, int64_t order) {
   return Status();
 }
 
-Result<int64_t> Hdf5Writer::create_dataset(const DatasetSpec& spec) {
+Result<int64_t> Hdf5Writer::create_dataset(const DatasetSpec& wanted) {
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
+  DatasetSpec spec = wanted;
+  h5::fold_hidden(spec);
   const auto make = [&]() -> Result<int64_t> {
     if (spec.alignment_bytes < 1) {
       return Status(ErrorCode::kInvalidArgument, "an alignment of " + std::to_string(spec.alignment_bytes) + " bytes");
@@ -220,7 +224,7 @@ Result<int64_t> Hdf5Writer::create_dataset(const DatasetSpec& spec) {
     STRIA_ASSIGN_OR_RETURN(const int64_t offset,
                            impl_->place(spec, spec.chunking || !spec.elsewhere.empty() ? 0 : value.bytes));
     STRIA_RETURN_IF_ERROR(impl_->make_dataset(spec, std::move(value), offset));
-    return offset;
+    return offset + (spec.is_hidden ? h5::kHiddenContentAt : 0);
   };
   auto made = make();
   return made.ok() ? made : made.status().with_context(naming(spec));
@@ -255,14 +259,16 @@ Status Hdf5Writer::place_chunks(const std::string& path, std::vector<StoredChunk
   return Status();
 }
 
-Status Hdf5Writer::create_table(const DatasetSpec& spec, std::span<const std::byte> content) {
+Status Hdf5Writer::create_table(const DatasetSpec& wanted, std::span<const std::byte> content) {
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
+  DatasetSpec spec = wanted;
+  h5::fold_hidden(spec);
   const auto make = [&]() -> Status {
     if (spec.alignment_bytes < 1) {
       return Status(ErrorCode::kInvalidArgument, "an alignment of " + std::to_string(spec.alignment_bytes) + " bytes");
     }
     STRIA_ASSIGN_OR_RETURN(Value value, h5::make_value(spec.element, spec.dims));
-    STRIA_RETURN_IF_ERROR(h5::fill(value, content));
+    STRIA_RETURN_IF_ERROR(spec.is_hidden ? h5::fill(value, h5::with_hidden_head(content)) : h5::fill(value, content));
     return impl_->make_dataset(spec, std::move(value), h5::kNowhere);
   };
   const Status made = make();

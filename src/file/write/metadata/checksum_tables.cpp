@@ -46,6 +46,7 @@ Status define_names(const std::vector<std::string>& paths, Definitions& definiti
   // Names may end in blanks.
   names.element = container::ElementSpec::of_string(static_cast<int64_t>(longest), false);
   names.dims = {static_cast<int64_t>(paths.size())};
+  names.is_hidden = true;
   std::vector<std::byte> bytes(longest * paths.size());
   for (size_t i = 0; i < paths.size(); ++i) {
     std::memcpy(bytes.data() + i * longest, paths[i].data(), paths[i].size());
@@ -73,6 +74,7 @@ Status define_placement(size_t path_count, const Catalog& catalog, const OldCont
   placement.path = own_path("placement");
   placement.element = container::ElementSpec::of_number(ElementType::kInt64);
   placement.dims = {static_cast<int64_t>(path_count), 2};
+  placement.is_hidden = true;
   return definitions.add_table(std::move(placement), std::as_bytes(std::span(places)));
 }
 

@@ -59,8 +59,9 @@ class Metadata {
 
   std::unique_ptr<container::Writer> writer_;
   Content content_;
-  bool in_parts_;          // the seal has a sum for each stretch of the metadata
-  size_t seal_parts_ = 0;  // for which there is room in the seal
+  bool in_parts_;                // the seal has a sum for each stretch of the metadata
+  bool has_chunk_sums_ = false;  // even none: so that all files have the same tables
+  size_t seal_parts_ = 0;        // for which there is room in the seal
   std::vector<TableSeal> row_tables_;
   // The attributes minimum and maximum of each dataset that has them.
   std::vector<std::array<int, 2>> range_attributes_;

@@ -332,9 +332,10 @@ bool is_sound_filter(int64_t id, std::span<const std::byte> values) {
     case kSzip:
       return count == 4;
     case kNbit: {
-      constexpr int64_t kLeast = 5;
-      decoder.take(8);  // whether there is anything to do, and of how many elements
-      return count >= kLeast && first == count && is_sound_nbit(decoder, 0);
+      constexpr int64_t kLeast = 2, kLeastToPack = 5;
+      const bool packs = decoder.number(4) == 0;  // else, as with strings, the filter does nothing
+      decoder.take(4);                            // of how many elements
+      return count >= kLeast && first == count && (!packs || (count >= kLeastToPack && is_sound_nbit(decoder, 0)));
     }
     case kScaleOffset:
       return count == 20;
