@@ -9,6 +9,7 @@
 
 #include "base/checked.hpp"
 #include "container/hdf5/complex_form.hpp"
+#include "container/hdf5/read/chunk_checks.hpp"
 #include "container/hdf5/read/element_types.hpp"
 #include "container/hdf5/read/list_checks.hpp"
 #include "container/hdf5/read/remade_types.hpp"
@@ -304,6 +305,7 @@ Result<Selection> selected(hid_t dataset, std::span<const int64_t> start, std::s
   if (selection.elements > 0) {
     STRIA_RETURN_IF_ERROR(check_layout(dataset));
     STRIA_RETURN_IF_ERROR(check_lists(dataset, start, count));
+    STRIA_RETURN_IF_ERROR(check_filtered_chunks(dataset, start, count));
     STRIA_RETURN_IF_ERROR(select(selection.space.get(), start, count));
   }
   return selection;
