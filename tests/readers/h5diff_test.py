@@ -108,10 +108,11 @@ def test_other_programs_see_one_number(files, kind):
             assert np.dtype(table.dtype).itemsize >= 16
 
 
-def test_a_damaged_head_of_a_table_is_found(files, work):
+@pytest.mark.parametrize("kind", ["plain", "growing"])
+def test_a_damaged_head_of_a_table_is_found(files, work, kind):
     path = work / "damaged"
     for table in ("datasets", "placement", "rows_0", "slabs", "chunks", "seal"):
-        path.write_bytes(files("plain", 1).read_bytes())
+        path.write_bytes(files(kind, 1).read_bytes())
         with h5py.File(path) as f:
             place = f[".stria"][table].id.get_offset()
         with path.open("r+b") as f:

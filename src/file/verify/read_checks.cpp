@@ -247,6 +247,7 @@ Status SumChecker::load_chunk_sums(ByteRange superblock) {
   if (seen_.checksums.is_changed || now != seen_.checksums.seal.superblock_sum) {
     return Status();
   }
+  STRIA_RETURN_IF_ERROR(seen_.catalog[*number].problem);
   std::vector<std::byte> content(static_cast<size_t>(seen_.catalog[*number].data_bytes()));
   std::vector<Damage> none;
   STRIA_RETURN_IF_ERROR(read_data(*number, {0, static_cast<int64_t>(content.size())}, content.data(), none));
