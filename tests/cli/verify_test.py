@@ -37,7 +37,9 @@ def raw_places(path):
     def note(name, item):
         if isinstance(item, h5py.Dataset) and item.id.get_offset() is not None and item.size:
             assert item.id.get_create_plist().get_layout() == h5py.h5d.CONTIGUOUS
-            places.append((name, item.id.get_offset(), item.id.get_storage_size(), item.id.get_storage_size() // (item.shape or (1,))[0]))
+            places.append(
+                (name, item.id.get_offset(), item.id.get_storage_size(), item.id.get_storage_size() // (item.shape or (1,))[0])
+            )
 
     with h5py.File(path) as file:
         file.visititems(note)
