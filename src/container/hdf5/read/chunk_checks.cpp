@@ -6,12 +6,14 @@
 
 #include "base/checked.hpp"
 #include "container/chunks/chunk_grid.hpp"
+#include "container/chunks/filter_pipeline.hpp"
 #include "container/chunks/shuffle.hpp"
 #include "container/hdf5/chunk_tree.hpp"
 #include "container/hdf5/read/library.hpp"
 #include "container/hdf5/read/spaces.hpp"
 #include "container/hdf5/read/stored/nbit_values.hpp"
 #include "container/hdf5/read/stored_chunks.hpp"
+#include "container/hdf5/read/szip.hpp"
 
 namespace stria::container::h5 {
 
@@ -39,13 +41,28 @@ Status corrupted() {
   return Status(ErrorCode::kCorrupted, "it is shorter than its filters read, or they make no whole chunk of it");
 }
 
-Status undo_szip(Content& content) {
+// Its codes may end early, which shows only when they are decoded.
+Status undo_szip(const PassedFilter& filter, int64_t chunk_bytes, Content& content) {
   constexpr size_t kHeadBytes = 4;  // the size before
   if (content.size < static_cast<int64_t>(kHeadBytes)) {
     return corrupted();
   }
-  content.become(content.is_known ? Decoder(content.bytes).number(kHeadBytes) : content.size);
-  return Status();
+  if (!content.is_known) {
+    content.become(chunk_bytes);
+    return Status();
+  }
+  const int64_t size = Decoder(content.bytes).number(kHeadBytes);
+  if (size > FilterPipeline::stored_bytes_max(chunk_bytes)) {
+    return corrupted();
+  }
+  std::vector<std::byte> decoded(static_cast<size_t>(size));
+  const auto filled = decode_szip(filter.values, std::span(content.bytes).subspan(kHeadBytes), decoded);
+  if (!filled) {
+    content.become(size);
+    return Status();
+  }
+  content = {.size = size, .is_known = true, .bytes = std::move(decoded)};
+  return static_cast<int64_t>(*filled) == size ? Status() : corrupted();
 }
 
 Status undo_nbit(const PassedFilter& filter, Content& content) {
@@ -139,7 +156,7 @@ Status FilteredChunks::check(const ChunkAsStored& chunk) const {
         status = undo_sum(content);
         break;
       case kSzipFilter:
-        status = undo_szip(content);
+        status = undo_szip(filter, chunk_bytes_, content);
         break;
       case kNbitFilter:
         status = undo_nbit(filter, content);

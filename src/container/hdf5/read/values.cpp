@@ -316,6 +316,12 @@ Status read_selection(hid_t dataset, std::span<const int64_t> start, std::span<c
   if (!type.valid()) {
     return last_error(ErrorCode::kCorrupted, "its type can't be read");
   }
+  // A damaged shape may have any size: nothing is looked at that has no room.
+  int64_t least_bytes = 0;
+  STRIA_RETURN_IF_ERROR(total_bytes(count, 1, &least_bytes));
+  if (static_cast<int64_t>(out.size()) < least_bytes) {
+    return Status(ErrorCode::kInvalidArgument, "the buffer doesn't hold as many elements as are selected");
+  }
   STRIA_ASSIGN_OR_RETURN(const Selection selection, selected(dataset, start, count));
   const auto& [space, elements] = selection;
   if (elements == 0) {
