@@ -309,13 +309,13 @@ int run(Ranks& ranks, const std::string& path, bool as_json) {
 
 }  // namespace
 
-void add_inspect(CLI::App& app, Action& action) {
+void add_inspect(Command app, Action& action) {
   auto path = std::make_shared<std::string>();
   auto as_json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("inspect", "say what is in an HDF5 or netCDF file, and more of a FLASH file");
-  command->add_option("file", *path, "the file")->required()->check(not_empty());
-  command->add_flag("--json", *as_json, "answer in JSON");
-  command->callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *path, *as_json); }; });
+  Command command = app.add_subcommand("inspect", "say what is in an HDF5 or netCDF file, and more of a FLASH file");
+  command.add_option("file", *path, "the file").required().check(not_empty());
+  command.add_flag("--json", *as_json, "answer in JSON");
+  command.callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *path, *as_json); }; });
 }
 
 }  // namespace stria::tool

@@ -79,22 +79,22 @@ int run(Ranks& ranks, const Options& options) {
 
 }  // namespace
 
-void add_trace_report(CLI::App& trace, Action& action) {
+void add_trace_report(Command trace, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = trace.add_subcommand("report", "one HTML page: what I/O cost, why, and what to change");
-  command->add_option("file", options->trace, "the trace")->required();
-  command->add_option("-o,--output", options->output, "the page (default: the trace's name with .report.html)")
-      ->check(not_empty());
-  command->add_option("--json", options->json, "also write the numbers and findings for programs")->check(not_empty());
-  CLI::Option* limit = command->add_option("--limit", options->limit_mb, "what the storage can do at best, in MB/s");
-  limit->check(CLI::PositiveNumber);
-  CLI::Option* probe =
-      command->add_option("--probe", options->probe,
-                          "measure that now, by writing to this directory for half a second (default: that of the run's "
-                          "largest file, where it is here)");
-  probe->excludes(limit);
-  command->add_flag("!--no-probe", options->probes, "measure nothing")->excludes(probe);
-  command->callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *options); }; });
+  Command command = trace.add_subcommand("report", "one HTML page: what I/O cost, why, and what to change");
+  command.add_option("file", options->trace, "the trace").required();
+  command.add_option("-o,--output", options->output, "the page (default: the trace's name with .report.html)")
+      .check(not_empty());
+  command.add_option("--json", options->json, "also write the numbers and findings for programs").check(not_empty());
+  Option limit = command.add_option("--limit", options->limit_mb, "what the storage can do at best, in MB/s");
+  limit.check(positive());
+  Option probe =
+      command.add_option("--probe", options->probe,
+                         "measure that now, by writing to this directory for half a second (default: that of the run's "
+                         "largest file, where it is here)");
+  probe.excludes(limit);
+  command.add_flag("!--no-probe", options->probes, "measure nothing").excludes(probe);
+  command.callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *options); }; });
 }
 
 }  // namespace stria::tool

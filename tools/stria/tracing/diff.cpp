@@ -181,14 +181,14 @@ void compare(const std::string& path_a, const std::string& path_b, bool as_json)
 
 }  // namespace
 
-void add_trace_diff(CLI::App& group, Action& action) {
+void add_trace_diff(Command group, Action& action) {
   auto paths = std::make_shared<std::pair<std::string, std::string>>();
   auto as_json = std::make_shared<bool>(false);
-  CLI::App* command = group.add_subcommand("diff", "two runs side by side: what became faster or slower, by how much");
-  command->add_option("a", paths->first, "the trace to compare with")->required();
-  command->add_option("b", paths->second, "the trace to compare")->required();
-  command->add_flag("--json", *as_json, "answer in JSON");
-  command->callback([=, &action] {
+  Command command = group.add_subcommand("diff", "two runs side by side: what became faster or slower, by how much");
+  command.add_option("a", paths->first, "the trace to compare with").required();
+  command.add_option("b", paths->second, "the trace to compare").required();
+  command.add_flag("--json", *as_json, "answer in JSON");
+  command.callback([=, &action] {
     action = [=](Ranks& ranks) {
       on_root(ranks, [&] { compare(paths->first, paths->second, *as_json); });
       return kDone;

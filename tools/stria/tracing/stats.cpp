@@ -293,14 +293,14 @@ int run(Ranks& ranks, const Arguments& arguments) {
 
 }  // namespace
 
-void add_trace_stats(CLI::App& group, Action& action) {
+void add_trace_stats(Command group, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = group.add_subcommand("stats", "tables of a run: operations, phases, sizes, balance, files");
-  command->add_option("file", arguments->file, "the trace")->required();
-  command->add_flag("--json", arguments->as_json, "answer in JSON");
-  command->add_option("--parquet", arguments->parquet,
-                      "also write the counters of each rank and file to this Parquet table; needs Python with pyarrow");
-  command->callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *arguments); }; });
+  Command command = group.add_subcommand("stats", "tables of a run: operations, phases, sizes, balance, files");
+  command.add_option("file", arguments->file, "the trace").required();
+  command.add_flag("--json", arguments->as_json, "answer in JSON");
+  command.add_option("--parquet", arguments->parquet,
+                     "also write the counters of each rank and file to this Parquet table; needs Python with pyarrow");
+  command.callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *arguments); }; });
 }
 
 }  // namespace stria::tool
