@@ -71,6 +71,21 @@ if(CCACHE)
   endforeach()
 endif()
 
+# For who builds once. Who edits a file would compile its neighbours with it, and a header that a
+# file forgets to include isn't missed.
+option(STRIA_UNITY "Compile eight files of the libraries at a time: a third of the time of one by one" OFF)
+# stria_unite(TARGET): its files are compiled together if that is wanted. Names without linkage must
+# differ among those of one namespace.
+function(stria_unite target)
+  if(STRIA_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      # GCC takes a file that is included for a header, in which they would be a mistake.
+      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    endif()
+  endif()
+endfunction()
+
 # Clang only: builds with GCC find headers that a file forgets to include.
 option(STRIA_PRECOMPILE_HEADERS "Compile the standard library's headers once for each target (Clang)" OFF)
 # stria_precompile(TARGET [headers…]): the files of the target share a compiled form of the headers

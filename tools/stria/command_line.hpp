@@ -51,7 +51,7 @@ std::optional<int64_t> whole_number(const std::string& text);
 
 /// What is known of an option.
 struct OptionFacts {
-  std::string name;                                  ///< "--output" of "-o,--output", "file" of a positional argument
+  std::string name;                                  ///< "--output", or "file" if it has no hyphens
   std::string positional_name;                       ///< empty unless it is one
   std::vector<std::string> short_names, long_names;  ///< without their hyphens
   std::string help;

@@ -29,10 +29,11 @@ json option_json(const OptionFacts& option) {
           {"several", option.takes_several}};
 }
 
-// Groups of options are commands without a name to the parser. To users they are options.
+// Groups of options are commands without a name to the parser. To users they are options. A hidden
+// option is for the program itself.
 void add_parts(const Command& command, json& options, json& commands) {
   for (const Option& option : command.options()) {
-    if (const OptionFacts facts = option.facts(); !facts.is_hidden) {  // a hidden one is for the program itself
+    if (const OptionFacts facts = option.facts(); !facts.is_hidden) {
       options.push_back(option_json(facts));
     }
   }

@@ -21,7 +21,6 @@ namespace {
 
 // From this average size on, a system call per run costs no more than a copy through the mapping.
 constexpr int64_t kWorthCallBytes = 16 << 10;
-constexpr int64_t kMapUnitBytes = int64_t{64} << 20;
 // A synced object is noted as clean so long after its last change. If that were done at once, a
 // client that writes and syncs in turn would wait for two more syncs each time.
 constexpr int64_t kRestSeconds = 10;

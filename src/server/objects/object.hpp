@@ -33,6 +33,9 @@
 
 namespace stria::server {
 
+/// A mapping of an object grows by this.
+inline constexpr int64_t kMapUnitBytes = int64_t{64} << 20;
+
 /// Thread-safe.
 class Object {
  public:

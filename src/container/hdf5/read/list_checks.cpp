@@ -13,6 +13,7 @@
 #include "container/hdf5/read/file_driver.hpp"
 #include "container/hdf5/read/library_calls.hpp"
 #include "container/hdf5/read/spaces.hpp"
+#include "container/hdf5/read/stored/corrupted.hpp"
 #include "container/hdf5/read/stored/heap_places.hpp"
 #include "container/hdf5/read/stored/stored_attributes.hpp"
 
@@ -20,9 +21,6 @@ namespace stria::container::h5 {
 
 namespace {
 
-Status corrupted(const char* what) {
-  return Status(ErrorCode::kCorrupted, what);
-}
 Status unknown(const std::string& what) {
   return Status(ErrorCode::kUnsupported, "its elements have variable length, and " + what);
 }

@@ -8,7 +8,7 @@ namespace stria::container::h5 {
 
 namespace {
 
-constexpr int64_t kCollectionHeadBytes = 16;
+constexpr int64_t kHeapHeadBytes = 16;
 constexpr int64_t kObjectHeadBytes = 16;
 constexpr int64_t kLeastCollectionBytes = 4096;
 constexpr size_t kManyBytes = 1 << 20;
@@ -49,7 +49,7 @@ int64_t GlobalHeap::add(std::span<const std::byte> object) {
 }
 
 std::vector<std::byte> GlobalHeap::take() {
-  const auto used = kCollectionHeadBytes + static_cast<int64_t>(objects_.size());
+  const auto used = kHeapHeadBytes + static_cast<int64_t>(objects_.size());
   // What is free is an object too, of number 0, whose size includes its head.
   const int64_t bytes = std::max(used + kObjectHeadBytes, kLeastCollectionBytes);
   Encoder collection(static_cast<size_t>(bytes));

@@ -8,6 +8,7 @@
 
 #include "base/byte_range.hpp"
 #include "base/checked.hpp"
+#include "container/hdf5/read/stored/corrupted.hpp"
 #include "container/hdf5/read/superblock.hpp"
 #include "container/hdf5/sizes.hpp"
 
@@ -17,9 +18,6 @@ namespace {
 
 constexpr int64_t kShareInHeader = 2;
 
-Status corrupted(const char* what) {
-  return Status(ErrorCode::kCorrupted, what);
-}
 Status newer(const char* what) {
   return Status(ErrorCode::kUnsupported, what);
 }
