@@ -40,7 +40,7 @@ class Programs(unittest.TestCase):
         slow = [sys.executable, "-c", "import time; print('begun', flush=True); time.sleep(60)"]
         begin_s = time.monotonic()
         self.assertEqual(output_of(slow, 1), (None, "no end after 1 s"))
-        self.assertLess(time.monotonic() - begin_s, 30)
+        self.assertLess(time.monotonic() - begin_s, 50)
 
     def test_a_run_returns_what_it_printed(self):
         self.assertEqual(runs.run([sys.executable, "-c", "print('it')"], "told"), "it\n")
