@@ -73,6 +73,7 @@ def show(figure):
 
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="small sizes once: only shows that all of it works")
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"))
     parser.add_argument("--library", help="the library to preload; that of the build by default")
     parser.add_argument("--mpiexec", default="mpiexec.openmpi")
@@ -85,6 +86,8 @@ def main(arguments):
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=600)
     options = parser.parse_args(arguments)
+    if options.quick:
+        options.ranks, options.nxb, options.blocks, options.cycles, options.rounds = [2], [8], 4, 1, 1
     options.library = options.library or os.path.join(options.build, "lib", "libstria_hdf5.so")
     figures = []
     for ranks in options.ranks:

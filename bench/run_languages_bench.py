@@ -140,7 +140,10 @@ def main(words):
     parser.add_argument("--blocks", type=int, default=172, help="blocks of 16^3 a rank; 172 on 4 ranks make 541 MB")
     parser.add_argument("--calls", type=int, default=20000, help="puts in a round")
     parser.add_argument("--cycles", type=int, default=5)
+    parser.add_argument("--quick", action="store_true", help="small sizes once: only shows that all of it works")
     arguments = parser.parse_args(words)
+    if arguments.quick:
+        arguments.ranks, arguments.blocks, arguments.calls, arguments.cycles = 2, 2, 100, 1
     programs = Programs(arguments.build.resolve())
     if programs.missing():
         print(f"languages: not built: {', '.join(programs.missing())}", file=sys.stderr)

@@ -11,7 +11,7 @@ exec </dev/null
 
 table=docs/checked.md
 parts=(long nodes mpich asan tsan asan_mpich tsan_mpich fuzz drop_in examples documents docs packages papers
-  bench bench_async bench_languages bench_mpiio bench_nodes bench_servers debian13)
+  bench bench_async bench_hdf5 bench_languages bench_mpiio bench_nodes bench_servers debian13)
 
 # The command of a part. What measures does so at a size at which it only shows that it works.
 run_part() {
@@ -31,10 +31,7 @@ run_part() {
     papers) scripts/papers.sh run all --quick ;;
     bench) scripts/bench.sh --quick ;;
     bench_async) scripts/bench_async.sh --megabytes 20 --ranks 2 --rounds 2 --cycles 1 --steps 10 ;;
-    bench_languages) scripts/bench_languages.sh --ranks 2 --blocks 4 --calls 500 --cycles 1 ;;
-    bench_mpiio) scripts/bench_mpiio.sh --cycles 1 --rounds 1 ;;
-    bench_nodes) scripts/bench_nodes.sh --cycles 1 --rounds 1 ;;
-    bench_servers) scripts/bench_servers.sh --cycles 1 ;;
+    bench_hdf5 | bench_languages | bench_mpiio | bench_nodes | bench_servers) "scripts/$1.sh" --quick ;;
     debian13) scripts/debian13.sh ;;
     *) return 2 ;;
   esac
