@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <link.h>
 
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -15,6 +16,7 @@ namespace stria::hdf5 {
 namespace {
 
 constexpr unsigned kLeastMinor = 10;  // of version 1
+constexpr unsigned kFirstMinorWithConnectors = 12;
 
 // Where code or data at `address` was loaded; null for none.
 const void* module_of(const void* address) {
@@ -73,10 +75,28 @@ bool find(void* handle, const char* name, Function*& function) {
   return function != nullptr;
 }
 
+// In the order of ElementType after kByte. Their values are known once HDF5 has begun.
+constexpr std::array<const char*, kNumberTypes> kNativeNames{
+    "H5T_NATIVE_SCHAR_g", "H5T_NATIVE_UCHAR_g", "H5T_NATIVE_SHORT_g", "H5T_NATIVE_USHORT_g", "H5T_NATIVE_INT_g",
+    "H5T_NATIVE_UINT_g",  "H5T_NATIVE_LLONG_g", "H5T_NATIVE_ULLONG_g", "H5T_NATIVE_FLOAT_g", "H5T_NATIVE_DOUBLE_g"};
+constexpr bool kIsLittle = std::endian::native == std::endian::little;
+#define STRIA_HDF5_SWAPPED(type) (kIsLittle ? type "BE_g" : type "LE_g")
+constexpr std::array<const char*, kNumberTypes> kSwappedNames{
+    STRIA_HDF5_SWAPPED("H5T_STD_I8"),   STRIA_HDF5_SWAPPED("H5T_STD_U8"),   STRIA_HDF5_SWAPPED("H5T_STD_I16"),
+    STRIA_HDF5_SWAPPED("H5T_STD_U16"),  STRIA_HDF5_SWAPPED("H5T_STD_I32"),  STRIA_HDF5_SWAPPED("H5T_STD_U32"),
+    STRIA_HDF5_SWAPPED("H5T_STD_I64"),  STRIA_HDF5_SWAPPED("H5T_STD_U64"),  STRIA_HDF5_SWAPPED("H5T_IEEE_F32"),
+    STRIA_HDF5_SWAPPED("H5T_IEEE_F64")};
+#undef STRIA_HDF5_SWAPPED
+
 bool find_functions(void* handle, Library& library) {
 #define STRIA_HDF5_FIND(name) find(handle, #name, library.name)
   static_cast<void>(STRIA_HDF5_FIND(H5Sselect_shape_same));
   static_cast<void>(STRIA_HDF5_FIND(H5Pget_dxpl_mpio));
+  static_cast<void>(STRIA_HDF5_FIND(H5VLobject_is_native));
+  for (size_t i = 0; i < kNumberTypes; ++i) {
+    static_cast<void>(find(handle, kNativeNames[i], library.native_types[i]));
+    static_cast<void>(find(handle, kSwappedNames[i], library.swapped_types[i]));
+  }
   return STRIA_HDF5_FIND(H5Dget_space) && STRIA_HDF5_FIND(H5Dget_create_plist) && STRIA_HDF5_FIND(H5Iget_type) &&
          STRIA_HDF5_FIND(H5Pclose) && STRIA_HDF5_FIND(H5Pget_layout) && STRIA_HDF5_FIND(H5Sclose) && STRIA_HDF5_FIND(H5Scopy) &&
          STRIA_HDF5_FIND(H5Screate_simple) && STRIA_HDF5_FIND(H5Sget_select_elem_npoints) &&
@@ -85,7 +105,9 @@ bool find_functions(void* handle, Library& library) {
          STRIA_HDF5_FIND(H5Sget_select_npoints) && STRIA_HDF5_FIND(H5Sget_select_type) &&
          STRIA_HDF5_FIND(H5Sget_simple_extent_dims) && STRIA_HDF5_FIND(H5Sget_simple_extent_ndims) &&
          STRIA_HDF5_FIND(H5Sget_regular_hyperslab) && STRIA_HDF5_FIND(H5Sis_regular_hyperslab) &&
-         STRIA_HDF5_FIND(H5Sselect_hyperslab) && STRIA_HDF5_FIND(H5Tget_size);
+         STRIA_HDF5_FIND(H5Sselect_hyperslab) && STRIA_HDF5_FIND(H5Tget_size) && STRIA_HDF5_FIND(H5Dget_type) &&
+         STRIA_HDF5_FIND(H5Dget_offset) && STRIA_HDF5_FIND(H5Tclose) && STRIA_HDF5_FIND(H5Tequal) &&
+         STRIA_HDF5_FIND(H5Tget_class);
 #undef STRIA_HDF5_FIND
 }
 
@@ -98,6 +120,7 @@ bool find_version(void* handle, Library& library) {
     return false;
   }
   library.version = fmt::format("{}.{}.{}", major, minor, release);
+  library.has_connectors = major > 1 || minor >= kFirstMinorWithConnectors;
   return major > 1 || (major == 1 && minor >= kLeastMinor);
 }
 
@@ -126,16 +149,22 @@ std::unique_ptr<const Library> make_library(void* next_write, void* handle) {
   static_cast<void>(find(next, "H5Dread", made->read) && find(next, "H5Dwrite_multi", made->write_multi) &&
                     find(next, "H5Dread_multi", made->read_multi));
   made->is_usable = find_version(handle, *made) && find_functions(handle, *made);
+  made->watches_conversions = true;
   if (made->read == nullptr) {
     end_without_library();
   }
   return made;
 }
 
-const Library& find_library(const void* caller) {
+// What answers H5Dwrite for that caller; null for none.
+void* next_write_for(const void* caller) {
   void* write = definition_for(caller);
   write = write != nullptr ? write : dlsym(RTLD_NEXT, "H5Dwrite");
-  write = write != nullptr ? write : any_definition();
+  return write != nullptr ? write : any_definition();
+}
+
+const Library& find_library(const void* caller) {
+  void* const write = next_write_for(caller);
   if (write == nullptr) {
     end_without_library();
   }
@@ -164,6 +193,13 @@ const Library& library_of(const void* caller) {
     last = {caller, &find_library(caller)};
   }
   return *last.library;
+}
+
+void* function_of(const void* caller, const char* name) {
+  void* const write = next_write_for(caller);
+  void* const handle = write == nullptr ? nullptr : handle_of(write);
+  void* const found = handle == nullptr || !is_hdf5(write) ? nullptr : dlsym(handle, name);
+  return found != nullptr ? found : dlsym(RTLD_NEXT, name);
 }
 
 }  // namespace stria::hdf5
