@@ -42,8 +42,7 @@ std::optional<Piece> prepare(const Library& library, const Arguments& given, std
 
 /// Calls `move`(piece) for the first piece, which is packed, and for all that follow.
 template <typename Move>
-herr_t move_pieces(const Library& library, const Arguments& given, Packed& packed, std::optional<Piece> piece,
-                   Move&& move) {
+herr_t move_pieces(const Library& library, const Arguments& given, Packed& packed, std::optional<Piece> piece, Move&& move) {
   for (int64_t number = 0;; ++number) {
     const herr_t outcome = move(*piece);
     Packed::end(library, *piece, outcome);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <link.h>
 
-#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -75,28 +74,11 @@ bool find(void* handle, const char* name, Function*& function) {
   return function != nullptr;
 }
 
-// In the order of ElementType after kByte. Their values are known once HDF5 has begun.
-constexpr std::array<const char*, kNumberTypes> kNativeNames{
-    "H5T_NATIVE_SCHAR_g", "H5T_NATIVE_UCHAR_g", "H5T_NATIVE_SHORT_g", "H5T_NATIVE_USHORT_g", "H5T_NATIVE_INT_g",
-    "H5T_NATIVE_UINT_g",  "H5T_NATIVE_LLONG_g", "H5T_NATIVE_ULLONG_g", "H5T_NATIVE_FLOAT_g", "H5T_NATIVE_DOUBLE_g"};
-constexpr bool kIsLittle = std::endian::native == std::endian::little;
-#define STRIA_HDF5_SWAPPED(type) (kIsLittle ? type "BE_g" : type "LE_g")
-constexpr std::array<const char*, kNumberTypes> kSwappedNames{
-    STRIA_HDF5_SWAPPED("H5T_STD_I8"),   STRIA_HDF5_SWAPPED("H5T_STD_U8"),   STRIA_HDF5_SWAPPED("H5T_STD_I16"),
-    STRIA_HDF5_SWAPPED("H5T_STD_U16"),  STRIA_HDF5_SWAPPED("H5T_STD_I32"),  STRIA_HDF5_SWAPPED("H5T_STD_U32"),
-    STRIA_HDF5_SWAPPED("H5T_STD_I64"),  STRIA_HDF5_SWAPPED("H5T_STD_U64"),  STRIA_HDF5_SWAPPED("H5T_IEEE_F32"),
-    STRIA_HDF5_SWAPPED("H5T_IEEE_F64")};
-#undef STRIA_HDF5_SWAPPED
-
 bool find_functions(void* handle, Library& library) {
 #define STRIA_HDF5_FIND(name) find(handle, #name, library.name)
   static_cast<void>(STRIA_HDF5_FIND(H5Sselect_shape_same));
   static_cast<void>(STRIA_HDF5_FIND(H5Pget_dxpl_mpio));
   static_cast<void>(STRIA_HDF5_FIND(H5VLobject_is_native));
-  for (size_t i = 0; i < kNumberTypes; ++i) {
-    static_cast<void>(find(handle, kNativeNames[i], library.native_types[i]));
-    static_cast<void>(find(handle, kSwappedNames[i], library.swapped_types[i]));
-  }
   return STRIA_HDF5_FIND(H5Dget_space) && STRIA_HDF5_FIND(H5Dget_create_plist) && STRIA_HDF5_FIND(H5Iget_type) &&
          STRIA_HDF5_FIND(H5Pclose) && STRIA_HDF5_FIND(H5Pget_layout) && STRIA_HDF5_FIND(H5Sclose) && STRIA_HDF5_FIND(H5Scopy) &&
          STRIA_HDF5_FIND(H5Screate_simple) && STRIA_HDF5_FIND(H5Sget_select_elem_npoints) &&
@@ -107,7 +89,9 @@ bool find_functions(void* handle, Library& library) {
          STRIA_HDF5_FIND(H5Sget_regular_hyperslab) && STRIA_HDF5_FIND(H5Sis_regular_hyperslab) &&
          STRIA_HDF5_FIND(H5Sselect_hyperslab) && STRIA_HDF5_FIND(H5Tget_size) && STRIA_HDF5_FIND(H5Dget_type) &&
          STRIA_HDF5_FIND(H5Dget_offset) && STRIA_HDF5_FIND(H5Tclose) && STRIA_HDF5_FIND(H5Tequal) &&
-         STRIA_HDF5_FIND(H5Tget_class);
+         STRIA_HDF5_FIND(H5Tget_class) && STRIA_HDF5_FIND(H5Tget_ebias) && STRIA_HDF5_FIND(H5Tget_fields) &&
+         STRIA_HDF5_FIND(H5Tget_norm) && STRIA_HDF5_FIND(H5Tget_order) && STRIA_HDF5_FIND(H5Tget_precision) &&
+         STRIA_HDF5_FIND(H5Tget_sign);
 #undef STRIA_HDF5_FIND
 }
 

@@ -8,7 +8,6 @@
 // Cost: a search at the first call from each module; a comparison at the following ones.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -37,6 +36,10 @@ inline constexpr int kChunkedLayout = 2;
 inline constexpr int kCollectiveTransfer = 1;
 inline constexpr int kIntegerClass = 0;
 inline constexpr int kFloatClass = 1;
+inline constexpr int kImpliedBit = 0;  // H5T_NORM_IMPLIED
+inline constexpr int kLittleEndian = 0;
+inline constexpr int kBigEndian = 1;
+inline constexpr int kUnsigned = 0;
 inline constexpr int kMaxRank = 32;
 inline constexpr haddr_t kNoAddress = ~haddr_t{0};  // HADDR_UNDEF
 
@@ -47,9 +50,6 @@ using WriteMulti = herr_t(size_t count, hid_t datasets[], hid_t types[], hid_t m
 using ReadMulti = herr_t(size_t count, hid_t datasets[], hid_t types[], hid_t memory_spaces[], hid_t file_spaces[],
                          hid_t transfer, void* data[]);
 
-/// The numbers that are converted here, in the order of ElementType after kByte.
-inline constexpr size_t kNumberTypes = 10;
-
 /// Its functions, by their names in HDF5.
 struct Library {
   /// What answers the program's calls behind this library.
@@ -59,7 +59,7 @@ struct Library {
   ReadMulti* read_multi = nullptr;
 
   std::string version;
-  bool is_usable = false;  ///< at least 1.10, and it has all of the following that may not be null
+  bool is_usable = false;       ///< at least 1.10, and it has all of the following that may not be null
   bool has_connectors = false;  ///< from 1.12 on: a dataset may belong to a VOL connector
   /// The calls that change what a conversion means are seen (types/conversions.hpp).
   bool watches_conversions = false;
@@ -90,11 +90,15 @@ struct Library {
   herr_t (*H5Tclose)(hid_t) = nullptr;
   htri_t (*H5Tequal)(hid_t, hid_t) = nullptr;
   int (*H5Tget_class)(hid_t) = nullptr;
-  htri_t (*H5Sselect_shape_same)(hid_t, hid_t) = nullptr;   ///< null in some older libraries
-  herr_t (*H5Pget_dxpl_mpio)(hid_t, int*) = nullptr;        ///< null in serial libraries
-  herr_t (*H5VLobject_is_native)(hid_t, bool*) = nullptr;   ///< null before 1.14
-  std::array<const hid_t*, kNumberTypes> native_types{};    ///< H5T_NATIVE_SCHAR and so on; null where unknown
-  std::array<const hid_t*, kNumberTypes> swapped_types{};   ///< those of the other byte order
+  size_t (*H5Tget_ebias)(hid_t) = nullptr;
+  herr_t (*H5Tget_fields)(hid_t, size_t*, size_t*, size_t*, size_t*, size_t*) = nullptr;
+  int (*H5Tget_norm)(hid_t) = nullptr;
+  int (*H5Tget_order)(hid_t) = nullptr;
+  size_t (*H5Tget_precision)(hid_t) = nullptr;
+  int (*H5Tget_sign)(hid_t) = nullptr;
+  htri_t (*H5Sselect_shape_same)(hid_t, hid_t) = nullptr;  ///< null in some older libraries
+  herr_t (*H5Pget_dxpl_mpio)(hid_t, int*) = nullptr;       ///< null in serial libraries
+  herr_t (*H5VLobject_is_native)(hid_t, bool*) = nullptr;  ///< null before 1.14
 };
 
 /// The library that the code at `caller` means. Ends the program where there is none, because its

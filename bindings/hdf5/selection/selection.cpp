@@ -87,7 +87,8 @@ bool ask_hyperslab(const Library& library, hid_t space, Hyperslab& slab) {
     return true;
   }
   if (selection != kHyperslabSelection || library.H5Sis_regular_hyperslab(space) <= 0 ||
-      library.H5Sget_regular_hyperslab(space, slab.start.data(), slab.stride.data(), slab.count.data(), slab.block.data()) < 0) {
+      library.H5Sget_regular_hyperslab(space, slab.start.data(), slab.stride.data(), slab.count.data(), slab.block.data()) <
+          0) {
     return false;
   }
   std::array<hsize_t, kMaxRank> low, high;

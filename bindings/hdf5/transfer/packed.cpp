@@ -307,7 +307,8 @@ std::optional<Piece> Packed::begin(const Library& library, const Arguments& argu
     }
   }
   if (converts()) {
-    piece.type = conversion_.stored_type >= 0 ? std::exchange(conversion_.stored_type, -1) : library.H5Dget_type(arguments.dataset);
+    piece.type =
+        conversion_.stored_type >= 0 ? std::exchange(conversion_.stored_type, -1) : library.H5Dget_type(arguments.dataset);
     piece.owns_type = piece.type >= 0;
     if (!piece.owns_type) {
       return std::nullopt;

@@ -22,18 +22,55 @@ struct Number {
   bool is_swapped = false;
 };
 
-/// The number that this type is, bit by bit.
-std::optional<Number> number_of(const Library& library, hid_t type) {
-  for (size_t i = 0; i < kNumberTypes; ++i) {
-    const auto element = static_cast<ElementType>(i + 1);
-    for (const bool is_swapped : {false, true}) {
-      const hid_t* const known = is_swapped ? library.swapped_types[i] : library.native_types[i];
-      if (known != nullptr && library.H5Tequal(type, *known) > 0) {
-        return Number{element, is_swapped};
-      }
-    }
+/// An IEEE number that fills its bytes.
+bool is_ieee(const Library& library, hid_t type, size_t bytes) {
+  const bool is_double = bytes == sizeof(double);
+  const size_t exponent_bits = is_double ? 11 : 8;
+  const size_t mantissa_bits = is_double ? 52 : 23;
+  size_t sign = 0;
+  size_t exponent = 0;
+  size_t exponent_size = 0;
+  size_t mantissa = 0;
+  size_t mantissa_size = 0;
+  return (is_double || bytes == sizeof(float)) &&
+         library.H5Tget_fields(type, &sign, &exponent, &exponent_size, &mantissa, &mantissa_size) >= 0 &&
+         sign == 8 * bytes - 1 && exponent == mantissa_bits && exponent_size == exponent_bits && mantissa == 0 &&
+         mantissa_size == mantissa_bits && library.H5Tget_ebias(type) == (size_t{1} << (exponent_bits - 1)) - 1 &&
+         library.H5Tget_norm(type) == kImpliedBit;
+}
+
+std::optional<ElementType> integer_of(size_t bytes, bool is_unsigned) {
+  switch (bytes) {
+    case 1:
+      return is_unsigned ? ElementType::kUint8 : ElementType::kInt8;
+    case 2:
+      return is_unsigned ? ElementType::kUint16 : ElementType::kInt16;
+    case 4:
+      return is_unsigned ? ElementType::kUint32 : ElementType::kInt32;
+    case 8:
+      return is_unsigned ? ElementType::kUint64 : ElementType::kInt64;
+    default:
+      return std::nullopt;
   }
-  return std::nullopt;
+}
+
+/// The number that this type is, bit by bit. The predefined types would tell as well, but a program
+/// may have copies of the variables that name them.
+std::optional<Number> number_of(const Library& library, hid_t type) {
+  const size_t bytes = library.H5Tget_size(type);
+  const int order = library.H5Tget_order(type);
+  if (library.H5Tget_precision(type) != 8 * bytes || (order != kLittleEndian && order != kBigEndian)) {
+    return std::nullopt;
+  }
+  const bool is_swapped = (order == kLittleEndian) != (std::endian::native == std::endian::little);
+  if (library.H5Tget_class(type) == kIntegerClass) {
+    const auto element = integer_of(bytes, library.H5Tget_sign(type) == kUnsigned);
+    return element ? std::optional(Number{*element, is_swapped}) : std::nullopt;
+  }
+  if (!is_ieee(library, type, bytes)) {
+    return std::nullopt;
+  }
+  return Number{bytes == sizeof(double) ? ElementType::kFloat64 : ElementType::kFloat32, is_swapped};
 }
 
 bool is_floating(ElementType element) {
@@ -107,8 +144,8 @@ bool has_largest_float(const std::byte* floats, int64_t count) {
 void narrow_as_hdf5(const double* from, std::byte* floats, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     const bool is_beyond = std::fabs(from[i]) > static_cast<double>(kLargest);
-    const float value =
-        is_beyond ? std::copysign(std::numeric_limits<float>::infinity(), static_cast<float>(from[i])) : static_cast<float>(from[i]);
+    const float value = is_beyond ? std::copysign(std::numeric_limits<float>::infinity(), static_cast<float>(from[i]))
+                                  : static_cast<float>(from[i]);
     std::memcpy(floats + i * 4, &value, sizeof value);
   }
 }
