@@ -1,5 +1,5 @@
-"""An unmodified h5py script of several ranks that writes strided sections of NumPy arrays, and reads
-into them. Prints the seconds of the fastest round, as hdf5_hyperslabs does.
+"""An unmodified h5py script of several ranks that writes strided sections of NumPy arrays, and
+reads into them. Prints the seconds of the fastest round, as hdf5_hyperslabs does.
 
 usage: h5py_sections.py FILE VARIABLES CELLS ROUNDS"""
 

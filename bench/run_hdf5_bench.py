@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Measures libstria_hdf5 with unmodified programs of parallel HDF5, each beside the same program
-without the library. They take turns; medians of the ratios within a turn are set beside their goals.
+without the library. They take turns; medians of the ratios within a turn are set beside their
+goals.
 
 sections    a FLASH-like checkpoint out of hyperslabs of memory, and reading it back; beside it a
             program that packs by hand, which also runs with the library (memory in one piece)

@@ -59,7 +59,8 @@ struct Library {
   ReadMulti* read_multi = nullptr;
 
   std::string version;
-  bool is_usable = false;       ///< at least 1.10, and it has all of the following that may not be null
+  /// At least 1.10, and it has all of the following that may not be null.
+  bool is_usable = false;
   bool has_connectors = false;  ///< from 1.12 on: a dataset may belong to a VOL connector
   /// The calls that change what a conversion means are seen (types/conversions.hpp).
   bool watches_conversions = false;

@@ -2,8 +2,9 @@
 // variable out of a hyperslab of memory, or packed by hand. It knows nothing of Stria.
 //
 // usage: hdf5_hyperslabs FILE independent|collective hyperslabs|packed VARIABLES BLOCKS NXB ROUNDS
-//   [float] With "float" the file has numbers of four bytes. Prints, of the fastest of so many rounds, the seconds of writing and of reading back, and
-//   checks every value and guard cell that was read.
+//   [float]
+//   With "float" the file has numbers of four bytes. Prints, of the fastest of so many rounds, the
+//   seconds of writing and of reading back, and checks every value and guard cell that was read.
 #include <hdf5.h>
 #include <mpi.h>
 

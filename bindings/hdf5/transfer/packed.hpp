@@ -1,12 +1,12 @@
-// One transfer of H5Dwrite or H5Dread whose memory is scattered, or converted, made one whose memory
-// is not.
+// One transfer of H5Dwrite or H5Dread whose memory is scattered, or converted, made one whose
+// memory is not.
 //
 // Problem: guard-celled or interleaved memory gives HDF5 as many pieces as there are elements. It
 // hands each to MPI-IO, or to the system, as a call of its own.
 // Method: the selected elements are packed into one buffer, in HDF5's order, and HDF5 gets a
-// dataspace that is all selected. Numbers are converted on the way, where every bit of the result is
-// HDF5's, and it gets the type that the file has; otherwise it converts. Everything else stays as
-// the program has it: the file's selection and the transfer's properties.
+// dataspace that is all selected. Numbers are converted on the way, where every bit of the result
+// is HDF5's, and it gets the type that the file has; otherwise it converts. Everything else stays
+// as the program has it: the file's selection and the transfer's properties.
 // Cost: a pass over the memory, and a copy of what is selected, which is bounded.
 #pragma once
 
@@ -83,8 +83,8 @@ class Packed {
   void pack(const Piece& piece) const;
   /// Copies the buffer's elements to the program.
   void unpack(const Piece& piece) const;
-  /// To be called after the transfer of a piece. A call that fails leaves its reasons with HDF5, where any
-  /// further call would replace them; the dataspaces and the type are left as well then.
+  /// To be called after the transfer of a piece. A call that fails leaves its reasons with HDF5,
+  /// where any further call would replace them; the dataspaces and the type are left as well then.
   static void end(const Library& library, const Piece& piece, herr_t outcome);
 
   /// What HDF5 gets in place of the program's memory.
@@ -109,7 +109,7 @@ class Packed {
   std::optional<Packer> packer_;  ///< none where there are no elements
   Staging staging_;
   std::vector<hsize_t> lengths_;  ///< of the dataspace that HDF5 gets for all of memory
-  std::vector<Steps> steps_;      ///< what is selected in the file, where it is a box that may be cut
+  std::vector<Steps> steps_;      ///< the box of the file that is selected and may be cut
   int64_t bytes_ = 0;
   int64_t rows_ = 1;  ///< of lengths_, or 1 where there is one piece
   int64_t piece_rows_ = 1;

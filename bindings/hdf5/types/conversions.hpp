@@ -1,6 +1,7 @@
 // The conversions of numbers that are made while elements are packed, and not by HDF5.
 //
-// Problem: libhdf5 converts a number in 1 to 7 ns, and a transfer that converts is never collective.
+// Problem: libhdf5 converts a number in 1 to 7 ns, and a transfer that converts is never
+// collective.
 // Method: elements are converted while they are packed, and HDF5 gets the type that the file has.
 // Only such conversions are made here of which every bit is HDF5's: between integers, from integers
 // to floating point, between float and double, and of byte order alone. What HDF5 makes of floating
