@@ -133,7 +133,7 @@ std::unique_ptr<const Library> make_library(void* next_write, void* handle) {
   static_cast<void>(find(next, "H5Dread", made->read) && find(next, "H5Dwrite_multi", made->write_multi) &&
                     find(next, "H5Dread_multi", made->read_multi));
   made->is_usable = find_version(handle, *made) && find_functions(handle, *made);
-  made->watches_conversions = true;
+  made->is_preloaded = true;
   if (made->read == nullptr) {
     end_without_library();
   }

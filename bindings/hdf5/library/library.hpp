@@ -62,8 +62,9 @@ struct Library {
   /// At least 1.10, and it has all of the following that may not be null.
   bool is_usable = false;
   bool has_connectors = false;  ///< from 1.12 on: a dataset may belong to a VOL connector
-  /// The calls that change what a conversion means are seen (types/conversions.hpp).
-  bool watches_conversions = false;
+  /// Calls have the program's own datasets, and those that change what a conversion means are seen
+  /// (types/conversions.hpp). Otherwise datasets aren't asked for their place and their type.
+  bool is_preloaded = false;
 
   hid_t (*H5Dget_space)(hid_t) = nullptr;
   hid_t (*H5Dget_create_plist)(hid_t) = nullptr;

@@ -96,6 +96,9 @@ int64_t most_buffer_bytes() {
 
 /// The dataset is in one piece, which has its place in the file. A VOL connector may not know.
 bool has_place(const Library& library, hid_t dataset) {
+  if (!library.is_preloaded) {
+    return false;
+  }
   bool is_native = !library.has_connectors;
   if (library.H5VLobject_is_native != nullptr && library.H5VLobject_is_native(dataset, &is_native) < 0) {
     return false;
