@@ -68,12 +68,12 @@ void* any_definition() {
 }
 
 template <typename Function>
-bool find(void* handle, const char* name, Function*& function) {
-  function = reinterpret_cast<Function*>(dlsym(handle, name));
+bool find(const FindSymbol& symbols, const char* name, Function*& function) {
+  function = reinterpret_cast<Function*>(symbols(name));
   return function != nullptr;
 }
 
-bool find_functions(void* handle, Library& library) {
+bool find_functions(const FindSymbol& handle, Library& library) {
 #define STRIA_HDF5_FIND(name) find(handle, #name, library.name)
   static_cast<void>(STRIA_HDF5_FIND(H5Sselect_shape_same));
   static_cast<void>(STRIA_HDF5_FIND(H5Pget_dxpl_mpio));
@@ -89,7 +89,7 @@ bool find_functions(void* handle, Library& library) {
 #undef STRIA_HDF5_FIND
 }
 
-bool find_version(void* handle, Library& library) {
+bool find_version(const FindSymbol& handle, Library& library) {
   herr_t (*ask)(unsigned*, unsigned*, unsigned*) = nullptr;
   unsigned major = 0;
   unsigned minor = 0;
@@ -122,10 +122,10 @@ std::unique_ptr<const Library> make_library(void* next_write, void* handle) {
   made->write = reinterpret_cast<Write*>(next_write);
   // Behind the program's own call there may be a library that records it.
   const bool is_behind_another = !is_hdf5(next_write);
-  void* const next = is_behind_another ? RTLD_NEXT : handle;
+  const FindSymbol next = [at = is_behind_another ? RTLD_NEXT : handle](const char* name) { return dlsym(at, name); };
   static_cast<void>(find(next, "H5Dread", made->read) && find(next, "H5Dwrite_multi", made->write_multi) &&
                     find(next, "H5Dread_multi", made->read_multi));
-  made->is_usable = find_version(handle, *made) && find_functions(handle, *made);
+  static_cast<void>(fill_library([handle](const char* name) { return dlsym(handle, name); }, *made));
   if (made->read == nullptr) {
     end_without_library();
   }
@@ -153,6 +153,11 @@ const Library& find_library(const void* caller) {
 }
 
 }  // namespace
+
+bool fill_library(const FindSymbol& symbols, Library& library) {
+  library.is_usable = find_version(symbols, library) && find_functions(symbols, library);
+  return library.is_usable;
+}
 
 const Library& library_of(const void* caller) {
   struct Last {

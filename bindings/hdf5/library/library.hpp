@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace stria::hdf5 {
@@ -76,6 +77,13 @@ struct Library {
   htri_t (*H5Sselect_shape_same)(hid_t, hid_t) = nullptr;  ///< null in some older libraries
   herr_t (*H5Pget_dxpl_mpio)(hid_t, int*) = nullptr;       ///< null in serial libraries
 };
+
+/// The address of an HDF5's function of this name; null where there is none.
+using FindSymbol = std::function<void*(const char* name)>;
+
+/// Finds the version, and all functions but those that answer the program's calls. Returns whether
+/// the library is usable, which it notes.
+bool fill_library(const FindSymbol& symbols, Library& library);
 
 /// The library that the code at `caller` means. Ends the program where there is none, because its
 /// call can't be made. Thread-safe.

@@ -9,6 +9,10 @@
 #include <cstring>
 #include <mutex>
 
+#ifndef STRIA_HDF5_NAME
+#define STRIA_HDF5_NAME "libstria_hdf5"
+#endif
+
 namespace stria::hdf5 {
 
 namespace {
@@ -76,7 +80,7 @@ struct AtEnd {
     }
     for (const bool writes : {true, false}) {
       if (const std::string text = describe(writes); !text.empty()) {
-        std::fprintf(stderr, "stria: HDF5 %s under libstria_hdf5 " STRIA_VERSION ": %s\n", counts().version.c_str(),
+        std::fprintf(stderr, "stria: HDF5 %s under " STRIA_HDF5_NAME " " STRIA_VERSION ": %s\n", counts().version.c_str(),
                      text.c_str());
       }
     }
