@@ -52,7 +52,8 @@ herr_t write_info(const void* given, char** text) {
   }
   const std::string made = "under_vol=" + std::to_string(value) + ";under_info={" + (under != nullptr ? under : "") + "}";
   info.hdf5->H5free_memory(under);
-  *text = static_cast<char*>(info.hdf5->H5allocate_memory(made.size() + 1, false));  // HDF5 frees it
+  // HDF5 frees it.
+  *text = static_cast<char*>(info.hdf5->H5allocate_memory(made.size() + 1, false));
   if (*text == nullptr) {
     return -1;
   }

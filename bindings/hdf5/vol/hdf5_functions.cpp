@@ -15,7 +15,8 @@ namespace stria::hdf5::vol {
 
 namespace {
 
-constexpr unsigned kLeastMinor = 14;  // of version 1: the first with H5VL_VERSION 3, and more than one dataset in a call
+// Of version 1: the first with H5VL_VERSION 3, and with more than one dataset in a call.
+constexpr unsigned kLeastMinor = 14;
 
 /// The first of the functions that the module lacks; null for none.
 const char* find_functions(const Symbols& symbols, Hdf5& hdf5) {
