@@ -25,7 +25,7 @@ endforeach()
 
 # What cmake --install needs, without tests and what only benchmarks run.
 add_custom_target(installed DEPENDS stria_serial stria_c_serial ${programs})
-foreach(target stria stria_c stria_fortran stria_fortran_serial stria_hdf5 stria_mpiio stria_trace stria_manual bench_flash_peers)
+foreach(target stria stria_c stria_fortran stria_fortran_serial stria_hdf5 hdf5_vol_stria stria_mpiio stria_trace stria_manual bench_flash_peers)
   if(TARGET ${target})
     add_dependencies(installed ${target})
   endif()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # HDF5 1.14.5, which Debian 12 lacks, for the VOL connector and its tests: Debian 13's source
-# package, pinned below, unpacked and built into ~/.cache/stria/hdf5-1.14.5 (or what STRIA_NEWER_HDF5
-# names), where CMake looks for it. What is built already stays.
+# package, pinned below, unpacked and built into ~/.cache/stria/hdf5-1.14.5, where CMake finds it,
+# or what STRIA_NEWER_HDF5 names. What is built already stays.
 # usage: scripts/newer_hdf5.sh serial|openmpi|mpich...
 #
 # Each kind gets a folder with include/, lib/ (static and shared) and bin/: HDF5's tools, its tests

@@ -199,6 +199,9 @@ for library in "${drop_in[0]}" "${trace[0]}"; do  # nothing is missing that only
   LD_BIND_NOW=1 LD_PRELOAD=$library /bin/true
 done
 LD_BIND_NOW=1 LD_PRELOAD=$library_dir/libstria_hdf5.so /bin/true
+if [[ -e $build/lib/hdf5_plugins/libhdf5_vol_stria.so ]]; then
+  LD_BIND_NOW=1 LD_PRELOAD=$library_dir/stria/hdf5_plugins/libhdf5_vol_stria.so /bin/true
+fi
 "$mpiexec" -n 2 env LD_PRELOAD="${drop_in[0]}" STRIA_VERBOSE=1 "$work/plain" "$work/plain.data" 2>&1 | tee "$work/said"
 grep -q '^stria' "$work/said"
 "$mpiexec" -n 2 env LD_PRELOAD="${trace[0]}" STRIA_TRACE=full STRIA_TRACE_DIR="$work/traces" "$work/plain" "$work/plain.data"

@@ -88,6 +88,28 @@ def test_a_program_that_shows_no_function_is_told(tmp_path):
     ), said
 
 
+OLD_HDF5 = """
+#include <dlfcn.h>
+int H5get_libversion(unsigned* major, unsigned* minor, unsigned* release) {
+  *major = 1, *minor = 12, *release = 2;
+  return 0;
+}
+int main(int count, char** names) {
+  void* plugin = dlopen(names[count - 1], RTLD_NOW);
+  const void* (*info)(void) = (const void* (*)(void))dlsym(plugin, "H5PLget_plugin_info");
+  return info() == 0 ? 0 : 1;
+}
+"""
+
+
+def test_an_older_hdf5_is_told(tmp_path):
+    """What stands for it asks as HDF5 does when it loads a plugin."""
+    (tmp_path / "old.c").write_text(OLD_HDF5)
+    subprocess.run(["cc", "-rdynamic", "-o", tmp_path / "old", tmp_path / "old.c", "-ldl"], check=True)
+    said = run(tmp_path / "old", PLUGINS / "libhdf5_vol_stria.so")
+    assert "it serves HDF5 1.14 and later, and this is 1.12.2; preload libstria_hdf5.so instead" in said, said
+
+
 @pytest.mark.parametrize("connector", ["stria", "stria under_vol=0;under_info={}"])
 def test_h5py_with_a_library_of_its_own(tmp_path, connector):
     said = run(sys.executable, "-B", SCRIPT, tmp_path / "ours", connector=connector)
