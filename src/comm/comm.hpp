@@ -72,6 +72,9 @@ class Comm {
   /// Allocates `bytes` for this rank, in memory that its node shares (page-aligned, not cleared).
   /// Collective: yes, at least over the node.
   virtual Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) = 0;
+  /// The same for bytes that only pass through on their way between memory and the file. Simulated
+  /// ranks that move descriptions instead have no memory for them.
+  virtual Result<std::shared_ptr<SharedBuffer>> allocate_payload(int64_t bytes) { return allocate_shared(bytes); }
 
   // Point to point. Messages between two ranks with the same tag arrive in order. They may have any
   // size, but a receive must have the size of its message.

@@ -26,6 +26,7 @@ void add_drain(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
 void add_join(CLI::App& app, Action& action);
 void add_papers(CLI::App& app, Action& action);
+void add_simulate(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_trace_report(CLI::App& trace, Action& action);
 void add_trace_view(CLI::App& trace, Action& action);

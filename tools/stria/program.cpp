@@ -48,6 +48,7 @@ void add_commands(CLI::App& app, Action& action) {
   add_compact(app, action);
   add_drain(app, action);
   add_papers(app, action);
+  add_simulate(app, action);
   add_serve(app, action);
   add_ls(app, action);
   add_cp(app, action);

@@ -94,7 +94,11 @@ std::vector<int> choose_aggregators(const Comm& comm, const ResolvedHints& hints
   int wanted = has_list ? comm.size() : default_count;
   wanted = hints.aggregator_count > 0 ? hints.aggregator_count : wanted;
   std::vector<int> chosen;
-  for (size_t turn = 0; turn < static_cast<size_t>(comm.size()); ++turn) {
+  size_t turns = 0;
+  for (const NodeRanks& ranks : nodes) {
+    turns = std::max(turns, ranks.size());
+  }
+  for (size_t turn = 0; turn < turns && static_cast<int>(chosen.size()) < wanted; ++turn) {
     for (const NodeRanks& ranks : nodes) {
       if (turn < ranks.size() && static_cast<int>(chosen.size()) < wanted) {
         chosen.push_back(ranks[turn]);

@@ -92,7 +92,7 @@ class NodeDelegates {
   Status read_board(const Board& board, std::span<const int> met, int lane_count);
   Result<const Member*> member(const Board& board, size_t node_rank, int lane_count);
   void find_node();
-  Result<std::shared_ptr<SharedBuffer>> share(std::shared_ptr<SharedBuffer>* kept, size_t bytes);
+  Result<std::shared_ptr<SharedBuffer>> share(std::shared_ptr<SharedBuffer>* kept, size_t bytes, bool payload);
   int64_t node_maximum(int64_t value);
 
   Comm& comm_;

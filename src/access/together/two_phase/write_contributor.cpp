@@ -39,13 +39,13 @@ void WriteContributor::bring(const Share& share, int round) {
   if (!share.own && !is_let_in(share.rank, round)) {
     return;
   }
-  std::vector<std::byte> message;
+  std::unique_ptr<std::byte[]> message;
   bool packed = pack_unless_failed([&] {
     if (share.shared) {
       pack_into(share, aggregation_.buffer(share.rank, round));
     } else {
-      message.resize(static_cast<size_t>(share.bytes));
-      pack_behind(share, message.data());
+      message = std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(share.bytes));
+      pack_behind(share, message.get());
     }
   });
   if (!share.own) {
@@ -54,7 +54,7 @@ void WriteContributor::bring(const Share& share, int round) {
     state_.status = state_.another_failed();
   }
   if (!share.shared && packed) {
-    mailbox_.post_bytes(std::move(message), share.rank, kWriteDataTag);
+    mailbox_.post_payload(std::move(message), share.bytes, share.rank, kWriteDataTag);
   }
 }
 
