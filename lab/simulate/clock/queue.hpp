@@ -16,6 +16,8 @@ class Queue {
   }
   double free_at() const { return free_at_; }
   double busy_s() const { return busy_s_; }
+  /// What was served so far no longer counts as busy.
+  void count_anew() { busy_s_ = 0; }
 
  private:
   double free_at_ = 0;

@@ -96,6 +96,7 @@ void take_servers(Section section, Servers& servers) {
   section.take("group_rate", servers.group_rate);
   section.take("client_rate", servers.client_rate);
   section.take("stripe_bytes", servers.stripe_bytes);
+  section.take("random_first", servers.random_first);
   section.take("stripe_count", servers.stripe_count);
   section.take("block_bytes", servers.block_bytes);
   section.take("jitter", servers.jitter);

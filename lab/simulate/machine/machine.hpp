@@ -47,6 +47,7 @@ struct Servers {
   double group_rate = 0;    ///< of a controller
   double client_rate = 0;   ///< that a node can send to all servers together; 0: its link's
   double stripe_bytes = 1 << 20;
+  int random_first = 0;    ///< 1: a file begins anywhere, else after the last one
   int stripe_count = 1;    ///< of a file that asks for nothing else
   double block_bytes = 0;  ///< a write of a part of a block is read, changed and written back
   double jitter = 0;       ///< the spread of a request's service: sigma of its logarithm

@@ -15,7 +15,6 @@ namespace {
 using access::Lane;
 using storage::OpenOptions;
 
-constexpr int64_t kHeaderBytes = 4096;
 constexpr int64_t kMetadataBytesOfAnArray = 512;
 constexpr const char* kTemporaryPath = "checkpoint.part";
 
@@ -30,7 +29,7 @@ struct Mover {
     ModelledMemory memory(shared.clock, shared.machine.nodes, lanes, {.carries_data = shared.options.carries_data});
     PhaseTimes times;
     access::Context context{.comm = comm, .file = file, .hints = shared.hints, .times = times, .others = others};
-    const auto endpoint = shared.options.reads ? access::Endpoint::of_read(memory) : access::Endpoint::of_write(memory);
+    const auto endpoint = shared.reads ? access::Endpoint::of_read(memory) : access::Endpoint::of_write(memory);
     access::MoveReport report = access::move(context, lanes, endpoint, coordination);
     if (report.status.ok() && memory.wrong_bytes() > 0) {
       report.status = Status(ErrorCode::kCorrupted, std::to_string(memory.wrong_bytes()) + " bytes were read wrongly");
@@ -45,7 +44,7 @@ struct Mover {
 };
 
 OpenOptions open_options(const RunShared& shared, bool creates) {
-  OpenOptions options{.mode = shared.options.reads ? OpenOptions::Mode::kRead : OpenOptions::Mode::kReadWrite};
+  OpenOptions options{.mode = shared.reads ? OpenOptions::Mode::kRead : OpenOptions::Mode::kReadWrite};
   if (creates) {
     options.mode = OpenOptions::Mode::kCreateNew;
     options.striping = access::striping_of(shared.hints);
@@ -57,7 +56,7 @@ OpenOptions open_options(const RunShared& shared, bool creates) {
 Result<std::unique_ptr<storage::File>> open_first(RunShared& shared, Comm& comm, const char* path) {
   Result<std::unique_ptr<storage::File>> file = std::unique_ptr<storage::File>();
   if (comm.rank() == 0) {
-    file = shared.driver.open(path, open_options(shared, !shared.options.reads));
+    file = shared.driver.open(path, open_options(shared, !shared.reads));
   }
   STRIA_RETURN_IF_ERROR(comm.agree(file.status()));
   return file;
@@ -66,6 +65,8 @@ Result<std::unique_ptr<storage::File>> open_first(RunShared& shared, Comm& comm,
 void note_open(RunShared& shared) {
   shared.outcome.open_s = std::max(shared.outcome.open_s, shared.clock.free_at());
 }
+
+}  // namespace
 
 Result<std::unique_ptr<storage::File>> open_everywhere(RunShared& shared, Comm& comm) {
   STRIA_ASSIGN_OR_RETURN(auto file, open_first(shared, comm, kFilePath));
@@ -80,6 +81,8 @@ Result<std::unique_ptr<storage::File>> open_everywhere(RunShared& shared, Comm& 
   return file;
 }
 
+namespace {
+
 access::RequestShape agree_on_shape(Comm& comm, std::span<const Lane> lanes, bool writes) {
   std::array<int64_t, 2> sums{access::total_bytes(lanes), access::piece_count(lanes)};
   comm.all_reduce(std::span<int64_t>(sums), ReduceOp::kSum);
@@ -93,7 +96,7 @@ access::RequestShape agree_on_shape(Comm& comm, std::span<const Lane> lanes, boo
 
 // When what a rank wrote must be in the file.
 Status check_written(RunShared& shared, const std::string& path, std::span<const Lane> lanes) {
-  const bool checks = shared.options.carries_data && !shared.options.reads;
+  const bool checks = shared.options.carries_data && !shared.reads;
   return checks ? ModelledMemory::check(shared.memory, path, lanes) : Status();
 }
 
@@ -104,7 +107,7 @@ bool is_one_of(int rank, std::span<const int> ranks) {
 // Rank 0 writes what describes the file, and gives it its name.
 Status publish(RunShared& shared, Comm& comm, storage::File* file, size_t arrays) {
   Status mine;
-  if (comm.rank() == 0 && !shared.options.reads) {
+  if (comm.rank() == 0 && !shared.reads) {
     const std::vector<std::byte> header(std::min<size_t>(static_cast<size_t>(kHeaderBytes), arrays * kMetadataBytesOfAnArray));
     const storage::WriteSegment segment{0, header.data(), static_cast<int64_t>(header.size())};
     mine = file->write(std::span(&segment, 1));
@@ -116,7 +119,7 @@ Status publish(RunShared& shared, Comm& comm, storage::File* file, size_t arrays
 }  // namespace
 
 Status commit_all(RunShared& shared, Comm& comm, const bench::Workload& workload) {
-  const bool writes = !shared.options.reads;
+  const bool writes = !shared.reads;
   const FilePlaces places = place_arrays(workload, kHeaderBytes, shared.hints.alignment_bytes);
   const std::vector<Lane> lanes = lanes_of(workload, places, 0, workload.calls.size());
   const char* path = writes ? kTemporaryPath : kFilePath;
@@ -172,7 +175,7 @@ Status move_alone(RunShared& shared, Comm& comm, const bench::Workload& workload
 Status move_own_file(RunShared& shared, Comm& comm, const bench::Workload& workload) {
   const FilePlaces places = place_arrays(workload, kHeaderBytes, 1);
   const std::string path = std::string(kFilePath) + "." + std::to_string(comm.rank());
-  STRIA_ASSIGN_OR_RETURN(const auto file, shared.driver.open(path, open_options(shared, !shared.options.reads)));
+  STRIA_ASSIGN_OR_RETURN(const auto file, shared.driver.open(path, open_options(shared, !shared.reads)));
   note_open(shared);
   Mover mover{shared, comm, file.get(), {.known = access::OtherWriters::Known::kNobody}};
   const std::vector<Lane> lanes = lanes_of(workload, places, 0, workload.calls.size());

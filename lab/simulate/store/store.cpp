@@ -23,6 +23,9 @@ std::shared_ptr<StoredFile> Store::create(const storage::Striping& striping) {
   file->stripe_bytes = striping.unit_bytes > 0 ? striping.unit_bytes : static_cast<int64_t>(servers.stripe_bytes);
   file->stripe_count = std::min(striping.server_count > 0 ? striping.server_count : servers.stripe_count, servers.count);
   file->first_server = striping.first_server >= 0 ? striping.first_server % servers.count : next_server_;
+  if (striping.first_server < 0 && servers.random_first > 0) {
+    file->first_server = static_cast<int>(random_() % static_cast<uint64_t>(servers.count));
+  }
   next_server_ = (file->first_server + file->stripe_count) % servers.count;
   return file;
 }
@@ -186,6 +189,15 @@ double Store::pass_server(const Access& access, int server, const Part& part, do
     end = std::max(end, group.serve(moment, static_cast<double>(part.bytes) / machine_.servers.group_rate));
   }
   return end;
+}
+
+void Store::count_anew() {
+  totals_ = {};
+  lock_s_ = 0;
+  metadata_server_.count_anew();
+  for (Queue& server : servers_) {
+    server.count_anew();
+  }
 }
 
 double Store::busiest_server_s() const {

@@ -72,6 +72,9 @@ class Store {
   /// The objects of a new file are made on its servers.
   double create_objects(const StoredFile& file, double moment);
 
+  /// Totals and busy times begin anew.
+  void count_anew();
+
   const Machine& machine() const { return machine_; }
   const StoreTotals& totals() const { return totals_; }
   /// Seconds that the busiest, and an average, server has worked.
