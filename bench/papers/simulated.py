@@ -48,7 +48,11 @@ def scaling(runs, places, quick):
     times = {name: [(ranks, checkpoint(runs, ranks, 11, more)) for ranks in counts] for name, more in ways.items()}
     last = {name: points[-1][1] for name, points in times.items()}
     rows = [
-        Row(f"time of the standard layout, of combined calls', {counts[-1]:,} processes", 3.5, last["standard"] / last["combined"]),
+        Row(
+            f"time of the standard layout, of combined calls', {counts[-1]:,} processes",
+            3.5,
+            last["standard"] / last["combined"],
+        ),
         Row("time of the experimental layout, of combined calls'", 1, last["experimental"] / last["combined"]),
     ]
     remarks = [compared(rows[0].ours, 3.5, "Combined calls gain")]
@@ -96,7 +100,7 @@ def aggregators(runs, places, quick):
 
 def cyclic(runs, places, quick):
     accesses = 1000 if quick else 4000
-    rows = []
+    rows, figures = [], []
     for direction, paper in (("read", 10), ("write", 100)):
         times = {
             method: seconds(
@@ -108,8 +112,9 @@ def cyclic(runs, places, quick):
             for method in ("multiple", "list_io")
         }  # fmt: skip
         rows.append(Row(f"{direction}: time of a request a piece, of lists'", paper, times["multiple"] / times["list_io"]))
+        figures.append(as_bars(f"1-D cyclic, {direction}, simulated", times))
     remarks = [compared(rows[0].ours, 10, "Lists read faster"), compared(rows[1].ours, 100, "Lists write faster")]
-    return Outcome(rows, [], remarks)
+    return Outcome(rows, figures, remarks)
 
 
 EXPERIMENTS = [
