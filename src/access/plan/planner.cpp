@@ -247,7 +247,7 @@ bool lists_serve(const RequestShape& shape, const storage::Capabilities& capabil
          shape.total_bytes >= kListedPieceBytes * shape.piece_count;
 }
 
-// Rules 2 to 7.
+// Rules 2 to 9.
 Method choose_collective(const RequestShape& shape, const storage::Capabilities& capabilities, const Comm& comm,
                          std::string& reason) {
   if (comm.size() == 1) {

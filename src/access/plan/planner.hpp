@@ -4,17 +4,18 @@
 // Rules, in order (the reason is kept and can be asked for):
 //   1. a hint that names the method or disables collective buffering decides;
 //   2. one rank: list I/O;
-//   3. storage of the node's own, long pieces or regions that lie far apart: list I/O, since
-//      exchanging would only add a copy;
-//   4. one long stretch per rank, at which nodes hardly disturb each other: list I/O;
-//   5. many lanes of one node and servers that take lists: each rank sends its own, unless pieces
+//   3. storage of the node's own and regions that lie far apart: list I/O;
+//   4. many lanes of one node and servers that take lists: each rank sends its own, unless pieces
 //      are so short that a list of them is as long as they are;
-//   6. servers that take datatypes: each rank sends its own, where that costs the servers less than
+//   5. servers that take datatypes: each rank sends its own, where that costs the servers less than
 //      an exchange costs the ranks (server_costs.hpp);
-//   7. otherwise two-phase; on one node by windows, where the ranks share them and no hint asks
-//      for aggregators.
-// Where rule 3 or 4 would serve a rank's own request whatever the others have, it moves its bytes
-// at once, before it hears of them: one piece on storage of the node's own, one long stretch
+//   6. short pieces: two-phase; on one node by windows, where the ranks share them and no hint asks
+//      for aggregators;
+//   7. storage of the node's own: list I/O, since exchanging long pieces would only add a copy;
+//   8. one long stretch per rank, at which nodes hardly disturb each other: list I/O;
+//   9. otherwise two-phase.
+// Where rule 3, 7 or 8 would serve a rank's own request whatever the others have, it moves its
+// bytes at once, before it hears of them: one piece on storage of the node's own, one long stretch
 // elsewhere, and on one node also long pieces.
 #pragma once
 
