@@ -1,5 +1,6 @@
 #include "access/move.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "access/together/agreement.hpp"
 #include "access/together/node/short_calls.hpp"
 #include "access/together/two_phase/two_phase.hpp"
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 
 namespace stria::access {
@@ -213,9 +215,22 @@ MoveReport carry_out(Context& context, std::span<const Lane> all_lanes, Endpoint
   return early.with(move_alone(context, lanes, endpoint, windows, agreed));
 }
 
+// What every method relies on. Offsets of a stream ascend, and all ranks know the hull.
+[[maybe_unused]] bool are_well_formed(std::span<const Lane> lanes) {
+  return std::all_of(lanes.begin(), lanes.end(), [](const Lane& lane) {
+    return std::all_of(lane.streams.begin(), lane.streams.end(), [&](const Stream& stream) {
+      const ByteRange hull = hull_of(stream);
+      return stream.file_type.is_sorted() && stream.skip_bytes >= 0 && stream.granule_bytes > 0 &&
+             stream.skip_bytes + stream.size() <= stream.file_type.size() &&
+             (lane.hull.empty() || hull.empty() || intersect(hull, lane.hull) == hull);
+    });
+  });
+}
+
 }  // namespace
 
 MoveReport move(Context& context, std::span<const Lane> lanes, Endpoint endpoint, const Coordination& coordination) {
+  STRIA_ASSERT(are_well_formed(lanes), lanes.size());
   return std::visit([&](const auto& how) { return carry_out(context, lanes, endpoint, how); }, coordination);
 }
 

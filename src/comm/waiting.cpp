@@ -4,9 +4,12 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+
+#include "base/check.hpp"
 
 namespace stria {
 
@@ -102,6 +105,7 @@ void say_wait(int rank, double seconds, const std::string& whom) noexcept {
 }
 
 std::string describe_ranks(std::span<const int> ranks, std::span<const int> node_of_rank, std::span<const std::string> hosts) {
+  STRIA_ASSERT(std::is_sorted(ranks.begin(), ranks.end()));
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   size_t groups = 0;
   for (size_t first = 0; first < ranks.size();) {

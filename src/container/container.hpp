@@ -161,7 +161,7 @@ class Reader {
   virtual Result<std::vector<StoredChunk>> chunks(const std::string& path) const = 0;
   /// Reads the hyperslab [start, start + count) of a dataset of any layout into `out`: elements in
   /// C order, in the machine's byte order; numbers keep their type. kUnsupported when the elements
-  /// can't be read. \pre out.size() == product(count) * dataset(path).spec.element.bytes
+  /// can't be read. `out` has room for product(count) elements exactly.
   virtual Status read_hyperslab(const std::string& path, std::span<const int64_t> start, std::span<const int64_t> count,
                                 std::span<std::byte> out) const = 0;
   virtual Format format() const = 0;
@@ -219,8 +219,7 @@ class FileFormat {
   virtual ~FileFormat() = default;
   virtual Format format() const = 0;
   virtual std::unique_ptr<Layout> make_layout() const = 0;
-  /// Makes a writer for a file whose raw data lie as `layout` says. \pre this format
-  /// has made `layout`
+  /// Makes a writer for a file whose raw data lie as `layout` says, which this format has made.
   virtual Result<std::unique_ptr<Writer>> make_writer(const Layout& layout) const = 0;
   /// Opens a file through `file`, which must outlive the reader. kFormat when it has another
   /// format; kCorrupted when it is cut short or damaged. Errors of the storage keep their code.

@@ -47,7 +47,7 @@ struct ElementSpec {
   bool is_integer() const;
   /// Whether a number has its bytes in the other order than the machine's.
   bool is_swapped() const;
-  /// How many elements a kArray has. \pre it is one whose `bytes` were found without overflow
+  /// How many elements a kArray has, whose `bytes` were found without overflow.
   int64_t array_size() const;
 
   static ElementSpec of_number(ElementType type);

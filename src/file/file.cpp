@@ -39,7 +39,7 @@ void leave(file::Session& session) noexcept {
   }
 }
 
-// Leaves by `how`. \pre it is this thread's turn, which ends
+// Leaves by `how`. It is this thread's turn, which ends.
 template <typename Leave>
 void at_end(file::Session& session, Leave&& how) {
   {

@@ -63,7 +63,7 @@ struct ReadSegment {
 };
 
 /// The stream of `type`, placed at `displacement` in the file; `window` is the part of the stream
-/// that is meant. \pre type.is_sorted(), and its pieces don't overlap
+/// that is meant. The type is sorted, and its pieces don't overlap.
 struct TypeWindow {
   const Datatype& type;
   int64_t displacement = 0;

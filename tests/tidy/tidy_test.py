@@ -3,6 +3,7 @@
 
 import unittest
 
+import contracts
 import documented_names
 import function_length
 import include_graph
@@ -112,6 +113,35 @@ class IncludeGraph(unittest.TestCase):
         found = self.found(src__base__a_hpp='#include "base/b.hpp"\n', src__base__b_hpp='#include "base/a.hpp"\n')
         self.assertEqual(len(found), 1)
         self.assertIn("includes this file again", found[0])
+
+
+class Contracts(unittest.TestCase):
+    def found(self, **texts):
+        return texts_of(contracts.check(tree(**texts)))
+
+    def test_checks_beside_the_declaration_in_another_file_and_in_the_body(self):
+        found = self.found(
+            src__base__a_hpp=HEADER
+            + "/// Cuts. \\pre n > 0\nint cut(int n);\n"
+            + "class B {\n  /// \\pre open()\n  int size() const {\n    STRIA_ASSERT(open());\n    return 1;\n  }\n};\n"
+            + "struct C {\n  virtual void run(int n) = 0;  ///< \\pre n > 0\n};\n",
+            src__base__a_cpp="int cut(int n) {\n  STRIA_CHECK(n > 0, n);\n  return n;\n}\n",
+            src__base__d_cpp="void D::run(int n) {\n  STRIA_ASSERT(n > 0, n);\n}\n",
+        )
+        self.assertEqual(found, [])
+
+    def test_no_check(self):
+        found = self.found(
+            src__base__a_hpp=HEADER + "/// Cuts. \\pre n > 0\n[[nodiscard]] Result<int> cut(int n);\n",
+            src__base__a_cpp="Result<int> cut(int n) {\n  return n;  // STRIA_CHECK(n > 0)\n}\n",
+            src__base__b_cpp="int cut(int n) {\n  STRIA_CHECK(n > 0);\n  return n;\n}\n",
+        )
+        self.assertEqual(len(found), 1)
+        self.assertIn("src/base/a.hpp:3: cut does not check its \\pre", found[0])
+
+    def test_of_no_function(self):
+        found = self.found(src__base__a_hpp=HEADER + "struct A {\n  int n;  ///< \\pre n > 0\n};\n")
+        self.assertEqual(found, ["src/base/a.hpp:4: \\pre of what is no function: say it in a sentence"])
 
 
 class FunctionLength(unittest.TestCase):

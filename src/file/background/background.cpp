@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 #include "base/signals_blocked.hpp"
 #include "comm/waiting.hpp"
@@ -50,7 +51,9 @@ Status Background::start() {
 }
 
 void Background::take(Queue& commit) noexcept {
+  STRIA_CHECK(commit.size() == 1, commit.size());
   const std::lock_guard lock(mutex_);
+  STRIA_CHECK(thread_.joinable());
   follow_last(*commit.front());
   to_write_.splice(to_write_.end(), commit);
   work_.notify_one();

@@ -37,7 +37,8 @@ class Background {
 
   /// Starts the thread, unless it runs.
   Status start();
-  /// Takes the one commit of the list. Never fails. \pre start() has succeeded since finish()
+  /// Takes the one commit of the list. Never fails. \pre there is one, and the
+  /// thread runs, as start() has seen to since finish()
   void take(Queue& commit) noexcept;
   /// Waits until no commit that this process has begun will still change the file at `stored_path`,
   /// which is a path as storage drivers take it. Says so when that lasts.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
 #include "file/define/names.hpp"
 
 namespace stria::file {
@@ -45,6 +46,7 @@ ByteRange DatasetEntry::extent() const {
 }
 
 ByteRange DatasetEntry::in_file(ByteRange raw) const {
+  STRIA_ASSERT(data_offset >= 0, spec.path, data_offset);
   if (!is_interleaved()) {
     return {data_offset + raw.begin, data_offset + raw.end};
   }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/check.hpp"
 #include "base/checked.hpp"
 #include "base/hash.hpp"
 #include "base/mapped.hpp"
@@ -134,6 +135,7 @@ void Arena::add_block(int64_t bytes) {
 }
 
 std::byte* Arena::take(int64_t bytes) {
+  STRIA_ASSERT(bytes >= 0, bytes);
   bytes = align_up(bytes, kCopyAlignmentBytes);
   if (bytes > left_bytes_) {
     if (bytes > kUsualBlockBytes / 2) {  // the rest of the block before is not given up for this

@@ -33,10 +33,10 @@ Result<CatalogMessage> decode_catalog(std::span<const std::byte> message);
 
 /// An attribute's element, without members, its shape and value.
 std::vector<std::byte> encode_attribute(const container::AttributeSpec& attribute);
-/// \pre message is from encode_attribute()
+/// Reads a message of encode_attribute().
 container::AttributeSpec decode_attribute(std::span<const std::byte> message);
 std::vector<std::byte> encode_attribute_list(const std::vector<AttributeInfo>& attributes);
-/// \pre message is from encode_attribute_list()
+/// Reads a message of encode_attribute_list().
 std::vector<AttributeInfo> decode_attribute_list(std::span<const std::byte> message);
 
 }  // namespace stria::file

@@ -9,6 +9,7 @@
 
 #include "access/plan/facts.hpp"
 #include "access/plan/planner.hpp"
+#include "base/check.hpp"
 #include "base/hash.hpp"
 #include "file/meet/outcome_message.hpp"
 #include "storage/path.hpp"
@@ -126,6 +127,7 @@ void Session::end_call() noexcept {
 }
 
 void Session::end_after_report(std::shared_ptr<Session> self, void (*end)(Session&) noexcept) noexcept {
+  STRIA_ASSERT(is_in_report(), path_);
   ending_ = std::move(self);
   end_ = end;
 }

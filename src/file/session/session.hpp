@@ -75,8 +75,8 @@ class Session {
   void end_call() noexcept;
   /// Whether a report of progress is running: the session is in use further up.
   bool is_in_report() const { return in_report_; }
-  /// Has the outermost call end the session by `end`, and keeps it until then. \pre is_in_report(),
-  /// in the thread of the report
+  /// Has the outermost call end the session by `end`, and keeps it until then. To be called in the
+  /// thread of the report. \pre is_in_report()
   void end_after_report(std::shared_ptr<Session> self, void (*end)(Session&) noexcept) noexcept;
   /// False in a process that was forked since: the file is that of its parent.
   bool is_of_this_process() const { return process_ == getpid(); }

@@ -32,7 +32,7 @@ constexpr uid_t kUser = 1000;
 constexpr uid_t kStranger = 1001;
 constexpr const char* kAccessList = "system.posix_acl_access";
 
-/// The process is another user's, without other groups, as long as this lives. \pre root
+/// The process is another user's, without other groups, as long as this lives. Only root can.
 class AsUser {
  public:
   explicit AsUser(uid_t user) {

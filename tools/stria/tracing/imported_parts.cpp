@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/check.hpp"
 #include "report/run_digest.hpp"
 #include "trace/events/kinds.hpp"
 #include "trace/record/levels.hpp"
@@ -276,6 +277,8 @@ std::vector<trace::KindInfo> imported_kinds() {
 }
 
 ImportedTrace trace_of(const ImportedRun& run) {
+  STRIA_ASSERT(std::all_of(run.spans.begin(), run.spans.end(),
+                           [&](const ImportedSpan& s) { return s.rank >= 0 && s.rank < run.rank_count; }));
   std::vector<Part> parts(static_cast<size_t>(run.rank_count), Part(run));
   count_all(run, parts);
   for (const ImportedSpan& span : run.spans) {

@@ -1,6 +1,9 @@
 #include "access/together/two_phase/write_contributor.hpp"
 
 #include <algorithm>
+#include <numeric>
+
+#include "base/check.hpp"
 
 namespace stria::access {
 
@@ -105,6 +108,9 @@ void WriteContributor::hand_over(const Share& share) {
 
 // Delegate: sends what lies packed in its staging buffer.
 void WriteContributor::deliver(const Load& load, bool packed) {
+  STRIA_ASSERT(std::accumulate(load.parts.begin(), load.parts.end(), int64_t{0},
+                               [](int64_t sum, const Load::Part& part) { return sum + part.bytes; }) == load.bytes,
+               load.bytes);
   for (const Load::Part& part : load.parts) {
     if (part.rank != state_.rank()) {
       packed = state_.receive(part.rank, kPlacedTag) != 0 && packed;

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/check.hpp"
 #include "base/checked.hpp"
 
 namespace stria::container::h5 {
@@ -280,6 +281,7 @@ Result<size_t> datatype_bytes(const ElementSpec& element) {
 }
 
 void put_datatype(Encoder& to, const ElementSpec& element) {
+  STRIA_ASSERT(datatype_bytes(element).ok(), datatype_bytes(element).status());
   static_cast<void>(encode(element, 0, to));
 }
 

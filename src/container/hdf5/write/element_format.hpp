@@ -20,7 +20,7 @@ inline constexpr int64_t kListBytes = 16;
 /// kOther, nests that are too deep, too many members.
 Result<size_t> datatype_bytes(const ElementSpec& element);
 /// Writes the message (format specification IV.A.2.d): numbers and strings in version 1, compounds
-/// in version 3, as in files of release 1.8. \pre datatype_bytes() has found no error
+/// in version 3, as in files of release 1.8. \pre datatype_bytes() finds no error
 void put_datatype(Encoder& to, const ElementSpec& element);
 
 /// Declares strings as UTF-8 where an element has a byte beyond ASCII. The size of the message

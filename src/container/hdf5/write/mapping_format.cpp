@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/byte_range.hpp"
+#include "base/check.hpp"
 
 namespace stria::container::h5 {
 
@@ -62,6 +63,7 @@ std::vector<std::byte> GlobalHeap::take() {
 
 std::vector<std::byte> mapping_block(const std::string& path, std::span<const int64_t> dims,
                                      std::span<const RowsElsewhere> elsewhere) {
+  STRIA_ASSERT(!dims.empty(), path);
   Encoder block;
   block.number(0, 1).number(static_cast<int64_t>(elsewhere.size()), 8);
   for (const RowsElsewhere& rows : elsewhere) {

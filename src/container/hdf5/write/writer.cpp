@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/checked.hpp"
 #include "container/chunks/chunk_grid.hpp"
 #include "container/chunks/filter_pipeline.hpp"
@@ -245,6 +246,10 @@ Status Hdf5Writer::create_link(const LinkSpec& link) {
 }
 
 Status Hdf5Writer::place_chunks(const std::string& path, std::vector<StoredChunk> chunks) {
+  STRIA_CHECK(
+      std::adjacent_find(chunks.begin(), chunks.end(),
+                         [](const StoredChunk& a, const StoredChunk& b) { return a.number >= b.number; }) == chunks.end(),
+      path);
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
   STRIA_ASSIGN_OR_RETURN(const std::string name, normal_path(path));
   Object* const dataset = impl_->find(name);

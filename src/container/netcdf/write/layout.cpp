@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/byte_range.hpp"
+#include "base/check.hpp"
 #include "base/checked.hpp"
 #include "container/netcdf/form/names.hpp"
 #include "container/netcdf/form/values.hpp"
@@ -189,10 +190,12 @@ Result<int64_t> NetcdfLayout::keep_room(int64_t bytes) {
 }
 
 int64_t NetcdfLayout::tables_begin() const {
+  STRIA_ASSERT(settled_);
   return align_up(head_bytes_ + fixed_bytes_, kDataUnitBytes);
 }
 
 int64_t NetcdfLayout::tables_end() const {
+  STRIA_ASSERT(settled_);
   return interleaves() ? records_begin() : std::numeric_limits<int64_t>::max();
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/check.hpp"
 #include "container/container.hpp"
 #include "file/checksums/chunk_sums.hpp"
 #include "file/checksums/row_tables.hpp"
@@ -37,7 +38,10 @@ class Metadata {
   /// Makes the image, with what all ranks have gathered; with a seal if `checksums`. Once.
   Status finish(GatheredByAll gathered, bool checksums);
   /// \pre finish() succeeded
-  const container::SparseImage& image() const { return image_; }
+  const container::SparseImage& image() const {
+    STRIA_CHECK(image_.file_bytes > 0);
+    return image_;
+  }
 
  private:
   Metadata(std::unique_ptr<container::Writer> writer, const Content& content, bool in_parts)
