@@ -57,7 +57,7 @@ TEST_F(AppendTest, RowsOfAllRanksAddUp) {
   }
 }
 
-// Of each rank another number at each step, also none.
+// Each rank has another number at each step, also none.
 TEST_F(AppendTest, RowsOfVaryingNumberFollowEachOther) {
   const auto of_rank = [](int rank, int step) {
     std::vector<double> made(static_cast<size_t>(2 * ((rank + step) % 3)));

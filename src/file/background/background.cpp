@@ -163,7 +163,7 @@ void Background::run() {
   }
 }
 
-// Of n ranks that wait for their turn, the k-th looks each k milliseconds: together they wake up
+// The k-th of n ranks that wait for their turn looks each k milliseconds: together they wake up
 // about log(n) times in a millisecond, not n times.
 Pace::Clock::duration Background::pause() const {
   int64_t turns = to_end_.empty() ? kMostTurnsAsleep : 1;

@@ -72,7 +72,7 @@ class Background {
   Queue to_write_;
   Queue to_end_;  // those in which this rank is its node's first
   Queue failed_;  // the program may not have heard of it
-  /// Of each communicator, the board of its last commit, until its node has written all.
+  /// The board of each communicator's last commit, until its node has written all.
   std::map<const void*, std::shared_ptr<const OutcomeBoard>> last_boards_;
   Pace pace_;  // the thread's
   bool stopping_ = false;

@@ -86,7 +86,7 @@ bool put_in_order_densely(std::vector<RowSum>& sums, std::vector<RowSum>& repeat
   return true;
 }
 
-// Of a row that was put again, the last sum counts.
+// The last sum counts of a row that was put again.
 void put_in_order(std::vector<RowSum>& sums, std::vector<RowSum>& repeated) {
   if (sums.empty() || put_in_order_densely(sums, repeated)) {
     return;

@@ -53,7 +53,7 @@ class ChunkReader {
   Result<bool> whole_into(int dataset, int64_t byte, std::span<std::byte> out);
   /// All of a chunk, likewise.
   Result<std::span<std::byte>> chunk(int dataset, int64_t number);
-  /// Of the last error kCorrupted.
+  /// The rows that the last error kCorrupted concerns.
   ByteRange damaged_rows() const { return damaged_rows_; }
   /// The chunks that the file has, by number. They stay.
   Result<std::span<const container::StoredChunk>> index(int dataset);

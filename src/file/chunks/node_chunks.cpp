@@ -99,7 +99,7 @@ void NodeChunks::keep_those_of_node(const std::vector<SharedChunks>& shared) {
   taken_.resize(static_cast<size_t>(before));
 }
 
-// Of the chunks that are shared; 0 without any.
+// The bytes of the largest chunk that is shared; 0 without any.
 int64_t NodeChunks::largest_chunk() const {
   int64_t largest = 0;
   for (const Wanted& wanted : wanted_) {

@@ -214,7 +214,7 @@ Status PutGuard::copy(Transfer& put) {
 
 namespace {
 
-// Of memory that was freed the first or the last page often isn't there any more.
+// The first or the last page of memory that was freed often isn't there any more.
 bool is_there(const Memory& memory) {
   const auto* base = static_cast<const std::byte*>(memory.data);
   return is_mapped(base + memory.type.true_lower_bound()) && is_mapped(base + memory.type.true_upper_bound() - 1);

@@ -51,7 +51,7 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   void finish_sums();
   /// Null when checksums are not gathered.
   const UnitHasher* sums(size_t transfer) const;
-  /// Of raw chunks; null when checksums are not gathered.
+  /// The sums of raw chunks; null when checksums are not gathered.
   const UnitHasher* chunk_sums(size_t transfer) const;
   /// One a transfer; empty when no dataset wants them.
   std::span<const ValueRange> value_ranges() const { return ranges_; }

@@ -28,8 +28,9 @@ std::string without_leading_slash(const std::string& path) {
   return path.substr(std::min(path.find_first_not_of('/'), path.size()));
 }
 
-constexpr const char* kNotBegun =
-    "was not begun, so that an earlier commit_async() is told first that has failed: call it again";
+// What a rank adds to the first sum of a meeting, by which all ranks count those that failed.
+constexpr int64_t kFailed = 1;
+constexpr int64_t kPutsOff = int64_t{1} << 32;
 
 // The hints that all ranks must share; a node's kernel may lack a driver.
 Hints shared_hints(const access::ResolvedHints& hints) {
@@ -39,14 +40,6 @@ Hints shared_hints(const access::ResolvedHints& hints) {
 }
 
 }  // namespace
-
-std::string not_begun(const char* call, const std::string& path) {
-  return fmt::format("{}('{}') {}", call, path, kNotBegun);
-}
-
-bool is_of_call_not_begun(const Status& status) {
-  return status.message().find(kNotBegun) != std::string::npos;
-}
 
 Session::Session(Environment environment, std::string path, std::shared_ptr<RollCall> roll_call)
     : environment_(std::move(environment)),
@@ -74,7 +67,7 @@ std::shared_ptr<RollCall> Session::begin_roll_call(Comm& comm) {
 }
 
 Status Session::give_up_opening(Comm& comm, RollCall& roll_call, Call call, const Status& why) {
-  std::array<int64_t, 1> failures = {1};
+  std::array<int64_t, 1> failures = {kFailed};
   access::MemoryReserve none;
   STRIA_RETURN_IF_ERROR(roll_call.meet(call, failures, none));
   return comm.agree(why);
@@ -187,10 +180,11 @@ Status Session::meet(Call call, const Status& mine, std::span<int64_t> sums) {
   STRIA_RETURN_IF_ERROR(check_open());
   std::array<int64_t, RollCall::kMostSums> words{};
   const std::span<int64_t> all = std::span(words).first(1 + sums.size());
-  all[0] = mine.ok() ? 0 : 1;
+  all[0] = mine.ok() ? 0 : kFailed + (environment_.puts_off ? kPutsOff : 0);
   std::copy(sums.begin(), sums.end(), all.begin() + 1);
   STRIA_RETURN_IF_ERROR(roll_call_->meet(call, all, reserve_));
   if (all[0] != 0) {
+    put_off_ = all[0] >= kPutsOff;
     return comm().agree(mine);
   }
   std::copy(all.begin() + 1, all.end(), sums.begin());
