@@ -99,7 +99,7 @@ static struct numbers numbers_of(const CFI_cdesc_t* array) {
   return numbers;
 }
 
-/* Of an array of records the component that another one shows, which is any of them. */
+/* The component of an array of records that another one shows, which is any of them. */
 static struct numbers component_of(const CFI_cdesc_t* records, const CFI_cdesc_t* component) {
   struct numbers numbers = numbers_of(component);
   const intptr_t apart = (char*)component->base_addr - (char*)records->base_addr;

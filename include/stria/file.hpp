@@ -76,11 +76,11 @@ struct OpenOptions {
 
 struct AppendOptions {
   Hints hints{};
-  /// As CreateOptions::sync. Without it, a power loss during the commit may cost the whole file.
+  /// The same as CreateOptions::sync. Without it, a power loss during the commit may cost the file.
   bool sync = true;
 };
 
-/// As the first dimension of a new dataset: it has no rows yet, and may get any number.
+/// The first dimension of a new dataset that has no rows yet, and may get any number.
 inline constexpr int64_t kUnlimited = -1;
 
 struct DatasetOptions {
@@ -154,7 +154,7 @@ struct Report {
 /// the dataset has no such column, or one of another kind; kUnsupported for one whose type isn't
 /// known.
 Memory records(const void* rows, int64_t row_count, int64_t row_bytes, const std::vector<Column>& columns);
-/// Likewise of an array of structs: stria::records(particles.data(), n, columns).
+/// Records of an array of structs: stria::records(particles.data(), n, columns).
 template <typename Struct>
 Memory records(const Struct* rows, int64_t row_count, const std::vector<Column>& columns) {
   return records(rows, row_count, static_cast<int64_t>(sizeof(Struct)), columns);
@@ -173,7 +173,7 @@ struct Reference {
 /// What attributes() tells of one attribute.
 struct AttributeInfo {
   std::string name;
-  /// As Dataset::type_name(): "float64", "bool", "complex128", "string[4]", "reference" …;
+  /// The same as Dataset::type_name(): "float64", "bool", "complex128", "string[4]", "reference" …;
   /// "other": no value to be read.
   std::string type_name;
   std::vector<int64_t> dims;  ///< empty for one value
@@ -268,7 +268,7 @@ class File {
   /// chunks anew, so that few long appends are better than many short ones. kNotFound; kUnsupported
   /// when the dataset has a fixed number of rows. Collective: as create_dataset().
   Dataset append_rows(const std::string& path, int64_t rows);
-  /// Likewise of ranks that each have another number of rows, as particles: as many more as all
+  /// Appends rows of ranks that each have another number, as particles: as many more as all
   /// have together, and a put of this rank's `count` behind those of lower ranks. It is
   /// place_rows(), append_rows() and Dataset::put_rows() in one. Collective: yes; an error in what
   /// one rank passes is that of the next collective call on the others.
@@ -312,7 +312,7 @@ class File {
   /// there are more or fewer than the shape has. Collective: as create_dataset().
   void create_string_array(const std::string& path, const std::vector<int64_t>& dims, const std::vector<std::string>& strings,
                            int64_t string_bytes = 0);
-  /// Likewise with the element type of T, a number, bool or std::complex: other programs see bool
+  /// The same with the element type of T, a number, bool or std::complex: other programs see bool
   /// and complex numbers, unless the options have another meaning. Datasets of complex numbers get
   /// a last dimension of 2, which `dims` and DatasetOptions::chunk leave out.
   template <typename T>
@@ -350,7 +350,7 @@ class File {
   void set_attribute(const std::string& object, const std::string& name, std::span<T, N> values) {
     set_attribute(object, name, {static_cast<int64_t>(values.size())}, values);
   }
-  /// Likewise an array of numbers of shape `dims`, slowest first: kInvalidArgument where that isn't
+  /// Sets an array of numbers of shape `dims`, slowest first: kInvalidArgument where that isn't
   /// the shape of `values`; kUnsupported in netCDF files for more than one dimension. attribute()
   /// returns the numbers as a list, attributes() their shape.
   template <typename T, size_t N>

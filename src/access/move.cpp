@@ -46,7 +46,7 @@ MoveReport carry_out(Context& context, std::span<const Lane> lanes, Endpoint end
   return report_of(std::move(moved), plan.method, std::move(plan.reason));
 }
 
-// Of a write that tells no more than its status: its bytes count after a success only.
+// What a write has moved that tells no more than its status: bytes count after a success only.
 Moved whole_or_nothing(Status written, std::span<const Lane> lanes) {
   const int64_t bytes = written.ok() ? total_bytes(lanes) : 0;
   return {std::move(written), bytes};

@@ -85,7 +85,7 @@ struct DatasetSpec {
   std::vector<int64_t> dims;
   int64_t alignment_bytes = 1;  ///< the raw data begin at a multiple of this
   int64_t data_offset = -1;     ///< where the raw data go (Layout::place)
-  /// Of a dataset in chunks, of which each has its own place; without a value it lies in one piece.
+  /// How the dataset is cut into chunks, each with its own place; no value: it lies in one piece.
   std::optional<Chunking> chunking{};
   bool extendable = false;  ///< the first dimension has no limit
   /// Where all rows are, if the raw data are not in this file.
@@ -140,7 +140,7 @@ struct DatasetInfo {
   std::string filters{};
   std::vector<int64_t> chunk{};  ///< the lengths of chunks, whatever they pass; empty: none
   bool is_scale = false;         ///< it holds the coordinates of the dimension of its name
-  /// Of chunks without spec.chunking: what they have that takes the format's library to be read.
+  /// What chunks without spec.chunking have that takes the format's library to be read.
   std::string obstacle{};
   /// Why its elements can't be read: only newer releases of the format's library know how they are
   /// stored. Its type is then kOther.

@@ -223,7 +223,7 @@ TEST(Faults, WhoComesWhileALockBehindAnyFileIsLostIsTold) {
   EXPECT_NE(told.message().find("another program writes"), std::string::npos) << told.message();
 }
 
-// As when a program that sieves is killed: its connection ends, and nothing else tells the server.
+// A program that sieves is killed: its connection ends, and nothing else tells the server.
 TEST(Faults, TheLockOfAClientThatDiesGoesToTheOneThatWaits) {
   Cluster cluster(1);
   StripedDriver driver;

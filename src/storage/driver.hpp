@@ -127,7 +127,7 @@ inline uint32_t without_group(uint32_t mode) {
 /// Where a file goes that is to take a name.
 struct Destination {
   std::string path;  ///< the name itself, or the one to which its links lead
-  /// Of the file that will be replaced there; nothing where there is none, or the storage keeps no
+  /// What the file has that will be replaced; nothing where there is none, or the storage keeps no
   /// attributes.
   std::optional<FileAttributes> replaced{};
 };

@@ -301,6 +301,18 @@ class ProseRules(unittest.TestCase):
             self.assertEqual(self.found("a.md", text + "\n"), [], text)
         self.assertEqual(self.found("a.cpp", "int color = neighbor;\n"), [])
 
+    def test_comments_that_open_with_a_fragment(self):
+        text = "/// Of the file.\nint a;\n// Likewise,\n// of the other.\nint b;  // of it\n/* As above. */\nint c;\n"
+        found = self.found("src/base/a.hpp", text)
+        self.assertEqual([line.split(":")[1] for line in found], ["1", "3", "6"])
+
+    def test_comments_that_go_on_with_a_sentence(self):
+        text = (
+            "/// The end\n/// Of the file.\nint a;\n// As ranks do, it waits.\nint b;\n"
+            '/// Often "Of" is right.\nconst char* c = "// Of";\n'
+        )
+        self.assertEqual(self.found("src/base/a.hpp", text), [])
+
 
 class DocumentedNames(unittest.TestCase):
     SOURCE = 'app->add_option("-o,--output", file);\napp->add_flag(\n    "--sync,!--no-sync", sync);\n'

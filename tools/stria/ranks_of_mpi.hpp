@@ -13,7 +13,7 @@
 
 namespace stria::tool {
 
-/// Of MPI_COMM_NULL: this process alone, which has not begun MPI.
+/// The ranks of a communicator. MPI_COMM_NULL is this process alone, which has not begun MPI.
 class RanksOfMpi : public Ranks {
  public:
   explicit RanksOfMpi(MPI_Comm comm) : comm_(comm) {}

@@ -20,7 +20,7 @@ using hsize_t = unsigned long long;
 using hssize_t = long long;
 using htri_t = int;
 
-// Of H5Spublic.h, H5Ppublic.h, H5Ipublic.h, H5Dpublic.h and H5FDmpio.h.
+// These are from H5Spublic.h, H5Ppublic.h, H5Ipublic.h, H5Dpublic.h and H5FDmpio.h.
 inline constexpr hid_t kAll = 0;      // H5S_ALL
 inline constexpr hid_t kDefault = 0;  // H5P_DEFAULT
 inline constexpr int kPointSelection = 1;

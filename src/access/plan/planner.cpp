@@ -27,7 +27,7 @@ constexpr int64_t kWorthReservingBytes = 4 << 20;
 constexpr int64_t kCachedBufferBytes = 1 << 20;
 constexpr int64_t kCachedLaneBytes = 128 << 10;
 constexpr int64_t kMostSpanOfShortRounds = 4;
-// Of two ranks one aggregates: more only wait for each other, and so many fill the memory's speed.
+// One of two ranks aggregates: more only wait for each other, and so many fill the memory's speed.
 // But two do at least: what one aggregator writes alone takes longer than what two pack.
 constexpr int kRanksAnAggregator = 2;
 constexpr int kLeastAggregatorsOfANode = 2;

@@ -81,7 +81,7 @@ class DestinationTest : public ::testing::Test {
     EXPECT_FALSE(found.ok()) << path << " leads to " << found->path;
     return found.status();
   }
-  /// As a new file is made that is to be renamed.
+  /// Makes a new file in the way of one that is to be renamed.
   Result<std::unique_ptr<File>> make_own(const std::string& path) {
     return driver_.open(path, {.mode = Mode::kCreate, .exclusive_lock = true, .mine_only = true, .permissions = 0600});
   }

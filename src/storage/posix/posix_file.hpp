@@ -94,7 +94,7 @@ class PosixFile : public File {
   SystemCalls& calls_;
   std::string path_;
   int descriptor_;
-  /// Of a direct file: opened by the first read that direct I/O can't do.
+  /// A direct file opens it by the first read that direct I/O can't do.
   int cached_descriptor_ = -1;
   bool direct_;
   Capabilities capabilities_;

@@ -75,7 +75,7 @@ std::string address_of(const wire::StoreServers::Entry& server);
 /// "up", or for how long nothing was heard of it.
 std::string state_of(const wire::StoreServers::Entry& server);
 
-// Of names in a store or in a pool. They throw stria::Error, kInvalidArgument for other paths.
+// Names in a store or in a pool. They throw stria::Error, kInvalidArgument for other paths.
 
 bool is_root(const std::string& url);
 bool is_directory(const std::string& url);

@@ -106,7 +106,7 @@ class Shares {
     }
     return sum;
   }
-  /// Of `whole`, which belongs to a group with this sum.
+  /// The part of `whole`, which belongs to a group with this sum.
   int64_t part(int32_t rank, int64_t whole, const Group& group, int64_t sum) const {
     const auto part_of = [&](const KnownRank& known) {
       const double share = static_cast<double>(known.*group.sum) / static_cast<double>(sum);

@@ -54,7 +54,7 @@ FileDomains::FileDomains(std::span<const Lane> lanes, int aggregator_count, int6
 void FileDomains::divide(const Group& group, int64_t buffer_bytes) {
   // A unit larger than the buffer is moved in parts.
   int64_t step_bytes = unit_bytes_ <= buffer_bytes ? unit_bytes_ : std::min(unit_bytes_, Buffer::kAlignmentBytes);
-  // Of a lane, worth a window.
+  // A lane with fewer isn't worth a window.
   int64_t least_bytes = align_up(std::max(step_bytes, waste_bytes_), step_bytes);
   size_t most_lanes = static_cast<size_t>(std::max<int64_t>(buffer_bytes / (least_bytes + waste_bytes_), 1));
   for (size_t first = 0; first < group.lanes.size(); first += most_lanes) {

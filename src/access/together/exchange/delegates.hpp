@@ -56,7 +56,7 @@ class NodeDelegates {
   struct Served {
     int aggregator = 0;                  ///< its index
     std::vector<const Member*> members;  ///< by rank, this one among them
-    /// Of each member: it has there the same as the member before; set by the caller that
+    /// Whether each member has there the same as the member before; set by the caller that
     /// describes them.
     std::vector<bool> repeats;
   };

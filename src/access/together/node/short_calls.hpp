@@ -62,7 +62,7 @@ class ShortCalls {
   int64_t since_ = 0;  ///< the call that let the following ones pass
 };
 
-/// As ShortCalls::may_pass(). False where the ranks share no memory, or have not met yet.
+/// Asks ShortCalls::may_pass(). False where the ranks share no memory, or have not met yet.
 bool may_pass(const KeptBuffers& kept, bool write, int64_t bytes);
 /// Passes. \pre may_pass() has said so for this call
 void pass(Comm& comm, const KeptBuffers& kept);

@@ -89,7 +89,7 @@ Status encode_enumeration(const ElementSpec& element, int64_t order, Encoder& me
   return Status();
 }
 
-// As h5py has them: an enumeration of int8.
+// An enumeration of int8, as h5py has them.
 void encode_boolean(Encoder& message) {
   constexpr std::string_view kNames[] = {"FALSE", "TRUE"};
   head(message, 8, 3, static_cast<int64_t>(std::size(kNames)), 1);
@@ -100,7 +100,7 @@ void encode_boolean(Encoder& message) {
   message.number(0, 1).number(1, 1);
 }
 
-// Of the place of an object's header.
+// A reference is the place of an object's header.
 void encode_reference(Encoder& message) {
   head(message, 7, 1, 0, kReferenceBytes);
 }

@@ -101,7 +101,7 @@ struct Object {
 
 /// What a value of this type and shape is, without a content. Elements may be of any kind.
 Result<Value> make_shape(const ElementSpec& element, const std::vector<int64_t>& dims);
-/// Likewise for a new object: kInvalidArgument or kUnsupported where HDF5 has no such elements.
+/// The same for a new object: kInvalidArgument or kUnsupported where HDF5 has no such elements.
 Result<Value> make_value(const ElementSpec& element, const std::vector<int64_t>& dims);
 /// Gives a value its elements, which are in the machine's byte order.
 Status fill(Value& value, std::span<const std::byte> content);

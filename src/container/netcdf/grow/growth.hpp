@@ -31,7 +31,7 @@ class NetcdfGrowth final : public Growth {
     STRIA_ASSERT(records_begin_ > 0, records_begin_);
     return records_begin_;
   }
-  /// As much of the header as one write changes whole.
+  /// The bytes of the header that one write changes whole.
   const std::vector<std::byte>& first_bytes() const { return first_bytes_; }
 
  private:

@@ -230,7 +230,7 @@ Status NetcdfReader::read_hyperslab(const std::string& path, std::span<const int
     if (read < filled - before && end_of(*variable) <= file_bytes_) {
       return Status(ErrorCode::kCorrupted, fmt::format("{}: dataset '{}': the file is cut short", file_.path(), path));
     }
-    // As netCDF's library reads it.
+    // The library of netCDF reads it so.
     std::fill_n(out.begin() + before + read, filled - before - read, std::byte{0});
   }
   if (info.spec.element.big_endian) {

@@ -21,7 +21,7 @@ constexpr int64_t kDataUnitBytes = 8;
 constexpr int64_t kHeadUnitBytes = 512;
 // For what is defined after the first data have moved.
 constexpr int64_t kRoomBytes = int64_t{64} << 10;
-// Of each dataset, minimum and maximum.
+// What the minimum and the maximum of a dataset take.
 constexpr int64_t kRangeBytes = 80;
 // The two tables of sums that are made when all data have moved.
 constexpr int64_t kLastTablesBytes = 512;

@@ -17,7 +17,7 @@ namespace stria::container::netcdf {
 
 class NetcdfLayout final : public Layout {
  public:
-  /// Of a file that grows: from now on nothing gets a place, because new records follow old ones.
+  /// From now on nothing of this growing file gets a place, because new records follow old ones.
   void begin_behind(int64_t old_end) override;
   Status prepare(DatasetSpec& spec) const override;
   Status note_table(const DatasetSpec& spec) override;

@@ -165,7 +165,7 @@ Status check_lengths(const std::vector<int64_t>& lengths) {
   return Status();
 }
 
-// Of chunks, the last of the lengths is that of an element.
+// The last of the lengths of chunks is that of an element.
 Result<StoredLayout> decode_chunks(Decoder& decoder, int64_t count, size_t length_bytes, StoredLayout layout) {
   if (count < 2 || count > static_cast<int64_t>(kMostDimensions) + 1) {
     return corrupted("chunks without dimensions");
