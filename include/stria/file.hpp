@@ -35,6 +35,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "stria/commit.hpp"
@@ -126,6 +127,9 @@ struct DatasetOptions {
   /// attribute "_FillValue" too, for readers that leave such elements out. kInvalidArgument where
   /// the type can't hold it. Of half precision it is the bits, a uint16_t.
   FillValue fill_value{};
+  /// A hash of data that all ranks have alike, of which one puts them: the commit fails where the
+  /// ranks' hashes differ. 0: none.
+  uint64_t data_hash = 0;
 };
 
 /// What a commit or flush did, on this rank; sums of bytes are over all ranks.
@@ -312,6 +316,12 @@ class File {
   /// there are more or fewer than the shape has. Collective: as create_dataset().
   void create_string_array(const std::string& path, const std::vector<int64_t>& dims, const std::vector<std::string>& strings,
                            int64_t string_bytes = 0);
+  /// Makes a small dataset of texts of any length in UTF-8, in the shape `dims`, as h5py has lists of
+  /// Python's strings; in netCDF files as create_string_array(). kInvalidArgument when one has a NUL,
+  /// or there are more or fewer than the shape has. `dimensions`: as DatasetOptions::dimensions.
+  /// Collective: as create_dataset().
+  void create_texts(const std::string& path, const std::vector<int64_t>& dims, const std::vector<std::string>& texts,
+                    const std::vector<std::string>& dimensions = {});
   /// Likewise with the element type of T, a number, bool or std::complex: other programs see bool
   /// and complex numbers, unless the options have another meaning. Datasets of complex numbers get
   /// a last dimension of 2, which `dims` and DatasetOptions::chunk leave out.
@@ -387,8 +397,22 @@ class File {
   }
   void set_attribute(const std::string& object, const std::string& name, const std::vector<std::string>& values);
 
+  /// Sets an attribute to a text of any length in UTF-8, as h5py sets a string of Python's, or to a
+  /// list of them; set_attribute() makes strings of one length. Errors and netCDF files: as
+  /// set_attribute(). Collective: as create_dataset().
+  void set_text(const std::string& object, const std::string& name, std::string_view text);
+  void set_texts(const std::string& object, const std::string& name, const std::vector<std::string>& texts);
+
   // Reading.
   std::vector<std::string> datasets() const;
+  /// Whether there is a group at `path`; "/" is one. Collective: no.
+  bool has_group(const std::string& path) const;
+  /// The names in a group, in order, or in that of creation where it keeps one: datasets, groups and
+  /// links, but for Stria's own group. kNotFound where there is no such group. Collective: no.
+  std::vector<std::string> members(const std::string& group) const;
+  /// Where the link at `path` leads to another file: the object's path and the file's, as the link
+  /// has them; empty texts where there is none. Collective: no.
+  std::pair<std::string, std::string> link_to_file(const std::string& path) const;
   bool has_dataset(const std::string& path) const;
   Dataset dataset(const std::string& path) const;
   /// Records a read of this rank's box of a dataset, which commit() does. Ghosts stay as they are.

@@ -58,7 +58,8 @@ struct PlannedMove {
   const AsPlanned& planned;
 
   MoveReport operator()(const Alone& alone) const {
-    if (!alone.in_batches) {
+    const bool sieves = !endpoint.writes() && sieves_reads(shape_of(lanes, false), context.file->capabilities(), context.hints);
+    if (!alone.in_batches || sieves) {
       return carry_out(context, lanes, endpoint, Independently());
     }
     return report_of(endpoint.writes() ? whole_or_nothing(write_batches(context, lanes, endpoint.source(), planned.aids), lanes)

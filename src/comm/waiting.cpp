@@ -12,7 +12,7 @@ namespace stria {
 
 namespace {
 
-constexpr double kDefaultWarningSeconds = 60;
+constexpr double kDefaultWarningSeconds = 10;
 constexpr size_t kMostGroups = 6;  // groups of ranks that a line names
 
 constinit thread_local const CallNote* innermost_note __attribute__((tls_model("initial-exec"))) = nullptr;

@@ -141,6 +141,14 @@ class Reader {
   /// objects of this file under them too; the order of a link is how many paths of list() come
   /// before it.
   virtual Result<std::vector<LinkSpec>> links() const { return std::vector<LinkSpec>(); }
+  enum class ObjectKind { kNone, kDataset, kGroup, kOther };
+  /// What there is at a path, links followed within the file. Finds it without a list of all where
+  /// the format can.
+  virtual Result<ObjectKind> kind_of(const std::string& path) const;
+  /// The names in a group, in its order, whatever they lead to. kNotFound where it isn't one.
+  virtual Result<std::vector<std::string>> names_in(const std::string& group) const;
+  /// Where the link at a path leads that leads to another file; without a file where there is none.
+  virtual Result<LinkSpec> link_to_file(const std::string& /*path*/) const { return LinkSpec(); }
   /// The paths of list() that are other paths of an object, in its form: groups end with '/', the
   /// root group is "". An object goes by the first of its hard links.
   virtual Result<std::vector<Alias>> aliases() const { return std::vector<Alias>(); }

@@ -49,7 +49,7 @@ class OldFile {
       : session_(open_session(make_self_comm(), path, {.hints = {}, .verify = true})),
         read_(directed<ReadSession>(*session_, "rewrite")) {
     if (read_.has_checksums()) {
-      refuse_damaged(path, read_.verify(nullptr, read_.dataset_paths()).value());
+      refuse_damaged(path, read_.verify(nullptr, read_.dataset_paths().value()).value());
     }
   }
 

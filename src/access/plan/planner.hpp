@@ -4,8 +4,9 @@
 // Rules, in order (the reason is kept and can be asked for):
 //   1. a hint that names the method or disables collective buffering decides;
 //   2. one rank: list I/O;
-//   3. storage of the node's own, long pieces or regions that lie far apart: list I/O, since
-//      exchanging would only add a copy;
+//   3. storage of the node's own, long pieces, regions that lie far apart, or reads whose short
+//      pieces lie close: list I/O, since exchanging would only add a copy; each rank then sieves
+//      its short pieces (sieves_reads());
 //   4. one long stretch per rank, at which nodes hardly disturb each other: list I/O;
 //   5. many lanes of one node and servers that take lists: each rank sends its own, unless pieces
 //      are so short that a list of them is as long as they are;
@@ -42,6 +43,8 @@ struct RequestShape {
   int lane_count = 1;             ///< stretches of the file that the ranks agree on
   int64_t server_cost_bytes = 0;  ///< server_costs.hpp; 0: not known
   bool durable = false;           ///< a sync follows
+  /// Of each rank's own pieces from the first to the last, lane by lane; 0: not known.
+  int64_t span_bytes = 0;
 };
 
 /// The shape of one rank's own request.
@@ -66,6 +69,11 @@ bool is_described_shortly(const IndependentShape& shape);
 /// `may_sieve_writes`. Local.
 IndependentPlan plan_independent(const IndependentShape& shape, const storage::Capabilities& capabilities,
                                  const ResolvedHints& hints, bool may_sieve_writes);
+
+/// Whether a rank that reads lanes by itself is better off one by one, with the gaps between its
+/// pieces: where these are short, a request costs more than what lies between them, and no hint
+/// forbids it. Local.
+bool sieves_reads(const IndependentShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints);
 
 /// The cost of one more request, or of one more piece where a list is one request, as the number of
 /// bytes that could be moved instead.

@@ -74,6 +74,15 @@ struct CatalogPaths {
   std::vector<std::pair<std::string, int>> datasets;
   /// Of a group, and the one under which the file lists what it has.
   std::unordered_map<std::string, std::string> groups;
+  /// A group, with '/' at the end, or a link to no dataset or group of this file; it stands behind
+  /// so many paths of datasets.
+  struct Other {
+    std::string path;
+    int64_t datasets_before = 0;
+    std::string target{};  ///< of a link
+    std::string file{};    ///< of a link to another file
+  };
+  std::vector<Other> others{};
 };
 
 /// The datasets of a file by number, in the order in which they came, and by path.
@@ -89,6 +98,14 @@ class Catalog {
   /// Everything but Stria's own tables, and datasets that only stand for a dimension. Links too.
   std::vector<std::string> content_paths() const;
   const CatalogPaths& paths() const { return paths_; }
+  /// Whether there is a group at a path; "" and "/" are the root.
+  bool has_group(const std::string& path) const;
+  /// The names in a group, in the file's order, but for Stria's own group.
+  std::vector<std::string> members(const std::string& group) const;
+  /// The link at a path that leads to another file; null where there is none.
+  const CatalogPaths::Other* link_to_file(const std::string& path) const;
+  /// The catalog `all`, where a dataset that is in this one keeps its number.
+  Catalog completed(Catalog all) const;
   /// Whether any dataset is_packed().
   bool has_packed() const;
 

@@ -11,8 +11,9 @@ Status ReadSession::read_chunks(const std::vector<Transfer>& transfers, Progress
   if (checks()) {
     STRIA_RETURN_IF_ERROR(load_chunk_sums());
   }
-  STRIA_ASSIGN_OR_RETURN(const auto set,
-                         TransferSet::create(transfers, catalog_.datasets(), {.checksums = checks(), .progress = &progress}));
+  STRIA_ASSIGN_OR_RETURN(
+      const auto set,
+      TransferSet::create(transfers, catalog_.datasets(), {.checksums = checks(), .progress = &progress, .own_lanes = true}));
   STRIA_RETURN_IF_ERROR(ChunkUnpacker({.catalog = catalog_,
                                        .transfers = transfers,
                                        .set = *set,

@@ -12,6 +12,8 @@
 
 namespace stria::file {
 
+/// What a file says of one dataset.
+Result<DatasetEntry> read_entry(const container::Reader& reader, const std::string& path);
 /// All datasets of a file.
 Result<Catalog> read_catalog(const container::Reader& reader);
 /// Makes each dataset go by that of its paths by which its sums know it.

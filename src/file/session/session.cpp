@@ -248,7 +248,7 @@ Result<Rows> Session::place_rows(int64_t count) {
   return Rows{.first = first[0], .count = count, .total = total[0]};
 }
 
-Result<int> Session::find(const std::string& dataset_path) const {
+Result<int> Session::find(const std::string& dataset_path) {
   const auto found = catalog_.find(dataset_path);
   if (!found) {
     return Status(ErrorCode::kNotFound, fmt::format("'{}' {}", path_, why_missing(without_leading_slash(dataset_path))));
@@ -264,21 +264,24 @@ Result<access::RequestShape> Session::agree_on_request(Call call, bool write) {
   const trace::Span span(trace::kind(trace::BuiltIn::kPlan));
   int64_t bytes = 0;
   int64_t pieces = 0;
+  int64_t span_bytes = 0;
   for (const Transfer& transfer : pending_) {
     bytes += transfer.region.size();
     pieces += transfer.region.piece_count();
+    span_bytes += transfer.region.true_upper_bound() - transfer.region.true_lower_bound();
   }
   // One sum tells everything.
   const auto terms = log_terms();
-  constexpr size_t kFirst = 4;
-  std::array<int64_t, kFirst + terms.size()> sums = {bytes, pieces, aside_bytes_, sum_bytes_};
+  constexpr size_t kFirst = 5;
+  std::array<int64_t, kFirst + terms.size()> sums = {bytes, pieces, aside_bytes_, sum_bytes_, span_bytes};
   std::copy(terms.begin(), terms.end(), sums.begin() + kFirst);
   STRIA_RETURN_IF_ERROR(meet(call, poisoned_, sums));
   STRIA_RETURN_IF_ERROR(check_log_terms(std::span(sums).last<terms.size()>()));
   report_.useful_bytes += sums[0] + sums[2];
   aside_bytes_ = 0;
   sum_bytes_ = sums[3];
-  return access::RequestShape{.total_bytes = sums[0], .piece_count = sums[1], .write = write, .in_lockstep = true};
+  return access::RequestShape{
+      .total_bytes = sums[0], .piece_count = sums[1], .write = write, .in_lockstep = true, .span_bytes = sums[4]};
 }
 
 access::RequestShape Session::with_lanes(access::RequestShape shape) const {

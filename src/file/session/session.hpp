@@ -118,7 +118,7 @@ class Session {
   /// fail; success otherwise.
   const Status& failure() const { return poisoned_; }
   const DatasetEntry& dataset(int index) const { return catalog_[index]; }
-  Result<int> find(const std::string& dataset_path) const;
+  virtual Result<int> find(const std::string& dataset_path);
   std::span<const DatasetEntry> datasets() const { return catalog_.datasets(); }
   Comm& comm() const { return *environment_.comm; }
   const Report& report() const { return report_; }

@@ -106,7 +106,8 @@ void WholeFileCheck::remark_on_datasets(Findings& findings) {
     if (!number || path == kSealPath || seen_.catalog[*number].own_rows() == 0 || seen_.catalog[*number].row_bytes() == 0) {
       continue;
     }
-    if (!seen_.checker.has_slabs(*number) && summed.count(*number) == 0) {
+    const bool is_sealed = seen_.catalog[*number].spec.element.varies && seen_.checksums.is_sealed;
+    if (!is_sealed && !seen_.checker.has_slabs(*number) && summed.count(*number) == 0) {
       const DatasetEntry& dataset = seen_.catalog[*number];
       findings.remarks.push_back(
           dataset.is_lossy() ? fmt::format("dataset '{}' has checksums of its stored chunks alone, which hold no more", path)

@@ -96,7 +96,8 @@ Result<std::vector<GroupMember>> links_of(hid_t group, const std::string& failed
   return std::move(shown.entries);
 }
 
-/// Where a link leads that is soft, or to another file.
+}  // namespace
+
 Status find_target(hid_t group, GroupMember& link) {
   const auto damaged = [&] { return last_error(ErrorCode::kCorrupted, "link '" + link.name + "' can't be read"); };
   const std::optional<LinkInfo> info = link_info(group, link.name);
@@ -120,6 +121,8 @@ Status find_target(hid_t group, GroupMember& link) {
   link.target = path;
   return Status();
 }
+
+namespace {
 
 bool leads_by_path(const GroupMember& link) {
   return link.kind == Kind::kSoft || link.kind == Kind::kExternal;
@@ -231,8 +234,12 @@ Result<Listed> list_objects(hid_t file) {
   return walk.take();
 }
 
+Result<std::vector<GroupMember>> list_links(hid_t group) {
+  return links_of(group, "its members can't be read");
+}
+
 Result<std::vector<GroupMember>> list_members(hid_t group) {
-  STRIA_ASSIGN_OR_RETURN(std::vector<GroupMember> links, links_of(group, "its members can't be read"));
+  STRIA_ASSIGN_OR_RETURN(std::vector<GroupMember> links, list_links(group));
   for (GroupMember& link : links) {
     STRIA_RETURN_IF_ERROR(leads_by_path(link) ? find_target(group, link) : Status());
   }

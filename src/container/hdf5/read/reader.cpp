@@ -1,5 +1,6 @@
 #include "container/hdf5/read/reader.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <unordered_map>
@@ -284,6 +285,69 @@ Result<std::vector<LinkSpec>> Hdf5Reader::links() const {
 Result<std::vector<Alias>> Hdf5Reader::aliases() const {
   STRIA_ASSIGN_OR_RETURN(const h5::Listed* const listed, impl_->list());
   return listed->aliases;
+}
+
+Result<Reader::ObjectKind> Hdf5Reader::kind_of(const std::string& path) const {
+  const auto normal = normal_path(path);
+  if (!normal.ok()) {
+    return ObjectKind::kNone;
+  }
+  const LibraryScope scope;
+  for (size_t end = 0; end < normal->size(); ++end) {
+    end = std::min(normal->find('/', end), normal->size());
+    if (H5Lexists(impl_->file.get(), normal->substr(0, end).c_str(), H5P_DEFAULT) <= 0) {
+      H5Eclear2(H5E_DEFAULT);
+      return ObjectKind::kNone;
+    }
+  }
+  const auto place = h5::place_of(impl_->file.get(), normal->empty() ? "/" : *normal);
+  if (!place) {
+    const auto link = h5::link_info(impl_->file.get(), *normal);
+    H5Eclear2(H5E_DEFAULT);
+    static_cast<void>(impl_->source.take_error());  // who reads it meets it again
+    return link && link->type == H5L_TYPE_HARD ? ObjectKind::kDataset : ObjectKind::kNone;
+  }
+  return place->type == H5O_TYPE_DATASET ? ObjectKind::kDataset
+         : place->type == H5O_TYPE_GROUP ? ObjectKind::kGroup
+                                         : ObjectKind::kOther;
+}
+
+Result<std::vector<std::string>> Hdf5Reader::names_in(const std::string& group) const {
+  const LibraryScope scope;
+  STRIA_ASSIGN_OR_RETURN(const Id object, impl_->open_object(group));
+  auto links = h5::list_links(object.get());
+  STRIA_RETURN_IF_ERROR(links.status().with_context(impl_->name + ": group '" + group + "'"));
+  std::vector<std::string> names;
+  for (h5::GroupMember& link : *links) {
+    names.push_back(std::move(link.name));
+  }
+  return names;
+}
+
+Result<LinkSpec> Hdf5Reader::link_to_file(const std::string& path) const {
+  LinkSpec found;
+  const auto normal = normal_path(path);
+  if (!normal.ok() || normal->empty()) {
+    return found;
+  }
+  const size_t slash = normal->rfind('/');
+  const std::string group = slash == std::string::npos ? "" : normal->substr(0, slash);
+  STRIA_ASSIGN_OR_RETURN(const ObjectKind kind, kind_of(group));
+  if (kind != ObjectKind::kGroup) {
+    return found;
+  }
+  const LibraryScope scope;
+  STRIA_ASSIGN_OR_RETURN(const Id object, impl_->open_object(group));
+  h5::GroupMember link;
+  link.name = normal->substr(slash == std::string::npos ? 0 : slash + 1);
+  const auto info = h5::link_info(object.get(), link.name);
+  if (!info || info->type != H5L_TYPE_EXTERNAL) {
+    H5Eclear2(H5E_DEFAULT);
+    return found;
+  }
+  link.kind = h5::GroupMember::Kind::kExternal;
+  STRIA_RETURN_IF_ERROR(h5::find_target(object.get(), link).with_context(impl_->name));
+  return LinkSpec{.path = path, .target = link.target, .file = link.file};
 }
 
 bool Hdf5Reader::keeps_order() const {

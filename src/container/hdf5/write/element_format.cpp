@@ -152,7 +152,18 @@ Status encode_number(const ElementSpec& element, Encoder& message) {
   return Status();
 }
 
+// As h5py declares its text: a C string in UTF-8, of bytes.
+void encode_text(Encoder& message) {
+  constexpr int64_t kIsString = 1;
+  head(message, 9, 1, kIsString | kUtf8 << 8, kTextPlaceBytes);
+  encode_integer(message, 1, false, 0);
+}
+
 Status encode_string(const ElementSpec& element, Encoder& message) {
+  if (element.varies) {
+    encode_text(message);
+    return Status();
+  }
   if (element.bytes < 1 || element.bytes > UINT32_MAX) {
     return Status(ErrorCode::kInvalidArgument, "a string can't have " + std::to_string(element.bytes) + " bytes");
   }

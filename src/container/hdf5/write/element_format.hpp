@@ -14,6 +14,8 @@ namespace stria::container::h5 {
 inline constexpr int64_t kReferenceBytes = 8;
 /// And a list of references: how many, and where in a heap.
 inline constexpr int64_t kListBytes = 16;
+/// And a text of any length: how many bytes, and where in a heap.
+inline constexpr int64_t kTextPlaceBytes = 16;
 
 /// The size of the datatype message for elements to be made. kInvalidArgument: a size that the kind
 /// can't have; members outside their compound, with the same name, or overlapping. kUnsupported:

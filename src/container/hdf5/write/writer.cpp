@@ -166,7 +166,7 @@ Result<Object*> Hdf5Writer::Impl::owner_of(const AttributeSpec& attribute) {
 std::vector<ByteRange> Hdf5Writer::Impl::table_places() const {
   std::vector<ByteRange> places;
   for (const Object& object : objects) {
-    if (object.value && !object.value->content.empty()) {
+    if (object.value && !object.value->content.empty() && !object.value->element.varies) {
       places.push_back({object.data_offset, object.data_offset + object.value->bytes});
     }
   }
@@ -261,6 +261,10 @@ Status Hdf5Writer::create_table(const DatasetSpec& spec, std::span<const std::by
     if (spec.alignment_bytes < 1) {
       return Status(ErrorCode::kInvalidArgument, "an alignment of " + std::to_string(spec.alignment_bytes) + " bytes");
     }
+    if (spec.element.varies) {
+      STRIA_ASSIGN_OR_RETURN(Value texts, h5::make_texts(spec.element, spec.dims, content));
+      return impl_->make_dataset(spec, std::move(texts), h5::kNowhere);
+    }
     STRIA_ASSIGN_OR_RETURN(Value value, h5::make_value(spec.element, spec.dims));
     STRIA_RETURN_IF_ERROR(h5::fill(value, content));
     return impl_->make_dataset(spec, std::move(value), h5::kNowhere);
@@ -292,8 +296,10 @@ Result<SparseImage> Hdf5Writer::finish() {
   impl_->put_links_in_order();
   // So that the metadata between tables, which have sums of their own, are one stretch.
   for (Object& object : impl_->objects) {
-    STRIA_RETURN_IF_ERROR(is_new ? Status() : h5::place_content(object, space));
+    const bool has_texts = object.value && !object.value->texts.empty();
+    STRIA_RETURN_IF_ERROR(is_new || has_texts ? Status() : h5::place_content(object, space));
   }
+  STRIA_RETURN_IF_ERROR(h5::place_texts(impl_->objects, space));
   STRIA_RETURN_IF_ERROR(h5::place_mappings(impl_->objects, space));
   for (Object& object : impl_->objects) {
     if (!object.is_group()) {
