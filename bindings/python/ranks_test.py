@@ -388,7 +388,7 @@ def test_strided_reads_of_all_ranks(path):
     rows = slice(60 * rank // ranks, 60 * (rank + 1) // ranks)
     with stria.open(path, comm) as f:
         for name in ("x", "z"):
-            for index in (np.s_[rows, ::2], np.s_[rank::ranks, ::7], np.s_[rows][::1], np.s_[:, rank::ranks], np.s_[::3, 5]):
+            for index in (np.s_[rows, ::2], np.s_[rank::ranks, ::7], np.s_[:, rank::ranks], np.s_[::3, 5]):
                 assert np.array_equal(f[name][index], whole[index])
             mask = np.random.default_rng(rank).random(50) < 0.5
             assert np.array_equal(f[name][:, mask], whole[:, mask])
@@ -433,7 +433,7 @@ def test_groups_and_links_of_all_ranks(path):
             assert one["b"]["d"].shape == (3,) and "c/void" in one and "x" not in one and "ext" in one
             seen = []
             one.visit(seen.append)
-            assert seen == ["a", "b", "b/d", "c", "c/void"] or sorted(seen) == ["a", "b", "b/d", "c", "c/void"]
+            assert seen == ["a", "b", "b/d", "c", "c/void"]
         assert f["ext/y"][rank:].tolist() == list(range(rank, 4))
 
 

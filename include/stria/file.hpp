@@ -316,10 +316,10 @@ class File {
   /// there are more or fewer than the shape has. Collective: as create_dataset().
   void create_string_array(const std::string& path, const std::vector<int64_t>& dims, const std::vector<std::string>& strings,
                            int64_t string_bytes = 0);
-  /// Makes a small dataset of texts of any length in UTF-8, in the shape `dims`, as h5py has lists of
-  /// Python's strings; in netCDF files as create_string_array(). kInvalidArgument when one has a NUL,
-  /// or there are more or fewer than the shape has. `dimensions`: as DatasetOptions::dimensions.
-  /// Collective: as create_dataset().
+  /// Makes a small dataset of texts of any length in UTF-8, in the shape `dims`, as h5py has lists
+  /// of Python's strings; in netCDF files as create_string_array(). A text ends at its first NUL.
+  /// kInvalidArgument when there are more or fewer than the shape has. `dimensions`: as
+  /// DatasetOptions::dimensions. Collective: as create_dataset().
   void create_texts(const std::string& path, const std::vector<int64_t>& dims, const std::vector<std::string>& texts,
                     const std::vector<std::string>& dimensions = {});
   /// Likewise with the element type of T, a number, bool or std::complex: other programs see bool
@@ -407,8 +407,8 @@ class File {
   std::vector<std::string> datasets() const;
   /// Whether there is a group at `path`; "/" is one. Collective: no.
   bool has_group(const std::string& path) const;
-  /// The names in a group, in order, or in that of creation where it keeps one: datasets, groups and
-  /// links, but for Stria's own group. kNotFound where there is no such group. Collective: no.
+  /// The names in a group, in order, or in that of creation where it keeps one: datasets, groups
+  /// and links, but for Stria's own group. kNotFound where there is no such group. Collective: no.
   std::vector<std::string> members(const std::string& group) const;
   /// Where the link at `path` leads to another file: the object's path and the file's, as the link
   /// has them; empty texts where there is none. Collective: no.

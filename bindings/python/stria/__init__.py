@@ -141,8 +141,8 @@ def write(
     """Makes a file of whole datasets in one call. A value is an array of numbers, records or
     strings, or what NumPy makes one of, the same on all ranks, which rank 0 writes; a DataFrame of
     pandas, which becomes records; or a DistributedArray, of which every rank writes its box. In
-    place of the dictionary, a Dataset of xarray keeps names, dimensions, coordinates and attributes.
-    UnsupportedError for what a file can't keep. `attrs` are the file's; `sync`,
+    place of the dictionary, a Dataset of xarray keeps its names, dimensions, coordinates and
+    attributes. UnsupportedError for what a file can't keep. `attrs` are the file's; `sync`,
     `checksums`, `track_order`, `format` and `hints` are those of create(). Other options are those
     of create_dataset(), such as `compress`, for every dataset but strings and those without
     dimensions. Collective over `comm`.

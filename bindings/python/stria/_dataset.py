@@ -1,6 +1,8 @@
 """One dataset of a file: what is put into it and got from it."""
 
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +41,8 @@ from .errors import InvalidArgumentError, UnsupportedError, WrongTypeError
 
 if TYPE_CHECKING:
     from ._file import File
+
+_BAND_BYTES = 1 << 20
 
 
 class Dataset(Named, Described):
@@ -370,8 +374,7 @@ class Dataset(Named, Described):
         if hull is None:
             out = self._now(selection, moved)
         else:
-            box, axis, places = hull
-            out = np.take(self._now(box, moved), places, axis=axis)
+            out = self._picked(*hull, moved)
         if self._has_records:
             out = with_text(out, text)
         out = out[(...,) if back == () and has_dots(key) else back]
@@ -399,6 +402,23 @@ class Dataset(Named, Described):
                 self._fill(selection, self._native(out))
         finally:
             self._file.flush()  # after an error too, of which the ranks hear by it
+        return out
+
+    def _picked(self, box: Selection, axis: int, places: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        """What lies at some places along one dimension of a box. A process that reads alone takes a
+        band of rows at a time, which stays in the processor's cache. Collective."""
+        rows = box.axes[0]
+        in_bands = self._file._comm is None and axis > 0 and rows.kept and not rows.flipped and box.first is None
+        if not in_bands:
+            return np.take(self._now(box, dtype), places, axis=axis)
+        out = np.empty((*box.shape[:axis], places.size, *box.shape[axis + 1 :]), dtype)
+        row_bytes = max(math.prod(box.shape[1:]) * dtype.itemsize, 1)
+        height = self.chunks[0] if self.chunks else 1
+        step = max(_BAND_BYTES // row_bytes // height, 1) * height
+        for first in range(0, rows.count, step):
+            band = replace(rows, start=rows.start + first * rows.step, count=min(step, rows.count - first))
+            part = self._now(Selection([band, *box.axes[1:]], box.dots), dtype)
+            np.take(part, places, axis=axis, out=out[first : first + band.count], mode="clip")
         return out
 
     def _read_mask(self, mask: Mask, moved: np.dtype, text: np.dtype) -> np.ndarray:

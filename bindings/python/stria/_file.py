@@ -12,7 +12,7 @@ import numpy as np
 from ._attributes import Attributes, Named
 from ._contents import hash_of, is_first_rank
 from ._dataset import Dataset
-from ._groups import Group, html_of, paths_below, through_link
+from ._groups import Group, html_of, through_link
 from ._numbers import (
     MEANINGS,
     array_of,
@@ -140,8 +140,8 @@ class File:
         once the file is there. `unlimited`: it has the rows of its shape, and gets more likewise.
         `dimensions` are their names, for xarray and other readers of netCDF: a dataset of one
         dimension that has its name holds its coordinates. Elements that nobody puts read as
-        `fill_value`, or zero. With `data`, an array that all ranks have alike, and of which one puts
-        it whole, as d[...] = data, of as many rows as it has where the first length is None; the
+        `fill_value`, or zero. With `data`, an array that all ranks have alike, one of them puts it
+        whole, as d[...] = data, of as many rows as it has where the first length is None; the
         commit fails where the ranks' arrays differ. `data` of strings, or a list of them, makes
         text of any length in UTF-8, which must be given whole. Points in time and spans become
         integers with the attributes by which xarray knows them. Collective: all ranks pass the
@@ -322,18 +322,18 @@ class File:
 
         return open_file(path, comm, **self._options)
 
-    def _is_empty_group(self, path: str) -> bool:
-        return self._handle.has_group(path) and not self._handle.members(path)
+    def _has_dataset(self, path: str) -> bool:
+        try:
+            self._handle.find_dataset(path)
+        except NotFoundError:
+            return False
+        return True
 
     def __contains__(self, path: object) -> bool:
         name = text_of_name(path)
-        try:
-            self._handle.find_dataset(name)
-        except NotFoundError:
-            if self.writing:
-                return False
-            return self._handle.has_group(name) or self._handle.link_to_file(name)[1] != ""
-        return True
+        if self.writing or self._has_dataset(name):
+            return self._has_dataset(name)
+        return self._handle.has_group(name) or self._handle.link_to_file(name)[1] != ""
 
     def alone(self) -> "File":
         """Another handle of an opened file, of this process alone: its reads are collective no
@@ -375,7 +375,11 @@ class File:
         return self.group().visititems(function)
 
     def _ipython_key_completions_(self) -> list[str]:
-        return self.keys() if self.writing else paths_below(self, "")
+        if self.writing:
+            return self.keys()
+        paths = self.keys()
+        groups = {path[:end] for path in paths for end in range(len(path)) if path[end] == "/"}
+        return sorted({*paths, *groups, *self._handle.members("/")})
 
     def _repr_html_(self) -> str:
         return html_of(repr(self), self, self.keys()) if self._handle.is_open and not self.writing else repr(self)
@@ -486,7 +490,7 @@ _being_written: "WeakValueDictionary[str, File]" = WeakValueDictionary()
 
 @contextmanager
 def told_of_writers(path: str, call: str) -> Iterator[None]:
-    """Says of a file that isn't there yet, or can't be opened again, that this process writes it."""
+    """Says of a file that isn't there yet, or can't be opened again: this process writes it."""
     try:
         yield
     except (NotFoundError, InvalidArgumentError) as error:

@@ -89,30 +89,24 @@ class Group(Named):
 
 
 def paths_below(file: "File", prefix: str) -> list[str]:
-    """Of all datasets and groups, each once, groups before what they have."""
-    known: dict[str, None] = {}
+    """Of all datasets and groups, groups before what they have. A link that leads back to a group
+    above is a group without members here."""
+    found: list[str] = []
 
-    def add_groups(path: str) -> None:
-        names = path.split("/")
-        for depth in range(1, len(names)):
-            add("/".join(names[:depth]))
-
-    def add(group: str) -> None:
-        if group in known:
+    def walk(group: str, above: "list[list[str]]") -> None:
+        names = file._handle.members(group)
+        if names and names in above:
             return
-        known[group] = None
-        for name in file._handle.members(group):  # groups without a dataset are in no path of one
-            below = f"{group}/{name}"
-            if below not in known and file._is_empty_group(below):
-                known[below] = None
+        for name in names:
+            path = f"{group}/{name}".lstrip("/")
+            if file._handle.has_group(path):
+                found.append(path)
+                walk(path, [*above, names])
+            elif file._has_dataset(path):
+                found.append(path)
 
-    for name in file._handle.members("/"):
-        if file._is_empty_group(name):
-            known[name] = None
-    for path in file.keys():  # noqa: SIM118 - a file's keys are paths
-        add_groups(path)
-        known[path] = None
-    return [path for path in known if path.startswith(prefix)]
+    walk(prefix.rstrip("/"), [])
+    return found
 
 
 def html_of(title: str, file: "File", paths: "list[str]") -> str:

@@ -216,7 +216,8 @@ IndependentPlan plan_independent(const IndependentShape& shape, const storage::C
 }
 
 bool sieves_reads(const IndependentShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints) {
-  const bool are_short = shape.piece_count > 0 && shape.bytes / shape.piece_count < kLongPieceBytes;
+  // A longer piece is sooner read by a request of its own, straight to its place, than copied.
+  const bool are_short = shape.piece_count > 0 && shape.bytes / shape.piece_count < request_cost_bytes(capabilities);
   return !shape.write && are_short && capabilities.node_local_cache &&
          plan_independent(shape, capabilities, hints, false).method == Method::kHybrid;
 }

@@ -2,8 +2,8 @@
 //
 // Problem: a file may have a hundred thousand datasets, of which a program wants one.
 // Method: where one process reads, and no sums are compared on the way, each dataset is looked up
-// when it is first asked for; what needs all of them reads the catalog then. Ranks that share a file
-// have the whole catalog, so that they look datasets up without a message. Datasets keep their
+// when it is first asked for; what needs all of them reads the catalog then. Ranks that share a
+// file have the whole catalog, so that they look datasets up without a message. Datasets keep their
 // numbers when the catalog is completed.
 // Cost: opening takes the root of the file; a lookup, one object.
 #include <fmt/format.h>
