@@ -139,5 +139,10 @@ def test_unknown_hints_are_told(path):
 def test_a_file_that_is_still_written(path):
     with stria.create(path, sync=False) as f:
         f.create_dataset("x", data=np.arange(3))
-        with pytest.raises(stria.NotFoundError, match="commit"):
-            stria.open(path)
+        for call, error in [
+            (stria.open, stria.NotFoundError),
+            (stria.append, stria.NotFoundError),
+            (stria.create, stria.AlreadyExistsError),
+        ]:
+            with pytest.raises(error, match=r"this process has '.*a.h5' open to write it"):
+                call(path)

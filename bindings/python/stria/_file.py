@@ -24,7 +24,7 @@ from ._options import DatasetOptions, options_of
 from ._strings import array_of_texts, holds_text, is_text, text_of_name, texts_of
 from ._tables import COMPLEX, as_table, columns_of, dtype_of, packed, with_text
 from ._times import time_type
-from .errors import InvalidArgumentError, NotFoundError, UnsupportedError, WrongTypeError, of_file
+from .errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError, WrongTypeError, of_file
 
 
 class Commit:
@@ -493,7 +493,7 @@ def told_of_writers(path: str, call: str) -> Iterator[None]:
     """Says of a file that isn't there yet, or can't be opened again: this process writes it."""
     try:
         yield
-    except (NotFoundError, InvalidArgumentError) as error:
+    except (NotFoundError, AlreadyExistsError, InvalidArgumentError) as error:
         writer = _being_written.get(os.path.abspath(path))
         if writer is None or not writer._handle.is_open or writer._committed:
             raise
