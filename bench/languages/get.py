@@ -49,7 +49,9 @@ def of_rank(index, rows):
     if isinstance(first, slice):
         first = slice(comm.rank * rows + (first.start or 0), (comm.rank + 1) * rows, first.step)
     elif first.dtype == bool:
-        first = np.flatnonzero(first) + comm.rank * rows
+        mask = np.zeros(rows * comm.size, bool)
+        mask[comm.rank * rows : (comm.rank + 1) * rows] = first
+        first = mask
     else:
         first = first + comm.rank * rows
     return (first, *others)
