@@ -10,6 +10,7 @@ import argparse
 import pathlib
 import sys
 
+import documented_figures
 import documented_names
 import function_length
 import include_graph
@@ -23,6 +24,7 @@ CHECKS = [
     text_rules.check,
     prose_rules.check,
     function_length.check,
+    documented_figures.check,
     documented_names.check,
     named_files.check,
 ]

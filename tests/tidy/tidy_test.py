@@ -3,6 +3,7 @@
 
 import unittest
 
+import documented_figures
 import documented_names
 import function_length
 import include_graph
@@ -270,6 +271,24 @@ class ProseRules(unittest.TestCase):
         ]:
             self.assertEqual(self.found("a.md", text + "\n"), [], text)
         self.assertEqual(self.found("a.cpp", "int color = neighbor;\n"), [])
+
+
+class DocumentedFigures(unittest.TestCase):
+    SOURCE = "It takes 1/85 of the time,\n2\nto 3 times as long.\n\n| | tmpfs |\n|---|---|\n| Stria | 3739 |\n"
+
+    def test_repeated_as_measured(self):
+        readme = "Reads are 2 to 3 times as fast.\n\n| | |\n|---|---|\n| HDF5 1.10 | **3739** |\n"
+        self.assertEqual(documented_figures.check(tree(docs__performance_md=self.SOURCE, README_md=readme)), [])
+
+    def test_measured_nowhere(self):
+        readme = "Reads are 2 to 4 times\nas fast, or 1/84.\n\n| | |\n|---|---|\n| Stria | 3793 |\n"
+        self.assertEqual(
+            texts_of(documented_figures.check(tree(docs__performance_md=self.SOURCE, README_md=readme))),
+            [
+                f"README.md: the figure '{figure}' is not one of docs/performance.md"
+                for figure in ("2 to 4 times", "1/84", "3793")
+            ],
+        )
 
 
 class DocumentedNames(unittest.TestCase):
