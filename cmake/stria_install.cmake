@@ -13,7 +13,14 @@ endforeach()
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/stria DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(FILES ${CMAKE_SOURCE_DIR}/include/stria.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The documents lie as they do here, with what else they link to: every link leads somewhere.
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs ${CMAKE_SOURCE_DIR}/examples ${CMAKE_SOURCE_DIR}/include
+  DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "__pycache__" EXCLUDE)
+foreach(path LICENSE README.md CHANGELOG.md CONTRIBUTING.md src/README.md packaging/README.md scripts/debian_packages.txt
+    bindings/fortran/stria.f90)
+  get_filename_component(folder ${path} DIRECTORY)
+  install(FILES ${CMAKE_SOURCE_DIR}/${path} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
+endforeach()
 
 # Installed programs find the library beside them, wherever the prefix is moved to.
 get_property(programs GLOBAL PROPERTY STRIA_PROGRAMS)

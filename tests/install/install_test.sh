@@ -18,9 +18,12 @@ if grep -rIl -e "$work/first" -e "$build" -e /usr/local --exclude stria-serve.se
 fi
 # A unit of systemd has to name its program.
 if [[ -e $build/bin/stria ]]; then
-  grep -Fx "Documentation=file:$work/first/share/doc/stria/servers.md" "$work/prefix/lib/systemd/system/stria-serve.service"
+  grep -Fx "Documentation=file:$work/first/share/doc/stria/docs/servers.md" "$work/prefix/lib/systemd/system/stria-serve.service"
   grep -F "ExecStart=$work/first/bin/stria serve" "$work/prefix/lib/systemd/system/stria-serve.service"
 fi
+
+echo "== documents"
+"$here/../../build/venv/bin/python" -B "$here/check_documents.py" "$work/prefix/share/doc/stria"
 
 PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name stria.pc)")
 export PKG_CONFIG_PATH

@@ -71,7 +71,7 @@ def reader(work):
         (libraries / f"{name}_{mpi}.so").symlink_to(BUILD / "lib" / f"{name}.so")
     executable(work / "program", PROGRAM)
     (work / "script.py").write_text(SCRIPT)
-    for name in ("checkpoint.py", "restart.py"):
+    for name in ("one_process.py", "particles.py", "checkpoint.py", "restart.py"):
         (work / name).write_text((ROOT / "examples/python" / name).read_text())
     stria_program.run("flash", "io", "--nxb", 4, "--nvar", 2, "--blocks", 2, "--rounds", 1, "--dir", work, "--keep").succeeded()
     sorted(work.glob("**/*hdf5_chk_*"))[-1].rename(work / "run_chk_0042")
