@@ -11,6 +11,7 @@ import pathlib
 import sys
 
 import documented_figures
+
 import documented_names
 import function_length
 import include_graph

@@ -4,6 +4,7 @@
 import unittest
 
 import documented_figures
+
 import documented_names
 import function_length
 import include_graph
