@@ -48,6 +48,8 @@ int stria_f_fill_value(const stria_dataset* dataset, CFI_cdesc_t* value, int* gi
  * are not complex. */
 int stria_f_set_attribute(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
 int stria_f_get_attribute(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
+/* As stria_get_strings(), of an attribute that has one string. */
+int stria_f_get_one_string(stria_file* file, const char* object, const char* name, stria_list** list);
 int stria_f_set_logical(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
 int stria_f_get_logical(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
 int stria_f_set_references(stria_file* file, const char* object, const char* name, CFI_cdesc_t* paths);
