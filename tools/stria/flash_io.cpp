@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "folded.hpp"
 #include "format/flash_file.hpp"
 #include "io/benchmark.hpp"
 #include "ranks_of_mpi.hpp"
@@ -109,16 +110,19 @@ std::string phase_text(const ModeResult& mode) {
 }
 
 std::string table(const std::vector<ModeResult>& modes) {
-  std::string text = fmt::format("{:<18}{:>10}{:>10}{:>10}{:>10}{:>10}   {}\n", "mode", "MB", "MB/s", "min", "max", "extra MB",
-                                 "ms per rank and phase");
+  std::string text = fmt::format("{:<18}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "mode", "MB", "MB/s", "min", "max", "extra MB");
+  std::string phases;
   for (const ModeResult& mode : modes) {
     json j = mode_json(mode, false);
-    text += fmt::format(
-        "{:<18}{:>10.1f}{:>10.0f}{:>10.0f}{:>10.0f}{:>10}   {}\n", mode.name, static_cast<double>(mode.useful_bytes) / 1e6,
-        j["mbps"]["median"].get<double>(), j["mbps"]["min"].get<double>(), j["mbps"]["max"].get<double>(),
-        mode.memory_bytes < 0 ? "-" : fmt::format("{:.1f}", static_cast<double>(mode.memory_bytes) / 1e6), phase_text(mode));
+    text += fmt::format("{:<18}{:>10.1f}{:>10.0f}{:>10.0f}{:>10.0f}{:>10}\n", mode.name,
+                        static_cast<double>(mode.useful_bytes) / 1e6, j["mbps"]["median"].get<double>(),
+                        j["mbps"]["min"].get<double>(), j["mbps"]["max"].get<double>(),
+                        mode.memory_bytes < 0 ? "-" : fmt::format("{:.1f}", static_cast<double>(mode.memory_bytes) / 1e6));
+    const std::string spent = phase_text(mode);
+    phases += spent.empty() ? "" : folded(fmt::format("{:<18}{}", mode.name, spent), 18);
   }
-  return text + "extra MB: the most memory that a rank held above its own arrays\n";
+  text += "extra MB: the most memory that a rank held above its own arrays\n";
+  return text + (phases.empty() ? "" : "\nms of a rank in each phase\n" + phases);
 }
 
 int run(MPI_Comm comm, Arguments& arguments) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "command.hpp"
+#include "folded.hpp"
 #include "format/flash_file.hpp"
 #include "format/lists.hpp"
 #include "stria/file.hpp"
@@ -197,7 +198,7 @@ std::string flash_text(const json& flash) {
     }
     text += "\n";
   }
-  return text;
+  return folded_lines(text);
 }
 
 // A value as in JSON, so that strings have quotes; only the beginning of a long list.

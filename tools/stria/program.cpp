@@ -5,9 +5,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <sstream>
 #include <string_view>
 
 #include "describe.hpp"
+#include "help.hpp"
 #include "store/store_command.hpp"
 #include "stria/status.hpp"
 #include "suggestion.hpp"
@@ -19,7 +21,10 @@ namespace {
 
 int parse_error(Ranks& ranks, const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) {  // --help, --version
-    return ranks.rank() == 0 ? app.exit(error) : 0;
+    std::ostringstream text;
+    app.exit(error, text);
+    print(ranks, shown_help(text.str()));
+    return kDone;
   }
   // When a word was mistyped, the parser only says that a command or a file is missing.
   std::string what = error.what();
@@ -81,6 +86,10 @@ int run(Ranks& ranks, int argc, char** argv, const std::function<void(CLI::App&,
   if (argc == 2 && argv[1] == std::string_view(kDescribe)) {
     fmt::print("{}\n", described(app).dump(1));
     return kDone;
+  }
+  if (argc == 1) {  // nobody knows a program's commands at first
+    print(ranks, shown_help(app.help()));
+    return kUnusableInput;
   }
   try {
     app.parse(argc, argv);

@@ -292,11 +292,10 @@ Result<int> Definitions::append_rows(const std::string& path, int64_t rows) {
   const bool in_place = entry.spec.unlimited;  // netCDF's records
   if (!old && in_place) {
     return refused(ErrorCode::kUnsupported,
-                   "a new netCDF file has the rows that create_dataset gives it (DatasetOptions::unlimited); "
-                   "File::append adds more");
+                   "a new netCDF file has the rows that its dataset is made with; a file that is opened to append gets more");
   }
   if (!entry.spec.extendable && !in_place) {
-    return refused(ErrorCode::kUnsupported, "it has a fixed number of rows; kUnlimited makes one that has not");
+    return refused(ErrorCode::kUnsupported, "it has a fixed number of rows; one that is made unlimited has not");
   }
   if (!entry.is_chunked() && !in_place) {
     return refused(ErrorCode::kUnsupported, entry.obstacle.empty() ? "it isn't in chunks that Stria writes" : entry.obstacle);

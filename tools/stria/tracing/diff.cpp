@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "folded.hpp"
 #include "report/rule.hpp"
 #include "tracing/summary.hpp"
 #include "tracing/trace_command.hpp"
@@ -175,7 +176,7 @@ void compare(const std::string& path_a, const std::string& path_b, bool as_json)
   for (const std::string& difference : differences) {
     heading += fmt::format("Not the same: {}.\n", difference);
   }
-  print(alone(), heading + times_text("Program", program) + times_text("Phase", phases_of(a, b)) +
+  print(alone(), folded_lines(heading) + times_text("Program", program) + times_text("Phase", phases_of(a, b)) +
                      times_text("Operation, by what changed most", operations_of(a, b)) + counters_text(counters_of(a, b)));
 }
 
