@@ -198,7 +198,7 @@ std::string flash_text(const json& flash) {
     }
     text += "\n";
   }
-  return folded_lines(text);
+  return text;
 }
 
 // A value as in JSON, so that strings have quotes; only the beginning of a long list.
@@ -265,7 +265,7 @@ std::string names_text(const json& dataset) {
 
 std::string datasets_text(const json& datasets) {
   constexpr size_t kGap = 2;
-  size_t widths[] = {28, 12, 24};
+  size_t widths[] = {24, 12, 24};
   std::vector<std::array<std::string, 3>> rows;
   for (const json& dataset : datasets) {
     rows.push_back({dataset["path"].get<std::string>(), dataset["type"].get<std::string>(),
@@ -277,9 +277,9 @@ std::string datasets_text(const json& datasets) {
   const auto line = [&](const std::array<std::string, 3>& row) {
     return fmt::format("  {:<{}}{:<{}}{:<{}}", row[0], widths[0] + kGap, row[1], widths[1] + kGap, row[2], widths[2] + kGap);
   };
-  std::string text = line({"dataset", "type", "shape"}) + fmt::format("{:>12}\n", "MB");
+  std::string text = line({"dataset", "type", "shape"}) + fmt::format("{:>9}\n", "MB");
   for (size_t i = 0; i < rows.size(); ++i) {
-    text += fmt::format("{}{:>12.3f}{}\n{}{}", line(rows[i]), datasets[i]["bytes"].get<double>() / 1e6,
+    text += fmt::format("{}{:>9.3f}{}\n{}{}", line(rows[i]), datasets[i]["bytes"].get<double>() / 1e6,
                         storage_text(datasets[i]), names_text(datasets[i]), attributes_text(datasets[i]["attributes"]));
   }
   return text;
@@ -289,16 +289,14 @@ std::string text_of(const json& description) {
   std::string text = fmt::format("{}: {}, {:.1f} MB, {}\n", description["file"].get<std::string>(),
                                  description["format"].get<std::string>(), description["bytes"].get<double>() / 1e6,
                                  description["checksums"].get<bool>() ? "with checksums" : "without checksums");
-  if (description.contains("flash")) {
-    text += flash_text(description["flash"]);
-  }
+  std::string more = description.contains("flash") ? flash_text(description["flash"]) : "";
   for (const json& group : description.value("groups", json::array())) {
-    text += fmt::format("  group {}\n{}", group["path"].get<std::string>(), attributes_text(group["attributes"]));
+    more += fmt::format("  group {}\n{}", group["path"].get<std::string>(), attributes_text(group["attributes"]));
   }
   for (const auto& note : description["notes"].get<std::vector<std::string>>()) {
-    text += fmt::format("  note: {}\n", note);
+    more += fmt::format("  note: {}\n", note);
   }
-  return text + datasets_text(description.value("datasets", json::array()));
+  return text + folded_lines(more + datasets_text(description.value("datasets", json::array())));
 }
 
 int run(Ranks& ranks, const std::string& path, bool as_json) {

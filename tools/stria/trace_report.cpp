@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "command.hpp"
+#include "folded.hpp"
 #include "report/report_page.hpp"
 #include "report/rule.hpp"
 #include "report/storage_limit.hpp"
@@ -52,9 +53,9 @@ Texts make(const Options& options) {
   const RunDigest run(trace);
   const StorageLimit limit = limit_for(run, options);
   const std::vector<Finding> findings = find(run, limit);
-  std::string said = headline(run, limit) + "\n";
+  std::string said = folded(headline(run, limit), 0);
   if (limit.bytes_per_second > 0) {
-    said += fmt::format("Data moved at {}; the limit is {}.\n", rate_text(run.useful_rate()), limit_text(limit));
+    said += folded(fmt::format("Data moved at {}; the limit is {}.", rate_text(run.useful_rate()), limit_text(limit)), 0);
   }
   const bool coloured = ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
   said += terminal_text(findings, run, coloured);
