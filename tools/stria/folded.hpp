@@ -1,9 +1,12 @@
 // Lines of a terminal.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace stria::tool {
+
+inline constexpr size_t kColumns = 80;
 
 /// A line, with its end, in lines of at most 80 columns; those behind the first begin at `column`.
 /// A word that is wider than that stays whole.

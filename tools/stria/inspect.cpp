@@ -237,13 +237,13 @@ std::string attributes_text(const json& attributes) {
 // How the raw data are stored, where that is unusual.
 std::string storage_text(const json& dataset) {
   if (dataset["bytes"] == 0) {
-    return "  empty";
+    return "empty";
   }
   if (dataset["contiguous"].get<bool>()) {
     return "";
   }
   const auto filters = dataset["filters"].get<std::string>();
-  std::string text = filters.empty() ? "  not contiguous" : "  " + filters;
+  std::string text = filters.empty() ? "not contiguous" : filters;
   // Records among others take what they have; what chunks take is worth a word.
   if (const json& stored = dataset["stored_bytes"]; !stored.is_null() && stored != dataset["bytes"]) {
     const auto ratio = dataset["bytes"].get<double>() / std::max(stored.get<double>(), 1.0);
@@ -265,7 +265,7 @@ std::string names_text(const json& dataset) {
 
 std::string datasets_text(const json& datasets) {
   constexpr size_t kGap = 2;
-  size_t widths[] = {24, 12, 24};
+  size_t widths[] = {20, 10, 16};
   std::vector<std::array<std::string, 3>> rows;
   for (const json& dataset : datasets) {
     rows.push_back({dataset["path"].get<std::string>(), dataset["type"].get<std::string>(),
@@ -279,8 +279,11 @@ std::string datasets_text(const json& datasets) {
   };
   std::string text = line({"dataset", "type", "shape"}) + fmt::format("{:>9}\n", "MB");
   for (size_t i = 0; i < rows.size(); ++i) {
-    text += fmt::format("{}{:>9.3f}{}\n{}{}", line(rows[i]), datasets[i]["bytes"].get<double>() / 1e6,
-                        storage_text(datasets[i]), names_text(datasets[i]), attributes_text(datasets[i]["attributes"]));
+    const std::string row = fmt::format("{}{:>9.3f}", line(rows[i]), datasets[i]["bytes"].get<double>() / 1e6);
+    const std::string stored = storage_text(datasets[i]);
+    const bool fits = stored.empty() || row.size() + 2 + stored.size() <= kColumns;
+    text += row + (fits ? (stored.empty() ? "" : "  " + stored) : "\n    " + stored) + "\n";
+    text += folded_lines(names_text(datasets[i]) + attributes_text(datasets[i]["attributes"]));
   }
   return text;
 }
@@ -296,7 +299,7 @@ std::string text_of(const json& description) {
   for (const auto& note : description["notes"].get<std::vector<std::string>>()) {
     more += fmt::format("  note: {}\n", note);
   }
-  return text + folded_lines(more + datasets_text(description.value("datasets", json::array())));
+  return text + folded_lines(more) + datasets_text(description.value("datasets", json::array()));
 }
 
 int run(Ranks& ranks, const std::string& path, bool as_json) {
