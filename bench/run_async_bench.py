@@ -113,7 +113,10 @@ def main(arguments):
     parser.add_argument("--device-mbps", type=int, default=200, help="speed of the slow device")
     parser.add_argument("--timeout", type=float, default=300, help="seconds that a run may take")
     parser.add_argument("--only", choices=["io", "sedov"], help="one half")
+    parser.add_argument("--quick", action="store_true", help="small sizes once, no slow device: only shows that it works")
     options = parser.parse_args(arguments)
+    if options.quick:
+        options.megabytes, options.ranks, options.rounds, options.cycles, options.only = [1], [2], 1, 1, "io"
     bench = Bench(options)
     for megabytes in options.megabytes if options.only != "sedov" else []:
         for ranks in options.ranks:

@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
-"""Measures libstria_hdf5 with an unmodified program of parallel HDF5 that writes a FLASH-like
-checkpoint out of hyperslabs of memory, and reads it back: beside the same program without the
-library, and beside one that packs by hand. The three take turns; medians of the ratios within a
-turn are set beside their goals."""
+"""Measures libstria_hdf5 with unmodified programs of parallel HDF5, each beside the same program
+without the library. They take turns; medians of the ratios within a turn are set beside their
+goals.
+
+sections    a FLASH-like checkpoint out of hyperslabs of memory, and reading it back; beside it a
+            program that packs by hand, which also runs with the library (memory in one piece)
+narrow      the same doubles in a file of floats
+h5py        sections of NumPy arrays"""
 
 import argparse
+import itertools
 import json
 import os
 import statistics
@@ -18,66 +23,93 @@ from program_output import output_of  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VARIABLES = 24
-GOAL_BESIDE_PACKED = 0.9
-GOALS_BESIDE_NATIVE = {"independent": 50, "collective": 1}
+PYTHON = "/usr/bin/python3"  # Debian's h5py for MPI belongs to it
+GOALS = {
+    "sections": {
+        "independent": {"native": 50, "packed": 0.9, "contiguous": 0.98},
+        "collective": {"native": 1, "packed": 0.9, "contiguous": 0.98},
+    },
+    "narrow": {"independent": {"native": 1, "packed": 0.9}, "collective": {"native": 1, "packed": 0.9}},
+    "h5py": {"independent": {"native": 20}},
+}
 
 
-def run(options, ranks, transfer, memory, nxb, preload):
+def run(options, ranks, program, preload):
     """Returns the seconds of the fastest round, of writing and of reading."""
-    blocks = max(options.blocks * 8**3 // nxb**3, 1)
     with tempfile.TemporaryDirectory(dir=options.dir) as directory:
-        program = [os.path.join(options.build, "bin", "hdf5_hyperslabs"), os.path.join(directory, "file")]
-        arguments = [transfer, memory, VARIABLES, blocks, nxb, options.rounds]
+        command_line = [os.path.join(directory, "file") if word is None else word for word in program]
         library = ["env", f"LD_PRELOAD={options.library}"] if preload else []
-        line = [str(word) for word in [options.mpiexec, "-n", ranks, *library, *program, *arguments]]
+        line = [str(word) for word in [options.mpiexec, "-n", ranks, *library, *command_line]]
         output, problem = output_of(line, options.timeout, slice(None))
         if problem:
             raise SystemExit(f"{' '.join(line)}: {problem}")
         return json.loads(output)
 
 
-def measure(options, ranks, transfer, nxb):
-    turns = []
-    for _ in range(options.cycles):
-        turns.append(
-            {
-                "native": run(options, ranks, transfer, "hyperslabs", nxb, preload=False),
-                "packed": run(options, ranks, transfer, "packed", nxb, preload=False),
-                "preload": run(options, ranks, transfer, "hyperslabs", nxb, preload=True),
-            }
-        )
+def checkpoint(options, transfer, memory, nxb, *more):
+    blocks = max(options.blocks * 8**3 // nxb**3, 1)
+    program = os.path.join(options.build, "bin", "hdf5_hyperslabs")
+    return [program, None, transfer, memory, VARIABLES, blocks, nxb, options.rounds, *more]
+
+
+def turn_of(options, case):
+    """Runs each program of the case once: {kind: what it printed}."""
+    ranks, nxb = case["ranks"], case["nxb"]
+    if case["what"] == "h5py":
+        script = os.path.join(ROOT, "bench", "h5py_sections.py")
+        program = [PYTHON, "-B", script, None, VARIABLES, 2 * nxb, options.rounds]
+        return {"native": run(options, ranks, program, False), "preload": run(options, ranks, program, True)}
+    more = ["float"] if case["what"] == "narrow" else []
+    sections = checkpoint(options, case["transfer"], "hyperslabs", nxb, *more)
+    by_hand = checkpoint(options, case["transfer"], "packed", nxb, *more)
+    turn = {
+        "native": run(options, ranks, sections, False),
+        "packed": run(options, ranks, by_hand, False),
+        "preload": run(options, ranks, sections, True),
+    }
+    if case["what"] == "sections":
+        turn["contiguous"] = run(options, ranks, by_hand, True)
+    return turn
+
+
+def measure(options, case):
+    turns = [turn_of(options, case) for _ in range(options.cycles)]
     figures = []
     for way in ("write", "read"):
         seconds = {kind: [turn[kind][f"{way}_seconds"] for turn in turns] for kind in turns[0]}
-        ratios = {
-            kind: statistics.median(a / b for a, b in zip(seconds[kind], seconds["preload"], strict=True))
-            for kind in ("native", "packed")
-        }
-        figures.append(
-            {"way": way, "ranks": ranks, "transfer": transfer, "nxb": nxb, "megabytes": turns[0]["packed"]["megabytes"]}
-            | {"seconds": seconds, "beside_native": ratios["native"], "beside_packed": ratios["packed"]}
-        )
+
+        def beside(kind, served, seconds=seconds):
+            pairs = zip(seconds[kind], seconds[served], strict=True)
+            return statistics.median(alone / other for alone, other in pairs)
+
+        ratios = {kind: beside(kind, "preload") for kind in seconds if kind in ("native", "packed")}
+        if "contiguous" in seconds:
+            ratios["contiguous"] = beside("packed", "contiguous")
+        figures.append(case | {"way": way, "megabytes": turns[0]["preload"]["megabytes"], "seconds": seconds, "ratios": ratios})
     return figures
 
 
 def show(figure):
-    seconds = {kind: statistics.median(all_turns) for kind, all_turns in figure["seconds"].items()}
-    met = figure["beside_packed"] >= GOAL_BESIDE_PACKED and figure["beside_native"] >= GOALS_BESIDE_NATIVE[figure["transfer"]]
+    goals = GOALS[figure["what"]][figure["transfer"]]
+    missed = [kind for kind, goal in goals.items() if figure["ratios"][kind] < goal]
+    seconds = "  ".join(f"{kind} {statistics.median(all_turns):.4f} s" for kind, all_turns in figure["seconds"].items())
+    ratios = "  ".join(f"x {kind} {ratio:.2f}" for kind, ratio in figure["ratios"].items())
     print(
-        f"{figure['way']:5} {figure['transfer']:11} {figure['nxb']:2}^3 {figure['ranks']} ranks {figure['megabytes']:6.1f} MB"
-        f"  native {seconds['native']:8.4f} s  packed {seconds['packed']:7.4f} s  preload {seconds['preload']:7.4f} s"
-        f"  x native {figure['beside_native']:6.1f}  x packed {figure['beside_packed']:5.2f}{'' if met else '  missed'}",
+        f"{figure['what']:8} {figure['way']:5} {figure['transfer']:11} {figure['nxb']:2}^3 {figure['ranks']} ranks "
+        f"{figure['megabytes']:6.1f} MB  {seconds}  {ratios}{'  missed: ' + ', '.join(missed) if missed else ''}",
         flush=True,
     )
 
 
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="small sizes once: only shows that all of it works")
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"))
     parser.add_argument("--library", help="the library to preload; that of the build by default")
     parser.add_argument("--mpiexec", default="mpiexec.openmpi")
     parser.add_argument("--dir", default="/dev/shm", help="where files are written")
     parser.add_argument("--out", help="a JSON file with all figures")
+    parser.add_argument("--what", nargs="+", choices=GOALS, default=list(GOALS))
     parser.add_argument("--ranks", type=int, nargs="+", default=[2, 4])
     parser.add_argument("--nxb", type=int, nargs="+", default=[8, 16])
     parser.add_argument("--blocks", type=int, default=80, help="blocks of 8^3 for each rank, or fewer larger ones")
@@ -85,14 +117,20 @@ def main(arguments):
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=600)
     options = parser.parse_args(arguments)
+    if options.quick:
+        options.ranks, options.nxb, options.blocks, options.cycles, options.rounds = [2], [8], 4, 1, 1
     options.library = options.library or os.path.join(options.build, "lib", "libstria_hdf5.so")
+    names = ("what", "ranks", "transfer", "nxb")
+    cases = [
+        dict(zip(names, values, strict=True))
+        for values in itertools.product(options.what, options.ranks, ("independent", "collective"), options.nxb)
+        if values[2] in GOALS[values[0]]
+    ]
     figures = []
-    for ranks in options.ranks:
-        for transfer in GOALS_BESIDE_NATIVE:
-            for nxb in options.nxb:
-                for figure in measure(options, ranks, transfer, nxb):
-                    show(figure)
-                    figures.append(figure)
+    for case in cases:
+        for figure in measure(options, case):
+            show(figure)
+            figures.append(figure)
     if options.out:
         with open(options.out, "w", encoding="utf-8") as text:
             json.dump(figures, text, indent=1)

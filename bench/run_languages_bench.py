@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Measures what Stria costs in C, Fortran and Python beside C++, and Python beside h5py with MPI.
+"""Measures what Stria costs in C, Fortran and Python beside C++, and Python beside h5py with MPI,
+also of reads by indices with steps, lists and masks.
 
 Programs of one thing run one after the other in every cycle, so that they see the same machine; a
 ratio is the median over the cycles, with its range. All write the same bytes, which are compared.
@@ -26,6 +27,7 @@ from mpiexec_env import mpiexec_environment  # noqa: E402
 PYTHON = "/usr/bin/python3"
 H5PY_WITH_MPI = pathlib.Path("/usr/lib/python3/dist-packages/h5py/_debian_h5py_mpi")
 PUT = str(ROOT / "bench" / "languages" / "put.py")
+GET = str(ROOT / "bench" / "languages" / "get.py")
 BYTES_OF_BLOCK = 24 * 16**3 * 8  # interior cells of 24 variables
 TIMEOUT_S = 300
 
@@ -56,15 +58,19 @@ class Programs:
 
     def seconds(self, language, ranks, *arguments):
         """The rounds that the program has printed."""
+        return [float(line) for line in self.lines(language, ranks, self.commands[language], *arguments)]
+
+    def lines(self, what, ranks, command, *arguments):
+        """What the program has printed."""
         environment = mpiexec_environment()
         environment["PYTHONPATH"] = str(self.build / "python")
         done = subprocess.run(
-            ["mpiexec.openmpi", "-n", str(ranks), *self.commands[language], *map(str, arguments)],
+            ["mpiexec.openmpi", "-n", str(ranks), *command, *map(str, arguments)],
             env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, stdin=subprocess.DEVNULL, check=False,
         )  # fmt: skip
         if done.returncode != 0:
-            raise SystemExit(f"{language}: {' '.join(map(str, arguments))} failed:\n{done.stdout}{done.stderr}")
-        return [float(line) for line in done.stdout.split()]
+            raise SystemExit(f"{what}: {' '.join(map(str, arguments))} failed:\n{done.stdout}{done.stderr}")
+        return done.stdout.splitlines()
 
 
 def middle(values):
@@ -116,6 +122,25 @@ def checkpoint(programs, arguments, work):
     yield {"checkpoint_seconds": found, "checkpoint_bytes": size}
 
 
+def indices(programs, arguments, work):
+    """Seconds of reads by indices, stria's beside h5py's in one run, alone and on all ranks."""
+    if "h5py" not in programs.commands:
+        return
+    found = {}
+    for ranks in (1, arguments.ranks):
+        ratios = {}
+        for _ in range(arguments.cycles):
+            for line in programs.lines("indices", ranks, [PYTHON, "-B", GET], work / "indices.h5", 3):
+                theirs, mine, name = line.split(maxsplit=2)
+                ratios.setdefault(name, []).append(float(theirs) / float(mine))
+        print(f"Reads by indices on {ranks} ranks, stria x h5py:")
+        for name, values in ratios.items():
+            print(f"  {name:20} {middle(values)}")
+            yield Goal(f"{name} on {ranks} ranks, x h5py", statistics.median(values) >= 1, f"{middle(values)}, goal 1")
+        found[str(ranks)] = ratios
+    yield {"indices_ratio": found}
+
+
 def imports(programs, arguments):
     """Seconds of `import stria` in a new interpreter, and of NumPy alone, which it needs."""
     found = {"numpy": [], "stria": []}
@@ -140,7 +165,10 @@ def main(words):
     parser.add_argument("--blocks", type=int, default=172, help="blocks of 16^3 a rank; 172 on 4 ranks make 541 MB")
     parser.add_argument("--calls", type=int, default=20000, help="puts in a round")
     parser.add_argument("--cycles", type=int, default=5)
+    parser.add_argument("--quick", action="store_true", help="small sizes once: only shows that all of it works")
     arguments = parser.parse_args(words)
+    if arguments.quick:
+        arguments.ranks, arguments.blocks, arguments.calls, arguments.cycles = 2, 2, 100, 1
     programs = Programs(arguments.build.resolve())
     if programs.missing():
         print(f"languages: not built: {', '.join(programs.missing())}", file=sys.stderr)
@@ -148,7 +176,13 @@ def main(words):
     figures, goals = {}, []
     with tempfile.TemporaryDirectory(prefix="stria_languages.", dir=arguments.dir) as place:
         work = pathlib.Path(place)
-        for part in (calls(programs, arguments, work), checkpoint(programs, arguments, work), imports(programs, arguments)):
+        parts = [
+            calls(programs, arguments, work),
+            checkpoint(programs, arguments, work),
+            indices(programs, arguments, work),
+            imports(programs, arguments),
+        ]
+        for part in parts:
             for item in part:
                 goals.append(item) if isinstance(item, Goal) else figures.update(item)
     print("Goals:")

@@ -24,6 +24,7 @@ import patterns  # noqa: E402
 from command import say  # noqa: E402
 from mpiio import cases  # noqa: E402
 from program_output import output_of  # noqa: E402
+from programs import PREFIX  # noqa: E402
 
 TIMEOUT_S = 120
 OURS = "stria"
@@ -230,7 +231,9 @@ class Bench:
 
 def parse_arguments(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--full", action="store_true", help="every combination, hours")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true", help="small sizes once, half a minute: only shows that all of it works")
+    size.add_argument("--full", action="store_true", help="every combination, hours")
     parser.add_argument("--cycles", type=int, default=3, help="times that every implementation runs")
     parser.add_argument("--rounds", type=int, default=2, help="measured rounds a run")
     parser.add_argument("--only", default="", help="only cases whose title contains this")
@@ -240,23 +243,31 @@ def parse_arguments(arguments):
     parser.add_argument("--out", default=os.path.join(ROOT, "out", "bench"), help="where the results go")
     options = parser.parse_args(arguments)
     options.disk_dir = options.disk_dir or options.out
-    builds = os.path.join(ROOT, "build")
+    if options.quick:
+        options.cycles = options.rounds = 1
     components = {"ompio": ["--mca", "io", "ompio"], "romio321": ["--mca", "io", "romio321"]}
-    options.openmpi = Mpi("openmpi", os.path.join(builds, "release"), components)
-    options.mpich = Mpi("mpich", os.path.join(builds, "release-mpich"), {"romio": []})
+    options.openmpi = Mpi("openmpi", PREFIX, components)
+    options.mpich = Mpi("mpich", os.path.join(ROOT, "build", "release-mpich"), {"romio": []})
     return options
+
+
+def chosen_cases(options):
+    """Patterns, FLASH I/O, and views of many pieces."""
+    patterns_here = cases.least() if options.quick else cases.full() if options.full else cases.headline()
+    ranks = (2, 4, 8) if options.full else (2,)
+    pieces = cases.pieces(10**7 if options.full else 10**6, ranks)
+    if options.quick:
+        pieces = cases.pieces(10**4, ranks)[::7]
+    blocks = 2 if options.quick else cases.FlashCase.blocks
+    flash = [cases.FlashCase(mode, count, blocks=blocks) for count in ranks for mode in cases.FLASH_MODES]
+    return [[case for case in all_of_them if options.only in case.title()] for all_of_them in (patterns_here, flash, pieces)]
 
 
 def main(arguments):
     """0; 1 when a program failed or read something wrong; 2 when it could not start. A missed goal
     is no failure."""
     options = parse_arguments(arguments)
-    chosen = [case for case in (cases.full() if options.full else cases.quick()) if options.only in case.title()]
-    ranks = (2, 4, 8) if options.full else (2,)
-    many_pieces = cases.pieces(10**7 if options.full else 10**6, ranks)
-    many_pieces = [case for case in many_pieces if options.only in case.title()]
-    flash = [cases.FlashCase(mode, count) for count in ranks for mode in cases.FLASH_MODES]
-    flash = [case for case in flash if options.only in case.title()]
+    chosen, flash, many_pieces = chosen_cases(options)
     if options.list:
         say("\n".join(case.title() for case in [*chosen, *flash, *many_pieces]))
         return 0

@@ -15,6 +15,7 @@ import time
 
 import command
 from mpiio import cases
+from programs import PREFIX
 from run_mpiio_bench import OURS, ROOT, Bench, Mpi, say
 from servers import nodes
 from servers.nodes import CLUSTER, SHARE
@@ -95,21 +96,26 @@ def goal_of(case):
     return COLLECTIVE if case.method == "collective" and noncontiguous else AS_NATIVE
 
 
-def patterns():
+def patterns(quick):
+    if quick:
+        chosen = [*cases.block3d(32, RANKS)[:1], *cases.other_patterns(NODES, 1, 12)[:2]]
+        return [dataclasses.replace(case, goal=goal_of(case), ompio_goal=0.0) for case in chosen]
     chosen = [*cases.block3d(128, RANKS)[:2], *cases.other_patterns(RANKS, 2, 48)]
     chosen += [case for case in cases.other_patterns(NODES, 2, 48) if case.pattern.startswith("btio")]
     return [dataclasses.replace(case, goal=goal_of(case), ompio_goal=0.0) for case in chosen]
 
 
-def flash_cases():
-    through = [cases.FlashCase(mode, RANKS, 8, 10, COLLECTIVE) for mode in cases.FLASH_MODES]
-    return [*through, LibraryCase("library beside hdf5-collective", RANKS, 8, 10, COLLECTIVE)]
+def flash_cases(quick):
+    blocks = 1 if quick else 10
+    through = [cases.FlashCase(mode, RANKS, 8, blocks, COLLECTIVE) for mode in cases.FLASH_MODES]
+    return [*through, LibraryCase("library beside hdf5-collective", RANKS, 8, blocks, COLLECTIVE)]
 
 
 def measure_all(bench, rate, options):
     """All cases on nodes with that link."""
     where = f"{options.fs}, {rate or 'links of any speed'}"
-    chosen = [case for case in [*flash_cases(), *patterns()] if options.only in f"{case.title()} {where}"]
+    offered = [*flash_cases(options.quick), *patterns(options.quick)]
+    chosen = [case for case in offered if options.only in f"{case.title()} {where}"]
     if not chosen or options.list:
         say("\n".join(f"{case.title()}: {where}" for case in chosen))
         return
@@ -141,6 +147,7 @@ def measure_all(bench, rate, options):
 def main(arguments):
     """0; 1 when a program failed or read something wrong. A missed goal is no failure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small sizes once, a minute: only shows that all of it works")
     parser.add_argument("--cycles", type=int, default=3, help="times that every implementation runs")
     parser.add_argument("--rounds", type=int, default=2, help="measured rounds a run")
     parser.add_argument("--only", default="", help="only cases whose title contains this")
@@ -150,9 +157,12 @@ def main(arguments):
     parser.add_argument("--out", default=os.path.join(ROOT, "out", "bench"), help="where the results go")
     options = parser.parse_args(arguments)
     options.out = os.path.abspath(options.out)
+    if options.quick:
+        options.cycles = options.rounds = 1
+        options.rate = options.rate or [""]
     os.makedirs(options.out, exist_ok=True)
     natives = {"ompio": ["--mca", "io", "ompio"], "romio321": ["--mca", "io", "romio321"]}
-    options.openmpi = ClusterMpi(os.path.join(ROOT, "build", "release"), natives)
+    options.openmpi = ClusterMpi(PREFIX, natives)
     bench = NodesBench(options)
     begin = time.monotonic()
     for rate in options.rate or ["", "1gbit"]:

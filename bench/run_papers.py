@@ -17,14 +17,14 @@ import traceback
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "scripts")]
 from command import say  # noqa: E402
-from papers import ching, flash, page, sweeps, thakur, yu  # noqa: E402
+from papers import ching, flash, page, simulated, sweeps, thakur, yu  # noqa: E402
 from papers.outcome import Failure  # noqa: E402
 from papers.runs import Failed, Runs  # noqa: E402
 from programs import DROP_IN, PEERS, STRIA, WRAPPERS  # noqa: E402
 from servers.store import Store  # noqa: E402
 
 EXPERIMENTS = sorted(
-    (experiment for paper in (ching, flash, sweeps, thakur, yu) for experiment in paper.EXPERIMENTS),
+    (experiment for paper in (ching, flash, simulated, sweeps, thakur, yu) for experiment in paper.EXPERIMENTS),
     key=lambda experiment: experiment.key,
 )
 

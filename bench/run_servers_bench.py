@@ -147,18 +147,19 @@ class Bench:
     def plainest(self):
         """All of store_bench; the verdicts."""
         verdicts = []
-        if figures := self.beside_plain("copy", 128, 5):
+        repeated = 1 if self.options.quick else 5
+        if figures := self.beside_plain("copy", 128, repeated):
             verdicts += goals.of_copy(figures)
             tell_medians("contiguous, MB/s", figures, ("plain_s", "rewrite_s", "read_s"), 128 * 1.048576)
         with self.store.on_one_processor():
-            figures = self.beside_plain("latency", 2000, 5)
+            figures = self.beside_plain("latency", 2000, repeated)
         if figures:
             verdicts += goals.of_latency(figures)
         if figures := self.beside_plain("rate", 1000, 3):
             tell_medians("requests of 4 KiB per second, eight clients", figures, ("echo_s", "write_s", "read_s"))
         pieces = {}
         for piece_bytes in goals.LIST_GOALS:
-            if figures := self.beside_plain("pieces", piece_bytes, 5):
+            if figures := self.beside_plain("pieces", piece_bytes, repeated):
                 verdicts += goals.of_pieces(piece_bytes, figures)
                 pieces[piece_bytes] = figures
         verdicts += goals.of_descriptions(pieces)
@@ -229,7 +230,9 @@ def show_table(out):
 
 def parse_arguments(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--full", action="store_true", help="as large as in the paper, an hour or more")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true", help="small sizes once, a minute: only shows that all of it works")
+    size.add_argument("--full", action="store_true", help="as large as in the paper, an hour or more")
     parser.add_argument("--cycles", type=int, default=3, help="times that every method runs")
     parser.add_argument("--only", default="", help="only experiments whose name contains this; 'plain', 'first server'")
     parser.add_argument("--rate", default="", help="of the links between nodes, such as 100mbit; 'any'; none: no nodes")
@@ -239,6 +242,8 @@ def parse_arguments(arguments):
     parser.add_argument("--out", default=os.path.join(ROOT, "out", "bench"), help="where the results go")
     options = parser.parse_args(arguments)
     options.out = os.path.abspath(options.out)
+    if options.quick:
+        options.cycles = 1
     return options
 
 
@@ -256,7 +261,10 @@ def main(arguments):
     """0; 1 when a program failed or read something wrong; 2 when it could not start. A missed goal
     is no failure."""
     options = parse_arguments(arguments)
-    chosen = cases.full() if options.full else cases.on_slow_links() if options.rate else cases.quick()
+    if options.quick:
+        chosen = cases.least()
+    else:
+        chosen = cases.full() if options.full else cases.on_slow_links() if options.rate else cases.headline()
     experiments = [case for case in chosen if options.only in case.name]
     if options.list:
         say("\n".join(case.title(size) for case in experiments for size in case.sizes))

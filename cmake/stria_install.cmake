@@ -13,7 +13,14 @@ endforeach()
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/stria DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(FILES ${CMAKE_SOURCE_DIR}/include/stria.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The documents lie as they do here, with what else they link to: every link leads somewhere.
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs ${CMAKE_SOURCE_DIR}/examples ${CMAKE_SOURCE_DIR}/include
+  DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "__pycache__" EXCLUDE)
+foreach(path LICENSE README.md CHANGELOG.md CONTRIBUTING.md src/README.md packaging/README.md scripts/debian_packages.txt
+    bindings/fortran/stria.f90)
+  get_filename_component(folder ${path} DIRECTORY)
+  install(FILES ${CMAKE_SOURCE_DIR}/${path} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
+endforeach()
 
 # Installed programs find the library beside them, wherever the prefix is moved to.
 get_property(programs GLOBAL PROPERTY STRIA_PROGRAMS)
@@ -25,7 +32,7 @@ endforeach()
 
 # What cmake --install needs, without tests and what only benchmarks run.
 add_custom_target(installed DEPENDS stria_serial stria_c_serial ${programs})
-foreach(target stria stria_c stria_fortran stria_fortran_serial stria_hdf5 stria_mpiio stria_trace stria_manual bench_flash_peers)
+foreach(target stria stria_c stria_fortran stria_fortran_serial stria_hdf5 hdf5_vol_stria stria_mpiio stria_trace stria_manual bench_flash_peers)
   if(TARGET ${target})
     add_dependencies(installed ${target})
   endif()

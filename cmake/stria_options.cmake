@@ -33,12 +33,15 @@ set(STRIA_WERROR_OPTION $<$<BOOL:${STRIA_WERROR}>:-Werror>)
 add_library(stria_options INTERFACE)
 target_compile_options(stria_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough ${STRIA_WERROR_OPTION})
+# NDEBUG stays, because the assertions of other libraries' headers make GCC 12 warn without reason.
+target_compile_definitions(stria_options INTERFACE $<$<BOOL:${STRIA_CHECKED}>:STRIA_CHECKED>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 warns of its own std::string concatenation (GCC bug 105651).
   target_compile_options(stria_options INTERFACE -Wno-restrict)
 endif()
-# Debugging information names places relative to the source, which any clone may have compiled.
-add_compile_options("$<$<NOT:$<CONFIG:Release>>:-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.>")
+# Debugging information and failed checks name places relative to the source, which any clone may
+# have compiled.
+add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
 # Those of targets without stria_options, of other languages.
 set(STRIA_SANITIZE_OPTIONS)
 if(STRIA_SANITIZE)
@@ -70,6 +73,21 @@ if(CCACHE)
     endif()
   endforeach()
 endif()
+
+# For who builds once. Who edits a file would compile its neighbours with it, and a header that a
+# file forgets to include isn't missed.
+option(STRIA_UNITY "Compile eight files of the libraries at a time: a third of the time of one by one" OFF)
+# stria_unite(TARGET): its files are compiled together if that is wanted. Names without linkage must
+# differ among those of one namespace.
+function(stria_unite target)
+  if(STRIA_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      # GCC takes a file that is included for a header, in which they would be a mistake.
+      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    endif()
+  endif()
+endfunction()
 
 # Clang only: builds with GCC find headers that a file forgets to include.
 option(STRIA_PRECOMPILE_HEADERS "Compile the standard library's headers once for each target (Clang)" OFF)

@@ -187,7 +187,7 @@ const char* stria_file_format(const stria_file* file);
 
 /* ---- Datasets. Sizes and places are in elements, slowest dimension first. ---- */
 
-/* As the first of `dims`: the dataset has no rows yet, and stria_append_rows() gives it some. */
+/* The first of `dims` where the dataset has no rows yet, and stria_append_rows() gives it some. */
 #define STRIA_UNLIMITED (-1)
 
 /* Makes a dataset of numbers, and the groups in its path. `options` may be NULL. All ranks must

@@ -15,17 +15,18 @@ scripts/setup.sh || { echo "0 passed, 1 failed" && exit 1; }
 stage format scripts/format.sh --check || true
 stage tidy build/venv/bin/python -B tests/tidy/tidy.py || true
 
-# Label "long" is for check_long.sh. "unit" needs no ranks, "mpi" does, "style" looks
-# at the sources.
+# Contracts are checked (base/check.hpp) where the tests of ranks run under MPICH and the unit tests
+# with Clang; the first build is as users install it. Label "long" is for check_long.sh. "unit"
+# needs no ranks, "mpi" does, "style" looks at the sources.
 if stage build build_preset release; then
   stage test test_preset release -LE long || true
   stage nodes scripts/check_nodes.sh || true
 fi
-if stage build_mpich build_preset release-mpich; then
+if stage build_mpich build_preset checked-mpich; then
   # MPICH's waiting ranks never sleep. What takes longest by that is left to check_long.sh.
-  stage test_mpich test_preset release-mpich -L '^mpi$' -LE long \
+  stage test_mpich test_preset checked-mpich -L '^mpi$' -LE long \
     -E '^(convection_.*|leaving_test|wait_watch_test|file_test)\.np7$|^(servers|fault\.storage)$' || true
-  stage nodes_mpich env STRIA_MPI=mpich scripts/check_nodes.sh || true
+  stage nodes_mpich env STRIA_MPI=mpich STRIA_NODES_PRESET=checked-mpich scripts/check_nodes.sh || true
 fi
 if stage build_clang build_preset clang unit_tests; then
   stage test_clang test_preset clang -L '^unit$' -LE long || true

@@ -10,14 +10,15 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 exec </dev/null
 
 table=docs/checked.md
-parts=(long nodes mpich asan tsan asan_mpich tsan_mpich fuzz drop_in examples documents docs packages papers
-  bench bench_async bench_languages bench_mpiio bench_nodes bench_servers debian13)
+parts=(long nodes mpich asan tsan asan_mpich tsan_mpich fuzz drop_in hdf5 examples documents docs packages papers
+  bench bench_async bench_hdf5 bench_languages bench_mpiio bench_nodes bench_servers debian13)
 
 # The command of a part. What measures does so at a size at which it only shows that it works.
 run_part() {
   case $1 in
     long | nodes | mpich | asan | tsan | asan_mpich | tsan_mpich | fuzz) scripts/check_long.sh "$1" ;;
     drop_in) scripts/check_drop_in.sh ;;
+    hdf5) scripts/check_hdf5.sh ;;
     examples) # against an installed package, under both MPIs
       scripts/setup.sh && source scripts/stages.sh &&
         build_preset release && ctest --preset release -L install &&
@@ -31,10 +32,7 @@ run_part() {
     papers) scripts/papers.sh run all --quick ;;
     bench) scripts/bench.sh --quick ;;
     bench_async) scripts/bench_async.sh --megabytes 20 --ranks 2 --rounds 2 --cycles 1 --steps 10 ;;
-    bench_languages) scripts/bench_languages.sh --ranks 2 --blocks 4 --calls 500 --cycles 1 ;;
-    bench_mpiio) scripts/bench_mpiio.sh --cycles 1 --rounds 1 ;;
-    bench_nodes) scripts/bench_nodes.sh --cycles 1 --rounds 1 ;;
-    bench_servers) scripts/bench_servers.sh --cycles 1 ;;
+    bench_hdf5 | bench_languages | bench_mpiio | bench_nodes | bench_servers) "scripts/$1.sh" --quick ;;
     debian13) scripts/debian13.sh ;;
     *) return 2 ;;
   esac

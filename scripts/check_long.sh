@@ -30,7 +30,7 @@ run_part() {
       fi
       ;;
     mpich)
-      if stage build_mpich build_preset release-mpich; then stage test_mpich test_preset release-mpich -L '^mpi$' || true; fi
+      if stage build_mpich build_preset checked-mpich; then stage test_mpich test_preset checked-mpich -L '^mpi$' || true; fi
       ;;
     asan | tsan | asan_mpich | tsan_mpich)
       if stage "build_$1" build_preset "${1/_/-}"; then stage "test_$1" test_preset "${1/_/-}" -LE 'long|style' || true; fi

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Set-up, demonstration, build and tests on Debian 13 (GCC 14, Open MPI 5, HDF5 1.14), in a root of
-# its own in build/debian13, which stays for the next time. Needs root and debootstrap; where these
-# are missing, it says so and ends well.
+# its own in build/debian13 (or $DEBIAN13_ROOT), which stays for the next time. Needs root and
+# debootstrap; where these are missing, it says so and ends well.
 # usage: scripts/debian13.sh [CTEST_OPTION...]     instead of -LE 'long|style'
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-root=$PWD/build/debian13
+root=${DEBIAN13_ROOT:-$PWD/build/debian13}
 options=("$@")
 if ((${#options[@]} == 0)); then options=(-LE 'long|style'); fi
 

@@ -27,4 +27,5 @@ rm -rf "$root/build/site"
 "$root/build/venv_docs/bin/python" -B "$root/tools/site/stage.py" "$root" "$root/build/site/source"
 rm -rf "$out"
 sphinx html "$out"
+"$root/build/venv_docs/bin/python" -B "$root/tools/site/finish.py" "$out"
 if ((links)); then sphinx linkcheck "$root/build/site/links"; fi

@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
-# The I/O tests of other projects, for scripts/check_drop_in.sh: MPICH's and ROMIO's, HDF5's
-# parallel ones, PnetCDF's, and IOR.
-# usage: scripts/io_suites.sh fetch
-#        scripts/io_suites.sh build openmpi|mpich
+# The I/O tests of other projects, for scripts/check_drop_in.sh and check_hdf5.sh: MPICH's and
+# ROMIO's, HDF5's parallel ones, PnetCDF's, netCDF's on HDF5, and IOR.
+# usage: scripts/io_suites.sh fetch [mpich|hdf5|pnetcdf|netcdf|ior...]
+#        scripts/io_suites.sh build openmpi|mpich [romio|mpich|hdf5|pnetcdf|netcdf|ior...]
 #
+# Without names all but netCDF's, which are for Open MPI only, as Debian's library is.
 # fetch takes Debian's source packages, pinned below, into build/suites; or the unpacked releases
-# that STRIA_MPICH_SOURCE, STRIA_HDF5_SOURCE and STRIA_PNETCDF_SOURCE name. IOR, which is no package
-# of Debian 12, comes from STRIA_IOR_SOURCE or is left out. build puts the programs into
-# build/suites/MPI/{romio,mpich,hdf5,pnetcdf,ior}; it builds again after rm -r build/suites/MPI.
+# that STRIA_MPICH_SOURCE, STRIA_HDF5_SOURCE, STRIA_PNETCDF_SOURCE and STRIA_NETCDF_SOURCE name.
+# IOR, which is no package of Debian 12, comes from STRIA_IOR_SOURCE or is left out. build puts the
+# programs into build/suites/MPI/NAME; it builds again after rm -r build/suites/MPI.
 set -euo pipefail
 shopt -s extglob nullglob
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 suites=$PWD/build/suites
 sources=$suites/source
-declare -A packages=([mpich]=4.0.2-3 [hdf5]=1.10.8+repack1-1 [pnetcdf]=1.12.3-1)
+declare -A packages=([mpich]=4.0.2-3 [hdf5]=1.10.8+repack1-1 [pnetcdf]=1.12.3-1 [netcdf]=1:4.9.0-3)
 
 # Separate lists of source packages, so that the system's configuration stays as it is.
 debian_sources() {
@@ -23,9 +24,10 @@ debian_sources() {
 }
 
 fetch() {
-  local name variable given
+  local name variable given names=("$@")
+  if ((${#names[@]} == 0)); then names=(mpich hdf5 pnetcdf ior); fi
   mkdir -p "$suites/apt/lists/partial" "$sources"
-  for name in "${!packages[@]}" ior; do
+  for name in "${names[@]}"; do
     variable=STRIA_${name^^}_SOURCE
     given=${!variable:-}
     if [[ -n $given ]]; then
@@ -138,6 +140,19 @@ build_pnetcdf() {
   make tests
 }
 
+# The programs of its tests on HDF5, with what its own configuration says of Debian's build.
+build_netcdf() {
+  local source=$sources/netcdf libraries=()
+  printf '#define %s\n' 'HAVE_UNISTD_H 1' 'HAVE_STRDUP 1' 'HAVE_SYS_STAT_H 1' 'HAVE_FCNTL_H 1' 'HAVE_STDINT_H 1' 'USE_NETCDF4 1' \
+    'USE_HDF5 1' 'USE_PARALLEL 1' 'USE_PARALLEL4 1' 'HDF5_PARALLEL 1' 'HDF5_SUPPORTS_PAR_FILTERS 1' 'TOPSRCDIR "."' \
+    'TOPBINDIR "."' 'TEMP_LARGE "."' 'DEFAULT_CHUNK_SIZE 16777216' 'CHUNK_CACHE_SIZE 16777216' >"$out/config.h"
+  mapfile -t libraries < <(pkg-config --libs netcdf-mpi hdf5-openmpi | tr ' ' '\n' | grep .)
+  extra=("${libraries[@]}" -lhdf5_openmpi_hl)
+  # shellcheck disable=SC2046
+  compile_each "${cc[@]}" -DHAVE_CONFIG_H -include stdint.h -I"$out" -I"$source/include" -I"$source/nc_test4" \
+    $(pkg-config --cflags netcdf-mpi hdf5-openmpi) -- "$source"/nc_test4/tst_!(large|large2|large3|nc4perf|varsperf).c
+}
+
 build_ior() {
   local source=$sources/ior/src name files=()
   for name in FCNTL STRINGS SYS_IOCTL SYS_PARAM SYS_STATFS SYS_STATVFS SYS_TIME SYS_MOUNT UNISTD; do
@@ -153,9 +168,10 @@ build_ior() {
 }
 
 build() {
-  local name
+  local name names=("${@:2}")
   mpi=$1
-  for name in romio mpich hdf5 pnetcdf ior; do
+  if ((${#names[@]} == 0)); then names=(romio mpich hdf5 pnetcdf ior); fi
+  for name in "${names[@]}"; do
     out=$suites/$mpi/$name
     if [[ -e $out/built || ($name == ior && ! -e $sources/ior) ]]; then continue; fi
     rm -rf "$out"

@@ -63,11 +63,16 @@ def other_patterns(ranks, mebibytes, grid, place="tmpfs"):
     return cases
 
 
-def quick():
+def headline():
     """The headline figures, four minutes; on 2 ranks, which are as many as MPICH's may be
     here, of both MPIs."""
     both = [block3d(256, 2)[0], *other_patterns(2, 2, 48)[:4]]
     return [block3d(256, 4)[0], *block3d(256, 8)[1:], *other_patterns(4, 2, 48), *both]
+
+
+def least():
+    """The headline's patterns on 2 ranks at a size of milliseconds."""
+    return [*block3d(32, 2)[:2], *(case for case in other_patterns(2, 1, 12) if case.pattern != "small")]
 
 
 def full():

@@ -1,7 +1,7 @@
 """Ching and others 2002: noncontiguous access on a store of eight servers with
 stripes of 16 KiB."""
 
-from papers.outcome import Experiment, Figure, Outcome, Row, compared
+from papers.outcome import Experiment, Figure, Outcome, Row, compared, plain
 from papers.runs import median_seconds, ratio
 
 PAPER = "Ching, Choudhary, Liao, Ross, Gropp 2002: Noncontiguous I/O through PVFS"
@@ -48,8 +48,9 @@ def by_accesses(workload, clients, title):
         ]
         growth = {name: points_of[-1][1] / points_of[0][1] for name, points_of in read.items()}
         remarks = [
-            f"From {points[0]} to {points[-1]} accesses the time of a read grows to {growth['multiple']:.2g} times with single "
-            f"requests, {growth['list']:.2g} with lists, {growth['sieving']:.2g} with sieving, which stays flat in the paper.",
+            f"From {points[0]} to {points[-1]} accesses the time of a read grows to {plain(growth['multiple'])} times with "
+            f"single requests, {plain(growth['list'])} with lists, {plain(growth['sieving'])} with sieving, which stays flat "
+            "in the paper.",
             compared(rows[0].ours, 10, "Reads gain from lists"),
             compared(rows[1].ours, 100, "Writes gain from lists")
             + " A request costs less over loopback than over the paper's Ethernet.",

@@ -5,11 +5,15 @@ import contextlib
 import io
 import textwrap
 
+from papers.outcome import plain
+
 COLOURS = ["#d1495b", "#4c78a8", "#e0a458", "#72b7b2", "#8c5ba6", "#8a939c"]
 INKS = {"light": "#1f2933", "dark": "#d9dee3"}
 # Bars whose longest is so many times the shortest get an axis of powers of ten.
 WIDE = 20
 LABEL_LETTERS = 38
+# What the axis of rows says, by unit.
+MEASURED = {"ratio": "ratio", "%": "per cent of the run", "count": "count"}
 PAPER_LOOK = {"facecolor": "none", "hatch": "////"}
 
 
@@ -32,6 +36,14 @@ def canvas(title, theme, size):
         axes.spines[["top", "right"]].set_visible(False)
         drawing.savefig(out, format="svg", transparent=True, metadata={"Date": None})
         pyplot.close(drawing)
+
+
+def powers_of_ten(axis):
+    """A logarithmic axis whose numbers are written out."""
+    from matplotlib.ticker import NullFormatter
+
+    axis.set_major_formatter(lambda value, _: plain(value))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def shortest(series, names):
@@ -62,6 +74,8 @@ def svg(figure, theme):
                 axes.plot(*zip(*points, strict=True), markersize=3.5, linewidth=1.4, **look)
             axes.set_xscale("log")
             axes.set_yscale("log")
+            powers_of_ten(axes.xaxis)
+            powers_of_ten(axes.yaxis)
             axes.set_xlabel(figure.axis)
             axes.legend(frameon=False, labelcolor=ink, fontsize=7.5)
         else:
@@ -82,6 +96,7 @@ def bars(axes, lines, colour, ink):
     values = [points[0][1] for _, _, points in lines]
     if max(values) / min(values) > WIDE:
         axes.set_yscale("log")
+        powers_of_ten(axes.yaxis)
     if has_paper:
         key(axes, ink)
 
@@ -107,6 +122,8 @@ def beside_svg(title, rows, theme):
         axes.set_yticks(range(len(rows)), [textwrap.fill(row.what, LABEL_LETTERS) for row in rows], fontsize=7.5)
         axes.invert_yaxis()
         axes.set_xscale("log")
+        powers_of_ten(axes.xaxis)
+        axes.set_xlabel(MEASURED[rows[0].scale()])
         if base:
             axes.axvline(1, color=ink, linewidth=0.8)
         key(axes, ink)

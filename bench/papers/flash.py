@@ -4,7 +4,7 @@ are combined."""
 
 import statistics
 
-from papers.outcome import Experiment, Figure, Outcome, Row, compared
+from papers.outcome import Experiment, Figure, Outcome, Row, compared, plain
 from papers.runs import median_seconds, ratio
 
 ROSS = "Ross, Nurmi, Cheng, Zingale 2001: A Case Study in Application I/O on Linux Clusters"
@@ -61,8 +61,8 @@ def contiguous(runs, places, quick):
         Row("speed of the library, of the file system's", None, 1 / ratio(documents, "the library", "file system", "write")),
     ]
     remarks = [
-        f"HDF5 has {rows[1].ours:.2g} of the file system's speed; 0.6 in the paper, where data began off the blocks of "
-        f"the file system. The library writes the same format with {rows[2].ours:.2g} of it.",
+        f"HDF5 has {plain(rows[1].ours)} of the file system's speed; 0.6 in the paper, where data began off the blocks of "
+        f"the file system. The library writes the same format with {plain(rows[2].ours)} of it.",
         "A file of 28 MiB in memory takes milliseconds, of which opening and closing are a part.",
     ]
     medians = {**median_seconds(documents, "write"), "HDF5": modes["hdf5-independent-prepacked"]["seconds"]["median"]}

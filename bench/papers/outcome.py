@@ -12,6 +12,12 @@ AS_PAPER, MORE, LESS = "as in the paper", "the same way, more", "the same way, l
 NONE, OTHER = "no difference here", "the other way round"
 
 
+def plain(value, digits=2):
+    """A number rounded to so many digits that count, and never as a power of ten: 550, 0.25."""
+    rounded = float(f"{value:.{digits}g}")
+    return f"{rounded:,.0f}" if rounded == int(rounded) else f"{rounded:,.12f}".rstrip("0")
+
+
 @dataclasses.dataclass(frozen=True)
 class Row:
     """A figure that the paper prints, and ours. None: the paper prints none."""
@@ -63,9 +69,9 @@ def tally(rows):
 def compared(ours, paper, what):
     """A sentence on how far a ratio of ours is from the paper's."""
     if ours >= paper:
-        return f"{what}: {ours:.2g} here, {paper:.2g} in the paper."
+        return f"{what}: {plain(ours)} here, {plain(paper)} in the paper."
     direction = "as in the paper, but less" if ours > 1 else "the other way round than in the paper"
-    return f"{what}: {direction} ({ours:.2g} against {paper:.2g})."
+    return f"{what}: {direction} ({plain(ours)} against {plain(paper)})."
 
 
 @dataclasses.dataclass(frozen=True)

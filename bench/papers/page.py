@@ -5,7 +5,7 @@ import base64
 import html
 
 from papers import draw
-from papers.outcome import Failure, tally
+from papers.outcome import Failure, plain, tally
 
 # What the rows' own figures are called, by unit.
 BESIDE = {"ratio": "ratios, paper and here", "%": "per cent of the run, paper and here", "count": "counts, paper and here"}
@@ -20,6 +20,7 @@ th, td { text-align: right; padding: 0.25rem 0.9rem; border-bottom: 1px solid va
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
 td.words { text-align: left; } section { border-top: 1px solid var(--line); margin-top: 2.5rem; }
 .faint { color: var(--faint); } .figures { display: flex; flex-wrap: wrap; gap: 1rem; } picture { flex: 0 1 29rem; }
+.scroll { overflow-x: auto; }
 img { width: 100%; }
 pre { overflow-x: auto; padding: 0.7rem; border: 1px solid var(--line); font-size: 0.8rem; }
 """
@@ -28,7 +29,7 @@ pre { overflow-x: auto; padding: 0.7rem; border: 1px solid var(--line); font-siz
 def number(value):
     if value is None:
         return "-"
-    return f"{value:,.0f}" if value == int(value) and abs(value) >= 10 else f"{value:.3g}"
+    return f"{value:,.0f}" if value == int(value) else plain(value, 3)
 
 
 def rows_of(rows):
@@ -75,17 +76,18 @@ def overview(results):
         f'<td class="words">{in_a_word(outcome)}</td></tr>'
         for experiment, outcome in results
     ]
-    return f"<table><tr><th></th><th>what agrees</th></tr>{''.join(lines)}</table>"
+    return f"<table><tr><th>experiment</th><th>what agrees</th></tr>{''.join(lines)}</table>"
 
 
 def found(outcome):
     """The rows, the drawings and what follows from them; of a failure, why and what was printed."""
     if isinstance(outcome, Failure):
-        output = f"<details><summary>What it printed</summary><pre>{html.escape(outcome.output)}</pre></details>"
+        output = f'<details><summary>What it printed</summary><pre tabindex="0">{html.escape(outcome.output)}</pre></details>'
         return f"<p><strong>Failed:</strong> {html.escape(outcome.why)}</p>{output if outcome.output else ''}"
     remarks = "".join(f"<p>{html.escape(remark)}</p>" for remark in outcome.remarks)
+    head = "<tr><th>measured</th><th>paper</th><th>here</th><th>compared</th></tr>"
     return (
-        f"{agreement(outcome)}<table><tr><th></th><th>paper</th><th>here</th><th></th></tr>{rows_of(outcome.rows)}</table>"
+        f'{agreement(outcome)}<div class="scroll" tabindex="0"><table>{head}{rows_of(outcome.rows)}</table></div>'
         f'<div class="figures">{pictures(outcome)}</div>{remarks}'
     )
 
@@ -97,7 +99,7 @@ def section(experiment, outcome):
         f'<p class="faint">{html.escape(experiment.paper)}</p><p>{html.escape(experiment.asked)}</p>'
         f'<p class="faint">Here: {html.escape(experiment.scaled)}</p>'
         f"{found(outcome)}"
-        f"<details><summary>Commands</summary><pre>{commands}</pre></details></section>"
+        f'<details><summary>Commands</summary><pre tabindex="0">{commands}</pre></details></section>'
     )
 
 
@@ -106,9 +108,9 @@ def page(results):
     sections = "".join(section(experiment, outcome) for experiment, outcome in results)
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>The papers, run again</title><style>{STYLE}</style><h1>The papers, run again</h1>"
+        f"<title>The papers, run again</title><style>{STYLE}</style><main><h1>The papers, run again</h1>"
         "<p>Figures that the papers print, beside those of this machine today. Ratios are medians over cycles in which the "
         "variants take turns; every byte is checked. In figures, dashed lines and hatched bars are the paper's printed "
         "numbers, on the axes of ours. A ratio counts as the paper's up to a factor of 1.5.</p>"
-        f"{overview(results)}{sections}</html>\n"
+        f"{overview(results)}{sections}</main></html>\n"
     )

@@ -55,6 +55,21 @@ class Runs:
         options = ["--read", "--verify", "--rounds", "1", "--dir", directory]
         return self._stria(ranks, ["bench", *map(str, words), *options], {"LD_PRELOAD": DROP_IN} if preload else {})
 
+    def simulate(self, machine, ranks, workload, settings, through, hints=(), reads=False):
+        """What one run of `stria simulate` tells (docs/simulate.md)."""
+        words = ["simulate", "--machine", machine, "--workload", workload, "--ranks", str(ranks), "--through", through]
+        words += [word for setting in settings for word in ("--set", setting)]
+        words += [word for hint in hints for word in ("--hint", hint)]
+        told = shlex.join(["stria", *words, *(["--read"] if reads else [])])
+        if told not in self.commands:
+            self.commands.append(told)
+        result = os.path.join(self.out, "papers_result.json")
+        run([STRIA, *words, *(["--read"] if reads else []), "--json", result], told)
+        with open(result, encoding="utf-8") as file:
+            document = json.load(file)
+        os.remove(result)
+        return document
+
     def traced_bench(self, ranks, words, directory):
         """The tables of the trace of one run of `stria bench` on the drop-in (docs/tracing.md)."""
         with tempfile.TemporaryDirectory(prefix="traces-", dir=directory) as traces:

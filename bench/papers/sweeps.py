@@ -3,7 +3,7 @@ collective buffers."""
 
 import statistics
 
-from papers.outcome import Experiment, Figure, Outcome, Row
+from papers.outcome import Experiment, Figure, Outcome, Row, plain
 from papers.runs import median_seconds, ratio, seconds
 from papers.yu import PAPER
 
@@ -39,10 +39,10 @@ def contiguous(runs, places, quick):
     ]
     gain = rows[0].ours
     remarks = [
-        f"Eight servers write {gain:.2g} times as fast as one, the paper's couplet of eight {2500 / 406:.2g} times: there each "
-        "had disks and a processor of its own, here all share two cores and one memory, and their clients as well.",
+        f"Eight servers write {plain(gain)} times as fast as one, the paper's couplet of eight {plain(2500 / 406)} times: "
+        "there each had disks and a processor of its own, here all share two cores and one memory, and their clients as well.",
         "The paper's shared file beats separate files past 96 servers; here one shared file takes "
-        f"{1 / rows[2].ours:.2g} times as long with 8.",
+        f"{plain(1 / rows[2].ours)} times as long with 8.",
     ]
     # Transfers of 4 to 64 MB made no difference there.
     theirs = {one: [(4, 1 / 406), (64, 1 / 406)], separate: [(4, 1 / 2500), (64, 1 / 2500)]}
@@ -82,7 +82,7 @@ def tuned(runs, places, quick):
             max(times) / min(times)
             for times in zip(*([seconds(one, "write") for one in documents[setting]] for setting in settings), strict=True)
         )
-        remarks.append(f"{name}: best with {best}; the slowest setting takes {spread:.2g} times as long as the fastest.")
+        remarks.append(f"{name}: best with {best}; the slowest setting takes {plain(spread)} times as long as the fastest.")
     remarks.append(
         "The paper: 32 MB are best for tile and FLASH I/O, BT-IO hardly cares, and the best number lies inside the range."
     )

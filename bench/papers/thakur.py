@@ -7,7 +7,7 @@ averages of each of the five outputs."""
 
 import statistics
 
-from papers.outcome import Experiment, Figure, Outcome, Row
+from papers.outcome import Experiment, Figure, Outcome, Row, plain
 
 PAPER = "Thakur, Lusk, Gropp 1995: I/O Characterization of a Portable Astrophysics Application"
 RUN = ["--cells", 512, 256, "--steps", 20, "--no-sync"]
@@ -150,7 +150,7 @@ def two_phase(runs, places, quick):
     ]
     bars = {name: [(name, statistics.median(arrays_seconds(report) for report in many))] for name, many in reports.items()}
     faster = lines[0].ours
-    verdict = f"takes {1 / faster:.2g} of the time" if faster > 1 else f"takes {1 / faster:.2g} times as long"
+    verdict = f"takes {plain(1 / faster)} of the time" if faster > 1 else f"takes {plain(1 / faster)} times as long"
     remarks = [
         f"The paper announces two-phase writes and prints no time. Here two-phase {verdict} of rank 0's way, although its "
         "restart arrays hold doubles, twice as many bytes, and its files checksums: 14 MiB against 10.",

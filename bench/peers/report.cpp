@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -79,6 +80,7 @@ Json parameters_json(const Options& o) {
 }  // namespace
 
 double median_seconds(const ModeResult& result) {
+  assert(!seconds_of(result).empty());
   return median(seconds_of(result));
 }
 

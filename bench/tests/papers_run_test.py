@@ -30,4 +30,5 @@ for key, rows in record.items():
     for row in rows:
         assert math.isfinite(row["ours"]), f"{key}: {row}"
     section = page.split(f'<section id="{key}">')[1].split("</section>")[0]
-    assert "data:image/svg+xml" in section and "mpiexec -n" in section, f"{key}: its section has no picture or no command"
+    command = "stria simulate" if key.endswith("-sim") else "mpiexec -n"
+    assert "data:image/svg+xml" in section and command in section, f"{key}: its section has no picture or no command"

@@ -13,7 +13,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import run_papers  # noqa: E402
 from papers import draw, page, runs, thakur  # noqa: E402
-from papers.outcome import Experiment, Failure, Figure, Outcome, Row, compared, tally  # noqa: E402
+from papers.outcome import Experiment, Failure, Figure, Outcome, Row, compared, plain, tally  # noqa: E402
 from program_output import output_of, run_to_end  # noqa: E402
 
 
@@ -40,7 +40,7 @@ class Programs(unittest.TestCase):
         slow = [sys.executable, "-c", "import time; print('begun', flush=True); time.sleep(60)"]
         begin_s = time.monotonic()
         self.assertEqual(output_of(slow, 1), (None, "no end after 1 s"))
-        self.assertLess(time.monotonic() - begin_s, 30)
+        self.assertLess(time.monotonic() - begin_s, 50)
 
     def test_a_run_returns_what_it_printed(self):
         self.assertEqual(runs.run([sys.executable, "-c", "print('it')"], "told"), "it\n")
@@ -164,6 +164,7 @@ class Page(unittest.TestCase):
         figure = Figure("a figure", "accesses", {"list": [(10, 2.0), (100, 4.0)]})
         light, dark = (draw.svg(figure, theme) for theme in ("light", "dark"))
         self.assertTrue(light.startswith(b"<?xml") and light != dark)
+        self.assertNotIn(b"mathdefault", light)  # as 10 to a power would be written
         self.assertIn("data:image/svg+xml;base64,", page.pictures(Outcome([Row("r", 2, 3)], [figure], [])))
 
     def test_both_sides_share_an_axis(self):
@@ -177,11 +178,14 @@ class Page(unittest.TestCase):
     def test_a_failure_says_so_and_the_others_stay(self):
         fine, failed = run_papers.EXPERIMENTS[:2]
         text = page.page([(fine, Outcome([Row("r", 2, 3)], [], [])), (failed, Failure("why <it>", "printed"))])
-        for part in (fine.title, "<strong>failed</strong>", "why &lt;it&gt;", "<pre>printed</pre>"):
+        for part in (fine.title, "<strong>failed</strong>", "why &lt;it&gt;", ">printed</pre>"):
             self.assertIn(part, text)
 
     def test_numbers_as_papers_print_them(self):
         self.assertEqual([page.number(value) for value in (983040, 1.536, None, 30)], ["983,040", "1.54", "-", "30"])
+        # Never as a power of ten.
+        self.assertEqual([page.number(value) for value in (1234.5, 0.000123)], ["1,230", "0.000123"])
+        self.assertEqual([plain(value) for value in (550.4, 0.254, 2, 1e6)], ["550", "0.25", "2", "1,000,000"])
 
 
 class Command(unittest.TestCase):

@@ -119,12 +119,12 @@ class Experiments(unittest.TestCase):
     def test_every_goal_of_the_experiments_has_its_point(self):
         points = [
             point(case.pattern, size, **{method.name: [1.0] for method in case.methods(size)})
-            for case in cases.quick() for size in case.sizes
+            for case in cases.headline() for size in case.sizes
         ]  # fmt: skip
         told = [verdict.what for verdict in goals.of_experiments(points)]
         for wanted in ("list against multiple", "datatype or two-phase against sieving"):
             self.assertEqual(len([what for what in told if wanted in what]), 1, wanted)
-        self.assertEqual({case.sizes for case in cases.quick() if case.pattern == cases.TINY}, {(100000,)})
+        self.assertEqual({case.sizes for case in cases.headline() if case.pattern == cases.TINY}, {(100000,)})
         for method in ("hybrid", "automatic"):
             self.assertEqual(len([what for what in told if method in what]), len(points) - 1)
 

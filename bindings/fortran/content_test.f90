@@ -30,6 +30,7 @@ program content_test
   call read_file()
   call look_at_storage()
   call look_after()
+  call places_that_do_not_fit()
   call MPI_Barrier(MPI_COMM_WORLD)
   if (rank == 0) call remove_file(path)
   call MPI_Finalize()
@@ -132,6 +133,9 @@ contains
     call file%set_attribute("/", "array", reshape([1, 2, 3, 4, 5, 6], [2, 3]))
     call file%set_attribute("run/x", "on", .true.)
     call file%set_attribute("run/x", "flags", [.true., .false., .true.])
+    call file%set_attribute("run/x", "bytes", [logical(int8) :: .true., .false.])
+    call file%set_attribute("run/x", "unit", "g/cm^3")
+    call file%set_attribute("run/x", "axes", ["x   ", "phi "])
     call file%set_references("/", "all", ["run/x", "names"])
     call file%create_link("y", "run/x")
     call file%create_link("far", "x", file="other.h5")
@@ -145,6 +149,55 @@ contains
     call check(report%seconds > 0 .and. len(report%reason) > 0, "a report")
     call check(file%phase("write") >= 0 .and. file%phase("nothing") == -1, "phases")
     call file%close()
+  end subroutine
+
+  ! What is wrong with a place is told in the order of Fortran, and counted from 1.
+  subroutine places_that_do_not_fit()
+    type(stria_file) :: file
+    type(stria_dataset) :: dataset
+    integer(int32), asynchronous :: part(4, 3) = 1
+    integer :: code
+    call file%create("places_" // achar(iachar("a") + rank) // ".h5")
+    call file%create_dataset("dens", stria_int32, [5, 7], dataset)
+    call dataset%put([2, 6], part, ierr=code)
+    call check(code == stria_invalid_argument, "past the end")
+    call check(index(stria_error_message(), "dimension 2 an array of 3 from 6 on passes the end at 7") > 0, "where")
+    call dataset%put([0, 1], part, ierr=code)
+    call check(index(stria_error_message(), "dimension 1 the place is 0") > 0, "before the beginning")
+    call dataset%put_strided([1, 1], [2, 2], part, ierr=code)
+    call check(index(stria_error_message(), "dimension 1 an array of 4 from 1 on with this stride") > 0, "a stride")
+    call dataset%put([1, 8], part(:, 1:0), ierr=code)
+    call check(code == stria_ok, "nothing has a place everywhere")
+    call file%close()
+  end subroutine
+
+  ! Nothing is cut off, and nothing is missing, without a word.
+  subroutine attributes_that_do_not_fit(file)
+    type(stria_file), intent(inout) :: file
+    character(3) :: short
+    character(:), allocatable :: text, texts(:)
+    integer(int32) :: many(7)
+    logical(int8) :: bytes(2)
+    logical :: three(3)
+    integer :: code
+    call file%get_attribute("run/x", "unit", short, ierr=code)
+    call check(code == stria_invalid_argument .and. short == "g/c", "a string that is cut off")
+    call check(index(stria_error_message(), "has 6 characters, the variable takes 3") > 0, "its length is told")
+    call file%get_attribute("/", "array", many, ierr=code)
+    call check(code == stria_invalid_argument .and. all(many(:6) == [1, 2, 3, 4, 5, 6]), "fewer values than asked for")
+    call check(index(stria_error_message(), "has 6 values, the variable takes 7") > 0, "their number is told")
+    call file%get_attribute("run/x", "bytes", three, ierr=code)
+    call check(code == stria_invalid_argument, "fewer logicals")
+    call file%get_attribute("run/x", "bytes", bytes)
+    call check(logical(bytes(1) .and. .not. bytes(2)), "logicals of a byte")
+    call file%get_text_attribute("run/x", "unit", text)
+    call check(text == "g/cm^3" .and. len(text) == 6, "a string, as long as it is")
+    call file%get_text_attribute("run/x", "axes", texts)
+    call check(size(texts) == 2 .and. texts(1) == "x" .and. texts(2) == "phi" .and. len(texts) >= 3, "a list of strings")
+    call file%get_text_attribute("run/x", "axes", text, ierr=code)
+    call check(code == stria_invalid_argument .and. text == "", "a list is no string")
+    call file%get_text_attribute("run/x", "none", text, ierr=code)
+    call check(code == stria_not_found .and. text == "", "no such attribute")
   end subroutine
 
   subroutine read_file()
@@ -167,7 +220,7 @@ contains
     call file%dataset("column", dataset)
     call check(size(list) == 2 .and. all(list == ["dens", "pres"]) .and. all(dataset%shape() == [1, 2]), "a column")
     call file%attributes("run/x", list)
-    call check(size(list) == 4 .and. any(list == "flags"), "names of attributes")
+    call check(size(list) == 7 .and. any(list == "flags"), "names of attributes")
     call file%attribute_types("run/x", list)
     call check(any(list == "bool (3)") .and. any(list == "bool ()"), "types of attributes")
     call file%get_attribute("run/x", "z", z)
@@ -181,6 +234,7 @@ contains
     call file%get_attribute("run/x", "flags", flags)
     short = flags
     call check(on .and. all(flags .eqv. [.true., .false., .true.]) .and. count(short) == 2, "logicals")
+    call attributes_that_do_not_fit(file)
     call file%get_references("/", "all", list)
     call check(size(list) == 2 .and. all(list == ["/run/x", "/names"]), "references")
     call file%close()

@@ -242,6 +242,15 @@ int stria_f_set_logical(stria_file* file, const char* object, const char* name, 
   return code;
 }
 
+/* An attribute has another number of values than the variable, which then has as many as there
+ * are: an error, for the rest of the variable would pass for values. */
+static int check_count(int code, const char* object, const char* name, int64_t there, int64_t count) {
+  return code != STRIA_OK || there == count
+             ? code
+             : stria_f_refuse(STRIA_INVALID_ARGUMENT, "attribute '%s' of '%s' has %lld values, the variable takes %lld", name,
+                              object, (long long)there, (long long)count);
+}
+
 int stria_f_get_logical(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value) {
   const int64_t count = value_count(value);
   signed char* bytes = calloc((size_t)(count < 0 ? 0 : count) + 1, 1);
@@ -252,7 +261,7 @@ int stria_f_get_logical(stria_file* file, const char* object, const char* name, 
     *value_at(value, i) = bytes[i] != 0; /* this machine's numbers begin with their lowest byte */
   }
   free(bytes);
-  return code;
+  return count < 0 ? code : check_count(code, object, name, there, count);
 }
 
 int stria_f_set_attribute(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value) {
@@ -280,14 +289,43 @@ int stria_f_set_attribute(stria_file* file, const char* object, const char* name
   return code;
 }
 
+/* The length of a string without the blanks at its end, which Fortran adds. */
+static int64_t trimmed_length(const char* text) {
+  int64_t length = text == NULL ? 0 : (int64_t)strlen(text);
+  while (length > 0 && text[length - 1] == ' ') {
+    --length;
+  }
+  return length;
+}
+
 static int get_strings(stria_file* file, const char* object, const char* name, const CFI_cdesc_t* value) {
   stria_list* list = NULL;
-  const int code = stria_get_strings(file, object, name, &list);
+  int code = stria_get_strings(file, object, name, &list);
+  const int64_t there = code == STRIA_OK ? stria_list_size(list) : 0;
+  int64_t longest = 0;
   for (int64_t i = 0; code == STRIA_OK && i < value_count(value); ++i) {
-    stria_f_copy_text(stria_list_at(list, i), value_at(value, i), (int64_t)value->elem_len);
+    const char* text = i < there ? stria_list_at(list, i) : NULL;
+    stria_f_copy_text(text, value_at(value, i), (int64_t)value->elem_len);
+    const int64_t length = trimmed_length(text);
+    longest = length > longest ? length : longest;
+  }
+  code = check_count(code, object, name, there, value_count(value));
+  if (code == STRIA_OK && longest > (int64_t)value->elem_len) {
+    code = stria_f_refuse(STRIA_INVALID_ARGUMENT,
+                          "attribute '%s' of '%s' has %lld characters, the variable takes %lld: see get_text_attribute", name,
+                          object, (long long)longest, (long long)value->elem_len);
   }
   stria_list_free(list);
   return code;
+}
+
+int stria_f_get_one_string(stria_file* file, const char* object, const char* name, stria_list** list) {
+  const int code = stria_get_strings(file, object, name, list);
+  const int checked = code == STRIA_OK ? check_count(code, object, name, stria_list_size(*list), 1) : code;
+  if (code == STRIA_OK && checked != STRIA_OK) {
+    stria_list_free(*list);
+  }
+  return checked;
 }
 
 int stria_f_get_attribute(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value) {
@@ -306,7 +344,7 @@ int stria_f_get_attribute(stria_file* file, const char* object, const char* name
     memcpy(element_at(value, i), packed + (size_t)i * value->elem_len, value->elem_len);
   }
   free(packed);
-  return code;
+  return count < 0 ? code : check_count(code, object, name, there, count);
 }
 
 int64_t stria_f_text_length(const char* text) {

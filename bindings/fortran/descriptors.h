@@ -21,13 +21,13 @@ typedef struct stria_f_place {
 } stria_f_place;
 /* As stria_put_slab(), stria_get_slab() and stria_read_slab(). */
 int stria_f_move(int way, stria_dataset* dataset, const stria_f_place* place, CFI_cdesc_t* array);
-/* Likewise, of an array of a derived type the component that is passed of any one of them. Its
+/* The same for an array of a derived type, of which the component of any one is passed. Its
  * dimensions come before those of the array. */
 int stria_f_move_component(int way, stria_dataset* dataset, const stria_f_place* place, CFI_cdesc_t* records,
                            CFI_cdesc_t* component);
 /* As stria_put_elements() and stria_get_elements(), with a map of `count` elements. */
 int stria_f_move_elements(int way, stria_dataset* dataset, const stria_elements* elements, int64_t count, CFI_cdesc_t* values);
-/* As stria_append_own_rows(): the rows are along the array's last dimension. */
+/* The same as stria_append_own_rows(): the rows are along the array's last dimension. */
 int stria_f_append_own_rows(int way, stria_file* file, const char* path, CFI_cdesc_t* array);
 /* Whether gfortran has made a copy of an array for the call. It is called from Fortran without
  * bind(c), because a descriptor of C doesn't tell. */
@@ -38,7 +38,7 @@ int stria_f_create_dataset(stria_file* file, const char* path, int element, cons
 int stria_f_create_string_column(stria_file* file, const char* path, CFI_cdesc_t* strings);
 /* The first `count` sizes, in Fortran's order; 1 where the dataset has fewer. */
 int stria_f_dims(const stria_dataset* dataset, int64_t* dims, int count);
-/* Likewise the lengths of chunks: zeros where there are none. */
+/* The lengths of chunks, in the same way: zeros where there are none. */
 int stria_f_chunk(const stria_dataset* dataset, int64_t* chunk, int count);
 /* As stria_dataset_dimension(), counted from 1 in Fortran's order. */
 const char* stria_f_dimension(const stria_dataset* dataset, int dimension);
@@ -48,10 +48,12 @@ int stria_f_fill_value(const stria_dataset* dataset, CFI_cdesc_t* value, int* gi
  * are not complex. */
 int stria_f_set_attribute(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
 int stria_f_get_attribute(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
+/* As stria_get_strings(), of an attribute that has one string. */
+int stria_f_get_one_string(stria_file* file, const char* object, const char* name, stria_list** list);
 int stria_f_set_logical(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
 int stria_f_get_logical(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
 int stria_f_set_references(stria_file* file, const char* object, const char* name, CFI_cdesc_t* paths);
-/* As stria_verify_except(); `except` is a list of names, or NULL. */
+/* The same as stria_verify_except(); `except` is a list of names, or NULL. */
 int stria_f_verify(stria_file* file, CFI_cdesc_t* except, stria_verdict** verdict);
 /* The columns of a table: components of a record. `names` end with a zero each; of each column
  * `numbers` has the place in the record in bytes, the bytes of a string, and the element type. */
@@ -80,7 +82,7 @@ int stria_f_is_complex(const CFI_cdesc_t* array);
 int stria_f_is_logical(const CFI_cdesc_t* array); /* of any kind */
 /* Keeps a message in place of the library's, for stria_f_error_message(). Returns `code`. */
 int stria_f_refuse(int code, const char* format, ...);
-/* As stria_error_message(); of what is wrong with an array, where that was it. */
+/* The same as stria_error_message(), or what is wrong with an array, where that was it. */
 const char* stria_f_error_message(void);
 int64_t stria_f_text_length(const char* text);
 /* Copies a C string into Fortran's, filled with blanks. */

@@ -92,7 +92,7 @@ contains
     type(stria_file) :: file
     type(stria_dataset) :: dataset
     real(real64), asynchronous :: row(2), rows(2, 2*ranks), grid(3), back(3)
-    integer :: step
+    integer :: step, first_row
     grid = rank
     do step = 1, 2
       row = [step, rank]
@@ -107,8 +107,9 @@ contains
         grid(2) = -1
         call dataset%put([2, rank + 1], grid(2:2))
       end if
-      call file%append_rows("probe", ranks, dataset)
-      call dataset%put([1, (step - 1)*ranks + rank + 1], row)
+      call file%append_rows("probe", ranks, dataset, first=first_row)
+      call check(first_row == (step - 1)*ranks + 1, "where its rows begin")
+      call dataset%put([1, first_row + rank], row)
       call file%commit()
       call file%close()
     end do

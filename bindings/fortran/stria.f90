@@ -269,8 +269,9 @@ module stria
     ! dims has a size for each dimension; dataset is for put.
     generic :: create_dataset => create_dataset_i4, create_dataset_i8
     procedure, private :: append_rows_i4, append_rows_i8
-    ! append_rows(path, rows, dataset [, ierr]): gives a dataset that was made with stria_unlimited
-    ! so many more rows, the last ones of dataset, for put.
+    ! append_rows(path, rows, dataset [, ierr] [, first]): gives a dataset that was made with
+    ! stria_unlimited so many more rows, along its last dimension. `first`, of the kind of `rows`,
+    ! is the place of the first of them among all rows, from 1: put there and behind it.
     generic :: append_rows => append_rows_i4, append_rows_i8
     ! append_own_rows(path, array [, ierr]): gives it as many more rows as all ranks have together,
     ! and puts this rank's, which are along the array's last dimension, behind those of lower ranks.
@@ -305,14 +306,20 @@ module stria
     procedure :: create_link => file_create_link
     ! set_attribute(object, name, value [, ierr]): a number, real or complex, a logical, a string,
     ! or a list of one of these; "/" is the file itself.
-    procedure, private :: set_i4, set_i8, set_r4, set_r8, set_c4, set_c8, set_logical, set_text, set_texts
-    generic :: set_attribute => set_i4, set_i8, set_r4, set_r8, set_c4, set_c8, set_logical, set_text, set_texts
-    ! get_attribute(object, name, value [, ierr]): converted; a string is cut off or
-    ! filled with blanks.
+    procedure, private :: set_i4, set_i8, set_r4, set_r8, set_c4, set_c8, set_l1, set_l2, set_l4, set_l8, set_text, set_texts
+    generic :: set_attribute => set_i4, set_i8, set_r4, set_r8, set_c4, set_c8, set_text, set_texts
+    generic :: set_attribute => set_l1, set_l2, set_l4, set_l8
+    ! get_attribute(object, name, value [, ierr]): converted; a string is filled with blanks. An
+    ! attribute that has another number of values, or a longer string, is an error; what fits is in
+    ! the value then.
     procedure, private :: get_i4_value, get_i8_value, get_r4_value, get_r8_value, get_c4_value, get_c8_value
-    procedure, private :: get_logical_value, get_text, get_texts
+    procedure, private :: get_l1_value, get_l2_value, get_l4_value, get_l8_value, get_text, get_texts
     generic :: get_attribute => get_i4_value, get_i8_value, get_r4_value, get_r8_value, get_c4_value, get_c8_value
-    generic :: get_attribute => get_logical_value, get_text, get_texts
+    generic :: get_attribute => get_l1_value, get_l2_value, get_l4_value, get_l8_value, get_text, get_texts
+    ! get_text_attribute(object, name, text [, ierr]): a string, or a list of strings, allocated as
+    ! long as it is; those of a list are filled with blanks to one length.
+    procedure, private :: get_allocated_text, get_allocated_texts
+    generic :: get_text_attribute => get_allocated_text, get_allocated_texts
     ! set_references(object, name, paths [, ierr]): an attribute of references to objects.
     procedure :: set_references => file_set_references
     ! get_references(object, name, paths [, ierr]): the paths, an allocatable list.

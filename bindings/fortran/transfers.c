@@ -99,7 +99,7 @@ static struct numbers numbers_of(const CFI_cdesc_t* array) {
   return numbers;
 }
 
-/* Of an array of records the component that another one shows, which is any of them. */
+/* The component of an array of records that another one shows, which is any of them. */
 static struct numbers component_of(const CFI_cdesc_t* records, const CFI_cdesc_t* component) {
   struct numbers numbers = numbers_of(component);
   const intptr_t apart = (char*)component->base_addr - (char*)records->base_addr;
@@ -187,6 +187,31 @@ static struct region region_of(const stria_f_place* place, const struct numbers*
   return region;
 }
 
+/* What is wrong with the place of the numbers, in Fortran's order and counted from 1; the library
+ * would tell it as C has it. Returns 0 where nothing is. */
+static int wrong_place(const stria_dataset* dataset, const stria_f_place* place, const struct numbers* numbers, char* text,
+                       size_t size) {
+  int64_t dims[CFI_MAX_RANK + 1] = {0};
+  if (stria_f_dims(dataset, dims, place->count + numbers->is_complex) != STRIA_OK) {
+    return 0;
+  }
+  for (int i = 0; i < place->count; ++i) {
+    const int64_t start = place->start[i], stride = place->has_stride ? place->stride[i] : 1;
+    const int64_t end = dims[i + numbers->is_complex], count = i < numbers->rank ? numbers->extents[i] : 1;
+    if (start < 1 || stride < 1) {
+      return snprintf(text, size, "dataset '%.80s': along dimension %d the %s is %lld, and has to be 1 or more",
+                      stria_dataset_path(dataset), i + 1, start < 1 ? "place" : "stride",
+                      (long long)(start < 1 ? start : stride));
+    }
+    if (count > 0 && (start > end || count - 1 > (end - start) / stride)) {
+      return snprintf(text, size, "dataset '%.80s': along dimension %d an array of %lld from %lld on%s passes the end at %lld",
+                      stria_dataset_path(dataset), i + 1, (long long)count, (long long)start,
+                      stride > 1 ? " with this stride" : "", (long long)end);
+    }
+  }
+  return 0;
+}
+
 static int move(int way, stria_dataset* dataset, const stria_slab* slab, const struct numbers* numbers,
                 const stria_type* type) {
   switch (way) {
@@ -223,10 +248,13 @@ static int transfer(int way, stria_dataset* dataset, const stria_f_place* place,
   /* A complex number is a pair along the dataset's first dimension, which the array hasn't. */
   const int rank = stria_dataset_rank(dataset) - numbers->is_complex;
   const char* wrong = way == STRIA_F_GET_INTO_COPY ? into_copy : wrong_kind(dataset, numbers, is_logical);
-  char shapes[120];
+  char shapes[200];
   if (wrong == NULL && (place->count != rank || numbers->rank > rank || rank > CFI_MAX_RANK)) {
     snprintf(shapes, sizeof shapes, "an array of rank %d and a place of %d numbers for a dataset of %d dimensions",
              numbers->rank, place->count, rank);
+    wrong = shapes;
+  }
+  if (wrong == NULL && wrong_place(dataset, place, numbers, shapes, sizeof shapes) > 0) {
     wrong = shapes;
   }
   if (wrong != NULL) {

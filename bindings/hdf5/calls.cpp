@@ -1,5 +1,6 @@
 // H5Dwrite and H5Dread, and their forms for several datasets, as the program calls them. Their
-// memory is packed where it is scattered; see transfer/packed.hpp.
+// memory is packed where it is scattered or converted; see transfer/packed.hpp. Calls that change
+// what a conversion means are noted.
 #include <new>
 #include <optional>
 #include <vector>
@@ -33,13 +34,15 @@ std::optional<Piece> prepare(const Library& library, const Arguments& given, std
     return std::nullopt;
   }
   count_packed(writes, packed.bytes(), library.version);
+  if (packed.converts()) {
+    count_converted(writes);
+  }
   return piece;
 }
 
 /// Calls `move`(piece) for the first piece, which is packed, and for all that follow.
 template <typename Move>
-herr_t move_pieces(const Library& library, const Arguments& given, const Packed& packed, std::optional<Piece> piece,
-                   Move&& move) {
+herr_t move_pieces(const Library& library, const Arguments& given, Packed& packed, std::optional<Piece> piece, Move&& move) {
   for (int64_t number = 0;; ++number) {
     const herr_t outcome = move(*piece);
     Packed::end(library, *piece, outcome);
@@ -68,7 +71,7 @@ herr_t write_one(const Library& library, const Arguments& given, const void* dat
     return library.write(given.dataset, given.type, given.memory_space, given.file_space, given.transfer, data);
   }
   return move_pieces(library, given, packed, first, [&](const Piece& piece) {
-    return library.write(given.dataset, given.type, piece.memory_space, piece.file_space, given.transfer, packed.buffer());
+    return library.write(given.dataset, piece.type, piece.memory_space, piece.file_space, given.transfer, packed.buffer());
   });
 }
 
@@ -80,12 +83,20 @@ herr_t read_one(const Library& library, const Arguments& given, void* data) {
   }
   return move_pieces(library, given, packed, first, [&](const Piece& piece) {
     const herr_t outcome =
-        library.read(given.dataset, given.type, piece.memory_space, piece.file_space, given.transfer, packed.buffer());
+        library.read(given.dataset, piece.type, piece.memory_space, piece.file_space, given.transfer, packed.buffer());
     if (outcome >= 0) {
       packed.unpack(piece);
     }
     return outcome;
   });
+}
+
+/// Calls the function of this name in the caller's HDF5.
+template <typename Outcome, typename... Given>
+Outcome call_function(const char* name, const void* caller, Given... given) {
+  using Function = Outcome(Given...);
+  auto* const function = reinterpret_cast<Function*>(function_of(caller, name));
+  return function == nullptr ? Outcome{-1} : function(given...);
 }
 
 /// The arguments of a call for several datasets; what is packed takes its place in the lists.
@@ -108,6 +119,7 @@ class Several {
       auto* const memory = static_cast<std::byte*>(const_cast<void*>(data[i]));
       pieces_[i] = prepare(library, given, memory, use, packed_[i], true);
       if (pieces_[i]) {
+        types_[i] = pieces_[i]->type;
         memory_spaces_[i] = pieces_[i]->memory_space;
         list[i] = packed_[i].buffer();
       }
@@ -187,6 +199,28 @@ herr_t H5Dread_multi(size_t count, hid_t datasets[], hid_t types[], hid_t memory
   const herr_t outcome = several.call<void>(library.read_multi, transfer);
   several.release_all(library, outcome, Use::kFromFile);
   return outcome;
+}
+
+// Calls that change what a conversion means, from then on or for some transfers.
+
+herr_t H5Tregister(int persistence, const char* name, hid_t source, hid_t target, void* convert) {
+  note_conversion(library_of(__builtin_return_address(0)), source, target);
+  return call_function<herr_t>("H5Tregister", __builtin_return_address(0), persistence, name, source, target, convert);
+}
+
+herr_t H5Tunregister(int persistence, const char* name, hid_t source, hid_t target, void* convert) {
+  note_conversion(library_of(__builtin_return_address(0)), source, target);
+  return call_function<herr_t>("H5Tunregister", __builtin_return_address(0), persistence, name, source, target, convert);
+}
+
+herr_t H5Pset_type_conv_cb(hid_t transfer, void* called, void* data) {
+  leave_conversions_to_hdf5();
+  return call_function<herr_t>("H5Pset_type_conv_cb", __builtin_return_address(0), transfer, called, data);
+}
+
+herr_t H5Pset_data_transform(hid_t transfer, const char* expression) {
+  leave_conversions_to_hdf5();
+  return call_function<herr_t>("H5Pset_data_transform", __builtin_return_address(0), transfer, expression);
 }
 
 }  // extern "C"

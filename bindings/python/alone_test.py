@@ -366,13 +366,15 @@ def test_errors_are_python_errors(path):
     with pytest.raises(ValueError), create(path) as f:
         f.create_dataset("x", (3,))[:] = np.ones(4)
     with pytest.raises(NotImplementedError), create(path) as f:
-        f.create_dataset("x", (3,), "M8[s]")
+        f.create_dataset("x", (3,), "M8[3s]")
     with pytest.raises(ValueError, match="sync"):
         stria.create(path, hints={"sync": "perhaps"}, sync="perhaps")
 
 
 def test_reports_hints_and_verify(path):
-    with create(path, hints={"cb_nodes": 1, "no_such": 2}) as f:
+    with pytest.warns(stria.HintWarning, match="no_such"):
+        f = create(path, hints={"cb_nodes": 1, "no_such": 2})
+    with f:
         f.create_dataset("x", data=np.ones(1000))
         f.create_strings("names", ["a", "bcd"])
         assert len(f.hint_warnings) == 1 and f.hints["cb_nodes"] == "1"

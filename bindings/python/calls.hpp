@@ -53,6 +53,15 @@ inline std::vector<std::string> strings_of(const stria_list* list) {
   return strings;
 }
 
+/// The strings for the library, which must outlive them.
+inline std::vector<const char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<const char*> result;
+  for (const std::string& one : strings) {
+    result.push_back(chars(one));
+  }
+  return result;
+}
+
 inline Options options_of(const Names& names) {
   stria_options* options = nullptr;
   check(stria_options_new(&options));

@@ -17,6 +17,8 @@
 
 #include "calls.hpp"
 #include "dataset_options.hpp"
+#include "names_and_texts.hpp"
+#include "outcomes.hpp"
 #include "stria.h"
 #include "tables.hpp"
 #include "text.hpp"
@@ -32,6 +34,7 @@ using stria::python::listed;
 using stria::python::Names;
 using stria::python::Options;
 using stria::python::options_of;
+using stria::python::pointers;
 using stria::python::released;
 using stria::python::strings_of;
 
@@ -40,6 +43,8 @@ namespace {
 using Array = nb::ndarray<nb::device::cpu>;
 using ConstantArray = nb::ndarray<nb::ro, nb::device::cpu>;
 using Sizes = std::vector<int64_t>;
+using Slab = std::tuple<Sizes, Sizes, Sizes>;
+using stria::python::Texts;
 
 // Makes the exception: stria.errors.exception_of(code name, message). Never destroyed: Python may
 // be gone by then.
@@ -72,16 +77,17 @@ int element_of(nb::dlpack::dtype type) {
 }
 
 /// The bytes of an array in C order, whatever its strides: one vector per dimension
-/// around the element.
+/// around the element. Of one dimension only the first `length`.
 template <typename Any>
-Type type_of(const Any& array) {
+Type type_of(const Any& array, size_t axis = SIZE_MAX, int64_t length = 0) {
   stria_type* type = nullptr;
   const int64_t bytes = static_cast<int64_t>(array.itemsize());
   check(stria_type_bytes(bytes, &type));
   Type result(type);
   for (size_t i = array.ndim(); i-- > 0;) {
     stria_type* outer = nullptr;
-    check(stria_type_hvector(static_cast<int64_t>(array.shape(i)), 1, array.stride(i) * bytes, result.get(), &outer));
+    const int64_t count = i == axis ? length : static_cast<int64_t>(array.shape(i));
+    check(stria_type_hvector(count, 1, array.stride(i) * bytes, result.get(), &outer));
     result.reset(outer);
   }
   return result;
@@ -242,6 +248,24 @@ void get(File& file, Dataset& dataset, const Sizes& start, const Sizes& count, c
   check(stria_get_slab(dataset.handle, &slab, array.data(), type_of(array).get(), element_for(dataset, array.dtype())));
 }
 
+/// Gets many runs of one dimension, [first, first + length) each, which follow each other in the
+/// array.
+void get_runs(File& file, Dataset& dataset, const Slab& box, size_t axis, const std::vector<std::pair<int64_t, int64_t>>& runs,
+              Array array) {
+  static_cast<void>(file.get());
+  auto [start, count, stride] = box;
+  const int element = element_for(dataset, array.dtype());
+  const int64_t step_bytes = array.stride(axis) * static_cast<int64_t>(array.itemsize());
+  auto* place = static_cast<char*>(array.data());
+  for (const auto& [first, length] : runs) {
+    start.at(axis) = first;
+    count.at(axis) = length;
+    const stria_slab slab{start.data(), count.data(), stride.data(), nullptr};
+    check(stria_get_slab(dataset.handle, &slab, place, type_of(array, axis, length).get(), element));
+    place += length * step_bytes;
+  }
+}
+
 // The arrays are contiguous, which the package sees to.
 void put_elements(File& file, Dataset& dataset, const Map& map, ConstantArray array, bool copy) {
   static_cast<void>(file.get());
@@ -273,14 +297,6 @@ void set_numbers(File& file, const std::string& object, const std::string& name,
   }
   check(stria_set_array(file.get(), chars(object), chars(name), element_of(values.dtype()), static_cast<int>(dims.size()),
                         dims.data(), values.data()));
-}
-
-std::vector<const char*> pointers(const std::vector<std::string>& strings) {
-  std::vector<const char*> result;
-  for (const std::string& one : strings) {
-    result.push_back(chars(one));
-  }
-  return result;
 }
 
 void set_strings(File& file, const std::string& object, const std::string& name, const std::vector<std::string>& values,
@@ -325,43 +341,6 @@ std::vector<Number> get_numbers(File& file, const std::string& object, const std
   std::vector<Number> values(static_cast<size_t>(count));
   released([&] { return stria_get_numbers(file.get(), chars(object), chars(name), kElement, count, values.data(), &count); });
   return values;
-}
-
-std::pair<std::vector<std::tuple<std::string, int64_t, int64_t>>, std::vector<std::string>> verify(
-    File& file, const std::vector<std::string>& except) {
-  stria_verdict* verdict = nullptr;
-  const auto names = pointers(except);
-  released([&] { return stria_verify_except(file.get(), static_cast<int64_t>(names.size()), names.data(), &verdict); });
-  const std::unique_ptr<stria_verdict, FreedBy<stria_verdict_free>> owned(verdict);
-  std::vector<std::tuple<std::string, int64_t, int64_t>> damage;
-  for (int64_t i = 0; i < stria_verdict_size(verdict); ++i) {
-    const stria_damage* one = stria_verdict_at(verdict, i);
-    damage.emplace_back(one->dataset, one->first_row, one->last_row);
-  }
-  return {damage, strings_of(stria_verdict_remarks(verdict))};
-}
-
-nb::dict report(File& file) {
-  stria_report of{};
-  check(stria_get_report(file.get(), &of));
-  nb::dict result;
-  result["useful_bytes"] = of.useful_bytes;
-  result["file_bytes"] = of.file_bytes;
-  result["seconds"] = of.seconds;
-  result["method"] = of.method;
-  result["reason"] = of.reason;
-  int64_t cleared_bytes = 0;
-  check(stria_get_cleared(file.get(), &cleared_bytes));
-  result["cleared_bytes"] = cleared_bytes;
-  int64_t copied_bytes = 0;
-  check(stria_get_copied(file.get(), &copied_bytes));
-  result["copied_bytes"] = copied_bytes;
-  for (const char* phase : {"open", "metadata", "pack", "unpack", "exchange", "write", "read", "sync", "commit"}) {
-    double seconds = 0;
-    check(stria_get_phase(file.get(), phase, &seconds));
-    result[phase] = seconds;
-  }
-  return result;
 }
 
 void define_life(nb::class_<File>& type) {
@@ -447,6 +426,7 @@ void define_data(nb::class_<File>& type) {
            })
       .def("put", put)
       .def("get", get)
+      .def("get_runs", get_runs)
       .def("put_records",
            [](File& file, Dataset& dataset, const Sizes& start, const Sizes& count, const Sizes& stride, ConstantArray rows,
               const Columns& columns, bool copy) {
@@ -470,6 +450,10 @@ void define_data(nb::class_<File>& type) {
 void define_attributes(nb::class_<File>& type) {
   type.def("set_numbers", set_numbers)
       .def("set_strings", set_strings)
+      .def("set_texts",
+           [](File& file, const std::string& object, const std::string& name, const Texts& texts, bool list) {
+             stria::python::set_texts(file.get(), {object, name}, texts, list);
+           })
       .def("set_booleans", set_booleans)
       .def("set_complex", set_complex)
       .def("set_references", set_references)
@@ -497,6 +481,13 @@ void define_attributes(nb::class_<File>& type) {
            [](File& file, const std::string& path) {
              return listed([&](stria_list** out) { return stria_read_strings(file.get(), chars(path), out); });
            })
+      .def("create_texts",
+           [](File& file, const std::string& path, const Sizes& dims, const Texts& texts, const Texts& dimensions) {
+             stria::python::create_texts(file.get(), {path, dims, texts, dimensions});
+           })
+      .def("has_group", [](File& file, const std::string& path) { return stria::python::has_group(file.get(), path); })
+      .def("members", [](File& file, const std::string& group) { return stria::python::members(file.get(), group); })
+      .def("link_to_file", [](File& file, const std::string& path) { return stria::python::link_to_file(file.get(), path); })
       .def("create_string_array",
            [](File& file, const std::string& path, const Sizes& dims, const std::vector<std::string>& strings, int64_t bytes) {
              const auto texts = pointers(strings);
@@ -515,8 +506,9 @@ void define_attributes(nb::class_<File>& type) {
            })
       .def("read_table", [](File& file, const std::string& path) { return stria::python::read_table(file.get(), path); })
       .def("columns", [](File& file, const std::string& path) { return stria::python::columns_of(file.get(), path); })
-      .def("verify", verify)
-      .def("report", report)
+      .def("verify",
+           [](File& file, const std::vector<std::string>& except) { return stria::python::verify(file.get(), except); })
+      .def("report", [](File& file) { return stria::python::report(file.get()); })
       .def("format", [](File& file) { return stria_file_format(file.get()); })
       .def("hints", [](File& f) { return listed([&](stria_list** out) { return stria_hints(f.get(), out); }); })
       .def("hint_warnings",

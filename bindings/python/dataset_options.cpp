@@ -70,6 +70,7 @@ void define_dataset_options(nb::module_& module) {
       .def_rw("big_endian", &DatasetOptions::big_endian)
       .def_rw("chunk", &DatasetOptions::chunk)
       .def_rw("unlimited", &DatasetOptions::unlimited)
+      .def_rw("data_hash", &DatasetOptions::data_hash)
       .def("set_meaning", [](DatasetOptions& options, int meaning) { options.meaning = static_cast<Meaning>(meaning); })
       .def("set_filters", set_filters)
       .def("set_shuffle", [](DatasetOptions& options, bool shuffle) { options.filters.shuffle = shuffle; })

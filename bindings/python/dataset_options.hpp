@@ -11,7 +11,7 @@
 
 namespace stria::python {
 
-/// As stria_create_dataset(). Throws Failure.
+/// Calls stria_create_dataset(). Throws Failure.
 stria_dataset* create_dataset(stria_file* file, const std::string& path, int element, const std::vector<int64_t>& dims,
                               const DatasetOptions& options);
 

@@ -378,3 +378,75 @@ def test_records_that_do_not_fit(path):
     with pytest.raises(NotImplementedError), stria.create(path, comm) as f:
         f.create_dataset("x", (4,), PARTICLE, value_range=True)
     comm.barrier()
+
+
+def test_strided_reads_of_all_ranks(path):
+    whole = np.random.default_rng(1).random((60, 50))
+    with stria.create(path, comm, sync=False) as f:
+        f.create_dataset("x", data=whole)
+        f.create_dataset("z", data=whole, compress=True, chunks=(7, 50))
+    rows = slice(60 * rank // ranks, 60 * (rank + 1) // ranks)
+    with stria.open(path, comm) as f:
+        for name in ("x", "z"):
+            for index in (np.s_[rows, ::2], np.s_[rank::ranks, ::7], np.s_[:, rank::ranks], np.s_[::3, 5]):
+                assert np.array_equal(f[name][index], whole[index])
+            mask = np.random.default_rng(rank).random(50) < 0.5
+            assert np.array_equal(f[name][:, mask], whole[:, mask])
+            whole_mask = np.random.default_rng(rank).random(whole.shape) < 0.2 * rank
+            assert np.array_equal(f[name][whole_mask], whole[whole_mask])
+        assert np.array_equal(f["x"][rows, ::2], whole[rows, ::2]) and f.report["method"] == "hybrid"
+
+
+def test_what_ranks_have_alike_is_put_once_and_compared(path):
+    with stria.create(path, comm, sync=False) as f:
+        f.create_dataset("x", data=np.arange(1000))
+        f.create_dataset("names", data=["a", "b"])
+        f.attrs["unit"] = "m"
+    if rank == 0:
+        with h5py.File(path) as h:
+            assert h["x"][...].tolist() == list(range(1000)) and h.attrs["unit"] == "m"
+    assert stria.verify(path, comm) == ([], [])
+    if ranks > 1:
+        for name, mine, what in [("x", np.arange(3) + rank, "the data"), ("names", [f"{rank}"], "the strings")]:
+            with pytest.raises(stria.InvalidArgumentError, match=what), stria.create(path, comm, sync=False) as f:
+                f.create_dataset(name, data=mine)
+        with pytest.raises(stria.InvalidArgumentError, match="the value"), stria.create(path, comm, sync=False) as f:
+            f.attrs["unit"] = f"m{rank}"
+
+
+def test_groups_and_links_of_all_ranks(path):
+    if rank == 0:
+        with h5py.File(path + ".other", "w") as h:
+            h["deep/y"] = np.arange(4)
+        with h5py.File(path, "w") as h:
+            h["b/d"] = np.arange(3)
+            h["a"] = 1
+            h.create_group("c/void")
+            h["nowhere"] = h5py.SoftLink("/missing")
+            h["ext"] = h5py.ExternalLink(path + ".other", "/deep")
+    comm.barrier()
+    with stria.open(path, comm) as f, stria.open(path) as alone:
+        for one in (f, alone):
+            assert (
+                list(one["/"]) == ["a", "b", "c", "ext", "nowhere"] and list(one["c"]) == ["void"] and list(one["c/void"]) == []
+            )
+            assert one["b"]["d"].shape == (3,) and "c/void" in one and "x" not in one and "ext" in one
+            seen = []
+            one.visit(seen.append)
+            assert seen == ["a", "b", "b/d", "c", "c/void"]
+        assert f["ext/y"][rank:].tolist() == list(range(rank, 4))
+
+
+def test_one_rank_reads_alone(path):
+    with stria.create(path, comm, sync=False) as f:
+        f.create_dataset("x", data=np.arange(100))
+        f.attrs["unit"] = "m"
+    with stria.open(path, comm) as f:
+        if rank == ranks - 1:
+            with f.alone() as mine:
+                assert mine["x"][3::50].tolist() == [3, 53] and mine.attrs["unit"] == "m"
+        assert f["x"][rank] == rank
+        if rank == 0:
+            with stria.open(path) as mine:
+                assert mine["x"][7] == 7
+        assert f["x"][...].sum() == 4950

@@ -18,7 +18,7 @@ using Columns = std::vector<Column>;
 using Rows = nanobind::ndarray<nanobind::device::cpu>;
 using ConstantRows = nanobind::ndarray<nanobind::ro, nanobind::device::cpu>;
 
-/// As stria_create_table(); `rows` are whole rows. Errors are Failures here and below.
+/// Calls stria_create_table(); `rows` are whole rows. Errors are Failures here and below.
 void create_table(stria_file* file, const std::string& path, const Columns& columns, int64_t row_bytes,
                   const nanobind::bytes& rows);
 /// As stria_create_records(), with these columns.

@@ -28,7 +28,7 @@ struct ArrayPart {
   /// Layers in memory around the box, which are neither written nor read; empty: none.
   std::vector<int64_t> ghosts_before{};
   std::vector<int64_t> ghosts_after{};
-  /// Of memory. The dataset has the order of memory: with kFortran its dimensions are those of
+  /// The order of memory. The dataset has the same: with kFortran its dimensions are those of
   /// `shape` reversed, as with every Fortran program that writes HDF5, and nothing is transposed.
   Order order = Order::kC;
 };

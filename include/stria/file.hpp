@@ -35,6 +35,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "stria/commit.hpp"
@@ -76,11 +77,11 @@ struct OpenOptions {
 
 struct AppendOptions {
   Hints hints{};
-  /// As CreateOptions::sync. Without it, a power loss during the commit may cost the whole file.
+  /// The same as CreateOptions::sync. Without it, a power loss during the commit may cost the file.
   bool sync = true;
 };
 
-/// As the first dimension of a new dataset: it has no rows yet, and may get any number.
+/// The first dimension of a new dataset that has no rows yet, and may get any number.
 inline constexpr int64_t kUnlimited = -1;
 
 struct DatasetOptions {
@@ -126,6 +127,9 @@ struct DatasetOptions {
   /// attribute "_FillValue" too, for readers that leave such elements out. kInvalidArgument where
   /// the type can't hold it. Of half precision it is the bits, a uint16_t.
   FillValue fill_value{};
+  /// A hash of data that all ranks have alike, of which one puts them: the commit fails where the
+  /// ranks' hashes differ. 0: none.
+  uint64_t data_hash = 0;
 };
 
 /// What a commit or flush did, on this rank; sums of bytes are over all ranks.
@@ -154,7 +158,7 @@ struct Report {
 /// the dataset has no such column, or one of another kind; kUnsupported for one whose type isn't
 /// known.
 Memory records(const void* rows, int64_t row_count, int64_t row_bytes, const std::vector<Column>& columns);
-/// Likewise of an array of structs: stria::records(particles.data(), n, columns).
+/// Records of an array of structs: stria::records(particles.data(), n, columns).
 template <typename Struct>
 Memory records(const Struct* rows, int64_t row_count, const std::vector<Column>& columns) {
   return records(rows, row_count, static_cast<int64_t>(sizeof(Struct)), columns);
@@ -173,7 +177,7 @@ struct Reference {
 /// What attributes() tells of one attribute.
 struct AttributeInfo {
   std::string name;
-  /// As Dataset::type_name(): "float64", "bool", "complex128", "string[4]", "reference" …;
+  /// The same as Dataset::type_name(): "float64", "bool", "complex128", "string[4]", "reference" …;
   /// "other": no value to be read.
   std::string type_name;
   std::vector<int64_t> dims;  ///< empty for one value
@@ -268,7 +272,7 @@ class File {
   /// chunks anew, so that few long appends are better than many short ones. kNotFound; kUnsupported
   /// when the dataset has a fixed number of rows. Collective: as create_dataset().
   Dataset append_rows(const std::string& path, int64_t rows);
-  /// Likewise of ranks that each have another number of rows, as particles: as many more as all
+  /// Appends rows of ranks that each have another number, as particles: as many more as all
   /// have together, and a put of this rank's `count` behind those of lower ranks. It is
   /// place_rows(), append_rows() and Dataset::put_rows() in one. Collective: yes; an error in what
   /// one rank passes is that of the next collective call on the others.
@@ -312,7 +316,13 @@ class File {
   /// there are more or fewer than the shape has. Collective: as create_dataset().
   void create_string_array(const std::string& path, const std::vector<int64_t>& dims, const std::vector<std::string>& strings,
                            int64_t string_bytes = 0);
-  /// Likewise with the element type of T, a number, bool or std::complex: other programs see bool
+  /// Makes a small dataset of texts of any length in UTF-8, in the shape `dims`, as h5py has lists
+  /// of Python's strings; in netCDF files as create_string_array(). A text ends at its first NUL.
+  /// kInvalidArgument when there are more or fewer than the shape has. `dimensions`: as
+  /// DatasetOptions::dimensions. Collective: as create_dataset().
+  void create_texts(const std::string& path, const std::vector<int64_t>& dims, const std::vector<std::string>& texts,
+                    const std::vector<std::string>& dimensions = {});
+  /// The same with the element type of T, a number, bool or std::complex: other programs see bool
   /// and complex numbers, unless the options have another meaning. Datasets of complex numbers get
   /// a last dimension of 2, which `dims` and DatasetOptions::chunk leave out.
   template <typename T>
@@ -350,7 +360,7 @@ class File {
   void set_attribute(const std::string& object, const std::string& name, std::span<T, N> values) {
     set_attribute(object, name, {static_cast<int64_t>(values.size())}, values);
   }
-  /// Likewise an array of numbers of shape `dims`, slowest first: kInvalidArgument where that isn't
+  /// Sets an array of numbers of shape `dims`, slowest first: kInvalidArgument where that isn't
   /// the shape of `values`; kUnsupported in netCDF files for more than one dimension. attribute()
   /// returns the numbers as a list, attributes() their shape.
   template <typename T, size_t N>
@@ -387,8 +397,22 @@ class File {
   }
   void set_attribute(const std::string& object, const std::string& name, const std::vector<std::string>& values);
 
+  /// Sets an attribute to a text of any length in UTF-8, as h5py sets a string of Python's, or to a
+  /// list of them; set_attribute() makes strings of one length. Errors and netCDF files: as
+  /// set_attribute(). Collective: as create_dataset().
+  void set_text(const std::string& object, const std::string& name, std::string_view text);
+  void set_texts(const std::string& object, const std::string& name, const std::vector<std::string>& texts);
+
   // Reading.
   std::vector<std::string> datasets() const;
+  /// Whether there is a group at `path`; "/" is one. Collective: no.
+  bool has_group(const std::string& path) const;
+  /// The names in a group, in order, or in that of creation where it keeps one: datasets, groups
+  /// and links, but for Stria's own group. kNotFound where there is no such group. Collective: no.
+  std::vector<std::string> members(const std::string& group) const;
+  /// Where the link at `path` leads to another file: the object's path and the file's, as the link
+  /// has them; empty texts where there is none. Collective: no.
+  std::pair<std::string, std::string> link_to_file(const std::string& path) const;
   bool has_dataset(const std::string& path) const;
   Dataset dataset(const std::string& path) const;
   /// Records a read of this rank's box of a dataset, which commit() does. Ghosts stay as they are.

@@ -24,11 +24,11 @@ struct Filters {
   /// put. A chunk where that can't be kept, as with numbers that aren't finite, is stored as it is.
   /// It needs libzfp where it is written and read. 0: not.
   double zfp_absolute = 0;
-  /// Likewise, with a bound that counts in the greatest magnitude of the chunk; less than 1.
+  /// The same, with a bound that counts in the greatest magnitude of the chunk; less than 1.
   double zfp_relative = 0;
-  /// Likewise, but nothing is lost.
+  /// The same, but nothing is lost.
   bool zfp_reversible = false;
-  /// Likewise, with as many bits for each number of a chunk, whatever is lost by it: no bound.
+  /// The same, with as many bits for each number of a chunk, whatever is lost by it: no bound.
   double zfp_rate = 0;
 
   bool zfp() const { return loses() || zfp_reversible; }

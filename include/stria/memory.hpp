@@ -40,7 +40,7 @@ struct Column {
   /// create_table(), and with what is in memory in create_records().
   ElementType number = ElementType::kByte;
   int64_t string_bytes = 0;
-  /// Of a number: kBoolean in kUint8; kHalf in kUint16, converted from and to other numbers where
+  /// What a number means: kBoolean in kUint8; kHalf in kUint16, converted to and from others where
   /// both sides say so; kComplex: two numbers, the real part first.
   Meaning meaning = Meaning::kNumber;
   /// An array in each record, in C order, of these lengths; empty: one value.
@@ -118,7 +118,7 @@ struct Memory {
   void* data;
   Datatype type;  ///< which bytes, in the order of the hyperslab's elements (C order)
   ElementType element;
-  /// Of records(), which a dataset of others refuses; null: not known.
+  /// The columns of records(), which a dataset of others refuses; null: not known.
   std::shared_ptr<const std::vector<Column>> columns{};
   bool is_copied = false;  ///< see copied()
 

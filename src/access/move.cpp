@@ -1,5 +1,6 @@
 #include "access/move.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "access/together/agreement.hpp"
 #include "access/together/node/short_calls.hpp"
 #include "access/together/two_phase/two_phase.hpp"
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 
 namespace stria::access {
@@ -44,7 +46,7 @@ MoveReport carry_out(Context& context, std::span<const Lane> lanes, Endpoint end
   return report_of(std::move(moved), plan.method, std::move(plan.reason));
 }
 
-// Of a write that tells no more than its status: its bytes count after a success only.
+// What a write has moved that tells no more than its status: bytes count after a success only.
 Moved whole_or_nothing(Status written, std::span<const Lane> lanes) {
   const int64_t bytes = written.ok() ? total_bytes(lanes) : 0;
   return {std::move(written), bytes};
@@ -58,7 +60,8 @@ struct PlannedMove {
   const AsPlanned& planned;
 
   MoveReport operator()(const Alone& alone) const {
-    if (!alone.in_batches) {
+    const bool sieves = !endpoint.writes() && sieves_reads(shape_of(lanes, false), context.file->capabilities(), context.hints);
+    if (!alone.in_batches || sieves) {
       return carry_out(context, lanes, endpoint, Independently());
     }
     return report_of(endpoint.writes() ? whole_or_nothing(write_batches(context, lanes, endpoint.source(), planned.aids), lanes)
@@ -213,9 +216,22 @@ MoveReport carry_out(Context& context, std::span<const Lane> all_lanes, Endpoint
   return early.with(move_alone(context, lanes, endpoint, windows, agreed));
 }
 
+// What every method relies on. Offsets of a stream ascend, and all ranks know the hull.
+[[maybe_unused]] bool are_well_formed(std::span<const Lane> lanes) {
+  return std::all_of(lanes.begin(), lanes.end(), [](const Lane& lane) {
+    return std::all_of(lane.streams.begin(), lane.streams.end(), [&](const Stream& stream) {
+      const ByteRange hull = hull_of(stream);
+      return stream.file_type.is_sorted() && stream.skip_bytes >= 0 && stream.granule_bytes > 0 &&
+             stream.skip_bytes + stream.size() <= stream.file_type.size() &&
+             (lane.hull.empty() || hull.empty() || intersect(hull, lane.hull) == hull);
+    });
+  });
+}
+
 }  // namespace
 
 MoveReport move(Context& context, std::span<const Lane> lanes, Endpoint endpoint, const Coordination& coordination) {
+  STRIA_ASSERT(are_well_formed(lanes), lanes.size());
   return std::visit([&](const auto& how) { return carry_out(context, lanes, endpoint, how); }, coordination);
 }
 

@@ -54,7 +54,7 @@ using Coordination = std::variant<Independently, AsPlanned, Collectively>;
 /// What a transfer did on this rank, and by which method. AsPlanned leaves out what the plan tells.
 struct MoveReport {
   Status status = {};
-  /// As Moved::bytes; a read's end where the file ends, and nothing past it is unpacked.
+  /// The same as Moved::bytes; a read's end where the file ends, and nothing past it is unpacked.
   int64_t bytes = 0;
   Method method = Method::kAutomatic;
   std::string reason = {};            ///< why this method

@@ -109,7 +109,7 @@ int64_t prefix_in_file(const RankCase& rank, const Bytes& content);
 /// The same for what was read: the packed streams by number.
 int64_t prefix_received(const RankCase& rank, const std::vector<Bytes>& received);
 
-/// The whole content of a file. \pre it can be read
+/// The whole content of a file that can be read.
 Bytes content_of(storage::Driver& driver, const std::string& path);
 void set_content(storage::Driver& driver, const std::string& path, const Bytes& content);
 

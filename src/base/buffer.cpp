@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/byte_range.hpp"
+#include "base/check.hpp"
 
 namespace stria {
 
@@ -34,6 +35,7 @@ thread_local Kept kept;
 }  // namespace
 
 Buffer::Buffer(int64_t bytes) : bytes_(bytes) {
+  STRIA_CHECK(bytes >= 0, bytes);
   for (Kept::Place& place : kept.places) {
     if (place.data != nullptr && place.capacity_bytes >= bytes) {
       data_ = std::exchange(place.data, nullptr);

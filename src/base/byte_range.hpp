@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/check.hpp"
+
 namespace stria {
 
 /// The bytes at offsets [begin, end). Empty when end <= begin.
@@ -24,6 +26,7 @@ inline ByteRange intersect(ByteRange a, ByteRange b) {
 
 /// `value` rounded down or up to a multiple of `unit`. \pre unit > 0, value >= 0
 inline int64_t align_down(int64_t value, int64_t unit) {
+  STRIA_ASSERT(unit > 0 && value >= 0, value, unit);
   return value - value % unit;
 }
 inline int64_t align_up(int64_t value, int64_t unit) {

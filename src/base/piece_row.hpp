@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/check.hpp"
+
 namespace stria {
 
 /// `count` pieces of `piece_bytes`, the first at offset `begin`, `stride` apart.
@@ -15,13 +17,17 @@ struct PieceRow {
 
   int64_t bytes() const { return count * piece_bytes; }
   /// Where the last piece ends. \pre count > 0
-  int64_t end() const { return begin + (count - 1) * stride + piece_bytes; }
+  int64_t end() const {
+    STRIA_ASSERT(count > 0, count);
+    return begin + (count - 1) * stride + piece_bytes;
+  }
   friend bool operator==(const PieceRow&, const PieceRow&) = default;
 };
 
 /// Adds pieces behind those of the rows: to the last row where they go on as it does, ascending and
 /// without overlap. Single neighbours become one piece. \pre next.count > 0
 inline void append(std::vector<PieceRow>& rows, const PieceRow& next) {
+  STRIA_ASSERT(next.count > 0, next.count);
   if (!rows.empty()) {
     PieceRow& last = rows.back();
     if (last.count == 1 && next.count == 1 && next.begin == last.end()) {

@@ -9,7 +9,7 @@
 
 namespace stria {
 
-/// As a difference: the names have nothing to do with each other.
+/// The difference of names that have nothing to do with each other.
 inline constexpr size_t kNoMatch = std::numeric_limits<size_t>::max();
 
 // The number of insertions, deletions, replacements and swaps of neighbours (optimal string

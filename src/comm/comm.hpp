@@ -63,8 +63,8 @@ class Comm {
   virtual void all_reduce(std::span<double> values, ReduceOp op) = 0;
   /// Replaces each value by its sum over the ranks before this one.
   virtual void exclusive_scan(std::span<int64_t> values) = 0;
-  /// `all` receives size() times mine.size() bytes, in rank order. \pre mine.size() is the
-  /// same everywhere
+  /// `all` receives the bytes of all ranks in their order; every rank gives as many.
+  /// \pre all.size() == size() * mine.size()
   virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
   /// On `root`, calls take(rank, piece) for the piece of each rank, in order of ranks. A piece has
   /// at most kGatherBytesMax bytes. `take` must not throw, or other ranks would wait for ever.
@@ -72,6 +72,9 @@ class Comm {
   /// Allocates `bytes` for this rank, in memory that its node shares (page-aligned, not cleared).
   /// Collective: yes, at least over the node.
   virtual Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) = 0;
+  /// The same for bytes that only pass through on their way between memory and the file. Simulated
+  /// ranks that move descriptions instead have no memory for them.
+  virtual Result<std::shared_ptr<SharedBuffer>> allocate_payload(int64_t bytes) { return allocate_shared(bytes); }
 
   // Point to point. Messages between two ranks with the same tag arrive in order. They may have any
   // size, but a receive must have the size of its message.
@@ -116,8 +119,8 @@ class Comm {
   /// lowest rank that failed. Where there are several ranks its message is that of said_by(). Costs
   /// one small reduction when all is well. Collective: yes.
   Status agree(const Status& mine) { return agree(mine, {}); }
-  /// Likewise, and gives rank 0's `shared` bytes to every rank in the same step. \pre their number
-  /// is the same everywhere
+  /// Agrees, and gives rank 0's `shared` bytes to every rank in the same step. Their number is the
+  /// same everywhere.
   Status agree(const Status& mine, std::span<std::byte> shared);
 
  private:

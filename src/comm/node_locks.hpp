@@ -72,7 +72,7 @@ class NodeLocks {
 
   NodeLocks(std::shared_ptr<SharedBuffer> memory, State* state, int rank);
   Guard take(ByteRange range, bool exclusive);
-  void wait_for_change();  ///< for at most a second \pre the mutex is held
+  void wait_for_change();  ///< for at most a second; the caller holds the mutex
   Slot* slots() const;
   int whom_to_wait_for(const Slot& mine) const;
   void release(int slot);

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "base/check.hpp"
 #include "comm/comm.hpp"
 #include "comm/yielding.hpp"
 #include "trace/record/span.hpp"
@@ -12,6 +13,7 @@
 namespace stria {
 
 Result<std::unique_ptr<NodeMeeting>> NodeMeeting::create(Comm& comm) {
+  STRIA_ASSERT(comm.node_count() == 1, comm.node_count());
   static_assert(std::atomic<uint32_t>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free);
   static_assert(sizeof(State) == kLineBytes && sizeof(Line) == kLineBytes);
   const auto ranks = static_cast<size_t>(comm.size());
@@ -44,6 +46,7 @@ int64_t* NodeMeeting::values(uint32_t set) const {
 }
 
 std::span<const int64_t> NodeMeeting::exchange(Comm& comm, std::span<const int64_t> mine) {
+  STRIA_CHECK(mine.size() <= kMostValues, mine.size());
   const std::span all(values(exchanges_ % kSets), mine.size() * rank_count_);
   std::copy(mine.begin(), mine.end(), all.subspan(rank_ * mine.size()).begin());
   ++exchanges_;

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "comm/comm.hpp"
+#include "comm/pause.hpp"
 #include "comm/waiting.hpp"
 #include "trace/record/wait_timer.hpp"
 
@@ -55,19 +56,15 @@ void spin_while(const std::atomic<uint32_t>& value, uint32_t seen) {
   }
 }
 
-uint32_t* word_of(std::atomic<uint32_t>& value) {
-  return reinterpret_cast<uint32_t*>(&value);
-}
-
 void sleep_unless_changed(std::atomic<uint32_t>& value, uint32_t seen, uint32_t bit) {
   timespec until{};
   clock_gettime(CLOCK_MONOTONIC, &until);
   until.tv_sec += kLongestSleepSeconds;
-  syscall(SYS_futex, word_of(value), FUTEX_WAIT_BITSET, seen, &until, nullptr, bit);
+  syscall(SYS_futex, futex_word(value), FUTEX_WAIT_BITSET, seen, &until, nullptr, bit);
 }
 
 void wake(std::atomic<uint32_t>& value, uint32_t bit) {
-  syscall(SYS_futex, word_of(value), FUTEX_WAKE_BITSET, INT32_MAX, nullptr, nullptr, bit);
+  syscall(SYS_futex, futex_word(value), FUTEX_WAKE_BITSET, INT32_MAX, nullptr, nullptr, bit);
 }
 
 }  // namespace

@@ -36,8 +36,8 @@ class NodeTurn {
   /// any other way.
   void acquire();
   void release();
-  /// Tells the next in line that the turn will be released within some ten microseconds. \pre this
-  /// rank holds the turn and has not announced its end yet
+  /// Tells the next in line that the turn will be released within some ten microseconds. This
+  /// rank holds the turn and has not announced its end yet.
   void announce();
 
   /// Begins the next operation, in which no rank has failed yet. By the result a rank tells the

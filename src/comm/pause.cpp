@@ -37,10 +37,6 @@ namespace {
 constexpr int kYieldsBeforeSleep = 20;
 constexpr long kSleepNanoseconds = 1'000'000;
 
-uint32_t* word_of(std::atomic<uint32_t>& word) {
-  return reinterpret_cast<uint32_t*>(&word);
-}
-
 }  // namespace
 
 bool sleep_while(std::atomic<uint32_t>& word, uint32_t seen) {
@@ -51,12 +47,12 @@ bool sleep_while(std::atomic<uint32_t>& word, uint32_t seen) {
     sched_yield();
   }
   const timespec longest{0, kSleepNanoseconds};
-  syscall(SYS_futex, word_of(word), FUTEX_WAIT, seen, &longest, nullptr, 0);
+  syscall(SYS_futex, futex_word(word), FUTEX_WAIT, seen, &longest, nullptr, 0);
   return word.load() != seen;
 }
 
 void wake_sleepers(std::atomic<uint32_t>& word) {
-  syscall(SYS_futex, word_of(word), FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
+  syscall(SYS_futex, futex_word(word), FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
 }
 
 }  // namespace stria

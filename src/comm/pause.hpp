@@ -13,6 +13,11 @@ void polite_pause(int attempt);
 /// The number of the first pause that sleeps; some 100 microseconds have passed by then.
 inline constexpr int kYieldingPauses = 400;
 
+/// The word as the futex call takes it.
+inline uint32_t* futex_word(std::atomic<uint32_t>& word) {
+  return reinterpret_cast<uint32_t*>(&word);
+}
+
 /// Waits while `word`, which processes may share, has the value `seen`: yields a few times, then
 /// sleeps on the word. False when the word still has that value after about a millisecond.
 bool sleep_while(std::atomic<uint32_t>& word, uint32_t seen);

@@ -4,15 +4,18 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+
+#include "base/check.hpp"
 
 namespace stria {
 
 namespace {
 
-constexpr double kDefaultWarningSeconds = 60;
+constexpr double kDefaultWarningSeconds = 10;
 constexpr size_t kMostGroups = 6;  // groups of ranks that a line names
 
 constinit thread_local const CallNote* innermost_note __attribute__((tls_model("initial-exec"))) = nullptr;
@@ -97,11 +100,12 @@ void say_wait(int rank, double seconds, const std::string& whom) noexcept {
     say_line(fmt::format("rank {} on {} has waited {:.0f} s{} for {}", rank, host_name(), seconds,
                          call.empty() ? "" : " in " + call, whom));
   } catch (...) {
-    // Likewise.
+    // The same.
   }
 }
 
 std::string describe_ranks(std::span<const int> ranks, std::span<const int> node_of_rank, std::span<const std::string> hosts) {
+  STRIA_ASSERT(std::is_sorted(ranks.begin(), ranks.end()));
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   size_t groups = 0;
   for (size_t first = 0; first < ranks.size();) {

@@ -2,7 +2,7 @@
 // others no error.
 //
 // Method: the outermost calls note what they are about, at the cost of a few stores. Loops that
-// wait look at the clock between their sleeps. After STRIA_WAIT_WARNING_S seconds (60 unless set;
+// wait look at the clock between their sleeps. After STRIA_WAIT_WARNING_S seconds (10 unless set;
 // 0: never), or as many as the file's hint says, a line goes to standard error; another follows
 // after twice as long, and so on. comm/mpi/wait_watch.hpp finds out whom the ranks of a
 // communicator wait for.
@@ -69,7 +69,7 @@ class LongWait {
 };
 
 /// Reports that a rank waits for others of its node, as one line on standard error: "rank 3 on n1
-/// has waited 60 s in commit() of 'a_file' for <whom>". Never throws.
+/// has waited 10 s in commit() of 'a_file' for <whom>". Never throws.
 void say_wait(int rank, double seconds, const std::string& whom) noexcept;
 /// Writes a line to standard error, with the library's name in front. Never throws.
 void say_line(const std::string& words) noexcept;

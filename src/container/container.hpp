@@ -54,7 +54,7 @@ class Layout {
   /// Returns the file offset of a dataset's raw data; -1 when it has none, or is in chunks. A place
   /// once given stays. kInvalidArgument when the file would be too large.
   virtual Result<int64_t> place(const DatasetSpec& spec) = 0;
-  /// Likewise of `bytes` bytes that hold all chunks of a dataset.
+  /// The place of `bytes` bytes that hold all chunks of a dataset.
   virtual Result<int64_t> place_chunks(const DatasetSpec& spec, int64_t bytes) = 0;
   /// Whether datasets that grow do so together, by rows of the file's unlimited dimension
   /// (DatasetSpec::unlimited), and not each by itself (DatasetSpec::extendable).
@@ -73,7 +73,7 @@ class Layout {
   /// Whether there are rows that lie among those of other datasets, behind everything else: tables
   /// too. Everything is then defined before settle().
   virtual bool interleaves() const { return false; }
-  /// Of such a file: keeps room before these rows for tables that are made last. Returns by how
+  /// Keeps room before these rows, if any, for tables that are made last. Returns by how
   /// much the rows move. Once, after settle() and before the first data are moved.
   virtual Result<int64_t> keep_room(int64_t /*bytes*/) { return 0; }
 };
@@ -90,10 +90,10 @@ class Writer {
   /// Layout has given; returns this offset. Errors (kAlreadyExists, kInvalidArgument, kUnsupported)
   /// have the dataset's name.
   virtual Result<int64_t> create_dataset(const DatasetSpec& spec) = 0;
-  /// Of a file that grows: gives a dataset that it has the shape of `spec`, which is that of before
+  /// Gives a dataset that a growing file has the shape of `spec`, which is that of before
   /// but for the rows. All its chunks are to be named, those of before too.
   virtual Status extend_dataset(const DatasetSpec& /*spec*/) { return cannot_grow(); }
-  /// Of a file that grows: takes the name of a dataset away, if there is one of that name.
+  /// Takes the name of a dataset of a growing file away, if there is one of that name.
   virtual Status remove(const std::string& /*path*/) { return cannot_grow(); }
   /// Says where the chunks of a dataset are that was made with `chunking`; those that
   /// aren't named read as the fill value. Once, before finish(). \pre numbers increase
@@ -120,7 +120,7 @@ class Writer {
   /// Gives reserved attributes their values, as (number, value). Those without a value when
   /// finish() is called are removed.
   virtual Status fill_attributes(std::span<const std::pair<int, std::vector<std::byte>>> values) = 0;
-  /// Of a file that grows: takes up what must change because something else does. An error,
+  /// Takes up what must change in a growing file because something else does. An error,
   /// kUnsupported too, says why it can't; finish() would say so too. When everything else is made.
   virtual Status take_up_connected() { return Status(); }
   /// Returns all bytes of the file that are not raw data of create_dataset(). The writer can't be
@@ -141,6 +141,14 @@ class Reader {
   /// objects of this file under them too; the order of a link is how many paths of list() come
   /// before it.
   virtual Result<std::vector<LinkSpec>> links() const { return std::vector<LinkSpec>(); }
+  enum class ObjectKind { kNone, kDataset, kGroup, kOther };
+  /// What there is at a path, links followed within the file. Finds it without a list of all where
+  /// the format can.
+  virtual Result<ObjectKind> kind_of(const std::string& path) const;
+  /// The names in a group, in its order, whatever they lead to. kNotFound where it isn't one.
+  virtual Result<std::vector<std::string>> names_in(const std::string& group) const;
+  /// Where the link at a path leads that leads to another file; without a file where there is none.
+  virtual Result<LinkSpec> link_to_file(const std::string& /*path*/) const { return LinkSpec(); }
   /// The paths of list() that are other paths of an object, in its form: groups end with '/', the
   /// root group is "". An object goes by the first of its hard links.
   virtual Result<std::vector<Alias>> aliases() const { return std::vector<Alias>(); }
@@ -161,7 +169,7 @@ class Reader {
   virtual Result<std::vector<StoredChunk>> chunks(const std::string& path) const = 0;
   /// Reads the hyperslab [start, start + count) of a dataset of any layout into `out`: elements in
   /// C order, in the machine's byte order; numbers keep their type. kUnsupported when the elements
-  /// can't be read. \pre out.size() == product(count) * dataset(path).spec.element.bytes
+  /// can't be read. `out` has room for product(count) elements exactly.
   virtual Status read_hyperslab(const std::string& path, std::span<const int64_t> start, std::span<const int64_t> count,
                                 std::span<std::byte> out) const = 0;
   virtual Format format() const = 0;
@@ -184,7 +192,7 @@ class Growth {
   virtual Result<std::unique_ptr<Writer>> make_writer(const Layout& layout) const = 0;
 };
 
-/// Of a file in parts: a dataset that is virtual in the file itself, and whose data lie in one
+/// A dataset of a file in parts that is virtual in the file itself, and whose data lie in one
 /// piece in what a handle on all parts reads.
 struct PlacedData {
   std::string path;
@@ -219,8 +227,7 @@ class FileFormat {
   virtual ~FileFormat() = default;
   virtual Format format() const = 0;
   virtual std::unique_ptr<Layout> make_layout() const = 0;
-  /// Makes a writer for a file whose raw data lie as `layout` says. \pre this format
-  /// has made `layout`
+  /// Makes a writer for a file whose raw data lie as `layout` says, which this format has made.
   virtual Result<std::unique_ptr<Writer>> make_writer(const Layout& layout) const = 0;
   /// Opens a file through `file`, which must outlive the reader. kFormat when it has another
   /// format; kCorrupted when it is cut short or damaged. Errors of the storage keep their code.

@@ -18,7 +18,7 @@ std::string dimension_name(const DatasetSpec& spec, std::span<const int64_t> len
 /// The dimensions of a file whose names are paths, and the datasets that may be their coordinates.
 class NamedDimensions {
  public:
-  /// As the length of a dimension whose rows are still to come.
+  /// The length of a dimension whose rows are still to come.
   static constexpr int64_t kNoLimit = -1;
 
   /// Fills in names that are left out. kInvalidArgument when they aren't as many as `lengths`, when

@@ -12,8 +12,8 @@
 
 namespace stria::container {
 
-/// Fills `out`, which begins with the first byte of an element. \pre `value` is that of a
-/// DatasetSpec
+/// Fills `out`, which begins with the first byte of an element. `value` is that of a
+/// DatasetSpec.
 void lay_fill_value(std::span<const std::byte> value, std::span<std::byte> out);
 
 /// The byte of raw data that were never put, counted from the beginning of the dataset.

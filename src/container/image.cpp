@@ -1,5 +1,7 @@
 #include "container/image.hpp"
 
+#include "base/check.hpp"
+
 namespace stria::container {
 
 std::span<std::byte> SparseImage::at(ByteRange range) {
@@ -12,6 +14,7 @@ std::span<std::byte> SparseImage::at(ByteRange range) {
       return std::span(extent.bytes).subspan(static_cast<size_t>(begin), static_cast<size_t>(range.size()));
     }
   }
+  STRIA_CHECK(range.empty(), range.begin, range.end);
   return {};
 }
 

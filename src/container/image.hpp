@@ -17,7 +17,7 @@ struct SparseImage {
     std::vector<std::byte> bytes;
   };
   std::vector<Extent> extents;
-  /// Of a file that grows: what is written at 0 when everything else is safe, and makes it valid.
+  /// What a growing file gets at 0 when everything else is safe, and what makes it valid.
   std::vector<std::byte> switch_over;
   int64_t file_bytes = 0;  ///< the size that the finished file must have
   ByteRange superblock;    ///< as Reader::superblock()

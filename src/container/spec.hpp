@@ -47,7 +47,7 @@ struct ElementSpec {
   bool is_integer() const;
   /// Whether a number has its bytes in the other order than the machine's.
   bool is_swapped() const;
-  /// How many elements a kArray has. \pre it is one whose `bytes` were found without overflow
+  /// How many elements a kArray has, whose `bytes` were found without overflow.
   int64_t array_size() const;
 
   static ElementSpec of_number(ElementType type);
@@ -85,7 +85,7 @@ struct DatasetSpec {
   std::vector<int64_t> dims;
   int64_t alignment_bytes = 1;  ///< the raw data begin at a multiple of this
   int64_t data_offset = -1;     ///< where the raw data go (Layout::place)
-  /// Of a dataset in chunks, of which each has its own place; without a value it lies in one piece.
+  /// How the dataset is cut into chunks, each with its own place; no value: it lies in one piece.
   std::optional<Chunking> chunking{};
   bool extendable = false;  ///< the first dimension has no limit
   /// Where all rows are, if the raw data are not in this file.
@@ -99,6 +99,9 @@ struct DatasetSpec {
   /// What elements read as that nobody puts: one element as the file has it. Empty: zeros.
   std::vector<std::byte> fill_value{};
   int64_t order = kLast;  ///< among all that is made: where the file keeps that, what comes first
+  /// Other programs needn't see its content, where the format can hide it; they then keep it. Of
+  /// a file, the content is known as bytes in one dimension.
+  bool is_hidden = false;
 
   static constexpr int64_t kLast = INT64_MAX;
 };
@@ -140,7 +143,7 @@ struct DatasetInfo {
   std::string filters{};
   std::vector<int64_t> chunk{};  ///< the lengths of chunks, whatever they pass; empty: none
   bool is_scale = false;         ///< it holds the coordinates of the dimension of its name
-  /// Of chunks without spec.chunking: what they have that takes the format's library to be read.
+  /// What chunks without spec.chunking have that takes the format's library to be read.
   std::string obstacle{};
   /// Why its elements can't be read: only newer releases of the format's library know how they are
   /// stored. Its type is then kOther.

@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/check.hpp"
+
 namespace stria {
 namespace {
 
@@ -138,6 +140,7 @@ bool can_convert(ElementType from, ElementType to) {
 }
 
 void convert_elements(ElementType from, const std::byte* source, ElementType to, std::byte* target, int64_t count) {
+  STRIA_ASSERT(can_convert(from, to), from, to);
   if (from == to) {
     std::copy_n(source, count * element_bytes(from), target);
   } else {
@@ -146,6 +149,7 @@ void convert_elements(ElementType from, const std::byte* source, ElementType to,
 }
 
 void swap_elements(int64_t width_bytes, const std::byte* source, std::byte* target, int64_t count) {
+  STRIA_ASSERT(width_bytes == 1 || width_bytes == 2 || width_bytes == 4 || width_bytes == 8, width_bytes);
   switch (width_bytes) {
     case 2:
       return swap_array<uint16_t>(source, target, count);

@@ -1,8 +1,8 @@
 #include "datatype/cursor.hpp"
 
 #include <algorithm>
-#include <cassert>
 
+#include "base/check.hpp"
 #include "base/checked.hpp"
 #include "datatype/node.hpp"
 
@@ -31,7 +31,7 @@ bool is_run(const Node& node) {
 Cursor::Cursor(Datatype type, int64_t displacement_bytes, int64_t count) : base_(displacement_bytes + type.displacement()) {
   Result<datatype::NodePtr> repeated = count == 1 ? Result<datatype::NodePtr>(type.shared_node())
                                                   : datatype::make_strided(count, type.extent(), type.shared_node());
-  assert(repeated.ok());
+  STRIA_ASSERT(repeated.ok(), repeated.status(), count, type.extent());
   root_ = repeated.ok() ? std::move(*repeated) : datatype::empty_node();
   stream_bytes_ = root_->size;
   levels_.reserve(static_cast<size_t>(root_->depth));
@@ -89,6 +89,7 @@ void Cursor::next_row() {
 }
 
 int64_t Cursor::row_count() const {
+  STRIA_ASSERT(!done());
   // A strided node is on the stack only when its child isn't a run; on top of the stack, its child
   // is the present row.
   if (levels_.empty() || levels_.back().node->kind != NodeKind::kStrided) {
@@ -100,10 +101,12 @@ int64_t Cursor::row_count() const {
 }
 
 int64_t Cursor::row_stride() const {
+  STRIA_ASSERT(row_count() > 1);
   return levels_.back().node->stride;
 }
 
 void Cursor::advance_rows(int64_t count) {
+  STRIA_ASSERT(0 < count && count <= row_count(), count, row_count());
   const int64_t pieces = left_ + 1;
   if (count > 1) {
     Level& level = levels_.back();
@@ -167,7 +170,7 @@ void Cursor::seek(int64_t stream_position) {
 }
 
 void Cursor::seek_offset(int64_t offset_bytes) {
-  assert(root_->is_sorted);
+  STRIA_ASSERT(root_->is_sorted);
   seek(datatype::stream_bytes_below(*root_, relative(offset_bytes, base_)));
 }
 
@@ -187,7 +190,7 @@ void Cursor::advance_far(int64_t bytes) {
 }
 
 ByteRange cut(const Datatype& type, int64_t displacement_bytes, ByteRange window) {
-  assert(type.is_sorted());
+  STRIA_ASSERT(type.is_sorted());
   const int64_t base = displacement_bytes + type.displacement();
   const int64_t begin = datatype::stream_bytes_below(type.node(), relative(window.begin, base));
   const int64_t end = datatype::stream_bytes_below(type.node(), relative(window.end, base));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/byte_range.hpp"
+#include "base/check.hpp"
 #include "base/piece_row.hpp"
 #include "stria/datatype.hpp"
 
@@ -34,10 +35,14 @@ class Cursor {
   void seek_offset(int64_t offset_bytes);
 
   /// The offsets of the rest of the current piece. \pre !done()
-  ByteRange piece() const { return {begin_, end_}; }
+  ByteRange piece() const {
+    STRIA_ASSERT(!done());
+    return {begin_, end_};
+  }
   /// The pieces from here to the end of the innermost loop; only one when the cursor is within a
   /// piece. \pre !done()
   PieceRow row() const {
+    STRIA_ASSERT(!done());
     const bool is_cut = end_ - begin_ != piece_bytes_;
     return {begin_, end_ - begin_, stride_, is_cut ? 1 : left_ + 1};
   }
@@ -64,6 +69,7 @@ class Cursor {
   }
   /// Moves on by the first `count` pieces of row(). \pre 0 < count <= row().count
   void advance_row(int64_t count) {
+    STRIA_ASSERT(0 < count && count <= row().count, count);
     const int64_t further = count - 1;
     begin_ += further * stride_;
     end_ += further * stride_;

@@ -1,11 +1,11 @@
 #include "stria/datatype.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/checked.hpp"
 #include "datatype/node.hpp"
 
@@ -163,7 +163,7 @@ Result<Datatype> Datatype::create(NodePtr node, int64_t displacement, int64_t lo
 }
 
 Datatype Datatype::bytes(int64_t count) {
-  assert(count >= 0 && within_limit(count));
+  STRIA_ASSERT(count >= 0 && within_limit(count), count);
   return Datatype(datatype::make_run(count), 0, 0, count);
 }
 

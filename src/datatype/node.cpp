@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/checked.hpp"
 
 namespace stria::datatype {
@@ -222,6 +223,7 @@ NodePtr empty_node() {
 }
 
 NodePtr make_run(int64_t bytes) {
+  STRIA_ASSERT(0 <= bytes && bytes < kOffsetLimit, bytes);
   if (bytes == 0) {
     return empty_node();
   }
@@ -235,6 +237,7 @@ NodePtr make_run(int64_t bytes) {
 }
 
 Result<NodePtr> make_strided(int64_t count, int64_t stride, NodePtr child) {
+  STRIA_ASSERT(count >= 0, count);
   if (count == 0 || child->size == 0) {
     return empty_node();
   }
@@ -277,6 +280,7 @@ Result<NodePtr> make_strided(int64_t count, int64_t stride, NodePtr child) {
 
 // Walks the list twice: the first walk finds how much memory the second fills.
 Result<PlacedNode> make_blocks(const BlockList& list) {
+  STRIA_ASSERT(std::all_of(list.lengths.begin(), list.lengths.end(), [](int64_t length) { return length >= 0; }));
   size_t count = 0;
   int64_t first = 0;
   int64_t common_bytes = 0;
@@ -345,6 +349,7 @@ bool equal_nodes(const Node& a, const Node& b) {
 }
 
 int64_t stream_bytes_below(const Node& root, int64_t offset) {
+  STRIA_ASSERT(root.is_sorted);
   const Node* node = &root;
   int64_t bytes = 0;
   while (true) {

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "base/check.hpp"
 #include "stria/status.hpp"
 
 namespace stria::datatype {
@@ -63,13 +64,18 @@ struct Node {
 
   /// The bytes of the stream before entry `index`. \pre kBlocks or kIndexed, 0 <= index <= count
   int64_t stream_offset(int64_t index) const {
+    STRIA_ASSERT(kind == NodeKind::kBlocks || kind == NodeKind::kIndexed, kind);
+    STRIA_ASSERT(0 <= index && index <= count, index, count);
     return entry_bytes > 0 ? index * entry_bytes : stream_offsets[static_cast<size_t>(index)];
   }
   int64_t entry_size(int64_t index) const {
     return entry_bytes > 0 ? entry_bytes : stream_offset(index + 1) - stream_offset(index);
   }
   /// The child of entry `index`. \pre kStrided or kIndexed
-  const Node& child(int64_t index) const { return *children[children.size() == 1 ? 0 : static_cast<size_t>(index)]; }
+  const Node& child(int64_t index) const {
+    STRIA_ASSERT(kind == NodeKind::kStrided || kind == NodeKind::kIndexed, kind);
+    return *children[children.size() == 1 ? 0 : static_cast<size_t>(index)];
+  }
 };
 
 /// A tree and the offset of its first byte.

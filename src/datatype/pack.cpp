@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/byte_range.hpp"
+#include "base/check.hpp"
 #include "datatype/node.hpp"
 #include "datatype/pack_pass.hpp"
 
@@ -286,6 +287,7 @@ void Packer::Impl::move(std::span<const PackPart> parts, std::span<ValueRange> r
 }
 
 Result<Packer> Packer::create(std::vector<PackOperand> operands, pack::Isa isa, int64_t past_caches_bytes) {
+  STRIA_CHECK(pack::is_supported(isa), isa);
   auto impl = std::make_unique<Impl>(isa);
   int64_t left_bytes = past_caches_bytes;
   for (size_t i = 0; i < operands.size(); ++i) {

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/check.hpp"
+
 namespace stria::pack {
 namespace {
 
@@ -52,6 +54,9 @@ Pass::Pass(const Datatype& type, const Translation& translation, std::span<const
       memory_shift_(std::countr_zero(static_cast<uint64_t>(translation.memory_bytes()))),
       stored_shift_(std::countr_zero(static_cast<uint64_t>(translation.stored_bytes()))),
       count_(static_cast<int>(strands.size())) {
+  STRIA_ASSERT(type.displacement() == 0, type.displacement());
+  STRIA_ASSERT(
+      std::is_sorted(strands.begin(), strands.end(), [](const Strand& a, const Strand& b) { return a.memory < b.memory; }));
   for (const Strand& strand : strands) {
     memory_.push_back(strand.memory);
     packed_.push_back(strand.packed);

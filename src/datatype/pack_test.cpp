@@ -144,7 +144,7 @@ class Scene {
 
   /// Unpacks the streams into cleared memory, all at once or in pieces cut at `cuts`, and compares
   /// every byte.
-  /// \pre no byte belongs to two operands
+  /// No byte belongs to two operands.
   void check_unpack(const Packer& packer, std::vector<int64_t> cuts) {
     const std::vector<std::byte> before = memory_;
     std::vector<std::byte> expected(memory_.size(), std::byte{0x5a});

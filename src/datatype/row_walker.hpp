@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/check.hpp"
 #include "datatype/cursor.hpp"
 #include "datatype/pack_kernels.hpp"
 #include "stria/datatype.hpp"
@@ -22,6 +23,7 @@ class RowWalker {
 
   /// The next row. A piece that the end of the part cuts is a row by itself. \pre !done()
   PieceRow next() {
+    STRIA_ASSERT(!done());
     PieceRow row = cursor_.row();
     row.count = std::min(row.count, kMostPieces);
     if (row.count * row.piece_bytes > left_bytes_) {
@@ -40,6 +42,7 @@ class RowWalker {
   /// The next rows of pieces of `piece_bytes`: as many as are alike, and none where next() must be
   /// used. \pre !done()
   Row next_rows(int64_t piece_bytes) {
+    STRIA_ASSERT(!done());
     const PieceRow row = cursor_.row();
     const int64_t row_bytes = row.count * row.piece_bytes;
     if (row.piece_bytes != piece_bytes || row.count > kMostPieces || row_bytes > left_bytes_) {

@@ -57,7 +57,7 @@ TEST_F(AppendTest, RowsOfAllRanksAddUp) {
   }
 }
 
-// Of each rank another number at each step, also none.
+// Each rank has another number at each step, also none.
 TEST_F(AppendTest, RowsOfVaryingNumberFollowEachOther) {
   const auto of_rank = [](int rank, int step) {
     std::vector<double> made(static_cast<size_t>(2 * ((rank + step) % 3)));
@@ -129,7 +129,7 @@ TEST_F(AppendTest, EmptyRecordsOfNetcdfGetRowsLater) {
     File file = File::create(MPI_COMM_WORLD, name);
     file.create_dataset<double>("probe", {kUnlimited, ranks_});
     const std::string error = error_of([&] { file.append_rows("probe", 1); }, ErrorCode::kUnsupported);
-    EXPECT_NE(error.find("File::append adds more"), std::string::npos) << error;
+    EXPECT_NE(error.find("opened to append gets more"), std::string::npos) << error;
     file.abandon();
   }
   {

@@ -31,6 +31,7 @@ container::DatasetSpec table_of(const std::string& path, container::ElementSpec 
   spec.path = path;
   spec.element = std::move(element);
   spec.dims = std::move(dims);
+  spec.is_hidden = true;
   return spec;
 }
 
@@ -129,7 +130,10 @@ Status CarriedSums::make_room_for_seal(container::Copy& copy) {
 // Rows that another program has added lie in chunks that had sums before.
 Status CarriedSums::renew_tables(container::Copy& copy, const std::string& without) {
   if (index_.is_changed && has_chunk_sums_) {
-    STRIA_RETURN_IF_ERROR(copy.remove(kChunkSumsPath));
+    const std::vector<std::byte> none = encode_chunk_sums({});
+    const auto size = static_cast<int64_t>(none.size());
+    STRIA_RETURN_IF_ERROR(
+        replace(copy, table_of(kChunkSumsPath, container::ElementSpec::of_number(ElementType::kUint8), {size}), none));
   }
   if (!without.empty()) {
     STRIA_RETURN_IF_ERROR(renew_list(copy, without));

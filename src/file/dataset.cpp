@@ -176,7 +176,12 @@ void Dataset::read_at_once(const Hyperslab& slab, ElementType element, const std
   require_direction(*session, false, "read()");
   Memory memory(nullptr, Datatype(), element);
   const Status room = or_out_of_memory([&] {
-    const int64_t count = elements_of(slab, session->dataset(index_).spec.dims);
+    const container::DatasetSpec& spec = session->dataset(index_).spec;
+    if (spec.element.bytes == 0) {
+      return Status(ErrorCode::kInvalidArgument,
+                    "dataset '" + spec.path + "' has text of any length, and no numbers: use read_strings()");
+    }
+    const int64_t count = elements_of(slab, spec.dims);
     memory = Memory(make_room(count), Datatype::bytes(count * element_bytes(element)), element);
     return Status();
   });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
 #include "base/checked.hpp"
 #include "file/calls.hpp"
 
@@ -47,6 +48,7 @@ Status check_lengths(const ArrayPart& part) {
 
 // \pre check_lengths()
 Status check_dimension(const ArrayPart& part, size_t d) {
+  STRIA_ASSERT(check_lengths(part).ok() && d < part.shape.size(), d, part.shape.size());
   const int64_t start = part.start[d];
   const int64_t count = part.count[d];
   const int64_t before = layers(part.ghosts_before, d);
@@ -99,10 +101,12 @@ Status DistributedArray::check() const {
 }
 
 std::vector<int64_t> DistributedArray::dims() const {
+  STRIA_ASSERT(check().ok(), check());
   return in_dataset(part, part.shape);
 }
 
 Hyperslab DistributedArray::slab() const {
+  STRIA_ASSERT(check().ok(), check());
   if (is_empty(part)) {
     return {std::vector<int64_t>(part.shape.size(), 0), std::vector<int64_t>(part.shape.size(), 0)};
   }
@@ -110,6 +114,7 @@ Hyperslab DistributedArray::slab() const {
 }
 
 Memory DistributedArray::memory() const {
+  STRIA_ASSERT(check().ok(), check());
   return Memory(data, interior(*this).value(), element);
 }
 

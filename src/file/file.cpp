@@ -39,7 +39,7 @@ void leave(file::Session& session) noexcept {
   }
 }
 
-// Leaves by `how`. \pre it is this thread's turn, which ends
+// Leaves by `how`. It is this thread's turn, which ends.
 template <typename Leave>
 void at_end(file::Session& session, Leave&& how) {
   {
@@ -63,6 +63,24 @@ void create_filled(file::WriteSession& session, const char* name, container::Dat
     std::memcpy(content.data() + i * string_bytes, strings[i].data(), strings[i].size());
   }
   session.create_table(std::move(spec), content).throw_if_error();
+}
+
+// A dataset of strings in a shape, each as long as the longest.
+container::DatasetSpec strings_spec(file::WriteSession& session, const char* name, const std::string& path,
+                                    const std::vector<int64_t>& dims, const std::vector<std::string>& strings) {
+  int64_t longest = 1;
+  for (const std::string& one : strings) {
+    longest = std::max(longest, static_cast<int64_t>(one.size()));
+  }
+  container::DatasetSpec spec{.path = path, .element = container::ElementSpec::of_string(longest, false), .dims = dims};
+  const auto bytes = container::dataset_bytes(spec);
+  session.refuse(bytes.status()).throw_if_error();
+  if (*bytes / longest != static_cast<int64_t>(strings.size())) {
+    const std::string what = fmt::format("{}('{}'): {} strings are not as many as the shape {{{}}} has", name, path,
+                                         strings.size(), fmt::join(dims, ", "));
+    session.refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
+  }
+  return spec;
 }
 
 }  // namespace
@@ -173,26 +191,31 @@ void File::create_strings(const std::string& path, const std::vector<std::string
 void File::create_string_array(const std::string& path, const std::vector<int64_t>& dims,
                                const std::vector<std::string>& strings, int64_t string_bytes) {
   const Writing session(session_, "create_string_array()");
-  int64_t longest = 1;
-  for (const std::string& one : strings) {
-    longest = std::max(longest, static_cast<int64_t>(one.size()));
-  }
-  container::DatasetSpec spec;
-  spec.path = path;
-  spec.element = container::ElementSpec::of_string(string_bytes == 0 ? longest : std::max<int64_t>(string_bytes, 0), false);
-  spec.dims = dims;
-  const auto bytes = container::dataset_bytes(spec);
-  session->refuse(bytes.status()).throw_if_error();
-  if (spec.element.bytes > 0 && *bytes / spec.element.bytes != static_cast<int64_t>(strings.size())) {
-    const std::string what = fmt::format("create_string_array('{}'): {} strings are not as many as the shape {{{}}} has", path,
-                                         strings.size(), fmt::join(dims, ", "));
-    session->refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
-  }
+  container::DatasetSpec spec = strings_spec(*session, "create_string_array", path, dims, strings);
+  spec.element.bytes = string_bytes == 0 ? spec.element.bytes : std::max<int64_t>(string_bytes, 0);
   create_filled(*session, "create_string_array", std::move(spec), strings, '\0');
 }
 
+void File::create_texts(const std::string& path, const std::vector<int64_t>& dims, const std::vector<std::string>& texts,
+                        const std::vector<std::string>& dimensions) {
+  const Writing session(session_, "create_texts()");
+  container::DatasetSpec spec = strings_spec(*session, "create_texts", path, dims, texts);
+  spec.element.varies = true;
+  spec.dimension_names = dimensions;
+  create_filled(*session, "create_texts", std::move(spec), texts, '\0');
+}
+
+bool File::has_group(const std::string& path) const {
+  return Reading(session_, "has_group()")->has_group(path).value();
+}
+std::vector<std::string> File::members(const std::string& group) const {
+  return Reading(session_, "members()")->members(group).value();
+}
+std::pair<std::string, std::string> File::link_to_file(const std::string& path) const {
+  return Reading(session_, "link_to_file()")->link_to_file(path).value();
+}
 std::vector<std::string> File::datasets() const {
-  return Reading(session_, "datasets()")->dataset_paths();
+  return Reading(session_, "datasets()")->dataset_paths().value();
 }
 bool File::has_dataset(const std::string& path) const {
   return live(session_)->find(path).ok();

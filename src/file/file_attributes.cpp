@@ -29,6 +29,13 @@ container::AttributeSpec strings_attribute(const std::string& object, const std:
   return attribute;
 }
 
+container::AttributeSpec texts_attribute(const std::string& object, const std::string& name,
+                                         const std::vector<std::string_view>& values) {
+  container::AttributeSpec attribute = strings_attribute(object, name, values);
+  attribute.element.varies = true;
+  return attribute;
+}
+
 container::AttributeSpec references_attribute(const std::string& object, const std::string& name,
                                               const std::vector<std::string_view>& paths) {
   container::AttributeSpec attribute = strings_attribute(object, name, paths);
@@ -93,6 +100,16 @@ void File::set_attribute(const std::string& object, const std::string& name, con
   container::AttributeSpec attribute = strings_attribute(object, name, {values.begin(), values.end()});
   attribute.dims = {static_cast<int64_t>(values.size())};
   Writing(session_, "set_attribute()")->set_attribute(std::move(attribute)).throw_if_error();
+}
+
+void File::set_text(const std::string& object, const std::string& name, std::string_view text) {
+  Writing(session_, "set_text()")->set_attribute(texts_attribute(object, name, {text})).throw_if_error();
+}
+
+void File::set_texts(const std::string& object, const std::string& name, const std::vector<std::string>& texts) {
+  container::AttributeSpec attribute = texts_attribute(object, name, {texts.begin(), texts.end()});
+  attribute.dims = {static_cast<int64_t>(texts.size())};
+  Writing(session_, "set_texts()")->set_attribute(std::move(attribute)).throw_if_error();
 }
 
 void File::set_attribute(const std::string& object, const std::string& name, const Reference& value) {

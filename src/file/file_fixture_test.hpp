@@ -70,7 +70,7 @@ class FileTest : public testing::Test {
   std::string directory_;
 };
 
-/// Likewise, and a communicator with so many ranks per node; "0": as it is.
+/// The same, and a communicator with so many ranks per node; "0": as it is.
 class NodesTest : public FileTest, public testing::WithParamInterface<const char*> {
  protected:
   void SetUp() override {

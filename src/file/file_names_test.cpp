@@ -12,7 +12,7 @@ namespace {
 
 using test::error_of;
 
-// Of each rank: some hundred kilobytes, so that direct writes have whole blocks.
+// Each rank has some hundred kilobytes, so that direct writes have whole blocks.
 constexpr int64_t kRows = 40000;
 
 class FileNamesTest : public test::FileTest {

@@ -436,7 +436,7 @@ TEST_F(FileTest, AForgottenCommitIsSaidOnceAndNothingElse) {
     return testing::internal::GetCapturedStderr();
   };
   const std::string text = said([](File) {});
-  EXPECT_EQ(text.find("run.h5' was not written: it ended without commit()") != std::string::npos, rank_ == 0) << text;
+  EXPECT_EQ(text.find("run.h5' was not written: it ended without a commit") != std::string::npos, rank_ == 0) << text;
   EXPECT_EQ(said([](File file) { file.commit(); }), "");
   EXPECT_EQ(said([](File file) { file.abandon(); }), "");
   EXPECT_EQ(said([](const File&) { throw std::runtime_error("passing"); }), "");

@@ -43,13 +43,13 @@ access::ResolvedHints resolved(const Hints& hints) {
 
 /// The old file, of which the sums of sums and metadata were compared. Data are compared in the new
 /// one, since they have the same sums there.
-class OldFile {
+class RewrittenFile {
  public:
-  explicit OldFile(const std::string& path)
+  explicit RewrittenFile(const std::string& path)
       : session_(open_session(make_self_comm(), path, {.hints = {}, .verify = true})),
         read_(directed<ReadSession>(*session_, "rewrite")) {
     if (read_.has_checksums()) {
-      refuse_damaged(path, read_.verify(nullptr, read_.dataset_paths()).value());
+      refuse_damaged(path, read_.verify(nullptr, read_.dataset_paths().value()).value());
     }
   }
 
@@ -119,7 +119,7 @@ std::vector<container::PlacedData> data_in_parts(const container::Reader& reader
   return placed;
 }
 
-Rewritten write_anew(const OldFile& old, const std::string& to, const Hints& hints) {
+Rewritten write_anew(const RewrittenFile& old, const std::string& to, const Hints& hints) {
   const std::string& from = old.read().path();
   const auto source = old.open();
   const auto reader = container::open_file(*source).value();
@@ -154,7 +154,7 @@ bool is_same_file(const std::string& a, const std::string& b) {
 }  // namespace
 
 Rewritten join_file(const std::string& from, const std::string& to, const Hints& hints) {
-  const OldFile old(from);
+  const RewrittenFile old(from);
   if (old.read().parts() == nullptr) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' has no parts: it is one file", from));
   }
@@ -175,7 +175,7 @@ Rewritten compact_file(const std::string& from, const std::string& to, const Hin
   if (is_same_file(from, to)) {
     locked.open(from).throw_if_error();
   }
-  const OldFile old(from);
+  const RewrittenFile old(from);
   if (is_netcdf(old.read().format()) || old.read().parts() != nullptr) {
     throw Error(
         ErrorCode::kUnsupported,

@@ -21,7 +21,7 @@ struct Rewritten {
 /// has changed. kInvalidArgument when `from` has no parts. Datasets in chunks are held in memory
 /// until they are written, all others by 64 MB. Collective: no; one process calls it.
 Rewritten join_file(const std::string& from, const std::string& to, const Hints& hints = {});
-/// Likewise of an HDF5 file without parts: what it holds, without unused space. kAlreadyExists when
+/// Makes an HDF5 file of what one without parts holds, without unused space. kAlreadyExists when
 /// another program adds to the file that would be replaced; kUnsupported when it is netCDF or has
 /// parts, or couldn't grow. Collective: no.
 Rewritten compact_file(const std::string& from, const std::string& to, const Hints& hints = {});

@@ -205,7 +205,7 @@ TEST_P(Leaving, ARankThatComputesOnTellsTheOthersAtOnce) {
   }
 }
 
-// As an exception or a garbage collector does it: each rank has another order.
+// Each rank has another order, as an exception or a garbage collector makes it.
 TEST_P(Leaving, CommunicatorsGoInAnyOrder) {
   for (int turn = 0; turn < 3; ++turn) {
     MPI_Comm comms[2];

@@ -114,7 +114,7 @@ TEST(NetcdfRecords, VerifyNamesTheDamagedRecord) {
   }
 }
 
-// As another program does it: the number of records in the header, and bytes behind the last one.
+// Another program changes the number of records in the header, and adds bytes behind the last one.
 TEST(NetcdfRecords, RecordsThatOthersAddLeaveTheSumsTrue) {
   storage::MemoryDriver memory;
   write_records(memory);

@@ -74,7 +74,7 @@ void tell_of_loss(const Session& session) {
       !session.is_open() || !session.is_of_this_process() || !session.failure().ok() || std::uncaught_exceptions() > 0;
   const auto* writing = dynamic_cast<const WriteSession*>(&session);
   if (!silent && !meant && session.comm().rank() == 0 && writing != nullptr) {
-    std::fprintf(stderr, "stria: warning: '%s' was not %s: it ended without commit() or abandon()\n", session.path().c_str(),
+    std::fprintf(stderr, "stria: warning: '%s' was not %s: it ended without a commit\n", session.path().c_str(),
                  writing->grows() ? "changed" : "written");
   }
 }

@@ -1,5 +1,6 @@
 #include "file/opening.hpp"
 
+#include <fmt/format.h>
 #include <limits.h>
 #include <unistd.h>
 
@@ -59,7 +60,10 @@ Environment make_environment(const char* call, std::shared_ptr<Comm> comm, const
   environment.problem = or_out_of_memory([&]() -> Status {
     STRIA_RETURN_IF_ERROR(read);
     STRIA_RETURN_IF_ERROR(equip(environment, hints, std::move(from_files), std::move(node_hosts)));
-    return Background::instance().take_unheard_failure(*environment.comm).with_context(not_begun(call, path));
+    const Status unheard = Background::instance().take_unheard_failure(*environment.comm);
+    environment.puts_off = !unheard.ok();
+    return unheard.with_context(fmt::format(
+        "{}('{}') was not begun, so that an earlier commit_async() is told first that has failed: call it again", call, path));
   });
   return environment;
 }

@@ -161,7 +161,7 @@ TEST(Permissions, DirectoriesAreForWhomTheirModeSays) {
   STRIA_EXPECT_OK(bob.try_open("/own/f", OpenMode::kReadWrite));
   EXPECT_EQ(bob.list("/own").code(), kDenied) << "entering is not reading";
   EXPECT_EQ(bob.remove("/own/f").code(), kDenied);
-  // Of a project: what is made in it has its group.
+  // What is made in a project has its group.
   STRIA_EXPECT_OK(alice.make_directory("/project", 02775));
   STRIA_EXPECT_OK(alice.give_to("/project", {}, 510));
   EXPECT_EQ(bob.try_open("/project/deep/f", OpenMode::kCreate).code(), kDenied);

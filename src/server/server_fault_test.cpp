@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <random>
@@ -163,11 +164,14 @@ TEST(Faults, AServerThatStaysAwayIsNamed) {
   EXPECT_EQ(lost.code(), ErrorCode::kIo);
   EXPECT_NE(lost.message().find("server " + away + " doesn't answer"), std::string::npos) << lost.message();
   EXPECT_NE(lost.message().find("write 'stria://"), std::string::npos) << lost.message();
-  const auto again = std::chrono::steady_clock::now();
+  // A busy machine may delay any call, but not each of them.
+  auto quickest = std::chrono::steady_clock::duration::max();
   for (int call = 0; call < 5; ++call) {
+    const auto again = std::chrono::steady_clock::now();
     EXPECT_NE(write_all(*file, bytes).message().find("server " + away), std::string::npos);
+    quickest = std::min(quickest, std::chrono::steady_clock::now() - again);
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - again, std::chrono::seconds(19)) << "each waits for all of the patience";
+  EXPECT_LT(quickest, std::chrono::milliseconds(3900)) << "each waits for all of the patience";
   cluster.start(1);
   STRIA_EXPECT_OK(write_all(*file, bytes));
 }
@@ -223,7 +227,7 @@ TEST(Faults, WhoComesWhileALockBehindAnyFileIsLostIsTold) {
   EXPECT_NE(told.message().find("another program writes"), std::string::npos) << told.message();
 }
 
-// As when a program that sieves is killed: its connection ends, and nothing else tells the server.
+// A program that sieves is killed: its connection ends, and nothing else tells the server.
 TEST(Faults, TheLockOfAClientThatDiesGoesToTheOneThatWaits) {
   Cluster cluster(1);
   StripedDriver driver;

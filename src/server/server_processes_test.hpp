@@ -19,7 +19,7 @@ namespace stria::server::testing {
 
 class ServerProcess {
  public:
-  /// Forks the helper. \pre the process has no threads yet
+  /// Forks the helper, while the process has no threads yet.
   explicit ServerProcess(const std::string& directory) {
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);

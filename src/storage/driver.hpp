@@ -63,7 +63,7 @@ struct ReadSegment {
 };
 
 /// The stream of `type`, placed at `displacement` in the file; `window` is the part of the stream
-/// that is meant. \pre type.is_sorted(), and its pieces don't overlap
+/// that is meant. The type is sorted, and its pieces don't overlap.
 struct TypeWindow {
   const Datatype& type;
   int64_t displacement = 0;
@@ -127,7 +127,7 @@ inline uint32_t without_group(uint32_t mode) {
 /// Where a file goes that is to take a name.
 struct Destination {
   std::string path;  ///< the name itself, or the one to which its links lead
-  /// Of the file that will be replaced there; nothing where there is none, or the storage keeps no
+  /// What the file has that will be replaced; nothing where there is none, or the storage keeps no
   /// attributes.
   std::optional<FileAttributes> replaced{};
 };

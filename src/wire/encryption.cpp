@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/check.hpp"
 #include "wire/codec.hpp"
 
 namespace stria::wire {
@@ -63,6 +64,7 @@ Result<RecordKeys> KeyExchange::keys_with(const ExchangeKey& other, const Key& k
 }
 
 void RecordSealer::seal(std::span<std::byte> record) {
+  STRIA_CHECK(kRecordHeadBytes < record.size() && record.size() <= kRecordHeadBytes + kMaxRecordBytes, record.size());
   const size_t bytes = record.size() - kRecordHeadBytes;
   for (size_t i = 0; i < kLengthBytes; ++i) {
     record[i] = static_cast<std::byte>(bytes >> (8 * i));
@@ -106,6 +108,7 @@ Result<std::span<const std::byte>> RecordOpener::opened() {
 
 // A stream of the longest records fills the buffer with one after another, and nothing is moved.
 std::span<std::byte> RecordOpener::room() {
+  STRIA_ASSERT(begin_ == opened_, begin_, opened_);
   const size_t here = end_ - begin_;
   const size_t bytes = record_bytes();
   if (here == 0 || bytes == 0 || begin_ + bytes > buffer_.size()) {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/check.hpp"
 #include "base/hash.hpp"
 #include "wire/codec.hpp"
 
@@ -20,6 +21,7 @@ uint32_t short_sum(std::span<const std::byte> bytes) {
 }  // namespace
 
 std::vector<std::byte> encode_head(Header header, std::span<const std::byte> body) {
+  STRIA_CHECK(body.size() <= kMaxBodyBytes, body.size());
   std::vector<std::byte> out;
   out.reserve(kHeaderBytes + body.size());
   Writer writer(out);

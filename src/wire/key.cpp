@@ -9,6 +9,8 @@
 #include <iterator>
 #include <sstream>
 
+#include "base/check.hpp"
+
 namespace stria::wire {
 
 namespace {
@@ -83,6 +85,7 @@ Result<std::shared_ptr<const Key>> Key::parse_users(const std::string& text) {
 }
 
 std::string Key::user_key_text() const {
+  STRIA_ASSERT(is_users());
   std::string groups;
   for (const uint32_t group : claim_.user.groups) {
     groups += (groups.empty() ? "" : ",") + std::to_string(group);
@@ -96,6 +99,7 @@ Claim Key::claim() const {
 }
 
 Key Key::for_claim(const Claim& claim) const {
+  STRIA_ASSERT(!is_users());
   if (claim.kind != ClaimKind::kUserKey) {
     return *this;
   }

@@ -12,7 +12,7 @@ struct munge_ctx;
 
 namespace stria::wire {
 
-// As munge.h of libmunge.so.2 has them; its results are numbers of errors.
+// The functions of munge.h of libmunge.so.2; their results are numbers of errors.
 struct Munge::Functions {
   int (*encode)(char** credential, munge_ctx* context, const void* data, int bytes);
   int (*decode)(const char* credential, munge_ctx* context, void** data, int* bytes, uid_t* uid, gid_t* gid);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.hpp"
+
 namespace stria::wire {
 
 namespace {
@@ -20,6 +22,7 @@ void encode_range(Writer& writer, ByteRange range) {
 }
 
 void encode_list(Writer& writer, std::span<const ByteRange> ranges) {
+  STRIA_CHECK(ranges.size() <= kMaxListRanges, ranges.size());
   writer.fixed(uint8_t{2});
   writer.natural(ranges.size());
   int64_t previous_end = 0;
@@ -31,6 +34,7 @@ void encode_list(Writer& writer, std::span<const ByteRange> ranges) {
 }
 
 void encode_type(Writer& writer, const Datatype& type, int64_t displacement, ByteRange window) {
+  STRIA_CHECK(window.size() <= kMaxWindowBytes, window.size());
   writer.fixed(uint8_t{3});
   writer.integer(displacement);
   writer.natural(static_cast<uint64_t>(window.begin));

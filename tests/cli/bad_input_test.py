@@ -15,7 +15,7 @@ RANKS = 3
 # ranks, to see that the message comes once and not per rank. The rest run on one process, in a
 # third of the time.
 ON_RANKS = {"unknown_option", "nxb_odd", "root_blocks_huge", "plot_variable", "hint_syntax", "base_with_directory",
-            "restart_empty", "more_memory_than_there_is", "dir_empty", "no_command", "mistyped_command", "inspect_missing",
+            "restart_empty", "more_memory_than_there_is", "dir_empty", "mistyped_command", "inspect_missing",
             "verify_missing", "picture_missing", "inspect_directory"}  # fmt: skip
 
 
@@ -100,7 +100,6 @@ IO_TABLE = {
 }
 
 OTHER_TABLE = {
-    "no_command": ([], "subcommand"),
     "unknown_command": (["fly"], "no command 'stria fly'; there are flash, convection, bench, tune, trace, inspect, verify, "),
     "mistyped_command": (["inspct", "x"], "no command 'stria inspct'; did you mean 'stria inspect'? (try"),
     "swapped_letters": (["verfiy", "--json", "x"], "did you mean 'stria verify'?"),

@@ -114,7 +114,7 @@ def test_waiting_for_a_commit_in_the_background_is_reported(work):
     spent = sum(entry["seconds"] + entry["wait_seconds"] for entry in document["files"])
     assert document["io_seconds"] == pytest.approx(spent)
     assert document["io_share"] == pytest.approx(spent / document["run_seconds"])
-    assert "  wait\n" in outcome.stdout, str(outcome)
+    assert "  wait ms\n" in outcome.stdout, str(outcome)
 
 
 @pytest.mark.parametrize("dim", [2, 3])

@@ -43,31 +43,31 @@ std::vector<std::byte> take(std::span<const std::byte>& input, size_t bytes) {
   return taken;
 }
 
-void make_table(stria::container::Hdf5Writer& writer, const std::string& name, const stria::container::ElementSpec& element,
-                std::vector<int64_t> dims, const std::vector<std::byte>& content) {
-  stria::container::DatasetSpec spec;
-  spec.path = ".stria/" + name;
-  spec.element = element;
-  spec.dims = std::move(dims);
-  static_cast<void>(writer.create_table(spec, content));
-}
-
 // Two datasets, and checksum tables of them that hold what the input says: 3 names, 3 placements, a
-// table of rows, and the slabs' records.
-std::vector<std::byte> file_around(std::span<const std::byte> input) {
+// table of rows, and the slabs' records. Of older files other programs see the tables' content.
+std::vector<std::byte> file_around(std::span<const std::byte> input, bool is_hidden) {
   using stria::container::ElementSpec;
   stria::container::Hdf5Writer writer;
+  const auto make_table = [&](const std::string& name, const ElementSpec& element, std::vector<int64_t> dims,
+                              const std::vector<std::byte>& content) {
+    stria::container::DatasetSpec spec;
+    spec.path = ".stria/" + name;
+    spec.element = element;
+    spec.dims = std::move(dims);
+    spec.is_hidden = is_hidden;
+    static_cast<void>(writer.create_table(spec, content));
+  };
   for (const char* name : {"a", "b"}) {
     stria::container::DatasetSpec spec;
     spec.path = name;
     spec.dims = *name == 'a' ? std::vector<int64_t>{2, 64} : std::vector<int64_t>{3, 5};
     static_cast<void>(writer.create_dataset(spec));
   }
-  make_table(writer, "datasets", ElementSpec::of_string(2, false), {3}, take(input, 6));
-  make_table(writer, "placement", ElementSpec::of_number(stria::ElementType::kInt64), {3, 2}, take(input, 48));
-  make_table(writer, "rows_0", ElementSpec::of_number(stria::ElementType::kUint64), {2, 1}, take(input, 16));
+  make_table("datasets", ElementSpec::of_string(2, false), {3}, take(input, 6));
+  make_table("placement", ElementSpec::of_number(stria::ElementType::kInt64), {3, 2}, take(input, 48));
+  make_table("rows_0", ElementSpec::of_number(stria::ElementType::kUint64), {2, 1}, take(input, 16));
   auto slabs = stria::file::with_own_sum(input);
-  make_table(writer, "slabs", ElementSpec::of_number(stria::ElementType::kUint8), {static_cast<int64_t>(slabs.size())}, slabs);
+  make_table("slabs", ElementSpec::of_number(stria::ElementType::kUint8), {static_cast<int64_t>(slabs.size())}, slabs);
   auto image = writer.finish().value();
   std::vector<std::byte> bytes(static_cast<size_t>(image.file_bytes));
   for (const auto& extent : image.extents) {
@@ -76,19 +76,14 @@ std::vector<std::byte> file_around(std::span<const std::byte> input) {
   return bytes;
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  std::span<const std::byte> input(reinterpret_cast<const std::byte*>(data), size);
-  bool is_file = size >= 4 && std::memcmp(data, "\x89HDF", 4) == 0;
-  std::vector<std::byte> bytes = is_file ? std::vector<std::byte>(input.begin(), input.end()) : file_around(input);
+void read_file(const std::vector<std::byte>& bytes) {
   auto driver = std::make_shared<stria::storage::MemoryDriver>();
   stria::storage::OpenOptions open;
   open.mode = stria::storage::OpenOptions::Mode::kCreate;
   auto file = driver->open("input.h5", open).value();
   stria::storage::WriteSegment segment{0, bytes.data(), static_cast<int64_t>(bytes.size())};
   if (!file->write(std::span(&segment, 1)).ok()) {
-    return 0;
+    return;
   }
   stria::file::Environment environment;
   environment.comm = stria::make_self_comm();
@@ -100,5 +95,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     static_cast<void>((*session)->verify());
     get_everything(**session);
   }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::span<const std::byte> input(reinterpret_cast<const std::byte*>(data), size);
+  if (size >= 4 && std::memcmp(data, "\x89HDF", 4) == 0) {
+    read_file({input.begin(), input.end()});
+    return 0;
+  }
+  read_file(file_around(input, false));
+  read_file(file_around(input, true));
   return 0;
 }

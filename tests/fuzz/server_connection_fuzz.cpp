@@ -76,7 +76,7 @@ class State {
   std::string directory_;
 };
 
-/// Of all inputs some; then a new one, so that names and files don't grow for ever.
+/// The state of some inputs; then there is a new one, so that names and files don't grow for ever.
 State& state() {
   static std::unique_ptr<State> now;
   static int inputs = 0;
@@ -100,7 +100,7 @@ std::vector<std::byte> file_with_ticket(uint64_t file) {
   return bytes;
 }
 
-/// Of a session that is new: of an old one the manager knows what it has answered.
+/// The greeting of a new session, for the manager knows what it has answered to an old one.
 std::vector<std::byte> greeting() {
   static uint64_t sessions = 0;
   wire::Hello hello;

@@ -22,7 +22,7 @@ DROP_IN = {"LD_PRELOAD": f"{BUILD}/lib/libstria_mpiio.so"}
 OWN = "/tmp/store"  # a node's /tmp is its own
 ALONE = ["-n", "1", "--nodes", "1"]
 PATIENCE_S = 3
-LIMIT_S = 20  # a rank makes several calls before it ends; the first of them is patient
+LIMIT_S = 200  # ten times what several calls take, the first of which is patient
 ROUNDS = 2  # of a bench that is told to run one: another comes before
 # What each rank's exit is, also when mpiexec ends the others after the first failure.
 EACH_RANK = ["sh", "-c", '"$@"; echo "rank $OMPI_COMM_WORLD_RANK ended with $?."', "sh"]
@@ -146,7 +146,7 @@ def begin(directory, **environment):
     n4 has bytes of theirs."""
     before = figures()
     process = start(TWO_BY_THREE, *EACH_RANK, *flash_io(directory, "--rounds", 4, "--blocks", 40, **environment))
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while grown(before, "written_bytes_total")[3] == 0:
         assert process.poll() is None and time.monotonic() < deadline, finish(process)[1]
         time.sleep(0.05)
@@ -194,7 +194,7 @@ def test_a_link_that_stays_cut(fast):
     finally:
         cluster("heal", "n4")
     # The server lives, and has all that it had.
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300
     while json.loads(tool("df", "--json", URL))[3]["silent_ms"] > 2000:
         assert time.monotonic() < deadline, "the server stays away"
         time.sleep(0.2)
@@ -210,7 +210,7 @@ def test_a_node_that_dies(fast):
     known = cluster("on", "n3", *client(STRIA, "df", "--json", URL))
     assert [server["address"] for server in json.loads(known)] == ADDRESSES
     # New files go to those that live, as soon as the manager has noticed.
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     fresh = flash_io("three", "--rounds", 1, "--read", STRIA_SERVER_TIMEOUT=PATIENCE_S)
     while finish(start(ALONE, *fresh))[0] != 0:
         assert time.monotonic() < deadline, "no new file can be made"

@@ -85,7 +85,16 @@ def test_records_that_the_header_does_not_count_stay(work):
     with pytest.raises(stria.StriaError, match="counts 2 records, and the file has 2 more") as error:
         stria.append(path)
     assert "was not changed" in str(error.value) and path.read_bytes() == whole
-    # What is said there helps.
+    # What is said there helps, both ways.
+    kept = work / "kept.nc"
+    assert "write 4 as the count (bytes 4 to 7, the highest first)" in str(error.value)
+    kept.write_bytes(whole[:4] + (4).to_bytes(4, "big") + whole[8:])
+    with stria.append(kept) as file:
+        file.append_rows("t", np.full((1, 5), 7.0))
+        file.append_rows("q", np.full((1, 5), 8.0))
+    with netCDF4.Dataset(kept) as file:
+        assert file["t"].shape == (5, 5) and np.all(file["t"][4] == 7)
+        assert np.array_equal(file["q"][:4].ravel(), np.arange(20.0) + 1)
     os.truncate(path, int(str(error.value).split("truncate -s ")[1].split()[0]))
     with stria.append(path) as file:
         file.append_rows("t", np.full((1, 5), 7.0))

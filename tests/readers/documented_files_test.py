@@ -5,6 +5,7 @@ import pathlib
 import re
 import zlib
 
+import h5py
 import numpy as np
 import stria
 
@@ -58,3 +59,28 @@ def test_a_file_that_grows(work):
     assert np.frombuffer(after[4096 : 4096 + 16], "<f8").tolist() == [1, 2]
     assert after[8192:8196] == b"TREE" and after[10808:10812] == b"OHDR" and after[10916:10920] == b"OHDR"
     assert header.search(after, 10808, 10916), after[10808:10916].hex(" ")
+
+
+def test_the_tables_of_checksums(work):
+    path = work / "summed.h5"
+    with stria.create(path) as f:
+        f.create_dataset("dens", data=np.ones((2, 64)))
+        f.create_dataset("grid/x", data=np.array([1.0, 2, 3]))
+        f.create_strings("names", ["dens"], 4)
+    content = path.read_bytes()
+    example = PAGE[PAGE.index("### Example") :]
+    tables = {}
+    with h5py.File(path) as f:
+        for name, table in f[".stria"].items():
+            begin = table.id.get_offset()
+            tables[name] = content[begin + 8 : begin + table.id.get_storage_size()]
+    seal = np.frombuffer(tables["seal"], "<u8")
+    shown = example[example.index("    seal ") :]
+    shown = re.sub("(?<=[0-9]),(?=[0-9]{3})", "", shown)
+    numbers = [int(number, 0) for number in re.findall(r"\b0x[0-9a-f]{15,16}\b|(?<![\w.,])[0-9]+(?= |$)", shown)]
+    assert set(seal.tolist()) <= set(numbers) and f"has {len(content)} bytes" in shown
+    assert f"{int.from_bytes(tables['rows_0'][:8], 'little'):#x} twice" in example
+    for name in ("slabs", "chunks"):
+        first = re.search(rf"^    {name} +((?:[0-9a-f]{{2}} )+)", example, re.MULTILINE)[1]
+        assert tables[name].startswith(bytes.fromhex(first)) and len(bytes.fromhex(first)) == 8
+    assert len(tables["slabs"]) == 8 + 122 and len(tables["datasets"]) == 6 * 16

@@ -67,13 +67,12 @@ def test_the_file_holds_little_beside_its_data(files):
 
 @pytest.mark.parametrize("layout", [[], ["-f", "GZIP=1"], ["-l", "CONTI"], ["-f", "dens:GZIP=4"]])
 def test_repacked_checkpoints_restart(sedov_2d, work, layout):
-    """The same state comes out, whether the checksums survived the repacking or not."""
+    """The same state comes out, and the checksums survive the repacking."""
     original = sedov_2d / "sedov_hdf5_chk_0000"
     packed = work / "sedov_hdf5_chk_0000"
     run_tool("h5repack", *layout, original, packed)
     run_tool("h5diff", original, packed)
-    verified = run("verify", packed, ranks=2)
-    assert verified.code == (2 if layout == ["-f", "GZIP=1"] else 0), str(verified)
+    run("verify", packed, ranks=2).succeeded()
     run("inspect", packed, ranks=2).succeeded()
     assert restarted_hash(packed, work) == read_json(sedov_2d / "run.json")["result"]["state_hash"]
 

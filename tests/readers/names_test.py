@@ -17,7 +17,7 @@ def tools_read(path, again):
     for tool in ("h5dump", "h5stat", "h5ls"):
         subprocess.run([tool, path], stdout=subprocess.DEVNULL, check=True)
     subprocess.run(["h5repack", path, again], check=True)
-    subprocess.run(["h5diff", "--exclude-path", "/.stria", path, again], check=True)
+    subprocess.run(["h5diff", path, again], check=True)
 
 
 def verified(path):
@@ -252,7 +252,7 @@ def test_attributes_of_every_kind(work):
         seen = dict(f["g/dens"].attrs)
         assert seen["bool"] is np.True_ and seen["bools"].dtype == bool and seen["bools"].tolist() == [True, False, True]
         assert seen["complex"] == 1.5 - 2j and seen["complexes"].dtype == np.complex64
-        assert [text.decode() for text in seen["texts"]] == ["a", "ρρ"]
+        assert seen["text"] == "größer" and seen["texts"].tolist() == ["a", "ρρ"]
         assert f[f.attrs["dataset"]] == f["g/dens"] and [f[one] for one in f.attrs["both"]] == [f["g"], f["/"]]
         assert f[f["g/dens"].attrs["up"]] == f["g"]
     with pytest.raises(stria.NotFoundError, match="refers to 'nothing'"), stria.create(work / "none.h5") as f:

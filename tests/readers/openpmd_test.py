@@ -34,14 +34,14 @@ def density():
 
 def test_what_the_standard_requires_is_there(path):
     with h5py.File(path) as h:
-        assert h.attrs["openPMD"] == b"1.1.0" and h.attrs["openPMDextension"].dtype == np.uint32
-        assert h.attrs["basePath"] == b"/data/%T/"
+        assert h.attrs["openPMD"] == "1.1.0" and h.attrs["openPMDextension"].dtype == np.uint32
+        assert h.attrs["basePath"] == "/data/%T/"
         step = h["data/0"]
         assert {"time", "dt", "timeUnitSI"} <= set(step.attrs)
         mesh = step["fields/density"]
         required = {"geometry", "dataOrder", "axisLabels", "gridSpacing", "gridGlobalOffset", "gridUnitSI", "position"}
         assert required | {"unitDimension", "timeOffset", "unitSI"} <= set(mesh.attrs)
-        assert mesh.attrs["unitDimension"].shape == (7,) and list(mesh.attrs["axisLabels"]) == [b"z", b"y", b"x"]
+        assert mesh.attrs["unitDimension"].shape == (7,) and list(mesh.attrs["axisLabels"]) == ["z", "y", "x"]
         np.testing.assert_array_equal(mesh, density())
         for record in ("position", "positionOffset"):
             group = step["particles/electrons"][record]

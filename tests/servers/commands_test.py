@@ -57,9 +57,13 @@ def test_a_server_that_is_away_does_not_keep_the_rest(store, work):
         run("cp", work / f"file_{index}", f"{url}/").succeeded()
     store.kill(1)
     try:
-        begin = time.monotonic()
-        listed = run("ls", "-l", url)
-        assert time.monotonic() - begin < 20, "each file waits"
+        # A busy machine may delay any listing, but not each of them so much.
+        for _ in range(5):
+            begin = time.monotonic()
+            listed = run("ls", "-l", url)
+            if (took_s := time.monotonic() - begin) < 20:
+                break
+        assert took_s < 20, "each file waits"
         assert listed.code == 1 and store.addresses[1] in listed.messages[0], listed
         lines = listed.stdout.splitlines()
         assert len(lines) == 6 and all("?" in line for line in lines), listed
@@ -116,7 +120,7 @@ def test_an_interrupted_copy_leaves_nothing(store, work):
     store.processes[1].send_signal(signal.SIGSTOP)
     try:
         copy = start(["cp", work / "large", f"{url}/large"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 200
         while ".large.partial" not in run("ls", url).succeeded().stdout:
             assert copy.poll() is None and time.monotonic() < deadline
         copy.send_signal(signal.SIGINT)

@@ -33,7 +33,7 @@ def munged(directory):
     with open(directory / "output", "w") as output:
         process = subprocess.Popen([program, "--foreground", *files, f"--socket={socket}"], stdout=output, stderr=output)
     try:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 200
         while not socket.exists():
             assert process.poll() is None and time.monotonic() < deadline, (directory / "output").read_text()
             time.sleep(0.01)

@@ -40,7 +40,7 @@ def total(servers, name):
 def status_when(url, holds):
     """The status as soon as it is so: a request is counted, and gives back its memory, just after
     its answer was sent."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 200
     while not holds(servers := status(url)) and time.monotonic() < deadline:
         time.sleep(0.1)
     return servers

@@ -39,7 +39,7 @@ def write_on_all_servers(url, *options):
     """Writes files below url until the first one lies on every server, and returns its URL. A new
     file lies on the servers of which the manager has heard lately; just after one was killed,
     these aren't all."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300
     while True:
         run("flash", "io", *options, "--keep", "--dir", url, ranks=3).succeeded()
         first = f"{url}/{names(url)[0]}"

@@ -8,6 +8,7 @@ import re
 import subprocess
 import urllib.parse
 
+import accessibility
 import pytest
 import stria_program
 import trace_pages
@@ -93,7 +94,8 @@ def test_references_have_every_call(site):
     package = (ROOT / "bindings/python/stria/__init__.py").read_text()
     public = re.findall(r'^    "([A-Za-z]\w+)",$', package[package.index("__all__") :], flags=re.MULTILINE)
     text = (site / "reference/python.html").read_text()
-    assert len(public) > 10 and [name for name in public if f'id="stria.{name}"' not in text and name != "errors"] == []
+    places = {name: f"module-stria.{name}" if name in ("errors", "trace") else f"stria.{name}" for name in public}
+    assert len(public) > 10 and [name for name, place in places.items() if f'id="{place}"' not in text] == []
 
 
 def opened(browser, path, **more):
@@ -170,4 +172,26 @@ def test_no_page_is_wider_than_its_window(browser, site, width):
     for name in ("index", "command_line", "performance", "reference/cpp", "howto/find_slow_io"):
         page = opened(browser, site / f"{name}.html", width=width)
         assert page.page.evaluate("document.documentElement.scrollWidth") <= width, name
+        closed(page)
+
+
+# One page of each kind: prose, tables, programs, references, pictures, the search.
+KINDS_OF_PAGES = [
+    "index",
+    "readme",
+    "command_line",
+    "tutorial",
+    "reference/python",
+    "reference/cpp",
+    "ross_discovery",
+    "search",
+]
+
+
+@pytest.mark.parametrize("name", KINDS_OF_PAGES)
+def test_pages_can_be_read_by_all(browser, site, name):
+    """By eyes that want contrast, by ears, by a keyboard alone: both widths, both themes."""
+    for width, dark in [(390, False), (1400, True), (390, True), (1400, False)]:
+        page = opened(browser, site / f"{name}.html", width=width, dark=dark)
+        assert accessibility.violations(page.page) == [], (width, dark)
         closed(page)

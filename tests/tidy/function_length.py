@@ -37,9 +37,14 @@ def check(files):
     return violations
 
 
+def blank(text):
+    """The text with blanks for comments, strings and preprocessor lines, at the same places."""
+    return _BLANKED.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
+
+
 def functions(text):
     """Yields (name, first line, number of lines) of every function body, signature included."""
-    text = _BLANKED.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
+    text = blank(text)
     scopes = []  # one entry an open brace: (name, start) of a function, or None
     parentheses = 0
     head_start = 0

@@ -26,6 +26,10 @@ LAYERS = [
     ["bindings/mpiio/background"],
     ["bindings/mpiio/calls"],
     ["bindings", "apps"],
+    ["lab/simulate/clock", "lab/simulate/machine"],
+    ["lab/simulate/network", "lab/simulate/store"],
+    ["lab/simulate/run"],
+    ["lab"],
     ["bench", "tools"],
 ]
 # Rooms within a layer or a room, lower first. Files that lie in the folder itself stand above all
@@ -49,6 +53,7 @@ SEARCH_FOLDERS = [
     "apps/flash",
     "apps/bench",
     "apps/convection",
+    "lab/simulate",
     "bench",
     "tools/stria",
     "tools",

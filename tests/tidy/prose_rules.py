@@ -1,5 +1,5 @@
-"""Rules for comments and documents: lines of at most 100 columns, British spelling, and in docs/
-paragraphs of at most 100 words.
+"""Rules for comments and documents: lines of at most 100 columns, British spelling, in docs/
+paragraphs of at most 100 words, and in C++ comments that open with a sentence.
 
 Code has the formatter's limit of 128. A comment behind code must end within 100 as well; only those
 that tools read (NOLINT, noqa) and those of preprocessor lines are free. Tables, code and addresses
@@ -31,6 +31,9 @@ SPELLINGS = {
 }
 # A word by itself: not a part of a name with underscores, of a path, an option or a call.
 _SPELLED = re.compile(r"(?<![\w./<:-])(" + "|".join(SPELLINGS) + r")(?:s|ed|ing|d|hood)?(?![\w(:-]|\.\w)", re.IGNORECASE)
+# A fragment that leans on what stands before it. "As ranks do, …" goes on with its sentence.
+_FRAGMENT = re.compile(r"(Of|Likewise|As)\b")
+_COMMENT_MARK = re.compile(r"(?:///<|///|//|/\*+|\*)\s*")
 _CODE_SPAN = re.compile(r"`[^`\n]*`|\{[^{}\n]*\}")
 _FOR_TOOLS = re.compile(r"(//|#) ?(NOLINT|noqa|clang-format|type:)")
 _ADDRESS = re.compile(r"https?://\S{40,}")
@@ -59,7 +62,38 @@ def check(files):
                 word = match.group(1)
                 violations.append(Violation(file.path, number, f"'{word}' is spelt '{SPELLINGS[word.lower()]}' here"))
         violations += _long_paragraphs(file)
+        violations += _fragments(file)
     return violations
+
+
+def _fragments(file):
+    """Comments of C++ that open with a fragment."""
+    if not file.is_cpp:
+        return
+    for number, text in _comments(file.text):
+        match = _FRAGMENT.match(text)
+        if match and not (match.group() == "As" and "," in re.split(r"(?<=[.;:])\s", text)[0]):
+            what = f"a comment that opens with '{match.group()}': open it with a sentence, its subject first"
+            yield Violation(file.path, number, what)
+
+
+def _comments(text):
+    """Yields (number of the first line, words) of comments; whole lines of // that follow each
+    other are one."""
+    first, last, words = 0, -1, ""
+    for match in _C_TOKENS.finditer(text):
+        if match.group("comment") is None:
+            continue
+        number = text.count("\n", 0, match.start()) + 1
+        is_whole_line = not text[text.rfind("\n", 0, match.start()) + 1 : match.start()].strip()
+        stripped = " ".join(_COMMENT_MARK.sub("", line.strip(), count=1) for line in match.group().split("\n"))
+        if is_whole_line and number == last + 1:
+            words += " " + stripped
+        else:
+            yield first, words
+            first, words = number, stripped
+        last = number if is_whole_line and match.group().startswith("//") else -1
+    yield first, words
 
 
 def _long_paragraphs(file):

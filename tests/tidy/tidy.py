@@ -10,6 +10,9 @@ import argparse
 import pathlib
 import sys
 
+import documented_figures
+
+import contracts
 import documented_names
 import function_length
 import include_graph
@@ -23,6 +26,8 @@ CHECKS = [
     text_rules.check,
     prose_rules.check,
     function_length.check,
+    contracts.check,
+    documented_figures.check,
     documented_names.check,
     named_files.check,
 ]

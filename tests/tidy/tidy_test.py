@@ -3,6 +3,9 @@
 
 import unittest
 
+import documented_figures
+
+import contracts
 import documented_names
 import function_length
 import include_graph
@@ -112,6 +115,35 @@ class IncludeGraph(unittest.TestCase):
         found = self.found(src__base__a_hpp='#include "base/b.hpp"\n', src__base__b_hpp='#include "base/a.hpp"\n')
         self.assertEqual(len(found), 1)
         self.assertIn("includes this file again", found[0])
+
+
+class Contracts(unittest.TestCase):
+    def found(self, **texts):
+        return texts_of(contracts.check(tree(**texts)))
+
+    def test_checks_beside_the_declaration_in_another_file_and_in_the_body(self):
+        found = self.found(
+            src__base__a_hpp=HEADER
+            + "/// Cuts. \\pre n > 0\nint cut(int n);\n"
+            + "class B {\n  /// \\pre open()\n  int size() const {\n    STRIA_ASSERT(open());\n    return 1;\n  }\n};\n"
+            + "struct C {\n  virtual void run(int n) = 0;  ///< \\pre n > 0\n};\n",
+            src__base__a_cpp="int cut(int n) {\n  STRIA_CHECK(n > 0, n);\n  return n;\n}\n",
+            src__base__d_cpp="void D::run(int n) {\n  STRIA_ASSERT(n > 0, n);\n}\n",
+        )
+        self.assertEqual(found, [])
+
+    def test_no_check(self):
+        found = self.found(
+            src__base__a_hpp=HEADER + "/// Cuts. \\pre n > 0\n[[nodiscard]] Result<int> cut(int n);\n",
+            src__base__a_cpp="Result<int> cut(int n) {\n  return n;  // STRIA_CHECK(n > 0)\n}\n",
+            src__base__b_cpp="int cut(int n) {\n  STRIA_CHECK(n > 0);\n  return n;\n}\n",
+        )
+        self.assertEqual(len(found), 1)
+        self.assertIn("src/base/a.hpp:3: cut does not check its \\pre", found[0])
+
+    def test_of_no_function(self):
+        found = self.found(src__base__a_hpp=HEADER + "struct A {\n  int n;  ///< \\pre n > 0\n};\n")
+        self.assertEqual(found, ["src/base/a.hpp:4: \\pre of what is no function: say it in a sentence"])
 
 
 class FunctionLength(unittest.TestCase):
@@ -270,6 +302,36 @@ class ProseRules(unittest.TestCase):
         ]:
             self.assertEqual(self.found("a.md", text + "\n"), [], text)
         self.assertEqual(self.found("a.cpp", "int color = neighbor;\n"), [])
+
+    def test_comments_that_open_with_a_fragment(self):
+        text = "/// Of the file.\nint a;\n// Likewise,\n// of the other.\nint b;  // of it\n/* As above. */\nint c;\n"
+        found = self.found("src/base/a.hpp", text)
+        self.assertEqual([line.split(":")[1] for line in found], ["1", "3", "6"])
+
+    def test_comments_that_go_on_with_a_sentence(self):
+        text = (
+            "/// The end\n/// Of the file.\nint a;\n// As ranks do, it waits.\nint b;\n"
+            '/// Often "Of" is right.\nconst char* c = "// Of";\n'
+        )
+        self.assertEqual(self.found("src/base/a.hpp", text), [])
+
+
+class DocumentedFigures(unittest.TestCase):
+    SOURCE = "It takes 1/85 of the time,\n2\nto 3 times as long.\n\n| | tmpfs |\n|---|---|\n| Stria | 3739 |\n"
+
+    def test_repeated_as_measured(self):
+        readme = "Reads are 2 to 3 times as fast.\n\n| | |\n|---|---|\n| HDF5 1.10 | **3739** |\n"
+        self.assertEqual(documented_figures.check(tree(docs__performance_md=self.SOURCE, README_md=readme)), [])
+
+    def test_measured_nowhere(self):
+        readme = "Reads are 2 to 4 times\nas fast, or 1/84.\n\n| | |\n|---|---|\n| Stria | 3793 |\n"
+        self.assertEqual(
+            texts_of(documented_figures.check(tree(docs__performance_md=self.SOURCE, README_md=readme))),
+            [
+                f"README.md: the figure '{figure}' is not one of docs/performance.md"
+                for figure in ("2 to 4 times", "1/84", "3793")
+            ],
+        )
 
 
 class DocumentedNames(unittest.TestCase):

@@ -118,19 +118,19 @@ def test_click_follows_a_request_down_to_the_storage_of_another_rank(page):
 def test_search_finds_dims_the_rest_and_steps_through_matches(page):
     page.page.fill("#search", "write bytes>1MiB")
     page.settle()
-    assert page.text("#matches") == "1 found"
+    assert page.text("#found") == "1 found"
     assert page.pixel(*page.place(0, "storage write", share=0.9)) == page.color("storage write")
     assert page.pixel(*page.place(1, "pack", share=0.9)) != page.color("pack")
     page.page.fill("#search", "dens")
     page.page.press("#search", "Enter")
     page.settle()
-    assert page.text("#matches") == "1 of 1"
+    assert page.text("#found") == "1 of 1"
     assert "Dataset::put" in page.text("#chosen")
     t0, t1 = window(page)
     assert 0 <= t0 < 20 * trace_pages.MS and 60 * trace_pages.MS < t1 <= 200 * trace_pages.MS, "zooms to what was found"
     page.page.fill("#search", "size>3")
     page.settle()
-    assert page.text("#matches").startswith("compare rank, thread, bytes")
+    assert page.text("#found").startswith("compare rank, thread, bytes")
 
 
 def test_legend_hides_a_state_and_shows_what_it_was_inside_of(page):

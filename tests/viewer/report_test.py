@@ -35,6 +35,10 @@ DESCRIPTION = {
 }  # fmt: skip
 
 
+def in_one_line(text):
+    return " ".join(text.split())
+
+
 @pytest.fixture(scope="module")
 def trace(session_directory):
     return make_trace(session_directory / "report.stria-trace", DESCRIPTION)
@@ -177,7 +181,7 @@ def test_the_directory_of_a_run_of_this_machine_is_probed_unasked(session_direct
     }
     trace = make_trace(session_directory / "here.stria-trace", description)
     outcome = stria_program.run("trace", "report", trace, "-o", session_directory / "here.html").succeeded()
-    assert f"wrote to {directory}" in outcome.stdout and list(directory.iterdir()) == []
+    assert f"wrote to {directory}" in in_one_line(outcome.stdout) and list(directory.iterdir()) == []
     outcome = stria_program.run("trace", "report", trace, "-o", session_directory / "here.html", "--no-probe").succeeded()
     assert "the limit is" not in outcome.stdout
 
@@ -186,7 +190,7 @@ def test_probe_measures_the_storage(session_directory, trace):
     outcome = stria_program.run(
         "trace", "report", trace, "-o", session_directory / "probed.html", "--probe", session_directory
     ).succeeded()
-    assert f"which 2 writers at once, as many as the run had, wrote to {session_directory}" in outcome.stdout
+    assert f"which 2 writers at once, as many as the run had, wrote to {session_directory}" in in_one_line(outcome.stdout)
     stria_program.run("trace", "report", trace, "--probe", "/nowhere/at/all").refused("/nowhere/at/all")
 
 

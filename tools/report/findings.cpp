@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kIoMatters = 0.05;  // of the run's time: docs/trace_report.md, "The verdict"
 constexpr double kAtLimit = 0.9;     // as a share of a limit that was given or measured
-// As a share of the run's time: findings that concern less are remarks.
+// A share of the run's time: findings that concern less are remarks.
 constexpr double kLeastGain = 0.005;
 
 const std::vector<Rule>& all_rules() {

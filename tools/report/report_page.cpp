@@ -31,6 +31,13 @@ std::string section(const std::string& title, const std::string& note, const std
   return fmt::format("<section><h2>{}</h2>{}{}</section>\n", title, said, content);
 }
 
+// What is wider than a narrow window scrolls by itself, also by the keyboard.
+std::string scrolling(const std::string& title, const std::string& content) {
+  return content.empty()
+             ? ""
+             : fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">{}</div>", title, content);
+}
+
 std::string finding_item(const Finding& finding) {
   return fmt::format("<li data-rule=\"{}\"><h3>{}</h3><p class=\"evidence\">{}</p><p class=\"advice\"><b>{}</b> {}</p></li>\n",
                      finding.rule, html(finding.text), html(finding.evidence),
@@ -125,12 +132,11 @@ std::string files_section(const RunDigest& run) {
   }
   const std::string rest =
       files.size() > kMostFiles ? fmt::format("<p class=\"note\">… and {} smaller files.</p>", files.size() - kMostFiles) : "";
-  return fmt::format(
-      "<div "
-      "class=\"scroll\"><table><thead><tr><th>file</th><th>opens</th><th>read</th><th>written</th><th>requests</th><th>mean "
-      "piece</th>"
-      "<th>method</th><th>time per rank</th></tr></thead><tbody>{}</tbody></table></div>{}",
-      rows, rest);
+  return scrolling("Files",
+                   fmt::format("<table><thead><tr><th>file</th><th>opens</th><th>read</th><th>written</th><th>requests</th>"
+                               "<th>mean piece</th><th>method</th><th>time per rank</th></tr></thead><tbody>{}</tbody></table>",
+                               rows)) +
+         rest;
 }
 
 // Without spans of messages, waiting is contained in the parts of the picture.
@@ -187,11 +193,11 @@ std::string report_page(const RunDigest& run, const StorageLimit& limit, const s
   page += findings_sections(findings, run, verdict_of(run, limit));
   page += section("Where the time in I/O went", "All ranks together; seconds are the mean of a rank." + waiting_note(run),
                   run.breakdown().empty() ? "" : breakdown_picture(run));
-  page += section("Ranks", "Time in I/O of each rank, in the colours above.", rank_picture(run));
+  page += section("Ranks", "Time in I/O of each rank, in the colours above.", scrolling("Ranks", rank_picture(run)));
   page += section("Sizes of the pieces that reached the storage",
                   "<i class=\"p-write\"></i> written <i class=\"p-read\"></i> read: number of pieces; a piece is a contiguous "
                   "part of a file.",
-                  size_picture(run));
+                  scrolling("Sizes of the pieces", size_picture(run)));
   page += section("Files", "", files_section(run));
   return page + "</main>\n</body>\n</html>\n";
 }

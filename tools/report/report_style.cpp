@@ -68,6 +68,8 @@ i { display: inline-block; width: 12px; height: 12px; margin-right: 6px; border-
 .p-sharing { fill: var(--sharing); background: var(--sharing); }
 .p-other { fill: var(--other); background: var(--other); }
 .scroll { overflow-x: auto; }
+.scroll svg { min-width: 520px; }
+td.name { min-width: 15em; }
 table { width: 100%; border-collapse: collapse; font-size: 13.5px; }
 th { padding: 6px 10px 6px 0; border-bottom: 1px solid var(--muted); color: var(--muted); font-weight: 500; text-align: right; }
 td { padding: 6px 10px 6px 0; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; vertical-align: top;

@@ -29,10 +29,12 @@ html_theme = "furo"
 html_title = f"Stria {version}"
 html_static_path = [os.path.join(os.path.dirname(__file__), "static")]
 html_css_files = ["site.css"]
+html_js_files = [("scrolling.js", {"defer": "defer"})]
 html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False
 # A page from disk may not read another one, so that results are titles and sections.
 html_show_search_summary = False
-pygments_style = "tango"
+# Of both styles every word stands out from its ground by 4.5 to 1 or more.
+pygments_style = "xcode"
 pygments_dark_style = "native"

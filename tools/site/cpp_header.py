@@ -94,10 +94,19 @@ def _add(entries, comment, block):
 
 def is_data(declaration):
     """Enums, structs of data, constants and other names are shown as they are."""
-    first = declaration.splitlines()[0].partition("//")[0]
+    lines = declaration.splitlines()
+    first = lines[0].partition("//")[0]
+    if first.startswith("template") and len(lines) > 1:
+        return lines[1].startswith(("inline constexpr", "concept"))
     if first.startswith(("using", "inline constexpr", "alignas")) or re.search(r"\bconcept \w+ =", declaration):
         return True
-    return "(" not in first and not first.startswith("template")
+    return "(" not in _without_arguments(first) and not first.startswith("template")
+
+
+def _without_arguments(declaration):
+    """The declaration without the arguments of its templates, which may be calls."""
+    shorter = re.sub(r"<[^<>]*>", "", declaration)
+    return shorter if shorter == declaration else _without_arguments(shorter)
 
 
 def _is_whole(block):

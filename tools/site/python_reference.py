@@ -1,6 +1,20 @@
 """The reference of the package for Python: its own docstrings, which Sphinx reads."""
 
-_CLASSES = ["File", "Dataset", "Attributes", "Elements", "Commit", "DistributedArray", "Reference"]
+_CLASSES = [
+    "File",
+    "Dataset",
+    "Group",
+    "View",
+    "Texts",
+    "Attributes",
+    "Elements",
+    "Commit",
+    "DistributedArray",
+    "Reference",
+    "Unreadable",
+    "DatasetOptions",
+    "HintWarning",
+]
 _FUNCTIONS = ["create", "open", "append", "write", "read", "inspect", "verify", "trace_table", "hint_problems"]
 _FUNCTIONS += ["drain_staged", "remove_abandoned", "path_exists", "list_directory", "remove_file"]
 

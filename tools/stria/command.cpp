@@ -33,27 +33,22 @@ void write_file(const std::string& path, std::ios::openmode mode, const std::str
 
 }  // namespace
 
-CLI::Validator not_empty() {
-  return CLI::Validator([](std::string& value) { return std::string(value.empty() ? "a name is missing" : ""); }, "");
-}
-
-void add_compress(CLI::App& command, std::string& how) {
+void add_compress(Command command, std::string& how) {
   command
       .add_flag("--compress{deflate}", how,
                 "the checkpoints: shuffle and deflate, or =zstd, =zfp_absolute:BOUND, =zfp_relative:BOUND")
-      ->check(CLI::Validator(
-          [](const std::string& text) -> std::string {
-            try {
-              Filters::from_text(text);
-              return {};
-            } catch (const Error& error) {
-              return error.what();
-            }
-          },
-          ""));
+      .check({[](const std::string& text) -> std::string {
+                try {
+                  Filters::from_text(text);
+                  return {};
+                } catch (const Error& error) {
+                  return error.what();
+                }
+              },
+              ""});
 }
 
-void add_format(CLI::App& command, Format& format) {
+void add_format(Command command, Format& format) {
   std::vector<std::string> names;
   for (const Format one : kFormats) {
     names.emplace_back(format_name(one));
@@ -61,18 +56,12 @@ void add_format(CLI::App& command, Format& format) {
   const auto take = [&format](const std::string& name) {
     format = *std::find_if(std::begin(kFormats), std::end(kFormats), [&](Format one) { return name == format_name(one); });
   };
-  command.add_option_function<std::string>("--format", take, "of the files")
-      ->check(CLI::IsMember(names))
-      ->default_str(format_name(format));
+  command.add_text_option("--format", take, "of the files").check(one_of(names)).shown_default(format_name(format));
 }
 
 const char* format_name(Format format) {
   constexpr const char* kNames[] = {"automatic", "hdf5", "netcdf", "cdf1", "cdf2", "cdf5"};
   return kNames[static_cast<size_t>(format)];
-}
-
-CLI::Validator in_range(int64_t lowest, int64_t highest) {
-  return CLI::Range(lowest, highest).description(fmt::format("{} to {}", lowest, highest));
 }
 
 void print(Ranks& ranks, const std::string& text) {

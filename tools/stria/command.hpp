@@ -1,12 +1,12 @@
 // What the subcommands of `stria` share: how they register, and how they print.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "command_line.hpp"
 #include "ranks.hpp"
 #include "stria/format.hpp"
 
@@ -21,25 +21,20 @@ inline constexpr int kUnusableInput = 2;
 /// throws stria::Error on all of them or on none.
 using Action = std::function<int(Ranks&)>;
 
-void add_compact(CLI::App& app, Action& action);
-void add_drain(CLI::App& app, Action& action);
-void add_inspect(CLI::App& app, Action& action);
-void add_join(CLI::App& app, Action& action);
-void add_papers(CLI::App& app, Action& action);
-void add_verify(CLI::App& app, Action& action);
-void add_trace_report(CLI::App& trace, Action& action);
-void add_trace_view(CLI::App& trace, Action& action);
-
-/// For options that name a file or a directory. An empty value is most often a variable that a
-/// script forgot to set.
-CLI::Validator not_empty();
-/// A whole number from `lowest` to `highest`.
-CLI::Validator in_range(int64_t lowest, int64_t highest);
+void add_compact(Command app, Action& action);
+void add_drain(Command app, Action& action);
+void add_inspect(Command app, Action& action);
+void add_join(Command app, Action& action);
+void add_papers(Command app, Action& action);
+void add_simulate(Command app, Action& action);
+void add_verify(Command app, Action& action);
+void add_trace_report(Command trace, Action& action);
+void add_trace_view(Command trace, Action& action);
 
 /// The option --format of new files, and its value for a format.
-void add_format(CLI::App& command, Format& format);
+void add_format(Command command, Format& format);
 /// Adds --compress, by itself or as --compress=HOW. Not given: the text stays empty.
-void add_compress(CLI::App& command, std::string& how);
+void add_compress(Command command, std::string& how);
 const char* format_name(Format format);
 
 /// Prints on rank 0 only.

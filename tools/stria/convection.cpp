@@ -201,11 +201,11 @@ int run(MPI_Comm comm, Arguments& a) {
   return kDone;
 }
 
-void add_physics(CLI::App& command, Arguments& a) {
+void add_physics(Command command, Arguments& a) {
   command.add_option("--cells", a.cells, "of the plane, along x and in depth; multiples of 8")
-      ->expected(2)
-      ->check(in_range(8, 1 << 16));
-  command.add_option("--steps", a.steps, "the run ends after this step")->check(in_range(0, 1 << 30));
+      .expected(2)
+      .check(in_range(8, 1 << 16));
+  command.add_option("--steps", a.steps, "the run ends after this step").check(in_range(0, 1 << 30));
   command.add_option("--cfl", a.courant, "Courant number");
   command.add_option("--aspect", a.layer.aspect, "the layer's width, in depths");
   command.add_option("--contrast", a.layer.contrast, "rise of the temperature from top to bottom, in the top's");
@@ -215,36 +215,34 @@ void add_physics(CLI::App& command, Arguments& a) {
   command.add_option("--kick", a.layer.kick, "speed of the first disturbance, in the top's speed of sound");
 }
 
-void add_output(CLI::App& command, Arguments& a) {
+void add_output(Command command, Arguments& a) {
   const auto every = in_range(0, 1 << 30);
-  command.add_option("--restart-every", a.restart_every, "steps between restart files; 0: none")->check(every);
-  command.add_option("--data-every", a.data_every, "steps between the arrays for analysis")->check(every);
-  command.add_option("--movie-every", a.movie_every, "steps between frames of the movie")->check(every);
-  command.add_option("--averages-every", a.averages_every, "steps between horizontal averages")->check(every);
-  command.add_option("--movie", a.movie, "a byte or a float a cell")->check(CLI::IsMember({"byte", "float"}));
+  command.add_option("--restart-every", a.restart_every, "steps between restart files; 0: none").check(every);
+  command.add_option("--data-every", a.data_every, "steps between the arrays for analysis").check(every);
+  command.add_option("--movie-every", a.movie_every, "steps between frames of the movie").check(every);
+  command.add_option("--averages-every", a.averages_every, "steps between horizontal averages").check(every);
+  command.add_option("--movie", a.movie, "a byte or a float a cell").check(one_of({"byte", "float"}));
   command
       .add_option("--through", a.through,
                   "the library; or, to compare: rank 0 gathers and writes, or a separate file a process")
-      ->check(CLI::IsMember({"library", "gather", "separate"}));
-  command.add_option("--out", a.output.directory, "directory of the files")->check(not_empty());
+      .check(one_of({"library", "gather", "separate"}));
+  command.add_option("--out", a.output.directory, "directory of the files").check(not_empty());
   command.add_option("--base", a.output.base, "what the files' names begin with");
-  command.add_option("--restart", a.restart, "a restart file, or 'latest' for the last one in --out")->check(not_empty());
+  command.add_option("--restart", a.restart, "a restart file, or 'latest' for the last one in --out").check(not_empty());
   command.add_flag("--no-sync", a.no_sync, "don't wait until files are safe from a power loss");
-  command.add_option("--hint", a.hints, "name=value, as in docs/hints.md; may be repeated")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->default_str("");
-  command.add_option("--json", a.json_path, "write the results there too")->check(not_empty());
+  command.add_option("--hint", a.hints, "name=value, as in docs/hints.md; may be repeated").take_all().shown_default("");
+  command.add_option("--json", a.json_path, "write the results there too").check(not_empty());
 }
 
 }  // namespace
 
-void add_convection(CLI::App& app, Action& action) {
+void add_convection(Command app, Action& action) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("convection", "convection in a stratified layer, with the output of Thakur 1995");
-  command->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)->always_capture_default();
-  add_physics(*command, *a);
-  add_output(*command, *a);
-  command->callback([a, &action] { action = over_mpi([a](MPI_Comm comm) { return run(comm, *a); }); });
+  Command command = app.add_subcommand("convection", "convection in a stratified layer, with the output of Thakur 1995");
+  command.take_last_and_show_defaults();
+  add_physics(command, *a);
+  add_output(command, *a);
+  command.callback([a, &action] { action = over_mpi([a](MPI_Comm comm) { return run(comm, *a); }); });
 }
 
 }  // namespace stria::tool

@@ -1,6 +1,6 @@
 #include "describe.hpp"
 
-#include <string>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 namespace stria::tool {
@@ -9,48 +9,54 @@ namespace {
 
 using nlohmann::json;
 
-json option_json(const CLI::Option& option) {
+json command_json(const Command& command);
+
+json option_json(const OptionFacts& option) {
   std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) {
+  for (const std::string& name : option.short_names) {
     names.push_back("-" + name);
   }
-  for (const std::string& name : option.get_lnames()) {
+  for (const std::string& name : option.long_names) {
     names.push_back("--" + name);
   }
-  const bool is_flag = option.get_items_expected_max() == 0;
   return {{"names", names},
-          {"positional", option.get_positional() ? option.get_name(true) : ""},
-          {"help", option.get_description()},
-          {"type", is_flag ? "" : option.get_type_name()},
-          {"default", option.get_default_str()},
-          {"required", option.get_required()},
-          {"values", option.get_items_expected_max()},
-          {"several", option.get_expected_max() > 1}};
+          {"positional", option.positional_name},
+          {"help", option.help},
+          {"type", option.is_flag ? "" : option.type_name},
+          {"default", option.default_text},
+          {"required", option.is_required},
+          {"values", option.most_values},
+          {"several", option.takes_several}};
 }
 
-// Groups of options are commands without a name to the parser. To users they are options.
-void add_parts(const CLI::App& app, json& options, json& commands) {
-  for (const CLI::Option* option : app.get_options()) {
-    if (!option->get_group().empty()) {  // one without a group is for the program itself
-      options.push_back(option_json(*option));
+// Groups of options are commands without a name to the parser. To users they are options. A hidden
+// option is for the program itself.
+void add_parts(const Command& command, json& options, json& commands) {
+  for (const Option& option : command.options()) {
+    if (const OptionFacts facts = option.facts(); !facts.is_hidden) {
+      options.push_back(option_json(facts));
     }
   }
-  for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (below->get_name().empty()) {
-      add_parts(*below, options, commands);
+  for (const Command& below : command.subcommands()) {
+    if (below.name().empty()) {
+      add_parts(below, options, commands);
     } else {
-      commands.push_back(described(*below));
+      commands.push_back(command_json(below));
     }
   }
+}
+
+json command_json(const Command& command) {
+  json options = json::array();
+  json commands = json::array();
+  add_parts(command, options, commands);
+  return {{"name", command.name()}, {"help", command.help()}, {"options", options}, {"commands", commands}};
 }
 
 }  // namespace
 
-json described(const CLI::App& app) {
-  json options = json::array();
-  json commands = json::array();
-  add_parts(app, options, commands);
-  return {{"name", app.get_name()}, {"help", app.get_description()}, {"options", options}, {"commands", commands}};
+std::string described(const Command& command) {
+  return command_json(command).dump(1);
 }
 
 }  // namespace stria::tool

@@ -1,15 +1,17 @@
 // The command line as data, from which the man pages and the shells' completion are made.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
+#include <string>
+
+#include "command_line.hpp"
 
 namespace stria::tool {
 
 /// The word that asks for it, alone on the command line.
 inline constexpr const char* kDescribe = "--describe";
 
-/// A command: `name`, `help`, its `options` as the parser has them, and the `commands` below.
-nlohmann::json described(const CLI::App& app);
+/// JSON of a command: `name`, `help`, its `options` as the parser has them, and the `commands`
+/// below.
+std::string described(const Command& command);
 
 }  // namespace stria::tool

@@ -30,13 +30,13 @@ int run(const std::string& place) {
 
 }  // namespace
 
-void add_drain(CLI::App& app, Action& action) {
+void add_drain(Command app, Action& action) {
   auto place = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("drain", "bring files to their own places that a killed program has left staged");
-  command->add_option("place", *place, "what the hint stria_staging was: a directory, or stria://SERVER/DIRECTORY")
-      ->required()
-      ->check(not_empty());
-  command->callback([=, &action] { action = [=](Ranks&) { return run(*place); }; });
+  Command command = app.add_subcommand("drain", "bring files to their own places that a killed program has left staged");
+  command.add_option("place", *place, "what the hint stria_staging was: a directory, or stria://SERVER/DIRECTORY")
+      .required()
+      .check(not_empty());
+  command.callback([=, &action] { action = [=](Ranks&) { return run(*place); }; });
 }
 
 }  // namespace stria::tool

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "folded.hpp"
 #include "format/flash_file.hpp"
 #include "io/benchmark.hpp"
 #include "ranks_of_mpi.hpp"
@@ -19,7 +20,7 @@ using nlohmann::json;
 
 struct Arguments {
   IoOptions options;
-  CLI::App* command = nullptr;  // tells which options were given
+  Command command;  // tells which options were given
   std::string layout = "both";
   bool plot_files = false;
   bool no_checksums = false;
@@ -109,21 +110,24 @@ std::string phase_text(const ModeResult& mode) {
 }
 
 std::string table(const std::vector<ModeResult>& modes) {
-  std::string text = fmt::format("{:<18}{:>10}{:>10}{:>10}{:>10}{:>10}   {}\n", "mode", "MB", "MB/s", "min", "max", "extra MB",
-                                 "ms per rank and phase");
+  std::string text = fmt::format("{:<18}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "mode", "MB", "MB/s", "min", "max", "extra MB");
+  std::string phases;
   for (const ModeResult& mode : modes) {
     json j = mode_json(mode, false);
-    text += fmt::format(
-        "{:<18}{:>10.1f}{:>10.0f}{:>10.0f}{:>10.0f}{:>10}   {}\n", mode.name, static_cast<double>(mode.useful_bytes) / 1e6,
-        j["mbps"]["median"].get<double>(), j["mbps"]["min"].get<double>(), j["mbps"]["max"].get<double>(),
-        mode.memory_bytes < 0 ? "-" : fmt::format("{:.1f}", static_cast<double>(mode.memory_bytes) / 1e6), phase_text(mode));
+    text += fmt::format("{:<18}{:>10.1f}{:>10.0f}{:>10.0f}{:>10.0f}{:>10}\n", mode.name,
+                        static_cast<double>(mode.useful_bytes) / 1e6, j["mbps"]["median"].get<double>(),
+                        j["mbps"]["min"].get<double>(), j["mbps"]["max"].get<double>(),
+                        mode.memory_bytes < 0 ? "-" : fmt::format("{:.1f}", static_cast<double>(mode.memory_bytes) / 1e6));
+    const std::string spent = phase_text(mode);
+    phases += spent.empty() ? "" : folded(fmt::format("{:<18}{}", mode.name, spent), 18);
   }
-  return text + "extra MB: the most memory that a rank held above its own arrays\n";
+  text += "extra MB: the most memory that a rank held above its own arrays\n";
+  return text + (phases.empty() ? "" : "\nms of a rank in each phase\n" + phases);
 }
 
 int run(MPI_Comm comm, Arguments& arguments) {
   IoOptions& options = arguments.options;
-  if (arguments.command->count("--plot-variables") > 0 && options.plot_variables > options.workload.nvar) {
+  if (arguments.command.count("--plot-variables") > 0 && options.plot_variables > options.workload.nvar) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("--plot-variables {}: a plot file holds some of the {} variables",
                                                          options.plot_variables, options.workload.nvar));
   }
@@ -161,47 +165,46 @@ int run(MPI_Comm comm, Arguments& arguments) {
 
 }  // namespace
 
-void add_flash_io(CLI::App& flash, Action& action) {
+void add_flash_io(Command flash, Action& action) {
   auto arguments = std::make_shared<Arguments>();
   IoOptions& options = arguments->options;
-  CLI::App* command = flash.add_subcommand("io", "the FLASH I/O benchmark: checkpoint, plot file, plot file with corners");
+  Command command = flash.add_subcommand("io", "the FLASH I/O benchmark: checkpoint, plot file, plot file with corners");
   arguments->command = command;
-  command->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)->always_capture_default();
-  command->add_option("--nxb", options.workload.nxb, "cells of a block along each axis")->check(in_range(2, 256));
-  command->add_option("--nvar", options.workload.nvar, "variables of a cell")->check(in_range(1, 1000));
-  command->add_option("--blocks", options.workload.blocks_per_rank, "blocks on every rank (default: 80 + rank mod 3)")
-      ->check(in_range(1, 1000000))
-      ->default_str("");
-  command->add_option("--guard-cells", options.workload.guard_cells, "layers of guard cells")->check(in_range(1, 16));
-  command->add_option("--rounds", options.rounds, "counted rounds, after one that warms up")->check(in_range(1, 10000));
-  command->add_option("--dir", options.directory, "where the files go")->check(not_empty());
-  command->add_option("--layout", arguments->layout, "of the checkpoint")
-      ->check(CLI::IsMember({"standard", "experimental", "both"}));
-  add_format(*command, options.format);
-  command->add_option("--plot-variables", options.plot_variables, "variables of a plot file")->check(in_range(1, 1000));
-  command->add_flag("--plotfile", arguments->plot_files, "also write the plot files, centred and with corners");
-  command->add_flag("--async", options.in_background,
-                    "also commit a checkpoint in the background, and time the call alone; with --limits also packing alone");
-  command->add_flag("--read", options.read, "also read a checkpoint back into the blocks");
+  command.take_last_and_show_defaults();
+  command.add_option("--nxb", options.workload.nxb, "cells of a block along each axis").check(in_range(2, 256));
+  command.add_option("--nvar", options.workload.nvar, "variables of a cell").check(in_range(1, 1000));
+  command.add_option("--blocks", options.workload.blocks_per_rank, "blocks on every rank (default: 80 + rank mod 3)")
+      .check(in_range(1, 1000000))
+      .shown_default("");
+  command.add_option("--guard-cells", options.workload.guard_cells, "layers of guard cells").check(in_range(1, 16));
+  command.add_option("--rounds", options.rounds, "counted rounds, after one that warms up").check(in_range(1, 10000));
+  command.add_option("--dir", options.directory, "where the files go").check(not_empty());
+  command.add_option("--layout", arguments->layout, "of the checkpoint").check(one_of({"standard", "experimental", "both"}));
+  add_format(command, options.format);
+  command.add_option("--plot-variables", options.plot_variables, "variables of a plot file").check(in_range(1, 1000));
+  command.add_flag("--plotfile", arguments->plot_files, "also write the plot files, centred and with corners");
+  command.add_flag("--async", options.in_background,
+                   "also commit a checkpoint in the background, and time the call alone; with --limits also packing alone");
+  command.add_flag("--read", options.read, "also read a checkpoint back into the blocks");
   command
-      ->add_option("--read-from", options.read_from,
-                   "only read this checkpoint of another run with --keep, on these ranks, however many wrote it")
-      ->check(not_empty());
-  auto* const values =
-      command->add_option("--values", options.values, "the blocks' values: doubles of this file, again and again")
-          ->check(CLI::ExistingFile);
-  command->add_flag("--limits", options.limits, "also write with plain system calls: what the machine can do");
-  command->add_flag("--sync", options.sync, "make every file survive a power loss");
-  command->add_flag("--no-checksums", arguments->no_checksums, "store no checksums");
-  add_compress(*command, options.compress);
-  command->add_flag("--names", options.named, "names of dimensions in the HDF5 checkpoints, for xarray");
-  command->add_flag("--verify", options.verify, "check every value of every file")->excludes(values);
-  command->add_flag("--keep", options.keep, "leave the files of the last round");
-  command->add_option("--hint", arguments->hints, "name=value, as in docs/hints.md; may be repeated")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->default_str("");
-  command->add_option("--json", arguments->json_path, "write the results there too")->check(not_empty());
-  command->callback([arguments, &action] { action = over_mpi([arguments](MPI_Comm comm) { return run(comm, *arguments); }); });
+      .add_option("--read-from", options.read_from,
+                  "only read this checkpoint of another run with --keep, on these ranks, however many wrote it")
+      .check(not_empty());
+  const Option values =
+      command.add_option("--values", options.values, "the blocks' values: doubles of this file, again and again")
+          .check(existing_file());
+  command.add_flag("--limits", options.limits, "also write with plain system calls: what the machine can do");
+  command.add_flag("--sync", options.sync, "make every file survive a power loss");
+  command.add_flag("--no-checksums", arguments->no_checksums, "store no checksums");
+  add_compress(command, options.compress);
+  command.add_flag("--names", options.named, "names of dimensions in the HDF5 checkpoints, for xarray");
+  command.add_flag("--verify", options.verify, "check every value of every file").excludes(values);
+  command.add_flag("--keep", options.keep, "leave the files of the last round");
+  command.add_option("--hint", arguments->hints, "name=value, as in docs/hints.md; may be repeated")
+      .take_all()
+      .shown_default("");
+  command.add_option("--json", arguments->json_path, "write the results there too").check(not_empty());
+  command.callback([arguments, &action] { action = over_mpi([arguments](MPI_Comm comm) { return run(comm, *arguments); }); });
 }
 
 }  // namespace stria::tool

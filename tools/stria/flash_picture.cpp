@@ -139,18 +139,17 @@ int run(MPI_Comm comm, const Arguments& arguments) {
 
 }  // namespace
 
-void add_flash_picture(CLI::App& flash, Action& action) {
+void add_flash_picture(Command flash, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = flash.add_subcommand("picture", "draw a slice through a FLASH file as PNG");
-  command->add_option("file", arguments->path, "a checkpoint or plot file")->required()->check(not_empty());
-  command->add_option("-o,--output", arguments->output, "the picture")->check(not_empty())->capture_default_str();
-  command->add_option("--variable", arguments->variables, "what to draw, side by side (default: dens and pres)")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--normal", arguments->normal, "the axis at right angles to the plane through a 3-D mesh")
-      ->check(CLI::IsMember({"x", "y", "z"}))
-      ->capture_default_str();
-  command->add_option("--plane", arguments->plane, "where the plane cuts that axis (default: in the middle)");
-  command->callback([arguments, &action] { action = over_mpi([arguments](MPI_Comm comm) { return run(comm, *arguments); }); });
+  Command command = flash.add_subcommand("picture", "draw a slice through a FLASH file as PNG");
+  command.add_option("file", arguments->path, "a checkpoint or plot file").required().check(not_empty());
+  command.add_option("-o,--output", arguments->output, "the picture").check(not_empty()).show_default();
+  command.add_option("--variable", arguments->variables, "what to draw, side by side (default: dens and pres)").take_all();
+  command.add_option("--normal", arguments->normal, "the axis at right angles to the plane through a 3-D mesh")
+      .check(one_of({"x", "y", "z"}))
+      .show_default();
+  command.add_option("--plane", arguments->plane, "where the plane cuts that axis (default: in the middle)");
+  command.callback([arguments, &action] { action = over_mpi([arguments](MPI_Comm comm) { return run(comm, *arguments); }); });
 }
 
 }  // namespace stria::tool

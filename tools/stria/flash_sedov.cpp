@@ -31,7 +31,7 @@ using Arguments = SedovArguments;
 // checkpoint's value.
 template <typename Value>
 void keep_unless_given(const Arguments& arguments, const char* option, Value& value, const Value& of_file) {
-  if (arguments.command->count(option) == 0) {
+  if (arguments.command.count(option) == 0) {
     value = of_file;
   }
 }
@@ -49,7 +49,7 @@ SedovOptions options_for_restart(const Arguments& a, const SedovOptions& file) {
   keep_unless_given(a, "--cfl", o.cfl, file.cfl);
   keep_unless_given(a, "--refine-every", o.refine_every, file.refine_every);
   keep_unless_given(a, "--tend", o.end_time, file.end_time);
-  if (a.command->count("--tend") == 0) {
+  if (a.command.count("--tend") == 0) {
     keep_unless_given(a, "--steps", o.max_steps, file.max_steps);
   }
   o.problem.ambient_density = file.problem.ambient_density;
@@ -237,7 +237,7 @@ int run(MPI_Comm comm, Arguments& a) {
   a.sedov.boundary = a.boundary == "periodic"  ? flash::Boundary::kPeriodic
                      : a.boundary == "reflect" ? flash::Boundary::kReflect
                                                : flash::Boundary::kOutflow;
-  if (a.command->count("--tend") > 0 && a.command->count("--steps") == 0) {
+  if (a.command.count("--tend") > 0 && a.command.count("--steps") == 0) {
     a.sedov.max_steps = std::numeric_limits<int32_t>::max();  // only the time decides
   }
   a.output.form.layout = a.layout == "experimental" ? flash::FileLayout::kExperimental : flash::FileLayout::kStandard;
@@ -290,57 +290,54 @@ int run(MPI_Comm comm, Arguments& a) {
   return kDone;
 }
 
-void add_physics_options(CLI::App& command, SedovOptions& sedov, std::string& boundary) {
+void add_physics_options(Command command, SedovOptions& sedov, std::string& boundary) {
   command.add_option("--dim", sedov.dim, "space dimensions, 2 or 3");
   command.add_option("--nxb", sedov.nxb, "cells of a block along each axis");
   command.add_option("--min-level", sedov.min_level, "coarsest level of the mesh; 1: one block per tree");
   command.add_option("--max-level", sedov.max_level, "finest level of the mesh");
-  command.add_option("--root-blocks", sedov.root_blocks, "trees along x, y and z")->expected(3);
-  command.add_option("--boundary", boundary, "what lies outside")->check(CLI::IsMember({"outflow", "reflect", "periodic"}));
+  command.add_option("--root-blocks", sedov.root_blocks, "trees along x, y and z").expected(3);
+  command.add_option("--boundary", boundary, "what lies outside").check(one_of({"outflow", "reflect", "periodic"}));
   command.add_option("--steps", sedov.max_steps, "stop after this many steps");
-  command.add_option("--tend", sedov.end_time, "stop at this simulated time")->default_str("");
+  command.add_option("--tend", sedov.end_time, "stop at this simulated time").shown_default("");
   command.add_option("--cfl", sedov.cfl, "Courant number");
   command.add_option("--gamma", sedov.problem.gamma, "ratio of specific heats");
   command.add_option("--energy", sedov.problem.energy, "of the explosion");
   command.add_option("--refine-every", sedov.refine_every, "steps between two adaptations of the mesh");
 }
 
-void add_output_options(CLI::App& command, Arguments& a) {
-  command.add_option("--out", a.output.directory, "directory of the files")->check(not_empty());
+void add_output_options(Command command, Arguments& a) {
+  command.add_option("--out", a.output.directory, "directory of the files").check(not_empty());
   command.add_option("--base", a.output.base, "what the files' names begin with");
   command.add_option("--checkpoint-every", a.checkpoint_steps, "a checkpoint after so many steps, and at the end; 0: never")
-      ->check(CLI::NonNegativeNumber);
+      .check(not_negative());
   command.add_option("--checkpoint-seconds", a.checkpoint_seconds, "the same in seconds of run time");
   command.add_option("--plot-every", a.plot_steps, "a plot file after so many steps, and at the end; 0: never")
-      ->check(CLI::NonNegativeNumber);
+      .check(not_negative());
   command.add_option("--plot-seconds", a.plot_seconds, "the same in seconds of run time");
-  command.add_option("--plot-variables", a.output.plot_variables, "their names, one after another")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--plot-variables", a.output.plot_variables, "their names, one after another").take_all();
   command.add_flag("--corners", a.output.corners, "also plot files of values at the cells' corners");
-  command.add_option("--keep", a.output.keep, "checkpoints to keep; 0: all")->check(CLI::NonNegativeNumber);
-  command.add_option("--layout", a.layout, "of checkpoints")->check(CLI::IsMember({"standard", "experimental"}));
+  command.add_option("--keep", a.output.keep, "checkpoints to keep; 0: all").check(not_negative());
+  command.add_option("--layout", a.layout, "of checkpoints").check(one_of({"standard", "experimental"}));
   add_format(command, a.output.format);
   add_compress(command, a.compress);
   command.add_flag("--names", a.output.form.named, "checkpoints: names of dimensions, for xarray");
   command.add_flag("--async", a.output.async, "write checkpoints while the run goes on");
   command.add_flag("--no-sync", a.no_sync, "don't wait until files are safe from a power loss");
-  command.add_option("--hint", a.hints, "name=value, as in docs/hints.md; may be repeated")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->default_str("");
+  command.add_option("--hint", a.hints, "name=value, as in docs/hints.md; may be repeated").take_all().shown_default("");
 }
 
 }  // namespace
 
-void add_flash_sedov(CLI::App& flash, Action& action) {
+void add_flash_sedov(Command flash, Action& action) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = flash.add_subcommand("sedov", "a Sedov blast on an adaptive mesh, with checkpoints and plot files");
+  Command command = flash.add_subcommand("sedov", "a Sedov blast on an adaptive mesh, with checkpoints and plot files");
   a->command = command;
-  command->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)->always_capture_default();
-  add_physics_options(*command, a->sedov, a->boundary);
-  add_output_options(*command, *a);
-  command->add_option("--restart", a->restart, "a checkpoint, or 'latest' for the last whole one in --out")->check(not_empty());
-  command->add_option("--json", a->json_path, "write the results there too")->check(not_empty());
-  command->callback([a, &action] { action = over_mpi([a](MPI_Comm comm) { return run(comm, *a); }); });
+  command.take_last_and_show_defaults();
+  add_physics_options(command, a->sedov, a->boundary);
+  add_output_options(command, *a);
+  command.add_option("--restart", a->restart, "a checkpoint, or 'latest' for the last whole one in --out").check(not_empty());
+  command.add_option("--json", a->json_path, "write the results there too").check(not_empty());
+  command.callback([a, &action] { action = over_mpi([a](MPI_Comm comm) { return run(comm, *a); }); });
 }
 
 }  // namespace stria::tool

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "command.hpp"
+#include "folded.hpp"
 #include "format/flash_file.hpp"
 #include "format/lists.hpp"
 #include "stria/file.hpp"
@@ -236,13 +237,13 @@ std::string attributes_text(const json& attributes) {
 // How the raw data are stored, where that is unusual.
 std::string storage_text(const json& dataset) {
   if (dataset["bytes"] == 0) {
-    return "  empty";
+    return "empty";
   }
   if (dataset["contiguous"].get<bool>()) {
     return "";
   }
   const auto filters = dataset["filters"].get<std::string>();
-  std::string text = filters.empty() ? "  not contiguous" : "  " + filters;
+  std::string text = filters.empty() ? "not contiguous" : filters;
   // Records among others take what they have; what chunks take is worth a word.
   if (const json& stored = dataset["stored_bytes"]; !stored.is_null() && stored != dataset["bytes"]) {
     const auto ratio = dataset["bytes"].get<double>() / std::max(stored.get<double>(), 1.0);
@@ -264,7 +265,7 @@ std::string names_text(const json& dataset) {
 
 std::string datasets_text(const json& datasets) {
   constexpr size_t kGap = 2;
-  size_t widths[] = {28, 12, 24};
+  size_t widths[] = {20, 10, 16};
   std::vector<std::array<std::string, 3>> rows;
   for (const json& dataset : datasets) {
     rows.push_back({dataset["path"].get<std::string>(), dataset["type"].get<std::string>(),
@@ -276,10 +277,13 @@ std::string datasets_text(const json& datasets) {
   const auto line = [&](const std::array<std::string, 3>& row) {
     return fmt::format("  {:<{}}{:<{}}{:<{}}", row[0], widths[0] + kGap, row[1], widths[1] + kGap, row[2], widths[2] + kGap);
   };
-  std::string text = line({"dataset", "type", "shape"}) + fmt::format("{:>12}\n", "MB");
+  std::string text = line({"dataset", "type", "shape"}) + fmt::format("{:>9}\n", "MB");
   for (size_t i = 0; i < rows.size(); ++i) {
-    text += fmt::format("{}{:>12.3f}{}\n{}{}", line(rows[i]), datasets[i]["bytes"].get<double>() / 1e6,
-                        storage_text(datasets[i]), names_text(datasets[i]), attributes_text(datasets[i]["attributes"]));
+    const std::string row = fmt::format("{}{:>9.3f}", line(rows[i]), datasets[i]["bytes"].get<double>() / 1e6);
+    const std::string stored = storage_text(datasets[i]);
+    const bool fits = stored.empty() || row.size() + 2 + stored.size() <= kColumns;
+    text += row + (fits ? (stored.empty() ? "" : "  " + stored) : "\n    " + stored) + "\n";
+    text += folded_lines(names_text(datasets[i]) + attributes_text(datasets[i]["attributes"]));
   }
   return text;
 }
@@ -288,16 +292,14 @@ std::string text_of(const json& description) {
   std::string text = fmt::format("{}: {}, {:.1f} MB, {}\n", description["file"].get<std::string>(),
                                  description["format"].get<std::string>(), description["bytes"].get<double>() / 1e6,
                                  description["checksums"].get<bool>() ? "with checksums" : "without checksums");
-  if (description.contains("flash")) {
-    text += flash_text(description["flash"]);
-  }
+  std::string more = description.contains("flash") ? flash_text(description["flash"]) : "";
   for (const json& group : description.value("groups", json::array())) {
-    text += fmt::format("  group {}\n{}", group["path"].get<std::string>(), attributes_text(group["attributes"]));
+    more += fmt::format("  group {}\n{}", group["path"].get<std::string>(), attributes_text(group["attributes"]));
   }
   for (const auto& note : description["notes"].get<std::vector<std::string>>()) {
-    text += fmt::format("  note: {}\n", note);
+    more += fmt::format("  note: {}\n", note);
   }
-  return text + datasets_text(description.value("datasets", json::array()));
+  return text + folded_lines(more) + datasets_text(description.value("datasets", json::array()));
 }
 
 int run(Ranks& ranks, const std::string& path, bool as_json) {
@@ -309,13 +311,13 @@ int run(Ranks& ranks, const std::string& path, bool as_json) {
 
 }  // namespace
 
-void add_inspect(CLI::App& app, Action& action) {
+void add_inspect(Command app, Action& action) {
   auto path = std::make_shared<std::string>();
   auto as_json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("inspect", "say what is in an HDF5 or netCDF file, and more of a FLASH file");
-  command->add_option("file", *path, "the file")->required()->check(not_empty());
-  command->add_flag("--json", *as_json, "answer in JSON");
-  command->callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *path, *as_json); }; });
+  Command command = app.add_subcommand("inspect", "say what is in an HDF5 or netCDF file, and more of a FLASH file");
+  command.add_option("file", *path, "the file").required().check(not_empty());
+  command.add_flag("--json", *as_json, "answer in JSON");
+  command.callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *path, *as_json); }; });
 }
 
 }  // namespace stria::tool

@@ -31,12 +31,12 @@ int compact(Ranks& ranks, const std::string& path, const std::string& target, co
 using Rewrite = int(Ranks&, const std::string& path, const std::string& target, const Hints&);
 
 /// What both commands take; without an output the file itself is replaced.
-void add_options(CLI::App& command, const char* file, const char* output_help, Rewrite* rewrite, Action& action) {
+void add_options(Command command, const char* file, const char* output_help, Rewrite* rewrite, Action& action) {
   auto path = std::make_shared<std::string>();
   auto output = std::make_shared<std::string>();
   auto entries = std::make_shared<std::vector<std::string>>();
-  command.add_option("file", *path, file)->required()->check(not_empty());
-  command.add_option("-o,--output", *output, output_help)->check(not_empty());
+  command.add_option("file", *path, file).required().check(not_empty());
+  command.add_option("-o,--output", *output, output_help).check(not_empty());
   command.add_option("--hint", *entries, "a hint for the new file, as name=value; may be repeated");
   command.callback([=, &action] {
     action = [=](Ranks& ranks) {
@@ -47,13 +47,13 @@ void add_options(CLI::App& command, const char* file, const char* output_help, R
 
 }  // namespace
 
-void add_join(CLI::App& app, Action& action) {
-  add_options(*app.add_subcommand("join", "make one plain file of one that is kept in parts"), "the file that names the parts",
+void add_join(Command app, Action& action) {
+  add_options(app.add_subcommand("join", "make one plain file of one that is kept in parts"), "the file that names the parts",
               "the new file; without it the file replaces FILE, and the parts are removed", join, action);
 }
 
-void add_compact(CLI::App& app, Action& action) {
-  add_options(*app.add_subcommand("compact", "write an HDF5 file anew, without the space that additions have left unused"),
+void add_compact(Command app, Action& action) {
+  add_options(app.add_subcommand("compact", "write an HDF5 file anew, without the space that additions have left unused"),
               "the file", "the new file; without it the file replaces FILE", compact, action);
 }
 

@@ -46,10 +46,11 @@ std::vector<std::string> find_parts() {
 }
 
 bool is_here(const std::string& word) {
-  CLI::App app;
+  CommandLine line("", "");
   Action action;
-  add_commands(app, action);
-  return !app.get_subcommands([&](const CLI::App* one) { return one->get_name() == word; }).empty();
+  add_commands(line.top(), action);
+  const std::vector<Command> commands = line.top().subcommands();
+  return std::any_of(commands.begin(), commands.end(), [&](const Command& one) { return one.name() == word; });
 }
 
 int run_program(int argc, char** argv) {
@@ -73,7 +74,7 @@ int run_program(int argc, char** argv) {
                                        "package stria-openmpi or stria-mpich, or a build for that MPI",
                                        word));
   }
-  return run(alone(), argc, argv, [](CLI::App& app, Action& action) {
+  return run(alone(), argc, argv, [](Command app, Action& action) {
     add_commands(app, action);
     app.footer("flash, convection, bench and tune need MPI, for which nothing is installed.");
   });

@@ -16,14 +16,14 @@
 namespace stria::tool {
 namespace {
 
-void add_all(CLI::App& app, Action& action) {
-  CLI::App* flash = app.add_subcommand("flash", "the FLASH applications: I/O benchmark, Sedov blast, picture");
-  flash->require_subcommand(1);
-  add_flash_io(*flash, action);
+void add_all(Command app, Action& action) {
+  Command flash = app.add_subcommand("flash", "the FLASH applications: I/O benchmark, Sedov blast, picture");
+  flash.require_subcommand();
+  add_flash_io(flash, action);
 #ifdef STRIA_WITH_SEDOV
-  add_flash_sedov(*flash, action);
+  add_flash_sedov(flash, action);
 #endif
-  add_flash_picture(*flash, action);
+  add_flash_picture(flash, action);
   add_convection(app, action);
   add_bench(app, action);
   add_tune(app, action);

@@ -56,21 +56,19 @@ std::string find_script() {
 
 }  // namespace
 
-void add_papers(CLI::App& app, Action& action) {
-  CLI::App* papers = app.add_subcommand("papers", "experiments of five papers, their figures beside ours on a page");
-  papers->require_subcommand(1);
-  CLI::App* list = papers->add_subcommand("list", "the experiments by their ids");
-  list->callback([&action] { action = [](Ranks&) -> int { run_script({"list"}); }; });
+void add_papers(Command app, Action& action) {
+  Command papers = app.add_subcommand("papers", "experiments of five papers, their figures beside ours on a page");
+  papers.require_subcommand();
+  Command list = papers.add_subcommand("list", "the experiments by their ids");
+  list.callback([&action] { action = [](Ranks&) -> int { run_script({"list"}); }; });
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = papers->add_subcommand("run", "run experiments, and write the page");
-  command->add_option("ids", arguments->ids, "experiments, or all")->required();
-  command->add_flag("--quick", arguments->quick, "small sizes, some minutes");
-  command->add_option("--cycles", arguments->cycles, "times that every variant runs")
-      ->check(in_range(1, 1000))
-      ->capture_default_str();
-  command->add_option("--dir", arguments->directory, "where the store and the files are made")->check(not_empty());
-  command->add_option("--out", arguments->output, "where the page goes")->check(not_empty())->capture_default_str();
-  command->callback([arguments, &action] { action = [arguments](Ranks&) -> int { run(*arguments); }; });
+  Command command = papers.add_subcommand("run", "run experiments, and write the page");
+  command.add_option("ids", arguments->ids, "experiments, or all").required();
+  command.add_flag("--quick", arguments->quick, "small sizes, some minutes");
+  command.add_option("--cycles", arguments->cycles, "times that every variant runs").check(in_range(1, 1000)).show_default();
+  command.add_option("--dir", arguments->directory, "where the store and the files are made").check(not_empty());
+  command.add_option("--out", arguments->output, "where the page goes").check(not_empty()).show_default();
+  command.callback([arguments, &action] { action = [arguments](Ranks&) -> int { run(*arguments); }; });
 }
 
 }  // namespace stria::tool

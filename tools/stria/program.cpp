@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "describe.hpp"
+#include "help.hpp"
 #include "store/store_command.hpp"
 #include "stria/status.hpp"
 #include "suggestion.hpp"
@@ -17,14 +18,15 @@ namespace stria::tool {
 
 namespace {
 
-int parse_error(Ranks& ranks, const CLI::App& app, const CLI::ParseError& error) {
-  if (error.get_exit_code() == 0) {  // --help, --version
-    return ranks.rank() == 0 ? app.exit(error) : 0;
+int answer(Ranks& ranks, const Command& top, const CommandLine::Outcome& outcome) {
+  if (outcome.result == CommandLine::Result::kAnswer) {  // --help, --version
+    print(ranks, shown_help(outcome.text));
+    return kDone;
   }
   // When a word was mistyped, the parser only says that a command or a file is missing.
-  std::string what = error.what();
-  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    const std::string unknown = unknown_word(app);
+  std::string what = outcome.text;
+  if (outcome.result == CommandLine::Result::kMissing) {
+    const std::string unknown = unknown_word(top);
     what = unknown.empty() ? what : unknown;
   }
   const std::string conversion = "Could not convert: ";
@@ -36,18 +38,19 @@ int parse_error(Ranks& ranks, const CLI::App& app, const CLI::ParseError& error)
 
 }  // namespace
 
-void add_commands(CLI::App& app, Action& action) {
-  CLI::App* trace = app.add_subcommand("trace", "what a traced run did: tables, timeline, report, export");
-  trace->require_subcommand(1);
-  add_trace_tools(*trace, action);
-  add_trace_view(*trace, action);
-  add_trace_report(*trace, action);
+void add_commands(Command app, Action& action) {
+  Command trace = app.add_subcommand("trace", "what a traced run did: tables, timeline, report, export");
+  trace.require_subcommand();
+  add_trace_tools(trace, action);
+  add_trace_view(trace, action);
+  add_trace_report(trace, action);
   add_inspect(app, action);
   add_verify(app, action);
   add_join(app, action);
   add_compact(app, action);
   add_drain(app, action);
   add_papers(app, action);
+  add_simulate(app, action);
   add_serve(app, action);
   add_ls(app, action);
   add_cp(app, action);
@@ -72,20 +75,24 @@ int refuse(Ranks& ranks, const std::string& message) {
   return kUnusableInput;
 }
 
-int run(Ranks& ranks, int argc, char** argv, const std::function<void(CLI::App&, Action&)>& add) {
-  CLI::App app("Parallel I/O for simulation codes: FLASH checkpoints written, checked and looked at.", "stria");
-  app.set_version_flag("--version", STRIA_VERSION);
-  app.require_subcommand(1);
+int run(Ranks& ranks, int argc, char** argv, const std::function<void(Command, Action&)>& add) {
+  CommandLine line("Parallel I/O for simulation codes: FLASH checkpoints written, checked and looked at.", "stria");
+  line.add_version(STRIA_VERSION);
+  line.top().require_subcommand();
   Action action;
-  add(app, action);
+  add(line.top(), action);
   if (argc == 2 && argv[1] == std::string_view(kDescribe)) {
-    fmt::print("{}\n", described(app).dump(1));
+    fmt::print("{}\n", described(line.top()));
     return kDone;
   }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return parse_error(ranks, app, error);
+  if (argc == 1) {  // nobody knows a program's commands at first
+    const char* const asking[] = {argv[0], "--help"};
+    print(ranks, shown_help(line.parse(2, asking).text));
+    return kUnusableInput;
+  }
+  const CommandLine::Outcome outcome = line.parse(argc, argv);
+  if (outcome.result != CommandLine::Result::kDone) {
+    return answer(ranks, line.top(), outcome);
   }
   try {
     return action(ranks);
@@ -94,7 +101,7 @@ int run(Ranks& ranks, int argc, char** argv, const std::function<void(CLI::App&,
   }
 }
 
-int run_alone(Ranks& ranks, int argc, char** argv, const std::function<void(CLI::App&, Action&)>& add) {
+int run_alone(Ranks& ranks, int argc, char** argv, const std::function<void(Command, Action&)>& add) {
   try {
     return run(ranks, argc, argv, add);
   } catch (const std::exception& error) {

@@ -9,15 +9,15 @@
 namespace stria::tool {
 
 /// Adds the subcommands that need no MPI.
-void add_commands(CLI::App& app, Action& action);
+void add_commands(Command app, Action& action);
 
 /// Prints on rank 0 what is wrong, and returns the exit status.
 int refuse(Ranks& ranks, const std::string& message);
 
 /// Runs a command line, and returns the exit status.
-int run(Ranks& ranks, int argc, char** argv, const std::function<void(CLI::App&, Action&)>& add);
+int run(Ranks& ranks, int argc, char** argv, const std::function<void(Command, Action&)>& add);
 
 /// As run(), of a process without other ranks: whatever is thrown is told.
-int run_alone(Ranks& ranks, int argc, char** argv, const std::function<void(CLI::App&, Action&)>& add);
+int run_alone(Ranks& ranks, int argc, char** argv, const std::function<void(Command, Action&)>& add);
 
 }  // namespace stria::tool

@@ -13,7 +13,7 @@
 
 namespace stria::tool {
 
-/// Of MPI_COMM_NULL: this process alone, which has not begun MPI.
+/// The ranks of a communicator. MPI_COMM_NULL is this process alone, which has not begun MPI.
 class RanksOfMpi : public Ranks {
  public:
   explicit RanksOfMpi(MPI_Comm comm) : comm_(comm) {}
@@ -56,12 +56,12 @@ inline void on_root(MPI_Comm comm, const std::function<void()>& action) {
   on_root(ranks, action);
 }
 
-void add_bench(CLI::App& app, Action& action);
-void add_convection(CLI::App& app, Action& action);
-void add_flash_io(CLI::App& flash, Action& action);
-void add_flash_picture(CLI::App& flash, Action& action);
+void add_bench(Command app, Action& action);
+void add_convection(Command app, Action& action);
+void add_flash_io(Command flash, Action& action);
+void add_flash_picture(Command flash, Action& action);
 #ifdef STRIA_WITH_SEDOV
-void add_flash_sedov(CLI::App& flash, Action& action);
+void add_flash_sedov(Command flash, Action& action);
 #endif
 
 }  // namespace stria::tool

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ranks_of_mpi.hpp"
+#include "report/rule.hpp"
 #include "sedov/diagnostics.hpp"
 #include "sedov/exact.hpp"
 #include "spread.hpp"
@@ -83,33 +84,48 @@ json kinds_json(const std::vector<WrittenFile>& files) {
   return list;
 }
 
+constexpr int kPhaseColumns = 6;
+
+// In as many columns, with a digit behind the point where there is room for it.
+std::string ms_text(double seconds) {
+  const double ms = seconds * 1e3;
+  return fmt::format("{:>{}.{}f}", ms, kPhaseColumns, ms < 999.95 ? 1 : 0);
+}
+
 std::string files_table(const std::vector<WrittenFile>& files, double run_seconds) {
   if (files.empty()) {
     return "no files were written: --checkpoint-every, --plot-every and the like ask for them\n";
   }
-  std::string text = fmt::format("{:<28}{:>9}{:>8}{:>7}{:>7}   ", "file", "MB", "ms", "MB/s", "% run");
-  for (const char* name : {"open", "meta", "pack", "exch", "write", "sync", "commit", "other", "wait"}) {
-    text += fmt::format("{:>7}", name);
+  std::string text = fmt::format("{:<28}{:>10}{:>10}{:>8}{:>8}{:>10}\n", "file", "MB", "ms", "MB/s", "% run", "wait ms");
+  std::string phases = fmt::format("\n{:<28}", "ms of a rank in each phase");
+  for (const char* name : {"open", "meta", "pack", "exch", "write", "sync", "commit", "other"}) {
+    phases += fmt::format("{:>{}}", name, kPhaseColumns);
   }
-  text += "\n";
+  phases += "\n";
   double io_seconds = 0;
   for (const WrittenFile& f : files) {
     io_seconds += seconds_of(f);
-    text += fmt::format("{:<28}{:>9.2f}{:>8.1f}{:>7.0f}{:>7.2f}   ", std::filesystem::path(f.path).filename().string(),
-                        static_cast<double>(f.file_bytes) / 1e6, f.seconds * 1e3,
-                        static_cast<double>(f.useful_bytes) / f.seconds / 1e6, 100 * seconds_of(f) / run_seconds);
+    const std::string name = std::filesystem::path(f.path).filename().string();
+    const double megabytes = static_cast<double>(f.useful_bytes) / 1e6;
+    text += fmt::format("{:<28}{:>10.2f}{:>10.1f}{:>8.0f}{:>8.2f}{:>10.1f}\n", name, megabytes, f.seconds * 1e3,
+                        megabytes / f.seconds, 100 * seconds_of(f) / run_seconds, f.wait_seconds * 1e3);
     double other_seconds = f.seconds;
+    phases += fmt::format("{:<28}", name);
     for (Phase phase : kPhasesOfAWrite) {
-      text += fmt::format("{:>7.1f}", f.phases[phase] * 1e3);
+      phases += ms_text(f.phases[phase]);
       other_seconds -= f.phases[phase];
     }
-    text += fmt::format("{:>7.1f}{:>7.1f}\n", std::max(other_seconds, 0.0) * 1e3, f.wait_seconds * 1e3);
+    phases += ms_text(std::max(other_seconds, 0.0)) + "\n";
   }
-  return text + fmt::format(
-                    "phases in ms, mean over the ranks; other: waiting for the slowest rank, and what no phase counts\n"
-                    "wait: for a commit in the background, before the next one or at the end of the run; the slowest rank\n"
-                    "{} files, {:.2f} s of {:.2f} s run time were I/O ({:.1f} %)\n",
-                    files.size(), io_seconds, run_seconds, 100 * io_seconds / run_seconds);
+  return text + phases +
+         fmt::format(
+             "\n"
+             "MB: what the program stored, without headers and checksums\n"
+             "wait: for a commit in the background, before the next one or at the end of\n"
+             "  the run; the slowest rank\n"
+             "other: waiting for the slowest rank, and what no phase counts\n"
+             "{}, {:.2f} s of {:.2f} s run time were I/O ({:.1f} %)\n",
+             counted_text(static_cast<int64_t>(files.size()), "file"), io_seconds, run_seconds, 100 * io_seconds / run_seconds);
 }
 
 json physics_json(SedovRun& run) {
@@ -186,10 +202,10 @@ void report_sedov(MPI_Comm comm, const SedovArguments& arguments, SedovRun& run,
                   double run_seconds) {
   json physics = physics_json(run);
   print(comm,
-        fmt::format(
-            "\nshock at r = {:.4f}, the analytic solution has {:.4f} (finest cell {:.4f}); mass {:.15g}, energy {:.15g}\n\n",
-            physics["shock_radius"].get<double>(), physics["exact_shock_radius"].get<double>(),
-            physics["finest_cell"].get<double>(), physics["mass"].get<double>(), physics["energy"].get<double>()));
+        fmt::format("\nshock at r = {:.4f}, the analytic solution has {:.4f} (finest cell {:.4f})\n"
+                    "mass {:.15g}, energy {:.15g}\n\n",
+                    physics["shock_radius"].get<double>(), physics["exact_shock_radius"].get<double>(),
+                    physics["finest_cell"].get<double>(), physics["mass"].get<double>(), physics["energy"].get<double>()));
   print(comm, files_table(files, run_seconds));
   if (!arguments.json_path.empty()) {
     write_text(comm, arguments.json_path,

@@ -3,10 +3,10 @@
 
 #include <mpi.h>
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "command_line.hpp"
 #include "output/simulation_files.hpp"
 #include "sedov/sedov_run.hpp"
 
@@ -16,7 +16,7 @@ namespace stria::tool {
 struct SedovArguments {
   flash::SedovOptions sedov;
   flash::OutputOptions output;
-  CLI::App* command = nullptr;  ///< tells which options were given
+  Command command;  ///< tells which options were given
   int64_t checkpoint_steps = 0, plot_steps = 0;
   double checkpoint_seconds = 0, plot_seconds = 0;
   std::string boundary = "outflow";

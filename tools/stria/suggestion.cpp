@@ -39,19 +39,13 @@ std::vector<std::string> nearest(const std::string& typed, const std::vector<Can
   return found;
 }
 
-// "stria flash sedov"
-std::string full_name(const CLI::App& app) {
-  return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
-}
-
 // Adds the commands of `app`, and those below them.
-void add_commands(const CLI::App& app, std::vector<Candidate>& commands, int depth = 0) {
-  const auto every = [](const CLI::App*) { return true; };
-  for (const CLI::App* command : app.get_subcommands(every)) {
-    commands.push_back({command->get_name(), fmt::format("'{}'", full_name(*command)), depth});
+void add_commands(const Command& app, std::vector<Candidate>& commands, int depth = 0) {
+  for (const Command& command : app.subcommands()) {
+    commands.push_back({command.name(), fmt::format("'{}'", command.full_name()), depth});
   }
-  for (const CLI::App* command : app.get_subcommands(every)) {
-    add_commands(*command, commands, depth + 1);
+  for (const Command& command : app.subcommands()) {
+    add_commands(command, commands, depth + 1);
   }
 }
 
@@ -61,67 +55,63 @@ std::string meant(const std::vector<std::string>& suggestions) {
 
 // Adds the long options of `app`, and those of the commands below it, which are shown with their
 // command. Groups of options are commands without a name.
-void add_options(const CLI::App& app, std::vector<Candidate>& options, const std::string& command = "", int depth = 0) {
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) {
+void add_options(const Command& app, std::vector<Candidate>& options, const std::string& command = "", int depth = 0) {
+  for (const Option& option : app.options()) {
+    for (const std::string& name : option.facts().long_names) {
       options.push_back(
           {.name = "--" + name, .shown = depth == 0 ? "--" + name : fmt::format("'{} --{}'", command, name), .depth = depth});
     }
   }
-  for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (below->get_name().empty()) {
-      add_options(*below, options, command, depth);
+  for (const Command& below : app.subcommands()) {
+    if (below.name().empty()) {
+      add_options(below, options, command, depth);
     } else {
-      add_options(*below, options, full_name(*below), depth + 1);
+      add_options(below, options, below.full_name(), depth + 1);
     }
   }
 }
 
 // The option may belong to a command below: 'stria trace --json' means 'stria trace stats --json'.
 // One hyphen too few is no slip.
-std::string unknown_option(const CLI::App& app, const std::string& word) {
+std::string unknown_option(const Command& app, const std::string& word) {
   const std::string typed = word.substr(0, word.find('='));
   std::vector<Candidate> options;
   add_options(app, options);
   const bool one_hyphen = typed.size() > 2 && typed[1] != '-';
-  return fmt::format("'{}' has no option '{}'{}", full_name(app), typed,
+  return fmt::format("'{}' has no option '{}'{}", app.full_name(), typed,
                      meant(nearest(one_hyphen ? "-" + typed : typed, options)));
 }
 
 // The command may belong to another group: 'stria sedov' means 'stria flash sedov'.
-std::string unknown_command(const CLI::App& app, const std::string& typed) {
+std::string unknown_command(const Command& app, const std::string& typed) {
   std::vector<Candidate> commands;
   add_commands(app, commands);
   std::vector<std::string> suggestions = nearest(typed, commands);
   if (suggestions.empty()) {
-    const CLI::App* top = &app;
-    while (top->get_parent() != nullptr) {
-      top = top->get_parent();
-    }
     commands.clear();
-    add_commands(*top, commands);
+    add_commands(app.top(), commands);
     suggestions = nearest(typed, commands);
   }
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
+  for (const Command& command : app.subcommands()) {
+    names.push_back(command.name());
   }
-  return fmt::format("there is no command '{} {}'{}", full_name(app), typed,
+  return fmt::format("there is no command '{} {}'{}", app.full_name(), typed,
                      suggestions.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : meant(suggestions));
 }
 
 }  // namespace
 
-std::string unknown_word(const CLI::App& app) {
+std::string unknown_word(const Command& app) {
   const std::vector<std::string> words = app.remaining();
   if (!words.empty() && words.front().size() > 1 && words.front().front() == '-') {
     return unknown_option(app, words.front());
   }
-  if (!words.empty() && app.get_require_subcommand_min() > 0) {
+  if (!words.empty() && app.needs_subcommand()) {
     return unknown_command(app, words.front());
   }
-  for (const CLI::App* command : app.get_subcommands()) {
-    std::string unknown = unknown_word(*command);
+  for (const Command& command : app.chosen_subcommands()) {
+    std::string unknown = unknown_word(command);
     if (!unknown.empty()) {
       return unknown;
     }

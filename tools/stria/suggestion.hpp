@@ -1,13 +1,14 @@
 // What was meant by a mistyped command or option.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+#include "command_line.hpp"
 
 namespace stria::tool {
 
 /// For use after a failed parse: says which word is no command or option, and what was probably
 /// meant. Empty when all words are known, so that the parser's own message says more.
-std::string unknown_word(const CLI::App& app);
+std::string unknown_word(const Command& app);
 
 }  // namespace stria::tool

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "command.hpp"
+#include "folded.hpp"
 #include "report/report_page.hpp"
 #include "report/rule.hpp"
 #include "report/storage_limit.hpp"
@@ -52,9 +53,9 @@ Texts make(const Options& options) {
   const RunDigest run(trace);
   const StorageLimit limit = limit_for(run, options);
   const std::vector<Finding> findings = find(run, limit);
-  std::string said = headline(run, limit) + "\n";
+  std::string said = folded(headline(run, limit), 0);
   if (limit.bytes_per_second > 0) {
-    said += fmt::format("Data moved at {}; the limit is {}.\n", rate_text(run.useful_rate()), limit_text(limit));
+    said += folded(fmt::format("Data moved at {}; the limit is {}.", rate_text(run.useful_rate()), limit_text(limit)), 0);
   }
   const bool coloured = ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
   said += terminal_text(findings, run, coloured);
@@ -79,22 +80,22 @@ int run(Ranks& ranks, const Options& options) {
 
 }  // namespace
 
-void add_trace_report(CLI::App& trace, Action& action) {
+void add_trace_report(Command trace, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = trace.add_subcommand("report", "one HTML page: what I/O cost, why, and what to change");
-  command->add_option("file", options->trace, "the trace")->required();
-  command->add_option("-o,--output", options->output, "the page (default: the trace's name with .report.html)")
-      ->check(not_empty());
-  command->add_option("--json", options->json, "also write the numbers and findings for programs")->check(not_empty());
-  CLI::Option* limit = command->add_option("--limit", options->limit_mb, "what the storage can do at best, in MB/s");
-  limit->check(CLI::PositiveNumber);
-  CLI::Option* probe =
-      command->add_option("--probe", options->probe,
-                          "measure that now, by writing to this directory for half a second (default: that of the run's "
-                          "largest file, where it is here)");
-  probe->excludes(limit);
-  command->add_flag("!--no-probe", options->probes, "measure nothing")->excludes(probe);
-  command->callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *options); }; });
+  Command command = trace.add_subcommand("report", "one HTML page: what I/O cost, why, and what to change");
+  command.add_option("file", options->trace, "the trace").required();
+  command.add_option("-o,--output", options->output, "the page (default: the trace's name with .report.html)")
+      .check(not_empty());
+  command.add_option("--json", options->json, "also write the numbers and findings for programs").check(not_empty());
+  Option limit = command.add_option("--limit", options->limit_mb, "what the storage can do at best, in MB/s");
+  limit.check(positive());
+  Option probe =
+      command.add_option("--probe", options->probe,
+                         "measure that now, by writing to this directory for half a second (default: that of the run's "
+                         "largest file, where it is here)");
+  probe.excludes(limit);
+  command.add_flag("!--no-probe", options->probes, "measure nothing").excludes(probe);
+  command.callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *options); }; });
 }
 
 }  // namespace stria::tool

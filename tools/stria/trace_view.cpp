@@ -37,13 +37,13 @@ int run(Ranks& ranks, const Options& options) {
 
 }  // namespace
 
-void add_trace_view(CLI::App& trace, Action& action) {
+void add_trace_view(Command trace, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = trace.add_subcommand("view", "one HTML page: what ran when, from the whole run to a microsecond");
-  command->add_option("file", options->trace, "the trace")->required();
-  command->add_option("other", options->other, "a second trace, to see both in one page")->check(not_empty());
-  command->add_option("-o,--output", options->output, "the page (default: the trace's name with .html)")->check(not_empty());
-  command->callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *options); }; });
+  Command command = trace.add_subcommand("view", "one HTML page: what ran when, from the whole run to a microsecond");
+  command.add_option("file", options->trace, "the trace").required();
+  command.add_option("other", options->other, "a second trace, to see both in one page").check(not_empty());
+  command.add_option("-o,--output", options->output, "the page (default: the trace's name with .html)").check(not_empty());
+  command.callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *options); }; });
 }
 
 }  // namespace stria::tool

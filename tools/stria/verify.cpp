@@ -87,14 +87,14 @@ int run(Ranks& ranks, const std::vector<std::string>& paths, bool as_json) {
 
 }  // namespace
 
-void add_verify(CLI::App& app, Action& action) {
+void add_verify(Command app, Action& action) {
   auto paths = std::make_shared<std::vector<std::string>>();
   auto as_json = std::make_shared<bool>(false);
-  CLI::App* command =
+  Command command =
       app.add_subcommand("verify", "check files against their checksums: 0 intact, 1 damaged, 2 not readable as such");
-  command->add_option("file", *paths, "the files")->required()->check(not_empty());
-  command->add_flag("--json", *as_json, "answer in JSON");
-  command->callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *paths, *as_json); }; });
+  command.add_option("file", *paths, "the files").required().check(not_empty());
+  command.add_flag("--json", *as_json, "answer in JSON");
+  command.callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *paths, *as_json); }; });
 }
 
 }  // namespace stria::tool

@@ -82,7 +82,7 @@ export const selecting = {
     const { found, error, matches } = { found: query.trim() !== "", ...(query.trim() ? search(this.model, query) : {}) };
     this.matches = found && matches ? matches : null;
     this.matchIndex = -1;
-    this.elements.matches.textContent = error ?? (this.matches ? `${format.count(this.matches.length)} found` : "");
+    this.elements.found.textContent = error ?? (this.matches ? `${format.count(this.matches.length)} found` : "");
     this.updateEmphasis();
     this.changed();
   },
@@ -96,7 +96,7 @@ export const selecting = {
     this.matchIndex = this.matchIndex < 0 && direction < 0 ? length - 1 : (this.matchIndex + direction + length) % length;
     this.select(this.matches[this.matchIndex]);
     this.zoomTo(this.matches[this.matchIndex], kAroundMatch);
-    this.elements.matches.textContent = `${format.count(this.matchIndex + 1)} of ${format.count(length)}`;
+    this.elements.found.textContent = `${format.count(this.matchIndex + 1)} of ${format.count(length)}`;
   },
 
   // A followed request outshines a search.

@@ -15,7 +15,7 @@ namespace stria::bench {
 
 /// How a layer is used. A layer ignores what it has no use for.
 struct LayerOptions {
-  /// Of the file. A rank's own file has the rank's number behind it; of several files, each
+  /// The file's path. A rank's own file has the rank's number behind it; of several files, each
   /// has its number.
   std::string path;
   Hints hints;

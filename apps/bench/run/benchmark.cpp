@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "agree.hpp"
-#include "io/peak_memory.hpp"
+#include "apps/shared/agree.hpp"
+#include "apps/shared/peak_memory.hpp"
 #include "measure/instructions.hpp"
 #include "run/verify.hpp"
 #include "stria/paths.hpp"
@@ -101,7 +101,7 @@ class Benchmark {
     } catch (const std::bad_alloc&) {
       outcome = Status(ErrorCode::kResourceExhausted, "too little memory for the arrays: choose a smaller size, or more ranks");
     }
-    flash::agree(comm_, outcome).throw_if_error();
+    apps::agree(comm_, outcome).throw_if_error();
   }
 
   void count() {
@@ -204,7 +204,7 @@ class Benchmark {
   std::vector<std::byte> memory_;
   std::unique_ptr<Layer> layer_;
   const InstructionCounter instructions_;
-  std::optional<flash::PeakMemory> ground_;  ///< made after the arrays
+  std::optional<apps::PeakMemory> ground_;  ///< made after the arrays
   BenchResult result_;
 };
 

@@ -40,7 +40,7 @@ struct Direction {
   /// What all ranks exchanged with the servers of a store in the last round: requests, bytes sent,
   /// bytes received.
   std::array<int64_t, 3> traffic{-1, -1, -1};
-  /// Of the rank that executed the most, outside the kernel, in the last round.
+  /// What the rank executed that executed the most, outside the kernel, in the last round.
   int64_t instructions = -1;
   std::string method;  ///< of the last round, and why
   std::string reason;

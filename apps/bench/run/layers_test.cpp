@@ -149,7 +149,7 @@ TEST_P(Layers, IndependentAndByPieces) {
 
 INSTANTIATE_TEST_SUITE_P(All, Layers, testing::Values("library", "mpiio", "posix"));
 
-// As many requests are made as Ching and others count.
+// The requests are as many as Ching and others count.
 TEST(Posix, MakesAsManyRequestsAsThePaperCounts) {
   const Directory directory;
   for (const WorkloadKind& kind : workload_kinds()) {

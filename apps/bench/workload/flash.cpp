@@ -13,7 +13,7 @@ namespace {
 struct Blocks {
   int64_t side, count, variables, guard;
   int64_t wide() const { return side + 2 * guard; }
-  /// Of some of the variables.
+  /// The memory of some of the variables.
   Selection memory(int64_t first_variable, int64_t variable_count) const {
     return Selection::box({count, wide(), wide(), wide(), variables}, {0, guard, guard, guard, first_variable},
                           {count, side, side, side, variable_count});

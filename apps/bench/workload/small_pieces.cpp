@@ -33,7 +33,7 @@ Workload deal(const Deal& deal, int64_t rows) {
   return workload;
 }
 
-// As many pieces of equal size as the bytes of all ranks make; at least 8 bytes each.
+// The size of equal pieces, as many as the bytes of all ranks make; at least 8 bytes each.
 int64_t equal_piece(const Chosen& chosen, int ranks) {
   return std::max<int64_t>(chosen.numbers.at("mib") * kMiB / ranks / chosen.numbers.at("accesses") / 8 * 8, 8);
 }

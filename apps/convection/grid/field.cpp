@@ -1,5 +1,7 @@
 #include "grid/field.hpp"
 
+#include <cassert>
+
 namespace stria::convection {
 
 namespace {
@@ -47,6 +49,7 @@ void shift(const Grid& grid, std::initializer_list<Field*> fields, int to, const
 }  // namespace
 
 void exchange(const Grid& grid, std::initializer_list<Field*> fields) {
+  assert(std::all_of(fields.begin(), fields.end(), [&](const Field* f) { return f->ghosts() == (*fields.begin())->ghosts(); }));
   const int64_t g = (*fields.begin())->ghosts();
   const int64_t mx = grid.mx;
   const int64_t mz = grid.mz;

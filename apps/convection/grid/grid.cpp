@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cassert>
+
 #include "stria/status.hpp"
 
 namespace stria::convection {
@@ -66,6 +68,7 @@ Grid Grid::whole(int64_t nx, int64_t nz) {
 }
 
 Grid Grid::coarser() const {
+  assert((nx | nz | x0 | z0 | mx | mz) % 2 == 0);
   Grid half = *this;
   for (int64_t* size : {&half.nx, &half.nz, &half.x0, &half.z0, &half.mx, &half.mz}) {
     *size /= 2;

@@ -8,7 +8,7 @@
 #include <array>
 #include <cstring>
 
-#include "agree.hpp"
+#include "apps/shared/agree.hpp"
 #include "output/cached_file.hpp"
 #include "output/raw_arrays.hpp"
 #include "stria/trace.hpp"
@@ -36,7 +36,7 @@ class GatherOutput : public Output {
     auto marker = open(options_.directory + "/" + options_.base + "run", kCacheBytes);
     close(std::move(marker));
     averages_ = open(options_.directory + "/" + options_.base + "averages", kCacheBytes);
-    flash::agree(grid_.comm, averages_ == nullptr ? Status() : averages_->status()).throw_if_error();
+    apps::agree(grid_.comm, averages_ == nullptr ? Status() : averages_->status()).throw_if_error();
   }
   ~GatherOutput() override {
     if (first_column_ != MPI_COMM_NULL) {
@@ -100,7 +100,7 @@ class GatherOutput : public Output {
       const LibraryCall call;
       status = file == nullptr ? Status() : file->close();
     }
-    flash::agree(grid_.comm, status).throw_if_error();
+    apps::agree(grid_.comm, status).throw_if_error();
   }
 
   void header(CachedFile* file, const RawHeader& header) {

@@ -36,7 +36,7 @@ class Output {
 /// One HDF5 file each; restart files hold all that a run needs to go on as if it had not stopped,
 /// on any number of ranks.
 std::unique_ptr<Output> make_library_output(const OutputOptions& options);
-/// As the paper's code had it: everybody sends to rank 0, which writes raw numbers in single
+/// The way of the paper's code: everybody sends to rank 0, which writes raw numbers in single
 /// precision through a cache. To be compared with, not to be used: nothing reads these files.
 std::unique_ptr<Output> make_gather_output(const Grid& grid, const OutputOptions& options);
 /// A file a process, of the same numbers; to be compared with, too.

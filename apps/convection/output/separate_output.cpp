@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "agree.hpp"
+#include "apps/shared/agree.hpp"
 #include "output/cached_file.hpp"
 #include "output/raw_arrays.hpp"
 #include "stria/trace.hpp"
@@ -50,7 +50,7 @@ class SeparateOutput : public Output {
       }
       status = file.close();
     }
-    flash::agree(grid_.comm, status).throw_if_error();
+    apps::agree(grid_.comm, status).throw_if_error();
   }
 
   Grid grid_;

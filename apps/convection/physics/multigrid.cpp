@@ -90,7 +90,8 @@ struct Multigrid::Level {
   }
 
   /// Adds what coarser cells found, the one at (z, x) of `coarse` the first of this block: half of
-  /// the cell around and a quarter of each of the two that are nearest. \pre its ghosts are filled
+  /// the cell around and a quarter of each of the two that are nearest. The caller has filled its
+  /// ghosts.
   void add(const Field& coarse, int64_t z, int64_t x) {
     for (int64_t j = 0; j < grid.mz; ++j) {
       const int64_t row = z + j / 2;

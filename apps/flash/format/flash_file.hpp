@@ -22,7 +22,7 @@ struct CellArray {
   double* data = nullptr;
   int64_t cells[3] = {8, 8, 8};   ///< interior cells along x, y, z
   int64_t guards[3] = {4, 4, 4};  ///< on each side
-  /// Of all variables in the order of the array, four letters each.
+  /// The names of all variables in the order of the array, four letters each.
   std::vector<std::string> names;
 
   int64_t total(int d) const { return cells[d] + 2 * guards[d]; }

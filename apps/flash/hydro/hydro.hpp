@@ -15,7 +15,8 @@ class Hydro {
   double stable_time_step(const Mesh& mesh, double cfl) const;
 
   /// Advances the interiors of all blocks by dt, and makes the fluxes at refinement jumps agree.
-  /// \pre the mesh's guard cells are filled; dependent variables aren't read. Collective: yes.
+  /// The caller has filled the mesh's guard cells; dependent variables aren't read. Collective:
+  /// yes.
   void advance(Mesh* mesh, double dt);
 
   /// Fills all guard cells and derives the dependent variables everywhere. Collective: yes.

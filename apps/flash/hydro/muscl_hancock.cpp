@@ -9,7 +9,7 @@ namespace stria::flash {
 namespace {
 
 constexpr int kRim = 2;
-// Of the pressure over two cells, relative to the lower one.
+// A jump of the pressure over two cells, relative to the lower one.
 constexpr double kStrongJump = 1.0 / 3;
 
 double van_leer(double a, double b) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 namespace stria::flash {
@@ -64,6 +65,8 @@ inline WaveFan wave_fan(double gamma, const GasState& l, const GasState& r) {
 /// The flux through a face between `l` (lower side) and `r` by three waves. \pre positive
 /// densities and pressures
 inline GasFlux hllc_flux(double gamma, const GasState& l, const GasState& r) {
+  assert(l.density > 0 && r.density > 0);
+  assert(l.pressure > 0 && r.pressure > 0);
   const WaveFan fan = wave_fan(gamma, l, r);
   const double push_l = l.density * (fan.slowest - l.normal);
   const double push_r = r.density * (fan.fastest - r.normal);

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <system_error>
 
-#include "agree.hpp"
+#include "apps/shared/agree.hpp"
 #include "format/flash_file.hpp"
 #include "format/origin.hpp"
 #include "io/limit_modes.hpp"
@@ -343,7 +343,7 @@ IoArrays::IoArrays(MPI_Comm communicator, const IoOptions& run_options)
       limits(unk) {
   MPI_Comm_rank(comm, &rank);
   if (!options.values.empty()) {
-    agree(comm, unk.take_values(options.values)).throw_if_error();
+    apps::agree(comm, unk.take_values(options.values)).throw_if_error();
   }
   table = make_block_table(partition, rank);
   MPI_Allreduce(&partition.local, &table.largest_count, 1, MPI_INT64_T, MPI_MAX, comm);

@@ -5,6 +5,7 @@
 // barrier before it and take the slowest rank.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -47,7 +48,7 @@ enum class LimitWay {
   kDirect,       ///< already packed; like kContig past the page cache (O_DIRECT)
 };
 
-/// Keeps the buffers of one rank across rounds. \pre `unk` outlives it
+/// Keeps the buffers of one rank across rounds. `unk` outlives it.
 class LimitFiles {
  public:
   explicit LimitFiles(const Unk& unk, int64_t staging_bytes = kDefaultStagingBytes);
@@ -72,7 +73,10 @@ class LimitFiles {
   FileRuns plot_runs(const std::vector<int64_t>& variables, const std::string& path) const;
 
   /// All blocks packed: [variable][block][k][j][i]. \pre prepare_packed() succeeded
-  const double* packed() const { return whole_.get(); }
+  const double* packed() const {
+    assert(whole_ != nullptr);
+    return whole_.get();
+  }
 
   static constexpr int64_t kDefaultStagingBytes = int64_t{4} << 20;
 

@@ -1,5 +1,7 @@
 #include "limits/one_pass.hpp"
 
+#include <cassert>
+
 #include "limits/one_pass_rows.hpp"
 
 namespace stria::flash {
@@ -83,6 +85,7 @@ PackKernel best_pack_kernel() {
 }
 
 void pack_one_pass(const Unk& unk, BlockSpan blocks, double* out, int64_t variable_stride, PackKernel kernel) {
+  assert(variable_stride >= blocks.count * unk.parameters().cells_per_block());
   const Row row{unk.parameters().nxb, unk.parameters().nvar, variable_stride};
   const RowKernel pack_row = pack_row_kernel(kernel);
   for_each_row(unk, blocks, [&](int64_t offset, int64_t packed_cell) {

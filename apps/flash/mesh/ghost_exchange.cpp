@@ -2,7 +2,7 @@
 
 namespace stria::flash {
 namespace {
-constexpr int kTag = 7101;
+constexpr int kGhostTag = 7101;
 }
 
 GhostExchange::GhostExchange(MPI_Comm comm, const BlockShape& shape, const VariableSet& variables)
@@ -50,8 +50,8 @@ void GhostExchange::run(const GhostLayer& layer, const double* unk) {
   std::vector<MPI_Request> requests;
   for (const auto& peer : layer.peers) {
     requests.emplace_back();
-    MPI_Irecv(ghosts_.data() + peer.first_ghost * compact_doubles_, peer.ghost_count, block_type_.get(), peer.rank, kTag, comm_,
-              &requests.back());
+    MPI_Irecv(ghosts_.data() + peer.first_ghost * compact_doubles_, peer.ghost_count, block_type_.get(), peer.rank, kGhostTag,
+              comm_, &requests.back());
   }
   double* out = outgoing_.data();
   for (const auto& peer : layer.peers) {
@@ -61,7 +61,8 @@ void GhostExchange::run(const GhostLayer& layer, const double* unk) {
       out += compact_doubles_;
     }
     requests.emplace_back();
-    MPI_Isend(first, static_cast<int>(peer.send_blocks.size()), block_type_.get(), peer.rank, kTag, comm_, &requests.back());
+    MPI_Isend(first, static_cast<int>(peer.send_blocks.size()), block_type_.get(), peer.rank, kGhostTag, comm_,
+              &requests.back());
   }
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }

@@ -63,8 +63,8 @@ class Mesh {
 
   /// Refines and coarsens as marked within the level limits, carries the cells over and balances
   /// the load. True means that the mesh has changed somewhere: the caller then renews derived
-  /// variables and guard cells. \pre guard cells are filled. Collective: yes; \param marks one
-  /// per local block.
+  /// variables and guard cells. The caller has filled the guard cells before. Collective: yes;
+  /// \param marks one per local block.
   Result<bool> adapt(std::vector<Mark> marks);
 
   /// Renews the description of the local blocks. Collective: no.

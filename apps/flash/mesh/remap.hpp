@@ -16,8 +16,8 @@
 
 namespace stria::flash {
 
-/// Blocks of a rank before or after: their leaves and cells. \pre old blocks have their
-/// guard cells filled
+/// Blocks of a rank before or after: their leaves and cells. Old blocks have their guard cells
+/// filled.
 struct LocalBlocks {
   std::span<const Leaf> leaves;
   double* unk = nullptr;

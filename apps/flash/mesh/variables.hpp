@@ -23,8 +23,8 @@ struct TransferredVariable {
 struct VariableSet {
   std::vector<std::string> names;  ///< four letters each, in the order of unk
 
-  /// \pre not empty, at most kMaxTransferred; the first one is the density when any
-  /// other is per_mass
+  /// There are some, at most kMaxTransferred. The first one is the density when any other is
+  /// per_mass.
   std::vector<TransferredVariable> transferred;
 
   /// Tells whether the transferred values of a cell are a physical state; null when anything goes.

@@ -387,6 +387,12 @@ void check_rest(File& file, const FlashHeader& header, Restored& restored) {
   for (const std::string& name : header.names) {
     loaded.push_back(find_variable(file, header, name).value().dataset);
   }
+  for (const std::string& path : file.datasets()) {
+    if (file.dataset(path).stored_bytes() < 0) {
+      restored.unchecked.push_back(
+          fmt::format("not all of it could be checked: another program has filtered dataset '{}', which takes libhdf5", path));
+    }
+  }
   // What another program has repacked was not verified.
   std::erase_if(loaded, [&](const std::string& path) { return !file.dataset(path).is_contiguous(); });
   try {

@@ -1,5 +1,6 @@
 #include "sedov/exact.hpp"
 
+#include <cassert>
 #include <cmath>
 #include <numbers>
 #include <string>
@@ -74,6 +75,7 @@ double SedovSolution::integrate_energy() const {
 }
 
 double SedovSolution::shock_radius(double time) const {
+  assert(time >= 0);
   return std::pow(parameters_.energy * time * time / (alpha_ * parameters_.density), 1.0 / (parameters_.dim + 2));
 }
 
@@ -82,6 +84,7 @@ double SedovSolution::time_at(double radius) const {
 }
 
 SedovState SedovSolution::at(double radius, double time) const {
+  assert(time > 0);
   const double shock = shock_radius(time);
   if (radius >= shock) {
     return {parameters_.density, 0, 0};

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cassert>
+
 #include "workload/corners.hpp"
 
 namespace stria::flash {
@@ -10,6 +12,7 @@ namespace {
 /// \pre values differ at `cell`
 template <typename T>
 std::string describe_difference(const WorkloadParameters& p, const CellPlace& cell, T expected, T found) {
+  assert(expected != found);
   return fmt::format("block {}, variable {}, cell i={} j={} k={}: expected {}, found {}", cell.block, cell.variable, cell.i,
                      cell.j, cell.k, expected, describe_value(p, static_cast<double>(found)));
 }

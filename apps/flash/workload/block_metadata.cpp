@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 
 namespace stria::flash {
 namespace {
@@ -50,6 +51,7 @@ MetadataList list_of(const char* hdf5_name, const char* netcdf_name, std::vector
 }  // namespace
 
 BlockLattice near_cubic_lattice(int64_t total) {
+  assert(total >= 1);
   BlockLattice lattice;
   lattice.nz = largest_divisor_up_to(total, integer_root(total, 3));
   lattice.ny = largest_divisor_up_to(total / lattice.nz, integer_root(total / lattice.nz, 2));

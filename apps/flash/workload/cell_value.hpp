@@ -7,6 +7,7 @@
 #pragma once
 
 #include <bit>
+#include <cassert>
 #include <cstdint>
 #include <string>
 
@@ -32,6 +33,7 @@ struct CellPlace {
 /// The double in [1, 2), or (-2, -1] for a guard cell, that stands for cell number `id`. \pre 0 <=
 /// id < kCellIdLimit
 inline double value_of_id(int64_t id, bool guard) {
+  assert(0 <= id && id < kCellIdLimit);
   const uint64_t fraction = (static_cast<uint64_t>(id) * kCellSpread) & kCellIdMask;
   const uint64_t sign = guard ? uint64_t{1} << 63 : 0;
   return std::bit_cast<double>(sign | (uint64_t{0x3FF} << 52) | (fraction << (52 - kCellIdBits)));

@@ -1,10 +1,13 @@
 #include "workload/corners.hpp"
 
+#include <cassert>
+
 #include "mesh/corners/corner_interpolation.hpp"
 
 namespace stria::flash {
 
 void average_to_corners(const Unk& unk, int64_t block, std::span<const int> variables, float* const* corners) {
+  assert(unk.parameters().guard_cells >= 1);
   const WorkloadParameters& p = unk.parameters();
   const auto side = static_cast<int>(p.nxb);
   const auto guards = static_cast<int>(p.guard_cells);

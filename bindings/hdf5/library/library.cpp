@@ -15,6 +15,7 @@ namespace stria::hdf5 {
 namespace {
 
 constexpr unsigned kLeastMinor = 10;  // of version 1
+constexpr unsigned kFirstMinorWithConnectors = 12;
 
 // Where code or data at `address` was loaded; null for none.
 const void* module_of(const void* address) {
@@ -68,15 +69,16 @@ void* any_definition() {
 }
 
 template <typename Function>
-bool find(void* handle, const char* name, Function*& function) {
-  function = reinterpret_cast<Function*>(dlsym(handle, name));
+bool find(const FindSymbol& symbols, const char* name, Function*& function) {
+  function = reinterpret_cast<Function*>(symbols(name));
   return function != nullptr;
 }
 
-bool find_functions(void* handle, Library& library) {
+bool find_functions(const FindSymbol& handle, Library& library) {
 #define STRIA_HDF5_FIND(name) find(handle, #name, library.name)
   static_cast<void>(STRIA_HDF5_FIND(H5Sselect_shape_same));
   static_cast<void>(STRIA_HDF5_FIND(H5Pget_dxpl_mpio));
+  static_cast<void>(STRIA_HDF5_FIND(H5VLobject_is_native));
   return STRIA_HDF5_FIND(H5Dget_space) && STRIA_HDF5_FIND(H5Dget_create_plist) && STRIA_HDF5_FIND(H5Iget_type) &&
          STRIA_HDF5_FIND(H5Pclose) && STRIA_HDF5_FIND(H5Pget_layout) && STRIA_HDF5_FIND(H5Sclose) && STRIA_HDF5_FIND(H5Scopy) &&
          STRIA_HDF5_FIND(H5Screate_simple) && STRIA_HDF5_FIND(H5Sget_select_elem_npoints) &&
@@ -86,10 +88,18 @@ bool find_functions(void* handle, Library& library) {
          STRIA_HDF5_FIND(H5Sget_simple_extent_dims) && STRIA_HDF5_FIND(H5Sget_simple_extent_ndims) &&
          STRIA_HDF5_FIND(H5Sget_regular_hyperslab) && STRIA_HDF5_FIND(H5Sis_regular_hyperslab) &&
          STRIA_HDF5_FIND(H5Sselect_hyperslab) && STRIA_HDF5_FIND(H5Tget_size);
+}
+
+// What converting needs. Only the preload does that, and a static HDF5 may lack these.
+bool find_functions_of_types(const FindSymbol& handle, Library& library) {
+  return STRIA_HDF5_FIND(H5Dget_type) && STRIA_HDF5_FIND(H5Dget_offset) && STRIA_HDF5_FIND(H5Tclose) &&
+         STRIA_HDF5_FIND(H5Tequal) && STRIA_HDF5_FIND(H5Tget_class) && STRIA_HDF5_FIND(H5Tget_ebias) &&
+         STRIA_HDF5_FIND(H5Tget_fields) && STRIA_HDF5_FIND(H5Tget_norm) && STRIA_HDF5_FIND(H5Tget_order) &&
+         STRIA_HDF5_FIND(H5Tget_precision) && STRIA_HDF5_FIND(H5Tget_sign);
 #undef STRIA_HDF5_FIND
 }
 
-bool find_version(void* handle, Library& library) {
+bool find_version(const FindSymbol& handle, Library& library) {
   herr_t (*ask)(unsigned*, unsigned*, unsigned*) = nullptr;
   unsigned major = 0;
   unsigned minor = 0;
@@ -98,6 +108,7 @@ bool find_version(void* handle, Library& library) {
     return false;
   }
   library.version = fmt::format("{}.{}.{}", major, minor, release);
+  library.has_connectors = major > 1 || minor >= kFirstMinorWithConnectors;
   return major > 1 || (major == 1 && minor >= kLeastMinor);
 }
 
@@ -122,20 +133,27 @@ std::unique_ptr<const Library> make_library(void* next_write, void* handle) {
   made->write = reinterpret_cast<Write*>(next_write);
   // Behind the program's own call there may be a library that records it.
   const bool is_behind_another = !is_hdf5(next_write);
-  void* const next = is_behind_another ? RTLD_NEXT : handle;
+  const FindSymbol next = [at = is_behind_another ? RTLD_NEXT : handle](const char* name) { return dlsym(at, name); };
   static_cast<void>(find(next, "H5Dread", made->read) && find(next, "H5Dwrite_multi", made->write_multi) &&
                     find(next, "H5Dread_multi", made->read_multi));
-  made->is_usable = find_version(handle, *made) && find_functions(handle, *made);
+  const FindSymbol all = [handle](const char* name) { return dlsym(handle, name); };
+  made->is_usable = fill_library(all, *made) && find_functions_of_types(all, *made);
+  made->is_preloaded = true;
   if (made->read == nullptr) {
     end_without_library();
   }
   return made;
 }
 
-const Library& find_library(const void* caller) {
+// What answers H5Dwrite for that caller; null for none.
+void* next_write_for(const void* caller) {
   void* write = definition_for(caller);
   write = write != nullptr ? write : dlsym(RTLD_NEXT, "H5Dwrite");
-  write = write != nullptr ? write : any_definition();
+  return write != nullptr ? write : any_definition();
+}
+
+const Library& find_library(const void* caller) {
+  void* const write = next_write_for(caller);
   if (write == nullptr) {
     end_without_library();
   }
@@ -154,6 +172,11 @@ const Library& find_library(const void* caller) {
 
 }  // namespace
 
+bool fill_library(const FindSymbol& symbols, Library& library) {
+  library.is_usable = find_version(symbols, library) && find_functions(symbols, library);
+  return library.is_usable;
+}
+
 const Library& library_of(const void* caller) {
   struct Last {
     const void* caller = nullptr;
@@ -164,6 +187,13 @@ const Library& library_of(const void* caller) {
     last = {caller, &find_library(caller)};
   }
   return *last.library;
+}
+
+void* function_of(const void* caller, const char* name) {
+  void* const write = next_write_for(caller);
+  void* const handle = write == nullptr ? nullptr : handle_of(write);
+  void* const found = handle == nullptr || !is_hdf5(write) ? nullptr : dlsym(handle, name);
+  return found != nullptr ? found : dlsym(RTLD_NEXT, name);
 }
 
 }  // namespace stria::hdf5

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace stria::hdf5 {
@@ -19,10 +20,12 @@ using herr_t = int;
 using hsize_t = unsigned long long;
 using hssize_t = long long;
 using htri_t = int;
+using haddr_t = uint64_t;
 
-// Of H5Spublic.h, H5Ppublic.h, H5Ipublic.h, H5Dpublic.h and H5FDmpio.h.
+// These are from H5Spublic.h, H5Ppublic.h, H5Ipublic.h, H5Dpublic.h and H5FDmpio.h.
 inline constexpr hid_t kAll = 0;      // H5S_ALL
 inline constexpr hid_t kDefault = 0;  // H5P_DEFAULT
+inline constexpr int kNoSelection = 0;
 inline constexpr int kPointSelection = 1;
 inline constexpr int kHyperslabSelection = 2;
 inline constexpr int kAllSelection = 3;
@@ -32,7 +35,14 @@ inline constexpr int kDataspaceId = 4;
 inline constexpr int kDatasetId = 5;
 inline constexpr int kChunkedLayout = 2;
 inline constexpr int kCollectiveTransfer = 1;
+inline constexpr int kIntegerClass = 0;
+inline constexpr int kFloatClass = 1;
+inline constexpr int kImpliedBit = 0;  // H5T_NORM_IMPLIED
+inline constexpr int kLittleEndian = 0;
+inline constexpr int kBigEndian = 1;
+inline constexpr int kUnsigned = 0;
 inline constexpr int kMaxRank = 32;
+inline constexpr haddr_t kNoAddress = ~haddr_t{0};  // HADDR_UNDEF
 
 using Write = herr_t(hid_t dataset, hid_t type, hid_t memory_space, hid_t file_space, hid_t transfer, const void* data);
 using Read = herr_t(hid_t dataset, hid_t type, hid_t memory_space, hid_t file_space, hid_t transfer, void* data);
@@ -50,7 +60,12 @@ struct Library {
   ReadMulti* read_multi = nullptr;
 
   std::string version;
-  bool is_usable = false;  ///< at least 1.10, and it has all of the following but the last two
+  /// At least 1.10, and it has all of the following that may not be null.
+  bool is_usable = false;
+  bool has_connectors = false;  ///< from 1.12 on: a dataset may belong to a VOL connector
+  /// Calls have the program's own datasets, and those that change what a conversion means are seen
+  /// (types/conversions.hpp). Otherwise datasets aren't asked for their place and their type.
+  bool is_preloaded = false;
 
   hid_t (*H5Dget_space)(hid_t) = nullptr;
   hid_t (*H5Dget_create_plist)(hid_t) = nullptr;
@@ -73,12 +88,34 @@ struct Library {
   htri_t (*H5Sis_regular_hyperslab)(hid_t) = nullptr;
   herr_t (*H5Sselect_hyperslab)(hid_t, int, const hsize_t*, const hsize_t*, const hsize_t*, const hsize_t*) = nullptr;
   size_t (*H5Tget_size)(hid_t) = nullptr;
+  hid_t (*H5Dget_type)(hid_t) = nullptr;
+  haddr_t (*H5Dget_offset)(hid_t) = nullptr;
+  herr_t (*H5Tclose)(hid_t) = nullptr;
+  htri_t (*H5Tequal)(hid_t, hid_t) = nullptr;
+  int (*H5Tget_class)(hid_t) = nullptr;
+  size_t (*H5Tget_ebias)(hid_t) = nullptr;
+  herr_t (*H5Tget_fields)(hid_t, size_t*, size_t*, size_t*, size_t*, size_t*) = nullptr;
+  int (*H5Tget_norm)(hid_t) = nullptr;
+  int (*H5Tget_order)(hid_t) = nullptr;
+  size_t (*H5Tget_precision)(hid_t) = nullptr;
+  int (*H5Tget_sign)(hid_t) = nullptr;
   htri_t (*H5Sselect_shape_same)(hid_t, hid_t) = nullptr;  ///< null in some older libraries
   herr_t (*H5Pget_dxpl_mpio)(hid_t, int*) = nullptr;       ///< null in serial libraries
+  herr_t (*H5VLobject_is_native)(hid_t, bool*) = nullptr;  ///< null before 1.14
 };
+
+/// The address of an HDF5's function of this name; null where there is none.
+using FindSymbol = std::function<void*(const char* name)>;
+
+/// Finds the version, and all functions but those that answer the program's calls. Returns whether
+/// the library is usable, which it notes.
+bool fill_library(const FindSymbol& symbols, Library& library);
 
 /// The library that the code at `caller` means. Ends the program where there is none, because its
 /// call can't be made. Thread-safe.
 const Library& library_of(const void* caller);
+
+/// The function of this name in the HDF5 that the code at `caller` means; null where there is none.
+void* function_of(const void* caller, const char* name);
 
 }  // namespace stria::hdf5

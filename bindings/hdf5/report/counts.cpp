@@ -9,6 +9,10 @@
 #include <cstring>
 #include <mutex>
 
+#ifndef STRIA_HDF5_NAME
+#define STRIA_HDF5_NAME "libstria_hdf5"
+#endif
+
 namespace stria::hdf5 {
 
 namespace {
@@ -16,6 +20,7 @@ namespace {
 struct Counts {
   std::array<std::atomic<int64_t>, 2> packed{};  // reads, writes
   std::array<std::atomic<int64_t>, 2> packed_bytes{};
+  std::array<std::atomic<int64_t>, 2> converted{};
   std::array<std::array<std::atomic<int64_t>, kReasonCount>, 2> passed{};
   std::string version;  // of the HDF5 that is called first
 };
@@ -62,6 +67,9 @@ std::string describe(bool writes) {
   }
   std::string text = fmt::format("{}: {} packed ({:.1f} MB)", writes ? "H5Dwrite" : "H5Dread", packed,
                                  static_cast<double>(counts().packed_bytes[way]) / 1e6);
+  if (const int64_t converted = counts().converted[way]; converted > 0) {
+    text += fmt::format(", {} of them converted", converted);
+  }
   if (passed_count > 0) {
     text += fmt::format(", {} passed through ({})", passed_count, passed);
   }
@@ -76,7 +84,7 @@ struct AtEnd {
     }
     for (const bool writes : {true, false}) {
       if (const std::string text = describe(writes); !text.empty()) {
-        std::fprintf(stderr, "stria: HDF5 %s under libstria_hdf5 " STRIA_VERSION ": %s\n", counts().version.c_str(),
+        std::fprintf(stderr, "stria: HDF5 %s under " STRIA_HDF5_NAME " " STRIA_VERSION ": %s\n", counts().version.c_str(),
                      text.c_str());
       }
     }
@@ -94,6 +102,10 @@ void count_packed(bool writes, int64_t bytes, const std::string& library_version
   note_version(library_version);
   counts().packed[writes ? 1 : 0].fetch_add(1, std::memory_order_relaxed);
   counts().packed_bytes[writes ? 1 : 0].fetch_add(bytes, std::memory_order_relaxed);
+}
+
+void count_converted(bool writes) {
+  counts().converted[writes ? 1 : 0].fetch_add(1, std::memory_order_relaxed);
 }
 
 void count_passed(bool writes, Reason reason, const std::string& library_version) {

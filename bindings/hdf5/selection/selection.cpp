@@ -1,7 +1,10 @@
 #include "hdf5/selection/selection.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "base/checked.hpp"
 
@@ -55,22 +58,115 @@ bool is_moved(const Library& library, hid_t space, const std::vector<hsize_t>& f
   return library.H5Sget_select_bounds(space, low.data(), high.data()) < 0 || low != first;
 }
 
-Result<Datatype> memory_of_steps(const Array& array, const std::vector<Steps>& steps, int64_t element_bytes) {
-  Datatype type = Datatype::bytes(element_bytes);
-  int64_t displacement = 0;
-  for (size_t d = array.rank(); d-- > 0;) {
-    const Steps& along = steps[d];
-    const hsize_t last = along.start + (along.count - 1) * along.stride + along.block;
-    if (along.count > kMostElements || along.stride > kMostElements || last > array.lengths[d]) {
-      return outside();
-    }
-    const int64_t step = array.step_bytes[d];
-    STRIA_ASSIGN_OR_RETURN(type, Datatype::hvector(static_cast<int64_t>(along.block), 1, step, type));
-    STRIA_ASSIGN_OR_RETURN(
-        type, Datatype::hvector(static_cast<int64_t>(along.count), 1, static_cast<int64_t>(along.stride) * step, type));
-    displacement += static_cast<int64_t>(along.start) * step;
+/// A regular hyperslab, or all, of an array of at most kMaxRank dimensions.
+struct Hyperslab {
+  size_t rank = 0;
+  int64_t element_bytes = 0;
+  std::array<hsize_t, kMaxRank> lengths;  // the first `rank` of each
+  std::array<hsize_t, kMaxRank> start;
+  std::array<hsize_t, kMaxRank> stride;
+  std::array<hsize_t, kMaxRank> count;
+  std::array<hsize_t, kMaxRank> block;
+
+  /// True where both have the same datatype, each from its own first element on.
+  bool has_type_of(const Hyperslab& other) const {
+    const auto same = [this](const auto& mine, const auto& theirs) {
+      return std::equal(mine.begin(), mine.begin() + rank, theirs.begin());
+    };
+    return rank == other.rank && element_bytes == other.element_bytes && same(lengths, other.lengths) &&
+           same(stride, other.stride) && same(count, other.count) && same(block, other.block);
   }
-  return Datatype::hindexed_block(1, std::span(&displacement, 1), type);
+};
+
+/// Asks for the selection. False where it is none of these, or was moved. `slab` has its lengths.
+bool ask_hyperslab(const Library& library, hid_t space, Hyperslab& slab) {
+  const int selection = library.H5Sget_select_type(space);
+  if (selection == kAllSelection) {
+    slab.start.fill(0);
+    slab.count.fill(1);
+    slab.stride = slab.block = slab.lengths;
+    return true;
+  }
+  if (selection != kHyperslabSelection || library.H5Sis_regular_hyperslab(space) <= 0 ||
+      library.H5Sget_regular_hyperslab(space, slab.start.data(), slab.stride.data(), slab.count.data(), slab.block.data()) <
+          0) {
+    return false;
+  }
+  std::array<hsize_t, kMaxRank> low, high;
+  return library.H5Sget_select_bounds(space, low.data(), high.data()) >= 0 &&
+         std::equal(low.begin(), low.begin() + slab.rank, slab.start.begin());
+}
+
+/// From the hyperslab's first element on.
+Result<Datatype> type_of(const Array& array, const Hyperslab& slab) {
+  Datatype type = Datatype::bytes(slab.element_bytes);
+  for (size_t d = slab.rank; d-- > 0;) {
+    const int64_t step = array.step_bytes[d];
+    const auto stride = static_cast<int64_t>(slab.count[d] > 1 ? slab.stride[d] : slab.block[d]);
+    STRIA_ASSIGN_OR_RETURN(type, Datatype::hvector(static_cast<int64_t>(slab.block[d]), 1, step, type));
+    STRIA_ASSIGN_OR_RETURN(type, Datatype::hvector(static_cast<int64_t>(slab.count[d]), 1, stride * step, type));
+  }
+  return type;
+}
+
+/// The types of a thread's last hyperslabs: a program moves many variables of one shape.
+class KnownTypes {
+ public:
+  const Datatype* find(const Hyperslab& slab) const {
+    for (const Entry& entry : entries_) {
+      if (entry.slab.has_type_of(slab)) {
+        return &entry.type;
+      }
+    }
+    return nullptr;
+  }
+  const Datatype* keep(const Hyperslab& slab, Datatype type) {
+    Entry& entry = entries_[next_];
+    next_ = (next_ + 1) % entries_.size();
+    entry = {slab, std::move(type)};
+    return &entry.type;
+  }
+
+ private:
+  struct Entry {
+    Hyperslab slab;
+    Datatype type;
+  };
+  std::array<Entry, 4> entries_;
+  size_t next_ = 0;
+};
+
+bool lies_within(const Hyperslab& slab) {
+  for (size_t d = 0; d < slab.rank; ++d) {
+    const hsize_t length = slab.lengths[d];
+    const hsize_t steps = slab.count[d] - 1;  // very many where the count is 0
+    if (slab.block[d] > length || slab.start[d] > length || (steps > 0 && steps > length / slab.stride[d]) ||
+        slab.start[d] + steps * slab.stride[d] + slab.block[d] > length) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Result<Selected> memory_of_hyperslab(const Library& library, hid_t space, const Hyperslab& slab) {
+  // A plugin that is loaded late finds little room for what a thread has of its own.
+  static thread_local const auto known = std::make_unique<KnownTypes>();
+  if (!lies_within(slab)) {
+    return outside();
+  }
+  const Datatype* type = known->find(slab);
+  if (type == nullptr) {
+    STRIA_ASSIGN_OR_RETURN(const Array array, array_of(library, space, slab.element_bytes));
+    STRIA_ASSIGN_OR_RETURN(Datatype made, type_of(array, slab));
+    type = known->keep(slab, std::move(made));
+  }
+  Selected selected{0, *type};
+  int64_t step_bytes = slab.element_bytes;
+  for (size_t d = slab.rank; d-- > 0;) {
+    selected.base_bytes += static_cast<int64_t>(slab.start[d]) * step_bytes;
+    step_bytes *= static_cast<int64_t>(slab.lengths[d]);
+  }
+  return selected;
 }
 
 /// One row of a block, or a point.
@@ -250,16 +346,30 @@ std::optional<std::vector<Steps>> regular_steps(const Library& library, hid_t sp
   return steps;
 }
 
-Result<Datatype> selected_memory(const Library& library, hid_t space, int64_t element_bytes, Use use) {
-  STRIA_ASSIGN_OR_RETURN(const Array array, array_of(library, space, element_bytes));
-  if (const auto steps = regular_steps(library, space)) {
-    return memory_of_steps(array, *steps, element_bytes);
+Result<Selected> selected_memory(const Library& library, hid_t space, int64_t element_bytes, Use use) {
+  Hyperslab slab;
+  const int rank = library.H5Sget_simple_extent_ndims(space);
+  if (rank < 0 || rank > kMaxRank || library.H5Sget_simple_extent_dims(space, slab.lengths.data(), nullptr) != rank) {
+    return not_described();
   }
+  slab.rank = static_cast<size_t>(rank);
+  slab.element_bytes = element_bytes;
+  if (ask_hyperslab(library, space, slab)) {
+    return memory_of_hyperslab(library, space, slab);
+  }
+  STRIA_ASSIGN_OR_RETURN(const Array array, array_of(library, space, element_bytes));
+  Selected selected;
   switch (library.H5Sget_select_type(space)) {
-    case kPointSelection:
-      return memory_of_points(library, space, array, element_bytes, use);
-    case kHyperslabSelection:
-      return memory_of_blocks(library, space, array);
+    case kNoSelection:
+      return selected;
+    case kPointSelection: {
+      STRIA_ASSIGN_OR_RETURN(selected.type, memory_of_points(library, space, array, element_bytes, use));
+      return selected;
+    }
+    case kHyperslabSelection: {
+      STRIA_ASSIGN_OR_RETURN(selected.type, memory_of_blocks(library, space, array));
+      return selected;
+    }
     default:
       return not_described();
   }

@@ -4,7 +4,7 @@
 // Method: it is asked once what is selected: a regular hyperslab, the blocks of an irregular one,
 // or a list of points. This becomes a Datatype, whose bytes come in HDF5's order: that of the
 // elements in the array, and of points that of their list.
-// Cost: a few calls for a regular hyperslab; for others a list in proportion to its pieces.
+// Cost: five questions for a regular hyperslab; for others a list in proportion to its pieces.
 #pragma once
 
 #include <optional>
@@ -36,8 +36,15 @@ std::optional<std::vector<Steps>> regular_steps(const Library& library, hid_t sp
 /// that are read into one place HDF5's way decides which stays.
 enum class Use { kToFile, kFromFile };
 
+/// Bytes of an array: a datatype, and how far its base lies behind the array's.
+struct Selected {
+  int64_t base_bytes = 0;
+  Datatype type;
+};
+
 /// Which bytes of an array of elements of `element_bytes` bytes are selected. kUnsupported for what
-/// can't be described, and kInvalidArgument where it lies outside of the array.
-Result<Datatype> selected_memory(const Library& library, hid_t space, int64_t element_bytes, Use use);
+/// can't be described, and kInvalidArgument where it lies outside of the array. Each thread keeps
+/// the types of its last regular hyperslabs.
+Result<Selected> selected_memory(const Library& library, hid_t space, int64_t element_bytes, Use use);
 
 }  // namespace stria::hdf5

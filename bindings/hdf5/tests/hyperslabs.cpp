@@ -2,8 +2,9 @@
 // variable out of a hyperslab of memory, or packed by hand. It knows nothing of Stria.
 //
 // usage: hdf5_hyperslabs FILE independent|collective hyperslabs|packed VARIABLES BLOCKS NXB ROUNDS
-//   Prints, of the fastest of so many rounds, the seconds of writing and of reading back, and
-//   checks every value and guard cell that was read.
+//   [float]
+//   With "float" the file has numbers of four bytes. Prints, of the fastest of so many rounds, the
+//   seconds of writing and of reading back, and checks every value and guard cell that was read.
 #include <hdf5.h>
 #include <mpi.h>
 
@@ -61,10 +62,14 @@ struct Program {
   std::string path;
   bool collective = false;
   bool packed = false;
+  bool narrow = false;
   std::vector<double> unk;
   std::vector<double> buffer;
 
-  double value(size_t place) const { return static_cast<double>(place) * 1e-3 + rank; }
+  double value(size_t place) const {
+    const double exact = static_cast<double>(place) * 1e-3 + rank;
+    return narrow ? static_cast<double>(static_cast<float>(exact)) : exact;
+  }
 
   /// One transfer of each variable, in a file that is created or opened.
   double transfer_all(bool writes) {
@@ -88,9 +93,9 @@ struct Program {
     H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr);
     for (hsize_t variable = 0; variable < mesh.variables; ++variable) {
       const std::string name = "v" + std::to_string(variable);
-      const hid_t dataset = writes
-                                ? H5Dcreate2(file, name.c_str(), H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, creation, H5P_DEFAULT)
-                                : H5Dopen2(file, name.c_str(), H5P_DEFAULT);
+      const hid_t dataset = writes ? H5Dcreate2(file, name.c_str(), narrow ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE, space,
+                                                H5P_DEFAULT, creation, H5P_DEFAULT)
+                                   : H5Dopen2(file, name.c_str(), H5P_DEFAULT);
       need(dataset >= 0, "no dataset");
       need((packed ? move_packed(dataset, space, transfer, variable, writes)
                    : move_hyperslab(dataset, space, transfer, variable, writes)) >= 0,
@@ -164,13 +169,15 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
-  need(argc == 8, "usage: hdf5_hyperslabs FILE independent|collective hyperslabs|packed VARIABLES BLOCKS NXB ROUNDS");
+  need(argc == 8 || (argc == 9 && std::strcmp(argv[8], "float") == 0),
+       "usage: hdf5_hyperslabs FILE independent|collective hyperslabs|packed VARIABLES BLOCKS NXB ROUNDS [float]");
   const auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
   Program program;
   program.mesh = {number(4), number(5), number(6)};
   program.path = argv[1];
   program.collective = std::strcmp(argv[2], "collective") == 0;
   program.packed = std::strcmp(argv[3], "packed") == 0;
+  program.narrow = argc == 9;
   program.unk.resize(program.mesh.size());
   program.buffer.resize(program.mesh.cells());
   double writing = 1e9;
@@ -185,7 +192,9 @@ int main(int argc, char** argv) {
     reading = std::min(reading, program.transfer_all(false));
     program.check();
   }
-  const double megabytes = static_cast<double>(program.mesh.cells() * program.mesh.variables) * 8e-6 * rank_count;
+  const double element_bytes = program.narrow ? 4 : 8;
+  const double megabytes =
+      static_cast<double>(program.mesh.cells() * program.mesh.variables) * element_bytes * 1e-6 * rank_count;
   if (rank == 0) {
     std::printf("{\"megabytes\": %.3f, \"write_seconds\": %.6f, \"read_seconds\": %.6f}\n", megabytes, writing, reading);
   }

@@ -18,6 +18,10 @@ constexpr int64_t kBufferBytes = 256 << 20;  // unless STRIA_HDF5_BUFFER says ot
 constexpr std::align_val_t kAlignment{4096};
 // Below this, nobody asks how much memory is left.
 constexpr int64_t kLargeBytes = 64 << 20;
+// Below these, asking for types takes longer than what knowing them saves.
+constexpr int64_t kLeastScatteredBytes = 4 << 10;
+constexpr int64_t kLeastContiguousBytes = 32 << 10;
+constexpr int64_t kDoublesAtATime = 2048;
 
 struct Kept {
   std::byte* data = nullptr;
@@ -32,8 +36,11 @@ Kept& kept() {
 }
 
 bool is_turned_off() {
-  const char* const text = std::getenv("STRIA_HDF5");
-  return text != nullptr && std::strcmp(text, "off") == 0;
+  static const bool is_off = [] {
+    const char* const text = std::getenv("STRIA_HDF5");
+    return text != nullptr && std::strcmp(text, "off") == 0;
+  }();
+  return is_off;
 }
 
 /// A dataspace that was made for a question.
@@ -79,9 +86,24 @@ bool is_collective(const Library& library, hid_t transfer) {
 }
 
 int64_t most_buffer_bytes() {
-  const char* const text = std::getenv("STRIA_HDF5_BUFFER");
-  const long long bytes = text == nullptr ? 0 : std::atoll(text);
-  return bytes > 0 ? bytes : kBufferBytes;
+  static const int64_t most = [] {
+    const char* const text = std::getenv("STRIA_HDF5_BUFFER");
+    const long long bytes = text == nullptr ? 0 : std::atoll(text);
+    return bytes > 0 ? bytes : kBufferBytes;
+  }();
+  return most;
+}
+
+/// The dataset is in one piece, which has its place in the file. A VOL connector may not know.
+bool has_place(const Library& library, hid_t dataset) {
+  if (!library.is_preloaded) {
+    return false;
+  }
+  bool is_native = !library.has_connectors;
+  if (library.H5VLobject_is_native != nullptr && library.H5VLobject_is_native(dataset, &is_native) < 0) {
+    return false;
+  }
+  return is_native && library.H5Dget_offset(dataset) != kNoAddress;
 }
 
 }  // namespace
@@ -125,51 +147,116 @@ std::optional<Reason> Packed::plan(const Library& library, const Arguments& argu
   if (is_turned_off()) {
     return Reason::kTurnedOff;
   }
+  auto reason = plan_packing(library, arguments, memory, use);
+  if (!reason && packer_) {
+    reason = divide(library, arguments, must_be_whole);
+  }
+  if (reason) {
+    close_type(library);  // now, because HDF5's own call may leave reasons behind
+  }
+  return reason;
+}
+
+std::optional<Reason> Packed::plan_packing(const Library& library, const Arguments& arguments, std::byte* memory, Use use) {
   const auto is_space = [&](hid_t id) { return library.H5Iget_type(id) == kDataspaceId; };
-  if (memory == nullptr || library.H5Iget_type(arguments.dataset) != kDatasetId ||
-      library.H5Iget_type(arguments.type) != kDatatypeId || (arguments.file_space != kAll && !is_space(arguments.file_space))) {
-    return Reason::kUnknown;
-  }
   // Without a dataspace of its own, memory is an array like the file's, with the same selection.
-  const hid_t memory_space = arguments.memory_space == kAll ? arguments.file_space : arguments.memory_space;
-  if (memory_space == kAll || !is_space(memory_space)) {
-    return Reason::kContiguous;
-  }
-  const hssize_t elements = library.H5Sget_select_npoints(memory_space);
-  const auto element_bytes = static_cast<int64_t>(library.H5Tget_size(arguments.type));
-  if (elements <= 0 || element_bytes == 0) {
-    return elements == 0 ? Reason::kNothing : Reason::kUnknown;
-  }
-  const auto type = selected_memory(library, memory_space, element_bytes, use);
-  if (!type.ok() || type->size() != elements * element_bytes) {
+  const hid_t given_space = arguments.memory_space == kAll ? arguments.file_space : arguments.memory_space;
+  if (library.H5Iget_type(arguments.dataset) != kDatasetId || library.H5Iget_type(arguments.type) != kDatatypeId ||
+      (arguments.file_space != kAll && !is_space(arguments.file_space)) || (given_space != kAll && !is_space(given_space))) {
     return Reason::kUnknown;
   }
-  if (type->piece_count() == 1) {
-    return Reason::kContiguous;
+  const OwnSpace whole(library, given_space == kAll ? library.H5Dget_space(arguments.dataset) : -1);
+  const hid_t memory_space = given_space == kAll ? whole.get() : given_space;
+  const auto element_bytes = static_cast<int64_t>(library.H5Tget_size(arguments.type));
+  if (element_bytes == 0) {
+    return Reason::kUnknown;
   }
+  auto selected = selected_memory(library, memory_space, element_bytes, use);
+  if (!selected.ok() || (memory == nullptr && selected->type.size() > 0)) {
+    return Reason::kUnknown;
+  }
+  type_ = std::move(selected->type);
+  memory_ = memory == nullptr ? nullptr : memory + selected->base_bytes;
+  const bool is_scattered = type_.piece_count() > 1;
+  const int64_t elements = type_.size() / element_bytes;
+  if (elements == 0 ? is_collective(library, arguments.transfer)
+                    : type_.size() >= (is_scattered ? kLeastScatteredBytes : kLeastContiguousBytes)) {
+    choose_conversion(library, arguments, use);
+  } else if (is_scattered) {
+    is_allocated_ = has_place(library, arguments.dataset);
+  }
+  if (!is_scattered && !converts()) {
+    return elements == 0 ? Reason::kNothing : Reason::kContiguous;
+  }
+  if (elements == 0) {
+    return std::nullopt;  // all ranks give the same type, so that HDF5 moves their bytes together
+  }
+  if (!make_packer().ok()) {
+    return Reason::kUnknown;
+  }
+  return choose_shape(library, arguments, elements);
+}
+
+void Packed::choose_conversion(const Library& library, const Arguments& arguments, Use use) {
+  is_allocated_ = has_place(library, arguments.dataset);
+  conversion_ = conversion_of(library, arguments.dataset, arguments.type, use == Use::kToFile);
+  if (use == Use::kFromFile) {
+    is_replaced_ = is_allocated_ && conversion_.kind != Conversion::Kind::kUnknown;
+    if (converts() && !is_replaced_) {
+      close_type(library);
+    }
+  }
+}
+
+void Packed::close_type(const Library& library) {
+  if (conversion_.stored_type >= 0) {
+    library.H5Tclose(conversion_.stored_type);
+  }
+  conversion_ = Conversion();
+}
+
+Status Packed::make_packer() {
+  std::vector<PackOperand> operands(1);
+  operands[0].memory = memory_;
+  operands[0].type = type_;
+  if (converts()) {
+    operands[0].memory_element = conversion_.memory;
+    operands[0].stored_element = conversion_.stored;
+    operands[0].swap_bytes = conversion_.swaps;
+  }
+  auto packer = Packer::create(std::move(operands));
+  if (packer.ok()) {
+    bytes_ = packer->stream_bytes(0);
+    packer_ = std::move(*packer);
+  }
+  return packer.status();
+}
+
+std::optional<Reason> Packed::choose_shape(const Library& library, const Arguments& arguments, int64_t elements) {
+  // A dataset in one piece takes its elements from any dataspace. One that is small need not be
+  // looked at to be cut.
+  const bool takes_any = is_allocated_ && bytes_ <= most_buffer_bytes();
   const OwnSpace whole(library, arguments.file_space == kAll ? library.H5Dget_space(arguments.dataset) : -1);
   const hid_t file_space = arguments.file_space == kAll ? whole.get() : arguments.file_space;
   if (library.H5Sget_select_npoints(file_space) != elements) {
     return Reason::kUnknown;
   }
-  steps_ = box_of(library, file_space);
-  for (const Steps& along : steps_) {
-    lengths_.push_back(along.elements());
-  }
-  if (lengths_.empty()) {
-    if (library.H5Sselect_shape_same != nullptr && is_chunked(library, arguments.dataset) &&
-        library.H5Sselect_shape_same(memory_space, file_space) > 0) {
-      return Reason::kSameShape;
+  if (!takes_any) {
+    steps_ = box_of(library, file_space);
+    for (const Steps& along : steps_) {
+      lengths_.push_back(along.elements());
     }
-    lengths_ = {static_cast<hsize_t>(elements)};
   }
-  auto packer = Packer::create({{.memory = memory, .type = *type}});
-  if (!packer.ok()) {
-    return Reason::kUnknown;
+  if (!lengths_.empty()) {
+    return std::nullopt;
   }
-  packer_ = std::move(*packer);
-  bytes_ = type->size();
-  return divide(library, arguments, must_be_whole);
+  const hid_t memory_space = arguments.memory_space == kAll ? file_space : arguments.memory_space;
+  if (!is_allocated_ && library.H5Sselect_shape_same != nullptr && is_chunked(library, arguments.dataset) &&
+      library.H5Sselect_shape_same(memory_space, file_space) > 0) {
+    return Reason::kSameShape;
+  }
+  lengths_ = {static_cast<hsize_t>(elements)};
+  return std::nullopt;
 }
 
 std::optional<Reason> Packed::divide(const Library& library, const Arguments& arguments, bool must_be_whole) {
@@ -189,9 +276,11 @@ std::optional<Reason> Packed::divide(const Library& library, const Arguments& ar
   return staging_.data() == nullptr ? std::optional(Reason::kNoMemory) : std::nullopt;
 }
 
-std::optional<Piece> Packed::begin(const Library& library, const Arguments& arguments, int64_t number) const {
+std::optional<Piece> Packed::begin(const Library& library, const Arguments& arguments, int64_t number) {
   Piece piece;
   std::vector<hsize_t> lengths = lengths_;
+  piece.type = arguments.type;
+  piece.memory_space = arguments.memory_space;
   piece.file_space = arguments.file_space;
   piece.range = {0, bytes_};
   if (piece_count() > 1) {
@@ -213,16 +302,60 @@ std::optional<Piece> Packed::begin(const Library& library, const Arguments& argu
       return std::nullopt;
     }
   }
-  piece.memory_space = library.H5Screate_simple(static_cast<int>(lengths.size()), lengths.data(), nullptr);
-  return piece.memory_space < 0 ? std::nullopt : std::optional(piece);
+  if (packer_) {
+    piece.memory_space = library.H5Screate_simple(static_cast<int>(lengths.size()), lengths.data(), nullptr);
+    piece.owns_memory_space = piece.memory_space >= 0;
+    if (!piece.owns_memory_space) {
+      return std::nullopt;
+    }
+  }
+  if (converts()) {
+    piece.type =
+        conversion_.stored_type >= 0 ? std::exchange(conversion_.stored_type, -1) : library.H5Dget_type(arguments.dataset);
+    piece.owns_type = piece.type >= 0;
+    if (!piece.owns_type) {
+      return std::nullopt;
+    }
+  }
+  return piece;
 }
 
 void Packed::pack(const Piece& piece) const {
+  if (is_replaced_ || !packer_) {
+    return;
+  }
   const PackPart part{0, piece.range.begin, piece.range.end, staging_.data()};
   packer_->pack({&part, 1});
+  if (conversion_.is_double_in_memory_only() && has_largest_float(staging_.data(), piece.range.size() / 4)) {
+    pack_doubles(piece);
+  }
+}
+
+void Packed::pack_doubles(const Piece& piece) const {
+  std::vector<PackOperand> operands(1);
+  operands[0].memory = memory_;
+  operands[0].type = type_;
+  const auto packer = Packer::create(std::move(operands));
+  if (!packer.ok()) {
+    return;  // it was made for this memory before
+  }
+  std::vector<double> doubles(kDoublesAtATime);
+  const int64_t end = piece.range.end / 4;
+  for (int64_t at = piece.range.begin / 4; at < end; at += kDoublesAtATime) {
+    const int64_t count = std::min(kDoublesAtATime, end - at);
+    const PackPart part{0, at * 8, (at + count) * 8, reinterpret_cast<std::byte*>(doubles.data())};
+    packer->pack({&part, 1});
+    narrow_as_hdf5(doubles.data(), staging_.data() + (at * 4 - piece.range.begin), count);
+  }
 }
 
 void Packed::unpack(const Piece& piece) const {
+  if (!packer_) {
+    return;
+  }
+  if (conversion_.is_double_in_file_only()) {
+    mend_beyond_float(staging_.data(), piece.range.size() / 8);
+  }
   const PackPart part{0, piece.range.begin, piece.range.end, staging_.data()};
   packer_->unpack({&part, 1});
 }
@@ -231,7 +364,12 @@ void Packed::end(const Library& library, const Piece& piece, herr_t outcome) {
   if (outcome < 0) {
     return;
   }
-  library.H5Sclose(piece.memory_space);
+  if (piece.owns_type) {
+    library.H5Tclose(piece.type);
+  }
+  if (piece.owns_memory_space) {
+    library.H5Sclose(piece.memory_space);
+  }
   if (piece.owns_file_space) {
     library.H5Sclose(piece.file_space);
   }

@@ -1,10 +1,12 @@
-// One transfer of H5Dwrite or H5Dread whose memory is scattered, made one whose memory is not.
+// One transfer of H5Dwrite or H5Dread whose memory is scattered, or converted, made one whose
+// memory is not.
 //
 // Problem: guard-celled or interleaved memory gives HDF5 as many pieces as there are elements. It
 // hands each to MPI-IO, or to the system, as a call of its own.
 // Method: the selected elements are packed into one buffer, in HDF5's order, and HDF5 gets a
-// dataspace that is all selected. Everything else stays as the program has it: the file's
-// selection, the type in memory (so that HDF5 converts), and the transfer's properties.
+// dataspace that is all selected. Numbers are converted on the way, where every bit of the result
+// is HDF5's, and it gets the type that the file has; otherwise it converts. Everything else stays
+// as the program has it: the file's selection and the transfer's properties.
 // Cost: a pass over the memory, and a copy of what is selected, which is bounded.
 #pragma once
 
@@ -18,6 +20,7 @@
 #include "hdf5/library/library.hpp"
 #include "hdf5/report/counts.hpp"
 #include "hdf5/selection/selection.hpp"
+#include "hdf5/types/conversions.hpp"
 
 namespace stria::hdf5 {
 
@@ -50,8 +53,11 @@ class Staging {
 
 /// A part of a transfer, which HDF5 gets in one call.
 struct Piece {
+  hid_t type = -1;  ///< of the packed elements
   hid_t memory_space = -1;
   hid_t file_space = -1;
+  bool owns_type = false;
+  bool owns_memory_space = false;
   bool owns_file_space = false;
   ByteRange range;  ///< of the packed elements
 };
@@ -71,27 +77,39 @@ class Packed {
 
   int64_t piece_count() const { return (rows_ + piece_rows_ - 1) / piece_rows_; }
   /// Makes the dataspaces of a piece. No value where HDF5 can't.
-  std::optional<Piece> begin(const Library& library, const Arguments& arguments, int64_t number) const;
-  /// Copies the program's elements into the buffer. A read does so too: HDF5 keeps what it doesn't
-  /// set, of an element or of all of them.
+  std::optional<Piece> begin(const Library& library, const Arguments& arguments, int64_t number);
+  /// Copies the program's elements into the buffer. A read does so too, unless all bytes are known
+  /// to come from the file: HDF5 keeps what it doesn't set, of an element or of all of them.
   void pack(const Piece& piece) const;
   /// Copies the buffer's elements to the program.
   void unpack(const Piece& piece) const;
-  /// To be called after the transfer. A call that fails leaves its reasons with HDF5, where any
-  /// further call would replace them; the dataspaces are left as well then.
+  /// To be called after the transfer of a piece. A call that fails leaves its reasons with HDF5,
+  /// where any further call would replace them; the dataspaces and the type are left as well then.
   static void end(const Library& library, const Piece& piece, herr_t outcome);
 
   /// What HDF5 gets in place of the program's memory.
-  std::byte* buffer() const { return staging_.data(); }
+  std::byte* buffer() const { return packer_ ? staging_.data() : memory_; }
   int64_t bytes() const { return bytes_; }
+  bool converts() const { return conversion_.kind == Conversion::Kind::kConverted; }
 
  private:
+  std::optional<Reason> plan_packing(const Library& library, const Arguments& arguments, std::byte* memory, Use use);
+  std::optional<Reason> choose_shape(const Library& library, const Arguments& arguments, int64_t elements);
   std::optional<Reason> divide(const Library& library, const Arguments& arguments, bool must_be_whole);
+  void choose_conversion(const Library& library, const Arguments& arguments, Use use);
+  Status make_packer();
+  void pack_doubles(const Piece& piece) const;
+  void close_type(const Library& library);
 
-  std::optional<Packer> packer_;
+  std::byte* memory_ = nullptr;  ///< the program's, where type_ begins
+  Datatype type_;
+  bool is_allocated_ = false;  ///< the dataset is in one piece, which has its place in the file
+  bool is_replaced_ = false;   ///< a read in which HDF5 sets every byte
+  Conversion conversion_;
+  std::optional<Packer> packer_;  ///< none where there are no elements
   Staging staging_;
   std::vector<hsize_t> lengths_;  ///< of the dataspace that HDF5 gets for all of memory
-  std::vector<Steps> steps_;      ///< what is selected in the file, where it is a box
+  std::vector<Steps> steps_;      ///< the box of the file that is selected and may be cut
   int64_t bytes_ = 0;
   int64_t rows_ = 1;  ///< of lengths_, or 1 where there is one piece
   int64_t piece_rows_ = 1;

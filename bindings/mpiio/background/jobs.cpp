@@ -37,7 +37,7 @@ Jobs& jobs() {
   return *instance;
 }
 
-// \pre the mutex is held
+// The caller holds the mutex.
 void mark_done(const std::shared_ptr<Job>& job) {
   if (job->request != MPI_REQUEST_NULL) {
     note_finished(job);  // first, because a thread that sees the job done tells MPI
@@ -51,14 +51,14 @@ void mark_done(const std::shared_ptr<Job>& job) {
   jobs().changed.notify_all();
 }
 
-// \pre the mutex is held
+// The caller holds the mutex.
 void look_at_others() {
   for (const auto& job : jobs().agreements.look()) {
     mark_done(job);
   }
 }
 
-// This rank's part has been moved. \pre the mutex is held
+// This rank's part has been moved. The caller holds the mutex.
 void end_part(const std::shared_ptr<Job>& job) {
   if (job->operation->staged != nullptr) {
     UnderWay& under_way = job->operation->file->under_way();

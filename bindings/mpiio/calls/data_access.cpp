@@ -84,8 +84,9 @@ OperationPtr prepare_at(const std::shared_ptr<File>& file, const Access& access,
   return operation;
 }
 
-// Whether a collective access of one plain piece needs no other rank. Then it has passed.
-bool passes(File& file, Direction direction, const PlainPiece& piece) {
+// Passes the other ranks by where a collective access of one plain piece needs none of them. False
+// where it needs them, and nothing has happened.
+bool pass_if_alone(File& file, Direction direction, const PlainPiece& piece) {
   if (file.under_way().split() != nullptr) {
     return false;
   }
@@ -109,7 +110,7 @@ bool access_plainly(File& file, const Access& access, const UserBuffer& buffer, 
   if (access.pointer == Pointer::kShared || file.mode().is_sequential() ||
       (access.pointer == Pointer::kExplicit && !checked_multiply(access.offset, file.etype_bytes(), &position)) ||
       !is_plain(file, access.direction, position, buffer, piece) ||
-      (access.together == Together::kCollective && !passes(file, access.direction, piece))) {
+      (access.together == Together::kCollective && !pass_if_alone(file, access.direction, piece))) {
     return false;
   }
   result = move_plainly(file, access.direction, piece);

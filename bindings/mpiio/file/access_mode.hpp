@@ -14,7 +14,7 @@ class AccessMode {
   /// MPI_ERR_AMODE for bits that don't go together.
   Outcome check() const;
 
-  /// As the program gave them.
+  /// The bits that the program gave.
   int bits() const { return bits_; }
   bool is_readable() const { return !has(MPI_MODE_WRONLY); }
   bool is_writable() const { return !has(MPI_MODE_RDONLY); }

@@ -45,7 +45,7 @@ class File {
   Comm& comm() const { return *channel_->comm; }
   Channel& channel() const { return *channel_; }
   SharedState& shared() const { return *channel_->shared; }
-  /// Of the program's communicator.
+  /// The group of the program's communicator.
   MPI_Group group() const { return group_; }
   OpenStorage& storage() { return storage_; }
   FilePointer& pointer() { return pointer_; }
@@ -57,7 +57,7 @@ class File {
   UnderWay& under_way() { return under_way_; }
   const UnderWay& under_way() const { return under_way_; }
   const access::ResolvedHints& hints() const { return hints_; }
-  /// As the hints say.
+  /// The limits of the hints.
   WaitLimits wait_limits() const {
     return {static_cast<double>(hints_.wait_warning_s), static_cast<double>(hints_.wait_deadline_s)};
   }

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/byte_range.hpp"
+#include "base/check.hpp"
 #include "mpiio/file/view.hpp"
 
 namespace stria::mpiio {
@@ -30,7 +31,10 @@ class FilePointer {
 
   int64_t position() const { return position_; }
   /// \pre a whole number of etypes
-  void move_to(int64_t position) { position_ = position; }
+  void move_to(int64_t position) {
+    STRIA_ASSERT(position % view_->etype_bytes() == 0, position, view_->etype_bytes());
+    position_ = position;
+  }
   /// Behind the last etype that an access of so many bytes touched.
   void move_behind(int64_t position, int64_t bytes) { position_ = position + align_up(bytes, view_->etype_bytes()); }
 

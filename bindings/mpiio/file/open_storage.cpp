@@ -1,5 +1,6 @@
 #include "mpiio/file/open_storage.hpp"
 
+#include "base/check.hpp"
 #include "storage/coherent/coherent_file.hpp"
 #include "storage/path.hpp"
 #include "storage/registry.hpp"
@@ -85,6 +86,7 @@ Outcome OpenStorage::size(int64_t& bytes) {
 }
 
 storage::Identity OpenStorage::identity() {
+  STRIA_ASSERT(is_open(), path_);
   const auto identity = handle_->identity();
   return identity.ok() ? *identity : storage::Identity();
 }
@@ -110,6 +112,7 @@ void OpenStorage::drop() {
 }
 
 Outcome OpenStorage::remove_name() {
+  STRIA_ASSERT(is_open(), path_);
   const auto named = driver_->identity(path_);
   const auto open = handle_->identity();
   if (named.status().code() == ErrorCode::kNotFound || (named.ok() && open.ok() && *named != *open)) {

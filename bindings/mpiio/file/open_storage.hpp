@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/check.hpp"
 #include "mpiio/file/access_mode.hpp"
 #include "mpiio/file/file_name.hpp"
 #include "mpiio/mpi/outcome.hpp"
@@ -35,7 +36,10 @@ class OpenStorage {
 
   /// The handle of the program's calls, one at a time: kept as long as such a call lasts.
   /// \pre is_open()
-  std::unique_lock<std::mutex> hold() { return several_threads_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>(); }
+  std::unique_lock<std::mutex> hold() {
+    STRIA_ASSERT(is_open(), path_);
+    return several_threads_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
+  }
   storage::File& handle() { return *handle_; }
   /// The handle of the background thread, opened at the first call; null where it can't be opened.
   /// Any thread.

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/checked.hpp"
 #include "datatype/cursor.hpp"
 #include "mpiio/types/committed.hpp"
@@ -167,6 +168,7 @@ int64_t View::offset_of(int64_t position) const {
 }
 
 int64_t View::position_of(int64_t offset) const {
+  STRIA_ASSERT(is_sorted());
   if (filetype_.size() == 0 || offset <= displacement_bytes_ + filetype_.true_lower_bound()) {
     return 0;
   }

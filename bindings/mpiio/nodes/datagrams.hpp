@@ -20,7 +20,7 @@ struct SocketAddress {
   uint32_t length = 0;
 
   static SocketAddress of(const sockaddr* address, socklen_t length);
-  /// As people write it.
+  /// The form in which people write it.
   std::string text() const;
 };
 

@@ -49,7 +49,7 @@ class BadNetwork {
   SocketAddress address() const { return near_.address(); }
 
  private:
-  // Of sixteen datagrams one is lost, one comes twice, and one comes after the next.
+  // One of sixteen datagrams is lost, one comes twice, and one comes after the next.
   template <typename Send>
   void pass(const NodesMessage& message, std::deque<NodesMessage>& late, Send send) {
     switch (random_() % 16) {

@@ -60,7 +60,8 @@ NodesAnswer NodesServer::exchange(const Token& token, const NodesReport& report)
   return channel.ledger->answer(report);
 }
 
-// Without a thread there are no answers, so there are no sockets either. \pre the mutex is held
+// Without a thread there are no answers, so there are no sockets either. The caller holds
+// the mutex.
 void NodesServer::start() {
   if (thread_.joinable()) {
     return;
@@ -125,7 +126,7 @@ void NodesServer::take(const DatagramSocket& socket) {
   }
 }
 
-// \pre the mutex is held
+// The caller holds the mutex.
 void NodesServer::handle(Channel& channel, const Waiter& asked) {
   const NodesMessage& question = asked.question;
   if (question.kind == NodesMessage::Kind::kHello) {
@@ -154,12 +155,12 @@ void NodesServer::handle(Channel& channel, const Waiter& asked) {
   }
 }
 
-// \pre the mutex is held
+// The caller holds the mutex.
 void NodesServer::answer_waiters(Channel& channel) {
   std::erase_if(channel.waiters, [&](const auto& entry) { return answer_with_news(channel, entry.second); });
 }
 
-// False when there is none. \pre the mutex is held
+// False when there is none. The caller holds the mutex.
 bool NodesServer::answer_with_news(const Channel& channel, const Waiter& waiter) {
   const auto report = content_of<NodesReport>(waiter.question);
   const NodesAnswer news = channel.ledger->answer(report);

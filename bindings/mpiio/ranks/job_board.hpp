@@ -36,7 +36,7 @@ class JobBoard {
   /// kPlaces before it.
   bool post(int64_t number, int error_class);
   /// True when every rank's part is done; then sets the class of a failure, MPI_SUCCESS without
-  /// one. Not to be asked again after that. \pre this rank has posted its part
+  /// one. Not to be asked again after that. This rank has posted its part.
   bool complete(int64_t number, int& error_class);
 
  private:

@@ -27,7 +27,7 @@ struct Representation {
   enum class Kind { kNative, kExternal32, kRegistered };
   std::string name = "native";
   Kind kind = Kind::kNative;
-  // Of a registered one; null functions don't convert.
+  // What a registered one has; null functions don't convert.
   MPI_Datarep_conversion_function* read = nullptr;
   MPI_Datarep_conversion_function* write = nullptr;
   MPI_Datarep_extent_function* extent = nullptr;

@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "base/check.hpp"
 #include "mpiio/mpi/real_mpi.hpp"
 #include "mpiio/types/type_contents.hpp"
 
@@ -36,6 +37,7 @@ MPI_Comm comm_to_ask_on() {
 }  // namespace
 
 bool is_committed(MPI_Datatype type) {
+  STRIA_ASSERT(type != MPI_DATATYPE_NULL);
   if (is_basic(combiner_of(type))) {
     return true;
   }

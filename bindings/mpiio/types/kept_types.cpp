@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/check.hpp"
 #include "mpiio/types/committed.hpp"
 #include "mpiio/types/decode.hpp"
 #include "mpiio/types/type_contents.hpp"
@@ -46,8 +47,9 @@ const Datatype* find_basic(MPI_Datatype type) {
   return nullptr;
 }
 
-// \pre the mutex is held, and the type is not basic
+// The caller holds the mutex. \pre the type is not basic
 const Datatype* find_derived(MPI_Datatype type) {
+  STRIA_ASSERT(!is_basic(combiner_of(type)));
   if (kept().keyval == MPI_KEYVAL_INVALID) {
     MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &kept().keyval, nullptr);
   }

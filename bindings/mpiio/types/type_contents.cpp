@@ -4,6 +4,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/check.hpp"
+
 namespace stria::mpiio {
 
 #if MPI_VERSION >= 4
@@ -53,6 +55,7 @@ bool is_basic(int combiner) {
 }
 
 int combiner_of(MPI_Datatype type) {
+  STRIA_ASSERT(type != MPI_DATATYPE_NULL);
   int combiner = MPI_COMBINER_NAMED;
 #if MPI_VERSION >= 4
   MPI_Count integers = 0;
@@ -77,6 +80,7 @@ void HeldType::free() {
 }
 
 TypeContents contents_of(MPI_Datatype type) {
+  STRIA_ASSERT(combiner_of(type) != MPI_COMBINER_NAMED);
   TypeContents contents;
 #if MPI_VERSION >= 4
   MPI_Count integer_count = 0;

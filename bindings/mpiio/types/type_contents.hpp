@@ -36,7 +36,7 @@ struct TypeContents {
 
 /// Whether a type is the MPI's own and can't be freed. F90 types are parametrised, but basic.
 bool is_basic(int combiner);
-/// \pre type is a valid datatype
+/// \pre type is not MPI_DATATYPE_NULL
 int combiner_of(MPI_Datatype type);
 /// \pre combiner_of(type) is not MPI_COMBINER_NAMED
 TypeContents contents_of(MPI_Datatype type);

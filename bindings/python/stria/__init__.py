@@ -10,6 +10,7 @@ without one the file is of this process, and MPI is not touched.
 """
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +18,15 @@ from . import _whole, errors, trace
 from ._attributes import Attributes, Reference, Unreadable
 from ._dataset import Dataset
 from ._elements import Elements
-from ._file import Commit, File
+from ._file import Commit, File, Texts, told_of_writers
+from ._groups import Group
 from ._library import library_for
 from ._options import DatasetOptions
+from ._paths import path_of
+from ._views import View
 from ._whole import DistributedArray
 from .errors import *  # noqa: F403 - the exceptions' names are there to be caught
-from .errors import of_file
+from .errors import HintWarning, of_file
 
 if TYPE_CHECKING:
     import pandas
@@ -35,9 +39,13 @@ __all__ = [
     "DistributedArray",
     "Elements",
     "File",
+    "Group",
+    "HintWarning",
     "DatasetOptions",
     "Reference",
+    "Texts",
     "Unreadable",
+    "View",
     "append",
     "create",
     "drain_staged",
@@ -63,6 +71,18 @@ def _text(value: Any) -> str:
     return ("true" if value else "false") if isinstance(value, bool) else str(value)
 
 
+def _begun(call: str, path: Any, comm: Any, options: "dict[str, Any]", hints: "Mapping[str, Any] | None") -> File:
+    name = path_of(path)
+    library, number = library_for(comm)
+    for problem in library.hint_problems({str(k): _text(v) for k, v in hints.items()}) if hints else ():
+        warnings.warn(f"{call}('{name}'): {problem}", HintWarning, stacklevel=3)
+    everything = {**(hints or {}), **options}
+    with of_file(name), told_of_writers(name, call):
+        handle = getattr(library, call)(number, name, {str(k): _text(v) for k, v in everything.items()})
+    again = {"verify": options["verify"], "hints": hints} if call == "open" else None
+    return File(library, handle, name, writing=call != "open", comm=comm, options=again)
+
+
 def create(
     path: "str | os.PathLike[str]",
     comm: Any = None,
@@ -82,13 +102,10 @@ def create(
     "netcdf", "cdf1", "cdf2" or "cdf5"; None: netCDF for a path that ends with ".nc", else HDF5.
     `hints`: see docs/hints.md. Collective over `comm`.
     """
-    library, number = library_for(comm)
-    options = {**(hints or {}), "sync": sync, "checksums": checksums, "track_order": track_order}
+    options = {"sync": sync, "checksums": checksums, "track_order": track_order}
     if format is not None:
         options["format"] = format
-    with of_file(os.fsdecode(path)):
-        handle = library.create(number, os.fsdecode(path), {str(k): _text(v) for k, v in options.items()})
-    return File(library, handle, os.fsdecode(path), writing=True)
+    return _begun("create", path, comm, options, hints)
 
 
 def open(  # noqa: A001 - as gzip, bz2 and h5py have it
@@ -96,11 +113,7 @@ def open(  # noqa: A001 - as gzip, bz2 and h5py have it
 ) -> File:
     """Opens an HDF5 or netCDF file for reading. `verify`: compare what is read with its checksums.
     Collective over `comm`."""
-    library, number = library_for(comm)
-    options = {**(hints or {}), "verify": verify}
-    with of_file(os.fsdecode(path)):
-        handle = library.open(number, os.fsdecode(path), {str(k): _text(v) for k, v in options.items()})
-    return File(library, handle, os.fsdecode(path), writing=False)
+    return _begun("open", path, comm, {"verify": verify}, hints)
 
 
 def append(
@@ -109,11 +122,7 @@ def append(
     """Opens an HDF5 file to add datasets, attributes and rows to it, or a classic netCDF file to
     add records. What it has stays readable throughout; the commit makes all that is new visible at
     once. Collective over `comm`."""
-    library, number = library_for(comm)
-    options = {**(hints or {}), "sync": sync}
-    with of_file(os.fsdecode(path)):
-        handle = library.append(number, os.fsdecode(path), {str(k): _text(v) for k, v in options.items()})
-    return File(library, handle, os.fsdecode(path), writing=True)
+    return _begun("append", path, comm, {"sync": sync}, hints)
 
 
 def write(
@@ -130,8 +139,10 @@ def write(
     **options: "Unpack[DatasetOptions]",
 ) -> None:
     """Makes a file of whole datasets in one call. A value is an array of numbers, records or
-    strings, or what NumPy makes one of, the same on all ranks, which rank 0 writes; or a
-    DistributedArray, of which every rank writes its box. `attrs` are the file's; `sync`,
+    strings, or what NumPy makes one of, the same on all ranks, which rank 0 writes; a DataFrame of
+    pandas, which becomes records; or a DistributedArray, of which every rank writes its box. In
+    place of the dictionary, a Dataset of xarray keeps its names, dimensions, coordinates and
+    attributes. UnsupportedError for what a file can't keep. `attrs` are the file's; `sync`,
     `checksums`, `track_order`, `format` and `hints` are those of create(). Other options are those
     of create_dataset(), such as `compress`, for every dataset but strings and those without
     dimensions. Collective over `comm`.
@@ -168,8 +179,9 @@ def inspect(path: "str | os.PathLike[str]", comm: Any = None) -> "list[dict[str,
 
 
 def verify(path: "str | os.PathLike[str]", comm: Any = None) -> "tuple[list[tuple[str, int, int]], list[str]]":
-    """Reads a file whole and compares it with its checksums: (dataset, first row, last row) of what
-    is damaged, and sentences on what can't be checked. Collective over `comm`."""
+    """Reads a file whole and compares it with its checksums: (dataset, first row, end) of what is
+    damaged, the rows [first row, end), and sentences on what can't be checked. Collective over
+    `comm`."""
     with open(path, comm) as file:
         return file.verify()
 
@@ -188,8 +200,8 @@ def drain_staged(place: "str | os.PathLike[str]") -> list[str]:
     """Brings whole files to their own place that a killed program has left where the hint
     `stria_staging` was `place`, and removes what isn't whole; never what a live program works on.
     Returns their paths. One process calls it."""
-    with of_file(os.fsdecode(place)):
-        return library_for(None)[0].drain_staged(os.fsdecode(place))
+    with of_file(path_of(place)):
+        return library_for(None)[0].drain_staged(path_of(place))
 
 
 def remove_abandoned(directory: "str | os.PathLike[str]", prefix: str) -> list[str]:
@@ -197,8 +209,8 @@ def remove_abandoned(directory: "str | os.PathLike[str]", prefix: str) -> list[s
     the name begins with `prefix`; never one that a live program still writes, nor another user's.
     Where such a name is a link, it looks beside the file to which that leads. Returns their paths.
     One process calls it."""
-    with of_file(os.fsdecode(directory)):
-        return library_for(None)[0].remove_abandoned(os.fsdecode(directory), prefix)
+    with of_file(path_of(directory)):
+        return library_for(None)[0].remove_abandoned(path_of(directory), prefix)
 
 
 def hint_problems(hints: "Mapping[str, Any]") -> list[str]:
@@ -208,20 +220,20 @@ def hint_problems(hints: "Mapping[str, Any]") -> list[str]:
 
 def path_exists(path: "str | os.PathLike[str]") -> bool:
     """Whether a file or directory has the name, here or in a store (stria://, rados://)."""
-    with of_file(os.fsdecode(path)):
-        return library_for(None)[0].path_exists(os.fsdecode(path))
+    with of_file(path_of(path)):
+        return library_for(None)[0].path_exists(path_of(path))
 
 
 def list_directory(directory: "str | os.PathLike[str]") -> list[str]:
     """The names in a directory, here or in a store, sorted."""
-    with of_file(os.fsdecode(directory)):
-        return library_for(None)[0].list_directory(os.fsdecode(directory))
+    with of_file(path_of(directory)):
+        return library_for(None)[0].list_directory(path_of(directory))
 
 
 def remove_file(path: "str | os.PathLike[str]") -> None:
     """Removes a file, here or in a store."""
-    with of_file(os.fsdecode(path)):
-        library_for(None)[0].remove_file(os.fsdecode(path))
+    with of_file(path_of(path)):
+        library_for(None)[0].remove_file(path_of(path))
 
 
 __version__ = library_for(None)[0].version()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._numbers import HALF, array_of, as_numbers
-from ._strings import array_of_texts, texts_of
+from ._strings import array_of_texts, holds_text, texts_of
 from .errors import CorruptedError, FormatError, NotFoundError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -57,11 +57,13 @@ class Attributes:
             handle.set_references(self._path, name, paths, not one)
             return
         array = array_of_texts(value)
+        self._require_possible(name, array)
         if array.ndim > 1 and array.dtype.kind not in "iuf":
             raise UnsupportedError(f"attribute '{name}' of '{self._path}': a list has one dimension, not {array.ndim}")
-        if array.dtype.kind in "USO":
+        if array.dtype.kind in "USOT":
             texts = texts_of(f"attribute '{name}' of '{self._path}'", value)
-            handle.set_strings(self._path, name, texts, array.ndim == 1)
+            set_all = handle.set_texts if holds_text(array) else handle.set_strings
+            set_all(self._path, name, texts, array.ndim == 1)
         elif array.dtype == bool:
             handle.set_booleans(self._path, name, [int(one) for one in array.reshape(-1)], array.ndim == 1)
         elif array.dtype.kind == "c":
@@ -69,6 +71,14 @@ class Attributes:
         else:
             array = array.astype("f4") if array.dtype == HALF else array
             handle.set_numbers(self._path, name, np.ascontiguousarray(array_of(array)).reshape(array.shape))
+
+    def _require_possible(self, name: str, array: np.ndarray) -> None:
+        if array.dtype.kind not in "biufcUSOT":
+            more = ", but not records" if array.dtype.fields is not None else ""
+            raise UnsupportedError(
+                f"attribute '{name}' of '{self._path}': {array.dtype} can't be kept; attributes are numbers, bools, text, "
+                f"references and lists of these{more}"
+            )
 
     def _all_types(self) -> dict[str, str]:
         handle = self._file._handle

@@ -1,6 +1,8 @@
 """One dataset of a file: what is put into it and got from it."""
 
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,12 +22,27 @@ from ._numbers import (
     target_of,
 )
 from ._rows import rows_of
-from ._selection import Selection, box_of, many_runs, select, sorted_by_list, sorted_once
+from ._selection import (
+    Mask,
+    Selection,
+    box_of,
+    has_dots,
+    many_runs,
+    mask_of,
+    select,
+    sorted_by_list,
+    sorted_once,
+    without_newaxis,
+)
 from ._tables import ELEMENTS, as_records, as_strings, columns_of, dtype_of, enum_of, with_text
-from .errors import InvalidArgumentError, UnsupportedError
+from ._times import TimeType
+from ._views import View
+from .errors import InvalidArgumentError, UnsupportedError, WrongTypeError
 
 if TYPE_CHECKING:
     from ._file import File
+
+_BAND_BYTES = 1 << 20
 
 
 class Dataset(Named, Described):
@@ -36,7 +53,8 @@ class Dataset(Named, Described):
     must not change until flush() or commit(). `d[index]` reads at once, and is collective: all
     ranks of the file's communicator do it in the same order, each with an index of its own, perhaps
     an empty one. get() records a read. Indices are NumPy's: integers, slices with any step,
-    Ellipsis, and one list of integers or mask of booleans; InvalidIndexError is an IndexError. `for
+    Ellipsis, np.newaxis, one list of integers or mask of booleans, or a mask of the whole dataset;
+    of records also the names of fields. InvalidIndexError is an IndexError. `for
     row in d` reads many rows at a time; it is collective too, so that all ranks go on to the same
     row.
 
@@ -51,6 +69,7 @@ class Dataset(Named, Described):
         self._file = file
         self._handle = handle
         self.name = path
+        self._time: TimeType | None = None  # of points in time, or of spans
         kind = handle.type_name.removesuffix(" big-endian")
         self._has_records = kind.startswith("record")
         # None: of records, until somebody asks.
@@ -66,6 +85,10 @@ class Dataset(Named, Described):
         self._parts = [2] if kind.startswith("complex") else []
         self.shape: tuple[int, ...] = tuple(handle.dims[: len(handle.dims) - len(self._parts)])
         self._ones = [1] * len(handle.dims)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As File.__reduce__()."""
+        return _of_file, (self._file, self.name)
 
     @property
     def dtype(self) -> np.dtype:
@@ -119,6 +142,14 @@ class Dataset(Named, Described):
         once in the life of the file."""
         array = self._of_own_kind(value)
         copy = copy and not is_private(array, value)
+        mask = mask_of(key, self.shape, self.name)
+        if mask is not None:
+            self.put_elements(Elements(mask.offsets()), self._spread(array, (mask.count,)), copy=copy)
+            return
+        key, puts = without_newaxis(key, self.name)
+        if puts is not None:
+            shape = select(key, self.shape, self.name).shape
+            array = self._spread(array, np.broadcast_to(0, shape)[puts].shape).reshape(shape)
         box = box_of(key, self.shape)
         if box is not None and array.shape == box.shape:
             start, count = [*box.start, *(0 for _ in self._parts)], [*box.count, *self._parts]
@@ -127,7 +158,7 @@ class Dataset(Named, Described):
             return
         selection = select(key, self.shape, self.name)
         if array.shape != selection.shape:
-            array = np.broadcast_to(array, selection.shape)
+            array = self._spread(array, selection.shape)
         in_order = sorted_by_list(selection, array, self.name)
         copy = copy and in_order is array
         if elements := self._elements_for(selection):
@@ -135,6 +166,16 @@ class Dataset(Named, Described):
             return
         array, copy = self._held(in_order, copy)
         self._move("put", selection.parts(array), copy)
+
+    def _spread(self, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        """The array broadcast to a shape; first lengths of 1 that are too many don't count."""
+        given = array.shape
+        while array.ndim > len(shape) and array.shape[0] == 1:
+            array = array[0]
+        try:
+            return np.broadcast_to(array, shape)
+        except ValueError:
+            raise InvalidArgumentError(f"'{self.name}': values of shape {given} for a selection of shape {shape}") from None
 
     def _held(self, array: np.ndarray, copy: bool) -> tuple[np.ndarray, bool]:
         """The array from which to put, and whether the library is to copy it; else it is kept.
@@ -156,7 +197,9 @@ class Dataset(Named, Described):
         """An array in the dataset's type where the library can't convert it."""
         if self._dtype is not None and self._dtype.kind == "S":
             return as_strings(self.name, value, self._dtype)
-        array = array_of(value)
+        if self._time is not None:
+            value = self._time.numbers(self.name, value)
+        array = array_of(value, self.name)
         if self._has_records:
             if self._dtype is None and self._moved_dtype is None:
                 self.dtype  # noqa: B018 - it is found out
@@ -168,6 +211,8 @@ class Dataset(Named, Described):
             raise InvalidArgumentError(f"'{self.name}' holds {self._dtype}, not records")
         if dtype == self._dtype:
             return False
+        if dtype.kind == "c" and not self._parts:
+            raise WrongTypeError(f"'{self.name}' holds {self._dtype}, which has no imaginary parts: put or get .real or .imag")
         exact = self._dtype in EXACT or dtype == HALF
         return exact or (dtype.kind == "c") != bool(self._parts)
 
@@ -224,6 +269,16 @@ class Dataset(Named, Described):
         filled = self._native(out)
         self._move("get", selection.parts(filled))
         self._file._kept.append(filled)
+
+    def _fill(self, selection: Selection, out: np.ndarray) -> None:
+        """Records the read of a selection."""
+        if selection.list_axis is None or self._has_records:
+            self._move("get", selection.parts(out))
+            return
+        (start, count, stride), which, runs, array = selection.runs(out)
+        none, ones = [0 for _ in self._parts], [1 for _ in self._parts]
+        slab = ([*start, *none], [*count, *self._parts], [*stride, *ones])
+        self._file._handle.get_runs(self._handle, slab, which, runs, as_numbers(array))
 
     def _native(self, out: np.ndarray) -> np.ndarray:
         """The array that the library fills: `out`, or, for another byte order, one from which it is
@@ -284,23 +339,103 @@ class Dataset(Named, Described):
             raise InvalidArgumentError(f"'{self.name}': {array.size} values for a map of {len(elements)} elements")
 
     def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str) or (isinstance(key, list) and key and all(isinstance(one, str) for one in key)):
+            return self.fields(key)[()]
+        return self._read(key)
+
+    def astype(self, dtype: Any) -> View:
+        """A view whose indices read numbers as another type: `d.astype("f4")[:10]`."""
+        return View(self, np.dtype(dtype))
+
+    def fields(self, names: "str | list[str]") -> View:
+        """A view whose indices read some fields of records, or, by its name alone, the values of
+        one: `d.fields("mass")[:10]`, and the same whole: `d["mass"]`."""
+        missing = [name for name in ([names] if isinstance(names, str) else names) if name not in (self.dtype.names or ())]
+        if missing:
+            raise InvalidArgumentError(f"'{self.name}' has no field '{missing[0]}': it holds {self.type_name}")
+        return View(self, np.dtype([(name, self.dtype[name]) for name in np.atleast_1d(names).tolist()]), names)
+
+    def _read(self, key: Any, dtype: "np.dtype | None" = None) -> Any:
+        """What an index means, in the dataset's type, or as `dtype`: another type of numbers, or
+        some fields."""
         if self._file.writing:
             raise InvalidArgumentError(f"'{self._file.path}' is being written: stria.open() reads it after its commit")
         self._require_readable()
         if self._handle.type_name.startswith("string"):
             return np.array(self._file._handle.read_strings(self.name), dtype=object).reshape(self.shape)[key]
+        moved, text = self._types_of_read(dtype)
+        mask = mask_of(key, self.shape, self.name)
+        if mask is not None:
+            return self._read_mask(mask, moved, text)
+        key, puts = without_newaxis(key, self.name)
         selection = select(key, self.shape, self.name)
         back = sorted_once(selection)
-        out = np.empty(selection.shape, self._of_moved)
+        hull = selection.hull(self.shape, moved.itemsize, in_chunks=self.chunks is not None)
+        if hull is None:
+            out = self._now(selection, moved)
+        else:
+            out = self._picked(*hull, moved)
+        if self._has_records:
+            out = with_text(out, text)
+        out = out[(...,) if back == () and has_dots(key) else back]
+        return out if puts is None else out[puts]
+
+    def _types_of_read(self, dtype: "np.dtype | None") -> tuple[np.dtype, np.dtype]:
+        """The type of the array that is filled, and of the one that is returned."""
+        own = self.dtype
+        if dtype is None:
+            return self._of_moved, own
+        if self._has_records:
+            return np.dtype([(name, self._moved_dtype[name]) for name in dtype.names]), dtype
+        return (own if self._needs_own_kind(dtype) else dtype), dtype
+
+    def _now(self, selection: Selection, dtype: np.dtype) -> np.ndarray:
+        """Reads a selection. Collective."""
+        out = np.empty(selection.shape, dtype)
         elements = self._elements_for(selection)
         try:
             if elements is not None:
                 self.get_elements(elements, out)
+            elif out.dtype.isnative or self._has_records:
+                self._fill(selection, out)
             else:
-                self._move("get", selection.parts(out))
+                self._fill(selection, self._native(out))
         finally:
             self._file.flush()  # after an error too, of which the ranks hear by it
-        return with_text(out, self._dtype)[back] if self._has_records else out[back]
+        return out
+
+    def _picked(self, box: Selection, axis: int, places: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        """What lies at some places along one dimension of a box. A process that reads alone takes a
+        band of rows at a time, which stays in the processor's cache. Collective."""
+        rows = box.axes[0]
+        in_bands = self._file._comm is None and axis > 0 and rows.kept and not rows.flipped and box.first is None
+        if not in_bands:
+            return np.take(self._now(box, dtype), places, axis=axis)
+        out = np.empty((*box.shape[:axis], places.size, *box.shape[axis + 1 :]), dtype)
+        row_bytes = max(math.prod(box.shape[1:]) * dtype.itemsize, 1)
+        height = self.chunks[0] if self.chunks else 1
+        step = max(_BAND_BYTES // row_bytes // height, 1) * height
+        for first in range(0, rows.count, step):
+            band = replace(rows, start=rows.start + first * rows.step, count=min(step, rows.count - first))
+            part = self._now(Selection([band, *box.axes[1:]], box.dots), dtype)
+            np.take(part, places, axis=axis, out=out[first : first + band.count], mode="clip")
+        return out
+
+    def _read_mask(self, mask: Mask, moved: np.dtype, text: np.dtype) -> np.ndarray:
+        box = mask.box()
+        if mask.is_dense(box, moved.itemsize) or not self._has_single_elements:
+            out = self._now(select(box, self.shape, self.name), moved)[mask.mask[box]]
+            return with_text(out, text) if self._has_records else out
+        out = np.empty(mask.count, moved)
+        try:
+            self.get_elements(Elements(mask.offsets()), out)
+        finally:
+            self._file.flush()
+        return out
 
     def __array__(self, dtype: Any = None, copy: "bool | None" = None) -> np.ndarray:
         return np.asarray(self[...], dtype=dtype)
+
+
+def _of_file(file: "File", path: str) -> Any:
+    return file[path]

@@ -1,13 +1,18 @@
 """Files, datasets and attributes."""
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ._attributes import Attributes
+from ._attributes import Attributes, Named
+from ._contents import hash_of, is_first_rank
 from ._dataset import Dataset
+from ._groups import Group, html_of, through_link
 from ._numbers import (
     MEANINGS,
     array_of,
@@ -16,9 +21,10 @@ from ._numbers import (
     lengths_of,
 )
 from ._options import DatasetOptions, options_of
-from ._strings import array_of_texts, text_of_name, texts_of
+from ._strings import array_of_texts, holds_text, is_text, text_of_name, texts_of
 from ._tables import COMPLEX, as_table, columns_of, dtype_of, packed, with_text
-from .errors import InvalidArgumentError, NotFoundError, of_file
+from ._times import time_type
+from .errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError, WrongTypeError, of_file
 
 
 class Commit:
@@ -36,6 +42,23 @@ class Commit:
         self._handle.wait()
 
 
+class Texts(Named):
+    """A dataset of text of any length that was made in a file that is being written."""
+
+    def __init__(self, file: "File", path: str, shape: tuple[int, ...]) -> None:
+        self._file = file
+        self.name = path
+        self.shape = shape
+
+    @property
+    def attrs(self) -> Attributes:
+        return Attributes(self._file, self.name)
+
+    def __repr__(self) -> str:
+        return f"<stria.Texts '{self.name}' {self.shape}>"
+
+
+_MOST_LINKS = 16  # from file to file, on the way to an object
 _MOST_REASON_BYTES = 200  # that the library tells the other ranks
 
 
@@ -44,8 +67,13 @@ class File:
     leaving it commits a file that is being written, an exception discards it. The other ranks hear
     of that in their next collective call, and never wait for it."""
 
-    def __init__(self, library: Any, handle: Any, path: str, writing: bool) -> None:
+    def __init__(
+        self, library: Any, handle: Any, path: str, writing: bool, comm: Any = None, options: "Mapping[str, Any] | None" = None
+    ) -> None:
         self._library = library
+        self._comm = comm
+        self._options = dict(options or {})  # with which open() was called
+        self._linked: dict[str, File] = {}  # files to which links lead
         self._handle = handle
         self._kept: list[Any] = []  # arrays that the library still reads or fills
         # Arrays in another byte order, and those from which they are filled.
@@ -53,6 +81,8 @@ class File:
         self._committed = False
         self.path = path
         self.writing = writing
+        if writing:
+            _being_written[os.path.abspath(path)] = self
 
     def __enter__(self) -> "File":
         return self
@@ -80,7 +110,7 @@ class File:
 
     def attrs_of(self, path: str) -> Attributes:
         """Those of a group or dataset: `f.attrs_of("fields")["time"] = 0.25`."""
-        return Attributes(self, path)
+        return Attributes(self, text_of_name(path))
 
     def create_dataset(
         self,
@@ -98,7 +128,7 @@ class File:
         dimensions: "Sequence[str] | None" = None,
         unlimited: bool = False,
         fill_value: Any = None,
-    ) -> Dataset:
+    ) -> "Dataset | Texts":
         """Makes a dataset of numbers; a byte order in `dtype` is that of the file, and h5py's
         enum_dtype() makes an enumeration; None is the type of `data`, or else "f8". `compress`:
         True, "deflate" and "gzip" shuffle and deflate its chunks; "zstd": that in place of deflate;
@@ -110,10 +140,22 @@ class File:
         once the file is there. `unlimited`: it has the rows of its shape, and gets more likewise.
         `dimensions` are their names, for xarray and other readers of netCDF: a dataset of one
         dimension that has its name holds its coordinates. Elements that nobody puts read as
-        `fill_value`, or zero. With `data`, an array that this process puts whole, as d[...] = data,
-        of as many rows as it has where the first length is None. Collective: all ranks pass the
+        `fill_value`, or zero. With `data`, an array that all ranks have alike, one of them puts it
+        whole, as d[...] = data, of as many rows as it has where the first length is None; the
+        commit fails where the ranks' arrays differ. `data` of strings, or a list of them, makes
+        text of any length in UTF-8, which must be given whole. Points in time and spans become
+        integers with the attributes by which xarray knows them. Collective: all ranks pass the
         same."""
-        array = None if data is None else array_of(data)
+        path = text_of_name(path)
+        if is_text(dtype) or (data is not None and (dtype is None or np.dtype(dtype).kind == "O")):
+            texts = None if data is None else array_of_texts(data)
+            if is_text(dtype) or (texts is not None and holds_text(texts)):
+                return self._create_texts(path, data, shape, dimensions or ())
+        time = time_type(path, getattr(data, "dtype", None) if dtype is None else dtype)
+        if time is not None:
+            data = None if data is None else time.numbers(path, data)
+            dtype = np.dtype(np.int64)
+        array = None if data is None else array_of(data, path)
         if array is not None:
             shape = array.shape if shape is None else shape
             dtype = array.dtype if dtype is None else dtype
@@ -136,6 +178,8 @@ class File:
                 raise InvalidArgumentError(f"'{path}' has {len(dims)} dimensions, and names for none; \"\" leaves one without")
             options.set_dimensions(list(dimensions))
         options.unlimited = unlimited or (grows and array is not None)
+        if array is not None and self._comm is not None:
+            options.data_hash = hash_of(array)
         known = lengths_of(f"the shape of '{path}'", dims[1:] if grows else dims)
         first = [-1 if array is None else len(array)] if grows else []
         sizes = [*first, *known, *parts]
@@ -144,11 +188,31 @@ class File:
         else:
             if meaning is not None:
                 options.set_meaning(meaning[0])
-            made = self._handle.create_dataset(path, element_of(dtype), sizes, options)
+            made = self._handle.create_dataset(path, element_of(dtype, path), sizes, options)
         dataset = Dataset(self, made, path)
+        for name, value in (time.attributes() if time is not None else {}).items():
+            dataset.attrs[name] = value
         if array is not None:
-            dataset.put(..., array, copy=not is_private(array, data))
+            dataset._of_own_kind(array)  # a wrong type is told on every rank
+            if is_first_rank(self):
+                dataset.put(..., array, copy=not is_private(array, data))
+        dataset._time = time
         return dataset
+
+    def _create_texts(
+        self, path: str, data: Any, shape: "tuple[int | None, ...] | int | None", dimensions: "Sequence[str]"
+    ) -> Texts:
+        if data is None:
+            raise UnsupportedError(f"'{path}': text of any length is made whole: give it as data=")
+        texts = array_of_texts(data)
+        if texts.dtype.kind not in "UTO":
+            raise WrongTypeError(f"'{path}': text is strings, not {texts.dtype}")
+        values = texts_of(f"'{path}'", data)  # NumPy drops NULs at their ends
+        wanted = texts.shape if shape is None else tuple(shape) if np.iterable(shape) else (shape,)
+        if wanted != texts.shape:
+            raise InvalidArgumentError(f"'{path}': data of shape {texts.shape} for a dataset of shape {wanted}")
+        self._handle.create_texts(path, list(texts.shape), values, list(dimensions))
+        return Texts(self, path, texts.shape)
 
     def update(self, path: str) -> Dataset:
         """Takes up a dataset of a file opened by append(), to overwrite elements in the file
@@ -212,20 +276,113 @@ class File:
         text = dtype_of(columns, row_bytes, as_text=True)
         return with_text(rows, text) if text.hasobject else rows.copy()
 
-    def __getitem__(self, path: "str | bytes") -> Dataset:
-        name = text_of_name(path)
-        return Dataset(self, self._handle.find_dataset(name), name)
+    def __getitem__(self, path: "str | bytes") -> "Dataset | Group":
+        """The dataset or group at a path; of a file that is being written, a dataset. Looking up is
+        local; where a link leads to another file, all ranks open that together."""
+        return self._look_up(text_of_name(path), 0)
 
-    def __contains__(self, path: object) -> bool:
+    def dataset(self, path: "str | bytes") -> Dataset:
+        """As self[path], of a dataset: WrongTypeError for a group."""
+        found = self[path]
+        if not isinstance(found, Dataset):
+            raise WrongTypeError(f"'{self.path}': '{text_of_name(path)}' is a group")
+        return found
+
+    def group(self, path: "str | bytes" = "/") -> Group:
+        """As self[path], of a group: WrongTypeError for a dataset."""
+        found = self[path]
+        if not isinstance(found, Group):
+            raise WrongTypeError(f"'{self.path}': '{text_of_name(path)}' is a dataset")
+        return found
+
+    def _look_up(self, path: str, depth: int) -> "Dataset | Group":
         try:
-            self._handle.find_dataset(text_of_name(path))
+            return Dataset(self, self._handle.find_dataset(path), path)
+        except NotFoundError:
+            if self.writing:
+                raise
+            if self._handle.has_group(path):
+                return Group(self, path)
+            if depth >= _MOST_LINKS:
+                raise UnsupportedError(f"'{self.path}': links lead to '{path}' through more than {_MOST_LINKS} files") from None
+            found = through_link(self, path, depth)
+            if found is None:
+                raise
+            return found
+
+    def _linked_file(self, name: str) -> "File":
+        """The file of that name to which a link of this one leads. Collective."""
+        path = os.path.join(os.path.dirname(self.path), name)
+        if path not in self._linked or not self._linked[path]._handle.is_open:
+            self._linked[path] = self._opened(path, self._comm)
+        return self._linked[path]
+
+    def _opened(self, path: str, comm: Any) -> "File":
+        from . import open as open_file
+
+        return open_file(path, comm, **self._options)
+
+    def _has_dataset(self, path: str) -> bool:
+        try:
+            self._handle.find_dataset(path)
         except NotFoundError:
             return False
         return True
 
+    def __contains__(self, path: object) -> bool:
+        name = text_of_name(path)
+        if self.writing or self._has_dataset(name):
+            return self._has_dataset(name)
+        return self._handle.has_group(name) or self._handle.link_to_file(name)[1] != ""
+
+    def alone(self) -> "File":
+        """Another handle of an opened file, of this process alone: its reads are collective no
+        more, so that one rank may read by itself what the others don't. For use in a `with`."""
+        if self.writing:
+            raise InvalidArgumentError(f"'{self.path}' is being written: it is read after its commit")
+        return self._opened(self.path, None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """An opened file goes to other processes by its name, where it is of that process alone;
+        handles that come from one file share theirs there."""
+        if self.writing:
+            raise TypeError(f"'{self.path}' is being written, and can't be pickled")
+        path = self.path if "://" in self.path else os.path.abspath(self.path)
+        return _unpickled, (path, self._options)
+
+    def get(self, path: str, default: Any = None) -> Any:
+        return self[path] if path in self else default
+
     def keys(self) -> list[str]:
-        """The paths of all datasets."""
+        """The paths of all datasets; those of a group are those in it: f["/"].keys()."""
         return self._handle.datasets()
+
+    def values(self) -> list[Dataset]:
+        """All datasets."""
+        return [self.dataset(path) for path in self.keys()]
+
+    def items(self) -> list[tuple[str, Dataset]]:
+        """The paths of all datasets, and these."""
+        return [(path, self.dataset(path)) for path in self.keys()]
+
+    def visit(self, function: "Callable[[str], Any]") -> Any:
+        """Calls function(path) for all groups and datasets, until it returns something else than
+        None, which is returned."""
+        return self.group().visit(function)
+
+    def visititems(self, function: "Callable[[str, Dataset | Group], Any]") -> Any:
+        """As visit(), of function(path, object)."""
+        return self.group().visititems(function)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        if self.writing:
+            return self.keys()
+        paths = self.keys()
+        groups = {path[:end] for path in paths for end in range(len(path)) if path[end] == "/"}
+        return sorted({*paths, *groups, *self._handle.members("/")})
+
+    def _repr_html_(self) -> str:
+        return html_of(repr(self), self, self.keys()) if self._handle.is_open and not self.writing else repr(self)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
@@ -296,12 +453,14 @@ class File:
     def close(self) -> None:
         """Ends the file on this rank; one that was not committed is given up. Waits for nobody."""
         self._handle.close()
+        for other in self._linked.values():
+            other.close()
         self._kept.clear()
 
     def verify(self, except_for: "Sequence[str]" = ()) -> "tuple[list[tuple[str, int, int]], list[str]]":
         """Reads everything but the datasets `except_for` and compares it with its checksums:
-        (dataset, first row, last row) of what is damaged, and sentences on what can't be checked.
-        Collective."""
+        (dataset, first row, end) of what is damaged, the rows [first row, end), none where the
+        dataset is missing; and sentences on what can't be checked. Collective."""
         return self._handle.verify(list(except_for))
 
     @property
@@ -323,3 +482,34 @@ class File:
     @property
     def hint_warnings(self) -> list[str]:
         return self._handle.hint_warnings()
+
+
+# Of this process, by the path.
+_being_written: "WeakValueDictionary[str, File]" = WeakValueDictionary()
+
+
+@contextmanager
+def told_of_writers(path: str, call: str) -> Iterator[None]:
+    """Says of a file that isn't there yet, or can't be opened again: this process writes it."""
+    try:
+        yield
+    except (NotFoundError, AlreadyExistsError, InvalidArgumentError) as error:
+        writer = _being_written.get(os.path.abspath(path))
+        if writer is None or not writer._handle.is_open or writer._committed:
+            raise
+        more = f"this process has '{path}' open to write it, and {call}() comes after its commit"
+        raise type(error)(f"{error}; {more}") from None
+
+
+# Of files that were unpickled in this process.
+_shared: "WeakValueDictionary[tuple[Any, ...], File]" = WeakValueDictionary()
+
+
+def _unpickled(path: str, options: "dict[str, Any]") -> File:
+    from . import open as open_file
+
+    key = (os.getpid(), path, repr(options))
+    file = _shared.get(key)
+    if file is None or not file._handle.is_open:
+        file = _shared[key] = open_file(path, **options)
+    return file

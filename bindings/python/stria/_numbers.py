@@ -22,11 +22,12 @@ _HOSTS = {1, 3, 11, 13}
 MEANT_BY_NAME = {dtype.name: dtype for dtype in MEANINGS}
 
 
-def element_of(dtype: Any) -> int:
+def element_of(dtype: Any, path: str = "") -> int:
     native = np.dtype(dtype).newbyteorder("=")
     native = MEANINGS[native][1] if native in MEANINGS else native
     if native not in _AS_THEY_ARE:
-        raise UnsupportedError(f"datasets hold integers, floats, complex numbers and records, not {np.dtype(dtype)}")
+        where = f"'{path}': " if path else ""
+        raise UnsupportedError(f"{where}datasets hold integers, floats, complex numbers and records, not {np.dtype(dtype)}")
     return NUMBERS[native.name]
 
 
@@ -97,9 +98,9 @@ def lengths_of(what: str, lengths: "Iterable[Any]") -> list[int]:
     return numbers
 
 
-def array_of(value: Any) -> np.ndarray:
+def array_of(value: Any, path: str = "") -> np.ndarray:
     """`value` as an array of the CPU, without a copy where it is one in this
-    machine's byte order. For the library: as_numbers()."""
+    machine's byte order. For the library: as_numbers(). `path`: of the dataset, for messages."""
     if type(value) is np.ndarray and value.dtype in _AS_THEY_ARE and has_strides_of_elements(value):
         return value
     array = np.asanyarray(_of_this_machine(value))
@@ -107,7 +108,7 @@ def array_of(value: Any) -> np.ndarray:
         return array
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
-    element_of(array.dtype)
+    element_of(array.dtype, path)
     if not has_strides_of_elements(array):
         array = array.copy()
     return array

@@ -1,15 +1,22 @@
 """NumPy's indexing as hyperslabs: which elements of a dataset an index means, in parts that the
 library can take."""
 
+import math
 import operator
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .errors import InvalidArgumentError, InvalidIndexError
+
+# A list of so many runs is read as the box around them, where what lies between two runs costs less
+# to read than another request, and the box is no burden for the memory.
+_LEAST_RUNS = 9
+_MOST_GAP_BYTES = 4096
+_MOST_BOX_BYTES = 256 << 20
 
 
 @dataclass
@@ -61,13 +68,8 @@ class Selection:
     def parts(self, array: np.ndarray) -> Iterator[tuple[list[int], list[int], list[int], np.ndarray]]:
         """(start, count, stride, view of `array`) of each part. Views share `array`'s memory;
         nothing is copied."""
-        array = np.moveaxis(array, 0, self.first) if self.first is not None else array
-        array = array.reshape(self.full_shape) if array.shape != self.full_shape and array.size == 0 else self._expand(array)
-        flips = tuple(slice(None, None, -1) if axis.flipped else slice(None) for axis in self.axes)
-        array = array[(..., *flips)]  # with the dots, one without dimensions stays an array
-        start = [axis.start for axis in self.axes]
-        count = [axis.count for axis in self.axes]
-        stride = [axis.step for axis in self.axes]
+        array = self._in_order(array)
+        start, count, stride = self._slab()
         listed = self.list_axis
         if listed is None:
             yield start, count, stride, array
@@ -76,6 +78,47 @@ class Selection:
             start[listed], count[listed] = first, length
             where = (slice(None),) * listed + (slice(position, position + length),)
             yield list(start), list(count), stride, array[where]
+
+    def runs(self, array: np.ndarray) -> "tuple[Any, int, list[tuple[int, int]], np.ndarray]":
+        """Of a list: (start, count, stride), of which the dimension of the list counts for nothing;
+        that dimension; the (first, length) of its runs; and a view of `array`, in which they follow
+        each other."""
+        which = self.list_axis
+        runs = [(first, length) for first, length, _ in _runs(self.axes[which].indices)]
+        return self._slab(), which, runs, self._in_order(array)
+
+    def _slab(self) -> tuple[list[int], list[int], list[int]]:
+        return [axis.start for axis in self.axes], [axis.count for axis in self.axes], [axis.step for axis in self.axes]
+
+    def _in_order(self, array: np.ndarray) -> np.ndarray:
+        """A view of the array in the order of the dataset, with all dimensions."""
+        array = np.moveaxis(array, 0, self.first) if self.first is not None else array
+        array = array.reshape(self.full_shape) if array.shape != self.full_shape and array.size == 0 else self._expand(array)
+        flips = tuple(slice(None, None, -1) if axis.flipped else slice(None) for axis in self.axes)
+        return array[(..., *flips)]  # with the dots, one without dimensions stays an array
+
+    def axis_of(self, which: int) -> int:
+        """The dimension of the array that belongs to one of the dataset."""
+        return 0 if self.first is not None else sum(axis.kept for axis in self.axes[:which])
+
+    def hull(self, dims: tuple[int, ...], itemsize: int, *, in_chunks: bool) -> "tuple[Selection, int, np.ndarray] | None":
+        """Where a list has many runs that lie close: the box around them, the dimension of the list
+        in the array that the box means, and the places of the indices along it."""
+        which = self.list_axis
+        if which is None:
+            return None
+        indices = self.axes[which].indices
+        runs = 1 + np.count_nonzero(np.diff(indices) != 1)
+        if runs < _LEAST_RUNS:
+            return None
+        span = int(indices[-1] - indices[0]) + 1
+        gap_bytes = (span - indices.size) / (runs - 1) * itemsize * math.prod(dims[which + 1 :])
+        box_bytes = itemsize * span * math.prod(axis.count for i, axis in enumerate(self.axes) if i != which)
+        if box_bytes > _MOST_BOX_BYTES or (gap_bytes > _MOST_GAP_BYTES and not in_chunks):
+            return None
+        axes = [replace(axis) for axis in self.axes]
+        axes[which] = Axis(int(indices[0]), span, listed=True)
+        return Selection(axes, self.dots), self.axis_of(which), indices - indices[0]
 
     def _expand(self, array: np.ndarray) -> np.ndarray:
         """A view with the dimensions that integers took away put back."""
@@ -177,7 +220,7 @@ def select(key: Any, dims: tuple[int, ...], path: str) -> Selection:
     for one, size in zip(keys, dims, strict=True):
         if isinstance(one, slice):
             axes.append(_of_slice(one, size))
-        elif hasattr(one, "__index__") and not isinstance(one, (bool, np.ndarray)):
+        elif _is_integer(one):
             number = operator.index(one)
             if not -size <= number < size:
                 raise InvalidIndexError(f"'{path}': index {number} is outside a dimension of {size}")
@@ -187,6 +230,72 @@ def select(key: Any, dims: tuple[int, ...], path: str) -> Selection:
     if sum(axis.listed for axis in axes) > 1:
         raise InvalidIndexError(f"'{path}': more than one list of indices; put or get one after the other")
     return Selection(axes, at)
+
+
+def _is_integer(one: Any) -> bool:
+    if isinstance(one, np.ndarray):
+        return one.ndim == 0 and one.dtype.kind in "iu"
+    return hasattr(one, "__index__") and not isinstance(one, (bool, np.bool_))
+
+
+def has_dots(key: Any) -> bool:
+    """Whether an index has an Ellipsis, with which NumPy returns an array, even of one value."""
+    return Ellipsis in _plain(key if isinstance(key, tuple) else (key,))
+
+
+def without_newaxis(key: Any, path: str) -> "tuple[Any, tuple[Any, ...] | None]":
+    """The index without np.newaxis, and the one that puts these dimensions into the array that it
+    means; None where it has none."""
+    keys = key if isinstance(key, tuple) else (key,)
+    if not any(one is None for one in keys):
+        return key, None
+    left = tuple(one for one in keys if one is not None)
+    lists = [one for one in left if one is not Ellipsis and not isinstance(one, slice) and not _is_integer(one)]
+    if lists and any(_is_integer(one) for one in left):
+        raise InvalidIndexError(f"'{path}': np.newaxis beside a list and an integer: add the dimension to what was read")
+    puts = [one if one is None or one is Ellipsis else slice(None) for one in keys if one is None or not _is_integer(one)]
+    return left, tuple(puts if Ellipsis in _plain(tuple(puts)) else [*puts, Ellipsis])
+
+
+class Mask:
+    """A mask of booleans in the shape of a dataset of more than one dimension."""
+
+    def __init__(self, mask: np.ndarray) -> None:
+        self.mask = mask
+        self.count = int(np.count_nonzero(mask))
+
+    def box(self) -> tuple[slice, ...]:
+        """The smallest box that has all that it means."""
+        sides = []
+        for axis in range(self.mask.ndim):
+            others = tuple(i for i in range(self.mask.ndim) if i != axis)
+            found = np.flatnonzero(self.mask.any(axis=others))
+            sides.append(slice(int(found[0]), int(found[-1]) + 1) if found.size else slice(0, 0))
+        return tuple(sides)
+
+    def is_dense(self, box: tuple[slice, ...], itemsize: int) -> bool:
+        """Whether the box is read sooner than single elements."""
+        elements = math.prod(side.stop - side.start for side in box)
+        return elements * itemsize <= min(_MOST_BOX_BYTES, max(_LEAST_BOX_BYTES, 64 * self.count * itemsize))
+
+    def offsets(self) -> np.ndarray:
+        return np.flatnonzero(self.mask)
+
+
+_LEAST_BOX_BYTES = 1 << 20
+
+
+def mask_of(key: Any, dims: tuple[int, ...], path: str) -> "Mask | None":
+    """The mask of the whole dataset that an index is; None for others."""
+    keys = tuple(one for one in (key if isinstance(key, tuple) else (key,)) if one is not Ellipsis)
+    if len(keys) != 1 or not isinstance(keys[0], (np.ndarray, list)):
+        return None
+    mask = np.asarray(keys[0])
+    if mask.dtype != bool or mask.ndim < 2:
+        return None
+    if mask.shape != dims:
+        raise InvalidIndexError(f"'{path}': a mask of shape {mask.shape} for a dataset of {dims}")
+    return Mask(mask)
 
 
 def _plain(keys: tuple[Any, ...]) -> list[Any]:
@@ -207,8 +316,7 @@ def sorted_once(selection: Selection) -> tuple[Any, ...]:
     selection.__post_init__()
     if back.size == axis.count and np.array_equal(back, np.arange(back.size)):
         return (...,)
-    before = 0 if selection.first is not None else sum(one.kept for one in selection.axes[:which])
-    return (*[slice(None)] * before, back)
+    return (*[slice(None)] * selection.axis_of(which), back)
 
 
 def sorted_by_list(selection: Selection, array: np.ndarray, path: str) -> np.ndarray:
@@ -223,4 +331,4 @@ def sorted_by_list(selection: Selection, array: np.ndarray, path: str) -> np.nda
         raise InvalidArgumentError(f"'{path}': an index comes twice in a list: which of its values is meant?")
     if np.array_equal(order, np.arange(order.size)):
         return array
-    return np.take(array, order, axis=0 if selection.first is not None else sum(axis.kept for axis in selection.axes[:which]))
+    return np.take(array, order, axis=selection.axis_of(which))

@@ -11,6 +11,7 @@ def texts_of(what: str, value: Any) -> list[str]:
     """The strings of one, a list or an array, in C order; bytes are UTF-8, or else as os.fsdecode()
     has them. `what` has them, for messages."""
     values = [value] if isinstance(value, (str, bytes)) else np.array(value, dtype=object).reshape(-1).tolist()
+    values = [one.item() if isinstance(one, np.generic) else one for one in values]
     texts = []
     for one in values:
         if not isinstance(one, (str, bytes)):
@@ -29,6 +30,22 @@ def array_of_texts(value: Any) -> np.ndarray:
         return np.asarray(value)
     except UnicodeDecodeError:
         return np.asarray(value, object)
+
+
+def is_text(dtype: Any) -> bool:
+    """Whether a dtype is one of Python's strings: NumPy's own, its StringDType, str, or h5py's
+    string_dtype() of any length."""
+    if dtype is None:
+        return False
+    kind = np.dtype(dtype)
+    return kind.kind in "UT" or (kind.kind == "O" and (kind.metadata or {}).get("vlen") is str)
+
+
+def holds_text(array: np.ndarray) -> bool:
+    """Whether an array has strings of Python: bytes are no text."""
+    if array.dtype.kind == "O":
+        return array.size > 0 and all(isinstance(one, str) for one in array.reshape(-1).tolist())
+    return is_text(array.dtype)
 
 
 def text_of_name(name: Any) -> str:

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from ._attributes import Unreadable
+from ._contents import is_first_rank
 from ._file import File
-from ._strings import array_of_texts
+from ._frames import is_frame, is_xarray, put_xarray, records_of
+from ._strings import array_of_texts, holds_text
 from .errors import CorruptedError, FormatError, InvalidArgumentError, UnsupportedError
 
 
@@ -51,12 +53,16 @@ class DistributedArray:
 
 
 def _put(file: File, path: str, value: Any, first_rank: bool, options: "Mapping[str, Any]") -> None:
+    if is_frame(value):
+        value = records_of(path, value)
     if isinstance(value, DistributedArray):
         place, part = value.box()
         file.create_dataset(path, tuple(value.shape), part.dtype, **_fitting(value.shape, options)).put(place, part)
         return
     array = array_of_texts(value)
-    if array.dtype.kind in "USO":
+    if holds_text(array) or array.dtype.kind in "mM":
+        file.create_dataset(path, data=array)
+    elif array.dtype.kind in "SO":
         file.create_strings(path, value)
     else:
         dataset = file.create_dataset(path, array.shape, array.dtype, **_fitting(array.shape, options))
@@ -73,9 +79,12 @@ def write(
     open_file: Any, values: "Mapping[str, Any]", comm: Any, attrs: "Mapping[str, Any] | None", options: "Mapping[str, Any]"
 ) -> None:
     with open_file as file:
-        first_rank = comm is None or file.place_rows(1)[0].start == 0
-        for path, value in values.items():
-            _put(file, path, value, first_rank, options)
+        first_rank = comm is None or is_first_rank(file)
+        if is_xarray(values):
+            put_xarray(file, values, options)
+        else:
+            for path, value in values.items():
+                _put(file, path, value, first_rank, options)
         for name, value in (attrs or {}).items():
             file.attrs[name] = value
 

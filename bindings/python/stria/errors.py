@@ -92,6 +92,10 @@ class AbortedError(StriaError, RuntimeError):
     code = "aborted"
 
 
+class HintWarning(UserWarning):
+    """A hint that is unknown, or has a value that can't be used."""
+
+
 _ERRNO = {
     "not_found": errno.ENOENT,
     "already_exists": errno.EEXIST,

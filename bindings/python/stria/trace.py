@@ -1,4 +1,4 @@
-"""Traces of a program: where the time goes (docs/tracing.md).
+"""Traces of a program: where the time goes (docs/tracing.md)::
 
     stria.trace.start(comm, directory="traces")
     with stria.trace.region("step"):

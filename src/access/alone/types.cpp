@@ -8,6 +8,7 @@
 #include "access/locks/write_lock.hpp"
 #include "access/request/overlap.hpp"
 #include "base/buffer.hpp"
+#include "base/check.hpp"
 #include "trace/record/phase_timer.hpp"
 
 namespace stria::access {
@@ -98,12 +99,14 @@ Status read_stream(Context& context, const Stream& stream, StreamSink& sink, Sta
 }  // namespace
 
 Moved read_types(Context& context, std::span<const Lane> lanes, StreamSink& sink) {
+  STRIA_ASSERT(context.file->capabilities().native_types);
   Staging staging(context);
   return for_each_stream(
       lanes, [&](const Stream& stream, int64_t& done) { return read_stream(context, stream, sink, staging, done); });
 }
 
 Moved write_types(Context& context, std::span<const Lane> lanes, StreamSource& source) {
+  STRIA_ASSERT(context.file->capabilities().native_types);
   Staging staging(context);
   return for_each_stream(
       lanes, [&](const Stream& stream, int64_t& done) { return write_stream(context, stream, source, staging, done); });

@@ -29,8 +29,8 @@ class MemoryReserve {
     }
   }
 
-  /// Runs work without which the others would wait, with the reserve where it is needed. \pre the
-  /// work can be started again
+  /// Runs work without which the others would wait, with the reserve where it is needed. The
+  /// work can be started again.
   template <typename Work>
   auto surely(Work&& work) -> decltype(work()) {
     try {

@@ -70,7 +70,7 @@ Result<WriteLock> WriteLock::window(Context& context, ByteRange range) {
     return lock;
   }
   if (context.file->capabilities().locks_itself) {
-    // As every write does.
+    // Every write does so.
     lock.node_ = context.others.locks != nullptr ? context.others.locks->lock(range) : NodeLocks::Guard();
     STRIA_RETURN_IF_ERROR(lock.lock_file(context, range, storage::LockMode::kExclusive));
     return lock;

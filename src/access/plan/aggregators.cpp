@@ -24,6 +24,19 @@ std::vector<NodeRanks> ranks_of_nodes(const Comm& comm) {
   return ranks;
 }
 
+// The lowest ranks of the first `wanted` nodes; fewer where there are fewer nodes. Nodes are
+// numbered by their lowest ranks, so that only the ranks up to the last of these are looked at.
+std::vector<int> lowest_ranks(const Comm& comm, int wanted) {
+  const auto nodes = comm.node_of_rank();
+  std::vector<int> ranks;
+  for (size_t rank = 0; rank < nodes.size() && static_cast<int>(ranks.size()) < wanted; ++rank) {
+    if (nodes[rank] == static_cast<int>(ranks.size())) {
+      ranks.push_back(static_cast<int>(rank));
+    }
+  }
+  return ranks;
+}
+
 bool matches(const AggregatorPlace& place, size_t node, const std::vector<uint64_t>& hosts) {
   return place.host == "*" || (node < hosts.size() && hosts[node] == hash_of(place.host));
 }
@@ -86,6 +99,13 @@ std::string places_in_effect(const ResolvedHints& hints, const Comm& comm, std::
 }
 
 std::vector<int> choose_aggregators(const Comm& comm, const ResolvedHints& hints, int default_count, bool in_turns) {
+  if (hints.aggregator_places.empty()) {
+    const int count = hints.aggregator_count > 0 ? hints.aggregator_count : default_count;
+    std::vector<int> lowest = lowest_ranks(comm, count);
+    if (static_cast<int>(lowest.size()) == count) {
+      return lowest;
+    }
+  }
   std::vector<NodeRanks> nodes = listed(comm, hints);
   const bool has_list = !hints.aggregator_places.empty() && !nodes.empty();
   if (nodes.empty()) {
@@ -94,7 +114,11 @@ std::vector<int> choose_aggregators(const Comm& comm, const ResolvedHints& hints
   int wanted = has_list ? comm.size() : default_count;
   wanted = hints.aggregator_count > 0 ? hints.aggregator_count : wanted;
   std::vector<int> chosen;
-  for (size_t turn = 0; turn < static_cast<size_t>(comm.size()); ++turn) {
+  size_t turns = 0;
+  for (const NodeRanks& ranks : nodes) {
+    turns = std::max(turns, ranks.size());
+  }
+  for (size_t turn = 0; turn < turns && static_cast<int>(chosen.size()) < wanted; ++turn) {
     for (const NodeRanks& ranks : nodes) {
       if (turn < ranks.size() && static_cast<int>(chosen.size()) < wanted) {
         chosen.push_back(ranks[turn]);

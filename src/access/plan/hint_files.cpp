@@ -27,7 +27,7 @@ constexpr const char* kDirectoryFile = ".stria-hints";
 // More than any list of hints has.
 constexpr size_t kMostHintBytes = 1 << 20;
 
-/// Of a file that is closed when its reader is done.
+/// The descriptor of a file that is closed when its reader is done.
 struct Descriptor {
   int number;
   ~Descriptor() {
@@ -87,7 +87,7 @@ FileHints read_hint_file(const std::string& path, const std::string& named, cons
   return problem.empty() ? parse_hint_lines(text, path) : left_out(named, problem);
 }
 
-// Of one rank.
+// One rank reads them.
 FileHints read_files(const std::string& path, std::initializer_list<const char*> variables) {
   FileHints all;
   for (const char* variable : variables) {

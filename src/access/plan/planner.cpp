@@ -20,6 +20,9 @@ constexpr int64_t kLongBesideWindowsOnDiskBytes = 64 << 10;
 // Windows are walked one after the other: what spans more than so many times its bytes is better
 // found by description.
 constexpr int64_t kMostSpanOfWindows = 16;
+// Ranks that sieve by themselves read what lies between their pieces, other ranks' bytes too: of
+// more than so many times their own bytes, an exchange saves more than it costs.
+constexpr int64_t kMostSpanOfSieving = 8;
 constexpr int64_t kWorthDirectBytes = 32 << 20;
 constexpr int64_t kWorthReservingBytes = 4 << 20;
 // A collective buffer that stays in a processor's cache, of one lane or of several, until it is
@@ -27,7 +30,7 @@ constexpr int64_t kWorthReservingBytes = 4 << 20;
 constexpr int64_t kCachedBufferBytes = 1 << 20;
 constexpr int64_t kCachedLaneBytes = 128 << 10;
 constexpr int64_t kMostSpanOfShortRounds = 4;
-// Of two ranks one aggregates: more only wait for each other, and so many fill the memory's speed.
+// One of two ranks aggregates: more only wait for each other, and so many fill the memory's speed.
 // But two do at least: what one aggregator writes alone takes longer than what two pack.
 constexpr int kRanksAnAggregator = 2;
 constexpr int kLeastAggregatorsOfANode = 2;
@@ -212,6 +215,13 @@ IndependentPlan plan_independent(const IndependentShape& shape, const storage::C
   return plan;
 }
 
+bool sieves_reads(const IndependentShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints) {
+  // A longer piece is sooner read by a request of its own, straight to its place, than copied.
+  const bool are_short = shape.piece_count > 0 && shape.bytes / shape.piece_count < request_cost_bytes(capabilities);
+  return !shape.write && are_short && capabilities.node_local_cache &&
+         plan_independent(shape, capabilities, hints, false).method == Method::kHybrid;
+}
+
 storage::Striping striping_of(const ResolvedHints& hints) {
   return {hints.striping_unit_bytes, hints.striping_factor, hints.first_server};
 }
@@ -247,9 +257,15 @@ bool lists_serve(const RequestShape& shape, const storage::Capabilities& capabil
          shape.total_bytes >= kListedPieceBytes * shape.piece_count;
 }
 
-// Rules 2 to 7.
-Method choose_collective(const RequestShape& shape, const storage::Capabilities& capabilities, const Comm& comm,
-                         std::string& reason) {
+// What lies between a rank's own pieces is little more than they are.
+bool sieving_serves(const RequestShape& shape, const ResolvedHints& hints) {
+  return !shape.write && shape.span_bytes > 0 && shape.span_bytes / kMostSpanOfSieving <= shape.total_bytes &&
+         hints.sieve_reads != Switch::kDisable;
+}
+
+// Rules 2 to 10.
+Method choose_collective(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
+                         const Comm& comm, std::string& reason) {
   if (comm.size() == 1) {
     reason = "one rank";
     return Method::kListIo;
@@ -266,6 +282,10 @@ Method choose_collective(const RequestShape& shape, const storage::Capabilities&
   }
   if (is_cheap_for_servers(shape, comm.node_count() == 1)) {
     reason = "servers look at each rank's pieces for less than an exchange costs";
+    return Method::kListIo;
+  }
+  if (local && sieving_serves(shape, hints)) {
+    reason = "each rank reads what lies between its pieces";
     return Method::kListIo;
   }
   if (!has_long_pieces(shape, capabilities)) {
@@ -370,7 +390,7 @@ Plan make_plan(const RequestShape& shape, const storage::Capabilities& of_storag
   Plan plan;
   Method method = hinted_method(shape, hints, plan.reason);
   if (method == Method::kAutomatic) {
-    method = choose_collective(shape, capabilities, comm, plan.reason);
+    method = choose_collective(shape, capabilities, hints, comm, plan.reason);
   }
   if (method != Method::kTwoPhase) {
     plan.way = Alone{.method = method, .in_batches = shape.in_lockstep && method == Method::kListIo};

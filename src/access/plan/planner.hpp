@@ -4,17 +4,20 @@
 // Rules, in order (the reason is kept and can be asked for):
 //   1. a hint that names the method or disables collective buffering decides;
 //   2. one rank: list I/O;
-//   3. storage of the node's own, long pieces or regions that lie far apart: list I/O, since
-//      exchanging would only add a copy;
-//   4. one long stretch per rank, at which nodes hardly disturb each other: list I/O;
-//   5. many lanes of one node and servers that take lists: each rank sends its own, unless pieces
+//   3. storage of the node's own and regions that lie far apart: list I/O;
+//   4. many lanes of one node and servers that take lists: each rank sends its own, unless pieces
 //      are so short that a list of them is as long as they are;
-//   6. servers that take datatypes: each rank sends its own, where that costs the servers less than
+//   5. servers that take datatypes: each rank sends its own, where that costs the servers less than
 //      an exchange costs the ranks (server_costs.hpp);
-//   7. otherwise two-phase; on one node by windows, where the ranks share them and no hint asks
-//      for aggregators.
-// Where rule 3 or 4 would serve a rank's own request whatever the others have, it moves its bytes
-// at once, before it hears of them: one piece on storage of the node's own, one long stretch
+//   6. storage of the node's own and reads whose short pieces lie close: list I/O; each rank sieves
+//      its own (sieves_reads());
+//   7. short pieces: two-phase; on one node by windows, where the ranks share them and no hint asks
+//      for aggregators;
+//   8. storage of the node's own: list I/O, since exchanging long pieces would only add a copy;
+//   9. one long stretch per rank, at which nodes hardly disturb each other: list I/O;
+//  10. otherwise two-phase.
+// Where rule 3, 8 or 9 would serve a rank's own request whatever the others have, it moves its
+// bytes at once, before it hears of them: one piece on storage of the node's own, one long stretch
 // elsewhere, and on one node also long pieces.
 #pragma once
 
@@ -42,6 +45,8 @@ struct RequestShape {
   int lane_count = 1;             ///< stretches of the file that the ranks agree on
   int64_t server_cost_bytes = 0;  ///< server_costs.hpp; 0: not known
   bool durable = false;           ///< a sync follows
+  /// The bytes from each rank's first piece to its last, lane by lane; 0: not known.
+  int64_t span_bytes = 0;
 };
 
 /// The shape of one rank's own request.
@@ -66,6 +71,11 @@ bool is_described_shortly(const IndependentShape& shape);
 /// `may_sieve_writes`. Local.
 IndependentPlan plan_independent(const IndependentShape& shape, const storage::Capabilities& capabilities,
                                  const ResolvedHints& hints, bool may_sieve_writes);
+
+/// Whether a rank that reads lanes by itself is better off one by one, with the gaps between its
+/// pieces: where these are short, a request costs more than what lies between them, and no hint
+/// forbids it. Local.
+bool sieves_reads(const IndependentShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints);
 
 /// The cost of one more request, or of one more piece where a list is one request, as the number of
 /// bytes that could be moved instead.

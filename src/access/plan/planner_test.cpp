@@ -66,6 +66,27 @@ TEST(Planner, OneLongStretchOfEachRankNeedsNoExchange) {
   EXPECT_EQ(plan_on(4, 2, reading, servers).method(), Method::kTwoPhase);
 }
 
+TEST(Planner, ShortPiecesThatLieCloseAreReadWithTheirGaps) {
+  const storage::Capabilities disk;
+  RequestShape strided{.total_bytes = 8000, .piece_count = 1000, .write = false, .in_lockstep = true, .span_bytes = 7 * 8000};
+  EXPECT_EQ(plan_on(4, 4, strided, disk).method(), Method::kListIo);
+  strided.span_bytes = 100 * 8000;
+  EXPECT_EQ(plan_on(4, 4, strided, disk).method(), Method::kTwoPhase) << "most of it is others'";
+  strided.span_bytes = 7 * 8000;
+  strided.write = true;
+  EXPECT_EQ(plan_on(4, 4, strided, disk).method(), Method::kTwoPhase) << "writes are joined";
+  IndependentShape own{.write = false, .bytes = 8000, .piece_count = 1000, .span_bytes = 56000, .list_entries = 1};
+  EXPECT_TRUE(sieves_reads(own, disk, {}));
+  ResolvedHints hints;
+  hints.sieve_reads = Switch::kDisable;
+  EXPECT_FALSE(sieves_reads(own, disk, hints));
+  EXPECT_FALSE(sieves_reads(own, {.node_local_cache = false}, {})) << "a server";
+  own.span_bytes = own.bytes;
+  EXPECT_FALSE(sieves_reads(own, disk, {})) << "one stretch";
+  own = {.write = false, .bytes = 1 << 20, .piece_count = 4, .span_bytes = 2 << 20, .list_entries = 1};
+  EXPECT_FALSE(sieves_reads(own, disk, {})) << "long pieces";
+}
+
 TEST(Planner, ServersThatTakeListsGetThoseOfOneNode) {
   storage::Capabilities servers;
   servers.node_local_cache = false;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/byte_range.hpp"
+#include "base/check.hpp"
 
 namespace stria::access {
 
@@ -136,6 +137,7 @@ Status cut_panel(const Panel& panel, Collector& collector) {
 
 Status for_each_batch(std::span<const Lane> lanes, BatchSizes sizes,
                       const std::function<Status(std::span<const BatchPart>)>& flush) {
+  STRIA_ASSERT(0 < sizes.first_bytes && sizes.first_bytes <= sizes.most_bytes, sizes.first_bytes, sizes.most_bytes);
   Collector collector(sizes, flush);
   // Streams are not advanced together when there are so many that one element of each
   // would not fit.

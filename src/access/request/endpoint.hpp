@@ -2,6 +2,7 @@
 #pragma once
 
 #include "access/request/request.hpp"
+#include "base/check.hpp"
 
 namespace stria::access {
 
@@ -12,9 +13,15 @@ class Endpoint {
 
   bool writes() const { return source_ != nullptr; }
   /// \pre writes()
-  StreamSource& source() const { return *source_; }
+  StreamSource& source() const {
+    STRIA_ASSERT(source_ != nullptr);
+    return *source_;
+  }
   /// \pre !writes()
-  StreamSink& sink() const { return *sink_; }
+  StreamSink& sink() const {
+    STRIA_ASSERT(sink_ != nullptr);
+    return *sink_;
+  }
 
  private:
   Endpoint(StreamSource* source, StreamSink* sink) : source_(source), sink_(sink) {}

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
+
 namespace stria::access {
 
 bool JoinRule::joins(int64_t gap_bytes, int64_t piece_bytes) const {
@@ -28,6 +30,8 @@ RegionWalker::RegionWalker(const Stream& stream, int64_t begin, int64_t end, con
       rule_(rule),
       limits_(limits),
       position_(begin) {
+  STRIA_ASSERT(limits.packed_bytes > 0 && limits.window_bytes > 0 && limits.regions > 0, limits.packed_bytes,
+               limits.window_bytes);
   cursor_.seek(skip_bytes_ + begin);
 }
 
@@ -37,6 +41,9 @@ bool RegionWalker::next(std::vector<Region>& regions) {
   window_left_ = limits_.window_bytes;
   while (position_ < end_ && packed_left_ > 0 && add(regions)) {
   }
+  STRIA_ASSERT(std::adjacent_find(regions.begin(), regions.end(), [](const Region& a, const Region& b) {
+                 return a.file.end > b.file.begin || a.end != b.begin;
+               }) == regions.end());
   return !regions.empty();
 }
 

@@ -48,9 +48,10 @@ struct BatchLimits {
   size_t regions = 1024;
 };
 
-/// Cuts [begin, end) of a stream's packed bytes into batches of regions. \pre limits are positive
+/// Cuts [begin, end) of a stream's packed bytes into batches of regions.
 class RegionWalker {
  public:
+  /// \pre limits are positive
   RegionWalker(const Stream& stream, int64_t begin, int64_t end, const JoinRule& rule, const BatchLimits& limits);
   /// Replaces `regions` by those of the next batch, in file order. Returns false at the end.
   bool next(std::vector<Region>& regions);

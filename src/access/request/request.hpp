@@ -30,13 +30,13 @@ struct Stream {
   static constexpr int64_t kToTheEnd = -1;
 
   int stream_id = 0;         ///< names the packed stream to the StreamSource or StreamSink
-  Datatype file_type;        ///< \pre file_type.is_sorted()
+  Datatype file_type;        ///< sorted
   int64_t displacement = 0;  ///< file offset of file_type's origin
   /// Parts are cut at multiples of this where the method is free to choose.
   int64_t granule_bytes = 1;
   /// Bytes of file_type's stream before the first one that belongs to the packed stream.
   int64_t skip_bytes = 0;
-  /// Bytes of the packed stream. \pre 0 <= skip_bytes, skip_bytes + bytes <= file_type.size().
+  /// Bytes of the packed stream, which lie in that of file_type.
   int64_t bytes = kToTheEnd;
 
   /// Bytes of the packed stream.

@@ -17,6 +17,7 @@
 #include "access/request/request.hpp"
 #include "access/together/domains/gathered_requests.hpp"
 #include "access/together/node/node_windows.hpp"
+#include "base/check.hpp"
 
 namespace stria::access {
 
@@ -43,6 +44,7 @@ struct Agreed {
 
   /// Says what the last stage of all ranks means. \pre total_bytes is known
   void set_stage(Stage last) {
+    STRIA_ASSERT(total_bytes >= 0, total_bytes);
     failed = last == Stage::kFailed;
     all_moved = last == Stage::kMoved && total_bytes == 0;
   }

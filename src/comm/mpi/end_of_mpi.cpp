@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <mutex>
 
+#include "base/check.hpp"
+
 namespace stria {
 
 namespace {
@@ -39,6 +41,7 @@ int run_stages(MPI_Comm, int, void*, void*) {
 }  // namespace
 
 void at_end_of_mpi(MpiEnd stage, void (*call)()) {
+  STRIA_ASSERT(is_mpi_running());
   const std::lock_guard lock(ending().mutex);
   ending().calls[static_cast<size_t>(stage)] = call;
   if (!ending().hooked) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/check.hpp"
 #include "comm/mpi/end_of_mpi.hpp"
 #include "comm/mpi/mpi_request.hpp"
 #include "comm/mpi/node_memory.hpp"
@@ -109,6 +110,9 @@ MpiComm::MpiComm(MPI_Comm world, MPI_Comm node) : world_(world), node_(node), wa
   MPI_Comm_size(node_, &node_size_);
   find_nodes();
   number_ = number_communicator(world_);
+  int rank_of_process = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_of_process);
+  check::note_rank_of_process(rank_of_process);
 }
 
 // Ranks come here at different times, so that nothing here is collective.
@@ -250,6 +254,7 @@ void MpiComm::exclusive_scan(std::span<int64_t> values) {
 }
 
 void MpiComm::all_gather(std::span<const std::byte> mine, std::span<std::byte> all) {
+  STRIA_CHECK(all.size() == static_cast<size_t>(size_) * mine.size(), all.size(), mine.size());
   const size_t bytes = mine.size();
   SmallGather* const small = bytes > 0 ? small_gather(bytes) : nullptr;
   if (small != nullptr) {

@@ -1,5 +1,6 @@
 #include "comm/mpi/mpi_request.hpp"
 
+#include "base/check.hpp"
 #include "comm/pause.hpp"
 
 namespace stria {
@@ -12,26 +13,37 @@ MpiMessage::~MpiMessage() {
 
 void MpiMessage::start_send(MPI_Comm comm, std::span<const std::byte> data, int to, int mpi_tag) {
   for_each_piece(data.size(), [&](size_t first, int bytes) {
-    MPI_Isend(data.data() + first, bytes, MPI_BYTE, to, mpi_tag, comm, &pieces_.emplace_back(MPI_REQUEST_NULL));
+    MPI_Isend(data.data() + first, bytes, MPI_BYTE, to, mpi_tag, comm, &pieces_.emplace_back().request);
   });
 }
 
 void MpiMessage::start_receive(MPI_Comm comm, std::span<std::byte> data, int from, int mpi_tag) {
   for_each_piece(data.size(), [&](size_t first, int bytes) {
-    MPI_Irecv(data.data() + first, bytes, MPI_BYTE, from, mpi_tag, comm, &pieces_.emplace_back(MPI_REQUEST_NULL));
+    Piece& piece = pieces_.emplace_back();
+    piece.awaited_bytes = bytes;
+    MPI_Irecv(data.data() + first, bytes, MPI_BYTE, from, mpi_tag, comm, &piece.request);
   });
 }
 
+// MPI itself ends the job when a message is longer than its receive, and says nothing when it is
+// shorter.
 bool MpiMessage::test() {
-  if (pieces_.empty()) {
-    return true;
+  while (!pieces_.empty()) {
+    Piece& piece = pieces_.back();
+    int done = 0;
+    MPI_Status status;
+    MPI_Test(&piece.request, &done, &status);
+    if (done == 0) {
+      return false;
+    }
+    if (piece.awaited_bytes != kSends) {
+      int bytes = 0;
+      MPI_Get_count(&status, MPI_BYTE, &bytes);
+      STRIA_CHECK(bytes == piece.awaited_bytes, bytes, piece.awaited_bytes, status.MPI_SOURCE, status.MPI_TAG);
+    }
+    pieces_.pop_back();
   }
-  int done = 0;
-  MPI_Testall(static_cast<int>(pieces_.size()), pieces_.data(), &done, MPI_STATUSES_IGNORE);
-  if (done != 0) {
-    pieces_.clear();
-  }
-  return done != 0;
+  return true;
 }
 
 void wait_politely(MPI_Request& request, MPI_Status* status) {

@@ -41,7 +41,13 @@ class MpiMessage : public CommRequest {
   bool test() override;
 
  private:
-  std::vector<MPI_Request> pieces_;
+  static constexpr int kSends = -1;
+  struct Piece {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int awaited_bytes = kSends;
+  };
+
+  std::vector<Piece> pieces_;
 };
 
 /// Waits for one MPI request, with polite pauses, and gives its status.

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/check.hpp"
 #include "comm/yielding.hpp"
 
 namespace stria {
@@ -78,6 +79,7 @@ size_t SmallGather::bytes_of(size_t first_node, size_t nodes, size_t bytes) cons
 }
 
 std::span<const std::byte> SmallGather::gather(Comm& comm, std::span<const std::byte> mine) {
+  STRIA_CHECK(takes(mine.size()), mine.size(), places_.size());
   std::byte* const all = set(gatherings_);
   std::memcpy(all + node_rank_ * mine.size(), mine.data(), mine.size());
   ++gatherings_;

@@ -40,7 +40,7 @@ class SmallGather {
   /// Whether it takes so many bytes per rank.
   bool takes(size_t bytes) const { return bytes * places_.size() <= kMostBytes; }
   /// Returns the bytes of all ranks, in rank order. They stay until the next call. Needs no heap.
-  /// \pre takes(mine.size()), which is the same everywhere. Collective: yes.
+  /// Every rank gives as many. \pre takes(mine.size()). Collective: yes.
   std::span<const std::byte> gather(Comm& comm, std::span<const std::byte> mine);
 
  private:

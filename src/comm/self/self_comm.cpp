@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "base/check.hpp"
 #include "comm/pause.hpp"
 #include "comm/private_memory.hpp"
 
@@ -68,6 +69,7 @@ class SelfComm : public Comm {
   void all_reduce(std::span<double>, ReduceOp) override {}
   void exclusive_scan(std::span<int64_t> values) override { std::fill(values.begin(), values.end(), 0); }
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    STRIA_CHECK(all.size() == mine.size(), all.size(), mine.size());
     std::copy(mine.begin(), mine.end(), all.begin());
   }
   void gather(std::span<const std::byte> mine, int, const PieceTaker& take) override { take(0, mine); }

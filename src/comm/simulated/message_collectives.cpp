@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "base/check.hpp"
 #include "comm/reduced.hpp"
 
 namespace stria {
@@ -102,6 +103,7 @@ void MessageCollectives::exclusive_scan(std::span<int64_t> values) {
 }
 
 void MessageCollectives::all_gather(std::span<const std::byte> mine, std::span<std::byte> all) {
+  STRIA_CHECK(all.size() == static_cast<size_t>(size()) * mine.size(), all.size(), mine.size());
   const size_t bytes = mine.size();
   std::vector<std::byte> shares(all.size());  // those of this rank, of the next, and so on around
   std::copy(mine.begin(), mine.end(), shares.begin());

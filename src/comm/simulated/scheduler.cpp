@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.hpp"
+
 namespace stria {
 
 namespace {
@@ -74,7 +76,9 @@ void Scheduler::run_due_events() {
 void Scheduler::switch_to(int rank) {
   Rank& chosen = ranks_[static_cast<size_t>(rank)];
   current_ = rank;
+  check::note_rank_of_thread(rank);
   chosen.fiber->resume();
+  check::note_rank_of_thread(-1);
   current_ = -1;
   if (chosen.fiber->finished()) {
     --unfinished_;

@@ -72,7 +72,7 @@ class Scheduler {
   };
   struct Event {
     int64_t tick = 0;
-    /// Of two events at one tick, the one made first comes first, so that runs repeat.
+    /// Two events at one tick come in the order in which they were made, so that runs repeat.
     int64_t number = 0;
     std::function<void()> action;
     bool operator>(const Event& other) const { return std::pair(tick, number) > std::pair(other.tick, other.number); }

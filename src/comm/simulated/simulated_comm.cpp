@@ -106,7 +106,7 @@ class SimulatedComm : public MessageCollectives {
   void pause(int) override { world_.scheduler.poll(); }
   /// Other ranks may still send after this rank has ended.
   void park(std::unique_ptr<CommRequest>&& request) override { world_.parked.push_back(std::move(request)); }
-  /// As by nonblocking consensus: the messages and a barrier, without lists of addresses.
+  /// Works as nonblocking consensus does: messages and a barrier, without lists of addresses.
   Messages sparse_exchange(const Messages& outgoing) override;
 
  private:

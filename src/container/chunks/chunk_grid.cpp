@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/check.hpp"
 #include "base/checked.hpp"
 
 namespace stria::container {
@@ -28,6 +29,7 @@ Status check_chunking(const DatasetSpec& spec) {
 
 ChunkGrid::ChunkGrid(const DatasetSpec& spec)
     : dims_(spec.dims), chunk_(spec.chunking->dims), inner_bytes_(spec.element.bytes) {
+  STRIA_ASSERT(!dims_.empty() && dims_.size() == chunk_.size(), spec.path, dims_.size(), chunk_.size());
   chunk_bytes_ = spec.element.bytes;
   for (size_t dim = 0; dim < dims_.size(); ++dim) {
     across_.push_back((dims_[dim] + chunk_[dim] - 1) / chunk_[dim]);
@@ -54,6 +56,7 @@ ByteRange ChunkGrid::rows(int64_t chunk) const {
 }
 
 ChunkGrid::Run ChunkGrid::run_at(int64_t byte) const {
+  STRIA_ASSERT(byte >= 0, byte);
   Run run{.begin = byte, .bytes = 0, .chunk = 0, .offset = 0};
   int64_t index = byte / inner_bytes_;
   const int64_t within = byte % inner_bytes_;

@@ -27,7 +27,7 @@ class ChunkGrid {
     int64_t offset = 0;  ///< in the chunk
   };
 
-  /// \pre check_chunking() has found the spec well
+  /// \pre the spec is cut into chunks, as check_chunking() wants it
   explicit ChunkGrid(const DatasetSpec& spec);
 
   int64_t chunk_count() const { return chunk_count_; }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/check.hpp"
 #include "stria/filters.hpp"
 
 namespace stria::container {
@@ -36,6 +37,8 @@ struct StoredChunk {
 
 /// The chunk of this number; null where there is none. \pre they are in order
 inline const StoredChunk* find_chunk(std::span<const StoredChunk> chunks, int64_t number) {
+  STRIA_ASSERT(std::is_sorted(chunks.begin(), chunks.end(),
+                              [](const StoredChunk& a, const StoredChunk& b) { return a.number < b.number; }));
   const auto place = std::lower_bound(chunks.begin(), chunks.end(), number,
                                       [](const StoredChunk& chunk, int64_t wanted) { return chunk.number < wanted; });
   return place != chunks.end() && place->number == number ? &*place : nullptr;

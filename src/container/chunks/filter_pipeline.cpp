@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "base/check.hpp"
 #include "container/chunks/filters/scale_offset.hpp"
 #include "container/chunks/libdeflate.hpp"
 #include "container/chunks/shuffle.hpp"
@@ -177,6 +178,7 @@ FilterMask FilterPipeline::skipped_by_raw(const Filters& filters) {
 
 FilterMask FilterPipeline::encode(const DatasetSpec& spec, std::span<const std::byte> chunk, std::vector<std::byte>& out,
                                   const How& how) {
+  STRIA_ASSERT(spec.chunking.has_value(), spec.path);
   const Filters& filters = spec.chunking->filters;
   const MaskBits bits(filters);
   FilterMask skipped = 0;
@@ -252,6 +254,7 @@ Status FilterPipeline::decode(const DatasetSpec& spec, std::span<const std::byte
 }
 
 int64_t shuffled_bytes(const DatasetSpec& spec) {
+  STRIA_ASSERT(spec.chunking.has_value(), spec.path);
   const int64_t parts = spec.element.meaning == Meaning::kComplex ? 2 : 1;
   return spec.chunking->shuffled_bytes > 0 ? spec.chunking->shuffled_bytes : parts * spec.element.bytes;
 }

@@ -13,7 +13,7 @@ namespace stria::container::h5 {
 /// Makes of pairs what the file has: elements of twice the size, without the last dimension.
 /// Anything else stays. kInvalidArgument where the numbers are no pairs of floating-point ones.
 Status fold_complex(ElementSpec& element, std::vector<int64_t>& dims);
-/// Likewise of a whole dataset, with its chunks.
+/// Does the same for a whole dataset, with its chunks.
 Status fold_complex(DatasetSpec& spec);
 /// Whether these are complex numbers of the file.
 bool is_complex(const ElementSpec& element);

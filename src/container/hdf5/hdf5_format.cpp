@@ -9,6 +9,7 @@
 #include "container/hdf5/complex_form.hpp"
 #include "container/hdf5/copy/hdf5_copy.hpp"
 #include "container/hdf5/grow/hdf5_growth.hpp"
+#include "container/hdf5/hidden_content.hpp"
 #include "container/hdf5/read/reader.hpp"
 #include "container/hdf5/write/element_format.hpp"
 #include "container/hdf5/write/format.hpp"
@@ -32,7 +33,9 @@ class InOrder : public Layout {
   Result<int64_t> place(const DatasetSpec& spec) override {
     STRIA_RETURN_IF_ERROR(dimensions_.add(spec, lengths_of(spec)));
     STRIA_ASSIGN_OR_RETURN(const int64_t bytes, dataset_bytes(spec));
-    return place_bytes(spec, spec.chunking ? 0 : bytes);
+    const int64_t head_bytes = h5::hides_content(spec) ? h5::kHiddenContentAt : 0;
+    STRIA_ASSIGN_OR_RETURN(const int64_t offset, place_bytes(spec, spec.chunking ? 0 : head_bytes + bytes));
+    return offset < 0 ? offset : offset + head_bytes;
   }
   Result<int64_t> place_chunks(const DatasetSpec& spec, int64_t bytes) override { return place_bytes(spec, bytes); }
   int64_t end() const override { return end_; }
@@ -48,7 +51,8 @@ class InOrder : public Layout {
     STRIA_RETURN_IF_ERROR(h5::fold_complex(stored));
     return h5::datatype_bytes(stored.element).status();
   }
-  // The lengths of the dimensions that other programs see. \pre check_meaning() is well
+  // The lengths of the dimensions that other programs see, of a spec that check_meaning() has found
+  // well.
   static std::vector<int64_t> lengths_of(const DatasetSpec& spec) {
     std::vector<int64_t> lengths = spec.dims;
     lengths.resize(spec.dims.size() - (spec.element.meaning == Meaning::kComplex ? 1 : 0));

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 #include "base/signals_blocked.hpp"
 #include "comm/waiting.hpp"
@@ -50,7 +51,9 @@ Status Background::start() {
 }
 
 void Background::take(Queue& commit) noexcept {
+  STRIA_CHECK(commit.size() == 1, commit.size());
   const std::lock_guard lock(mutex_);
+  STRIA_CHECK(thread_.joinable());
   follow_last(*commit.front());
   to_write_.splice(to_write_.end(), commit);
   work_.notify_one();
@@ -160,7 +163,7 @@ void Background::run() {
   }
 }
 
-// Of n ranks that wait for their turn, the k-th looks each k milliseconds: together they wake up
+// The k-th of n ranks that wait for their turn looks each k milliseconds: together they wake up
 // about log(n) times in a millisecond, not n times.
 Pace::Clock::duration Background::pause() const {
   int64_t turns = to_end_.empty() ? kMostTurnsAsleep : 1;

@@ -37,7 +37,8 @@ class Background {
 
   /// Starts the thread, unless it runs.
   Status start();
-  /// Takes the one commit of the list. Never fails. \pre start() has succeeded since finish()
+  /// Takes the one commit of the list. Never fails. \pre there is one, and the
+  /// thread runs, as start() has seen to since finish()
   void take(Queue& commit) noexcept;
   /// Waits until no commit that this process has begun will still change the file at `stored_path`,
   /// which is a path as storage drivers take it. Says so when that lasts.
@@ -71,7 +72,7 @@ class Background {
   Queue to_write_;
   Queue to_end_;  // those in which this rank is its node's first
   Queue failed_;  // the program may not have heard of it
-  /// Of each communicator, the board of its last commit, until its node has written all.
+  /// The board of each communicator's last commit, until its node has written all.
   std::map<const void*, std::shared_ptr<const OutcomeBoard>> last_boards_;
   Pace pace_;  // the thread's
   bool stopping_ = false;

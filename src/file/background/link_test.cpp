@@ -17,7 +17,7 @@ namespace {
 class LinkTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    const Places& places = listener_.places();
+    const ListeningPlaces& places = listener_.places();
     ASSERT_GT(places.count, 0U);
     near_ = Link(begin_to_connect(places.all[0], places.port).value());
     Socket accepted;

@@ -21,26 +21,26 @@ Status failed(const char* what) {
   return Status::from_errno(errno, what);
 }
 
-Places::Place place_of(const in_addr& address) {
-  Places::Place place;
+ListeningPlaces::Place place_of(const in_addr& address) {
+  ListeningPlaces::Place place;
   std::memcpy(place.address.data(), &address, sizeof address);
   return place;
 }
 
-Places::Place place_of(const in6_addr& address) {
-  Places::Place place{.is_v6 = true, .address = {}};
+ListeningPlaces::Place place_of(const in6_addr& address) {
+  ListeningPlaces::Place place{.is_v6 = true, .address = {}};
   std::memcpy(place.address.data(), &address, sizeof address);
   return place;
 }
 
 /// The machine's addresses that need no interface to be named, other machines' ways first.
-Result<std::vector<Places::Place>> own_addresses(bool with_v6) {
+Result<std::vector<ListeningPlaces::Place>> own_addresses(bool with_v6) {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) {
     return failed("list the network's interfaces");
   }
   const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list, freeifaddrs);
-  std::array<std::vector<Places::Place>, 4> found;
+  std::array<std::vector<ListeningPlaces::Place>, 4> found;
   for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
     if (entry->ifa_addr == nullptr || (entry->ifa_flags & IFF_UP) == 0) {
       continue;
@@ -55,7 +55,7 @@ Result<std::vector<Places::Place>> own_addresses(bool with_v6) {
       }
     }
   }
-  std::vector<Places::Place> all;
+  std::vector<ListeningPlaces::Place> all;
   for (const auto& some : found) {
     all.insert(all.end(), some.begin(), some.end());
   }
@@ -69,7 +69,7 @@ struct Any {
   sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
 };
 
-Any address_of(const Places::Place& place, uint16_t port) {
+Any address_of(const ListeningPlaces::Place& place, uint16_t port) {
   Any any;
   if (place.is_v6) {
     auto* v6 = reinterpret_cast<sockaddr_in6*>(&any.storage);
@@ -128,7 +128,7 @@ Result<Listener> Listener::open() {
   Listener listener;
   listener.socket_ = std::move(*listening);
   listener.places_.port = port_of(bound);
-  listener.places_.count = std::min(addresses.size(), Places::kMost);
+  listener.places_.count = std::min(addresses.size(), ListeningPlaces::kMost);
   std::copy_n(addresses.begin(), listener.places_.count, listener.places_.all.begin());
   return listener;
 }
@@ -139,7 +139,7 @@ Result<Socket> Listener::accept() const {
   return accepted.is_open() || nobody ? Result<Socket>(std::move(accepted)) : failed("take a connection");
 }
 
-Result<Socket> begin_to_connect(const Places::Place& place, uint16_t port) {
+Result<Socket> begin_to_connect(const ListeningPlaces::Place& place, uint16_t port) {
   Socket made = make_socket(place.is_v6);
   const Any any = address_of(place, port);
   if (!made.is_open() || (connect(made.get(), any.get(), any.bytes) != 0 && errno != EINPROGRESS)) {

@@ -11,7 +11,7 @@
 namespace stria::file {
 
 /// The addresses of a machine and a port there, fit for a broadcast.
-struct Places {
+struct ListeningPlaces {
   static constexpr size_t kMost = 16;
   struct Place {
     bool is_v6 = false;
@@ -28,17 +28,17 @@ class Listener {
   static Result<Listener> open();
   Listener() = default;
 
-  const Places& places() const { return places_; }
+  const ListeningPlaces& places() const { return places_; }
   /// The connection of the next process that has connected; where none has since the last call, a
   /// socket that isn't open.
   Result<Socket> accept() const;
 
  private:
   Socket socket_;
-  Places places_;
+  ListeningPlaces places_;
 };
 
 /// A socket that connects while the caller does something else.
-Result<Socket> begin_to_connect(const Places::Place& place, uint16_t port);
+Result<Socket> begin_to_connect(const ListeningPlaces::Place& place, uint16_t port);
 
 }  // namespace stria::file

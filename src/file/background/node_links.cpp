@@ -30,7 +30,7 @@ constexpr size_t kMostAtOnce = 256;
 
 /// What rank 0 tells all ranks by MPI.
 struct Offer {
-  Places places{};  ///< none: the nodes can't be joined
+  ListeningPlaces places{};  ///< none: the nodes can't be joined
   std::array<std::byte, 32> secret{};
 };
 
@@ -173,7 +173,7 @@ class Caller {
     if (next_ >= offer_.places.count && Clock::now() < turn_ends_) {
       return;
     }
-    const Places::Place& place = offer_.places.all[next_++ % offer_.places.count];
+    const ListeningPlaces::Place& place = offer_.places.all[next_++ % offer_.places.count];
     connected_ = challenged_ = false;
     turn_ends_ = Clock::now() + kMostForAnAddress;
     auto socket = begin_to_connect(place, offer_.places.port);
@@ -289,7 +289,7 @@ Result<std::vector<Peer>> join_nodes(Comm& comm) {
     listener = or_out_of_memory([]() -> Result<Listener> {
       return no_way_between_nodes ? Status(ErrorCode::kUnsupported, "a node could not be reached before") : Listener::open();
     });
-    offer.places = listener.ok() ? listener->places() : Places();
+    offer.places = listener.ok() ? listener->places() : ListeningPlaces();
     wire::randomise(offer.secret);
   }
   comm.broadcast(std::as_writable_bytes(std::span(&offer, 1)), 0);

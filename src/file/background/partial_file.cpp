@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/hash.hpp"
 #include "base/out_of_memory.hpp"
 #include "storage/path.hpp"
@@ -71,6 +72,7 @@ Status PartialFile::find() {
 }
 
 Status PartialFile::create(const Making& making) {
+  STRIA_ASSERT(!partial_path_.empty());
   constexpr uint32_t kOwnerAlone = 0600;
   is_staged_ = making.is_staged;
   storage::OpenOptions open;

@@ -54,7 +54,8 @@ class PartialFile final : public UnpublishedFile {
   /// The final name, or the one to which its links lead once they are found.
   const std::string& path() const { return path_; }
   /// Makes the file, and locks it. kPermissionDenied where something has the temporary name that
-  /// isn't a plain file of this user. \pre find() has succeeded, or it is staged
+  /// isn't a plain file of this user. \pre it has its temporary name, by find() or
+  /// because it is staged
   Status create(const Making& making);
   storage::File* file() const override { return file_.get(); }
   /// Size, sync, name, sync of the directory.

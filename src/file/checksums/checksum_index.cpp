@@ -53,8 +53,9 @@ Result<std::vector<std::byte>> read_whole(const Source& source, const container:
     return nonsense(fmt::format("'{}' would be larger than the file", info.spec.path));
   }
   std::vector<std::byte> content(static_cast<size_t>(bytes));
-  std::vector<int64_t> start(info.spec.dims.size(), 0);
-  STRIA_RETURN_IF_ERROR(source.reader.read_hyperslab(info.spec.path, start, info.spec.dims, content));
+  const std::vector<int64_t> count = info.spec.is_hidden ? std::vector<int64_t>{bytes} : info.spec.dims;
+  const std::vector<int64_t> start(count.size(), 0);
+  STRIA_RETURN_IF_ERROR(source.reader.read_hyperslab(info.spec.path, start, count, content));
   return content;
 }
 
@@ -70,9 +71,47 @@ Result<std::vector<std::byte>> read_summed(const Source& source, const container
   return content;
 }
 
+Result<container::DatasetInfo> own_table(const Source& source, const std::string& path) {
+  STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, source.reader.dataset(path));
+  STRIA_RETURN_IF_ERROR(info.problem);
+  return info;
+}
+
+// Hidden content has no shape: only its bytes are known. There are as many names as places.
+Status shape_names(const Source& source, container::DatasetSpec& names) {
+  constexpr int64_t kPlaceBytes = 2 * sizeof(int64_t);
+  STRIA_ASSIGN_OR_RETURN(const auto placement, own_table(source, std::string(kOwnGroup) + "/placement"));
+  STRIA_ASSIGN_OR_RETURN(const int64_t place_bytes, dataset_bytes(placement.spec));
+  const int64_t count = place_bytes / kPlaceBytes;
+  if (count < 1 || names.dims[0] % count != 0) {
+    return nonsense("'placement' has another length than 'datasets'");
+  }
+  names.element = container::ElementSpec::of_string(names.dims[0] / count, false);
+  names.dims = {count};
+  return Status();
+}
+
+// A row table has as many columns as datasets have places in it.
+Status shape_table(const ChecksumIndex& index, int64_t number, container::DatasetSpec& table) {
+  int64_t columns = 0;
+  for (const auto& [of_table, column] : index.placement) {
+    columns = of_table == number ? std::max(columns, std::min<int64_t>(column, INT_MAX - 1) + 1) : columns;
+  }
+  const int64_t row_bytes = columns * static_cast<int64_t>(sizeof(uint64_t));
+  if (columns < 1 || table.dims[0] % row_bytes != 0) {
+    return nonsense(fmt::format("row table {} has another shape", number));
+  }
+  table.element = container::ElementSpec::of_number(ElementType::kUint64);
+  table.dims = {table.dims[0] / row_bytes, columns};
+  return Status();
+}
+
 Status read_paths(const Source& source, Reading& reading) {
   ChecksumIndex& index = reading.index;
-  STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, source.reader.dataset(std::string(kOwnGroup) + "/datasets"));
+  STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, own_table(source, std::string(kOwnGroup) + "/datasets"));
+  if (info.spec.is_hidden) {
+    STRIA_RETURN_IF_ERROR(shape_names(source, info.spec));
+  }
   if (info.spec.element.kind != container::ElementSpec::Kind::kString || info.spec.dims.size() != 1 ||
       info.spec.element.bytes < 1) {
     return nonsense("'datasets' is not a list of names");
@@ -90,7 +129,7 @@ Status read_paths(const Source& source, Reading& reading) {
 
 Status read_placement(const Source& source, Reading& reading) {
   ChecksumIndex& index = reading.index;
-  STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, source.reader.dataset(std::string(kOwnGroup) + "/placement"));
+  STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, own_table(source, std::string(kOwnGroup) + "/placement"));
   STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> content, read_summed(source, info, reading));
   if (content.size() != index.paths.size() * 2 * sizeof(int64_t)) {
     return nonsense("'placement' has another length than 'datasets'");
@@ -119,7 +158,8 @@ Status read_tables(const Source& source, ChecksumIndex& index) {
     table_count = std::max(table_count, std::min(table, static_cast<int64_t>(index.paths.size())) + 1);
   }
   for (int64_t number = 0; number < table_count; ++number) {
-    STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, source.reader.dataset(RowTable::path(static_cast<size_t>(number))));
+    STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, own_table(source, RowTable::path(static_cast<size_t>(number))));
+    STRIA_RETURN_IF_ERROR(info.spec.is_hidden ? shape_table(index, number, info.spec) : Status());
     STRIA_RETURN_IF_ERROR(check_table(source, info, number));
     index.tables.push_back({info.data_offset, info.spec.dims[0], info.spec.dims[1]});
   }
@@ -133,7 +173,7 @@ Status read_tables(const Source& source, ChecksumIndex& index) {
 
 Status read_slabs(const Source& source, ChecksumIndex& index) {
   const std::string path = std::string(kOwnGroup) + "/slabs";
-  STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, source.reader.dataset(path));
+  STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, own_table(source, path));
   STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> content, read_whole(source, info));
   STRIA_ASSIGN_OR_RETURN(const auto records, without_own_sum(content, path));
   STRIA_ASSIGN_OR_RETURN(index.slabs, decode_slab_sums(records, static_cast<int64_t>(index.paths.size())));
@@ -141,7 +181,7 @@ Status read_slabs(const Source& source, ChecksumIndex& index) {
 }
 
 Status read_seal(const Source& source, ChecksumIndex& index) {
-  STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, source.reader.dataset(kSealPath));
+  STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, own_table(source, kSealPath));
   STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> content, read_whole(source, info));
   STRIA_ASSIGN_OR_RETURN(index.seal, decode_seal(content));
   index.seal_offset = info.data_offset;

@@ -32,7 +32,7 @@
 
 namespace stria::file {
 
-/// As the sum of a record. In a dataset with a row table its rows were put more than once, so that
+/// The sum of a record that has none. With a row table, its rows were put more than once, so that
 /// the sum of each may be that of another put; in a growing one another program has added them.
 inline constexpr uint64_t kNoSum = 0;
 
@@ -60,7 +60,7 @@ struct ChecksumIndex {
   std::vector<SlabSum> slabs;
   bool is_sealed = false;  ///< else an older version wrote the file
   Seal seal;
-  /// Of the seal's bytes in the file; -1 when another program has packed it.
+  /// Where the seal's bytes are in the file; -1 when another program has packed it.
   int64_t seal_offset = -1;
   /// Another program has changed the file since, by its metadata.
   bool is_changed = false;

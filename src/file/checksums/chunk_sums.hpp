@@ -18,7 +18,7 @@ namespace stria::file {
 
 inline constexpr const char* kChunkSumsPath = ".stria/chunks";
 
-/// Of each dataset in chunks, by its path: a sum a chunk that the file has.
+/// A sum for each chunk that the file has, by the path of the dataset.
 using ChunkSums = std::map<std::string, std::vector<uint64_t>>;
 
 std::vector<std::byte> encode_chunk_sums(const ChunkSums& sums);

@@ -25,6 +25,7 @@ container::DatasetSpec RowTable::spec(size_t number) const {
   spec.dims = {row_count, static_cast<int64_t>(datasets.size())};
   spec.alignment_bytes = sizeof(uint64_t);
   spec.data_offset = data_offset;
+  spec.is_hidden = true;
   return spec;
 }
 
@@ -86,7 +87,7 @@ bool put_in_order_densely(std::vector<RowSum>& sums, std::vector<RowSum>& repeat
   return true;
 }
 
-// Of a row that was put again, the last sum counts.
+// The last sum counts of a row that was put again.
 void put_in_order(std::vector<RowSum>& sums, std::vector<RowSum>& repeated) {
   if (sums.empty() || put_in_order_densely(sums, repeated)) {
     return;

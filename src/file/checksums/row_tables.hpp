@@ -68,7 +68,7 @@ RowSumBytes lay_out_row_sums(std::span<const RowTable> tables, std::vector<RowSu
 struct TableSeal {
   static constexpr int64_t kUnknown = -1;
 
-  /// Of the places that hold a sum; kUnknown when some were written twice, so that either
+  /// How many places hold a sum; kUnknown when some were written twice, so that either
   /// may stand there.
   int64_t count = 0;
   uint64_t sum = 0;  ///< of place_term() over all of them

@@ -35,7 +35,7 @@ struct Seal {
   int64_t tail_begin = 0;     ///< … and, unless this is 0, in [tail_begin, file_bytes)
   int64_t file_bytes = 0;
   std::vector<TableSeal> tables;  ///< one per row table
-  /// Of a file that has grown: in place of metadata_sum and of where the metadata lie.
+  /// What a file that has grown has in place of metadata_sum and of where the metadata lie.
   std::vector<SealedPart> parts{};
 };
 

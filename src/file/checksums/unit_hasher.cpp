@@ -2,12 +2,16 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
+
 namespace stria::file {
 
 UnitHasher::UnitHasher(int64_t stream_bytes, int64_t unit_bytes)
     : stream_bytes_(stream_bytes),
       unit_bytes_(unit_bytes),
-      sums_(static_cast<size_t>((stream_bytes + unit_bytes - 1) / unit_bytes), 0) {}
+      sums_(static_cast<size_t>((stream_bytes + unit_bytes - 1) / unit_bytes), 0) {
+  STRIA_ASSERT(unit_bytes > 0 && stream_bytes >= 0, stream_bytes, unit_bytes);
+}
 
 int64_t UnitHasher::unit_end(int64_t unit) const {
   return std::min((unit + 1) * unit_bytes_, stream_bytes_);
@@ -51,6 +55,8 @@ void UnitHasher::observe_within_unit(int64_t unit, int64_t begin, std::span<cons
 }
 
 void UnitHasher::leave_out(int64_t begin, int64_t end) {
+  STRIA_ASSERT(begin % unit_bytes_ == 0 && (end % unit_bytes_ == 0 || end == stream_bytes_), begin, end, unit_bytes_,
+               stream_bytes_);
   left_out_.resize(sums_.size());
   for (int64_t unit = begin / unit_bytes_; unit_begin(unit) < end; ++unit) {
     left_out_[static_cast<size_t>(unit)] = true;

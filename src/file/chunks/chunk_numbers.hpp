@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/check.hpp"
 #include "container/chunks/chunk_grid.hpp"
 #include "file/chunks/chunk_owners.hpp"
 #include "file/define/catalog.hpp"
@@ -30,7 +31,10 @@ class ChunkNumbers {
   int64_t id_of(const ChunkOfDataset& chunk) const { return first_ids_[static_cast<size_t>(chunk.dataset)] + chunk.number; }
   bool has_chunks(int dataset) const { return grids_[static_cast<size_t>(dataset)].has_value(); }
   /// \pre has_chunks(dataset)
-  const container::ChunkGrid& grid(int dataset) const { return *grids_[static_cast<size_t>(dataset)]; }
+  const container::ChunkGrid& grid(int dataset) const {
+    STRIA_ASSERT(has_chunks(dataset), dataset);
+    return *grids_[static_cast<size_t>(dataset)];
+  }
   /// The chunks that lie in the boxes around these transfers; those of other datasets have none.
   ChunkRanges touched(std::span<const Transfer> transfers) const;
 

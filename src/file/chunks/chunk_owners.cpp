@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 #include "file/meet/message_fields.hpp"
 
@@ -121,6 +122,7 @@ void tidy(ChunkRanges& ranges) {
 }
 
 Result<std::vector<SharedChunks>> find_shared_chunks(Comm& comm, const ChunkRanges& mine, int64_t chunk_count) {
+  STRIA_ASSERT(std::is_sorted(mine.begin(), mine.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; }));
   if (comm.size() == 1 || chunk_count == 0) {
     return std::vector<SharedChunks>();
   }

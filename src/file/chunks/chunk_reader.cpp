@@ -114,6 +114,18 @@ Result<std::span<std::byte>> ChunkReader::from(int dataset, int64_t byte) {
   return whole.subspan(static_cast<size_t>(run.offset), static_cast<size_t>(run.bytes));
 }
 
+Result<ChunkReader::InChunk> ChunkReader::place_in_chunk(int dataset, int64_t byte) {
+  STRIA_ASSIGN_OR_RETURN(const Cut* const known, cut(dataset));
+  const container::ChunkGrid::Run run = known->grid.run_at(byte);
+  STRIA_ASSIGN_OR_RETURN(const std::span<std::byte> whole, chunk(dataset, run.chunk));
+  const auto dims = known->grid.chunk_dims();
+  const int64_t step_bytes = known->grid.chunk_bytes() / std::max<int64_t>(dims.empty() ? 1 : dims[0], 1);
+  return InChunk{.data = whole.subspan(static_cast<size_t>(run.offset)),
+                 .run_bytes = run.bytes,
+                 .row_step_bytes = step_bytes,
+                 .row_count = (known->grid.chunk_bytes() - run.offset + step_bytes - 1) / step_bytes};
+}
+
 Result<std::span<std::byte>> ChunkReader::chunk(int dataset, int64_t number) {
   STRIA_ASSIGN_OR_RETURN(const Cut* const known, cut(dataset));
   if (kept_dataset_ != dataset) {

@@ -48,12 +48,20 @@ class ChunkReader {
   /// The raw data from byte `byte` to the end of its run, until the next call. kCorrupted names
   /// dataset and rows, which are then those of damaged_rows().
   Result<std::span<std::byte>> from(int dataset, int64_t byte);
+  /// A place in a chunk, and what follows it there.
+  struct InChunk {
+    std::span<std::byte> data;   ///< to the end of the chunk, until the next call
+    int64_t run_bytes = 0;       ///< that follow each other in the raw data too
+    int64_t row_step_bytes = 0;  ///< to the same place of the next row
+    int64_t row_count = 0;       ///< from this row to the last of the chunk
+  };
+  Result<InChunk> place_in_chunk(int dataset, int64_t byte);
   /// Reads the chunk that begins at byte `byte` of the raw data straight into `out`, which has its
   /// size; false, and nothing is read, where none begins there or it isn't one run.
   Result<bool> whole_into(int dataset, int64_t byte, std::span<std::byte> out);
   /// All of a chunk, likewise.
   Result<std::span<std::byte>> chunk(int dataset, int64_t number);
-  /// Of the last error kCorrupted.
+  /// The rows that the last error kCorrupted concerns.
   ByteRange damaged_rows() const { return damaged_rows_; }
   /// The chunks that the file has, by number. They stay.
   Result<std::span<const container::StoredChunk>> index(int dataset);

@@ -5,10 +5,16 @@
 #include <tuple>
 
 #include "container/chunks/chunk_grid.hpp"
-#include "datatype/cursor.hpp"
+#include "datatype/pack_kernels.hpp"
 #include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
+
+namespace {
+
+constexpr int64_t kMostPickedBytes = 256 << 10;  // which stay in a cache
+
+}  // namespace
 
 Status ChunkUnpacker::run() {
   for (const Group& group : groups()) {
@@ -50,7 +56,10 @@ Status ChunkUnpacker::run_group(std::span<const int> group) {
     STRIA_RETURN_IF_ERROR(access::failure_elsewhere(means_.signal));
     STRIA_ASSIGN_OR_RETURN(int64_t bytes, move_whole_chunk(group, cursor.piece(), cursor.stream_position()));
     if (bytes == 0) {
-      STRIA_ASSIGN_OR_RETURN(bytes, move_run(group, cursor.piece(), cursor.stream_position()));
+      const PieceRow row = cursor.row();
+      STRIA_ASSIGN_OR_RETURN(bytes, group.size() == 1 && row.count > 1
+                                        ? move_row(group[0], row, cursor.stream_position())
+                                        : move_run(group, cursor.piece(), cursor.stream_position()));
     }
     cursor.advance(bytes);
   }
@@ -92,6 +101,56 @@ Result<int64_t> ChunkUnpacker::move_whole_chunk(std::span<const int> group, Byte
   PhaseTimer timer(means_.times, Phase::kUnpack);
   means_.set.unpack({packed, parts_.end()});
   return chunk_bytes_;
+}
+
+namespace {
+
+// What pieces at equal distances are in a chunk.
+struct PiecesInChunk {
+  int64_t step_bytes = 0;
+  int64_t count = 1;
+};
+
+PiecesInChunk pieces_in(const ChunkReader::InChunk& place, const PieceRow& row, int64_t row_bytes) {
+  if (row.piece_bytes > place.run_bytes) {
+    return {};
+  }
+  if (row.stride > 0 && row.stride + row.piece_bytes <= place.run_bytes) {
+    return {row.stride, std::min(row.count, (place.run_bytes - row.piece_bytes) / row.stride + 1)};
+  }
+  if (row.stride > 0 && row.stride % row_bytes == 0) {
+    const int64_t rows = row.stride / row_bytes;
+    return {rows * place.row_step_bytes, std::min(row.count, (place.row_count - 1) / rows + 1)};
+  }
+  return {};
+}
+
+}  // namespace
+
+// The next pieces of one dataset that lie in one run of a chunk, or in one column of it, picked out
+// together; or the beginning of one that the run cuts.
+Result<int64_t> ChunkUnpacker::move_row(int number, const PieceRow& row, int64_t position) {
+  ChunkReader::InChunk place;
+  const int dataset = transfer(number).dataset;
+  {
+    PhaseTimer timer(means_.times, Phase::kRead);
+    STRIA_ASSIGN_OR_RETURN(place, means_.chunks.place_in_chunk(dataset, row.begin));
+  }
+  PhaseTimer timer(means_.times, Phase::kUnpack);
+  PiecesInChunk pieces = pieces_in(place, row, means_.catalog[dataset].row_bytes());
+  pieces.count = std::min(pieces.count, std::max<int64_t>(kMostPickedBytes / row.piece_bytes, 1));
+  access::StreamPart part{.stream_id = number,
+                          .begin = position,
+                          .end = position + std::min(row.piece_bytes, place.run_bytes),
+                          .packed = place.data.data()};
+  if (pieces.count > 1) {
+    picked_.resize(static_cast<size_t>(pieces.count * row.piece_bytes));
+    pack::gather_pieces(place.data.data(), pieces.step_bytes, row.piece_bytes, pieces.count, picked_.data());
+    part.end = position + pieces.count * row.piece_bytes;
+    part.packed = picked_.data();
+  }
+  means_.set.unpack(std::span(&part, 1));
+  return part.end - position;
 }
 
 // The next run: runs of datasets that are cut alike are as long.

@@ -20,9 +20,9 @@ constexpr int64_t kFree = -1;
 constexpr int64_t kBytesARank = 8 << 20;
 constexpr int64_t kLargestChunk = 32 << 20;  // larger ones are left to each rank
 constexpr int64_t kFewestPlaces = 2;
-constexpr int64_t kMostPlaces = 16;  // a search looks at those of all ranks
-constexpr int kLooksAhead = 64;      // chunks that are looked for while a rank waits
-constexpr int64_t kStaleTurns = 4;   // of all room, before a chunk makes way for one ahead
+constexpr int64_t kMostPlacesARank = 16;  // a search looks at those of all ranks
+constexpr int kLooksAhead = 64;           // chunks that are looked for while a rank waits
+constexpr int64_t kStaleTurns = 4;        // of all room, before a chunk makes way for one ahead
 constexpr int64_t kPageBytes = 4096;
 
 // Tells whether memory sufficed.
@@ -99,7 +99,7 @@ void NodeChunks::keep_those_of_node(const std::vector<SharedChunks>& shared) {
   taken_.resize(static_cast<size_t>(before));
 }
 
-// Of the chunks that are shared; 0 without any.
+// The bytes of the largest chunk that is shared; 0 without any.
 int64_t NodeChunks::largest_chunk() const {
   int64_t largest = 0;
   for (const Wanted& wanted : wanted_) {
@@ -114,7 +114,7 @@ int64_t NodeChunks::largest_chunk() const {
 
 Status NodeChunks::allocate(int64_t place_bytes) {
   place_bytes_ = place_bytes;
-  places_a_rank_ = static_cast<int>(std::clamp(kBytesARank / place_bytes, kFewestPlaces, kMostPlaces));
+  places_a_rank_ = static_cast<int>(std::clamp(kBytesARank / place_bytes, kFewestPlaces, kMostPlacesARank));
   const auto count = static_cast<size_t>(comm_.node_size() * places_a_rank_);
   table_bytes_ = align_up(static_cast<int64_t>(sizeof(State) + count * sizeof(Place)), kPageBytes);
   const bool is_first = comm_.node_rank() == 0;

@@ -146,7 +146,7 @@ std::map<std::pair<int, int64_t>, int> decode_counts(const Setting& setting, int
   return counts;
 }
 
-// As many chunks as have room at once: however the ranks run, none is decoded twice on a node.
+// All chunks have room at once: however the ranks run, none is decoded twice on a node.
 TEST(NodeChunks, EachChunkIsDecodedOncePerNode) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -28,7 +28,7 @@ struct ChunkPiece {
   size_t first_chunk = 0;    ///< among those of the dataset
 };
 
-/// Of one dataset: chunks one behind the other. Their offsets begin at 0 until they are placed.
+/// Chunks of one dataset, one behind the other. Their offsets begin at 0 until they are placed.
 class PackedChunks {
  public:
   /// Adds a chunk, whose bytes stay where they are.

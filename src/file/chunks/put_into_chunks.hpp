@@ -19,7 +19,7 @@ namespace stria::file {
 
 /// Gives a put its places in the file, of which `index` has the dataset's chunks, and adds the
 /// numbers of the chunks that it touches to `touched`. kUnsupported, without a change, where the
-/// file doesn't have one; kCorrupted where the index makes no sense. \pre no chunk passes a filter
+/// file doesn't have one; kCorrupted where the index makes no sense. No chunk passes a filter.
 Status put_into_chunks(const DatasetEntry& dataset, std::span<const container::StoredChunk> index, Transfer& put,
                        std::vector<ByteRange>& touched);
 

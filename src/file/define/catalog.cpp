@@ -1,7 +1,9 @@
 #include "file/define/catalog.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
+#include "base/check.hpp"
 #include "file/define/names.hpp"
 
 namespace stria::file {
@@ -11,6 +13,11 @@ namespace {
 std::string without_leading_slash(const std::string& path) {
   const size_t first = path.find_first_not_of('/');
   return first == std::string::npos ? "" : path.substr(first);
+}
+
+std::string without_slashes(const std::string& path) {
+  const std::string begun = without_leading_slash(path);
+  return begun.substr(0, begun.find_last_not_of('/') + 1);
 }
 
 }  // namespace
@@ -45,6 +52,7 @@ ByteRange DatasetEntry::extent() const {
 }
 
 ByteRange DatasetEntry::in_file(ByteRange raw) const {
+  STRIA_ASSERT(data_offset >= 0, spec.path, data_offset);
   if (!is_interleaved()) {
     return {data_offset + raw.begin, data_offset + raw.end};
   }
@@ -86,6 +94,63 @@ std::string Catalog::listed_path(const std::string& path) const {
     }
   }
   return listed;
+}
+
+bool Catalog::has_group(const std::string& path) const {
+  const std::string group = listed_path(without_slashes(path));
+  return group.empty() || std::any_of(paths_.others.begin(), paths_.others.end(), [&](const CatalogPaths::Other& other) {
+           return other.path.size() == group.size() + 1 && other.path.back() == '/' && other.path.starts_with(group);
+         });
+}
+
+std::vector<std::string> Catalog::members(const std::string& group) const {
+  const std::string listed = listed_path(without_slashes(group));
+  const std::string prefix = listed.empty() ? "" : listed + "/";
+  std::vector<std::string> names;
+  std::unordered_set<std::string> known;
+  const auto add = [&](const std::string& path) {
+    if (path.size() > prefix.size() && path.starts_with(prefix)) {
+      std::string name = path.substr(prefix.size(), path.find('/', prefix.size()) - prefix.size());
+      if (!(prefix.empty() && name == kOwnGroup) && known.insert(name).second) {
+        names.push_back(std::move(name));
+      }
+    }
+  };
+  auto other = paths_.others.begin();
+  for (size_t i = 0; i <= paths_.datasets.size(); ++i) {
+    for (; other != paths_.others.end() && other->datasets_before == static_cast<int64_t>(i); ++other) {
+      add(other->path);
+    }
+    if (i < paths_.datasets.size()) {
+      add(paths_.datasets[i].first);
+    }
+  }
+  return names;
+}
+
+const CatalogPaths::Other* Catalog::link_to_file(const std::string& path) const {
+  const std::string listed = listed_path(without_slashes(path));
+  const auto found = std::find_if(paths_.others.begin(), paths_.others.end(), [&](const CatalogPaths::Other& other) {
+    return !other.file.empty() && other.path == listed;
+  });
+  return found == paths_.others.end() ? nullptr : &*found;
+}
+
+Catalog Catalog::completed(Catalog all) const {
+  std::vector<DatasetEntry> datasets = datasets_;
+  std::vector<int> numbers;
+  for (DatasetEntry& entry : all.datasets_) {
+    const auto known = number_of_path_.find(entry.spec.path);
+    numbers.push_back(known != number_of_path_.end() ? known->second : static_cast<int>(datasets.size()));
+    if (known == number_of_path_.end()) {
+      datasets.push_back(std::move(entry));
+    }
+  }
+  CatalogPaths paths = std::move(all.paths_);
+  for (auto& [path, number] : paths.datasets) {
+    number = numbers[static_cast<size_t>(number)];
+  }
+  return Catalog(std::move(datasets), std::move(paths));
 }
 
 bool Catalog::has_packed() const {

@@ -18,9 +18,9 @@ namespace stria::file {
 
 struct DatasetEntry {
   container::DatasetSpec spec;
-  /// Of the raw data; -1: none yet, or not in one piece. Of a new dataset in chunks: of all of
-  /// them, once they are packed; of one that is overwritten: of all that the file has, where they
-  /// lie.
+  /// Where the raw data begin; -1: they have no place yet, or not one piece. New chunks are one
+  /// piece once they are packed. Where chunks are overwritten, it is all that the file has.
+  /// stored_bytes says how much that is.
   int64_t data_offset = -1;
   int64_t stored_bytes = 0;    ///< of the same
   std::string filters;         ///< what chunks pass, in words
@@ -30,7 +30,7 @@ struct DatasetEntry {
   Status problem;              ///< why its elements can't be read
   bool value_range = false;
   bool is_virtual = false;  ///< other files have its rows
-  /// Of a dataset that gets longer: the rows that the file has. 0: it is new.
+  /// The rows that the file has of a dataset that gets longer. 0: it is new.
   int64_t old_rows = 0;
   bool is_old = false;      ///< the file that grows has it
   bool is_updated = false;  ///< and what is put takes the place of what it has
@@ -72,8 +72,17 @@ struct DatasetEntry {
 struct CatalogPaths {
   /// In the order of the file's list: of a dataset, and its number.
   std::vector<std::pair<std::string, int>> datasets;
-  /// Of a group, and the one under which the file lists what it has.
+  /// The path of a group, and the one under which the file lists what it has.
   std::unordered_map<std::string, std::string> groups;
+  /// A group, with '/' at the end, or a link to no dataset or group of this file; it stands behind
+  /// so many paths of datasets.
+  struct Other {
+    std::string path;
+    int64_t datasets_before = 0;
+    std::string target{};  ///< of a link
+    std::string file{};    ///< of a link to another file
+  };
+  std::vector<Other> others{};
 };
 
 /// The datasets of a file by number, in the order in which they came, and by path.
@@ -89,6 +98,14 @@ class Catalog {
   /// Everything but Stria's own tables, and datasets that only stand for a dimension. Links too.
   std::vector<std::string> content_paths() const;
   const CatalogPaths& paths() const { return paths_; }
+  /// Whether there is a group at a path; "" and "/" are the root.
+  bool has_group(const std::string& path) const;
+  /// The names in a group, in the file's order, but for Stria's own group.
+  std::vector<std::string> members(const std::string& group) const;
+  /// The link at a path that leads to another file; null where there is none.
+  const CatalogPaths::Other* link_to_file(const std::string& path) const;
+  /// The catalog `all`, where a dataset that is in this one keeps its number.
+  Catalog completed(Catalog all) const;
   /// Whether any dataset is_packed().
   bool has_packed() const;
 

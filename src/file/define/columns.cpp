@@ -15,7 +15,7 @@ using container::ElementSpec;
 using Kind = ElementSpec::Kind;
 
 // More places than any program describes: what a description may make of a few words.
-constexpr size_t kMostPlaces = size_t{1} << 20;
+constexpr size_t kMostPieces = size_t{1} << 20;
 
 Status invalid(const Column& column, const std::string& why) {
   return Status(ErrorCode::kInvalidArgument, fmt::format("column '{}' {}", column.name, why));
@@ -81,8 +81,8 @@ struct Pieces {
 };
 
 Status add_pieces(const ElementSpec& element, int64_t place, Pieces& pieces) {
-  if (pieces.bytes.size() >= kMostPlaces) {
-    return Status(ErrorCode::kUnsupported, fmt::format("records of more than {} members and elements of arrays", kMostPlaces));
+  if (pieces.bytes.size() >= kMostPieces) {
+    return Status(ErrorCode::kUnsupported, fmt::format("records of more than {} members and elements of arrays", kMostPieces));
   }
   const bool is_split =
       element.kind == Kind::kCompound || (element.kind == Kind::kArray && element.members[0].element.kind == Kind::kCompound);

@@ -25,7 +25,7 @@ uint64_t hash_text(const std::string& text) {
 uint64_t hash_of(const container::ElementSpec& element) {
   uint64_t hash = static_cast<uint64_t>(element.kind) * 64 + static_cast<uint64_t>(element.number);
   hash = combine_hashes(hash, static_cast<uint64_t>(element.bytes) * 2 + (element.big_endian ? 1 : 0));
-  hash = combine_hashes(hash, static_cast<uint64_t>(element.meaning));
+  hash = combine_hashes(hash, static_cast<uint64_t>(element.meaning) * 2 + (element.varies ? 1 : 0));
   for (const NamedNumber& member : element.enumeration) {
     hash = combine_hashes(combine_hashes(hash, hash_text(member.name)), static_cast<uint64_t>(member.value));
   }
@@ -272,9 +272,16 @@ Result<int> Definitions::create_dataset(const container::DatasetSpec& given, con
   STRIA_ASSIGN_OR_RETURN(entry.data_offset, target_.layout->place(entry.spec));
   entry.spec.data_offset = entry.data_offset;
   entry.spec.order = next_order_++;
-  const uint64_t hash = combine_hashes(hash_of(entry.spec), entry.value_range ? 1 : 0);
+  uint64_t hash = combine_hashes(hash_of(entry.spec), entry.value_range ? 1 : 0);
+  hash = options.data_hash != 0 ? combine_hashes(hash, options.data_hash) : hash;
   const int number = target_.catalog.add(std::move(entry));
-  target_.log.add(hash, 1, [this, number] { return describe_dataset(target_.catalog[number]); });
+  target_.log.add(hash, 1, [this, number, data_hash = options.data_hash] {
+    DefinitionText text = describe_dataset(target_.catalog[number]);
+    if (data_hash != 0) {
+      text.arguments.emplace_back("the data", fmt::format("of hash {:016x}", data_hash));
+    }
+    return text;
+  });
   STRIA_RETURN_IF_ERROR(tell_fill_value(target_.catalog[number].spec, options.fill_value));
   return number;
 }
@@ -292,11 +299,10 @@ Result<int> Definitions::append_rows(const std::string& path, int64_t rows) {
   const bool in_place = entry.spec.unlimited;  // netCDF's records
   if (!old && in_place) {
     return refused(ErrorCode::kUnsupported,
-                   "a new netCDF file has the rows that create_dataset gives it (DatasetOptions::unlimited); "
-                   "File::append adds more");
+                   "a new netCDF file has the rows that its dataset is made with; a file that is opened to append gets more");
   }
   if (!entry.spec.extendable && !in_place) {
-    return refused(ErrorCode::kUnsupported, "it has a fixed number of rows; kUnlimited makes one that has not");
+    return refused(ErrorCode::kUnsupported, "it has a fixed number of rows; one that is made unlimited has not");
   }
   if (!entry.is_chunked() && !in_place) {
     return refused(ErrorCode::kUnsupported, entry.obstacle.empty() ? "it isn't in chunks that Stria writes" : entry.obstacle);

@@ -17,9 +17,9 @@ inline constexpr size_t kLongestNameBytes = 4096;
 /// empty, "." or "..", bytes that are not UTF-8, a NUL, too long, or within ".stria", where the
 /// library keeps its checksums.
 Status check_dataset_name(const std::string& path);
-/// Likewise what the link at `path` leads to.
+/// Checks what the link at `path` leads to.
 Status check_link_target(const std::string& path, const std::string& target);
-/// Likewise of an attribute of the object at `object`, which may be the root.
+/// Checks the name of an attribute of the object at `object`, which may be the root.
 Status check_attribute_name(const std::string& object, const std::string& name);
 
 }  // namespace stria::file

@@ -34,9 +34,9 @@ class DefinitionLog {
   /// some ranks may leave out; 0 where this one does.
   void add(uint64_t arguments, uint64_t content, Describe describe);
 
-  /// Of all calls so far, their contents left out.
+  /// The hash of all calls so far, their contents left out.
   uint64_t hash() const { return hash_; }
-  /// Of all contents so far; says nothing where this rank has left one out.
+  /// The hash of all contents so far; says nothing where this rank has left one out.
   uint64_t content_hash() const { return content_hash_; }
   bool has_all_contents() const { return has_all_contents_; }
 

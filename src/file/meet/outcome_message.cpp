@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 
+#include "base/check.hpp"
+
 namespace stria::file {
 
 std::vector<std::byte> encode_outcome(const Status& status, const std::vector<std::byte>& content) {
@@ -25,6 +27,7 @@ std::vector<std::byte> encode_outcome(const Status& status, const std::vector<st
 }
 
 Result<std::vector<std::byte>> decode_outcome(std::span<const std::byte> message) {
+  STRIA_CHECK(message.size() >= sizeof(int32_t), message.size());
   int32_t code = 0;
   std::memcpy(&code, message.data(), sizeof code);
   const auto body = message.subspan(sizeof code);

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
+#include "base/check.hpp"
 #include "base/checked.hpp"
 #include "base/hash.hpp"
 #include "base/mapped.hpp"
@@ -23,23 +25,38 @@ constexpr int64_t kCopyAlignmentBytes = 16;
 constexpr int64_t kFirstBlockBytes = 16 << 10;
 constexpr int64_t kUsualBlockBytes = 1 << 20;
 
-// Bytes from many places, hashed together.
+// Bytes from many places, hashed together. They are far apart, each in a page of its own, so that
+// memory is asked for the bytes of several places before those of the first are taken.
 class SampleHash {
  public:
   void add(const std::byte* from, int64_t bytes) {
-    const auto size = static_cast<size_t>(bytes);
-    if (used_ + size > buffer_.size()) {
-      fold();
+    __builtin_prefetch(from);
+    asked_[asked_count_++] = {from, static_cast<size_t>(bytes)};
+    if (asked_count_ == asked_.size()) {
+      take();
     }
-    std::memcpy(buffer_.data() + used_, from, size);
-    used_ += size;
   }
   uint64_t digest() {
+    take();
     fold();
     return sum_;
   }
 
  private:
+  struct Asked {
+    const std::byte* from = nullptr;
+    size_t bytes = 0;
+  };
+
+  void take() {
+    for (const Asked& one : std::span(asked_).first(std::exchange(asked_count_, 0))) {
+      if (used_ + one.bytes > buffer_.size()) {
+        fold();
+      }
+      std::memcpy(buffer_.data() + used_, one.from, one.bytes);
+      used_ += one.bytes;
+    }
+  }
   // The sum so far stands before the next bytes.
   void fold() {
     std::memcpy(buffer_.data(), &sum_, sizeof sum_);
@@ -47,6 +64,8 @@ class SampleHash {
     used_ = sizeof sum_;
   }
 
+  std::array<Asked, 16> asked_;
+  size_t asked_count_ = 0;
   std::array<std::byte, 32 * kCacheLineBytes> buffer_;
   size_t used_ = sizeof(uint64_t);
   uint64_t sum_ = 0;
@@ -134,6 +153,7 @@ void Arena::add_block(int64_t bytes) {
 }
 
 std::byte* Arena::take(int64_t bytes) {
+  STRIA_ASSERT(bytes >= 0, bytes);
   bytes = align_up(bytes, kCopyAlignmentBytes);
   if (bytes > left_bytes_) {
     if (bytes > kUsualBlockBytes / 2) {  // the rest of the block before is not given up for this
@@ -212,7 +232,7 @@ Status PutGuard::copy(Transfer& put) {
 
 namespace {
 
-// Of memory that was freed the first or the last page often isn't there any more.
+// The first or the last page of memory that was freed often isn't there any more.
 bool is_there(const Memory& memory) {
   const auto* base = static_cast<const std::byte*>(memory.data);
   return is_mapped(base + memory.type.true_lower_bound()) && is_mapped(base + memory.type.true_upper_bound() - 1);

@@ -57,7 +57,7 @@ class PutGuard {
   static constexpr int64_t kSmallBytes = 64 << 10;  ///< the largest put that is copied unasked
   /// Up to this size a copy takes less than the record of its put, and isn't counted.
   static constexpr int64_t kUncountedBytes = 256;
-  static constexpr int64_t kSampledEvery = 8 << 10;
+  static constexpr int64_t kSampledEvery = 16 << 10;
 
   struct Limits {
     int64_t copied_bytes = 0;  ///< of small puts together, until they are released
@@ -69,10 +69,10 @@ class PutGuard {
   /// was asked for, or the put itself can't be described; a small put that can't be copied is
   /// sampled.
   Status take(Transfer& put);
-  /// kInvalidArgument, with dataset and put, when the memory of one of them has changed. \pre
-  /// `puts` are all that were taken since release() and have not been moved, in their order
+  /// kInvalidArgument, with dataset and put, when the memory of one of them has changed.
+  /// `puts` are all that were taken since release() and have not been moved, in their order.
   Status check(std::span<const Transfer> puts, std::span<const DatasetEntry> datasets) const;
-  /// Gives back the copies. \pre no put refers to them any more
+  /// Gives back the copies, to which no put refers any more.
   void release() noexcept;
   /// The most memory that the copies have taken at a time.
   int64_t most_bytes() const { return most_bytes_; }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/check.hpp"
 #include "datatype/convert.hpp"
 #include "datatype/half.hpp"
 #include "file/define/attribute_values.hpp"
@@ -167,6 +168,8 @@ Result<RecordConversion> RecordConversion::match(const ElementSpec& from, const 
 
 // \pre the steps go by their places in the file
 Status RecordConversion::require_all(const ElementSpec& file) const {
+  STRIA_ASSERT(
+      std::is_sorted(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) { return a.to_offset < b.to_offset; }));
   STRIA_ASSIGN_OR_RETURN(const RecordPlaces places, RecordPlaces::create(file));
   const auto twice = std::adjacent_find(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) {
     return a.to_offset + a.count * a.to.bytes > b.to_offset;

@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "base/check.hpp"
+
 namespace stria::file {
 
 namespace {
@@ -65,6 +67,7 @@ std::string unquoted(std::string_view part) {
 }
 
 Result<RecordPlaces> RecordPlaces::create(const ElementSpec& record) {
+  STRIA_ASSERT(record.kind == container::ElementSpec::Kind::kCompound, record.kind);
   RecordPlaces places;
   STRIA_RETURN_IF_ERROR(places.add_members(record, "", 0));
   for (size_t i = 0; i < places.places_.size(); ++i) {

@@ -26,7 +26,7 @@ struct RecordPlace {
 /// backslash before each dot, bracket and backslash.
 class RecordPlaces {
  public:
-  /// \pre `record` is a compound, and outlives this. kUnsupported: there are more than 2^20.
+  /// `record` outlives this. kUnsupported: there are more than 2^20. \pre `record` is a compound
   static Result<RecordPlaces> create(const container::ElementSpec& record);
 
   const std::vector<RecordPlace>& all() const { return places_; }

@@ -112,16 +112,16 @@ Status check_meaning(const DatasetEntry& dataset, const Memory& memory) {
 
 // Records and strings are bytes to the engine.
 Status check_kind(const DatasetEntry& dataset, const Memory& memory) {
-  using Kind = container::ElementSpec::Kind;
-  if (dataset.spec.element.kind == Kind::kNumber) {
+  using Kinds = container::ElementSpec::Kind;
+  if (dataset.spec.element.kind == Kinds::kNumber) {
     return check_meaning(dataset, memory);
   }
-  if (dataset.spec.element.kind == Kind::kCompound) {
+  if (dataset.spec.element.kind == Kinds::kCompound) {
     return memory.element == ElementType::kByte
                ? Status()
                : invalid(dataset, "holds records: put and get them as memory of records, or use the calls for tables");
   }
-  return dataset.spec.element.kind == Kind::kString && memory.element == ElementType::kByte
+  return dataset.spec.element.kind == Kinds::kString && memory.element == ElementType::kByte
              ? Status()
              : invalid(dataset, "holds no numbers; use the calls for strings, or put and get their bytes");
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 
 namespace stria::file {
 
@@ -13,23 +14,37 @@ constexpr int64_t kHashedAtOnceBytes = 512 << 10;
 constexpr int64_t kSliceUnitBytes = 4096;             // where no unit is hashed
 constexpr int64_t kLargestSliceUnitBytes = 64 << 10;  // larger units are hashed in parts
 
+using Entries = std::vector<const DatasetEntry*>;
+
+// The numbers of the datasets that have a lane, in order.
+std::vector<int> numbers_of(std::span<const Transfer> transfers, size_t dataset_count, bool own_lanes) {
+  std::vector<int> numbers(own_lanes ? 0 : dataset_count);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  for (size_t i = 0; own_lanes && i < transfers.size(); ++i) {
+    numbers.push_back(transfers[i].dataset);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers;
+}
+
 // What tells of each dataset whether it lies among others: rows of classic netCDF, and what is
 // overwritten in a file where some of that is in chunks.
-std::vector<bool> lying_among_others(std::span<const DatasetEntry> datasets) {
+std::vector<bool> lying_among_others(const Entries& datasets) {
   const bool is_mixed = std::any_of(datasets.begin(), datasets.end(),
-                                    [](const DatasetEntry& dataset) { return dataset.is_updated && dataset.is_chunked(); });
+                                    [](const DatasetEntry* dataset) { return dataset->is_updated && dataset->is_chunked(); });
   std::vector<bool> lying;
-  for (const DatasetEntry& dataset : datasets) {
-    lying.push_back(dataset.is_interleaved() || (is_mixed && dataset.is_updated));
+  for (const DatasetEntry* dataset : datasets) {
+    lying.push_back(dataset->is_interleaved() || (is_mixed && dataset->is_updated));
   }
   return lying;
 }
 
 // From the first byte of all datasets that lie among each other to the last.
-ByteRange hull_of(std::span<const DatasetEntry> datasets, const std::vector<bool>& among_others) {
+ByteRange hull_of(const Entries& datasets, const std::vector<bool>& among_others) {
   ByteRange hull{std::numeric_limits<int64_t>::max(), 0};
   for (size_t i = 0; i < datasets.size(); ++i) {
-    const DatasetEntry& dataset = datasets[i];
+    const DatasetEntry& dataset = *datasets[i];
     if (among_others[i] && dataset.data_offset >= 0) {
       hull = {std::min(hull.begin, dataset.extent().begin), std::max(hull.end, dataset.extent().end)};
     }
@@ -93,18 +108,22 @@ TransferSet::TransferSet(std::span<const Transfer> transfers, std::span<const Da
       }
     }
   }
-  make_lanes(datasets);
+  make_lanes(datasets, numbers_of(transfers, datasets.size(), options.own_lanes));
   prepare_directs(datasets);
 }
 
-void TransferSet::make_lanes(std::span<const DatasetEntry> datasets) {
+void TransferSet::make_lanes(std::span<const DatasetEntry> all, const std::vector<int>& numbers) {
+  Entries datasets;
+  for (const int number : numbers) {
+    datasets.push_back(&all[static_cast<size_t>(number)]);
+  }
   // Datasets of equal rows and size are advanced together. Those that lie among each other are one
   // lane, that of the first.
   std::map<std::pair<int64_t, int64_t>, int> groups;
   const std::vector<bool> among_others = lying_among_others(datasets);
   const auto first = std::find(among_others.begin(), among_others.end(), true) - among_others.begin();
   for (size_t i = 0; i < datasets.size(); ++i) {
-    const DatasetEntry& dataset = datasets[i];
+    const DatasetEntry& dataset = *datasets[i];
     access::Lane lane;
     if (among_others[i]) {
       lane.group = -1;
@@ -124,10 +143,11 @@ void TransferSet::make_lanes(std::span<const DatasetEntry> datasets) {
   }
   for (size_t i = 0; i < transfers_.size(); ++i) {
     const Transfer& transfer = transfers_[i];
-    const DatasetEntry& dataset = datasets[static_cast<size_t>(transfer.dataset)];
+    const DatasetEntry& dataset = all[static_cast<size_t>(transfer.dataset)];
     if (transfer.region.size() > 0) {
       int64_t granule = transfer.stored ? 1 : transfer.whole_rows ? dataset.row_bytes() : dataset.spec.element.bytes;
-      const auto lane = among_others[static_cast<size_t>(transfer.dataset)] ? first : transfer.dataset;
+      const auto own = std::lower_bound(numbers.begin(), numbers.end(), transfer.dataset) - numbers.begin();
+      const auto lane = among_others[static_cast<size_t>(own)] ? first : own;
       lanes_[static_cast<size_t>(lane)].streams.push_back(
           {static_cast<int>(i), transfer.region, dataset.data_offset + transfer.displacement, granule});
     }

@@ -25,13 +25,15 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
     bool checksums = false;
     bool value_ranges = false;
     ProgressMeter* progress = nullptr;  ///< hears of the bytes that pass by
+    bool own_lanes = false;             ///< of this rank's datasets only, where it moves by itself
   };
 
   /// `transfers` and `datasets` must outlive the set. All datasets have a data_offset.
   static Result<std::unique_ptr<TransferSet>> create(std::span<const Transfer> transfers,
                                                      std::span<const DatasetEntry> datasets, const Options& options);
 
-  /// One lane a dataset of the catalog, the same on every rank but for the streams.
+  /// One lane a dataset of the catalog, the same on every rank but for the streams; or of a dataset
+  /// that has transfers (Options::own_lanes).
   std::span<const access::Lane> lanes() const { return lanes_; }
   int64_t piece_count() const;
 
@@ -51,7 +53,7 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   void finish_sums();
   /// Null when checksums are not gathered.
   const UnitHasher* sums(size_t transfer) const;
-  /// Of raw chunks; null when checksums are not gathered.
+  /// The sums of raw chunks; null when checksums are not gathered.
   const UnitHasher* chunk_sums(size_t transfer) const;
   /// One a transfer; empty when no dataset wants them.
   std::span<const ValueRange> value_ranges() const { return ranges_; }
@@ -59,7 +61,7 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
  private:
   TransferSet(std::span<const Transfer> transfers, std::span<const DatasetEntry> datasets, const Options& options,
               Packer packer);
-  void make_lanes(std::span<const DatasetEntry> datasets);
+  void make_lanes(std::span<const DatasetEntry> all, const std::vector<int>& numbers);
   void prepare_directs(std::span<const DatasetEntry> datasets);
   void pack_slice(std::span<const access::StreamPart> parts, ByteRange slice);
   void observe(const access::StreamPart& part);

@@ -26,6 +26,7 @@ container::DatasetSpec mark_dataset() {
   spec.path = std::string(kOwnGroup) + "/part";
   spec.element = container::ElementSpec::of_number(ElementType::kUint8);
   spec.dims = {storage::PartMap::kMarkBytes};
+  spec.is_hidden = true;
   return spec;
 }
 

@@ -31,7 +31,7 @@ class PartedLayout final : public container::Layout {
   }
   /// Gives the mark of each part its place, behind all that the part has. Once.
   Status place_marks();
-  /// Of the master.
+  /// The end of the master.
   int64_t end() const override { return master_->end(); }
 
   /// With the ends of the raw data in each part, but without names.

@@ -129,6 +129,7 @@ Status Parts::define_table(const Catalog& catalog, Definitions& definitions) con
   spec.path = kPartsPath;
   spec.element = container::ElementSpec::of_number(ElementType::kUint8);
   spec.dims = {static_cast<int64_t>(content.size())};
+  spec.is_hidden = true;
   return definitions.add_table(std::move(spec), content);
 }
 

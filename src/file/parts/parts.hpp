@@ -43,7 +43,7 @@ class Parts {
   Status define_table(const Catalog& catalog, Definitions& definitions) const;
   /// Says in the datasets of `catalog` which rows lie where, for the master's headers.
   void name_sources(Catalog& catalog) const;
-  /// Completes those parts that this rank has made. \pre everything is defined
+  /// Completes those parts that this rank has made, once everything is defined.
   Status finish(const Catalog& catalog, bool sync);
   /// Removes those parts that this rank has made.
   void discard() noexcept;

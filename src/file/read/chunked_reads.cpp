@@ -1,4 +1,6 @@
 // Gets from datasets in chunks, each rank by itself.
+#include <algorithm>
+
 #include "file/chunks/chunk_unpacker.hpp"
 #include "file/read/read_session.hpp"
 
@@ -11,8 +13,9 @@ Status ReadSession::read_chunks(const std::vector<Transfer>& transfers, Progress
   if (checks()) {
     STRIA_RETURN_IF_ERROR(load_chunk_sums());
   }
-  STRIA_ASSIGN_OR_RETURN(const auto set,
-                         TransferSet::create(transfers, catalog_.datasets(), {.checksums = checks(), .progress = &progress}));
+  STRIA_ASSIGN_OR_RETURN(
+      const auto set,
+      TransferSet::create(transfers, catalog_.datasets(), {.checksums = checks(), .progress = &progress, .own_lanes = true}));
   STRIA_RETURN_IF_ERROR(ChunkUnpacker({.catalog = catalog_,
                                        .transfers = transfers,
                                        .set = *set,
@@ -26,6 +29,11 @@ Status ReadSession::read_chunks(const std::vector<Transfer>& transfers, Progress
 // Once, for this rank.
 Status ReadSession::load_chunk_sums() {
   if (chunk_sums_loaded_ || !catalog_.find(kChunkSumsPath)) {
+    return Status();
+  }
+  // A file without chunks has a table without sums, which one rank looks at for all.
+  const auto datasets = catalog_.datasets();
+  if (comm().rank() != 0 && std::none_of(datasets.begin(), datasets.end(), [](const auto& one) { return one.is_chunked(); })) {
     return Status();
   }
   if (reader_ == nullptr) {

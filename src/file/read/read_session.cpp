@@ -161,8 +161,14 @@ Result<std::vector<std::byte>> ReadSession::open_as_it_is() {
   STRIA_ASSIGN_OR_RETURN(reader_, container::open_file(*file_));
   format_ = reader_->format();
   file_remarks_ = reader_->remarks();
-  STRIA_ASSIGN_OR_RETURN(catalog_, read_catalog(*reader_));
   STRIA_ASSIGN_OR_RETURN(report_.file_bytes, file_->size());
+  STRIA_ASSIGN_OR_RETURN(is_lazy_, may_be_lazy());
+  return is_lazy_ ? Result<std::vector<std::byte>>(std::vector<std::byte>()) : read_whole_catalog();
+}
+
+Result<std::vector<std::byte>> ReadSession::read_whole_catalog() {
+  STRIA_ASSIGN_OR_RETURN(Catalog all, read_catalog(*reader_));
+  catalog_ = catalog_.completed(std::move(all));
   STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> parts, read_parts(*reader_, stored_path_, catalog_));
   STRIA_RETURN_IF_ERROR(take_parts(parts));
   join_parts();
@@ -208,10 +214,14 @@ Status ReadSession::take_catalog(std::span<const std::byte> message) {
     format_ = catalog.format;
     STRIA_RETURN_IF_ERROR(take_parts(catalog.parts));
   }
+  environment_.hint_warnings.insert(environment_.hint_warnings.end(), file_remarks_.begin(), file_remarks_.end());
+  return take_sums();
+}
+
+Status ReadSession::take_sums() {
   if (const Status attached = attach_row_sums(checksums_, catalog_); !attached.ok()) {
     STRIA_RETURN_IF_ERROR(without_index(attached));
   }
-  environment_.hint_warnings.insert(environment_.hint_warnings.end(), file_remarks_.begin(), file_remarks_.end());
   checker_.find_slabs();
   return Status();
 }
@@ -228,7 +238,7 @@ Status ReadSession::move_pending(Call call) {
 }
 
 Status ReadSession::move(const access::RequestShape& agreed) {
-  const access::RequestShape shape = with_lanes(agreed);
+  const access::RequestShape shape = comm().size() > 1 ? with_lanes(agreed) : agreed;
   // Without a plan this rank would not know what the others expect of it.
   const auto plan = reserve_.surely([&] { return access::make_plan(shape, capabilities_, environment_.hints, comm()); });
   reserve_.attempt([&] { note_plan(plan); });
@@ -271,7 +281,8 @@ Status ReadSession::move_all(const access::Plan& plan) {
       way.push_back(std::move(transfer));
     }
     STRIA_RETURN_IF_ERROR(open_handle());
-    return TransferSet::create(direct, catalog_.datasets(), {.checksums = sums, .progress = &progress});
+    return TransferSet::create(direct, catalog_.datasets(),
+                               {.checksums = sums, .progress = &progress, .own_lanes = plan.as<access::Alone>() != nullptr});
   });
   if (plan.as<access::ThroughAggregators>() != nullptr && !comm().agree(set.status()).ok() && set.ok()) {
     // The exchange needs all ranks.
@@ -282,6 +293,10 @@ Status ReadSession::move_all(const access::Plan& plan) {
   return or_out_of_memory([&]() -> Status {
     const auto moved = access::move(context, (*set)->lanes(), access::Endpoint::of_read(**set), access::AsPlanned{plan});
     STRIA_RETURN_IF_ERROR(access::require_all({moved.status, moved.bytes}, context, (*set)->lanes()));
+    if (moved.method == access::Method::kHybrid) {
+      report_.method = access::method_name(moved.method);
+      report_.reason += "; " + moved.reason;
+    }
     STRIA_RETURN_IF_ERROR(read_chunks(in_chunks, progress));
     for (const Transfer& transfer : through_library) {
       STRIA_RETURN_IF_ERROR(read_through_library(transfer, progress));
@@ -356,6 +371,7 @@ Status ReadSession::abandon() {
 }
 
 Result<std::vector<Damage>> ReadSession::verify(std::vector<std::string>* remarks, const std::vector<std::string>& except) {
+  STRIA_RETURN_IF_ERROR(complete());
   if (!checksums_.present) {
     return Status(ErrorCode::kUnsupported, fmt::format("'{}' carries no checksums of Stria's", path_));
   }

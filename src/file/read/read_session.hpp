@@ -40,8 +40,14 @@ class ReadSession : public Session {
   const storage::PartMap* parts() const { return parts_.get(); }
   /// What the file says of itself. On rank 0.
   const container::Reader& reader() const { return *reader_; }
-  bool has_checksums() const { return checksums_.present; }
-  std::vector<std::string> dataset_paths() const { return catalog_.content_paths(); }
+  bool has_checksums();
+  Result<std::vector<std::string>> dataset_paths();
+  Result<int> find(const std::string& dataset_path) override;
+  // Groups and links: lookups.cpp.
+  Result<bool> has_group(const std::string& path);
+  Result<std::vector<std::string>> members(const std::string& group);
+  /// The object and the file to which the link at `path` leads; empty where it leads to no file.
+  Result<std::pair<std::string, std::string>> link_to_file(const std::string& path);
 
   // Small content that rank 0 reads for all ranks: small_content.cpp. Collective: yes.
   Result<std::vector<std::byte>> read_table(const std::string& dataset_path, std::vector<Column>& columns, int64_t& row_bytes);
@@ -67,6 +73,11 @@ class ReadSession : public Session {
   Status begin();
   Result<std::vector<std::byte>> open_root();
   Result<std::vector<std::byte>> open_as_it_is();
+  Result<std::vector<std::byte>> read_whole_catalog();
+  Result<bool> may_be_lazy() const;
+  /// Reads the catalog whole, where datasets have been looked up one by one.
+  Status complete();
+  Status take_sums();
   Result<Nearest> find_file();
   void take_nearest(const Nearest& nearest);
   Status move_pending(Call call);
@@ -91,6 +102,7 @@ class ReadSession : public Session {
   bool checks() const { return checksums_.present && options_.verify; }
 
   OpenOptions options_;
+  bool is_lazy_ = false;                           // the catalog has what was asked for
   bool is_staged_ = false;                         // what is read; stored_path_ says where
   std::shared_ptr<const storage::PartMap> parts_;  // null: all data are in the file itself
   std::vector<std::byte> head_;                    // of the file, as rank 0 has read it

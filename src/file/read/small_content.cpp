@@ -45,10 +45,12 @@ Status ReadSession::read_whole(int number, std::vector<std::byte>& content) {
 
 Result<std::vector<std::string>> ReadSession::read_strings(const std::string& dataset_path) {
   size_t width = 0;
+  std::string padding(" \0", 2);
   const Status strings_there = or_out_of_memory([&]() -> Status {
     STRIA_ASSIGN_OR_RETURN(const int number, find(dataset_path));
     const container::DatasetSpec& spec = dataset(number).spec;
     width = static_cast<size_t>(spec.element.bytes);
+    padding.erase(0, spec.element.varies ? 1 : 0);  // blanks belong to a text of any length
     return spec.element.kind == container::ElementSpec::Kind::kString
                ? Status()
                : Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}' holds no strings of fixed length", spec.path));
@@ -58,7 +60,7 @@ Result<std::vector<std::string>> ReadSession::read_strings(const std::string& da
   STRIA_RETURN_IF_ERROR(comm().agree(or_out_of_memory([&] {
     for (size_t at = 0; width > 0 && at + width <= content.size(); at += width) {
       std::string text(reinterpret_cast<const char*>(content.data()) + at, width);
-      strings.push_back(text.substr(0, text.find_last_not_of(std::string(" \0", 2)) + 1));
+      strings.push_back(text.substr(0, text.find_last_not_of(padding) + 1));
     }
     return Status();
   })));

@@ -148,6 +148,13 @@ void encode_paths(const Catalog& catalog, FieldWriter& fields) {
     fields.text(path);
     fields.text(of);
   }
+  fields.number(static_cast<int64_t>(catalog.paths().others.size()));
+  for (const CatalogPaths::Other& other : catalog.paths().others) {
+    fields.text(other.path);
+    fields.number(other.datasets_before);
+    fields.text(other.target);
+    fields.text(other.file);
+  }
 }
 
 CatalogPaths decode_paths(FieldReader& fields, const std::vector<DatasetEntry>& datasets) {
@@ -164,6 +171,13 @@ CatalogPaths decode_paths(FieldReader& fields, const std::vector<DatasetEntry>& 
     std::string path = fields.text();
     paths.groups.emplace(std::move(path), fields.text());
   }
+  for (int64_t left = fields.number(); left > 0 && fields.well(); --left) {
+    CatalogPaths::Other& other = paths.others.emplace_back();
+    other.path = fields.text();
+    other.datasets_before = fields.number();
+    other.target = fields.text();
+    other.file = fields.text();
+  }
   return paths;
 }
 
@@ -174,6 +188,29 @@ bool is_group(const std::string& path) {
 std::string without_slash_at_end(const std::string& path) {
   return path.substr(0, path.empty() ? 0 : path.size() - 1);
 }
+
+// The groups of a list, and the links that the list leaves out, in their order.
+std::vector<CatalogPaths::Other> others_of(const std::vector<std::string>& listed,
+                                           const std::vector<container::LinkSpec>& links) {
+  std::vector<CatalogPaths::Other> others;
+  int64_t datasets = 0;
+  auto link = links.begin();
+  for (size_t i = 0; i <= listed.size(); ++i) {
+    for (; link != links.end() && link->order <= static_cast<int64_t>(i); ++link) {
+      const bool leads = i < listed.size() && (listed[i] == link->path || listed[i] == link->path + "/");
+      if (!leads) {
+        others.push_back({link->path, datasets, link->target, link->file});
+      }
+    }
+    if (i < listed.size() && is_group(listed[i])) {
+      others.push_back({.path = listed[i], .datasets_before = datasets});
+    }
+    datasets += i < listed.size() && !is_group(listed[i]) ? 1 : 0;
+  }
+  return others;
+}
+
+}  // namespace
 
 Result<DatasetEntry> read_entry(const container::Reader& reader, const std::string& path) {
   STRIA_ASSIGN_OR_RETURN(container::DatasetInfo info, reader.dataset(path));
@@ -191,13 +228,13 @@ Result<DatasetEntry> read_entry(const container::Reader& reader, const std::stri
   return entry;
 }
 
-}  // namespace
-
 // A link may come before what it leads to.
 Result<Catalog> read_catalog(const container::Reader& reader) {
   STRIA_ASSIGN_OR_RETURN(const std::vector<std::string> listed, reader.list());
   STRIA_ASSIGN_OR_RETURN(const std::vector<container::Alias> aliases, reader.aliases());
+  STRIA_ASSIGN_OR_RETURN(const std::vector<container::LinkSpec> links, reader.links());
   CatalogPaths paths;
+  paths.others = others_of(listed, links);
   std::unordered_map<std::string, std::string> of_datasets;
   for (const container::Alias& alias : aliases) {
     if (is_group(alias.path)) {

@@ -12,6 +12,8 @@
 
 namespace stria::file {
 
+/// What a file says of one dataset.
+Result<DatasetEntry> read_entry(const container::Reader& reader, const std::string& path);
 /// All datasets of a file.
 Result<Catalog> read_catalog(const container::Reader& reader);
 /// Makes each dataset go by that of its paths by which its sums know it.
@@ -33,10 +35,10 @@ Result<CatalogMessage> decode_catalog(std::span<const std::byte> message);
 
 /// An attribute's element, without members, its shape and value.
 std::vector<std::byte> encode_attribute(const container::AttributeSpec& attribute);
-/// \pre message is from encode_attribute()
+/// Reads a message of encode_attribute().
 container::AttributeSpec decode_attribute(std::span<const std::byte> message);
 std::vector<std::byte> encode_attribute_list(const std::vector<AttributeInfo>& attributes);
-/// \pre message is from encode_attribute_list()
+/// Reads a message of encode_attribute_list().
 std::vector<AttributeInfo> decode_attribute_list(std::span<const std::byte> message);
 
 }  // namespace stria::file

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <thread>
 
+#include "base/check.hpp"
+
 namespace stria::file {
 
 class OneThread {
@@ -23,12 +25,16 @@ class OneThread {
   }
   /// \pre this thread has entered
   void leave() noexcept {
+    STRIA_ASSERT(inside_.load(std::memory_order_relaxed) == std::this_thread::get_id() && depth_ > 0, depth_);
     if (--depth_ == 0) {
       inside_.store(std::thread::id(), std::memory_order_release);
     }
   }
   /// Whether leave() would let other threads in. \pre this thread has entered
-  bool is_last() const noexcept { return depth_ == 1; }
+  bool is_last() const noexcept {
+    STRIA_ASSERT(inside_.load(std::memory_order_relaxed) == std::this_thread::get_id() && depth_ > 0, depth_);
+    return depth_ == 1;
+  }
   /// Keeps that a call was turned away, for the next take_refusal().
   void note_refusal() noexcept { refused_.store(true, std::memory_order_relaxed); }
   bool take_refusal() noexcept {

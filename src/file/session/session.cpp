@@ -9,6 +9,7 @@
 
 #include "access/plan/facts.hpp"
 #include "access/plan/planner.hpp"
+#include "base/check.hpp"
 #include "base/hash.hpp"
 #include "file/meet/outcome_message.hpp"
 #include "storage/path.hpp"
@@ -27,8 +28,9 @@ std::string without_leading_slash(const std::string& path) {
   return path.substr(std::min(path.find_first_not_of('/'), path.size()));
 }
 
-constexpr const char* kNotBegun =
-    "was not begun, so that an earlier commit_async() is told first that has failed: call it again";
+// What a rank adds to the first sum of a meeting, by which all ranks count those that failed.
+constexpr int64_t kFailed = 1;
+constexpr int64_t kPutsOff = int64_t{1} << 32;
 
 // The hints that all ranks must share; a node's kernel may lack a driver.
 Hints shared_hints(const access::ResolvedHints& hints) {
@@ -38,14 +40,6 @@ Hints shared_hints(const access::ResolvedHints& hints) {
 }
 
 }  // namespace
-
-std::string not_begun(const char* call, const std::string& path) {
-  return fmt::format("{}('{}') {}", call, path, kNotBegun);
-}
-
-bool is_of_call_not_begun(const Status& status) {
-  return status.message().find(kNotBegun) != std::string::npos;
-}
 
 Session::Session(Environment environment, std::string path, std::shared_ptr<RollCall> roll_call)
     : environment_(std::move(environment)),
@@ -73,7 +67,7 @@ std::shared_ptr<RollCall> Session::begin_roll_call(Comm& comm) {
 }
 
 Status Session::give_up_opening(Comm& comm, RollCall& roll_call, Call call, const Status& why) {
-  std::array<int64_t, 1> failures = {1};
+  std::array<int64_t, 1> failures = {kFailed};
   access::MemoryReserve none;
   STRIA_RETURN_IF_ERROR(roll_call.meet(call, failures, none));
   return comm.agree(why);
@@ -126,6 +120,7 @@ void Session::end_call() noexcept {
 }
 
 void Session::end_after_report(std::shared_ptr<Session> self, void (*end)(Session&) noexcept) noexcept {
+  STRIA_ASSERT(is_in_report(), path_);
   ending_ = std::move(self);
   end_ = end;
 }
@@ -185,10 +180,11 @@ Status Session::meet(Call call, const Status& mine, std::span<int64_t> sums) {
   STRIA_RETURN_IF_ERROR(check_open());
   std::array<int64_t, RollCall::kMostSums> words{};
   const std::span<int64_t> all = std::span(words).first(1 + sums.size());
-  all[0] = mine.ok() ? 0 : 1;
+  all[0] = mine.ok() ? 0 : kFailed + (environment_.puts_off ? kPutsOff : 0);
   std::copy(sums.begin(), sums.end(), all.begin() + 1);
   STRIA_RETURN_IF_ERROR(roll_call_->meet(call, all, reserve_));
   if (all[0] != 0) {
+    put_off_ = all[0] >= kPutsOff;
     return comm().agree(mine);
   }
   std::copy(all.begin() + 1, all.end(), sums.begin());
@@ -248,7 +244,7 @@ Result<Rows> Session::place_rows(int64_t count) {
   return Rows{.first = first[0], .count = count, .total = total[0]};
 }
 
-Result<int> Session::find(const std::string& dataset_path) const {
+Result<int> Session::find(const std::string& dataset_path) {
   const auto found = catalog_.find(dataset_path);
   if (!found) {
     return Status(ErrorCode::kNotFound, fmt::format("'{}' {}", path_, why_missing(without_leading_slash(dataset_path))));
@@ -264,21 +260,24 @@ Result<access::RequestShape> Session::agree_on_request(Call call, bool write) {
   const trace::Span span(trace::kind(trace::BuiltIn::kPlan));
   int64_t bytes = 0;
   int64_t pieces = 0;
+  int64_t span_bytes = 0;
   for (const Transfer& transfer : pending_) {
     bytes += transfer.region.size();
     pieces += transfer.region.piece_count();
+    span_bytes += transfer.region.true_upper_bound() - transfer.region.true_lower_bound();
   }
   // One sum tells everything.
   const auto terms = log_terms();
-  constexpr size_t kFirst = 4;
-  std::array<int64_t, kFirst + terms.size()> sums = {bytes, pieces, aside_bytes_, sum_bytes_};
+  constexpr size_t kFirst = 5;
+  std::array<int64_t, kFirst + terms.size()> sums = {bytes, pieces, aside_bytes_, sum_bytes_, span_bytes};
   std::copy(terms.begin(), terms.end(), sums.begin() + kFirst);
   STRIA_RETURN_IF_ERROR(meet(call, poisoned_, sums));
   STRIA_RETURN_IF_ERROR(check_log_terms(std::span(sums).last<terms.size()>()));
   report_.useful_bytes += sums[0] + sums[2];
   aside_bytes_ = 0;
   sum_bytes_ = sums[3];
-  return access::RequestShape{.total_bytes = sums[0], .piece_count = sums[1], .write = write, .in_lockstep = true};
+  return access::RequestShape{
+      .total_bytes = sums[0], .piece_count = sums[1], .write = write, .in_lockstep = true, .span_bytes = sums[4]};
 }
 
 access::RequestShape Session::with_lanes(access::RequestShape shape) const {

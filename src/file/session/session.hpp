@@ -1,10 +1,10 @@
-// One open file as all ranks see it: the only place that strings the layers together.
+// One open file as all ranks see it: what reading and writing share.
 //
 // The state is the same on every rank, except the pending transfers. Every collective member
-// validates locally, agrees with the other ranks, and returns the same outcome on all of them. The
-// life of a write: put() → Transfer; flush(): TransferSet → planner → access method; commit(): the
-// same while rank 0 makes the HDF5 objects, row sums, one message a rank to rank 0, metadata image,
-// sync, rename, outcome.
+// validates locally, agrees with the other ranks, and returns the same outcome on all of them. Each
+// begins with meet(). A put or a get becomes a Transfer, which is pending until flush() or commit()
+// moves all of them as one request. What follows for a write is in write_session.hpp, for a read in
+// read_session.hpp, and src/README.md tells the life of a write.
 #pragma once
 
 #include <sys/types.h>
@@ -52,13 +52,10 @@ struct Environment {
   /// Why this rank can't take part, there being no driver; every rank hears of it at the
   /// first agreement.
   Status problem;
+  /// On rank 0: the problem is the failure of an earlier commit in the background, of which the
+  /// program has to hear before this call is begun.
+  bool puts_off = false;
 };
-
-/// What begins the message of a call that was not begun, because the program has to hear first of a
-/// commit in the background that has failed.
-std::string not_begun(const char* call, const std::string& path);
-/// Whether a status, of any rank, is of a call that was not begun for that reason.
-bool is_of_call_not_begun(const Status& status);
 
 class Session {
  public:
@@ -75,8 +72,8 @@ class Session {
   void end_call() noexcept;
   /// Whether a report of progress is running: the session is in use further up.
   bool is_in_report() const { return in_report_; }
-  /// Has the outermost call end the session by `end`, and keeps it until then. \pre is_in_report(),
-  /// in the thread of the report
+  /// Has the outermost call end the session by `end`, and keeps it until then. To be called in the
+  /// thread of the report. \pre is_in_report()
   void end_after_report(std::shared_ptr<Session> self, void (*end)(Session&) noexcept) noexcept;
   /// False in a process that was forked since: the file is that of its parent.
   bool is_of_this_process() const { return process_ == getpid(); }
@@ -118,7 +115,7 @@ class Session {
   /// fail; success otherwise.
   const Status& failure() const { return poisoned_; }
   const DatasetEntry& dataset(int index) const { return catalog_[index]; }
-  Result<int> find(const std::string& dataset_path) const;
+  virtual Result<int> find(const std::string& dataset_path);
   std::span<const DatasetEntry> datasets() const { return catalog_.datasets(); }
   Comm& comm() const { return *environment_.comm; }
   const Report& report() const { return report_; }
@@ -146,7 +143,7 @@ class Session {
   /// Why there is no dataset of this name, behind the file's name.
   virtual std::string why_missing(const std::string& dataset_path) const;
   bool is_root() const { return comm().rank() == 0; }
-  /// As the hints give them.
+  /// The limits of the hints.
   WaitLimits wait_limits() const;
   /// A hash of the path and of the hints that all ranks must share, because they decide which
   /// collective operations follow.
@@ -166,7 +163,7 @@ class Session {
   /// ranks make different calls, or when `mine` is an error on any rank. Otherwise `sums` becomes
   /// the sums over all ranks. Collective: yes.
   Status meet(Call call, const Status& mine, std::span<int64_t> sums = {});
-  /// Likewise, and gives rank 0's bytes to all ranks. Collective: yes.
+  /// The same, and gives rank 0's bytes to all ranks. Collective: yes.
   Status meet_and_share(Call call, const Status& mine, std::vector<std::byte>& bytes);
   /// Refuses a call after the end of the file on this rank.
   Status check_open() const;
@@ -202,6 +199,7 @@ class Session {
   void (*end_)(Session&) noexcept = nullptr;
   pid_t process_ = getpid();
   Status poisoned_;
+  bool put_off_ = false;     ///< not begun, on any rank: Environment::puts_off of rank 0
   bool finished_ = true;     ///< not begun, ended on all ranks, or left by this one
   int64_t aside_bytes_ = 0;  ///< recorded since the last agreement and not pending, but useful
   int64_t sum_bytes_ = 0;    ///< of the sums of what is pending; after an agreement of all ranks

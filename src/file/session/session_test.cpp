@@ -62,7 +62,7 @@ TEST(Session, WhatIsWrittenComesBack) {
     on_ranks(reading, [&](Comm& comm) {
       auto session = ReadSession::open(environment_of(comm, borrow(memory), reading.hints), setting.path, {});
       ASSERT_TRUE(session.ok()) << session.status().message();
-      EXPECT_EQ((*session)->dataset_paths().size(), contents(false).size() + 2);
+      EXPECT_EQ((*session)->dataset_paths().value().size(), contents(false).size() + 2);
       EXPECT_EQ(*(*session)->read_number_attribute("/", "time"), 2.5);
       EXPECT_EQ(*(*session)->read_strings("unknown names"), (std::vector<std::string>{"dens", "h1"}));
       auto found = (*session)->verify();

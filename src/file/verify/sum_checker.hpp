@@ -40,7 +40,7 @@ class SumChecker {
     const ChecksumIndex& checksums;
     const std::unique_ptr<storage::File>& file;
     ChunkReader& chunks;
-    /// Of the operation under way; null: nobody tells of failures.
+    /// The signal of the operation under way; null: nobody tells of failures.
     access::AbortSignal* const& signal;
   };
   explicit SumChecker(const Subject& seen) : seen_(seen) {}
@@ -53,10 +53,10 @@ class SumChecker {
 
   // On the way of a read: get_checks.cpp. kCorrupted names dataset and rows.
   Status check_sums(const std::vector<Transfer>& transfers, const TransferSet& set);
-  /// Of a small dataset that one rank reads for all.
+  /// Checks a small dataset that one rank reads for all.
   Status check_table(int dataset);
 
-  // Of a whole file: read_checks.cpp.
+  // What looks at a whole file: read_checks.cpp.
   /// This rank's share of a dataset: its rows where they are summed, and what nobody put.
   Status check_dataset(int dataset, const Comm& comm, Findings& findings);
   Status check_slab(const SlabSum& slab, std::vector<Damage>& found);
@@ -67,7 +67,7 @@ class SumChecker {
   std::vector<Damage> take_repeated() { return std::exchange(repeated_, {}); }
   /// This rank's share of the tables of sums.
   Status check_tables(const Comm& comm, std::vector<Damage>& found);
-  /// Of the file's bytes, or of a dataset's raw data in one piece or in rows.
+  /// Hashes the file's bytes, or a dataset's raw data in one piece or in rows.
   Status hash_into(const Datatype& region, int64_t displacement, StreamingHash& hash, const DatasetEntry* of = nullptr);
   Result<uint64_t> hash_range(ByteRange range);
 
@@ -86,7 +86,6 @@ class SumChecker {
   bool is_any_repeated(int dataset) const;
 
   Status damaged(const Damage& damage) const;
-  Status not_raw(int dataset) const;
   Status cut_short(const char* before_what) const;
   std::optional<int> entry_of(int checksum_dataset) const;
   Status read_table_rows(int table, int64_t first_row, int64_t row_count);

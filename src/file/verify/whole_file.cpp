@@ -106,8 +106,14 @@ void WholeFileCheck::remark_on_datasets(Findings& findings) {
     if (!number || path == kSealPath || seen_.catalog[*number].own_rows() == 0 || seen_.catalog[*number].row_bytes() == 0) {
       continue;
     }
-    if (!seen_.checker.has_slabs(*number) && summed.count(*number) == 0) {
-      const DatasetEntry& dataset = seen_.catalog[*number];
+    const DatasetEntry& dataset = seen_.catalog[*number];
+    const bool is_sealed = dataset.spec.element.varies && seen_.checksums.is_sealed;
+    if (!dataset.is_readable() && (dataset.checksum_group >= 0 || seen_.checker.has_slabs(*number))) {
+      findings.remarks.push_back(
+          fmt::format("dataset '{}' was filtered or packed by another program, so that it takes libhdf5 to be read: its "
+                      "checksums can't be compared",
+                      path));
+    } else if (!is_sealed && !seen_.checker.has_slabs(*number) && summed.count(*number) == 0) {
       findings.remarks.push_back(
           dataset.is_lossy() ? fmt::format("dataset '{}' has checksums of its stored chunks alone, which hold no more", path)
           : dataset.is_readable()

@@ -1,6 +1,7 @@
 // How a session that writes begins: a new file, its parts, and a file that grows.
 #include <fmt/format.h>
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -8,37 +9,33 @@
 
 namespace stria::file {
 
-WriteSession::WriteSession(Environment environment, const std::string& path, const CreateOptions& options,
-                           std::shared_ptr<RollCall> roll_call, Kind kind)
-    : DefiningSession(std::move(environment), path, options, std::move(roll_call), kind),
+namespace {
+
+// Where the raw data of a file get their places: in it, or in several files.
+struct Layouts {
+  std::unique_ptr<container::Layout> layout;
+  PartedLayout* parted = nullptr;  // the same; null: in the file itself
+};
+
+Layouts make_layouts(const Environment& environment, bool is_new) {
+  const int parts = is_new && environment.problem.ok() ? part_count(environment) : 0;
+  if (parts == 0) {
+    return {.layout = environment.format->make_layout()};
+  }
+  auto parted = std::make_unique<PartedLayout>(*environment.format, parts);
+  PartedLayout* const same = parted.get();
+  return {.layout = std::move(parted), .parted = same};
+}
+
+}  // namespace
+
+WriteSession::WriteSession(Beginning beginning, PartedLayout* parted)
+    : DefiningSession(std::move(beginning)),
       guard_({.copied_bytes = environment_.hints.put_copies_bytes,
               .samples = environment_.hints.put_check != access::Switch::kDisable}),
-      file_(environment_, stored_path_, identity_, report_.phases, kind == Kind::kGrowing),
-      gathering_(comm(), catalog_, report_.phases),
-      publication_({.comm = comm(),
-                    .options = options_,
-                    .file = file_,
-                    .gathering = gathering_,
-                    .reserve = reserve_,
-                    .report = report_}),
-      room_({.environment = environment_,
-             .path = path_,
-             .catalog = catalog_,
-             .places = places_,
-             .definitions = definitions_,
-             .gathering = gathering_,
-             .reserve = reserve_,
-             .checksums = options_.checksums}),
-      gaps_({.comm = comm(), .catalog = catalog_, .capabilities = capabilities_, .file = file_, .times = report_.phases}),
-      chunks_({.comm = comm(),
-               .catalog = catalog_,
-               .places = places_,
-               .gathering = gathering_,
-               .old = old_,
-               .times = report_.phases}),
-      updating_(
-          {.comm = comm(), .catalog = catalog_, .old = old_, .file = file_, .gathering = gathering_, .times = report_.phases}) {
-  if (auto* const parted = dynamic_cast<PartedLayout*>(places_.layout().get())) {
+      file_(environment_, stored_path_, identity_, report_.phases, grows()),
+      gathering_(comm(), catalog_, report_.phases) {
+  if (parted != nullptr) {
     parts_ = std::make_unique<Parts>(environment_, stored_path_, *parted);
   }
 }
@@ -49,7 +46,14 @@ Result<std::shared_ptr<WriteSession>> WriteSession::make(Environment environment
   const std::shared_ptr<Comm> comm = environment.comm;
   const std::shared_ptr<RollCall> roll_call = begin_roll_call(*comm);
   auto made = or_out_of_memory([&]() -> Result<std::shared_ptr<WriteSession>> {
-    return std::shared_ptr<WriteSession>(new WriteSession(std::move(environment), path, options, roll_call, kind));
+    Layouts layouts = make_layouts(environment, is_new);
+    return std::shared_ptr<WriteSession>(new WriteSession({.environment = std::move(environment),
+                                                           .path = path,
+                                                           .options = options,
+                                                           .roll_call = roll_call,
+                                                           .kind = kind,
+                                                           .layout = std::move(layouts.layout)},
+                                                          layouts.parted));
   });
   if (!made.ok()) {
     return give_up_opening(*comm, *roll_call, is_new ? Call::kCreate : Call::kAppend, made.status())

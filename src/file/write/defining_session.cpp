@@ -5,30 +5,19 @@
 #include <utility>
 
 #include "file/define/columns.hpp"
-#include "file/parts/parts.hpp"
 
 namespace stria::file {
 
-namespace {
-
-std::unique_ptr<container::Layout> make_layout(const Environment& environment, bool is_new) {
-  const int parts = is_new && environment.problem.ok() ? part_count(environment) : 0;
-  return parts > 0 ? std::make_unique<PartedLayout>(*environment.format, parts) : environment.format->make_layout();
-}
-
-}  // namespace
-
-DefiningSession::DefiningSession(Environment environment, const std::string& path, const CreateOptions& options,
-                                 std::shared_ptr<RollCall> roll_call, Kind kind)
-    : Session(std::move(environment), path, std::move(roll_call)),
-      kind_(kind),
-      options_(options),
+DefiningSession::DefiningSession(Beginning beginning)
+    : Session(std::move(beginning.environment), std::move(beginning.path), std::move(beginning.roll_call)),
+      kind_(beginning.kind),
+      options_(std::move(beginning.options)),
       old_({.environment = environment_, .path = path_, .stored_path = stored_path_, .identity = identity_}),
-      places_(catalog_, make_layout(environment_, kind == Kind::kNew)),
+      places_(catalog_, std::move(beginning.layout)),
       definitions_({.catalog = catalog_, .layout = places_.layout(), .log = log_, .before = old_.content().catalog},
                    environment_.hints.alignment_bytes, is_root()) {
-  const uint64_t choices = (options.sync ? 2 : 0) + (options.checksums ? 1 : 0) + 4 * static_cast<uint64_t>(options.format) +
-                           (options.track_order ? 64 : 0);
+  const uint64_t choices = (options_.sync ? 2 : 0) + (options_.checksums ? 1 : 0) + 4 * static_cast<uint64_t>(options_.format) +
+                           (options_.track_order ? 64 : 0);
   const uint64_t hash = combine_hashes(hash_of_opening(), choices);
   log_.add(hash, 1, [this] {
     DefinitionText text = describe_opening(grows() ? "append" : "create");

@@ -41,8 +41,16 @@ class DefiningSession : public Session {
 
  protected:
   enum class Kind { kNew, kGrowing };
-  DefiningSession(Environment environment, const std::string& path, const CreateOptions& options,
-                  std::shared_ptr<RollCall> roll_call, Kind kind);
+  /// What is known of a file before the ranks meet.
+  struct Beginning {
+    Environment environment;
+    std::string path;
+    CreateOptions options;
+    std::shared_ptr<RollCall> roll_call;
+    Kind kind = Kind::kNew;
+    std::unique_ptr<container::Layout> layout;  ///< which places its raw data
+  };
+  explicit DefiningSession(Beginning beginning);
 
   std::string why_missing(const std::string& dataset_path) const override;
 

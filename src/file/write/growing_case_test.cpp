@@ -248,8 +248,8 @@ std::string compare_with(const Model& model, Comm& comm, std::shared_ptr<storage
     return opened.status().message();
   }
   ReadSession& session = **opened;
-  if (session.dataset_paths().size() != model.datasets.size()) {
-    return "the file has " + std::to_string(session.dataset_paths().size()) + " datasets";
+  if (session.dataset_paths().value().size() != model.datasets.size()) {
+    return "the file has " + std::to_string(session.dataset_paths().value().size()) + " datasets";
   }
   std::map<std::string, std::vector<double>> got;
   for (const auto& [path, dataset] : model.datasets) {

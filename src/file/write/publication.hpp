@@ -18,35 +18,19 @@
 
 namespace stria::file {
 
-class Publication {
- public:
-  /// What a commit works with; it must outlive this.
-  struct Means {
-    Comm& comm;
-    const CreateOptions& options;
-    NewFile& file;
-    Gathering& gathering;
-    access::MemoryReserve& reserve;
-    Report& report;
-  };
-  explicit Publication(const Means& means) : means_(means) {}
-
-  /// On rank 0, while the others pack: makes the metadata but for what they gather.
-  Status build_metadata(const container::FileFormat& format, const container::Layout& layout, const Metadata::Content& content);
-  /// After this rank's data were moved, or failed to be. With a method of several ranks, what was
-  /// gathered is sent to rank 0 only now. Collective: yes; the outcome is the same everywhere.
-  Status complete(Status mine);
-
- private:
-  bool is_root() const { return means_.comm.rank() == 0; }
-  Status sync_other_nodes(const Status& mine);
-  Status write_metadata();
-  Status collect(const Status& mine);
-  Status publish();
-  Status share_outcome(const Status& mine);
-
-  Means means_;
-  std::unique_ptr<Metadata> metadata_;  // rank 0
+/// What a commit ends with.
+struct Publishing {
+  Comm& comm;
+  const CreateOptions& options;
+  NewFile& file;
+  Gathering& gathering;
+  access::MemoryReserve& reserve;
+  Report& report;
 };
+
+/// Gives the file its name after this rank's data were moved, or failed to be, as `moved` says.
+/// `metadata`, on rank 0, lack what was gathered; with a method of several ranks, that is sent to
+/// rank 0 only now. Collective: yes; the outcome is the same everywhere.
+Status publish(const Publishing& what, std::unique_ptr<Metadata> metadata, const Status& moved);
 
 }  // namespace stria::file

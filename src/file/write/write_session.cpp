@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "file/write/publication.hpp"
 #include "file/write/stages/data_move.hpp"
 #include "file/write/target/placing.hpp"
 #include "trace/record/phase_timer.hpp"
@@ -17,7 +18,7 @@ WriteSession::~WriteSession() {
 Status WriteSession::flush() {
   STRIA_RETURN_IF_ERROR(check_open());
   auto shape = agree(Call::kFlush);
-  const Status filled = shape.ok() ? gaps_.fill(pending_, false) : shape.status();
+  const Status filled = shape.ok() ? fill_gaps(false) : shape.status();
   const Status status = filled.ok() ? comm().agree(move(*shape, false)) : filled;
   note_time();
   if (!status.ok()) {
@@ -63,17 +64,13 @@ Status WriteSession::end(Call call, BackgroundStage* stage) {
   if (shape.ok()) {
     shape = make_ready(*shape, stage);
   }
-  Status status = shape.status();
-  if (shape.ok()) {
-    const Status moved = move(*shape, true);
-    status = publication_.complete(updating_.any() ? updating_.sum_again(moved, options_.checksums) : moved);
-  }
+  const Status status = shape.ok() ? complete(*shape) : shape.status();
   note_time();
   if (!status.ok()) {
     return fail(status);
   }
   finished_ = true;
-  chunks_.release();
+  chunk_puts_.release();
   guard_.release();
   if (parts_ != nullptr) {
     report_.file_bytes += parts_->map()->bytes_of_parts();
@@ -87,21 +84,24 @@ Status WriteSession::end(Call call, BackgroundStage* stage) {
 Result<access::RequestShape> WriteSession::agree(Call call) {
   const bool last = call != Call::kFlush;
   poison(or_out_of_memory([&] { return check_puts(); }));
-  poison(or_out_of_memory([&] { return updating_.note(pending_); }));
-  poison(or_out_of_memory([&] { return chunks_.set_aside(pending_, !last, aside_bytes_); }));
+  poison(or_out_of_memory([&] { return note_touched(catalog_, old_, pending_, touched_); }));
+  poison(or_out_of_memory([&] { return set_chunk_puts_aside(catalog_, pending_, !last, chunk_puts_, aside_bytes_); }));
   poison(or_out_of_memory([&] { return !last || changes() ? settle(last) : Status(); }));
   poison(set_reserve_aside());
   if (is_root() && (!last || changes())) {
     poison(or_out_of_memory([&] { return file_.clear_behind_end(); }));
   }
-  const auto sum_bytes = or_out_of_memory([&] { return room_.count(pending_); });
+  const auto sum_bytes = or_out_of_memory([&]() -> Result<int64_t> {
+    const bool tables_too = is_root() && !room_.is_kept();
+    return needs_room_for_sums() ? count_sum_records(catalog_, pending_, tables_too ? &definitions_ : nullptr) : 0;
+  });
   poison(sum_bytes.status());
   sum_bytes_ = sum_bytes.ok() ? *sum_bytes : 0;
   STRIA_ASSIGN_OR_RETURN(const access::RequestShape shape, agree_on_request(call, true));
-  STRIA_RETURN_IF_ERROR(room_.keep(sum_bytes_, shape, last));
+  STRIA_RETURN_IF_ERROR(needs_room_for_sums() ? keep_room_for_sums(shape, last) : Status());
   if (file_.awaits_place()) {
     // Chunks may need as much as was put.
-    const int64_t raw_bytes = places_.layout()->end() + (chunks_.any() ? report_.useful_bytes : 0);
+    const int64_t raw_bytes = places_.layout()->end() + (catalog_.has_packed() ? report_.useful_bytes : 0);
     agree_on_place({.environment = environment_,
                     .path = path_,
                     .file = file_,
@@ -111,6 +111,33 @@ Result<access::RequestShape> WriteSession::agree(Call call) {
                    raw_bytes);
   }
   return shape;
+}
+
+Status WriteSession::keep_room_for_sums(const access::RequestShape& shape, bool last) {
+  const bool was_kept = room_.is_kept();
+  if (!room_.fits(catalog_,
+                  {.record_bytes = sum_bytes_, .put_bytes = shape.total_bytes, .ranks = comm().size(), .last = last})) {
+    give_up_sums();
+  } else if (!was_kept) {
+    const int64_t seal_bytes = Metadata::seal_bytes(gathering_.tables().size(), definitions_.tables().size());
+    return place_behind_room(*places_.layout(), catalog_, room_.room_bytes(), seal_bytes);
+  }
+  return Status();
+}
+
+// The same on every rank, before anything is moved.
+void WriteSession::give_up_sums() {
+  options_.checksums = false;
+  definitions_.drop_own_tables();
+  gathering_.drop_sums();
+  for (DatasetEntry& entry : catalog_.datasets()) {
+    entry.checksum_group = -1;
+  }
+  reserve_.attempt([&] {
+    environment_.hint_warnings.push_back(fmt::format(
+        "'{}' gets no checksums: its puts have more parts of rows than its first flush() kept room for; put whole rows",
+        path_));
+  });
 }
 
 // Before anything is made of the puts, or moves. From here on their memory is read again at once.
@@ -133,18 +160,44 @@ Status WriteSession::settle(bool last) {
                                     {.old = old_.content(), .definitions = definitions_, .gathering = gathering_});
 }
 
+Status WriteSession::fill_gaps(bool last) {
+  const GapWork work{
+      .comm = comm(), .catalog = catalog_, .capabilities = capabilities_, .file = file_, .times = report_.phases};
+  STRIA_ASSIGN_OR_RETURN(filled_, file::fill_gaps(work, std::move(filled_), pending_, last));
+  return Status();
+}
+
 Result<access::RequestShape> WriteSession::make_ready(const access::RequestShape& shape, BackgroundStage* stage) {
-  STRIA_RETURN_IF_ERROR(gaps_.fill(pending_, true));
-  if (stage != nullptr && updating_.any()) {  // what is written is read again for its sums
+  STRIA_RETURN_IF_ERROR(fill_gaps(true));
+  if (stage != nullptr && updates_any(catalog_)) {  // what is written is read again for its sums
     stage->stay_in_call("it overwrites data that the file has");
   } else if (stage != nullptr) {
     STRIA_RETURN_IF_ERROR(stage->begin());
   }
-  if (!chunks_.any()) {
+  if (!catalog_.has_packed()) {
     return shape;
   }
-  return chunks_.pack({.checksums = options_.checksums, .threads = static_cast<int>(environment_.hints.compress_threads)},
-                      shape, pending_);
+  return pack_chunks({.comm = comm(),
+                      .catalog = catalog_,
+                      .layout = *places_.layout(),
+                      .gathering = gathering_,
+                      .old = old_,
+                      .times = report_.phases,
+                      .checksums = options_.checksums,
+                      .threads = static_cast<int>(environment_.hints.compress_threads)},
+                     shape, chunk_puts_, pending_);
+}
+
+Status WriteSession::complete(const access::RequestShape& shape) {
+  Status moved = move(shape, true);
+  if (updates_any(catalog_)) {
+    moved = sum_again(
+        {.comm = comm(), .catalog = catalog_, .old = old_, .file = file_, .gathering = gathering_, .times = report_.phases},
+        touched_, moved, options_.checksums);
+  }
+  return publish(
+      {.comm = comm(), .options = options_, .file = file_, .gathering = gathering_, .reserve = reserve_, .report = report_},
+      std::move(metadata_), moved);
 }
 
 Status WriteSession::move(const access::RequestShape& agreed, bool last) {
@@ -165,10 +218,10 @@ Status WriteSession::move(const access::RequestShape& agreed, bool last) {
                 plan, shape);
   // Rank 0 makes the metadata already, while the others pack; but before the first byte of what the
   // file has is overwritten, so that no reason remains to give up afterwards.
-  const bool updates = updating_.any();
+  const bool updates = updates_any(catalog_);
   if (updates) {
     STRIA_RETURN_IF_ERROR(comm().agree(or_out_of_memory([&] { return make_metadata(last); })));
-    updating_.note_begun();
+    overwrites_ = true;
   }
   // What is summed when all is written isn't handed in before.
   const DataMove::What what{.pending = pending_, .checksums = options_.checksums, .last = last && !updates};
@@ -193,12 +246,14 @@ Status WriteSession::make_metadata(bool last) {
   if (last && parts_ != nullptr) {
     parts_->name_sources(catalog_);
   }
-  return publication_.build_metadata(*environment_.format, *places_.layout(),
-                                     {.catalog = catalog_,
-                                      .row_tables = gathering_.tables(),
-                                      .definitions = definitions_,
-                                      .old = old_.content(),
-                                      .keeps_order = options_.track_order});
+  PhaseTimer timer(report_.phases, Phase::kMetadata);
+  STRIA_ASSIGN_OR_RETURN(metadata_, Metadata::build(*environment_.format, *places_.layout(),
+                                                    {.catalog = catalog_,
+                                                     .row_tables = gathering_.tables(),
+                                                     .definitions = definitions_,
+                                                     .old = old_.content(),
+                                                     .keeps_order = options_.track_order}));
+  return Status();
 }
 
 Status WriteSession::abandon() {
@@ -219,10 +274,10 @@ void WriteSession::leave(std::string_view reason) noexcept {
 
 Status WriteSession::fail(const Status& status) {
   discard();
-  if (is_of_call_not_begun(status)) {
+  if (put_off_) {
     return status;
   }
-  const char* state = !file_.is_published() && updating_.has_begun()
+  const char* state = !file_.is_published() && overwrites_
                           ? "may have a part of what was put into datasets of before, whose checksums then tell"
                           : state_after_failure(grows(), file_.is_published());
   return status.with_context(fmt::format("'{}' {}", path_, state));
@@ -232,7 +287,7 @@ Status WriteSession::fail(const Status& status) {
 void WriteSession::discard() noexcept {
   finished_ = true;
   pending_.clear();  // datasets that outlive the file keep the session, but no copies
-  chunks_.release();
+  chunk_puts_.release();
   guard_.release();
   if (!is_of_this_process()) {
     return;

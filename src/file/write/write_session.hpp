@@ -4,8 +4,8 @@
 // Problem: the time of a small file is that of its agreements.
 // Method: a commit has two, and little is left to do between them: one on what there is to move
 // (here, then data_move.hpp), one on the outcome (publication.hpp). What is gathered while moving
-// goes to rank 0 in between (gathering.hpp), without anybody waiting. What only some files need has
-// an owner of its own, which the conductor calls and which never calls it.
+// goes to rank 0 in between (gathering.hpp), without anybody waiting. The steps are functions in
+// stages/, each with what it needs as arguments; what they leave for the next stands here.
 // Cost: chunks, gaps, staging and updates add agreements of their own, where a file has any.
 #pragma once
 
@@ -18,8 +18,8 @@
 #include "file/parts/parts.hpp"
 #include "file/write/defining_session.hpp"
 #include "file/write/metadata/gathering.hpp"
+#include "file/write/metadata/metadata.hpp"
 #include "file/write/metadata/room_for_sums.hpp"
-#include "file/write/publication.hpp"
 #include "file/write/stages/background_stage.hpp"
 #include "file/write/stages/chunk_stage.hpp"
 #include "file/write/stages/gap_filler.hpp"
@@ -47,8 +47,8 @@ class WriteSession : public DefiningSession {
   void leave(std::string_view reason) noexcept override;
 
  private:
-  WriteSession(Environment environment, const std::string& path, const CreateOptions& options,
-               std::shared_ptr<RollCall> roll_call, Kind kind);
+  /// `parted`: the layout, where the raw data go into several files; else null.
+  WriteSession(Beginning beginning, PartedLayout* parted);
   /// A session that has met no other rank yet. Where it fails, collective with the others' meet().
   static Result<std::shared_ptr<WriteSession>> make(Environment environment, const std::string& path,
                                                     const CreateOptions& options, Kind kind);
@@ -62,6 +62,11 @@ class WriteSession : public DefiningSession {
   Result<access::RequestShape> agree(Call call);
   /// Gives everything its final place; where nothing more can be defined, tables too. Local.
   Status settle(bool last);
+  /// Rows lie among each other behind everything else, so that sums must have their room before.
+  bool needs_room_for_sums() const { return options_.checksums && places_.layout()->interleaves(); }
+  Status keep_room_for_sums(const access::RequestShape& shape, bool last);
+  /// From now on the file gets no sums, and those that were taken are dropped.
+  void give_up_sums();
   /// A commit; into `stage` where there is one. Collective: yes; the same outcome everywhere.
   Status end(Call call, BackgroundStage* stage);
   /// What is to be done before the last bytes move: gaps filled, staging begun, chunks made.
@@ -70,7 +75,12 @@ class WriteSession : public DefiningSession {
   /// Moves what is pending, and makes the metadata when it is the `last` time. The outcome is
   /// this rank's own.
   Status move(const access::RequestShape& shape, bool last);
+  /// On rank 0; nothing on others.
   Status make_metadata(bool last);
+  /// Moves, makes the metadata and gives the file its name, once all is ready. Collective: yes; the
+  /// same outcome everywhere.
+  Status complete(const access::RequestShape& shape);
+  Status fill_gaps(bool last);
   /// Whether a commit has anything to do.
   bool changes() const { return !grows() || definitions_.any(); }
   Status secure(Transfer& put) override { return guard_.take(put); }
@@ -83,11 +93,12 @@ class WriteSession : public DefiningSession {
   std::unique_ptr<Parts> parts_;  // null: the raw data go into the file itself
   NewFile file_;
   Gathering gathering_;
-  Publication publication_;
   RoomForSums room_;
-  GapFiller gaps_;
-  ChunkStage chunks_;
-  Updating updating_;
+  FilledDatasets filled_;
+  ChunkPuts chunk_puts_;
+  Touched touched_;                     // of datasets that the file has
+  bool overwrites_ = false;             // bytes that the file has may be lost
+  std::unique_ptr<Metadata> metadata_;  // rank 0, from the last move to the end
 };
 
 }  // namespace stria::file

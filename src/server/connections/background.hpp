@@ -56,7 +56,7 @@ class Workers {
       try {
         work();
       } catch (const std::exception&) {
-        // As if it had not been asked for.
+        // Nothing happens, as if it had not been asked for.
       }
       --jobs_;
     });

@@ -23,7 +23,7 @@ class Buffers {
   const Budget& budget() const { return budget_; }
 
   class Lease;
-  /// \pre the caller has a share, and keeps it as long as the buffer
+  /// The caller has a share, and keeps it as long as the buffer.
   Lease take();
 
  private:

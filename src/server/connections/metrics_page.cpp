@@ -24,7 +24,7 @@ namespace {
 constexpr std::chrono::milliseconds kAtMost{2000};
 constexpr std::chrono::milliseconds kForEver{0};  // a timer of its own ends it
 constexpr size_t kMostRequestBytes = 4096;
-constexpr std::chrono::milliseconds kAfterFailedAccept{50};
+constexpr std::chrono::milliseconds kAfterFailedPageAccept{50};
 
 std::string response(const char* status, const std::string& type, const std::string& body) {
   return std::string("HTTP/1.1 ") + status + "\r\nContent-Type: " + type +
@@ -85,7 +85,7 @@ asio::awaitable<void> serve_metrics(std::shared_ptr<SharedState> shared, asio::p
       }
     } else if (!error && errno != EAGAIN) {
       // Without descriptors the reader stays at the door.
-      asio::steady_timer pause(executor, kAfterFailedAccept);
+      asio::steady_timer pause(executor, kAfterFailedPageAccept);
       co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
     }
   }

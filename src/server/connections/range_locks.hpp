@@ -34,7 +34,7 @@ class RangeLocks {
   /// True when another holder has a lock that overlaps.
   bool is_locked(const wire::LockRange& asked);
   void unlock_all(Owner owner);
-  /// Of all connections.
+  /// The locks of all connections.
   int64_t count() const;
   bool has_any(Owner owner) const;
 

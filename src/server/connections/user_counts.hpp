@@ -6,6 +6,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "base/check.hpp"
+
 namespace stria::server {
 
 /// Thread-safe.
@@ -24,7 +26,9 @@ class UserCounts {
   /// \pre it was counted
   void remove(uint32_t uid) {
     const std::lock_guard lock(mutex_);
-    if (const auto found = counts_.find(uid); --found->second == 0) {
+    const auto found = counts_.find(uid);
+    STRIA_CHECK(found != counts_.end(), uid);
+    if (--found->second == 0) {
       counts_.erase(found);
     }
   }

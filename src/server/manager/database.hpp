@@ -52,7 +52,7 @@ class Database {
   Database& operator=(const Database&) = delete;
   ~Database();
 
-  /// Starts a statement with its arguments. \pre `sql` is a literal
+  /// Starts a statement, a literal, with its arguments.
   template <typename... Arguments>
   Query query(const char* sql, const Arguments&... arguments) {
     Query query(prepare(sql));

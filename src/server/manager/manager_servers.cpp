@@ -10,7 +10,7 @@ namespace stria::server {
 namespace {
 
 constexpr int64_t kDefaultStripeBytes = 256 << 10;
-// Of a server that lives there is news every second. After a pause of the whole machine there is
+// A server that lives sends news every second. After a pause of the whole machine there is
 // none of any, for a moment.
 constexpr std::chrono::seconds kAliveFor{6};
 constexpr std::chrono::seconds kPerhapsAliveFor{10};
@@ -30,7 +30,7 @@ std::vector<int64_t> Manager::heard_of_within(Clock::duration time) const {
   return servers;
 }
 
-// Of all stretches of `wanted` servers in their order, round and round: the one with the fewest
+// Looks at all stretches of `wanted` servers in their order, round and round: best has the fewest
 // nearly full servers, then the least load on all of them, then the least on the first. Among
 // equals they take turns. Returns the place of its first in `able`.
 size_t Manager::best_first(std::span<const int64_t> able, size_t wanted) const {

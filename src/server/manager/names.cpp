@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS replies (session BLOB PRIMARY KEY, request INTEGER NO
 INSERT OR IGNORE INTO meta VALUES ('format', 2), ('starts', 0), ('syncs', 0);
 )";
 
-// Of the root at first: everybody may make files, and only who made them may take them away.
+// The root's mode at first: everybody may make files, and only who made them may take them away.
 constexpr uint32_t kRootMode = kSticky | 0777;
 constexpr uint32_t kOwnDirectory = 0300;  // who makes a directory on the way to a file may use it
 

@@ -53,7 +53,7 @@ class Names {
 
   /// kNotFound when nothing has that name.
   Result<NamedFile> find(const Caller& caller, std::string_view path);
-  /// Makes a file, and the directories above it. \pre nothing has that name
+  /// Makes a file, whose name nothing has, and the directories above it.
   Result<NamedFile> create(const Caller& caller, const wire::NewDirectory& what, const Placement& placement);
   Status make_directory(const Caller& caller, const wire::NewDirectory& what);
   /// Gives the file another name. A file that had this name loses it and is returned.

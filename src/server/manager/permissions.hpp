@@ -15,7 +15,7 @@ struct Caller {
   bool is_super = false;  ///< may do everything
 };
 
-// Of a directory: only owners take names away; what is made in it has its group.
+// Only owners take names away from such a directory; what is made in it has its group.
 inline constexpr uint32_t kSticky = 01000;
 inline constexpr uint32_t kGroupFollows = 02000;
 

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <shared_mutex>
 
+#include "base/check.hpp"
+
 namespace stria::server {
 
 class BlockLocks {
@@ -21,6 +23,7 @@ class BlockLocks {
    public:
     /// Blocks [first, end). \pre end > first
     Guard(BlockLocks& locks, int64_t first, int64_t end, Mode mode) : locks_(locks), mode_(mode) {
+      STRIA_ASSERT(end > first, first, end);
       const int64_t begin_group = first / kGroupBlocks;
       const int64_t end_group = (end - 1) / kGroupBlocks + 1;
       for (int64_t group = begin_group; group < end_group && group < begin_group + kCount; ++group) {

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/byte_range.hpp"
+#include "base/check.hpp"
 
 namespace stria::server {
 
@@ -139,6 +140,7 @@ uint64_t sum_of_block(const std::byte* block) {
 }
 
 uint64_t sum_of_part(std::span<const std::byte> bytes, int64_t begin) {
+  STRIA_ASSERT(begin % kSumWordBytes == 0 && bytes.size() % kSumWordBytes == 0, begin, bytes.size());
   return reduce(product(bytes.data(), keys_at(begin), static_cast<int64_t>(bytes.size()) / kSumWordBytes));
 }
 

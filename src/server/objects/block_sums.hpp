@@ -49,7 +49,7 @@ class BlockSums {
   Status reserve(int64_t blocks);
   /// Sums of the blocks from `first` on; zero where there is no room yet.
   Status load(int64_t first, std::span<BlockSum> sums);
-  /// \pre reserve() covers them
+  /// Stores sums of blocks that reserve() covers.
   Status store(int64_t first, std::span<const BlockSum> sums);
   /// Calls copy(BlockSum&) with the block's sum as it is mapped, guarded (guarded_copy.hpp). False
   /// when it isn't mapped, or a page could not be used.
@@ -65,7 +65,7 @@ class BlockSums {
 
   /// Before data change: what is on the disk says that they may be un-synced.
   Status make_dirty();
-  /// \pre everything is synced, and nobody writes
+  /// Says on the disk that everything is synced, as it is, while nobody writes.
   Status make_clean(int64_t object_bytes);
   bool is_clean() const { return state_ == State::kClean; }
   /// True when a block that fits no sum may have been in flight as the server ended.

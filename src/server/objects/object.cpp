@@ -11,6 +11,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/check.hpp"
 #include "datatype/pack_kernels.hpp"
 #include "server/objects/block_content.hpp"
 #include "server/objects/guarded_copy.hpp"
@@ -21,7 +22,6 @@ namespace {
 
 // From this average size on, a system call per run costs no more than a copy through the mapping.
 constexpr int64_t kWorthCallBytes = 16 << 10;
-constexpr int64_t kMapUnitBytes = int64_t{64} << 20;
 // A synced object is noted as clean so long after its last change. If that were done at once, a
 // client that writes and syncs in turn would wait for two more syncs each time.
 constexpr int64_t kRestSeconds = 10;
@@ -98,6 +98,12 @@ bool Object::are_short(std::span<const PieceRow> rows) {
   return bytes < kWorthCallBytes * pieces;
 }
 
+bool Object::are_in_order(std::span<const PieceRow> rows) {
+  return std::all_of(rows.begin(), rows.end(), [](const PieceRow& row) {
+    return row.count > 0 && row.piece_bytes > 0 && (row.count == 1 || row.stride >= row.piece_bytes);
+  });
+}
+
 int64_t Object::end_of(std::span<const PieceRow> rows) {
   int64_t end = 0;
   for (const PieceRow& row : rows) {
@@ -140,6 +146,7 @@ Status Object::get_block(int64_t block, std::byte* content) {
 }
 
 Status Object::read(std::span<const PieceRow> rows, std::byte* data) {
+  STRIA_ASSERT(are_in_order(rows));
   const std::shared_lock lock(size_mutex_);
   const bool mapped = are_short(rows) && can_map(end_of(rows));
   Parts parts(rows, data);

@@ -33,6 +33,9 @@
 
 namespace stria::server {
 
+/// A mapping of an object grows by this.
+inline constexpr int64_t kMapUnitBytes = int64_t{64} << 20;
+
 /// Thread-safe.
 class Object {
  public:
@@ -47,7 +50,7 @@ class Object {
   /// of a block in doubt. \pre no piece is empty, and those of a row ascend without overlap
   Status write(std::span<const PieceRow> rows, const std::byte* data);
   /// Reads the pieces; what lies beyond the end, since somebody cut the object meanwhile, is zero.
-  /// kCorrupted when a block is damaged. \pre as write()
+  /// kCorrupted when a block is damaged. \pre as of write()
   Status read(std::span<const PieceRow> rows, std::byte* data);
 
   /// Bytes as they lie in the system's cache, compared with their sums a moment ago. A write may
@@ -110,6 +113,7 @@ class Object {
   void settle(int64_t first, std::span<BlockSum> sums);
   Status mismatch(int64_t block, const BlockSum& sum) const;
   static bool are_short(std::span<const PieceRow> rows);
+  static bool are_in_order(std::span<const PieceRow> rows);
   static int64_t end_of(std::span<const PieceRow> rows);
   bool can_map(int64_t end);
   bool map(int64_t end);

@@ -11,7 +11,6 @@ namespace stria::server {
 
 namespace {
 
-constexpr int64_t kMapUnitBytes = int64_t{64} << 20;
 // After a write that came between, for so long.
 constexpr int64_t kCopySeconds = 2;
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <vector>
 
+#include "base/check.hpp"
 #include "datatype/pack_kernels.hpp"
 #include "server/objects/block_content.hpp"
 #include "server/objects/guarded_copy.hpp"
@@ -109,6 +110,7 @@ Status Object::grow(int64_t end) {
 }
 
 Status Object::write(std::span<const PieceRow> rows, const std::byte* data) {
+  STRIA_ASSERT(are_in_order(rows));
   const int64_t end = end_of(rows);
   const bool short_pieces = are_short(rows);
   if (short_pieces && end > bytes_.load()) {

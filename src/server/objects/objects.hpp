@@ -67,7 +67,7 @@ class Objects {
   Status remove_part(uint64_t file);
   /// The names in the folder survive a power loss.
   Status sync_folder(size_t folder);
-  /// \pre the folder with the file's part is synced
+  /// Notes the part of the file, whose folder is synced.
   Status note(uint64_t file);
   void note_older(int64_t seconds);
 

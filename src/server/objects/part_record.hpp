@@ -29,7 +29,7 @@ class PartRecord {
   /// Makes the record, durably, with the files that have a part already.
   Status make(std::span<const uint64_t> files);
   bool has(uint64_t file) const;
-  /// Until sync() a power loss may undo it. \pre the part's name survives a power loss
+  /// Until sync() a power loss may undo it. The part's name itself survives one.
   Status add(uint64_t file);
   /// To be called before the part goes.
   void remove(uint64_t file);

@@ -16,14 +16,14 @@ namespace stria::server {
 
 namespace {
 
-constexpr int kStartShift = 31;  // as the manager numbers files: docs/formats/store.md
+constexpr int kManagerShift = 31;  // as the manager numbers files: docs/formats/store.md
 
 uint64_t start_of(uint64_t file) {
-  return file >> kStartShift;
+  return file >> kManagerShift;
 }
 
 off_t byte_of(uint64_t file) {
-  return static_cast<off_t>((file & ((uint64_t{1} << kStartShift) - 1)) / 8);
+  return static_cast<off_t>((file & ((uint64_t{1} << kManagerShift) - 1)) / 8);
 }
 
 unsigned char bit_of(uint64_t file) {

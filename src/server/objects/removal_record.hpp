@@ -32,7 +32,7 @@ class RemovalRecord {
 
  private:
   std::string path_of(uint64_t start) const;
-  /// \pre the files' numbers are of that start
+  /// Adds files whose numbers are of that start.
   Status add_of(uint64_t start, std::span<const uint64_t> files);
 
   std::string directory_;

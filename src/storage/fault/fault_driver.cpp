@@ -13,8 +13,9 @@ namespace {
 /// The error that the script has for an operation on names, or success.
 Status decide(FaultScript& script, Operation operation, const std::string& path) {
   const FaultVerdict verdict = script.decide(operation, {path});
-  return verdict.error_number == 0 ? Status()
-                                   : Status::from_errno(verdict.error_number, describe(operation_name(operation), path));
+  return verdict.error_number == 0
+             ? Status()
+             : Status::from_errno(verdict.error_number, storage::describe(operation_name(operation), path));
 }
 
 }  // namespace

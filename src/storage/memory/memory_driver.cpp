@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/check.hpp"
 #include "storage/memory/memory_file.hpp"
 #include "storage/messages.hpp"
 #include "storage/path.hpp"
@@ -131,6 +132,7 @@ Result<std::vector<std::string>> MemoryDriver::list_directory(const std::string&
 }
 
 void MemoryDriver::crash(std::optional<uint64_t> seed) {
+  STRIA_ASSERT(options_.track_unsynced);
   const std::lock_guard lock(mutex_);
   std::mt19937_64 random(seed.value_or(0));
   // Real file systems journal the changes of a directory in order. Here either all of its unsynced

@@ -59,10 +59,10 @@ class MemoryFile : public File {
   Status close() override;
 
  private:
-  /// An error when the handle is closed or lost, or is read-only and `writes` is true. \pre the
-  /// inode's mutex is held
+  /// An error when the handle is closed or lost, or is read-only and `writes` is true. The
+  /// caller holds the inode's mutex.
   Status check(const char* operation, bool writes) const;
-  bool is_free(ByteRange range, LockMode mode) const;  ///< \pre the inode's mutex is held
+  bool is_free(ByteRange range, LockMode mode) const;  ///< the caller holds the inode's mutex
   std::unique_ptr<RangeLock> note_lock(ByteRange range, LockMode mode);
   void release();
 

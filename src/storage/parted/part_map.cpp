@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
+
 namespace stria::storage {
 
 namespace {
@@ -38,6 +40,7 @@ PartMap::Mark PartMap::mark_of(int part) const {
 }
 
 PartedStretch PartMap::stretch_at(int64_t address, int64_t bytes) const {
+  STRIA_ASSERT(bytes > 0, bytes);
   if (address < kFirstAddress) {
     return {.part = PartedStretch::kMaster, .offset = address, .bytes = std::min(bytes, kFirstAddress - address)};
   }

@@ -32,7 +32,7 @@ constexpr uid_t kUser = 1000;
 constexpr uid_t kStranger = 1001;
 constexpr const char* kAccessList = "system.posix_acl_access";
 
-/// The process is another user's, without other groups, as long as this lives. \pre root
+/// The process is another user's, without other groups, as long as this lives. Only root can.
 class AsUser {
  public:
   explicit AsUser(uid_t user) {
@@ -81,7 +81,7 @@ class DestinationTest : public ::testing::Test {
     EXPECT_FALSE(found.ok()) << path << " leads to " << found->path;
     return found.status();
   }
-  /// As a new file is made that is to be renamed.
+  /// Makes a new file in the way of one that is to be renamed.
   Result<std::unique_ptr<File>> make_own(const std::string& path) {
     return driver_.open(path, {.mode = Mode::kCreate, .exclusive_lock = true, .mine_only = true, .permissions = 0600});
   }

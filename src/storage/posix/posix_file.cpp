@@ -99,7 +99,7 @@ Status PosixFile::write_by_pages(int64_t offset, std::span<iovec> pieces) {
   for (const iovec& piece : pieces) {
     end += static_cast<int64_t>(piece.iov_len);
   }
-  STRIA_RETURN_IF_ERROR(extend_to(end, pieces.back()));
+  STRIA_RETURN_IF_ERROR(write_last_page_first(end, pieces.back()));
   std::vector<iovec> rest;
   int64_t rest_offset = offset;
   for (const iovec& piece : pieces) {
@@ -130,8 +130,8 @@ Status PosixFile::write_by_pages(int64_t offset, std::span<iovec> pieces) {
 
 // Pages can be inserted only within the file's size. That size can't just be set: a rank that has
 // seen a smaller file would cut off what another rank has written since. So the last page is
-// written first where the file is too short.
-Status PosixFile::extend_to(int64_t end, iovec& last_piece) {
+// written first where the file is too short, and taken off the piece.
+Status PosixFile::write_last_page_first(int64_t end, iovec& last_piece) {
   if (end <= least_size_) {
     return {};
   }

@@ -83,7 +83,7 @@ class PosixFile : public File {
   Status write_plainly(int64_t offset, std::span<iovec> pieces);
   Status write_by_pages(int64_t offset, std::span<iovec> pieces);
   Result<int64_t> insert_pages(int64_t offset, const std::byte* data, int64_t bytes);
-  Status extend_to(int64_t end, iovec& last_piece);
+  Status write_last_page_first(int64_t end, iovec& last_piece);
   Result<int64_t> read_runs(RunList list);
   Result<int64_t> read_run_from(int descriptor, const Run& run, std::span<iovec> pieces);
   Result<int64_t> read_run_directly_or_not(const Run& run, std::span<iovec> pieces);
@@ -94,7 +94,7 @@ class PosixFile : public File {
   SystemCalls& calls_;
   std::string path_;
   int descriptor_;
-  /// Of a direct file: opened by the first read that direct I/O can't do.
+  /// A direct file opens it by the first read that direct I/O can't do.
   int cached_descriptor_ = -1;
   bool direct_;
   Capabilities capabilities_;

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <vector>
 
+#include "base/check.hpp"
+
 namespace stria::storage {
 
 namespace {
@@ -42,6 +44,7 @@ constexpr int64_t kMostStripeBytes = int64_t{1} << 40;
 /// \pre at + sizeof(T) <= record.size()
 template <typename T>
 T number_at(std::span<const std::byte> record, size_t at) {
+  STRIA_ASSERT(at + sizeof(T) <= record.size(), at, record.size());
   T value = 0;
   for (size_t i = 0; i < sizeof(T); ++i) {
     value = static_cast<T>(value | static_cast<T>(static_cast<T>(record[at + i]) << (8 * i)));

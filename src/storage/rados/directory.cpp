@@ -18,7 +18,6 @@ namespace {
 constexpr const char* kDirectory = "/";
 // The name of a directory that somebody removes.
 constexpr const char* kLeaving = "/-";
-constexpr int kMaxAttempts = 100;
 // So many files that others left behind are looked at by each change.
 constexpr size_t kLeftBehind = 4;
 // A program makes a file in so many steps; it was killed if they take longer than the cluster has

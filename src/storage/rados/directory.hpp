@@ -19,7 +19,7 @@ namespace stria::storage {
 inline constexpr std::string_view kNameKey = "name:";
 /// Before the number of a file without a name.
 inline constexpr std::string_view kGoneKey = "gone:";
-/// Of the directory itself: somebody removes it.
+/// The directory has this while somebody removes it.
 inline constexpr const char* kRemovedKey = "removed";
 
 inline bool means_directory(std::string_view value) {

@@ -12,8 +12,6 @@ namespace stria::storage {
 
 namespace {
 
-constexpr int kMaxAttempts = 100;
-
 /// Removes the file that has just lost its name, and ends what other programs were killed over.
 void remove_file_and_left_behind(const Pool& pool, const std::string& directory, uint64_t file) {
   static_cast<void>(remove_nameless(pool, directory, file));

@@ -16,6 +16,9 @@
 
 namespace stria::storage {
 
+/// A change of names that another's came between is tried so often.
+inline constexpr int kMaxAttempts = 100;
+
 /// What a name means.
 struct Named {
   bool is_directory = false;

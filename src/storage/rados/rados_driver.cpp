@@ -23,7 +23,7 @@ constexpr int64_t kDefaultObjectBytes = 4 << 20;
 constexpr int64_t kMinObjectBytes = 64 << 10;
 constexpr int64_t kMaxObjectBytes = 64 << 20;  // a cluster's own limit is 128 MiB
 // How often a name may come to mean something else while it is opened.
-constexpr int kMaxAttempts = 20;
+constexpr int kMaxOpenAttempts = 20;
 
 /// A path, and its pool.
 struct Place {
@@ -94,7 +94,7 @@ Result<std::unique_ptr<RadosFile>> open_named(const Place& place, uint64_t numbe
 
 Result<std::unique_ptr<RadosFile>> open_or_make(const Place& place, const std::string& path, const OpenOptions& options) {
   const bool creates = options.mode == OpenOptions::Mode::kCreate || options.mode == OpenOptions::Mode::kCreateNew;
-  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kMaxOpenAttempts; ++attempt) {
     STRIA_ASSIGN_OR_RETURN(const auto found, look_up(*place.pool, place.path.directory, place.path.name));
     if (!found && !creates) {
       return no_such_file();

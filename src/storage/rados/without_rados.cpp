@@ -1,4 +1,4 @@
-// Of a build without librados' header.
+// What a build has without librados' header.
 #include "storage/rados/rados_driver.hpp"
 
 namespace stria::storage {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/check.hpp"
 #include "base/copy_piece.hpp"
 #include "base/hash.hpp"
 
@@ -68,6 +69,7 @@ IovecCursor::IovecCursor(std::span<const iovec> pieces) : pieces_(pieces) {
 }
 
 void IovecCursor::take(int64_t bytes, std::vector<iovec>& to) {
+  STRIA_CHECK(bytes <= left_, bytes, left_);
   left_ -= bytes;
   while (bytes > 0) {
     const iovec& piece = pieces_.front();
@@ -211,6 +213,7 @@ Result<FrameReceiver::Event> FrameReceiver::step(Channel& channel, bool& moved) 
 }
 
 Status FrameReceiver::accept_payload(IovecCursor& places) {
+  STRIA_CHECK(header_.payload_bytes <= places.left(), header_.payload_bytes, places.left());
   places_.clear();
   places.take(header_.payload_bytes, places_);
   is_gathered_ = places_.size() > kManyPieces;

@@ -75,7 +75,7 @@ class StripedFile : public File {
   Result<bool> ask_lock(Store::Borrowed& link, wire::Kind kind, const wire::LockRange& range, uint32_t wait_ms);
   /// Takes a lock; null when it didn't become free within that time.
   Result<std::unique_ptr<RangeLock>> lock_within(ByteRange range, LockMode mode, uint32_t wait_ms);
-  /// Takes the notes again that a server has forgotten. \pre a write is about to begin
+  /// Takes the notes again that a server has forgotten, before a write begins.
   Status renew_notes();
   /// Gives a lock up, and returns whether it had been held until now.
   Status unlock(Store::Borrowed& borrowed, ByteRange range, int64_t generation);

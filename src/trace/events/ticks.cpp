@@ -66,7 +66,7 @@ TickScale::TickScale() {
 }
 
 void TickScale::anchor() {
-  // Of a few readings, that with the least time between its two sides is the best.
+  // The best of a few readings is that with the least time between its two sides.
   Anchor best;
   int64_t least = std::numeric_limits<int64_t>::max();
   for (int attempt = 0; attempt < 5; ++attempt) {

@@ -14,10 +14,6 @@
 #include <ctime>
 #include <vector>
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
-
 namespace stria::trace {
 
 /// Nanoseconds of the system's monotonic clock.
@@ -34,7 +30,7 @@ extern bool counter_is_clock;
 inline int64_t ticks() {
 #if defined(__x86_64__)
   if (counter_is_clock) {
-    return static_cast<int64_t>(__rdtsc());
+    return static_cast<int64_t>(__builtin_ia32_rdtsc());  // <x86intrin.h> takes long to compile
   }
 #endif
   return monotonic_ns();

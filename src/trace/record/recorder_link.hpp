@@ -28,8 +28,8 @@ struct RecorderLink {
 RecorderLink offered_link();
 
 /// From now on the spans of this library go to the recorder of another. False, and no change,
-/// when that library is of another build. \pre nothing has been recorded here; `link` lives as
-/// long as the program
+/// when that library is of another build. Nothing has been recorded here; `link` lives as
+/// long as the program.
 bool use_link(const RecorderLink& link);
 
 /// The link in use; null while this library records by itself.

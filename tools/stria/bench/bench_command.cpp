@@ -77,54 +77,54 @@ int run(MPI_Comm comm, Arguments& arguments) {
   return kDone;
 }
 
-void add_sizes(CLI::App& command, const WorkloadKind& kind, bench::Chosen& chosen) {
+void add_sizes(Command command, const WorkloadKind& kind, bench::Chosen& chosen) {
   chosen = kind.standards();
   for (const bench::Parameter& parameter : kind.parameters) {
     command.add_option("--" + parameter.name, chosen.numbers[parameter.name], parameter.help)
-        ->check(in_range(parameter.lowest, parameter.highest));
+        .check(in_range(parameter.lowest, parameter.highest));
   }
   for (const bench::Choice& choice : kind.choices) {
-    command.add_option("--" + choice.name, chosen.words[choice.name], choice.help)->check(CLI::IsMember(choice.words));
+    command.add_option("--" + choice.name, chosen.words[choice.name], choice.help).check(one_of(choice.words));
   }
 }
 
-void add_workload(CLI::App& bench, const WorkloadKind& kind, Action& action) {
+void add_workload(Command bench, const WorkloadKind& kind, Action& action) {
   auto arguments = std::make_shared<Arguments>();
   BenchOptions& options = arguments->options;
   options.kind = &kind;
-  CLI::App* command = bench.add_subcommand(kind.name, kind.help);
-  command->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)->always_capture_default();
-  add_sizes(*command, kind, options.chosen);
-  command->add_option("--through", options.through, "the interface: the library, MPI-IO, or plain requests")
-      ->check(CLI::IsMember({"library", "mpiio", "posix"}));
-  command->add_option("--method", options.layer.method, "how noncontiguous data travel");
-  command->add_flag("--independent", arguments->independent, "MPI-IO: independent calls, not collective ones");
-  command->add_option("--list-regions", options.layer.list_regions, "posix: stretches of a list")->check(in_range(1, 1 << 20));
-  command->add_option("--dir", options.directory, "where the files go, also stria://SERVER/PATH")->check(not_empty());
-  command->add_option("--rounds", options.rounds, "counted rounds, after one that warms up")->check(in_range(1, 10000));
-  command->add_flag("--read", options.read, "also read back");
-  command->add_option("--reads-from", options.reads_from, "each rank reads what the rank so many further on wrote")
-      ->check(in_range(0, 1 << 20));
-  command->add_flag("--verify", options.verify, "check every byte in the file, and every byte read");
-  command->add_flag("--sync", options.layer.sync, "make every file survive a power loss");
-  command->add_flag("--no-checksums", arguments->no_checksums, "library: store no checksums");
-  command->add_flag("--keep", options.keep, "leave the files of the last round");
-  command->add_option("--hint", arguments->hints, "name=value, as in docs/hints.md; may be repeated")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->default_str("");
-  command->add_option("--json", arguments->json_path, "write the results there too")->check(not_empty());
-  command->add_option("--csv", arguments->csv_path, "write the results there as a table")->check(not_empty());
-  command->add_option("--trace", arguments->trace_directory, "record everything, into this directory")->check(not_empty());
-  command->callback([arguments, &action] { action = over_mpi([arguments](MPI_Comm comm) { return run(comm, *arguments); }); });
+  Command command = bench.add_subcommand(kind.name, kind.help);
+  command.take_last_and_show_defaults();
+  add_sizes(command, kind, options.chosen);
+  command.add_option("--through", options.through, "the interface: the library, MPI-IO, or plain requests")
+      .check(one_of({"library", "mpiio", "posix"}));
+  command.add_option("--method", options.layer.method, "how noncontiguous data travel");
+  command.add_flag("--independent", arguments->independent, "MPI-IO: independent calls, not collective ones");
+  command.add_option("--list-regions", options.layer.list_regions, "posix: stretches of a list").check(in_range(1, 1 << 20));
+  command.add_option("--dir", options.directory, "where the files go, also stria://SERVER/PATH").check(not_empty());
+  command.add_option("--rounds", options.rounds, "counted rounds, after one that warms up").check(in_range(1, 10000));
+  command.add_flag("--read", options.read, "also read back");
+  command.add_option("--reads-from", options.reads_from, "each rank reads what the rank so many further on wrote")
+      .check(in_range(0, 1 << 20));
+  command.add_flag("--verify", options.verify, "check every byte in the file, and every byte read");
+  command.add_flag("--sync", options.layer.sync, "make every file survive a power loss");
+  command.add_flag("--no-checksums", arguments->no_checksums, "library: store no checksums");
+  command.add_flag("--keep", options.keep, "leave the files of the last round");
+  command.add_option("--hint", arguments->hints, "name=value, as in docs/hints.md; may be repeated")
+      .take_all()
+      .shown_default("");
+  command.add_option("--json", arguments->json_path, "write the results there too").check(not_empty());
+  command.add_option("--csv", arguments->csv_path, "write the results there as a table").check(not_empty());
+  command.add_option("--trace", arguments->trace_directory, "record everything, into this directory").check(not_empty());
+  command.callback([arguments, &action] { action = over_mpi([arguments](MPI_Comm comm) { return run(comm, *arguments); }); });
 }
 
 }  // namespace
 
-void add_bench(CLI::App& app, Action& action) {
-  CLI::App* bench = app.add_subcommand("bench", "access patterns through the library, MPI-IO or plain requests");
-  bench->require_subcommand(1);
+void add_bench(Command app, Action& action) {
+  Command bench = app.add_subcommand("bench", "access patterns through the library, MPI-IO or plain requests");
+  bench.require_subcommand();
   for (const WorkloadKind& kind : bench::workload_kinds()) {
-    add_workload(*bench, kind, action);
+    add_workload(bench, kind, action);
   }
 }
 

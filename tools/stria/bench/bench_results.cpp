@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/bench_command.hpp"
+#include "folded.hpp"
 #include "spread.hpp"
 
 namespace stria::tool {
@@ -72,21 +73,25 @@ json chosen_json(const bench::Chosen& chosen) {
 
 std::string bench_text(const BenchRun& run, const BenchResult& result) {
   const bool moves = result.useful_bytes > 0;
-  std::string text = fmt::format("{:<8}{:>10}{:>10}{:>10}{:>10}{:>12}   {}\n", "", moves ? "MB" : "files",
-                                 moves ? "MB/s" : "files/s", "min", "max", "requests", "ms per rank and phase");
+  std::string text = fmt::format("{:<8}{:>10}{:>10}{:>10}{:>10}{:>12}\n", "", moves ? "MB" : "files",
+                                 moves ? "MB/s" : "files/s", "min", "max", "requests");
+  std::string phases;
   for_each_direction(result, [&](const char* name, const Direction& direction) {
     int64_t files = run.options.chosen.numbers.count("count") != 0 ? run.options.chosen.numbers.at("count") : 1;
     files *= moves || run.options.chosen.words.at("files") == "shared" ? 1 : run.ranks;
     const double amount = moves ? static_cast<double>(result.useful_bytes) : static_cast<double>(files) * 1e6;
     const Spread rates = spread(megabytes_per_second(amount, direction.seconds));
-    text +=
-        fmt::format("{:<8}{:>10.1f}{:>10.0f}{:>10.0f}{:>10.0f}{:>12}   {}\n", name, amount / 1e6, rates.median, rates.minimum,
-                    rates.maximum, direction.requests < 0 ? "-" : std::to_string(direction.requests), phase_text(direction));
+    text += fmt::format("{:<8}{:>10.1f}{:>10.0f}{:>10.0f}{:>10.0f}{:>12}\n", name, amount / 1e6, rates.median, rates.minimum,
+                        rates.maximum, direction.requests < 0 ? "-" : std::to_string(direction.requests));
+    const std::string spent = phase_text(direction);
+    phases += spent.empty() ? "" : folded(fmt::format("{:<8}{}", name, spent), 8);
   });
-  text += fmt::format("a rank's calls need {} requests as pieces, {} as lists of {}, {} as windows of 32 MiB\n",
-                      result.counts.multiple, result.counts.list, run.options.layer.list_regions, result.counts.sieving);
+  text += phases.empty() ? "" : "\nms of a rank in each phase\n" + phases + "\n";
+  text += folded(fmt::format("a rank's calls need {} requests as pieces, {} as lists of {}, {} as windows of 32 MiB",
+                             result.counts.multiple, result.counts.list, run.options.layer.list_regions, result.counts.sieving),
+                 2);
   if (!result.write.reason.empty()) {
-    text += fmt::format("method: {} ({})\n", result.write.method, result.write.reason);
+    text += folded(fmt::format("method: {} ({})", result.write.method, result.write.reason), 2);
   }
   return text + (run.options.verify ? "every byte of the file was checked\n" : "");
 }

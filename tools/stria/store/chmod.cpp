@@ -59,18 +59,18 @@ int run_chown(const Arguments& arguments) {
   return run(arguments, [&](const wire::Attributes&, wire::SetOwnership& request) { request = wanted; });
 }
 
-void add(CLI::App& app, Action& action, const char* name, const char* help, const char* what, int (*start)(const Arguments&)) {
+void add(Command app, Action& action, const char* name, const char* help, const char* what, int (*start)(const Arguments&)) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(name, help);
-  command->add_option("what", arguments->what, what)->required();
-  command->add_option("paths", arguments->paths, "stria://SERVER/PATH ...")->required();
-  command->add_flag("-R,--recursive", arguments->recursive, "also all that is below");
-  command->callback([=, &action] { action = [=](Ranks&) { return start(*arguments); }; });
+  Command command = app.add_subcommand(name, help);
+  command.add_option("what", arguments->what, what).required();
+  command.add_option("paths", arguments->paths, "stria://SERVER/PATH ...").required();
+  command.add_flag("-R,--recursive", arguments->recursive, "also all that is below");
+  command.callback([=, &action] { action = [=](Ranks&) { return start(*arguments); }; });
 }
 
 }  // namespace
 
-void add_chmod(CLI::App& app, Action& action) {
+void add_chmod(Command app, Action& action) {
   add(app, action, "chmod", "who may read, write and enter files and directories of a store", "640, or u+x,go-w", run_chmod);
   add(app, action, "chown", "to whom files and directories of a store belong", "USER, USER:GROUP or :GROUP", run_chown);
 }

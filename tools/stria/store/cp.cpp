@@ -161,19 +161,19 @@ void copy_file(const std::string& from_path, const std::string& target, bool syn
   }
 }
 
-void add_cp(CLI::App& app, Action& action) {
+void add_cp(Command app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("cp", "copy files into a store or a pool, out of it, or within");
+  Command command = app.add_subcommand("cp", "copy files into a store or a pool, out of it, or within");
   command
-      ->add_option("paths", arguments->paths,
-                   "from where, one or several, and to where: paths of this machine, stria://SERVER/PATH or rados://POOL/PATH; "
-                   "into a directory, or one that is to be with a / at its end")
-      ->required()
-      ->expected(2, -1)
-      ->check(not_empty());
-  command->add_flag("-r,--recursive", arguments->recursive, "directories with all that is in them");
-  command->add_flag("--sync", arguments->sync, "return when the copies survive a power loss");
-  command->callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
+      .add_option("paths", arguments->paths,
+                  "from where, one or several, and to where: paths of this machine, stria://SERVER/PATH or rados://POOL/PATH; "
+                  "into a directory, or one that is to be with a / at its end")
+      .required()
+      .expected(2, -1)
+      .check(not_empty());
+  command.add_flag("-r,--recursive", arguments->recursive, "directories with all that is in them");
+  command.add_flag("--sync", arguments->sync, "return when the copies survive a power loss");
+  command.callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
 }
 
 }  // namespace stria::tool

@@ -32,13 +32,13 @@ int run(const std::string& url, bool as_json) {
 
 }  // namespace
 
-void add_df(CLI::App& app, Action& action) {
+void add_df(Command app, Action& action) {
   auto path = std::make_shared<std::string>();
   auto as_json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("df", "the servers of a store and the space on them");
-  command->add_option("store", *path, "stria://SERVER")->required();
-  command->add_flag("--json", *as_json, "answer in JSON");
-  command->callback([=, &action] { action = [=](Ranks&) { return run(*path, *as_json); }; });
+  Command command = app.add_subcommand("df", "the servers of a store and the space on them");
+  command.add_option("store", *path, "stria://SERVER").required();
+  command.add_flag("--json", *as_json, "answer in JSON");
+  command.callback([=, &action] { action = [=](Ranks&) { return run(*path, *as_json); }; });
 }
 
 }  // namespace stria::tool

@@ -70,18 +70,18 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
-void add_key(CLI::App& app, Action& action) {
+void add_key(Command app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("key", "a key by which a user proves to a store's servers who it is");
-  command->add_option("user", arguments->user, "by name or number")->required();
-  command->add_option("file", arguments->file, "the new key file, for the user to name in STRIA_KEY_FILE")
-      ->required()
-      ->check(not_empty());
-  command->add_option("--key", arguments->key, "the file with the cluster's key (or STRIA_KEY_FILE)");
-  command->add_option("--groups", arguments->groups, "the user's groups, first its own (otherwise as this machine says)")
-      ->delimiter(',');
-  command->add_option("--days", arguments->days, "how long it is good")->check(in_range(0, 36500))->capture_default_str();
-  command->callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
+  Command command = app.add_subcommand("key", "a key by which a user proves to a store's servers who it is");
+  command.add_option("user", arguments->user, "by name or number").required();
+  command.add_option("file", arguments->file, "the new key file, for the user to name in STRIA_KEY_FILE")
+      .required()
+      .check(not_empty());
+  command.add_option("--key", arguments->key, "the file with the cluster's key (or STRIA_KEY_FILE)");
+  command.add_option("--groups", arguments->groups, "the user's groups, first its own (otherwise as this machine says)")
+      .delimiter(',');
+  command.add_option("--days", arguments->days, "how long it is good").check(in_range(0, 36500)).show_default();
+  command.callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
 }
 
 }  // namespace stria::tool

@@ -74,15 +74,15 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
-void add_ls(CLI::App& app, Action& action) {
+void add_ls(Command app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("ls", "list a directory of a store or a pool");
-  command->add_option("path", arguments->path, "stria://SERVER/PATH or rados://POOL/PATH")->required();
-  command->add_flag(
+  Command command = app.add_subcommand("ls", "list a directory of a store or a pool");
+  command.add_option("path", arguments->path, "stria://SERVER/PATH or rados://POOL/PATH").required();
+  command.add_flag(
       "-l,--long", arguments->details,
       "also mode, owner, group, bytes, servers and stripes, and when they were changed; in a pool bytes and objects");
-  command->add_flag("--json", arguments->as_json, "answer in JSON; with -l all that stat tells of each");
-  command->callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
+  command.add_flag("--json", arguments->as_json, "answer in JSON; with -l all that stat tells of each");
+  command.callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
 }
 
 }  // namespace stria::tool

@@ -24,13 +24,13 @@ int run(const std::vector<std::string>& paths, bool with_parents) {
 
 }  // namespace
 
-void add_mkdir(CLI::App& app, Action& action) {
+void add_mkdir(Command app, Action& action) {
   auto paths = std::make_shared<std::vector<std::string>>();
   auto with_parents = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("mkdir", "make directories of a store");
-  command->add_option("path", *paths, "stria://SERVER/PATH")->required();
-  command->add_flag("-p,--parents", *with_parents, "also those that are missing above; what is there already will do");
-  command->callback([=, &action] { action = [=](Ranks&) { return run(*paths, *with_parents); }; });
+  Command command = app.add_subcommand("mkdir", "make directories of a store");
+  command.add_option("path", *paths, "stria://SERVER/PATH").required();
+  command.add_flag("-p,--parents", *with_parents, "also those that are missing above; what is there already will do");
+  command.callback([=, &action] { action = [=](Ranks&) { return run(*paths, *with_parents); }; });
 }
 
 }  // namespace stria::tool

@@ -92,15 +92,15 @@ int run(const Arguments&) {
 
 }  // namespace
 
-void add_mount(CLI::App& app, Action& action) {
+void add_mount(Command app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("mount", "a store as a directory of this machine, until fusermount3 -u DIR");
-  command->add_option("store", arguments->url, "stria://SERVER or stria://SERVER/DIRECTORY")->required();
-  command->add_option("directory", arguments->directory, "where: an empty directory")->required()->check(not_empty());
-  command->add_flag("--foreground", arguments->foreground, "stay in the foreground; Ctrl-C unmounts");
-  command->add_flag("--read-only", arguments->read_only, "refuse changes");
-  command->add_flag("--allow-other", arguments->for_all, "other users may enter too (user_allow_other in /etc/fuse.conf)");
-  command->callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
+  Command command = app.add_subcommand("mount", "a store as a directory of this machine, until fusermount3 -u DIR");
+  command.add_option("store", arguments->url, "stria://SERVER or stria://SERVER/DIRECTORY").required();
+  command.add_option("directory", arguments->directory, "where: an empty directory").required().check(not_empty());
+  command.add_flag("--foreground", arguments->foreground, "stay in the foreground; Ctrl-C unmounts");
+  command.add_flag("--read-only", arguments->read_only, "refuse changes");
+  command.add_flag("--allow-other", arguments->for_all, "other users may enter too (user_allow_other in /etc/fuse.conf)");
+  command.callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
 }
 
 }  // namespace stria::tool

@@ -39,15 +39,15 @@ int run(const std::string& from, const std::string& where) {
 
 }  // namespace
 
-void add_mv(CLI::App& app, Action& action) {
+void add_mv(Command app, Action& action) {
   auto from = std::make_shared<std::string>();
   auto to = std::make_shared<std::string>();
-  CLI::App* command =
+  Command command =
       app.add_subcommand("mv", "give a file or a directory of a store another name, replacing a file that had it");
-  command->add_option("from", *from, "stria://SERVER/PATH, or rados://POOL/PATH for a file")->required();
-  command->add_option("to", *to, "the same store, or any pool of the cluster; a directory keeps its name and takes it in")
-      ->required();
-  command->callback([=, &action] { action = [=](Ranks&) { return run(*from, *to); }; });
+  command.add_option("from", *from, "stria://SERVER/PATH, or rados://POOL/PATH for a file").required();
+  command.add_option("to", *to, "the same store, or any pool of the cluster; a directory keeps its name and takes it in")
+      .required();
+  command.callback([=, &action] { action = [=](Ranks&) { return run(*from, *to); }; });
 }
 
 }  // namespace stria::tool

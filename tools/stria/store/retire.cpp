@@ -78,13 +78,13 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
-void add_retire(CLI::App& app, Action& action) {
+void add_retire(Command app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("retire", "take a server that is dead or empty out of a store");
-  command->add_option("store", arguments->url, "stria://SERVER")->required();
-  command->add_option("server", arguments->server, "its number or its address, as df shows them")->required();
-  command->add_flag("--lost", arguments->lost, "even if files have parts there, which are lost with it");
-  command->callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
+  Command command = app.add_subcommand("retire", "take a server that is dead or empty out of a store");
+  command.add_option("store", arguments->url, "stria://SERVER").required();
+  command.add_option("server", arguments->server, "its number or its address, as df shows them").required();
+  command.add_flag("--lost", arguments->lost, "even if files have parts there, which are lost with it");
+  command.callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
 }
 
 }  // namespace stria::tool

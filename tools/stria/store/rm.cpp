@@ -40,12 +40,12 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
-void add_rm(CLI::App& app, Action& action) {
+void add_rm(Command app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("rm", "remove files and empty directories of a store or a pool");
-  command->add_option("path", arguments->paths, "stria://SERVER/PATH or rados://POOL/PATH")->required();
-  command->add_flag("-r,--recursive", arguments->recursive, "directories with all that is in them");
-  command->callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
+  Command command = app.add_subcommand("rm", "remove files and empty directories of a store or a pool");
+  command.add_option("path", arguments->paths, "stria://SERVER/PATH or rados://POOL/PATH").required();
+  command.add_flag("-r,--recursive", arguments->recursive, "directories with all that is in them");
+  command.callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
 }
 
 }  // namespace stria::tool

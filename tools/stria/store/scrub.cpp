@@ -235,14 +235,14 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
-void add_scrub(CLI::App& app, Action& action) {
+void add_scrub(Command app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("scrub", "compare all that a store keeps with its checksums, as the disks give it");
-  command->add_option("path", arguments->path, "stria://SERVER, or a file or directory of it")->required();
-  command->add_flag("--json", arguments->as_json, "answer in JSON");
-  command->add_flag("--accept", arguments->accept,
-                    "take blocks that were being written when a server was killed or lost its power as they are");
-  command->callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
+  Command command = app.add_subcommand("scrub", "compare all that a store keeps with its checksums, as the disks give it");
+  command.add_option("path", arguments->path, "stria://SERVER, or a file or directory of it").required();
+  command.add_flag("--json", arguments->as_json, "answer in JSON");
+  command.add_flag("--accept", arguments->accept,
+                   "take blocks that were being written when a server was killed or lost its power as they are");
+  command.callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
 }
 
 }  // namespace stria::tool

@@ -134,30 +134,29 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
-void add_serve(CLI::App& app, Action& action) {
+void add_serve(Command app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("serve", "keep files for others: a server of a store (docs/servers.md)");
-  command->add_option("--dir", arguments->directory, "where it keeps them: an empty directory, or a store's")
-      ->required()
-      ->check(not_empty());
-  command->add_option("--listen", arguments->listen, "host:port or unix:/path; port 0: one that is free")
-      ->capture_default_str();
-  command->add_option("--join", arguments->join, "the manager's address; without it this server is one");
-  command->add_option("--advertise", arguments->advertise,
-                      "the address that clients are told; needed where --listen is every address (0.0.0.0)");
-  command->add_option("--key", arguments->key, "the file with the cluster's key (or STRIA_KEY_FILE)");
-  command->add_flag("--munge", arguments->munge, "clients without a key prove by MUNGE who they are");
-  command->add_flag("--encrypt", arguments->encrypts, "encrypt what goes through TCP; clients that don't are refused");
-  command->add_option("--cluster", arguments->cluster, "a store of so many servers in this process")->check(in_range(1, 64));
-  command->add_option("--connections", arguments->connections, "at most")->check(in_range(1, 1000000))->capture_default_str();
-  command->add_option("--buffers", arguments->buffers, "of 256 KiB, for data on their way")
-      ->check(in_range(4, 1000000))
-      ->capture_default_str();
-  command->add_option("--messages", arguments->messages, "MiB for requests, and twice that for datatypes taken apart")
-      ->check(in_range(2, 1000000))
-      ->capture_default_str();
-  command->add_option("--metrics", arguments->metrics, "host:port of a page for Prometheus (with --cluster: of the first)");
-  command->callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
+  Command command = app.add_subcommand("serve", "keep files for others: a server of a store (docs/servers.md)");
+  command.add_option("--dir", arguments->directory, "where it keeps them: an empty directory, or a store's")
+      .required()
+      .check(not_empty());
+  command.add_option("--listen", arguments->listen, "host:port or unix:/path; port 0: one that is free").show_default();
+  command.add_option("--join", arguments->join, "the manager's address; without it this server is one");
+  command.add_option("--advertise", arguments->advertise,
+                     "the address that clients are told; needed where --listen is every address (0.0.0.0)");
+  command.add_option("--key", arguments->key, "the file with the cluster's key (or STRIA_KEY_FILE)");
+  command.add_flag("--munge", arguments->munge, "clients without a key prove by MUNGE who they are");
+  command.add_flag("--encrypt", arguments->encrypts, "encrypt what goes through TCP; clients that don't are refused");
+  command.add_option("--cluster", arguments->cluster, "a store of so many servers in this process").check(in_range(1, 64));
+  command.add_option("--connections", arguments->connections, "at most").check(in_range(1, 1000000)).show_default();
+  command.add_option("--buffers", arguments->buffers, "of 256 KiB, for data on their way")
+      .check(in_range(4, 1000000))
+      .show_default();
+  command.add_option("--messages", arguments->messages, "MiB for requests, and twice that for datatypes taken apart")
+      .check(in_range(2, 1000000))
+      .show_default();
+  command.add_option("--metrics", arguments->metrics, "host:port of a page for Prometheus (with --cluster: of the first)");
+  command.callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
 }
 
 }  // namespace stria::tool

@@ -95,13 +95,13 @@ std::string time_text(int64_t ns, bool with_seconds) {
   return with_seconds ? fmt::format("{:%Y-%m-%d %H:%M:%S}", time) : fmt::format("{:%Y-%m-%d %H:%M}", time);
 }
 
-void add_stat(CLI::App& app, Action& action) {
+void add_stat(Command app, Action& action) {
   auto path = std::make_shared<std::string>();
   auto as_json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("stat", "what a store or a pool knows about a file: size, stripes, servers");
-  command->add_option("path", *path, "stria://SERVER/PATH or rados://POOL/PATH")->required();
-  command->add_flag("--json", *as_json, "answer in JSON");
-  command->callback([=, &action] { action = [=](Ranks&) { return run(*path, *as_json); }; });
+  Command command = app.add_subcommand("stat", "what a store or a pool knows about a file: size, stripes, servers");
+  command.add_option("path", *path, "stria://SERVER/PATH or rados://POOL/PATH").required();
+  command.add_flag("--json", *as_json, "answer in JSON");
+  command.callback([=, &action] { action = [=](Ranks&) { return run(*path, *as_json); }; });
 }
 
 }  // namespace stria::tool

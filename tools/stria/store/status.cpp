@@ -219,18 +219,18 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
-void add_status(CLI::App& app, Action& action) {
+void add_status(Command app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("status", "the state of a store's servers; exits 1 if one doesn't answer");
-  command->add_option("store", arguments->url, "stria://SERVER")->required();
-  command->add_flag("--json", arguments->as_json, "answer in JSON");
-  command->add_option("--watch", arguments->watch_seconds, "again every so many seconds, with the rates in between")
-      ->check(CLI::Range(0.05, 1e6));
-  command->add_option("--times", arguments->times, "so many times")->check(in_range(1, 1000000000));
+  Command command = app.add_subcommand("status", "the state of a store's servers; exits 1 if one doesn't answer");
+  command.add_option("store", arguments->url, "stria://SERVER").required();
+  command.add_flag("--json", arguments->as_json, "answer in JSON");
+  command.add_option("--watch", arguments->watch_seconds, "again every so many seconds, with the rates in between")
+      .check(between(0.05, 1e6));
+  command.add_option("--times", arguments->times, "so many times").check(in_range(1, 1000000000));
   command
-      ->add_option("--wait", arguments->wait_for, "print nothing, return as soon as so many servers answer; exits 1 after 60 s")
-      ->check(in_range(1, wire::kMaxServers));
-  command->callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
+      .add_option("--wait", arguments->wait_for, "print nothing, return as soon as so many servers answer; exits 1 after 60 s")
+      .check(in_range(1, wire::kMaxServers));
+  command.callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
 }
 
 }  // namespace stria::tool

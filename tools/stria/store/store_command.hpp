@@ -18,20 +18,20 @@ namespace stria::tool {
 /// True for subcommands that run without MPI.
 bool runs_alone(const std::string& subcommand);
 
-void add_serve(CLI::App& app, Action& action);
-void add_ls(CLI::App& app, Action& action);
-void add_cp(CLI::App& app, Action& action);
-void add_rm(CLI::App& app, Action& action);
-void add_mv(CLI::App& app, Action& action);
-void add_mkdir(CLI::App& app, Action& action);
-void add_stat(CLI::App& app, Action& action);
-void add_chmod(CLI::App& app, Action& action);  ///< also chown
-void add_key(CLI::App& app, Action& action);
-void add_df(CLI::App& app, Action& action);
-void add_retire(CLI::App& app, Action& action);
-void add_scrub(CLI::App& app, Action& action);
-void add_status(CLI::App& app, Action& action);
-void add_mount(CLI::App& app, Action& action);
+void add_serve(Command app, Action& action);
+void add_ls(Command app, Action& action);
+void add_cp(Command app, Action& action);
+void add_rm(Command app, Action& action);
+void add_mv(Command app, Action& action);
+void add_mkdir(Command app, Action& action);
+void add_stat(Command app, Action& action);
+void add_chmod(Command app, Action& action);  ///< also chown
+void add_key(Command app, Action& action);
+void add_df(Command app, Action& action);
+void add_retire(Command app, Action& action);
+void add_scrub(Command app, Action& action);
+void add_status(Command app, Action& action);
+void add_mount(Command app, Action& action);
 
 /// A path in a store, with a session to ask about it. Throws stria::Error (kInvalidArgument) for
 /// other paths.
@@ -75,7 +75,7 @@ std::string address_of(const wire::StoreServers::Entry& server);
 /// "up", or for how long nothing was heard of it.
 std::string state_of(const wire::StoreServers::Entry& server);
 
-// Of names in a store or in a pool. They throw stria::Error, kInvalidArgument for other paths.
+// Names in a store or in a pool. They throw stria::Error, kInvalidArgument for other paths.
 
 bool is_root(const std::string& url);
 bool is_directory(const std::string& url);

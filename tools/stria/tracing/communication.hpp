@@ -41,7 +41,7 @@ class Communication {
   const trace::TraceFile& trace_;
   std::vector<Communicating> kinds_;         ///< by kind
   std::map<MessageKey, int64_t> unmatched_;  ///< sends less receives
-  /// Of files whose collective operations are whole.
+  /// The communicator of each file whose collective operations are whole.
   std::map<int32_t, uint32_t> communicator_of_file_;
   std::vector<std::vector<uint64_t>> communicators_;
 };

@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "folded.hpp"
 #include "report/rule.hpp"
 #include "tracing/summary.hpp"
 #include "tracing/trace_command.hpp"
@@ -175,20 +176,20 @@ void compare(const std::string& path_a, const std::string& path_b, bool as_json)
   for (const std::string& difference : differences) {
     heading += fmt::format("Not the same: {}.\n", difference);
   }
-  print(alone(), heading + times_text("Program", program) + times_text("Phase", phases_of(a, b)) +
+  print(alone(), folded_lines(heading) + times_text("Program", program) + times_text("Phase", phases_of(a, b)) +
                      times_text("Operation, by what changed most", operations_of(a, b)) + counters_text(counters_of(a, b)));
 }
 
 }  // namespace
 
-void add_trace_diff(CLI::App& group, Action& action) {
+void add_trace_diff(Command group, Action& action) {
   auto paths = std::make_shared<std::pair<std::string, std::string>>();
   auto as_json = std::make_shared<bool>(false);
-  CLI::App* command = group.add_subcommand("diff", "two runs side by side: what became faster or slower, by how much");
-  command->add_option("a", paths->first, "the trace to compare with")->required();
-  command->add_option("b", paths->second, "the trace to compare")->required();
-  command->add_flag("--json", *as_json, "answer in JSON");
-  command->callback([=, &action] {
+  Command command = group.add_subcommand("diff", "two runs side by side: what became faster or slower, by how much");
+  command.add_option("a", paths->first, "the trace to compare with").required();
+  command.add_option("b", paths->second, "the trace to compare").required();
+  command.add_flag("--json", *as_json, "answer in JSON");
+  command.callback([=, &action] {
     action = [=](Ranks& ranks) {
       on_root(ranks, [&] { compare(paths->first, paths->second, *as_json); });
       return kDone;

@@ -33,17 +33,17 @@ int run(Ranks& ranks, const Arguments& arguments) {
 
 }  // namespace
 
-void add_trace_export(CLI::App& group, Action& action) {
+void add_trace_export(Command group, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = group.add_subcommand("export", "write a trace for another viewer: Vampir, Perfetto, pandas");
-  command->add_option("file", arguments->file, "the trace")->required();
-  command->add_option("-o,--output", arguments->output, "what to write: a file, of OTF2 a directory")->required();
-  auto* formats = command->add_option_group("format", "exactly one of them");
-  formats->add_flag("--otf2", arguments->otf2, "an OTF2 archive, with I/O operations");
-  formats->add_flag("--chrome", arguments->chrome, "Chrome's trace JSON, which Perfetto opens");
-  formats->add_flag("--parquet", arguments->parquet, "a Parquet table; needs Python with pyarrow");
-  formats->require_option(1);
-  command->callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *arguments); }; });
+  Command command = group.add_subcommand("export", "write a trace for another viewer: Vampir, Perfetto, pandas");
+  command.add_option("file", arguments->file, "the trace").required();
+  command.add_option("-o,--output", arguments->output, "what to write: a file, of OTF2 a directory").required();
+  Command formats = command.add_option_group("format", "exactly one of them");
+  formats.add_flag("--otf2", arguments->otf2, "an OTF2 archive, with I/O operations");
+  formats.add_flag("--chrome", arguments->chrome, "Chrome's trace JSON, which Perfetto opens");
+  formats.add_flag("--parquet", arguments->parquet, "a Parquet table; needs Python with pyarrow");
+  formats.require_one_option();
+  command.callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *arguments); }; });
 }
 
 }  // namespace stria::tool

@@ -164,13 +164,13 @@ int run(Ranks& ranks, const Arguments& arguments) {
 
 }  // namespace
 
-void add_trace_import(CLI::App& group, Action& action) {
+void add_trace_import(Command group, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = group.add_subcommand("import", "make a trace of a Darshan log; needs Python with PyDarshan");
-  command->add_option("file", arguments->log, "the log, NAME.darshan")->required();
-  command->add_option("-o,--output", arguments->output, "the trace to write (default: the log's name with .stria-trace)")
-      ->check(not_empty());
-  command->callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *arguments); }; });
+  Command command = group.add_subcommand("import", "make a trace of a Darshan log; needs Python with PyDarshan");
+  command.add_option("file", arguments->log, "the log, NAME.darshan").required();
+  command.add_option("-o,--output", arguments->output, "the trace to write (default: the log's name with .stria-trace)")
+      .check(not_empty());
+  command.callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *arguments); }; });
 }
 
 }  // namespace stria::tool

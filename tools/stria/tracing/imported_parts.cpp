@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/check.hpp"
 #include "report/run_digest.hpp"
 #include "trace/events/kinds.hpp"
 #include "trace/record/levels.hpp"
@@ -105,7 +106,7 @@ class Shares {
     }
     return sum;
   }
-  /// Of `whole`, which belongs to a group with this sum.
+  /// The part of `whole`, which belongs to a group with this sum.
   int64_t part(int32_t rank, int64_t whole, const Group& group, int64_t sum) const {
     const auto part_of = [&](const KnownRank& known) {
       const double share = static_cast<double>(known.*group.sum) / static_cast<double>(sum);
@@ -276,6 +277,8 @@ std::vector<trace::KindInfo> imported_kinds() {
 }
 
 ImportedTrace trace_of(const ImportedRun& run) {
+  STRIA_ASSERT(std::all_of(run.spans.begin(), run.spans.end(),
+                           [&](const ImportedSpan& s) { return s.rank >= 0 && s.rank < run.rank_count; }));
   std::vector<Part> parts(static_cast<size_t>(run.rank_count), Part(run));
   count_all(run, parts);
   for (const ImportedSpan& span : run.spans) {

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "folded.hpp"
 #include "report/rule.hpp"
 #include "stria/trace.hpp"
 #include "trace/record/levels.hpp"
@@ -147,19 +148,17 @@ std::string operations_text(const json& operations, int ranks) {
   if (operations.empty()) {
     return "\nNo spans were recorded: the counters below say how much, not when (STRIA_TRACE=full records all)\n";
   }
-  size_t width = 24;
+  size_t width = 22;
   for (const json& row : operations) {
     width = std::max(width, row["operation"].get<std::string>().size());
   }
   width += 2;
-  std::string text = fmt::format("\n{:<{}}{:<9}{:>11}{:>16}{:>13}{:>14}{:>11}\n", "Operation", width, "layer", "total count",
-                                 "average time", "% of", "own time", "MB");
-  text += fmt::format("{:<{}}{:<9}{:>11}{:>16}{:>13}{:>14}{:>11}\n", "", width, "", "(all ranks)", "a rank (s)", "program time",
-                      "a rank (s)", "");
+  std::string text = fmt::format("\n{:<{}}{:<9}{:>8}{:>11}{:>8}{:>11}{:>9}\n", "Operation", width, "layer", "count",
+                                 "average s", "% of", "own time", "MB");
+  text += fmt::format("{:<{}}{:<9}{:>8}{:>11}{:>8}{:>11}{:>9}\n", "", width, "", "", "of a rank", "program", "of a rank", "");
   for (const json& row : operations) {
-    const auto count = row["count"].get<int64_t>();
-    text += fmt::format("{:<{}}{:<9}{:>11}{:>16.4g}{:>13.2f}{:>14.4g}{:>11.1f}\n", row["operation"].get<std::string>(), width,
-                        row["layer"].get<std::string>(), count, row["average_seconds"].get<double>(),
+    text += fmt::format("{:<{}}{:<9}{:>8}{:>11.4g}{:>8.2f}{:>11.4g}{:>9.1f}\n", row["operation"].get<std::string>(), width,
+                        row["layer"].get<std::string>(), row["count"].get<int64_t>(), row["average_seconds"].get<double>(),
                         row["percent_of_program"].get<double>(), row["own_seconds"].get<double>() / ranks,
                         row["bytes"].get<double>() / 1e6);
   }
@@ -171,11 +170,11 @@ std::string phases_text(const Summary& summary) {
   for (const PhaseRow& row : summary.phases) {
     sum += row.seconds.mean;
   }
-  std::string text = fmt::format("\n{:<12}{:>14}{:>10}{:>12}{:>12}{:>12}{:>14}\n", "Phase", "mean (s)", "% of I/O", "min (s)",
+  std::string text = fmt::format("\n{:<12}{:>12}{:>10}{:>10}{:>10}{:>10}{:>12}\n", "Phase", "mean (s)", "% of I/O", "min (s)",
                                  "max (s)", "on rank", "max / mean");
   const auto add = [&text](const std::string& name, const Spread& seconds, const std::string& share) {
     if (seconds.maximum > 0) {
-      text += fmt::format("{:<12}{:>14.4g}{:>10}{:>12.4g}{:>12.4g}{:>12}{:>14.2f}\n", name, seconds.mean, share,
+      text += fmt::format("{:<12}{:>12.4g}{:>10}{:>10.4g}{:>10.4g}{:>10}{:>12.2f}\n", name, seconds.mean, share,
                           seconds.minimum, seconds.maximum, seconds.slowest_rank, seconds.imbalance());
     }
   };
@@ -282,25 +281,28 @@ int run(Ranks& ranks, const Arguments& arguments) {
     }
     const Summary summary = summarize(trace);
     const json description = describe(trace, summary);
-    print(alone(), arguments.as_json ? description.dump(2, ' ', false, json::error_handler_t::replace) + "\n"
-                                     : header_text(trace, summary) +
-                                           operations_text(description["operations"], std::max(summary.rank_count, 1)) +
-                                           phases_text(summary) + background_text(summary) + transfer_text(summary, true) +
-                                           transfer_text(summary, false) + balance_text(summary) + files_text(summary));
+    if (arguments.as_json) {
+      print(alone(), description.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+      return;
+    }
+    print(alone(), folded_lines(header_text(trace, summary) +
+                                operations_text(description["operations"], std::max(summary.rank_count, 1)) +
+                                phases_text(summary) + background_text(summary) + transfer_text(summary, true) +
+                                transfer_text(summary, false) + balance_text(summary) + files_text(summary)));
   });
   return kDone;
 }
 
 }  // namespace
 
-void add_trace_stats(CLI::App& group, Action& action) {
+void add_trace_stats(Command group, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = group.add_subcommand("stats", "tables of a run: operations, phases, sizes, balance, files");
-  command->add_option("file", arguments->file, "the trace")->required();
-  command->add_flag("--json", arguments->as_json, "answer in JSON");
-  command->add_option("--parquet", arguments->parquet,
-                      "also write the counters of each rank and file to this Parquet table; needs Python with pyarrow");
-  command->callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *arguments); }; });
+  Command command = group.add_subcommand("stats", "tables of a run: operations, phases, sizes, balance, files");
+  command.add_option("file", arguments->file, "the trace").required();
+  command.add_flag("--json", arguments->as_json, "answer in JSON");
+  command.add_option("--parquet", arguments->parquet,
+                     "also write the counters of each rank and file to this Parquet table; needs Python with pyarrow");
+  command.callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *arguments); }; });
 }
 
 }  // namespace stria::tool

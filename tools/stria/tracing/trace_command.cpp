@@ -91,13 +91,13 @@ trace::TraceFile read_trace(const std::string& path) {
   return trace;
 }
 
-void add_trace_merge(CLI::App& group, Action& action) {
+void add_trace_merge(Command group, Action& action) {
   auto directory = std::make_shared<std::string>();
   auto output = std::make_shared<std::string>();
-  CLI::App* command = group.add_subcommand("merge", "make one trace of the parts that a killed program left");
-  command->add_option("directory", *directory, "NAME.stria-trace.parts")->required();
-  command->add_option("-o,--output", *output, "the file to write; default: NAME.stria-trace");
-  command->callback([=, &action] {
+  Command command = group.add_subcommand("merge", "make one trace of the parts that a killed program left");
+  command.add_option("directory", *directory, "NAME.stria-trace.parts").required();
+  command.add_option("-o,--output", *output, "the file to write; default: NAME.stria-trace");
+  command.callback([=, &action] {
     action = [=](Ranks& ranks) {
       on_root(ranks, [&] { print(alone(), merge(*directory, *output) + "\n"); });
       return kDone;
@@ -105,7 +105,7 @@ void add_trace_merge(CLI::App& group, Action& action) {
   });
 }
 
-void add_trace_tools(CLI::App& group, Action& action) {
+void add_trace_tools(Command group, Action& action) {
   add_trace_stats(group, action);
   add_trace_diff(group, action);
   add_trace_export(group, action);

@@ -7,13 +7,13 @@
 namespace stria::tool {
 
 /// Adds the subcommands below to `stria trace`.
-void add_trace_tools(CLI::App& group, Action& action);
+void add_trace_tools(Command group, Action& action);
 
-void add_trace_stats(CLI::App& group, Action& action);
-void add_trace_merge(CLI::App& group, Action& action);
-void add_trace_export(CLI::App& group, Action& action);
-void add_trace_import(CLI::App& group, Action& action);
-void add_trace_diff(CLI::App& group, Action& action);
+void add_trace_stats(Command group, Action& action);
+void add_trace_merge(Command group, Action& action);
+void add_trace_export(Command group, Action& action);
+void add_trace_import(Command group, Action& action);
+void add_trace_diff(Command group, Action& action);
 
 /// Reads a trace and warns of what is missing in it. Throws stria::Error. Collective: no; call it
 /// within on_root().

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "ranks_of_mpi.hpp"
@@ -37,11 +38,11 @@ void set_size(BenchOptions& options, const std::string& entry) {
   const std::string name = entry.substr(0, equals), value = entry.substr(std::min(equals + 1, entry.size()));
   for (const bench::Parameter& parameter : options.kind->parameters) {
     if (parameter.name == name) {
-      int64_t number = 0;
-      if (!CLI::detail::lexical_cast(value, number) || number < parameter.lowest || number > parameter.highest) {
+      const std::optional<int64_t> number = whole_number(value);
+      if (!number || *number < parameter.lowest || *number > parameter.highest) {
         refuse(fmt::format("--size {}: a number from {} to {} is needed", entry, parameter.lowest, parameter.highest));
       }
-      options.chosen.numbers[name] = number;
+      options.chosen.numbers[name] = *number;
       return;
     }
   }
@@ -101,15 +102,14 @@ Pattern recorded_pattern(MPI_Comm comm, const std::string& path) {
 
 }  // namespace
 
-CLI::Validator known_pattern() {
-  return CLI::Validator(
-      [](const std::string& name) {
-        std::error_code ignored;
-        return is_workload(name) || std::filesystem::is_regular_file(name, ignored)
-                   ? std::string()
-                   : fmt::format("'{}' is no trace, and none of {}", name, fmt::join(workload_names(), ", "));
-      },
-      "WORKLOAD|TRACE");
+Check known_pattern() {
+  return {[](const std::string& name) {
+            std::error_code ignored;
+            return is_workload(name) || std::filesystem::is_regular_file(name, ignored)
+                       ? std::string()
+                       : fmt::format("'{}' is no trace, and none of {}", name, fmt::join(workload_names(), ", "));
+          },
+          "WORKLOAD|TRACE"};
 }
 
 Pattern pattern_of(MPI_Comm comm, const std::string& name) {

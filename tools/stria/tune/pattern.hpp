@@ -3,10 +3,10 @@
 
 #include <mpi.h>
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "command_line.hpp"
 #include "run/benchmark.hpp"
 
 namespace stria::tool {
@@ -19,7 +19,7 @@ struct Pattern {
 };
 
 /// The name of a workload, or the path of a file.
-CLI::Validator known_pattern();
+Check known_pattern();
 
 /// Throws stria::Error. Collective: yes.
 Pattern pattern_of(MPI_Comm comm, const std::string& name);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kKiB = 1 << 10;
 constexpr int64_t kMiB = 1 << 20;
-/// Of a rank in a run: so many requests, but not more bytes.
+/// A rank makes so many requests in a run, but not more bytes.
 constexpr int64_t kRequests = 16;
 constexpr int64_t kMostBytes = 4 * kMiB;
 

@@ -33,7 +33,7 @@ struct Arguments {
   std::string mpiexec;
   double limit_s = 0;
   std::string past;  ///< what a watcher (supervisor.hpp) knows; empty without one
-  CLI::App* command = nullptr;
+  Command command;
 };
 
 constexpr size_t kTableRows = 8;
@@ -75,10 +75,11 @@ std::string hints_file(const Arguments& arguments, int ranks, const std::vector<
 // The same command on ranks.
 int on_ranks(const Arguments& arguments) {
   std::vector<std::string> words{"sh", "-c", "exec " + arguments.mpiexec + " \"$0\" \"$@\"", own_program(), "tune"};
-  for (const CLI::Option* option : arguments.command->get_options()) {
-    for (const std::string& value : option->results()) {
-      if (option->get_name() != "--mpiexec") {
-        words.push_back(option->get_items_expected_max() == 0 ? option->get_name() : option->get_name() + "=" + value);
+  for (const Option& option : arguments.command.options()) {
+    const OptionFacts facts = option.facts();
+    for (const std::string& value : facts.given) {
+      if (facts.name != "--mpiexec") {
+        words.push_back(facts.is_flag ? facts.name : facts.name + "=" + value);
       }
     }
   }
@@ -146,35 +147,35 @@ bool starts_ranks(int argc, char** argv) {
          std::any_of(argv + 2, argv + argc, [](const char* word) { return std::string_view(word).rfind("--mpiexec", 0) == 0; });
 }
 
-void add_tune(CLI::App& app, Action& action) {
+void add_tune(Command app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("tune", "find the hints with which a workload runs fastest on a storage");
+  Command command = app.add_subcommand("tune", "find the hints with which a workload runs fastest on a storage");
   arguments->command = command;
-  command->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)->always_capture_default();
-  command->add_option("--dir", arguments->directory, "the storage: a directory, or stria://SERVER/PATH")->check(not_empty());
-  command->add_option("--for", arguments->workload, "a workload of stria bench, or a trace whose requests are played again")
-      ->required()
-      ->check(known_pattern())
-      ->default_str("");
-  command->add_option("--size", arguments->sizes, "name=value, an option of that workload; may be repeated")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->default_str("");
-  command->add_option("--through", arguments->through, "the interface: the library, or MPI-IO on the preloaded drop-in")
-      ->check(CLI::IsMember({"library", "mpiio"}));
-  command->add_option("--budget", arguments->budget_s, "seconds")->check(CLI::Range(0.1, 1e6));
-  command->add_flag("--read", arguments->read, "reading counts too");
+  command.take_last_and_show_defaults();
+  command.add_option("--dir", arguments->directory, "the storage: a directory, or stria://SERVER/PATH").check(not_empty());
+  command.add_option("--for", arguments->workload, "a workload of stria bench, or a trace whose requests are played again")
+      .required()
+      .check(known_pattern())
+      .shown_default("");
+  command.add_option("--size", arguments->sizes, "name=value, an option of that workload; may be repeated")
+      .take_all()
+      .shown_default("");
+  command.add_option("--through", arguments->through, "the interface: the library, or MPI-IO on the preloaded drop-in")
+      .check(one_of({"library", "mpiio"}));
+  command.add_option("--budget", arguments->budget_s, "seconds").check(between(0.1, 1e6));
+  command.add_flag("--read", arguments->read, "reading counts too");
   command
-      ->add_option("--limit", arguments->limit_s,
-                   "seconds after which a candidate is given up, with --mpiexec; default: 4 times what the defaults take")
-      ->check(CLI::Range(0.1, 1e6))
-      ->default_str("");
-  command->add_option("-o,--output", arguments->output, "the hints file to write")->check(not_empty());
+      .add_option("--limit", arguments->limit_s,
+                  "seconds after which a candidate is given up, with --mpiexec; default: 4 times what the defaults take")
+      .check(between(0.1, 1e6))
+      .shown_default("");
+  command.add_option("-o,--output", arguments->output, "the hints file to write").check(not_empty());
   command
-      ->add_option("--mpiexec", arguments->mpiexec, "starts the ranks, as in \"mpiexec -n 4\"; without it, the ranks are these")
-      ->check(not_empty())
-      ->default_str("");
-  command->add_option(kPastOption, arguments->past)->group("");  // for supervisor.cpp
-  command->callback([arguments, &action] { action = over_mpi([arguments](MPI_Comm comm) { return run(comm, *arguments); }); });
+      .add_option("--mpiexec", arguments->mpiexec, "starts the ranks, as in \"mpiexec -n 4\"; without it, the ranks are these")
+      .check(not_empty())
+      .shown_default("");
+  command.add_option(kPastOption, arguments->past, "").hidden();  // for supervisor.cpp
+  command.callback([arguments, &action] { action = over_mpi([arguments](MPI_Comm comm) { return run(comm, *arguments); }); });
 }
 
 }  // namespace stria::tool

@@ -5,7 +5,7 @@
 
 namespace stria::tool {
 
-void add_tune(CLI::App& app, Action& action);
+void add_tune(Command app, Action& action);
 
 /// Whether the command line is one of `stria tune` that only starts ranks by --mpiexec. Such a
 /// process must not begin MPI, whose variables would confuse the launcher.

@@ -1,5 +1,7 @@
 #include "mesh/corners/corner_interpolation.hpp"
 
+#include <cassert>
+
 #include "mesh/corners/corner_rows.hpp"
 
 namespace stria::flash {
@@ -60,6 +62,7 @@ void interpolate_portable(const CornerBlock& block) {
 
 void interpolate_to_corners(const BlockShape& shape, const double* block, std::span<const int> variables, float* const* corners,
                             CornerKernel kernel) {
+  assert(kernel_available(kernel));
   if (variables.empty()) {
     return;
   }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/check.hpp"
 #include "datatype/node.hpp"
 
 namespace stria::access {
@@ -120,6 +121,8 @@ Result<std::vector<LaneDescription>> decode_description(std::span<const std::byt
 }
 
 LaneDescription::LaneDescription(int number, std::vector<Stream> all) : lane(number), streams(std::move(all)) {
+  STRIA_ASSERT(std::is_sorted(streams.begin(), streams.end(),
+                              [](const Stream& a, const Stream& b) { return hull_of(a).begin < hull_of(b).begin; }));
   int64_t highest = INT64_MIN;
   for (const Stream& stream : streams) {
     hulls.push_back(hull_of(stream));

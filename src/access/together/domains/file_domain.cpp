@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/buffer.hpp"
+#include "base/check.hpp"
 
 namespace stria::access {
 
@@ -23,6 +24,7 @@ FileDomains::FileDomains(std::span<const Lane> lanes, int aggregator_count, int6
     : aggregator_count_(aggregator_count),
       unit_bytes_(unit_bytes),
       waste_bytes_(unit_bytes % Buffer::kAlignmentBytes == 0 ? 0 : kWasteBytes) {
+  STRIA_CHECK(aggregator_count >= 1 && buffer_bytes >= 1 && unit_bytes >= 1, aggregator_count, buffer_bytes, unit_bytes);
   std::map<int, Group> groups;
   for (size_t i = 0; i < lanes.size(); ++i) {
     hulls_.push_back(lanes[i].hull);
@@ -52,7 +54,7 @@ FileDomains::FileDomains(std::span<const Lane> lanes, int aggregator_count, int6
 void FileDomains::divide(const Group& group, int64_t buffer_bytes) {
   // A unit larger than the buffer is moved in parts.
   int64_t step_bytes = unit_bytes_ <= buffer_bytes ? unit_bytes_ : std::min(unit_bytes_, Buffer::kAlignmentBytes);
-  // Of a lane, worth a window.
+  // A lane with fewer isn't worth a window.
   int64_t least_bytes = align_up(std::max(step_bytes, waste_bytes_), step_bytes);
   size_t most_lanes = static_cast<size_t>(std::max<int64_t>(buffer_bytes / (least_bytes + waste_bytes_), 1));
   for (size_t first = 0; first < group.lanes.size(); first += most_lanes) {
@@ -164,6 +166,8 @@ ByteRange FileDomains::place(int lane, ByteRange relative) const {
 }
 
 void FileDomains::append(int lane, ByteRange file, std::vector<Window>& windows) const {
+  STRIA_ASSERT(windows.empty() || windows.back().lane != lane || windows.back().file.end <= file.begin || file.empty(), lane,
+               file.begin);
   if (file.empty()) {
     return;
   }

@@ -10,6 +10,7 @@
 #include "access/plan/server_costs.hpp"
 #include "access/request/overlap.hpp"
 #include "access/together/domains/description.hpp"
+#include "base/check.hpp"
 
 namespace stria::access {
 
@@ -48,6 +49,7 @@ Summary summary_of(const std::byte* record) {
 GatheredRequests::GatheredRequests(Comm& comm, const Lane& mine, const storage::Capabilities& capabilities, int64_t stage,
                                    bool write)
     : ranks_(comm.size()), records_(new (std::nothrow) std::byte[static_cast<size_t>(ranks_) * kRecordBytes]) {
+  STRIA_ASSERT(are_few(comm.size(), 1), comm.size());
   std::array<std::byte, kRecordBytes> record{};
   // A rank without memory for the records still takes part; none is described then.
   std::array<std::byte, static_cast<size_t>(kMostRanks) * kRecordBytes> spare;
@@ -74,6 +76,7 @@ GatheredRequests::GatheredRequests(Comm& comm, const Lane& mine, const storage::
 }
 
 std::span<const std::byte> GatheredRequests::description(int rank) const {
+  STRIA_ASSERT(are_described() && 0 <= rank && rank < ranks_, rank, ranks_);
   const std::byte* record = records_.get() + static_cast<size_t>(rank) * kRecordBytes;
   return {record + sizeof(Summary), static_cast<size_t>(summary_of(record).description_bytes)};
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
+
 namespace stria::access {
 
 namespace {
@@ -20,6 +22,7 @@ StripeDeal::StripeDeal(ByteRange hull, int aggregators, int64_t stripe_bytes, in
       block_bytes_(stripe_bytes),
       servers_(aggregators % stripe_count == 0 ? stripe_count : aggregators),
       aggregators_a_server_(aggregators / servers_) {
+  STRIA_CHECK(aggregators > 0 && stripe_bytes > 0 && stripe_count > 0, aggregators, stripe_bytes, stripe_count);
   int64_t stripes = hull.empty() ? 0 : (hull.end - 1) / stripe_bytes - hull.begin / stripe_bytes + 1;
   while (stripes * blocks_a_stripe_ < aggregators && block_bytes_ % (2 * kLeastBlockBytes) == 0) {
     block_bytes_ /= 2;
@@ -52,6 +55,7 @@ int64_t StripeDeal::block_count(int aggregator) const {
 }
 
 ByteRange StripeDeal::block(int aggregator, int64_t number) const {
+  STRIA_ASSERT(0 <= number && number < block_count(aggregator), aggregator, number);
   int64_t server = aggregator % servers_;
   int64_t in_sequence = aggregator / servers_ + (turns(aggregator, hull_).first + number) * aggregators_a_server_;
   int64_t stripe = server + in_sequence / blocks_a_stripe_ * servers_;
@@ -60,6 +64,7 @@ ByteRange StripeDeal::block(int aggregator, int64_t number) const {
 }
 
 bool StripeDeal::meets(int aggregator, ByteRange range) const {
+  STRIA_ASSERT(range.empty() || intersect(range, hull_) == range, range.begin, range.end, hull_.begin, hull_.end);
   return turns(aggregator, range).count > 0;
 }
 

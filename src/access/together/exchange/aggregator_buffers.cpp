@@ -1,8 +1,6 @@
 #include "access/together/exchange/aggregator_buffers.hpp"
 
 #include <algorithm>
-#include <set>
-#include <vector>
 
 #include "base/buffer.hpp"
 
@@ -31,7 +29,7 @@ Status AggregatorBuffers::allocate(MemoryReserve& memory, bool serves, int64_t d
     return Status();
   }
   const int64_t twin_bytes = align_up(kept_ != nullptr || !serves ? kept_bytes() : domain_bytes, Buffer::kAlignmentBytes);
-  auto shared = context_.comm.allocate_shared(serves ? twin_bytes * kTwins : 0);
+  auto shared = context_.comm.allocate_payload(serves ? twin_bytes * kTwins : 0);
   STRIA_RETURN_IF_ERROR(shared.status());
   shared_ = std::move(*shared);
   if (kept_ != nullptr) {
@@ -52,13 +50,11 @@ void AggregatorBuffers::forget() {
 }
 
 void AggregatorBuffers::number_node_ranks() {
-  auto nodes = context_.comm.node_of_rank();
-  std::set<int> wanted(plan_.aggregators.begin(), plan_.aggregators.end());
-  std::vector<int> seen(static_cast<size_t>(context_.comm.node_count()), 0);
-  for (size_t rank = 0; rank < nodes.size(); ++rank) {
-    int number = seen[static_cast<size_t>(nodes[rank])]++;
-    if (wanted.contains(static_cast<int>(rank))) {
-      node_rank_.emplace(static_cast<int>(rank), number);
+  const auto nodes = context_.comm.node_of_rank();
+  const int node = nodes[static_cast<size_t>(context_.comm.rank())];
+  for (const int aggregator : plan_.aggregators) {
+    if (nodes[static_cast<size_t>(aggregator)] == node) {
+      node_rank_.emplace(aggregator, static_cast<int>(std::count(nodes.begin(), nodes.begin() + aggregator, node)));
     }
   }
 }

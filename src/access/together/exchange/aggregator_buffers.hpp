@@ -24,7 +24,7 @@ class AggregatorBuffers {
 
   /// The bytes of one buffer that the plan asks for.
   int64_t asked_bytes() const;
-  /// Finds the place of each aggregator among the ranks of its node. May throw std::bad_alloc.
+  /// Finds the place of each aggregator of this node among its ranks. May throw std::bad_alloc.
   void number_node_ranks();
   /// Takes the buffers of the previous operation if they are large enough, else new ones:
   /// `domain_bytes` each on the ranks that `serve`. Collective: yes; the error is local.
@@ -43,7 +43,7 @@ class AggregatorBuffers {
   std::span<const Lane> lanes_;
   KeptBuffers* kept_;
   std::shared_ptr<SharedBuffer> shared_;
-  std::map<int, int> node_rank_;  // by rank, of the aggregators
+  std::map<int, int> node_rank_;  // by rank, of this node's aggregators
 };
 
 }  // namespace stria::access

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
+
 namespace stria::access {
 
 Status Arrivals::allocate(size_t messages, int64_t longest_bytes, int64_t all_bytes) {
@@ -17,6 +19,8 @@ bool Arrivals::has_room(int64_t bytes) const {
 }
 
 void Arrivals::expect(Arrival arrival, int64_t bytes, int from, int tag) {
+  STRIA_CHECK(has_room(bytes), bytes, used_bytes_);
+  STRIA_ASSERT(arrival.bytes.empty() && arrival.request == nullptr);
   arrival.bytes = memory_for_messages_.bytes().subspan(used_bytes_, static_cast<size_t>(bytes));
   arrival.request = memory_.surely([&] { return comm_.receive(arrival.bytes, from, tag); });
   used_bytes_ += static_cast<size_t>(bytes);

@@ -43,7 +43,7 @@ class Arrivals {
   /// Those that are expected and not yet cleared, in order.
   std::span<const Arrival> expected() const { return expected_; }
   void wait_for(const Arrival& arrival) { comm_.wait(*arrival.request); }
-  /// Lets the memory be used again. \pre all were waited for
+  /// Lets the memory be used again. The caller has waited for all of them.
   void clear();
 
  private:

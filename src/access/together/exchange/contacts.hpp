@@ -60,7 +60,7 @@ class Contacts {
   /// Whether this rank's pieces are sent with each round; then where its streams begin and end.
   bool is_by_round() const { return by_round_; }
   std::span<const LaneDescription> hulls() const { return hulls_; }
-  /// Of any contributor whose pieces come with the rounds; 0 without one.
+  /// The most of any contributor whose pieces come with the rounds; 0 without one.
   int64_t most_pieces() const { return most_pieces_; }
   /// The streams of this rank, and of the ranks that it hears or speaks for.
   size_t stream_count() const;

@@ -78,7 +78,7 @@ Status NodeDelegates::meet(std::span<const int> met, int aggregators, std::span<
     text = std::move(whole);
   });
   Board::write_header(text.size() > sizeof(uint64_t) ? met : std::span<const int>(), text);
-  STRIA_ASSIGN_OR_RETURN(board.memory, share(kept_ == nullptr ? nullptr : &kept_->board, text.size()));
+  STRIA_ASSIGN_OR_RETURN(board.memory, share(kept_ == nullptr ? nullptr : &kept_->board, text.size(), false));
   std::copy(text.begin(), text.end(), board.whole_part(static_cast<size_t>(comm_.node_rank())).begin());
   node_maximum(0);  // all ranks have written
   for (int aggregator = 0; aggregator < aggregators && !gathers_; aggregator += static_cast<int>(kBitsOfWord)) {
@@ -108,7 +108,7 @@ void NodeDelegates::find_node() {
 
 // Memory of `bytes` for this rank; that of the operation before, if every rank's part
 // is large enough.
-Result<std::shared_ptr<SharedBuffer>> NodeDelegates::share(std::shared_ptr<SharedBuffer>* kept, size_t bytes) {
+Result<std::shared_ptr<SharedBuffer>> NodeDelegates::share(std::shared_ptr<SharedBuffer>* kept, size_t bytes, bool payload) {
   if (kept != nullptr) {
     const bool fits = *kept != nullptr && (*kept)->part(comm_.node_rank()).size() >= bytes;
     if (node_maximum(fits ? 0 : 1) == 0) {
@@ -116,7 +116,8 @@ Result<std::shared_ptr<SharedBuffer>> NodeDelegates::share(std::shared_ptr<Share
     }
     kept->reset();
   }
-  auto memory = comm_.allocate_shared(static_cast<int64_t>(bytes));
+  const auto size = static_cast<int64_t>(bytes);
+  auto memory = payload ? comm_.allocate_payload(size) : comm_.allocate_shared(size);
   if (kept != nullptr && memory.ok()) {
     *kept = *memory;
   }
@@ -201,7 +202,7 @@ Status NodeDelegates::allocate(const FileDomains* domains) {
       most = std::max(most, bytes);
     }
   });
-  STRIA_ASSIGN_OR_RETURN(staging_, share(kept_ == nullptr ? nullptr : &kept_->staging, static_cast<size_t>(most)));
+  STRIA_ASSIGN_OR_RETURN(staging_, share(kept_ == nullptr ? nullptr : &kept_->staging, static_cast<size_t>(most), true));
   return Status();
 }
 

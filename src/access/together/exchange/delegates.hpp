@@ -56,7 +56,7 @@ class NodeDelegates {
   struct Served {
     int aggregator = 0;                  ///< its index
     std::vector<const Member*> members;  ///< by rank, this one among them
-    /// Of each member: it has there the same as the member before; set by the caller that
+    /// Whether each member has there the same as the member before; set by the caller that
     /// describes them.
     std::vector<bool> repeats;
   };
@@ -92,7 +92,7 @@ class NodeDelegates {
   Status read_board(const Board& board, std::span<const int> met, int lane_count);
   Result<const Member*> member(const Board& board, size_t node_rank, int lane_count);
   void find_node();
-  Result<std::shared_ptr<SharedBuffer>> share(std::shared_ptr<SharedBuffer>* kept, size_t bytes);
+  Result<std::shared_ptr<SharedBuffer>> share(std::shared_ptr<SharedBuffer>* kept, size_t bytes, bool payload);
   int64_t node_maximum(int64_t value);
 
   Comm& comm_;

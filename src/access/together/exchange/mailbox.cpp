@@ -1,6 +1,7 @@
 #include "access/together/exchange/mailbox.hpp"
 
 #include <cstring>
+#include <utility>
 
 namespace stria::access {
 
@@ -31,6 +32,12 @@ void Mailbox::post_lasting_token(int to, int tag, int64_t value) {
 }
 void Mailbox::post_bytes(std::vector<std::byte> data, int to, int tag) {
   post(posted_, std::move(data), to, tag);
+}
+void Mailbox::post_payload(std::unique_ptr<std::byte[]> data, int64_t bytes, int to, int tag) {
+  const std::span<const std::byte> whole(data.get(), static_cast<size_t>(bytes));
+  memory_.surely([&] { posted_.emplace_back(); });
+  posted_.back().payload = std::move(data);
+  memory_.surely([&] { posted_.back().request = comm_.send(whole, to, tag); });
 }
 void Mailbox::post_kept_bytes(std::span<const std::byte> data, int to, int tag) {
   memory_.surely([&] { posted_.emplace_back(); });

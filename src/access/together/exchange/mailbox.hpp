@@ -30,6 +30,8 @@ class Mailbox {
   /// The same for a token that is received only in a later round: kept until finish().
   void post_lasting_token(int to, int tag, int64_t value);
   void post_bytes(std::vector<std::byte> data, int to, int tag);
+  /// The same for memory that wasn't cleared before it was filled.
+  void post_payload(std::unique_ptr<std::byte[]> data, int64_t bytes, int to, int tag);
   /// The same for bytes that the caller keeps until drain().
   void post_kept_bytes(std::span<const std::byte> data, int to, int tag);
   /// Waits until everything posted has been sent, except lasting tokens; ends a round.
@@ -42,6 +44,7 @@ class Mailbox {
  private:
   struct Posted {
     std::vector<std::byte> data;
+    std::unique_ptr<std::byte[]> payload;
     std::unique_ptr<CommRequest> request;
   };
   std::vector<std::byte> token_bytes(std::span<const int64_t> values);

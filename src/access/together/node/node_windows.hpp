@@ -99,7 +99,7 @@ class NodeWindows {
     int64_t next_write;
     int64_t written_rounds;                 ///< rounds of which all bytes are in the file
     std::atomic<int64_t> failed_operation;  ///< the last write that failed
-    /// Likewise of reads, which are told apart by the rounds before them, plus one.
+    /// The last read that failed. Reads are told apart by the rounds before them, plus one.
     std::atomic<int64_t> failed_read;
     std::atomic<uint32_t> failed_early;          ///< and of what ranks move before they meet
     std::atomic<int64_t> missed_call;            ///< of ShortCalls

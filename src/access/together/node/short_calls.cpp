@@ -1,6 +1,7 @@
 #include "access/together/node/short_calls.hpp"
 
 #include "access/together/node/node_windows.hpp"
+#include "base/check.hpp"
 
 namespace stria::access {
 
@@ -25,6 +26,7 @@ bool may_pass(const KeptBuffers& kept, bool write, int64_t bytes) {
 }
 
 void pass(Comm& comm, const KeptBuffers& kept) {
+  STRIA_ASSERT(kept.windows != nullptr);
   kept.windows->short_calls().pass(comm);
 }
 

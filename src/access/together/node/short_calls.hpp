@@ -17,6 +17,7 @@
 #include <span>
 
 #include "access/request/request.hpp"
+#include "base/check.hpp"
 #include "comm/node_meeting.hpp"
 
 namespace stria::access {
@@ -33,8 +34,9 @@ class ShortCalls {
   bool may_pass(bool write, int64_t bytes) const {
     return passing_ && writes_ == write && bytes <= kMostBytes && missed_.load(std::memory_order_relaxed) <= since_;
   }
-  /// \pre may_pass()
+  /// \pre may_pass() has said so for this call
   void pass(Comm& comm) {
+    STRIA_ASSERT(passing_);
     in_step_ = false;
     meeting_.pass(comm);
   }
@@ -60,9 +62,9 @@ class ShortCalls {
   int64_t since_ = 0;  ///< the call that let the following ones pass
 };
 
-/// As ShortCalls::may_pass(). False where the ranks share no memory, or have not met yet.
+/// Asks ShortCalls::may_pass(). False where the ranks share no memory, or have not met yet.
 bool may_pass(const KeptBuffers& kept, bool write, int64_t bytes);
-/// Passes. \pre may_pass()
+/// Passes. \pre may_pass() has said so for this call
 void pass(Comm& comm, const KeptBuffers& kept);
 /// Has this rank come to the next call: the hints have changed.
 void stop_passing(const KeptBuffers& kept);

@@ -56,7 +56,7 @@ class ReadContributor {
   int round_ = 0;
   std::vector<Fetched> fetched_;
   std::vector<int> members_;  // ranks that still have to take bytes out of the staging buffer
-  // Of aggregators that failed: the first that this rank did not get.
+  // The first round of each failed aggregator that this rank did not get.
   std::map<int, int> lost_rounds_;
   MovedPrefix taken_;
   std::vector<StreamPart> parts_;

@@ -1,6 +1,9 @@
 #include "access/together/two_phase/write_contributor.hpp"
 
 #include <algorithm>
+#include <numeric>
+
+#include "base/check.hpp"
 
 namespace stria::access {
 
@@ -39,13 +42,13 @@ void WriteContributor::bring(const Share& share, int round) {
   if (!share.own && !is_let_in(share.rank, round)) {
     return;
   }
-  std::vector<std::byte> message;
+  std::unique_ptr<std::byte[]> message;
   bool packed = pack_unless_failed([&] {
     if (share.shared) {
       pack_into(share, aggregation_.buffer(share.rank, round));
     } else {
-      message.resize(static_cast<size_t>(share.bytes));
-      pack_behind(share, message.data());
+      message = std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(share.bytes));
+      pack_behind(share, message.get());
     }
   });
   if (!share.own) {
@@ -54,7 +57,7 @@ void WriteContributor::bring(const Share& share, int round) {
     state_.status = state_.another_failed();
   }
   if (!share.shared && packed) {
-    mailbox_.post_bytes(std::move(message), share.rank, kWriteDataTag);
+    mailbox_.post_payload(std::move(message), share.bytes, share.rank, kWriteDataTag);
   }
 }
 
@@ -105,6 +108,9 @@ void WriteContributor::hand_over(const Share& share) {
 
 // Delegate: sends what lies packed in its staging buffer.
 void WriteContributor::deliver(const Load& load, bool packed) {
+  STRIA_ASSERT(std::accumulate(load.parts.begin(), load.parts.end(), int64_t{0},
+                               [](int64_t sum, const Load::Part& part) { return sum + part.bytes; }) == load.bytes,
+               load.bytes);
   for (const Load::Part& part : load.parts) {
     if (part.rank != state_.rank()) {
       packed = state_.receive(part.rank, kPlacedTag) != 0 && packed;

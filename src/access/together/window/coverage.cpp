@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include "base/check.hpp"
+
 namespace stria::access {
 
 namespace {
@@ -42,6 +44,7 @@ Coverage::Coverage(ByteRange window)
     : window_(window), words_(static_cast<size_t>((window.size() + kWordBits - 1) / kWordBits)) {}
 
 void Coverage::add(ByteRange range) {
+  STRIA_ASSERT(range.empty() || intersect(range, window_) == range, range.begin, range.end, window_.begin, window_.end);
   for (int64_t at = range.begin - window_.begin, end = range.end - window_.begin; at < end;) {
     int64_t word_begin = align_down(at, kWordBits);
     int64_t stop = std::min(end, word_begin + kWordBits);
@@ -51,6 +54,8 @@ void Coverage::add(ByteRange range) {
 }
 
 void Coverage::add_row(const PieceRow& row) {
+  STRIA_ASSERT(row.count > 0 && window_.begin <= row.begin && row.end() <= window_.end, row.begin, row.end(), window_.begin,
+               window_.end);
   int64_t at = row.begin - window_.begin;
   const uint64_t mask = bits_between(0, std::min(row.piece_bytes, kWordBits));
   for (int64_t i = 0; i < row.count; ++i, at += row.stride) {
@@ -86,6 +91,8 @@ Coverage::Stretches Coverage::stretches() const {
 }
 
 void Coverage::fill_gaps(ByteRange range, const std::byte* old, std::byte* filled) const {
+  STRIA_ASSERT(range.empty() || intersect(range, window_) == range, range.begin, range.end, window_.begin, window_.end);
+  STRIA_ASSERT((range.begin - window_.begin) % kWordBytes == 0, range.begin, window_.begin);
   size_t w = static_cast<size_t>((range.begin - window_.begin) / kWordBits);
   int64_t at = 0;
   for (; at + kWordBits <= range.size(); at += kWordBits, ++w) {

@@ -12,12 +12,14 @@
 #include <vector>
 
 #include "base/byte_range.hpp"
+#include "base/check.hpp"
 #include "datatype/cursor.hpp"
 
 namespace stria::access {
 
 /// The bits [low, high) of a word. \pre 0 <= low < high <= 64
 inline uint64_t bits_between(int64_t low, int64_t high) {
+  STRIA_ASSERT(0 <= low && low < high && high <= 64, low, high);
   const uint64_t below_high = high == 64 ? ~uint64_t{0} : (uint64_t{1} << high) - 1;
   return below_high & (~uint64_t{0} << low);
 }
@@ -31,7 +33,7 @@ class Coverage {
 
   /// \pre `range` lies in the window
   void add(ByteRange range);
-  /// Likewise each piece of a row. \pre they all lie in the window
+  /// Covers each piece of a row. \pre they all lie in the window
   void add_row(const PieceRow& row);
 
   /// A summary of the covered stretches.

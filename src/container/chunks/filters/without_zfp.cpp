@@ -1,4 +1,4 @@
-// Of a build without libzfp's header.
+// What a build has without libzfp's header.
 #include "container/chunks/filters/zfp_codec.hpp"
 
 namespace stria::container {

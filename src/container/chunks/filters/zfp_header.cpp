@@ -45,7 +45,7 @@ uint64_t field_of(const DatasetSpec& spec) {
   return (field << 2 | (dims.size() - 1)) << 2 | type;
 }
 
-// Of a block, which has 4 numbers in each dimension.
+// A block has 4 numbers in each dimension.
 double numbers_of_block(size_t dims) {
   return static_cast<double>(int64_t{1} << (2 * dims));
 }

@@ -20,7 +20,7 @@ Status check_zfp(const DatasetSpec& spec);
 /// ZFP's name for the mode: fixed accuracy or precision by the bound, fixed rate, or reversible.
 uint64_t zfp_mode(const DatasetSpec& spec);
 
-/// The values of the filter. \pre check_zfp() has found the spec well
+/// The values of the filter, of a spec that check_zfp() has found well.
 std::vector<uint32_t> zfp_values(const DatasetSpec& spec);
 
 /// The mode that values of another writer tell of, as Filters with nothing else. Nothing where

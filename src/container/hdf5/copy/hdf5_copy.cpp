@@ -9,6 +9,7 @@
 #include "container/hdf5/copy/references.hpp"
 #include "container/hdf5/copy/scale_lists.hpp"
 #include "container/hdf5/copy/survey.hpp"
+#include "container/hdf5/hidden_content.hpp"
 #include "container/hdf5/read/file_driver.hpp"
 #include "container/hdf5/read/objects.hpp"
 #include "container/hdf5/write/format.hpp"
@@ -39,6 +40,16 @@ H5F_libver_t release_of(int64_t superblock_version) {
 }
 
 Result<Id> element_type(const ElementSpec& element) {
+  if (element.kind == ElementSpec::Kind::kCompound) {
+    Id type(H5Tcreate(H5T_COMPOUND, static_cast<size_t>(element.bytes)));
+    for (const ElementSpec::Member& member : element.members) {
+      STRIA_ASSIGN_OR_RETURN(const Id of_member, element_type(member.element));
+      if (H5Tinsert(type.get(), member.name.c_str(), static_cast<size_t>(member.offset_bytes), of_member.get()) < 0) {
+        return last_error(ErrorCode::kInternal, "cannot make a type of records");
+      }
+    }
+    return type;
+  }
   if (element.kind == ElementSpec::Kind::kString) {
     Id type(H5Tcopy(H5T_C_S1));
     if (H5Tset_size(type.get(), static_cast<size_t>(element.bytes)) < 0 || H5Tset_strpad(type.get(), H5T_STR_NULLPAD) < 0) {
@@ -319,18 +330,22 @@ Status Hdf5Copy::remove(const std::string& path) {
              : impl_->failure(ErrorCode::kIo, "'" + path + "' can't be removed from the new file");
 }
 
-Status Hdf5Copy::create_table(const DatasetSpec& spec, std::span<const std::byte> content) {
+Status Hdf5Copy::create_table(const DatasetSpec& wanted, std::span<const std::byte> content) {
   const LibraryScope scope;
+  DatasetSpec spec = wanted;
+  h5::fold_hidden(spec);
+  const std::vector<std::byte> record = spec.is_hidden ? h5::with_hidden_head(content) : std::vector<std::byte>();
   STRIA_ASSIGN_OR_RETURN(const Id type, element_type(spec.element));
   const std::vector<hsize_t> dims(spec.dims.begin(), spec.dims.end());
-  const Id space(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr));
+  const Id space(dims.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr));
   const Id creation(H5Pcreate(H5P_DATASET_CREATE));
   H5Pset_alloc_time(creation.get(), H5D_ALLOC_TIME_EARLY);
   H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER);
   H5Pset_obj_track_times(creation.get(), false);
   const Id made(H5Dcreate2(impl_->new_file.get(), impl_->path_in_new(spec.path).c_str(), type.get(), space.get(), H5P_DEFAULT,
                            creation.get(), H5P_DEFAULT));
-  const bool written = made.valid() && H5Dwrite(made.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, content.data()) >= 0;
+  const bool written = made.valid() && H5Dwrite(made.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                                                spec.is_hidden ? record.data() : content.data()) >= 0;
   return written ? Status() : impl_->failure(ErrorCode::kIo, "'" + spec.path + "' can't be written");
 }
 

@@ -12,7 +12,6 @@ namespace stria::container::h5 {
 
 namespace {
 
-constexpr int64_t kContinuation = 0x10;
 constexpr size_t kMostBlocks = 10000;
 
 Status cut_short(const storage::File& file) {

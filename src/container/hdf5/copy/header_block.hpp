@@ -10,6 +10,9 @@
 
 namespace stria::container::h5 {
 
+/// The type of the message that says where a header goes on.
+inline constexpr int64_t kContinuation = 0x10;
+
 struct HeaderBlock {
   int64_t offset = 0;  ///< in the file
   std::vector<std::byte> bytes;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/check.hpp"
 #include "storage/driver.hpp"
 
 namespace stria::container::h5 {
@@ -22,7 +23,11 @@ class OverlaidFile final : public storage::File {
   OverlaidFile(storage::File& file, int64_t bytes) : file_(file), bytes_(bytes) {}
 
   /// Replaces the bytes from `offset` on. \pre they don't overlap others that are replaced
-  void put(int64_t offset, std::vector<std::byte> bytes) { pieces_[offset] = std::move(bytes); }
+  void put(int64_t offset, std::vector<std::byte> bytes) {
+    const auto next = pieces_.lower_bound(offset);
+    STRIA_ASSERT(next == pieces_.end() || offset + static_cast<int64_t>(bytes.size()) <= next->first, offset, bytes.size());
+    pieces_[offset] = std::move(bytes);
+  }
 
   const std::string& path() const override { return file_.path(); }
   const storage::Capabilities& capabilities() const override { return file_.capabilities(); }

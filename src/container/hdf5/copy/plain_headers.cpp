@@ -14,7 +14,6 @@ namespace stria::container::h5 {
 
 namespace {
 
-constexpr int64_t kContinuation = 0x10;
 constexpr size_t kContinuationBytes = 16;
 
 /// Messages of a block one behind another, with their heads.

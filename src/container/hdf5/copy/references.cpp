@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "container/hdf5/copy/survey.hpp"
 #include "container/hdf5/read/objects.hpp"
 
 namespace stria::container::h5 {
@@ -24,10 +25,6 @@ int64_t address_of(hid_t object) {
   H5O_info_t info;
 #endif
   return H5Oget_info1(object, &info) >= 0 ? static_cast<int64_t>(info.addr) : -1;
-}
-
-Status unreadable(const std::string& path) {
-  return last_error(ErrorCode::kCorrupted, "object '" + (path.empty() ? "/" : path) + "' can't be read");
 }
 
 /// Finds what each object has become, group by group.
@@ -49,7 +46,7 @@ Status Matching::enter(const std::string& group) {
   const Id old_group = files_.open_old(group);
   const Id new_group = files_.open_new(group);
   if (!old_group.valid() || !new_group.valid()) {
-    return unreadable(group);
+    return unreadable_object(group);
   }
   STRIA_ASSIGN_OR_RETURN(const auto members, list_members(old_group.get()));
   STRIA_ASSIGN_OR_RETURN(const auto copies, list_members(new_group.get()));
@@ -68,7 +65,7 @@ Status Matching::enter(const std::string& group) {
     }
     const Id object = files_.open_old(path);
     if (!object.valid()) {
-      return unreadable(path);
+      return unreadable_object(path);
     }
     const H5I_type_t type = H5Iget_type(object.get());
     objects_[member.address] = {.path = path, .type = type, .new_address = copy->second};
@@ -400,7 +397,7 @@ Status ObjectRenewal::renew_dataset() {
 Status ObjectRenewal::open() {
   old_ = files_.open_old(object_.path);
   new_ = files_.open_new(object_.path);
-  return old_.valid() && new_.valid() ? Status() : unreadable(object_.path);
+  return old_.valid() && new_.valid() ? Status() : unreadable_object(object_.path);
 }
 
 Status ObjectRenewal::run() {

@@ -20,10 +20,6 @@ struct Place {
   int64_t address = 0;
 };
 
-Status unreadable(const std::string& path) {
-  return last_error(ErrorCode::kCorrupted, "object '" + (path.empty() ? "/" : path) + "' can't be read");
-}
-
 bool is_newer_list(const HeaderMessage& message) {
   constexpr int64_t kNewestKnown = 3;  // version of a type
   const auto head = attribute_head(message);
@@ -93,7 +89,7 @@ Status Survey::look_at(const Place& place) {
   }
   const Id object = open(place.path);
   if (!object.valid()) {
-    return unreadable(place.path);
+    return unreadable_object(place.path);
   }
   STRIA_RETURN_IF_ERROR(has_heap ? look_at_attributes(object.get(), place) : Status());
   return has_members ? enter(object.get(), place.path) : Status();
@@ -108,6 +104,10 @@ Status Survey::run(int64_t root) {
 }
 
 }  // namespace
+
+Status unreadable_object(const std::string& path) {
+  return last_error(ErrorCode::kCorrupted, "object '" + (path.empty() ? "/" : path) + "' can't be read");
+}
 
 Result<Surveyed> survey(hid_t file, const MetadataSource& bytes, int64_t root) {
   Survey all(file, bytes);

@@ -11,6 +11,7 @@
 #include <hdf5.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "container/hdf5/copy/overlaid_file.hpp"
@@ -26,6 +27,9 @@ struct Surveyed {
 
   bool empty() const { return heaps_of_text.empty() && newer_lists.empty(); }
 };
+/// The error of libhdf5 for an object that is there.
+Status unreadable_object(const std::string& path);
+
 /// Looks at all objects of an open file. Errors name what can't be read.
 Result<Surveyed> survey(hid_t file, const MetadataSource& bytes, int64_t root);
 

@@ -146,6 +146,18 @@ bool is_zero(const std::byte* data, int64_t bytes) {
   return *data == std::byte{0} && std::memcmp(data, data + 1, static_cast<size_t>(bytes - 1)) == 0;
 }
 
+// Whether the bytes are one collection of a global heap, whose texts and lists are metadata: to
+// libhdf5 it is raw data.
+bool is_heap(const std::byte* data, int64_t bytes) {
+  constexpr char kHead[] = {'G', 'C', 'O', 'L', 1, 0, 0, 0};
+  int64_t own_bytes = 0;
+  if (bytes < static_cast<int64_t>(sizeof kHead + sizeof own_bytes) || std::memcmp(data, kHead, sizeof kHead) != 0) {
+    return false;
+  }
+  std::memcpy(&own_bytes, data + sizeof kHead, sizeof own_bytes);
+  return own_bytes == bytes;
+}
+
 }  // namespace
 
 Status TargetFile::read(int64_t offset, int64_t bytes, std::byte* to) {
@@ -156,7 +168,7 @@ Status TargetFile::read(int64_t offset, int64_t bytes, std::byte* to) {
 }
 
 Status TargetFile::write(H5FD_mem_t kind, int64_t offset, int64_t bytes, const std::byte* from) {
-  const bool is_raw = kind == H5FD_MEM_DRAW;
+  const bool is_raw = kind == H5FD_MEM_DRAW && !is_heap(from, bytes);
   const bool stays_hole = is_raw && offset >= end_ && bytes >= kLeastHoleBytes && is_zero(from, bytes);
   add(is_raw ? raw_data_ : metadata_, {offset, offset + bytes});
   end_ = std::max(end_, offset + bytes);

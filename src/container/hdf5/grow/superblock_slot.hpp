@@ -20,7 +20,7 @@ class SuperblockSlot {
   /// The most bytes that a superblock takes.
   static constexpr size_t kBytesMax = 128;
 
-  /// Of the first bytes of a file. kUnsupported says why such a file can't grow.
+  /// Reads the first bytes of a file. kUnsupported says why such a file can't grow.
   static Result<SuperblockSlot> decode(std::span<const std::byte> file_begin);
 
   int64_t file_bytes() const;

@@ -42,7 +42,7 @@ std::string describe_zfp(const Filter& filter, const DatasetSpec& spec) {
                                     : fmt::format("zfp(relative {:.3g})", known->zfp_relative);
 }
 
-// \pre the spec has the chunks' lengths
+// The spec has the chunks' lengths.
 std::string describe(const Filter& filter, const DatasetSpec& spec) {
   switch (filter.id) {
     case kShuffleFilter:

@@ -17,7 +17,7 @@ namespace stria::container::h5 {
 Result<Chunking> chunking_of(hid_t creation, const DatasetSpec& spec, std::string* names, bool* decodable);
 
 /// One element that reads for those which nobody has written, as the file has it; empty for zeros.
-/// \pre elements of the dataset are numbers
+/// Elements of the dataset are numbers.
 Result<std::vector<std::byte>> fill_value_of(hid_t dataset, const ElementSpec& element);
 
 }  // namespace stria::container::h5

@@ -9,7 +9,7 @@ namespace stria::container::h5 {
 
 /// Makes a file access property list that makes libhdf5 open `file`, of which it only sees what
 /// `guard` lets pass. All three must live until the HDF5 file is closed: the list holds the
-/// driver's class. \pre in a LibraryScope
+/// driver's class. The caller is in a LibraryScope.
 Result<Id> make_access_list(StorageFile& file, MetadataGuard& guard);
 
 /// Where the metadata are of the file of an object, or of an attribute, that was opened so; null

@@ -13,16 +13,15 @@
 #include "container/hdf5/read/file_driver.hpp"
 #include "container/hdf5/read/library_calls.hpp"
 #include "container/hdf5/read/spaces.hpp"
+#include "container/hdf5/read/stored/corrupted.hpp"
 #include "container/hdf5/read/stored/heap_places.hpp"
 #include "container/hdf5/read/stored/stored_attributes.hpp"
+#include "container/hdf5/read/stored_chunks.hpp"
 
 namespace stria::container::h5 {
 
 namespace {
 
-Status corrupted(const char* what) {
-  return Status(ErrorCode::kCorrupted, what);
-}
 Status unknown(const std::string& what) {
   return Status(ErrorCode::kUnsupported, "its elements have variable length, and " + what);
 }
@@ -31,39 +30,6 @@ Status unknown(const std::string& what) {
 int64_t header_address(hid_t object) {
   const auto place = place_of(object);
   return place ? place->address : -1;
-}
-
-struct Part {
-  std::span<const int64_t> start;
-  std::span<const int64_t> count;
-
-  bool is_empty() const { return std::find(count.begin(), count.end(), 0) != count.end(); }
-};
-
-/// Shows every run of a part along the last dimension: its first element, counted in C order, and
-/// how many there are. Ends with the first error.
-template <typename Visit>
-Status for_each_run(std::span<const int64_t> dims, const Part& part, Visit&& visit) {
-  if (dims.empty()) {
-    return visit(0, 1);
-  }
-  const size_t last = dims.size() - 1;
-  std::vector<int64_t> at(part.start.begin(), part.start.end());
-  while (true) {
-    int64_t element = 0;
-    for (size_t dim = 0; dim <= last; ++dim) {
-      element = element * dims[dim] + at[dim];
-    }
-    STRIA_RETURN_IF_ERROR(visit(element, part.count[last]));
-    size_t dim = last;
-    while (dim > 0 && ++at[dim - 1] == part.start[dim - 1] + part.count[dim - 1]) {
-      at[dim - 1] = part.start[dim - 1];
-      --dim;
-    }
-    if (dim == 0) {
-      return Status();
-    }
-  }
 }
 
 /// The stored elements of one dataset.
@@ -77,7 +43,7 @@ class StoredElements {
   Status check_fill_value();
   Status check_pieces(std::span<const int64_t> dims, const Part& part);
   Status check_chunks(std::span<const int64_t> dims, const Part& part);
-  Status check_chunk(const ChunkGrid& grid, const DatasetSpec& spec, int64_t number);
+  Status check_chunk(const ChunkGrid& grid, const DatasetSpec& spec, const ChunkAsStored& stored);
 
   hid_t dataset_;
   const MetadataSource& source_;
@@ -172,42 +138,15 @@ Status StoredElements::check_chunks(std::span<const int64_t> dims, const Part& p
   }
   STRIA_RETURN_IF_ERROR(check_chunking(spec));
   const ChunkGrid grid(spec);
-  std::vector<int64_t> first, count;
-  std::vector<int64_t> grid_dims;
-  for (size_t dim = 0; dim < dims.size(); ++dim) {
-    const int64_t length = grid.chunk_dims()[dim];
-    first.push_back(part.start[dim] / length);
-    count.push_back((part.start[dim] + part.count[dim] - 1) / length - first[dim] + 1);
-    grid_dims.push_back(grid.chunks_along(dim));
-  }
-  return for_each_run(grid_dims, {first, count}, [&](int64_t number, int64_t chunks) -> Status {
-    for (int64_t i = 0; i < chunks; ++i) {
-      STRIA_RETURN_IF_ERROR(check_chunk(grid, spec, number + i));
-    }
-    return Status();
-  });
+  return for_each_stored_chunk(dataset_, grid, part,
+                               [&](const ChunkAsStored& stored) { return check_chunk(grid, spec, stored); });
 }
 
-Status StoredElements::check_chunk(const ChunkGrid& grid, const DatasetSpec& spec, int64_t number) {
-  const std::vector<int64_t> index = grid.first_index(number);
-  const std::vector<hsize_t> offset(index.begin(), index.end());
-  hsize_t bytes = 0;
-  if (H5Dget_chunk_storage_size(dataset_, offset.data(), &bytes) < 0 || bytes == 0) {
-    H5Eclear2(H5E_DEFAULT);
-    return Status();  // it isn't there
-  }
-  if (static_cast<int64_t>(bytes) > FilterPipeline::stored_bytes_max(grid.chunk_bytes())) {
-    return corrupted("a chunk is larger than it can be");
-  }
-  std::vector<std::byte> stored(bytes);
-  uint32_t skipped = 0;
-  if (H5Dread_chunk(dataset_, H5P_DEFAULT, offset.data(), &skipped, stored.data()) < 0) {
-    return last_error(ErrorCode::kCorrupted, "a chunk can't be read");
-  }
+Status StoredElements::check_chunk(const ChunkGrid& grid, const DatasetSpec& spec, const ChunkAsStored& stored) {
   std::vector<std::byte> chunk(static_cast<size_t>(grid.chunk_bytes()));
-  STRIA_RETURN_IF_ERROR(filters_.decode(spec, stored, skipped, chunk).with_context("a chunk"));
+  STRIA_RETURN_IF_ERROR(filters_.decode(spec, stored.bytes, stored.skipped, chunk));
   Status status;
-  grid.for_each_run(number, [&](const ChunkGrid::Run& run) {
+  grid.for_each_run(stored.number, [&](const ChunkGrid::Run& run) {
     status.update(places_.check(
         type_, std::span<const std::byte>(chunk).subspan(static_cast<size_t>(run.offset), static_cast<size_t>(run.bytes))));
   });

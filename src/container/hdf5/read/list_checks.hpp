@@ -14,7 +14,7 @@
 namespace stria::container::h5 {
 
 /// Whether libhdf5 may read the part [start, start + count) of a dataset. Errors: kCorrupted;
-/// kUnsupported for virtual data, and filters that are not known here. \pre the part lies in it
+/// kUnsupported for virtual data, and filters that are not known here. The part lies in it.
 Status check_lists(hid_t dataset, std::span<const int64_t> start, std::span<const int64_t> count);
 /// The same of all of it.
 Status check_lists(hid_t dataset);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "container/hdf5/read/decoder.hpp"
+#include "container/hdf5/read/stored/corrupted.hpp"
 #include "container/hdf5/read/stored/global_heap.hpp"
 #include "container/hdf5/read/stored/message_checks.hpp"
 #include "container/hdf5/write/format.hpp"
@@ -16,10 +17,6 @@ namespace stria::container::h5 {
 namespace {
 
 constexpr size_t kSignatureBytes = 4;
-
-Status corrupted(const char* what) {
-  return Status(ErrorCode::kCorrupted, what);
-}
 
 // These have checksums, or libhdf5 checks them by their signature and their header.
 bool has_checksum(std::string_view signature) {

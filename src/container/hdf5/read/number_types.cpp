@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "base/check.hpp"
+
 namespace stria::container::h5 {
 
 namespace {
@@ -67,6 +69,7 @@ ElementSpec other_type(int64_t bytes) {
 }
 
 hid_t native_type_of(ElementType number) {
+  STRIA_ASSERT(number != ElementType::kByte);
   switch (number) {
     case ElementType::kInt8:
       return H5T_NATIVE_INT8;

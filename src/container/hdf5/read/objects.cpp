@@ -14,7 +14,7 @@ namespace {
 // libhdf5 doesn't recurse here. This bounds the recursion below on files made to exhaust the stack.
 constexpr int kDepthMax = 256;
 
-using Kind = GroupMember::Kind;
+using MemberKind = GroupMember::Kind;
 
 // What an iteration of libhdf5 shows. Exceptions must not pass through its frames, so that a lack
 // of memory ends the iteration.
@@ -40,10 +40,10 @@ struct Shown {
 };
 
 herr_t keep_link(hid_t group, const char* name, const LinkInfo* info, void* shown) {
-  const Kind kind = info->type == H5L_TYPE_HARD       ? Kind::kHard
-                    : info->type == H5L_TYPE_SOFT     ? Kind::kSoft
-                    : info->type == H5L_TYPE_EXTERNAL ? Kind::kExternal
-                                                      : Kind::kOther;
+  const MemberKind kind = info->type == H5L_TYPE_HARD       ? MemberKind::kHard
+                          : info->type == H5L_TYPE_SOFT     ? MemberKind::kSoft
+                          : info->type == H5L_TYPE_EXTERNAL ? MemberKind::kExternal
+                                                            : MemberKind::kOther;
   return static_cast<Shown<GroupMember>*>(shown)->add([&] {
     return GroupMember{.name = name,
                        .kind = kind,
@@ -96,7 +96,8 @@ Result<std::vector<GroupMember>> links_of(hid_t group, const std::string& failed
   return std::move(shown.entries);
 }
 
-/// Where a link leads that is soft, or to another file.
+}  // namespace
+
 Status find_target(hid_t group, GroupMember& link) {
   const auto damaged = [&] { return last_error(ErrorCode::kCorrupted, "link '" + link.name + "' can't be read"); };
   const std::optional<LinkInfo> info = link_info(group, link.name);
@@ -107,7 +108,7 @@ Status find_target(hid_t group, GroupMember& link) {
   if (H5Lget_val(group, link.name.c_str(), value.data(), info->u.val_size, H5P_DEFAULT) < 0) {
     return damaged();
   }
-  if (link.kind == Kind::kSoft) {
+  if (link.kind == MemberKind::kSoft) {
     link.target = value.data();
     return Status();
   }
@@ -121,8 +122,10 @@ Status find_target(hid_t group, GroupMember& link) {
   return Status();
 }
 
+namespace {
+
 bool leads_by_path(const GroupMember& link) {
-  return link.kind == Kind::kSoft || link.kind == Kind::kExternal;
+  return link.kind == MemberKind::kSoft || link.kind == MemberKind::kExternal;
 }
 
 // The same for all links to one object, also of several files.
@@ -163,7 +166,7 @@ Listed Walk::take() {
 
 // Whether it has a path already, or gets one later. Else it goes by this one.
 bool Walk::is_alias(const GroupMember& link, const ObjectPlace& object, const std::string& path) {
-  if (link.kind == Kind::kSoft) {
+  if (link.kind == MemberKind::kSoft) {
     soft_paths_.push_back({path, identity_of(object)});
     return true;
   }
@@ -202,13 +205,13 @@ Status Walk::visit_link(hid_t group, const std::string& prefix, GroupMember& lin
     const auto order = static_cast<int64_t>(listed_.paths.size());
     listed_.links.push_back({.path = path, .target = link.target, .file = link.file, .order = order});
   }
-  if (link.kind != Kind::kHard && link.kind != Kind::kSoft) {
+  if (link.kind != MemberKind::kHard && link.kind != MemberKind::kSoft) {
     return Status();
   }
   const std::optional<ObjectPlace> object = place_of(group, link.name);
   if (!object) {
     const Status status = last_error(ErrorCode::kCorrupted, "object '" + path + "' can't be read");
-    return link.kind == Kind::kSoft ? Status() : status;
+    return link.kind == MemberKind::kSoft ? Status() : status;
   }
   if (object->type != H5O_TYPE_DATASET && object->type != H5O_TYPE_GROUP) {
     return Status();
@@ -231,8 +234,12 @@ Result<Listed> list_objects(hid_t file) {
   return walk.take();
 }
 
+Result<std::vector<GroupMember>> list_links(hid_t group) {
+  return links_of(group, "its members can't be read");
+}
+
 Result<std::vector<GroupMember>> list_members(hid_t group) {
-  STRIA_ASSIGN_OR_RETURN(std::vector<GroupMember> links, links_of(group, "its members can't be read"));
+  STRIA_ASSIGN_OR_RETURN(std::vector<GroupMember> links, list_links(group));
   for (GroupMember& link : links) {
     STRIA_RETURN_IF_ERROR(leads_by_path(link) ? find_target(group, link) : Status());
   }

@@ -24,6 +24,10 @@ struct Listed {
 /// Errors: kCorrupted, kUnsupported.
 Result<Listed> list_objects(hid_t file);
 
+/// The links of a group, in the same order, without what soft and other links lead to.
+Result<std::vector<GroupMember>> list_links(hid_t group);
+/// Finds where a link leads that is soft, or to another file.
+Status find_target(hid_t group, GroupMember& link);
 /// The members of a group, in the same order.
 Result<std::vector<GroupMember>> list_members(hid_t group);
 

@@ -1,11 +1,13 @@
 #include "container/hdf5/read/reader.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "container/hdf5/complex_form.hpp"
+#include "container/hdf5/hidden_content.hpp"
 #include "container/hdf5/read/chunk_index.hpp"
 #include "container/hdf5/read/chunk_layout.hpp"
 #include "container/hdf5/read/element_types.hpp"
@@ -71,6 +73,8 @@ struct Hdf5Reader::Impl {
   /// An error where the header can't tell them all.
   Result<std::vector<std::string>> attributes_in_header(hid_t object);
   Status locate(hid_t dataset, DatasetInfo* info);
+  /// Makes of a record that hides its content a dataset of bytes.
+  Status unfold_hidden(DatasetInfo* info);
   /// What chunks pass, and how the dataset is cut where that is all that must be known to
   /// read it without libhdf5.
   Status describe_chunks(hid_t dataset, hid_t creation, DatasetInfo* info);
@@ -240,6 +244,27 @@ Status Hdf5Reader::Impl::locate(hid_t dataset, DatasetInfo* info) {
   return Status();
 }
 
+Status Hdf5Reader::Impl::unfold_hidden(DatasetInfo* info) {
+  const auto content = h5::hidden_content_bytes(info->spec.element, info->spec.dims);
+  if (!content) {
+    return Status();
+  }
+  info->spec.is_hidden = true;
+  info->spec.element = ElementSpec::of_number(ElementType::kUint8);
+  info->spec.dims = {*content};
+  info->spec.fill_value.clear();
+  if (info->data_offset < 0) {
+    return Status();
+  }
+  uint64_t head = 0;
+  STRIA_RETURN_IF_ERROR(source.read(H5FD_MEM_OHDR, info->data_offset, h5::kHiddenContentAt, &head));
+  info->data_offset += h5::kHiddenContentAt;
+  if (head != 0) {
+    info->problem = Status(ErrorCode::kCorrupted, name + ": dataset '" + info->spec.path + "' is damaged: its first 8 bytes");
+  }
+  return Status();
+}
+
 Hdf5Reader::Hdf5Reader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Hdf5Reader::~Hdf5Reader() = default;
 
@@ -284,6 +309,69 @@ Result<std::vector<LinkSpec>> Hdf5Reader::links() const {
 Result<std::vector<Alias>> Hdf5Reader::aliases() const {
   STRIA_ASSIGN_OR_RETURN(const h5::Listed* const listed, impl_->list());
   return listed->aliases;
+}
+
+Result<Reader::ObjectKind> Hdf5Reader::kind_of(const std::string& path) const {
+  const auto normal = normal_path(path);
+  if (!normal.ok()) {
+    return ObjectKind::kNone;
+  }
+  const LibraryScope scope;
+  for (size_t end = 0; end < normal->size(); ++end) {
+    end = std::min(normal->find('/', end), normal->size());
+    if (H5Lexists(impl_->file.get(), normal->substr(0, end).c_str(), H5P_DEFAULT) <= 0) {
+      H5Eclear2(H5E_DEFAULT);
+      return ObjectKind::kNone;
+    }
+  }
+  const auto place = h5::place_of(impl_->file.get(), normal->empty() ? "/" : *normal);
+  if (!place) {
+    const auto link = h5::link_info(impl_->file.get(), *normal);
+    H5Eclear2(H5E_DEFAULT);
+    static_cast<void>(impl_->source.take_error());  // who reads it meets it again
+    return link && link->type == H5L_TYPE_HARD ? ObjectKind::kDataset : ObjectKind::kNone;
+  }
+  return place->type == H5O_TYPE_DATASET ? ObjectKind::kDataset
+         : place->type == H5O_TYPE_GROUP ? ObjectKind::kGroup
+                                         : ObjectKind::kOther;
+}
+
+Result<std::vector<std::string>> Hdf5Reader::names_in(const std::string& group) const {
+  const LibraryScope scope;
+  STRIA_ASSIGN_OR_RETURN(const Id object, impl_->open_object(group));
+  auto links = h5::list_links(object.get());
+  STRIA_RETURN_IF_ERROR(links.status().with_context(impl_->name + ": group '" + group + "'"));
+  std::vector<std::string> names;
+  for (h5::GroupMember& link : *links) {
+    names.push_back(std::move(link.name));
+  }
+  return names;
+}
+
+Result<LinkSpec> Hdf5Reader::link_to_file(const std::string& path) const {
+  LinkSpec found;
+  const auto normal = normal_path(path);
+  if (!normal.ok() || normal->empty()) {
+    return found;
+  }
+  const size_t slash = normal->rfind('/');
+  const std::string group = slash == std::string::npos ? "" : normal->substr(0, slash);
+  STRIA_ASSIGN_OR_RETURN(const ObjectKind kind, kind_of(group));
+  if (kind != ObjectKind::kGroup) {
+    return found;
+  }
+  const LibraryScope scope;
+  STRIA_ASSIGN_OR_RETURN(const Id object, impl_->open_object(group));
+  h5::GroupMember link;
+  link.name = normal->substr(slash == std::string::npos ? 0 : slash + 1);
+  const auto info = h5::link_info(object.get(), link.name);
+  if (!info || info->type != H5L_TYPE_EXTERNAL) {
+    H5Eclear2(H5E_DEFAULT);
+    return found;
+  }
+  link.kind = h5::GroupMember::Kind::kExternal;
+  STRIA_RETURN_IF_ERROR(h5::find_target(object.get(), link).with_context(impl_->name));
+  return LinkSpec{.path = path, .target = link.target, .file = link.file};
 }
 
 bool Hdf5Reader::keeps_order() const {
@@ -359,7 +447,9 @@ Result<DatasetInfo> Hdf5Reader::dataset(const std::string& path) const {
     info.spec.fill_value = std::move(*fill_value);
   }
   h5::unfold_complex(info.spec.element, info.spec.dims);
-  const Status located = impl_->locate(dataset.get(), &info).with_context(what);
+  Status located = impl_->locate(dataset.get(), &info);
+  located.update(located.ok() ? impl_->unfold_hidden(&info) : Status());
+  located = located.with_context(what);
   if (!located.ok() && !impl_->is_written) {
     return located;
   }
@@ -448,6 +538,17 @@ Status Hdf5Reader::read_hyperslab(const std::string& path, std::span<const int64
   const Id space(H5Dget_space(dataset.get()));
   const Id type(H5Dget_type(dataset.get()));
   const auto element = h5::describe_type(type.get());
+  const auto dims = h5::dims_of(space.get());
+  const std::string what = impl_->name + ": dataset '" + path + "'";
+  if (const auto bytes = element.ok() && dims.ok() ? h5::hidden_content_bytes(*element, *dims) : std::nullopt) {
+    const auto end = static_cast<int64_t>(out.size());
+    const haddr_t offset = H5Dget_offset(dataset.get());
+    if (offset == HADDR_UNDEF || start.size() != 1 || start[0] < 0 || end > *bytes || start[0] > *bytes - end) {
+      return Status(ErrorCode::kUnsupported, what + ": its content isn't where Stria writes it");
+    }
+    return impl_->source.read(H5FD_MEM_DRAW, static_cast<int64_t>(offset) + h5::kHiddenContentAt + start[0], end, out.data())
+        .with_context(what);
+  }
   if (element.ok() && h5::is_complex(*element) && !start.empty() && start.size() == count.size() &&
       static_cast<int>(start.size()) == H5Sget_simple_extent_ndims(space.get()) + 1) {
     // libhdf5 reads both parts of a complex number together.
@@ -467,7 +568,6 @@ Status Hdf5Reader::read_hyperslab(const std::string& path, std::span<const int64
   };
   const Status status = read();
   const Status cause = impl_->source.take_error();
-  const std::string what = impl_->name + ": dataset '" + path + "'";
   return status.ok() ? status : impl_->explained((cause.ok() ? status : cause).with_context(what));
 }
 

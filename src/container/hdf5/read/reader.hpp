@@ -28,6 +28,10 @@ class Hdf5Reader : public Reader {
   Result<std::vector<std::string>> list() const override;
   Result<std::vector<LinkSpec>> links() const override;
   Result<std::vector<Alias>> aliases() const override;
+  /// An object that is there and can't be read counts as a dataset: dataset() says what is wrong.
+  Result<ObjectKind> kind_of(const std::string& path) const override;
+  Result<std::vector<std::string>> names_in(const std::string& group) const override;
+  Result<LinkSpec> link_to_file(const std::string& path) const override;
   bool keeps_order() const override;
   /// Enumerations count as the integers by which they are stored. Strings of variable length count
   /// as fixed ones, as long as the longest; with more than 65,536 strings they have 0 bytes and

@@ -390,7 +390,7 @@ TEST(Hdf5Reader, TypesBeyondNumbers) {
     H5Tclose(boolean);
 
     const hid_t color = H5Tenum_create(H5T_STD_I16BE);
-    // As stored: 0x0102 big-endian on a little-endian machine.
+    // The file has 0x0102 big-endian, on a little-endian machine.
     const int16_t names[2] = {0, 0x0201};
     H5Tenum_insert(color, "black", &names[0]);
     H5Tenum_insert(color, "red", &names[1]);

@@ -30,7 +30,7 @@ struct Found {
 class ValueWalk {
  public:
   explicit ValueWalk(hid_t object) : object_(object) {}
-  /// \pre the bytes are an element of the type, in memory
+  /// The bytes are an element of the type, in memory.
   void visit(hid_t type, const std::byte* element, int64_t at, int depth);
   /// Lists and strings of variable length have another size in memory than in the file.
   bool has_lists() const { return has_lists_; }
@@ -159,7 +159,7 @@ ValueSize size_of(hid_t type, hid_t space) {
   return size;
 }
 
-// \pre read fills the value
+// `read` fills the value.
 template <typename Read>
 bool walk_value(ValueWalk& walk, hid_t type, hid_t space, const ValueSize& size, const Read& read) {
   std::vector<std::byte> value(static_cast<size_t>(size.bytes));

@@ -67,7 +67,7 @@ const char* text_at(const std::byte* from) {
 }
 
 /// Calls `each` with the spec and the places in memory and outside of every value of an element.
-/// \pre the element is laid out
+/// The element is laid out.
 template <typename Spec, typename Each>
 void walk(Spec& element, const std::byte* from, std::byte* to, const Each& each) {
   if (element.kind != Kind::kCompound && element.kind != Kind::kArray) {

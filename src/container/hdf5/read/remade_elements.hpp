@@ -17,12 +17,12 @@
 namespace stria::container::h5 {
 
 /// Finds how long the longest text of each member is, at least 1, and lays the element out with it.
-/// \pre `element` is describe_type() of the dataset's type
+/// `element` is describe_type() of the dataset's type.
 Status measure_texts(hid_t dataset, ElementSpec& element);
 
 /// Reads [start, start + count) of a dataset whose type takes_library(), as
 /// Hdf5Reader::read_hyperslab(). kUnsupported where nothing of its elements can be read.
-/// \pre measure_texts() has seen `element`
+/// measure_texts() has seen `element`.
 Status read_remade(hid_t dataset, const ElementSpec& element, std::span<const int64_t> start, std::span<const int64_t> count,
                    std::span<std::byte> out);
 

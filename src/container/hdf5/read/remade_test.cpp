@@ -98,7 +98,7 @@ TEST(Hdf5Remade, TextsOfRecordsAreAsLongAsTheLongest) {
   EXPECT_EQ(string_at(rows, 22 + 4, 12), "a longer one");
 }
 
-// Of 11 bits behind 3 others, big-endian.
+// A type of 11 bits behind 3 others, big-endian.
 Id reduced_type() {
   Id type(H5Tcopy(H5T_STD_I16BE));
   H5Tset_precision(type.get(), 11);

@@ -19,7 +19,7 @@ bool is_read(const ElementSpec& element);
 void lay_out(ElementSpec& element);
 /// The bytes of an element as libhdf5 gives it, with a pointer for text of any length.
 size_t bytes_in_memory(const ElementSpec& element);
-/// The type in memory of such elements. \pre `element` is describe_type(file_type)
+/// The type in memory of such elements; `element` is describe_type(file_type).
 Result<Id> remade_type(hid_t file_type, const ElementSpec& element);
 
 /// An integer in every element of which some bits count.
@@ -29,7 +29,8 @@ struct KeptBits {
   int bits = 0;
   bool has_sign = false;
 };
-/// Those of elements of a file's type. \pre `element` is describe_type(file_type), laid out
+/// Finds the bits that count in elements of a file's type; `element` is describe_type(file_type),
+/// laid out.
 std::vector<KeptBits> kept_bits(hid_t file_type, const ElementSpec& element);
 /// Extends the bits that count over the others. Release 1.10 of libhdf5 takes over all bits of
 /// big-endian integers, and nbit has dropped those that don't count.

@@ -9,6 +9,7 @@
 
 #include "base/checked.hpp"
 #include "container/hdf5/complex_form.hpp"
+#include "container/hdf5/read/chunk_checks.hpp"
 #include "container/hdf5/read/element_types.hpp"
 #include "container/hdf5/read/list_checks.hpp"
 #include "container/hdf5/read/remade_types.hpp"
@@ -304,6 +305,7 @@ Result<Selection> selected(hid_t dataset, std::span<const int64_t> start, std::s
   if (selection.elements > 0) {
     STRIA_RETURN_IF_ERROR(check_layout(dataset));
     STRIA_RETURN_IF_ERROR(check_lists(dataset, start, count));
+    STRIA_RETURN_IF_ERROR(check_filtered_chunks(dataset, start, count));
     STRIA_RETURN_IF_ERROR(select(selection.space.get(), start, count));
   }
   return selection;
@@ -313,6 +315,12 @@ Status read_selection(hid_t dataset, std::span<const int64_t> start, std::span<c
   const Id type(H5Dget_type(dataset));
   if (!type.valid()) {
     return last_error(ErrorCode::kCorrupted, "its type can't be read");
+  }
+  // A damaged shape may have any size: nothing is looked at that has no room.
+  int64_t least_bytes = 0;
+  STRIA_RETURN_IF_ERROR(total_bytes(count, 1, &least_bytes));
+  if (static_cast<int64_t>(out.size()) < least_bytes) {
+    return Status(ErrorCode::kInvalidArgument, "the buffer doesn't hold as many elements as are selected");
   }
   STRIA_ASSIGN_OR_RETURN(const Selection selection, selected(dataset, start, count));
   const auto& [space, elements] = selection;

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/check.hpp"
 #include "container/chunks/filter_pipeline.hpp"
 #include "container/chunks/filters/scale_offset.hpp"
 #include "container/chunks/filters/zfp_header.hpp"
@@ -126,6 +127,8 @@ void put_filter_pipeline(Encoder& to, const DatasetSpec& spec) {
 }
 
 Result<int64_t> make_chunk_tree(const ChunkGrid& grid, std::span<const StoredChunk> chunks, ImageSpace& space) {
+  STRIA_ASSERT(std::is_sorted(chunks.begin(), chunks.end(),
+                              [](const StoredChunk& a, const StoredChunk& b) { return a.number < b.number; }));
   if (chunks.empty()) {
     return kNowhere;
   }

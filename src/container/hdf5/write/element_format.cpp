@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/check.hpp"
 #include "base/checked.hpp"
 
 namespace stria::container::h5 {
@@ -88,7 +89,7 @@ Status encode_enumeration(const ElementSpec& element, int64_t order, Encoder& me
   return Status();
 }
 
-// As h5py has them: an enumeration of int8.
+// An enumeration of int8, as h5py has them.
 void encode_boolean(Encoder& message) {
   constexpr std::string_view kNames[] = {"FALSE", "TRUE"};
   head(message, 8, 3, static_cast<int64_t>(std::size(kNames)), 1);
@@ -99,7 +100,7 @@ void encode_boolean(Encoder& message) {
   message.number(0, 1).number(1, 1);
 }
 
-// Of the place of an object's header.
+// A reference is the place of an object's header.
 void encode_reference(Encoder& message) {
   head(message, 7, 1, 0, kReferenceBytes);
 }
@@ -152,7 +153,18 @@ Status encode_number(const ElementSpec& element, Encoder& message) {
   return Status();
 }
 
+// The type is the one that h5py declares for its text: a C string in UTF-8, of bytes.
+void encode_text(Encoder& message) {
+  constexpr int64_t kIsString = 1;
+  head(message, 9, 1, kIsString | kUtf8 << 8, kTextPlaceBytes);
+  encode_integer(message, 1, false, 0);
+}
+
 Status encode_string(const ElementSpec& element, Encoder& message) {
+  if (element.varies) {
+    encode_text(message);
+    return Status();
+  }
   if (element.bytes < 1 || element.bytes > UINT32_MAX) {
     return Status(ErrorCode::kInvalidArgument, "a string can't have " + std::to_string(element.bytes) + " bytes");
   }
@@ -280,6 +292,7 @@ Result<size_t> datatype_bytes(const ElementSpec& element) {
 }
 
 void put_datatype(Encoder& to, const ElementSpec& element) {
+  STRIA_ASSERT(datatype_bytes(element).ok(), datatype_bytes(element).status());
   static_cast<void>(encode(element, 0, to));
 }
 

@@ -14,13 +14,15 @@ namespace stria::container::h5 {
 inline constexpr int64_t kReferenceBytes = 8;
 /// And a list of references: how many, and where in a heap.
 inline constexpr int64_t kListBytes = 16;
+/// And a text of any length: how many bytes, and where in a heap.
+inline constexpr int64_t kTextPlaceBytes = 16;
 
 /// The size of the datatype message for elements to be made. kInvalidArgument: a size that the kind
 /// can't have; members outside their compound, with the same name, or overlapping. kUnsupported:
 /// kOther, nests that are too deep, too many members.
 Result<size_t> datatype_bytes(const ElementSpec& element);
 /// Writes the message (format specification IV.A.2.d): numbers and strings in version 1, compounds
-/// in version 3, as in files of release 1.8. \pre datatype_bytes() has found no error
+/// in version 3, as in files of release 1.8. \pre datatype_bytes() finds no error
 void put_datatype(Encoder& to, const ElementSpec& element);
 
 /// Declares strings as UTF-8 where an element has a byte beyond ASCII. The size of the message

@@ -103,7 +103,7 @@ void put_contiguous_layout(Encoder& to, int64_t address, int64_t bytes);
 /// Link info or attribute info message (IV.A.2.c, IV.A.2.v): the links or attributes are in the
 /// header itself.
 void put_no_index(Encoder& to);
-/// Likewise, and the order is kept in which `count` of them were made.
+/// The same, and the order is kept in which `count` of them were made.
 void put_links_in_order(Encoder& to, int64_t count);
 void put_attributes_in_order(Encoder& to, int64_t count);
 /// The beginning of an attribute message, version 3 (IV.A.2.m); its datatype, dataspace
@@ -116,7 +116,7 @@ void put_group_info(Encoder& to);
 using LinkOrder = std::optional<int64_t>;
 /// Link message (IV.A.2.g): a hard link.
 void put_link(Encoder& to, std::string_view name, int64_t header_address, LinkOrder order = {});
-/// Likewise of a soft link, or of an external one where `file` isn't empty.
+/// Puts a soft link, or an external one where `file` isn't empty.
 void put_other_link(Encoder& to, std::string_view name, std::string_view target, std::string_view file, LinkOrder order = {});
 /// Symbol table message (IV.A.2.r).
 void put_symbol_table(Encoder& to, int64_t tree_address, int64_t heap_address);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/byte_range.hpp"
+#include "base/check.hpp"
 #include "base/checked.hpp"
 
 namespace stria::container::h5 {
@@ -51,6 +52,9 @@ Result<int64_t> ImageSpace::reserve(int64_t bytes, int64_t alignment_bytes) {
 }
 
 void ImageSpace::write(int64_t offset, std::span<const std::byte> bytes) {
+  STRIA_CHECK(offset >= 0 && offset + static_cast<int64_t>(bytes.size()) <= file_bytes(), offset, bytes.size(), file_bytes());
+  STRIA_CHECK((has_head_ && offset + static_cast<int64_t>(bytes.size()) <= kHeadBytes) || offset >= tail_begin_, offset,
+              bytes.size());
   const bool in_head = has_head_ && offset < kHeadBytes;
   std::copy(bytes.begin(), bytes.end(), (in_head ? head_ : tail_).begin() + (in_head ? offset : offset - tail_begin_));
 }

@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "base/byte_range.hpp"
+#include "base/check.hpp"
 
 namespace stria::container::h5 {
 
 namespace {
 
-constexpr int64_t kCollectionHeadBytes = 16;
+constexpr int64_t kHeapHeadBytes = 16;
 constexpr int64_t kObjectHeadBytes = 16;
 constexpr int64_t kLeastCollectionBytes = 4096;
 constexpr size_t kManyBytes = 1 << 20;
@@ -49,7 +50,7 @@ int64_t GlobalHeap::add(std::span<const std::byte> object) {
 }
 
 std::vector<std::byte> GlobalHeap::take() {
-  const auto used = kCollectionHeadBytes + static_cast<int64_t>(objects_.size());
+  const auto used = kHeapHeadBytes + static_cast<int64_t>(objects_.size());
   // What is free is an object too, of number 0, whose size includes its head.
   const int64_t bytes = std::max(used + kObjectHeadBytes, kLeastCollectionBytes);
   Encoder collection(static_cast<size_t>(bytes));
@@ -62,6 +63,7 @@ std::vector<std::byte> GlobalHeap::take() {
 
 std::vector<std::byte> mapping_block(const std::string& path, std::span<const int64_t> dims,
                                      std::span<const RowsElsewhere> elsewhere) {
+  STRIA_ASSERT(!dims.empty(), path);
   Encoder block;
   block.number(0, 1).number(static_cast<int64_t>(elsewhere.size()), 8);
   for (const RowsElsewhere& rows : elsewhere) {

@@ -51,6 +51,24 @@ Status fill(Value& value, std::span<const std::byte> content) {
   return Status();
 }
 
+Result<Value> make_texts(const ElementSpec& element, const std::vector<int64_t>& dims, std::span<const std::byte> content) {
+  ElementSpec stored = element;
+  stored.bytes = kTextPlaceBytes;
+  STRIA_ASSIGN_OR_RETURN(Value value, make_value(stored, dims));
+  const auto width = static_cast<size_t>(element.bytes);
+  constexpr auto kEach = static_cast<size_t>(kTextPlaceBytes);
+  value.content.resize(static_cast<size_t>(value.bytes));
+  if (width == 0 || width * (value.content.size() / kEach) != content.size()) {
+    return Status(ErrorCode::kInvalidArgument, "its shape is not that of its texts");
+  }
+  for (size_t at = 0; at + width <= content.size(); at += width) {
+    std::string text(reinterpret_cast<const char*>(content.data()) + at, width);
+    text.resize(std::min(text.find('\0'), text.size()));
+    value.texts.push_back({.at = at / width * kEach, .text = std::move(text)});
+  }
+  return value;
+}
+
 namespace {
 
 // The paths that the attribute has become addresses later.
@@ -72,15 +90,25 @@ Result<Value> make_references(const AttributeSpec& attribute) {
   return value;
 }
 
+Result<Value> make_filled_value(const AttributeSpec& attribute) {
+  if (attribute.element.kind == ElementSpec::Kind::kReference) {
+    return make_references(attribute);
+  }
+  if (attribute.element.varies) {
+    return make_texts(attribute.element, attribute.dims, attribute.value);
+  }
+  STRIA_ASSIGN_OR_RETURN(Value value, make_value(attribute.element, attribute.dims));
+  STRIA_RETURN_IF_ERROR(fill(value, attribute.value));
+  return value;
+}
+
 }  // namespace
 
 Result<Value> make_attribute_value(const AttributeSpec& attribute) {
   if (attribute.name.empty() || attribute.name.find('\0') != std::string::npos) {
     return Status(ErrorCode::kInvalidArgument, "not a name");
   }
-  const bool refers = attribute.element.kind == ElementSpec::Kind::kReference;
-  STRIA_ASSIGN_OR_RETURN(Value value, refers ? make_references(attribute) : make_value(attribute.element, attribute.dims));
-  STRIA_RETURN_IF_ERROR(refers ? Status() : fill(value, attribute.value));
+  STRIA_ASSIGN_OR_RETURN(Value value, make_filled_value(attribute));
   const size_t others = attribute.name.size() + value.datatype_bytes + value.dataspace_bytes();
   if (value.bytes > kAttributeBytesMax || others > kMessageBytesMax - kAttributeBytesMax - kAttributeHeadBytes) {
     return Status(ErrorCode::kUnsupported,
@@ -317,6 +345,67 @@ Status place_content(Object& object, ImageSpace& space) {
     STRIA_ASSIGN_OR_RETURN(object.data_offset, space.place(object.value->content, alignment));
   }
   return Status();
+}
+
+namespace {
+
+/// All values of objects that have texts.
+std::vector<Value*> values_with_texts(std::deque<Object>& objects) {
+  std::vector<Value*> found;
+  const auto look_at = [&](Value& value) {
+    if (!value.texts.empty()) {
+      found.push_back(&value);
+    }
+  };
+  for (Object& object : objects) {
+    if (object.value) {
+      look_at(*object.value);
+    }
+    for (Attribute& attribute : object.attributes) {
+      look_at(attribute.waits && attribute.otherwise ? *attribute.otherwise : attribute.value);
+    }
+  }
+  return found;
+}
+
+/// The place of a text in a value, once its collection has an address.
+struct TextInHeap {
+  Value* value = nullptr;
+  const PlacedText* text = nullptr;
+  int64_t index = 0;
+};
+
+Status place_collection(GlobalHeap& heap, std::vector<TextInHeap>& texts, ImageSpace& space) {
+  if (texts.empty()) {
+    return Status();
+  }
+  STRIA_ASSIGN_OR_RETURN(const int64_t address, space.place(heap.take(), kTableAlignment));
+  for (const TextInHeap& one : texts) {
+    Encoder place;
+    place.number(static_cast<int64_t>(one.text->text.size()), 4).number(address, 8).number(one.index, 4);
+    std::copy(place.view().begin(), place.view().end(), one.value->content.begin() + static_cast<std::ptrdiff_t>(one.text->at));
+  }
+  texts.clear();
+  return Status();
+}
+
+}  // namespace
+
+// An empty text has no place: its value is all zeros, as libhdf5 has it.
+Status place_texts(std::deque<Object>& objects, ImageSpace& space) {
+  GlobalHeap heap;
+  std::vector<TextInHeap> in_heap;
+  for (Value* const value : values_with_texts(objects)) {
+    for (const PlacedText& one : value->texts) {
+      if (heap.is_full()) {
+        STRIA_RETURN_IF_ERROR(place_collection(heap, in_heap, space));
+      }
+      if (!one.text.empty()) {
+        in_heap.push_back({value, &one, heap.add(std::as_bytes(std::span(one.text)))});
+      }
+    }
+  }
+  return place_collection(heap, in_heap, space);
 }
 
 Status place_mappings(std::deque<Object>& objects, ImageSpace& space) {

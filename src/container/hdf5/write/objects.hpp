@@ -27,6 +27,12 @@ struct Reference {
   Object* target = nullptr;  ///< the object, once it is found
 };
 
+/// A text of any length, which lies in a heap.
+struct PlacedText {
+  size_t at = 0;  ///< where its place stands, in the bytes of a value
+  std::string text;
+};
+
 /// Elements of a type and shape, with their bytes in the file where they are known.
 struct Value {
   ElementSpec element;
@@ -36,6 +42,8 @@ struct Value {
   std::vector<std::byte> content;
   /// Addresses that the content has, and that are known last.
   std::vector<Reference> references{};
+  /// Texts whose places the content has, and that get them with the heap.
+  std::vector<PlacedText> texts{};
 
   size_t dataspace_bytes() const { return 4 + 2 * sizeof(int64_t) * dims.size(); }
 };
@@ -64,6 +72,7 @@ struct Object {
   std::optional<Value> value;  // of a dataset that is new, or gets longer
   int64_t alignment_bytes = 1;
   int64_t data_offset = h5::kNowhere;
+  int64_t head_bytes = 0;  // of the data, before the content
   std::optional<Chunking> chunking;
   bool extendable = false;  // the first dimension is without limit
   std::vector<StoredChunk> chunks;
@@ -101,10 +110,13 @@ struct Object {
 
 /// What a value of this type and shape is, without a content. Elements may be of any kind.
 Result<Value> make_shape(const ElementSpec& element, const std::vector<int64_t>& dims);
-/// Likewise for a new object: kInvalidArgument or kUnsupported where HDF5 has no such elements.
+/// The same for a new object: kInvalidArgument or kUnsupported where HDF5 has no such elements.
 Result<Value> make_value(const ElementSpec& element, const std::vector<int64_t>& dims);
 /// Gives a value its elements, which are in the machine's byte order.
 Status fill(Value& value, std::span<const std::byte> content);
+/// Gives a new value texts of any length: each has `element.bytes` bytes in `content`, of
+/// which NULs at the end don't count.
+Result<Value> make_texts(const ElementSpec& element, const std::vector<int64_t>& dims, std::span<const std::byte> content);
 Result<Value> make_attribute_value(const AttributeSpec& attribute);
 /// Whether a header can hold the attribute: kInvalidArgument or kUnsupported says why not.
 Status check_attribute(const AttributeSpec& attribute);
@@ -128,6 +140,8 @@ Status check_attribute_replaceable(const Object& object);
 
 /// Gives a table's content its place, unless it has one.
 Status place_content(Object& object, ImageSpace& space);
+/// Gives all texts their places in heaps, before the headers and tables that name these.
+Status place_texts(std::deque<Object>& objects, ImageSpace& space);
 /// Gives the mappings of all datasets whose rows other files have their places.
 Status place_mappings(std::deque<Object>& objects, ImageSpace& space);
 /// Gives an object's header its place, unless it has one that stays. The members of a group have

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/checked.hpp"
 #include "container/chunks/chunk_grid.hpp"
 #include "container/chunks/filter_pipeline.hpp"
 #include "container/hdf5/complex_form.hpp"
+#include "container/hdf5/hidden_content.hpp"
 #include "container/hdf5/sizes.hpp"
 #include "container/hdf5/write/dimension_scales.hpp"
 #include "container/hdf5/write/writer_impl.hpp"
@@ -109,6 +111,7 @@ Status Hdf5Writer::Impl::make_dataset(const DatasetSpec& spec, Value value, int6
   dataset->value = std::move(value);
   dataset->alignment_bytes = spec.alignment_bytes;
   dataset->data_offset = data_offset;
+  dataset->head_bytes = spec.is_hidden ? h5::kHiddenContentAt : 0;
   dataset->extendable = spec.extendable;
   dataset->elsewhere = spec.elsewhere;
   dataset->fill_value = spec.fill_value;
@@ -166,8 +169,8 @@ Result<Object*> Hdf5Writer::Impl::owner_of(const AttributeSpec& attribute) {
 std::vector<ByteRange> Hdf5Writer::Impl::table_places() const {
   std::vector<ByteRange> places;
   for (const Object& object : objects) {
-    if (object.value && !object.value->content.empty()) {
-      places.push_back({object.data_offset, object.data_offset + object.value->bytes});
+    if (object.value && !object.value->content.empty() && !object.value->element.varies) {
+      places.push_back({object.data_offset + object.head_bytes, object.data_offset + object.value->bytes});
     }
   }
   return places;
@@ -207,8 +210,10 @@ Status Hdf5Writer::create_group(const std::string& path, int64_t order) {
   return Status();
 }
 
-Result<int64_t> Hdf5Writer::create_dataset(const DatasetSpec& spec) {
+Result<int64_t> Hdf5Writer::create_dataset(const DatasetSpec& wanted) {
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
+  DatasetSpec spec = wanted;
+  h5::fold_hidden(spec);
   const auto make = [&]() -> Result<int64_t> {
     if (spec.alignment_bytes < 1) {
       return Status(ErrorCode::kInvalidArgument, "an alignment of " + std::to_string(spec.alignment_bytes) + " bytes");
@@ -220,7 +225,7 @@ Result<int64_t> Hdf5Writer::create_dataset(const DatasetSpec& spec) {
     STRIA_ASSIGN_OR_RETURN(const int64_t offset,
                            impl_->place(spec, spec.chunking || !spec.elsewhere.empty() ? 0 : value.bytes));
     STRIA_RETURN_IF_ERROR(impl_->make_dataset(spec, std::move(value), offset));
-    return offset;
+    return offset + (spec.is_hidden ? h5::kHiddenContentAt : 0);
   };
   auto made = make();
   return made.ok() ? made : made.status().with_context(naming(spec));
@@ -245,6 +250,10 @@ Status Hdf5Writer::create_link(const LinkSpec& link) {
 }
 
 Status Hdf5Writer::place_chunks(const std::string& path, std::vector<StoredChunk> chunks) {
+  STRIA_CHECK(
+      std::adjacent_find(chunks.begin(), chunks.end(),
+                         [](const StoredChunk& a, const StoredChunk& b) { return a.number >= b.number; }) == chunks.end(),
+      path);
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
   STRIA_ASSIGN_OR_RETURN(const std::string name, normal_path(path));
   Object* const dataset = impl_->find(name);
@@ -255,14 +264,20 @@ Status Hdf5Writer::place_chunks(const std::string& path, std::vector<StoredChunk
   return Status();
 }
 
-Status Hdf5Writer::create_table(const DatasetSpec& spec, std::span<const std::byte> content) {
+Status Hdf5Writer::create_table(const DatasetSpec& wanted, std::span<const std::byte> content) {
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
+  DatasetSpec spec = wanted;
+  h5::fold_hidden(spec);
   const auto make = [&]() -> Status {
     if (spec.alignment_bytes < 1) {
       return Status(ErrorCode::kInvalidArgument, "an alignment of " + std::to_string(spec.alignment_bytes) + " bytes");
     }
+    if (spec.element.varies) {
+      STRIA_ASSIGN_OR_RETURN(Value texts, h5::make_texts(spec.element, spec.dims, content));
+      return impl_->make_dataset(spec, std::move(texts), h5::kNowhere);
+    }
     STRIA_ASSIGN_OR_RETURN(Value value, h5::make_value(spec.element, spec.dims));
-    STRIA_RETURN_IF_ERROR(h5::fill(value, content));
+    STRIA_RETURN_IF_ERROR(spec.is_hidden ? h5::fill(value, h5::with_hidden_head(content)) : h5::fill(value, content));
     return impl_->make_dataset(spec, std::move(value), h5::kNowhere);
   };
   const Status made = make();
@@ -292,8 +307,10 @@ Result<SparseImage> Hdf5Writer::finish() {
   impl_->put_links_in_order();
   // So that the metadata between tables, which have sums of their own, are one stretch.
   for (Object& object : impl_->objects) {
-    STRIA_RETURN_IF_ERROR(is_new ? Status() : h5::place_content(object, space));
+    const bool has_texts = object.value && !object.value->texts.empty();
+    STRIA_RETURN_IF_ERROR(is_new || has_texts ? Status() : h5::place_content(object, space));
   }
+  STRIA_RETURN_IF_ERROR(h5::place_texts(impl_->objects, space));
   STRIA_RETURN_IF_ERROR(h5::place_mappings(impl_->objects, space));
   for (Object& object : impl_->objects) {
     if (!object.is_group()) {

@@ -42,7 +42,7 @@ class Hdf5Writer : public Writer {
   /// -1 if it has no bytes or is in chunks; the writer chooses the offset where `spec` gives none.
   Result<int64_t> create_dataset(const DatasetSpec& spec) override;
   Status extend_dataset(const DatasetSpec& spec) override;
-  /// Of a file that grows: whether a group can get other members. kUnsupported says why not.
+  /// Whether a group of a growing file can get other members. kUnsupported says why not.
   Status check_group(const std::string& path);
   Status remove(const std::string& path) override;
   Status create_link(const LinkSpec& link) override;

@@ -6,6 +6,7 @@
 #include <bit>
 #include <utility>
 
+#include "base/check.hpp"
 #include "container/netcdf/form/names.hpp"
 
 namespace stria::container::netcdf {
@@ -64,6 +65,7 @@ Type type_of(ElementType number) {
 }
 
 ElementSpec element_of(Type type) {
+  STRIA_ASSERT(type != Type::kChar);
   ElementSpec element = ElementSpec::of_number(row_of(type).number);
   element.big_endian = element.bytes > 1;
   return element;
@@ -93,6 +95,7 @@ Result<Shape> shape_of(const DatasetSpec& spec) {
 }
 
 void describe_shape(const Shape& shape, DatasetSpec& spec) {
+  STRIA_ASSERT(!spec.path.empty());
   spec.dims = shape.lengths;
   if (shape.type == Type::kChar) {
     spec.element = ElementSpec::of_string(spec.dims.empty() ? 1 : spec.dims.back(), false);

@@ -64,11 +64,14 @@ Status NetcdfGrowth::check_count() const {
     return Status();
   }
   STRIA_ASSIGN_OR_RETURN(const bool has_content, has_more());
-  return has_content ? Status(ErrorCode::kUnsupported,
-                              fmt::format("its header counts {} records, and the file has {} more behind them, which would be "
-                                          "lost: correct the count, or cut the file to {} bytes (truncate -s {} FILE)",
-                                          header().record_count, more, end_, end_))
-                     : Status();
+  const int count_end = header().version == Version::kCdf5 ? 12 : 8;
+  return has_content
+             ? Status(ErrorCode::kUnsupported,
+                      fmt::format("its header counts {} records, and the file has {} more behind them, which would be lost: to "
+                                  "keep them, write {} as the count (bytes 4 to {}, the highest first); else cut the file to "
+                                  "{} bytes (truncate -s {} FILE)",
+                                  header().record_count, more, header().record_count + more, count_end - 1, end_, end_))
+             : Status();
 }
 
 Status NetcdfGrowth::check() const {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/check.hpp"
 #include "container/container.hpp"
 #include "container/netcdf/read/reader.hpp"
 
@@ -26,8 +27,11 @@ class NetcdfGrowth final : public Growth {
 
   const FoundHeader& header() const { return reader_->header(); }
   /// Where records begin. \pre the file has some variable of records
-  int64_t records_begin() const { return records_begin_; }
-  /// As much of the header as one write changes whole.
+  int64_t records_begin() const {
+    STRIA_ASSERT(records_begin_ > 0, records_begin_);
+    return records_begin_;
+  }
+  /// The bytes of the header that one write changes whole.
   const std::vector<std::byte>& first_bytes() const { return first_bytes_; }
 
  private:

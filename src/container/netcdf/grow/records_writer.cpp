@@ -15,7 +15,7 @@ namespace stria::container::netcdf {
 namespace {
 
 constexpr int64_t kCountPlace = 4;  // in the file, behind the signature
-constexpr int64_t kOffsetLimit = int64_t{1} << 62;
+constexpr int64_t kEndLimit = int64_t{1} << 62;
 
 Status not_made(const std::string& path) {
   return Status(ErrorCode::kUnsupported, fmt::format("'{}': a classic netCDF file gets records, and nothing new", path));
@@ -112,7 +112,7 @@ Result<SparseImage> RecordsWriter::finish() {
     int64_t bytes = 0;
     int64_t end = 0;
     if (!checked_multiply(count, growth_.header().record_bytes, &bytes) || !checked_add(growth_.records_begin(), bytes, &end) ||
-        end >= kOffsetLimit) {
+        end >= kEndLimit) {
       return Status(ErrorCode::kInvalidArgument, "the file would be larger than 2^62 bytes");
     }
     image.file_bytes = std::max(image.file_bytes, end);

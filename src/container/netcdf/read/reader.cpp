@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/checked.hpp"
 #include "container/netcdf/form/names.hpp"
 #include "container/netcdf/form/values.hpp"
@@ -19,9 +20,18 @@ constexpr size_t kSegmentsMax = 4096;
 // An attribute that is larger belongs in a variable.
 constexpr int64_t kAttributeBytesMax = 256 << 20;
 
+Status check_slab(const DatasetSpec& spec, std::span<const int64_t> start, std::span<const int64_t> count) {
+  bool fits = start.size() == spec.dims.size() && count.size() == spec.dims.size();
+  for (size_t i = 0; fits && i < spec.dims.size(); ++i) {
+    fits = start[i] >= 0 && count[i] >= 0 && start[i] <= spec.dims[i] && count[i] <= spec.dims[i] - start[i];
+  }
+  return fits ? Status() : Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': a region outside of it", spec.path));
+}
+
 // The bytes of a hyperslab, counted from the beginning of the variable. \pre the slab lies in it
 Result<Datatype> region_of(const DatasetSpec& spec, std::span<const int64_t> start, std::span<const int64_t> count,
                            int64_t* displacement) {
+  STRIA_ASSERT(check_slab(spec, start, count).ok(), check_slab(spec, start, count));
   Datatype region = Datatype::bytes(spec.element.bytes);
   int64_t extent = spec.element.bytes;
   for (size_t dim = spec.dims.size(); dim-- > 0;) {
@@ -32,14 +42,6 @@ Result<Datatype> region_of(const DatasetSpec& spec, std::span<const int64_t> sta
     extent *= spec.dims[dim];
   }
   return region;
-}
-
-Status check_slab(const DatasetSpec& spec, std::span<const int64_t> start, std::span<const int64_t> count) {
-  bool fits = start.size() == spec.dims.size() && count.size() == spec.dims.size();
-  for (size_t i = 0; fits && i < spec.dims.size(); ++i) {
-    fits = start[i] >= 0 && count[i] >= 0 && start[i] <= spec.dims[i] && count[i] <= spec.dims[i] - start[i];
-  }
-  return fits ? Status() : Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': a region outside of it", spec.path));
 }
 
 }  // namespace
@@ -228,7 +230,7 @@ Status NetcdfReader::read_hyperslab(const std::string& path, std::span<const int
     if (read < filled - before && end_of(*variable) <= file_bytes_) {
       return Status(ErrorCode::kCorrupted, fmt::format("{}: dataset '{}': the file is cut short", file_.path(), path));
     }
-    // As netCDF's library reads it.
+    // The library of netCDF reads it so.
     std::fill_n(out.begin() + before + read, filled - before - read, std::byte{0});
   }
   if (info.spec.element.big_endian) {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/byte_range.hpp"
+#include "base/check.hpp"
 #include "base/checked.hpp"
 #include "container/netcdf/form/names.hpp"
 #include "container/netcdf/form/values.hpp"
@@ -20,7 +21,7 @@ constexpr int64_t kDataUnitBytes = 8;
 constexpr int64_t kHeadUnitBytes = 512;
 // For what is defined after the first data have moved.
 constexpr int64_t kRoomBytes = int64_t{64} << 10;
-// Of each dataset, minimum and maximum.
+// What the minimum and the maximum of a dataset take.
 constexpr int64_t kRangeBytes = 80;
 // The two tables of sums that are made when all data have moved.
 constexpr int64_t kLastTablesBytes = 512;
@@ -189,10 +190,12 @@ Result<int64_t> NetcdfLayout::keep_room(int64_t bytes) {
 }
 
 int64_t NetcdfLayout::tables_begin() const {
+  STRIA_ASSERT(settled_);
   return align_up(head_bytes_ + fixed_bytes_, kDataUnitBytes);
 }
 
 int64_t NetcdfLayout::tables_end() const {
+  STRIA_ASSERT(settled_);
   return interleaves() ? records_begin() : std::numeric_limits<int64_t>::max();
 }
 

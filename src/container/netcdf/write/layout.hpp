@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "base/check.hpp"
 #include "container/container.hpp"
 #include "container/netcdf/form/dimensions.hpp"
 
@@ -16,7 +17,7 @@ namespace stria::container::netcdf {
 
 class NetcdfLayout final : public Layout {
  public:
-  /// Of a file that grows: from now on nothing gets a place, because new records follow old ones.
+  /// From now on nothing of this growing file gets a place, because new records follow old ones.
   void begin_behind(int64_t old_end) override;
   Status prepare(DatasetSpec& spec) const override;
   Status note_table(const DatasetSpec& spec) override;
@@ -32,7 +33,10 @@ class NetcdfLayout final : public Layout {
   Result<int64_t> keep_room(int64_t bytes) override;
 
   /// What is kept for the header. \pre settle()
-  int64_t head_bytes() const { return head_bytes_; }
+  int64_t head_bytes() const {
+    STRIA_ASSERT(settled_);
+    return head_bytes_;
+  }
   /// Where tables begin: behind all data that aren't records. \pre settle()
   int64_t tables_begin() const;
   /// Where they must end; no end where no records follow. \pre settle()

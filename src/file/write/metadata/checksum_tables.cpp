@@ -46,6 +46,7 @@ Status define_names(const std::vector<std::string>& paths, Definitions& definiti
   // Names may end in blanks.
   names.element = container::ElementSpec::of_string(static_cast<int64_t>(longest), false);
   names.dims = {static_cast<int64_t>(paths.size())};
+  names.is_hidden = true;
   std::vector<std::byte> bytes(longest * paths.size());
   for (size_t i = 0; i < paths.size(); ++i) {
     std::memcpy(bytes.data() + i * longest, paths[i].data(), paths[i].size());
@@ -73,6 +74,7 @@ Status define_placement(size_t path_count, const Catalog& catalog, const OldCont
   placement.path = own_path("placement");
   placement.element = container::ElementSpec::of_number(ElementType::kInt64);
   placement.dims = {static_cast<int64_t>(path_count), 2};
+  placement.is_hidden = true;
   return definitions.add_table(std::move(placement), std::as_bytes(std::span(places)));
 }
 
@@ -116,7 +118,8 @@ Result<std::vector<RowTable>> define_checksum_tables(Catalog& catalog, const Old
 void add_table_sums(const Catalog& catalog, const Definitions& definitions, std::vector<std::byte>& records) {
   int number = catalog.size();
   for (const Definitions::Table& table : definitions.tables()) {
-    if (!table.content.empty()) {
+    // Texts of any length are among the metadata, of which the seal has a sum.
+    if (!table.content.empty() && !table.spec.element.varies) {
       const auto bytes = static_cast<int64_t>(table.content.size());
       encode_slab_sum({.dataset = number, .displacement = 0, .region = Datatype::bytes(bytes), .sum = sum_of(table.content)},
                       records);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/check.hpp"
 #include "file/meet/message_fields.hpp"
 
 namespace stria::file {
@@ -103,6 +104,8 @@ void Gathered::drop_sums() {
 }
 
 void Gathered::lay_out(std::span<const RowTable> tables, const Catalog& catalog) {
+  STRIA_CHECK(!laid_out_);
+  laid_out_ = true;
   for (RowSum& sum : row_sums_) {
     const DatasetEntry& dataset = catalog[sum.table];
     const auto columns = static_cast<int64_t>(tables[static_cast<size_t>(dataset.checksum_group)].datasets.size());
@@ -114,6 +117,7 @@ void Gathered::lay_out(std::span<const RowTable> tables, const Catalog& catalog)
 }
 
 std::vector<std::byte> Gathered::encode(const Catalog& catalog) const {
+  STRIA_CHECK(laid_out_);
   std::vector<ValueRange> ranges;
   for (size_t i = 0; i < value_ranges_.size(); ++i) {
     if (catalog[static_cast<int>(i)].value_range) {

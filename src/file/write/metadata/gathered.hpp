@@ -49,6 +49,7 @@ class Gathered {
   std::vector<ValueRange> value_ranges_;  // of each dataset
   // .table holds the dataset and .index the row until they are laid out.
   std::vector<RowSum> row_sums_;
+  bool laid_out_ = false;
   RowSumBytes row_sum_bytes_;
   std::vector<std::byte> slab_records_;           // of what was not put by whole rows
   std::vector<std::vector<SummedChunk>> chunks_;  // of each dataset

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.hpp"
 #include "comm/comm.hpp"
 #include "file/checksums/row_tables.hpp"
 #include "file/define/catalog.hpp"
@@ -39,14 +40,20 @@ class Gathering {
   /// Keeps records of regions that were summed elsewhere. Local.
   void keep_records(std::span<const std::byte> records) { gathered_.keep_records(records); }
   /// Whether this rank will have sums of rows to write. \pre before hand_in()
-  bool has_row_sums() const { return gathered_.has_row_sums(); }
+  bool has_row_sums() const {
+    STRIA_ASSERT(!parts_.started());
+    return gathered_.has_row_sums();
+  }
   /// Keeps where this rank's chunks of a dataset will lie. Local.
   void keep_chunks(int dataset, std::vector<SummedChunk> chunks) { gathered_.keep_chunks(dataset, std::move(chunks)); }
   /// Sends rank 0 what is kept, or why there is nothing; later calls do nothing. Returns what this
   /// rank's outcome is now. Never waits.
   Status hand_in(const Status& mine);
   /// The sums of rows for the caller to write; empty when they were taken before. \pre hand_in()
-  std::vector<storage::WriteSegment> take_row_sums() { return gathered_.take_row_sums(); }
+  std::vector<storage::WriteSegment> take_row_sums() {
+    STRIA_ASSERT(parts_.started());
+    return gathered_.take_row_sums();
+  }
   /// Writes the sums that were not written together with the last data.
   Status write_row_sums(storage::File* file);
   /// Waits until what was handed in has arrived.

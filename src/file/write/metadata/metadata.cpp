@@ -42,6 +42,7 @@ Result<std::unique_ptr<Metadata>> Metadata::build(const container::FileFormat& f
     writer->keep_order();
   }
   std::unique_ptr<Metadata> metadata(new Metadata(std::move(writer), content, content.old.exists || layout.interleaves()));
+  metadata->has_chunk_sums_ = !is_netcdf(format.format());
   STRIA_RETURN_IF_ERROR(metadata->build_all());
   return metadata;
 }
@@ -152,7 +153,7 @@ Status Metadata::place_chunks(std::vector<std::vector<SummedChunk>> chunks, bool
     STRIA_ASSIGN_OR_RETURN(auto places, join_chunks(dataset, std::move(chunks[i]), sums));
     STRIA_RETURN_IF_ERROR(writer_->place_chunks(dataset.spec.path, std::move(places)));
   }
-  if (!checksums || sums.empty()) {
+  if (!checksums || (sums.empty() && !has_chunk_sums_)) {
     return Status();
   }
   const std::vector<std::byte> content = encode_chunk_sums(sums);
@@ -160,6 +161,7 @@ Status Metadata::place_chunks(std::vector<std::vector<SummedChunk>> chunks, bool
   spec.path = kChunkSumsPath;
   spec.element = container::ElementSpec::of_number(ElementType::kUint8);
   spec.dims = {static_cast<int64_t>(content.size())};
+  spec.is_hidden = true;
   return writer_->create_table(spec, content);
 }
 
@@ -242,6 +244,7 @@ Status Metadata::create_slabs(std::vector<std::byte> records) {
   slabs.path = std::string(kOwnGroup) + "/slabs";
   slabs.element = container::ElementSpec::of_number(ElementType::kUint8);
   slabs.dims = {static_cast<int64_t>(summed.size())};
+  slabs.is_hidden = true;
   return writer_->create_table(slabs, summed);
 }
 
@@ -251,6 +254,7 @@ Status Metadata::create_room_for_seal() {
   seal.element = container::ElementSpec::of_number(ElementType::kUint64);
   seal_parts_ = in_parts_ ? content_.old.sealed.size() + most_parts(content_.definitions.tables().size()) : 0;
   seal.dims = {seal_numbers(content_.old.checksums.tables.size() + content_.row_tables.size(), seal_parts_)};
+  seal.is_hidden = true;
   const std::vector<std::byte> room(static_cast<size_t>(seal.dims[0]) * sizeof(uint64_t));
   return writer_->create_table(seal, room);
 }
@@ -258,7 +262,7 @@ Status Metadata::create_room_for_seal() {
 // What is made, without the contents of tables, the few bytes between them, and what other programs
 // change.
 std::vector<SealedPart> Metadata::new_parts() {
-  constexpr int64_t kMostPadding = 7;
+  constexpr int64_t kMostPadding = 15;
   std::vector<ByteRange> others = image_.tables;
   others.push_back(image_.row_count);
   std::vector<SealedPart> parts;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/check.hpp"
 #include "container/container.hpp"
 #include "file/checksums/chunk_sums.hpp"
 #include "file/checksums/row_tables.hpp"
@@ -37,7 +38,10 @@ class Metadata {
   /// Makes the image, with what all ranks have gathered; with a seal if `checksums`. Once.
   Status finish(GatheredByAll gathered, bool checksums);
   /// \pre finish() succeeded
-  const container::SparseImage& image() const { return image_; }
+  const container::SparseImage& image() const {
+    STRIA_CHECK(image_.file_bytes > 0);
+    return image_;
+  }
 
  private:
   Metadata(std::unique_ptr<container::Writer> writer, const Content& content, bool in_parts)
@@ -59,8 +63,9 @@ class Metadata {
 
   std::unique_ptr<container::Writer> writer_;
   Content content_;
-  bool in_parts_;          // the seal has a sum for each stretch of the metadata
-  size_t seal_parts_ = 0;  // for which there is room in the seal
+  bool in_parts_;                // the seal has a sum for each stretch of the metadata
+  bool has_chunk_sums_ = false;  // even none: so that all files have the same tables
+  size_t seal_parts_ = 0;        // for which there is room in the seal
   std::vector<TableSeal> row_tables_;
   // The attributes minimum and maximum of each dataset that has them.
   std::vector<std::array<int, 2>> range_attributes_;

@@ -37,12 +37,12 @@ class Places {
 
   /// Who gives them. Another one once it is known what grows.
   const std::unique_ptr<container::Layout>& layout() const { return layout_; }
-  /// Of a file that grows, before anything is defined: what is added lies behind what it has.
+  /// Before anything is defined: what is added to a growing file lies behind what it has.
   void begin_behind(const OldContent& old, const container::FileFormat& format);
   /// Makes the places of all datasets final, the first time, and those of `pending` puts whose rows
   /// lie among others'. `complete`: nothing more will be defined.
   Status settle(bool complete, std::span<Transfer> pending);
-  /// Likewise when everything else is defined, and defines the tables of checksums.
+  /// The same when everything else is defined, and defines the tables of checksums.
   Status settle_with_tables(bool complete, std::span<Transfer> pending, const Tables& tables);
 
  private:

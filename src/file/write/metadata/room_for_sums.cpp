@@ -1,13 +1,13 @@
 #include "file/write/metadata/room_for_sums.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <vector>
 
+#include "base/byte_range.hpp"
+#include "base/check.hpp"
 #include "file/checksums/seal.hpp"
 #include "file/write/metadata/checksum_tables.hpp"
-#include "file/write/metadata/metadata.hpp"
+#include "file/write/metadata/gathered.hpp"
 
 namespace stria::file {
 
@@ -20,16 +20,13 @@ constexpr int64_t kShareOfData = 8;
 
 }  // namespace
 
-Result<int64_t> RoomForSums::count(std::span<const Transfer> pending) const {
-  if (!is_needed()) {
-    return 0;
-  }
+Result<int64_t> count_sum_records(const Catalog& catalog, std::span<const Transfer> pending, const Definitions* definitions) {
   std::vector<std::byte> records;
-  if (means_.environment.comm->rank() == 0 && room_bytes_ < 0) {
-    add_table_sums(means_.catalog, means_.definitions, records);
+  if (definitions != nullptr) {
+    add_table_sums(catalog, *definitions, records);
   }
   for (const Transfer& put : pending) {
-    const DatasetEntry& dataset = means_.catalog[put.dataset];
+    const DatasetEntry& dataset = catalog[put.dataset];
     if (!summed_by_rows(put, dataset)) {
       STRIA_ASSIGN_OR_RETURN(const SlabSum record, record_of(put, dataset));
       encode_slab_sum(record, records);
@@ -38,58 +35,40 @@ Result<int64_t> RoomForSums::count(std::span<const Transfer> pending) const {
   return static_cast<int64_t>(records.size());
 }
 
-Status RoomForSums::keep(int64_t counted_bytes, const access::RequestShape& shape, bool last) {
-  if (!is_needed()) {
-    return Status();
+bool RoomForSums::fits(const Catalog& catalog, const Known& known) {
+  records_bytes_ += known.record_bytes;
+  if (is_kept()) {
+    return records_bytes_ <= room_bytes_;
   }
-  records_bytes_ += counted_bytes;
-  if (room_bytes_ >= 0) {
-    if (records_bytes_ > room_bytes_) {
-      give_up_sums();
-    }
-    return Status();
+  room_bytes_ = known.last ? records_bytes_ : room_after_flush(catalog, known);
+  return true;
+}
+
+int64_t RoomForSums::room_after_flush(const Catalog& catalog, const Known& known) const {
+  int64_t rows = 0;
+  int64_t data_bytes = 0;
+  for (const DatasetEntry& entry : catalog.datasets()) {
+    data_bytes += entry.data_bytes();
+    rows += entry.spec.unlimited ? entry.row_count() : 0;
   }
-  room_bytes_ = last ? records_bytes_ : room_after_flush(shape);
-  const int64_t seal_bytes = Metadata::seal_bytes(means_.gathering.tables().size(), means_.definitions.tables().size());
-  STRIA_ASSIGN_OR_RETURN(const int64_t shift,
-                         means_.places.layout()->keep_room(align_up(kOwnSumBytes + room_bytes_, kOwnSumBytes) + seal_bytes));
-  for (DatasetEntry& entry : means_.catalog.datasets()) {
+  const auto put_bytes = static_cast<double>(std::max<int64_t>(known.put_bytes, 1));
+  const double like_these = static_cast<double>(records_bytes_) * static_cast<double>(data_bytes) / put_bytes;
+  const double by_boxes = static_cast<double>(rows) * static_cast<double>(known.ranks) * kBoxBytes;
+  const auto most = static_cast<double>(std::max(data_bytes / kShareOfData, kLeastRoomBytes));
+  const double more = std::clamp(std::max(like_these, by_boxes), static_cast<double>(kLeastRoomBytes), most);
+  return records_bytes_ + static_cast<int64_t>(more);
+}
+
+Status place_behind_room(container::Layout& layout, Catalog& catalog, int64_t room_bytes, int64_t seal_bytes) {
+  STRIA_CHECK(room_bytes >= 0 && seal_bytes >= 0, room_bytes, seal_bytes);
+  STRIA_ASSIGN_OR_RETURN(const int64_t shift, layout.keep_room(align_up(kOwnSumBytes + room_bytes, kOwnSumBytes) + seal_bytes));
+  for (DatasetEntry& entry : catalog.datasets()) {
     if (entry.spec.unlimited) {
       entry.data_offset += shift;
       entry.spec.data_offset = entry.data_offset;
     }
   }
   return Status();
-}
-
-int64_t RoomForSums::room_after_flush(const access::RequestShape& shape) const {
-  int64_t rows = 0;
-  int64_t data_bytes = 0;
-  for (const DatasetEntry& entry : means_.catalog.datasets()) {
-    data_bytes += entry.data_bytes();
-    rows += entry.spec.unlimited ? entry.row_count() : 0;
-  }
-  const int ranks = means_.environment.comm->size();
-  const auto put_bytes = static_cast<double>(std::max<int64_t>(shape.total_bytes, 1));
-  const double like_these = static_cast<double>(records_bytes_) * static_cast<double>(data_bytes) / put_bytes;
-  const double by_boxes = static_cast<double>(rows) * static_cast<double>(ranks) * kBoxBytes;
-  const auto most = static_cast<double>(std::max(data_bytes / kShareOfData, kLeastRoomBytes));
-  const double more = std::clamp(std::max(like_these, by_boxes), static_cast<double>(kLeastRoomBytes), most);
-  return records_bytes_ + static_cast<int64_t>(more);
-}
-
-void RoomForSums::give_up_sums() {
-  means_.checksums = false;
-  means_.definitions.drop_own_tables();
-  means_.gathering.drop_sums();
-  for (DatasetEntry& entry : means_.catalog.datasets()) {
-    entry.checksum_group = -1;
-  }
-  means_.reserve.attempt([&] {
-    means_.environment.hint_warnings.push_back(fmt::format(
-        "'{}' gets no checksums: its puts have more parts of rows than its first flush() kept room for; put whole rows",
-        means_.path));
-  });
 }
 
 }  // namespace stria::file

@@ -13,48 +13,44 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 
-#include "access/failure/memory_reserve.hpp"
-#include "access/plan/planner.hpp"
+#include "container/container.hpp"
+#include "file/define/catalog.hpp"
 #include "file/define/definitions.hpp"
-#include "file/session/session.hpp"
-#include "file/write/metadata/gathering.hpp"
-#include "file/write/metadata/places.hpp"
+#include "file/move/transfer.hpp"
 
 namespace stria::file {
 
-/// Everything here is local.
+/// What the records of sums of this rank's pending puts will take. With `definitions`, those of its
+/// tables too, which rank 0 sums.
+Result<int64_t> count_sum_records(const Catalog& catalog, std::span<const Transfer> pending, const Definitions* definitions);
+
+/// The room of a file. Everything here is local, and the same on every rank.
 class RoomForSums {
  public:
-  /// What must outlive this.
-  struct Means {
-    Environment& environment;  ///< gets the warning
-    const std::string& path;   ///< as the program gave it
-    Catalog& catalog;
-    const Places& places;
-    Definitions& definitions;
-    Gathering& gathering;
-    access::MemoryReserve& reserve;
-    bool& checksums;  ///< whether the file gets any; not any more when they are given up
+  /// What is known of the file at an agreement.
+  struct Known {
+    int64_t record_bytes = 0;  ///< that all ranks have counted since the one before
+    int64_t put_bytes = 0;     ///< by all of them
+    int ranks = 1;
+    bool last = false;  ///< nothing will be put any more
   };
-  explicit RoomForSums(const Means& means) : means_(means) {}
 
-  /// What the records of sums of this rank's pending puts will take; 0 in other files.
-  Result<int64_t> count(std::span<const Transfer> pending) const;
-  /// After an agreement on what all ranks have counted, and on the shape of their puts. The first
-  /// time, of which `last` says whether it is the only one: places rows behind the room. Later:
-  /// gives the sums up where they don't fit. The same everywhere.
-  Status keep(int64_t counted_bytes, const access::RequestShape& shape, bool last);
+  /// Whether the room is there, behind which rows have their places.
+  bool is_kept() const { return room_bytes_ >= 0; }
+  /// Takes in what is known. False when the sums don't fit in the room that was kept before.
+  bool fits(const Catalog& catalog, const Known& known);
+  /// How much is to be kept for records, once, after the first fits().
+  int64_t room_bytes() const { return room_bytes_; }
 
  private:
-  bool is_needed() const { return means_.checksums && means_.places.layout()->interleaves(); }
-  int64_t room_after_flush(const access::RequestShape& shape) const;
-  void give_up_sums();
+  int64_t room_after_flush(const Catalog& catalog, const Known& known) const;
 
-  Means means_;
   int64_t room_bytes_ = -1;    // where rows follow it; -1: not kept yet
   int64_t records_bytes_ = 0;  // of the room, for all that was put so far
 };
+
+/// Keeps the room, with `seal_bytes` for the seal, and gives rows their places behind it.
+Status place_behind_room(container::Layout& layout, Catalog& catalog, int64_t room_bytes, int64_t seal_bytes);
 
 }  // namespace stria::file

@@ -44,7 +44,7 @@ Result<OldContent> read_old_content(storage::File& file);
 Result<bool> read_value_range(const container::Reader& reader, const std::string& path, ValueRange& range);
 /// What the other ranks must know of it.
 std::vector<std::byte> encode_old_content(const OldContent& old);
-/// \pre message is from encode_old_content()
+/// Reads a message of encode_old_content().
 Result<OldContent> decode_old_content(std::span<const std::byte> message);
 
 }  // namespace stria::file

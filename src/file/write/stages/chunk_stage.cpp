@@ -10,61 +10,56 @@
 
 namespace stria::file {
 
-bool ChunkStage::any() const {
-  return means_.catalog.has_packed();
-}
+namespace {
 
-Status ChunkStage::set_aside(std::vector<Transfer>& pending, bool memory_may_change, int64_t& aside_bytes) {
-  const auto first = std::stable_partition(
-      pending.begin(), pending.end(), [&](const Transfer& transfer) { return !means_.catalog[transfer.dataset].is_packed(); });
-  for (auto transfer = first; transfer != pending.end(); ++transfer) {
-    aside_bytes += transfer->region.size();
-    if (memory_may_change) {
-      const ByteRange all{0, transfer->memory.type.size()};
-      STRIA_RETURN_IF_ERROR(hold_memory(*transfer, std::span(&all, 1)));
-    }
-    waiting_.push_back(std::move(*transfer));
-  }
-  pending.erase(first, pending.end());
-  return Status();
-}
+// What makes the chunks of one commit. The steps stand in pack_chunks().
+class ChunkMaking {
+ public:
+  /// Where chunks lie: of each dataset, the bytes of the ranks before this one and those of all
+  /// ranks; and the pieces of all.
+  struct Sizes {
+    std::vector<int64_t> before;
+    std::vector<int64_t> totals;
+    int64_t pieces = 0;
+  };
+  ChunkMaking(const ChunkWork& work, ChunkPuts& puts) : work_(work), puts_(puts) {}
 
-Result<access::RequestShape> ChunkStage::pack(const How& how, const access::RequestShape& shape,
-                                              std::vector<Transfer>& pending) {
-  PhaseTimer timer(means_.times, Phase::kPack);
-  Status kept;
-  STRIA_RETURN_IF_ERROR(make_chunks(how, kept));
-  STRIA_ASSIGN_OR_RETURN(const Sizes sizes, measure(kept));
-  access::RequestShape all = shape;
-  const Status placed = or_out_of_memory([&] { return place(sizes, all, pending); });
-  STRIA_RETURN_IF_ERROR(means_.comm.agree(placed));
-  return all;
-}
+  Status make_chunks(Status& kept);
+  Result<Sizes> measure(const Status& kept);
+  Status place(const Sizes& sizes, access::RequestShape& shape, std::vector<Transfer>& pending);
+
+ private:
+  void take_rows(const ChunkPiece& piece, int64_t chunk_bytes, Transfer& rows) const;
+  void put_chunks(int dataset, int64_t before, std::vector<Transfer>& pending);
+
+  const ChunkWork& work_;
+  ChunkPuts& puts_;
+};
 
 // Collective, and the error is agreed on; `kept` is this rank's own.
-Status ChunkStage::make_chunks(const How& how, Status& kept) {
+Status ChunkMaking::make_chunks(Status& kept) {
   auto set = or_out_of_memory([&] {
-    return TransferSet::create(waiting_, means_.catalog.datasets(), {.checksums = how.checksums, .value_ranges = true});
+    return TransferSet::create(puts_.waiting, work_.catalog.datasets(), {.checksums = work_.checksums, .value_ranges = true});
   });
   std::unique_ptr<ChunkPacker> packer;
   const auto make_packer = [&] {
-    packer = std::make_unique<ChunkPacker>(means_.comm, means_.catalog, waiting_, **set, how.threads,
+    packer = std::make_unique<ChunkPacker>(work_.comm, work_.catalog, puts_.waiting, **set, work_.threads,
                                            [this](int dataset, int64_t chunk, std::span<std::byte> out) {
-                                             return means_.old.fill_chunk(means_.catalog[dataset].spec.path, chunk, out);
+                                             return work_.old.fill_chunk(work_.catalog[dataset].spec.path, chunk, out);
                                            });
     return Status();
   };
   const Status ready = set.ok() ? or_out_of_memory(make_packer) : set.status();
-  STRIA_RETURN_IF_ERROR(ready.ok() ? packer->pack(packed_) : means_.comm.agree(ready));
-  kept = means_.gathering.keep(**set, waiting_);
+  STRIA_RETURN_IF_ERROR(ready.ok() ? packer->pack(puts_.packed) : work_.comm.agree(ready));
+  kept = work_.gathering.keep(**set, puts_.waiting);
   return Status();
 }
 
 // Collective, and the error is agreed on.
-Result<ChunkStage::Sizes> ChunkStage::measure(const Status& kept) {
+Result<ChunkMaking::Sizes> ChunkMaking::measure(const Status& kept) {
   Sizes sizes;
   const Status counted = or_out_of_memory([&] {
-    for (const PackedChunks& packed : packed_.datasets) {
+    for (const PackedChunks& packed : puts_.packed.datasets) {
       sizes.before.push_back(packed.size());
       sizes.pieces += packed.size() > 0 ? 1 : 0;
     }
@@ -72,20 +67,20 @@ Result<ChunkStage::Sizes> ChunkStage::measure(const Status& kept) {
     sizes.totals.push_back(sizes.pieces);
     return Status();
   });
-  STRIA_RETURN_IF_ERROR(means_.comm.agree(kept.ok() ? counted : kept));
-  means_.comm.exclusive_scan(sizes.before);
-  means_.comm.all_reduce(sizes.totals, ReduceOp::kSum);
+  STRIA_RETURN_IF_ERROR(work_.comm.agree(kept.ok() ? counted : kept));
+  work_.comm.exclusive_scan(sizes.before);
+  work_.comm.all_reduce(sizes.totals, ReduceOp::kSum);
   sizes.pieces = sizes.totals.back();
   return sizes;
 }
 
-Status ChunkStage::place(const Sizes& sizes, access::RequestShape& shape, std::vector<Transfer>& pending) {
+Status ChunkMaking::place(const Sizes& sizes, access::RequestShape& shape, std::vector<Transfer>& pending) {
   shape.piece_count += sizes.pieces;
-  for (int i = 0; i < means_.catalog.size(); ++i) {
-    DatasetEntry& dataset = means_.catalog[i];
+  for (int i = 0; i < work_.catalog.size(); ++i) {
+    DatasetEntry& dataset = work_.catalog[i];
     if (dataset.is_packed()) {
       const int64_t total = sizes.totals[static_cast<size_t>(i)];
-      STRIA_ASSIGN_OR_RETURN(dataset.data_offset, means_.places.layout()->place_chunks(dataset.spec, total));
+      STRIA_ASSIGN_OR_RETURN(dataset.data_offset, work_.layout.place_chunks(dataset.spec, total));
       dataset.stored_bytes = total;
       shape.total_bytes += total;
       put_chunks(i, sizes.before[static_cast<size_t>(i)], pending);
@@ -95,9 +90,9 @@ Status ChunkStage::place(const Sizes& sizes, access::RequestShape& shape, std::v
 }
 
 // The rows of a put that are chunks as they are.
-void ChunkStage::take_rows(const ChunkPiece& piece, int64_t chunk_bytes, Transfer& rows) const {
-  const Transfer& put = waiting_[static_cast<size_t>(piece.transfer)];
-  const int64_t row_bytes = means_.catalog[put.dataset].row_bytes();
+void ChunkMaking::take_rows(const ChunkPiece& piece, int64_t chunk_bytes, Transfer& rows) const {
+  const Transfer& put = puts_.waiting[static_cast<size_t>(piece.transfer)];
+  const int64_t row_bytes = work_.catalog[put.dataset].row_bytes();
   rows.whole_rows = true;
   rows.first_row = put.first_row + piece.stream_begin / row_bytes;
   rows.row_count = piece.bytes / row_bytes;
@@ -108,13 +103,13 @@ void ChunkStage::take_rows(const ChunkPiece& piece, int64_t chunk_bytes, Transfe
 
 // The packed chunks of a dataset, behind `before` bytes of other ranks, to be moved like
 // any other bytes.
-void ChunkStage::put_chunks(int dataset, int64_t before, std::vector<Transfer>& pending) {
-  PackedChunks& packed = packed_.datasets[static_cast<size_t>(dataset)];
+void ChunkMaking::put_chunks(int dataset, int64_t before, std::vector<Transfer>& pending) {
+  PackedChunks& packed = puts_.packed.datasets[static_cast<size_t>(dataset)];
   if (packed.size() == 0) {
     return;
   }
   for (SummedChunk& chunk : packed.chunks()) {
-    chunk.place.offset += means_.catalog[dataset].data_offset + before;
+    chunk.place.offset += work_.catalog[dataset].data_offset + before;
   }
   for (const ChunkPiece& piece : packed.pieces()) {
     Transfer transfer;
@@ -130,7 +125,38 @@ void ChunkStage::put_chunks(int dataset, int64_t before, std::vector<Transfer>& 
     pending.push_back(std::move(transfer));
     before += piece.bytes;
   }
-  means_.gathering.keep_chunks(dataset, std::move(packed.chunks()));
+  work_.gathering.keep_chunks(dataset, std::move(packed.chunks()));
+}
+
+}  // namespace
+
+Status set_chunk_puts_aside(const Catalog& catalog, std::vector<Transfer>& pending, bool memory_may_change, ChunkPuts& puts,
+                            int64_t& aside_bytes) {
+  const auto first = std::stable_partition(pending.begin(), pending.end(),
+                                           [&](const Transfer& transfer) { return !catalog[transfer.dataset].is_packed(); });
+  for (auto transfer = first; transfer != pending.end(); ++transfer) {
+    aside_bytes += transfer->region.size();
+    if (memory_may_change) {
+      const ByteRange all{0, transfer->memory.type.size()};
+      STRIA_RETURN_IF_ERROR(hold_memory(*transfer, std::span(&all, 1)));
+    }
+    puts.waiting.push_back(std::move(*transfer));
+  }
+  pending.erase(first, pending.end());
+  return Status();
+}
+
+Result<access::RequestShape> pack_chunks(const ChunkWork& work, const access::RequestShape& shape, ChunkPuts& puts,
+                                         std::vector<Transfer>& pending) {
+  PhaseTimer timer(work.times, Phase::kPack);
+  ChunkMaking making(work, puts);
+  Status kept;
+  STRIA_RETURN_IF_ERROR(making.make_chunks(kept));
+  STRIA_ASSIGN_OR_RETURN(const ChunkMaking::Sizes sizes, making.measure(kept));
+  access::RequestShape all = shape;
+  const Status placed = or_out_of_memory([&] { return making.place(sizes, all, pending); });
+  STRIA_RETURN_IF_ERROR(work.comm.agree(placed));
+  return all;
 }
 
 }  // namespace stria::file

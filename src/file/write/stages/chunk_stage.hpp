@@ -20,60 +20,43 @@
 #include "file/define/catalog.hpp"
 #include "file/move/transfer.hpp"
 #include "file/write/metadata/gathering.hpp"
-#include "file/write/metadata/places.hpp"
 #include "file/write/old/old_file.hpp"
 #include "stria/phases.hpp"
 
 namespace stria::file {
 
-class ChunkStage {
- public:
-  /// What must outlive this.
-  struct Means {
-    Comm& comm;
-    Catalog& catalog;
-    const Places& places;
-    Gathering& gathering;
-    OldFile& old;
-    PhaseTimes& times;
-  };
-  struct How {
-    bool checksums = false;
-    int threads = 1;  ///< that pass chunks through filters
-  };
-  explicit ChunkStage(const Means& means) : means_(means) {}
+/// The puts of datasets that get new chunks.
+struct ChunkPuts {
+  std::vector<Transfer> waiting;  ///< for the commit, and chunks that are stored as they are
+  PackedFile packed;
 
-  /// Whether any dataset gets new chunks. The same on every rank.
-  bool any() const;
-  /// Takes the puts of such datasets out of those that are `pending`, and adds their bytes to
-  /// `aside_bytes`; with a copy of their memory if that may change before the commit. Local.
-  Status set_aside(std::vector<Transfer>& pending, bool memory_may_change, int64_t& aside_bytes);
-  /// Makes chunks of them, which are pending in their place. Returns the shape with what they add.
-  /// Collective: yes, the error is agreed on.
-  Result<access::RequestShape> pack(const How& how, const access::RequestShape& shape, std::vector<Transfer>& pending);
-  /// Gives back the memory of the chunks, when they are written.
+  /// Gives back the memory, when the chunks are written.
   void release() {
-    packed_ = {};
-    waiting_.clear();
+    packed = {};
+    waiting.clear();
   }
-
- private:
-  /// Where chunks lie: of each dataset, the bytes of the ranks before this one and those of all
-  /// ranks; and the pieces of all.
-  struct Sizes {
-    std::vector<int64_t> before;
-    std::vector<int64_t> totals;
-    int64_t pieces = 0;
-  };
-  Status make_chunks(const How& how, Status& kept);
-  Result<Sizes> measure(const Status& kept);
-  Status place(const Sizes& sizes, access::RequestShape& shape, std::vector<Transfer>& pending);
-  void take_rows(const ChunkPiece& piece, int64_t chunk_bytes, Transfer& rows) const;
-  void put_chunks(int dataset, int64_t before, std::vector<Transfer>& pending);
-
-  Means means_;
-  std::vector<Transfer> waiting_;  // for the commit, and chunks of them that are stored as they are
-  PackedFile packed_;
 };
+
+/// Takes such puts out of those that are `pending`, with a copy of their memory if that may change
+/// before the commit, and adds their bytes to `aside_bytes`. Local.
+Status set_chunk_puts_aside(const Catalog& catalog, std::vector<Transfer>& pending, bool memory_may_change, ChunkPuts& puts,
+                            int64_t& aside_bytes);
+
+/// What makes chunks of them.
+struct ChunkWork {
+  Comm& comm;
+  Catalog& catalog;  ///< learns where each dataset's chunks lie
+  container::Layout& layout;
+  Gathering& gathering;
+  OldFile& old;
+  PhaseTimes& times;
+  bool checksums = false;
+  int threads = 1;  ///< that pass chunks through filters
+};
+
+/// Makes the chunks, which are pending in place of the puts. Returns the shape with what they add.
+/// Collective: yes, the error is agreed on.
+Result<access::RequestShape> pack_chunks(const ChunkWork& work, const access::RequestShape& shape, ChunkPuts& puts,
+                                         std::vector<Transfer>& pending);
 
 }  // namespace stria::file

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kAtOnceBytes = 1 << 20;
 constexpr size_t kSegmentsAtOnce = 256;
 
-// Of the rows that the file doesn't have.
+// The bytes of the rows that the file doesn't have.
 int64_t new_bytes(const DatasetEntry& dataset) {
   return dataset.data_bytes() - dataset.old_rows * dataset.row_bytes();
 }
@@ -30,7 +30,7 @@ uint64_t place_sum(int64_t begin, int64_t bytes) {
   return static_cast<uint64_t>(bytes) * static_cast<uint64_t>(2 * begin + bytes - 1) & kPlaceMask;
 }
 
-// Likewise of what a put has. 0 where rows lie among others', whose places are others.
+// The same of what a put has. 0 where rows lie among others', whose places are others.
 uint64_t place_sum(const Transfer& put, const DatasetEntry& dataset) {
   uint64_t sum = 0;
   if (dataset.is_interleaved()) {
@@ -65,15 +65,14 @@ Status write_fill_value(storage::File& file, const DatasetEntry& dataset, ByteRa
   return Status();
 }
 
-}  // namespace
-
-Result<std::vector<int>> GapFiller::find_gaps(std::span<const Transfer> pending, bool last) {
+// The datasets that have gaps now. Collective, and the error is agreed on.
+Result<std::vector<int>> find_gaps(const GapWork& work, FilledDatasets& full, std::span<const Transfer> pending, bool last) {
   std::vector<int> candidates;
   std::vector<int64_t> put_bytes;  // of each candidate; behind them the sums of their places
   const Status counted = or_out_of_memory([&] {
-    is_full_.resize(static_cast<size_t>(means_.catalog.size()));
-    for (int i = 0; i < means_.catalog.size(); ++i) {
-      if (is_full_[static_cast<size_t>(i)] == 0 && may_have_gaps(means_.catalog[i])) {
+    full.resize(static_cast<size_t>(work.catalog.size()));
+    for (int i = 0; i < work.catalog.size(); ++i) {
+      if (full[static_cast<size_t>(i)] == 0 && may_have_gaps(work.catalog[i])) {
         candidates.push_back(i);
       }
     }
@@ -84,29 +83,28 @@ Result<std::vector<int>> GapFiller::find_gaps(std::span<const Transfer> pending,
         const auto number = static_cast<size_t>(found - candidates.begin());
         put_bytes[number] += put.region.size();
         auto& places = put_bytes[candidates.size() + number];
-        places =
-            static_cast<int64_t>((static_cast<uint64_t>(places) + place_sum(put, means_.catalog[put.dataset])) & kPlaceMask);
+        places = static_cast<int64_t>((static_cast<uint64_t>(places) + place_sum(put, work.catalog[put.dataset])) & kPlaceMask);
       }
     }
     return Status();
   });
   // Without memory, a rank doesn't know whether there are any.
-  STRIA_RETURN_IF_ERROR(means_.comm.agree(counted));
+  STRIA_RETURN_IF_ERROR(work.comm.agree(counted));
   if (candidates.empty()) {
     return candidates;
   }
-  means_.comm.all_reduce(put_bytes, ReduceOp::kSum);
+  work.comm.all_reduce(put_bytes, ReduceOp::kSum);
   size_t kept = 0;
   const size_t count = candidates.size();
   for (size_t i = 0; i < count; ++i) {
     const int number = candidates[i];
-    const DatasetEntry& dataset = means_.catalog[number];
+    const DatasetEntry& dataset = work.catalog[number];
     const uint64_t places = static_cast<uint64_t>(put_bytes[count + i]) & kPlaceMask;
     const uint64_t all =
         dataset.is_interleaved() ? 0 : place_sum(dataset.data_bytes() - new_bytes(dataset), new_bytes(dataset));
     const bool is_whole = put_bytes[i] == new_bytes(dataset) && places == all;
     if (is_whole || put_bytes[i] > 0 || last) {
-      is_full_[static_cast<size_t>(number)] = 1;
+      full[static_cast<size_t>(number)] = 1;
       candidates[kept] = number;
       kept += is_whole ? 0 : 1;
     }
@@ -115,34 +113,37 @@ Result<std::vector<int>> GapFiller::find_gaps(std::span<const Transfer> pending,
   return candidates;
 }
 
-Status GapFiller::fill(std::span<const Transfer> pending, bool last) {
-  const auto datasets = means_.catalog.datasets();
+}  // namespace
+
+Result<FilledDatasets> fill_gaps(const GapWork& work, FilledDatasets full, std::span<const Transfer> pending, bool last) {
+  const auto datasets = work.catalog.datasets();
   if (std::none_of(datasets.begin(), datasets.end(), may_have_gaps)) {
-    return Status();
+    return full;
   }
-  STRIA_ASSIGN_OR_RETURN(const std::vector<int> gaps, find_gaps(pending, last));
+  STRIA_ASSIGN_OR_RETURN(const std::vector<int> gaps, find_gaps(work, full, pending, last));
   if (gaps.empty()) {
-    return Status();
+    return full;
   }
   const Status filled = or_out_of_memory([&]() -> Status {
-    STRIA_RETURN_IF_ERROR(means_.file.open({.writes = true, .has_data = true, .direct = false}));
-    PhaseTimer timer(means_.times, Phase::kWrite);
+    STRIA_RETURN_IF_ERROR(work.file.open({.writes = true, .has_data = true, .direct = false}));
+    PhaseTimer timer(work.times, Phase::kWrite);
     for (const int number : gaps) {
-      const DatasetEntry& dataset = means_.catalog[number];
+      const DatasetEntry& dataset = work.catalog[number];
       const auto width = static_cast<int64_t>(dataset.spec.fill_value.size());
       const int64_t elements = new_bytes(dataset) / width;
       const auto begin_of = [&](int rank) {
-        const int64_t before = elements / means_.comm.size() * rank + std::min<int64_t>(rank, elements % means_.comm.size());
+        const int64_t before = elements / work.comm.size() * rank + std::min<int64_t>(rank, elements % work.comm.size());
         return dataset.data_bytes() - new_bytes(dataset) + before * width;
       };
       STRIA_RETURN_IF_ERROR(
-          write_fill_value(*means_.file.cached(), dataset, {begin_of(means_.comm.rank()), begin_of(means_.comm.rank() + 1)}));
+          write_fill_value(*work.file.cached(), dataset, {begin_of(work.comm.rank()), begin_of(work.comm.rank() + 1)}));
     }
     // Where each node caches the file by itself, fill values that a node still has in its cache
     // could be written over data that another node has put meanwhile. So they are synced first.
-    return means_.capabilities.node_local_cache ? Status() : means_.file.cached()->sync();
+    return work.capabilities.node_local_cache ? Status() : work.file.cached()->sync();
   });
-  return means_.comm.agree(filled);
+  STRIA_RETURN_IF_ERROR(work.comm.agree(filled));
+  return full;
 }
 
 }  // namespace stria::file

@@ -20,29 +20,21 @@
 
 namespace stria::file {
 
-class GapFiller {
- public:
-  /// What must outlive this.
-  struct Means {
-    Comm& comm;
-    const Catalog& catalog;
-    const storage::Capabilities& capabilities;  ///< of rank 0's file
-    NewFile& file;
-    PhaseTimes& times;
-  };
-  explicit GapFiller(const Means& means) : means_(means) {}
-
-  /// Writes the fill value wherever datasets in one piece aren't put whole by the `pending` puts,
-  /// once for each dataset, before anything of it is moved; the `last` time of all. Collective:
-  /// yes, the error is agreed on.
-  Status fill(std::span<const Transfer> pending, bool last);
-
- private:
-  /// The datasets that have gaps now. Collective: yes, the error is agreed on.
-  Result<std::vector<int>> find_gaps(std::span<const Transfer> pending, bool last);
-
-  Means means_;
-  std::vector<char> is_full_;  // of each dataset: it is put whole, or filled
+/// What is written, and by whom.
+struct GapWork {
+  Comm& comm;
+  const Catalog& catalog;
+  const storage::Capabilities& capabilities;  ///< of rank 0's file
+  NewFile& file;
+  PhaseTimes& times;
 };
+
+/// Whether each dataset is put whole or was filled. The same on every rank.
+using FilledDatasets = std::vector<char>;
+
+/// Writes the fill value wherever datasets in one piece aren't put whole by the `pending` puts,
+/// once for each dataset, before anything of it is moved; the `last` time of all. Returns what is
+/// full then, given what was `full` before. Collective: yes, the error is agreed on.
+Result<FilledDatasets> fill_gaps(const GapWork& work, FilledDatasets full, std::span<const Transfer> pending, bool last);
 
 }  // namespace stria::file

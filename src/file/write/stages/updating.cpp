@@ -44,47 +44,49 @@ ByteRange share_of(int64_t total, const Comm& comm) {
   return {before(comm.rank()), before(comm.rank() + 1)};
 }
 
-}  // namespace
-
-bool Updating::any() const {
-  const auto datasets = means_.catalog.datasets();
-  return std::any_of(datasets.begin(), datasets.end(), [](const DatasetEntry& dataset) { return dataset.is_updated; });
-}
-
-Status Updating::note(std::span<Transfer> puts) {
-  touched_.resize(static_cast<size_t>(means_.catalog.size()));
-  touched_chunks_.resize(touched_.size());
-  for (Transfer& put : puts) {
-    const DatasetEntry& dataset = means_.catalog[put.dataset];
-    if (!dataset.is_updated) {
-      continue;
-    }
-    const auto number = static_cast<size_t>(put.dataset);
-    touched_[number].push_back({put.first_row, put.first_row + put.row_count});
-    if (dataset.is_chunked()) {
-      STRIA_ASSIGN_OR_RETURN(ChunkReader* const chunks, means_.old.chunks());
-      STRIA_ASSIGN_OR_RETURN(const auto index, chunks->index(number_before(dataset)));
-      STRIA_RETURN_IF_ERROR(put_into_chunks(dataset, index, put, touched_chunks_[number]));
-    }
-  }
-  return Status();
-}
-
 // In the catalog of what the file has.
-int Updating::number_before(const DatasetEntry& dataset) const {
-  return means_.old.content().catalog.find(dataset.spec.path).value();
+int number_before(const OldFile& old, const DatasetEntry& dataset) {
+  return old.content().catalog.find(dataset.spec.path).value();
 }
 
-Result<uint64_t> Updating::sum_of_raw(storage::File& file, const DatasetEntry& dataset, ByteRange raw) const {
+// The sums that follow what was overwritten.
+class SumsAgain {
+ public:
+  SumsAgain(const UpdateWork& work, const Touched& touched) : work_(work), touched_(touched) {}
+
+  /// This rank's share, when all ranks have written: rows in their tables, and of anything else the
+  /// records that it appends to `records`.
+  Status sum_share(storage::File& file, std::vector<std::byte>& records) const;
+  /// On rank 0, when all ranks have done so: the sums of the tables.
+  Status sum_tables(storage::File& file) const;
+
+ private:
+  /// Where the file has a dataset's sums.
+  struct Place {
+    bool is_summed = false;
+    int64_t table = -1;
+    int64_t column = -1;
+    bool has_records = false;
+  };
+  Place place_of(const DatasetEntry& dataset) const;
+  Status sum_rows(storage::File& file, const DatasetEntry& dataset, const Place& place, ByteRange rows) const;
+  Status sum_chunks(int number) const;
+  Result<uint64_t> sum_of_raw(storage::File& file, const DatasetEntry& dataset, ByteRange raw) const;
+
+  const UpdateWork& work_;
+  const Touched& touched_;
+};
+
+Result<uint64_t> SumsAgain::sum_of_raw(storage::File& file, const DatasetEntry& dataset, ByteRange raw) const {
   StreamingHash hash;
   if (!dataset.is_chunked()) {
     const ByteRange in_file{dataset.data_offset + raw.begin, dataset.data_offset + raw.end};
     STRIA_RETURN_IF_ERROR(read_in_pieces(file, in_file, [&](std::span<const std::byte> bytes) { hash.update(bytes); }));
     return std::max<uint64_t>(hash.digest(), 1);
   }
-  STRIA_ASSIGN_OR_RETURN(ChunkReader* const chunks, means_.old.chunks());
+  STRIA_ASSIGN_OR_RETURN(ChunkReader* const chunks, work_.old.chunks());
   while (!raw.empty()) {
-    STRIA_ASSIGN_OR_RETURN(std::span<const std::byte> bytes, chunks->from(number_before(dataset), raw.begin));
+    STRIA_ASSIGN_OR_RETURN(std::span<const std::byte> bytes, chunks->from(number_before(work_.old, dataset), raw.begin));
     bytes = bytes.first(std::min(bytes.size(), static_cast<size_t>(raw.size())));
     hash.update(bytes);
     raw.begin += static_cast<int64_t>(bytes.size());
@@ -92,9 +94,9 @@ Result<uint64_t> Updating::sum_of_raw(storage::File& file, const DatasetEntry& d
   return std::max<uint64_t>(hash.digest(), 1);
 }
 
-Updating::Place Updating::place_of(const DatasetEntry& dataset) const {
+SumsAgain::Place SumsAgain::place_of(const DatasetEntry& dataset) const {
   Place place;
-  const ChecksumIndex& sums = means_.old.content().checksums;
+  const ChecksumIndex& sums = work_.old.content().checksums;
   const auto listed = std::find(sums.paths.begin(), sums.paths.end(), dataset.spec.path);
   if (listed == sums.paths.end()) {
     return place;  // another program has added it
@@ -107,8 +109,8 @@ Updating::Place Updating::place_of(const DatasetEntry& dataset) const {
   return place;
 }
 
-Status Updating::sum_rows(storage::File& file, const DatasetEntry& dataset, const Place& place, ByteRange rows) const {
-  const auto& [table_offset, row_count, columns] = means_.old.content().checksums.tables[static_cast<size_t>(place.table)];
+Status SumsAgain::sum_rows(storage::File& file, const DatasetEntry& dataset, const Place& place, ByteRange rows) const {
+  const auto& [table_offset, row_count, columns] = work_.old.content().checksums.tables[static_cast<size_t>(place.table)];
   if (rows.end > row_count) {
     return Status(ErrorCode::kFormat, "dataset '" + dataset.spec.path + "' and its table of checksums differ in rows");
   }
@@ -122,33 +124,16 @@ Status Updating::sum_rows(storage::File& file, const DatasetEntry& dataset, cons
   return Status();
 }
 
-Status Updating::sum_again(const Status& moved, bool checksums) {
-  STRIA_RETURN_IF_ERROR(means_.comm.agree(moved));
-  if (!checksums) {
-    return Status();
-  }
-  PhaseTimer timer(means_.times, Phase::kCommit);
-  const Status summed = or_out_of_memory([&]() -> Status {
-    std::vector<std::byte> records;
-    STRIA_RETURN_IF_ERROR(means_.file.open({.writes = false, .has_data = true, .direct = false}));
-    STRIA_RETURN_IF_ERROR(sum_share(*means_.file.cached(), records));
-    means_.gathering.keep_records(records);
-    return Status();
-  });
-  STRIA_RETURN_IF_ERROR(means_.comm.agree(summed));
-  return means_.comm.rank() == 0 ? or_out_of_memory([&] { return sum_tables(*means_.file.cached()); }) : Status();
-}
-
-Status Updating::sum_share(storage::File& file, std::vector<std::byte>& records) const {
-  for (int number = 0; number < means_.catalog.size(); ++number) {
-    const DatasetEntry& dataset = means_.catalog[number];
+Status SumsAgain::sum_share(storage::File& file, std::vector<std::byte>& records) const {
+  for (int number = 0; number < work_.catalog.size(); ++number) {
+    const DatasetEntry& dataset = work_.catalog[number];
     const Place place = dataset.is_updated ? place_of(dataset) : Place();
     STRIA_RETURN_IF_ERROR(sum_chunks(number));
     if (!place.is_summed) {
       continue;
     }
     if (place.table < 0) {
-      const ByteRange share = share_of(dataset.data_bytes(), means_.comm);
+      const ByteRange share = share_of(dataset.data_bytes(), work_.comm);
       if (!share.empty()) {
         STRIA_ASSIGN_OR_RETURN(const uint64_t sum, sum_of_raw(file, dataset, share));
         encode_slab_sum({.dataset = number, .displacement = share.begin, .region = Datatype::bytes(share.size()), .sum = sum},
@@ -158,9 +143,9 @@ Status Updating::sum_share(storage::File& file, std::vector<std::byte>& records)
     }
     std::vector<ByteRange> rows;
     if (place.has_records) {
-      rows.push_back(share_of(dataset.row_count(), means_.comm));
-    } else if (static_cast<size_t>(number) < touched_.size()) {
-      rows = united(touched_[static_cast<size_t>(number)]);
+      rows.push_back(share_of(dataset.row_count(), work_.comm));
+    } else if (static_cast<size_t>(number) < touched_.rows.size()) {
+      rows = united(touched_.rows[static_cast<size_t>(number)]);
     }
     for (const ByteRange& range : rows) {
       STRIA_RETURN_IF_ERROR(sum_rows(file, dataset, place, range));
@@ -170,29 +155,29 @@ Status Updating::sum_share(storage::File& file, std::vector<std::byte>& records)
 }
 
 // Chunks without filters are in the file as in memory.
-Status Updating::sum_chunks(int number) const {
-  if (static_cast<size_t>(number) >= touched_chunks_.size() || touched_chunks_[static_cast<size_t>(number)].empty()) {
+Status SumsAgain::sum_chunks(int number) const {
+  if (static_cast<size_t>(number) >= touched_.chunks.size() || touched_.chunks[static_cast<size_t>(number)].empty()) {
     return Status();
   }
-  STRIA_ASSIGN_OR_RETURN(ChunkReader* const chunks, means_.old.chunks());
+  STRIA_ASSIGN_OR_RETURN(ChunkReader* const chunks, work_.old.chunks());
   std::vector<SummedChunk> summed;
-  for (const ByteRange& range : united(touched_chunks_[static_cast<size_t>(number)])) {
+  for (const ByteRange& range : united(touched_.chunks[static_cast<size_t>(number)])) {
     for (int64_t chunk = range.begin; chunk < range.end; ++chunk) {
-      STRIA_ASSIGN_OR_RETURN(const auto bytes, chunks->chunk(number_before(means_.catalog[number]), chunk));
+      STRIA_ASSIGN_OR_RETURN(const auto bytes, chunks->chunk(number_before(work_.old, work_.catalog[number]), chunk));
       summed.push_back({.place = {.number = chunk}, .sum = std::max<uint64_t>(hash_bytes(bytes), 1)});
     }
   }
-  means_.gathering.keep_chunks(number, std::move(summed));
+  work_.gathering.keep_chunks(number, std::move(summed));
   return Status();
 }
 
-Status Updating::sum_tables(storage::File& file) const {
-  ChecksumIndex& sums = means_.old.content().checksums;
+Status SumsAgain::sum_tables(storage::File& file) const {
+  ChecksumIndex& sums = work_.old.content().checksums;
   if (!sums.is_sealed) {
     return Status();
   }
   std::vector<char> changed(sums.tables.size(), 0);
-  for (const DatasetEntry& dataset : means_.catalog.datasets()) {
+  for (const DatasetEntry& dataset : work_.catalog.datasets()) {
     const Place place = dataset.is_updated ? place_of(dataset) : Place();
     if (place.table >= 0) {
       changed[static_cast<size_t>(place.table)] = 1;
@@ -217,6 +202,50 @@ Status Updating::sum_tables(storage::File& file) const {
     sums.seal.tables[table] = seal;
   }
   return Status();
+}
+
+}  // namespace
+
+bool updates_any(const Catalog& catalog) {
+  const auto datasets = catalog.datasets();
+  return std::any_of(datasets.begin(), datasets.end(), [](const DatasetEntry& dataset) { return dataset.is_updated; });
+}
+
+Status note_touched(const Catalog& catalog, OldFile& old, std::span<Transfer> puts, Touched& touched) {
+  touched.rows.resize(static_cast<size_t>(catalog.size()));
+  touched.chunks.resize(touched.rows.size());
+  for (Transfer& put : puts) {
+    const DatasetEntry& dataset = catalog[put.dataset];
+    if (!dataset.is_updated) {
+      continue;
+    }
+    const auto number = static_cast<size_t>(put.dataset);
+    touched.rows[number].push_back({put.first_row, put.first_row + put.row_count});
+    if (dataset.is_chunked()) {
+      STRIA_ASSIGN_OR_RETURN(ChunkReader* const chunks, old.chunks());
+      STRIA_ASSIGN_OR_RETURN(const auto index, chunks->index(number_before(old, dataset)));
+      STRIA_RETURN_IF_ERROR(put_into_chunks(dataset, index, put, touched.chunks[number]));
+    }
+  }
+  return Status();
+}
+
+Status sum_again(const UpdateWork& work, const Touched& touched, const Status& moved, bool checksums) {
+  STRIA_RETURN_IF_ERROR(work.comm.agree(moved));
+  if (!checksums) {
+    return Status();
+  }
+  PhaseTimer timer(work.times, Phase::kCommit);
+  const SumsAgain sums(work, touched);
+  const Status summed = or_out_of_memory([&]() -> Status {
+    std::vector<std::byte> records;
+    STRIA_RETURN_IF_ERROR(work.file.open({.writes = false, .has_data = true, .direct = false}));
+    STRIA_RETURN_IF_ERROR(sums.sum_share(*work.file.cached(), records));
+    work.gathering.keep_records(records);
+    return Status();
+  });
+  STRIA_RETURN_IF_ERROR(work.comm.agree(summed));
+  return work.comm.rank() == 0 ? or_out_of_memory([&] { return sums.sum_tables(*work.file.cached()); }) : Status();
 }
 
 }  // namespace stria::file

@@ -28,54 +28,30 @@
 
 namespace stria::file {
 
-class Updating {
- public:
-  /// What must outlive this.
-  struct Means {
-    Comm& comm;
-    const Catalog& catalog;
-    OldFile& old;  ///< has the sums, on rank 0 with their seal
-    NewFile& file;
-    Gathering& gathering;
-    PhaseTimes& times;
-  };
-  explicit Updating(const Means& means) : means_(means) {}
-
-  /// Whether any dataset is overwritten. The same on every rank.
-  bool any() const;
-  /// Keeps which rows and chunks puts touch, before they are moved, and gives those into chunks
-  /// their places in the file. kUnsupported where the file doesn't have a chunk. Local.
-  Status note(std::span<Transfer> puts);
-  /// From now on bytes that the file has may be lost. Local.
-  void note_begun() { has_begun_ = has_begun_ || any(); }
-  bool has_begun() const { return has_begun_; }
-  /// After this rank's data were moved, or failed to be: has the file's sums follow if it has any.
-  /// Collective: yes; where it fails before the end, the outcome is the same everywhere.
-  Status sum_again(const Status& moved, bool checksums);
-
- private:
-  /// Where the file has a dataset's sums.
-  struct Place {
-    bool is_summed = false;
-    int64_t table = -1;
-    int64_t column = -1;
-    bool has_records = false;
-  };
-  /// This rank's share, when all ranks have written: rows in their tables, and of anything else the
-  /// records that it appends to `records`.
-  Status sum_share(storage::File& file, std::vector<std::byte>& records) const;
-  /// On rank 0, when all ranks have done so: the sums of the tables.
-  Status sum_tables(storage::File& file) const;
-  Place place_of(const DatasetEntry& dataset) const;
-  Status sum_rows(storage::File& file, const DatasetEntry& dataset, const Place& place, ByteRange rows) const;
-  Status sum_chunks(int number) const;
-  int number_before(const DatasetEntry& dataset) const;
-  Result<uint64_t> sum_of_raw(storage::File& file, const DatasetEntry& dataset, ByteRange raw) const;
-
-  Means means_;
-  std::vector<std::vector<ByteRange>> touched_;         // rows, of each dataset
-  std::vector<std::vector<ByteRange>> touched_chunks_;  // likewise
-  bool has_begun_ = false;
+/// What this rank overwrites of each dataset.
+struct Touched {
+  std::vector<std::vector<ByteRange>> rows;
+  std::vector<std::vector<ByteRange>> chunks;
 };
+
+/// Whether any dataset is overwritten. The same on every rank.
+bool updates_any(const Catalog& catalog);
+/// Keeps which rows and chunks puts touch, before they are moved, and gives those into chunks their
+/// places in the file. kUnsupported where the file doesn't have a chunk. Local.
+Status note_touched(const Catalog& catalog, OldFile& old, std::span<Transfer> puts, Touched& touched);
+
+/// What sums are made with.
+struct UpdateWork {
+  Comm& comm;
+  const Catalog& catalog;
+  OldFile& old;  ///< has the sums, on rank 0 with their seal
+  NewFile& file;
+  Gathering& gathering;
+  PhaseTimes& times;
+};
+
+/// After this rank's data were moved, or failed to be: has the file's sums follow if it has any.
+/// Collective: yes; where it fails before the end, the outcome is the same everywhere.
+Status sum_again(const UpdateWork& work, const Touched& touched, const Status& moved, bool checksums);
 
 }  // namespace stria::file

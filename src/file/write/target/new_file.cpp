@@ -30,7 +30,7 @@ bool is_trouble_of_place(const Status& status) {
   return std::find(std::begin(kTroubles), std::end(kTroubles), status.code()) != std::end(kTroubles);
 }
 
-// Of a place that can't reserve: whether so many bytes are free there now, as far as the system
+// Whether so many bytes are free now at a place that can't reserve, as far as the system
 // tells.
 bool may_have_room(const std::string& place, int64_t bytes) {
   std::error_code unknown;
@@ -130,7 +130,7 @@ bool NewFile::has_room(int64_t bytes) {
   return drain_ != nullptr;
 }
 
-// Of a file that is staged. What a killed program has left at that place is brought to its own.
+// The file is staged. What a killed program has left at that place is brought to its own.
 Status NewFile::reserve_own_place(std::unique_ptr<PartialFile> own) {
   drain_place(environment_.driver, environment_.hints.staging_place, drain_trouble_);
   STRIA_RETURN_IF_ERROR(own->create({.striping = access::striping_of(environment_.hints)}));

@@ -5,6 +5,8 @@
 #include <array>
 #include <span>
 
+#include "base/check.hpp"
+
 namespace stria::file {
 
 namespace {
@@ -43,6 +45,7 @@ Place reserve_place(NewFile& file, int64_t raw_bytes) {
 }  // namespace
 
 void agree_on_place(const Placing& placing, int64_t raw_bytes) {
+  STRIA_ASSERT(placing.file.awaits_place(), placing.path);
   Comm& comm = *placing.environment.comm;
   Place place = comm.rank() == 0 ? reserve_place(placing.file, raw_bytes) : Place();
   comm.broadcast(std::as_writable_bytes(std::span(&place, 1)), 0);

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "container/hdf5/read/decoder.hpp"
+#include "container/hdf5/read/stored/corrupted.hpp"
 #include "container/hdf5/read/superblock.hpp"
 
 namespace stria::container::h5 {
@@ -13,10 +14,6 @@ namespace {
 constexpr int64_t kChecksumBytes = 4;
 constexpr int64_t kNodeHeadBytes = 6;  // signature, version, type
 constexpr int kDepthMax = 64;
-
-Status corrupted(const char* what) {
-  return Status(ErrorCode::kCorrupted, what);
-}
 
 int64_t bytes_that_count_to(int64_t most) {
   return std::max<int64_t>((std::bit_width(static_cast<uint64_t>(most)) + 7) / 8, 1);

@@ -4,16 +4,13 @@
 
 #include "base/byte_range.hpp"
 #include "container/hdf5/read/decoder.hpp"
+#include "container/hdf5/read/stored/corrupted.hpp"
 
 namespace stria::container::h5 {
 
 namespace {
 
 constexpr int64_t kCollectionBytesMin = 4096;
-
-Status corrupted(const char* what) {
-  return Status(ErrorCode::kCorrupted, what);
-}
 
 }  // namespace
 

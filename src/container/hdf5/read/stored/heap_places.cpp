@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
+#include "container/hdf5/read/stored/corrupted.hpp"
 #include "container/hdf5/read/superblock.hpp"
 
 namespace stria::container::h5 {
@@ -12,10 +13,6 @@ namespace {
 // Lists don't share objects. Those that do may be several times the file, in a small one.
 constexpr int64_t kTimesOfFile = 4;
 constexpr int64_t kAlwaysBytes = 64 << 20;
-
-Status corrupted(const char* what) {
-  return Status(ErrorCode::kCorrupted, what);
-}
 
 }  // namespace
 

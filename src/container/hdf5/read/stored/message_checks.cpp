@@ -8,6 +8,8 @@
 
 #include "base/byte_range.hpp"
 #include "base/checked.hpp"
+#include "container/hdf5/read/stored/corrupted.hpp"
+#include "container/hdf5/read/stored/nbit_values.hpp"
 #include "container/hdf5/read/superblock.hpp"
 #include "container/hdf5/sizes.hpp"
 
@@ -17,9 +19,6 @@ namespace {
 
 constexpr int64_t kShareInHeader = 2;
 
-Status corrupted(const char* what) {
-  return Status(ErrorCode::kCorrupted, what);
-}
 Status newer(const char* what) {
   return Status(ErrorCode::kUnsupported, what);
 }
@@ -165,7 +164,7 @@ Status check_lengths(const std::vector<int64_t>& lengths) {
   return Status();
 }
 
-// Of chunks, the last of the lengths is that of an element.
+// The last of the lengths of chunks is that of an element.
 Result<StoredLayout> decode_chunks(Decoder& decoder, int64_t count, size_t length_bytes, StoredLayout layout) {
   if (count < 2 || count > static_cast<int64_t>(kMostDimensions) + 1) {
     return corrupted("chunks without dimensions");
@@ -289,36 +288,6 @@ Result<std::vector<std::byte>> stored_fill_value(const HeaderMessage& message) {
 
 namespace {
 
-// How nbit takes values apart: what libhdf5 reads of them must be there.
-bool is_sound_nbit(Decoder& values, int depth) {
-  constexpr int64_t kAtomic = 1, kArray = 2, kCompound = 3, kUntouched = 4;
-  const int64_t kind = values.number(4);
-  const int64_t bytes = values.number(4);
-  if (!values.well() || bytes < 1 || depth > 16) {
-    return false;
-  }
-  switch (kind) {
-    case kAtomic: {
-      const int64_t order = values.number(4);
-      const int64_t precision = values.number(4);
-      const int64_t offset = values.number(4);
-      return values.well() && order <= 1 && precision >= 1 && precision + offset <= 8 * bytes;
-    }
-    case kArray:
-      return is_sound_nbit(values, depth + 1);
-    case kCompound: {
-      const int64_t members = values.number(4);
-      bool sound = members >= 1;
-      for (int64_t i = 0; i < members && sound; ++i) {
-        sound = values.number(4) < bytes && is_sound_nbit(values, depth + 1);
-      }
-      return sound;
-    }
-    default:
-      return kind == kUntouched;
-  }
-}
-
 bool is_sound_filter(int64_t id, std::span<const std::byte> values) {
   constexpr int64_t kDeflate = 1, kShuffle = 2, kSzip = 4, kNbit = 5, kScaleOffset = 6;
   const auto count = static_cast<int64_t>(values.size() / 4);
@@ -329,12 +298,17 @@ bool is_sound_filter(int64_t id, std::span<const std::byte> values) {
       return count == 1 && first <= 9;
     case kShuffle:
       return count == 0 || (count == 1 && first > 0);  // none for elements of variable length
-    case kSzip:
-      return count == 4;
+    case kSzip: {
+      const int64_t block = decoder.number(4);
+      const int64_t bits = decoder.number(4);
+      const int64_t line = decoder.number(4);
+      return count == 4 && block >= 2 && block <= 32 && block % 2 == 0 && bits >= 1 && bits <= 64 && line >= 1 && line <= 4096;
+    }
     case kNbit: {
-      constexpr int64_t kLeast = 5;
-      decoder.take(8);  // whether there is anything to do, and of how many elements
-      return count >= kLeast && first == count && is_sound_nbit(decoder, 0);
+      constexpr int64_t kLeast = 2, kLeastToPack = 5;
+      const bool packs = decoder.number(4) == 0;  // else, as with strings, the filter does nothing
+      decoder.take(4);                            // of how many elements
+      return count >= kLeast && first == count && (!packs || (count >= kLeastToPack && nbit_element(decoder)));
     }
     case kScaleOffset:
       return count == 20;

@@ -6,6 +6,7 @@
 
 #include "base/byte_range.hpp"
 #include "base/checked.hpp"
+#include "container/hdf5/read/stored/corrupted.hpp"
 
 namespace stria::container::h5 {
 
@@ -15,10 +16,6 @@ using Class = StoredType::Class;
 
 constexpr int kMostNested = 64;
 constexpr int64_t kArrayDimensionsMax = 32;
-
-Status corrupted(const char* what) {
-  return Status(ErrorCode::kCorrupted, what);
-}
 
 /// What all classes have in front.
 struct Head {
@@ -73,7 +70,7 @@ bool skip_name(Decoder& decoder, bool is_padded) {
   return bytes > 1;
 }
 
-int64_t bytes_that_count_to(int64_t most) {
+int64_t offset_bytes_within(int64_t most) {
   return (std::bit_width(static_cast<uint64_t>(most)) + 7) / 8;
 }
 
@@ -94,7 +91,7 @@ int64_t decode_old_dimensions(Decoder& decoder) {
 
 Status decode_members(Decoder& decoder, const Head& head, int depth, StoredType& type) {
   const int64_t count = head.flags & 0xffff;
-  const auto offset_bytes = static_cast<size_t>(head.version >= 3 ? bytes_that_count_to(head.bytes) : 4);
+  const auto offset_bytes = static_cast<size_t>(head.version >= 3 ? offset_bytes_within(head.bytes) : 4);
   for (int64_t i = 0; i < count; ++i) {
     if (!skip_name(decoder, head.version < 3)) {
       return corrupted("a member of a compound has no name");

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace stria::flash {
+namespace stria::apps {
 
 class PeakMemory {
  public:
@@ -17,7 +17,7 @@ class PeakMemory {
   PeakMemory();
   /// Forgets the peak so far.
   void watch();
-  /// Bytes between that and the peak since watch(); -1 where the system doesn't tell. \pre watch()
+  /// Bytes between that and the peak since watch(); -1 where the system doesn't tell.
   int64_t growth_bytes() const;
 
  private:
@@ -26,4 +26,4 @@ class PeakMemory {
   bool watching_ = false;
 };
 
-}  // namespace stria::flash
+}  // namespace stria::apps

@@ -1,11 +1,11 @@
-#include "io/peak_memory.hpp"
+#include "apps/shared/peak_memory.hpp"
 
 #include <malloc.h>
 
 #include <fstream>
 #include <string>
 
-namespace stria::flash {
+namespace stria::apps {
 
 namespace {
 
@@ -50,4 +50,4 @@ int64_t PeakMemory::growth_bytes() const {
   return peak_bytes - ground_bytes_ - (file_bytes - ground_file_bytes_);
 }
 
-}  // namespace stria::flash
+}  // namespace stria::apps

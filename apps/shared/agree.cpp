@@ -1,8 +1,8 @@
-#include "agree.hpp"
+#include "apps/shared/agree.hpp"
 
 #include <string>
 
-namespace stria::flash {
+namespace stria::apps {
 
 Status agree(MPI_Comm comm, const Status& mine, int* failed_rank) {
   int rank = 0;
@@ -25,4 +25,4 @@ Status agree(MPI_Comm comm, const Status& mine, int* failed_rank) {
   return Status(static_cast<ErrorCode>(header[0]), text);
 }
 
-}  // namespace stria::flash
+}  // namespace stria::apps

@@ -1,0 +1,63 @@
+// The engine as it is, on the ranks of a run.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "access/request/hints.hpp"
+#include "run/request.hpp"
+#include "run/run.hpp"
+#include "storage/driver.hpp"
+
+namespace stria::simulate {
+
+/// What all ranks of a run share.
+struct RunShared {
+  const Machine& machine;
+  const RunOptions& options;
+  const access::ResolvedHints& hints;
+  Clock& clock;
+  Store& store;
+  storage::Driver& driver;
+  storage::Driver& memory;  ///< the bytes behind it, of a run that carries them
+  RunOutcome& outcome;      ///< what rank 0 tells, and the times
+  bool reads = false;       ///< what is going on now
+  Status status{};          ///< of the first rank that failed
+
+  // For the ways of peers, whose ranks know what others will send.
+  /// By the number of an exchange and the receiver: senders and bytes.
+  std::map<std::pair<int64_t, int>, std::vector<std::pair<int, int64_t>>> announced{};
+  /// By the number of its first exchange: the rounds of a call, found once for all ranks.
+  std::map<int64_t, int64_t> rounds{};
+  std::vector<std::byte> bytes_of_nobody{};
+  /// Memory of so many bytes, with whatever is there. It stays until more is asked for.
+  std::span<std::byte> nowhere(int64_t bytes) {
+    bytes_of_nobody.resize(std::max(bytes_of_nobody.size(), static_cast<size_t>(bytes)));
+    return std::span(bytes_of_nobody).first(static_cast<size_t>(bytes));
+  }
+};
+
+inline constexpr const char* kFilePath = "checkpoint";
+inline constexpr int64_t kHeaderBytes = 4096;
+
+/// Rank 0 makes the file, and all open it. Collective: yes.
+Result<std::unique_ptr<storage::File>> open_everywhere(RunShared& shared, Comm& comm);
+
+/// All parts of the workload in one commit, as File::commit() moves them: planned from the shape of
+/// the whole, opened by the ranks that need it, written under another name. Collective: yes.
+Status commit_all(RunShared& shared, Comm& comm, const bench::Workload& workload);
+
+/// Each call of the workload as one collective call, as the drop-in for MPI-IO does. Collective:
+/// yes.
+Status move_by_calls(RunShared& shared, Comm& comm, const bench::Workload& workload);
+
+/// Each rank by itself, by a plan of its own. Collective: yes, for the file.
+Status move_alone(RunShared& shared, Comm& comm, const bench::Workload& workload);
+
+/// One file a rank, each of which a rank makes and writes by itself.
+Status move_own_file(RunShared& shared, Comm& comm, const bench::Workload& workload);
+
+}  // namespace stria::simulate

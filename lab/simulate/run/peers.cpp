@@ -1,0 +1,185 @@
+#include "run/peers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "access/request/message_tags.hpp"
+#include "access/request/overlap.hpp"
+
+namespace stria::simulate {
+
+namespace {
+
+using access::Lane;
+using access::Stream;
+
+constexpr int kRanksAnAggregator = 32;  // Blue Gene's default (Latham 2012, 6)
+constexpr int64_t kBufferBytes = 16 << 20;
+constexpr double kBytesOfOffsets = 16;  // that every rank tells all others
+
+/// The domains of one call.
+struct Domains {
+  ByteRange whole;
+  int64_t unit = 1;
+  int64_t buffer_bytes = kBufferBytes;
+  int aggregators = 1;
+
+  int64_t boundary(int aggregator) const {
+    if (aggregator == aggregators) {
+      return whole.end;
+    }
+    const int64_t even = whole.begin + whole.size() / aggregators * aggregator;
+    return aggregator == 0 ? whole.begin : std::clamp(align_down(even, unit), whole.begin, whole.end);
+  }
+  /// Aggregators from the first to the last whose domain may hold bytes of a stretch.
+  std::pair<int, int> around(ByteRange stretch) const {
+    const int64_t even = std::max<int64_t>(whole.size() / aggregators, 1);
+    const auto index = [&](int64_t offset) {
+      return static_cast<int>(std::min<int64_t>((offset - whole.begin) / even, aggregators - 1));
+    };
+    const auto slack = static_cast<int>(std::min<int64_t>(unit / even + 1, aggregators));
+    return {index(stretch.begin), std::min(index(stretch.end) + slack, aggregators - 1)};
+  }
+  int64_t rounds() const {
+    int64_t longest = 0;
+    for (int a = 0; a < aggregators; ++a) {
+      longest = std::max(longest, boundary(a + 1) - boundary(a));
+    }
+    return (longest + buffer_bytes - 1) / buffer_bytes;
+  }
+  ByteRange window(int aggregator, int64_t round) const {
+    const int64_t begin = boundary(aggregator) + round * buffer_bytes;
+    return {begin, std::min(begin + buffer_bytes, boundary(aggregator + 1))};
+  }
+};
+
+int64_t bytes_in(const Stream& stream, ByteRange window) {
+  return window.empty() || intersect(access::hull_of(stream), window).empty()
+             ? 0
+             : access::position_of(stream, window.end) - access::position_of(stream, window.begin);
+}
+
+class RomioWrite {
+ public:
+  RomioWrite(RunShared& shared, Comm& comm, storage::File& file) : shared_(shared), comm_(comm), file_(file) {}
+
+  Status run(std::span<const Lane> lanes) {
+    domains_ = agree(lanes);
+    const auto [found, is_first] = shared_.rounds.try_emplace(exchange_, 0);
+    if (is_first) {
+      found->second = domains_.rounds();
+    }
+    const int64_t rounds = found->second;
+    for (int64_t round = 0; round < rounds; ++round) {
+      announce(lanes, round);
+      meet();
+      STRIA_RETURN_IF_ERROR(exchange_and_write(round));
+    }
+    return {};
+  }
+
+ private:
+  Domains agree(std::span<const Lane> lanes) {
+    std::array<int64_t, 2> ends{INT64_MIN, 0};
+    for (const Lane& lane : lanes) {
+      const ByteRange hull = access::hull_of(lane);
+      if (!hull.empty()) {
+        ends = {std::max(ends[0], -hull.begin), std::max(ends[1], hull.end)};
+      }
+    }
+    comm_.all_reduce(std::span<int64_t>(ends), ReduceOp::kMax);
+    // The offsets of all, and how many requests each has for each aggregator.
+    shared_.clock.charge(kBytesOfOffsets * comm_.size() / shared_.machine.nodes.link_rate);
+    meet();
+    Domains domains;
+    domains.whole = {std::min(-ends[0], ends[1]), ends[1]};
+    const access::ResolvedHints& hints = shared_.hints;
+    const bool even = hints.domains == access::ResolvedHints::Domains::kEven;
+    domains.unit = even ? 1 : std::max<int64_t>(file_.capabilities().block_bytes, 1);
+    domains.buffer_bytes = hints.collective_buffer_bytes > 0 ? hints.collective_buffer_bytes : kBufferBytes;
+    const int usual = std::max(1, comm_.size() / kRanksAnAggregator);
+    domains.aggregators = std::min(hints.aggregator_count > 0 ? hints.aggregator_count : usual, comm_.size());
+    shared_.outcome.aggregators = domains.aggregators;
+    return domains;
+  }
+
+  // An all-to-all of a number for each pair.
+  void meet() {
+    shared_.clock.charge(shared_.machine.nodes.exchange_s * comm_.size());
+    comm_.barrier();
+  }
+
+  int rank_of(int aggregator) const { return static_cast<int>(int64_t{aggregator} * comm_.size() / domains_.aggregators); }
+
+  // Windows that are met lie between the first and the last aggregator of this rank's bytes.
+  void announce(std::span<const Lane> lanes, int64_t round) {
+    sends_.clear();
+    ++exchange_;
+    std::map<int, int64_t> bytes_for;  // by aggregator
+    for (const Lane& lane : lanes) {
+      for (const Stream& stream : lane.streams) {
+        const auto [first, last] = domains_.around(access::hull_of(stream));
+        for (int a = first; a <= last; ++a) {
+          bytes_for[a] += bytes_in(stream, domains_.window(a, round));
+        }
+      }
+    }
+    for (const auto& [aggregator, bytes] : bytes_for) {
+      if (bytes > 0) {
+        sends_.emplace_back(rank_of(aggregator), bytes);
+        shared_.announced[{exchange_, rank_of(aggregator)}].emplace_back(comm_.rank(), bytes);
+      }
+    }
+  }
+
+  Status exchange_and_write(int64_t round) {
+    std::vector<std::unique_ptr<CommRequest>> requests;
+    std::vector<std::pair<int, int64_t>> senders;
+    if (auto found = shared_.announced.extract({exchange_, comm_.rank()}); !found.empty()) {
+      senders = std::move(found.mapped());
+    }
+    for (const auto& [from, bytes] : senders) {
+      requests.push_back(comm_.receive(shared_.nowhere(bytes), from, access::kWriteDataTag));
+    }
+    for (const auto& [to, bytes] : sends_) {
+      shared_.clock.charge(static_cast<double>(bytes) / shared_.machine.nodes.pack_rate);
+      requests.push_back(comm_.send(shared_.nowhere(bytes), to, access::kWriteDataTag));
+    }
+    for (const auto& request : requests) {
+      comm_.wait(*request);
+    }
+    if (senders.empty()) {
+      return {};
+    }
+    const int aggregator = static_cast<int>((int64_t{comm_.rank()} * domains_.aggregators + comm_.size() - 1) / comm_.size());
+    const ByteRange window = domains_.window(aggregator, round);
+    const storage::WriteSegment segment{window.begin, shared_.nowhere(window.size()).data(), window.size()};
+    return file_.write(std::span(&segment, 1));
+  }
+
+  RunShared& shared_;
+  Comm& comm_;
+  storage::File& file_;
+  Domains domains_;
+  int64_t exchange_ = 0;
+  std::vector<std::pair<int, int64_t>> sends_;
+};
+
+}  // namespace
+
+Status write_as_romio(RunShared& shared, Comm& comm, const bench::Workload& workload) {
+  if (shared.options.carries_data || shared.options.reads) {
+    return Status(ErrorCode::kUnsupported, "ROMIO's way is a pattern of writes without bytes: it can't be verified or read");
+  }
+  const FilePlaces places = place_arrays(workload, kHeaderBytes, 1);
+  STRIA_ASSIGN_OR_RETURN(const auto file, open_everywhere(shared, comm));
+  RomioWrite write(shared, comm, *file);
+  for (size_t call = 0; call < workload.calls.size(); ++call) {
+    STRIA_RETURN_IF_ERROR(write.run(lanes_of(workload, places, call, call + 1)));
+  }
+  shared.clock.settle();
+  return {};
+}
+
+}  // namespace stria::simulate

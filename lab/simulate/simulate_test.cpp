@@ -1,0 +1,148 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "clock/clock.hpp"
+#include "run/run.hpp"
+#include "store/range_locks.hpp"
+
+namespace stria::simulate {
+namespace {
+
+const bench::WorkloadKind& kind_of(const std::string& name) {
+  const auto& kinds = bench::workload_kinds();
+  return *std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.name == name; });
+}
+
+RunOptions small_flash(const std::string& through) {
+  RunOptions options;
+  options.kind = &kind_of("flash");
+  options.chosen = options.kind->standards();
+  options.chosen.numbers["blocks"] = 3;
+  options.chosen.numbers["nvar"] = 4;
+  options.ranks = 24;
+  options.through = through;
+  return options;
+}
+
+TEST(Machines, HaveASourceForEachNumber) {
+  ASSERT_FALSE(known_machines().empty());
+  for (const std::string& name : known_machines()) {
+    const auto machine = find_machine(name);
+    ASSERT_TRUE(machine.ok()) << name << ": " << machine.status().message();
+    EXPECT_EQ(machine->name, name);
+    EXPECT_GT(machine->sources.size(), 10U);
+  }
+}
+
+TEST(Machines, RefuseWhatIsNoNumberOfTheirs) {
+  const std::string begin = R"({"name": "m", "title": "t", )";
+  EXPECT_TRUE(parse_machine(begin + R"("servers": {"count": [3, "a paper"]}})").ok());
+  for (const char* rest :
+       {R"("servers": {"count": 3}})", R"("servers": {"count": [3, ""]}})", R"("servers": {"counts": [3, "a"]}})",
+        R"("servers": {"count": [0, "a"]}})", R"("server": {}})", R"("locks": {"scope": "page"}})"}) {
+    const auto machine = parse_machine(begin + rest);
+    EXPECT_EQ(machine.status().code(), ErrorCode::kFormat) << rest;
+  }
+  const auto unknown = find_machine("no such machine");
+  EXPECT_EQ(unknown.status().code(), ErrorCode::kNotFound);
+  EXPECT_NE(unknown.status().message().find("jaguar"), std::string::npos);
+}
+
+TEST(RangeLocks, GiveTheFirstAllAndTheNextWhatIsUnused) {
+  RangeLocks locks(10);
+  EXPECT_EQ(locks.take(1, {100, 115}).grants, 1);
+  EXPECT_EQ(locks.take(1, {500, 600}).grants, 0);  // it has everything behind
+  const auto second = locks.take(2, {700, 710});
+  EXPECT_EQ(second.grants, 1);
+  EXPECT_EQ(second.revocations, 1);
+  EXPECT_EQ(locks.take(1, {600, 700}).grants, 0);  // up to there it kept its range
+  EXPECT_EQ(locks.take(2, {900, 910}).grants, 0);
+  EXPECT_EQ(locks.take(3, {0, 10}).revocations, 0);
+}
+
+TEST(RangeLocks, GoBackAndForthWhereClientsShareAUnit) {
+  RangeLocks locks(100);
+  locks.take(1, {0, 50});
+  EXPECT_EQ(locks.take(2, {50, 100}).revocations, 1);
+  EXPECT_EQ(locks.take(1, {0, 50}).revocations, 1);
+  EXPECT_EQ(locks.take(1, {10, 90}).grants, 0);
+}
+
+TEST(Simulation, CarriesEveryByteToItsPlace) {
+  for (const std::string& name : known_machines()) {
+    Machine machine = find_machine(name).value();
+    machine.nodes.ranks_per_node = std::min(machine.nodes.ranks_per_node, 4);
+    for (const Way& way : ways()) {
+      if (way.name == "romio") {
+        continue;  // it has no bytes
+      }
+      RunOptions options = small_flash(way.name);
+      options.carries_data = true;
+      options.reads = true;
+      const auto outcome = run(machine, options);
+      ASSERT_TRUE(outcome.ok()) << name << ", " << way.name << ": " << outcome.status().message();
+      EXPECT_EQ(outcome->useful_bytes, int64_t{24} * 3 * 4 * 512 * 8);
+      EXPECT_GE(outcome->store.bytes, outcome->useful_bytes);
+    }
+  }
+}
+
+TEST(Simulation, TakesTheSameTimeWhetherBytesTravelOrDescriptions) {
+  const Machine machine = find_machine("jaguar").value();
+  for (const Way& way : ways()) {
+    if (way.name == "romio") {
+      continue;
+    }
+    RunOptions options = small_flash(way.name);
+    const RunOutcome described = run(machine, options).value();
+    options.carries_data = true;
+    const RunOutcome carried = run(machine, options).value();
+    EXPECT_EQ(described.seconds, carried.seconds) << way.name;
+    EXPECT_EQ(described.events, carried.events) << way.name;
+    EXPECT_EQ(described.traffic.bytes, carried.traffic.bytes) << way.name;
+  }
+}
+
+TEST(Simulation, RepeatsByItsSeed) {
+  const Machine machine = find_machine("jaguar").value();
+  RunOptions options = small_flash("library");
+  const double first = run(machine, options).value().seconds;
+  EXPECT_EQ(run(machine, options).value().seconds, first);
+  options.seed = 2;
+  EXPECT_NE(run(machine, options).value().seconds, first);
+}
+
+TEST(Simulation, WritesAllOfItAsRomioDoes) {
+  const Machine machine = find_machine("intrepid").value();
+  for (const char* aggregators : {"1", "5", "24"}) {
+    RunOptions options = small_flash("romio");
+    options.chosen.words["calls"] = "variable";
+    options.hints = {{"cb_nodes", aggregators}, {"cb_buffer_size", "65536"}, {"stria_file_domains", "even"}};
+    const RunOutcome outcome = run(machine, options).value();
+    EXPECT_EQ(outcome.store.bytes, outcome.useful_bytes);
+    EXPECT_EQ(outcome.aggregators, std::stoi(aggregators));
+  }
+  RunOptions options = small_flash("romio");
+  options.carries_data = true;
+  EXPECT_EQ(run(machine, options).status().code(), ErrorCode::kUnsupported);
+}
+
+// The sum of what the servers can take is never exceeded, and large requests come near it.
+TEST(Simulation, KeepsWithinTheServersRate) {
+  Machine machine = find_machine("jaguar").value();
+  machine.servers.jitter = 0;
+  RunOptions options;
+  options.kind = &kind_of("ior");
+  options.chosen = options.kind->standards();
+  options.ranks = 32;
+  options.hints = {{"striping_factor", "1"}};
+  options.through = "alone";
+  const RunOutcome outcome = run(machine, options).value();
+  const double seconds = static_cast<double>(outcome.useful_bytes) / machine.servers.write_rate;
+  EXPECT_GE(outcome.seconds, seconds);
+  EXPECT_GE(outcome.busiest_server_s, seconds);
+}
+
+}  // namespace
+}  // namespace stria::simulate
