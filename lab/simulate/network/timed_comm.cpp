@@ -10,6 +10,7 @@
 
 #include "comm/private_memory.hpp"
 #include "comm/reduced.hpp"
+#include "comm/simulated/announced_messages.hpp"
 
 namespace stria::simulate {
 
@@ -19,7 +20,6 @@ constexpr int kMostRanks = 1 << 20;
 constexpr int64_t kLeastStackBytes = 16 << 10;
 constexpr double kShortestPauseS = 1e-6;
 constexpr int kLongestPauses = 10;  // doublings
-constexpr int kExchangeTag = 32001;
 
 /// A collective call of all ranks, or of those of a node.
 struct Meeting {
@@ -85,8 +85,7 @@ struct World {
   Messages messages;
   std::unordered_map<int64_t, Meeting> meetings;             ///< by the number of the call
   std::map<std::pair<int, int64_t>, Meeting> node_meetings;  ///< by node, and by its number there
-  /// For a rank in its n-th sparse exchange: senders and sizes.
-  std::map<std::pair<int64_t, int>, std::vector<std::pair<int, size_t>>> announced;
+  AnnouncedMessages announced;
   std::vector<std::unique_ptr<CommRequest>> parked;
 
  private:
@@ -162,7 +161,9 @@ class TimedComm : public Comm {
     world_.clock.settle();
   }
   /// The time is that of nonblocking consensus: a barrier, and the messages.
-  Messages sparse_exchange(const Messages& outgoing) override;
+  Messages sparse_exchange(const Messages& outgoing) override {
+    return world_.announced.exchange(*this, exchanges_++, outgoing);
+  }
 
  private:
   double seconds_of(size_t bytes) const { return static_cast<double>(bytes) / world_.machine.nodes.link_rate; }
@@ -296,35 +297,6 @@ Result<std::shared_ptr<SharedBuffer>> TimedComm::allocate(int64_t bytes, bool no
   }
   STRIA_RETURN_IF_ERROR(failure);
   return memory;
-}
-
-Comm::Messages TimedComm::sparse_exchange(const Messages& outgoing) {
-  const int64_t number = exchanges_++;
-  for (const auto& [to, data] : outgoing) {
-    world_.announced[{number, to}].emplace_back(rank_, data.size());
-  }
-  barrier();
-  std::vector<std::pair<int, size_t>> senders;
-  if (const auto found = world_.announced.find({number, rank_}); found != world_.announced.end()) {
-    senders = std::move(found->second);
-    world_.announced.erase(found);
-  }
-  std::sort(senders.begin(), senders.end());
-  Messages incoming;
-  for (const auto& [from, bytes] : senders) {
-    incoming.emplace_back(from, std::vector<std::byte>(bytes));
-  }
-  std::vector<std::unique_ptr<CommRequest>> requests;
-  for (auto& [from, data] : incoming) {
-    requests.push_back(receive(data, from, kExchangeTag));
-  }
-  for (const auto& [to, data] : outgoing) {
-    requests.push_back(send(data, to, kExchangeTag));
-  }
-  for (const auto& request : requests) {
-    wait(*request);
-  }
-  return incoming;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "comm/private_memory.hpp"
+#include "comm/simulated/announced_messages.hpp"
 #include "comm/simulated/message_collectives.hpp"
 #include "comm/simulated/network.hpp"
 #include "comm/simulated/scheduler.hpp"
@@ -48,9 +49,7 @@ struct World {
   Network network;
   std::vector<int> node_rank_of_rank;
   std::vector<int> node_sizes;  ///< by node
-  /// The messages for a rank in its n-th sparse exchange, with sender and size: what a probe
-  /// would tell it.
-  std::map<std::pair<int, int64_t>, std::vector<std::pair<int, size_t>>> announced;
+  AnnouncedMessages announced;
   /// Keyed by the node, and by the number of allocations that the rank has made before.
   std::map<std::pair<int, int64_t>, std::shared_ptr<NodeAllocation>> allocations;
   std::vector<std::unique_ptr<CommRequest>> parked;
@@ -107,7 +106,9 @@ class SimulatedComm : public MessageCollectives {
   /// Other ranks may still send after this rank has ended.
   void park(std::unique_ptr<CommRequest>&& request) override { world_.parked.push_back(std::move(request)); }
   /// Works as nonblocking consensus does: messages and a barrier, without lists of addresses.
-  Messages sparse_exchange(const Messages& outgoing) override;
+  Messages sparse_exchange(const Messages& outgoing) override {
+    return world_.announced.exchange(*this, exchanges_made_++, outgoing);
+  }
 
  private:
   std::unique_ptr<CommRequest> request(std::shared_ptr<Transfer> transfer, const WaitState& state) {
@@ -120,36 +121,6 @@ class SimulatedComm : public MessageCollectives {
   int64_t allocations_made_ = 0;
   int64_t exchanges_made_ = 0;
 };
-
-Comm::Messages SimulatedComm::sparse_exchange(const Messages& outgoing) {
-  constexpr int kTag = 32001;
-  const int64_t number = exchanges_made_++;
-  for (const auto& [to, data] : outgoing) {
-    world_.announced[{to, number}].emplace_back(rank_, data.size());
-  }
-  barrier();
-  std::vector<std::pair<int, size_t>> senders;
-  if (const auto found = world_.announced.find({rank_, number}); found != world_.announced.end()) {
-    senders = std::move(found->second);
-    world_.announced.erase(found);
-  }
-  std::sort(senders.begin(), senders.end());
-  Messages incoming;
-  for (const auto& [from, bytes] : senders) {
-    incoming.emplace_back(from, std::vector<std::byte>(bytes));
-  }
-  std::vector<std::unique_ptr<CommRequest>> requests;
-  for (auto& [from, data] : incoming) {
-    requests.push_back(receive(data, from, kTag));
-  }
-  for (const auto& [to, data] : outgoing) {
-    requests.push_back(send(data, to, kTag));
-  }
-  for (const auto& request : requests) {
-    wait(*request);
-  }
-  return incoming;
-}
 
 Result<std::shared_ptr<SharedBuffer>> SimulatedComm::allocate_shared(int64_t bytes) {
   const std::pair<int, int64_t> key{node_, allocations_made_++};
