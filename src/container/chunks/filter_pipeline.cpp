@@ -14,6 +14,7 @@
 #include "container/chunks/filters/scale_offset.hpp"
 #include "container/chunks/libdeflate.hpp"
 #include "container/chunks/shuffle.hpp"
+#include "container/corrupted.hpp"
 
 namespace stria::container {
 
@@ -38,10 +39,6 @@ struct MaskBits {
     }
   }
 };
-
-Status corrupted(const char* what) {
-  return Status(ErrorCode::kCorrupted, what);
-}
 
 // Some writers have stored the halves of the sum the other way round.
 bool is_sum_of(uint32_t sum, uint32_t stored) {

@@ -6,6 +6,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "container/corrupted.hpp"
+
 namespace stria::container {
 
 namespace {
@@ -203,10 +205,6 @@ auto with_type(ElementType type, Work&& work) {
 bool is_signed(ElementType type) {
   return type == ElementType::kInt8 || type == ElementType::kInt16 || type == ElementType::kInt32 ||
          type == ElementType::kInt64;
-}
-
-Status corrupted(const char* what) {
-  return Status(ErrorCode::kCorrupted, what);
 }
 
 }  // namespace

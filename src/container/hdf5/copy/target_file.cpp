@@ -2,63 +2,22 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
-#include <limits>
-#include <new>
 
 #include "base/united_ranges.hpp"
-
-#if H5_VERSION_GE(1, 13, 2)
-#include <H5FDdevelop.h>
-#endif
+#include "container/hdf5/read/driver_frame.hpp"
 
 namespace stria::container::h5 {
 
 namespace {
 
-constexpr haddr_t kMaxAddress = std::numeric_limits<int64_t>::max();
 constexpr int64_t kLeastHoleBytes = 4096;
 
-struct DriverInfo {
+struct TargetSubject {
   TargetFile* file;
 };
 
-// libhdf5 keeps its own fields at the head of each open file.
-struct OpenFile {
-  H5FD_t base;
-  TargetFile* file;
-  haddr_t allocated_end;
-};
-
-OpenFile& opened(H5FD_t* base) {
-  return *reinterpret_cast<OpenFile*>(base);
-}
-
-// No exception may pass through the library's frames.
-template <typename Call>
-herr_t guarded(TargetFile& file, Call&& call) {
-  try {
-    const Status status = call();
-    file.keep_error(status);
-    return status.ok() ? 0 : -1;
-  } catch (const std::exception& error) {
-    file.keep_error(Status(ErrorCode::kResourceExhausted, error.what()));
-    return -1;
-  }
-}
-
-H5FD_t* open_file(const char*, unsigned, hid_t access_list, haddr_t) {
-  const auto* info = static_cast<const DriverInfo*>(H5Pget_driver_info(access_list));
-  auto* file = info != nullptr ? new (std::nothrow) OpenFile{} : nullptr;
-  if (file != nullptr) {
-    file->file = info->file;
-  }
-  return reinterpret_cast<H5FD_t*>(file);
-}
-
-herr_t close_file(H5FD_t* base) {
-  delete &opened(base);
-  return 0;
+TargetFile& file_of(H5FD_t* base) {
+  return *driven<TargetSubject>(base).subject.file;
 }
 
 herr_t query(const H5FD_t*, unsigned long* features) {
@@ -67,25 +26,12 @@ herr_t query(const H5FD_t*, unsigned long* features) {
   return 0;
 }
 
-haddr_t get_eoa(const H5FD_t* base, H5FD_mem_t) {
-  return reinterpret_cast<const OpenFile*>(base)->allocated_end;
-}
-
-herr_t set_eoa(H5FD_t* base, H5FD_mem_t, haddr_t end) {
-  opened(base).allocated_end = end;
-  return 0;
-}
-
 haddr_t get_eof(const H5FD_t* base, H5FD_mem_t) {
-  return static_cast<haddr_t>(reinterpret_cast<const OpenFile*>(base)->file->end());
-}
-
-bool fits(haddr_t offset, size_t bytes) {
-  return offset <= kMaxAddress && bytes <= kMaxAddress - offset;
+  return static_cast<haddr_t>(driven<TargetSubject>(base).subject.file->end());
 }
 
 herr_t read_bytes(H5FD_t* base, H5FD_mem_t, hid_t, haddr_t offset, size_t bytes, void* to) {
-  TargetFile& file = *opened(base).file;
+  TargetFile& file = file_of(base);
   return fits(offset, bytes) ? guarded(file,
                                        [&] {
                                          return file.read(static_cast<int64_t>(offset), static_cast<int64_t>(bytes),
@@ -95,7 +41,7 @@ herr_t read_bytes(H5FD_t* base, H5FD_mem_t, hid_t, haddr_t offset, size_t bytes,
 }
 
 herr_t write_bytes(H5FD_t* base, H5FD_mem_t kind, hid_t, haddr_t offset, size_t bytes, const void* from) {
-  TargetFile& file = *opened(base).file;
+  TargetFile& file = file_of(base);
   return fits(offset, bytes) ? guarded(file,
                                        [&] {
                                          return file.write(kind, static_cast<int64_t>(offset), static_cast<int64_t>(bytes),
@@ -105,27 +51,15 @@ herr_t write_bytes(H5FD_t* base, H5FD_mem_t kind, hid_t, haddr_t offset, size_t 
 }
 
 herr_t truncate(H5FD_t* base, hid_t, hbool_t) {
-  TargetFile& file = *opened(base).file;
-  const haddr_t end = opened(base).allocated_end;
+  TargetFile& file = file_of(base);
+  const haddr_t end = driven<TargetSubject>(base).allocated_end;
   return fits(end, 0) ? guarded(file, [&] { return file.resize(static_cast<int64_t>(end)); }) : -1;
 }
 
 H5FD_class_t make_class() {
   constexpr H5FD_mem_t kRawDataApart[H5FD_MEM_NTYPES] = H5FD_FLMAP_DICHOTOMY;
-  H5FD_class_t driver = {};
-#if H5_VERSION_GE(1, 13, 2)
-  driver.version = H5FD_CLASS_VERSION;
-  driver.value = static_cast<H5FD_class_value_t>(H5_VFD_RESERVED + 22);
-#endif
-  driver.name = "stria-new";
-  driver.maxaddr = kMaxAddress;
-  driver.fc_degree = H5F_CLOSE_STRONG;
-  driver.fapl_size = sizeof(DriverInfo);
-  driver.open = open_file;
-  driver.close = close_file;
+  H5FD_class_t driver = make_driver<TargetSubject>("stria-new", 22);
   driver.query = query;
-  driver.get_eoa = get_eoa;
-  driver.set_eoa = set_eoa;
   driver.get_eof = get_eof;
   driver.read = read_bytes;
   driver.write = write_bytes;
@@ -214,14 +148,8 @@ std::vector<ByteRange> TargetFile::metadata() const {
 
 Result<TargetAccess> make_target_access(TargetFile& file) {
   static const H5FD_class_t kDriver = make_class();
-  TargetAccess access{.driver = Id(H5FDregister(&kDriver)), .list = Id(H5Pcreate(H5P_FILE_ACCESS))};
-  const DriverInfo info{&file};
-  const bool made = access.driver.valid() && access.list.valid() &&
-                    H5Pset_driver(access.list.get(), access.driver.get(), &info) >= 0 &&
-                    H5Pset_fclose_degree(access.list.get(), H5F_CLOSE_STRONG) >= 0;
-  if (!made) {
-    return last_error(ErrorCode::kInternal, "cannot set up libhdf5's file access");
-  }
+  TargetAccess access{.driver = Id(H5FDregister(&kDriver)), .list = Id()};
+  STRIA_ASSIGN_OR_RETURN(access.list, make_list(access.driver, TargetSubject{&file}));
   return access;
 }
 

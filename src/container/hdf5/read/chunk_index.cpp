@@ -5,6 +5,7 @@
 #include <string>
 
 #include "container/chunks/filter_pipeline.hpp"
+#include "container/corrupted.hpp"
 #include "container/hdf5/chunk_tree.hpp"
 #include "container/hdf5/read/decoder.hpp"
 
@@ -13,10 +14,6 @@ namespace stria::container::h5 {
 namespace {
 
 constexpr int64_t kLayoutMessage = 0x08;
-
-Status corrupted(const std::string& what) {
-  return Status(ErrorCode::kCorrupted, what);
-}
 
 /// Reads the nodes of a tree, depth first.
 class TreeWalk {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "container/corrupted.hpp"
 #include "container/hdf5/read/decoder.hpp"
-#include "container/hdf5/read/stored/corrupted.hpp"
 #include "container/hdf5/read/stored/global_heap.hpp"
 #include "container/hdf5/read/stored/message_checks.hpp"
 #include "container/hdf5/write/format.hpp"

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "container/corrupted.hpp"
 #include "container/hdf5/read/decoder.hpp"
 
 namespace stria::container::h5 {
@@ -17,10 +18,6 @@ constexpr int64_t kMostMessages = 100000;
 constexpr int64_t kNothing = 0x00;
 constexpr int64_t kContinuation = 0x10;
 constexpr int64_t kReferenceCount = 0x16;
-
-Status corrupted(const std::string& what) {
-  return Status(ErrorCode::kCorrupted, what);
-}
 
 /// Goes through a header block by block.
 class HeaderWalk {

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "container/hdf5/read/decoder.hpp"
-#include "container/hdf5/read/stored/corrupted.hpp"
+#include "container/corrupted.hpp"
 #include "container/hdf5/read/superblock.hpp"
 
 namespace stria::container::h5 {

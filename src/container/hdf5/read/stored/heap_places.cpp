@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
-#include "container/hdf5/read/stored/corrupted.hpp"
+#include "container/corrupted.hpp"
 #include "container/hdf5/read/superblock.hpp"
 
 namespace stria::container::h5 {

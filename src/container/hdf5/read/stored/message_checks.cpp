@@ -8,7 +8,7 @@
 
 #include "base/byte_range.hpp"
 #include "base/checked.hpp"
-#include "container/hdf5/read/stored/corrupted.hpp"
+#include "container/corrupted.hpp"
 #include "container/hdf5/read/stored/nbit_values.hpp"
 #include "container/hdf5/read/superblock.hpp"
 #include "container/hdf5/sizes.hpp"

@@ -6,7 +6,7 @@
 
 #include "base/byte_range.hpp"
 #include "base/checked.hpp"
-#include "container/hdf5/read/stored/corrupted.hpp"
+#include "container/corrupted.hpp"
 
 namespace stria::container::h5 {
 
