@@ -464,7 +464,8 @@ class File {
       return numbers<typename T::value_type>(object, name);
     }
   }
-  /// True when the file carries Stria's checksums.
+  /// True when the file carries Stria's checksums. One process that opened a file without `verify`
+  /// reads all that describes it here; kCorrupted where that is damaged.
   bool has_checksums() const;
   /// Reads everything and compares it with its checksums; elements that were never put must have
   /// the fill value. `remarks`, if given, gets sentences on what can't be checked, or was changed

@@ -232,7 +232,7 @@ std::vector<std::string> File::read_strings(const std::string& path) {
 }
 
 bool File::has_checksums() const {
-  return Reading(session_, "has_checksums()")->has_checksums();
+  return Reading(session_, "has_checksums()")->has_checksums().value();
 }
 std::vector<Damage> File::verify(std::vector<std::string>* remarks, const std::vector<std::string>& except) {
   const Reading session(session_, "verify()");

@@ -48,7 +48,7 @@ class RewrittenFile {
   explicit RewrittenFile(const std::string& path)
       : session_(open_session(make_self_comm(), path, {.hints = {}, .verify = true})),
         read_(directed<ReadSession>(*session_, "rewrite")) {
-    if (read_.has_checksums()) {
+    if (read_.has_checksums().value()) {
       refuse_damaged(path, read_.verify(nullptr, read_.dataset_paths().value()).value());
     }
   }

@@ -40,8 +40,9 @@ Status ReadSession::complete() {
   });
 }
 
-bool ReadSession::has_checksums() {
-  return complete().ok() && checksums_.present;
+Result<bool> ReadSession::has_checksums() {
+  STRIA_RETURN_IF_ERROR(complete());
+  return checksums_.present;
 }
 
 Result<std::vector<std::string>> ReadSession::dataset_paths() {

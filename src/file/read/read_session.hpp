@@ -40,7 +40,8 @@ class ReadSession : public Session {
   const storage::PartMap* parts() const { return parts_.get(); }
   /// What the file says of itself. On rank 0.
   const container::Reader& reader() const { return *reader_; }
-  bool has_checksums();
+  /// What is damaged in the catalog of a file that is looked up by and by is an error here.
+  Result<bool> has_checksums();
   Result<std::vector<std::string>> dataset_paths();
   Result<int> find(const std::string& dataset_path) override;
   // Groups and links: lookups.cpp.
