@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "container/hdf5/read/decoder.hpp"
 #include "container/corrupted.hpp"
+#include "container/hdf5/read/decoder.hpp"
 #include "container/hdf5/read/superblock.hpp"
 
 namespace stria::container::h5 {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/byte_range.hpp"
-#include "container/hdf5/read/decoder.hpp"
 #include "container/corrupted.hpp"
+#include "container/hdf5/read/decoder.hpp"
 
 namespace stria::container::h5 {
 
