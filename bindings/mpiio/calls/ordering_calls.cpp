@@ -9,6 +9,7 @@
 // Cost: a look at one number in each call.
 #include <mpi.h>
 
+#include "mpiio/calls/ordering_list.hpp"
 #include "mpiio/mpi/real_mpi.hpp"
 #include "mpiio/transfer/small_access.hpp"
 
@@ -75,16 +76,9 @@ STRIA_ORDERS(Comm_connect, (const char* port_name, MPI_Info info, int root, MPI_
 STRIA_ORDERS(Comm_disconnect, (MPI_Comm * comm), comm)
 STRIA_ORDERS(Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm* newintracomm), intercomm, high, newintracomm)
 
-#define STRIA_COUNT int
-#define STRIA_PLACE int
-#include "mpiio/calls/ordering_list.hpp"
+STRIA_ORDERING_CALLS(STRIA_ORDERS, int, int)
 
 #if MPI_VERSION >= 4
-#undef STRIA_COUNT
-#undef STRIA_PLACE
-#undef STRIA_ORDERS
-#define STRIA_COUNT MPI_Count
-#define STRIA_PLACE MPI_Aint
-#define STRIA_ORDERS(name, parameters, ...) STRIA_MPIIO_ADD_TO(name##_c, in_order, parameters, __VA_ARGS__)
-#include "mpiio/calls/ordering_list.hpp"
+#define STRIA_ORDERS_LARGE(name, parameters, ...) STRIA_MPIIO_ADD_TO(name##_c, in_order, parameters, __VA_ARGS__)
+STRIA_ORDERING_CALLS(STRIA_ORDERS_LARGE, MPI_Count, MPI_Aint)
 #endif

@@ -15,11 +15,13 @@ namespace {
 constexpr int64_t kLargestPageBytes = 64 << 10;
 // What lies between two reads of a window costs less than a request of its own.
 constexpr int64_t kLongestGapBytes = 32 << 10;
+// A list of so many bytes keeps all servers busy, and its pages stay in the processor's cache.
+constexpr int64_t kEnoughBytes = 2 << 20;
 constexpr int64_t kFirstWindowBytes = 128 << 10;
 constexpr int64_t kLongestWindowBytes = 4 << 20;
 // No file has bytes so far out, and sums of offsets stay exact before.
 constexpr int64_t kFarOffset = int64_t{1} << 61;
-// Of the memory, a half is for pages and a half for windows.
+// Pages and windows have a half of the memory each.
 constexpr int64_t kParts = 2;
 
 bool overlap(ByteRange a, ByteRange b) {
@@ -126,6 +128,16 @@ bool SmallRequests::keep(int64_t offset, std::span<const std::byte> data) {
   return true;
 }
 
+// Whether a write may add to what is kept: always where it stays in the page of the one before.
+bool SmallRequests::has_room(ByteRange range) const {
+  const int64_t first = range.begin / page_bytes_;
+  const int64_t last = (range.end - 1) / page_bytes_;
+  if (first == last && first == last_index_) {
+    return true;
+  }
+  return kept_bytes_ < kEnoughBytes && static_cast<int64_t>(pages_.size()) + last - first + 1 <= most_pages_;
+}
+
 Status SmallRequests::write(int64_t offset, std::span<const std::byte> data, Status& late) {
   const auto bytes = static_cast<int64_t>(data.size());
   if (data.empty()) {
@@ -133,12 +145,11 @@ Status SmallRequests::write(int64_t offset, std::span<const std::byte> data, Sta
   }
   change_windows(offset, data);
   if (bytes <= kLargestBytes && offset < kFarOffset) {
-    const int64_t new_pages = (offset + bytes - 1) / page_bytes_ - offset / page_bytes_ + 1;
-    if (static_cast<int64_t>(pages_.size()) + new_pages > most_pages_ &&
-        !(offset / page_bytes_ == last_index_ && new_pages == 1)) {
+    if (!has_room({offset, offset + bytes})) {
       late.update(write_out());
     }
     if (keep(offset, data)) {
+      kept_bytes_ += bytes;
       return {};
     }
     late.update(write_out());
@@ -192,6 +203,7 @@ void SmallRequests::recycle_pages() {
     }
   }
   pages_.clear();
+  kept_bytes_ = 0;
   last_page_ = nullptr;
   last_index_ = -1;
 }

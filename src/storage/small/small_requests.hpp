@@ -2,10 +2,10 @@
 //
 // Problem: on storage behind a network a request of 1 KiB takes as long as one of 64 KiB. Programs
 // that write record by record wait for a round trip each time.
-// Method: what is written stays in pages, each with the exact ranges that were written, until the
-// pages are full, somebody must see the bytes, or the program syncs. All pages then go as one list.
-// No byte is ever written that the program hasn't written, so that writers of other bytes of a page
-// lose nothing. Reads that follow each other fetch a window ahead, twice as long each time.
+// Method: what is written stays in pages, each with the exact ranges that were written, until there
+// are enough of them, somebody must see the bytes, or the program syncs. All pages then go as one
+// list. No byte is ever written that the program hasn't written, so that writers of other bytes of
+// a page lose nothing. Reads that follow each other fetch a window ahead, twice as long each time.
 // Invariant: a window has what this rank would read from the storage if its pages had been written.
 // Cost: one copy of each byte; memory up to a limit; other ranks see writes later (write_out()),
 // and this rank sees theirs later (forget()).
@@ -40,8 +40,8 @@ class SmallRequests {
   };
   explicit SmallRequests(Options options);
 
-  /// Keeps a copy of the bytes, or writes them. `late` becomes the error that older bytes met, which
-  /// are lost; the result is that of these bytes.
+  /// Keeps a copy of the bytes, or writes them. `late` becomes the error that older bytes met,
+  /// which are lost; the result is that of these bytes.
   Status write(int64_t offset, std::span<const std::byte> data, Status& late);
   /// Reads as File::read() does; this rank's own writes are seen.
   Result<int64_t> read(int64_t offset, std::span<std::byte> data, Status& late);
@@ -71,6 +71,7 @@ class SmallRequests {
   };
   using Pages = std::map<int64_t, Page>;
 
+  bool has_room(ByteRange range) const;
   bool keep(int64_t offset, std::span<const std::byte> data);
   Page* page_at(int64_t index);
   bool have_part_of(ByteRange range) const;
@@ -87,6 +88,7 @@ class SmallRequests {
   int64_t most_pages_;
   int64_t most_window_bytes_;
   Pages pages_;
+  int64_t kept_bytes_ = 0;  // those of a place that is written twice count twice
   Page* last_page_ = nullptr;
   int64_t last_index_ = -1;
   std::vector<std::unique_ptr<std::byte[]>> spare_;

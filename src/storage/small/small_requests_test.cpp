@@ -104,7 +104,7 @@ class Job {
     }
   }
 
-  /// As rank `number` ends without a word.
+  /// Rank `number` ends without a word.
   void kill(int number) { rank(number).small = std::make_unique<SmallRequests>(options_of(number)); }
 
  private:
