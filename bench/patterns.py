@@ -12,7 +12,8 @@ def words(pattern, size):
 
     block3d, noncontig_MEMORY_FILE (nc or c), tile, btio_full, btio_simple, ior, ior_separate, small
     (ior in calls of 4 KiB), calls_KIB (ior in calls of so many KiB), pieces_FILE with _nc for
-    memory with gaps, cyclic_MIB, blocks_MIB, flash (the ranks' blocks in turn, as in 2002), display.
+    memory with gaps, cyclic_MIB, blocks_MIB, flash (blocks of the ranks in turn, as in 2002),
+    display.
     """
     name, *rest = pattern.split("_")
     simple = {
