@@ -74,8 +74,6 @@ def machine(places):
         "kernel": platform.release(),
         "load_average": os.getloadavg(),
         "open_mpi": version_of("ompi"),
-        "hdf5_parallel": version_of("hdf5-openmpi"),
-        "pnetcdf": version_of("pnetcdf"),
         "file_systems": {name: file_system(path) for name, path in places.items()},
     }
 
@@ -165,6 +163,9 @@ class Bench:
             start = time.monotonic()
             try:
                 result = step()
+                if "libraries" in result and "peers" not in self.record["machine"]:
+                    self.record["machine"]["peers"] = result["libraries"]
+                    say("peers: " + ", ".join(f"{name} {version}" for name, version in result["libraries"].items()))
                 modes = joined.setdefault(program, {**result, "modes": []})["modes"]
                 modes.extend(result["modes"])
                 say(f"{where}: {program} {time.monotonic() - start:.0f} s")

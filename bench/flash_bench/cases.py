@@ -14,6 +14,7 @@ MAIN_MODES = [
     "hdf5-collective",
     "hdf5-independent+pack",
     "hdf5-multi",
+    "hdf5-multi-independent+pack",
     "hdf5-multi-selection+pack",
     "pnetcdf-blocking",
     "pnetcdf-nonblocking",
@@ -33,6 +34,7 @@ SYNC_MODES = [
     "hdf5-independent+pack",
     "pnetcdf-nonblocking",
     "mpiio-independent+pack",
+    "hdf5-multi-independent+pack",
     "adios2-bp5-everyone+pack",
 ]
 SLOW_MODES = [
@@ -49,7 +51,6 @@ EXTRA_MODES = [
     "hdf5-independent-prepacked",
     "hdf5-collective-prepacked",
     "hdf5-multi+pack",
-    "hdf5-multi-independent+pack",
     "pnetcdf-nonblocking-prepacked",
     "pnetcdf-nonblocking-derived",
     "mpiio-independent-prepacked",
