@@ -2,8 +2,6 @@
 // posted and written together.
 #include <pnetcdf.h>
 
-#include <numeric>
-
 #include "limits/plain_file.hpp"
 #include "peers/naive_pack.hpp"
 #include "peers/pnetcdf_file.hpp"
@@ -22,12 +20,7 @@ struct NetcdfWay {
 };
 
 std::vector<int64_t> variables_of(const Round& r, const NetcdfWay& way) {
-  if (way.conversion != Conversion::kNone) {
-    return r.data.plot_variables;
-  }
-  std::vector<int64_t> variables(static_cast<size_t>(r.data.unk.parameters().nvar));
-  std::iota(variables.begin(), variables.end(), 0);
-  return variables;
+  return way.conversion == Conversion::kNone ? r.data.every_variable() : r.data.plot_variables;
 }
 
 /// The interior of one variable of all blocks, as a datatype over the interleaved array. The
