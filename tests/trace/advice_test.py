@@ -62,7 +62,7 @@ class Bench:
     rule: str
     work: object  # of `trace stats --json`: what the advice makes less of
     less: float = 1.5  # at least so many times
-    finds: bool = True  # the rule finds something in the plain program, and nothing in the advised one
+    finds: bool = True  # something in the plain program, and nothing in the advised one
     ranks: int = 2
     preload: str = ""
     levels: tuple = ("full", "full")  # STRIA_TRACE of the plain and the advised program
