@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 exec </dev/null
 
 table=docs/checked.md
-parts=(long nodes mpich asan tsan asan_mpich tsan_mpich fuzz drop_in hdf5 examples documents docs packages papers
+parts=(long nodes mpich asan tsan asan_mpich tsan_mpich fuzz drop_in hdf5 examples documents docs packages wheels papers
   bench bench_async bench_hdf5 bench_languages bench_mpiio bench_nodes bench_servers debian13)
 
 # The command of a part. What measures does so at a size at which it only shows that it works.
@@ -29,6 +29,7 @@ run_part() {
       ;;
     docs) scripts/docs.sh ;;
     packages) scripts/packages.sh --lint ;;
+    wheels) scripts/setup.sh && scripts/wheels.sh ;;
     papers) scripts/papers.sh run all --quick ;;
     bench) scripts/bench.sh --quick ;;
     bench_async) scripts/bench_async.sh --megabytes 20 --ranks 2 --rounds 2 --cycles 1 --steps 10 ;;

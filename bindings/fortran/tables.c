@@ -14,7 +14,7 @@ int stria_f_describe_column(const char* name, const void* record, const void* co
   numbers[0] = offset;
   numbers[2] = element;
   if (element < 0) {
-    return stria_f_refuse(STRIA_INVALID_ARGUMENT, "column '%s' is no integer, real or string", name);
+    return stria_f_refuse(STRIA_INVALID_ARGUMENT, "column '%s' is no integer, real, logical or string", name);
   }
   if (offset < 0) {
     return stria_f_refuse(STRIA_INVALID_ARGUMENT, "column '%s': the component is not of the record", name);
