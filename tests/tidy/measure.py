@@ -95,7 +95,7 @@ def classes(blanked):
 
 
 def _members(text):
-    """Yields the declarations of the class whose body the text begins with, without inner braces."""
+    """Yields what the class declares whose body the text begins with, without inner braces."""
     depth, member = 0, ""
     for position, character in enumerate(text):
         if character == "{":
