@@ -243,8 +243,8 @@ SummedFile ReadSession::summed() {
 Status ReadSession::move_pending(Call call) {
   STRIA_RETURN_IF_ERROR(check_open());
   poison(set_reserve_aside());
-  auto shape = agree_on_request(call, false);
-  Status status = shape.ok() ? move(*shape) : shape.status();
+  const auto agreed = agree_on_request(call, false);
+  const Status status = agreed.ok() ? move(agreed->shape) : agreed.status();
   pending_.clear();
   poisoned_ = Status();
   note_time();

@@ -256,7 +256,7 @@ std::string Session::why_missing(const std::string& dataset_path) const {
   return fmt::format("has no dataset '{}'", dataset_path);
 }
 
-Result<access::RequestShape> Session::agree_on_request(Call call, bool write) {
+Result<Agreed> Session::agree_on_request(Call call, bool write, const Aside& aside) {
   const trace::Span span(trace::kind(trace::BuiltIn::kPlan));
   int64_t bytes = 0;
   int64_t pieces = 0;
@@ -269,15 +269,14 @@ Result<access::RequestShape> Session::agree_on_request(Call call, bool write) {
   // One sum tells everything.
   const auto terms = log_terms();
   constexpr size_t kFirst = 5;
-  std::array<int64_t, kFirst + terms.size()> sums = {bytes, pieces, aside_bytes_, sum_bytes_, span_bytes};
+  std::array<int64_t, kFirst + terms.size()> sums = {bytes, pieces, aside.useful_bytes, aside.sum_bytes, span_bytes};
   std::copy(terms.begin(), terms.end(), sums.begin() + kFirst);
   STRIA_RETURN_IF_ERROR(meet(call, poisoned_, sums));
   STRIA_RETURN_IF_ERROR(check_log_terms(std::span(sums).last<terms.size()>()));
   report_.useful_bytes += sums[0] + sums[2];
-  aside_bytes_ = 0;
-  sum_bytes_ = sums[3];
-  return access::RequestShape{
-      .total_bytes = sums[0], .piece_count = sums[1], .write = write, .in_lockstep = true, .span_bytes = sums[4]};
+  return Agreed{
+      .shape = {.total_bytes = sums[0], .piece_count = sums[1], .write = write, .in_lockstep = true, .span_bytes = sums[4]},
+      .sum_bytes = sums[3]};
 }
 
 access::RequestShape Session::with_lanes(access::RequestShape shape) const {

@@ -57,6 +57,18 @@ struct Environment {
   bool puts_off = false;
 };
 
+/// What a rank tells the others of its pending transfers, besides their shape.
+struct Aside {
+  int64_t useful_bytes = 0;  ///< recorded since the last agreement and not pending
+  int64_t sum_bytes = 0;     ///< of the sums of what is pending
+};
+
+/// What all ranks know after they have agreed to move what is pending; the same on every rank.
+struct Agreed {
+  access::RequestShape shape;
+  int64_t sum_bytes = 0;  ///< of the sums of what is pending, on all ranks
+};
+
 class Session {
  public:
   virtual ~Session() = default;
@@ -167,9 +179,9 @@ class Session {
   Status meet_and_share(Call call, const Status& mine, std::vector<std::byte>& bytes);
   /// Refuses a call after the end of the file on this rank.
   Status check_open() const;
-  /// The shape of the transfers of all ranks; an error where any rank is poisoned, or the log
-  /// differs. Collective: yes.
-  Result<access::RequestShape> agree_on_request(Call call, bool write);
+  /// Agrees on what there is to move; an error where any rank is poisoned, or the log differs.
+  /// Collective: yes.
+  Result<Agreed> agree_on_request(Call call, bool write, const Aside& aside = {});
   /// The shape with what the catalog tells of the stretches of the file. Local.
   access::RequestShape with_lanes(access::RequestShape shape) const;
   /// Agrees on the beginning, and tells everybody which file rank 0's (null elsewhere) is and what
@@ -199,10 +211,8 @@ class Session {
   void (*end_)(Session&) noexcept = nullptr;
   pid_t process_ = getpid();
   Status poisoned_;
-  bool put_off_ = false;     ///< not begun, on any rank: Environment::puts_off of rank 0
-  bool finished_ = true;     ///< not begun, ended on all ranks, or left by this one
-  int64_t aside_bytes_ = 0;  ///< recorded since the last agreement and not pending, but useful
-  int64_t sum_bytes_ = 0;    ///< of the sums of what is pending; after an agreement of all ranks
+  bool put_off_ = false;  ///< not begun, on any rank: Environment::puts_off of rank 0
+  bool finished_ = true;  ///< not begun, ended on all ranks, or left by this one
   access::MemoryReserve reserve_;
   std::shared_ptr<RollCall> roll_call_;
   DefinitionLog log_;
