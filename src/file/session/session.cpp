@@ -90,17 +90,17 @@ DefinitionText Session::describe_opening(const char* call) const {
 }
 
 Status Session::begin_call() {
-  if (!one_thread_.enter()) {
-    one_thread_.note_refusal();
-    return Status(
-        ErrorCode::kInvalidArgument,
-        fmt::format("'{}' is in use by another thread: only one thread at a time may use a file and its datasets", path_));
+  switch (calls_.enter()) {
+    case CallGate::Entry::kOtherThread:
+      return Status(
+          ErrorCode::kInvalidArgument,
+          fmt::format("'{}' is in use by another thread: only one thread at a time may use a file and its datasets", path_));
+    case CallGate::Entry::kInReport:
+      return refuse(Status(ErrorCode::kInvalidArgument, "a report of progress must not use its file"));
+    case CallGate::Entry::kInside:
+      break;
   }
-  if (in_report_) {
-    one_thread_.leave();
-    return refuse(Status(ErrorCode::kInvalidArgument, "a report of progress must not use its file"));
-  }
-  if (one_thread_.take_refusal()) {
+  if (calls_.take_refusal()) {
     poison(or_out_of_memory([&] {
       return Status(ErrorCode::kInvalidArgument,
                     fmt::format("'{}': a call was refused because another thread used the file", path_));
@@ -109,40 +109,11 @@ Status Session::begin_call() {
   return Status();
 }
 
-void Session::end_call() noexcept {
-  if (ending_ == nullptr || !one_thread_.is_last()) {
-    one_thread_.leave();
-    return;
-  }
-  const std::shared_ptr<Session> self = std::move(ending_);
-  end_(*this);
-  one_thread_.leave();
-}
-
-void Session::end_after_report(std::shared_ptr<Session> self, void (*end)(Session&) noexcept) noexcept {
-  STRIA_ASSERT(is_in_report(), path_);
-  ending_ = std::move(self);
-  end_ = end;
-}
-
 // What the report throws is for its caller, which drops it.
 void Session::set_progress(std::function<void(const Progress&)> report) {
   progress_ = nullptr;
   if (report) {
-    progress_ = [this, report = std::move(report)](const Progress& progress) {
-      struct Mark {
-        explicit Mark(bool& is_in) : in(is_in) { in = true; }
-        ~Mark() { in = false; }
-        bool& in;
-      } const mark(in_report_);
-      report(progress);
-    };
-  }
-}
-
-void Session::await_turn() noexcept {
-  while (!one_thread_.enter()) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    progress_ = [this, report = std::move(report)](const Progress& progress) { calls_.run(report, progress); };
   }
 }
 
@@ -170,7 +141,7 @@ Status Session::check_open() const {
 void Session::leave(std::string_view reason) noexcept {
   if (!finished_) {
     finished_ = true;
-    if (is_of_this_process()) {
+    if (calls_.is_of_this_process()) {
       roll_call_->leave(reason, reserve_);
     }
   }

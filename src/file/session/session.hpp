@@ -7,9 +7,6 @@
 // read_session.hpp, and src/README.md tells the life of a write.
 #pragma once
 
-#include <sys/types.h>
-#include <unistd.h>
-
 #include <array>
 #include <chrono>
 #include <functional>
@@ -30,8 +27,8 @@
 #include "file/meet/equality_sums.hpp"
 #include "file/meet/roll_call.hpp"
 #include "file/move/transfer.hpp"
+#include "file/session/call_gate.hpp"
 #include "file/session/file_identity.hpp"
-#include "file/session/one_thread.hpp"
 #include "storage/driver.hpp"
 #include "stria/file.hpp"
 #include "trace/counters/file_counters.hpp"
@@ -75,22 +72,12 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Begins a call from outside, which may be within another one of the same thread.
-  /// kInvalidArgument while another thread is in a call, and from a report of progress: this one
-  /// must do nothing, and isn't ended; the next collective call then fails on all ranks.
-  /// Collective: no.
+  /// Begins a call from outside, which calls().leave() ends. kInvalidArgument while another thread
+  /// is in a call, and from a report of progress: this one must do nothing, and isn't ended; the
+  /// next collective call then fails on all ranks. Collective: no.
   Status begin_call();
-  /// Ends it. After the outermost one, the session may be gone: end_after_report().
-  void end_call() noexcept;
-  /// Whether a report of progress is running: the session is in use further up.
-  bool is_in_report() const { return in_report_; }
-  /// Has the outermost call end the session by `end`, and keeps it until then. To be called in the
-  /// thread of the report. \pre is_in_report()
-  void end_after_report(std::shared_ptr<Session> self, void (*end)(Session&) noexcept) noexcept;
-  /// False in a process that was forked since: the file is that of its parent.
-  bool is_of_this_process() const { return process_ == getpid(); }
-  /// As begin_call(), but waits for the end of the other thread's call. Collective: no.
-  void await_turn() noexcept;
+  CallGate& calls() { return calls_; }
+  const CallGate& calls() const { return calls_; }
 
   /// Moves what is pending. Collective: yes.
   virtual Status flush() = 0;
@@ -197,7 +184,7 @@ class Session {
   /// Keeps what was planned, in the report and for the trace.
   void note_plan(const access::Plan& plan);
 
-  OneThread one_thread_;
+  CallGate calls_;
   Environment environment_;
   std::string path_;                    // as the program gave it
   std::string stored_path_;             // as the storage knows it
@@ -206,10 +193,6 @@ class Session {
   Catalog catalog_;
   std::vector<Transfer> pending_;
   std::function<void(const Progress&)> progress_;
-  bool in_report_ = false;
-  std::shared_ptr<Session> ending_;  // this, where it ends with the outermost call
-  void (*end_)(Session&) noexcept = nullptr;
-  pid_t process_ = getpid();
   Status poisoned_;
   bool put_off_ = false;  ///< not begun, on any rank: Environment::puts_off of rank 0
   bool finished_ = true;  ///< not begun, ended on all ranks, or left by this one

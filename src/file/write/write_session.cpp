@@ -315,7 +315,7 @@ void WriteSession::discard() noexcept {
   pending_.clear();  // datasets that outlive the file keep the session, but no copies
   chunk_puts_.release();
   guard_.release();
-  if (!is_of_this_process()) {
+  if (!calls_.is_of_this_process()) {
     return;
   }
   old_.close();
