@@ -4,6 +4,7 @@
 import unittest
 
 import documented_figures
+import measure
 
 import contracts
 import documented_names
@@ -390,6 +391,53 @@ class NamedFiles(unittest.TestCase):
             found = self.found(path, text)
             self.assertEqual(len(found), 1, text)
             self.assertIn(what, found[0])
+
+
+class Measures(unittest.TestCase):
+    TEXT = (
+        "// Of fragments.\n"
+        '// A class, and "class Quoted { void f(); };" in words.\n'
+        "class Example : public Base<int, char> {\n"
+        " public:\n"
+        "  Example(int a) : a_(a) {}\n"
+        "  Example(const Example&) = delete;\n"
+        "  ~Example() override;\n"
+        "  int inline_one() const { return f(g()); }\n"
+        "  template <typename Make>\n"
+        "  Result<std::pair<int, int>> declared(const Make& make, int b = h(1));\n"
+        "  bool operator==(const Example& other) const;\n"
+        "  struct Inner {\n"
+        "    int method();\n"
+        "  };\n"
+        "\n"
+        " private:\n"
+        "  std::function<void(int)> callback_;\n"
+        "  using Alias = int (*)(int);\n"
+        "  int a_ = initial();\n"
+        "};\n"
+        "enum class Kind { kOne };\n"
+        "void f() {\n"
+        "  STRIA_ASSERT(true);\n"
+        "  assert(true);\n"
+        "}\n"
+    )
+
+    def test_methods_are_counted_by_class(self):
+        found = dict(measure.classes(function_length.blank(self.TEXT)))
+        self.assertEqual(found, {"Example": 3, "Inner": 1})
+
+    def test_files_of_tests_and_of_others_are_left_out(self):
+        files = tree(src__a_hpp=self.TEXT, src__a_test_cpp=self.TEXT, tests__b_cpp=self.TEXT, third_party__c_cpp=self.TEXT)
+        measures = measure.measure(files)
+        self.assertEqual(len(measures.file_lines), 1)
+        self.assertEqual((measures.contracts, measures.comments, measures.fragments), (2, 1, 1))
+        self.assertEqual(sorted(measures.function_lines), [1, 2, 4])
+
+    def test_the_table_has_a_column_for_each_checkout(self):
+        measures = measure.measure(tree(src__a_hpp=self.TEXT))
+        rows = list(measure.table({"one": measures, "other": measures}))
+        self.assertEqual(rows[0], "| | one | other |")
+        self.assertTrue(all(row.count("|") == 4 for row in rows[:1] + rows[2:]))
 
 
 class Whole(unittest.TestCase):

@@ -90,17 +90,17 @@ DefinitionText Session::describe_opening(const char* call) const {
 }
 
 Status Session::begin_call() {
-  if (!one_thread_.enter()) {
-    one_thread_.note_refusal();
-    return Status(
-        ErrorCode::kInvalidArgument,
-        fmt::format("'{}' is in use by another thread: only one thread at a time may use a file and its datasets", path_));
+  switch (calls_.enter()) {
+    case CallGate::Entry::kOtherThread:
+      return Status(
+          ErrorCode::kInvalidArgument,
+          fmt::format("'{}' is in use by another thread: only one thread at a time may use a file and its datasets", path_));
+    case CallGate::Entry::kInReport:
+      return refuse(Status(ErrorCode::kInvalidArgument, "a report of progress must not use its file"));
+    case CallGate::Entry::kInside:
+      break;
   }
-  if (in_report_) {
-    one_thread_.leave();
-    return refuse(Status(ErrorCode::kInvalidArgument, "a report of progress must not use its file"));
-  }
-  if (one_thread_.take_refusal()) {
+  if (calls_.take_refusal()) {
     poison(or_out_of_memory([&] {
       return Status(ErrorCode::kInvalidArgument,
                     fmt::format("'{}': a call was refused because another thread used the file", path_));
@@ -109,40 +109,11 @@ Status Session::begin_call() {
   return Status();
 }
 
-void Session::end_call() noexcept {
-  if (ending_ == nullptr || !one_thread_.is_last()) {
-    one_thread_.leave();
-    return;
-  }
-  const std::shared_ptr<Session> self = std::move(ending_);
-  end_(*this);
-  one_thread_.leave();
-}
-
-void Session::end_after_report(std::shared_ptr<Session> self, void (*end)(Session&) noexcept) noexcept {
-  STRIA_ASSERT(is_in_report(), path_);
-  ending_ = std::move(self);
-  end_ = end;
-}
-
 // What the report throws is for its caller, which drops it.
 void Session::set_progress(std::function<void(const Progress&)> report) {
   progress_ = nullptr;
   if (report) {
-    progress_ = [this, report = std::move(report)](const Progress& progress) {
-      struct Mark {
-        explicit Mark(bool& is_in) : in(is_in) { in = true; }
-        ~Mark() { in = false; }
-        bool& in;
-      } const mark(in_report_);
-      report(progress);
-    };
-  }
-}
-
-void Session::await_turn() noexcept {
-  while (!one_thread_.enter()) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    progress_ = [this, report = std::move(report)](const Progress& progress) { calls_.run(report, progress); };
   }
 }
 
@@ -170,7 +141,7 @@ Status Session::check_open() const {
 void Session::leave(std::string_view reason) noexcept {
   if (!finished_) {
     finished_ = true;
-    if (is_of_this_process()) {
+    if (calls_.is_of_this_process()) {
       roll_call_->leave(reason, reserve_);
     }
   }
@@ -256,7 +227,7 @@ std::string Session::why_missing(const std::string& dataset_path) const {
   return fmt::format("has no dataset '{}'", dataset_path);
 }
 
-Result<access::RequestShape> Session::agree_on_request(Call call, bool write) {
+Result<Agreed> Session::agree_on_request(Call call, bool write, const Aside& aside) {
   const trace::Span span(trace::kind(trace::BuiltIn::kPlan));
   int64_t bytes = 0;
   int64_t pieces = 0;
@@ -269,15 +240,14 @@ Result<access::RequestShape> Session::agree_on_request(Call call, bool write) {
   // One sum tells everything.
   const auto terms = log_terms();
   constexpr size_t kFirst = 5;
-  std::array<int64_t, kFirst + terms.size()> sums = {bytes, pieces, aside_bytes_, sum_bytes_, span_bytes};
+  std::array<int64_t, kFirst + terms.size()> sums = {bytes, pieces, aside.useful_bytes, aside.sum_bytes, span_bytes};
   std::copy(terms.begin(), terms.end(), sums.begin() + kFirst);
   STRIA_RETURN_IF_ERROR(meet(call, poisoned_, sums));
   STRIA_RETURN_IF_ERROR(check_log_terms(std::span(sums).last<terms.size()>()));
   report_.useful_bytes += sums[0] + sums[2];
-  aside_bytes_ = 0;
-  sum_bytes_ = sums[3];
-  return access::RequestShape{
-      .total_bytes = sums[0], .piece_count = sums[1], .write = write, .in_lockstep = true, .span_bytes = sums[4]};
+  return Agreed{
+      .shape = {.total_bytes = sums[0], .piece_count = sums[1], .write = write, .in_lockstep = true, .span_bytes = sums[4]},
+      .sum_bytes = sums[3]};
 }
 
 access::RequestShape Session::with_lanes(access::RequestShape shape) const {

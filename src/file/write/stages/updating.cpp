@@ -10,6 +10,7 @@
 #include "file/checksums/checksum_index.hpp"
 #include "file/checksums/seal.hpp"
 #include "file/chunks/put_into_chunks.hpp"
+#include "file/meet/share_of.hpp"
 #include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
@@ -36,12 +37,6 @@ Status read_in_pieces(storage::File& file, ByteRange range, Take&& take) {
     range.begin += static_cast<int64_t>(bytes.size());
   }
   return Status();
-}
-
-// This rank's share of [0, total).
-ByteRange share_of(int64_t total, const Comm& comm) {
-  const auto before = [&](int64_t ranks) { return total / comm.size() * ranks + std::min(ranks, total % comm.size()); };
-  return {before(comm.rank()), before(comm.rank() + 1)};
 }
 
 // In the catalog of what the file has.
