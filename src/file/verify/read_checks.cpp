@@ -22,14 +22,14 @@ uint64_t known(uint64_t sum) {
   return sum == 0 ? 1 : sum;
 }
 
+}  // namespace
+
 ByteRange share_of(int64_t total, const Comm& comm) {
   const int64_t each = total / comm.size();
   const int64_t more = total % comm.size();
   const int64_t begin = each * comm.rank() + std::min<int64_t>(more, comm.rank());
   return {begin, begin + each + (comm.rank() < more ? 1 : 0)};
 }
-
-}  // namespace
 
 Status SumChecker::damaged(const Damage& damage) const {
   return Status(ErrorCode::kCorrupted, fmt::format("'{}': dataset '{}', rows {} to {}: the data don't match their checksum",

@@ -29,6 +29,9 @@
 
 namespace stria::file {
 
+/// This rank's share of [0, total).
+ByteRange share_of(int64_t total, const Comm& comm);
+
 /// Everything here is local.
 class SumChecker {
  public:
