@@ -10,12 +10,12 @@ namespace stria::bench {
 namespace {
 
 /// What narrows double to float in a plot file.
-enum class Conversion { kNone, kLibrary, kApplication };
+enum class Hdf5Conversion { kNone, kLibrary, kApplication };
 
 struct Hdf5Way {
   bool collective = false;
   Source source = Source::kOneVariable;
-  Conversion conversion = Conversion::kNone;
+  Hdf5Conversion conversion = Hdf5Conversion::kNone;
   bool compressed = false;
 };
 
@@ -43,7 +43,7 @@ struct WriteSource {
 };
 
 std::vector<int64_t> variables_of(const Round& r, const Hdf5Way& way) {
-  return way.conversion == Conversion::kNone ? r.data.every_variable() : r.data.plot_variables;
+  return way.conversion == Hdf5Conversion::kNone ? r.data.every_variable() : r.data.plot_variables;
 }
 
 WriteSource source_of(Round& r, const Hdf5Way& way, int64_t variable) {
@@ -56,7 +56,7 @@ WriteSource source_of(Round& r, const Hdf5Way& way, int64_t variable) {
   }
   const double start_s = flash::now_s();
   WriteSource source{data.one_variable.data(), H5T_NATIVE_DOUBLE};
-  if (way.conversion == Conversion::kApplication) {
+  if (way.conversion == Hdf5Conversion::kApplication) {
     pack_one_variable(data.unk, variable, reinterpret_cast<float*>(data.one_variable.data()));
     source.memory_type = H5T_NATIVE_FLOAT;
   } else {
@@ -71,7 +71,7 @@ void write_variable(Round& r, const Hdf5Way& way, int64_t variable, hid_t file, 
   const BlockRows rows(r.data.unk.partition(), {side, side, side});
   const WriteSource source = source_of(r, way, variable);
   const std::string name = flash::variable_label(variable);
-  const hid_t file_type = way.conversion == Conversion::kNone ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT;
+  const hid_t file_type = way.conversion == Hdf5Conversion::kNone ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT;
   const double start_s = flash::now_s();
   const Hdf5Id file_space = rows.file_space();
   const Hdf5Id memory_space = way.source == Source::kInPlace ? interleaved_space(r.data.unk, variable) : rows.memory_space();
@@ -93,11 +93,11 @@ void write_file(Round& r, const Hdf5Way& way) {
   });
 }
 
-Mode write_mode(const char* name, const Hdf5Way& way, bool slow = false) {
+Mode hdf5_write_mode(const char* name, const Hdf5Way& way, bool slow = false) {
   Mode mode;
   mode.name = name;
   mode.slow = slow;
-  mode.kind = way.conversion == Conversion::kNone ? ModeKind::kCheckpoint : ModeKind::kPlot;
+  mode.kind = way.conversion == Hdf5Conversion::kNone ? ModeKind::kCheckpoint : ModeKind::kPlot;
   if (way.source == Source::kPrepacked) {
     mode.prepare = [](Round& r) { r.data.ensure_packed(); };
   }
@@ -106,7 +106,7 @@ Mode write_mode(const char* name, const Hdf5Way& way, bool slow = false) {
     if (way.compressed) {  // the mode that reads such a file compares its values
       return flash::FileRuns{r.path, {}, {}, 8, false};
     }
-    return hdf5_file_runs(r.path, r.data, variables_of(r, way), way.conversion == Conversion::kNone ? 8 : 4);
+    return hdf5_file_runs(r.path, r.data, variables_of(r, way), way.conversion == Hdf5Conversion::kNone ? 8 : 4);
   };
   mode.check_lists = [](Round& r) { return check_hdf5_lists(r.path, r.data); };
   return mode;
@@ -152,23 +152,23 @@ Mode read_mode(const char* name, bool collective, bool compressed = false) {
 }  // namespace
 
 std::vector<Mode> hdf5_modes() {
-  const auto library = Conversion::kLibrary;
-  const auto application = Conversion::kApplication;
-  return {write_mode("hdf5-independent", {}),
-          write_mode("hdf5-collective", {.collective = true}),
-          write_mode("hdf5-independent+pack", {.source = Source::kOnePass}),
-          write_mode("hdf5-collective+pack", {.collective = true, .source = Source::kOnePass}),
-          write_mode("hdf5-independent-prepacked", {.source = Source::kPrepacked}),
-          write_mode("hdf5-collective-prepacked", {.collective = true, .source = Source::kPrepacked}),
-          write_mode("hdf5-independent-hyperslab", {.source = Source::kInPlace}, true),
-          write_mode("hdf5-collective-hyperslab", {.collective = true, .source = Source::kInPlace}, true),
-          write_mode("plot-hdf5-independent-libconv", {.conversion = library}),
-          write_mode("plot-hdf5-collective-libconv", {.collective = true, .conversion = library}),
-          write_mode("plot-hdf5-independent-appconv", {.conversion = application}),
-          write_mode("plot-hdf5-collective-appconv", {.collective = true, .conversion = application}),
+  const auto library = Hdf5Conversion::kLibrary;
+  const auto application = Hdf5Conversion::kApplication;
+  return {hdf5_write_mode("hdf5-independent", {}),
+          hdf5_write_mode("hdf5-collective", {.collective = true}),
+          hdf5_write_mode("hdf5-independent+pack", {.source = Source::kOnePass}),
+          hdf5_write_mode("hdf5-collective+pack", {.collective = true, .source = Source::kOnePass}),
+          hdf5_write_mode("hdf5-independent-prepacked", {.source = Source::kPrepacked}),
+          hdf5_write_mode("hdf5-collective-prepacked", {.collective = true, .source = Source::kPrepacked}),
+          hdf5_write_mode("hdf5-independent-hyperslab", {.source = Source::kInPlace}, true),
+          hdf5_write_mode("hdf5-collective-hyperslab", {.collective = true, .source = Source::kInPlace}, true),
+          hdf5_write_mode("plot-hdf5-independent-libconv", {.conversion = library}),
+          hdf5_write_mode("plot-hdf5-collective-libconv", {.collective = true, .conversion = library}),
+          hdf5_write_mode("plot-hdf5-independent-appconv", {.conversion = application}),
+          hdf5_write_mode("plot-hdf5-collective-appconv", {.collective = true, .conversion = application}),
           read_mode("read-hdf5-independent", false),
           read_mode("read-hdf5-collective", true),
-          write_mode("hdf5-collective-gzip", {.collective = true, .compressed = true}),
+          hdf5_write_mode("hdf5-collective-gzip", {.collective = true, .compressed = true}),
           read_mode("read-hdf5-collective-gzip", true, true)};
 }
 

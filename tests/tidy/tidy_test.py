@@ -5,6 +5,7 @@ import unittest
 
 import documented_figures
 import measure
+import united_names
 
 import contracts
 import documented_names
@@ -30,6 +31,46 @@ def tree(**texts):
 
 def texts_of(violations):
     return [str(violation) for violation in violations]
+
+
+class UnitedNames(unittest.TestCase):
+    def found(self, first, second, cmake="add_library(one a.cpp b.cpp)\n"):
+        texts = {"src__CMakeLists_txt": cmake, "src__a_cpp": first, "src__b_cpp": second}
+        return [str(violation).split(" is in ")[0] for violation in united_names.check(tree(**texts))]
+
+    def test_what_clashes(self):
+        for text, name in (
+            ("int f(const A& a, int b = 3) { return 1; }", "f(const A&, int)"),
+            ("template <typename T>\nvoid f(T&& t) { g(t); }", "f(T&&)"),
+            ("constexpr int64_t kBytes = int64_t{1} << 20;", "kBytes"),
+            ('const char* const kNames[] = {"a"};', "kNames"),
+            ("struct S final { int f(); };", "S"),
+            ("enum class E { kOne };", "E"),
+        ):
+            text = f"namespace s {{\nnamespace {{\n{text}\n}}\n}}\n"
+            self.assertEqual(self.found(text, text), [f"src/b.cpp:3: s::{name}"])
+        for text, name in (("static int f() { return 1; }", "f()"), ("constexpr int kOne{1};", "kOne")):
+            self.assertEqual(self.found(text, text), [f"src/b.cpp:1: {name}"])
+
+    def test_what_does_not(self):
+        for first, second in (
+            ("namespace { int f(int a) { return a; } }", "namespace { int f(char a) { return a; } }"),
+            ("namespace s { namespace { int f() {} } }", "namespace t { namespace { int f() {} } }"),
+            ("namespace { using A = std::vector<int>; }", "namespace { using A = std::vector<int>; }"),
+            ("namespace { int f(); }", "namespace { int f(); }"),
+            ("int A::f() const { constexpr int kOne = 1; }", "int B::f() const { constexpr int kOne = 1; }"),
+        ):
+            self.assertEqual(self.found(first, second), [])
+
+    def test_an_alias_of_two_meanings(self):
+        self.assertEqual(self.found("namespace { using A = int; }", "namespace { using A = char; }"), ["src/b.cpp:1: A"])
+
+    def test_files_of_other_targets_and_with_options_of_their_own_are_apart(self):
+        text = "namespace { int f() {} }"
+        self.assertEqual(self.found(text, text, "add_library(one a.cpp)\nadd_library(two b.cpp)\n"), [])
+        apart = "add_library(one a.cpp b.cpp)\nset_source_files_properties(b.cpp PROPERTIES COMPILE_OPTIONS -O3)\n"
+        self.assertEqual(self.found(text, text, apart), [])
+        self.assertEqual(len(self.found(text, text, "add_library(one a.cpp)\ntarget_sources(one PRIVATE b.cpp)\n")), 1)
 
 
 class IncludeGraph(unittest.TestCase):

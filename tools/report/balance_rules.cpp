@@ -11,7 +11,7 @@ namespace {
 using trace::Counter;
 
 constexpr double kMostOfTheWriting = 0.9;  // docs/trace_report.md, "aggregator_imbalance"
-constexpr int64_t kLeastBytes = 1 << 20;
+constexpr int64_t kLeastBalanceBytes = 1 << 20;
 constexpr double kSlowRank = 1.5;      // "rank_imbalance": times the mean
 constexpr double kLeastExcess = 0.01;  // seconds above it
 
@@ -29,7 +29,7 @@ MaybeFinding aggregator_imbalance(const RunDigest& run, const StorageLimit&) {
   while (few < written.size() && share_of(of_few, all) < kMostOfTheWriting) {
     of_few += written[few++];
   }
-  if (written.size() < 2 || all < kLeastBytes || 2 * few > written.size()) {
+  if (written.size() < 2 || all < kLeastBalanceBytes || 2 * few > written.size()) {
     return std::nullopt;
   }
   Finding finding;
@@ -88,7 +88,7 @@ MaybeFinding rank_imbalance(const RunDigest& run, const StorageLimit&) {
 MaybeFinding one_writer(const RunDigest& run, const StorageLimit&) {
   const std::vector<int64_t> written = run.by_rank(Counter::kBytesWritten);
   const auto most = std::max_element(written.begin(), written.end());
-  if (run.ranks() < 2 || most == written.end() || *most < kLeastBytes) {
+  if (run.ranks() < 2 || most == written.end() || *most < kLeastBalanceBytes) {
     return std::nullopt;
   }
   const int64_t all = run.total(Counter::kBytesWritten);
@@ -106,13 +106,13 @@ MaybeFinding one_writer(const RunDigest& run, const StorageLimit&) {
   return finding;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kBalanceRules[] = {
     {"aggregator_imbalance", aggregator_imbalance}, {"rank_imbalance", rank_imbalance}, {"one_writer", one_writer}};
 
 }  // namespace
 
 std::span<const Rule> balance_rules() {
-  return kRules;
+  return kBalanceRules;
 }
 
 }  // namespace stria::tool

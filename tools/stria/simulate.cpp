@@ -17,7 +17,7 @@ using simulate::Machine;
 using simulate::RunOptions;
 using simulate::RunOutcome;
 
-struct Arguments {
+struct SimulateArguments {
   RunOptions options;
   std::string machine;
   std::string workload;
@@ -141,7 +141,7 @@ std::string json_of(const Machine& machine, const RunOptions& options, const Run
   return document.dump(2) + "\n";
 }
 
-int run(Ranks& ranks, Arguments& arguments) {
+int run_simulate(Ranks& ranks, SimulateArguments& arguments) {
   RunOptions& options = arguments.options;
   options.kind = &kind_of(arguments.workload);
   options.chosen = chosen_of(*options.kind, arguments.settings);
@@ -178,7 +178,7 @@ std::string ways_help() {
 }  // namespace
 
 void add_simulate(Command app, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<SimulateArguments>();
   Command command = app.add_subcommand("simulate", "a workload on so many ranks of a machine that isn't there");
   command.take_last_and_show_defaults();
   command.add_option("--machine", arguments->machine, "a machine's name, or a file that describes one")
@@ -197,7 +197,7 @@ void add_simulate(Command app, Action& action) {
       .take_all()
       .shown_default("");
   command.add_option("--json", arguments->json_path, "write the results there too").check(not_empty());
-  command.callback([arguments, &action] { action = [arguments](Ranks& ranks) { return run(ranks, *arguments); }; });
+  command.callback([arguments, &action] { action = [arguments](Ranks& ranks) { return run_simulate(ranks, *arguments); }; });
 }
 
 }  // namespace stria::tool

@@ -26,8 +26,8 @@ int code_of(int code, const std::shared_ptr<Job>& job) {
   return report(operation.file->handler(), handle_of(*operation.file), operation.outcome);
 }
 
-int code_of_one(int code, const Completions& completions) {
-  return code_of(code, completions.last());
+int code_of_one(int code, const Completions& known) {
+  return code_of(code, known.last());
 }
 
 // A list of requests as it was before the call, and the requests that the call completed.
@@ -90,9 +90,9 @@ int test_one(decltype(MPI_Test)& next, MPI_Request* request, int* flag, MPI_Stat
     return next(request, flag, status);
   }
   complete_finished();
-  Completions completions;
+  Completions known;
   const int code = next(request, flag, status);
-  return code_of_one(code, completions);
+  return code_of_one(code, known);
 }
 
 int wait_all(decltype(MPI_Waitall)& next, int count, MPI_Request requests[], MPI_Status statuses[]) {
@@ -126,9 +126,9 @@ int test_any(decltype(MPI_Testany)& next, int count, MPI_Request requests[], int
     return next(count, requests, index, flag, status);
   }
   complete_finished();
-  Completions completions;
+  Completions known;
   const int code = next(count, requests, index, flag, status);
-  return code_of_one(code, completions);
+  return code_of_one(code, known);
 }
 
 int test_some(decltype(MPI_Testsome)& next, int count, MPI_Request requests[], int* done_count, int done[],

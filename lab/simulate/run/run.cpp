@@ -13,12 +13,12 @@ namespace stria::simulate {
 
 namespace {
 
-using Mover = Status (*)(RunShared&, Comm&, const bench::Workload&);
+using MoveFunction = Status (*)(RunShared&, Comm&, const bench::Workload&);
 
 struct KnownWay {
   const char* name;
   const char* help;
-  Mover mover;
+  MoveFunction mover;
 };
 
 constexpr KnownWay kWays[] = {

@@ -11,6 +11,7 @@
 #include "access/plan/planner.hpp"
 #include "base/check.hpp"
 #include "base/hash.hpp"
+#include "file/define/names.hpp"
 #include "file/meet/outcome_message.hpp"
 #include "storage/path.hpp"
 #include "trace/record/recorder.hpp"
@@ -24,12 +25,8 @@ constexpr size_t kReserveBytes = 64 << 10;
 constexpr size_t kReserveBytesARank = 64;
 constexpr int64_t kMostRows = int64_t{1} << 62;
 
-std::string without_leading_slash(const std::string& path) {
-  return path.substr(std::min(path.find_first_not_of('/'), path.size()));
-}
-
 // What a rank adds to the first sum of a meeting, by which all ranks count those that failed.
-constexpr int64_t kFailed = 1;
+constexpr int64_t kOneFailed = 1;
 constexpr int64_t kPutsOff = int64_t{1} << 32;
 
 // The hints that all ranks must share; a node's kernel may lack a driver.
@@ -67,7 +64,7 @@ std::shared_ptr<RollCall> Session::begin_roll_call(Comm& comm) {
 }
 
 Status Session::give_up_opening(Comm& comm, RollCall& roll_call, Call call, const Status& why) {
-  std::array<int64_t, 1> failures = {kFailed};
+  std::array<int64_t, 1> failures = {kOneFailed};
   access::MemoryReserve none;
   STRIA_RETURN_IF_ERROR(roll_call.meet(call, failures, none));
   return comm.agree(why);
@@ -151,7 +148,7 @@ Status Session::meet(Call call, const Status& mine, std::span<int64_t> sums) {
   STRIA_RETURN_IF_ERROR(check_open());
   std::array<int64_t, RollCall::kMostSums> words{};
   const std::span<int64_t> all = std::span(words).first(1 + sums.size());
-  all[0] = mine.ok() ? 0 : kFailed + (environment_.puts_off ? kPutsOff : 0);
+  all[0] = mine.ok() ? 0 : kOneFailed + (environment_.puts_off ? kPutsOff : 0);
   std::copy(sums.begin(), sums.end(), all.begin() + 1);
   STRIA_RETURN_IF_ERROR(roll_call_->meet(call, all, reserve_));
   if (all[0] != 0) {

@@ -17,8 +17,8 @@ namespace stria::file {
 
 namespace {
 
-constexpr int64_t kAtOnceBytes = 1 << 20;
-constexpr auto kSumBytes = static_cast<int64_t>(sizeof(uint64_t));
+constexpr int64_t kSummedAtOnceBytes = 1 << 20;
+constexpr auto kUpdatedSumBytes = static_cast<int64_t>(sizeof(uint64_t));
 
 Status read_all(storage::File& file, int64_t offset, std::span<std::byte> out) {
   const storage::ReadSegment segment{offset, out.data(), static_cast<int64_t>(out.size())};
@@ -29,9 +29,9 @@ Status read_all(storage::File& file, int64_t offset, std::span<std::byte> out) {
 // Calls `take` with all bytes of a range, one piece behind another.
 template <typename Take>
 Status read_in_pieces(storage::File& file, ByteRange range, Take&& take) {
-  std::vector<std::byte> piece(static_cast<size_t>(std::min(range.size(), kAtOnceBytes)));
+  std::vector<std::byte> piece(static_cast<size_t>(std::min(range.size(), kSummedAtOnceBytes)));
   while (!range.empty()) {
-    const auto bytes = std::span(piece).first(static_cast<size_t>(std::min(range.size(), kAtOnceBytes)));
+    const auto bytes = std::span(piece).first(static_cast<size_t>(std::min(range.size(), kSummedAtOnceBytes)));
     STRIA_RETURN_IF_ERROR(read_all(file, range.begin, bytes));
     take(std::span<const std::byte>(bytes));
     range.begin += static_cast<int64_t>(bytes.size());
@@ -112,8 +112,8 @@ Status SumsAgain::sum_rows(storage::File& file, const DatasetEntry& dataset, con
   const int64_t row_bytes = dataset.row_bytes();
   for (int64_t row = rows.begin; row < rows.end; ++row) {
     STRIA_ASSIGN_OR_RETURN(const uint64_t sum, sum_of_raw(file, dataset, {row * row_bytes, (row + 1) * row_bytes}));
-    const storage::WriteSegment segment{table_offset + (row * columns + place.column) * kSumBytes,
-                                        reinterpret_cast<const std::byte*>(&sum), kSumBytes};
+    const storage::WriteSegment segment{table_offset + (row * columns + place.column) * kUpdatedSumBytes,
+                                        reinterpret_cast<const std::byte*>(&sum), kUpdatedSumBytes};
     STRIA_RETURN_IF_ERROR(file.write(std::span(&segment, 1)));
   }
   return Status();
@@ -183,7 +183,7 @@ Status SumsAgain::sum_tables(storage::File& file) const {
       continue;
     }
     const auto& [offset, row_count, columns] = sums.tables[table];
-    const ByteRange content{offset, offset + row_count * columns * kSumBytes};
+    const ByteRange content{offset, offset + row_count * columns * kUpdatedSumBytes};
     TableSeal seal;
     int64_t at = 0;
     STRIA_RETURN_IF_ERROR(read_in_pieces(file, content, [&](std::span<const std::byte> bytes) {
