@@ -8,8 +8,7 @@ namespace stria::file {
 
 namespace {
 
-constexpr int64_t kMostTableBytes = 4 << 20;  // read at once
-constexpr auto kSumBytes = static_cast<int64_t>(sizeof(uint64_t));
+constexpr int64_t kTableStepBytes = 4 << 20;  // read at once
 
 }  // namespace
 
@@ -48,7 +47,7 @@ Result<bool> RowSums::is_right(const SummedFile& from, int table) {
     return true;
   }
   const auto [offset, rows, columns] = from.sums.tables[static_cast<size_t>(table)];
-  const int64_t step = std::max<int64_t>(kMostTableBytes / std::max<int64_t>(columns * kSumBytes, 1), 1);
+  const int64_t step = std::max<int64_t>(kTableStepBytes / std::max<int64_t>(columns * kSumBytes, 1), 1);
   TableSeal seen;
   for (int64_t row = 0; row < rows; row += step) {
     STRIA_RETURN_IF_ERROR(access::failure_elsewhere(from.signal));

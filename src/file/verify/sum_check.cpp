@@ -15,7 +15,6 @@ namespace {
 
 constexpr int64_t kMostRowBytes = 4 << 20;  // read at once
 constexpr int64_t kWindowBytes = 1 << 20;
-constexpr auto kSumBytes = static_cast<int64_t>(sizeof(uint64_t));
 
 }  // namespace
 
