@@ -15,21 +15,23 @@ namespace {
 constexpr int64_t kMostPieceBytes = 1 << 30;
 constexpr int kContiguousCollective = 4;  // H5D_MPIO_CONTIGUOUS_COLLECTIVE
 
-/// The MPI_File of an object's file, as HDF5 knows it; null where it isn't parallel HDF5's.
-MpiFile mpi_file_of(const Library& library, hid_t file) {
-  const hid_t access = library.H5Fget_access_plist(file);
-  const bool is_parallel = access >= 0 && library.H5Pget_driver(access) == library.H5FD_mpio_init();
-  if (access >= 0) {
-    library.H5Pclose(access);
-  }
+/// The MPI_File of a file, where it is parallel HDF5's. Other drivers have another number there,
+/// which is that of no MPI_File. The driver isn't asked for, because a file's access list has a
+/// communicator of its own, which all ranks have to make together.
+MpiFile handle_of(const Library& library, hid_t file) {
   void* handle = nullptr;
-  return is_parallel && library.H5Fget_vfd_handle(file, kDefault, &handle) >= 0 ? *static_cast<MpiFile*>(handle) : nullptr;
+  return library.H5Fget_vfd_handle(file, kDefault, &handle) >= 0 && handle != nullptr ? *static_cast<MpiFile*>(handle)
+                                                                                      : nullptr;
 }
 
 /// Calls `use`(file, or null) under the lock, for the file of an object.
 template <typename Use>
 auto with_file_of(const Library& library, hid_t object, Use&& use) {
   DeferredFiles& files = DeferredFiles::all();
+  if (!files.has_any()) {
+    const auto lock = files.lock();
+    return use(nullptr);
+  }
   const hid_t id = library.H5Iget_file_id(object);
   MpiFile handle = nullptr;
   if (id >= 0) {
@@ -38,7 +40,7 @@ auto with_file_of(const Library& library, hid_t object, Use&& use) {
       const DeferredFile* const known = files.find_id(id);
       handle = known == nullptr ? nullptr : known->handle;
     }
-    handle = handle != nullptr ? handle : mpi_file_of(library, id);
+    handle = handle != nullptr ? handle : handle_of(library, id);
     library.H5Idec_ref(id);
   }
   const auto lock = files.lock();

@@ -219,6 +219,7 @@ void DeferredFiles::add(const Mpi& mpi, DeferredFile given, int mode) {
     }
   }
   files_.push_back(std::move(file));
+  file_count_ = files_.size();
 }
 
 void DeferredFiles::remove(DeferredFile* file) {
@@ -227,6 +228,7 @@ void DeferredFiles::remove(DeferredFile* file) {
     give_up(*file, "the file was closed, and they could not be written");
   }
   std::erase_if(files_, [file](const auto& known) { return known.get() == file; });
+  file_count_ = files_.size();
   settle();
   if (stage_ != nullptr && used_bytes_ == 0 && most_held_bytes() > kKeptBytes) {
     madvise(stage_ + kKeptBytes, static_cast<size_t>(most_held_bytes() - kKeptBytes), MADV_DONTNEED);

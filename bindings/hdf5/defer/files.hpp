@@ -59,7 +59,7 @@ struct DeferredFile {
   HeldBytes held;
 };
 
-/// What all threads share. lock() is held in all calls but has_any_held(), and HDF5 isn't called
+/// What all threads share. lock() is held in all calls but has_any() and has_any_held(), and HDF5 isn't called
 /// meanwhile: it has a lock of its own.
 class DeferredFiles {
  public:
@@ -73,6 +73,7 @@ class DeferredFiles {
   /// Null where it isn't known.
   DeferredFile* find(MpiFile handle);
   DeferredFile* find_id(int64_t hdf5_id);
+  bool has_any() const { return file_count_.load(std::memory_order_relaxed) > 0; }
   bool has_any_held() const { return held_bytes_.load(std::memory_order_relaxed) > 0; }
 
   /// Room for bytes of these places, until they are held. Writes first what they touch, and all
@@ -105,6 +106,7 @@ class DeferredFiles {
   int64_t used_bytes_ = 0;  // of the stage
   int64_t list_bytes_ = 0;  // that lists of pieces take
   std::atomic<int64_t> held_bytes_{0};
+  std::atomic<size_t> file_count_{0};
   bool has_last_resort_ = false;
 };
 

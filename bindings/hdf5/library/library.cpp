@@ -100,9 +100,8 @@ bool find_functions_of_types(const FindSymbol& handle, Library& library) {
 }
 
 bool find_functions_to_defer(const FindSymbol& handle, Library& library) {
-  return STRIA_HDF5_FIND(H5FD_mpio_init) && STRIA_HDF5_FIND(H5Fget_access_plist) && STRIA_HDF5_FIND(H5Fget_vfd_handle) &&
-         STRIA_HDF5_FIND(H5Idec_ref) && STRIA_HDF5_FIND(H5Iget_file_id) && STRIA_HDF5_FIND(H5Pcopy) &&
-         STRIA_HDF5_FIND(H5Pget_driver) && STRIA_HDF5_FIND(H5Pset) && STRIA_HDF5_FIND(H5Pset_dxpl_mpio);
+  return STRIA_HDF5_FIND(H5Fget_vfd_handle) && STRIA_HDF5_FIND(H5Idec_ref) && STRIA_HDF5_FIND(H5Iget_file_id) &&
+         STRIA_HDF5_FIND(H5Pcopy) && STRIA_HDF5_FIND(H5Pset) && STRIA_HDF5_FIND(H5Pset_dxpl_mpio);
 #undef STRIA_HDF5_FIND
 }
 

@@ -103,13 +103,10 @@ struct Library {
   size_t (*H5Tget_precision)(hid_t) = nullptr;
   int (*H5Tget_sign)(hid_t) = nullptr;
   // What deferring needs; null in serial libraries.
-  hid_t (*H5FD_mpio_init)() = nullptr;
-  hid_t (*H5Fget_access_plist)(hid_t) = nullptr;
   herr_t (*H5Fget_vfd_handle)(hid_t, hid_t, void**) = nullptr;
   int (*H5Idec_ref)(hid_t) = nullptr;
   hid_t (*H5Iget_file_id)(hid_t) = nullptr;
   hid_t (*H5Pcopy)(hid_t) = nullptr;
-  hid_t (*H5Pget_driver)(hid_t) = nullptr;
   herr_t (*H5Pset)(hid_t, const char*, const void*) = nullptr;
   herr_t (*H5Pset_dxpl_mpio)(hid_t, int) = nullptr;
   htri_t (*H5Sselect_shape_same)(hid_t, hid_t) = nullptr;  ///< null in some older libraries
