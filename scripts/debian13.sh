@@ -50,6 +50,9 @@ make_devices() {
   done
   mknod -m 666 "$root/dev/tty" c 5 0
   ln -s /proc/self/fd "$root/dev/fd"
+  for number in stdin:0 stdout:1 stderr:2; do
+    ln -s "/proc/self/fd/${number#*:}" "$root/dev/${number%:*}"
+  done
   mount_at "$root/dev/shm" -t tmpfs -o size=8g tmpfs
 }
 
