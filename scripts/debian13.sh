@@ -49,7 +49,12 @@ make_devices() {
     mknod -m 666 "$root/dev/$name" c 1 "${number#*:}"
   done
   mknod -m 666 "$root/dev/tty" c 5 0
+  mount_at "$root/dev/pts" -t devpts -o newinstance,ptmxmode=0666 devpts
+  ln -s pts/ptmx "$root/dev/ptmx"
   ln -s /proc/self/fd "$root/dev/fd"
+  for number in stdin:0 stdout:1 stderr:2; do
+    ln -s "/proc/self/fd/${number#*:}" "$root/dev/${number%:*}"
+  done
   mount_at "$root/dev/shm" -t tmpfs -o size=8g tmpfs
 }
 
