@@ -20,8 +20,8 @@ constexpr int64_t kMostWriteBytes = 1 << 30;
 constexpr int64_t kShortBytes = 64 << 10;
 constexpr int64_t kJoinedBytes = 1 << 20;
 // The stage keeps so many bytes of memory when a file is closed.
-constexpr int64_t kKeptBytes = 64 << 20;
-constexpr int64_t kAlignment = 64;
+constexpr int64_t kKeptStageBytes = 64 << 20;
+constexpr int64_t kPieceAlignment = 64;
 // What a piece takes in the lists of HeldBytes, about.
 constexpr int64_t kPieceBytes = 96;
 constexpr int kMostErrorText = 1024;  // MPI_MAX_ERROR_STRING is 256 and 512
@@ -164,15 +164,15 @@ int write_at_finalize(MpiHandle, int, void*, void*) {
 }
 
 /// Tells what no call has written.
-struct AtEnd {
-  ~AtEnd() {
+struct GiveUpAtEnd {
+  ~GiveUpAtEnd() {
     DeferredFiles& files = DeferredFiles::all();
     if (files.has_any_held()) {
       const auto lock = files.lock();
       files.give_up_all("the program ended without H5Fclose or MPI_Finalize");
     }
   }
-} at_end;
+} give_up_at_end;
 
 }  // namespace
 
@@ -230,8 +230,8 @@ void DeferredFiles::remove(DeferredFile* file) {
   std::erase_if(files_, [file](const auto& known) { return known.get() == file; });
   file_count_ = files_.size();
   settle();
-  if (stage_ != nullptr && used_bytes_ == 0 && most_held_bytes() > kKeptBytes) {
-    madvise(stage_ + kKeptBytes, static_cast<size_t>(most_held_bytes() - kKeptBytes), MADV_DONTNEED);
+  if (stage_ != nullptr && used_bytes_ == 0 && most_held_bytes() > kKeptStageBytes) {
+    madvise(stage_ + kKeptStageBytes, static_cast<size_t>(most_held_bytes() - kKeptBytes), MADV_DONTNEED);
   }
 }
 
@@ -277,7 +277,7 @@ bool DeferredFiles::hold(DeferredFile& file, std::span<const Held> pieces) {
     return false;
   }
   const int64_t bytes = file.held.bytes() - before_bytes;
-  used_bytes_ = align_up(used_bytes_ + bytes, kAlignment);
+  used_bytes_ = align_up(used_bytes_ + bytes, kPieceAlignment);
   list_bytes_ += static_cast<int64_t>(pieces.size()) * kPieceBytes;
   held_bytes_ += bytes;
   arrange_last_resort(*file.mpi);
