@@ -35,8 +35,15 @@ build() {
     options=(-DHDF5_BUILD_TOOLS=ON)
     targets+=(h5dump h5ls h5diff h5repack h5copy h5stat h5_api_test)
   elif [[ $kind == wheel ]]; then
+    # CMake looks for a package of szip, which Debian's library has not.
+    mkdir -p "$prefix/szip"
+    echo 'find_library(SZIP_LIBRARY sz REQUIRED)
+find_path(SZIP_INCLUDE_DIR szlib.h REQUIRED)
+add_library(szip SHARED IMPORTED GLOBAL)
+set_target_properties(szip PROPERTIES IMPORTED_LOCATION ${SZIP_LIBRARY} OUTPUT_NAME sz)
+set(SZIP_LIBRARIES szip)' >"$prefix/szip/SZIPConfig.cmake"
     options=(-DHDF5_BUILD_TOOLS=OFF -DBUILD_TESTING=OFF -DHDF5_TEST_API=OFF -DBUILD_STATIC_LIBS=OFF -DHDF5_ENABLE_SZIP_SUPPORT=ON
-      -DHDF5_USE_LIBAEC_STATIC=OFF "-DCMAKE_C_FLAGS_RELEASE=-O2 -w")
+      "-DSZIP_DIR=$prefix/szip" "-DCMAKE_C_FLAGS_RELEASE=-O2 -w")
     targets=(hdf5-shared)
   else
     options=(-DHDF5_BUILD_TOOLS=OFF -DHDF5_ENABLE_PARALLEL=ON -DCMAKE_C_COMPILER="mpicc.$kind")

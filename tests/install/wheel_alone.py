@@ -33,7 +33,8 @@ def main(venv):
     foreign = sorted(path for path in mapped() if not path.startswith(prefixes) and not SYSTEM.search(path))
     assert not foreign, f"libraries of the system are used: {foreign}"
     own = sorted(pathlib.Path(path).name for path in mapped() if "stria" in path)
-    assert any("hdf5" in name for name in own), own
+    missing = {"libhdf5", "libsz", "libzstd"} - {name.partition("-")[0] for name in own}
+    assert not missing, f"the wheel carries no {missing}, but {own}"
     print(f"carries {', '.join(own)}")
 
 
