@@ -148,7 +148,8 @@ def sample(tmp_path_factory):
 
 @needs_tools
 @pytest.mark.parametrize(
-    "command", [["h5dump", "-y"], ["h5ls", "-r", "-v"], ["h5stat"], ["h5dump", "-d", "/whole", "-s", "0,1,2,0", "-S", "1,3,2,1"]]
+    "command",
+    [["h5dump", "-y"], ["h5ls", "-r", "-v"], ["h5stat"], ["h5dump", "-d", "/whole", "-s", "0,1,2,0", "-S", "1,3,2,1"]],
 )
 def test_tools_say_the_same(sample, command):
     program, *options = command
