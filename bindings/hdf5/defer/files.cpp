@@ -231,7 +231,7 @@ void DeferredFiles::remove(DeferredFile* file) {
   file_count_ = files_.size();
   settle();
   if (stage_ != nullptr && used_bytes_ == 0 && most_held_bytes() > kKeptStageBytes) {
-    madvise(stage_ + kKeptStageBytes, static_cast<size_t>(most_held_bytes() - kKeptBytes), MADV_DONTNEED);
+    madvise(stage_ + kKeptStageBytes, static_cast<size_t>(most_held_bytes() - kKeptStageBytes), MADV_DONTNEED);
   }
 }
 
