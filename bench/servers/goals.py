@@ -42,8 +42,8 @@ def ratios_to_best(times):
 
 def of_experiments(points):
     """Verdicts on the points of the patterns, in the direction that the experiment is about: the
-    choice for collective calls beside the best, the hybrid of independent calls beside the best of
-    these, lists beside one request per piece, FLASH I/O."""
+    hybrid of independent calls and the choice for collective calls beside the best, lists beside
+    one request per piece, FLASH I/O."""
     verdicts = []
     for point in points:
         for quantity in dict(point["figures"]):
@@ -56,13 +56,9 @@ def of_experiments(points):
                     ratio = ratios["multiple"] / ratios["list"]
                     verdicts.append(Verdict(f"{point['title']}, {point['size']} accesses: list against multiple", ratio, 100))
                 continue
-            if "automatic" in ratios:
-                verdicts.append(Verdict(f"{point['title']}, {quantity}: automatic to the best", ratios["automatic"], 1.1, True))
-            if "hybrid" in ratios:
-                alone = {name: times[name] for name in times if name not in ("two-phase", "automatic")}
-                ratio = ratios_to_best(alone)["hybrid"]
-                what = f"{point['title']}, {quantity}: hybrid to the best of independent calls"
-                verdicts.append(Verdict(what, ratio, 1.1, True))
+            for name in ("hybrid", "automatic"):
+                if name in ratios:
+                    verdicts.append(Verdict(f"{point['title']}, {quantity}: {name} to the best", ratios[name], 1.1, True))
             others = [ratios[name] for name in ("datatype", "two-phase") if name in ratios]
             if point["pattern"] == "flash" and quantity == "write" and others and "sieving" in ratios:
                 ratio = ratios["sieving"] / min(others)
