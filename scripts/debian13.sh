@@ -89,6 +89,9 @@ make_devices
 mount_at "$root/var/tmp/.cache/ccache" --bind "$ccache"
 copy_settings
 
+# What earlier runs left behind is in the way of mpiexec: it takes folders named by its process.
+find "$root/tmp" -mindepth 1 -delete
+
 # The tree as a user gets it. What was compiled there before is used again.
 mkdir -p "$root/stria"
 find "$root/stria" -mindepth 1 -maxdepth 1 ! -name build ! -name out -exec rm -rf {} +
