@@ -70,7 +70,7 @@ SmallRequests::SmallRequests(Options options)
       page_bytes_(page_bytes_for(options_.stripe_bytes)),
       most_pages_(options_.memory_bytes / kParts / page_bytes_),
       most_window_bytes_(
-          std::min(options_.memory_bytes / kParts / static_cast<int64_t>(windows_.size()), kLongestWindowBytes)) {
+          std::min(options_.memory_bytes / kParts / int64_t{std::tuple_size_v<decltype(windows_)>}, kLongestWindowBytes)) {
   STRIA_ASSERT(options_.memory_bytes >= kLeastMemoryBytes, options_.memory_bytes);
 }
 
