@@ -19,8 +19,9 @@ Status RowSums::read(const SummedFile& from, int table, int64_t first_row, int64
   const auto [offset, rows, columns] = from.sums.tables[static_cast<size_t>(table)];
   kept_.table = -1;
   kept_.sums.resize(static_cast<size_t>(row_count * columns));
-  const storage::ReadSegment segment{offset + first_row * columns * kSumBytes, reinterpret_cast<std::byte*>(kept_.sums.data()),
-                                     static_cast<int64_t>(kept_.sums.size()) * kSumBytes};
+  const storage::ReadSegment segment{offset + first_row * columns * kRowSumBytes,
+                                     reinterpret_cast<std::byte*>(kept_.sums.data()),
+                                     static_cast<int64_t>(kept_.sums.size()) * kRowSumBytes};
   STRIA_ASSIGN_OR_RETURN(const int64_t read_bytes, from.file.read(std::span(&segment, 1)));
   if (read_bytes < segment.bytes) {
     return cut_short(from, "checksums");
@@ -47,7 +48,7 @@ Result<bool> RowSums::is_right(const SummedFile& from, int table) {
     return true;
   }
   const auto [offset, rows, columns] = from.sums.tables[static_cast<size_t>(table)];
-  const int64_t step = std::max<int64_t>(kTableStepBytes / std::max<int64_t>(columns * kSumBytes, 1), 1);
+  const int64_t step = std::max<int64_t>(kTableStepBytes / std::max<int64_t>(columns * kRowSumBytes, 1), 1);
   TableSeal seen;
   for (int64_t row = 0; row < rows; row += step) {
     STRIA_RETURN_IF_ERROR(access::failure_elsewhere(from.signal));

@@ -56,7 +56,7 @@ Status SumCheck::check_row(int dataset, int64_t row, uint64_t expected, uint64_t
 // Reads as many rows at a time as fit a buffer, with their part of the table of sums.
 Result<bool> SumCheck::check_rows(int dataset, ByteRange rows, std::vector<Damage>& found) {
   const DatasetEntry& entry = from_.catalog[dataset];
-  const int64_t sums_bytes = from_.sums.tables[static_cast<size_t>(entry.checksum_group)][2] * kSumBytes;
+  const int64_t sums_bytes = from_.sums.tables[static_cast<size_t>(entry.checksum_group)][2] * kRowSumBytes;
   const int64_t step = std::max<int64_t>(kMostRowBytes / std::max(entry.row_bytes(), sums_bytes), 1);
   bool any_sum = false;
   for (int64_t begin = rows.begin; begin < rows.end; begin += step) {
