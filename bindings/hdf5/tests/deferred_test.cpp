@@ -4,7 +4,6 @@
 //
 // usage: deferred_test [--seed N] [--count N] [--dir DIRECTORY]
 //        deferred_test --full DIRECTORY    storage that is full: who is told, and nobody waits
-#include <dlfcn.h>
 #include <hdf5.h>
 #include <mpi.h>
 #include <sys/resource.h>
@@ -15,9 +14,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <random>
 #include <string>
 #include <vector>
+
+#include "random_transfers.hpp"
 
 namespace {
 
@@ -35,25 +35,9 @@ void expect(bool condition, const std::string& what) {
   }
 }
 
-class Random {
- public:
-  explicit Random(uint64_t seed) : engine_(seed * 0x9e3779b97f4a7c15u + 0x1234567u) {}
-  /// In [low, high], both included.
-  hsize_t between(hsize_t low, hsize_t high) { return low + engine_() % (high - low + 1); }
-  bool one_in(hsize_t n) { return between(1, n) == 1; }
-
- private:
-  std::mt19937_64 engine_;
-};
-
 /// HDF5's own H5Dwrite, past what is preloaded.
 decltype(&H5Dwrite) native_write() {
-  static const auto found = [] {
-    Dl_info info{};
-    dladdr(reinterpret_cast<const void*>(&H5Screate_simple), &info);
-    void* const library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    return reinterpret_cast<decltype(&H5Dwrite)>(dlsym(library, "H5Dwrite"));
-  }();
+  static const auto found = own_function<decltype(&H5Dwrite)>("H5Dwrite");
   return found;
 }
 
