@@ -50,10 +50,10 @@ commit_here() {
   echo "$commit"
 }
 
-# note PART RESULT: the part's row of the table, or a new one at its end.
+# note PART COMMIT RESULT: the part's row of the table, or a new one at its end.
 note() {
   local row
-  row="| $1 | $(commit_here) | $(date -u +%F) | $2 |"
+  row="| $1 | $2 | $(date -u +%F) | $3 |"
   if grep -q "^| $1 |" "$table"; then
     sed -i "s#^| $1 |.*#$row#" "$table"
   else
@@ -68,13 +68,14 @@ counted() {
 }
 
 check_part() {
-  local part=$1 log=build/logs/check_all_$1.log code=0 begin=$SECONDS outcome count
+  local part=$1 log=build/logs/check_all_$1.log code=0 begin=$SECONDS commit outcome count
+  commit=$(commit_here) # before the part runs: somebody may commit meanwhile
   printf '%-18s ' "$part"
   (run_part "$part") >"$log" 2>&1 || code=$?
   outcome=$([[ $code == 0 ]] && echo ok || echo "FAILED (exit $code)")
   count=$(counted "$log")
   printf '%6d s  %s%s\n' $((SECONDS - begin)) "$outcome" "${count:+, $count}"
-  note "$part" "$outcome${count:+, $count}, $((SECONDS - begin)) s"
+  note "$part" "$commit" "$outcome${count:+, $count}, $((SECONDS - begin)) s"
   if [[ $code != 0 ]]; then
     echo "---- the end of $log"
     tail -n 40 "$log"
