@@ -111,7 +111,8 @@ void OpenStorage::note_small(bool keeps) {
   }
 }
 
-void OpenStorage::note_late(const Status& late) {
+void OpenStorage::note_access(const Status& late) {
+  note_small(small_->keeps());
   if (!late.ok()) {
     late_(late);
   }
@@ -127,8 +128,7 @@ Status OpenStorage::write_small(int64_t offset, std::span<const std::byte> data)
   STRIA_ASSERT(gathers(), path_);
   Status late;
   Status written = small_->write(offset, data, late);
-  note_small(small_->keeps());
-  note_late(late);
+  note_access(late);
   return written;
 }
 
@@ -136,8 +136,7 @@ Result<int64_t> OpenStorage::read_small(int64_t offset, std::span<std::byte> dat
   STRIA_ASSERT(gathers(), path_);
   Status late;
   auto bytes = small_->read(offset, data, late);
-  note_small(small_->keeps());
-  note_late(late);
+  note_access(late);
   return bytes;
 }
 
@@ -147,8 +146,7 @@ void OpenStorage::settle() {
   }
   const Status late = small_->write_out();
   small_->forget();
-  note_small(false);
-  note_late(late);
+  note_access(late);
 }
 
 Outcome OpenStorage::close_background() {

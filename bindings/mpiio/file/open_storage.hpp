@@ -96,7 +96,8 @@ class OpenStorage {
   /// Wraps what the driver opened, so that nodes see each other's bytes.
   std::unique_ptr<storage::File> for_all_nodes(std::unique_ptr<storage::File> opened) const;
   void note_small(bool keeps);
-  void note_late(const Status& late);
+  /// After each use of what gathers: whether it keeps something, and what it has to tell.
+  void note_access(const Status& late);
 
   std::string path_;
   bool named_nfs_;
