@@ -41,7 +41,6 @@ namespace {
 
 constexpr int64_t kSiever = int64_t{1} << 32;
 constexpr int64_t kPlainMask = kSiever - 1;
-constexpr int kLongestLockSleepSeconds = 1;  // after each, a long wait may be reported
 // Answers of whom_to_wait_for() that are not ranks.
 constexpr int kNobody = -1;
 constexpr int kWriters = -2;
@@ -111,7 +110,7 @@ void NodeLocks::wait_for_change() {
   const trace::WaitTimer timer;
   timespec until{};
   clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_sec += kLongestLockSleepSeconds;
+  until.tv_sec += kLongestSleepSeconds;
   pthread_cond_timedwait(&state_->changed, &state_->mutex, &until);
 }
 

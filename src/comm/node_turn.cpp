@@ -24,8 +24,7 @@ constexpr int64_t kStateBytes = 4096;
 // How long a rank that is woken early spins before it sleeps again. The holder may have lost
 // its processor.
 constexpr std::chrono::microseconds kLongestSpin(100);
-constexpr int kLongestTurnSleepSeconds = 1;  // after each, a long wait may be reported
-constexpr int kLooksAtTheClock = 32;         // a spin looks at the clock once in this many times
+constexpr int kLooksAtTheClock = 32;  // a spin looks at the clock once in this many times
 
 // The phase in which a ticket is served; the phase before it is the announcement. Both wrap
 // around together.
@@ -59,7 +58,7 @@ void spin_while(const std::atomic<uint32_t>& value, uint32_t seen) {
 void sleep_unless_changed(std::atomic<uint32_t>& value, uint32_t seen, uint32_t bit) {
   timespec until{};
   clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_sec += kLongestTurnSleepSeconds;
+  until.tv_sec += kLongestSleepSeconds;
   syscall(SYS_futex, futex_word(value), FUTEX_WAIT_BITSET, seen, &until, nullptr, bit);
 }
 

@@ -6,18 +6,17 @@
 #include <cstring>
 
 #include "base/check.hpp"
+#include "datatype/past_caches.hpp"
 
 namespace stria::pack {
 namespace {
-
-constexpr int64_t kPackedLineBytes = 64;
 
 /// Longer pieces are not asked for ahead: the hardware follows them by itself.
 constexpr int64_t kMostAheadBytes = 32 << 10;
 
 // Always inlined, as prefetch_cells() is.
 [[gnu::always_inline]] inline void prefetch_piece(const std::byte* piece, int64_t bytes) {
-  for (int64_t line = 0; line < bytes; line += kPackedLineBytes) {
+  for (int64_t line = 0; line < bytes; line += kCacheLineBytes) {
     __builtin_prefetch(piece + line, 0, 2);
   }
 }
@@ -130,13 +129,13 @@ void Pass::make_tiles(int64_t width_bytes, int slots) {
 
 void Pass::make_prefetch_points() {
   for (std::byte* address : memory_) {
-    if (prefetch_points_.empty() || address - prefetch_points_.back() >= kPackedLineBytes) {
+    if (prefetch_points_.empty() || address - prefetch_points_.back() >= kCacheLineBytes) {
       prefetch_points_.push_back(address);
     }
   }
   // The last operand's element may end in another cache line.
   const std::byte* last = memory_.back() + std::max<int64_t>(kernel_bytes_, 1) - 1;
-  const auto line_of = [](const std::byte* address) { return reinterpret_cast<uintptr_t>(address) / kPackedLineBytes; };
+  const auto line_of = [](const std::byte* address) { return reinterpret_cast<uintptr_t>(address) / kCacheLineBytes; };
   if (line_of(last) != line_of(prefetch_points_.back())) {
     prefetch_points_.push_back(last);
   }
@@ -149,7 +148,7 @@ Comb Pass::whole_comb() {
 
 bool Pass::wants_prefetch() const {
   const PieceRow row = Cursor(type_).row();
-  return row.piece_bytes == kernel_bytes_ && std::abs(row.stride) >= kPackedLineBytes;
+  return row.piece_bytes == kernel_bytes_ && std::abs(row.stride) >= kCacheLineBytes;
 }
 
 void Pass::gather_run(int k, const std::byte* memory, int64_t bytes, int64_t packed_offset) {

@@ -11,14 +11,13 @@ namespace {
 /// How many rows ahead unpacking prefetches the cache lines that it writes, into the second-level
 /// cache: the first level keeps too few lines under way.
 constexpr int kRowsAhead = 2;
-constexpr int64_t kUnpackedLineBytes = 64;
 /// Pieces that are worth a copy of whole lines.
 constexpr int64_t kPastCachesPieceBytes = 1 << 10;
 /// Rows longer than this don't stay in the nearest cache until they are copied past the caches.
 constexpr int64_t kLargestRowBytes = 32 << 10;
 
-struct alignas(kUnpackedLineBytes) CacheLine {
-  std::byte bytes[kUnpackedLineBytes];
+struct alignas(kCacheLineBytes) CacheLine {
+  std::byte bytes[kCacheLineBytes];
 };
 
 }  // namespace
@@ -123,7 +122,7 @@ void Pass::unpack_past_caches(int64_t begin_element, int64_t end_element) {
 // A row without gaps is put together in the nearest cache, and copied from there.
 void Pass::unpack_dense(int64_t begin_element, int64_t end_element) {
   const int64_t cell_bytes = count_ * kernel_bytes_;
-  std::vector<CacheLine> lines(static_cast<size_t>(RowWalker::kMostPieces * cell_bytes / kUnpackedLineBytes + 1));
+  std::vector<CacheLine> lines(static_cast<size_t>(RowWalker::kMostPieces * cell_bytes / kCacheLineBytes + 1));
   std::byte* const row_memory = lines.front().bytes;
   std::vector<std::byte*> places;
   for (int k = 0; k < count_; ++k) {

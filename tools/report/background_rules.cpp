@@ -12,7 +12,6 @@ namespace {
 
 using trace::Counter;
 
-constexpr double kLeastBackgroundSeconds = 0.01;
 constexpr double kWaitedShare = 0.25;    // docs/trace_report.md, "background"
 constexpr double kCpuShare = 0.05;       // of the ranks' time
 constexpr double kUnstagedShare = 0.01;  // of the bytes written
@@ -28,7 +27,7 @@ MaybeFinding background(const RunDigest& run, const StorageLimit&) {
   const int longest = longest_waiting_rank(run);
   const double waited = run.background_wait_seconds(longest);
   const double processor = static_cast<double>(run.total(Counter::kBackgroundCpuNs)) * 1e-9;
-  if (worked < kLeastBackgroundSeconds) {
+  if (worked < kLeastSeconds) {
     return std::nullopt;
   }
   // All ranks wait for the same work: the rank that waits longest tells how much was noticed.

@@ -11,9 +11,8 @@ namespace {
 using trace::Counter;
 
 constexpr double kMostOfTheWriting = 0.9;  // docs/trace_report.md, "aggregator_imbalance"
-constexpr int64_t kLeastBalanceBytes = 1 << 20;
-constexpr double kSlowRank = 1.5;      // "rank_imbalance": times the mean
-constexpr double kLeastExcess = 0.01;  // seconds above it
+constexpr double kSlowRank = 1.5;          // "rank_imbalance": times the mean
+constexpr double kLeastExcess = 0.01;      // seconds above it
 
 MaybeFinding aggregator_imbalance(const RunDigest& run, const StorageLimit&) {
   std::vector<int64_t> written;
@@ -29,7 +28,7 @@ MaybeFinding aggregator_imbalance(const RunDigest& run, const StorageLimit&) {
   while (few < written.size() && share_of(of_few, all) < kMostOfTheWriting) {
     of_few += written[few++];
   }
-  if (written.size() < 2 || all < kLeastBalanceBytes || 2 * few > written.size()) {
+  if (written.size() < 2 || all < kLeastBytes || 2 * few > written.size()) {
     return std::nullopt;
   }
   Finding finding;
@@ -88,7 +87,7 @@ MaybeFinding rank_imbalance(const RunDigest& run, const StorageLimit&) {
 MaybeFinding one_writer(const RunDigest& run, const StorageLimit&) {
   const std::vector<int64_t> written = run.by_rank(Counter::kBytesWritten);
   const auto most = std::max_element(written.begin(), written.end());
-  if (run.ranks() < 2 || most == written.end() || *most < kLeastBalanceBytes) {
+  if (run.ranks() < 2 || most == written.end() || *most < kLeastBytes) {
     return std::nullopt;
   }
   const int64_t all = run.total(Counter::kBytesWritten);

@@ -13,7 +13,6 @@ using trace::Counter;
 // docs/trace_report.md, "read_in_excess" and "written_in_excess". It is more than the factor of two
 // that comes from conversion between types of four and eight bytes.
 constexpr double kExcess = 2.5;
-constexpr int64_t kLeastExcessBytes = 1 << 20;
 
 struct Excess {
   int file = -1;
@@ -30,7 +29,7 @@ Excess worst_of(const RunDigest& run, Counter moved, Counter asked) {
     const int64_t moved_bytes = run.of_file(moved, file);
     const int64_t asked_bytes = run.of_file(asked, file);
     const double times = share_of(moved_bytes, asked_bytes);
-    if (times > worst.times && moved_bytes >= kLeastExcessBytes) {
+    if (times > worst.times && moved_bytes >= kLeastBytes) {
       worst = {file, moved_bytes, asked_bytes, times};
     }
   }

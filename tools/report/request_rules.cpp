@@ -23,7 +23,6 @@ constexpr double kSequentialShare = 0.5;  // "random_order"
 constexpr double kReadTwice = 2;          // "read_again"
 constexpr double kPiecesARequest = 256;   // "scattered"
 constexpr double kScatteredPiece = 4096;  // bytes
-constexpr int64_t kLeastRequestBytes = 1 << 20;
 
 int64_t pieces(const RunDigest& run) {
   return run.total(Counter::kReadPieces) + run.total(Counter::kWritePieces);
@@ -194,7 +193,7 @@ MaybeFinding read_again(const RunDigest& run, const StorageLimit&) {
   double most = kReadTwice;
   for (int file : run.files()) {
     const double times = share_of(bytes_asked_for(run, file), run.of_file(Counter::kMaxReadEnd, file));
-    if (times >= most && bytes_asked_for(run, file) >= kLeastRequestBytes) {
+    if (times >= most && bytes_asked_for(run, file) >= kLeastBytes) {
       worst = file;
       most = times;
     }

@@ -14,7 +14,6 @@ namespace {
 using trace::Event;
 using trace::TraceFile;
 
-constexpr double kPartSecondsPerNs = 1e-9;
 constexpr double kLeastShareOfACall = 0.01;  // calls that take less are joined
 constexpr int kMostDepth = 64;
 
@@ -43,7 +42,7 @@ std::vector<double> own_seconds(const TraceFile& trace, const std::vector<bool>&
     if (!in_io[i]) {
       continue;
     }
-    const double seconds = static_cast<double>(event.end_ns - event.begin_ns) * kPartSecondsPerNs;
+    const double seconds = static_cast<double>(event.end_ns - event.begin_ns) * kSecondsPerNs;
     own[i] += seconds;
     if (parents[i] >= 0 && !trace.kinds[event.kind].overlaps && in_io[static_cast<size_t>(parents[i])]) {
       own[static_cast<size_t>(parents[i])] -= seconds;

@@ -7,18 +7,16 @@ namespace {
 
 using trace::Counter;
 
-constexpr double kLeastTimeSeconds = 0.01;  // shorter I/O is not worth a finding
-constexpr double kPackShare = 0.40;         // docs/trace_report.md, "packing"
-constexpr double kFewPutsACommit = 2;       // fewer than this: variables travel one by one
-constexpr double kSyncShare = 0.40;         // "sync"
-constexpr double kMetadataShare = 0.30;     // "metadata"
-constexpr double kReadingShare = 0.10;      // "read_modify_write"
-constexpr int64_t kLeastTimeBytes = 1 << 20;
+constexpr double kPackShare = 0.40;      // docs/trace_report.md, "packing"
+constexpr double kFewPutsACommit = 2;    // fewer than this: variables travel one by one
+constexpr double kSyncShare = 0.40;      // "sync"
+constexpr double kMetadataShare = 0.30;  // "metadata"
+constexpr double kReadingShare = 0.10;   // "read_modify_write"
 
 MaybeFinding packing(const RunDigest& run, const StorageLimit&) {
   const double seconds = run.part("pack") + run.part("unpack");
   const double share = share_of(seconds, run.breakdown_seconds());
-  if (share < kPackShare || seconds < kLeastTimeSeconds) {
+  if (share < kPackShare || seconds < kLeastSeconds) {
     return std::nullopt;
   }
   const int64_t calls = run.total(Counter::kPuts) + run.total(Counter::kGets);
@@ -47,7 +45,7 @@ MaybeFinding packing(const RunDigest& run, const StorageLimit&) {
 MaybeFinding syncing(const RunDigest& run, const StorageLimit&) {
   const double seconds = run.part("sync");
   const double share = share_of(seconds, run.breakdown_seconds());
-  if (share < kSyncShare || seconds < kLeastTimeSeconds) {
+  if (share < kSyncShare || seconds < kLeastSeconds) {
     return std::nullopt;
   }
   Finding finding;
@@ -66,7 +64,7 @@ MaybeFinding syncing(const RunDigest& run, const StorageLimit&) {
 MaybeFinding metadata(const RunDigest& run, const StorageLimit&) {
   const double seconds = run.part("metadata") + run.part("open");
   const double share = share_of(seconds, run.breakdown_seconds());
-  if (share < kMetadataShare || seconds < kLeastTimeSeconds) {
+  if (share < kMetadataShare || seconds < kLeastSeconds) {
     return std::nullopt;
   }
   const int64_t opens = run.total(Counter::kOpens);
@@ -89,8 +87,7 @@ MaybeFinding read_modify_write(const RunDigest& run, const StorageLimit&) {
   const int64_t read = run.total(Counter::kBytesRead);
   const int64_t written = run.total(Counter::kBytesWritten);
   const double share = share_of(read, written);
-  if (run.total(Counter::kBytesGot) > 0 || run.total(Counter::kGets) > 0 || share < kReadingShare ||
-      written < kLeastTimeBytes) {
+  if (run.total(Counter::kBytesGot) > 0 || run.total(Counter::kGets) > 0 || share < kReadingShare || written < kLeastBytes) {
     return std::nullopt;
   }
   Finding finding;

@@ -9,7 +9,6 @@ namespace {
 
 using trace::Counter;
 
-constexpr double kLeastTogetherSeconds = 0.01;
 constexpr double kWaitShare = 0.25;      // docs/trace_report.md, "waiting"
 constexpr double kExchangeShare = 0.25;  // "exchange"
 constexpr double kSharingShare = 0.10;   // "sharing_memory"
@@ -74,7 +73,7 @@ const char* advice_to_shorten(std::string_view part) {
 MaybeFinding waiting(const RunDigest& run, const StorageLimit&) {
   const double seconds = waiting_seconds(run);
   const double share = time_share(seconds, run.breakdown_seconds());
-  if (share < kWaitShare || seconds < kLeastTogetherSeconds || run.ranks() < 2) {
+  if (share < kWaitShare || seconds < kLeastSeconds || run.ranks() < 2) {
     return std::nullopt;
   }
   int longest = 0;
@@ -107,7 +106,7 @@ MaybeFinding waiting(const RunDigest& run, const StorageLimit&) {
 MaybeFinding exchanging(const RunDigest& run, const StorageLimit&) {
   const double seconds = run.part("exchange");
   const double share = share_of(seconds, run.breakdown_seconds());
-  if (share < kExchangeShare || seconds < kLeastTogetherSeconds || run.ranks() < 2) {
+  if (share < kExchangeShare || seconds < kLeastSeconds || run.ranks() < 2) {
     return std::nullopt;
   }
   Finding finding;
@@ -129,7 +128,7 @@ MaybeFinding exchanging(const RunDigest& run, const StorageLimit&) {
 MaybeFinding sharing_memory(const RunDigest& run, const StorageLimit&) {
   const double seconds = run.part(kSharingPart);
   const double share = share_of(seconds, run.breakdown_seconds());
-  if (share < kSharingShare || seconds < kLeastTogetherSeconds) {
+  if (share < kSharingShare || seconds < kLeastSeconds) {
     return std::nullopt;
   }
   const int64_t commits = run.total(Counter::kCommits);
@@ -150,7 +149,7 @@ MaybeFinding collective_by_hint(const RunDigest& run, const StorageLimit&) {
   const double seconds = seconds_together(run);
   const double share = share_of(seconds, run.breakdown_seconds());
   const std::string why = fact_of(run, "why collective");
-  if (share < kTogetherShare || seconds < kLeastTogetherSeconds || !why.starts_with("hint ")) {
+  if (share < kTogetherShare || seconds < kLeastSeconds || !why.starts_with("hint ")) {
     return std::nullopt;
   }
   Finding finding;

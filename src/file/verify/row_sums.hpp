@@ -16,9 +16,6 @@
 
 namespace stria::file {
 
-/// What a row's sum takes in a table.
-inline constexpr auto kRowSumBytes = static_cast<int64_t>(sizeof(uint64_t));
-
 /// It lives as long as the file is open. Everything here is local.
 class RowSums {
  public:

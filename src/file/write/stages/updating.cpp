@@ -18,7 +18,6 @@ namespace stria::file {
 namespace {
 
 constexpr int64_t kSummedAtOnceBytes = 1 << 20;
-constexpr auto kUpdatedSumBytes = static_cast<int64_t>(sizeof(uint64_t));
 
 Status read_all(storage::File& file, int64_t offset, std::span<std::byte> out) {
   const storage::ReadSegment segment{offset, out.data(), static_cast<int64_t>(out.size())};
@@ -112,8 +111,8 @@ Status SumsAgain::sum_rows(storage::File& file, const DatasetEntry& dataset, con
   const int64_t row_bytes = dataset.row_bytes();
   for (int64_t row = rows.begin; row < rows.end; ++row) {
     STRIA_ASSIGN_OR_RETURN(const uint64_t sum, sum_of_raw(file, dataset, {row * row_bytes, (row + 1) * row_bytes}));
-    const storage::WriteSegment segment{table_offset + (row * columns + place.column) * kUpdatedSumBytes,
-                                        reinterpret_cast<const std::byte*>(&sum), kUpdatedSumBytes};
+    const storage::WriteSegment segment{table_offset + (row * columns + place.column) * kRowSumBytes,
+                                        reinterpret_cast<const std::byte*>(&sum), kRowSumBytes};
     STRIA_RETURN_IF_ERROR(file.write(std::span(&segment, 1)));
   }
   return Status();
@@ -183,7 +182,7 @@ Status SumsAgain::sum_tables(storage::File& file) const {
       continue;
     }
     const auto& [offset, row_count, columns] = sums.tables[table];
-    const ByteRange content{offset, offset + row_count * columns * kUpdatedSumBytes};
+    const ByteRange content{offset, offset + row_count * columns * kRowSumBytes};
     TableSeal seal;
     int64_t at = 0;
     STRIA_RETURN_IF_ERROR(read_in_pieces(file, content, [&](std::span<const std::byte> bytes) {
