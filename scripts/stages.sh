@@ -1,7 +1,8 @@
 # Source this. stage NAME COMMAND... runs a command with its whole output in build/logs/NAME.log and
 # prints one line: its name at the beginning, time and outcome at the end, and on a terminal its
-# progress in between. A failed stage shows the end of its log; the script goes on. finish prints
-# the sums and exits.
+# progress in between. A failed stage shows what its log says of the failures; the script goes on.
+# finish shows that once more, because the end of a long output is what is read, prints the sums and
+# exits.
 #
 # Tests are counted from ctest's own summary, or pytest's where a stage runs that itself; what
 # pytest skipped is listed with the reason. A failed stage without tests counts as one failure.
@@ -10,6 +11,7 @@ stage_logs=$PWD/build/logs
 tests_passed=0
 tests_failed=0
 tests_left_out=0
+failed_stages=()
 progress_shower= # the process that shows how far a stage is
 mkdir -p "$stage_logs"
 
@@ -34,11 +36,30 @@ stage() {
     "$([[ $code == 0 ]] && echo ok || echo "FAILED (exit $code)")" "$(describe_counts "$passed" "$failed" "$left_out")"
   list_left_out "$log"
   if [[ $code != 0 ]]; then
-    echo "---- the end of build/logs/$name.log"
-    tail -n 60 "$log"
-    echo "----"
+    failed_stages+=("$name")
+    show_failures "$name" 60
   fi
   return "$code"
+}
+
+# show_failures STAGE LINES: the names of ctest's failed tests, and the end of what each printed; of
+# other stages the end of the log.
+show_failures() {
+  local log=$stage_logs/$1.log
+  echo "---- from build/logs/$1.log"
+  awk -v most="$2" '
+    function show(  i) {
+      if (name == "") return
+      print "== " name
+      for (i = count > most ? count - most : 0; i < count; ++i) print said[i]
+      name = ""
+      shown = 1
+    }
+    /^ *[0-9]+\/[0-9]+ Test +#|^ *Start +[0-9]+: |^[0-9]+% tests passed/ { show() }
+    / Test +#[0-9]+: .*\*\*\*/ { name = $4; count = 0; next }
+    name != "" && NF { said[count++] = $0 }
+    END { exit !shown }' "$log" || tail -n "$2" "$log"
+  echo "----"
 }
 
 # Every few seconds the last "12/345" that a build or ctest has logged, or the last
@@ -102,6 +123,10 @@ list_left_out() {
 }
 
 finish() {
+  local name
+  for name in "${failed_stages[@]}"; do
+    show_failures "$name" 12
+  done
   echo "$tests_passed passed, $tests_failed failed$( ((tests_left_out == 0)) || echo ", $tests_left_out left out")"
   [[ $tests_failed == 0 ]]
 }

@@ -2,7 +2,8 @@
 # Installs a build into a fresh prefix, moves the prefix, and builds and runs the examples and the
 # README's program against it, by find_package(stria) and by pkg-config.
 # usage: install_test.sh BUILD_DIR C++_COMPILER MPIEXEC
-set -euo pipefail
+set -Eeuo pipefail
+trap 'echo "${BASH_SOURCE[0]}:$LINENO failed: $BASH_COMMAND" >&2' ERR
 
 build=$1 cxx=$2 mpiexec=$3
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
