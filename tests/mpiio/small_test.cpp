@@ -99,6 +99,21 @@ const std::vector<Order>& orders() {
          int sum = 1;
          MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
        }},
+      {"communicator of a topology",
+       [](const Suite& suite, MPI_File) {
+         const int ranks = suite.rank_count();
+         const int periodic = 0;
+         MPI_Comm line = MPI_COMM_NULL;
+         MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &periodic, 0, &line);
+         MPI_Comm_free(&line);
+       }},
+      {"window",
+       [](const Suite&, MPI_File) {
+         MPI_Win window = MPI_WIN_NULL;
+         void* memory = nullptr;
+         MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+         MPI_Win_free(&window);
+       }},
       {"nonblocking barrier",
        [](const Suite&, MPI_File) {
          MPI_Request request = MPI_REQUEST_NULL;

@@ -42,6 +42,14 @@ STRIA_ORDERS(Compare_and_swap,
              (const void* origin_addr, const void* compare_addr, void* result_addr, MPI_Datatype datatype, int target_rank,
               MPI_Aint target_disp, MPI_Win win),
              origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win)
+STRIA_ORDERS(Win_create, (void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win), base, size,
+             disp_unit, info, comm, win)
+STRIA_ORDERS(Win_allocate, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win), size,
+             disp_unit, info, comm, baseptr, win)
+STRIA_ORDERS(Win_allocate_shared, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win),
+             size, disp_unit, info, comm, baseptr, win)
+STRIA_ORDERS(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win* win), info, comm, win)
+STRIA_ORDERS(Win_free, (MPI_Win * win), win)
 STRIA_ORDERS(Win_fence, (int assert, MPI_Win win), assert, win)
 STRIA_ORDERS(Win_start, (MPI_Group group, int assert, MPI_Win win), group, assert, win)
 STRIA_ORDERS(Win_complete, (MPI_Win win), win)
@@ -60,6 +68,29 @@ STRIA_ORDERS(Win_sync, (MPI_Win win), win)
 STRIA_ORDERS(Comm_dup, (MPI_Comm comm, MPI_Comm* newcomm), comm, newcomm)
 STRIA_ORDERS(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm* newcomm), comm, color, key, newcomm)
 STRIA_ORDERS(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm), comm, group, newcomm)
+STRIA_ORDERS(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm), comm, info, newcomm)
+STRIA_ORDERS(Comm_idup, (MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request), comm, newcomm, request)
+STRIA_ORDERS(Comm_split_type, (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm), comm, split_type, key,
+             info, newcomm)
+STRIA_ORDERS(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm), comm, group, tag, newcomm)
+STRIA_ORDERS(Intercomm_create,
+             (MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm* newintercomm),
+             local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm)
+STRIA_ORDERS(Cart_create,
+             (MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm* comm_cart), comm_old,
+             ndims, dims, periods, reorder, comm_cart)
+STRIA_ORDERS(Cart_sub, (MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm), comm, remain_dims, newcomm)
+STRIA_ORDERS(Graph_create,
+             (MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder, MPI_Comm* comm_graph), comm_old,
+             nnodes, index, edges, reorder, comm_graph)
+STRIA_ORDERS(Dist_graph_create,
+             (MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[],
+              MPI_Info info, int reorder, MPI_Comm* comm_dist_graph),
+             comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph)
+STRIA_ORDERS(Dist_graph_create_adjacent,
+             (MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree,
+              const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph),
+             comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph)
 STRIA_ORDERS(Comm_spawn,
              (const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm,
               int array_of_errcodes[]),
@@ -73,6 +104,10 @@ STRIA_ORDERS(Comm_accept, (const char* port_name, MPI_Info info, int root, MPI_C
              root, comm, newcomm)
 STRIA_ORDERS(Comm_connect, (const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm), port_name, info,
              root, comm, newcomm)
+STRIA_ORDERS(Comm_join, (int fd, MPI_Comm* intercomm), fd, intercomm)
+STRIA_ORDERS(Publish_name, (const char* service_name, MPI_Info info, const char* port_name), service_name, info, port_name)
+STRIA_ORDERS(Unpublish_name, (const char* service_name, MPI_Info info, const char* port_name), service_name, info, port_name)
+STRIA_ORDERS(Lookup_name, (const char* service_name, MPI_Info info, char* port_name), service_name, info, port_name)
 STRIA_ORDERS(Comm_disconnect, (MPI_Comm * comm), comm)
 STRIA_ORDERS(Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm* newintracomm), intercomm, high, newintracomm)
 

@@ -11,8 +11,9 @@ _MPI_IO = re.compile(r"P?MPI_(File_\w+|Register_datarep(_c)?)$")
 _ORDERING = (
     r"P?MPI_(I?[bsr]?send(_c)?|M?recv(_c)?|Sendrecv(_replace)?(_c)?|Start(all)?|I?m?probe|I?barrier|(I|N|In)?\w*"
     r"(bcast|gatherv?|scatterv?|alltoall[vw]?|reduce|reduce_scatter|reduce_scatter_block|scan)(_c)?"
-    r"|R?(put|get|accumulate|get_accumulate)(_c)?|Fetch_and_op|Compare_and_swap|Win_\w+|Intercomm_merge"
-    r"|Comm_(dup|split|create|spawn|spawn_multiple|accept|connect|disconnect))$"
+    r"|R?(put|get|accumulate|get_accumulate)(_c)?|Fetch_and_op|Compare_and_swap|Win_\w+|Intercomm_(create|merge)"
+    r"|Comm_(dup|dup_with_info|idup|split|split_type|create|create_group|spawn|spawn_multiple|accept|connect|join|disconnect)"
+    r"|(Unp|P)ublish_name|Lookup_name|Cart_(create|sub)|(Dist_)?graph_create(_adjacent)?)$"
 )
 _ALLOWED = re.compile(
     r"P?MPI_(File_\w+|Register_datarep(_c)?|Error_string|Init(_thread)?|Wait\w*|Test\w*|Request_get_status)$"
