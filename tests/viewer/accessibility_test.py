@@ -9,7 +9,7 @@ import stria_program
 from report_test import COUNTERS, DESCRIPTION
 from trace_pages import Page, make_trace, view
 
-sys.path.insert(0, f"{stria_program.ROOT}/bench")
+sys.path.insert(0, f"{stria_program.ROOT}/lab")
 
 LONG_NAME = "/scratch/project/users/somebody/runs/blast/out/sedov_hdf5_chk_0001"
 

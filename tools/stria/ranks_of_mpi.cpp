@@ -1,6 +1,6 @@
 #include "ranks_of_mpi.hpp"
 
-#include "apps/shared/agree.hpp"
+#include "tools/shared/agree.hpp"
 
 namespace stria::tool {
 
