@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "commands_of_mpi.hpp"
 #include "output/output.hpp"
-#include "ranks_of_mpi.hpp"
 #include "stria/trace.hpp"
 
 namespace stria::tool {

@@ -3,10 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "commands_of_mpi.hpp"
+#include "file_options.hpp"
 #include "folded.hpp"
 #include "format/flash_file.hpp"
 #include "io/benchmark.hpp"
-#include "ranks_of_mpi.hpp"
 #include "spread.hpp"
 #include "stria/trace.hpp"
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "commands_of_mpi.hpp"
 #include "format/flash_file.hpp"
 #include "format/lists.hpp"
 #include "picture/slice.hpp"
-#include "ranks_of_mpi.hpp"
 
 namespace stria::tool {
 

@@ -8,8 +8,9 @@
 #include <limits>
 #include <optional>
 
+#include "commands_of_mpi.hpp"
+#include "file_options.hpp"
 #include "output/simulation_files.hpp"
-#include "ranks_of_mpi.hpp"
 #include "sedov/output_schedule.hpp"
 #include "sedov_report.hpp"
 #include "stria/paths.hpp"

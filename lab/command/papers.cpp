@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "command.hpp"
+#include "commands.hpp"
 #include "stria/status.hpp"
 
 namespace stria::tool {

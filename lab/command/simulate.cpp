@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "command.hpp"
+#include "commands.hpp"
 #include "run/run.hpp"
 #include "stria/status.hpp"
 

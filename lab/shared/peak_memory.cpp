@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-namespace stria::apps {
+namespace stria::shared {
 
 namespace {
 
@@ -50,4 +50,4 @@ int64_t PeakMemory::growth_bytes() const {
   return peak_bytes - ground_bytes_ - (file_bytes - ground_file_bytes_);
 }
 
-}  // namespace stria::apps
+}  // namespace stria::shared

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace stria::apps {
+namespace stria::shared {
 
 class PeakMemory {
  public:
@@ -26,4 +26,4 @@ class PeakMemory {
   bool watching_ = false;
 };
 
-}  // namespace stria::apps
+}  // namespace stria::shared

@@ -26,14 +26,16 @@ LAYERS = [
     ["bindings/mpiio/background"],
     ["bindings/mpiio/calls"],
     ["bindings"],
-    ["tools/shared", "tools/flash", "lab/shared"],
+    ["tools/shared", "tools/flash"],
+    ["tools"],
+    ["lab/shared"],
     ["lab/flash"],
     ["lab/bench", "lab/convection"],
     ["lab/simulate/clock", "lab/simulate/machine"],
     ["lab/simulate/network", "lab/simulate/store"],
     ["lab/simulate/run"],
     ["lab/simulate"],
-    ["lab/compare", "tools"],
+    ["lab"],
 ]
 # Rooms within a layer or a room, lower first. Files that lie in the folder itself stand above all
 # of its rooms.

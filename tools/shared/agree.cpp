@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace stria::apps {
+namespace stria::shared {
 
 Status agree(MPI_Comm comm, const Status& mine, int* failed_rank) {
   int rank = 0;
@@ -25,4 +25,4 @@ Status agree(MPI_Comm comm, const Status& mine, int* failed_rank) {
   return Status(static_cast<ErrorCode>(header[0]), text);
 }
 
-}  // namespace stria::apps
+}  // namespace stria::shared

@@ -101,7 +101,7 @@ class Benchmark {
     } catch (const std::bad_alloc&) {
       outcome = Status(ErrorCode::kResourceExhausted, "too little memory for the arrays: choose a smaller size, or more ranks");
     }
-    apps::agree(comm_, outcome).throw_if_error();
+    shared::agree(comm_, outcome).throw_if_error();
   }
 
   void count() {
@@ -204,7 +204,7 @@ class Benchmark {
   std::vector<std::byte> memory_;
   std::unique_ptr<Layer> layer_;
   const InstructionCounter instructions_;
-  std::optional<apps::PeakMemory> ground_;  ///< made after the arrays
+  std::optional<shared::PeakMemory> ground_;  ///< made after the arrays
   BenchResult result_;
 };
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ranks_of_mpi.hpp"
+#include "commands_of_mpi.hpp"
 #include "run/benchmark.hpp"
 
 namespace stria::tool {

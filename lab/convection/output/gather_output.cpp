@@ -36,7 +36,7 @@ class GatherOutput : public Output {
     auto marker = open(options_.directory + "/" + options_.base + "run", kGatherCacheBytes);
     close(std::move(marker));
     averages_ = open(options_.directory + "/" + options_.base + "averages", kGatherCacheBytes);
-    apps::agree(grid_.comm, averages_ == nullptr ? Status() : averages_->status()).throw_if_error();
+    shared::agree(grid_.comm, averages_ == nullptr ? Status() : averages_->status()).throw_if_error();
   }
   ~GatherOutput() override {
     if (first_column_ != MPI_COMM_NULL) {
@@ -100,7 +100,7 @@ class GatherOutput : public Output {
       const LibraryCall call;
       status = file == nullptr ? Status() : file->close();
     }
-    apps::agree(grid_.comm, status).throw_if_error();
+    shared::agree(grid_.comm, status).throw_if_error();
   }
 
   void header(CachedFile* file, const RawHeader& header) {

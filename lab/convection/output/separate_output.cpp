@@ -51,7 +51,7 @@ class SeparateOutput : public Output {
       }
       status = file.close();
     }
-    apps::agree(grid_.comm, status).throw_if_error();
+    shared::agree(grid_.comm, status).throw_if_error();
   }
 
   Grid grid_;

@@ -17,7 +17,7 @@ namespace {
 // All ranks learn whether one of them failed or found something wrong, and throw the same error.
 void agree_on(MPI_Comm comm, const std::string& problem, ErrorCode code) {
   int failed_rank = -1;
-  const Status status = apps::agree(comm, problem.empty() ? Status() : Status(code, problem), &failed_rank);
+  const Status status = shared::agree(comm, problem.empty() ? Status() : Status(code, problem), &failed_rank);
   // An error on which the library has agreed names its rank already.
   const bool named = status.message().find("rank ") != std::string::npos;
   (named ? status : status.with_context(fmt::format("rank {}", failed_rank))).throw_if_error();
@@ -115,7 +115,7 @@ class Benchmark {
   const Tell& warn_;
   IoArrays arrays_;
   std::vector<std::unique_ptr<IoMode>> modes_;
-  apps::PeakMemory memory_;  // after the arrays, so that it doesn't count them
+  shared::PeakMemory memory_;  // after the arrays, so that it doesn't count them
   std::vector<ModeResult> results_;
   std::set<std::string> told_;
   int size_ = 1;

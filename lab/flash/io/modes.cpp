@@ -343,7 +343,7 @@ IoArrays::IoArrays(MPI_Comm communicator, const IoOptions& run_options)
       limits(unk) {
   MPI_Comm_rank(comm, &rank);
   if (!options.values.empty()) {
-    apps::agree(comm, unk.take_values(options.values)).throw_if_error();
+    shared::agree(comm, unk.take_values(options.values)).throw_if_error();
   }
   table = make_block_table(partition, rank);
   MPI_Allreduce(&partition.local, &table.largest_count, 1, MPI_INT64_T, MPI_MAX, comm);

@@ -98,7 +98,7 @@ Result<std::unique_ptr<SedovRun>> SedovRun::restore(MPI_Comm comm, const SedovOp
   STRIA_RETURN_IF_ERROR(validate(options));
   MeshOptions mesh_of = mesh_options(options);
   auto mine = leaves_from_boxes(mesh_of.domain, refine_level, bounding_box);
-  STRIA_RETURN_IF_ERROR(apps::agree(comm, mine.status()));
+  STRIA_RETURN_IF_ERROR(shared::agree(comm, mine.status()));
   STRIA_ASSIGN_OR_RETURN(auto mesh, Mesh::from_leaves(comm, mesh_of, gather_leaves(comm, *mine)));
   std::unique_ptr<SedovRun> run(new SedovRun(options, std::move(mesh)));
   run->scalars_ = scalars;
