@@ -30,28 +30,28 @@ check-drop-in: ## programs that nobody here wrote, on the MPI-IO drop-in: mpi4py
 	@scripts/check_drop_in.sh
 
 bench: ## FLASH I/O through Stria and its peers, side by side; results in out/bench
-	@scripts/bench.sh
+	@lab/scripts/bench.sh
 
 bench-async: ## what a commit in the background, a restart and each layout cost, with a goal each; a slow device needs root
-	@scripts/bench_async.sh
+	@lab/scripts/bench_async.sh
 
 bench-hdf5: ## an unmodified HDF5 program with and without libstria_hdf5, and packed by hand
-	@scripts/bench_hdf5.sh
+	@lab/scripts/bench_hdf5.sh
 
 bench-languages: ## what a call and a checkpoint cost in C, Fortran and Python beside C++ and h5py
-	@scripts/bench_languages.sh
+	@lab/scripts/bench_languages.sh
 
 bench-mpiio: ## MPI-IO patterns through the native implementations and the drop-in, side by side
-	@scripts/bench_mpiio.sh
+	@lab/scripts/bench_mpiio.sh
 
 bench-nodes: ## HDF5, PnetCDF, MPI-IO and the library on four virtual nodes, side by side; needs root
-	@scripts/bench_nodes.sh
+	@lab/scripts/bench_nodes.sh
 
 bench-servers: ## a store of eight servers by every method, and beside plain sockets; figures drawn in out/bench
-	@scripts/bench_servers.sh
+	@lab/scripts/bench_servers.sh
 
 papers: ## experiments of five papers at small sizes; the page is out/papers/index.html
-	@scripts/papers.sh run all --quick
+	@lab/scripts/papers.sh run all --quick
 
 docs: ## the documentation as a site, to open from disk: out/docs/index.html
 	@scripts/docs.sh

@@ -23,5 +23,5 @@ function(stria_pytest name)
   add_test(NAME ${name}
     COMMAND ${CMAKE_SOURCE_DIR}/build/venv/bin/python -B -m pytest -q -p no:cacheprovider -rs --tb=short ${CMAKE_CURRENT_SOURCE_DIR}/${P_FILE})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${P_TIMEOUT} LABELS "${label};${P_LABELS}" PROCESSORS ${processors} COST 60
-    ENVIRONMENT "${environment};STRIA_PROGRAM=${CMAKE_BINARY_DIR}/bin/stria;STRIA_MPIEXEC=${MPIEXEC_EXECUTABLE};${P_ENVIRONMENT}")
+    ENVIRONMENT "${environment};STRIA_PROGRAM=${CMAKE_BINARY_DIR}/bin/stria;STRIA_MPIEXEC=${MPIEXEC_EXECUTABLE};STRIA_LABORATORY=${STRIA_BUILD_LAB};${P_ENVIRONMENT}")
 endfunction()

@@ -33,9 +33,9 @@ run_part() {
     docs) scripts/docs.sh ;;
     packages) scripts/packages.sh --lint ;;
     wheels) scripts/setup.sh && scripts/wheels.sh ;;
-    papers) scripts/papers.sh run all --quick ;;
-    bench) scripts/bench.sh --quick ;;
-    bench_async) scripts/bench_async.sh --megabytes 20 --ranks 2 --rounds 2 --cycles 1 --steps 10 ;;
+    papers) lab/scripts/papers.sh run all --quick ;;
+    bench) lab/scripts/bench.sh --quick ;;
+    bench_async) lab/scripts/bench_async.sh --megabytes 20 --ranks 2 --rounds 2 --cycles 1 --steps 10 ;;
     bench_hdf5 | bench_languages | bench_mpiio | bench_nodes | bench_servers) "scripts/$1.sh" --quick ;;
     debian13) scripts/debian13.sh ;;
     *) return 2 ;;

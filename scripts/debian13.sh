@@ -4,8 +4,8 @@
 # that its compiler cache has kept (in $DEBIAN13_CCACHE). Needs root and debootstrap; where these
 # are missing, it says so and ends well.
 # usage: scripts/debian13.sh [CTEST_OPTION...]  instead of -LE 'long|style'
-#        scripts/debian13.sh --run COMMAND      nothing but this, in the copy of this tree there, as
-#                                               scripts/debian13.sh --run 'scripts/bench.sh --quick'
+#        scripts/debian13.sh --run COMMAND      nothing but this, in the copy of this tree there:
+#                                        scripts/debian13.sh --run 'lab/scripts/bench.sh --quick'
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -8,7 +8,7 @@ import subprocess
 
 import h5py
 import pytest
-from stria_program import PROGRAM, environment, run
+from stria_program import PROGRAM, environment, needs_laboratory, run
 
 RANKS = 3
 # Some input is refused by the parser, or before any communication. Of these, a few run on
@@ -154,6 +154,8 @@ def test_flash_io_options(work, name):
 @pytest.mark.parametrize("name", OTHER_TABLE)
 def test_commands(name):
     options, words = OTHER_TABLE[name]
+    if "flash" in words:
+        needs_laboratory()
     run(*options, ranks=ranks_for(name)).refused(words)
 
 

@@ -92,6 +92,8 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 
 
 def test_bash_completes_commands_options_and_values():
+    assert completed("stria", "insp") == ["inspect"]
+    stria_program.needs_laboratory()
     assert completed("stria", "fl") == ["flash"]
     assert {"io", "sedov", "picture"} <= set(completed("stria", "flash", ""))
     assert "--checkpoint-every" in completed("stria", "flash", "sedov", "--ch")

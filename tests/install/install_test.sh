@@ -122,22 +122,43 @@ cc "$here/../../examples/c/checkpoint.c" -o "$work/checkpoint_c" $(pkg-config --
 echo "== projects of other languages"
 "$here/languages_test.sh" "$work/prefix" "$mpiexec"
 
-echo "== a FLASH checkpoint once more"
 stria=$work/prefix/bin/stria flash=$work/flash
-mkdir "$flash"
-if "$stria" flash --help | grep -q sedov; then  # Debian's p4est needs Open MPI
-  "$mpiexec" -n 2 "$stria" flash sedov --dim 2 --nxb 8 --max-level 3 --steps 1 --checkpoint-every 1 --out "$flash"
-else
-  "$mpiexec" -n 2 "$stria" flash io --nxb 8 --nvar 5 --blocks 5 --rounds 1 --dir "$flash" --keep
+echo "== the laboratory, there and away"
+parts=$work/prefix/libexec/stria
+if [[ -e $parts/laboratory/stria ]]; then
+  "$mpiexec" -n 2 "$stria" bench block3d --cells 16 --rounds 1 --dir "$work" | grep "block3d through library: 2 ranks"
+  "$stria" simulate --help | grep "Usage: stria simulate"
+  "$stria" --help | grep "^  convection "
+  mkdir "$work/laboratory"
+  mv "$parts"/laboratory* "$work/laboratory"
 fi
-checkpoint=$(find "$flash" -name '*hdf5_chk_*' | sort | head -n 1)
-if [[ -e $work/examples/flash_checkpoint_fortran ]]; then
-  "$mpiexec" -n 3 "$work/examples/flash_checkpoint_fortran" "$checkpoint" "$flash/by_fortran"
-  cmp "$checkpoint" "$flash/by_fortran"
-fi
-if [[ -d $build/python/stria ]]; then
-  run_python 3 "$here/../../examples/python/flash_checkpoint.py" "$checkpoint" "$flash/by_python"
-  cmp "$checkpoint" "$flash/by_python"
+for words in "bench block3d" "convection" "papers list" "simulate"; do
+  # shellcheck disable=SC2086
+  if "$stria" $words 2>"$work/said"; then exit 1; fi
+  grep "'stria ${words%% *}' needs the laboratory, which is not installed" "$work/said"
+done
+"$stria" --help >"$work/said"
+grep "need the laboratory, which" "$work/said"
+if grep -E "^  (bench|papers|flash) |stria flash" "$work/said"; then exit 1; fi
+"$mpiexec" -n 2 "$stria" verify "$work/checkpoint_c.h5"
+if [[ -d $work/laboratory ]]; then
+  mv "$work/laboratory"/* "$parts"
+  echo "== a FLASH checkpoint once more"
+  mkdir "$flash"
+  if "$stria" flash --help | grep -q sedov; then  # Debian's p4est needs Open MPI
+    "$mpiexec" -n 2 "$stria" flash sedov --dim 2 --nxb 8 --max-level 3 --steps 1 --checkpoint-every 1 --out "$flash"
+  else
+    "$mpiexec" -n 2 "$stria" flash io --nxb 8 --nvar 5 --blocks 5 --rounds 1 --dir "$flash" --keep
+  fi
+  checkpoint=$(find "$flash" -name '*hdf5_chk_*' | sort | head -n 1)
+  if [[ -e $work/examples/flash_checkpoint_fortran ]]; then
+    "$mpiexec" -n 3 "$work/examples/flash_checkpoint_fortran" "$checkpoint" "$flash/by_fortran"
+    cmp "$checkpoint" "$flash/by_fortran"
+  fi
+  if [[ -d $build/python/stria ]]; then
+    run_python 3 "$here/../../examples/python/flash_checkpoint.py" "$checkpoint" "$flash/by_python"
+    cmp "$checkpoint" "$flash/by_python"
+  fi
 fi
 
 echo "== the command without MPI"
@@ -160,7 +181,10 @@ import sys
 recipe = {}
 exec(pathlib.Path(sys.argv[1]).read_text(), recipe)
 prefix, libraries = map(pathlib.Path, sys.argv[2:])
+has_laboratory = (prefix / "libexec/stria/laboratory").exists()
 for path in recipe["sanity_check_paths"]["files"] + recipe["sanity_check_paths"]["dirs"]:
+    if "laboratory" in path and not has_laboratory:
+        continue
     # It has another name for the folder of libraries, and Open MPI.
     folder, within = (libraries, path[4:]) if path.startswith("lib/") else (prefix, path)
     found = list(folder.glob(within.replace("_openmpi", "_*").replace("/openmpi/", "/*/")))

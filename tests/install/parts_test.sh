@@ -37,11 +37,18 @@ ninja -C "$work/build" -n stria_c stria_c_serial >/dev/null
 
 echo "== parts that lack something are left out, and the others are there"
 configure "${lacking[@]}" || { cat "$work/said" && exit 1; }
-expect "LEFT OUT: the stria command and its applications: no sqlite3>=3.37 (Debian: libsqlite3-dev), nlohmann/json >= 3.11"
+expect "LEFT OUT: the stria command: no sqlite3>=3.37 (Debian: libsqlite3-dev), nlohmann/json >= 3.11"
 expect "CLI11 >= 2.1 (Debian: libcli11-dev)"
 expect "LEFT OUT: tests: no sqlite3>=3.37"
 expect "GoogleTest >= 1.12 (Debian: libgtest-dev)"
 ninja -C "$work/build" -n stria_c stria_c_serial >/dev/null
+
+echo "== the laboratory alone lacks something"
+without pangocairo
+configure || { cat "$work/said" && exit 1; }
+expect "LEFT OUT: the laboratory: no pangocairo>=1.50"
+ninja -C "$work/build" -n stria_cli installed >/dev/null
+if ninja -C "$work/build" -t targets all | grep -E '^(lab/|stria_laboratory)'; then exit 1; fi
 
 echo "== all that the libraries lack is told at once"
 without liburing libisal

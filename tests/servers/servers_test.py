@@ -17,7 +17,7 @@ import urllib.parse
 import h5py
 import pytest
 from store_processes import Store
-from stria_program import MPIEXEC, PROGRAM, environment, has_sedov, run
+from stria_program import MPIEXEC, PROGRAM, environment, has_sedov, needs_laboratory, run
 
 SERVERS = 4
 
@@ -121,6 +121,7 @@ def test_collective_calls_choose_who_asks_the_servers(store, work, accesses, cho
             "--read",
         ]
         words += ["--hint", "striping_unit=16384", "--rounds", 1, "--dir", store.url, "--json", work / "result"]
+        needs_laboratory()
         command = [MPIEXEC, "-n", 3, "env", f"LD_PRELOAD={os.environ['STRIA_MPIIO']}", PROGRAM, "bench", "cyclic", *words]
         done = subprocess.run(
             list(map(str, command)), env=environment(), capture_output=True, text=True, timeout=90, check=False

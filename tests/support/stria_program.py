@@ -1,8 +1,9 @@
 """Runs the real stria command, on ranks or alone, and keeps its results.
 
-Programs come from the environment: STRIA_PROGRAM, STRIA_MPIEXEC. A run that takes longer than its
-timeout is killed and counts as a hang. The limits are far above what the machine needs, so only a
-deadlock reaches them.
+Programs come from the environment: STRIA_PROGRAM, STRIA_MPIEXEC. Where STRIA_LABORATORY is OFF, the
+command was built without its laboratory, and tests that need a subcommand of it are skipped. A run
+that takes longer than its timeout is killed and counts as a hang. The limits are far above what the
+machine needs, so only a deadlock reaches them.
 """
 
 import contextlib
@@ -15,11 +16,14 @@ import subprocess
 import tempfile
 import time
 
+import pytest
+
 from mpiexec_env import mpiexec_environment
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("STRIA_PROGRAM", str(ROOT / "build/release/bin/stria"))
 MPIEXEC = os.environ.get("STRIA_MPIEXEC", "mpiexec.openmpi")
+LABORATORY = ("bench", "convection", "flash", "papers", "simulate", "tune")
 HANG_SECONDS = float(os.environ.get("STRIA_TEST_HANG_SECONDS", "90"))
 
 
@@ -67,7 +71,15 @@ def environment(fault=None):
     return result
 
 
+def needs_laboratory():
+    """Skips the test where the laboratory was not built."""
+    if os.environ.get("STRIA_LABORATORY") == "OFF":
+        pytest.skip("built without the laboratory")
+
+
 def command_line(arguments, ranks):
+    if arguments and arguments[0] in LABORATORY:
+        needs_laboratory()
     launcher = [MPIEXEC, "-n", str(ranks)] if ranks > 0 else []
     return [*launcher, PROGRAM, *map(str, arguments)]
 
@@ -153,4 +165,4 @@ def read_json(path):
 
 def has_sedov():
     """Debian's p4est needs Open MPI, so other builds lack the Sedov application."""
-    return "sedov" in run("flash", "--help").stdout
+    return os.environ.get("STRIA_LABORATORY") != "OFF" and "sedov" in run("flash", "--help").stdout

@@ -6,7 +6,7 @@ import re
 from source_tree import Violation
 
 OPTIONS_DOCUMENT = "docs/command_line.md"
-OPTION_FOLDERS = ("apps/", "tools/")
+OPTION_FOLDERS = ("lab/bench/", "lab/command/", "lab/convection/", "lab/flash/", "lab/shared/", "tools/")
 HINTS_DOCUMENT = "docs/hints.md"
 HINTS_SOURCE = "src/access/request/hints.cpp"
 

@@ -10,7 +10,7 @@ _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#{1,6} +(.*)$")
 # wire/frame.hpp, docs/hints.md: at least one folder, and an ending that sources have.
 _FILE = re.compile(r"(?<![\w./~$*{}<>%-])((?:[a-z_]\w*/)+\w+\.(?:md|hpp|cpp|py|sh|cmake|f90))(?![\w/])")
-_FOLDERS = "src|docs|tests|apps|bench|tools|bindings|scripts|include"
+_FOLDERS = "src|docs|tests|lab|tools|bindings|scripts|include"
 _FOLDER = re.compile(rf"(?<![\w./~$*{{}}<>%-])((?:{_FOLDERS})/(?:\w+/)*)(?![\w/<*{{])")
 # Places that builds and runs make.
 _MADE = re.compile(r"(?:build|out)/")

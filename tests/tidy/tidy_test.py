@@ -82,14 +82,16 @@ class IncludeGraph(unittest.TestCase):
             include__stria__status_hpp="",
             src__base__a_hpp='#include <vector>\n#include "stria/status.hpp"\n',
             src__comm__b_cpp='#include "base/a.hpp"\n#include <mpi.h>\n',
-            apps__flash__mesh__c_cpp='#include "base/a.hpp"\n#include "apps/flash/mesh/d.hpp"\n',
-            apps__flash__mesh__d_hpp='#include "mesh/e.hpp"\n',
-            apps__flash__mesh__e_hpp="",
-            tools__stria__e_cpp='#include "apps/flash/mesh/d.hpp"\n',
+            lab__flash__mesh__c_cpp='#include "base/a.hpp"\n#include "lab/flash/mesh/d.hpp"\n',
+            lab__flash__mesh__d_hpp='#include "mesh/e.hpp"\n',
+            lab__flash__mesh__e_hpp="",
+            lab__command__e_cpp='#include "lab/flash/mesh/d.hpp"\n',
         )
         self.assertEqual(found, [])
 
     def test_upward(self):
+        found = self.found(tools__stria__a_cpp='#include "lab/flash/b.hpp"\n', lab__flash__b_hpp="")
+        self.assertEqual(found, ["tools/stria/a.cpp:1: includes lab/flash/b.hpp: lab/flash is above tools"])
         found = self.found(src__base__a_cpp='\n#include "comm/b.hpp"\n', src__comm__b_hpp="")
         self.assertEqual(found, ["src/base/a.cpp:2: includes src/comm/b.hpp: src/comm is above src/base"])
 
@@ -100,7 +102,7 @@ class IncludeGraph(unittest.TestCase):
         self.assertEqual(len(found), 2)
 
     def test_sideways(self):
-        found = self.found(bench__a_cpp='#include "tools/stria/b.hpp"\n', tools__stria__b_hpp="")
+        found = self.found(lab__bench__a_cpp='#include "lab/convection/b.hpp"\n', lab__convection__b_hpp="")
         self.assertIn("stand side by side", found[0])
 
     def test_rooms_of_a_layer_know_the_lower_ones_only(self):
@@ -384,12 +386,12 @@ class DocumentedNames(unittest.TestCase):
         self.assertEqual(documented_names.check(files), [])
 
     def test_not_described(self):
-        files = tree(apps__flash__a_cpp=self.SOURCE, docs__command_line_md="`--output-all`, `--sync`\n")
+        files = tree(lab__flash__a_cpp=self.SOURCE, docs__command_line_md="`--output-all`, `--sync`\n")
         self.assertEqual(
             texts_of(documented_names.check(files)),
             [
-                "apps/flash/a.cpp:1: --output is not described in docs/command_line.md",
-                "apps/flash/a.cpp:2: --no-sync is not described in docs/command_line.md",
+                "lab/flash/a.cpp:1: --output is not described in docs/command_line.md",
+                "lab/flash/a.cpp:2: --no-sync is not described in docs/command_line.md",
             ],
         )
 

@@ -8,7 +8,6 @@
 
 #include "command_line.hpp"
 #include "ranks.hpp"
-#include "stria/format.hpp"
 
 namespace stria::tool {
 
@@ -25,17 +24,9 @@ void add_compact(Command app, Action& action);
 void add_drain(Command app, Action& action);
 void add_inspect(Command app, Action& action);
 void add_join(Command app, Action& action);
-void add_papers(Command app, Action& action);
-void add_simulate(Command app, Action& action);
 void add_verify(Command app, Action& action);
 void add_trace_report(Command trace, Action& action);
 void add_trace_view(Command trace, Action& action);
-
-/// The option --format of new files, and its value for a format.
-void add_format(Command command, Format& format);
-/// Adds --compress, by itself or as --compress=HOW. Not given: the text stays empty.
-void add_compress(Command command, std::string& how);
-const char* format_name(Format format);
 
 /// Prints on rank 0 only.
 void print(Ranks& ranks, const std::string& text);

@@ -36,12 +36,17 @@ const std::vector<Task>& tasks() {
   return kTasks;
 }
 
-constexpr std::string_view kExamples =
-    "\nExamples:\n"
-    "  stria inspect FILE                        what is in a file\n"
-    "  stria verify FILE                         whether it is as it was written\n"
-    "  mpiexec -n 4 stria flash io --dir DIR     how fast checkpoints are here\n"
-    "  stria trace report RUN.stria-trace        why a run's I/O is slow\n";
+struct Example {
+  std::string_view command;
+  std::string_view line;
+};
+
+constexpr Example kExamples[] = {
+    {"inspect", "  stria inspect FILE                        what is in a file\n"},
+    {"verify", "  stria verify FILE                         whether it is as it was written\n"},
+    {"flash", "  mpiexec -n 4 stria flash io --dir DIR     how fast checkpoints are here\n"},
+    {"trace", "  stria trace report RUN.stria-trace        why a run's I/O is slow\n"},
+};
 
 // Options and commands go on where their words begin, other lines at their own beginning.
 std::string folded_help(const std::string& line) {
@@ -59,6 +64,17 @@ std::string listed(const std::string& title, const std::vector<Entry>& entries) 
   std::string text = entries.empty() ? "" : fmt::format("\n{}:\n", title);
   for (const Entry& entry : entries) {
     text += folded(fmt::format("  {:<{}}{}", entry.name, kCommandsColumn - 2, entry.words), kCommandsColumn);
+  }
+  return text;
+}
+
+// Examples of the commands that are installed.
+std::string examples(const std::vector<Entry>& entries) {
+  std::string text = "\nExamples:\n";
+  for (const auto& [command, line] : kExamples) {
+    if (std::any_of(entries.begin(), entries.end(), [name = command](const Entry& one) { return one.name == name; })) {
+      text += line;
+    }
   }
   return text;
 }
@@ -110,7 +126,8 @@ std::string shown_help(const std::string& help) {
     return text;
   }
   const std::string before = text.substr(0, text.find_last_not_of('\n') + 1) + "\n";
-  return before + by_task(std::move(commands)) + std::string(kExamples) + after + place_of_documents();
+  const std::string shown = examples(commands);
+  return before + by_task(std::move(commands)) + shown + after + place_of_documents();
 }
 
 }  // namespace stria::tool

@@ -1,8 +1,10 @@
 // stria: the command, which needs no MPI. Each subcommand has a file of its own.
 //
-// Problem: files are looked at on machines without MPI, and verified by many ranks elsewhere.
-// Method: this program has the subcommands that one process can do. Where it is one of several
-// ranks, and for what needs MPI, it becomes the part for that MPI (main_of_mpi.cpp), which has all.
+// Problem: files are looked at on machines without MPI, and verified by many ranks elsewhere; what
+// measures and reproduces is a laboratory that not everybody installs.
+// Method: this program has the product's subcommands. Where it is one of several ranks, it becomes
+// the part for that MPI, which has the same ones (main_of_mpi.cpp). For any other word it becomes
+// the laboratory's program, which has all, for an MPI or without.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -17,7 +19,14 @@
 namespace stria::tool {
 namespace {
 
+// The laboratory's subcommands.
 constexpr std::string_view kNeedMpi[] = {"flash", "convection", "bench", "tune"};
+constexpr std::string_view kNeedNoMpi[] = {"papers", "simulate"};
+
+template <size_t kCount>
+bool is_one_of(const std::string_view (&words)[kCount], const std::string& word) {
+  return std::find(std::begin(words), std::end(words), word) != std::end(words);
+}
 
 bool is_set(const char* variable) {
   return std::getenv(variable) != nullptr;
@@ -28,19 +37,39 @@ bool is_rank() {
   return is_set("OMPI_COMM_WORLD_RANK") || is_set("PMI_RANK") || is_set("PMIX_RANK");
 }
 
-// The parts that are installed; that of the MPI which has started this process comes first.
-std::vector<std::string> find_parts() {
+// The program in that folder beside the command's, if it is installed.
+void add_program(const std::string& folder, std::vector<std::string>& found) {
   const auto parts = std::filesystem::path(own_program()).parent_path() / STRIA_PARTS_FROM_COMMAND;
-  std::vector<std::string_view> mpis{"openmpi", "mpich"};
+  std::string program = (parts / folder / "stria").lexically_normal().string();
+  if (access(program.c_str(), X_OK) == 0) {
+    found.push_back(std::move(program));
+  }
+}
+
+// The programs that are installed for MPIs, in folders of such names; that of the MPI which has
+// started this process comes first.
+std::vector<std::string> find_programs(const std::string& prefix) {
+  std::vector<std::string> mpis{"openmpi", "mpich"};
   if (is_set("PMI_RANK") && !is_set("OMPI_COMM_WORLD_RANK")) {
     std::reverse(mpis.begin(), mpis.end());
   }
   std::vector<std::string> found;
-  for (const std::string_view mpi : mpis) {
-    const std::string part = (parts / mpi / "stria").lexically_normal().string();
-    if (access(part.c_str(), X_OK) == 0) {
-      found.push_back(part);
-    }
+  for (const std::string& mpi : mpis) {
+    add_program(prefix + mpi, found);
+  }
+  return found;
+}
+
+// The laboratory's programs that may have the subcommand.
+std::vector<std::string> find_laboratory(const std::string& word) {
+  std::vector<std::string> found;
+  if (is_one_of(kNeedNoMpi, word) && !is_rank()) {
+    add_program("laboratory", found);  // it starts where MPI's libraries are not
+  }
+  const std::vector<std::string> over_mpi = find_programs("laboratory_");
+  found.insert(found.end(), over_mpi.begin(), over_mpi.end());
+  if (!is_one_of(kNeedMpi, word)) {
+    add_program("laboratory", found);
   }
   return found;
 }
@@ -53,15 +82,37 @@ bool is_here(const std::string& word) {
   return std::any_of(commands.begin(), commands.end(), [&](const Command& one) { return one.name() == word; });
 }
 
+// A word that no program has.
+int refuse_or_list(const std::string& word, int argc, char** argv) {
+  const bool without_mpi = find_programs("").empty();
+  if (without_mpi && is_one_of(kNeedMpi, word)) {
+    return refuse(alone(), fmt::format("'stria {}' needs MPI: install the command's part for Open MPI or MPICH, which is the "
+                                       "package stria-openmpi or stria-mpich, or a build for that MPI",
+                                       word));
+  }
+  if (is_one_of(kNeedMpi, word) || is_one_of(kNeedNoMpi, word)) {
+    return refuse(alone(),
+                  fmt::format("'stria {}' needs the laboratory, which is not installed: the packages stria, stria-openmpi "
+                              "and stria-mpich have it, and a build with STRIA_BUILD_LAB",
+                              word));
+  }
+  return run(alone(), argc, argv, [without_mpi](Command app, Action& action) {
+    add_commands(app, action);
+    app.footer(without_mpi
+                   ? "flash, convection, bench and tune need MPI, for which nothing is installed."
+                   : "flash, convection, bench, tune, papers and simulate need the laboratory, which is not installed.");
+  });
+}
+
 int run_program(int argc, char** argv) {
   const std::string word = argc > 1 ? argv[1] : "";
   const bool here = is_here(word);
   if (here && !is_rank()) {
     return run(alone(), argc, argv, add_commands);
   }
-  for (const std::string& part : find_parts()) {
+  for (const std::string& program : here ? find_programs("") : find_laboratory(word)) {
     std::vector<std::string> words(argv, argv + argc);
-    words[0] = part;
+    words[0] = program;
     become(std::move(words));
   }
   if (here) {
@@ -69,15 +120,7 @@ int run_program(int argc, char** argv) {
                                        "installed: start it without mpiexec, on one process",
                                        word));
   }
-  if (std::find(std::begin(kNeedMpi), std::end(kNeedMpi), word) != std::end(kNeedMpi)) {
-    return refuse(alone(), fmt::format("'stria {}' needs MPI: install the command's part for Open MPI or MPICH, which is the "
-                                       "package stria-openmpi or stria-mpich, or a build for that MPI",
-                                       word));
-  }
-  return run(alone(), argc, argv, [](Command app, Action& action) {
-    add_commands(app, action);
-    app.footer("flash, convection, bench and tune need MPI, for which nothing is installed.");
-  });
+  return refuse_or_list(word, argc, argv);
 }
 
 }  // namespace

@@ -49,8 +49,6 @@ void add_commands(Command app, Action& action) {
   add_join(app, action);
   add_compact(app, action);
   add_drain(app, action);
-  add_papers(app, action);
-  add_simulate(app, action);
   add_serve(app, action);
   add_ls(app, action);
   add_cp(app, action);

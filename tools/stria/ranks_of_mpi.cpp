@@ -1,6 +1,6 @@
 #include "ranks_of_mpi.hpp"
 
-#include "apps/shared/agree.hpp"
+#include "tools/shared/agree.hpp"
 
 namespace stria::tool {
 
@@ -13,7 +13,7 @@ int RanksOfMpi::rank() const {
 }
 
 Status RanksOfMpi::agree(const Status& mine) {
-  return comm_ == MPI_COMM_NULL ? mine : apps::agree(comm_, mine);
+  return comm_ == MPI_COMM_NULL ? mine : shared::agree(comm_, mine);
 }
 
 File RanksOfMpi::open(const std::string& path) {

@@ -56,12 +56,4 @@ inline void on_root(MPI_Comm comm, const std::function<void()>& action) {
   on_root(ranks, action);
 }
 
-void add_bench(Command app, Action& action);
-void add_convection(Command app, Action& action);
-void add_flash_io(Command flash, Action& action);
-void add_flash_picture(Command flash, Action& action);
-#ifdef STRIA_WITH_SEDOV
-void add_flash_sedov(Command flash, Action& action);
-#endif
-
 }  // namespace stria::tool

@@ -6,7 +6,7 @@
 // Method: each thread fills a ring of its own without locks. When the ring is full, at commits and
 // at the end, it is drained into the part (part.hpp). This is a file once the run has a directory;
 // until then it is memory. Records for which there is no room are counted.
-// Cost: see bench/trace_overhead.cpp.
+// Cost: see lab/compare/trace_overhead.cpp.
 #pragma once
 
 #include <atomic>

@@ -13,9 +13,8 @@
 namespace stria::tool {
 
 bool runs_alone(const std::string& subcommand) {
-  constexpr std::array<std::string_view, 17> kAlone{"serve",  "ls",    "cp",     "rm",     "mv",    "mkdir",
-                                                    "stat",   "df",    "scrub",  "chmod",  "chown", "key",
-                                                    "status", "mount", "retire", "papers", "drain"};
+  constexpr std::array<std::string_view, 16> kAlone{"serve", "ls",    "cp",    "rm",  "mv",     "mkdir", "stat",   "df",
+                                                    "scrub", "chmod", "chown", "key", "status", "mount", "retire", "drain"};
   return std::find(kAlone.begin(), kAlone.end(), subcommand) != kAlone.end();
 }
 

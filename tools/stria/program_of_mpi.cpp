@@ -1,0 +1,42 @@
+#include "program_of_mpi.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string_view>
+
+#include "describe.hpp"
+#include "program.hpp"
+#include "ranks_of_mpi.hpp"
+#include "store/store_command.hpp"
+
+namespace stria::tool {
+
+bool needs_no_ranks(int argc, char** argv) {
+  return argc > 1 && (std::string_view(argv[1]) == kDescribe || runs_alone(argv[1]));
+}
+
+int run_on_ranks(int argc, char** argv, bool alone, const std::function<void(Command, Action&)>& add) {
+  if (alone) {
+    RanksOfMpi process(MPI_COMM_NULL);
+    return run_alone(process, argc, argv, add);
+  }
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  int status = EXIT_FAILURE;
+  try {
+    RanksOfMpi ranks(MPI_COMM_WORLD);
+    status = run(ranks, argc, argv, add);
+  } catch (const std::exception& error) {
+    // This is no stria::Error, so it may be on this rank alone. The others must not wait for it.
+    fmt::print(stderr, "stria: {}\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+  }
+  MPI_Finalize();
+  return status;
+}
+
+}  // namespace stria::tool
