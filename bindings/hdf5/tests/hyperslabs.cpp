@@ -114,7 +114,8 @@ int main(int argc, char** argv) {
   program.packed = std::strcmp(argv[3], "packed") == 0;
   program.buffer.resize(program.mesh.cells());
   const bool is_narrow = program.narrow;
-  run_rounds(program.mesh, program.path, number(7), is_narrow ? 4 : 8, [&](bool writes) { return program.transfer_all(writes); });
+  run_rounds(program.mesh, program.path, number(7), is_narrow ? 4 : 8,
+             [&](bool writes) { return program.transfer_all(writes); });
   MPI_Finalize();
   return 0;
 }
