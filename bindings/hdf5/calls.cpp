@@ -7,6 +7,7 @@
 
 #include "hdf5/defer/deferred_write.hpp"
 #include "hdf5/defer/files.hpp"
+#include "hdf5/settings/settings.hpp"
 #include "hdf5/transfer/packed.hpp"
 
 namespace stria::hdf5 {

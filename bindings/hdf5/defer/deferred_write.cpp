@@ -7,6 +7,7 @@
 
 #include "datatype/cursor.hpp"
 #include "hdf5/defer/files.hpp"
+#include "hdf5/settings/settings.hpp"
 
 namespace stria::hdf5 {
 

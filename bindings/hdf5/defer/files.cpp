@@ -3,22 +3,21 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <limits>
+#include <utility>
+
+#include "hdf5/defer/writing.hpp"
+#include "hdf5/settings/settings.hpp"
 
 namespace stria::hdf5 {
 
 namespace {
 
-// A write of MPI counts in int; this many bytes go in one.
-constexpr int64_t kMostWriteBytes = 1 << 30;
-// Shorter pieces that follow each other in the file are joined, in a buffer of so many bytes.
-constexpr int64_t kShortBytes = 64 << 10;
-constexpr int64_t kJoinedBytes = 1 << 20;
+// A rank writes at most so many bytes in one collective write.
+constexpr int64_t kMostCollectiveBytes = 1 << 30;
 // The stage keeps so many bytes of memory when a file is closed.
 constexpr int64_t kKeptStageBytes = 64 << 20;
 constexpr int64_t kPieceAlignment = 64;
@@ -28,36 +27,6 @@ constexpr int kMostErrorText = 1024;  // MPI_MAX_ERROR_STRING is 256 and 512
 
 thread_local int opening_depth = 0;
 thread_local int lost_count = 0;  // files that were closed with bytes held
-
-int64_t parse_bytes(const char* text) {
-  char* end = nullptr;
-  const long long number = std::strtoll(text, &end, 10);
-  int shift = 0;
-  switch (*end) {
-    case 'K':
-    case 'k':
-      shift = 10;
-      break;
-    case 'M':
-    case 'm':
-      shift = 20;
-      break;
-    case 'G':
-    case 'g':
-      shift = 30;
-      break;
-    default:
-      break;
-  }
-  const char* rest = shift > 0 ? end + 1 : end;
-  rest += std::strncmp(rest, "iB", 2) == 0 ? 2 : 0;
-  if (end == text || *rest != '\0' || number < 0 || number > (std::numeric_limits<int64_t>::max() >> shift)) {
-    std::fprintf(stderr, "stria: STRIA_HDF5_DEFER is '%s'; write a number of bytes, as 256M, so that nothing is deferred now\n",
-                 text);
-    return 0;
-  }
-  return static_cast<int64_t>(number) << shift;
-}
 
 std::string error_text(const Mpi& mpi, int error) {
   char text[kMostErrorText] = "";
@@ -76,51 +45,10 @@ bool is_same_file(const std::string& left, const std::string& right) {
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-int write_bytes(const DeferredFile& file, ByteRange place, const std::byte* bytes) {
-  while (!place.empty()) {
-    const auto some = static_cast<int>(std::min(place.size(), kMostWriteBytes));
-    MpiStatus status;
-    int count = 0;
-    int error = file.mpi->MPI_File_write_at(file.handle, place.begin, bytes, some, file.mpi->byte, &status);
-    if (error == kMpiSuccess) {
-      error = file.mpi->MPI_Get_count(&status, file.mpi->byte, &count);
-    }
-    if (error != kMpiSuccess || count != some) {
-      return error != kMpiSuccess ? error : file.mpi->failed;
-    }
-    place.begin += some;
-    bytes += some;
-  }
-  return kMpiSuccess;
-}
-
-/// How many of the pieces, from the first on, go into one write.
-size_t count_joined(std::span<const Held> pieces) {
-  size_t count = 1;
-  int64_t bytes = pieces[0].place.size();
-  while (count < pieces.size() && pieces[count].place.begin == pieces[count - 1].place.end &&
-         pieces[count - 1].place.size() < kShortBytes && bytes + pieces[count].place.size() <= kJoinedBytes) {
-    bytes += pieces[count].place.size();
-    ++count;
-  }
-  return count;
-}
-
-int write_joined(const DeferredFile& file, std::span<const Held> pieces, std::vector<std::byte>& joined) {
-  if (pieces.size() == 1) {
-    return write_bytes(file, pieces[0].place, pieces[0].bytes);
-  }
-  joined.clear();
-  for (const Held& piece : pieces) {
-    joined.insert(joined.end(), piece.bytes, piece.bytes + piece.place.size());
-  }
-  return write_bytes(file, {pieces.front().place.begin, pieces.back().place.end}, joined.data());
-}
-
 /// How many of the pieces, from the first on, the collective write of a rank takes.
 size_t count_collective(std::span<const Held> pieces) {
   int64_t bytes = 0;
-  const auto is_too_much = [&bytes](const Held& piece) { return (bytes += piece.place.size()) > kMostWriteBytes; };
+  const auto is_too_much = [&bytes](const Held& piece) { return (bytes += piece.place.size()) > kMostCollectiveBytes; };
   return static_cast<size_t>(std::find_if(pieces.begin(), pieces.end(), is_too_much) - pieces.begin());
 }
 
@@ -192,14 +120,6 @@ int files_that_lost_bytes() {
   return lost_count;
 }
 
-int64_t most_held_bytes() {
-  static const int64_t most = [] {
-    const char* const text = std::getenv("STRIA_HDF5_DEFER");
-    return text == nullptr ? 0 : parse_bytes(text);
-  }();
-  return most;
-}
-
 // Never destroyed: programs close files late.
 DeferredFiles& DeferredFiles::all() {
   static auto* instance = new DeferredFiles;
@@ -213,6 +133,9 @@ void DeferredFiles::add(const Mpi& mpi, DeferredFile given, int mode) {
   if (mpi.is_known) {
     mpi.MPI_Comm_size(file->comm, &file->rank_count);
   }
+  if (file->may_hold && travels_in_background() && !mpi.is_drop_in) {
+    file->descriptor = open_beside_mpi(file->name);
+  }
   for (const auto& other : files_) {
     if (is_same_file(other->name, file->name)) {
       other->is_open_twice = file->is_open_twice = true;
@@ -223,9 +146,13 @@ void DeferredFiles::add(const Mpi& mpi, DeferredFile given, int mode) {
 }
 
 void DeferredFiles::remove(DeferredFile* file) {
+  const Pause pause(*this);
   if (!file->held.empty()) {
     ++lost_count;
     give_up(*file, "the file was closed, and they could not be written");
+  }
+  if (file->descriptor >= 0) {
+    close(file->descriptor);
   }
   std::erase_if(files_, [file](const auto& known) { return known.get() == file; });
   file_count_ = files_.size();
@@ -245,12 +172,18 @@ DeferredFile* DeferredFiles::find_id(int64_t hdf5_id) {
   return found == files_.end() ? nullptr : found->get();
 }
 
+void DeferredFiles::forget_id(int64_t hdf5_id) {
+  if (DeferredFile* const file = find_id(hdf5_id); file != nullptr) {
+    file->hdf5_id = -1;
+  }
+}
+
 std::byte* DeferredFiles::reserve(DeferredFile& file, std::span<const Held> pieces) {
   int64_t bytes = 0;
   bool touches = false;
   for (const Held& piece : pieces) {
     bytes += piece.place.size();
-    touches = touches || file.held.touches(piece.place);
+    touches = touches || this->touches(file, piece.place);
   }
   const int64_t needed_bytes = bytes + static_cast<int64_t>(pieces.size()) * kPieceBytes;
   if (needed_bytes > most_held_bytes() || (touches && write_alone(file) != kMpiSuccess)) {
@@ -281,40 +214,34 @@ bool DeferredFiles::hold(DeferredFile& file, std::span<const Held> pieces) {
   list_bytes_ += static_cast<int64_t>(pieces.size()) * kPieceBytes;
   held_bytes_ += bytes;
   arrange_last_resort(*file.mpi);
+  if (file.descriptor >= 0) {
+    send();
+  }
   return true;
 }
 
 int DeferredFiles::write_alone(DeferredFile& file) {
+  const Pause pause(*this);
   if (file.held.empty()) {
     return kMpiSuccess;
   }
   file.held.sort();
-  const std::span<const Held> pieces = file.held.pieces();
-  std::vector<Held> left;
-  std::vector<std::byte> joined;
-  int outcome = kMpiSuccess;
-  for (size_t at = 0; at < pieces.size();) {
-    const size_t count = count_joined(pieces.subspan(at));
-    const int error = write_joined(file, pieces.subspan(at, count), joined);
-    if (error != kMpiSuccess) {
-      outcome = outcome == kMpiSuccess ? error : outcome;
-      left.insert(left.end(), pieces.begin() + static_cast<ptrdiff_t>(at), pieces.begin() + static_cast<ptrdiff_t>(at + count));
-    }
-    at += count;
-  }
-  file.held.keep(std::move(left));
-  file.last_error = outcome;
+  Written written = write_pieces(file.held.pieces(), by_mpi(*file.mpi, file.handle));
+  file.held.keep(std::move(written.left));
+  file.last_error = written.error;
   settle();
-  return outcome;
+  return written.error;
 }
 
 void DeferredFiles::write_all_alone() {
+  const Pause pause(*this);  // a list that another thread may change isn't gone through
   for (const auto& file : files_) {
     static_cast<void>(write_alone(*file));
   }
 }
 
 int DeferredFiles::write_together(DeferredFile& file) {
+  const Pause pause(*this);
   if (!file.has_collective || file.rank_count == 1 || !file.mpi->tells_collective_errors) {
     return write_alone(file);
   }
@@ -367,6 +294,7 @@ void DeferredFiles::give_up(DeferredFile& file, const char* why) {
 }
 
 void DeferredFiles::give_up_all(const char* why) {
+  const Pause pause(*this);
   for (const auto& file : files_) {
     if (!file->held.empty()) {
       give_up(*file, why);
@@ -379,6 +307,7 @@ void DeferredFiles::settle() {
   for (const auto& file : files_) {
     bytes += file->held.bytes();
   }
+  bytes += travelling_.bytes();
   held_bytes_ = bytes;
   if (bytes == 0) {
     used_bytes_ = list_bytes_ = 0;

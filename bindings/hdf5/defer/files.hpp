@@ -10,10 +10,14 @@
 // Invariant: whether a file has a collective write in hand is the same on all its ranks, because it
 // depends on collective calls alone. What a rank can't hold, it writes at once and alone, so that
 // no rank waits for another in H5Dwrite.
+// In the background (STRIA_HDF5_DEFER=256M,background), a thread writes what is held as soon as the
+// write before it has ended, by a descriptor of its own, because a program may allow one thread
+// alone to call MPI. What it can't write is held on, and written as without it.
 // Cost: a copy; a look into a map for each call of HDF5 on its file.
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -25,10 +29,6 @@
 #include "hdf5/defer/mpi.hpp"
 
 namespace stria::hdf5 {
-
-/// How many bytes may be held: STRIA_HDF5_DEFER, a number with K, M or G behind it or none. 0
-/// without it.
-int64_t most_held_bytes();
 
 /// How many files this thread has closed whose last bytes could not be written.
 int files_that_lost_bytes();
@@ -56,6 +56,7 @@ struct DeferredFile {
   bool has_collective = false;   ///< the same on all ranks: a collective write may be held
   bool is_open_twice = false;    ///< here: nothing is held, because another handle may look
   int last_error = kMpiSuccess;  ///< here, of the last try to write alone
+  int descriptor = -1;           ///< here, by which its bytes travel in the background; -1 for none
   HeldBytes held;
 };
 
@@ -73,6 +74,8 @@ class DeferredFiles {
   /// Null where it isn't known.
   DeferredFile* find(MpiFile handle);
   DeferredFile* find_id(int64_t hdf5_id);
+  /// HDF5 ends its use of this number, which it may give another file.
+  void forget_id(int64_t hdf5_id);
   bool has_any() const { return file_count_.load(std::memory_order_relaxed) > 0; }
   bool has_any_held() const { return held_bytes_.load(std::memory_order_relaxed) > 0; }
 
@@ -81,6 +84,9 @@ class DeferredFiles {
   std::byte* reserve(DeferredFile& file, std::span<const Held> pieces);
   /// Holds what was packed into that room. False where one piece touches another.
   bool hold(DeferredFile& file, std::span<const Held> pieces);
+
+  /// Bytes are held that lie there.
+  bool touches(const DeferredFile& file, ByteRange place) const;
 
   // These return MPI's error, of this rank. Bytes that couldn't be written are held on, for another
   // try.
@@ -95,9 +101,25 @@ class DeferredFiles {
   void give_up_all(const char* why);
 
  private:
+  /// While one lives, nothing travels in the background. The lock goes meanwhile, so that other
+  /// threads may add and remove files.
+  class Pause {
+   public:
+    explicit Pause(DeferredFiles& files);
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+    ~Pause();
+
+   private:
+    DeferredFiles& files_;
+  };
+
   int write_collectively(DeferredFile& file);
   void give_up(DeferredFile& file, const char* why);
   void settle();
+  void send();
+  void travel();
+  DeferredFile* next_traveller();
   void arrange_last_resort(const Mpi& mpi);
 
   std::mutex mutex_;
@@ -108,6 +130,13 @@ class DeferredFiles {
   std::atomic<int64_t> held_bytes_{0};
   std::atomic<size_t> file_count_{0};
   bool has_last_resort_ = false;
+
+  // What travels in the background: all that one file had in hand, taken at once. (travel.cpp)
+  std::condition_variable_any changed_;  // there is something to send, or nothing travels
+  bool has_thread_ = false;
+  int pauses_ = 0;
+  DeferredFile* traveller_ = nullptr;
+  HeldBytes travelling_;
 };
 
 }  // namespace stria::hdf5

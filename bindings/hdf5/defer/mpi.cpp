@@ -77,9 +77,9 @@ Mpi make_mpi(const void* caller) {
                  STRIA_MPI_FIND(MPI_Type_create_hindexed) && STRIA_MPI_FIND(MPI_Type_free) && STRIA_MPI_FIND(MPI_Finalized);
 #undef STRIA_MPI_FIND
   Dl_info info{};
-  const bool is_drop_in = dladdr(reinterpret_cast<const void*>(mpi.MPI_File_write_at_all), &info) != 0 &&
-                          info.dli_fname != nullptr && std::strstr(info.dli_fname, "libstria_mpiio") != nullptr;
-  mpi.tells_collective_errors = mpi.has_int_handles || is_drop_in;
+  mpi.is_drop_in = dladdr(reinterpret_cast<const void*>(mpi.MPI_File_write_at_all), &info) != 0 && info.dli_fname != nullptr &&
+                   std::strstr(info.dli_fname, "libstria_mpiio") != nullptr;
+  mpi.tells_collective_errors = mpi.has_int_handles || mpi.is_drop_in;
   return mpi;
 }
 

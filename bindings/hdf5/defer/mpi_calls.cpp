@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "hdf5/defer/files.hpp"
+#include "hdf5/settings/settings.hpp"
 
 namespace stria::hdf5 {
 
@@ -28,7 +29,7 @@ int write_what_it_touches(const Mpi& mpi, MpiFile handle, MpiOffset offset, int 
   }
   const auto lock = files().lock();
   DeferredFile* const file = files().find(handle);
-  const bool is_other = file != nullptr && mpi.is_same(type, mpi.byte) && !file->held.touches({offset, offset + count});
+  const bool is_other = file != nullptr && mpi.is_same(type, mpi.byte) && !files().touches(*file, {offset, offset + count});
   return file == nullptr || is_other ? kMpiSuccess : files().write_alone(*file);
 }
 

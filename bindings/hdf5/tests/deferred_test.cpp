@@ -4,17 +4,21 @@
 //
 // usage: deferred_test [--seed N] [--count N] [--dir DIRECTORY]
 //        deferred_test --full DIRECTORY    storage that is full: who is told, and nobody waits
+//        deferred_test --travels DIRECTORY    bytes come to the file while the program does nothing
+#include <fcntl.h>
 #include <hdf5.h>
 #include <mpi.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "random_transfers.hpp"
@@ -400,10 +404,10 @@ void fill_storage(const std::string& directory, bool is_collective, bool closes)
   const hid_t transfer = transfer_of(is_collective);
   const bool is_full = rank == rank_count - 1;
   MPI_Barrier(MPI_COMM_WORLD);
-  expect(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, transfer, data.data()) >= 0, "H5Dwrite fails");
   if (is_full) {
     limit_files(8192);
   }
+  expect(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, transfer, data.data()) >= 0, "H5Dwrite fails");
   MPI_Barrier(MPI_COMM_WORLD);
   if (!closes) {
     const herr_t outcome = H5Fflush(file, H5F_SCOPE_GLOBAL);
@@ -438,6 +442,51 @@ void fill_storage(const std::string& directory, bool is_collective, bool closes)
   }
 }
 
+// --- In the background ----------------------------------------------------------------------------
+
+/// True as soon as the file has these numbers there; false after a minute.
+bool arrive(const std::string& name, off_t place, const std::vector<double>& numbers) {
+  const int file = open(name.c_str(), O_RDONLY);
+  const auto bytes = static_cast<ssize_t>(numbers.size() * sizeof(double));
+  std::vector<double> found(numbers.size());
+  bool have_arrived = false;
+  for (int tries = 0; tries < 6000 && !have_arrived; ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    have_arrived = pread(file, found.data(), static_cast<size_t>(bytes), place) == bytes && found == numbers;
+  }
+  close(file);
+  return have_arrived;
+}
+
+void travel(const std::string& directory) {
+  doing = "in the background";
+  const std::string name = directory + "/travel." + std::to_string(rank_count);
+  const hid_t access = parallel_access();
+  const hid_t file = H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  const hsize_t lengths[2] = {static_cast<hsize_t>(rank_count), 1000};
+  const hsize_t start[2] = {static_cast<hsize_t>(rank), 0};
+  const hsize_t count[2] = {1, 1000};
+  const hid_t space = H5Screate_simple(2, lengths, nullptr);
+  const hid_t memory = H5Screate_simple(2, count, nullptr);
+  const hid_t dataset = H5Dcreate2(file, "d", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr);
+  const auto place = static_cast<off_t>(H5Dget_offset(dataset) + start[0] * count[1] * sizeof(double));
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int round = 0; round < 3; ++round) {
+    const std::vector<double> data(count[1], rank + round * 100 + 0.5);
+    expect(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, data.data()) >= 0, "H5Dwrite fails");
+    expect(arrive(name, place, data), "bytes don't travel");
+  }
+  H5Dclose(dataset);
+  H5Sclose(memory);
+  H5Sclose(space);
+  H5Pclose(access);
+  expect(H5Fclose(file) >= 0, "H5Fclose fails");
+  if (rank == 0) {
+    unlink(name.c_str());
+  }
+}
+
 int end(const char* what) {
   MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) {
@@ -466,6 +515,10 @@ int main(int argc, char** argv) {
         }
       }
       return end("full storage");
+    }
+    if (name == "--travels") {
+      travel(argv[i + 1]);
+      return end("in the background");
     }
     if (name == "--dir") {
       directory = argv[i + 1];

@@ -15,61 +15,17 @@
 #include <string>
 #include <vector>
 
+#include "guarded_mesh.hpp"
+
 namespace {
 
-constexpr hsize_t kGuard = 4;
-constexpr double kUntouched = -7;
-
-int rank = 0;
-int rank_count = 1;
-
-void need(bool condition, const char* what) {
-  if (!condition) {
-    std::fprintf(stderr, "rank %d: %s\n", rank, what);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-}
-
-struct Mesh {
-  hsize_t variables, blocks, nxb;
-
-  hsize_t width() const { return nxb + 2 * kGuard; }
-  hsize_t cells() const { return blocks * nxb * nxb * nxb; }
-  size_t size() const { return blocks * width() * width() * width() * variables; }
-  size_t place(hsize_t block, hsize_t z, hsize_t y, hsize_t x, hsize_t variable) const {
-    return (((block * width() + z) * width() + y) * width() + x) * variables + variable;
-  }
-  bool is_interior(hsize_t z, hsize_t y, hsize_t x) const {
-    const auto inside = [&](hsize_t at) { return at >= kGuard && at < kGuard + nxb; };
-    return inside(z) && inside(y) && inside(x);
-  }
-  template <typename Visit>
-  void for_each_interior(hsize_t variable, Visit&& visit) const {
-    for (hsize_t block = 0; block < blocks; ++block) {
-      for (hsize_t z = kGuard; z < kGuard + nxb; ++z) {
-        for (hsize_t y = kGuard; y < kGuard + nxb; ++y) {
-          for (hsize_t x = kGuard; x < kGuard + nxb; ++x) {
-            visit(place(block, z, y, x, variable));
-          }
-        }
-      }
-    }
-  }
-};
-
 struct Program {
-  Mesh mesh;
+  GuardedMesh mesh;
   std::string path;
   bool collective = false;
   bool packed = false;
   bool narrow = false;
-  std::vector<double> unk;
   std::vector<double> buffer;
-
-  double value(size_t place) const {
-    const double exact = static_cast<double>(place) * 1e-3 + rank;
-    return narrow ? static_cast<double>(static_cast<float>(exact)) : exact;
-  }
 
   /// One transfer of each variable, in a file that is created or opened.
   double transfer_all(bool writes) {
@@ -118,8 +74,8 @@ struct Program {
     const hsize_t count[5] = {mesh.blocks, mesh.nxb, mesh.nxb, mesh.nxb, 1};
     const hid_t memory = H5Screate_simple(5, lengths, nullptr);
     H5Sselect_hyperslab(memory, H5S_SELECT_SET, start, nullptr, count, nullptr);
-    const herr_t outcome = writes ? H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, transfer, unk.data())
-                                  : H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, transfer, unk.data());
+    const herr_t outcome = writes ? H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, transfer, mesh.unk.data())
+                                  : H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, transfer, mesh.unk.data());
     H5Sclose(memory);
     return outcome;
   }
@@ -129,37 +85,15 @@ struct Program {
     const hid_t memory = H5Screate_simple(4, count, nullptr);
     double* at = buffer.data();
     if (writes) {
-      mesh.for_each_interior(variable, [&](size_t place) { *at++ = unk[place]; });
+      mesh.for_each_interior(variable, [&](size_t place) { *at++ = mesh.unk[place]; });
     }
     const herr_t outcome = writes ? H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, transfer, buffer.data())
                                   : H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, transfer, buffer.data());
     if (!writes) {
-      mesh.for_each_interior(variable, [&](size_t place) { unk[place] = *at++; });
+      mesh.for_each_interior(variable, [&](size_t place) { mesh.unk[place] = *at++; });
     }
     H5Sclose(memory);
     return outcome;
-  }
-
-  void fill() {
-    for (size_t i = 0; i < unk.size(); ++i) {
-      unk[i] = value(i);
-    }
-  }
-
-  void check() const {
-    for (hsize_t block = 0; block < mesh.blocks; ++block) {
-      for (hsize_t z = 0; z < mesh.width(); ++z) {
-        for (hsize_t y = 0; y < mesh.width(); ++y) {
-          for (hsize_t x = 0; x < mesh.width(); ++x) {
-            const size_t first = mesh.place(block, z, y, x, 0);
-            const bool inside = mesh.is_interior(z, y, x);
-            for (size_t i = first; i < first + mesh.variables; ++i) {
-              need(unk[i] == (inside ? value(i) : kUntouched), "another value was read");
-            }
-          }
-        }
-      }
-    }
   }
 };
 
@@ -173,31 +107,15 @@ int main(int argc, char** argv) {
        "usage: hdf5_hyperslabs FILE independent|collective hyperslabs|packed VARIABLES BLOCKS NXB ROUNDS [float]");
   const auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
   Program program;
-  program.mesh = {number(4), number(5), number(6)};
+  program.narrow = argc == 9;
+  program.mesh = GuardedMesh(number(4), number(5), number(6), program.narrow);
   program.path = argv[1];
   program.collective = std::strcmp(argv[2], "collective") == 0;
   program.packed = std::strcmp(argv[3], "packed") == 0;
-  program.narrow = argc == 9;
-  program.unk.resize(program.mesh.size());
   program.buffer.resize(program.mesh.cells());
-  double writing = 1e9;
-  double reading = 1e9;
-  for (unsigned long long round = 0; round < number(7); ++round) {
-    if (rank == 0) {
-      std::remove(argv[1]);
-    }
-    program.fill();
-    writing = std::min(writing, program.transfer_all(true));
-    std::fill(program.unk.begin(), program.unk.end(), kUntouched);
-    reading = std::min(reading, program.transfer_all(false));
-    program.check();
-  }
-  const double element_bytes = program.narrow ? 4 : 8;
-  const double megabytes =
-      static_cast<double>(program.mesh.cells() * program.mesh.variables) * element_bytes * 1e-6 * rank_count;
-  if (rank == 0) {
-    std::printf("{\"megabytes\": %.3f, \"write_seconds\": %.6f, \"read_seconds\": %.6f}\n", megabytes, writing, reading);
-  }
+  const bool is_narrow = program.narrow;
+  run_rounds(program.mesh, program.path, number(7), is_narrow ? 4 : 8,
+             [&](bool writes) { return program.transfer_all(writes); });
   MPI_Finalize();
   return 0;
 }

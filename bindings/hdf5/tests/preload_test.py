@@ -68,6 +68,24 @@ def test_a_checkpoint_that_waits(tmp_path, transfer, beside):
     assert "6 of them deferred" in said, said
 
 
+@pytest.mark.parametrize(
+    ("setting", "said_of_it"),
+    [
+        ({"STRIA_HDF5_BUFFER": "1K"}, ""),
+        ({"STRIA_HDF5_BUFFER": "1KiB", "STRIA_HDF5_DEFER": "1MiB"}, ", 6 of them deferred"),
+        ({"STRIA_HDF5_DEFER": "70000,background"}, ", 6 of them deferred"),
+        ({"STRIA_HDF5_DEFER": "1M,later"}, "STRIA_HDF5_DEFER is '1M,later'; write a number of bytes"),
+        ({"STRIA_HDF5_DEFER": "many"}, "Nothing is deferred now"),
+        ({"STRIA_HDF5_BUFFER": "1X"}, "STRIA_HDF5_BUFFER is '1X'; write a number of bytes, as 64M. It is 256M now"),
+        ({"STRIA_HDF5_BUFFER": "9999999999G"}, "It is 256M now"),
+    ],
+)
+def test_settings(tmp_path, setting, said_of_it):
+    program = [PROGRAMS / "hdf5_hyperslabs", tmp_path / "file", "independent", "hyperslabs", 6, 3, 4, 1]
+    said = run(2, *program, **setting)
+    assert said_of_it in said and packed(said, "H5Dwrite") == 6, said
+
+
 def test_beside_the_drop_in(tmp_path):
     both = f"{LIBRARY}:{os.environ['STRIA_MPIIO']}"
     said = run(2, PROGRAMS / "hdf5_hyperslabs", tmp_path / "file", "collective", "hyperslabs", 6, 3, 4, 1, preload=both)

@@ -1,20 +1,19 @@
 #include "hdf5/transfer/packed.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <utility>
 #include <vector>
 
 #include "base/available_memory.hpp"
+#include "hdf5/settings/settings.hpp"
 
 namespace stria::hdf5 {
 
 namespace {
 
 constexpr int64_t kKeptBytes = 64 << 20;
-constexpr int64_t kBufferBytes = 256 << 20;  // unless STRIA_HDF5_BUFFER says otherwise
 constexpr std::align_val_t kAlignment{4096};
 // Below this, nobody asks how much memory is left.
 constexpr int64_t kLargeBytes = 64 << 20;
@@ -53,24 +52,7 @@ std::vector<Steps> box_of(const Library& library, hid_t file_space) {
   return is_box ? std::move(*steps) : std::vector<Steps>();
 }
 
-int64_t most_buffer_bytes() {
-  static const int64_t most = [] {
-    const char* const text = std::getenv("STRIA_HDF5_BUFFER");
-    const long long bytes = text == nullptr ? 0 : std::atoll(text);
-    return bytes > 0 ? bytes : kBufferBytes;
-  }();
-  return most;
-}
-
 }  // namespace
-
-bool is_turned_off() {
-  static const bool is_off = [] {
-    const char* const text = std::getenv("STRIA_HDF5");
-    return text != nullptr && std::strcmp(text, "off") == 0;
-  }();
-  return is_off;
-}
 
 bool is_collective(const Library& library, hid_t transfer) {
   int mode = 0;

@@ -69,8 +69,6 @@ class OwnSpace {
   hid_t space_;
 };
 
-/// STRIA_HDF5=off
-bool is_turned_off();
 bool is_collective(const Library& library, hid_t transfer);
 /// The dataset is in one piece, which has its place in the file. A VOL connector may not know.
 bool has_place(const Library& library, hid_t dataset);

@@ -1,0 +1,25 @@
+// What the user says by environment variables. Each is read once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace stria::hdf5 {
+
+/// A number of bytes: digits, and K, M or G behind them, with "iB" or without. No value where the
+/// text is anything else.
+std::optional<int64_t> parse_bytes(std::string_view text);
+
+/// STRIA_HDF5=off
+bool is_turned_off();
+
+/// STRIA_HDF5_BUFFER: how many bytes a transfer may be packed in.
+int64_t most_buffer_bytes();
+
+/// STRIA_HDF5_DEFER: how many bytes may be held; 0 without it.
+int64_t most_held_bytes();
+/// "STRIA_HDF5_DEFER=256M,background": what is held is written while the program goes on.
+bool travels_in_background();
+
+}  // namespace stria::hdf5
