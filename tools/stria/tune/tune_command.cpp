@@ -11,6 +11,7 @@
 #include "spread.hpp"
 #include "stria/status.hpp"
 #include "tune/candidates.hpp"
+#include "tune/machine_figures.hpp"
 #include "tune/measuring.hpp"
 #include "tune/past.hpp"
 #include "tune/pattern.hpp"
@@ -30,6 +31,7 @@ struct TuneArguments {
   double budget_s = 60;
   bool read = false;
   std::string output = "stria.hints";
+  std::string description;  ///< where a machine for `stria simulate` goes; empty for nowhere
   std::string mpiexec;
   double limit_s = 0;
   std::string past;  ///< what a watcher (supervisor.hpp) knows; empty without one
@@ -103,6 +105,9 @@ int run_tune(MPI_Comm comm, const TuneArguments& arguments) {
     return on_ranks(arguments);
   }
   check_writable(comm, arguments.output);
+  if (!arguments.description.empty()) {
+    check_writable(comm, arguments.description);
+  }
   unsetenv("STRIA_HINTS_FILE");  // the defaults are meant, not what was tuned before
   unsetenv("STRIA_HINTS");
   const Pattern pattern = pattern_of(comm, arguments.workload);
@@ -134,6 +139,10 @@ int run_tune(MPI_Comm comm, const TuneArguments& arguments) {
   const auto figures = in_sentences(measure_storage(measuring, machine, kFiguresPart * arguments.budget_s));
   for (const std::string& line : figures) {
     track.progress(line);
+  }
+  if (!arguments.description.empty()) {
+    track.progress("the machine for stria simulate");
+    write_text(comm, arguments.description, described_machine(comm, measuring, options.directory));
   }
   const Verdict verdict = race(track, candidates(machine), stages(machine));
   write_text(comm, arguments.output, hints_file(arguments, ranks, figures, verdict));
@@ -171,6 +180,9 @@ void add_tune(Command app, Action& action) {
       .check(between(0.1, 1e6))
       .shown_default("");
   command.add_option("-o,--output", arguments->output, "the hints file to write").check(not_empty());
+  command.add_option("--describe", arguments->description, "measure the machine too, and write it there for stria simulate")
+      .check(not_empty())
+      .shown_default("");
   command
       .add_option("--mpiexec", arguments->mpiexec, "starts the ranks, as in \"mpiexec -n 4\"; without it, the ranks are these")
       .check(not_empty())
