@@ -6,7 +6,9 @@
 
 #include "commands.hpp"
 #include "run/run.hpp"
+#include "run/timeline_file.hpp"
 #include "stria/status.hpp"
+#include "tune/recording.hpp"
 
 namespace stria::tool {
 
@@ -21,8 +23,11 @@ struct SimulateArguments {
   RunOptions options;
   std::string machine;
   std::string workload;
+  std::string trace;  ///< whose requests are played instead
+  std::string timeline;
   std::vector<std::string> settings;
   std::vector<std::string> hints;
+  std::string through;  ///< empty: the library, or as it was recorded
   std::string json_path;
 };
 
@@ -145,19 +150,53 @@ std::string json_of(const Machine& machine, const RunOptions& options, const Run
   return document.dump(2) + "\n";
 }
 
+// The way in which a recorded run moved its bytes.
+std::string way_of(const RecordedRun& recorded) {
+  return recorded.requests->is_file_a_rank ? "own-file" : recorded.collective ? "calls" : "alone";
+}
+
+// All of the recorded requests, unless a setting says how many.
+bench::WorkloadKind replay_of(const RecordedRun& recorded) {
+  bench::WorkloadKind kind = bench::replay_kind(recorded.requests);
+  kind.parameters[0].standard = kind.parameters[0].highest;
+  return kind;
+}
+
 int run_simulate(Ranks& ranks, SimulateArguments& arguments) {
   RunOptions& options = arguments.options;
-  options.kind = &kind_of(arguments.workload);
+  if (arguments.workload.empty() == arguments.trace.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "either --workload or --trace says what is simulated");
+  }
+  bench::WorkloadKind replayed;
+  if (arguments.trace.empty()) {
+    options.kind = &kind_of(arguments.workload);
+    options.through = arguments.through.empty() ? "library" : arguments.through;
+  } else {
+    const RecordedRun recorded = recorded_run(trace::TraceFile::read(arguments.trace).value());
+    replayed = replay_of(recorded);
+    options.kind = &replayed;
+    options.through = arguments.through.empty() ? way_of(recorded) : arguments.through;
+    options.reads |= !recorded.writes;
+    print(ranks, recorded.told + "\n");
+  }
+  options.records_timeline = !arguments.timeline.empty();
   options.chosen = chosen_of(*options.kind, arguments.settings);
   options.hints = parse_hints(ranks, arguments.hints);
-  if (!arguments.json_path.empty()) {
-    check_writable(ranks, arguments.json_path);
+  for (const std::string& path : {arguments.json_path, arguments.timeline}) {
+    if (!path.empty()) {
+      check_writable(ranks, path);
+    }
   }
   const Machine machine = simulate::find_machine(arguments.machine).value();
   const RunOutcome outcome = simulate::run(machine, options).value();
   print(ranks, text_of(machine, options, outcome));
   if (!arguments.json_path.empty()) {
     write_text(ranks, arguments.json_path, json_of(machine, options, outcome));
+  }
+  if (options.records_timeline) {
+    const std::string command = fmt::format("{} on {} ranks of {}, simulated", options.kind->name, options.ranks, machine.name);
+    const std::vector<std::byte> bytes = simulate::trace_file_of(machine, options, outcome, command);
+    write_text(ranks, arguments.timeline, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
   return kDone;
 }
@@ -188,12 +227,17 @@ void add_simulate(Command app, Action& action) {
   command.add_option("--machine", arguments->machine, "a machine's name, or a file that describes one")
       .required()
       .check(not_empty());
-  command.add_option("--workload", arguments->workload, "a workload of `stria bench`").required().check(not_empty());
+  command.add_option("--workload", arguments->workload, "a workload of `stria bench`").check(not_empty()).shown_default("");
+  command.add_option("--trace", arguments->trace, "instead of a workload: a trace whose requests are played on so many ranks")
+      .check(not_empty())
+      .shown_default("");
   command.add_option("--ranks", arguments->options.ranks, "processes").required().check(in_range(1, 1 << 20));
   command.add_option("--set", arguments->settings, "NAME=VALUE, a parameter of the workload; may be repeated")
       .take_all()
       .shown_default("");
-  command.add_option("--through", arguments->options.through, ways_help()).check(one_of(way_names()));
+  command.add_option("--through", arguments->through, ways_help())
+      .check(one_of(way_names()))
+      .shown_default("library, or as recorded");
   command.add_flag("--read", arguments->options.reads, "read instead of writing");
   command.add_flag("--verify", arguments->options.carries_data, "carry the bytes, and check every one in the file");
   command.add_option("--seed", arguments->options.seed, "of the servers' jitter");
@@ -201,6 +245,9 @@ void add_simulate(Command app, Action& action) {
       .take_all()
       .shown_default("");
   command.add_option("--json", arguments->json_path, "write the results there too").check(not_empty());
+  command.add_option("--timeline", arguments->timeline, "write a trace of it there, for `stria trace view`")
+      .check(not_empty())
+      .shown_default("");
   command.callback([arguments, &action] { action = [arguments](Ranks& ranks) { return run_simulate(ranks, *arguments); }; });
 }
 

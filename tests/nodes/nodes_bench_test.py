@@ -24,3 +24,20 @@ def test_every_figure_is_there():
     for case in record["cases"]:
         assert {"stria", "ompio", "romio"} <= set(case["mbps"]), case
         assert case["ratios"] and all(ratio["ratio"] > 0 for ratio in case["ratios"]), case
+
+
+def test_model_predicts_the_servers():
+    """Limited links decide about long requests, whatever else the computer does; so these times are
+    near, and all others are there."""
+    out = BUILD / "simulate_bench"
+    line = [sys.executable, "-B", ROOT / "lab/compare/run_simulate_bench.py", "--quick", "--out", out]
+    done = subprocess.run(list(map(str, line)), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    record = json.loads((out / "simulate.json").read_text())
+    assert record["machine"]["servers"]["count"][0] == 4
+    assert len(record["patterns"]) == 8
+    for entry in record["patterns"]:
+        for direction in ("write", "read"):
+            assert entry[direction]["ratio"] > 0, entry
+            if entry["pattern"].startswith("contiguous"):
+                assert 0.5 < entry[direction]["ratio"] < 2, entry

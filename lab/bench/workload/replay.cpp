@@ -110,19 +110,54 @@ class Taken {
   std::map<int64_t, int64_t> stretches_;  ///< begin, end
 };
 
+/// What all ranks need of a recording: found once for those of a process.
+struct Prepared {
+  Prepared(const Recording& of, int64_t limit_bytes)
+      : recording(of), most_bytes(limit_bytes), counts(kept_counts(of, limit_bytes)) {
+    const size_t ranks = of.ranks.size();
+    for (size_t first = 0; first < ranks; first += of.is_file_a_rank ? 1 : ranks) {
+      files.push_back(file_of(first, of.is_file_a_rank ? first + 1 : ranks));
+    }
+  }
+  /// Stretches of a shared file begin at multiples of this.
+  int64_t stretch_bytes() const { return (files.front().length() / kAlignment + 1) * kAlignment; }
+
+  const Recording& recording;
+  int64_t most_bytes;
+  std::vector<size_t> counts;    ///< requests that are kept of each recorded rank
+  std::vector<ShortFile> files;  ///< by recorded rank, or one for all
+
+ private:
+  ShortFile file_of(size_t first, size_t last) const {
+    std::vector<Request> requests;
+    for (size_t rank = first; rank < last; ++rank) {
+      const auto begin = recording.ranks[rank].begin();
+      requests.insert(requests.end(), begin, begin + static_cast<std::ptrdiff_t>(counts[rank]));
+    }
+    return ShortFile(std::move(requests));
+  }
+};
+
 class Player {
  public:
-  Player(const Recording& recording, int64_t most_bytes, const Ranks& ranks)
-      : recording_(recording), counts_(kept_counts(recording, most_bytes)) {
-    workload_.is_file_a_rank = recording.is_file_a_rank;
-    if (!recording.is_file_a_rank) {
-      add_array(0, recording.ranks.size());
+  Player(const Prepared& prepared, const Ranks& ranks) : prepared_(prepared) {
+    const size_t recorded = prepared.counts.size(), count = static_cast<size_t>(ranks.count);
+    workload_.is_file_a_rank = prepared.recording.is_file_a_rank;
+    if (!workload_.is_file_a_rank) {
+      const auto stretches = static_cast<int64_t>((count - 1) / recorded + 1);
+      const int64_t length = std::max<int64_t>(prepared.files.front().length(), 1);
+      workload_.arrays.push_back({"file0", {(stretches - 1) * prepared.stretch_bytes() + length}, 1});
+      taken_.emplace_back();
     }
-    for (size_t rank = static_cast<size_t>(ranks.rank); rank < counts_.size(); rank += static_cast<size_t>(ranks.count)) {
-      if (recording.is_file_a_rank) {
-        add_array(rank, rank + 1);
+    // Either a rank plays several recorded ones, or it repeats one.
+    const auto own = static_cast<size_t>(ranks.rank);
+    for (size_t rank = own % recorded; rank < recorded; rank += count) {
+      if (workload_.is_file_a_rank) {
+        workload_.arrays.push_back(
+            {"file" + std::to_string(own < recorded ? rank : own), {std::max<int64_t>(prepared.files[rank].length(), 1)}, 1});
+        taken_.emplace_back();
       }
-      play(rank);
+      play(rank, workload_.is_file_a_rank ? 0 : static_cast<int64_t>(own / recorded) * prepared.stretch_bytes());
     }
     for (Call& call : workload_.calls) {
       std::sort(call.parts.begin(), call.parts.end(), [](const Part& a, const Part& b) {
@@ -134,24 +169,13 @@ class Player {
   Workload workload() { return std::move(workload_); }
 
  private:
-  // An array for the requests of some of the recorded ranks.
-  void add_array(size_t first, size_t last) {
-    std::vector<Request> requests;
-    for (size_t rank = first; rank < last; ++rank) {
-      const auto begin = recording_.ranks[rank].begin();
-      requests.insert(requests.end(), begin, begin + static_cast<std::ptrdiff_t>(counts_[rank]));
-    }
-    files_.emplace_back(std::move(requests));
-    taken_.emplace_back();
-    workload_.arrays.push_back({"file" + std::to_string(first), {std::max<int64_t>(files_.back().length(), 1)}, 1});
-  }
-
-  void play(size_t rank) {
-    const size_t array = files_.size() - 1;
-    workload_.calls.resize(std::max(workload_.calls.size(), counts_[rank]));
-    for (size_t i = 0; i < counts_[rank]; ++i) {
-      const Request& request = recording_.ranks[rank][i];
-      taken_[array].add({files_[array].place(request.offset), request.bytes}, [&](int64_t offset, int64_t bytes) {
+  void play(size_t rank, int64_t shift) {
+    const size_t array = taken_.size() - 1;
+    const ShortFile& file = prepared_.files[workload_.is_file_a_rank ? rank : 0];
+    workload_.calls.resize(std::max(workload_.calls.size(), prepared_.counts[rank]));
+    for (size_t i = 0; i < prepared_.counts[rank]; ++i) {
+      const Request& request = prepared_.recording.ranks[rank][i];
+      taken_[array].add({shift + file.place(request.offset), request.bytes}, [&](int64_t offset, int64_t bytes) {
         workload_.calls[i].parts.push_back({array, Selection::box(workload_.arrays[array].dims, {offset}, {bytes}),
                                             Selection::whole({bytes}), workload_.memory_bytes});
         workload_.memory_bytes += bytes;
@@ -159,9 +183,7 @@ class Player {
     }
   }
 
-  const Recording& recording_;
-  std::vector<size_t> counts_;  ///< requests that are kept of each recorded rank
-  std::vector<ShortFile> files_;
+  const Prepared& prepared_;
   std::vector<Taken> taken_;
   Workload workload_;
 };
@@ -173,8 +195,13 @@ WorkloadKind replay_kind(std::shared_ptr<const Recording> recording) {
           "the requests of a recorded run",
           {{"mib", 256, 1, 1 << 20, "of all ranks together at most; later requests are left out"}},
           {},
-          [recording = std::move(recording)](const Chosen& chosen, const Ranks& ranks) {
-            return Player(*recording, chosen.numbers.at("mib") * kMiB, ranks).workload();
+          [recording = std::move(recording), prepared = std::shared_ptr<const Prepared>()](const Chosen& chosen,
+                                                                                           const Ranks& ranks) mutable {
+            const int64_t most_bytes = chosen.numbers.at("mib") * kMiB;
+            if (prepared == nullptr || prepared->most_bytes != most_bytes) {
+              prepared = std::make_shared<const Prepared>(*recording, most_bytes);
+            }
+            return Player(*prepared, ranks).workload();
           }};
 }
 

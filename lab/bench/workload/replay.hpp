@@ -4,8 +4,9 @@
 // now.
 // Method: the first requests of all ranks are kept, up to a limit of bytes. Gaps in the file shrink
 // to less than 8 MiB, and places keep their alignment up to 4 MiB. A rank plays the recorded
-// ranks with its own number, and those a whole number of rounds further on. What it wrote before is
-// not written again.
+// ranks with its own number, and those a whole number of rounds further on. Ranks beyond the
+// recorded ones do the same as these in further stretches of the file, so that each rank keeps its
+// share. What a rank wrote before is not written again.
 #pragma once
 
 #include <cstdint>

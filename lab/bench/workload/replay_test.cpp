@@ -35,7 +35,17 @@ TEST(Replay, KeepsOrderPlacesAndRanks) {
   EXPECT_EQ(parts_of(play(recording, {0, 2})), (Parts{{{0, 100, 10}}, {{0, 0, 10}}}));
   EXPECT_EQ(parts_of(play(recording, {1, 2})), (Parts{{{0, 50, 10}}}));
   EXPECT_EQ(play(recording, {1, 2}).arrays[0].dims, std::vector<int64_t>{110});
-  EXPECT_TRUE(play(recording, {2, 3}).calls.empty());
+}
+
+TEST(Replay, MoreRanksRepeatTheRecordedOnesFurtherOn) {
+  const Recording recording{{{{100, 10}, {0, 10}}, {{50, 10}}}, false};
+  EXPECT_EQ(parts_of(play(recording, {1, 5})), (Parts{{{0, 50, 10}}}));
+  EXPECT_EQ(parts_of(play(recording, {2, 5})), (Parts{{{0, 4 * kMiB + 100, 10}}, {{0, 4 * kMiB, 10}}}));
+  EXPECT_EQ(parts_of(play(recording, {4, 5})), (Parts{{{0, 8 * kMiB + 100, 10}}, {{0, 8 * kMiB, 10}}}));
+  EXPECT_EQ(play(recording, {3, 5}).arrays[0].dims, std::vector<int64_t>{8 * kMiB + 110});
+  const Recording apart{{{{0, 10}}, {{5, 30}}}, true};
+  EXPECT_EQ(parts_of(play(apart, {3, 4})), (Parts{{{0, 5, 30}}}));
+  EXPECT_NE(play(apart, {3, 4}).arrays[0].name, play(apart, {1, 4}).arrays[0].name);
 }
 
 TEST(Replay, ARankPlaysSeveralRecordedOnes) {

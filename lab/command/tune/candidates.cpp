@@ -76,7 +76,18 @@ std::vector<Hints> with_each(const Hints& hints, const char* name, const std::ve
 }
 
 const std::vector<int64_t> kStripes{int64_t{64} << 10, int64_t{1} << 20, int64_t{4} << 20};
-const std::vector<int64_t> kServers{1, 2};
+
+// Powers of two, and all of them where they are known.
+std::vector<int64_t> server_counts(const Machine& machine) {
+  std::vector<int64_t> counts{1, 2};
+  for (int count = 4; count < machine.servers; count *= 2) {
+    counts.push_back(count);
+  }
+  if (machine.servers > 2) {
+    counts.push_back(machine.servers);
+  }
+  return counts;
+}
 
 }  // namespace
 
@@ -93,7 +104,7 @@ std::vector<Hints> candidates(const Machine& machine) {
   }
   if (machine.store) {
     const std::vector<Hints> plain = all;
-    for (const auto& [name, values] : {std::pair("striping_unit", kStripes), {"striping_factor", kServers}}) {
+    for (const auto& [name, values] : {std::pair("striping_unit", kStripes), {"striping_factor", server_counts(machine)}}) {
       for (const Hints& hints : plain) {
         const std::vector<Hints> striped = with_each(hints, name, values);
         all.insert(all.end(), striped.begin(), striped.end());
@@ -113,7 +124,7 @@ std::vector<Stage> stages(const Machine& machine) {
   std::vector<Stage> all{[machine](const Hints&) { return methods(machine); }, buffers};
   if (machine.store) {
     all.emplace_back([](const Hints& best) { return with_each(best, "striping_unit", kStripes); });
-    all.emplace_back([](const Hints& best) { return with_each(best, "striping_factor", kServers); });
+    all.emplace_back([machine](const Hints& best) { return with_each(best, "striping_factor", server_counts(machine)); });
   }
   return all;
 }

@@ -121,6 +121,7 @@ double Measuring::seconds_of(const OtherRun& other) const {
   }
   options.rounds = 1;
   options.warm_up = false;
+  options.read = other.reads;
   options.through = other.through;
   options.directory = options_.directory;
   options.layer.hints = other.hints;
@@ -128,7 +129,7 @@ double Measuring::seconds_of(const OtherRun& other) const {
   const auto measure = [&](MPI_Comm comm) {
     try {
       const auto result = bench::run_benchmark(comm, options, [](const std::string&) {});
-      seconds = spread(result.write.seconds).median;
+      seconds = spread(other.reads ? result.read.seconds : result.write.seconds).median;
     } catch (const Error&) {  // it stays infinite
     }
   };

@@ -39,6 +39,7 @@ struct OtherRun {
   Hints hints = {};
   std::string through = "posix";
   bool one_writer = false;  ///< rank 0 is alone
+  bool reads = false;       ///< the time of reading it counts, instead of that of writing
 };
 
 /// Every function is collective, and gives all ranks the same.
@@ -54,7 +55,7 @@ class Measuring {
   /// Seconds of one write, and of one read where that counts; infinite where hints ask for more
   /// than there is. The defaults must not fail: throws stria::Error.
   double run(const Hints& hints);
-  /// Seconds of one write of another workload; infinite where it fails.
+  /// Seconds of one write, or one read, of another workload; infinite where it fails.
   double run_other(const std::string& key, const OtherRun& other);
   /// Sends the watcher a line.
   void tell(const std::string& message) const;

@@ -20,8 +20,6 @@ constexpr int kLeastFinalRounds = 5;  // one may go the other way
 constexpr int kMostFinalRounds = 15;
 /// The defaults must have time for as many runs, or nothing is tried.
 constexpr int kLeastRuns = 12;
-/// What isn't faster by this is not worth a file, or a hint more.
-constexpr double kLeastGain = 1.03;
 
 double median(const std::vector<double>& values) {
   return spread(values).median;

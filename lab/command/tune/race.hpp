@@ -45,6 +45,9 @@ struct Verdict {
 /// The candidates of a stage, given the hints that won before.
 using Stage = std::function<std::vector<Hints>(const Hints& best)>;
 
+/// What isn't faster by this is not worth a file, or a hint more.
+inline constexpr double kLeastGain = 1.03;
+
 /// Races all `candidates` at once where the budget has time for it, else by `stages`.
 Verdict race(const Track& track, const std::vector<Hints>& candidates, const std::vector<Stage>& stages);
 

@@ -11,8 +11,8 @@ namespace stria::tool {
 
 namespace {
 
-constexpr int64_t kKiB = 1 << 10;
-constexpr int64_t kMiB = 1 << 20;
+using bench::kKiB;
+using bench::kMiB;
 /// A rank makes so many requests in a run, but not more bytes.
 constexpr int64_t kRequests = 16;
 constexpr int64_t kMostBytes = 4 * kMiB;

@@ -8,10 +8,13 @@
 #include <memory>
 #include <string_view>
 
+#include "run/run.hpp"
 #include "spread.hpp"
 #include "stria/status.hpp"
 #include "tune/candidates.hpp"
+#include "tune/machine_figures.hpp"
 #include "tune/measuring.hpp"
+#include "tune/model_search.hpp"
 #include "tune/past.hpp"
 #include "tune/pattern.hpp"
 #include "tune/race.hpp"
@@ -30,6 +33,9 @@ struct TuneArguments {
   double budget_s = 60;
   bool read = false;
   std::string output = "stria.hints";
+  std::string machine;      ///< of a model, on which the search goes on; empty: the storage
+  int ranks = 0;            ///< of the model
+  std::string description;  ///< where a machine for `stria simulate` goes; empty for nowhere
   std::string mpiexec;
   double limit_s = 0;
   std::string past;  ///< what a watcher (supervisor.hpp) knows; empty without one
@@ -52,9 +58,10 @@ std::string table(const Verdict& verdict) {
 
 std::string hints_file(const TuneArguments& arguments, int ranks, const std::vector<std::string>& figures,
                        const Verdict& verdict) {
-  std::string text = fmt::format(
-      "# Written by `stria tune` for {} through {}{}, {} ranks, in {}.\n", arguments.workload, arguments.through,
-      arguments.sizes.empty() ? "" : fmt::format(" ({})", fmt::join(arguments.sizes, ", ")), ranks, arguments.directory);
+  std::string text =
+      fmt::format("# Written by `stria tune` for {} through {}{}, {} ranks, in {}.\n", arguments.workload, arguments.through,
+                  arguments.sizes.empty() ? "" : fmt::format(" ({})", fmt::join(arguments.sizes, ", ")), ranks,
+                  arguments.machine.empty() ? arguments.directory : "the model of " + arguments.machine);
   for (const std::string& line : figures) {
     text += fmt::format("# Here {}.\n", line);
   }
@@ -98,14 +105,60 @@ void print_outcome(MPI_Comm comm, const TuneArguments& arguments, const Verdict&
   }
 }
 
+double seconds_on_model(const simulate::Machine& machine, simulate::RunOptions options, bool reads_too) {
+  const double seconds = simulate::run(machine, options).value().seconds;
+  if (!reads_too || options.reads) {
+    return seconds;
+  }
+  options.reads = true;
+  return seconds + simulate::run(machine, options).value().seconds;
+}
+
+// On the model of a machine. Rank 0 works, since all of its ranks are simulated.
+void search_on_model(const TuneArguments& arguments, const Pattern& pattern) {
+  if (arguments.ranks < 1) {
+    throw Error(ErrorCode::kInvalidArgument, "--machine: --ranks says of how many ranks the model is");
+  }
+  const simulate::Machine modelled = simulate::find_machine(arguments.machine).value();
+  const bench::BenchOptions chosen = options_of(pattern, arguments.sizes);
+  simulate::RunOptions options;
+  options.kind = chosen.kind;
+  options.chosen = chosen.chosen;
+  options.ranks = arguments.ranks;
+  options.through = arguments.through == "library" ? "library" : "calls";
+  options.reads = pattern.only_reads;
+  const double begin_s = MPI_Wtime();
+  Track track;
+  track.budget_s = arguments.budget_s;
+  track.now = [&] { return MPI_Wtime() - begin_s; };
+  track.progress = [&](const std::string& line) { print(MPI_COMM_SELF, fmt::format("  {:5.1f} s: {}\n", track.now(), line)); };
+  track.run = [&](const Hints& hints) {
+    options.hints = hints;
+    return seconds_on_model(modelled, options, arguments.read);
+  };
+  print(MPI_COMM_SELF, fmt::format("tuning {} through {} on the model of {}: {} ranks, at most {:.0f} s\n", arguments.workload,
+                                   arguments.through, modelled.title, arguments.ranks, arguments.budget_s));
+  const Verdict verdict = search_model(track, stages({arguments.ranks, true, modelled.servers.count}));
+  write_text(MPI_COMM_SELF, arguments.output,
+             hints_file(arguments, arguments.ranks, {"all is simulated, on " + modelled.title}, verdict));
+  print_outcome(MPI_COMM_SELF, arguments, verdict);
+}
+
 int run_tune(MPI_Comm comm, const TuneArguments& arguments) {
   if (comm == MPI_COMM_NULL) {
     return on_ranks(arguments);
   }
   check_writable(comm, arguments.output);
+  if (!arguments.description.empty()) {
+    check_writable(comm, arguments.description);
+  }
   unsetenv("STRIA_HINTS_FILE");  // the defaults are meant, not what was tuned before
   unsetenv("STRIA_HINTS");
   const Pattern pattern = pattern_of(comm, arguments.workload);
+  if (!arguments.machine.empty()) {
+    on_root(comm, [&] { search_on_model(arguments, pattern); });
+    return kDone;
+  }
   bench::BenchOptions options = options_of(pattern, arguments.sizes);
   options.through = arguments.through;
   options.read |= arguments.read;
@@ -134,6 +187,10 @@ int run_tune(MPI_Comm comm, const TuneArguments& arguments) {
   const auto figures = in_sentences(measure_storage(measuring, machine, kFiguresPart * arguments.budget_s));
   for (const std::string& line : figures) {
     track.progress(line);
+  }
+  if (!arguments.description.empty()) {
+    track.progress("the machine for stria simulate");
+    write_text(comm, arguments.description, described_machine(comm, measuring, options.directory));
   }
   const Verdict verdict = race(track, candidates(machine), stages(machine));
   write_text(comm, arguments.output, hints_file(arguments, ranks, figures, verdict));
@@ -171,6 +228,13 @@ void add_tune(Command app, Action& action) {
       .check(between(0.1, 1e6))
       .shown_default("");
   command.add_option("-o,--output", arguments->output, "the hints file to write").check(not_empty());
+  command.add_option("--machine", arguments->machine, "search on the model of this machine (stria simulate), not on a storage")
+      .check(not_empty())
+      .shown_default("");
+  command.add_option("--ranks", arguments->ranks, "of that machine").check(in_range(1, 1 << 20)).shown_default("");
+  command.add_option("--describe", arguments->description, "measure the machine too, and write it there for stria simulate")
+      .check(not_empty())
+      .shown_default("");
   command
       .add_option("--mpiexec", arguments->mpiexec, "starts the ranks, as in \"mpiexec -n 4\"; without it, the ranks are these")
       .check(not_empty())

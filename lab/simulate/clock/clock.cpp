@@ -94,6 +94,12 @@ void Clock::sleep_until(double moment) {
   }
 }
 
+void Clock::note(trace::BuiltIn kind, double begin_s, int64_t bytes, int64_t offset) {
+  if (timeline_ != nullptr && !cancelling_ && free_at() > begin_s) {
+    timeline_->push_back({begin_s, free_at(), bytes, offset, current_, kind});
+  }
+}
+
 void Clock::fail(Status why) {
   if (failure_.ok()) {
     failure_ = std::move(why);

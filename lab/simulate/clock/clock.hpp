@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "clock/timeline.hpp"
 #include "comm/simulated/fiber.hpp"
 #include "stria/status.hpp"
 
@@ -55,6 +56,11 @@ class Clock {
   bool is_cancelled() const { return cancelling_; }
   void fail(Status why);
 
+  /// From now on spans are kept there, which must outlive this; null: nowhere.
+  void record(Timeline* timeline) { timeline_ = timeline; }
+  /// The running rank did this since `begin_s`.
+  void note(trace::BuiltIn kind, double begin_s, int64_t bytes = -1, int64_t offset = -1);
+
  private:
   struct Rank {
     std::unique_ptr<Fiber> fiber;
@@ -81,6 +87,7 @@ class Clock {
   int64_t events_done_ = 0;
   int current_ = -1;
   size_t unfinished_ = 0;
+  Timeline* timeline_ = nullptr;
   bool cancelling_ = false;
   Status failure_;
   std::exception_ptr exception_;

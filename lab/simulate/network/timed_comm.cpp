@@ -98,11 +98,13 @@ class TimedRequest : public CommRequest {
       : world_(world), transfer_(std::move(transfer)), what_(what) {}
   bool test() override { return transfer_->done; }
   void wait() {
+    const double begin_s = world_.clock.free_at();
     while (!transfer_->done && !world_.clock.is_cancelled()) {
       transfer_->waiting_rank = world_.clock.current();
       world_.clock.block(what_);
     }
     world_.clock.charge(std::exchange(transfer_->copy_s, 0));
+    world_.clock.note(trace::BuiltIn::kMessageWait, begin_s);
   }
 
  private:
@@ -126,11 +128,11 @@ class TimedComm : public Comm {
 
   void barrier() override {
     meet(
-        world_.steps(), [](Meeting&) {}, [](Meeting&) {});
+        trace::BuiltIn::kBarrier, world_.steps(), [](Meeting&) {}, [](Meeting&) {});
   }
   void broadcast(std::span<std::byte> data, int root) override {
     meet(
-        world_.steps() + seconds_of(data.size()),
+        trace::BuiltIn::kBroadcast, world_.steps() + seconds_of(data.size()),
         [&](Meeting& meeting) {
           if (rank_ == root) {
             meeting.bytes.assign(data.begin(), data.end());
@@ -169,10 +171,12 @@ class TimedComm : public Comm {
   double seconds_of(size_t bytes) const { return static_cast<double>(bytes) / world_.machine.nodes.link_rate; }
 
   template <typename Join, typename Leave>
-  void meet(double seconds, Join&& join, Leave&& leave) {
+  void meet(trace::BuiltIn kind, double seconds, Join&& join, Leave&& leave) {
+    const double begin_s = world_.clock.free_at();
     const int64_t number = calls_++;
     Meeting& meeting = world_.meetings[number];
     hold(meeting, size(), seconds, std::forward<Join>(join));
+    world_.clock.note(kind, begin_s);
     leave(meeting);
     if (++meeting.left == size()) {
       world_.meetings.erase(number);
@@ -203,7 +207,7 @@ class TimedComm : public Comm {
   template <typename T>
   void reduce(std::span<T> values, ReduceOp op, std::vector<T> Meeting::*all) {
     meet(
-        2 * (world_.steps() + seconds_of(values.size_bytes())),
+        trace::BuiltIn::kReduce, 2 * (world_.steps() + seconds_of(values.size_bytes())),
         [&](Meeting& meeting) {
           std::vector<T>& sums = meeting.*all;
           if (meeting.present == 0) {
@@ -234,7 +238,8 @@ void TimedComm::exclusive_scan(std::span<int64_t> values) {
     return meeting.numbers.begin() + static_cast<std::ptrdiff_t>(count) * rank_;
   };
   meet(
-      world_.steps(), [&](Meeting& meeting) { std::copy(values.begin(), values.end(), mine(meeting)); },
+      trace::BuiltIn::kReduce, world_.steps(),
+      [&](Meeting& meeting) { std::copy(values.begin(), values.end(), mine(meeting)); },
       [&](Meeting& meeting) {
         if (meeting.left == 0) {
           std::vector<int64_t> before(count, 0);
@@ -248,7 +253,7 @@ void TimedComm::exclusive_scan(std::span<int64_t> values) {
 
 void TimedComm::all_gather(std::span<const std::byte> mine, std::span<std::byte> all) {
   meet(
-      world_.steps() + seconds_of(all.size()),
+      trace::BuiltIn::kGather, world_.steps() + seconds_of(all.size()),
       [&](Meeting& meeting) {
         meeting.bytes.resize(all.size());
         std::copy(mine.begin(), mine.end(), meeting.bytes.begin() + static_cast<std::ptrdiff_t>(mine.size()) * rank_);
@@ -258,7 +263,7 @@ void TimedComm::all_gather(std::span<const std::byte> mine, std::span<std::byte>
 
 void TimedComm::gather(std::span<const std::byte> mine, int root, const PieceTaker& take) {
   meet(
-      world_.steps() + world_.machine.nodes.message_s * size(),
+      trace::BuiltIn::kGather, world_.steps() + world_.machine.nodes.message_s * size(),
       [&](Meeting& meeting) {
         meeting.pieces.resize(static_cast<size_t>(size()));
         meeting.pieces[static_cast<size_t>(rank_)].assign(mine.begin(), mine.end());

@@ -153,7 +153,7 @@ Status move_by_calls(RunShared& shared, Comm& comm, const bench::Workload& workl
   STRIA_ASSIGN_OR_RETURN(const auto file, open_everywhere(shared, comm));
   access::KeptBuffers kept;
   Mover mover{shared, comm, file.get(), {}};
-  for (size_t call = 0; call < workload.calls.size(); ++call) {
+  for (size_t call = 0; call < shared.most_calls; ++call) {
     const std::vector<Lane> lanes = lanes_of(workload, places, call, call + 1);
     shared.charge_call();
     STRIA_RETURN_IF_ERROR(mover.move(lanes, access::Collectively{&kept}).status);

@@ -203,7 +203,7 @@ Status write_as_romio(RunShared& shared, Comm& comm, const bench::Workload& work
   const FilePlaces places = place_arrays(workload, kHeaderBytes, 1);
   STRIA_ASSIGN_OR_RETURN(const auto file, open_everywhere(shared, comm));
   RomioWrite write(shared, comm, *file);
-  for (size_t call = 0; call < workload.calls.size(); ++call) {
+  for (size_t call = 0; call < shared.most_calls; ++call) {
     shared.charge_call();
     STRIA_RETURN_IF_ERROR(write.run(lanes_of(workload, places, call, call + 1)));
   }

@@ -61,7 +61,7 @@ std::vector<Lane> lanes_of(const bench::Workload& workload, const FilePlaces& pl
   std::map<size_t, Lane> by_array;
   std::vector<int64_t> sizes;
   int next = 0;
-  for (size_t call = first; call < last; ++call) {
+  for (size_t call = first; call < std::min(last, workload.calls.size()); ++call) {
     for (const bench::Part& part : workload.calls[call].parts) {
       const bench::Array& array = workload.arrays[part.array];
       Lane& lane = by_array[part.array];
@@ -87,16 +87,18 @@ std::vector<Lane> lanes_of(const bench::Workload& workload, const FilePlaces& pl
 ModelledMemory::ModelledMemory(Clock& clock, const Nodes& nodes, std::span<const Lane> lanes, const Options& options)
     : clock_(clock), nodes_(nodes), lanes_(lanes), options_(options) {}
 
-void ModelledMemory::charge(std::span<const StreamPart> parts) {
+void ModelledMemory::charge(std::span<const StreamPart> parts, Phase phase) {
   double bytes = 0;
   for (const StreamPart& part : parts) {
     bytes += static_cast<double>(part.end - part.begin);
   }
+  const double begin_s = clock_.free_at();
   clock_.charge(bytes / nodes_.pack_rate + static_cast<double>(parts.size()) * nodes_.piece_s);
+  clock_.note(static_cast<trace::BuiltIn>(trace::kind(phase).id), begin_s, static_cast<int64_t>(bytes));
 }
 
 void ModelledMemory::pack(std::span<const StreamPart> parts) {
-  charge(parts);
+  charge(parts, Phase::kPack);
   for (const StreamPart& part : options_.carries_data ? parts : std::span<const StreamPart>()) {
     const std::vector<std::byte>& bytes = stream(part.stream_id);
     std::copy(bytes.begin() + part.begin, bytes.begin() + part.end, part.packed);
@@ -104,7 +106,7 @@ void ModelledMemory::pack(std::span<const StreamPart> parts) {
 }
 
 void ModelledMemory::unpack(std::span<const StreamPart> parts) {
-  charge(parts);
+  charge(parts, Phase::kUnpack);
   for (const StreamPart& part : options_.carries_data ? parts : std::span<const StreamPart>()) {
     const std::vector<std::byte>& bytes = stream(part.stream_id);
     for (int64_t i = part.begin; i < part.end; ++i) {

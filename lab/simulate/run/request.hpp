@@ -8,6 +8,7 @@
 #include "access/request/request.hpp"
 #include "clock/clock.hpp"
 #include "machine/machine.hpp"
+#include "stria/phases.hpp"
 #include "workload/workload.hpp"
 
 namespace stria::simulate {
@@ -20,8 +21,8 @@ struct FilePlaces {
 /// Each array begins at a multiple of `alignment_bytes`, behind a header of `header_bytes`.
 FilePlaces place_arrays(const bench::Workload& workload, int64_t header_bytes, int64_t alignment_bytes);
 
-/// The parts of calls [first, last) as lanes, one for each array. Arrays of one size advance
-/// together. Throws stria::Error where a part can't be described.
+/// The parts of calls [first, last), as far as there are so many, as lanes, one for each array.
+/// Arrays of one size advance together. Throws stria::Error where a part can't be described.
 std::vector<access::Lane> lanes_of(const bench::Workload& workload, const FilePlaces& places, size_t first, size_t last);
 
 /// Stands for a rank's memory. In a run of descriptions packing takes the machine's time for it and
@@ -47,7 +48,7 @@ class ModelledMemory : public access::StreamSource, public access::StreamSink {
   }
 
  private:
-  void charge(std::span<const access::StreamPart> parts);
+  void charge(std::span<const access::StreamPart> parts, Phase phase);
   std::vector<std::byte> stream_bytes(int stream_id) const;
   const std::vector<std::byte>& stream(int stream_id);
 

@@ -58,28 +58,37 @@ Result<RunOutcome> run(const Machine& machine, const RunOptions& options) {
     return Status(ErrorCode::kInvalidArgument, warnings.front());
   }
   Clock clock;
+  RunOutcome outcome;
+  if (options.records_timeline) {
+    clock.record(&outcome.timeline);
+  }
   Store store(clock, machine, {.ranks = options.ranks, .seed = options.seed});
   storage::MemoryDriver memory;
   const auto driver = make_timed_driver(clock, store, memory, options.carries_data);
-  RunOutcome outcome;
   RunShared shared{machine, options, hints, clock, store, *driver, memory, outcome};
   double begin_s = 0;
   const auto body = [&](Comm& comm) {
     const bench::Workload workload = options.kind->make(options.chosen, {comm.rank(), comm.size()});
     shared.outcome.useful_bytes += workload.useful_bytes();
+    shared.most_calls = std::max(shared.most_calls, workload.calls.size());
+    double call_s = clock.free_at();
     Status status = way->mover(shared, comm, workload);
     clock.settle();
+    clock.note(trace::BuiltIn::kFileCommit, call_s, workload.useful_bytes());
     if (options.reads && status.ok()) {  // what has just been written
       comm.barrier();
       if (comm.rank() == 0) {
         begin_s = clock.now();
         shared.reads = true;
         outcome.open_s = 0;
+        outcome.timeline.clear();
         store.count_anew();
       }
       comm.barrier();
+      call_s = clock.free_at();
       status = way->mover(shared, comm, workload);
       clock.settle();
+      clock.note(trace::BuiltIn::kFileReadList, call_s, workload.useful_bytes());
     }
     if (!status.ok() && shared.status.ok()) {
       shared.status = std::move(status);
@@ -89,6 +98,10 @@ Result<RunOutcome> run(const Machine& machine, const RunOptions& options) {
                          run_ranks(machine, {.ranks = options.ranks, .carries_payload = options.carries_data}, clock, body));
   STRIA_RETURN_IF_ERROR(shared.status);
   outcome.seconds = report.seconds - begin_s;
+  for (TimelineSpan& span : outcome.timeline) {
+    span.begin_s -= begin_s;
+    span.end_s -= begin_s;
+  }
   outcome.open_s = std::max(outcome.open_s - begin_s, 0.0);
   outcome.events = report.events;
   outcome.traffic = report.traffic;

@@ -23,6 +23,7 @@ struct RunOptions {
   /// Bytes travel and are written, and every byte of the file is checked.
   bool carries_data = false;
   uint64_t seed = 1;
+  bool records_timeline = false;
 };
 
 struct RunOutcome {
@@ -39,6 +40,7 @@ struct RunOutcome {
   double locks_s = 0;
   Traffic traffic;
   int64_t events = 0;
+  Timeline timeline;  ///< where the options ask for it
 };
 
 /// A name of RunOptions::through, and what it means.

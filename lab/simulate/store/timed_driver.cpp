@@ -31,7 +31,18 @@ struct Shared {
 /// An operation of the store, for which a rank may wait.
 class Running : public storage::PendingWrite {
  public:
-  Running(Clock& clock, Status outcome) : clock_(clock), state_(std::make_shared<State>()), outcome_(std::move(outcome)) {}
+  Running(Clock& clock, trace::BuiltIn kind, Status outcome)
+      : clock_(clock),
+        kind_(kind),
+        state_(std::make_shared<State>()),
+        outcome_(std::move(outcome)),
+        begin_s_(clock.free_at()) {}
+  void moves(std::span<const Store::Part> parts) {
+    for (const Store::Part& part : parts) {
+      bytes_ += part.bytes;
+    }
+    offset_ = parts.empty() ? -1 : parts.front().offset;
+  }
   std::function<void()> end() {
     return [&clock = clock_, state = state_] {
       state->done = true;
@@ -46,6 +57,9 @@ class Running : public storage::PendingWrite {
       state_->waiting_rank = clock_.current();
       clock_.block("waits for the storage");
     }
+    if (!std::exchange(is_noted_, true)) {
+      clock_.note(kind_, begin_s_, bytes_, offset_);
+    }
     return outcome_;
   }
 
@@ -55,8 +69,13 @@ class Running : public storage::PendingWrite {
     int waiting_rank = -1;
   };
   Clock& clock_;
+  trace::BuiltIn kind_;
   std::shared_ptr<State> state_;
   Status outcome_;
+  double begin_s_;
+  int64_t bytes_ = 0;
+  int64_t offset_ = -1;
+  bool is_noted_ = false;
 };
 
 class TimedFile : public File {
@@ -82,16 +101,11 @@ class TimedFile : public File {
   const File& plain() const override { return *this; }
   const File& bytes() const { return *bytes_; }
 
-  Status write(std::span<const storage::WriteSegment> segments) override { return start_write(segments)->wait(); }
+  Status write(std::span<const storage::WriteSegment> segments) override {
+    return begin_write(segments, trace::BuiltIn::kStorageWrite)->wait();
+  }
   std::unique_ptr<storage::PendingWrite> start_write(std::span<const storage::WriteSegment> segments) override {
-    std::vector<Store::Part> parts;
-    for (const storage::WriteSegment& segment : segments) {
-      parts.push_back({segment.offset, segment.bytes});
-      stored_->size_bytes = std::max(stored_->size_bytes, segment.offset + segment.bytes);
-    }
-    auto running = std::make_unique<Running>(shared_.clock, shared_.carries_data ? bytes_->write(segments) : Status());
-    start(parts, true, *running);
-    return running;
+    return begin_write(segments, trace::BuiltIn::kStorageWriteBehind);
   }
   Result<int64_t> read(std::span<const storage::ReadSegment> segments) override {
     std::vector<Store::Part> parts;
@@ -101,7 +115,7 @@ class TimedFile : public File {
       parts.push_back({segment.offset, bytes});
       read_bytes += bytes;
     }
-    Running running(shared_.clock, {});
+    Running running(shared_.clock, trace::BuiltIn::kStorageRead, {});
     start(parts, false, running);
     STRIA_RETURN_IF_ERROR(running.wait());
     return shared_.carries_data ? bytes_->read(segments) : Result<int64_t>(read_bytes);
@@ -138,7 +152,18 @@ class TimedFile : public File {
   Status close() override { return bytes_->close(); }
 
  private:
+  std::unique_ptr<Running> begin_write(std::span<const storage::WriteSegment> segments, trace::BuiltIn kind) {
+    std::vector<Store::Part> parts;
+    for (const storage::WriteSegment& segment : segments) {
+      parts.push_back({segment.offset, segment.bytes});
+      stored_->size_bytes = std::max(stored_->size_bytes, segment.offset + segment.bytes);
+    }
+    auto running = std::make_unique<Running>(shared_.clock, kind, shared_.carries_data ? bytes_->write(segments) : Status());
+    start(parts, true, *running);
+    return running;
+  }
   void start(std::span<const Store::Part> parts, bool writes, Running& running) {
+    running.moves(parts);
     shared_.store.start({.file = *stored_, .rank = shared_.clock.current(), .writes = writes}, parts, shared_.settled(),
                         running.end());
   }
@@ -156,6 +181,7 @@ class TimedDriver : public Driver {
   const char* name() const override { return "simulated"; }
   Result<std::unique_ptr<File>> open(const std::string& path, const OpenOptions& options) override {
     const MetadataServer& metadata = shared_.store.machine().metadata;
+    const double begin_s = shared_.clock.free_at();
     // What another rank does meanwhile must not come between the look at the name and its creation.
     STRIA_ASSIGN_OR_RETURN(auto bytes, shared_.memory.open(path, options));
     std::shared_ptr<StoredFile>& stored = shared_.files[path];
@@ -172,6 +198,7 @@ class TimedDriver : public Driver {
     } else {
       shared_.take_metadata_time(metadata.open_s);
     }
+    shared_.clock.note(trace::BuiltIn::kStorageOpen, begin_s);
     return std::unique_ptr<File>(std::make_unique<TimedFile>(shared_, std::move(bytes), file));
   }
   Result<std::unique_ptr<File>> open_again(const File& file, const OpenOptions& options) override {
@@ -189,7 +216,9 @@ class TimedDriver : public Driver {
     return shared_.memory.name_info(path);
   }
   Status rename(const std::string& from, const std::string& to) override {
+    const double begin_s = shared_.clock.free_at();
     shared_.take_metadata_time(shared_.store.machine().metadata.rename_s);
+    shared_.clock.note(trace::BuiltIn::kStorageName, begin_s);
     if (auto moved = shared_.files.extract(from); !moved.empty()) {
       shared_.files[to] = std::move(moved.mapped());
     }
