@@ -119,7 +119,8 @@ const char* stria_version(void);
  * "complex", of pairs along a last dimension of 2), "enumeration" (of integers, the names of their
  * values: "NAME=INTEGER", with commas between), "fill_value" (what elements read as that nobody
  * puts: a number; of "half" its bits; of "complex" also both parts, with a comma between);
- * "unlimited" (it has the rows of its shape, and stria_append() can give it more).
+ * "unlimited" (it has the rows of its shape, and stria_append() can give it more); "blank_padded"
+ * (of stria_create_string_dataset(): shorter strings end with blanks, not with NULs).
  * In a name among others, a comma or a backslash has a backslash before it: "x\\,y,z" has two
  * names. Switches have the values "true" and "false". Every other name is a hint of the file
  * (docs/hints.md). stria_options_set() refuses a wrong value, and an unknown name that is like one
@@ -258,11 +259,11 @@ const char* stria_element_name(int element);
  * `data` are meant; with NULL the numbers lie one behind another. They must not change until
  * stria_commit() or stria_flush() has returned: a put of at most 64 KiB is copied, as far as the
  * hint stria_put_copies allows; of others a sample is compared, and where they have changed those
- * calls fail with STRIA_INVALID_ARGUMENT on every rank, naming the dataset and the put. Each
- * element of a dataset is meant to be put once in the life of the file: put again it holds either
- * value, and stria_verify() remarks that its checksum tells nothing. Elements that are never put
- * read as the fill value. A scalar dataset takes NULL for `start` and `count`. Collective: no.
- * After an error the next collective call fails on every rank. */
+ * calls fail with STRIA_INVALID_ARGUMENT on every rank, naming the dataset and the put. So they do
+ * where two puts of one flush or commit share elements, but for regions that several ranks put
+ * alike, and where the hint stria_put_overlaps allows it. Elements that are never put read as the
+ * fill value. A scalar dataset takes NULL for `start` and `count`. Collective: no. After an error
+ * the next collective call fails on every rank. */
 int stria_put(stria_dataset* dataset, const int64_t* start, const int64_t* count, const void* data, const stria_type* type,
               int element);
 /* As stria_put(), with a copy: `data` may change or go as soon as this returns. As much memory is
@@ -490,6 +491,12 @@ int stria_create_string_array(stria_file* file, const char* path, int rank, cons
  * STRIA_UNSUPPORTED. Collective: as stria_create_dataset(). */
 int stria_create_records(stria_file* file, const char* path, const stria_records* records, int rank, const int64_t* dims,
                          const stria_options* options, stria_dataset** dataset);
+/* Makes a dataset of strings of `string_bytes` each, of which every rank puts its own: as
+ * stria_create_dataset(). Give stria_put() and stria_get() as many bytes for each element, and
+ * STRIA_BYTE. Options for numbers alone are refused: STRIA_UNSUPPORTED. Collective: as
+ * stria_create_dataset(). */
+int stria_create_string_dataset(stria_file* file, const char* path, int64_t string_bytes, int rank, const int64_t* dims,
+                                const stria_options* options, stria_dataset** dataset);
 /* Which bytes of memory such records are: row_count rows, row_bytes apart, and of each the columns.
  * They go to the dataset's columns of the same names, and are converted as numbers of datasets are.
  * A type that is made of it, such as one of stria_type_hvector(), is of records too.

@@ -320,6 +320,15 @@ int stria_create_records(stria_file* file, const char* path, const stria_records
   });
 }
 
+int stria_create_string_dataset(stria_file* file, const char* path, int64_t string_bytes, int rank, const int64_t* dims,
+                                const stria_options* options, stria_dataset** dataset) {
+  return define(file, [&](stria::File& of) {
+    const std::vector<int64_t> sizes = shape(rank, dims);
+    given(dataset, "dataset") = stria::c::keep(
+        given(file, "file"), of.create_string_dataset(text(path), string_bytes, sizes, stria::c::dataset_options(options)));
+  });
+}
+
 int stria_type_records(const stria_records* records, stria_type** type) {
   return guarded([&] {
     const stria_records& of = given(records, "records");

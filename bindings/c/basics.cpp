@@ -150,9 +150,9 @@ FillValue bits_of_half(const FillValue& value) {
 }
 
 constexpr std::string_view kFileOptions[] = {"sync", "checksums", "format", "track_order", "verify"};
-constexpr std::string_view kDatasetOptions[] = {"value_range", "big_endian", "alignment",  "compress",
-                                                "chunk",       "dimensions", "meaning",    "unlimited",
-                                                "fill_value",  "shuffle",    "fletcher32", "enumeration"};
+constexpr std::string_view kDatasetOptions[] = {"value_range", "big_endian",  "alignment",   "compress",   "chunk",
+                                                "dimensions",  "meaning",     "unlimited",   "fill_value", "shuffle",
+                                                "fletcher32",  "enumeration", "blank_padded"};
 
 bool is_in(std::span<const std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -308,6 +308,8 @@ DatasetOptions dataset_options(const stria_options* options) {
       result.dimensions = words(value);
     } else if (name == "meaning") {
       result.meaning = meaning(name, value);
+    } else if (name == "blank_padded") {
+      result.blank_padded = truth(name, value);
     } else if (name == "unlimited") {
       result.unlimited = truth(name, value);
     } else if (name == "fill_value") {

@@ -69,12 +69,35 @@ int stria_f_is_complex(const CFI_cdesc_t* array) {
   return array->type == CFI_type_float_Complex || array->type == CFI_type_double_Complex;
 }
 
-int stria_f_create_dataset(stria_file* file, const char* path, int element, const int64_t* dims, int rank,
-                           const stria_options* options, stria_dataset** dataset) {
-  int64_t dims_c[CFI_MAX_RANK + 1] = {0};
+/* Sizes in C's order. */
+static void sizes_of(const int64_t* dims, int rank, int64_t dims_c[CFI_MAX_RANK + 1]) {
   for (int i = 0; i < rank && rank <= CFI_MAX_RANK; ++i) {
     dims_c[rank - 1 - i] = dims[i];
   }
+}
+
+/* Strings that Fortran puts end with blanks. The caller's options say so then too, which means
+ * nothing to other datasets. */
+int stria_f_create_string_dataset(stria_file* file, const char* path, int64_t length, const int64_t* dims, int rank,
+                                  stria_options* options, stria_dataset** dataset) {
+  int64_t dims_c[CFI_MAX_RANK + 1] = {0};
+  sizes_of(dims, rank, dims_c);
+  stria_options* own = options;
+  int code = own == NULL ? stria_options_new(&own) : STRIA_OK;
+  if (code == STRIA_OK) {
+    code = stria_options_set(own, "blank_padded", "true");
+  }
+  const int made = stria_create_string_dataset(file, path, length, rank <= CFI_MAX_RANK ? rank : -1, dims_c, own, dataset);
+  if (options == NULL) {
+    stria_options_free(own);
+  }
+  return code == STRIA_OK ? made : code;
+}
+
+int stria_f_create_dataset(stria_file* file, const char* path, int element, const int64_t* dims, int rank,
+                           const stria_options* options, stria_dataset** dataset) {
+  int64_t dims_c[CFI_MAX_RANK + 1] = {0};
+  sizes_of(dims, rank, dims_c);
   return stria_create_dataset(file, path, element, rank <= CFI_MAX_RANK ? rank : -1, dims_c, options, dataset);
 }
 

@@ -35,6 +35,9 @@ struct gfortran_array;
 int stria_f_is_copy_(const struct gfortran_array* array);
 int stria_f_create_dataset(stria_file* file, const char* path, int element, const int64_t* dims, int rank,
                            const stria_options* options, stria_dataset** dataset);
+/* As stria_create_string_dataset(), of strings that end with blanks. */
+int stria_f_create_string_dataset(stria_file* file, const char* path, int64_t length, const int64_t* dims, int rank,
+                                  stria_options* options, stria_dataset** dataset);
 int stria_f_create_string_column(stria_file* file, const char* path, CFI_cdesc_t* strings);
 /* The first `count` sizes, in Fortran's order; 1 where the dataset has fewer. */
 int stria_f_dims(const stria_dataset* dataset, int64_t* dims, int count);

@@ -281,7 +281,7 @@ contains
     real(real64), asynchronous :: many(2, 2) = 1
     complex(real64), asynchronous :: pairs(3) = 1
     character(len=30) :: words(7) = [character(len=30) :: "dataset 'x'", "dataset 'x'", "a place of 1 numbers", &
-                                     "an array of logicals", "an array of strings", "an array of complex numbers", "a place of 2"]
+                                     "an array of logicals", "strings for a dataset", "an array of complex numbers", "a place of 2"]
     character(len=2) :: texts(3) = "ab"
     integer :: code, kind
     call file%open(MPI_COMM_WORLD, "no_such_file.h5", ierr=code)

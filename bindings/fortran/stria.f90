@@ -295,6 +295,11 @@ module stria
     procedure :: create_string_column => file_create_string_column
     ! read_strings(path, strings [, ierr]): reads one, into an allocatable list.
     procedure :: read_strings => file_read_strings
+    procedure, private :: create_string_dataset_i4, create_string_dataset_i8
+    ! create_string_dataset(path, length, dims, dataset [, options] [, ierr]): makes a dataset of
+    ! strings of so many characters, filled with blanks, of which every rank puts its own: put and
+    ! read take arrays of character(length).
+    generic :: create_string_dataset => create_string_dataset_i4, create_string_dataset_i8
     procedure, private :: create_records_i4, create_records_i8
     ! create_records(path, columns, dims, dataset [, options] [, ierr]): makes a dataset of records
     ! of a derived type, for put_records of all ranks.

@@ -43,8 +43,8 @@ int stria_f_is_copy_(const struct gfortran_array* array) {
 struct numbers {
   void* data;
   const char* wrong; /* what is wrong with them, whatever their place; NULL: nothing */
-  int element, is_complex, rank;
-  int64_t bytes; /* of one */
+  int element, is_complex, is_text, rank;
+  int64_t bytes; /* of one; of a string its length */
   int64_t extents[2 * CFI_MAX_RANK], strides[2 * CFI_MAX_RANK];
 };
 
@@ -77,13 +77,15 @@ static struct numbers numbers_of(const CFI_cdesc_t* array) {
   struct numbers numbers = {.data = array->base_addr,
                             .element = stria_f_element_of(array),
                             .is_complex = stria_f_is_complex(array),
+                            .is_text = array->type == CFI_type_char,
                             .bytes = (int64_t)array->elem_len};
   add_dimensions(&numbers, array);
-  if (numbers.element < 0) {
-    numbers.wrong = array->type == CFI_type_char
-                        ? "a string or an array of strings can't be put or got: see create_strings() and put_records()"
-                        : "an array of this type and kind can't be put or got: a dataset has integers, real(4), "
-                          "real(8), complex numbers of these, or logicals";
+  if (numbers.is_text) {
+    numbers.element = STRIA_BYTE;
+  } else if (numbers.element < 0) {
+    numbers.wrong =
+        "an array of this type and kind can't be put or got: a dataset has integers, real(4), "
+        "real(8), complex numbers of these, or logicals";
   } else if (array->rank == 0 && numbers.element == STRIA_INT8 && is_constant(array->base_addr)) {
     /* gfortran 12 describes the constant "abc" as it does 97_int8. */
     numbers.wrong =
@@ -146,6 +148,22 @@ static int64_t count_of(const struct numbers* numbers) {
   return count;
 }
 
+/* Strings go into datasets of strings of their length. */
+static const char* wrong_text(const stria_dataset* dataset, const struct numbers* numbers) {
+  static _Thread_local char words[120];
+  long long length = 0;
+  const int are_strings = sscanf(stria_dataset_type_name(dataset), "string[%lld]", &length) == 1;
+  if (are_strings && length == (long long)numbers->bytes) {
+    return NULL;
+  }
+  if (are_strings) {
+    snprintf(words, sizeof words, "strings of %lld characters for a dataset of strings of %lld", (long long)numbers->bytes,
+             length);
+    return words;
+  }
+  return "strings for a dataset of numbers: make it by create_string_dataset(), or see create_strings() and put_records()";
+}
+
 /* What is wrong with the numbers for this dataset, whatever their place; NULL: nothing. */
 static const char* wrong_kind(const stria_dataset* dataset, const struct numbers* numbers, int is_logical) {
   const int element = stria_dataset_element(dataset);
@@ -159,7 +177,7 @@ static const char* wrong_kind(const stria_dataset* dataset, const struct numbers
   if (is_logical && element != STRIA_UINT8 && element != STRIA_INT8) {
     return "an array of logicals for a dataset of larger numbers: make it of stria_uint8, with the option meaning, bool";
   }
-  return NULL;
+  return numbers->is_text ? wrong_text(dataset, numbers) : NULL;
 }
 
 static const char into_copy[] =

@@ -452,7 +452,7 @@ def test_threads_have_files_of_their_own(tmp_path):
 )
 def test_elements_that_are_put_twice_are_no_damage(tmp_path, name, options, columns, flushes):
     path = tmp_path / name
-    with create(path) as f:
+    with create(path, hints={"stria_put_overlaps": "enable"}) as f:
         d = f.create_dataset("d", (4, columns), **options)
         f.create_dataset("e", (4, columns), **options)[...] = 5
         d[:, 0:3] = 1

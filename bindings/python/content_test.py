@@ -322,3 +322,39 @@ def test_a_file_that_another_program_is_writing(path):
             f.create_dataset("new", (2,))
     with stria.open(path) as f:
         assert f["grows"][...].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_strings_that_every_process_puts(path):
+    with create(path) as f:
+        names = f.create_dataset("names", (4, 2), "S6")
+        names[0:3, :] = [["a", "bcd"], ["αβγ", ""], [b"x", b"123456"]]
+        names[3] = "last"
+        f.create_dataset("packed", (100,), "S3", compress=True)[:] = [f"{i:03}" for i in range(100)]
+        f.create_dataset("given", data=np.array([b"one", b"three"]))
+        f.create_dataset("from list", data=["one", "two"], dtype="S4")
+        f.create_dataset("grows", (None,), "S2", chunks=(10,))
+    with stria.append(path) as f:
+        f.append_rows("grows", 2)[-2:] = ["a", "bc"]
+    with h5py.File(path) as h, stria.open(path, verify=True) as f:
+        assert h["names"].dtype == f["names"].dtype == "S6" and h["names"].id.get_type().get_strpad() == h5py.h5t.STR_NULLPAD
+        expected = [[b"a", b"bcd"], ["αβγ".encode(), b""], [b"x", b"123456"], [b"last", b"last"]]
+        assert h["names"][...].tolist() == expected and f["names"][1:2, 0].tolist() == ["αβγ"]
+        assert h["packed"][...].tolist() == [f"{i:03}".encode() for i in range(100)]
+        assert h["given"].dtype == "S5" and h["given"][...].tolist() == [b"one", b"three"]
+        assert h["from list"][...].tolist() == [b"one", b"two"] and h["grows"][...].tolist() == [b"a", b"bc"]
+        assert f.verify() == ([], [])
+
+
+def test_strings_that_cannot_be_put(path):
+    with pytest.raises(ValueError, match="strings of 6 bytes, and one has 7"), create(path) as f:
+        f.create_dataset("names", (4, 2), "S6")[0, 0] = "1234567"
+    with pytest.raises(NotImplementedError, match="fill_value is for numbers, and it holds strings"), create(path) as f:
+        f.create_dataset("wrong", (2,), "S2", fill_value=1)
+
+
+def test_strings_in_netcdf(tmp_path):
+    xarray = pytest.importorskip("xarray")
+    with stria.create(tmp_path / "a.nc") as f:
+        f.create_dataset("names", (3,), "S4")[:] = ["a", "bcde", ""]
+    with xarray.open_dataset(tmp_path / "a.nc", engine="scipy") as x:
+        assert x["names"].values.tolist() == [b"a", b"bcde", b""]

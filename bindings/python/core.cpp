@@ -367,7 +367,7 @@ std::optional<nb::bytes> fill_value_of(File& file, Dataset& dataset) {
   return given != 0 ? std::optional(nb::bytes(value, static_cast<size_t>(stria_element_bytes(dataset.element)))) : std::nullopt;
 }
 
-void define_data(nb::class_<File>& type) {
+void define_creation(nb::class_<File>& type) {
   type.def("create_dataset",
            [](File& file, const std::string& path, int element, const Sizes& dims, const stria::DatasetOptions& options) {
              return file.describe(stria::python::create_dataset(file.get(), path, element, dims, options));
@@ -377,7 +377,14 @@ void define_data(nb::class_<File>& type) {
               const stria::DatasetOptions& options) {
              return file.describe(stria::python::create_records(file.get(), path, columns, dims, options));
            })
-      .def("append_rows",
+      .def("create_string_dataset", [](File& file, const std::string& path, int64_t string_bytes, const Sizes& dims,
+                                       const stria::DatasetOptions& options) {
+        return file.describe(stria::python::create_string_dataset(file.get(), path, string_bytes, dims, options));
+      });
+}
+
+void define_data(nb::class_<File>& type) {
+  type.def("append_rows",
            [](File& file, const std::string& path, int64_t rows) {
              stria_dataset* handle = nullptr;
              check(stria_append_rows(file.get(), chars(path), rows, &handle));
@@ -535,6 +542,7 @@ void define_classes(nb::module_& module) {
 
   nb::class_<File> file(module, "File");
   define_life(file);
+  define_creation(file);
   define_data(file);
   define_attributes(file);
 }

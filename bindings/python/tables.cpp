@@ -78,6 +78,15 @@ stria_dataset* create_records(stria_file* file, const std::string& path, const C
   return made;
 }
 
+stria_dataset* create_string_dataset(stria_file* file, const std::string& path, int64_t string_bytes,
+                                     const std::vector<int64_t>& dims, const DatasetOptions& options) {
+  stria_dataset* made = nullptr;
+  const char* const name = chars(path);
+  define_table(file,
+               [&](stria_file& of) { made = c::keep(of, of.file.create_string_dataset(name, string_bytes, dims, options)); });
+  return made;
+}
+
 std::pair<Columns, int64_t> columns_of(stria_file* file, const std::string& path) {
   std::pair<Columns, int64_t> result;
   const char* const name = chars(path);

@@ -21,6 +21,9 @@ using ConstantRows = nanobind::ndarray<nanobind::ro, nanobind::device::cpu>;
 /// Calls stria_create_table(); `rows` are whole rows. Errors are Failures here and below.
 void create_table(stria_file* file, const std::string& path, const Columns& columns, int64_t row_bytes,
                   const nanobind::bytes& rows);
+/// Makes a dataset as stria_create_string_dataset() does.
+stria_dataset* create_string_dataset(stria_file* file, const std::string& path, int64_t string_bytes,
+                                     const std::vector<int64_t>& dims, const DatasetOptions& options);
 /// As stria_create_records(), with these columns.
 stria_dataset* create_records(stria_file* file, const std::string& path, const Columns& columns,
                               const std::vector<int64_t>& dims, const DatasetOptions& options);

@@ -287,3 +287,14 @@ def test_inspect_tells_groups_and_what_cannot_be_read(path):
     record = told["a/b"]["attributes"]["record"]
     assert isinstance(record, stria.Unreadable) and "'record' of 'a/b' is record[8], which stria can't read" in record
     assert told["a/b/x"]["attributes"] == {"unit": "m"} and told["a/y"]["shape"] == (2,)
+
+
+def test_elements_that_are_put_twice_are_told(path):
+    with (
+        pytest.raises(stria.InvalidArgumentError, match=r"dataset 'd': two puts have the elements \[2:3, 1:3\]"),
+        stria.create(path) as f,
+    ):
+        d = f.create_dataset("d", (4, 6))
+        d[:, 1:3] = 1
+        d[2] = 2
+    assert not path.exists()

@@ -11,6 +11,7 @@ namespace {
 
 using stria::wrap::Call;
 using stria::wrap::CallKind;
+using stria::wrap::DefinitionsOf;
 using stria::wrap::OpenFiles;
 
 using hid_t = int64_t;
@@ -21,25 +22,25 @@ OpenFiles& hdf5_files() {
   return *instance;
 }
 
-/// Bytes of the selection `space` of elements of `type` in memory, or of the whole dataset where
-/// it is H5S_ALL.
-int64_t selected_bytes(hid_t dataset, hid_t type, hid_t space) {
-  static auto* size_of = stria::wrap::next_definition<size_t(hid_t)>("H5Tget_size");
-  static auto* points_of = stria::wrap::next_definition<int64_t(hid_t)>("H5Sget_select_npoints");
-  static auto* space_of = stria::wrap::next_definition<hid_t(hid_t)>("H5Dget_space");
-  static auto* close_space = stria::wrap::next_definition<herr_t(hid_t)>("H5Sclose");
+/// Bytes of the selection `space` of elements of `type` in memory, or of the whole dataset where it
+/// is H5S_ALL, as the HDF5 of `caller` tells.
+int64_t selected_bytes(const void* caller, hid_t dataset, hid_t type, hid_t space) {
+  static DefinitionsOf<size_t(hid_t)> size_of("H5Tget_size");
+  static DefinitionsOf<int64_t(hid_t)> points_of("H5Sget_select_npoints");
+  static DefinitionsOf<hid_t(hid_t)> space_of("H5Dget_space");
+  static DefinitionsOf<herr_t(hid_t)> close_space("H5Sclose");
   const bool whole = space == 0;  // H5S_ALL
-  const hid_t counted = whole ? space_of(dataset) : space;
-  const int64_t points = points_of(counted);
+  const hid_t counted = whole ? space_of.of_caller(caller)(dataset) : space;
+  const int64_t points = points_of.of_caller(caller)(counted);
   if (whole) {
-    close_space(counted);
+    close_space.of_caller(caller)(counted);
   }
-  return points < 0 ? -1 : points * static_cast<int64_t>(size_of(type));
+  return points < 0 ? -1 : points * static_cast<int64_t>(size_of.of_caller(caller)(type));
 }
 
-void describe(Call& call, hid_t dataset, hid_t type, hid_t memory_space, hid_t file_space) {
+void describe(Call& call, const void* caller, hid_t dataset, hid_t type, hid_t space) {
   if (call->recorded()) {
-    call->set_bytes(selected_bytes(dataset, type, memory_space != 0 ? memory_space : file_space));
+    call->set_bytes(selected_bytes(caller, dataset, type, space));
   }
 }
 
@@ -88,7 +89,8 @@ hid_t remember(hid_t made, hid_t parent) {
 extern "C" {
 
 hid_t H5Fcreate(const char* name, unsigned flags, hid_t creation, hid_t access) {
-  static auto* next = stria::wrap::next_definition<decltype(H5Fcreate)>("H5Fcreate");
+  static DefinitionsOf<decltype(H5Fcreate)> definitions("H5Fcreate");
+  auto* const next = definitions.of_caller(__builtin_return_address(0));
   static const CallKind kKind("H5Fcreate");
   Call call(kKind, stria::trace::Recorder::instance().file(name));
   const hid_t file = next(name, flags, creation, access);
@@ -97,7 +99,8 @@ hid_t H5Fcreate(const char* name, unsigned flags, hid_t creation, hid_t access) 
 }
 
 hid_t H5Fopen(const char* name, unsigned flags, hid_t access) {
-  static auto* next = stria::wrap::next_definition<decltype(H5Fopen)>("H5Fopen");
+  static DefinitionsOf<decltype(H5Fopen)> definitions("H5Fopen");
+  auto* const next = definitions.of_caller(__builtin_return_address(0));
   static const CallKind kKind("H5Fopen");
   Call call(kKind, stria::trace::Recorder::instance().file(name));
   const hid_t file = next(name, flags, access);
@@ -106,7 +109,8 @@ hid_t H5Fopen(const char* name, unsigned flags, hid_t access) {
 }
 
 herr_t H5Fclose(hid_t file) {
-  static auto* next = stria::wrap::next_definition<decltype(H5Fclose)>("H5Fclose");
+  static DefinitionsOf<decltype(H5Fclose)> definitions("H5Fclose");
+  auto* const next = definitions.of_caller(__builtin_return_address(0));
   static const CallKind kKind("H5Fclose");
   Call call(kKind, hdf5_files().file(file));
   hdf5_files().remove(file);
@@ -114,28 +118,32 @@ herr_t H5Fclose(hid_t file) {
 }
 
 herr_t H5Fflush(hid_t object, int scope) {
-  static auto* next = stria::wrap::next_definition<decltype(H5Fflush)>("H5Fflush");
+  static DefinitionsOf<decltype(H5Fflush)> definitions("H5Fflush");
+  auto* const next = definitions.of_caller(__builtin_return_address(0));
   static const CallKind kKind("H5Fflush");
   Call call(kKind, hdf5_files().file(object));
   return next(object, scope);
 }
 
 hid_t H5Dcreate2(hid_t parent, const char* name, hid_t type, hid_t space, hid_t links, hid_t creation, hid_t access) {
-  static auto* next = stria::wrap::next_definition<decltype(H5Dcreate2)>("H5Dcreate2");
+  static DefinitionsOf<decltype(H5Dcreate2)> definitions("H5Dcreate2");
+  auto* const next = definitions.of_caller(__builtin_return_address(0));
   static const CallKind kKind("H5Dcreate");
   Call call(kKind, hdf5_files().file(parent));
   return remember(next(parent, name, type, space, links, creation, access), parent);
 }
 
 hid_t H5Dopen2(hid_t parent, const char* name, hid_t access) {
-  static auto* next = stria::wrap::next_definition<decltype(H5Dopen2)>("H5Dopen2");
+  static DefinitionsOf<decltype(H5Dopen2)> definitions("H5Dopen2");
+  auto* const next = definitions.of_caller(__builtin_return_address(0));
   static const CallKind kKind("H5Dopen");
   Call call(kKind, hdf5_files().file(parent));
   return remember(next(parent, name, access), parent);
 }
 
 herr_t H5Dclose(hid_t dataset) {
-  static auto* next = stria::wrap::next_definition<decltype(H5Dclose)>("H5Dclose");
+  static DefinitionsOf<decltype(H5Dclose)> definitions("H5Dclose");
+  auto* const next = definitions.of_caller(__builtin_return_address(0));
   static const CallKind kKind("H5Dclose");
   Call call(kKind, hdf5_files().file(dataset));
   hdf5_files().remove(dataset);
@@ -143,37 +151,42 @@ herr_t H5Dclose(hid_t dataset) {
 }
 
 herr_t H5Dwrite(hid_t dataset, hid_t type, hid_t memory_space, hid_t file_space, hid_t transfer, const void* data) {
-  static auto* next = stria::wrap::next_definition<decltype(H5Dwrite)>("H5Dwrite");
+  static DefinitionsOf<decltype(H5Dwrite)> definitions("H5Dwrite");
+  auto* const next = definitions.of_caller(__builtin_return_address(0));
   static const CallKind kKind("H5Dwrite");
   Call call(kKind, hdf5_files().file(dataset));
-  describe(call, dataset, type, memory_space, file_space);
+  describe(call, __builtin_return_address(0), dataset, type, memory_space != 0 ? memory_space : file_space);
   const herr_t status = next(dataset, type, memory_space, file_space, transfer, data);
   tell_no_collective_cause(hdf5_files().file(dataset), transfer);
   return status;
 }
 
 herr_t H5Dread(hid_t dataset, hid_t type, hid_t memory_space, hid_t file_space, hid_t transfer, void* data) {
-  static auto* next = stria::wrap::next_definition<decltype(H5Dread)>("H5Dread");
+  static DefinitionsOf<decltype(H5Dread)> definitions("H5Dread");
+  auto* const next = definitions.of_caller(__builtin_return_address(0));
   static const CallKind kKind("H5Dread");
   Call call(kKind, hdf5_files().file(dataset));
-  describe(call, dataset, type, memory_space, file_space);
+  describe(call, __builtin_return_address(0), dataset, type, memory_space != 0 ? memory_space : file_space);
   const herr_t status = next(dataset, type, memory_space, file_space, transfer, data);
   tell_no_collective_cause(hdf5_files().file(dataset), transfer);
   return status;
 }
 
 hid_t H5Gcreate2(hid_t parent, const char* name, hid_t links, hid_t creation, hid_t access) {
-  static auto* next = stria::wrap::next_definition<decltype(H5Gcreate2)>("H5Gcreate2");
+  static DefinitionsOf<decltype(H5Gcreate2)> definitions("H5Gcreate2");
+  auto* const next = definitions.of_caller(__builtin_return_address(0));
   return remember(next(parent, name, links, creation, access), parent);
 }
 
 hid_t H5Gopen2(hid_t parent, const char* name, hid_t access) {
-  static auto* next = stria::wrap::next_definition<decltype(H5Gopen2)>("H5Gopen2");
+  static DefinitionsOf<decltype(H5Gopen2)> definitions("H5Gopen2");
+  auto* const next = definitions.of_caller(__builtin_return_address(0));
   return remember(next(parent, name, access), parent);
 }
 
 herr_t H5Awrite(hid_t attribute, hid_t type, const void* data) {
-  static auto* next = stria::wrap::next_definition<decltype(H5Awrite)>("H5Awrite");
+  static DefinitionsOf<decltype(H5Awrite)> definitions("H5Awrite");
+  auto* const next = definitions.of_caller(__builtin_return_address(0));
   static const CallKind kKind("H5Awrite");
   Call call(kKind, 0);
   return next(attribute, type, data);

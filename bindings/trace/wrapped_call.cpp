@@ -41,6 +41,42 @@ void* find_next(const char* name) {
   return search.found;
 }
 
+Definitions::Definitions(const char* name) : name_(name), for_all_(dlsym(RTLD_NEXT, name)) {}
+
+namespace {
+
+// What a library finds by this name among those that it was linked with; null: nothing.
+void* linked_with(const void* caller, const char* name) {
+  Dl_info info{};
+  if (dladdr(caller, &info) == 0 || info.dli_fname == nullptr) {
+    return nullptr;
+  }
+  void* const library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) {
+    return nullptr;
+  }
+  void* const found = dlsym(library, name);
+  dlclose(library);  // its caller is in it
+  return found == dlsym(RTLD_DEFAULT, name) ? nullptr : found;
+}
+
+}  // namespace
+
+void* Definitions::of_caller(const void* caller) {
+  if (for_all_ != nullptr) {
+    return for_all_;
+  }
+  const std::lock_guard lock(mutex_);
+  void*& known = of_callers_[caller];
+  if (known == nullptr) {
+    known = linked_with(caller, name_);
+  }
+  if (known == nullptr) {
+    known = find_next(name_);
+  }
+  return known;
+}
+
 void OpenFiles::add(int64_t handle, const std::string& path) {
   add(handle, trace::Recorder::instance().file(path));
 }

@@ -27,6 +27,30 @@ Function* next_definition(const char* name) {
   return reinterpret_cast<Function*>(find_next(name));
 }
 
+/// The definitions of a call of which a process may have several, as a Python that has loaded a
+/// serial and a parallel HDF5, each for one module only.
+class Definitions {
+ public:
+  explicit Definitions(const char* name);
+  /// The one that code at `caller` is linked with; where any is visible to all, that.
+  void* of_caller(const void* caller);
+
+ private:
+  const char* name_;
+  void* for_all_;
+  std::mutex mutex_;
+  std::unordered_map<const void*, void*> of_callers_;
+};
+template <typename Function>
+class DefinitionsOf {
+ public:
+  explicit DefinitionsOf(const char* name) : definitions_(name) {}
+  Function* of_caller(const void* caller) { return reinterpret_cast<Function*>(definitions_.of_caller(caller)); }
+
+ private:
+  Definitions definitions_;
+};
+
 /// Numbers of files, by the handle that their library gave them.
 class OpenFiles {
  public:

@@ -59,10 +59,11 @@ class Dataset {
   /// NaN becomes 0. Errors are local and thrown here; the file's next commit() then fails on every
   /// rank.
   /// A rank may put a dataset in any number of parts, before and after a flush(). Each element is
-  /// meant to be put once in the life of the file: put twice, by one rank or by two, it holds
-  /// either value. That is no error; but of such puts a checksum tells nothing, which
-  /// File::verify() remarks where values differ. Elements that are never put read as
-  /// DatasetOptions::fill_value.
+  /// meant to be put once: two puts of one flush() or commit() that share elements make it fail
+  /// with kInvalidArgument, which names the dataset and the region, but for regions that several
+  /// ranks put alike, and where the hint stria_put_overlaps allows it. Then, and after a flush(),
+  /// the element holds either value, and File::verify() remarks where they differ. Elements that
+  /// are never put read as DatasetOptions::fill_value.
   /// The memory must not change until flush() or commit() returns. A put of at most 64 KiB is
   /// copied, as far as the hint stria_put_copies allows, and stores what the memory holds now. Of
   /// others a sample is compared: where the memory has changed, flush() and commit() fail on every

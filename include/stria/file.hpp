@@ -130,6 +130,9 @@ struct DatasetOptions {
   /// A hash of data that all ranks have alike, of which one puts them: the commit fails where the
   /// ranks' hashes differ. 0: none.
   uint64_t data_hash = 0;
+  /// File::create_string_dataset() declares that shorter strings end with blanks, as in Fortran;
+  /// else that they end with NULs.
+  bool blank_padded = false;
 };
 
 /// What a commit or flush did, on this rank; sums of bytes are over all ranks.
@@ -301,6 +304,12 @@ class File {
   /// columns() tells. Collective: as create_dataset().
   Dataset create_records(const std::string& path, const std::vector<Column>& columns, const std::vector<int64_t>& dims,
                          const DatasetOptions& options = {});
+  /// Makes a dataset of strings of `string_bytes` each, of which every rank puts its own, as many
+  /// bytes for each element: memory of ElementType::kByte. They are got likewise. Options for
+  /// numbers alone throw kUnsupported: value_range, big_endian, meaning, enumeration, fill_value.
+  /// Collective: as create_dataset().
+  Dataset create_string_dataset(const std::string& path, int64_t string_bytes, const std::vector<int64_t>& dims,
+                                const DatasetOptions& options = {});
   /// Makes a small dataset of records with its content: `row_count` rows of `row_bytes` each. Ranks
   /// other than 0 may pass null for `rows`; rows that they pass are compared with those of rank 0.
   /// What lies between the columns of a row is neither compared nor kept.

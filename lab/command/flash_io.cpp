@@ -8,6 +8,8 @@
 #include "folded.hpp"
 #include "format/flash_file.hpp"
 #include "io/benchmark.hpp"
+#include "ranks_of_mpi.hpp"
+#include "report/rule.hpp"
 #include "spread.hpp"
 #include "stria/trace.hpp"
 
@@ -150,7 +152,8 @@ int run_flash_io(MPI_Comm comm, FlashIoArguments& arguments) {
   std::string what = options.read_from.empty()
                          ? fmt::format("blocks of {}^3 cells, {} variables", options.workload.nxb, options.workload.nvar)
                          : "reading " + options.read_from;
-  print(comm, fmt::format("FLASH I/O: {} ranks, {}, {} rounds, in {}\n", ranks, what, options.rounds, options.directory));
+  print(comm, fmt::format("FLASH I/O: {}, {}, {}, in {}\n", counted_text(ranks, "rank"), what,
+                          counted_text(options.rounds, "round"), options.directory));
   auto modes = flash::run_io_benchmark(
       comm, options, [&](const std::string& line) { print(comm, "  " + line + "\n"); },
       [&](const std::string& warning) { warn(comm, warning); });

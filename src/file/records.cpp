@@ -1,4 +1,5 @@
-// Records: as a type of the file, as they lie in memory, and small tables of them.
+// Records: as a type of the file, as they lie in memory, and small tables of them; and strings that
+// every rank puts.
 #include <fmt/format.h>
 
 #include <utility>
@@ -88,6 +89,16 @@ Dataset File::create_records(const std::string& path, const std::vector<Column>&
     session->refuse(record.status().with_context(fmt::format("dataset '{}'", path))).throw_if_error();
   }
   spec.element = std::move(*record);
+  return Dataset(session_, session->create_dataset(spec, options).value());
+}
+
+Dataset File::create_string_dataset(const std::string& path, int64_t string_bytes, const std::vector<int64_t>& dims,
+                                    const DatasetOptions& options) {
+  const Writing session(session_, "create_string_dataset()");
+  container::DatasetSpec spec;
+  spec.path = path;
+  spec.dims = dims;
+  spec.element = container::ElementSpec::of_string(string_bytes, options.blank_padded);
   return Dataset(session_, session->create_dataset(spec, options).value());
 }
 

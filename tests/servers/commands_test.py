@@ -74,6 +74,14 @@ def test_a_server_that_is_away_does_not_keep_the_rest(store, work):
     assert known(f"{url}/file_0")["bytes"] == 600_000
 
 
+def test_listings_fit_a_terminal(store, work):
+    (work / "file").write_bytes(b"z" * 1_000_000)
+    run("cp", work / "file", store.url + "/wide/run").succeeded()
+    for words in (["ls", "-l", store.url + "/wide"], ["status", store.url], ["df", store.url]):
+        lines = run(*words).succeeded().stdout.splitlines()
+        assert lines and max(map(len, lines)) <= 80, lines
+
+
 def test_when_a_file_was_changed(store, work):
     (work / "file").write_bytes(b"z" * 1000)
     run("cp", work / "file", store.url + "/changed").succeeded()

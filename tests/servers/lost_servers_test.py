@@ -122,7 +122,7 @@ def test_an_empty_server_is_retired(store, work):
     run("retire", store.url, 3).refused("no server '3'", "stria df")
     run("retire", store.url, 0).refused("server 0 is the manager")
     kept = run("retire", store.url, store.addresses[1])
-    assert kept.code == 1 and "1 files have a part on server 1" in kept.stderr and f"{store.url}/a" in kept.stderr, kept
+    assert kept.code == 1 and "1 file has a part on server 1" in kept.stderr and f"{store.url}/a" in kept.stderr, kept
     assert f"{store.url}/b" not in kept.stderr
     run("retire", "--lost", store.url, 1).refused("server 1 is up", "end it first")
     assert list(servers_of(store)) == [0, 1, 2]
@@ -154,7 +154,7 @@ def test_a_dead_server_is_retired_with_what_is_lost(store, work):
     while (done := run("retire", "--lost", store.url, 1)).code == 2 and "is up" in done.stderr:
         assert time.monotonic() < deadline
         time.sleep(0.5)
-    assert "1 files have lost a part" in done.succeeded().stdout
+    assert "1 file has lost a part" in done.succeeded().stdout
     for _ in range(2):
         assert list(servers_of(store)) == [0, 2]
         run("status", store.url).succeeded()

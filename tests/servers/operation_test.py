@@ -73,9 +73,10 @@ def test_status_counts_what_was_done(store, work):
 def test_status_is_a_table_again_and_again(store):
     done = run("status", "--watch", "0.1", "--times", 3, store.url).succeeded()
     lines = done.stdout.splitlines()
-    assert len(lines) == 9, done
-    assert lines[0].split()[0] == "server" and store.addresses[0] in lines[1] and "up, manager" in lines[1]
-    assert len(lines[1].split()) == len("0 ADDRESS 8 s 5 19.5 3 MB 0 B 0 0 65.8 GB of 270.6 GB up, manager".split()), lines[1]
+    assert len(lines) == 15 and max(map(len, lines)) <= 80, done
+    assert lines[0].split()[0] == "server" and store.addresses[0] in lines[1]
+    assert len(lines[1].split()) == len("0 ADDRESS 8 s 5 19.5 3 MB 0 B 0 0".split()), lines[1]
+    assert lines[2].startswith("    up, manager; ") and lines[2].endswith(" free"), lines[2]
     assert "\x1b" not in done.stdout, "not a terminal"
 
 
@@ -84,8 +85,9 @@ def test_status_names_the_server_that_does_not_answer(store):
     try:
         done = run("status", store.url)
         assert done.code == 1, done
-        line = next(line for line in done.stdout.splitlines() if store.addresses[1] in line)
-        assert "doesn't answer" in line, done
+        lines = done.stdout.splitlines()
+        place = next(i for i, line in enumerate(lines) if store.addresses[1] in line)
+        assert "doesn't answer" in " ".join(lines[place : place + 2]), done
     finally:
         store.start(1)
     run("status", "stria://127.0.0.1:1").refused("127.0.0.1:1")

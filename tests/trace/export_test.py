@@ -229,3 +229,20 @@ def test_diff(work):
     text = run("trace", "diff", slow, fast).succeeded().stdout
     assert "4.00 times faster" in text and "the same" in text
     assert "4.00 times slower" in run("trace", "diff", fast, slow).succeeded().stdout
+
+
+def test_diff_says_what_makes_a_comparison_lame(work):
+    def trace(name, ranks, files, put_bytes):
+        events = [{"rank": rank, "kind": "write", "begin_ns": 0, "end_ns": 2_500_000} for rank in range(ranks)]
+        counters = [
+            {"rank": 0, "file": f"f{i}", "values": {"write_ns": 2_500_000, "bytes_put": put_bytes}} for i in range(files)
+        ]
+        (work / "description.json").write_text(json.dumps({"ranks": ranks, "events": events, "counters": counters}))
+        return synthetic(work / name, "--from", work / "description.json")
+
+    one, other = trace("one", 1, 1, 100), trace("other", 2, 3, 200)
+    text = " ".join(run("trace", "diff", one, other).succeeded().stdout.split())
+    assert "Not the same: A ran on 1 rank, B on 2 ranks" in text and "Not the same: A used 1 file, B 3 files." in text
+    assert "Not the same: the program put 100 B in A, 600 B in B." in text
+    assert "all I/O 2.50 ms" in text, "seconds that can be read"
+    assert "Not the same" not in run("trace", "diff", one, one).succeeded().stdout

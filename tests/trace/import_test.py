@@ -123,7 +123,7 @@ def test_every_command_takes_it(imported, work):
 def test_times_of_threads_fit_into_the_run(work):
     """A Java program, whose threads were in calls for 7.6 times as long as it ran."""
     outcome = run("trace", "import", LOGS / "dxt.darshan", "-o", work / "a.stria-trace").succeeded()
-    assert "threads of 1 ranks" in outcome.stderr
+    assert "threads of 1 rank" in outcome.stderr
     found = stats(work / "a.stria-trace")
     phases = sum(phase["mean"] for phase in found["phases"].values())
     assert phases == pytest.approx(found["program_seconds"], rel=1e-3)

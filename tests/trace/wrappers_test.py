@@ -192,3 +192,24 @@ def test_pnetcdf(work, preload):
     roots = {around[-1] for around in traced.ancestors("library", "MPI_File_write_at_all")}
     assert roots >= {"ncmpi_put_vara_double_all", "ncmpi_wait_all", "ncmpi_put_vara_all"}
     assert traced.roots_of_writes() >= {"ncmpi_put_vara_double_all", "ncmpi_wait_all"}
+
+
+TWO_HDF5 = """
+import ctypes, sys
+ctypes.CDLL(sys.argv[2])  # the serial HDF5, for itself alone, as a module that was linked with it loads it
+from mpi4py import MPI
+import h5py, numpy
+assert h5py.get_config().mpi
+with h5py.File(sys.argv[1], "w", driver="mpio", comm=MPI.COMM_WORLD) as file:
+    file.create_dataset("numbers", (1000,), "f8")[:] = numpy.arange(1000.0)
+"""
+SYSTEM_PYTHON = pathlib.Path("/usr/bin/python3")
+SERIAL_HDF5 = sorted(pathlib.Path("/usr/lib/x86_64-linux-gnu").glob("libhdf5_serial.so.*"))
+HAS_PARALLEL_H5PY = pathlib.Path("/usr/lib/python3/dist-packages/h5py/_debian_h5py_mpi").is_dir()
+
+
+@pytest.mark.skipif(not (HAS_PARALLEL_H5PY and SERIAL_HDF5) or MPI != "openmpi", reason="needs Debian's python3-h5py-mpi")
+def test_each_module_of_a_python_gets_its_own_hdf5(work):
+    """A serial HDF5 that is loaded first isn't called in place of h5py's parallel one."""
+    traced = Traced(work, SYSTEM_PYTHON, "-c", TWO_HDF5, work / "numbers.h5", SERIAL_HDF5[0], ranks=RANKS)
+    assert traced.count("app", "H5Dwrite") == RANKS and traced.count("app", "H5Fcreate") == RANKS

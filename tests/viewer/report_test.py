@@ -1,6 +1,7 @@
 """The report of a run, as a reader sees it."""
 
 import json
+import re
 import socket
 
 import pytest
@@ -114,6 +115,28 @@ def test_every_part_has_a_colour(browser, session_directory):
     colors = shown.page.evaluate("[...document.querySelectorAll('svg.bar rect')].map((r) => getComputedStyle(r).fill)")
     shown.close()
     assert len(colors) == 11 and len(set(colors)) == 11 and "rgb(0, 0, 0)" not in colors
+
+
+# The state of the timeline that has the colour of a part of the report: its own, or the most of it.
+STATE_OF_PART = {
+    "write": "storage write", "read": "storage read", "sync": "storage sync", "waiting": "message wait",
+    "turn": "turn wait", "sharing": "share memory", "background": "background wait", "name": "storage name",
+    "close": "storage close", "reserve": "storage reserve", "resize": "storage resize", "other": "File::open",
+}  # fmt: skip
+NO_PARTS = {"ground", "panel", "ink", "muted", "line", "alert", "alert-ink"}
+
+
+def test_a_part_has_the_colour_of_its_state_in_the_timeline():
+    palette = (stria_program.ROOT / "tools/viewer/palette.js").read_text()
+    states = {name: colours for name, *colours in re.findall(r'\["([^"]+)", "(#\w+)", "(#\w+)"\]', palette)}
+    style = (stria_program.ROOT / "tools/report/report_style.cpp").read_text()
+    light, dark = (
+        dict(re.findall(r"--([\w-]+): (#\w+);", block)) for block in re.findall(r":root \{(.*?)\}", style, re.DOTALL)
+    )
+    parts = set(light) - NO_PARTS
+    assert len(parts) > 15 and set(light) == set(dark)
+    for part in parts:
+        assert [light[part], dark[part]] == states[STATE_OF_PART.get(part, part)], part
 
 
 def test_sizes_that_no_piece_has_take_no_row(page):

@@ -7,7 +7,7 @@ const char kReportStyle[] = R"css(:root {
   --ground: #ffffff; --panel: #f7f8fa; --ink: #1f2733; --muted: #667085; --line: #e4e7ec; --alert: #fff6e5; --alert-ink: #6b4300;
   --write: #332187; --read: #42a9e8; --sync: #9b2155; --pack: #45a882; --unpack: #268140;
   --exchange: #9b9c30; --commit: #b52799; --plan: #d05dc4; --metadata: #7f0e5b; --open: #bc556b;
-  --waiting: #e1c271; --turn: #efa02f; --sharing: #704103; --other: #b3c4d6;
+  --waiting: #e1c271; --turn: #fff383; --sharing: #704103; --other: #b3c4d6;
   --background: #c0a8de; --name: #db493c; --close: #8c4a4d; --reserve: #d49297; --resize: #efb7af;
 }
 @media (prefers-color-scheme: dark) {
@@ -15,7 +15,7 @@ const char kReportStyle[] = R"css(:root {
     --ground: #161a21; --panel: #1d232c; --ink: #e4e8ef; --muted: #98a2b3; --line: #2a313c; --alert: #3a2c10; --alert-ink: #ffdf9e;
     --write: #4781e9; --read: #96cefc; --sync: #f87781; --pack: #41bea5; --unpack: #0f923f;
     --exchange: #b4ab1c; --commit: #e13c9a; --plan: #eb84d7; --metadata: #a2449e; --open: #b55479;
-    --waiting: #cfaa4d; --turn: #ffaf6b; --sharing: #815415; --other: #455168;
+    --waiting: #cfaa4d; --turn: #f6e754; --sharing: #815415; --other: #455168;
     --background: #c0a8fc; --name: #d64d2f; --close: #ad6a6e; --reserve: #cd9299; --resize: #fac3bd;
   }
 }

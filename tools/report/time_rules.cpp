@@ -50,9 +50,9 @@ MaybeFinding syncing(const RunDigest& run, const StorageLimit&) {
   }
   Finding finding;
   finding.text = fmt::format("{} of the time in I/O is waiting until the data are safe on the storage.", percent_text(share));
-  finding.evidence =
-      fmt::format("{} of {} in {} syncs; {} written", seconds_text(seconds), seconds_text(run.breakdown_seconds()),
-                  count_text(run.total(Counter::kSyncs)), bytes_text(static_cast<double>(run.total(Counter::kBytesWritten))));
+  finding.evidence = fmt::format("{} of {} in {}; {} written", seconds_text(seconds), seconds_text(run.breakdown_seconds()),
+                                 counted_text(run.total(Counter::kSyncs), "sync"),
+                                 bytes_text(static_cast<double>(run.total(Counter::kBytesWritten))));
   finding.advice =
       "The storage takes the data at its own speed only at the end. Commit less often, or keep every n-th "
       "checkpoint durable and write the others without sync; a faster device or more servers help, a faster program "

@@ -40,8 +40,10 @@ MaybeFinding small_files(const RunDigest& run, const StorageLimit&) {
     return std::nullopt;
   }
   Finding finding;
-  finding.text = fmt::format("The run uses {} files of {} on average.", run.files().size(), bytes_text(bytes / files));
-  finding.evidence = fmt::format("{} in {} files by {}; {} opening files", bytes_text(bytes), run.files().size(),
+  finding.text = fmt::format("The run uses {} of {} on average.",
+                             counted_text(static_cast<int64_t>(run.files().size()), "file"), bytes_text(bytes / files));
+  finding.evidence = fmt::format("{} in {} by {}; {} opening files", bytes_text(bytes),
+                                 counted_text(static_cast<int64_t>(run.files().size()), "file"),
                                  counted_text(run.ranks(), "rank"), seconds_text(run.seconds(Phase::kOpen)));
   finding.advice = "Let all ranks share one file: a commit of all of them costs the storage one file and a few large requests.";
   finding.weight = time_share(run.seconds(Phase::kOpen) + run.seconds(Phase::kMetadata), run.io_seconds());

@@ -3,6 +3,7 @@
 
 #include "command.hpp"
 #include "file/joining.hpp"
+#include "report/rule.hpp"
 
 namespace stria::tool {
 
@@ -15,8 +16,8 @@ double megabytes(int64_t bytes) {
 int join(Ranks& ranks, const std::string& path, const std::string& target, const Hints& hints) {
   file::Rewritten joined;
   on_root(ranks, [&] { joined = file::join_file(path, target, hints); });
-  print(ranks,
-        fmt::format("{}: {:.1f} MB of {} parts are in one file\n", target, megabytes(joined.file_bytes), joined.part_count));
+  print(ranks, fmt::format("{}: {:.1f} MB of {} are in one file\n", target, megabytes(joined.file_bytes),
+                           counted_text(joined.part_count, "part")));
   return kDone;
 }
 

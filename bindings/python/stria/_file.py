@@ -22,7 +22,7 @@ from ._numbers import (
 )
 from ._options import DatasetOptions, options_of
 from ._strings import array_of_texts, holds_text, is_text, text_of_name, texts_of
-from ._tables import COMPLEX, as_table, columns_of, dtype_of, packed, with_text
+from ._tables import COMPLEX, as_table, columns_of, dtype_of, packed, strings_of, with_text
 from ._times import time_type
 from .errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError, WrongTypeError, of_file
 
@@ -73,6 +73,14 @@ class File:
     """An open file, made by stria.create(), stria.append() or stria.open(). For use in a `with`:
     leaving it commits a file that is being written, an exception discards it. The other ranks hear
     of that in their next collective call, and never wait for it."""
+
+    def __new__(cls, *arguments: Any, **_: Any) -> "File":
+        """Tells who knows h5py's File how files are opened here."""
+        if arguments and isinstance(arguments[0], (str, bytes, os.PathLike)):
+            raise WrongTypeError(
+                "files are made by functions: stria.open(path) to read, stria.create(path) and stria.append(path)"
+            )
+        return super().__new__(cls)
 
     def __init__(
         self, library: Any, handle: Any, path: str, writing: bool, comm: Any = None, options: "Mapping[str, Any] | None" = None
@@ -157,23 +165,23 @@ class File:
         unlimited: bool = False,
         fill_value: "Values | None" = None,
     ) -> "Dataset | Texts":
-        """Makes a dataset of numbers; a byte order in `dtype` is that of the file, and h5py's
-        enum_dtype() makes an enumeration; None is the type of `data`, or else "f8". `compress`:
-        True, "deflate" and "gzip" shuffle and deflate its chunks; "zstd": that in place of deflate;
-        "scale_offset": integers in as few bits as they need; "zfp_absolute:BOUND" and
-        "zfp_relative:BOUND": lossy, no number differs by more (relative: times its chunk's
-        greatest); "zfp_reversible"; "zfp_rate:BITS": so many of each number. `shuffle`: with
-        `compress` or without; `fletcher32`: a sum behind each chunk, which other readers compare. A
-        first length of None: it has no rows yet, and append_rows() gives it some, in netCDF files
-        once the file is there. `unlimited`: it has the rows of its shape, and gets more likewise.
-        `dimensions` are their names, for xarray and other readers of netCDF: a dataset of one
-        dimension that has its name holds its coordinates. Elements that nobody puts read as
-        `fill_value`, or zero. With `data`, an array that all ranks have alike, one of them puts it
-        whole, as d[...] = data, of as many rows as it has where the first length is None; the
-        commit fails where the ranks' arrays differ. `data` of strings, or a list of them, makes
-        text of any length in UTF-8, which must be given whole. Points in time and spans become
-        integers with the attributes by which xarray knows them. Collective: all ranks pass the
-        same."""
+        """Makes a dataset of numbers, of records, or of strings of bytes ("S8"), of which every
+        rank may put its own; a byte order in `dtype` is that of the file, and h5py's enum_dtype()
+        makes an enumeration; None is the type of `data`, or else "f8". `compress`: True, "deflate"
+        and "gzip" shuffle and deflate its chunks; "zstd": that in place of deflate; "scale_offset":
+        integers in as few bits as they need; "zfp_absolute:BOUND" and "zfp_relative:BOUND": lossy,
+        no number differs by more (relative: times its chunk's greatest); "zfp_reversible";
+        "zfp_rate:BITS": so many of each number. `shuffle`: with `compress` or without;
+        `fletcher32`: a sum behind each chunk, which other readers compare. A first length of None:
+        it has no rows yet, and append_rows() gives it some, in netCDF files once the file is there.
+        `unlimited`: it has the rows of its shape, and gets more likewise. `dimensions` are their
+        names, for xarray and other readers of netCDF: a dataset of one dimension that has its name
+        holds its coordinates. Elements that nobody puts read as `fill_value`, or zero. With `data`,
+        an array that all ranks have alike, one of them puts it whole, as d[...] = data, of as many
+        rows as it has where the first length is None; the commit fails where the ranks' arrays
+        differ. `data` of strings, or a list of them, makes text of any length in UTF-8, which must
+        be given whole. Points in time and spans become integers with the attributes by which xarray
+        knows them. Collective: all ranks pass the same."""
         path = text_of_name(path)
         if is_text(dtype) or (data is not None and (dtype is None or np.dtype(dtype).kind == "O")):
             texts = None if data is None else array_of_texts(data)
@@ -183,7 +191,9 @@ class File:
         if time is not None:
             data = None if data is None else time.numbers(path, data)
             dtype = np.dtype(np.int64)
-        array = None if data is None else array_of(data, path)
+        array = None if data is None else strings_of(path, data, dtype)
+        if data is not None and array is None:
+            array = array_of(data, path)
         if array is not None:
             shape = array.shape if shape is None else shape
             dtype = array.dtype if dtype is None else dtype
@@ -213,6 +223,8 @@ class File:
         sizes = [*first, *known, *parts]
         if dtype.fields is not None:
             made = self._handle.create_records(path, columns_of(self._library, path, packed(dtype)), sizes, options)
+        elif dtype.kind == "S" and dtype.itemsize > 0:
+            made = self._handle.create_string_dataset(path, dtype.itemsize, sizes, options)
         else:
             if meaning is not None:
                 options.set_meaning(meaning[0])

@@ -27,7 +27,9 @@ def element_of(dtype: Any, path: str = "") -> int:
     native = MEANINGS[native][1] if native in MEANINGS else native
     if native not in _AS_THEY_ARE:
         where = f"'{path}': " if path else ""
-        raise UnsupportedError(f"{where}datasets hold integers, floats, complex numbers and records, not {np.dtype(dtype)}")
+        raise UnsupportedError(
+            f"{where}datasets hold integers, floats, complex numbers, records and strings of bytes, not {np.dtype(dtype)}"
+        )
     return NUMBERS[native.name]
 
 

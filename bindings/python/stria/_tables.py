@@ -162,6 +162,16 @@ def as_strings(path: str, strings: Any, dtype: np.dtype) -> np.ndarray:
     return array.astype(dtype)
 
 
+def strings_of(path: str, data: Any, dtype: Any) -> "np.ndarray | None":
+    """`data` as strings of bytes, where `dtype`, or that of an array, is of such; else None."""
+    wanted = np.dtype(getattr(data, "dtype", "O") if dtype is None else dtype)
+    if wanted.kind != "S":
+        return None
+    if wanted.itemsize == 0:
+        wanted = np.dtype(f"S{max(np.asarray(data, dtype='S').itemsize, 1)}")
+    return as_strings(path, data, wanted)
+
+
 def as_table(library: Any, path: str, records: np.ndarray) -> tuple[list[Any], np.ndarray]:
     """Columns, and rows in one piece, whose strings end with blanks."""
     if records.dtype.fields is None or records.ndim != 1:

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "report/rule.hpp"
 #include "stria/status.hpp"
 #include "stria/trace.hpp"
 
@@ -61,8 +62,8 @@ int run_bench(MPI_Comm comm, BenchArguments& arguments) {
   }
   BenchRun told{options};
   MPI_Comm_size(comm, &told.ranks);
-  print(comm, fmt::format("{} through {}: {} ranks, {} rounds, in {}\n", options.kind->name, options.through, told.ranks,
-                          options.rounds, options.directory));
+  print(comm, fmt::format("{} through {}: {}, {}, in {}\n", options.kind->name, options.through,
+                          counted_text(told.ranks, "rank"), counted_text(options.rounds, "round"), options.directory));
   const auto result = bench::run_benchmark(comm, options, [&](const std::string& line) { print(comm, "  " + line + "\n"); });
   print(comm, "\n" + bench_text(told, result));
   if (!arguments.json_path.empty()) {

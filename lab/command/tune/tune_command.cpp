@@ -8,6 +8,7 @@
 #include <memory>
 #include <string_view>
 
+#include "report/rule.hpp"
 #include "run/run.hpp"
 #include "spread.hpp"
 #include "stria/status.hpp"
@@ -169,8 +170,8 @@ int run_tune(MPI_Comm comm, const TuneArguments& arguments) {
   Measuring measuring(comm, options, pattern.only_reads, arguments.past);
   measuring.tell("place " + place.made());
   if (!measuring.was_said()) {
-    print(comm, fmt::format("tuning {} through {}: {} ranks, at most {:.0f} s, in {}\n{}", arguments.workload,
-                            arguments.through, ranks, arguments.budget_s, arguments.directory,
+    print(comm, fmt::format("tuning {} through {}: {}, at most {:.0f} s, in {}\n{}", arguments.workload, arguments.through,
+                            counted_text(ranks, "rank"), arguments.budget_s, arguments.directory,
                             pattern.told.empty() ? "" : fmt::format("  {}\n", pattern.told)));
   }
   const Machine machine{ranks, is_store(arguments.directory)};

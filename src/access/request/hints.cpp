@@ -202,6 +202,7 @@ const std::map<std::string, Setter>& setters() {
       {"stria_subfiles", set_subfiles},
       {"stria_put_copies", number(&ResolvedHints::put_copies_bytes, 0, INT64_MAX)},
       {"stria_put_check", choice(&ResolvedHints::put_check)},
+      {"stria_put_overlaps", choice(&ResolvedHints::put_overlaps)},
       {"stria_compress_threads", number(&ResolvedHints::compress_threads, 1, kMostThreads)},
       {"stria_driver", set_driver},
       {"stria_alignment", number(&ResolvedHints::alignment_bytes, 1, 1 << 30)},
@@ -327,6 +328,9 @@ Hints effective_hints(const ResolvedHints& hints) {
   }
   if (hints.put_check != Switch::kAutomatic) {
     effective["stria_put_check"] = switch_name(hints.put_check);
+  }
+  if (hints.put_overlaps != Switch::kAutomatic) {
+    effective["stria_put_overlaps"] = switch_name(hints.put_overlaps);
   }
   if (hints.compress_threads != 1) {
     effective["stria_compress_threads"] = std::to_string(hints.compress_threads);

@@ -77,9 +77,10 @@ struct ResolvedHints {
   static constexpr int64_t kSubfileForEachNode = -1;
   /// stria_put_copies: the memory that a file's copies of small puts may take on a rank.
   int64_t put_copies_bytes = 4 << 20;
-  Switch put_check = Switch::kAutomatic;  ///< stria_put_check: samples of puts that aren't copied
-  int64_t compress_threads = 1;           ///< stria_compress_threads: of each rank, for chunks
-  std::string driver = "posix";           ///< stria_driver
+  Switch put_check = Switch::kAutomatic;     ///< stria_put_check: samples of puts not copied
+  Switch put_overlaps = Switch::kAutomatic;  ///< stria_put_overlaps: let puts share elements
+  int64_t compress_threads = 1;              ///< stria_compress_threads: of each rank, for chunks
+  std::string driver = "posix";              ///< stria_driver
   /// stria_alignment: where datasets of at least this size begin.
   int64_t alignment_bytes = 4096;
   /// stria_wait_warning_s: after how long a wait is reported; 0: never, -1: the

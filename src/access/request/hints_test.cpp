@@ -41,7 +41,8 @@ TEST(Hints, ValuesInEffectAreUnderstoodAgain) {
                  {"stria_mimic_stripe", "4,65536"},
                  {"stria_async", "enable"},
                  {"stria_put_copies", "0"},
-                 {"stria_put_check", "disable"}};
+                 {"stria_put_check", "disable"},
+                 {"stria_put_overlaps", "enable"}};
   ResolvedHints hints = resolve_hints(given, warnings);
   EXPECT_EQ(hints.aggregator_count, 3);
   EXPECT_EQ(hints.collective_write, Switch::kEnable);

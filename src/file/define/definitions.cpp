@@ -133,9 +133,17 @@ Status check_member_names(const container::ElementSpec& element) {
   return Status();
 }
 
-// The members have names, and nothing is asked that is for numbers.
-Status check_records(const container::DatasetSpec& spec, const DatasetOptions& options) {
-  if (spec.element.members.empty() || spec.element.bytes < 1) {
+// libhdf5 takes longer ones, but nobody means them.
+constexpr int64_t kMostStringBytes = int64_t{1} << 20;
+
+// Strings have some bytes, members of records names, and nothing is asked that is for numbers.
+Status check_no_numbers(const container::DatasetSpec& spec, const DatasetOptions& options) {
+  const bool strings = spec.element.kind == container::ElementSpec::Kind::kString;
+  if (strings && (spec.element.bytes < 1 || spec.element.bytes > kMostStringBytes)) {
+    return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': strings have 1 to {} bytes, not {}", spec.path,
+                                                           kMostStringBytes, spec.element.bytes));
+  }
+  if (!strings && (spec.element.members.empty() || spec.element.bytes < 1)) {
     return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': records need columns, of some bytes", spec.path));
   }
   STRIA_RETURN_IF_ERROR(check_member_names(spec.element));
@@ -146,8 +154,8 @@ Status check_records(const container::DatasetSpec& spec, const DatasetOptions& o
                       : options.fill_value.is_given         ? "fill_value"
                                                             : nullptr;
   return asked == nullptr ? Status()
-                          : Status(ErrorCode::kUnsupported,
-                                   fmt::format("dataset '{}': {} is for numbers, and it holds records", spec.path, asked));
+                          : Status(ErrorCode::kUnsupported, fmt::format("dataset '{}': {} is for numbers, and it holds {}",
+                                                                        spec.path, asked, strings ? "strings" : "records"));
 }
 
 DefinitionText describe_table(const container::DatasetSpec& spec, uint64_t content) {
@@ -235,8 +243,8 @@ Status Definitions::let_grow(const DatasetOptions& options, container::DatasetSp
 
 Result<int> Definitions::create_dataset(const container::DatasetSpec& given, const DatasetOptions& options) {
   STRIA_RETURN_IF_ERROR(check_dataset_name(given.path));
-  if (given.element.kind == container::ElementSpec::Kind::kCompound) {
-    STRIA_RETURN_IF_ERROR(check_records(given, options));
+  if (given.element.kind != container::ElementSpec::Kind::kNumber) {
+    STRIA_RETURN_IF_ERROR(check_no_numbers(given, options));
   }
   DatasetEntry entry;
   entry.spec = given;

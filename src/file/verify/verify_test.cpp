@@ -30,7 +30,9 @@ void write_rows(storage::MemoryDriver& memory, int ranks, const std::function<vo
   Setting setting;
   setting.ranks = ranks;
   on_ranks(setting, [&](Comm& comm) {
-    auto session = WriteSession::create(environment_of(comm, borrow(memory), {}), kPath, {}).value();
+    access::ResolvedHints hints;
+    hints.put_overlaps = access::Switch::kEnable;
+    auto session = WriteSession::create(environment_of(comm, borrow(memory), hints), kPath, {}).value();
     for (const char* name : {"full", "half", "none"}) {
       container::DatasetSpec spec;
       spec.path = name;

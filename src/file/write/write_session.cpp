@@ -82,6 +82,9 @@ Status WriteSession::end(Call call, BackgroundStage* stage) {
 Aside WriteSession::take_stock(bool last) {
   Aside aside;
   poison(or_out_of_memory([&] { return check_puts(); }));
+  if (environment_.hints.put_overlaps != access::Switch::kEnable) {
+    poison(or_out_of_memory([&] { return gathering_.note_puts(pending_); }));
+  }
   poison(or_out_of_memory([&] { return note_touched(catalog_, old_, pending_, touched_); }));
   poison(or_out_of_memory([&] { return set_chunk_puts_aside(catalog_, pending_, !last, chunk_puts_, aside.useful_bytes); }));
   poison(or_out_of_memory([&] { return !last || changes() ? settle(last) : Status(); }));

@@ -37,14 +37,14 @@ std::string long_line(const std::string& url, const std::string& shown, bool is_
     return fmt::format("{:>15}  {:>14}  {}\n", size, is_directory ? "" : readable(file.object_bytes), shown);
   }
   const wire::Attributes attributes = attributes_of(url);
-  const std::string owner = fmt::format("{}  {:>8} {:>8}", mode_text(attributes.is_directory, attributes.owner.mode),
+  const std::string owner = fmt::format("{} {:>8} {:>8}", mode_text(attributes.is_directory, attributes.owner.mode),
                                         user_name(attributes.owner.uid), group_name(attributes.owner.gid));
   if (is_directory) {
-    return fmt::format("{}  {:>15}  {:>14}  {}  {}\n", owner, "", "", time_text(attributes.created_ns, false), shown);
+    return fmt::format("{}  {:>8}  {:>11}  {}  {}\n", owner, "", "", time_text(attributes.created_ns, false), shown);
   }
   const auto state = asker.ask(url, attributes.place);
   const std::string changed = state ? time_text(std::max(state->modified_ns, attributes.created_ns), false) : "?";
-  return fmt::format("{}  {:>15}  {:>3} x {:>8}  {:>16}  {}\n", owner, state ? std::to_string(state->bytes) : "?",
+  return fmt::format("{}  {:>8}  {:>2}x {:>8}  {:>16}  {}\n", owner, state ? readable(state->bytes) : "?",
                      attributes.place.slots.size(), readable(attributes.place.stripe_bytes), changed, shown);
 }
 

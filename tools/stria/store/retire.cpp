@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "report/rule.hpp"
 #include "store/store_command.hpp"
 
 namespace stria::tool {
@@ -48,7 +49,8 @@ void find_files_on(int64_t server, const std::string& url, std::vector<std::stri
 int refuse(const RetireArguments& arguments, int64_t server, uint64_t count) {
   std::vector<std::string> files;
   find_files_on(server, arguments.url, files);
-  std::string text = fmt::format("stria: {} files have a part on server {}, so it stays:\n", count, server);
+  std::string text = fmt::format("stria: {} a part on server {}, so it stays:\n",
+                                 counted_text(count, "file") + (count == 1 ? " has" : " have"), server);
   for (const std::string& file : files) {
     text += fmt::format("  {}\n", file);
   }
@@ -71,7 +73,8 @@ int run_retire(const RetireArguments& arguments) {
   const std::string name = server.address.empty() ? "" : fmt::format(" ({})", server.address);
   fmt::print("server {}{} is none of the store's any more\n", server.index, name);
   if (answer.files > 0) {
-    fmt::print("{} files have lost a part: 'stria scrub {}' names them; remove them\n", answer.files, arguments.url);
+    fmt::print("{} lost a part: 'stria scrub {}' names them; remove them\n",
+               counted_text(answer.files, "file") + (answer.files == 1 ? " has" : " have"), arguments.url);
   }
   return kDone;
 }

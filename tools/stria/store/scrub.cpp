@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "report/rule.hpp"
 #include "storage/striped/pass.hpp"
 #include "store/progress.hpp"
 #include "store/store_command.hpp"
@@ -92,9 +93,10 @@ class Scrubbing {
     }
     const std::string not_seen =
         missed.empty() ? "" : fmt::format(", {} of which can't be looked at as a whole", missed.size());
-    fmt::print("{} files, {}: {}\n", files_, readable(bytes_),
+    fmt::print("{}, {}: {}\n", counted_text(files_, "file"), readable(bytes_),
                faults_.empty() ? "every block is as it was written"
-                               : fmt::format("{} faults in {} files{}", faults_.size(), paths.size(), not_seen));
+                               : fmt::format("{} in {}{}", counted_text(faults_.size(), "fault"),
+                                             counted_text(paths.size(), "file"), not_seen));
     return wrong == 0 ? kDone : kAnswerIsNo;
   }
 

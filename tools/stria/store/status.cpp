@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "folded.hpp"
 #include "storage/striped/call.hpp"
 #include "store/store_command.hpp"
 
@@ -118,14 +119,16 @@ class Rates {
   double seconds_;
 };
 
+/// Two lines for a server, so that a terminal of 80 columns has room for it.
 std::string table(const Moment& now, const Moment* before) {
-  std::string text = fmt::format("{:<4}{:<24}{:>8}{:>7}{:>12}{:>12}{:>12}{:>7}{:>8}{:>22}  {}\n", "", "server", "up for",
-                                 "conns", "requests/s", "write/s", "read/s", "queue", "errors", "free", "state");
+  constexpr size_t kIndent = 4;
+  std::string text = fmt::format("{:<4}{:<22}{:>7}{:>6}{:>11}{:>9}{:>9}{:>6}{:>6}\n", "", "server", "up for", "conns",
+                                 "requests/s", "write/s", "read/s", "queue", "errs");
   for (size_t i = 0; i < now.servers.size(); ++i) {
     const ServerState& server = now.servers[i];
-    text += fmt::format("{:<4}{:<24}", server.known.place.index, address_of(server.known));
+    const std::string name = fmt::format("{:<4}{:<22}", server.known.place.index, address_of(server.known));
     if (!server.trouble.empty()) {
-      text += fmt::format("  {}; {}\n", state_of(server.known), server.trouble);
+      text += folded(fmt::format("{}  {}; {}", name, state_of(server.known), server.trouble), kIndent);
       continue;
     }
     const bool comparable = before != nullptr && i < before->servers.size() && before->servers[i].trouble.empty();
@@ -133,11 +136,11 @@ std::string table(const Moment& now, const Moment* before) {
     const Rates rates(server, comparable ? &before->servers[i] : nullptr, seconds);
     const int64_t queue = server["disk_queue"] + server["manager_queue"] + server["buffers_waiting"] +
                           server["message_bytes_waiting"] + server["description_bytes_waiting"];
-    const std::string free = readable(server["space_free_bytes"]) + " of " + readable(server["space_bytes"]);
-    text += fmt::format("{:>8}{:>7}{:>12.1f}{:>12}{:>12}{:>7}{:>8}{:>22}  {}{}\n", duration(server["uptime_seconds"]),
+    text += fmt::format("{}{:>7}{:>6}{:>11.1f}{:>9}{:>9}{:>6}{:>6}\n", name, duration(server["uptime_seconds"]),
                         server["connections"], rates.requests(), readable(rates.bytes("written_bytes_total")),
-                        readable(rates.bytes("read_bytes_total")), queue, server.sum("errors_total"), free,
-                        state_of(server.known), server["manager"] != 0 ? ", manager" : "");
+                        readable(rates.bytes("read_bytes_total")), queue, server.sum("errors_total"));
+    text += fmt::format("{:<4}{}{}; {} of {} free\n", "", state_of(server.known), server["manager"] != 0 ? ", manager" : "",
+                        readable(server["space_free_bytes"]), readable(server["space_bytes"]));
   }
   return text;
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "report/rule.hpp"
 #include "stria/status.hpp"
 #include "tracing/imported_parts.hpp"
 #include "tracing/python_process.hpp"
@@ -142,12 +143,12 @@ std::string import(const ImportArguments& arguments, const std::string& output) 
   check(run, arguments.log);
   const ImportedTrace trace = trace_of(run);
   if (trace.overlapping_ranks > 0) {
-    warn(alone(), fmt::format("'{}': threads of {} ranks were in calls at the same time; their times, which add up to "
+    warn(alone(), fmt::format("'{}': threads of {} were in calls at the same time; their times, which add up to "
                               "more than the run, are scaled down to it",
-                              arguments.log, trace.overlapping_ranks));
+                              arguments.log, counted_text(trace.overlapping_ranks, "rank")));
   }
   write_text(alone(), output, std::string(reinterpret_cast<const char*>(trace.bytes.data()), trace.bytes.size()));
-  return fmt::format("{}: {} ranks, {} files, {}\n", output, run.rank_count, run.files.size(),
+  return fmt::format("{}: {}, {}, {}\n", output, counted_text(run.rank_count, "rank"), counted_text(run.files.size(), "file"),
                      run.spans.empty() ? "no requests by themselves (the log has no DXT): what, not when"
                                        : fmt::format("{} requests and calls", run.spans.size()));
 }

@@ -138,8 +138,8 @@ std::string header_text(const trace::TraceFile& trace, const Summary& summary) {
     text += fmt::format("{} records found no room and are missing below\n", summary.dropped);
   }
   if (summary.incomplete_ranks > 0) {
-    text +=
-        fmt::format("{} ranks did not end in good order: what follows ends with their last flush\n", summary.incomplete_ranks);
+    text += fmt::format("{} did not end in good order: what follows ends with the last flush\n",
+                        counted_text(summary.incomplete_ranks, "rank"));
   }
   return text + fmt::format("Total program time = {:.4g} s\n", summary.program_seconds);
 }
@@ -211,9 +211,9 @@ std::string transfer_text(const Summary& summary, bool write) {
     return "";
   }
   const double seconds = write ? summary.write_seconds : summary.read_seconds;
-  std::string text =
-      fmt::format("\n{}: {} requests of {} pieces, {:.2f} MB", write ? "Writes" : "Reads",
-                  summary[write ? Counter::kWriteRequests : Counter::kReadRequests], pieces, static_cast<double>(bytes) / 1e6);
+  std::string text = fmt::format("\n{}: {} of {}, {:.2f} MB", write ? "Writes" : "Reads",
+                                 counted_text(summary[write ? Counter::kWriteRequests : Counter::kReadRequests], "request"),
+                                 counted_text(pieces, "piece"), static_cast<double>(bytes) / 1e6);
   if (seconds > 0) {
     text += fmt::format(" in {:.4g} s ({} of the ranks that did, mean): {:.4g} MB/s", seconds,
                         write ? "write phase" : "read phase", rate(bytes, seconds));
@@ -238,12 +238,13 @@ std::string balance_text(const Summary& summary) {
   if (summary.writer_count == 0) {
     return "";
   }
-  std::string text = fmt::format("\n{} of {} ranks wrote; the most is {:.2f} MB on rank {}, {:.2f} times the mean\n",
-                                 summary.writer_count, summary.rank_count, summary.bytes_written.maximum / 1e6,
-                                 summary.bytes_written.slowest_rank, summary.bytes_written.imbalance());
+  std::string text =
+      fmt::format("\n{} of {} wrote; the most is {:.2f} MB on rank {}, {:.2f} times the mean\n", summary.writer_count,
+                  counted_text(summary.rank_count, "rank"), summary.bytes_written.maximum / 1e6,
+                  summary.bytes_written.slowest_rank, summary.bytes_written.imbalance());
   if (summary.aggregator_count > 0) {
-    text += fmt::format("{} aggregators; the most that one wrote is {:.2f} times their mean\n", summary.aggregator_count,
-                        summary.aggregator_bytes.imbalance());
+    text += fmt::format("{}; the most that one wrote is {:.2f} times their mean\n",
+                        counted_text(summary.aggregator_count, "aggregator"), summary.aggregator_bytes.imbalance());
   }
   return text;
 }
@@ -252,9 +253,10 @@ std::string files_text(const Summary& summary) {
   std::string text;
   for (const FileRow& row : summary.files) {
     text += fmt::format("\n{}\n", row.path);
-    text += fmt::format("  {} ranks opened it, {} wrote; {:.2f} MB written, {:.2f} MB read, {} syncs\n", row.rank_count,
-                        row.writer_count, static_cast<double>(row[Counter::kBytesWritten]) / 1e6,
-                        static_cast<double>(row[Counter::kBytesRead]) / 1e6, row[Counter::kSyncs]);
+    text +=
+        fmt::format("  {} opened it, {} wrote; {:.2f} MB written, {:.2f} MB read, {}\n", counted_text(row.rank_count, "rank"),
+                    row.writer_count, static_cast<double>(row[Counter::kBytesWritten]) / 1e6,
+                    static_cast<double>(row[Counter::kBytesRead]) / 1e6, counted_text(row[Counter::kSyncs], "sync"));
     text += fmt::format("  common sizes: {}\n  common strides: {}\n", common_text(row.common_sizes),
                         common_text(row.common_strides));
     text +=

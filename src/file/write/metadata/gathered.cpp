@@ -137,6 +137,7 @@ std::vector<std::byte> Gathered::encode(const Catalog& catalog) const {
       encode_chunks(i < chunks_.size() ? std::span<const SummedChunk>(chunks_[i]) : std::span<const SummedChunk>(), fields);
     }
   }
+  puts_.encode(fields);
   return fields.take();
 }
 
@@ -168,6 +169,7 @@ Status GatheredByAll::add(std::span<const std::byte> message, const Catalog& cat
       decode_chunks(fields, chunks[i]);
     }
   }
+  decode_put_places(fields, rank_count++, puts);
   return fields.well() ? Status() : Status(ErrorCode::kInternal, "what a rank gathered was garbled on its way");
 }
 

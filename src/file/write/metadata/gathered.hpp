@@ -14,6 +14,7 @@
 #include "file/checksums/row_tables.hpp"
 #include "file/chunks/packed_chunks.hpp"
 #include "file/define/catalog.hpp"
+#include "file/move/put_places.hpp"
 #include "file/move/transfer_set.hpp"
 
 namespace stria::file {
@@ -26,6 +27,10 @@ class Gathered {
   /// Adds what a set has gathered of its transfers, and hashes again what could not be
   /// hashed on the way.
   Status keep(TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog);
+  /// Notes what is about to move. kInvalidArgument where two of these puts share an element.
+  Status note_puts(std::span<const Transfer> pending, const Catalog& catalog) {
+    return puts_.note(pending, catalog.datasets());
+  }
   /// Adds chunks that this rank has placed.
   void keep_chunks(int dataset, std::vector<SummedChunk> chunks);
   /// Adds records of regions that were summed elsewhere.
@@ -49,6 +54,7 @@ class Gathered {
   std::vector<ValueRange> value_ranges_;  // of each dataset
   // .table holds the dataset and .index the row until they are laid out.
   std::vector<RowSum> row_sums_;
+  PutPlaces puts_;
   bool laid_out_ = false;
   RowSumBytes row_sum_bytes_;
   std::vector<std::byte> slab_records_;           // of what was not put by whole rows
@@ -61,12 +67,14 @@ struct GatheredByAll {
   std::vector<std::vector<TableShare>> table_shares;  ///< what all ranks put into each row table
   std::vector<std::byte> slab_records;
   std::vector<std::vector<SummedChunk>> chunks;  ///< of each dataset, in no order
+  std::vector<PutPlace> puts;
+  int rank_count = 0;  ///< whose messages were added
 
   GatheredByAll(const Catalog& catalog, size_t table_count)
       : value_ranges(static_cast<size_t>(catalog.size())),
         table_shares(table_count),
         chunks(static_cast<size_t>(catalog.size())) {}
-  /// Adds a rank's message.
+  /// Adds the next rank's message.
   Status add(std::span<const std::byte> message, const Catalog& catalog);
 };
 

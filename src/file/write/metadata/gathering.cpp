@@ -57,6 +57,7 @@ Result<GatheredByAll> Gathering::take_all() {
     }
   }
   STRIA_RETURN_IF_ERROR(failure);
+  STRIA_RETURN_IF_ERROR(check_put_places(std::exchange(all.puts, {}), catalog_.datasets()));
   return all;
 }
 

@@ -35,6 +35,8 @@ class Gathering {
     tables_.clear();
     gathered_.drop_sums();
   }
+  /// Notes where puts are about to move to. kInvalidArgument where two share an element. Local.
+  Status note_puts(std::span<const Transfer> pending) { return gathered_.note_puts(pending, catalog_); }
   /// Keeps what was gathered while packing. Local.
   Status keep(TransferSet& set, std::span<const Transfer> transfers);
   /// Keeps records of regions that were summed elsewhere. Local.
@@ -58,7 +60,8 @@ class Gathering {
   Status write_row_sums(storage::File* file);
   /// Waits until what was handed in has arrived.
   void finish();
-  /// On rank 0, after finish(): what all ranks have gathered, or the first failure.
+  /// On rank 0, after finish(): what all ranks have gathered, or the first failure, among them
+  /// puts of different ranks that share an element.
   Result<GatheredByAll> take_all();
 
  private:
