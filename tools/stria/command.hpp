@@ -25,6 +25,7 @@ void add_compact(Command app, Action& action);
 void add_drain(Command app, Action& action);
 void add_inspect(Command app, Action& action);
 void add_join(Command app, Action& action);
+void add_repair(Command app, Action& action);
 void add_papers(Command app, Action& action);
 void add_simulate(Command app, Action& action);
 void add_verify(Command app, Action& action);

@@ -47,6 +47,13 @@ class SumChecker {
 
   /// Finds each dataset's records, once catalog and checksums are known.
   void find_slabs();
+  /// Forgets what was read of the file, which is read in another way from now on.
+  void forget_content() {
+    table_rows_ = {};
+    trusted_tables_.clear();
+    bad_chunks_.reset();
+    repeated_.clear();
+  }
   /// Whether the list of sums has it: else another program has added it.
   bool is_listed(int dataset) const { return listed_[static_cast<size_t>(dataset)] != 0; }
   bool has_slabs(int dataset) const { return !slabs_of_[static_cast<size_t>(dataset)].empty(); }
