@@ -1,6 +1,6 @@
 # Every target calls a script or a CMake preset that can also be used alone.
 .DEFAULT_GOAL := help
-.PHONY: help setup build build-mpich demo check check-all check-long check-drop-in bench bench-async bench-hdf5 bench-languages bench-mpiio bench-nodes bench-servers papers docs packages sanitize format clean
+.PHONY: help setup build build-mpich demo check check-all check-long check-drop-in bench bench-async bench-hdf5 bench-languages bench-mpiio bench-nodes bench-servers papers docs packages wheels sanitize format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +58,9 @@ docs: ## the documentation as a site, to open from disk: out/docs/index.html
 
 packages: setup ## Debian packages for Open MPI and MPICH side by side, in out/packages
 	@scripts/packages.sh
+
+wheels: setup ## wheels for Python that carry all but MPI, tried with PyPI's MPICH and Open MPI; in out/wheels
+	@scripts/wheels.sh
 
 sanitize: setup ## every test under the address and undefined-behaviour sanitizers
 	@cmake --preset asan && cmake --build --preset asan && ctest --preset asan -LE 'long|style'

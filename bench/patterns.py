@@ -11,8 +11,9 @@ def words(pattern, size):
     a rank, as it has them.
 
     block3d, noncontig_MEMORY_FILE (nc or c), tile, btio_full, btio_simple, ior, ior_separate, small
-    (ior in calls of 4 KiB), pieces_FILE with _nc for memory with gaps, cyclic_MIB, blocks_MIB,
-    flash (the ranks' blocks in turn, as in 2002), display.
+    (ior in calls of 4 KiB), calls_KIB (ior in calls of so many KiB), pieces_FILE with _nc for
+    memory with gaps, cyclic_MIB, blocks_MIB, flash (blocks of the ranks in turn, as in 2002),
+    display.
     """
     name, *rest = pattern.split("_")
     simple = {
@@ -21,6 +22,7 @@ def words(pattern, size):
         "display": ["display"],
         "flash": ["flash", "--blocks", size, "--blocks-of", "turns"],
         "small": ["ior", "--block-kib", size * 1024, "--transfer-kib", 4],
+        "calls": ["ior", "--block-kib", size * 1024, "--transfer-kib", rest[0] if rest else 1],
         "ior": ["ior", "--block-kib", size * 1024, "--files", "separate" if rest else "shared"],
     }
     if name in simple:

@@ -41,7 +41,7 @@ class Way:
     by_library: bool = False
 
 
-NATIVES = [Way(name, native=("--mca", "io", name)) for name in ("ompio", "romio321")]
+NATIVES = [Way("ompio", native=("--mca", "io", "ompio")), Way("romio", native=("--mca", "io", "^ompio"))]
 TWO_PHASE = Way("two-phase", hints=("stria_method=two_phase", "stria_shared_memory=disable"))
 DELEGATES = Way("delegates", hints=("stria_method=two_phase",))
 SERVERS = Way("servers", hints=(STRIPES,), on_store=True)

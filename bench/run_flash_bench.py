@@ -74,8 +74,6 @@ def machine(places):
         "kernel": platform.release(),
         "load_average": os.getloadavg(),
         "open_mpi": version_of("ompi"),
-        "hdf5_parallel": version_of("hdf5-openmpi"),
-        "pnetcdf": version_of("pnetcdf"),
         "file_systems": {name: file_system(path) for name, path in places.items()},
     }
 
@@ -90,8 +88,8 @@ def obstacle(case, directory):
     """Why a case cannot run here; None when it can."""
     if case.memory_bytes() > 0.9 * free_memory_bytes():
         return f"needs {case.memory_bytes() / 1e9:.1f} GB of memory"
-    if shutil.disk_usage(directory).free < 2.2 * case.useful_bytes():
-        return f"needs {2.2 * case.useful_bytes() / 1e9:.1f} GB in {directory}"
+    if shutil.disk_usage(directory).free < case.room_bytes():
+        return f"needs {case.room_bytes() / 1e9:.1f} GB in {directory}"
     return None
 
 
@@ -165,6 +163,9 @@ class Bench:
             start = time.monotonic()
             try:
                 result = step()
+                if "libraries" in result and "peers" not in self.record["machine"]:
+                    self.record["machine"]["peers"] = result["libraries"]
+                    say("peers: " + ", ".join(f"{name} {version}" for name, version in result["libraries"].items()))
                 modes = joined.setdefault(program, {**result, "modes": []})["modes"]
                 modes.extend(result["modes"])
                 say(f"{where}: {program} {time.monotonic() - start:.0f} s")
@@ -259,6 +260,17 @@ def main(arguments):
         return measure(options, places, devices)
 
 
+def without_missing_modes(chosen, peers):
+    """The cases without the modes whose library this build of the peers lacks; says which they
+    are."""
+    known = runs.peer_modes(peers)
+    chosen = [case.without(known) for case in chosen]
+    missing = sorted(frozenset().union(*(case.left_out for case in chosen)))
+    if missing:
+        say(f"left out: bench_flash_peers was built without {', '.join(missing)}")
+    return chosen
+
+
 def measure(options, places, devices):
     """Runs the chosen cases; `devices` takes what is to be undone at the end."""
     profile = cases.profile("quick" if options.quick else "full" if options.full else "default")
@@ -291,6 +303,7 @@ def measure(options, places, devices):
         print(f"run_flash_bench.py: {problem}", file=sys.stderr)
         return BAD_USAGE
     bench = Bench(options, places)
+    chosen = without_missing_modes(chosen, bench.peers)
     start = time.monotonic()
     for index, case in enumerate(chosen):
         bench.run_case(case, f"[{index + 1}/{len(chosen)}, {(time.monotonic() - start) / 60:.1f} min] {case.title()}")

@@ -4,7 +4,8 @@ without the library. They take turns; medians of the ratios within a turn are se
 goals.
 
 sections    a FLASH-like checkpoint out of hyperslabs of memory, and reading it back; beside it a
-            program that packs by hand, which also runs with the library (memory in one piece)
+            program that packs by hand, which also runs with the library (memory in one piece), and
+            the first with writes that wait (STRIA_HDF5_DEFER)
 narrow      the same doubles in a file of floats
 h5py        sections of NumPy arrays"""
 
@@ -34,11 +35,12 @@ GOALS = {
 }
 
 
-def run(options, ranks, program, preload):
+def run(options, ranks, program, preload, defer=None):
     """Returns the seconds of the fastest round, of writing and of reading."""
     with tempfile.TemporaryDirectory(dir=options.dir) as directory:
         command_line = [os.path.join(directory, "file") if word is None else word for word in program]
         library = ["env", f"LD_PRELOAD={options.library}"] if preload else []
+        library += [f"STRIA_HDF5_DEFER={defer}"] if defer else []
         line = [str(word) for word in [options.mpiexec, "-n", ranks, *library, *command_line]]
         output, problem = output_of(line, options.timeout, slice(None))
         if problem:
@@ -69,6 +71,7 @@ def turn_of(options, case):
     }
     if case["what"] == "sections":
         turn["contiguous"] = run(options, ranks, by_hand, True)
+        turn["deferred"] = run(options, ranks, sections, True, defer="1G")
     return turn
 
 
@@ -85,6 +88,7 @@ def measure(options, case):
         ratios = {kind: beside(kind, "preload") for kind in seconds if kind in ("native", "packed")}
         if "contiguous" in seconds:
             ratios["contiguous"] = beside("packed", "contiguous")
+            ratios["deferred"] = beside("preload", "deferred")
         figures.append(case | {"way": way, "megabytes": turns[0]["preload"]["megabytes"], "seconds": seconds, "ratios": ratios})
     return figures
 

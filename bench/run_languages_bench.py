@@ -123,7 +123,8 @@ def checkpoint(programs, arguments, work):
 
 
 def indices(programs, arguments, work):
-    """Seconds of reads by indices, stria's beside h5py's in one run, alone and on all ranks."""
+    """Seconds of reads by indices, stria's beside h5py's in one run: by one process, by each of all
+    ranks alone, and by all together."""
     if "h5py" not in programs.commands:
         return
     found = {}

@@ -245,7 +245,7 @@ def parse_arguments(arguments):
     options.disk_dir = options.disk_dir or options.out
     if options.quick:
         options.cycles = options.rounds = 1
-    components = {"ompio": ["--mca", "io", "ompio"], "romio321": ["--mca", "io", "romio321"]}
+    components = {"ompio": ["--mca", "io", "ompio"], "romio": ["--mca", "io", "^ompio"]}
     options.openmpi = Mpi("openmpi", PREFIX, components)
     options.mpich = Mpi("mpich", os.path.join(ROOT, "build", "release-mpich"), {"romio": []})
     return options

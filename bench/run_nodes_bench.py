@@ -161,7 +161,7 @@ def main(arguments):
         options.cycles = options.rounds = 1
         options.rate = options.rate or [""]
     os.makedirs(options.out, exist_ok=True)
-    natives = {"ompio": ["--mca", "io", "ompio"], "romio321": ["--mca", "io", "romio321"]}
+    natives = {"ompio": ["--mca", "io", "ompio"], "romio": ["--mca", "io", "^ompio"]}
     options.openmpi = ClusterMpi(PREFIX, natives)
     bench = NodesBench(options)
     begin = time.monotonic()

@@ -134,6 +134,20 @@ class Bench:
             say(f"first server {name}: {ratio:.2f} x best, the fullest has {shares[name]:.2f} of an even share")
         return goals.of_first_server(shares)
 
+    def small_calls(self):
+        """The verdict on small independent calls beside long ones."""
+        size = 1 if self.options.quick else 16
+        times = {quantity: {kib: [] for kib in cases.CALL_KIB} for quantity in QUANTITIES}
+        for _ in range(self.options.cycles):
+            for kib in cases.CALL_KIB:
+                result, why = self.run_pattern(f"calls_{kib}", size, cases.CALL_CLIENTS, "independent", (), MOST_ROUNDS)
+                if result is None:
+                    self.problems.append(f"calls of {kib} KiB: {why}")
+                    return []
+                for quantity in QUANTITIES:
+                    times[quantity][kib].append(result[quantity]["seconds"]["median"])
+        return goals.of_small_calls(times)
+
     def beside_plain(self, measure, size, cycles):
         """What store_bench tells of one measure, or None."""
         pid = str(self.store.process.pid)
@@ -206,6 +220,8 @@ class Bench:
                 self.take(self.plainest())
             if self.options.only in "first server":
                 self.take(self.first_server())
+            if self.options.only in "small calls":
+                self.take(self.small_calls())
         self.draw()
         self.seconds = round(time.monotonic() - begin)
         self.save()
@@ -234,7 +250,9 @@ def parse_arguments(arguments):
     size.add_argument("--quick", action="store_true", help="small sizes once, a minute: only shows that all of it works")
     size.add_argument("--full", action="store_true", help="as large as in the paper, an hour or more")
     parser.add_argument("--cycles", type=int, default=3, help="times that every method runs")
-    parser.add_argument("--only", default="", help="only experiments whose name contains this; 'plain', 'first server'")
+    parser.add_argument(
+        "--only", default="", help="only experiments whose name contains this; 'plain', 'first server', 'small calls'"
+    )
     parser.add_argument("--rate", default="", help="of the links between nodes, such as 100mbit; 'any'; none: no nodes")
     parser.add_argument("--list", action="store_true", help="print the experiments and leave")
     parser.add_argument("--table", action="store_true", help="print the verdicts of the runs so far and leave")

@@ -75,19 +75,15 @@ if(CCACHE)
 endif()
 
 # For who builds once. Who edits a file would compile its neighbours with it, and a header that a
-# file forgets to include isn't missed.
-option(STRIA_UNITY "Compile eight files of the libraries at a time: a third of the time of one by one" OFF)
-# stria_unite(TARGET): its files are compiled together if that is wanted. Names without linkage must
-# differ among those of one namespace.
-function(stria_unite target)
-  if(STRIA_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      # GCC takes a file that is included for a header, in which they would be a mistake.
-      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
-    endif()
-  endif()
-endfunction()
+# file forgets to include isn't missed. Names without linkage must differ among the files of one
+# target (tests/tidy/united_names.py).
+option(STRIA_UNITY "Compile the files of a target together, sixteen at a time: for who only builds" OFF)
+set(CMAKE_UNITY_BUILD ${STRIA_UNITY})
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
+if(STRIA_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC takes a file that is included for a header, in which they would be a mistake.
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+endif()
 
 # Clang only: builds with GCC find headers that a file forgets to include.
 option(STRIA_PRECOMPILE_HEADERS "Compile the standard library's headers once for each target (Clang)" OFF)

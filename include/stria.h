@@ -492,6 +492,7 @@ int stria_create_records(stria_file* file, const char* path, const stria_records
                          const stria_options* options, stria_dataset** dataset);
 /* Which bytes of memory such records are: row_count rows, row_bytes apart, and of each the columns.
  * They go to the dataset's columns of the same names, and are converted as numbers of datasets are.
+ * A type that is made of it, such as one of stria_type_hvector(), is of records too.
  * What is put has all columns of the dataset, and is copied by stria_put() where the file's records
  * are other bytes; what is got may have some of them. STRIA_INVALID_ARGUMENT, from stria_put() and
  * stria_get(), names a column that the dataset doesn't have, or has of another kind. */

@@ -10,13 +10,16 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 exec </dev/null
 
 table=docs/checked.md
-parts=(long nodes mpich asan tsan asan_mpich tsan_mpich fuzz drop_in hdf5 examples documents docs packages papers
-  bench bench_async bench_hdf5 bench_languages bench_mpiio bench_nodes bench_servers debian13)
+parts=(unity long nodes mpich asan tsan asan_mpich tsan_mpich fuzz drop_in hdf5 examples documents docs packages wheels
+  papers bench bench_async bench_hdf5 bench_languages bench_mpiio bench_nodes bench_servers debian13)
 
 # The command of a part. What measures does so at a size at which it only shows that it works.
 run_part() {
   case $1 in
     long | nodes | mpich | asan | tsan | asan_mpich | tsan_mpich | fuzz) scripts/check_long.sh "$1" ;;
+    unity) # every target, its files compiled together
+      scripts/setup.sh && cmake --preset release -B build/unity -DSTRIA_UNITY=ON && cmake --build build/unity
+      ;;
     drop_in) scripts/check_drop_in.sh ;;
     hdf5) scripts/check_hdf5.sh ;;
     examples) # against an installed package, under both MPIs
@@ -29,6 +32,7 @@ run_part() {
       ;;
     docs) scripts/docs.sh ;;
     packages) scripts/packages.sh --lint ;;
+    wheels) scripts/setup.sh && scripts/wheels.sh ;;
     papers) scripts/papers.sh run all --quick ;;
     bench) scripts/bench.sh --quick ;;
     bench_async) scripts/bench_async.sh --megabytes 20 --ranks 2 --rounds 2 --cycles 1 --steps 10 ;;
@@ -46,10 +50,10 @@ commit_here() {
   echo "$commit"
 }
 
-# note PART RESULT: the part's row of the table, or a new one at its end.
+# note PART COMMIT RESULT: the part's row of the table, or a new one at its end.
 note() {
   local row
-  row="| $1 | $(commit_here) | $(date -u +%F) | $2 |"
+  row="| $1 | $2 | $(date -u +%F) | $3 |"
   if grep -q "^| $1 |" "$table"; then
     sed -i "s#^| $1 |.*#$row#" "$table"
   else
@@ -64,13 +68,14 @@ counted() {
 }
 
 check_part() {
-  local part=$1 log=build/logs/check_all_$1.log code=0 begin=$SECONDS outcome count
+  local part=$1 log=build/logs/check_all_$1.log code=0 begin=$SECONDS commit outcome count
+  commit=$(commit_here) # before the part runs: somebody may commit meanwhile
   printf '%-18s ' "$part"
   (run_part "$part") >"$log" 2>&1 || code=$?
   outcome=$([[ $code == 0 ]] && echo ok || echo "FAILED (exit $code)")
   count=$(counted "$log")
   printf '%6d s  %s%s\n' $((SECONDS - begin)) "$outcome" "${count:+, $count}"
-  note "$part" "$outcome${count:+, $count}, $((SECONDS - begin)) s"
+  note "$part" "$commit" "$outcome${count:+, $count}, $((SECONDS - begin)) s"
   if [[ $code != 0 ]]; then
     echo "---- the end of $log"
     tail -n 40 "$log"

@@ -9,7 +9,7 @@ source scripts/mpiexec_env.sh
 
 out=out/convection
 scripts/setup.sh
-stage build build_preset release stria_cli || exit 1
+stage build build_united release stria_cli || exit 1
 mkdir -p "$out"
 find "$out" -maxdepth 1 -type f \( -name 'convection_*.h5' -o -name '*.png' -o -name '*.gif' \) -delete
 run_ranks 2 build/release/bin/stria convection --cells 256 128 --steps 4000 --no-sync --out "$out" \

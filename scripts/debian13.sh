@@ -1,12 +1,21 @@
 #!/usr/bin/env bash
 # Set-up, demonstration, build and tests on Debian 13 (GCC 14, Open MPI 5, HDF5 1.14), in a root of
-# its own in build/debian13 (or $DEBIAN13_ROOT), which stays for the next time. Needs root and
-# debootstrap; where these are missing, it says so and ends well.
-# usage: scripts/debian13.sh [CTEST_OPTION...]     instead of -LE 'long|style'
+# its own in build/debian13 (or $DEBIAN13_ROOT), which stays for the next time, as do the objects
+# that its compiler cache has kept (in $DEBIAN13_CCACHE). Needs root and debootstrap; where these
+# are missing, it says so and ends well.
+# usage: scripts/debian13.sh [CTEST_OPTION...]  instead of -LE 'long|style'
+#        scripts/debian13.sh --run COMMAND      nothing but this, in the copy of this tree there, as
+#                                               scripts/debian13.sh --run 'scripts/bench.sh --quick'
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 root=${DEBIAN13_ROOT:-$PWD/build/debian13}
+ccache=${DEBIAN13_CCACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/stria/debian13-ccache}
+command=
+if [[ ${1:-} == --run ]]; then
+  command=${2:?debian13: --run wants a command}
+  shift 2
+fi
 options=("$@")
 if ((${#options[@]} == 0)); then options=(-LE 'long|style'); fi
 
@@ -40,32 +49,60 @@ make_devices() {
     mknod -m 666 "$root/dev/$name" c 1 "${number#*:}"
   done
   mknod -m 666 "$root/dev/tty" c 5 0
+  mount_at "$root/dev/pts" -t devpts -o newinstance,ptmxmode=0666 devpts
+  ln -s pts/ptmx "$root/dev/ptmx"
   ln -s /proc/self/fd "$root/dev/fd"
-  mount_at "$root/dev/shm" -t tmpfs -o size=4g tmpfs
+  for number in stdin:0 stdout:1 stderr:2; do
+    ln -s "/proc/self/fd/${number#*:}" "$root/dev/${number%:*}"
+  done
+  mount_at "$root/dev/shm" -t tmpfs -o size=8g tmpfs
 }
 
-inside() { # COMMAND
-  chroot "$root" /usr/bin/env -i HOME=/var/tmp PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+# inside COMMAND: in the tree there, with nothing of this environment but how many jobs are allowed.
+inside() {
+  local kept=() name
+  for name in CMAKE_BUILD_PARALLEL_LEVEL CTEST_PARALLEL_LEVEL; do
+    if [[ -n ${!name:-} ]]; then kept+=("$name=${!name}"); fi
+  done
+  echo "== $1"
+  chroot "$root" /usr/bin/env -i HOME=/var/tmp PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "${kept[@]}" \
     bash -c "cd /stria && $1"
+}
+
+# How this machine reaches its packages, and whom it trusts.
+copy_settings() {
+  cp -a /etc/apt/apt.conf.d /etc/apt/auth.conf.d "$root/etc/apt/"
+  cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+  mkdir -p "$root/usr/local/share/ca-certificates"
+  cp -a /usr/local/share/ca-certificates/. "$root/usr/local/share/ca-certificates/" 2>/dev/null || true
+  if [[ -x $root/usr/sbin/update-ca-certificates ]]; then chroot "$root" update-ca-certificates >/dev/null 2>&1; fi
 }
 
 if [[ ! -e $root/made ]]; then
   debootstrap --variant=minbase trixie "$root"
-  # How this machine reaches its packages.
-  cp -a /etc/apt/apt.conf.d /etc/apt/auth.conf.d "$root/etc/apt/"
   touch "$root/made"
 fi
-cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+mkdir -p "$ccache"
 mount_at "$root/proc" -t proc proc
 mount_at "$root/sys" -t sysfs -o ro sysfs
 make_devices
+mount_at "$root/var/tmp/.cache/ccache" --bind "$ccache"
+copy_settings
+
+# What earlier runs left behind is in the way of mpiexec: it takes folders named by its process.
+find "$root/tmp" -mindepth 1 -delete
 
 # The tree as a user gets it. What was compiled there before is used again.
 mkdir -p "$root/stria"
-find "$root/stria" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
+find "$root/stria" -mindepth 1 -maxdepth 1 ! -name build ! -name out -exec rm -rf {} +
 git ls-files -z --cached --others --exclude-standard | xargs -0 ls -d 2>/dev/null | tar -T - -cf - | tar -xf - -C "$root/stria"
 
+if [[ -n $command ]]; then
+  inside "$command"
+  exit
+fi
 inside "scripts/demo.sh"
-inside "apt-get -qq -y install git && git init -q . && git add -A"
-inside "scripts/setup.sh && cmake --preset release && cmake --build --preset release"
-inside "source scripts/mpiexec_env.sh && ctest --preset release -j $(nproc) $(printf '%q ' "${options[@]}")"
+inside "scripts/setup.sh"
+inside "git init -q . && git add -A"
+inside "cmake --preset release && cmake --build --preset release"
+inside "source scripts/mpiexec_env.sh && ctest --preset release -j \${CTEST_PARALLEL_LEVEL:-$(nproc)} $(printf '%q ' "${options[@]}")"

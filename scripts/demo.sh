@@ -30,7 +30,7 @@ fail() {
 
 scripts/setup.sh demo
 echo "Building the stria command, which takes minutes the first time"
-stage build build_preset release stria_cli || fail "the build failed; its output is in build/logs/build.log"
+stage build build_united release stria_cli || fail "the build failed; its output is in build/logs/build.log"
 
 # Only what an earlier demo wrote is removed.
 mkdir -p "$out"

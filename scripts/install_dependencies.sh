@@ -16,13 +16,21 @@ fail() {
   exit 1
 }
 
-# Prints "package least-version" for every line of the groups asked for.
+# Prints "package least-version" for every line of the groups asked for that this release has.
 wanted_packages() {
   local group package version rest
   while read -r group package version rest; do
     if [[ $group == '' || $group == '#'* ]]; then continue; fi
-    if [[ " ${groups[*]} " == *" $group "* ]]; then echo "$package $version"; fi
+    if [[ " ${groups[*]} " == *" $group "* ]] && release_has "$package"; then echo "${package%@*} $version"; fi
   done <"$list"
+}
+
+# release_has PACKAGE[@RELEASE]. Debian's next release has no number: it has all.
+release_has() {
+  local release
+  [[ $1 == *@* ]] || return 0
+  release=$(. /etc/os-release && echo "${VERSION_ID:-}")
+  [[ -z $release ]] || dpkg --compare-versions "$release" ge "${1#*@}"
 }
 
 # Prints the packages that are absent or older than the list asks for. One dpkg-query
@@ -112,7 +120,7 @@ install_missing() {
   rm -f "$log"
   mapfile -t missing < <(missing_packages)
   if ((${#missing[@]} > 0)); then
-    fail "still missing or too old: ${missing[*]} (Debian 12 has all of them)"
+    fail "still missing or too old: ${missing[*]} (Debian 12 and 13 have all of them)"
   fi
   echo "Installed."
 }

@@ -113,6 +113,13 @@ build_preset() {
   cmake --preset "$preset" && cmake --build --preset "$preset" ${1:+--target "$@"}
 }
 
+# build_united PRESET [TARGET...]: the same for who only builds. A folder of build/ that is new
+# compiles the files of each target together; one that is there stays as it was configured.
+build_united() {
+  [[ -e build/$1/CMakeCache.txt ]] || cmake --preset "$1" -DSTRIA_UNITY=ON || return
+  build_preset "$@"
+}
+
 # test_preset PRESET [CTEST ARGUMENT...]
 test_preset() {
   local preset=$1

@@ -1,7 +1,9 @@
 """What is measured: which sizes, rank counts, places and modes make up each profile."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+# Families of modes whose library not every build of the peers has: HDF5 1.14 and ADIOS2.
+OPTIONAL_FAMILIES = ("hdf5-multi", "adios2")
 # The write modes that every case measures. Slow and less telling modes are added where there is
 # time for them.
 MAIN_MODES = [
@@ -11,10 +13,16 @@ MAIN_MODES = [
     "hdf5-independent",
     "hdf5-collective",
     "hdf5-independent+pack",
+    "hdf5-multi",
+    "hdf5-multi-independent+pack",
+    "hdf5-multi-selection+pack",
     "pnetcdf-blocking",
     "pnetcdf-nonblocking",
     "pnetcdf-nonblocking+pack",
     "mpiio-independent+pack",
+    "adios2-bp5",
+    "adios2-bp5+pack",
+    "adios2-bp5-everyone+pack",
 ]
 # The few that tell most where every byte goes to the device.
 SYNC_MODES = [
@@ -26,13 +34,23 @@ SYNC_MODES = [
     "hdf5-independent+pack",
     "pnetcdf-nonblocking",
     "mpiio-independent+pack",
+    "hdf5-multi-independent+pack",
+    "adios2-bp5-everyone+pack",
 ]
-SLOW_MODES = ["hdf5-independent-hyperslab", "hdf5-collective-hyperslab", "mpiio-collective-derived"]
+SLOW_MODES = [
+    "hdf5-independent-hyperslab",
+    "hdf5-collective-hyperslab",
+    "hdf5-multi-hyperslab",
+    "hdf5-multi-selection-hyperslab",
+    "mpiio-collective-derived",
+    "adios2-bp5-in-place",
+]
 EXTRA_MODES = [
     "limit-fpp",
     "hdf5-collective+pack",
     "hdf5-independent-prepacked",
     "hdf5-collective-prepacked",
+    "hdf5-multi+pack",
     "pnetcdf-nonblocking-prepacked",
     "pnetcdf-nonblocking-derived",
     "mpiio-independent-prepacked",
@@ -48,8 +66,16 @@ PLOT_MODES = [
     "plot-pnetcdf-blocking-appconv",
     "plot-pnetcdf-nonblocking-libconv",
     "plot-pnetcdf-nonblocking-appconv",
+    "plot-adios2-bp5-appconv",
 ]
-READ_MODES = ["read-limit", "read-hdf5-independent", "read-hdf5-collective", "read-pnetcdf-blocking"]
+READ_MODES = [
+    "read-limit",
+    "read-hdf5-independent",
+    "read-hdf5-collective",
+    "read-hdf5-multi",
+    "read-pnetcdf-blocking",
+    "read-adios2-bp5",
+]
 
 # The peers' modes of the cases that measure one more way of Stria.
 LIMIT_MODES = ["limit-contig", "limit-pack-whole", "limit-pack-staged"]
@@ -69,6 +95,11 @@ LARGE_BLOCKS = 688  # 16^3 blocks in all: 541 MB at 24 variables
 PADDED_SIDE_EXTRA = 8  # two layers of four guard cells
 
 
+def is_optional(mode):
+    """True for a mode that a build of the peers may lack."""
+    return mode.removeprefix("read-").removeprefix("plot-").startswith(OPTIONAL_FAMILIES)
+
+
 @dataclass(frozen=True)
 class Case:
     """One size on one number of ranks in one place."""
@@ -83,6 +114,7 @@ class Case:
     plot: bool = False
     read: bool = False
     way: str = ""  # one of WAYS, measured beside the plain checkpoint
+    left_out: frozenset = frozenset()  # the modes that this build of the peers lacks
 
     def total_blocks(self):
         """Blocks on all ranks."""
@@ -96,10 +128,17 @@ class Case:
         """Bytes of the interior cells of all variables, as double."""
         return self.total_blocks() * self.nxb**3 * self.nvar * 8
 
+    def room_bytes(self):
+        """What lies in the directory at most: a written file and what a check takes out of it, and
+        the file of each mode that reads."""
+        kept = sum(1 for mode in self.all_modes() if mode.startswith("read-"))
+        return int((2.2 + kept) * self.useful_bytes())
+
     def memory_bytes(self):
-        """What the arrays, the packed copies, the read targets and a file on tmpfs take at most."""
+        """What the arrays, the packed copies, the read targets and the files on tmpfs take at
+        most."""
         arrays = self.total_blocks() * (self.nxb + PADDED_SIDE_EXTRA) ** 3 * self.nvar * 8
-        return arrays * (3 if self.read else 1) + 4 * self.useful_bytes()
+        return arrays * (3 if self.read else 1) + 2 * self.useful_bytes() + self.room_bytes()
 
     def title(self):
         """A short name for people; also the case's key in the JSON."""
@@ -110,7 +149,13 @@ class Case:
 
     def all_modes(self):
         """The peers' modes that this case asks for."""
-        return list(self.modes) + (PLOT_MODES if self.plot else []) + (READ_MODES if self.read else [])
+        modes = list(self.modes) + (PLOT_MODES if self.plot else []) + (READ_MODES if self.read else [])
+        return [mode for mode in modes if mode not in self.left_out]
+
+    def without(self, known):
+        """The same without the optional modes that aren't among the known."""
+        missing = (mode for mode in self.all_modes() if mode not in known and is_optional(mode))
+        return replace(self, left_out=frozenset(missing))
 
 
 def large(ranks, place, nvar=24, share=1, **more):

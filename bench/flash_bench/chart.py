@@ -4,8 +4,10 @@ chart.py FLASH.JSON OUT.PNG."""
 import json
 import sys
 
-COLOURS = {"limit": "#b8bfc6", "hdf5": "#4c78a8", "pnetcdf": "#72b7b2", "mpiio": "#e0a458", "stria": "#d1495b"}
-LEGEND = {"limit": "limit (system calls)", "hdf5": "HDF5", "pnetcdf": "PnetCDF", "mpiio": "MPI-IO", "stria": "Stria"}
+COLOURS = {"limit": "#b8bfc6", "hdf5": "#4c78a8", "pnetcdf": "#72b7b2", "mpiio": "#e0a458"}
+COLOURS |= {"adios2": "#8f6bb3", "stria": "#d1495b"}  # in the order of the bars, from above
+LEGEND = {"limit": "limit (system calls)", "hdf5": "HDF5", "pnetcdf": "PnetCDF", "mpiio": "MPI-IO", "adios2": "ADIOS2"}
+LEGEND |= {"stria": "Stria"}
 # Which modes share a panel, in the order of the panels; the limit that the dashed line shows.
 KINDS = {
     "checkpoint": ("", ("checkpoint",), "limit-pack"),
@@ -17,7 +19,7 @@ NOT_SHOWN = ("limit-pack-whole", "limit-pack-staged")  # limit-pack is the bette
 
 def family(name):
     """Which library a mode belongs to."""
-    return next((key for key in ("stria", "hdf5", "pnetcdf", "mpiio") if key in name), "limit")
+    return next((key for key in reversed(COLOURS) if key in name and key != "limit"), "limit")
 
 
 def shown(case, kinds):
@@ -30,7 +32,7 @@ def shown(case, kinds):
         and mode["name"] not in NOT_SHOWN
         and not (mode["program"] == "stria" and mode["name"] in ("limit-pack", "limit-contig", "read-limit"))
     ]
-    return sorted(modes, key=lambda mode: ("limit", "hdf5", "pnetcdf", "mpiio", "stria").index(family(mode["name"])))[::-1]
+    return sorted(modes, key=lambda mode: list(COLOURS).index(family(mode["name"])))[::-1]
 
 
 def panels_of(record):

@@ -58,6 +58,12 @@ def common_arguments(case, rounds, directory, verify):
     return arguments + (["--sync"] if case.sync else []) + (["--verify"] if verify else [])
 
 
+def peer_modes(program):
+    """The modes that this build of the peers has."""
+    done = subprocess.run([program, "--list-modes"], env=mpiexec_environment(), capture_output=True, text=True, check=True)
+    return {line.split()[0].rstrip(",") for line in done.stdout.splitlines()}
+
+
 def run_peers(program, case, rounds, directory, verify, more=()):
     """Measures the peers' modes of a case."""
     command = [program] + common_arguments(case, rounds, directory, verify)

@@ -2,8 +2,12 @@
 
 #include <cstring>
 
+#include "limits/plain_file.hpp"
+
 namespace stria::bench {
 namespace {
+
+using flash::timed;
 
 hid_t hdf5_type(const flash::MetadataList& list) {
   return list.is_integer ? H5T_NATIVE_INT32 : H5T_NATIVE_DOUBLE;
@@ -49,6 +53,64 @@ Hdf5Id BlockRows::file_space() const {
 
 Hdf5Id BlockRows::memory_space() const {
   return {H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose, "make a dataspace"};
+}
+
+Hdf5Id transfer_list(bool collective) {
+  const hid_t list = H5Pcreate(H5P_DATASET_XFER);
+  require(H5Pset_dxpl_mpio(list, collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT) >= 0,
+          "HDF5: cannot choose the transfer");
+  return {list, H5Pclose, "make a transfer list"};
+}
+
+Hdf5Id mpio_access(MPI_Comm comm) {
+  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  require(H5Pset_fapl_mpio(access, comm, MPI_INFO_NULL) >= 0, "HDF5: cannot choose MPI-IO");
+  return {access, H5Pclose, "make an access list"};
+}
+
+Hdf5Id interleaved_space(const flash::Unk& unk, int64_t variable) {
+  const auto& p = unk.parameters();
+  const auto side = static_cast<hsize_t>(p.padded_side());
+  const auto inner = static_cast<hsize_t>(p.nxb);
+  const auto guard = static_cast<hsize_t>(p.guard_cells);
+  const hsize_t all[5] = {static_cast<hsize_t>(unk.allocated_blocks()), side, side, side, static_cast<hsize_t>(p.nvar)};
+  const hsize_t start[5] = {0, guard, guard, guard, static_cast<hsize_t>(variable)};
+  const hsize_t count[5] = {static_cast<hsize_t>(unk.blocks()), inner, inner, inner, 1};
+  const hid_t space = H5Screate_simple(5, all, nullptr);
+  require(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr) >= 0, "HDF5: cannot select a variable");
+  return {space, H5Sclose, "make a dataspace"};
+}
+
+void write_hdf5_file(Round& r, hid_t transfer, Source source, const std::function<void(hid_t file)>& write_variables) {
+  double start_s = flash::now_s();
+  const Hdf5Id access = mpio_access(r.comm);
+  Hdf5Id file(H5Fcreate(r.path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "create " + r.path);
+  r.times.open_s += flash::now_s() - start_s;
+  start_s = flash::now_s();
+  write_hdf5_lists(file, transfer, r.data);
+  r.times.transfer_s += flash::now_s() - start_s;
+  if (source == Source::kOnePass) {
+    require(timed(&r.times.pack_s, [&] { return r.data.limit.prepare_packed(); }));
+  }
+  write_variables(file);
+  if (r.sync) {
+    const herr_t flushed = timed(&r.times.sync_s, [&] { return H5Fflush(file, H5F_SCOPE_GLOBAL); });
+    require(flushed >= 0, "HDF5: cannot flush " + r.path);
+  }
+  start_s = flash::now_s();
+  file.close();
+  r.times.close_s += flash::now_s() - start_s;
+}
+
+void read_hdf5_file(Round& r, const std::function<void(hid_t file)>& read_variables) {
+  double start_s = flash::now_s();
+  const Hdf5Id access = mpio_access(r.comm);
+  Hdf5Id file(H5Fopen(r.path.c_str(), H5F_ACC_RDONLY, access), H5Fclose, "open " + r.path);
+  r.times.open_s += flash::now_s() - start_s;
+  read_variables(file);
+  start_s = flash::now_s();
+  file.close();
+  r.times.close_s += flash::now_s() - start_s;
 }
 
 void write_hdf5_lists(hid_t file, hid_t transfer, const RankData& data) {

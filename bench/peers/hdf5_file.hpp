@@ -4,7 +4,9 @@
 
 #include <hdf5.h>
 
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "peers/modes.hpp"
@@ -18,8 +20,8 @@ class Hdf5Id {
   Hdf5Id(hid_t id, herr_t (*release)(hid_t), const std::string& what) : id_(id), release_(release) {
     require(id >= 0, "HDF5: cannot " + what);
   }
-  Hdf5Id(const Hdf5Id&) = delete;
-  Hdf5Id& operator=(const Hdf5Id&) = delete;
+  Hdf5Id(Hdf5Id&& other) noexcept : id_(std::exchange(other.id_, -1)), release_(other.release_) {}
+  Hdf5Id& operator=(Hdf5Id&&) = delete;
   ~Hdf5Id() { close(); }
 
   operator hid_t() const { return id_; }  // NOLINT: it stands for the identifier in every call
@@ -45,6 +47,22 @@ struct BlockRows {
 
   std::vector<hsize_t> all, start, count;
 };
+
+/// How H5Dwrite moves the bytes of a file that all ranks have open.
+Hdf5Id transfer_list(bool collective);
+
+/// Access by all ranks of `comm` through MPI-IO.
+Hdf5Id mpio_access(MPI_Comm comm);
+
+/// Selects the interior of one variable in the whole interleaved array.
+Hdf5Id interleaved_space(const flash::Unk& unk, int64_t variable);
+
+/// Creates a file, writes the block lists and then what `write_variables` writes, syncs if asked
+/// and closes. Everything is packed before with Source::kOnePass. Collective: yes.
+void write_hdf5_file(Round& r, hid_t transfer, Source source, const std::function<void(hid_t file)>& write_variables);
+
+/// Opens a file, reads what `read_variables` reads, and closes it. Collective: yes.
+void read_hdf5_file(Round& r, const std::function<void(hid_t file)>& read_variables);
 
 /// Writes the block lists and the variables' names as FLASH does, one dataset each. Collective:
 /// yes, over the file.

@@ -1,7 +1,6 @@
 // Parallel HDF5 as applications use it: one dataset per variable, one H5Dwrite each, independent
 // or collective.
 #include <algorithm>
-#include <numeric>
 
 #include "limits/plain_file.hpp"
 #include "peers/hdf5_file.hpp"
@@ -10,15 +9,13 @@
 namespace stria::bench {
 namespace {
 
-using flash::timed;
-
 /// What narrows double to float in a plot file.
-enum class Conversion { kNone, kLibrary, kApplication };
+enum class Hdf5Conversion { kNone, kLibrary, kApplication };
 
 struct Hdf5Way {
   bool collective = false;
   Source source = Source::kOneVariable;
-  Conversion conversion = Conversion::kNone;
+  Hdf5Conversion conversion = Hdf5Conversion::kNone;
   bool compressed = false;
 };
 
@@ -46,39 +43,7 @@ struct WriteSource {
 };
 
 std::vector<int64_t> variables_of(const Round& r, const Hdf5Way& way) {
-  if (way.conversion != Conversion::kNone) {
-    return r.data.plot_variables;
-  }
-  std::vector<int64_t> variables(static_cast<size_t>(r.data.unk.parameters().nvar));
-  std::iota(variables.begin(), variables.end(), 0);
-  return variables;
-}
-
-Hdf5Id transfer_list(bool collective) {
-  const hid_t list = H5Pcreate(H5P_DATASET_XFER);
-  require(H5Pset_dxpl_mpio(list, collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT) >= 0,
-          "HDF5: cannot choose the transfer");
-  return {list, H5Pclose, "make a transfer list"};
-}
-
-Hdf5Id mpio_access(MPI_Comm comm) {
-  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-  require(H5Pset_fapl_mpio(access, comm, MPI_INFO_NULL) >= 0, "HDF5: cannot choose MPI-IO");
-  return {access, H5Pclose, "make an access list"};
-}
-
-/// Selects the interior of one variable in the whole interleaved array.
-Hdf5Id interleaved_space(const flash::Unk& unk, int64_t variable) {
-  const auto& p = unk.parameters();
-  const auto side = static_cast<hsize_t>(p.padded_side());
-  const auto inner = static_cast<hsize_t>(p.nxb);
-  const auto guard = static_cast<hsize_t>(p.guard_cells);
-  const hsize_t all[5] = {static_cast<hsize_t>(unk.allocated_blocks()), side, side, side, static_cast<hsize_t>(p.nvar)};
-  const hsize_t start[5] = {0, guard, guard, guard, static_cast<hsize_t>(variable)};
-  const hsize_t count[5] = {static_cast<hsize_t>(unk.blocks()), inner, inner, inner, 1};
-  const hid_t space = H5Screate_simple(5, all, nullptr);
-  require(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr) >= 0, "HDF5: cannot select a variable");
-  return {space, H5Sclose, "make a dataspace"};
+  return way.conversion == Hdf5Conversion::kNone ? r.data.every_variable() : r.data.plot_variables;
 }
 
 WriteSource source_of(Round& r, const Hdf5Way& way, int64_t variable) {
@@ -91,7 +56,7 @@ WriteSource source_of(Round& r, const Hdf5Way& way, int64_t variable) {
   }
   const double start_s = flash::now_s();
   WriteSource source{data.one_variable.data(), H5T_NATIVE_DOUBLE};
-  if (way.conversion == Conversion::kApplication) {
+  if (way.conversion == Hdf5Conversion::kApplication) {
     pack_one_variable(data.unk, variable, reinterpret_cast<float*>(data.one_variable.data()));
     source.memory_type = H5T_NATIVE_FLOAT;
   } else {
@@ -106,7 +71,7 @@ void write_variable(Round& r, const Hdf5Way& way, int64_t variable, hid_t file, 
   const BlockRows rows(r.data.unk.partition(), {side, side, side});
   const WriteSource source = source_of(r, way, variable);
   const std::string name = flash::variable_label(variable);
-  const hid_t file_type = way.conversion == Conversion::kNone ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT;
+  const hid_t file_type = way.conversion == Hdf5Conversion::kNone ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT;
   const double start_s = flash::now_s();
   const Hdf5Id file_space = rows.file_space();
   const Hdf5Id memory_space = way.source == Source::kInPlace ? interleaved_space(r.data.unk, variable) : rows.memory_space();
@@ -120,34 +85,19 @@ void write_variable(Round& r, const Hdf5Way& way, int64_t variable, hid_t file, 
 }
 
 void write_file(Round& r, const Hdf5Way& way) {
-  double start_s = flash::now_s();
-  const Hdf5Id access = mpio_access(r.comm);
-  Hdf5Id file(H5Fcreate(r.path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "create " + r.path);
   const Hdf5Id transfer = transfer_list(way.collective);
-  r.times.open_s += flash::now_s() - start_s;
-  start_s = flash::now_s();
-  write_hdf5_lists(file, transfer, r.data);
-  r.times.transfer_s += flash::now_s() - start_s;
-  if (way.source == Source::kOnePass) {
-    require(timed(&r.times.pack_s, [&] { return r.data.limit.prepare_packed(); }));
-  }
-  for (const int64_t variable : variables_of(r, way)) {
-    write_variable(r, way, variable, file, transfer);
-  }
-  if (r.sync) {
-    const herr_t flushed = timed(&r.times.sync_s, [&] { return H5Fflush(file, H5F_SCOPE_GLOBAL); });
-    require(flushed >= 0, "HDF5: cannot flush " + r.path);
-  }
-  start_s = flash::now_s();
-  file.close();
-  r.times.close_s += flash::now_s() - start_s;
+  write_hdf5_file(r, transfer, way.source, [&](hid_t file) {
+    for (const int64_t variable : variables_of(r, way)) {
+      write_variable(r, way, variable, file, transfer);
+    }
+  });
 }
 
-Mode write_mode(const char* name, const Hdf5Way& way, bool slow = false) {
+Mode hdf5_write_mode(const char* name, const Hdf5Way& way, bool slow = false) {
   Mode mode;
   mode.name = name;
   mode.slow = slow;
-  mode.kind = way.conversion == Conversion::kNone ? ModeKind::kCheckpoint : ModeKind::kPlot;
+  mode.kind = way.conversion == Hdf5Conversion::kNone ? ModeKind::kCheckpoint : ModeKind::kPlot;
   if (way.source == Source::kPrepacked) {
     mode.prepare = [](Round& r) { r.data.ensure_packed(); };
   }
@@ -156,35 +106,34 @@ Mode write_mode(const char* name, const Hdf5Way& way, bool slow = false) {
     if (way.compressed) {  // the mode that reads such a file compares its values
       return flash::FileRuns{r.path, {}, {}, 8, false};
     }
-    return hdf5_file_runs(r.path, r.data, variables_of(r, way), way.conversion == Conversion::kNone ? 8 : 4);
+    return hdf5_file_runs(r.path, r.data, variables_of(r, way), way.conversion == Hdf5Conversion::kNone ? 8 : 4);
   };
   mode.check_lists = [](Round& r) { return check_hdf5_lists(r.path, r.data); };
   return mode;
 }
 
-void read_file(Round& r, bool collective) {
-  double start_s = flash::now_s();
-  const Hdf5Id access = mpio_access(r.comm);
-  Hdf5Id file(H5Fopen(r.path.c_str(), H5F_ACC_RDONLY, access), H5Fclose, "open " + r.path);
-  const Hdf5Id transfer = transfer_list(collective);
-  r.times.open_s += flash::now_s() - start_s;
+void read_variable(Round& r, int64_t variable, hid_t file, hid_t transfer) {
   const int64_t side = r.data.unk.parameters().nxb;
   const BlockRows rows(r.data.unk.partition(), {side, side, side});
-  for (int64_t variable = 0; variable < r.data.unk.parameters().nvar; ++variable) {
-    start_s = flash::now_s();
-    const std::string name = flash::variable_label(variable);
-    const Hdf5Id dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose, "open '" + name + "'");
-    require(
-        H5Dread(dataset, H5T_NATIVE_DOUBLE, rows.memory_space(), rows.file_space(), transfer, r.data.one_variable.data()) >= 0,
-        "HDF5: cannot read '" + name + "'");
-    const double unpack_start_s = flash::now_s();
-    r.times.transfer_s += unpack_start_s - start_s;
-    unpack_one_variable(r.data.one_variable.data(), variable, r.target);
-    r.times.pack_s += flash::now_s() - unpack_start_s;
-  }
-  start_s = flash::now_s();
-  file.close();
-  r.times.close_s += flash::now_s() - start_s;
+  const double start_s = flash::now_s();
+  const std::string name = flash::variable_label(variable);
+  const Hdf5Id dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose, "open '" + name + "'");
+  require(
+      H5Dread(dataset, H5T_NATIVE_DOUBLE, rows.memory_space(), rows.file_space(), transfer, r.data.one_variable.data()) >= 0,
+      "HDF5: cannot read '" + name + "'");
+  const double unpack_start_s = flash::now_s();
+  r.times.transfer_s += unpack_start_s - start_s;
+  unpack_one_variable(r.data.one_variable.data(), variable, r.target);
+  r.times.pack_s += flash::now_s() - unpack_start_s;
+}
+
+void read_file(Round& r, bool collective) {
+  const Hdf5Id transfer = transfer_list(collective);
+  read_hdf5_file(r, [&](hid_t file) {
+    for (int64_t variable = 0; variable < r.data.unk.parameters().nvar; ++variable) {
+      read_variable(r, variable, file, transfer);
+    }
+  });
 }
 
 Mode read_mode(const char* name, bool collective, bool compressed = false) {
@@ -203,23 +152,23 @@ Mode read_mode(const char* name, bool collective, bool compressed = false) {
 }  // namespace
 
 std::vector<Mode> hdf5_modes() {
-  const auto library = Conversion::kLibrary;
-  const auto application = Conversion::kApplication;
-  return {write_mode("hdf5-independent", {}),
-          write_mode("hdf5-collective", {.collective = true}),
-          write_mode("hdf5-independent+pack", {.source = Source::kOnePass}),
-          write_mode("hdf5-collective+pack", {.collective = true, .source = Source::kOnePass}),
-          write_mode("hdf5-independent-prepacked", {.source = Source::kPrepacked}),
-          write_mode("hdf5-collective-prepacked", {.collective = true, .source = Source::kPrepacked}),
-          write_mode("hdf5-independent-hyperslab", {.source = Source::kInPlace}, true),
-          write_mode("hdf5-collective-hyperslab", {.collective = true, .source = Source::kInPlace}, true),
-          write_mode("plot-hdf5-independent-libconv", {.conversion = library}),
-          write_mode("plot-hdf5-collective-libconv", {.collective = true, .conversion = library}),
-          write_mode("plot-hdf5-independent-appconv", {.conversion = application}),
-          write_mode("plot-hdf5-collective-appconv", {.collective = true, .conversion = application}),
+  const auto library = Hdf5Conversion::kLibrary;
+  const auto application = Hdf5Conversion::kApplication;
+  return {hdf5_write_mode("hdf5-independent", {}),
+          hdf5_write_mode("hdf5-collective", {.collective = true}),
+          hdf5_write_mode("hdf5-independent+pack", {.source = Source::kOnePass}),
+          hdf5_write_mode("hdf5-collective+pack", {.collective = true, .source = Source::kOnePass}),
+          hdf5_write_mode("hdf5-independent-prepacked", {.source = Source::kPrepacked}),
+          hdf5_write_mode("hdf5-collective-prepacked", {.collective = true, .source = Source::kPrepacked}),
+          hdf5_write_mode("hdf5-independent-hyperslab", {.source = Source::kInPlace}, true),
+          hdf5_write_mode("hdf5-collective-hyperslab", {.collective = true, .source = Source::kInPlace}, true),
+          hdf5_write_mode("plot-hdf5-independent-libconv", {.conversion = library}),
+          hdf5_write_mode("plot-hdf5-collective-libconv", {.collective = true, .conversion = library}),
+          hdf5_write_mode("plot-hdf5-independent-appconv", {.conversion = application}),
+          hdf5_write_mode("plot-hdf5-collective-appconv", {.collective = true, .conversion = application}),
           read_mode("read-hdf5-independent", false),
           read_mode("read-hdf5-collective", true),
-          write_mode("hdf5-collective-gzip", {.collective = true, .compressed = true}),
+          hdf5_write_mode("hdf5-collective-gzip", {.collective = true, .compressed = true}),
           read_mode("read-hdf5-collective-gzip", true, true)};
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 using flash::LimitWay;
 
-Mode write_mode(const char* name, LimitWay way, bool packs = false) {
+Mode limit_write_mode(const char* name, LimitWay way, bool packs = false) {
   Mode mode;
   mode.name = name;
   mode.prepare = [way, packs](Round& r) {
@@ -34,7 +34,7 @@ Mode plot_mode() {
   return mode;
 }
 
-Mode read_mode() {
+Mode limit_read_mode() {
   Mode mode;
   mode.name = "read-limit";
   mode.kind = ModeKind::kRead;
@@ -49,14 +49,14 @@ Mode read_mode() {
 }  // namespace
 
 std::vector<Mode> limit_modes() {
-  return {write_mode("limit-contig", LimitWay::kContig),
-          write_mode("limit-pack-whole", LimitWay::kPackWhole),
-          write_mode("limit-pack-staged", LimitWay::kPackStaged),
-          write_mode("limit-fpp", LimitWay::kFilePerRank),
-          write_mode("limit-fpp+pack", LimitWay::kFilePerRank, true),
-          write_mode("limit-direct", LimitWay::kDirect),
+  return {limit_write_mode("limit-contig", LimitWay::kContig),
+          limit_write_mode("limit-pack-whole", LimitWay::kPackWhole),
+          limit_write_mode("limit-pack-staged", LimitWay::kPackStaged),
+          limit_write_mode("limit-fpp", LimitWay::kFilePerRank),
+          limit_write_mode("limit-fpp+pack", LimitWay::kFilePerRank, true),
+          limit_write_mode("limit-direct", LimitWay::kDirect),
           plot_mode(),
-          read_mode()};
+          limit_read_mode()};
 }
 
 }  // namespace stria::bench

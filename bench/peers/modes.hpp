@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "limits/limit_files.hpp"
@@ -25,6 +26,9 @@ struct RankData {
 
   /// Cells of all local blocks: the values of one variable.
   int64_t run_values() const { return unk.blocks() * unk.parameters().cells_per_block(); }
+
+  /// The numbers of all variables.
+  std::vector<int64_t> every_variable() const;
 
   /// Makes limit.packed() valid, outside any timing.
   void ensure_packed();
@@ -69,8 +73,13 @@ struct Mode {
 std::vector<Mode> all_modes();
 std::vector<Mode> limit_modes();
 std::vector<Mode> hdf5_modes();
+std::vector<Mode> hdf5_multi_modes();  ///< none before HDF5 1.14
 std::vector<Mode> pnetcdf_modes();
 std::vector<Mode> mpiio_modes();
+std::vector<Mode> adios2_modes();  ///< in builds with ADIOS2
+
+/// The libraries behind the modes, each with its version: {"HDF5", "1.14.5"}.
+std::vector<std::pair<std::string, std::string>> peer_libraries();
 
 /// Where the packed values of a checkpoint come from.
 enum class Source {

@@ -98,7 +98,7 @@ void write_file(Round& r, const MpiioWay& way) {
   require_mpi(timed(&r.times.close_s, [&] { return MPI_File_close(&file); }), "close " + r.path);
 }
 
-Mode write_mode(const char* name, const MpiioWay& way, bool slow = false) {
+Mode mpiio_write_mode(const char* name, const MpiioWay& way, bool slow = false) {
   Mode mode;
   mode.name = name;
   mode.slow = slow;
@@ -113,9 +113,10 @@ Mode write_mode(const char* name, const MpiioWay& way, bool slow = false) {
 }  // namespace
 
 std::vector<Mode> mpiio_modes() {
-  return {write_mode("mpiio-independent+pack", {}), write_mode("mpiio-independent-prepacked", {.source = Source::kPrepacked}),
-          write_mode("mpiio-collective+pack", {.collective = true}),
-          write_mode("mpiio-collective-derived", {.collective = true, .source = Source::kInPlace}, true)};
+  return {mpiio_write_mode("mpiio-independent+pack", {}),
+          mpiio_write_mode("mpiio-independent-prepacked", {.source = Source::kPrepacked}),
+          mpiio_write_mode("mpiio-collective+pack", {.collective = true}),
+          mpiio_write_mode("mpiio-collective-derived", {.collective = true, .source = Source::kInPlace}, true)};
 }
 
 }  // namespace stria::bench

@@ -11,7 +11,7 @@ namespace stria::bench {
 namespace {
 
 constexpr int64_t kSlowBytesPerRank = int64_t{4} << 20;
-constexpr int kBadUsage = 2;
+constexpr int kBadOptions = 2;
 
 void describe(CLI::App* app, Options* o) {
   app->add_option("--nxb", o->workload.nxb, "cells of a block along each side")->capture_default_str();
@@ -74,10 +74,10 @@ ParsedOptions parse_options(int argc, char** argv) {
   } catch (const CLI::CallForHelp&) {
     return {parsed.options, false, 0, app.help()};
   } catch (const CLI::ParseError& error) {
-    return {parsed.options, false, kBadUsage, fmt::format("bench_flash_peers: {}\n", error.what())};
+    return {parsed.options, false, kBadOptions, fmt::format("bench_flash_peers: {}\n", error.what())};
   }
   if (const std::string wrong = check(parsed.options); !wrong.empty()) {
-    return {parsed.options, false, kBadUsage, fmt::format("bench_flash_peers: {}\n", wrong)};
+    return {parsed.options, false, kBadOptions, fmt::format("bench_flash_peers: {}\n", wrong)};
   }
   return parsed;
 }

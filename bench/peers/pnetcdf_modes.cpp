@@ -2,8 +2,6 @@
 // posted and written together.
 #include <pnetcdf.h>
 
-#include <numeric>
-
 #include "limits/plain_file.hpp"
 #include "peers/naive_pack.hpp"
 #include "peers/pnetcdf_file.hpp"
@@ -13,21 +11,16 @@ namespace {
 
 using flash::timed;
 
-enum class Conversion { kNone, kLibrary, kApplication };
+enum class PnetcdfConversion { kNone, kLibrary, kApplication };
 
 struct NetcdfWay {
   bool nonblocking = false;
   Source source = Source::kOneVariable;
-  Conversion conversion = Conversion::kNone;
+  PnetcdfConversion conversion = PnetcdfConversion::kNone;
 };
 
 std::vector<int64_t> variables_of(const Round& r, const NetcdfWay& way) {
-  if (way.conversion != Conversion::kNone) {
-    return r.data.plot_variables;
-  }
-  std::vector<int64_t> variables(static_cast<size_t>(r.data.unk.parameters().nvar));
-  std::iota(variables.begin(), variables.end(), 0);
-  return variables;
+  return way.conversion == PnetcdfConversion::kNone ? r.data.every_variable() : r.data.plot_variables;
 }
 
 /// The interior of one variable of all blocks, as a datatype over the interleaved array. The
@@ -65,7 +58,7 @@ PutSource source_of(Round& r, const NetcdfWay& way, int64_t variable, size_t pla
   double* buffer =
       way.nonblocking ? data.all_variables.data() + static_cast<int64_t>(place) * data.run_values() : data.one_variable.data();
   const double start_s = flash::now_s();
-  const bool narrow = way.conversion == Conversion::kApplication;
+  const bool narrow = way.conversion == PnetcdfConversion::kApplication;
   if (narrow) {
     pack_one_variable(data.unk, variable, reinterpret_cast<float*>(buffer));
   } else {
@@ -102,7 +95,8 @@ void put_variables(Round& r, const NetcdfWay& way, const NetcdfFile& file) {
 
 void write_file(Round& r, const NetcdfWay& way) {
   double start_s = flash::now_s();
-  const NetcdfFile file = create_netcdf(r, variables_of(r, way), way.conversion == Conversion::kNone ? NC_DOUBLE : NC_FLOAT);
+  const NetcdfFile file =
+      create_netcdf(r, variables_of(r, way), way.conversion == PnetcdfConversion::kNone ? NC_DOUBLE : NC_FLOAT);
   r.times.open_s += flash::now_s() - start_s;
   start_s = flash::now_s();
   write_netcdf_lists(file, r.data, way.nonblocking);
@@ -117,22 +111,22 @@ void write_file(Round& r, const NetcdfWay& way) {
   require_netcdf(timed(&r.times.close_s, [&] { return ncmpi_close(file.id); }), "close " + r.path);
 }
 
-Mode write_mode(const char* name, const NetcdfWay& way) {
+Mode pnetcdf_write_mode(const char* name, const NetcdfWay& way) {
   Mode mode;
   mode.name = name;
-  mode.kind = way.conversion == Conversion::kNone ? ModeKind::kCheckpoint : ModeKind::kPlot;
+  mode.kind = way.conversion == PnetcdfConversion::kNone ? ModeKind::kCheckpoint : ModeKind::kPlot;
   if (way.source == Source::kPrepacked) {
     mode.prepare = [](Round& r) { r.data.ensure_packed(); };
   }
   mode.run = [way](Round& r) { write_file(r, way); };
   mode.file_runs = [way](Round& r) {
-    return netcdf_file_runs(r.path, r.data, variables_of(r, way), way.conversion == Conversion::kNone ? 8 : 4);
+    return netcdf_file_runs(r.path, r.data, variables_of(r, way), way.conversion == PnetcdfConversion::kNone ? 8 : 4);
   };
   mode.check_lists = [](Round& r) { return check_netcdf_lists(r.path, r.data); };
   return mode;
 }
 
-void read_file(Round& r) {
+void read_netcdf_file(Round& r) {
   int file = -1;
   const int opened =
       timed(&r.times.open_s, [&] { return ncmpi_open(r.comm, r.path.c_str(), NC_NOWRITE, MPI_INFO_NULL, &file); });
@@ -154,7 +148,7 @@ void read_file(Round& r) {
   require_netcdf(timed(&r.times.close_s, [&] { return ncmpi_close(file); }), "close " + r.path);
 }
 
-Mode read_mode() {
+Mode pnetcdf_read_mode() {
   Mode mode;
   mode.name = "read-pnetcdf-blocking";
   mode.kind = ModeKind::kRead;
@@ -163,25 +157,25 @@ Mode read_mode() {
     write_file(r, {.nonblocking = true, .source = Source::kOnePass});
     r.times = before;
   };
-  mode.run = read_file;
+  mode.run = read_netcdf_file;
   return mode;
 }
 
 }  // namespace
 
 std::vector<Mode> pnetcdf_modes() {
-  const auto library = Conversion::kLibrary;
-  const auto application = Conversion::kApplication;
-  return {write_mode("pnetcdf-blocking", {}),
-          write_mode("pnetcdf-nonblocking", {.nonblocking = true}),
-          write_mode("pnetcdf-nonblocking+pack", {.nonblocking = true, .source = Source::kOnePass}),
-          write_mode("pnetcdf-nonblocking-prepacked", {.nonblocking = true, .source = Source::kPrepacked}),
-          write_mode("pnetcdf-nonblocking-derived", {.nonblocking = true, .source = Source::kInPlace}),
-          write_mode("plot-pnetcdf-blocking-libconv", {.conversion = library}),
-          write_mode("plot-pnetcdf-blocking-appconv", {.conversion = application}),
-          write_mode("plot-pnetcdf-nonblocking-libconv", {.nonblocking = true, .conversion = library}),
-          write_mode("plot-pnetcdf-nonblocking-appconv", {.nonblocking = true, .conversion = application}),
-          read_mode()};
+  const auto library = PnetcdfConversion::kLibrary;
+  const auto application = PnetcdfConversion::kApplication;
+  return {pnetcdf_write_mode("pnetcdf-blocking", {}),
+          pnetcdf_write_mode("pnetcdf-nonblocking", {.nonblocking = true}),
+          pnetcdf_write_mode("pnetcdf-nonblocking+pack", {.nonblocking = true, .source = Source::kOnePass}),
+          pnetcdf_write_mode("pnetcdf-nonblocking-prepacked", {.nonblocking = true, .source = Source::kPrepacked}),
+          pnetcdf_write_mode("pnetcdf-nonblocking-derived", {.nonblocking = true, .source = Source::kInPlace}),
+          pnetcdf_write_mode("plot-pnetcdf-blocking-libconv", {.conversion = library}),
+          pnetcdf_write_mode("plot-pnetcdf-blocking-appconv", {.conversion = application}),
+          pnetcdf_write_mode("plot-pnetcdf-nonblocking-libconv", {.nonblocking = true, .conversion = library}),
+          pnetcdf_write_mode("plot-pnetcdf-nonblocking-appconv", {.nonblocking = true, .conversion = application}),
+          pnetcdf_read_mode()};
 }
 
 }  // namespace stria::bench

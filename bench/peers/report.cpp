@@ -88,6 +88,10 @@ std::string to_json(const std::vector<ModeResult>& results, const Options& optio
   Json json;
   json["program"] = "bench_flash_peers";
   json["ranks"] = ranks;
+  json["libraries"] = Json::object();
+  for (const auto& [library, version] : peer_libraries()) {
+    json["libraries"][library] = version;
+  }
   json["parameters"] = parameters_json(options);
   json["modes"] = Json::array();
   for (const ModeResult& result : results) {

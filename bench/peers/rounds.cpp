@@ -1,10 +1,10 @@
 #include "peers/rounds.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "limits/plain_file.hpp"
 #include "peers/report.hpp"
@@ -16,6 +16,20 @@ int rank_of(MPI_Comm comm) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   return rank;
+}
+
+/// Bytes of a file, or of the files of a folder; 0 where neither is.
+int64_t bytes_at(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) {
+    const auto bytes = std::filesystem::file_size(path, error);
+    return error ? 0 : static_cast<int64_t>(bytes);
+  }
+  int64_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+    bytes += entry.is_regular_file() ? static_cast<int64_t>(entry.file_size()) : 0;
+  }
+  return bytes;
 }
 
 /// The runs of one session of one mode.
@@ -61,7 +75,8 @@ class ModeRunner {
   void remove_files() {
     MPI_Barrier(comm_);
     if (rank_of(comm_) == 0) {
-      (void)unlink(path_.c_str());
+      std::error_code ignored;
+      std::filesystem::remove_all(path_, ignored);
     }
     (void)unlink(data_.limit.runs(flash::LimitWay::kFilePerRank, path_).path.c_str());
     MPI_Barrier(comm_);
@@ -97,11 +112,7 @@ class ModeRunner {
     return sample;
   }
 
-  void note_file_bytes() {
-    struct stat details = {};
-    const bool is_there = rank_of(comm_) == 0 && mode_.kind != ModeKind::kRead && stat(path_.c_str(), &details) == 0;
-    result_.file_bytes = is_there ? details.st_size : 0;
-  }
+  void note_file_bytes() { result_.file_bytes = rank_of(comm_) == 0 && mode_.kind != ModeKind::kRead ? bytes_at(path_) : 0; }
 
   void verify(Round* round) {
     std::string wrong;

@@ -69,6 +69,9 @@ DISPLAY = Experiment("tiled display", "display", 6, (1,), 1, (("read", "tiled di
 # Each client's own file on one server, and which server that is (Yu 2008: dynamic and static).
 SEPARATE = "ior_separate"
 FIRST_SERVERS = {"in turn": (), "by load": ("stria_first_server=by_load",), "always the same": ("start_iodevice=0",)}
+# Independent calls of so many KiB by each of so many clients, beside those of 1 MiB.
+CALL_KIB = (1024, 1)
+CALL_CLIENTS = 4
 # Where list I/O is compared with one request for each of as many pieces of 8 bytes.
 TINY = "cyclic_1"
 

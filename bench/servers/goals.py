@@ -117,6 +117,18 @@ def of_descriptions(figures_by_bytes):
     return [Verdict("description by datatype, of 262,144 pieces against 4,096", ratio, 1.1, True)]
 
 
+def of_small_calls(times):
+    """Small calls beside long ones of the same bytes: {quantity: {KiB: [seconds a cycle]}}."""
+    verdicts = []
+    for quantity, by_kib in times.items():
+        longest = max(by_kib)
+        for kib in sorted(by_kib):
+            if kib != longest and by_kib[kib] and by_kib[longest]:
+                ratio = median_ratio(by_kib[longest], by_kib[kib])
+                verdicts.append(Verdict(f"independent {quantity}s of {kib} KiB, of the speed of {longest} KiB", ratio, 0.5))
+    return verdicts
+
+
 def of_first_server(shares):
     """Shares of the fullest server, as multiples of an even one."""
     return [Verdict("files of one server each, in turn: the fullest server's share", shares["in turn"], 1.2, True)]

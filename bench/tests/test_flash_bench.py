@@ -184,10 +184,24 @@ class Names(unittest.TestCase):
         peers = os.environ.get("BENCH_FLASH_PEERS")
         if not peers:
             self.skipTest("BENCH_FLASH_PEERS is not set")
-        done = subprocess.run([peers, "--list-modes"], capture_output=True, text=True, check=True)
-        known = {line.split()[0].rstrip(",") for line in done.stdout.splitlines()}
+        known = runs.peer_modes(peers)
         for case in cases.full_cases() + cases.default_cases() + cases.quick_cases():
-            self.assertLessEqual(set(case.all_modes()), known)
+            for mode_name in case.all_modes():
+                has_family = any(
+                    family in mode_name and family in other for family in cases.OPTIONAL_FAMILIES for other in known
+                )
+                if has_family or not cases.is_optional(mode_name):
+                    self.assertIn(mode_name, known)
+
+    def test_of_libraries_that_a_build_lacks_are_left_out(self):
+        case = cases.large(4, "tmpfs", read=True)
+        whole = set(case.all_modes())
+        known = {name for name in whole if "adios2" not in name} - {"hdf5-collective"}
+        left = case.without(known)
+        self.assertEqual(left.left_out, {name for name in whole if "adios2" in name})
+        self.assertIn("read-adios2-bp5", left.left_out)
+        # A mode that every build has is not forgiven.
+        self.assertIn("hdf5-collective", left.all_modes())
 
 
 class Cases(unittest.TestCase):

@@ -80,6 +80,10 @@ class WholeRun(unittest.TestCase):
         self.assertAlmostEqual(packed["ratio"], 1.25)
         self.assertTrue(packed["met"])
         self.assertIn("goals met", said)
+        self.assertLessEqual({"HDF5", "PnetCDF"}, set(record["machine"]["peers"]))
+        has_all = all(("peers", name) in found for name in ("adios2-bp5", "hdf5-multi"))
+        self.assertEqual("left out: bench_flash_peers" in said, not has_all, said)
+        self.assertIn(f"peers: HDF5 {record['machine']['peers']['HDF5']}", said)
 
     def test_without_stria(self):
         record, said = self.run_bench(False)

@@ -3,7 +3,6 @@
 
 #include "handles.hpp"
 
-using stria::Dataset;
 using stria::c::given;
 using stria::c::guarded;
 
@@ -17,7 +16,7 @@ stria_rows rows_of(const stria::Rows& rows) {
 template <typename Call>
 int rows_transfer(stria_dataset* dataset, const stria_rows* rows, const Call& call) {
   return guarded([&] {
-    stria::c::record(dataset, [&](Dataset& of) {
+    stria::c::record(dataset, [&](stria::Dataset& of) {
       const stria_rows& which = given(rows, "rows");
       int64_t elements = which.count;
       for (size_t i = 1; i < of.dims().size(); ++i) {
@@ -40,7 +39,7 @@ struct Numbers {
 template <typename Call>
 int elements_transfer(stria_dataset* dataset, const stria_elements* elements, const Numbers& numbers, const Call& call) {
   return guarded([&] {
-    stria::c::record(dataset, [&](Dataset& of) {
+    stria::c::record(dataset, [&](stria::Dataset& of) {
       const stria::Elements& map = given(elements, "elements").elements;
       call(of, map, stria::c::memory_of(numbers.data, nullptr, numbers.element, map.count()));
     });
@@ -61,19 +60,19 @@ int stria_share_rows(const stria_file* file, int64_t total, stria_rows* rows) {
 }
 
 int stria_put_rows(stria_dataset* dataset, const stria_rows* rows, const void* data, const stria_type* type, int element) {
-  return rows_transfer(dataset, rows, [&](Dataset& of, const stria::Rows& which, int64_t elements) {
+  return rows_transfer(dataset, rows, [&](stria::Dataset& of, const stria::Rows& which, int64_t elements) {
     of.put_rows(which, stria::c::memory_of(data, type, element, elements));
   });
 }
 
 int stria_put_rows_copy(stria_dataset* dataset, const stria_rows* rows, const void* data, const stria_type* type, int element) {
-  return rows_transfer(dataset, rows, [&](Dataset& of, const stria::Rows& which, int64_t elements) {
+  return rows_transfer(dataset, rows, [&](stria::Dataset& of, const stria::Rows& which, int64_t elements) {
     of.put_rows(which, stria::c::memory_of(data, type, element, elements).copied());
   });
 }
 
 int stria_get_rows(stria_dataset* dataset, const stria_rows* rows, void* data, const stria_type* type, int element) {
-  return rows_transfer(dataset, rows, [&](Dataset& of, const stria::Rows& which, int64_t elements) {
+  return rows_transfer(dataset, rows, [&](stria::Dataset& of, const stria::Rows& which, int64_t elements) {
     of.get_rows(which, stria::c::memory_of(data, type, element, elements));
   });
 }
@@ -112,17 +111,19 @@ void stria_elements_free(stria_elements* elements) {
 }
 
 int stria_put_elements(stria_dataset* dataset, const stria_elements* elements, const void* data, int element) {
-  return elements_transfer(dataset, elements, {data, element},
-                           [](Dataset& of, const stria::Elements& map, const auto& memory) { of.put_elements(map, memory); });
+  return elements_transfer(
+      dataset, elements, {data, element},
+      [](stria::Dataset& of, const stria::Elements& map, const auto& memory) { of.put_elements(map, memory); });
 }
 
 int stria_put_elements_copy(stria_dataset* dataset, const stria_elements* elements, const void* data, int element) {
-  return elements_transfer(dataset, elements, {data, element}, [](Dataset& of, const stria::Elements& map, const auto& memory) {
-    of.put_elements(map, memory.copied());
-  });
+  return elements_transfer(
+      dataset, elements, {data, element},
+      [](stria::Dataset& of, const stria::Elements& map, const auto& memory) { of.put_elements(map, memory.copied()); });
 }
 
 int stria_get_elements(stria_dataset* dataset, const stria_elements* elements, void* data, int element) {
-  return elements_transfer(dataset, elements, {data, element},
-                           [](Dataset& of, const stria::Elements& map, const auto& memory) { of.get_elements(map, memory); });
+  return elements_transfer(
+      dataset, elements, {data, element},
+      [](stria::Dataset& of, const stria::Elements& map, const auto& memory) { of.get_elements(map, memory); });
 }

@@ -25,6 +25,12 @@ int make(stria_type** type, Make&& construct) {
   return guarded([&] { given(type, "type") = new stria_type{construct()}; });
 }
 
+// A type that is made of one of records is one of records too.
+template <typename Make>
+int make_of(const stria_type* old, stria_type** type, Make&& construct) {
+  return guarded([&] { given(type, "type") = new stria_type{construct(), given(old, "old").columns}; });
+}
+
 }  // namespace
 
 int stria_type_bytes(int64_t count, stria_type** type) {
@@ -41,41 +47,42 @@ int stria_type_of(int element, stria_type** type) {
 }
 
 int stria_type_contiguous(int64_t count, const stria_type* old, stria_type** type) {
-  return make(type, [&] { return Datatype::contiguous(count, old_type(old)).value(); });
+  return make_of(old, type, [&] { return Datatype::contiguous(count, old_type(old)).value(); });
 }
 
 int stria_type_vector(int64_t count, int64_t block_length, int64_t stride, const stria_type* old, stria_type** type) {
-  return make(type, [&] { return Datatype::vector(count, block_length, stride, old_type(old)).value(); });
+  return make_of(old, type, [&] { return Datatype::vector(count, block_length, stride, old_type(old)).value(); });
 }
 
 int stria_type_hvector(int64_t count, int64_t block_length, int64_t stride_bytes, const stria_type* old, stria_type** type) {
-  return make(type, [&] { return Datatype::hvector(count, block_length, stride_bytes, old_type(old)).value(); });
+  return make_of(old, type, [&] { return Datatype::hvector(count, block_length, stride_bytes, old_type(old)).value(); });
 }
 
 int stria_type_indexed(int64_t count, const int64_t* block_lengths, const int64_t* displacements, const stria_type* old,
                        stria_type** type) {
-  return make(type, [&] {
+  return make_of(old, type, [&] {
     return Datatype::indexed(numbers(block_lengths, count), numbers(displacements, count), old_type(old)).value();
   });
 }
 
 int stria_type_hindexed(int64_t count, const int64_t* block_lengths, const int64_t* displacements_bytes, const stria_type* old,
                         stria_type** type) {
-  return make(type, [&] {
+  return make_of(old, type, [&] {
     return Datatype::hindexed(numbers(block_lengths, count), numbers(displacements_bytes, count), old_type(old)).value();
   });
 }
 
 int stria_type_indexed_block(int64_t count, int64_t block_length, const int64_t* displacements, const stria_type* old,
                              stria_type** type) {
-  return make(type,
-              [&] { return Datatype::indexed_block(block_length, numbers(displacements, count), old_type(old)).value(); });
+  return make_of(old, type,
+                 [&] { return Datatype::indexed_block(block_length, numbers(displacements, count), old_type(old)).value(); });
 }
 
 int stria_type_hindexed_block(int64_t count, int64_t block_length, const int64_t* displacements_bytes, const stria_type* old,
                               stria_type** type) {
-  return make(
-      type, [&] { return Datatype::hindexed_block(block_length, numbers(displacements_bytes, count), old_type(old)).value(); });
+  return make_of(old, type, [&] {
+    return Datatype::hindexed_block(block_length, numbers(displacements_bytes, count), old_type(old)).value();
+  });
 }
 
 int stria_type_struct(int64_t count, const int64_t* block_lengths, const int64_t* displacements_bytes,
@@ -92,7 +99,7 @@ int stria_type_struct(int64_t count, const int64_t* block_lengths, const int64_t
 
 int stria_type_subarray(int rank, const int64_t* sizes, const int64_t* subsizes, const int64_t* starts, int order,
                         const stria_type* old, stria_type** type) {
-  return make(type, [&] {
+  return make_of(old, type, [&] {
     if (order != STRIA_ORDER_C && order != STRIA_ORDER_FORTRAN) {
       stria::c::refuse("there is no order " + std::to_string(order) + "; see enum stria_order");
     }
@@ -103,7 +110,7 @@ int stria_type_subarray(int rank, const int64_t* sizes, const int64_t* subsizes,
 }
 
 int stria_type_resized(const stria_type* old, int64_t lower_bound_bytes, int64_t extent_bytes, stria_type** type) {
-  return make(type, [&] { return Datatype::resized(old_type(old), lower_bound_bytes, extent_bytes).value(); });
+  return make_of(old, type, [&] { return Datatype::resized(old_type(old), lower_bound_bytes, extent_bytes).value(); });
 }
 
 int64_t stria_type_size(const stria_type* type) {

@@ -110,10 +110,14 @@ module stria
     character(kind=c_char), allocatable :: names(:)
     integer(c_int64_t), allocatable :: numbers(:)
   contains
-    procedure, private :: add_value, add_letters
+    procedure, private :: add_value, add_letters, add_vector_i1, add_vector_i2, add_vector_i4, add_vector_i8
+    procedure, private :: add_vector_r4, add_vector_r8
     ! add(name, record, component [, ierr]): another column. component is one of record, which is
-    ! any variable of the type: an integer, a real, a string, or a list of single characters.
-    generic :: add => add_value, add_letters
+    ! any variable of the type: an integer, a real, a logical, a string, a list of single
+    ! characters, or a vector of integers or reals. A vector is an array of the record for other
+    ! programs. A logical is an integer of its size, as the compiler has it: 0 is false.
+    generic :: add => add_value, add_letters, add_vector_i1, add_vector_i2, add_vector_i4, add_vector_i8, &
+      add_vector_r4, add_vector_r8
     ! free(): there are no columns again.
     procedure :: free => columns_free
   end type

@@ -14,7 +14,7 @@ int stria_f_describe_column(const char* name, const void* record, const void* co
   numbers[0] = offset;
   numbers[2] = element;
   if (element < 0) {
-    return stria_f_refuse(STRIA_INVALID_ARGUMENT, "column '%s' is no integer, real or string", name);
+    return stria_f_refuse(STRIA_INVALID_ARGUMENT, "column '%s' is no integer, real, logical or string", name);
   }
   if (offset < 0) {
     return stria_f_refuse(STRIA_INVALID_ARGUMENT, "column '%s': the component is not of the record", name);
@@ -172,7 +172,7 @@ int stria_f_create_records(stria_file* file, const char* path, const stria_f_col
   return fits ? code : stria_f_refuse(code, "records '%s' of %d dimensions", path, rank);
 }
 
-static int move(int way, stria_dataset* dataset, const stria_slab* slab, void* rows, const stria_type* type) {
+static int move_records(int way, stria_dataset* dataset, const stria_slab* slab, void* rows, const stria_type* type) {
   switch (way) {
     case STRIA_F_PUT:
       return stria_put_slab(dataset, slab, rows, type, STRIA_BYTE);
@@ -184,7 +184,7 @@ static int move(int way, stria_dataset* dataset, const stria_slab* slab, void* r
 }
 
 /* From one record to the next, of a section too, if need be backwards. */
-static int type_of(const stria_records* described, const CFI_cdesc_t* records, stria_type** type) {
+static int records_type(const stria_records* described, const CFI_cdesc_t* records, stria_type** type) {
   stria_type* one = NULL;
   int code = stria_type_records(described, &one);
   if (code == STRIA_OK) {
@@ -219,11 +219,11 @@ int stria_f_move_records(int way, stria_dataset* dataset, const stria_f_place* p
   const stria_slab slab = {start, counts, NULL, NULL};
   stria_type* type = NULL;
   described.row_count = 1;
-  int code = wrong[0] != '\0' ? STRIA_INVALID_ARGUMENT : type_of(&described, records, &type);
+  int code = wrong[0] != '\0' ? STRIA_INVALID_ARGUMENT : records_type(&described, records, &type);
   if (code == STRIA_OK) {
     void* rows = records->base_addr == NULL && count == 0 ? (void*)&start : records->base_addr;
     /* One record takes little memory, and may be an expression. */
-    code = move(way == STRIA_F_PUT && records->rank == 0 ? STRIA_F_PUT_COPY : way, dataset, &slab, rows, type);
+    code = move_records(way == STRIA_F_PUT && records->rank == 0 ? STRIA_F_PUT_COPY : way, dataset, &slab, rows, type);
   } else {
     code = stria_refuse_transfer(dataset, wrong[0] != '\0' ? wrong : stria_error_message());
   }

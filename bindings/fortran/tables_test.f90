@@ -18,6 +18,14 @@ program tables_test
     character(80) :: name
     real(real64) :: value
   end type
+  type :: body  ! with vectors and logicals
+    integer(int64) :: number
+    real(real64) :: place(3)
+    logical :: alive
+    integer(int16) :: cell(2)
+    logical(1) :: tagged
+    real(real32) :: colour(1)
+  end type
   type :: masses
     integer(int64) :: number
     real(real64) :: mass
@@ -46,6 +54,7 @@ program tables_test
   call read_file()
   call put_those_of_all_ranks()
   call refuse_what_does_not_fit()
+  call vectors_and_logicals()
   call columns%free()
   call of_parameters%free()
   call MPI_Barrier(MPI_COMM_WORLD)
@@ -64,6 +73,54 @@ contains
     call file%create_table("scalars", of_parameters, scalars)
     call file%create_table("one", of_parameters, scalars(2))
     call file%commit()
+    call file%close()
+  end subroutine
+
+  ! A table, and records of all ranks, with members that are arrays; read whole and in part.
+  subroutine vectors_and_logicals()
+    type(stria_file) :: file
+    type(stria_dataset) :: records
+    type(stria_columns) :: of_bodies, backwards, cells
+    type(body) :: bodies(4), again(4)
+    integer :: n
+    do n = 1, 4
+      bodies(n) = body(n + 10 * rank, [0.5d0, 1d0, 1.5d0] * n, mod(n, 2) == 0, int([n, -n], int16), n == 3, [2. * n])
+    end do
+    call of_bodies%add("number", bodies(1), bodies(1)%number)
+    call of_bodies%add("place", bodies(1), bodies(1)%place)
+    call of_bodies%add("alive", bodies(1), bodies(1)%alive)
+    call of_bodies%add("cell", bodies(1), bodies(1)%cell)
+    call of_bodies%add("tagged", bodies(1), bodies(1)%tagged)
+    call of_bodies%add("colour", bodies(1), bodies(1)%colour, ierr=n)
+    call check(n == stria_ok, "a vector of one")
+    call file%create(MPI_COMM_WORLD, path)
+    call file%create_records("bodies", of_bodies, [4 * ranks], records)
+    call backwards%add("colour", bodies(1), bodies(1)%colour)  ! columns go by name
+    call backwards%add("tagged", bodies(1), bodies(1)%tagged)
+    call backwards%add("cell", bodies(1), bodies(1)%cell)
+    call backwards%add("alive", bodies(1), bodies(1)%alive)
+    call backwards%add("place", bodies(1), bodies(1)%place)
+    call backwards%add("number", bodies(1), bodies(1)%number)
+    call records%put_records([4 * rank + 1], backwards, bodies)
+    call file%commit()
+    call file%close()
+    call file%open(MPI_COMM_WORLD, path)
+    call file%dataset("bodies", records)
+    call records%get_records([4 * rank + 1], of_bodies, again)
+    call file%flush()
+    do n = 1, 4
+      call check(again(n)%number == bodies(n)%number .and. all(again(n)%place == bodies(n)%place), "vectors")
+      call check((again(n)%alive .eqv. bodies(n)%alive) .and. (again(n)%tagged .eqv. bodies(n)%tagged), "logicals")
+      call check(all(again(n)%cell == bodies(n)%cell) .and. again(n)%colour(1) == bodies(n)%colour(1), "short vectors")
+    end do
+    again%cell(1) = 0
+    call cells%add("cell", again(1), again(1)%cell)
+    call records%get_records([4 * rank + 1], cells, again)
+    call file%flush()
+    call check(all(again%cell(1) == bodies%cell(1)), "one vector alone")
+    call cells%free()
+    call backwards%free()
+    call of_bodies%free()
     call file%close()
   end subroutine
 
@@ -167,11 +224,12 @@ contains
     type(stria_columns) :: wrong
     type(masses) :: few(2)
     integer :: code
-    logical :: flag
+    complex :: flag
     few = masses(1, 2d0)
-    flag = .true.
+    flag = (1.0, 2.0)
     call wrong%add("flag", few(1), flag, ierr=code)
-    call check(code == stria_invalid_argument .and. index(stria_error_message(), "no integer, real or string") > 0, "a logical")
+    call check(code == stria_invalid_argument, "a complex number")
+    call check(index(stria_error_message(), "no integer, real, logical or string") > 0, "a message on complex numbers")
     call file%create(MPI_COMM_WORLD, path // ".wrong")
     call file%create_table("few", columns, few, ierr=code)  ! columns of a larger record
     call check(code == stria_invalid_argument .and. index(stria_error_message(), "is not in the records") > 0, "another record")

@@ -7,7 +7,6 @@
  * Method: such a copy is known by its lower bounds, see stria_f_is_copy_(). What is put from one
  * is copied once more, into memory of the library. To get into one is refused; to read into one is
  * not, because the compiler copies it back at the end of the call. */
-#define _GNU_SOURCE /* dl_iterate_phdr() */
 #include <ISO_Fortran_binding.h>
 #include <link.h>
 #include <stdio.h>
@@ -126,7 +125,7 @@ static struct numbers component_of(const CFI_cdesc_t* records, const CFI_cdesc_t
 
 /* The bytes of the numbers, the first dimension fastest: one vector per dimension around the
  * element. */
-static int type_of(const struct numbers* numbers, stria_type** type) {
+static int numbers_type(const struct numbers* numbers, stria_type** type) {
   stria_type* inner;
   int code = stria_type_bytes(numbers->bytes, &inner);
   for (int i = 0; code == STRIA_OK && i < numbers->rank; ++i) {
@@ -212,8 +211,8 @@ static int wrong_place(const stria_dataset* dataset, const stria_f_place* place,
   return 0;
 }
 
-static int move(int way, stria_dataset* dataset, const stria_slab* slab, const struct numbers* numbers,
-                const stria_type* type) {
+static int move_numbers(int way, stria_dataset* dataset, const stria_slab* slab, const struct numbers* numbers,
+                        const stria_type* type) {
   switch (way) {
     case STRIA_F_PUT:
       return stria_put_slab(dataset, slab, numbers->data, type, numbers->element);
@@ -263,14 +262,14 @@ static int transfer(int way, stria_dataset* dataset, const stria_f_place* place,
   const struct region region = region_of(place, numbers);
   const stria_slab slab = {region.start, region.count, place->has_stride ? region.stride : NULL, NULL};
   stria_type* type = NULL;
-  int code = type_of(numbers, &type);
+  int code = numbers_type(numbers, &type);
   if (code == STRIA_OK) {
     /* A file would not refuse any place of an array without elements. */
     if (numbers->data == NULL && stria_type_size(type) == 0) {
       numbers->data = (void*)&region;
     }
     /* One number takes no memory, and may be an expression. */
-    code = move(way == STRIA_F_PUT && numbers->rank == 0 ? STRIA_F_PUT_COPY : way, dataset, &slab, numbers, type);
+    code = move_numbers(way == STRIA_F_PUT && numbers->rank == 0 ? STRIA_F_PUT_COPY : way, dataset, &slab, numbers, type);
   }
   stria_type_free(type);
   return code;
@@ -331,7 +330,7 @@ int stria_f_append_own_rows(int way, stria_file* file, const char* path, CFI_cde
   stria_rows placed = {0, 0, 0};
   stria_dataset* dataset = NULL;
   /* Collective, so it is called whatever is wrong on this rank. */
-  int code = stria_place_rows(file, type_of(&numbers, &type) == STRIA_OK ? rows : -1, &placed);
+  int code = stria_place_rows(file, numbers_type(&numbers, &type) == STRIA_OK ? rows : -1, &placed);
   if (code == STRIA_OK) {
     code = stria_append_rows(file, path, placed.total, &dataset);
   }

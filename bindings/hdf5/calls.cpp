@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "hdf5/defer/deferred_write.hpp"
+#include "hdf5/defer/files.hpp"
 #include "hdf5/transfer/packed.hpp"
 
 namespace stria::hdf5 {
@@ -63,7 +65,7 @@ herr_t move_pieces(const Library& library, const Arguments& given, Packed& packe
   }
 }
 
-herr_t write_one(const Library& library, const Arguments& given, const void* data) {
+herr_t write_now(const Library& library, const Arguments& given, const void* data) {
   Packed packed;
   auto* const memory = static_cast<std::byte*>(const_cast<void*>(data));  // which is read only
   const auto first = prepare(library, given, memory, Use::kToFile, packed);
@@ -75,7 +77,29 @@ herr_t write_one(const Library& library, const Arguments& given, const void* dat
   });
 }
 
+/// A collective write of this rank alone.
+herr_t write_alone(const Library& library, Arguments given, const void* data) {
+  given.transfer = independent_copy(library, given.transfer);
+  const herr_t outcome = given.transfer < 0 ? -1 : write_now(library, given, data);
+  if (outcome >= 0) {
+    library.H5Pclose(given.transfer);  // a call that fails leaves its reasons, as in Packed::end
+  }
+  return outcome;
+}
+
+herr_t write_one(const Library& library, const Arguments& given, const void* data) {
+  switch (defer_write(library, given, data)) {
+    case Deferred::kHeld:
+      return 0;
+    case Deferred::kAlone:
+      return write_alone(library, given, data);
+    default:
+      return write_now(library, given, data);
+  }
+}
+
 herr_t read_one(const Library& library, const Arguments& given, void* data) {
+  write_before_read(library, given.dataset);
   Packed packed;
   const auto first = prepare(library, given, static_cast<std::byte*>(data), Use::kFromFile, packed);
   if (!first) {
@@ -110,6 +134,28 @@ class Several {
         packed_(count),
         pieces_(count) {}
 
+  /// Holds back what can be, or writes it. Returns whether a dataset is left.
+  bool defer_all(const Library& library, hid_t transfer, const void** data, herr_t& outcome) {
+    if (most_held_bytes() == 0) {
+      return true;
+    }
+    size_t left = 0;
+    for (size_t i = 0; i < datasets_.size(); ++i) {
+      const Arguments given{datasets_[i], types_[i], memory_spaces_[i], file_spaces_[i], transfer};
+      const Deferred deferred = defer_write(library, given, data[i]);
+      if (deferred == Deferred::kAlone && write_alone(library, given, data[i]) < 0) {
+        outcome = -1;
+      }
+      if (deferred == Deferred::kNo) {
+        move_to(left, i);
+        data[left++] = data[i];
+      }
+    }
+    packed_ = std::vector<Packed>(left);
+    pieces_.resize(left);
+    return left > 0 || datasets_.empty();
+  }
+
   template <typename Memory>
   void prepare_all(const Library& library, hid_t transfer, Memory* data[], Use use) {
     std::vector<Memory*>& list = memory<Memory>();
@@ -143,6 +189,11 @@ class Several {
   }
 
  private:
+  void move_to(size_t to, size_t from) {
+    for (std::vector<hid_t>* list : {&datasets_, &types_, &memory_spaces_, &file_spaces_}) {
+      (*list)[to] = (*list)[from];
+    }
+  }
   template <typename Memory>
   std::vector<Memory*>& memory() {
     if constexpr (std::is_const_v<Memory>) {
@@ -182,10 +233,15 @@ herr_t H5Dwrite_multi(size_t count, hid_t datasets[], hid_t types[], hid_t memor
     return library.write_multi(count, datasets, types, memory_spaces, file_spaces, transfer, data);
   }
   Several several(count, datasets, types, memory_spaces, file_spaces);
-  several.prepare_all<const void>(library, transfer, data, Use::kToFile);
+  std::vector<const void*> left(data, data + count);
+  herr_t alone = 0;
+  if (!several.defer_all(library, transfer, left.data(), alone)) {
+    return alone;
+  }
+  several.prepare_all<const void>(library, transfer, left.data(), Use::kToFile);
   const herr_t outcome = several.call<const void>(library.write_multi, transfer);
   several.release_all(library, outcome, Use::kToFile);
-  return outcome;
+  return outcome < 0 ? outcome : alone;
 }
 
 herr_t H5Dread_multi(size_t count, hid_t datasets[], hid_t types[], hid_t memory_spaces[], hid_t file_spaces[], hid_t transfer,
@@ -193,6 +249,9 @@ herr_t H5Dread_multi(size_t count, hid_t datasets[], hid_t types[], hid_t memory
   const Library& library = library_of(__builtin_return_address(0));
   if (datasets == nullptr || types == nullptr || memory_spaces == nullptr || file_spaces == nullptr || data == nullptr) {
     return library.read_multi(count, datasets, types, memory_spaces, file_spaces, transfer, data);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    write_before_read(library, datasets[i]);
   }
   Several several(count, datasets, types, memory_spaces, file_spaces);
   several.prepare_all<void>(library, transfer, data, Use::kFromFile);
@@ -221,6 +280,56 @@ herr_t H5Pset_type_conv_cb(hid_t transfer, void* called, void* data) {
 herr_t H5Pset_data_transform(hid_t transfer, const char* expression) {
   leave_conversions_to_hdf5();
   return call_function<herr_t>("H5Pset_data_transform", __builtin_return_address(0), transfer, expression);
+}
+
+// Calls that matter to writes that are held back.
+
+hid_t H5Fcreate(const char* name, unsigned flags, hid_t creation, hid_t access) {
+  const OpeningByHdf5 opening;
+  return call_function<hid_t>("H5Fcreate", __builtin_return_address(0), name, flags, creation, access);
+}
+
+hid_t H5Fopen(const char* name, unsigned flags, hid_t access) {
+  const OpeningByHdf5 opening;
+  return call_function<hid_t>("H5Fopen", __builtin_return_address(0), name, flags, access);
+}
+
+herr_t H5Fclose(hid_t file) {
+  const int before = files_that_lost_bytes();
+  const auto outcome = call_function<herr_t>("H5Fclose", __builtin_return_address(0), file);
+  return files_that_lost_bytes() > before ? -1 : outcome;
+}
+
+herr_t H5Ocopy(hid_t from, const char* name, hid_t to, const char* new_name, hid_t copying, hid_t link_creation) {
+  write_before_copy(library_of(__builtin_return_address(0)), from);
+  return call_function<herr_t>("H5Ocopy", __builtin_return_address(0), from, name, to, new_name, copying, link_creation);
+}
+
+herr_t H5Ldelete(hid_t place, const char* name, hid_t access) {
+  write_before_removal(library_of(__builtin_return_address(0)), place);
+  return call_function<herr_t>("H5Ldelete", __builtin_return_address(0), place, name, access);
+}
+
+herr_t H5Ldelete_by_idx(hid_t place, const char* group, int index, int order, hsize_t number, hid_t access) {
+  write_before_removal(library_of(__builtin_return_address(0)), place);
+  return call_function<herr_t>("H5Ldelete_by_idx", __builtin_return_address(0), place, group, index, order, number, access);
+}
+
+herr_t H5Gunlink(hid_t place, const char* name) {
+  write_before_removal(library_of(__builtin_return_address(0)), place);
+  return call_function<herr_t>("H5Gunlink", __builtin_return_address(0), place, name);
+}
+
+herr_t H5Odecr_refcount(hid_t object) {
+  write_before_removal(library_of(__builtin_return_address(0)), object);
+  return call_function<herr_t>("H5Odecr_refcount", __builtin_return_address(0), object);
+}
+
+herr_t H5Ldelete_async(const char* file, const char* function, unsigned line, hid_t place, const char* name, hid_t access,
+                       hid_t events) {
+  write_before_removal(library_of(__builtin_return_address(0)), place);
+  return call_function<herr_t>("H5Ldelete_async", __builtin_return_address(0), file, function, line, place, name, access,
+                               events);
 }
 
 }  // extern "C"

@@ -8,7 +8,7 @@ namespace {
 
 /// Makes something by `make`. An error of this rank fails the next collective call on all ranks.
 template <typename Make>
-void define(stria_file* file, Make&& make) {
+void define_names(stria_file* file, Make&& make) {
   check(c::guarded([&] {
     stria_file& of = c::given(file, "file");
     try {
@@ -41,14 +41,14 @@ void set_texts(stria_file* file, const AttributeName& attribute, const Texts& te
   check_nuls(texts);
   const char* const object = chars(attribute.first);
   const char* const name = chars(attribute.second);
-  define(file, [&](File& of) { list ? of.set_texts(object, name, texts) : of.set_text(object, name, texts.at(0)); });
+  define_names(file, [&](File& of) { list ? of.set_texts(object, name, texts) : of.set_text(object, name, texts.at(0)); });
 }
 
 void create_texts(stria_file* file, const TextArray& array) {
   check_nuls(array.texts);
   check_nuls(array.dimensions);
   const char* const name = chars(array.path);
-  define(file, [&](File& of) { of.create_texts(name, array.dims, array.texts, array.dimensions); });
+  define_names(file, [&](File& of) { of.create_texts(name, array.dims, array.texts, array.dimensions); });
 }
 
 bool has_group(stria_file* file, const std::string& path) {

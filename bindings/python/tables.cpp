@@ -16,7 +16,7 @@ namespace {
 
 /// Makes something by `make`. An error of this rank fails the next collective call on all ranks.
 template <typename Make>
-void define(stria_file* file, Make&& make) {
+void define_table(stria_file* file, Make&& make) {
   check(c::guarded([&] {
     stria_file& of = c::given(file, "file");
     try {
@@ -67,14 +67,14 @@ void set_names(Column& column, const Names& names) {
 void create_table(stria_file* file, const std::string& path, const Columns& columns, int64_t row_bytes, const nb::bytes& rows) {
   const auto row_count = static_cast<int64_t>(rows.size()) / std::max<int64_t>(row_bytes, 1);
   const char* const name = chars(path);
-  define(file, [&](stria_file& of) { of.file.create_table(name, columns, row_bytes, row_count, rows.c_str()); });
+  define_table(file, [&](stria_file& of) { of.file.create_table(name, columns, row_bytes, row_count, rows.c_str()); });
 }
 
 stria_dataset* create_records(stria_file* file, const std::string& path, const Columns& columns,
                               const std::vector<int64_t>& dims, const DatasetOptions& options) {
   stria_dataset* made = nullptr;
   const char* const name = chars(path);
-  define(file, [&](stria_file& of) { made = c::keep(of, of.file.create_records(name, columns, dims, options)); });
+  define_table(file, [&](stria_file& of) { made = c::keep(of, of.file.create_records(name, columns, dims, options)); });
   return made;
 }
 

@@ -16,7 +16,7 @@ using stria::wrap::OpenFiles;
 using hid_t = int64_t;
 using herr_t = int;
 
-OpenFiles& files() {
+OpenFiles& hdf5_files() {
   static auto* instance = new OpenFiles;
   return *instance;
 }
@@ -78,7 +78,7 @@ void tell_no_collective_cause(uint16_t file, hid_t transfer) {
 
 hid_t remember(hid_t made, hid_t parent) {
   if (made >= 0) {
-    files().add(made, files().file(parent));
+    hdf5_files().add(made, hdf5_files().file(parent));
   }
   return made;
 }
@@ -92,7 +92,7 @@ hid_t H5Fcreate(const char* name, unsigned flags, hid_t creation, hid_t access) 
   static const CallKind kKind("H5Fcreate");
   Call call(kKind, stria::trace::Recorder::instance().file(name));
   const hid_t file = next(name, flags, creation, access);
-  files().add(file, name);
+  hdf5_files().add(file, name);
   return file;
 }
 
@@ -101,64 +101,64 @@ hid_t H5Fopen(const char* name, unsigned flags, hid_t access) {
   static const CallKind kKind("H5Fopen");
   Call call(kKind, stria::trace::Recorder::instance().file(name));
   const hid_t file = next(name, flags, access);
-  files().add(file, name);
+  hdf5_files().add(file, name);
   return file;
 }
 
 herr_t H5Fclose(hid_t file) {
   static auto* next = stria::wrap::next_definition<decltype(H5Fclose)>("H5Fclose");
   static const CallKind kKind("H5Fclose");
-  Call call(kKind, files().file(file));
-  files().remove(file);
+  Call call(kKind, hdf5_files().file(file));
+  hdf5_files().remove(file);
   return next(file);
 }
 
 herr_t H5Fflush(hid_t object, int scope) {
   static auto* next = stria::wrap::next_definition<decltype(H5Fflush)>("H5Fflush");
   static const CallKind kKind("H5Fflush");
-  Call call(kKind, files().file(object));
+  Call call(kKind, hdf5_files().file(object));
   return next(object, scope);
 }
 
 hid_t H5Dcreate2(hid_t parent, const char* name, hid_t type, hid_t space, hid_t links, hid_t creation, hid_t access) {
   static auto* next = stria::wrap::next_definition<decltype(H5Dcreate2)>("H5Dcreate2");
   static const CallKind kKind("H5Dcreate");
-  Call call(kKind, files().file(parent));
+  Call call(kKind, hdf5_files().file(parent));
   return remember(next(parent, name, type, space, links, creation, access), parent);
 }
 
 hid_t H5Dopen2(hid_t parent, const char* name, hid_t access) {
   static auto* next = stria::wrap::next_definition<decltype(H5Dopen2)>("H5Dopen2");
   static const CallKind kKind("H5Dopen");
-  Call call(kKind, files().file(parent));
+  Call call(kKind, hdf5_files().file(parent));
   return remember(next(parent, name, access), parent);
 }
 
 herr_t H5Dclose(hid_t dataset) {
   static auto* next = stria::wrap::next_definition<decltype(H5Dclose)>("H5Dclose");
   static const CallKind kKind("H5Dclose");
-  Call call(kKind, files().file(dataset));
-  files().remove(dataset);
+  Call call(kKind, hdf5_files().file(dataset));
+  hdf5_files().remove(dataset);
   return next(dataset);
 }
 
 herr_t H5Dwrite(hid_t dataset, hid_t type, hid_t memory_space, hid_t file_space, hid_t transfer, const void* data) {
   static auto* next = stria::wrap::next_definition<decltype(H5Dwrite)>("H5Dwrite");
   static const CallKind kKind("H5Dwrite");
-  Call call(kKind, files().file(dataset));
+  Call call(kKind, hdf5_files().file(dataset));
   describe(call, dataset, type, memory_space, file_space);
   const herr_t status = next(dataset, type, memory_space, file_space, transfer, data);
-  tell_no_collective_cause(files().file(dataset), transfer);
+  tell_no_collective_cause(hdf5_files().file(dataset), transfer);
   return status;
 }
 
 herr_t H5Dread(hid_t dataset, hid_t type, hid_t memory_space, hid_t file_space, hid_t transfer, void* data) {
   static auto* next = stria::wrap::next_definition<decltype(H5Dread)>("H5Dread");
   static const CallKind kKind("H5Dread");
-  Call call(kKind, files().file(dataset));
+  Call call(kKind, hdf5_files().file(dataset));
   describe(call, dataset, type, memory_space, file_space);
   const herr_t status = next(dataset, type, memory_space, file_space, transfer, data);
-  tell_no_collective_cause(files().file(dataset), transfer);
+  tell_no_collective_cause(hdf5_files().file(dataset), transfer);
   return status;
 }
 

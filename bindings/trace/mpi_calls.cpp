@@ -14,7 +14,7 @@ using stria::wrap::Call;
 using stria::wrap::CallKind;
 using stria::wrap::OpenFiles;
 
-OpenFiles& files() {
+OpenFiles& mpi_files() {
   static auto* instance = new OpenFiles;
   return *instance;
 }
@@ -99,40 +99,40 @@ int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_
   FileCall call(kKind, stria::trace::Recorder::instance().file(name));
   const int result = PMPI_File_open(comm, name, mode, info, file);
   if (result == MPI_SUCCESS) {
-    files().add(key_of(*file), name);
+    mpi_files().add(key_of(*file), name);
   }
   return result;
 }
 
 int MPI_File_close(MPI_File* file) {
   static const CallKind kKind("MPI_File_close");
-  FileCall call(kKind, files().file(key_of(*file)));
-  files().remove(key_of(*file));
+  FileCall call(kKind, mpi_files().file(key_of(*file)));
+  mpi_files().remove(key_of(*file));
   return PMPI_File_close(file);
 }
 
 int MPI_File_sync(MPI_File file) {
   static const CallKind kKind("MPI_File_sync");
-  FileCall call(kKind, files().file(key_of(file)));
+  FileCall call(kKind, mpi_files().file(key_of(file)));
   return PMPI_File_sync(file);
 }
 
 int MPI_File_set_size(MPI_File file, MPI_Offset bytes) {
   static const CallKind kKind("MPI_File_set_size");
-  FileCall call(kKind, files().file(key_of(file)));
+  FileCall call(kKind, mpi_files().file(key_of(file)));
   return PMPI_File_set_size(file, bytes);
 }
 
 int MPI_File_set_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
                       const char* representation, MPI_Info info) {
   static const CallKind kKind("MPI_File_set_view");
-  FileCall call(kKind, files().file(key_of(file)));
+  FileCall call(kKind, mpi_files().file(key_of(file)));
   return PMPI_File_set_view(file, displacement, etype, filetype, representation, info);
 }
 
 int MPI_File_preallocate(MPI_File file, MPI_Offset bytes) {
   static const CallKind kKind("MPI_File_preallocate");
-  FileCall call(kKind, files().file(key_of(file)));
+  FileCall call(kKind, mpi_files().file(key_of(file)));
   return PMPI_File_preallocate(file, bytes);
 }
 
@@ -147,35 +147,35 @@ int MPI_File_delete(const char* name, MPI_Info info) {
 #define STRIA_TRACE_AT(NAME, BUFFER, COUNT, END)                                                                 \
   int MPI_File_##NAME(MPI_File file, MPI_Offset offset, BUFFER data, COUNT count, MPI_Datatype type, END* end) { \
     static const CallKind kKind("MPI_File_" #NAME);                                                              \
-    FileCall call(kKind, files().file(key_of(file)));                                                            \
+    FileCall call(kKind, mpi_files().file(key_of(file)));                                                        \
     call.describe(count, type, offset);                                                                          \
     return PMPI_File_##NAME(file, offset, data, count, type, end);                                               \
   }
 #define STRIA_TRACE_POINTER(NAME, BUFFER, COUNT, END)                                         \
   int MPI_File_##NAME(MPI_File file, BUFFER data, COUNT count, MPI_Datatype type, END* end) { \
     static const CallKind kKind("MPI_File_" #NAME);                                           \
-    FileCall call(kKind, files().file(key_of(file)));                                         \
+    FileCall call(kKind, mpi_files().file(key_of(file)));                                     \
     call.describe(count, type, -1);                                                           \
     return PMPI_File_##NAME(file, data, count, type, end);                                    \
   }
 #define STRIA_TRACE_BEGIN_AT(NAME, BUFFER, COUNT)                                                      \
   int MPI_File_##NAME(MPI_File file, MPI_Offset offset, BUFFER data, COUNT count, MPI_Datatype type) { \
     static const CallKind kKind("MPI_File_" #NAME);                                                    \
-    FileCall call(kKind, files().file(key_of(file)));                                                  \
+    FileCall call(kKind, mpi_files().file(key_of(file)));                                              \
     call.describe(count, type, offset);                                                                \
     return PMPI_File_##NAME(file, offset, data, count, type);                                          \
   }
 #define STRIA_TRACE_BEGIN(NAME, BUFFER, COUNT)                                      \
   int MPI_File_##NAME(MPI_File file, BUFFER data, COUNT count, MPI_Datatype type) { \
     static const CallKind kKind("MPI_File_" #NAME);                                 \
-    FileCall call(kKind, files().file(key_of(file)));                               \
+    FileCall call(kKind, mpi_files().file(key_of(file)));                           \
     call.describe(count, type, -1);                                                 \
     return PMPI_File_##NAME(file, data, count, type);                               \
   }
 #define STRIA_TRACE_END(NAME, BUFFER)                                   \
   int MPI_File_##NAME(MPI_File file, BUFFER data, MPI_Status* status) { \
     static const CallKind kKind("MPI_File_" #NAME);                     \
-    FileCall call(kKind, files().file(key_of(file)));                   \
+    FileCall call(kKind, mpi_files().file(key_of(file)));               \
     return PMPI_File_##NAME(file, data, status);                        \
   }
 

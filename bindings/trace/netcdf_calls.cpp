@@ -12,7 +12,7 @@ using stria::wrap::Call;
 using stria::wrap::CallKind;
 using stria::wrap::OpenFiles;
 
-OpenFiles& files() {
+OpenFiles& netcdf_files() {
   static auto* instance = new OpenFiles;
   return *instance;
 }
@@ -74,7 +74,7 @@ int ncmpi_create(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* 
   static const CallKind kKind("ncmpi_create");
   Call call(kKind, stria::trace::Recorder::instance().file(path));
   const int result = next(comm, path, mode, info, file);
-  files().add(*file, path);
+  netcdf_files().add(*file, path);
   return result;
 }
 
@@ -83,21 +83,21 @@ int ncmpi_open(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* fi
   static const CallKind kKind("ncmpi_open");
   Call call(kKind, stria::trace::Recorder::instance().file(path));
   const int result = next(comm, path, mode, info, file);
-  files().add(*file, path);
+  netcdf_files().add(*file, path);
   return result;
 }
 
 int ncmpi_wait(int file, int count, int requests[], int statuses[]) {
   static auto* next = stria::wrap::next_definition<decltype(ncmpi_wait)>("ncmpi_wait");
   static const CallKind kKind("ncmpi_wait");
-  Call call(kKind, files().file(file));
+  Call call(kKind, netcdf_files().file(file));
   return next(file, count, requests, statuses);
 }
 
 int ncmpi_wait_all(int file, int count, int requests[], int statuses[]) {
   static auto* next = stria::wrap::next_definition<decltype(ncmpi_wait_all)>("ncmpi_wait_all");
   static const CallKind kKind("ncmpi_wait_all");
-  Call call(kKind, files().file(file));
+  Call call(kKind, netcdf_files().file(file));
   return next(file, count, requests, statuses);
 }
 
@@ -105,7 +105,7 @@ int ncmpi_wait_all(int file, int count, int requests[], int statuses[]) {
   int NAME(int file) {                                                       \
     static auto* next = stria::wrap::next_definition<decltype(NAME)>(#NAME); \
     static const CallKind kKind(#NAME);                                      \
-    Call call(kKind, files().file(file));                                    \
+    Call call(kKind, netcdf_files().file(file));                             \
     return next(file);                                                       \
   }
 STRIA_TRACE_ON_FILE(ncmpi_enddef)
@@ -120,7 +120,7 @@ STRIA_TRACE_ON_FILE(ncmpi_sync)
   int NAME PARAMETERS {                                                      \
     static auto* next = stria::wrap::next_definition<int PARAMETERS>(#NAME); \
     static const CallKind kKind(#NAME);                                      \
-    Call call(kKind, files().file(file));                                    \
+    Call call(kKind, netcdf_files().file(file));                             \
     if (call->recorded()) {                                                  \
       call->set_bytes(bytes_of(ITEMS, sizeof(NUMBER)));                      \
     }                                                                        \

@@ -124,16 +124,16 @@ ssize_t write(int descriptor, const void* data, size_t bytes) {
   return request(descriptor, Direction::kWrite, -1, static_cast<int64_t>(bytes), [&] { return next(descriptor, data, bytes); });
 }
 
-#define STRIA_TRACE_AT(NAME, DIRECTION, BUFFER)                                           \
+#define STRIA_TRACE_CALL_AT(NAME, DIRECTION, BUFFER)                                      \
   ssize_t NAME(int descriptor, BUFFER data, size_t bytes, off_t offset) {                 \
     static auto* next = next_definition<ssize_t(int, BUFFER, size_t, off_t)>(#NAME);      \
     return request(descriptor, Direction::DIRECTION, offset, static_cast<int64_t>(bytes), \
                    [&] { return next(descriptor, data, bytes, offset); });                \
   }
-STRIA_TRACE_AT(pread, kRead, void*)
-STRIA_TRACE_AT(pread64, kRead, void*)
-STRIA_TRACE_AT(pwrite, kWrite, const void*)
-STRIA_TRACE_AT(pwrite64, kWrite, const void*)
+STRIA_TRACE_CALL_AT(pread, kRead, void*)
+STRIA_TRACE_CALL_AT(pread64, kRead, void*)
+STRIA_TRACE_CALL_AT(pwrite, kWrite, const void*)
+STRIA_TRACE_CALL_AT(pwrite64, kWrite, const void*)
 
 #define STRIA_TRACE_LIST_AT(NAME, DIRECTION)                                            \
   ssize_t NAME(int descriptor, const iovec* pieces, int count, off_t offset) {          \

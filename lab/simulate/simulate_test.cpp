@@ -69,6 +69,43 @@ TEST(RangeLocks, GoBackAndForthWhereClientsShareAUnit) {
   EXPECT_EQ(locks.take(1, {10, 90}).grants, 0);
 }
 
+TEST(RangeLocks, AreFlushedWhereTheHolderHasUsedThem) {
+  RangeLocks locks(10);
+  locks.take(1, {0, 100});
+  EXPECT_EQ(locks.take(2, {100, 200}).flushes, 0);  // unused so far
+  EXPECT_EQ(locks.take(3, {150, 160}).flushes, 1);
+  EXPECT_EQ(locks.take(1, {0, 300}).flushes, 2);
+}
+
+TEST(Forwarders, ServeRunsOfRanksInTurn) {
+  Forwarders forwarders;
+  forwarders.ranks = 8;
+  EXPECT_EQ(forwarder_of(forwarders, 9, 16), 1);
+  forwarders.run = 2;
+  std::vector<int> served;
+  for (int rank = 0; rank < 8; ++rank) {
+    served.push_back(forwarder_of(forwarders, rank, 16));
+  }
+  EXPECT_EQ(served, (std::vector<int>{0, 0, 1, 1, 0, 0, 1, 1}));
+}
+
+// A list of 64 regions is answered before the next one is asked for, so that it saves waits.
+TEST(Simulation, WaitsForEachListOfWrites) {
+  Machine machine = find_machine("chiba").value();
+  RunOptions options;
+  options.kind = &kind_of("cyclic");
+  options.chosen = options.kind->standards();
+  options.chosen.numbers["mib"] = 1;
+  options.chosen.numbers["accesses"] = 640;
+  options.ranks = 2;
+  options.through = "alone";
+  for (const auto& [method, waits] : {std::pair{"multiple", 640}, {"list_io", 10}}) {
+    options.hints = {{"stria_method", method}};
+    EXPECT_GE(run(machine, options).value().seconds, waits * machine.servers.write_wait_s) << method;
+    EXPECT_LT(run(machine, options).value().seconds, 2 * waits * machine.servers.write_wait_s) << method;
+  }
+}
+
 TEST(Simulation, CarriesEveryByteToItsPlace) {
   for (const std::string& name : known_machines()) {
     Machine machine = find_machine(name).value();

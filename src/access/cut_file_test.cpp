@@ -11,7 +11,7 @@
 namespace stria::access::test {
 namespace {
 
-constexpr const char* kPath = "data";
+constexpr const char* kCutPath = "data";
 
 /// A handle that finds the file cut at another place about every second request.
 class RestlessFile : public storage::File {
@@ -100,10 +100,10 @@ std::vector<Way> ways() {
 int run(const Case& c, const Way& way) {
   int partial = 0;
   storage::MemoryDriver memory;
-  set_content(memory, kPath, c.after);
+  set_content(memory, kCutPath, c.after);
   const auto report = run_simulated(c.simulation, [&](Comm& comm) {
     const RankCase& rank = c.ranks[static_cast<size_t>(comm.rank())];
-    RestlessFile file(memory.open(kPath, {}).value(), c.seed + static_cast<uint64_t>(comm.rank()));
+    RestlessFile file(memory.open(kCutPath, {}).value(), c.seed + static_cast<uint64_t>(comm.rank()));
     PhaseTimes times;
     Context context{comm, &file, c.hints, times};
     CaseSink sink(rank);

@@ -41,7 +41,6 @@ namespace {
 
 constexpr int64_t kSiever = int64_t{1} << 32;
 constexpr int64_t kPlainMask = kSiever - 1;
-constexpr int kLongestSleepSeconds = 1;  // after each, a long wait may be reported
 // Answers of whom_to_wait_for() that are not ranks.
 constexpr int kNobody = -1;
 constexpr int kWriters = -2;

@@ -24,8 +24,7 @@ constexpr int64_t kStateBytes = 4096;
 // How long a rank that is woken early spins before it sleeps again. The holder may have lost
 // its processor.
 constexpr std::chrono::microseconds kLongestSpin(100);
-constexpr int kLongestSleepSeconds = 1;  // after each, a long wait may be reported
-constexpr int kLooksAtTheClock = 32;     // a spin looks at the clock once in this many times
+constexpr int kLooksAtTheClock = 32;  // a spin looks at the clock once in this many times
 
 // The phase in which a ticket is served; the phase before it is the announcement. Both wrap
 // around together.

@@ -6,11 +6,10 @@
 #include <cstring>
 
 #include "base/check.hpp"
+#include "datatype/past_caches.hpp"
 
 namespace stria::pack {
 namespace {
-
-constexpr int64_t kCacheLineBytes = 64;
 
 /// Longer pieces are not asked for ahead: the hardware follows them by itself.
 constexpr int64_t kMostAheadBytes = 32 << 10;

@@ -12,6 +12,8 @@
 
 namespace stria::pack {
 
+inline constexpr int64_t kCacheLineBytes = 64;
+
 /// Copies bytes that don't overlap. Other threads may see them only after end_past_caches().
 void copy_past_caches(std::byte* to, const std::byte* from, int64_t bytes);
 void end_past_caches();

@@ -11,7 +11,6 @@ namespace {
 /// How many rows ahead unpacking prefetches the cache lines that it writes, into the second-level
 /// cache: the first level keeps too few lines under way.
 constexpr int kRowsAhead = 2;
-constexpr int64_t kCacheLineBytes = 64;
 /// Pieces that are worth a copy of whole lines.
 constexpr int64_t kPastCachesPieceBytes = 1 << 10;
 /// Rows longer than this don't stay in the nearest cache until they are copied past the caches.

@@ -26,7 +26,7 @@ class Turn {
     }
     session_->begin_call().throw_if_error();
   }
-  ~Turn() { session_->end_call(); }
+  ~Turn() { session_->calls().leave(); }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 

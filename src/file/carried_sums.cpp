@@ -16,10 +16,6 @@ namespace stria::file {
 
 namespace {
 
-std::string own_path(const char* name) {
-  return std::string(kOwnGroup) + "/" + name;
-}
-
 /// Puts a table in place of one that was copied.
 Status replace(container::Copy& copy, container::DatasetSpec spec, std::span<const std::byte> content) {
   STRIA_RETURN_IF_ERROR(copy.remove(spec.path));

@@ -46,7 +46,7 @@ void at_end(file::Session& session, Leave&& how) {
     const trace::FileSpan span = call(session, trace::BuiltIn::kFileClose);
     how(session);
   }
-  session.end_call();
+  session.calls().leave();
 }
 
 // Makes a dataset of strings, with `filler` behind each.
@@ -94,11 +94,11 @@ std::vector<std::string> hint_problems(const Hints& hints) {
 // Datasets may keep the session for longer.
 File::~File() {
   if (session_ != nullptr) {
-    session_->await_turn();
-    if (session_->is_in_report()) {
+    session_->calls().await_turn();
+    if (session_->calls().is_in_report()) {
       file::Session& session = *session_;
-      session.end_after_report(std::move(session_), leave);
-      session.end_call();
+      session.calls().end_after_report(std::move(session_), leave);
+      session.calls().leave();
       return;
     }
     at_end(*session_, leave);
@@ -107,9 +107,9 @@ File::~File() {
 }
 void File::give_up(const std::string& reason) {
   if (session_ != nullptr) {
-    session_->await_turn();
-    if (session_->is_in_report()) {  // the destructor leaves when the report is over
-      session_->end_call();
+    session_->calls().await_turn();
+    if (session_->calls().is_in_report()) {  // the destructor leaves when the report is over
+      session_->calls().leave();
       return;
     }
     const std::string said = "gave the file up: " + reason;

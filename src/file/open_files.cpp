@@ -43,7 +43,7 @@ bool leave_all() {
   bool any = false;
   for (const auto& one : sessions) {
     const std::shared_ptr<Session> session = one.lock();
-    if (session != nullptr && session->is_of_this_process()) {
+    if (session != nullptr && session->calls().is_of_this_process()) {
       any = session->is_open() || any;
       tell_of_loss(*session);
       session->leave("ended its program");
@@ -71,7 +71,7 @@ void tell_of_loss(const Session& session) {
   const char* verbose = std::getenv("STRIA_VERBOSE");
   const bool silent = verbose != nullptr && std::string_view(verbose) == "0";
   const bool meant =
-      !session.is_open() || !session.is_of_this_process() || !session.failure().ok() || std::uncaught_exceptions() > 0;
+      !session.is_open() || !session.calls().is_of_this_process() || !session.failure().ok() || std::uncaught_exceptions() > 0;
   const auto* writing = dynamic_cast<const WriteSession*>(&session);
   if (!silent && !meant && session.comm().rank() == 0 && writing != nullptr) {
     std::fprintf(stderr, "stria: warning: '%s' was not %s: it ended without a commit\n", session.path().c_str(),

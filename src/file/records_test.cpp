@@ -12,7 +12,7 @@ namespace {
 using test::error_of;
 using test::FileTest;
 
-struct Particle {
+struct WholeParticle {
   double x = -1;
   char name[6] = "-----";
   int32_t id = -1;
@@ -21,15 +21,15 @@ struct Particle {
 
 // In another order than memory has them; x is left out.
 std::vector<Column> some_columns() {
-  return {{"mass", offsetof(Particle, mass), ElementType::kFloat32},
-          {"id", offsetof(Particle, id), ElementType::kInt32},
-          {"name", offsetof(Particle, name), ElementType::kByte, 6}};
+  return {{"mass", offsetof(WholeParticle, mass), ElementType::kFloat32},
+          {"id", offsetof(WholeParticle, id), ElementType::kInt32},
+          {"name", offsetof(WholeParticle, name), ElementType::kByte, 6}};
 }
 
-std::vector<Particle> particles(int64_t first, int64_t count) {
-  std::vector<Particle> made(static_cast<size_t>(count));
+std::vector<WholeParticle> whole_particles(int64_t first, int64_t count) {
+  std::vector<WholeParticle> made(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
-    Particle& one = made[static_cast<size_t>(i)];
+    WholeParticle& one = made[static_cast<size_t>(i)];
     one.x = 0.5 * static_cast<double>(i);
     one.id = static_cast<int32_t>(first + i);
     one.mass = 0.25f * static_cast<float>(first + i);
@@ -38,8 +38,8 @@ std::vector<Particle> particles(int64_t first, int64_t count) {
   return made;
 }
 
-void expect_same(const std::vector<Particle>& found, int64_t first) {
-  const auto wanted = particles(first, static_cast<int64_t>(found.size()));
+void expect_same(const std::vector<WholeParticle>& found, int64_t first) {
+  const auto wanted = whole_particles(first, static_cast<int64_t>(found.size()));
   for (size_t i = 0; i < found.size(); ++i) {
     EXPECT_EQ(found[i].x, -1) << "it was not asked for";
     EXPECT_EQ(found[i].id, wanted[i].id);
@@ -53,7 +53,7 @@ class RecordsTest : public FileTest {
   /// Every rank puts its share of `total` records, in two parts.
   void write(int64_t total, const DatasetOptions& options, bool grows) {
     const auto [first, mine] = rows(total);
-    const auto made = particles(first, mine);
+    const auto made = whole_particles(first, mine);
     File file = File::create(MPI_COMM_WORLD, path(), {.sync = false});
     Dataset dataset = file.create_records("run/particles", some_columns(), {grows ? kUnlimited : total}, options);
     if (grows) {
@@ -79,7 +79,7 @@ class RecordsTest : public FileTest {
     Dataset dataset = file.dataset("run/particles");
     ASSERT_EQ(dataset.dims(), std::vector<int64_t>{total});
     const int64_t first = (ranks_ - 1 - rank_) * total / ranks_, last = (ranks_ - rank_) * total / ranks_;
-    std::vector<Particle> found(static_cast<size_t>(last - first));
+    std::vector<WholeParticle> found(static_cast<size_t>(last - first));
     dataset.get({{first}, {last - first}}, records(found.data(), last - first, some_columns()));
     file.commit();
     expect_same(found, first);
@@ -116,7 +116,7 @@ TEST_F(RecordsTest, InADatasetThatGrew) {
     int64_t total = 1000;
     for (const int64_t more : {3, 0, 2000}) {
       const auto [first, mine] = rows(more);
-      const auto made = particles(total + first, mine);
+      const auto made = whole_particles(total + first, mine);
       File file = File::append(MPI_COMM_WORLD, path(), {.sync = false});
       int64_t row_bytes = 0;
       EXPECT_EQ(file.columns("run/particles", &row_bytes)[2].name, "name");
@@ -136,7 +136,7 @@ TEST_F(RecordsTest, OfOtherColumnsAreNeitherPutNorGot) {
     return columns;
   };
   const auto refuse_put = [&](const std::vector<Column>& columns, const std::string& why) {
-    Particle one;
+    WholeParticle one;
     File file = File::append(MPI_COMM_WORLD, path(), {.sync = false});
     Dataset dataset = file.append_rows("run/particles", 1);
     const auto put = [&] { dataset.put({{10}, {1}}, records(&one, 1, columns)); };
@@ -144,18 +144,18 @@ TEST_F(RecordsTest, OfOtherColumnsAreNeitherPutNorGot) {
     EXPECT_NE(error_of([&] { file.commit(); }, ErrorCode::kInvalidArgument), "");
   };
   const auto refuse_get = [&](const std::vector<Column>& columns, const std::string& why) {
-    Particle one;
+    WholeParticle one;
     File file = File::open(MPI_COMM_WORLD, path());
     const auto get = [&] { file.dataset("run/particles").get({{0}, {1}}, records(&one, 1, columns)); };
     EXPECT_NE(error_of(get, ErrorCode::kInvalidArgument).find(why), std::string::npos) << why;
   };
-  const auto renamed = other(0, {"weight", offsetof(Particle, mass), ElementType::kFloat32});
+  const auto renamed = other(0, {"weight", offsetof(WholeParticle, mass), ElementType::kFloat32});
   refuse_put(renamed, "no column 'weight'");
   refuse_get(renamed, "no column 'weight'");
-  const auto text = other(1, {"id", offsetof(Particle, id), ElementType::kByte, 4});
+  const auto text = other(1, {"id", offsetof(WholeParticle, id), ElementType::kByte, 4});
   refuse_put(text, "column 'id' is int32 in the file");
   refuse_get(text, "column 'id' is int32 in the file");
-  refuse_get(other(2, {"name", offsetof(Particle, name), ElementType::kByte, 5}), "only room for 5");
+  refuse_get(other(2, {"name", offsetof(WholeParticle, name), ElementType::kByte, 5}), "only room for 5");
   refuse_put({some_columns()[0], some_columns()[1]}, "column 'name' is put by no column");
   refuse_put({some_columns()[0], some_columns()[1], some_columns()[2], some_columns()[1]}, "two columns");
   read(10);
@@ -163,13 +163,13 @@ TEST_F(RecordsTest, OfOtherColumnsAreNeitherPutNorGot) {
 
 TEST_F(RecordsTest, InTwoDimensionsAndWithoutRows) {
   File file = File::create(MPI_COMM_WORLD, path(), {.sync = false});
-  const auto made = particles(10 * rank_, 10);
+  const auto made = whole_particles(10 * rank_, 10);
   file.create_records("grid", some_columns(), {ranks_, 10})
       .put({{rank_, 0}, {1, 10}}, records(made.data(), 10, some_columns()));
   file.create_records("none", some_columns(), {0});
   file.commit();
   File reading = File::open(MPI_COMM_WORLD, path());
-  std::vector<Particle> column(static_cast<size_t>(ranks_));
+  std::vector<WholeParticle> column(static_cast<size_t>(ranks_));
   reading.dataset("grid").read({{0, 3}, {ranks_, 1}}, records(column.data(), ranks_, some_columns()));
   for (int64_t i = 0; i < ranks_; ++i) {
     EXPECT_EQ(column[static_cast<size_t>(i)].id, 10 * i + 3);
@@ -204,7 +204,7 @@ TEST_F(RecordsTest, RefuseWhatIsForNumbers) {
         file.create_records("x", some_columns(), {4}).put({{0}, {1}}, Memory(&number, 1));
       },
       "put and get them as memory of records");
-  const Particle one;
+  const WholeParticle one;
   invalid(
       [&](File& file) {
         file.create_records("x", some_columns(), {4}).put({{0}, {2}}, records(&one, 1, some_columns()));

@@ -123,6 +123,14 @@ def test_drop_in(rate, method):
     assert 8 * len(NODES) <= read["requests"] <= 2 * 8 * len(NODES), "with those to the manager"
 
 
+def test_small_accesses_are_seen_by_other_nodes(fast):
+    """Each rank gathers small accesses; whatever call of MPI orders the ranks, others see them."""
+    program = BUILD / "bin/mpiio_small"
+    if not program.exists():
+        pytest.skip("this build has no tests of MPI-IO")
+    run(TWO_BY_THREE, *client(program, "--prefix", URL, "--dir", "/small", **DROP_IN))
+
+
 @long_only
 def test_drop_in_with_parallel_hdf5(fast):
     program = BUILD / "bin/mpiio_hdf5_program"

@@ -42,7 +42,8 @@ def test_every_kind_of_file_stays_what_it_is(work, kind, release):
     path = work / "zoo.h5"
     with h5py.File(path, "w", libver=RELEASES[release]) as f:
         KINDS[kind](f)
-    check_compacting(path)
+    # libhdf5 notes in a group when references in its attributes got the new addresses.
+    check_compacting(path, same_bytes=kind != "references")
     if kind not in ("filters", "fill_values"):  # which release 1.10 can't read wholly
         tools_read(path)
 

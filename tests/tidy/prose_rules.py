@@ -70,14 +70,19 @@ def _fragments(file):
     """Comments of C++ that open with a fragment."""
     if not file.is_cpp:
         return
-    for number, text in _comments(file.text):
-        match = _FRAGMENT.match(text)
-        if match and not (match.group() == "As" and "," in re.split(r"(?<=[.;:])\s", text)[0]):
-            what = f"a comment that opens with '{match.group()}': open it with a sentence, its subject first"
+    for number, text in comments(file.text):
+        if is_fragment(text):
+            what = f"a comment that opens with '{text.split()[0]}': open it with a sentence, its subject first"
             yield Violation(file.path, number, what)
 
 
-def _comments(text):
+def is_fragment(text):
+    """Whether a comment's words open with a fragment."""
+    match = _FRAGMENT.match(text)
+    return match is not None and not (match.group() == "As" and "," in re.split(r"(?<=[.;:])\s", text)[0])
+
+
+def comments(text):
     """Yields (number of the first line, words) of comments; whole lines of // that follow each
     other are one."""
     first, last, words = 0, -1, ""

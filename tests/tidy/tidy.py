@@ -11,6 +11,7 @@ import pathlib
 import sys
 
 import documented_figures
+import united_names
 
 import contracts
 import documented_names
@@ -30,6 +31,7 @@ CHECKS = [
     documented_figures.check,
     documented_names.check,
     named_files.check,
+    united_names.check,
 ]
 
 

@@ -4,6 +4,8 @@
 import unittest
 
 import documented_figures
+import measure
+import united_names
 
 import contracts
 import documented_names
@@ -29,6 +31,46 @@ def tree(**texts):
 
 def texts_of(violations):
     return [str(violation) for violation in violations]
+
+
+class UnitedNames(unittest.TestCase):
+    def found(self, first, second, cmake="add_library(one a.cpp b.cpp)\n"):
+        texts = {"src__CMakeLists_txt": cmake, "src__a_cpp": first, "src__b_cpp": second}
+        return [str(violation).split(" is in ")[0] for violation in united_names.check(tree(**texts))]
+
+    def test_what_clashes(self):
+        for text, name in (
+            ("int f(const A& a, int b = 3) { return 1; }", "f(const A&, int)"),
+            ("template <typename T>\nvoid f(T&& t) { g(t); }", "f(T&&)"),
+            ("constexpr int64_t kBytes = int64_t{1} << 20;", "kBytes"),
+            ('const char* const kNames[] = {"a"};', "kNames"),
+            ("struct S final { int f(); };", "S"),
+            ("enum class E { kOne };", "E"),
+        ):
+            text = f"namespace s {{\nnamespace {{\n{text}\n}}\n}}\n"
+            self.assertEqual(self.found(text, text), [f"src/b.cpp:3: s::{name}"])
+        for text, name in (("static int f() { return 1; }", "f()"), ("constexpr int kOne{1};", "kOne")):
+            self.assertEqual(self.found(text, text), [f"src/b.cpp:1: {name}"])
+
+    def test_what_does_not(self):
+        for first, second in (
+            ("namespace { int f(int a) { return a; } }", "namespace { int f(char a) { return a; } }"),
+            ("namespace s { namespace { int f() {} } }", "namespace t { namespace { int f() {} } }"),
+            ("namespace { using A = std::vector<int>; }", "namespace { using A = std::vector<int>; }"),
+            ("namespace { int f(); }", "namespace { int f(); }"),
+            ("int A::f() const { constexpr int kOne = 1; }", "int B::f() const { constexpr int kOne = 1; }"),
+        ):
+            self.assertEqual(self.found(first, second), [])
+
+    def test_an_alias_of_two_meanings(self):
+        self.assertEqual(self.found("namespace { using A = int; }", "namespace { using A = char; }"), ["src/b.cpp:1: A"])
+
+    def test_files_of_other_targets_and_with_options_of_their_own_are_apart(self):
+        text = "namespace { int f() {} }"
+        self.assertEqual(self.found(text, text, "add_library(one a.cpp)\nadd_library(two b.cpp)\n"), [])
+        apart = "add_library(one a.cpp b.cpp)\nset_source_files_properties(b.cpp PROPERTIES COMPILE_OPTIONS -O3)\n"
+        self.assertEqual(self.found(text, text, apart), [])
+        self.assertEqual(len(self.found(text, text, "add_library(one a.cpp)\ntarget_sources(one PRIVATE b.cpp)\n")), 1)
 
 
 class IncludeGraph(unittest.TestCase):
@@ -390,6 +432,53 @@ class NamedFiles(unittest.TestCase):
             found = self.found(path, text)
             self.assertEqual(len(found), 1, text)
             self.assertIn(what, found[0])
+
+
+class Measures(unittest.TestCase):
+    TEXT = (
+        "// Of fragments.\n"
+        '// A class, and "class Quoted { void f(); };" in words.\n'
+        "class Example : public Base<int, char> {\n"
+        " public:\n"
+        "  Example(int a) : a_(a) {}\n"
+        "  Example(const Example&) = delete;\n"
+        "  ~Example() override;\n"
+        "  int inline_one() const { return f(g()); }\n"
+        "  template <typename Make>\n"
+        "  Result<std::pair<int, int>> declared(const Make& make, int b = h(1));\n"
+        "  bool operator==(const Example& other) const;\n"
+        "  struct Inner {\n"
+        "    int method();\n"
+        "  };\n"
+        "\n"
+        " private:\n"
+        "  std::function<void(int)> callback_;\n"
+        "  using Alias = int (*)(int);\n"
+        "  int a_ = initial();\n"
+        "};\n"
+        "enum class Kind { kOne };\n"
+        "void f() {\n"
+        "  STRIA_ASSERT(true);\n"
+        "  assert(true);\n"
+        "}\n"
+    )
+
+    def test_methods_are_counted_by_class(self):
+        found = dict(measure.classes(function_length.blank(self.TEXT)))
+        self.assertEqual(found, {"Example": 3, "Inner": 1})
+
+    def test_files_of_tests_and_of_others_are_left_out(self):
+        files = tree(src__a_hpp=self.TEXT, src__a_test_cpp=self.TEXT, tests__b_cpp=self.TEXT, third_party__c_cpp=self.TEXT)
+        measures = measure.measure(files)
+        self.assertEqual(len(measures.file_lines), 1)
+        self.assertEqual((measures.contracts, measures.comments, measures.fragments), (2, 1, 1))
+        self.assertEqual(sorted(measures.function_lines), [1, 2, 4])
+
+    def test_the_table_has_a_column_for_each_checkout(self):
+        measures = measure.measure(tree(src__a_hpp=self.TEXT))
+        rows = list(measure.table({"one": measures, "other": measures}))
+        self.assertEqual(rows[0], "| | one | other |")
+        self.assertTrue(all(row.count("|") == 4 for row in rows[:1] + rows[2:]))
 
 
 class Whole(unittest.TestCase):

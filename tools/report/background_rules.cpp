@@ -12,7 +12,6 @@ namespace {
 
 using trace::Counter;
 
-constexpr double kLeastSeconds = 0.01;
 constexpr double kWaitedShare = 0.25;    // docs/trace_report.md, "background"
 constexpr double kCpuShare = 0.05;       // of the ranks' time
 constexpr double kUnstagedShare = 0.01;  // of the bytes written
@@ -94,12 +93,12 @@ MaybeFinding unstaged(const RunDigest& run, const StorageLimit&) {
   return finding;
 }
 
-constexpr Rule kRules[] = {{"background", background}, {"unstaged", unstaged}};
+constexpr Rule kBackgroundRules[] = {{"background", background}, {"unstaged", unstaged}};
 
 }  // namespace
 
 std::span<const Rule> background_rules() {
-  return kRules;
+  return kBackgroundRules;
 }
 
 }  // namespace stria::tool

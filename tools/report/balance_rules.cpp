@@ -11,9 +11,8 @@ namespace {
 using trace::Counter;
 
 constexpr double kMostOfTheWriting = 0.9;  // docs/trace_report.md, "aggregator_imbalance"
-constexpr int64_t kLeastBytes = 1 << 20;
-constexpr double kSlowRank = 1.5;      // "rank_imbalance": times the mean
-constexpr double kLeastExcess = 0.01;  // seconds above it
+constexpr double kSlowRank = 1.5;          // "rank_imbalance": times the mean
+constexpr double kLeastExcess = 0.01;      // seconds above it
 
 MaybeFinding aggregator_imbalance(const RunDigest& run, const StorageLimit&) {
   std::vector<int64_t> written;
@@ -106,13 +105,13 @@ MaybeFinding one_writer(const RunDigest& run, const StorageLimit&) {
   return finding;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kBalanceRules[] = {
     {"aggregator_imbalance", aggregator_imbalance}, {"rank_imbalance", rank_imbalance}, {"one_writer", one_writer}};
 
 }  // namespace
 
 std::span<const Rule> balance_rules() {
-  return kRules;
+  return kBalanceRules;
 }
 
 }  // namespace stria::tool

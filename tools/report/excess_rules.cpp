@@ -13,7 +13,6 @@ using trace::Counter;
 // docs/trace_report.md, "read_in_excess" and "written_in_excess". It is more than the factor of two
 // that comes from conversion between types of four and eight bytes.
 constexpr double kExcess = 2.5;
-constexpr int64_t kLeastBytes = 1 << 20;
 
 struct Excess {
   int file = -1;
@@ -78,7 +77,7 @@ MaybeFinding written_in_excess(const RunDigest& run, const StorageLimit&) {
   return finding;
 }
 
-constexpr Rule kRules[] = {{"read_in_excess", read_in_excess}, {"written_in_excess", written_in_excess}};
+constexpr Rule kExcessRules[] = {{"read_in_excess", read_in_excess}, {"written_in_excess", written_in_excess}};
 
 }  // namespace
 
@@ -88,7 +87,7 @@ bool is_mostly_together(const RunDigest& run, int file) {
 }
 
 std::span<const Rule> excess_rules() {
-  return kRules;
+  return kExcessRules;
 }
 
 }  // namespace stria::tool

@@ -119,12 +119,12 @@ MaybeFinding far_from_limit(const RunDigest& run, const StorageLimit& limit) {
   return finding;
 }
 
-constexpr Rule kRules[] = {{"far_from_limit", far_from_limit}};
+constexpr Rule kLimitRules[] = {{"far_from_limit", far_from_limit}};
 
 }  // namespace
 
 std::span<const Rule> limit_rules() {
-  return kRules;
+  return kLimitRules;
 }
 
 }  // namespace stria::tool

@@ -23,7 +23,6 @@ constexpr double kSequentialShare = 0.5;  // "random_order"
 constexpr double kReadTwice = 2;          // "read_again"
 constexpr double kPiecesARequest = 256;   // "scattered"
 constexpr double kScatteredPiece = 4096;  // bytes
-constexpr int64_t kLeastBytes = 1 << 20;
 
 int64_t pieces(const RunDigest& run) {
   return run.total(Counter::kReadPieces) + run.total(Counter::kWritePieces);
@@ -212,17 +211,17 @@ MaybeFinding read_again(const RunDigest& run, const StorageLimit&) {
   return finding;
 }
 
-constexpr Rule kRules[] = {{"element_by_element", element_by_element},
-                           {"small_requests", small_requests},
-                           {"unaligned", unaligned},
-                           {"random_order", random_order},
-                           {"scattered", scattered},
-                           {"read_again", read_again}};
+constexpr Rule kRequestRules[] = {{"element_by_element", element_by_element},
+                                  {"small_requests", small_requests},
+                                  {"unaligned", unaligned},
+                                  {"random_order", random_order},
+                                  {"scattered", scattered},
+                                  {"read_again", read_again}};
 
 }  // namespace
 
 std::span<const Rule> request_rules() {
-  return kRules;
+  return kRequestRules;
 }
 
 }  // namespace stria::tool

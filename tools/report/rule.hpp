@@ -27,6 +27,10 @@ std::span<const Rule> balance_rules();
 std::span<const Rule> usage_rules();
 std::span<const Rule> background_rules();
 
+/// Less I/O than this is not worth a finding.
+inline constexpr double kLeastSeconds = 0.01;
+inline constexpr int64_t kLeastBytes = 1 << 20;
+
 /// part / whole, 0 when there is no whole.
 inline double share_of(double part, double whole) {
   return whole > 0 ? part / whole : 0;

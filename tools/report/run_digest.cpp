@@ -21,7 +21,6 @@ using trace::Event;
 using trace::TraceFile;
 
 constexpr int kFirstPhaseCounter = static_cast<int>(Counter::kOpenNs);
-constexpr double kSecondsPerNs = 1e-9;
 
 Phase phase_of(Direction direction) {
   return direction == Direction::kRead ? Phase::kRead : Phase::kWrite;

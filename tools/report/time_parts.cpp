@@ -14,7 +14,6 @@ namespace {
 using trace::Event;
 using trace::TraceFile;
 
-constexpr double kSecondsPerNs = 1e-9;
 constexpr double kLeastShareOfACall = 0.01;  // calls that take less are joined
 constexpr int kMostDepth = 64;
 

@@ -18,6 +18,8 @@
 
 namespace stria::tool {
 
+inline constexpr double kSecondsPerNs = 1e-9;
+
 inline constexpr std::string_view kWaitingPart = "waiting for other ranks";
 inline constexpr std::string_view kTurnPart = "waiting for a turn";
 inline constexpr std::string_view kBackgroundWaitPart = "waiting for the background";

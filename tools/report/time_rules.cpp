@@ -7,13 +7,11 @@ namespace {
 
 using trace::Counter;
 
-constexpr double kLeastSeconds = 0.01;   // shorter I/O is not worth a finding
 constexpr double kPackShare = 0.40;      // docs/trace_report.md, "packing"
 constexpr double kFewPutsACommit = 2;    // fewer than this: variables travel one by one
 constexpr double kSyncShare = 0.40;      // "sync"
 constexpr double kMetadataShare = 0.30;  // "metadata"
 constexpr double kReadingShare = 0.10;   // "read_modify_write"
-constexpr int64_t kLeastBytes = 1 << 20;
 
 MaybeFinding packing(const RunDigest& run, const StorageLimit&) {
   const double seconds = run.part("pack") + run.part("unpack");
@@ -106,13 +104,13 @@ MaybeFinding read_modify_write(const RunDigest& run, const StorageLimit&) {
   return finding;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kTimeRules[] = {
     {"packing", packing}, {"sync", syncing}, {"metadata", metadata}, {"read_modify_write", read_modify_write}};
 
 }  // namespace
 
 std::span<const Rule> time_rules() {
-  return kRules;
+  return kTimeRules;
 }
 
 }  // namespace stria::tool

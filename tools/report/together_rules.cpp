@@ -9,7 +9,6 @@ namespace {
 
 using trace::Counter;
 
-constexpr double kLeastSeconds = 0.01;
 constexpr double kWaitShare = 0.25;      // docs/trace_report.md, "waiting"
 constexpr double kExchangeShare = 0.25;  // "exchange"
 constexpr double kSharingShare = 0.10;   // "sharing_memory"
@@ -165,15 +164,15 @@ MaybeFinding collective_by_hint(const RunDigest& run, const StorageLimit&) {
   return finding;
 }
 
-constexpr Rule kRules[] = {{"collective_by_hint", collective_by_hint},
-                           {"waiting", waiting},
-                           {"exchange", exchanging},
-                           {"sharing_memory", sharing_memory}};
+constexpr Rule kTogetherRules[] = {{"collective_by_hint", collective_by_hint},
+                                   {"waiting", waiting},
+                                   {"exchange", exchanging},
+                                   {"sharing_memory", sharing_memory}};
 
 }  // namespace
 
 std::span<const Rule> together_rules() {
-  return kRules;
+  return kTogetherRules;
 }
 
 }  // namespace stria::tool

@@ -142,14 +142,14 @@ MaybeFinding dropped_records(const RunDigest& run, const StorageLimit&) {
   return finding;
 }
 
-constexpr Rule kRules[] = {{"many_opens", many_opens},       {"small_files", small_files},
-                           {"small_commits", small_commits}, {"collective_given_up", collective_given_up},
-                           {"hint_problems", hint_problems}, {"dropped_records", dropped_records}};
+constexpr Rule kUsageRules[] = {{"many_opens", many_opens},       {"small_files", small_files},
+                                {"small_commits", small_commits}, {"collective_given_up", collective_given_up},
+                                {"hint_problems", hint_problems}, {"dropped_records", dropped_records}};
 
 }  // namespace
 
 std::span<const Rule> usage_rules() {
-  return kRules;
+  return kUsageRules;
 }
 
 }  // namespace stria::tool

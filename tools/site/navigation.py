@@ -40,6 +40,7 @@ SECTIONS = {
     ],
     "Design": [
         "docs/design.md",
+        "docs/design_in_depth.md",
         "docs/performance.md",
         "docs/checked.md",
         "docs/ross_discovery.md",

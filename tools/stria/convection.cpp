@@ -20,7 +20,7 @@ using convection::Output;
 using convection::OutputOptions;
 using nlohmann::json;
 
-struct Arguments {
+struct ConvectionArguments {
   std::vector<int64_t> cells{512, 256};
   Layer layer;
   double courant = 0.5;
@@ -39,9 +39,9 @@ struct Arguments {
 };
 
 // Drives one run: steps, and output where it is due.
-class Driver {
+class ConvectionDriver {
  public:
-  Driver(MPI_Comm comm, const Arguments& arguments, ConvectionRun& run, Output& output)
+  ConvectionDriver(MPI_Comm comm, const ConvectionArguments& arguments, ConvectionRun& run, Output& output)
       : comm_(comm), arguments_(arguments), run_(run), output_(output), begin_(MPI_Wtime()) {}
 
   void run_to_end() {
@@ -123,7 +123,7 @@ class Driver {
   }
 
   MPI_Comm comm_;
-  const Arguments& arguments_;
+  const ConvectionArguments& arguments_;
   ConvectionRun& run_;
   Output& output_;
   double begin_;
@@ -133,7 +133,7 @@ class Driver {
 };
 
 // One rank looks, so that all take the same file.
-std::string restart_path(MPI_Comm comm, const Arguments& a) {
+std::string restart_path(MPI_Comm comm, const ConvectionArguments& a) {
   if (a.restart != "latest") {
     return a.restart;
   }
@@ -152,7 +152,7 @@ std::string restart_path(MPI_Comm comm, const Arguments& a) {
   return path;
 }
 
-std::unique_ptr<ConvectionRun> begin(MPI_Comm comm, const Arguments& a) {
+std::unique_ptr<ConvectionRun> begin(MPI_Comm comm, const ConvectionArguments& a) {
   if (a.restart.empty()) {
     return std::make_unique<ConvectionRun>(Grid::divide(comm, a.cells[0], a.cells[1]), a.layer, a.courant);
   }
@@ -162,13 +162,13 @@ std::unique_ptr<ConvectionRun> begin(MPI_Comm comm, const Arguments& a) {
   return run;
 }
 
-std::unique_ptr<Output> make_output(const Arguments& a, const Grid& grid) {
+std::unique_ptr<Output> make_output(const ConvectionArguments& a, const Grid& grid) {
   return a.through == "gather"     ? convection::make_gather_output(grid, a.output)
          : a.through == "separate" ? convection::make_separate_output(grid, a.output)
                                    : convection::make_library_output(a.output);
 }
 
-int run(MPI_Comm comm, Arguments& a) {
+int run_convection(MPI_Comm comm, ConvectionArguments& a) {
   a.output.hints = parse_hints(comm, a.hints);
   a.output.sync = !a.no_sync;
   a.output.movie_floats = a.movie == "float";
@@ -192,7 +192,7 @@ int run(MPI_Comm comm, Arguments& a) {
     print(comm, "the run ends where the restart file was written: --steps says how much further to go\n");
   }
   const auto output = make_output(a, grid);
-  Driver driver(comm, a, *convection, *output);
+  ConvectionDriver driver(comm, a, *convection, *output);
   driver.run_to_end();
   print(comm, fmt::format("output took {:.3f} of {:.3f} s\n", driver.output_seconds(), driver.seconds()));
   if (!a.json_path.empty()) {
@@ -201,7 +201,7 @@ int run(MPI_Comm comm, Arguments& a) {
   return kDone;
 }
 
-void add_physics(Command command, Arguments& a) {
+void add_physics(Command command, ConvectionArguments& a) {
   command.add_option("--cells", a.cells, "of the plane, along x and in depth; multiples of 8")
       .expected(2)
       .check(in_range(8, 1 << 16));
@@ -215,7 +215,7 @@ void add_physics(Command command, Arguments& a) {
   command.add_option("--kick", a.layer.kick, "speed of the first disturbance, in the top's speed of sound");
 }
 
-void add_output(Command command, Arguments& a) {
+void add_output(Command command, ConvectionArguments& a) {
   const auto every = in_range(0, 1 << 30);
   command.add_option("--restart-every", a.restart_every, "steps between restart files; 0: none").check(every);
   command.add_option("--data-every", a.data_every, "steps between the arrays for analysis").check(every);
@@ -237,12 +237,12 @@ void add_output(Command command, Arguments& a) {
 }  // namespace
 
 void add_convection(Command app, Action& action) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<ConvectionArguments>();
   Command command = app.add_subcommand("convection", "convection in a stratified layer, with the output of Thakur 1995");
   command.take_last_and_show_defaults();
   add_physics(command, *a);
   add_output(command, *a);
-  command.callback([a, &action] { action = over_mpi([a](MPI_Comm comm) { return run(comm, *a); }); });
+  command.callback([a, &action] { action = over_mpi([a](MPI_Comm comm) { return run_convection(comm, *a); }); });
 }
 
 }  // namespace stria::tool

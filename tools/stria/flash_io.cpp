@@ -18,7 +18,7 @@ using flash::IoOptions;
 using flash::ModeResult;
 using nlohmann::json;
 
-struct Arguments {
+struct FlashIoArguments {
   IoOptions options;
   Command command;  // tells which options were given
   std::string layout = "both";
@@ -63,7 +63,7 @@ int64_t total_blocks(const IoOptions& options, int ranks) {
   return sum;
 }
 
-json report_json(const std::vector<ModeResult>& modes, const Arguments& arguments, int ranks) {
+json report_json(const std::vector<ModeResult>& modes, const FlashIoArguments& arguments, int ranks) {
   const IoOptions& options = arguments.options;
   json list = json::array();
   for (const ModeResult& mode : modes) {
@@ -125,7 +125,7 @@ std::string table(const std::vector<ModeResult>& modes) {
   return text + (phases.empty() ? "" : "\nms of a rank in each phase\n" + phases);
 }
 
-int run(MPI_Comm comm, Arguments& arguments) {
+int run_flash_io(MPI_Comm comm, FlashIoArguments& arguments) {
   IoOptions& options = arguments.options;
   if (arguments.command.count("--plot-variables") > 0 && options.plot_variables > options.workload.nvar) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("--plot-variables {}: a plot file holds some of the {} variables",
@@ -166,7 +166,7 @@ int run(MPI_Comm comm, Arguments& arguments) {
 }  // namespace
 
 void add_flash_io(Command flash, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<FlashIoArguments>();
   IoOptions& options = arguments->options;
   Command command = flash.add_subcommand("io", "the FLASH I/O benchmark: checkpoint, plot file, plot file with corners");
   arguments->command = command;
@@ -204,7 +204,8 @@ void add_flash_io(Command flash, Action& action) {
       .take_all()
       .shown_default("");
   command.add_option("--json", arguments->json_path, "write the results there too").check(not_empty());
-  command.callback([arguments, &action] { action = over_mpi([arguments](MPI_Comm comm) { return run(comm, *arguments); }); });
+  command.callback(
+      [arguments, &action] { action = over_mpi([arguments](MPI_Comm comm) { return run_flash_io(comm, *arguments); }); });
 }
 
 }  // namespace stria::tool

@@ -15,7 +15,7 @@ namespace stria::tool {
 
 namespace {
 
-struct Arguments {
+struct PictureArguments {
   std::string path;
   std::string output = "slice.png";
   std::vector<std::string> variables;
@@ -29,7 +29,7 @@ double parameter(const flash::FlashHeader& header, const char* name, double othe
 }
 
 // The variables asked for; otherwise density and pressure, where the file has them.
-std::vector<std::string> variables_of(const File& file, const flash::FlashHeader& header, const Arguments& arguments) {
+std::vector<std::string> variables_of(const File& file, const flash::FlashHeader& header, const PictureArguments& arguments) {
   if (!arguments.variables.empty()) {
     return arguments.variables;
   }
@@ -83,7 +83,7 @@ Blocks read_blocks(MPI_Comm comm, File& file, const std::vector<flash::StoredVar
   return read;
 }
 
-flash::SliceInput slice_of(const flash::FlashHeader& header, const Arguments& arguments, const Blocks& blocks,
+flash::SliceInput slice_of(const flash::FlashHeader& header, const PictureArguments& arguments, const Blocks& blocks,
                            const std::vector<int64_t>& dims) {
   flash::SliceInput input;
   input.dim = header.dim;
@@ -97,11 +97,11 @@ flash::SliceInput slice_of(const flash::FlashHeader& header, const Arguments& ar
   return input;
 }
 
-std::string plane_text(const flash::SliceInput& input, const Arguments& arguments) {
+std::string plane_text(const flash::SliceInput& input, const PictureArguments& arguments) {
   return input.dim == 2 ? "" : fmt::format("plane {} = {:g}", arguments.normal, input.plane);
 }
 
-std::string title_of(const flash::FlashHeader& header, const flash::SliceInput& input, const Arguments& arguments,
+std::string title_of(const flash::FlashHeader& header, const flash::SliceInput& input, const PictureArguments& arguments,
                      const std::vector<int32_t>& levels) {
   const double* time = flash::find_value(header.scalars.real_scalars, "time");
   std::string title = time == nullptr ? "" : fmt::format("t = {:.4g}", *time);
@@ -116,7 +116,7 @@ std::string title_of(const flash::FlashHeader& header, const flash::SliceInput& 
   return title;
 }
 
-int run(MPI_Comm comm, const Arguments& arguments) {
+int run_picture(MPI_Comm comm, const PictureArguments& arguments) {
   File file = File::open(comm, arguments.path);
   const flash::FlashHeader header = flash::read_header(file).value();
   const std::vector<std::string> variables = variables_of(file, header, arguments);
@@ -140,7 +140,7 @@ int run(MPI_Comm comm, const Arguments& arguments) {
 }  // namespace
 
 void add_flash_picture(Command flash, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<PictureArguments>();
   Command command = flash.add_subcommand("picture", "draw a slice through a FLASH file as PNG");
   command.add_option("file", arguments->path, "a checkpoint or plot file").required().check(not_empty());
   command.add_option("-o,--output", arguments->output, "the picture").check(not_empty()).show_default();
@@ -149,7 +149,8 @@ void add_flash_picture(Command flash, Action& action) {
       .check(one_of({"x", "y", "z"}))
       .show_default();
   command.add_option("--plane", arguments->plane, "where the plane cuts that axis (default: in the middle)");
-  command.callback([arguments, &action] { action = over_mpi([arguments](MPI_Comm comm) { return run(comm, *arguments); }); });
+  command.callback(
+      [arguments, &action] { action = over_mpi([arguments](MPI_Comm comm) { return run_picture(comm, *arguments); }); });
 }
 
 }  // namespace stria::tool

@@ -25,18 +25,16 @@ using flash::SedovOptions;
 using flash::SedovRun;
 using flash::SimulationFiles;
 using flash::WrittenFile;
-using Arguments = SedovArguments;
-
 // The value of an option for the run. On a restart, options that are not given keep the
 // checkpoint's value.
 template <typename Value>
-void keep_unless_given(const Arguments& arguments, const char* option, Value& value, const Value& of_file) {
+void keep_unless_given(const SedovArguments& arguments, const char* option, Value& value, const Value& of_file) {
   if (arguments.command.count(option) == 0) {
     value = of_file;
   }
 }
 
-SedovOptions options_for_restart(const Arguments& a, const SedovOptions& file) {
+SedovOptions options_for_restart(const SedovArguments& a, const SedovOptions& file) {
   SedovOptions o = a.sedov;
   keep_unless_given(a, "--dim", o.dim, file.dim);
   keep_unless_given(a, "--nxb", o.nxb, file.nxb);
@@ -63,7 +61,7 @@ SedovOptions options_for_restart(const Arguments& a, const SedovOptions& file) {
 
 // Damage to data that the run doesn't load is no reason to refuse a file that was
 // asked for by name.
-Restored restore_one(MPI_Comm comm, const Arguments& arguments, const std::string& path) {
+Restored restore_one(MPI_Comm comm, const SedovArguments& arguments, const std::string& path) {
   SedovOptions options = options_for_restart(arguments, flash::read_options(comm, path, arguments.output.hints));
   Restored restored = flash::restore_checkpoint(comm, path, options, arguments.output.hints);
   for (const std::string& damage : restored.damages) {
@@ -73,7 +71,7 @@ Restored restore_one(MPI_Comm comm, const Arguments& arguments, const std::strin
 }
 
 // The options that a checkpoint holds; no value, and a message, when it can't be read.
-std::optional<SedovOptions> options_of(MPI_Comm comm, const Arguments& arguments, const std::string& path) {
+std::optional<SedovOptions> options_of(MPI_Comm comm, const SedovArguments& arguments, const std::string& path) {
   try {
     return flash::read_options(comm, path, arguments.output.hints);
   } catch (const Error& error) {
@@ -83,7 +81,7 @@ std::optional<SedovOptions> options_of(MPI_Comm comm, const Arguments& arguments
 }
 
 // The latest checkpoint that is whole. Damaged ones are named and skipped.
-Restored restore_latest(MPI_Comm comm, const Arguments& arguments) {
+Restored restore_latest(MPI_Comm comm, const SedovArguments& arguments) {
   auto paths = flash::list_checkpoints(comm, arguments.output.directory, arguments.output.base, arguments.output.hints);
   for (const std::string& path : paths) {
     auto of_file = options_of(comm, arguments, path);
@@ -110,9 +108,9 @@ Restored restore_latest(MPI_Comm comm, const Arguments& arguments) {
 }
 
 // Drives one run: steps, output when it is due, progress.
-class Driver {
+class SedovDriver {
  public:
-  Driver(MPI_Comm comm, const Arguments& arguments, SedovRun& run, SimulationFiles& files)
+  SedovDriver(MPI_Comm comm, const SedovArguments& arguments, SedovRun& run, SimulationFiles& files)
       : comm_(comm),
         arguments_(arguments),
         run_(run),
@@ -170,7 +168,7 @@ class Driver {
   }
 
   MPI_Comm comm_;
-  const Arguments& arguments_;
+  const SedovArguments& arguments_;
   SedovRun& run_;
   SimulationFiles& files_;
   double start_;
@@ -221,7 +219,7 @@ void check_base(const std::string& base) {
 }
 
 // Warns because a later --restart latest looks only at the numbers.
-void warn_of_older_files(MPI_Comm comm, const Arguments& a) {
+void warn_of_older_files(MPI_Comm comm, const SedovArguments& a) {
   auto older = flash::list_checkpoints(comm, a.output.directory, a.output.base, a.output.hints);
   if (!older.empty()) {
     warn(comm, fmt::format("'{}' is from an earlier run: this one counts from 0 again and replaces files as it reaches their "
@@ -230,7 +228,7 @@ void warn_of_older_files(MPI_Comm comm, const Arguments& a) {
   }
 }
 
-int run(MPI_Comm comm, Arguments& a) {
+int run_sedov(MPI_Comm comm, SedovArguments& a) {
   check_base(a.output.base);
   check_seconds("--checkpoint-seconds", a.checkpoint_seconds);
   check_seconds("--plot-seconds", a.plot_seconds);
@@ -285,7 +283,7 @@ int run(MPI_Comm comm, Arguments& a) {
   if (sedov->finished()) {
     print(comm, "the run ends where this checkpoint was written: --steps or --tend says how much further to go\n");
   }
-  double seconds = Driver(comm, a, *sedov, files).run_to_end();
+  double seconds = SedovDriver(comm, a, *sedov, files).run_to_end();
   report_sedov(comm, a, *sedov, files.written(), seconds);
   return kDone;
 }
@@ -305,7 +303,7 @@ void add_physics_options(Command command, SedovOptions& sedov, std::string& boun
   command.add_option("--refine-every", sedov.refine_every, "steps between two adaptations of the mesh");
 }
 
-void add_output_options(Command command, Arguments& a) {
+void add_output_options(Command command, SedovArguments& a) {
   command.add_option("--out", a.output.directory, "directory of the files").check(not_empty());
   command.add_option("--base", a.output.base, "what the files' names begin with");
   command.add_option("--checkpoint-every", a.checkpoint_steps, "a checkpoint after so many steps, and at the end; 0: never")
@@ -329,7 +327,7 @@ void add_output_options(Command command, Arguments& a) {
 }  // namespace
 
 void add_flash_sedov(Command flash, Action& action) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<SedovArguments>();
   Command command = flash.add_subcommand("sedov", "a Sedov blast on an adaptive mesh, with checkpoints and plot files");
   a->command = command;
   command.take_last_and_show_defaults();
@@ -337,7 +335,7 @@ void add_flash_sedov(Command flash, Action& action) {
   add_output_options(command, *a);
   command.add_option("--restart", a->restart, "a checkpoint, or 'latest' for the last whole one in --out").check(not_empty());
   command.add_option("--json", a->json_path, "write the results there too").check(not_empty());
-  command.callback([a, &action] { action = over_mpi([a](MPI_Comm comm) { return run(comm, *a); }); });
+  command.callback([a, &action] { action = over_mpi([a](MPI_Comm comm) { return run_sedov(comm, *a); }); });
 }
 
 }  // namespace stria::tool

@@ -12,7 +12,7 @@ namespace stria::tool {
 
 namespace {
 
-struct Arguments {
+struct PapersArguments {
   std::vector<std::string> ids;
   int cycles = 3;
   bool quick = false;
@@ -41,7 +41,7 @@ std::string find_script() {
   become(std::move(all));
 }
 
-[[noreturn]] void run(const Arguments& arguments) {
+[[noreturn]] void run_scripts(const PapersArguments& arguments) {
   std::vector<std::string> words{"run"};
   words.insert(words.end(), arguments.ids.begin(), arguments.ids.end());
   words.insert(words.end(), {"--cycles", std::to_string(arguments.cycles), "--out", arguments.output});
@@ -61,14 +61,14 @@ void add_papers(Command app, Action& action) {
   papers.require_subcommand();
   Command list = papers.add_subcommand("list", "the experiments by their ids");
   list.callback([&action] { action = [](Ranks&) -> int { run_script({"list"}); }; });
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<PapersArguments>();
   Command command = papers.add_subcommand("run", "run experiments, and write the page");
   command.add_option("ids", arguments->ids, "experiments, or all").required();
   command.add_flag("--quick", arguments->quick, "small sizes, some minutes");
   command.add_option("--cycles", arguments->cycles, "times that every variant runs").check(in_range(1, 1000)).show_default();
   command.add_option("--dir", arguments->directory, "where the store and the files are made").check(not_empty());
   command.add_option("--out", arguments->output, "where the page goes").check(not_empty()).show_default();
-  command.callback([arguments, &action] { action = [arguments](Ranks&) -> int { run(*arguments); }; });
+  command.callback([arguments, &action] { action = [arguments](Ranks&) -> int { run_scripts(*arguments); }; });
 }
 
 }  // namespace stria::tool

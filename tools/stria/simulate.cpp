@@ -17,7 +17,7 @@ using simulate::Machine;
 using simulate::RunOptions;
 using simulate::RunOutcome;
 
-struct Arguments {
+struct SimulateArguments {
   RunOptions options;
   std::string machine;
   std::string workload;
@@ -91,8 +91,9 @@ std::string text_of(const Machine& machine, const RunOptions& options, const Run
                       outcome.traffic.messages);
   text += fmt::format("busy: the busiest server {:.4f} s, a server on average {:.4f} s, metadata {:.4f} s, locks {:.4f} s\n",
                       outcome.busiest_server_s, outcome.mean_server_s, outcome.metadata_s, outcome.locks_s);
-  text += fmt::format("servers: {} requests not behind the one before, {} parts of blocks; locks: {} granted, {} revoked\n",
-                      outcome.store.seeks, outcome.store.part_blocks, outcome.store.grants, outcome.store.revocations);
+  text += fmt::format(
+      "servers: {} requests not behind the one before, {} parts of blocks; locks: {} granted, {} revoked, {} of those flushed\n",
+      outcome.store.seeks, outcome.store.part_blocks, outcome.store.grants, outcome.store.revocations, outcome.store.flushes);
   if (!outcome.method.empty()) {
     text += fmt::format("method: {} ({})", outcome.method, outcome.reason);
     text += outcome.aggregators > 0 ? fmt::format(", {} aggregators\n", outcome.aggregators) : "\n";
@@ -108,40 +109,43 @@ std::string json_of(const Machine& machine, const RunOptions& options, const Run
   for (const auto& [name, word] : options.chosen.words) {
     numbers[name] = word;
   }
-  const json document = {
-      {"simulated", true},
-      {"machine", machine.name},
-      {"workload", options.kind->name},
-      {"parameters", numbers},
-      {"through", options.through},
-      {"direction", options.reads ? "read" : "write"},
-      {"ranks", options.ranks},
-      {"hints", options.hints},
-      {"seed", options.seed},
-      {"verified", options.carries_data},
-      {"seconds", outcome.seconds},
-      {"open_seconds", outcome.open_s},
-      {"useful_bytes", outcome.useful_bytes},
-      {"mbps", rate_of(outcome)},
-      {"method", outcome.method},
-      {"reason", outcome.reason},
-      {"aggregators", outcome.aggregators},
-      {"servers",
-       {{"requests", outcome.store.requests},
-        {"bytes", outcome.store.bytes},
-        {"seeks", outcome.store.seeks},
-        {"parts_of_blocks", outcome.store.part_blocks},
-        {"busiest_s", outcome.busiest_server_s},
-        {"mean_s", outcome.mean_server_s}}},
-      {"locks", {{"granted", outcome.store.grants}, {"revoked", outcome.store.revocations}, {"s", outcome.locks_s}}},
-      {"metadata_s", outcome.metadata_s},
-      {"messages", outcome.traffic.messages},
-      {"message_bytes", outcome.traffic.bytes},
-      {"events", outcome.events}};
+  const json document = {{"simulated", true},
+                         {"machine", machine.name},
+                         {"workload", options.kind->name},
+                         {"parameters", numbers},
+                         {"through", options.through},
+                         {"direction", options.reads ? "read" : "write"},
+                         {"ranks", options.ranks},
+                         {"hints", options.hints},
+                         {"seed", options.seed},
+                         {"verified", options.carries_data},
+                         {"seconds", outcome.seconds},
+                         {"open_seconds", outcome.open_s},
+                         {"useful_bytes", outcome.useful_bytes},
+                         {"mbps", rate_of(outcome)},
+                         {"method", outcome.method},
+                         {"reason", outcome.reason},
+                         {"aggregators", outcome.aggregators},
+                         {"servers",
+                          {{"requests", outcome.store.requests},
+                           {"bytes", outcome.store.bytes},
+                           {"seeks", outcome.store.seeks},
+                           {"parts_of_blocks", outcome.store.part_blocks},
+                           {"busiest_s", outcome.busiest_server_s},
+                           {"mean_s", outcome.mean_server_s}}},
+                         {"locks",
+                          {{"granted", outcome.store.grants},
+                           {"revoked", outcome.store.revocations},
+                           {"flushed", outcome.store.flushes},
+                           {"s", outcome.locks_s}}},
+                         {"metadata_s", outcome.metadata_s},
+                         {"messages", outcome.traffic.messages},
+                         {"message_bytes", outcome.traffic.bytes},
+                         {"events", outcome.events}};
   return document.dump(2) + "\n";
 }
 
-int run(Ranks& ranks, Arguments& arguments) {
+int run_simulate(Ranks& ranks, SimulateArguments& arguments) {
   RunOptions& options = arguments.options;
   options.kind = &kind_of(arguments.workload);
   options.chosen = chosen_of(*options.kind, arguments.settings);
@@ -178,7 +182,7 @@ std::string ways_help() {
 }  // namespace
 
 void add_simulate(Command app, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<SimulateArguments>();
   Command command = app.add_subcommand("simulate", "a workload on so many ranks of a machine that isn't there");
   command.take_last_and_show_defaults();
   command.add_option("--machine", arguments->machine, "a machine's name, or a file that describes one")
@@ -197,7 +201,7 @@ void add_simulate(Command app, Action& action) {
       .take_all()
       .shown_default("");
   command.add_option("--json", arguments->json_path, "write the results there too").check(not_empty());
-  command.callback([arguments, &action] { action = [arguments](Ranks& ranks) { return run(ranks, *arguments); }; });
+  command.callback([arguments, &action] { action = [arguments](Ranks& ranks) { return run_simulate(ranks, *arguments); }; });
 }
 
 }  // namespace stria::tool

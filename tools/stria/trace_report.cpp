@@ -16,7 +16,7 @@ namespace stria::tool {
 
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::string trace;
   std::string output;
   std::string json;
@@ -31,7 +31,7 @@ struct Texts {
   std::string said;
 };
 
-StorageLimit limit_for(const RunDigest& run, const Options& options) {
+StorageLimit limit_for(const RunDigest& run, const ReportOptions& options) {
   if (options.limit_mb > 0) {
     return given_limit(options.limit_mb);
   }
@@ -48,7 +48,7 @@ StorageLimit limit_for(const RunDigest& run, const Options& options) {
   return probed.ok() ? *std::move(probed) : StorageLimit();
 }
 
-Texts make(const Options& options) {
+Texts make(const ReportOptions& options) {
   const trace::TraceFile trace = trace::TraceFile::read(options.trace).value();
   const RunDigest run(trace);
   const StorageLimit limit = limit_for(run, options);
@@ -62,7 +62,7 @@ Texts make(const Options& options) {
   return {report_page(run, limit, findings), report_json(run, limit, findings), said};
 }
 
-int run(Ranks& ranks, const Options& options) {
+int run_report(Ranks& ranks, const ReportOptions& options) {
   std::string output = options.output;
   if (output.empty()) {
     output = std::filesystem::path(options.trace).replace_extension(".report.html").string();
@@ -81,7 +81,7 @@ int run(Ranks& ranks, const Options& options) {
 }  // namespace
 
 void add_trace_report(Command trace, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportOptions>();
   Command command = trace.add_subcommand("report", "one HTML page: what I/O cost, why, and what to change");
   command.add_option("file", options->trace, "the trace").required();
   command.add_option("-o,--output", options->output, "the page (default: the trace's name with .report.html)")
@@ -95,7 +95,7 @@ void add_trace_report(Command trace, Action& action) {
                          "largest file, where it is here)");
   probe.excludes(limit);
   command.add_flag("!--no-probe", options->probes, "measure nothing").excludes(probe);
-  command.callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *options); }; });
+  command.callback([=, &action] { action = [=](Ranks& ranks) { return run_report(ranks, *options); }; });
 }
 
 }  // namespace stria::tool

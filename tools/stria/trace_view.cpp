@@ -11,13 +11,13 @@ namespace stria::tool {
 
 namespace {
 
-struct Options {
+struct ViewOptions {
   std::string trace;
   std::string other;  ///< a second run, below the first; may be empty
   std::string output;
 };
 
-int run(Ranks& ranks, const Options& options) {
+int run_view(Ranks& ranks, const ViewOptions& options) {
   std::string output = options.output;
   if (output.empty()) {
     output = std::filesystem::path(options.trace).replace_extension(".html").string();
@@ -38,12 +38,12 @@ int run(Ranks& ranks, const Options& options) {
 }  // namespace
 
 void add_trace_view(Command trace, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ViewOptions>();
   Command command = trace.add_subcommand("view", "one HTML page: what ran when, from the whole run to a microsecond");
   command.add_option("file", options->trace, "the trace").required();
   command.add_option("other", options->other, "a second trace, to see both in one page").check(not_empty());
   command.add_option("-o,--output", options->output, "the page (default: the trace's name with .html)").check(not_empty());
-  command.callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *options); }; });
+  command.callback([=, &action] { action = [=](Ranks& ranks) { return run_view(ranks, *options); }; });
 }
 
 }  // namespace stria::tool

@@ -15,6 +15,9 @@
 
 namespace stria::bench {
 
+inline constexpr int64_t kKiB = 1 << 10;
+inline constexpr int64_t kMiB = 1 << 20;
+
 /// A whole number that can be chosen.
 struct Parameter {
   std::string name;

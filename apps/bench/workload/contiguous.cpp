@@ -8,8 +8,6 @@ namespace stria::bench {
 
 namespace {
 
-constexpr int64_t kKiB = 1 << 10;
-
 Workload make_ior(const Chosen& chosen, const Ranks& ranks) {
   const int64_t block = chosen.numbers.at("block-kib") * kKiB;
   const int64_t transfer = chosen.numbers.at("transfer-kib") * kKiB;

@@ -4,13 +4,14 @@
 #include <map>
 #include <utility>
 
+#include "workload/catalog.hpp"
+
 namespace stria::bench {
 
 namespace {
 
 using Request = Recording::Request;
 
-constexpr int64_t kMiB = 1 << 20;
 constexpr int64_t kAlignment = 4 * kMiB;
 
 /// So many requests of each rank as move no more than `most_bytes` together, and at least one.

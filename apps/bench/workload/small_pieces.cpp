@@ -9,9 +9,6 @@ namespace stria::bench {
 
 namespace {
 
-constexpr int64_t kKiB = 1 << 10;
-constexpr int64_t kMiB = 1 << 20;
-
 /// Every rank has `count` pieces of `piece_bytes`: one in every `across` pieces, the first behind
 /// `first` pieces.
 struct Deal {

@@ -18,7 +18,7 @@ namespace stria::convection {
 namespace {
 
 constexpr int64_t kPieceBytes = 64 << 10;
-constexpr int64_t kCacheBytes = 1 << 20;
+constexpr int64_t kGatherCacheBytes = 1 << 20;
 
 // The library's calls are spans of this name on every rank that takes part.
 struct LibraryCall {
@@ -33,9 +33,9 @@ class GatherOutput : public Output {
     MPI_Allgather(mine.data(), 4, MPI_INT64_T, blocks_.data(), 4, MPI_INT64_T, grid.comm);
     MPI_Comm_split(grid.comm, grid.column() == 0 ? 0 : MPI_UNDEFINED, grid.row(), &first_column_);
     // A file that marks that the run lives, and one that stays open.
-    auto marker = open(options_.directory + "/" + options_.base + "run", kCacheBytes);
+    auto marker = open(options_.directory + "/" + options_.base + "run", kGatherCacheBytes);
     close(std::move(marker));
-    averages_ = open(options_.directory + "/" + options_.base + "averages", kCacheBytes);
+    averages_ = open(options_.directory + "/" + options_.base + "averages", kGatherCacheBytes);
     apps::agree(grid_.comm, averages_ == nullptr ? Status() : averages_->status()).throw_if_error();
   }
   ~GatherOutput() override {
@@ -47,7 +47,7 @@ class GatherOutput : public Output {
   GatherOutput& operator=(const GatherOutput&) = delete;
 
   void restart(const ConvectionRun& run) override {
-    auto file = open(path("restart", run), kCacheBytes);
+    auto file = open(path("restart", run), kGatherCacheBytes);
     header(file.get(), raw_header(run));
     for (const RawBlock& block : raw_state(run)) {
       array(file.get(), block);
@@ -57,7 +57,7 @@ class GatherOutput : public Output {
 
   void data(const ConvectionRun& run) override {
     const auto blocks = raw_analysis(run);
-    auto file = open(path("data", run), kCacheBytes);
+    auto file = open(path("data", run), kGatherCacheBytes);
     for (const RawBlock& block : blocks) {
       array(file.get(), block);
     }

@@ -13,7 +13,7 @@ namespace stria::convection {
 
 namespace {
 
-constexpr int64_t kCacheBytes = 1 << 20;
+constexpr int64_t kSeparateCacheBytes = 1 << 20;
 
 class SeparateOutput : public Output {
  public:
@@ -44,7 +44,8 @@ class SeparateOutput : public Output {
     Status status;
     {
       const trace::Region region("I/O library call");
-      CachedFile file(output_path(options_, kind, run.steps(), fmt::format(".{}", grid_.rank).c_str()), kCacheBytes, sizes_);
+      CachedFile file(output_path(options_, kind, run.steps(), fmt::format(".{}", grid_.rank).c_str()), kSeparateCacheBytes,
+                      sizes_);
       for (const RawBlock& block : blocks) {
         file.append(block.bytes.data(), static_cast<int64_t>(block.bytes.size()));
       }

@@ -16,10 +16,12 @@ double now_s();
 /// Runs `action` and adds the seconds that it took to `*total_s`; returns what it returns.
 template <typename Action>
 auto timed(double* total_s, Action action) {
-  const double start_s = now_s();
-  auto outcome = action();
-  *total_s += now_s() - start_s;
-  return outcome;
+  struct Adder {
+    double* total_s;
+    double start_s = now_s();
+    ~Adder() { *total_s += now_s() - start_s; }
+  } adder{total_s};
+  return action();
 }
 
 /// A file descriptor that closes itself.

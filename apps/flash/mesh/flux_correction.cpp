@@ -5,7 +5,7 @@
 
 namespace stria::flash {
 namespace {
-constexpr int kTag = 7103;
+constexpr int kFluxesTag = 7103;
 }
 
 FluxCorrection::FluxCorrection(MPI_Comm comm, const BlockShape& shape, int component_count)
@@ -141,7 +141,7 @@ void FluxCorrection::exchange() {
   by_rank(receives_, [&](int, int64_t first, int64_t doubles) { incoming.resize(static_cast<std::size_t>(first + doubles)); });
   by_rank(receives_, [&](int rank, int64_t first, int64_t doubles) {
     requests.emplace_back();
-    MPI_Irecv(incoming.data() + first, static_cast<int>(doubles), MPI_DOUBLE, rank, kTag, comm_, &requests.back());
+    MPI_Irecv(incoming.data() + first, static_cast<int>(doubles), MPI_DOUBLE, rank, kFluxesTag, comm_, &requests.back());
   });
   by_rank(sends_, [&](int, int64_t first, int64_t doubles) { outgoing.resize(static_cast<std::size_t>(first + doubles)); });
   double* out = outgoing.data();
@@ -151,7 +151,7 @@ void FluxCorrection::exchange() {
   }
   by_rank(sends_, [&](int rank, int64_t first, int64_t doubles) {
     requests.emplace_back();
-    MPI_Isend(outgoing.data() + first, static_cast<int>(doubles), MPI_DOUBLE, rank, kTag, comm_, &requests.back());
+    MPI_Isend(outgoing.data() + first, static_cast<int>(doubles), MPI_DOUBLE, rank, kFluxesTag, comm_, &requests.back());
   });
   std::vector<double> averaged;
   for (const Part& part : local_parts_) {

@@ -7,7 +7,7 @@
 namespace stria::flash {
 namespace {
 
-constexpr int kTag = 7102;
+constexpr int kBlocksTag = 7102;
 
 // A run of blocks that this rank shares with another one.
 struct Run {
@@ -58,7 +58,7 @@ void redistribute(MPI_Comm comm, const BlockShape& shape, std::span<const int64_
   for (const Run& run : receives) {
     requests.emplace_back();
     MPI_Irecv(incoming.data() + (run.begin - to_begin) * packed, static_cast<int>(run.end - run.begin), block_type.get(),
-              run.rank, kTag, comm, &requests.back());
+              run.rank, kBlocksTag, comm, &requests.back());
   }
   for (const Run& run : sends) {
     double* out = outgoing.data() + (run.begin - from_begin) * packed;
@@ -70,7 +70,7 @@ void redistribute(MPI_Comm comm, const BlockShape& shape, std::span<const int64_
       });
     }
     requests.emplace_back();
-    MPI_Isend(first, static_cast<int>(run.end - run.begin), block_type.get(), run.rank, kTag, comm, &requests.back());
+    MPI_Isend(first, static_cast<int>(run.end - run.begin), block_type.get(), run.rank, kBlocksTag, comm, &requests.back());
   }
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   const double* in = incoming.data();

@@ -9,11 +9,11 @@
 namespace stria::flash {
 namespace {
 
-const WorkloadParameters kSmall{.nxb = 3, .nvar = 5, .blocks_per_rank = 2, .guard_cells = 2, .max_blocks = 3};
+const WorkloadParameters kTwoBlocks{.nxb = 3, .nvar = 5, .blocks_per_rank = 2, .guard_cells = 2, .max_blocks = 3};
 const BlockPartition kPartition{.local = 2, .first = 7, .total = 11};
 
 Unk make_unk() {
-  auto unk = Unk::create(kSmall, kPartition);
+  auto unk = Unk::create(kTwoBlocks, kPartition);
   EXPECT_TRUE(unk.ok());
   return std::move(*unk);
 }
@@ -26,7 +26,7 @@ TEST(Unk, HoldsTheExpectedValueOfEveryCell) {
         for (int64_t i = -2; i < 5; ++i) {
           for (int64_t variable = 0; variable < 5; ++variable) {
             const double* cell = unk.interior(block) + i * unk.stride_i() + j * unk.stride_j() + k * unk.stride_k();
-            ASSERT_EQ(cell[variable], expected_value(kSmall, {7 + block, variable, i, j, k}));
+            ASSERT_EQ(cell[variable], expected_value(kTwoBlocks, {7 + block, variable, i, j, k}));
           }
         }
       }
@@ -54,7 +54,7 @@ TEST(Unk, MarksUnusedBlocks) {
 TEST(Unk, FindsAWrongCell) {
   Unk unk = make_unk();
   double* cell = unk.interior(1) + 2 * unk.stride_k() + 1 * unk.stride_j() + 0 * unk.stride_i() + 4;
-  *cell = expected_value(kSmall, {3, 4, 0, 1, 2});
+  *cell = expected_value(kTwoBlocks, {3, 4, 0, 1, 2});
   const std::string wrong = unk.check_interior();
   EXPECT_NE(wrong.find("expected"), std::string::npos);
   EXPECT_NE(wrong.find("block 8, variable 4, cell i=0 j=1 k=2"), std::string::npos) << wrong;

@@ -16,6 +16,7 @@ namespace {
 
 constexpr unsigned kLeastMinor = 10;  // of version 1
 constexpr unsigned kFirstMinorWithConnectors = 12;
+constexpr unsigned kLastMinorToDefer = 14;
 
 // Where code or data at `address` was loaded; null for none.
 const void* module_of(const void* address) {
@@ -96,6 +97,11 @@ bool find_functions_of_types(const FindSymbol& handle, Library& library) {
          STRIA_HDF5_FIND(H5Tequal) && STRIA_HDF5_FIND(H5Tget_class) && STRIA_HDF5_FIND(H5Tget_ebias) &&
          STRIA_HDF5_FIND(H5Tget_fields) && STRIA_HDF5_FIND(H5Tget_norm) && STRIA_HDF5_FIND(H5Tget_order) &&
          STRIA_HDF5_FIND(H5Tget_precision) && STRIA_HDF5_FIND(H5Tget_sign);
+}
+
+bool find_functions_to_defer(const FindSymbol& handle, Library& library) {
+  return STRIA_HDF5_FIND(H5Fget_vfd_handle) && STRIA_HDF5_FIND(H5Idec_ref) && STRIA_HDF5_FIND(H5Iget_file_id) &&
+         STRIA_HDF5_FIND(H5Pcopy) && STRIA_HDF5_FIND(H5Pset) && STRIA_HDF5_FIND(H5Pset_dxpl_mpio);
 #undef STRIA_HDF5_FIND
 }
 
@@ -109,6 +115,7 @@ bool find_version(const FindSymbol& handle, Library& library) {
   }
   library.version = fmt::format("{}.{}.{}", major, minor, release);
   library.has_connectors = major > 1 || minor >= kFirstMinorWithConnectors;
+  library.can_defer = major == 1 && minor <= kLastMinorToDefer;
   return major > 1 || (major == 1 && minor >= kLeastMinor);
 }
 
@@ -139,6 +146,7 @@ std::unique_ptr<const Library> make_library(void* next_write, void* handle) {
   const FindSymbol all = [handle](const char* name) { return dlsym(handle, name); };
   made->is_usable = fill_library(all, *made) && find_functions_of_types(all, *made);
   made->is_preloaded = true;
+  made->can_defer = made->can_defer && made->is_usable && find_functions_to_defer(all, *made);
   if (made->read == nullptr) {
     end_without_library();
   }

@@ -34,6 +34,7 @@ inline constexpr int kDatatypeId = 3;
 inline constexpr int kDataspaceId = 4;
 inline constexpr int kDatasetId = 5;
 inline constexpr int kChunkedLayout = 2;
+inline constexpr int kIndependentTransfer = 0;
 inline constexpr int kCollectiveTransfer = 1;
 inline constexpr int kIntegerClass = 0;
 inline constexpr int kFloatClass = 1;
@@ -66,6 +67,8 @@ struct Library {
   /// Calls have the program's own datasets, and those that change what a conversion means are seen
   /// (types/conversions.hpp). Otherwise datasets aren't asked for their place and their type.
   bool is_preloaded = false;
+  /// It is parallel, and its calls of MPI_File_ are those that defer/files.hpp knows.
+  bool can_defer = false;
 
   hid_t (*H5Dget_space)(hid_t) = nullptr;
   hid_t (*H5Dget_create_plist)(hid_t) = nullptr;
@@ -99,6 +102,13 @@ struct Library {
   int (*H5Tget_order)(hid_t) = nullptr;
   size_t (*H5Tget_precision)(hid_t) = nullptr;
   int (*H5Tget_sign)(hid_t) = nullptr;
+  // What deferring needs; null in serial libraries.
+  herr_t (*H5Fget_vfd_handle)(hid_t, hid_t, void**) = nullptr;
+  int (*H5Idec_ref)(hid_t) = nullptr;
+  hid_t (*H5Iget_file_id)(hid_t) = nullptr;
+  hid_t (*H5Pcopy)(hid_t) = nullptr;
+  herr_t (*H5Pset)(hid_t, const char*, const void*) = nullptr;
+  herr_t (*H5Pset_dxpl_mpio)(hid_t, int) = nullptr;
   htri_t (*H5Sselect_shape_same)(hid_t, hid_t) = nullptr;  ///< null in some older libraries
   herr_t (*H5Pget_dxpl_mpio)(hid_t, int*) = nullptr;       ///< null in serial libraries
   herr_t (*H5VLobject_is_native)(hid_t, bool*) = nullptr;  ///< null before 1.14

@@ -170,16 +170,16 @@ Result<Selected> memory_of_hyperslab(const Library& library, hid_t space, const 
 }
 
 /// One row of a block, or a point.
-struct Piece {
+struct SelectedPiece {
   int64_t offset = 0;
   int64_t bytes = 0;
 };
 
-Result<Datatype> memory_of_pieces(const std::vector<Piece>& pieces) {
+Result<Datatype> memory_of_pieces(const std::vector<SelectedPiece>& pieces) {
   std::vector<int64_t> lengths, offsets;
   lengths.reserve(pieces.size());
   offsets.reserve(pieces.size());
-  for (const Piece& piece : pieces) {
+  for (const SelectedPiece& piece : pieces) {
     if (!offsets.empty() && offsets.back() + lengths.back() == piece.offset) {
       lengths.back() += piece.bytes;
       continue;
@@ -228,12 +228,12 @@ bool find_place(const Array& array, const hsize_t* coordinates, int64_t& place) 
   return true;
 }
 
-bool has_repeats(std::vector<Piece> pieces) {
-  const auto before = [](const Piece& a, const Piece& b) { return a.offset < b.offset; };
+bool has_repeats(std::vector<SelectedPiece> pieces) {
+  const auto before = [](const SelectedPiece& a, const SelectedPiece& b) { return a.offset < b.offset; };
   if (!std::is_sorted(pieces.begin(), pieces.end(), before)) {
     std::sort(pieces.begin(), pieces.end(), before);
   }
-  const auto same = [](const Piece& a, const Piece& b) { return a.offset == b.offset; };
+  const auto same = [](const SelectedPiece& a, const SelectedPiece& b) { return a.offset == b.offset; };
   return std::adjacent_find(pieces.begin(), pieces.end(), same) != pieces.end();
 }
 
@@ -246,10 +246,10 @@ Result<Datatype> memory_of_points(const Library& library, hid_t space, const Arr
   if (is_moved(library, space, least_of(list, rank, rank))) {
     return not_described();
   }
-  std::vector<Piece> pieces;
+  std::vector<SelectedPiece> pieces;
   pieces.reserve(list.size() / rank);
   for (size_t at = 0; at < list.size(); at += rank) {
-    Piece piece{0, element_bytes};
+    SelectedPiece piece{0, element_bytes};
     if (!find_place(array, list.data() + at, piece.offset)) {
       return outside();
     }
@@ -259,14 +259,14 @@ Result<Datatype> memory_of_points(const Library& library, hid_t space, const Arr
 }
 
 /// Adds the rows of a block. `block` has its first coordinates, then its last.
-bool add_rows(const Array& array, const hsize_t* block, std::vector<Piece>& pieces) {
+bool add_rows(const Array& array, const hsize_t* block, std::vector<SelectedPiece>& pieces) {
   const size_t rank = array.rank();
   std::vector<hsize_t> at(block, block + rank);
   const hsize_t* const last = block + rank;
   int64_t end = 0;
   const auto row_bytes = static_cast<int64_t>(last[rank - 1] - block[rank - 1] + 1) * array.step_bytes[rank - 1];
   while (true) {
-    Piece piece{0, row_bytes};
+    SelectedPiece piece{0, row_bytes};
     if (!find_place(array, at.data(), piece.offset) || pieces.size() == kMostPieces) {
       return false;
     }
@@ -292,13 +292,13 @@ Result<Datatype> memory_of_blocks(const Library& library, hid_t space, const Arr
   if (is_moved(library, space, least_of(list, 2 * rank, rank))) {
     return not_described();
   }
-  std::vector<Piece> pieces;
+  std::vector<SelectedPiece> pieces;
   for (size_t at = 0; at < list.size(); at += 2 * rank) {
     if (!add_rows(array, list.data() + at, pieces)) {
       return not_described();
     }
   }
-  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.offset < b.offset; });
+  std::sort(pieces.begin(), pieces.end(), [](const SelectedPiece& a, const SelectedPiece& b) { return a.offset < b.offset; });
   return memory_of_pieces(pieces);
 }
 

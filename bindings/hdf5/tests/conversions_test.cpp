@@ -4,7 +4,6 @@
 // the library stays collective. What the program registers or asks for decides over conversions.
 //
 // usage: conversions_test [--seed N] [--dir DIRECTORY]
-#include <dlfcn.h>
 #include <hdf5.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -18,6 +17,8 @@
 #include <random>
 #include <string>
 #include <vector>
+
+#include "random_transfers.hpp"
 
 namespace {
 
@@ -41,25 +42,9 @@ void expect(bool condition, const std::string& what) {
 
 /// HDF5's own functions, past whatever is preloaded.
 struct Native {
-  decltype(&H5Dwrite) write = nullptr;
-  decltype(&H5Dread) read = nullptr;
+  decltype(&H5Dwrite) write = own_function<decltype(&H5Dwrite)>("H5Dwrite");
+  decltype(&H5Dread) read = own_function<decltype(&H5Dread)>("H5Dread");
 };
-
-Native find_native() {
-  Dl_info info{};
-  dladdr(reinterpret_cast<const void*>(&H5Fcreate), &info);
-  void* const library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  Native native;
-  if (library != nullptr) {
-    native.write = reinterpret_cast<decltype(&H5Dwrite)>(dlsym(library, "H5Dwrite"));
-    native.read = reinterpret_cast<decltype(&H5Dread)>(dlsym(library, "H5Dread"));
-  }
-  if (native.write == nullptr || native.read == nullptr) {
-    std::fputs("HDF5 has no H5Dwrite\n", stderr);
-    MPI_Abort(MPI_COMM_WORLD, 2);
-  }
-  return native;
-}
 
 struct Number {
   const char* name;
@@ -254,7 +239,7 @@ void check_callback(const hid_t dataset, hid_t file_space) {
 }
 
 void run(const std::string& directory) {
-  const Native native = find_native();
+  const Native native;
   const std::string path = directory + "/conversions." + std::to_string(rank_count);
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL);
@@ -317,9 +302,7 @@ int main(int argc, char** argv) {
       seed = std::strtoull(argv[i + 1], nullptr, 10);
     }
   }
-  Dl_info info{};
-  dladdr(dlsym(RTLD_DEFAULT, "H5Dwrite"), &info);
-  is_served = std::strstr(info.dli_fname, "libstria_hdf5") != nullptr;
+  is_served = is_served_by_preload();
   run(directory);
   MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) {

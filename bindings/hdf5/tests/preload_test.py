@@ -57,6 +57,17 @@ def test_a_checkpoint(tmp_path, transfer):
     assert packed(said, "H5Dwrite") == 6 and packed(said, "H5Dread") == 6, said
 
 
+@pytest.mark.parametrize("transfer", ["independent", "collective"])
+@pytest.mark.parametrize("beside", ["alone", "drop-in"])
+def test_a_checkpoint_that_waits(tmp_path, transfer, beside):
+    arguments = [transfer, "hyperslabs", 6, 3, 4, 1]
+    preload = LIBRARY if beside == "alone" else f"{LIBRARY}:{os.environ['STRIA_MPIIO']}"
+    said = run(2, PROGRAMS / "hdf5_hyperslabs", tmp_path / "ours", *arguments, preload=preload, STRIA_HDF5_DEFER="64K")
+    run(2, PROGRAMS / "hdf5_hyperslabs", tmp_path / "native", *arguments, preload=None)
+    assert (tmp_path / "ours").read_bytes() == (tmp_path / "native").read_bytes()
+    assert "6 of them deferred" in said, said
+
+
 def test_beside_the_drop_in(tmp_path):
     both = f"{LIBRARY}:{os.environ['STRIA_MPIIO']}"
     said = run(2, PROGRAMS / "hdf5_hyperslabs", tmp_path / "file", "collective", "hyperslabs", 6, 3, 4, 1, preload=both)

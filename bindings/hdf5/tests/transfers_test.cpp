@@ -3,7 +3,6 @@
 // file and in memory afterwards must be the same, byte by byte, and so must the outcome.
 //
 // usage: transfers_test [--seed N] [--count N] [--dir DIRECTORY]
-#include <dlfcn.h>
 #include <hdf5.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -14,9 +13,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <random>
 #include <string>
 #include <vector>
+
+#include "random_transfers.hpp"
 
 namespace {
 
@@ -25,17 +25,6 @@ using Bytes = std::vector<unsigned char>;
 int rank = 0;
 int rank_count = 1;
 int failures = 0;
-
-class Random {
- public:
-  explicit Random(uint64_t seed) : engine_(seed * 0x9e3779b97f4a7c15u + 0x1234567u) {}
-  /// In [low, high], both included.
-  hsize_t between(hsize_t low, hsize_t high) { return low + engine_() % (high - low + 1); }
-  bool one_in(hsize_t n) { return between(1, n) == 1; }
-
- private:
-  std::mt19937_64 engine_;
-};
 
 /// Whether transfers go through the VOL connector. It can't be passed, but told to pass everything.
 bool is_connected() {
@@ -69,21 +58,8 @@ struct Native {
       };
       return;
     }
-    Dl_info info{};
-    dladdr(reinterpret_cast<const void*>(&H5Fcreate), &info);
-    void* const library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    find(library, "H5Dwrite", write);
-    find(library, "H5Dread", read);
-  }
-
- private:
-  template <typename Function>
-  static void find(void* library, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(library == nullptr ? nullptr : dlsym(library, name));
-    if (function == nullptr) {
-      std::fprintf(stderr, "HDF5 has no %s\n", name);
-      MPI_Abort(MPI_COMM_WORLD, 2);
-    }
+    write = own_function<decltype(write)>("H5Dwrite");
+    read = own_function<decltype(read)>("H5Dread");
   }
 };
 
@@ -580,10 +556,8 @@ int main(int argc, char** argv) {
   for (uint64_t i = 0; i < count; ++i) {
     run(seed + i, directory);
   }
-  Dl_info info{};
-  dladdr(dlsym(RTLD_DEFAULT, "H5Dwrite"), &info);
   MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  const bool is_served = std::strstr(info.dli_fname, "libstria_hdf5") != nullptr || is_connected();
+  const bool is_served = is_served_by_preload() || is_connected();
   if (rank == 0) {
     std::printf("%llu cases, %d failures, %d ranks, %s\n", static_cast<unsigned long long>(count), failures, rank_count,
                 is_connected() ? "VOL connector" : (is_served ? "libstria_hdf5" : "HDF5 alone"));

@@ -35,32 +35,6 @@ Kept& kept() {
   return instance;
 }
 
-bool is_turned_off() {
-  static const bool is_off = [] {
-    const char* const text = std::getenv("STRIA_HDF5");
-    return text != nullptr && std::strcmp(text, "off") == 0;
-  }();
-  return is_off;
-}
-
-/// A dataspace that was made for a question.
-class OwnSpace {
- public:
-  OwnSpace(const Library& library, hid_t space) : library_(library), space_(space) {}
-  OwnSpace(const OwnSpace&) = delete;
-  OwnSpace& operator=(const OwnSpace&) = delete;
-  ~OwnSpace() {
-    if (space_ >= 0) {
-      library_.H5Sclose(space_);
-    }
-  }
-  hid_t get() const { return space_; }
-
- private:
-  const Library& library_;
-  hid_t space_;
-};
-
 bool is_chunked(const Library& library, hid_t dataset) {
   const hid_t creation = library.H5Dget_create_plist(dataset);
   const int layout = creation < 0 ? -1 : library.H5Pget_layout(creation);
@@ -79,12 +53,6 @@ std::vector<Steps> box_of(const Library& library, hid_t file_space) {
   return is_box ? std::move(*steps) : std::vector<Steps>();
 }
 
-bool is_collective(const Library& library, hid_t transfer) {
-  int mode = 0;
-  return transfer != kDefault && library.H5Pget_dxpl_mpio != nullptr && library.H5Pget_dxpl_mpio(transfer, &mode) >= 0 &&
-         mode == kCollectiveTransfer;
-}
-
 int64_t most_buffer_bytes() {
   static const int64_t most = [] {
     const char* const text = std::getenv("STRIA_HDF5_BUFFER");
@@ -94,7 +62,22 @@ int64_t most_buffer_bytes() {
   return most;
 }
 
-/// The dataset is in one piece, which has its place in the file. A VOL connector may not know.
+}  // namespace
+
+bool is_turned_off() {
+  static const bool is_off = [] {
+    const char* const text = std::getenv("STRIA_HDF5");
+    return text != nullptr && std::strcmp(text, "off") == 0;
+  }();
+  return is_off;
+}
+
+bool is_collective(const Library& library, hid_t transfer) {
+  int mode = 0;
+  return transfer != kDefault && library.H5Pget_dxpl_mpio != nullptr && library.H5Pget_dxpl_mpio(transfer, &mode) >= 0 &&
+         mode == kCollectiveTransfer;
+}
+
 bool has_place(const Library& library, hid_t dataset) {
   if (!library.is_preloaded) {
     return false;
@@ -105,8 +88,6 @@ bool has_place(const Library& library, hid_t dataset) {
   }
   return is_native && library.H5Dget_offset(dataset) != kNoAddress;
 }
-
-}  // namespace
 
 Staging Staging::of_bytes(int64_t bytes) noexcept {
   Staging made;
@@ -157,7 +138,7 @@ std::optional<Reason> Packed::plan(const Library& library, const Arguments& argu
   return reason;
 }
 
-std::optional<Reason> Packed::plan_packing(const Library& library, const Arguments& arguments, std::byte* memory, Use use) {
+std::optional<Reason> Packed::describe_memory(const Library& library, const Arguments& arguments, std::byte* memory, Use use) {
   const auto is_space = [&](hid_t id) { return library.H5Iget_type(id) == kDataspaceId; };
   // Without a dataspace of its own, memory is an array like the file's, with the same selection.
   const hid_t given_space = arguments.memory_space == kAll ? arguments.file_space : arguments.memory_space;
@@ -177,24 +158,45 @@ std::optional<Reason> Packed::plan_packing(const Library& library, const Argumen
   }
   type_ = std::move(selected->type);
   memory_ = memory == nullptr ? nullptr : memory + selected->base_bytes;
+  elements_ = type_.size() / element_bytes;
+  return std::nullopt;
+}
+
+std::optional<Reason> Packed::plan_packing(const Library& library, const Arguments& arguments, std::byte* memory, Use use) {
+  if (const auto reason = describe_memory(library, arguments, memory, use)) {
+    return reason;
+  }
   const bool is_scattered = type_.piece_count() > 1;
-  const int64_t elements = type_.size() / element_bytes;
-  if (elements == 0 ? is_collective(library, arguments.transfer)
-                    : type_.size() >= (is_scattered ? kLeastScatteredBytes : kLeastContiguousBytes)) {
+  if (elements_ == 0 ? is_collective(library, arguments.transfer)
+                     : type_.size() >= (is_scattered ? kLeastScatteredBytes : kLeastContiguousBytes)) {
     choose_conversion(library, arguments, use);
   } else if (is_scattered) {
     is_allocated_ = has_place(library, arguments.dataset);
   }
   if (!is_scattered && !converts()) {
-    return elements == 0 ? Reason::kNothing : Reason::kContiguous;
+    return elements_ == 0 ? Reason::kNothing : Reason::kContiguous;
   }
-  if (elements == 0) {
+  if (elements_ == 0) {
     return std::nullopt;  // all ranks give the same type, so that HDF5 moves their bytes together
   }
   if (!make_packer().ok()) {
     return Reason::kUnknown;
   }
-  return choose_shape(library, arguments, elements);
+  return choose_shape(library, arguments);
+}
+
+std::optional<Reason> Packed::plan_stream(const Library& library, const Arguments& arguments, std::byte* memory) {
+  if (const auto reason = describe_memory(library, arguments, memory, Use::kToFile)) {
+    return reason;
+  }
+  conversion_ = conversion_of(library, arguments.dataset, arguments.type, true);
+  if (conversion_.kind == Conversion::Kind::kUnknown) {
+    return Reason::kUnknown;
+  }
+  if (conversion_.stored_type >= 0) {
+    library.H5Tclose(std::exchange(conversion_.stored_type, -1));
+  }
+  return elements_ > 0 && !make_packer().ok() ? std::optional(Reason::kUnknown) : std::nullopt;
 }
 
 void Packed::choose_conversion(const Library& library, const Arguments& arguments, Use use) {
@@ -232,13 +234,13 @@ Status Packed::make_packer() {
   return packer.status();
 }
 
-std::optional<Reason> Packed::choose_shape(const Library& library, const Arguments& arguments, int64_t elements) {
+std::optional<Reason> Packed::choose_shape(const Library& library, const Arguments& arguments) {
   // A dataset in one piece takes its elements from any dataspace. One that is small need not be
   // looked at to be cut.
   const bool takes_any = is_allocated_ && bytes_ <= most_buffer_bytes();
   const OwnSpace whole(library, arguments.file_space == kAll ? library.H5Dget_space(arguments.dataset) : -1);
   const hid_t file_space = arguments.file_space == kAll ? whole.get() : arguments.file_space;
-  if (library.H5Sget_select_npoints(file_space) != elements) {
+  if (library.H5Sget_select_npoints(file_space) != elements_) {
     return Reason::kUnknown;
   }
   if (!takes_any) {
@@ -255,7 +257,7 @@ std::optional<Reason> Packed::choose_shape(const Library& library, const Argumen
       library.H5Sselect_shape_same(memory_space, file_space) > 0) {
     return Reason::kSameShape;
   }
-  lengths_ = {static_cast<hsize_t>(elements)};
+  lengths_ = {static_cast<hsize_t>(elements_)};
   return std::nullopt;
 }
 
@@ -321,17 +323,23 @@ std::optional<Piece> Packed::begin(const Library& library, const Arguments& argu
 }
 
 void Packed::pack(const Piece& piece) const {
-  if (is_replaced_ || !packer_) {
-    return;
-  }
-  const PackPart part{0, piece.range.begin, piece.range.end, staging_.data()};
-  packer_->pack({&part, 1});
-  if (conversion_.is_double_in_memory_only() && has_largest_float(staging_.data(), piece.range.size() / 4)) {
-    pack_doubles(piece);
+  if (!is_replaced_) {
+    pack_into(staging_.data(), piece.range);
   }
 }
 
-void Packed::pack_doubles(const Piece& piece) const {
+void Packed::pack_into(std::byte* to, ByteRange range) const {
+  if (!packer_) {
+    return;
+  }
+  const PackPart part{0, range.begin, range.end, to};
+  packer_->pack({&part, 1});
+  if (conversion_.is_double_in_memory_only() && has_largest_float(to, range.size() / 4)) {
+    pack_doubles(to, range);
+  }
+}
+
+void Packed::pack_doubles(std::byte* floats, ByteRange range) const {
   std::vector<PackOperand> operands(1);
   operands[0].memory = memory_;
   operands[0].type = type_;
@@ -340,12 +348,12 @@ void Packed::pack_doubles(const Piece& piece) const {
     return;  // it was made for this memory before
   }
   std::vector<double> doubles(kDoublesAtATime);
-  const int64_t end = piece.range.end / 4;
-  for (int64_t at = piece.range.begin / 4; at < end; at += kDoublesAtATime) {
+  const int64_t end = range.end / 4;
+  for (int64_t at = range.begin / 4; at < end; at += kDoublesAtATime) {
     const int64_t count = std::min(kDoublesAtATime, end - at);
     const PackPart part{0, at * 8, (at + count) * 8, reinterpret_cast<std::byte*>(doubles.data())};
     packer->pack({&part, 1});
-    narrow_as_hdf5(doubles.data(), staging_.data() + (at * 4 - piece.range.begin), count);
+    narrow_as_hdf5(doubles.data(), floats + (at * 4 - range.begin), count);
   }
 }
 

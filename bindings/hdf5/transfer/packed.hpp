@@ -51,6 +51,30 @@ class Staging {
   int64_t capacity_bytes_ = 0;
 };
 
+/// A dataspace that was made for a question.
+class OwnSpace {
+ public:
+  OwnSpace(const Library& library, hid_t space) : library_(library), space_(space) {}
+  OwnSpace(const OwnSpace&) = delete;
+  OwnSpace& operator=(const OwnSpace&) = delete;
+  ~OwnSpace() {
+    if (space_ >= 0) {
+      library_.H5Sclose(space_);
+    }
+  }
+  hid_t get() const { return space_; }
+
+ private:
+  const Library& library_;
+  hid_t space_;
+};
+
+/// STRIA_HDF5=off
+bool is_turned_off();
+bool is_collective(const Library& library, hid_t transfer);
+/// The dataset is in one piece, which has its place in the file. A VOL connector may not know.
+bool has_place(const Library& library, hid_t dataset);
+
 /// A part of a transfer, which HDF5 gets in one call.
 struct Piece {
   hid_t type = -1;  ///< of the packed elements
@@ -75,6 +99,12 @@ class Packed {
   std::optional<Reason> plan(const Library& library, const Arguments& arguments, std::byte* memory, Use use,
                              bool must_be_whole = false);
 
+  /// Looks how a write can be packed into memory of the caller, as numbers of the dataset's type.
+  /// Otherwise returns why not.
+  std::optional<Reason> plan_stream(const Library& library, const Arguments& arguments, std::byte* memory);
+  /// Packs a part of the stream into memory; nothing where no elements are selected.
+  void pack_into(std::byte* to, ByteRange range) const;
+
   int64_t piece_count() const { return (rows_ + piece_rows_ - 1) / piece_rows_; }
   /// Makes the dataspaces of a piece. No value where HDF5 can't.
   std::optional<Piece> begin(const Library& library, const Arguments& arguments, int64_t number);
@@ -90,15 +120,17 @@ class Packed {
   /// What HDF5 gets in place of the program's memory.
   std::byte* buffer() const { return packer_ ? staging_.data() : memory_; }
   int64_t bytes() const { return bytes_; }
+  int64_t elements() const { return elements_; }
   bool converts() const { return conversion_.kind == Conversion::Kind::kConverted; }
 
  private:
+  std::optional<Reason> describe_memory(const Library& library, const Arguments& arguments, std::byte* memory, Use use);
   std::optional<Reason> plan_packing(const Library& library, const Arguments& arguments, std::byte* memory, Use use);
-  std::optional<Reason> choose_shape(const Library& library, const Arguments& arguments, int64_t elements);
+  std::optional<Reason> choose_shape(const Library& library, const Arguments& arguments);
   std::optional<Reason> divide(const Library& library, const Arguments& arguments, bool must_be_whole);
   void choose_conversion(const Library& library, const Arguments& arguments, Use use);
   Status make_packer();
-  void pack_doubles(const Piece& piece) const;
+  void pack_doubles(std::byte* floats, ByteRange range) const;
   void close_type(const Library& library);
 
   std::byte* memory_ = nullptr;  ///< the program's, where type_ begins
@@ -111,6 +143,7 @@ class Packed {
   std::vector<hsize_t> lengths_;  ///< of the dataspace that HDF5 gets for all of memory
   std::vector<Steps> steps_;      ///< the box of the file that is selected and may be cut
   int64_t bytes_ = 0;
+  int64_t elements_ = 0;
   int64_t rows_ = 1;  ///< of lengths_, or 1 where there is one piece
   int64_t piece_rows_ = 1;
 };

@@ -29,7 +29,7 @@ class Mapped {
       }
     }
     if (file >= 0) {
-      close(file);
+      ::close(file);
     }
   }
   Mapped(const Mapped&) = delete;

@@ -11,6 +11,7 @@
 #include "comm/pause.hpp"
 #include "mpiio/background/agreements.hpp"
 #include "mpiio/background/job_requests.hpp"
+#include "mpiio/transfer/small_access.hpp"
 #include "trace/record/background_timer.hpp"
 #include "trace/record/wait_timer.hpp"
 
@@ -223,6 +224,7 @@ std::shared_ptr<Job> start_staged(const std::shared_ptr<Operation>& operation, M
 }  // namespace
 
 std::shared_ptr<Job> start_job(const std::shared_ptr<Operation>& operation, Together together, MPI_Request* request) {
+  settle_small(*operation->file);
   const bool collective = together == Together::kCollective;
   if (auto staged = collective ? start_staged(operation, request) : nullptr) {
     return staged;
@@ -282,6 +284,7 @@ Outcome settle_staged(File& file) {
 }
 
 void wait_for_jobs(File& file) {
+  settle_small(file);
   if (file.under_way().any()) {
     const trace::BackgroundTimer waited = wait_timer(file);
     const trace::WaitTimer timer;

@@ -53,7 +53,7 @@ void wait_for_job(Job& job);
 /// Waits until this rank's staged writes are in the file. Returns the failure of one, which stays
 /// until a sync or the close tells all ranks.
 Outcome settle_staged(File& file);
-/// Waits for all jobs of a file.
+/// Waits for all jobs of a file, and settles its small accesses.
 void wait_for_jobs(File& file);
 /// Ends the thread. To be called last before MPI ends.
 void end_jobs();

@@ -113,7 +113,7 @@ bool access_plainly(File& file, const Access& access, const UserBuffer& buffer, 
       (access.together == Together::kCollective && !pass_if_alone(file, access.direction, piece))) {
     return false;
   }
-  result = move_plainly(file, access.direction, piece);
+  result = move_plainly(file, access.direction, piece, access.together);
   if (access.pointer == Pointer::kIndividual) {
     file.pointer().move_behind(position, result.moved_bytes);
   }

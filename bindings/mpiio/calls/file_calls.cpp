@@ -86,7 +86,7 @@ Outcome sync(File& file) {
 Outcome set_atomicity(File& file, bool atomic) {
   wait_for_jobs(file);
   const bool several_nodes = file.comm().node_size() < file.comm().size();
-  const bool locks_fall_short = several_nodes && !file.storage().handle().capabilities().locks_reach_all;
+  const bool locks_fall_short = several_nodes && !file.storage().capabilities().locks_reach_all;
   std::array<int64_t, 3> values{atomic ? 1 : 0, atomic ? 0 : 1, locks_fall_short ? 1 : 0};
   maximum_of_all(file, values);
   if (values[0] == 1 && values[1] == 1) {
@@ -112,13 +112,12 @@ Outcome open_and_register(MPI_Comm comm, const char* name, int amode, MPI_Info i
 // Where the hints leave a choice to the storage or the planner, they say what was chosen.
 Hints hints_in_effect(File& file) {
   Hints hints = access::effective_hints(file.hints());
-  const storage::Capabilities capabilities = access::with_hints(file.storage().handle().capabilities(), file.hints());
-  const access::ThroughAggregators plan =
-      access::plan_aggregators(file.storage().handle().capabilities(), file.hints(), file.comm());
+  const storage::Capabilities capabilities = access::with_hints(file.storage().capabilities(), file.hints());
+  const access::ThroughAggregators plan = access::plan_aggregators(file.storage().capabilities(), file.hints(), file.comm());
   hints["cb_nodes"] = std::to_string(plan.aggregators.size());
   hints["cb_config_list"] = access::places_in_effect(file.hints(), file.comm(), plan.aggregators);
   hints["cb_buffer_size"] =
-      std::to_string(access::usual_buffer_bytes(file.storage().handle().capabilities(), file.hints(), file.comm()));
+      std::to_string(access::usual_buffer_bytes(file.storage().capabilities(), file.hints(), file.comm()));
   // Storage that isn't striped has no stripes to report.
   hints.erase("striping_unit");
   hints.erase("striping_factor");

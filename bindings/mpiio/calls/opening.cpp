@@ -17,6 +17,7 @@
 #include "mpiio/file/info.hpp"
 #include "mpiio/file/messages.hpp"
 #include "mpiio/trace/call_span.hpp"
+#include "mpiio/transfer/small_access.hpp"
 #include "storage/path.hpp"
 #include "storage/registry.hpp"
 #include "trace/record/recorder.hpp"
@@ -84,6 +85,7 @@ Outcome open_on_channel(File& file, const Outcome& before) {
     return outcome;
   }
   file.agree_on_staging();
+  begin_to_gather(file);
   return outcome;
 }
 
@@ -212,6 +214,7 @@ void retire(File& file) {
 Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std::shared_ptr<File>& made) {
   std::shared_ptr<Channel> channel;
   const CallNote note("MPI_File_open", name == nullptr ? "" : name);
+  settle_all_small();  // it may be another handle of a file that is open
   bool same_name = true;
   Outcome outcome = admit(comm, name, amode, channel, same_name);
   // The span begins here: a trace that begins with this call first compares the ranks' clocks.

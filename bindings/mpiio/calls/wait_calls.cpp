@@ -11,6 +11,7 @@
 #include "mpiio/background/job_requests.hpp"
 #include "mpiio/file/handles.hpp"
 #include "mpiio/mpi/real_mpi.hpp"
+#include "mpiio/transfer/small_access.hpp"
 
 namespace stria::mpiio {
 
@@ -25,8 +26,8 @@ int code_of(int code, const std::shared_ptr<Job>& job) {
   return report(operation.file->handler(), handle_of(*operation.file), operation.outcome);
 }
 
-int code_of_one(int code, const Completions& completions) {
-  return code_of(code, completions.last());
+int code_of_one(int code, const Completions& known) {
+  return code_of(code, known.last());
 }
 
 // A list of requests as it was before the call, and the requests that the call completed.
@@ -75,6 +76,7 @@ class ListCall {
 };
 
 int wait_one(decltype(MPI_Wait)& next, MPI_Request* request, MPI_Status* status) {
+  settle_all_small();
   auto job = have_requests() ? job_of(*request) : nullptr;
   if (job != nullptr) {
     complete(*job);
@@ -83,16 +85,18 @@ int wait_one(decltype(MPI_Wait)& next, MPI_Request* request, MPI_Status* status)
 }
 
 int test_one(decltype(MPI_Test)& next, MPI_Request* request, int* flag, MPI_Status* status) {
+  settle_all_small();
   if (!have_requests()) {
     return next(request, flag, status);
   }
   complete_finished();
-  Completions completions;
+  Completions known;
   const int code = next(request, flag, status);
-  return code_of_one(code, completions);
+  return code_of_one(code, known);
 }
 
 int wait_all(decltype(MPI_Waitall)& next, int count, MPI_Request requests[], MPI_Status statuses[]) {
+  settle_all_small();
   if (!have_requests()) {
     return next(count, requests, statuses);
   }
@@ -106,6 +110,7 @@ int wait_all(decltype(MPI_Waitall)& next, int count, MPI_Request requests[], MPI
 }
 
 int test_all(decltype(MPI_Testall)& next, int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  settle_all_small();
   if (!have_requests()) {
     return next(count, requests, flag, statuses);
   }
@@ -116,17 +121,19 @@ int test_all(decltype(MPI_Testall)& next, int count, MPI_Request requests[], int
 }
 
 int test_any(decltype(MPI_Testany)& next, int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  settle_all_small();
   if (!have_requests()) {
     return next(count, requests, index, flag, status);
   }
   complete_finished();
-  Completions completions;
+  Completions known;
   const int code = next(count, requests, index, flag, status);
-  return code_of_one(code, completions);
+  return code_of_one(code, known);
 }
 
 int test_some(decltype(MPI_Testsome)& next, int count, MPI_Request requests[], int* done_count, int done[],
               MPI_Status statuses[]) {
+  settle_all_small();
   if (!have_requests()) {
     return next(count, requests, done_count, done, statuses);
   }
@@ -139,6 +146,7 @@ int test_some(decltype(MPI_Testsome)& next, int count, MPI_Request requests[], i
 
 // Waits by testing, because MPI's own waiting call would not look after requests of files.
 int wait_any(decltype(MPI_Waitany)& next, int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  settle_all_small();
   for (int attempt = 0; have_requests(); ++attempt) {
     int flag = 0;
     const int code = test_any(STRIA_MPIIO_REAL(Testany), count, requests, index, &flag, status);
@@ -155,6 +163,7 @@ int wait_any(decltype(MPI_Waitany)& next, int count, MPI_Request requests[], int
 
 int wait_some(decltype(MPI_Waitsome)& next, int count, MPI_Request requests[], int* done_count, int done[],
               MPI_Status statuses[]) {
+  settle_all_small();
   for (int attempt = 0; have_requests(); ++attempt) {
     const int code = test_some(STRIA_MPIIO_REAL(Testsome), count, requests, done_count, done, statuses);
     if (code != MPI_SUCCESS || *done_count != 0) {
@@ -169,6 +178,7 @@ int wait_some(decltype(MPI_Waitsome)& next, int count, MPI_Request requests[], i
 }
 
 int get_status(decltype(MPI_Request_get_status)& next, MPI_Request request, int* flag, MPI_Status* status) {
+  settle_all_small();
   if (have_requests()) {
     complete_finished();
   }

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <limits>
 
-#include "access/locks/write_lock.hpp"
 #include "access/move.hpp"
 #include "access/plan/facts.hpp"
 #include "base/checked.hpp"
 #include "mpiio/trace/call_span.hpp"
 #include "mpiio/transfer/memory_stream.hpp"
+#include "mpiio/transfer/small_access.hpp"
 #include "mpiio/types/kept_types.hpp"
 #include "trace/record/recorder.hpp"
 #include "trace/record/span.hpp"
@@ -232,16 +232,8 @@ Status move_piece(File& file, storage::File& storage, Direction direction, ByteR
     STRIA_ASSIGN_OR_RETURN(moved_bytes, storage.read({&segment, 1}));
     return {};
   }
-  // Another rank or program may be sieving around here.
-  NodeLocks::Guard guard;
-  access::WriteLock lock;
-  if (!file.writers().enter_freely(place, guard)) {
-    PhaseTimes times;
-    access::Context context = context_of(file, storage, times);
-    STRIA_ASSIGN_OR_RETURN(lock, access::WriteLock::plain(context, place));
-  }
   const storage::WriteSegment segment{place.begin, data, place.size()};
-  Status written = storage.write({&segment, 1});
+  Status written = write_beside_others(file, storage, {&segment, 1});
   moved_bytes = written.ok() ? place.size() : 0;
   return written;
 }
@@ -365,11 +357,35 @@ bool is_plain(const File& file, Direction direction, int64_t position, const Use
   return true;
 }
 
-PlainResult move_plainly(File& file, Direction direction, const PlainPiece& piece) {
+namespace {
+
+// Other ranks rely on what a collective access has done, and a background access goes by another
+// handle.
+bool may_gather(const File& file, OpenStorage& storage, Together together) {
+  return storage.gathers() && !file.under_way().any() && (together == Together::kIndependent || file.comm().size() == 1);
+}
+
+Status move_gathered(OpenStorage& storage, Direction direction, const PlainPiece& piece, int64_t& moved_bytes) {
+  const auto bytes = static_cast<size_t>(piece.file.size());
+  if (direction == Direction::kRead) {
+    STRIA_ASSIGN_OR_RETURN(moved_bytes, storage.read_small(piece.file.begin, {piece.memory, bytes}));
+    return {};
+  }
+  Status written = storage.write_small(piece.file.begin, {piece.memory, bytes});
+  moved_bytes = written.ok() ? piece.file.size() : 0;
+  return written;
+}
+
+}  // namespace
+
+PlainResult move_plainly(File& file, Direction direction, const PlainPiece& piece, Together together) {
   describe_transfer(file.trace().counters(), direction == Direction::kWrite, piece.file.size(), piece.file.begin);
   const auto lock = file.storage().hold();
   PlainResult result;
-  const Status moved = move_piece(file, file.storage().handle(), direction, piece.file, piece.memory, result.moved_bytes);
+  OpenStorage& storage = file.storage();
+  const Status moved = may_gather(file, storage, together)
+                           ? move_gathered(storage, direction, piece, result.moved_bytes)
+                           : move_piece(file, storage.handle(), direction, piece.file, piece.memory, result.moved_bytes);
   if (!moved.ok()) {
     result.outcome = moved;
   }

@@ -29,8 +29,12 @@ from .errors import *  # noqa: F403 - the exceptions' names are there to be caug
 from .errors import HintWarning, of_file
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas
+    import xarray
     from typing_extensions import Unpack
+
+    from ._typing import Comm, Hints, Values
 
 __all__ = [
     "Attributes",
@@ -85,13 +89,13 @@ def _begun(call: str, path: Any, comm: Any, options: "dict[str, Any]", hints: "M
 
 def create(
     path: "str | os.PathLike[str]",
-    comm: Any = None,
+    comm: "Comm" = None,
     *,
     sync: bool = True,
     checksums: bool = True,
     track_order: bool = False,
     format: "str | None" = None,
-    hints: "Mapping[str, Any] | None" = None,
+    hints: "Hints | None" = None,
 ) -> File:
     """Begins a new file. Until its commit a file of that name stays as it was. A link is followed,
     also to a file that is still to come; a file that is replaced hands on its mode, group, access
@@ -109,16 +113,14 @@ def create(
 
 
 def open(  # noqa: A001 - as gzip, bz2 and h5py have it
-    path: "str | os.PathLike[str]", comm: Any = None, *, verify: bool = False, hints: "Mapping[str, Any] | None" = None
+    path: "str | os.PathLike[str]", comm: "Comm" = None, *, verify: bool = False, hints: "Hints | None" = None
 ) -> File:
     """Opens an HDF5 or netCDF file for reading. `verify`: compare what is read with its checksums.
     Collective over `comm`."""
     return _begun("open", path, comm, {"verify": verify}, hints)
 
 
-def append(
-    path: "str | os.PathLike[str]", comm: Any = None, *, sync: bool = True, hints: "Mapping[str, Any] | None" = None
-) -> File:
+def append(path: "str | os.PathLike[str]", comm: "Comm" = None, *, sync: bool = True, hints: "Hints | None" = None) -> File:
     """Opens an HDF5 file to add datasets, attributes and rows to it, or a classic netCDF file to
     add records. What it has stays readable throughout; the commit makes all that is new visible at
     once. Collective over `comm`."""
@@ -127,15 +129,15 @@ def append(
 
 def write(
     path: "str | os.PathLike[str]",
-    values: "Mapping[str, Any]",
-    comm: Any = None,
+    values: "Mapping[str, Values | DistributedArray] | pandas.DataFrame | xarray.Dataset",
+    comm: "Comm" = None,
     *,
-    attrs: "Mapping[str, Any] | None" = None,
+    attrs: "Mapping[str, object] | None" = None,
     sync: bool = True,
     checksums: bool = True,
     track_order: bool = False,
     format: "str | None" = None,
-    hints: "Mapping[str, Any] | None" = None,
+    hints: "Hints | None" = None,
     **options: "Unpack[DatasetOptions]",
 ) -> None:
     """Makes a file of whole datasets in one call. A value is an array of numbers, records or
@@ -155,11 +157,11 @@ def write(
 
 def read(
     path: "str | os.PathLike[str]",
-    wanted: "str | Sequence[str] | Mapping[str, Any] | None" = None,
-    comm: Any = None,
+    wanted: "str | Sequence[str] | Mapping[str, np.ndarray | DistributedArray] | None" = None,
+    comm: "Comm" = None,
     *,
     verify: bool = False,
-    hints: "Mapping[str, Any] | None" = None,
+    hints: "Hints | None" = None,
 ) -> Any:
     """Reads datasets in one call. `wanted` is a name: the array is returned; a list of names, or
     None for all: a dictionary of arrays, whole on every rank; or a dictionary of arrays and
@@ -170,7 +172,7 @@ def read(
     return _whole.read(open(path, comm, verify=verify, hints=hints), wanted)
 
 
-def inspect(path: "str | os.PathLike[str]", comm: Any = None) -> "list[dict[str, Any]]":
+def inspect(path: "str | os.PathLike[str]", comm: "Comm" = None) -> "list[dict[str, Any]]":
     """What the datasets of a file are: the path, type, shape and attributes of each. The file, as
     "/", and groups with attributes come before, of the type "group" and the shape None. An
     attribute or dataset that can't be read is an Unreadable, which says why. It is a table as
@@ -178,7 +180,7 @@ def inspect(path: "str | os.PathLike[str]", comm: Any = None) -> "list[dict[str,
     return _whole.inspect(open(path, comm))
 
 
-def verify(path: "str | os.PathLike[str]", comm: Any = None) -> "tuple[list[tuple[str, int, int]], list[str]]":
+def verify(path: "str | os.PathLike[str]", comm: "Comm" = None) -> "tuple[list[tuple[str, int, int]], list[str]]":
     """Reads a file whole and compares it with its checksums: (dataset, first row, end) of what is
     damaged, the rows [first row, end), and sentences on what can't be checked. Collective over
     `comm`."""
@@ -213,7 +215,7 @@ def remove_abandoned(directory: "str | os.PathLike[str]", prefix: str) -> list[s
         return library_for(None)[0].remove_abandoned(path_of(directory), prefix)
 
 
-def hint_problems(hints: "Mapping[str, Any]") -> list[str]:
+def hint_problems(hints: "Hints") -> list[str]:
     """A sentence on each hint that is unknown or has a value that can't be used."""
     return library_for(None)[0].hint_problems({str(k): _text(v) for k, v in hints.items()})
 

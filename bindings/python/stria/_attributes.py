@@ -11,6 +11,7 @@ from .errors import CorruptedError, FormatError, NotFoundError, UnsupportedError
 
 if TYPE_CHECKING:
     from ._file import File
+    from ._typing import Values
 
 
 class Reference(str):
@@ -48,7 +49,7 @@ class Attributes:
     def __repr__(self) -> str:
         return f"<stria.Attributes of '{self._path}' in '{self._file.path}'>"
 
-    def __setitem__(self, name: str, value: Any) -> None:
+    def __setitem__(self, name: str, value: "Values | Named") -> None:
         handle = self._file._handle
         one = isinstance(value, (Reference, Named))
         listed = isinstance(value, (list, tuple)) and value and all(isinstance(v, (Reference, Named)) for v in value)

@@ -41,6 +41,7 @@ from .errors import InvalidArgumentError, UnsupportedError, WrongTypeError
 
 if TYPE_CHECKING:
     from ._file import File
+    from ._typing import DType, Index, Values
 
 _BAND_BYTES = 1 << 20
 
@@ -118,7 +119,7 @@ class Dataset(Named, Described):
             raise TypeError("a dataset without dimensions has no length")
         return self.shape[0]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[np.ndarray]:
         if not self.shape:
             raise TypeError("a dataset without dimensions has no rows")
         return rows_of(self)
@@ -130,10 +131,10 @@ class Dataset(Named, Described):
     def attrs(self) -> "Attributes":
         return Attributes(self._file, self.name)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: "Index", value: "Values") -> None:
         self.put(key, value, copy=True)
 
-    def put(self, key: Any, value: Any, *, copy: bool = False) -> None:
+    def put(self, key: "Index", value: "Values", *, copy: bool = False) -> None:
         """Records a write of `value`, of any strides and number type, broadcast as NumPy does. An
         array is kept as it is, and must not change until flush() or commit(), which raise
         InvalidArgumentError on every rank where they see that it has: a sample of it is compared,
@@ -249,7 +250,7 @@ class Dataset(Named, Described):
         else:
             getattr(handle, call)(self._handle, start, count, stride, as_numbers(part), *how)
 
-    def get(self, key: Any, out: Any) -> None:
+    def get(self, key: "Index", out: np.ndarray) -> None:
         """Records a read into `out`, an array of the index's shape with any strides and number
         type: filled by the file's next flush() or commit(). Local."""
         self._require_readable()
@@ -289,7 +290,7 @@ class Dataset(Named, Described):
         self._file._swapped.append((out, native))
         return native
 
-    def put_rows(self, rows: Any, *, copy: bool = False) -> None:
+    def put_rows(self, rows: "Values", *, copy: bool = False) -> None:
         """Records a write of this rank's rows, of which each rank may have another number, also
         none: they follow those of lower ranks. All have as many as the dataset, or, where it can
         grow, as append_rows() has given it last. As put(), an array must not change until flush()
@@ -303,12 +304,12 @@ class Dataset(Named, Described):
             raise InvalidArgumentError(f"'{self.name}' has {len(self)} rows, but all ranks have {total}")
         self.put(slice(begin + where.start, begin + where.stop), rows, copy=copy)
 
-    def get_rows(self) -> Any:
+    def get_rows(self) -> np.ndarray:
         """This rank's share of the rows when all ranks share them evenly, whatever ranks have put
         them. Reads at once. Collective."""
         return self[self._file.share_rows(len(self))]
 
-    def put_elements(self, elements: Elements, values: Any, *, copy: bool = False) -> None:
+    def put_elements(self, elements: Elements, values: "Values", *, copy: bool = False) -> None:
         """Records a write of scattered elements, each value to its place. As put(), an array must
         not change until flush() or commit(), unless `copy` is True. Local."""
         array = np.ascontiguousarray(self._of_own_kind(values))
@@ -338,12 +339,12 @@ class Dataset(Named, Described):
         if array.size != len(elements):
             raise InvalidArgumentError(f"'{self.name}': {array.size} values for a map of {len(elements)} elements")
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: "Index | str | list[str]") -> np.ndarray:
         if isinstance(key, str) or (isinstance(key, list) and key and all(isinstance(one, str) for one in key)):
             return self.fields(key)[()]
         return self._read(key)
 
-    def astype(self, dtype: Any) -> View:
+    def astype(self, dtype: "DType") -> View:
         """A view whose indices read numbers as another type: `d.astype("f4")[:10]`."""
         return View(self, np.dtype(dtype))
 
@@ -433,7 +434,7 @@ class Dataset(Named, Described):
             self._file.flush()
         return out
 
-    def __array__(self, dtype: Any = None, copy: "bool | None" = None) -> np.ndarray:
+    def __array__(self, dtype: "DType | None" = None, copy: "bool | None" = None) -> np.ndarray:
         return np.asarray(self[...], dtype=dtype)
 
 

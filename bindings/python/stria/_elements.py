@@ -1,10 +1,13 @@
 """Maps of single elements."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .errors import WrongTypeError
+
+if TYPE_CHECKING:
+    from ._typing import Values
 
 
 class Elements:
@@ -16,7 +19,7 @@ class Elements:
     when the map is first used. Linear in the number of values.
     """
 
-    def __init__(self, offsets: Any) -> None:
+    def __init__(self, offsets: "Values") -> None:
         given = np.asarray(offsets)
         if given.size > 0 and given.dtype.kind not in "iu":
             raise WrongTypeError(f"offsets of elements are integers, not {given.dtype}")

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -25,6 +25,13 @@ from ._strings import array_of_texts, holds_text, is_text, text_of_name, texts_o
 from ._tables import COMPLEX, as_table, columns_of, dtype_of, packed, with_text
 from ._times import time_type
 from .errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError, WrongTypeError, of_file
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._typing import DType, Values
+
+T = TypeVar("T")
 
 
 class Commit:
@@ -112,12 +119,33 @@ class File:
         """Those of a group or dataset: `f.attrs_of("fields")["time"] = 0.25`."""
         return Attributes(self, text_of_name(path))
 
+    @overload
+    def create_dataset(
+        self,
+        path: str,
+        shape: None = None,
+        dtype: None = None,
+        *,
+        data: "str | Sequence[str]",
+        **options: "Unpack[DatasetOptions]",
+    ) -> "Texts": ...
+
+    @overload
     def create_dataset(
         self,
         path: str,
         shape: "tuple[int | None, ...] | int | None" = None,
-        dtype: Any = None,
-        data: Any = None,
+        dtype: "DType | None" = None,
+        data: "Values | None" = None,
+        **options: "Unpack[DatasetOptions]",
+    ) -> Dataset: ...
+
+    def create_dataset(
+        self,
+        path: str,
+        shape: "tuple[int | None, ...] | int | None" = None,
+        dtype: "DType | None" = None,
+        data: "Values | None" = None,
         *,
         value_range: bool = False,
         alignment: int = 0,
@@ -127,7 +155,7 @@ class File:
         chunks: "tuple[int, ...] | None" = None,
         dimensions: "Sequence[str] | None" = None,
         unlimited: bool = False,
-        fill_value: Any = None,
+        fill_value: "Values | None" = None,
     ) -> "Dataset | Texts":
         """Makes a dataset of numbers; a byte order in `dtype` is that of the file, and h5py's
         enum_dtype() makes an enumeration; None is the type of `data`, or else "f8". `compress`:
@@ -230,7 +258,7 @@ class File:
         Collective: all ranks pass the same."""
         self._handle.create_link(path, target, file)
 
-    def append_rows(self, path: str, rows: Any, *, copy: bool = False) -> Dataset:
+    def append_rows(self, path: str, rows: "Values", *, copy: bool = False) -> Dataset:
         """Gives a dataset that was made with a first length of None more rows, the last ones of the
         result. What it had before can't be put again. `rows` is their number, the same on all
         ranks; or an array of this rank's rows, of which each rank may have another number: they are
@@ -247,7 +275,9 @@ class File:
             return dataset
         return Dataset(self, self._handle.append_rows(path, rows), path)
 
-    def create_strings(self, path: str, strings: Any, width: "int | None" = None, *, as_column: bool = False) -> None:
+    def create_strings(
+        self, path: str, strings: "Sequence[str | bytes] | np.ndarray", width: "int | None" = None, *, as_column: bool = False
+    ) -> None:
         """Makes a dataset of strings of `width` bytes, or as many as the longest has, in the shape
         of `strings`: one, a list or an array. `as_column`: as FLASH has its names, in the shape
         (n, 1) and padded with blanks. Collective: all ranks pass the same."""
@@ -350,7 +380,7 @@ class File:
         path = self.path if "://" in self.path else os.path.abspath(self.path)
         return _unpickled, (path, self._options)
 
-    def get(self, path: str, default: Any = None) -> Any:
+    def get(self, path: str, default: "T | None" = None) -> "Dataset | Group | T | None":
         return self[path] if path in self else default
 
     def keys(self) -> list[str]:
@@ -365,12 +395,12 @@ class File:
         """The paths of all datasets, and these."""
         return [(path, self.dataset(path)) for path in self.keys()]
 
-    def visit(self, function: "Callable[[str], Any]") -> Any:
+    def visit(self, function: "Callable[[str], T | None]") -> "T | None":
         """Calls function(path) for all groups and datasets, until it returns something else than
         None, which is returned."""
         return self.group().visit(function)
 
-    def visititems(self, function: "Callable[[str, Dataset | Group], Any]") -> Any:
+    def visititems(self, function: "Callable[[str, Dataset | Group], T | None]") -> "T | None":
         """As visit(), of function(path, object)."""
         return self.group().visititems(function)
 

@@ -2,7 +2,7 @@
 
 import html
 from collections.abc import Callable, Iterator, KeysView
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ._attributes import Attributes, Named
 from ._strings import text_of_name
@@ -11,6 +11,8 @@ from .errors import NotFoundError, StriaError, WrongTypeError
 if TYPE_CHECKING:
     from ._dataset import Dataset
     from ._file import File
+
+T = TypeVar("T")
 
 _MOST_ROWS = 100  # of a table in a notebook
 
@@ -49,7 +51,7 @@ class Group(Named):
     def __contains__(self, name: object) -> bool:
         return isinstance(name, (str, bytes)) and self._path(name) in self.file
 
-    def get(self, name: str, default: Any = None) -> Any:
+    def get(self, name: str, default: "T | None" = None) -> "Dataset | Group | T | None":
         return self[name] if name in self else default
 
     def __iter__(self) -> Iterator[str]:
@@ -67,12 +69,12 @@ class Group(Named):
     def items(self) -> "list[tuple[str, Dataset | Group]]":
         return [(name, self[name]) for name in self]
 
-    def visit(self, function: "Callable[[str], Any]") -> Any:
+    def visit(self, function: "Callable[[str], T | None]") -> "T | None":
         """Calls function(path) for everything below, paths relative to this group, until it returns
         something else than None, which is returned."""
         return self.visititems(lambda name, _: function(name))
 
-    def visititems(self, function: "Callable[[str, Dataset | Group], Any]") -> Any:
+    def visititems(self, function: "Callable[[str, Dataset | Group], T | None]") -> "T | None":
         """As visit(), of function(path, object)."""
         prefix = self.name.strip("/") + "/" if self.name != "/" else ""
         for path in paths_below(self.file, prefix):

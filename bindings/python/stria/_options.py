@@ -21,7 +21,7 @@ class DatasetOptions(TypedDict, total=False):
     chunks: "tuple[int, ...] | None"
     dimensions: "Sequence[str] | None"
     unlimited: bool
-    fill_value: Any
+    fill_value: object
 
 
 def options_of(library: Any, dtype: np.dtype, given: DatasetOptions) -> Any:

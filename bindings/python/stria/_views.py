@@ -1,11 +1,12 @@
 """Datasets read as another type, or some fields of their records."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from ._dataset import Dataset
+    from ._typing import DType, Index
 
 
 class View:
@@ -31,7 +32,7 @@ class View:
     def __repr__(self) -> str:
         return f"<stria.View of '{self._dataset.name}' as {self.dtype}>"
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: "Index") -> np.ndarray:
         """Collective, as the dataset's own."""
         key = ... if isinstance(key, tuple) and not key and self.shape else key
         read = self._dataset._read(key, self._dtype)
@@ -39,5 +40,5 @@ class View:
             return read if read.dtype == self._dtype else read.astype(self._dtype)
         return read[self._names] if isinstance(self._names, str) else read
 
-    def __array__(self, dtype: Any = None, copy: "bool | None" = None) -> np.ndarray:
+    def __array__(self, dtype: "DType | None" = None, copy: "bool | None" = None) -> np.ndarray:
         return np.asarray(self[...], dtype=dtype)

@@ -11,10 +11,13 @@ Without these calls STRIA_TRACE=full and STRIA_TRACE_DIR in the environment do t
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ._library import library_for, loaded_libraries
 from .errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from ._typing import Comm
 
 #: What is recorded; each level adds to the one before.
 LEVELS = ("off", "counters", "app", "library", "full")
@@ -26,13 +29,13 @@ def _number(level: str) -> int:
     return LEVELS.index(level)
 
 
-def start(comm: Any, level: str = "full", directory: "str | os.PathLike[str]" = ".") -> None:
+def start(comm: "Comm", level: str = "full", directory: "str | os.PathLike[str]" = ".") -> None:
     """Begins to record the ranks of `comm` as one run. Collective over `comm`."""
     library, number = library_for(comm)
     library.trace_start(number, _number(level), os.fspath(directory))
 
 
-def start_from_environment(comm: Any) -> None:
+def start_from_environment(comm: "Comm") -> None:
     """Begins at once the run that STRIA_TRACE and STRIA_TRACE_DIR ask for, if any. Collective over
     `comm`."""
     library, number = library_for(comm)

@@ -73,11 +73,13 @@ void take_nodes(Section section, Nodes& nodes) {
   section.take("eager_bytes", nodes.eager_bytes);
   section.take("step_s", nodes.step_s);
   section.take("exchange_s", nodes.exchange_s);
+  section.take("collective_call_s", nodes.collective_call_s);
   section.end();
 }
 
 void take_forwarders(Section section, Forwarders& forwarders) {
   section.take("ranks", forwarders.ranks);
+  section.take("run", forwarders.run);
   section.take("rate", forwarders.rate);
   section.take("request_s", forwarders.request_s);
   section.take("chunk_bytes", forwarders.chunk_bytes);
@@ -89,6 +91,7 @@ void take_servers(Section section, Servers& servers) {
   section.take("write_rate", servers.write_rate);
   section.take("read_rate", servers.read_rate);
   section.take("request_s", servers.request_s);
+  section.take("write_wait_s", servers.write_wait_s);
   section.take("list_regions", servers.list_regions);
   section.take("region_s", servers.region_s);
   section.take("seek_s", servers.seek_s);
@@ -113,6 +116,7 @@ void take_locks(Section section, Locks& locks) {
   section.take("unit_bytes", locks.unit_bytes);
   section.take("grant_s", locks.grant_s);
   section.take("revoke_s", locks.revoke_s);
+  section.take("flush_s", locks.flush_s);
   section.end();
 }
 
@@ -147,6 +151,14 @@ void require_whole(const Machine& machine) {
 }
 
 }  // namespace
+
+int forwarder_count(const Forwarders& forwarders, int ranks) {
+  return (ranks - 1) / forwarders.ranks + 1;
+}
+
+int forwarder_of(const Forwarders& forwarders, int rank, int ranks) {
+  return forwarders.run > 0 ? rank / forwarders.run % forwarder_count(forwarders, ranks) : rank / forwarders.ranks;
+}
 
 Result<Machine> parse_machine(const std::string& text) {
   try {

@@ -25,11 +25,13 @@ struct Nodes {
   double eager_bytes = 16 << 10;  ///< longer messages wait for their receiver
   double step_s = 0;              ///< of a collective: each of its log2(ranks) steps
   double exchange_s = 0;          ///< an all-to-all of numbers takes this for each rank
+  double collective_call_s = 0;   ///< of a collective read or write, besides what is modelled
 };
 
 /// Clients reach the servers through forwarders, where there are any.
 struct Forwarders {
   int ranks = 0;           ///< so many ranks share one; 0: there are none
+  int run = 0;             ///< so many of them follow one another; 0: all
   double rate = 0;         ///< of a forwarder
   double request_s = 0;    ///< of a forwarder, for each request
   double chunk_bytes = 0;  ///< it hands on requests in parts of this size; 0: whole
@@ -40,6 +42,7 @@ struct Servers {
   double write_rate = 1e9;  ///< of a server
   double read_rate = 1e9;
   double request_s = 0;     ///< for each request
+  double write_wait_s = 0;  ///< of a client, for each write or list of writes
   double list_regions = 0;  ///< regions of a file that one request may name; 0: one
   double region_s = 0;      ///< for each region of a list
   double seek_s = 0;        ///< more where it doesn't follow the request before in its file
@@ -60,6 +63,7 @@ struct Locks {
   double unit_bytes = 4096;    ///< ranges are rounded to this
   double grant_s = 0;          ///< of the manager
   double revoke_s = 0;         ///< more for each holder that must give up a range
+  double flush_s = 0;          ///< more where it writes back first what it gives up
 };
 
 struct MetadataServer {
@@ -82,6 +86,10 @@ struct Machine {
   /// By "section.number": where it comes from.
   std::map<std::string, std::string> sources;
 };
+
+/// How many forwarders so many ranks have, and which of them serves a rank.
+int forwarder_count(const Forwarders& forwarders, int ranks);
+int forwarder_of(const Forwarders& forwarders, int rank, int ranks);
 
 /// Reads a description. kFormat names what is unknown, missing its source or out of range.
 Result<Machine> parse_machine(const std::string& text);

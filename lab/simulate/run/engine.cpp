@@ -136,6 +136,7 @@ Status commit_all(RunShared& shared, Comm& comm, const bench::Workload& workload
   }
   note_open(shared);
   STRIA_RETURN_IF_ERROR(comm.agree(mine));
+  shared.charge_call();
   Mover mover{shared, comm, file.get(), {.known = access::OtherWriters::Known::kNobody}};
   const auto report = mover.move(lanes, access::AsPlanned{.plan = plan});
   if (comm.rank() == 0) {
@@ -154,6 +155,7 @@ Status move_by_calls(RunShared& shared, Comm& comm, const bench::Workload& workl
   Mover mover{shared, comm, file.get(), {}};
   for (size_t call = 0; call < workload.calls.size(); ++call) {
     const std::vector<Lane> lanes = lanes_of(workload, places, call, call + 1);
+    shared.charge_call();
     STRIA_RETURN_IF_ERROR(mover.move(lanes, access::Collectively{&kept}).status);
     STRIA_RETURN_IF_ERROR(check_written(shared, kFilePath, lanes));
   }

@@ -60,6 +60,23 @@ int64_t bytes_in(const Stream& stream, ByteRange window) {
              : access::position_of(stream, window.end) - access::position_of(stream, window.begin);
 }
 
+// Aggregators lie evenly among the ranks. Where forwarders serve short runs of ranks, they take
+// turns: each gives as many aggregators as any other, as on Blue Gene.
+std::vector<int> places_of(const Forwarders& forwarders, int count, int ranks) {
+  std::vector<int> places;
+  const int all = forwarders.run > 0 ? forwarder_count(forwarders, ranks) : 1;
+  const int runs_of_one = forwarders.run > 0 ? ranks / forwarders.run / all : 0;
+  const int of_one = (count - 1) / all + 1;
+  for (int a = 0; a < count; ++a) {
+    if (of_one > runs_of_one) {
+      places.push_back(static_cast<int>(int64_t{a} * ranks / count));
+    } else {
+      places.push_back((a % all + a / all * runs_of_one / of_one * all) * forwarders.run);
+    }
+  }
+  return places;
+}
+
 class RomioWrite {
  public:
   RomioWrite(RunShared& shared, Comm& comm, storage::File& file) : shared_(shared), comm_(comm), file_(file) {}
@@ -101,7 +118,19 @@ class RomioWrite {
     const int usual = std::max(1, comm_.size() / kRanksAnAggregator);
     domains.aggregators = std::min(hints.aggregator_count > 0 ? hints.aggregator_count : usual, comm_.size());
     shared_.outcome.aggregators = domains.aggregators;
+    place(domains.aggregators);
     return domains;
+  }
+
+  void place(int count) {
+    if (static_cast<int>(shared_.aggregator_ranks.size()) == count) {
+      return;  // by another rank
+    }
+    shared_.aggregator_ranks = places_of(shared_.machine.forwarders, count, comm_.size());
+    shared_.aggregator_of_rank.clear();
+    for (int a = 0; a < count; ++a) {
+      shared_.aggregator_of_rank[rank_of(a)] = a;
+    }
   }
 
   // An all-to-all of a number for each pair.
@@ -110,7 +139,7 @@ class RomioWrite {
     comm_.barrier();
   }
 
-  int rank_of(int aggregator) const { return static_cast<int>(int64_t{aggregator} * comm_.size() / domains_.aggregators); }
+  int rank_of(int aggregator) const { return shared_.aggregator_ranks[static_cast<size_t>(aggregator)]; }
 
   // Windows that are met lie between the first and the last aggregator of this rank's bytes.
   void announce(std::span<const Lane> lanes, int64_t round) {
@@ -152,8 +181,7 @@ class RomioWrite {
     if (senders.empty()) {
       return {};
     }
-    const int aggregator = static_cast<int>((int64_t{comm_.rank()} * domains_.aggregators + comm_.size() - 1) / comm_.size());
-    const ByteRange window = domains_.window(aggregator, round);
+    const ByteRange window = domains_.window(shared_.aggregator_of_rank.at(comm_.rank()), round);
     const storage::WriteSegment segment{window.begin, shared_.nowhere(window.size()).data(), window.size()};
     return file_.write(std::span(&segment, 1));
   }
@@ -176,6 +204,7 @@ Status write_as_romio(RunShared& shared, Comm& comm, const bench::Workload& work
   STRIA_ASSIGN_OR_RETURN(const auto file, open_everywhere(shared, comm));
   RomioWrite write(shared, comm, *file);
   for (size_t call = 0; call < workload.calls.size(); ++call) {
+    shared.charge_call();
     STRIA_RETURN_IF_ERROR(write.run(lanes_of(workload, places, call, call + 1)));
   }
   shared.clock.settle();

@@ -13,12 +13,12 @@ namespace stria::simulate {
 
 namespace {
 
-using Mover = Status (*)(RunShared&, Comm&, const bench::Workload&);
+using MoveFunction = Status (*)(RunShared&, Comm&, const bench::Workload&);
 
 struct KnownWay {
   const char* name;
   const char* help;
-  Mover mover;
+  MoveFunction mover;
 };
 
 constexpr KnownWay kWays[] = {
@@ -58,7 +58,7 @@ Result<RunOutcome> run(const Machine& machine, const RunOptions& options) {
     return Status(ErrorCode::kInvalidArgument, warnings.front());
   }
   Clock clock;
-  Store store(clock, machine, options.seed);
+  Store store(clock, machine, {.ranks = options.ranks, .seed = options.seed});
   storage::MemoryDriver memory;
   const auto driver = make_timed_driver(clock, store, memory, options.carries_data);
   RunOutcome outcome;

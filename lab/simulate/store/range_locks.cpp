@@ -24,7 +24,9 @@ RangeLocks::Taken RangeLocks::take(int client, ByteRange wanted) {
     auto before = std::prev(next);
     if (before->second.end > range.begin) {
       end = before->second.end;
-      taken.revocations += before->second.client == client ? 0 : 1;
+      const bool is_other = before->second.client != client;
+      taken.revocations += is_other ? 1 : 0;
+      taken.flushes += is_other && before->second.used_end > range.begin ? 1 : 0;
       if (before->first == range.begin) {
         held_.erase(before);
       } else {
@@ -36,6 +38,7 @@ RangeLocks::Taken RangeLocks::take(int client, ByteRange wanted) {
   // Those that begin within the range are given up.
   for (next = held_.lower_bound(range.begin); next != held_.end() && next->first < range.end; next = held_.erase(next)) {
     taken.revocations += next->second.client == client ? 0 : 1;
+    taken.flushes += next->second.client == client ? 0 : 1;
     end = std::max(range.end, next->second.end);
   }
   end = next == held_.end() ? end : std::min(end, next->first);

@@ -6,10 +6,11 @@
 
 namespace stria::simulate {
 
-Store::Store(Clock& clock, const Machine& machine, uint64_t seed)
+Store::Store(Clock& clock, const Machine& machine, const StoreOptions& options)
     : clock_(clock),
       machine_(machine),
-      random_(seed),
+      ranks_(options.ranks),
+      random_(options.seed),
       servers_(static_cast<size_t>(machine.servers.count)),
       groups_(machine.servers.group_size == 0
                   ? 0
@@ -40,7 +41,7 @@ double Store::create_objects(const StoredFile& file, double moment) {
 }
 
 int Store::client_of(int rank) const {
-  return machine_.forwarders.ranks > 0 ? rank / machine_.forwarders.ranks : rank / machine_.nodes.ranks_per_node;
+  return machine_.forwarders.ranks > 0 ? forwarder_of(machine_.forwarders, rank, ranks_) : rank / machine_.nodes.ranks_per_node;
 }
 
 int Store::server_of(const StoredFile& file, int64_t offset) const {
@@ -48,6 +49,20 @@ int Store::server_of(const StoredFile& file, int64_t offset) const {
 }
 
 void Store::start(const Access& access, std::span<const Part> parts, double moment, std::function<void()> done) {
+  const auto regions = static_cast<size_t>(machine_.servers.list_regions);
+  if (regions <= 1 || parts.size() <= regions) {
+    start_one(access, parts, moment, std::move(done));
+    return;
+  }
+  // A client asks for the next list when the one before has been answered.
+  const std::span<const Part> first = parts.first(regions);
+  std::vector<Part> rest(parts.begin() + static_cast<std::ptrdiff_t>(regions), parts.end());
+  start_one(access, first, moment, [this, access, rest = std::move(rest), done = std::move(done)]() mutable {
+    start(access, rest, clock_.now(), std::move(done));
+  });
+}
+
+void Store::start_one(const Access& access, std::span<const Part> parts, double moment, std::function<void()> done) {
   auto operation = std::make_shared<Operation>();
   operation->done = std::move(done);
   const std::vector<Part> requests = join_lists(access.file, cut(access.file, parts));
@@ -56,6 +71,7 @@ void Store::start(const Access& access, std::span<const Part> parts, double mome
     clock_.at(moment, [operation] { operation->done(); });
     return;
   }
+  moment += access.writes ? machine_.servers.write_wait_s : 0;
   for (const Part& part : requests) {
     // The client is asked now, in the order of its requests; the servers when the bytes come.
     const double arrival = pass_client(access.rank, static_cast<double>(part.bytes), moment) + machine_.nodes.latency_s;
@@ -144,7 +160,8 @@ double Store::pass_locks(const Access& access, int server, const Part& part, dou
   }
   totals_.grants += taken.grants;
   totals_.revocations += taken.revocations;
-  const double seconds = locks.grant_s + taken.revocations * locks.revoke_s;
+  totals_.flushes += taken.flushes;
+  const double seconds = locks.grant_s + taken.revocations * locks.revoke_s + taken.flushes * locks.flush_s;
   lock_s_ += seconds;
   return (of_file ? file.lock_manager : lock_servers_[static_cast<size_t>(server)]).serve(moment, seconds);
 }

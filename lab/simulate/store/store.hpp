@@ -44,12 +44,18 @@ struct StoreTotals {
   int64_t part_blocks = 0;  ///< writes that had to read a block first
   int64_t grants = 0;
   int64_t revocations = 0;
+  int64_t flushes = 0;  ///< holders that wrote back first what they gave up
+};
+
+struct StoreOptions {
+  int ranks = 1;      ///< of all clients together
+  uint64_t seed = 1;  ///< decides the jitter
 };
 
 class Store {
  public:
-  /// What is passed must outlive this. `seed` decides the jitter.
-  Store(Clock& clock, const Machine& machine, uint64_t seed);
+  /// What is passed must outlive this.
+  Store(Clock& clock, const Machine& machine, const StoreOptions& options);
 
   struct Part {
     int64_t offset;
@@ -89,6 +95,7 @@ class Store {
     std::function<void()> done;
   };
   int client_of(int rank) const;
+  void start_one(const Access& access, std::span<const Part> parts, double moment, std::function<void()> done);
   int server_of(const StoredFile& file, int64_t offset) const;
   double pass_client(int rank, double bytes, double moment);
   double pass_locks(const Access& access, int server, const Part& part, double moment);
@@ -100,6 +107,7 @@ class Store {
 
   Clock& clock_;
   const Machine& machine_;
+  int ranks_;
   std::mt19937_64 random_;
   std::vector<Queue> servers_;
   std::vector<Queue> groups_;

@@ -14,7 +14,7 @@
 namespace stria::access::test {
 namespace {
 
-constexpr const char* kPath = "data";
+constexpr const char* kMovedPath = "data";
 
 TEST(MovedPrefix, EndsAtTheFirstMissingByteByTheNumbersOfTheStreams) {
   std::vector<Lane> lanes(2);
@@ -41,7 +41,7 @@ std::vector<Moved> run(const Case& c, storage::MemoryDriver& memory, const std::
   std::shared_ptr<storage::Driver> shared(std::shared_ptr<void>(), &memory);
   auto report = run_simulated(c.simulation, [&](Comm& comm) {
     storage::FaultDriver driver(shared, storage::FaultScript::parse(faults, comm.rank()).value());
-    auto file = driver.open(kPath, {.mode = storage::OpenOptions::Mode::kReadWrite}).value();
+    auto file = driver.open(kMovedPath, {.mode = storage::OpenOptions::Mode::kReadWrite}).value();
     PhaseTimes times;
     Context context{comm, file.get(), c.hints, times};
     const auto rank = static_cast<size_t>(comm.rank());
@@ -54,12 +54,12 @@ std::vector<Moved> run(const Case& c, storage::MemoryDriver& memory, const std::
 /// Each rank's count after a failed write, checked against the file.
 std::vector<int64_t> counts_of_write(const Case& c, const std::string& faults) {
   storage::MemoryDriver memory;
-  set_content(memory, kPath, c.before);
+  set_content(memory, kMovedPath, c.before);
   const std::vector<Moved> moved = run(c, memory, faults, [&](Context& context, const RankCase& rank) {
     CaseSource source(rank);
     return write_two_phase_agreed(context, c.plan, rank.lanes, source);
   });
-  const Bytes content = content_of(memory, kPath);
+  const Bytes content = content_of(memory, kMovedPath);
   std::vector<int64_t> counts;
   for (size_t r = 0; r < c.ranks.size(); ++r) {
     counts.push_back(moved[r].bytes);
@@ -72,7 +72,7 @@ std::vector<int64_t> counts_of_write(const Case& c, const std::string& faults) {
 
 std::vector<int64_t> counts_of_read(const Case& c, const std::string& faults) {
   storage::MemoryDriver memory;
-  set_content(memory, kPath, c.after);
+  set_content(memory, kMovedPath, c.after);
   std::vector<int64_t> counts(c.ranks.size());
   run(c, memory, faults, [&](Context& context, const RankCase& rank) {
     CaseSink sink(rank);
@@ -210,7 +210,7 @@ TEST(MovedPrefix, CountsTheRequestsBeforeTheOneThatFailed) {
   rank.straight.assign(2, false);
   for (int64_t failing = 0; failing < 2 * kPieces; ++failing) {
     storage::MemoryDriver memory;
-    set_content(memory, kPath, c.before);
+    set_content(memory, kMovedPath, c.before);
     const auto moved =
         run(c, memory, nth_fails("write", 0, failing + 1, 1), [&](Context& context, const RankCase& mine) -> Moved {
           CaseSource source(mine);
@@ -228,7 +228,7 @@ TEST(Move, APlanMadeBeforeLeadsThroughNoWindows) {
   c.simulation = {.ranks = 1, .ranks_per_node = 1};
   c.ranks.resize(1);
   storage::MemoryDriver memory;
-  set_content(memory, kPath, c.before);
+  set_content(memory, kMovedPath, c.before);
   const Plan plan{.way = ThroughWindows(), .reason = ""};
   const auto moved = run(c, memory, nth_fails("write", 0, 1000, 1), [&plan](Context& context, const RankCase& mine) -> Moved {
     CaseSource source(mine);
@@ -237,7 +237,7 @@ TEST(Move, APlanMadeBeforeLeadsThroughNoWindows) {
   });
   EXPECT_EQ(moved[0].status.code(), ErrorCode::kUnsupported);
   EXPECT_EQ(moved[0].bytes, 0);
-  EXPECT_EQ(content_of(memory, kPath), c.before);
+  EXPECT_EQ(content_of(memory, kMovedPath), c.before);
 }
 
 // A rank with nothing in the windows that failed has all its bytes.

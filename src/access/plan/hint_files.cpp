@@ -17,6 +17,7 @@
 #include "access/failure/memory_reserve.hpp"
 #include "access/request/hints.hpp"
 #include "base/out_of_memory.hpp"
+#include "base/trimmed.hpp"
 #include "storage/path.hpp"
 
 namespace stria::access {
@@ -36,11 +37,6 @@ struct Descriptor {
     }
   }
 };
-
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
 
 // Reads a whole regular file of moderate size. Returns why it can't be read, or nothing. A pipe or
 // a device might never end.

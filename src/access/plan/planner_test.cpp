@@ -142,6 +142,9 @@ TEST(Planner, ServersThatTakeDatatypesAreAskedByEachRankWhereAnExchangeCostsMore
   EXPECT_EQ(method(in_turn(8, kBytes, 2096, false, servers)), Method::kListIo);
   EXPECT_EQ(plan_on(2, 2, in_turn(2, kBytes, 40, true, servers), servers).method(), Method::kTwoPhase);
   EXPECT_EQ(plan_on(2, 2, in_turn(2, kBytes, 40, false, servers), servers).method(), Method::kListIo);
+  EXPECT_EQ(plan_on(2, 2, in_turn(2, kBytes, 8, true, servers), servers).method(), Method::kTwoPhase);
+  EXPECT_EQ(plan_on(2, 2, in_turn(2, kBytes, 8, false, servers), servers).method(), Method::kListIo)
+      << "an exchange costs something for each piece";
   RequestShape everybody_all = in_turn(1, kBytes, 416, false, servers);
   for (int64_t* sum : {&everybody_all.total_bytes, &everybody_all.piece_count, &everybody_all.server_cost_bytes}) {
     *sum *= 8;

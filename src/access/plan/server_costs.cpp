@@ -21,6 +21,9 @@ struct Prices {
 constexpr Prices kToWrite{1536, 40};
 constexpr Prices kToRead{512, 16};
 constexpr int64_t kListedPiece = 128;
+// What a piece of a read costs when it is exchanged: the aggregator picks it out, and the rank puts
+// it into its place. Those of a write are collected while the servers still write the round before.
+constexpr int64_t kExchangedReadPiece = 12;
 // Between nodes an exchanged byte costs so many times as much as in a node's memory: it takes a way
 // that is as long as the one to the servers.
 constexpr int64_t kExchangeBetweenNodes = 8;
@@ -54,7 +57,9 @@ int64_t server_cost_bytes(const IndependentShape& shape, const storage::Capabili
 // Through aggregators each byte of the file passes the servers once, however many ranks have it.
 bool is_cheap_for_servers(const RequestShape& shape, bool on_one_node) {
   const int64_t bytes = shape.hull_bytes > 0 ? std::min(shape.hull_bytes, shape.total_bytes) : shape.total_bytes;
-  return shape.server_cost_bytes > 0 && shape.server_cost_bytes / (on_one_node ? 1 : kExchangeBetweenNodes) <= bytes;
+  const int64_t pieces_cost = shape.write ? 0 : std::min(shape.piece_count, kMostPieces) * kExchangedReadPiece;
+  return shape.server_cost_bytes > 0 &&
+         shape.server_cost_bytes / (on_one_node ? 1 : kExchangeBetweenNodes) <= bytes + pieces_cost;
 }
 
 }  // namespace stria::access

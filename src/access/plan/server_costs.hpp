@@ -4,7 +4,8 @@
 // Problem: a description of many pieces is a short message, but the servers still look at each
 // piece, and at each block of which a request touches a part (its checksum changes, and its lock
 // excludes others). An exchange moves every byte once more, and leaves whole blocks.
-// Method: both are counted in bytes that could be exchanged meanwhile. The prices are measured
+// Method: both are counted in bytes that could be exchanged meanwhile, an exchange's own work for
+// each piece of a read too. The prices are measured
 // (docs/performance.md).
 // Cost: O(streams), without a message: each rank counts its own, and the agreement adds them up.
 #pragma once

@@ -4,14 +4,11 @@
 
 #include <charconv>
 
+#include "base/trimmed.hpp"
+
 namespace stria::access {
 
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t");
-  return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 std::optional<AggregatorPlace> parse_place(std::string_view entry) {
   // A name may hold colons (an address); the number follows the last.

@@ -192,6 +192,7 @@ const std::map<std::string, Setter>& setters() {
       {"stria_method", set_method},
       {"stria_staging_size", number(&ResolvedHints::staging_bytes, 64 << 10, kMaxBufferBytes)},
       {"stria_staging_limit", number(&ResolvedHints::staging_limit_bytes, 0, INT64_MAX)},
+      {"stria_cache_bytes", number(&ResolvedHints::cache_bytes, 0, INT64_MAX)},
       {"stria_async", choice(&ResolvedHints::async)},
       {"stria_staging", set_staging_place},
       {"stria_staging_rate", number(&ResolvedHints::staging_rate, 0, INT64_MAX)},
@@ -308,6 +309,9 @@ Hints effective_hints(const ResolvedHints& hints) {
   }
   if (hints.staging_limit_bytes >= 0) {
     effective["stria_staging_limit"] = std::to_string(hints.staging_limit_bytes);
+  }
+  if (hints.cache_bytes >= 0) {
+    effective["stria_cache_bytes"] = std::to_string(hints.cache_bytes);
   }
   if (!hints.staging_place.empty()) {
     effective["stria_staging"] = hints.staging_place;

@@ -56,6 +56,9 @@ struct ResolvedHints {
   /// stria_staging_limit: the memory of a node that commits in the background may take; -1: a
   /// quarter of what is free.
   int64_t staging_limit_bytes = -1;
+  /// stria_cache_bytes: what the ranks of a node keep of a file's small accesses; -1: the storage
+  /// decides, 0: nothing.
+  int64_t cache_bytes = -1;
   /// stria_async: nonblocking and split collective writes of MPI-IO are copied to memory, and are
   /// written after the call has returned.
   Switch async = Switch::kAutomatic;

@@ -14,6 +14,7 @@
 
 #include "base/hash.hpp"
 #include "comm/trace/clock_sync.hpp"
+#include "comm/waiting.hpp"
 
 namespace stria {
 
@@ -38,12 +39,6 @@ std::string program_name() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   return error ? "program" : program.filename().string();
-}
-
-std::string host_name() {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  return name;
 }
 
 int64_t unix_ns() {

@@ -8,13 +8,13 @@ namespace {
 
 constexpr const char* kMemberName = "stria";
 // A type has at most 4 GiB, and programs read an element at once.
-constexpr int64_t kMostBytes = int64_t{1} << 30;
+constexpr int64_t kMostContentBytes = int64_t{1} << 30;
 
 }  // namespace
 
 bool hides_content(const DatasetSpec& spec) {
   const auto bytes = dataset_bytes(spec);
-  return spec.is_hidden && bytes.ok() && *bytes <= kMostBytes;
+  return spec.is_hidden && bytes.ok() && *bytes <= kMostContentBytes;
 }
 
 void fold_hidden(DatasetSpec& spec) {

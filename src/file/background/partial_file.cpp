@@ -81,6 +81,7 @@ Status PartialFile::create(const Making& making) {
   open.mine_only = true;
   open.permissions = is_staged_ || replaced_ ? kOwnerAlone : making.permissions;
   open.striping = making.striping;
+  open.sole_writer = making.sole_writer;
   STRIA_ASSIGN_OR_RETURN(file_, driver_->open(partial_path_, open));
   return Status();
 }

@@ -46,6 +46,7 @@ class PartialFile final : public UnpublishedFile {
     /// In a place where other users make files, too: it is this user's alone, and what has its
     /// final name isn't looked at.
     bool is_staged = false;
+    bool sole_writer = false;  ///< no other rank of this node
   };
 
   /// Looks up what the final name means, and goes by that from now on. Nothing changes. Errors as

@@ -7,7 +7,7 @@ namespace stria::file {
 
 namespace {
 
-constexpr int64_t kAtOnceBytes = 1 << 20;
+constexpr int64_t kComparedAtOnceBytes = 1 << 20;
 
 // Whether the metadata are other ones than when the file was sealed.
 Result<bool> has_other_metadata(storage::File& file, const Catalog& catalog, const Seal& seal) {
@@ -41,9 +41,9 @@ std::vector<ByteRange> extents_of(const Catalog& catalog) {
 }
 
 Status hash_range(storage::File& file, ByteRange range, StreamingHash& hash) {
-  std::vector<std::byte> bytes(static_cast<size_t>(std::clamp<int64_t>(range.size(), 0, kAtOnceBytes)));
+  std::vector<std::byte> bytes(static_cast<size_t>(std::clamp<int64_t>(range.size(), 0, kComparedAtOnceBytes)));
   while (!range.empty()) {
-    const storage::ReadSegment segment{range.begin, bytes.data(), std::min(range.size(), kAtOnceBytes)};
+    const storage::ReadSegment segment{range.begin, bytes.data(), std::min(range.size(), kComparedAtOnceBytes)};
     STRIA_ASSIGN_OR_RETURN(const int64_t read_bytes, file.read(std::span(&segment, 1)));
     if (read_bytes < segment.bytes) {
       return Status(ErrorCode::kCorrupted, file.path() + ": the file is cut short");

@@ -8,7 +8,7 @@ namespace stria::file {
 
 namespace {
 
-constexpr size_t kNumberBytes = sizeof(uint64_t);
+constexpr size_t kStoredNumberBytes = sizeof(uint64_t);
 
 void put(std::vector<std::byte>& to, std::span<const std::byte> bytes) {
   to.insert(to.end(), bytes.begin(), bytes.end());
@@ -20,11 +20,11 @@ void put_number(std::vector<std::byte>& to, uint64_t number) {
 
 /// Takes numbers and bytes from the front; false when too few are left.
 bool take_number(std::span<const std::byte>& from, uint64_t& number) {
-  if (from.size() < kNumberBytes) {
+  if (from.size() < kStoredNumberBytes) {
     return false;
   }
-  std::memcpy(&number, from.data(), kNumberBytes);
-  from = from.subspan(kNumberBytes);
+  std::memcpy(&number, from.data(), kStoredNumberBytes);
+  from = from.subspan(kStoredNumberBytes);
   return true;
 }
 
@@ -58,13 +58,13 @@ Result<ChunkSums> decode_chunk_sums(std::span<const std::byte> content) {
     uint64_t count = 0;
     std::string path;
     if (!take_number(rest, bytes) || !take_text(rest, bytes, path) || !take_number(rest, count) ||
-        rest.size() / kNumberBytes < count) {
+        rest.size() / kStoredNumberBytes < count) {
       return Status(ErrorCode::kFormat, std::string("the content of '") + kChunkSumsPath + "' makes no sense");
     }
     std::vector<uint64_t>& of_chunks = sums[path];
     of_chunks.resize(count);
-    std::memcpy(of_chunks.data(), rest.data(), count * kNumberBytes);
-    rest = rest.subspan(count * kNumberBytes);
+    std::memcpy(of_chunks.data(), rest.data(), count * kStoredNumberBytes);
+    rest = rest.subspan(count * kStoredNumberBytes);
   }
   return sums;
 }

@@ -114,7 +114,6 @@ uint64_t place_term(int64_t place, uint64_t sum) {
 }
 
 RowSumBytes lay_out_row_sums(std::span<const RowTable> tables, std::vector<RowSum> sums) {
-  constexpr auto kSumBytes = static_cast<int64_t>(sizeof(uint64_t));
   std::vector<RowSum> repeated;
   put_in_order(sums, repeated);
   RowSumBytes bytes;
@@ -127,11 +126,11 @@ RowSumBytes lay_out_row_sums(std::span<const RowTable> tables, std::vector<RowSu
     share.sum += place_term(sum.index, sum.sum);
     if (sum.table == last_table && share.places.back().end == sum.index) {
       ++share.places.back().end;
-      bytes.segments.back().bytes += kSumBytes;
+      bytes.segments.back().bytes += kRowSumBytes;
     } else {
       share.places.push_back({sum.index, sum.index + 1});
-      const int64_t offset = tables[static_cast<size_t>(sum.table)].data_offset + sum.index * kSumBytes;
-      bytes.segments.push_back({offset, reinterpret_cast<const std::byte*>(&bytes.values.back()), kSumBytes});
+      const int64_t offset = tables[static_cast<size_t>(sum.table)].data_offset + sum.index * kRowSumBytes;
+      bytes.segments.push_back({offset, reinterpret_cast<const std::byte*>(&bytes.values.back()), kRowSumBytes});
     }
     last_table = sum.table;
   }

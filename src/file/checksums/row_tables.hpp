@@ -21,6 +21,8 @@
 namespace stria::file {
 
 inline constexpr int64_t kLeastRowBytes = 512;
+/// What a row's sum takes in a table.
+inline constexpr auto kRowSumBytes = static_cast<int64_t>(sizeof(uint64_t));
 
 /// Datasets whose rows are summed in one table: they have the same number of rows.
 struct RowTable {

@@ -9,7 +9,7 @@ namespace stria::file {
 
 namespace {
 
-constexpr int64_t kVersion = 1;
+constexpr int64_t kSealVersion = 1;
 constexpr int64_t kGrownVersion = 2;
 constexpr size_t kNumbersBeforeTables = 6;  // the version and the fields of a seal
 constexpr size_t kNumbersBeforeParts = 4;   // of a file that has grown
@@ -87,7 +87,7 @@ int64_t seal_numbers(size_t table_count, size_t part_count) {
 std::vector<std::byte> encode_seal(const Seal& seal) {
   std::vector<uint64_t> numbers;
   if (seal.parts.empty()) {
-    numbers = {static_cast<uint64_t>(kVersion),
+    numbers = {static_cast<uint64_t>(kSealVersion),
                seal.superblock_sum,
                seal.metadata_sum,
                static_cast<uint64_t>(seal.head_bytes),
@@ -113,12 +113,12 @@ Result<Seal> decode_seal(std::span<const std::byte> content) {
     std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(uint64_t));
   }
   const int64_t version = numbers.empty() ? 0 : static_cast<int64_t>(numbers[0]);
-  if (version != kVersion && version != kGrownVersion) {
+  if (version != kSealVersion && version != kGrownVersion) {
     return Status(ErrorCode::kUnsupported, "a newer version of Stria wrote the file's checksums; open it with verify off");
   }
   Seal seal;
   std::span<const uint64_t> rest(numbers);
-  if (!(version == kVersion ? take_fields(rest, seal) : take_parts(rest, seal)) || !is_sensible(seal)) {
+  if (!(version == kSealVersion ? take_fields(rest, seal) : take_parts(rest, seal)) || !is_sensible(seal)) {
     return Status(ErrorCode::kFormat, std::string("dataset '") + kSealPath + "' makes no sense");
   }
   for (; rest.size() >= kNumbersPerTable; rest = rest.subspan(kNumbersPerTable)) {

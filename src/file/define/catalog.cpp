@@ -10,11 +10,6 @@ namespace stria::file {
 
 namespace {
 
-std::string without_leading_slash(const std::string& path) {
-  const size_t first = path.find_first_not_of('/');
-  return first == std::string::npos ? "" : path.substr(first);
-}
-
 std::string without_slashes(const std::string& path) {
   const std::string begun = without_leading_slash(path);
   return begun.substr(0, begun.find_last_not_of('/') + 1);

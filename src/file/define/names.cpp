@@ -101,6 +101,14 @@ Status check_path(const std::string& path, const std::string& inner) {
 
 }  // namespace
 
+std::string own_path(const char* name) {
+  return std::string(kOwnGroup) + "/" + name;
+}
+
+std::string without_leading_slash(const std::string& path) {
+  return path.substr(std::min(path.find_first_not_of('/'), path.size()));
+}
+
 Status check_dataset_name(const std::string& path) {
   const std::string inner = without_slashes_around(path);
   return inner.empty() ? refused(path, "it is empty") : check_path(path, inner);

@@ -24,9 +24,9 @@ constexpr int64_t kNobody = -1;
 }  // namespace
 
 const char* call_name(Call call) {
-  static constexpr const char* kNames[] = {"create()",  "open()",       "flush()",        "commit()",
-                                           "abandon()", "read_table()", "read_strings()", "attribute()",
-                                           "verify()",  "place_rows()", "append()",       "commit_async()"};
+  static constexpr const char* kNames[] = {
+      "create()",    "open()",   "flush()",      "commit()", "abandon() or discard()", "read_table()", "read_strings()",
+      "attribute()", "verify()", "place_rows()", "append()", "commit_async()"};
   return kNames[static_cast<size_t>(call)];
 }
 

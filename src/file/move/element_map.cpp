@@ -15,13 +15,13 @@ namespace {
 constexpr int kDigitBits = 11;
 constexpr size_t kDigits = size_t{1} << kDigitBits;
 
-struct Place {
+struct PlaceInElement {
   int64_t element;
   int64_t position;  // of its value in memory
 };
 
-Result<std::vector<Place>> places_of(std::span<const int64_t> offsets) {
-  std::vector<Place> places;
+Result<std::vector<PlaceInElement>> places_of(std::span<const int64_t> offsets) {
+  std::vector<PlaceInElement> places;
   places.reserve(offsets.size());
   for (size_t i = 0; i < offsets.size(); ++i) {
     if (offsets[i] < Elements::kNone) {
@@ -35,23 +35,25 @@ Result<std::vector<Place>> places_of(std::span<const int64_t> offsets) {
 }
 
 // By counting, from the lowest digit on; places that share a digit stay in order.
-void sort(std::vector<Place>& places) {
-  const auto less = [](const Place& a, const Place& b) { return a.element < b.element; };
+void sort(std::vector<PlaceInElement>& places) {
+  const auto less = [](const PlaceInElement& a, const PlaceInElement& b) { return a.element < b.element; };
   if (std::is_sorted(places.begin(), places.end(), less)) {
     return;
   }
   const auto largest = static_cast<uint64_t>(std::max_element(places.begin(), places.end(), less)->element);
-  std::vector<Place> sorted(places.size());
+  std::vector<PlaceInElement> sorted(places.size());
   for (int shift = 0; shift < static_cast<int>(std::bit_width(largest)); shift += kDigitBits) {
-    const auto digit = [shift](const Place& place) { return static_cast<uint64_t>(place.element) >> shift & (kDigits - 1); };
+    const auto digit = [shift](const PlaceInElement& place) {
+      return static_cast<uint64_t>(place.element) >> shift & (kDigits - 1);
+    };
     std::vector<size_t> next(kDigits + 1);
-    for (const Place& place : places) {
+    for (const PlaceInElement& place : places) {
       ++next[digit(place) + 1];
     }
     for (size_t i = 1; i < next.size(); ++i) {
       next[i] += next[i - 1];
     }
-    for (const Place& place : places) {
+    for (const PlaceInElement& place : places) {
       sorted[next[digit(place)]++] = place;
     }
     places.swap(sorted);
@@ -70,13 +72,13 @@ void ElementMap::Runs::add(int64_t at) {
 }
 
 Result<std::unique_ptr<const ElementMap>> ElementMap::create(std::span<const int64_t> offsets) {
-  STRIA_ASSIGN_OR_RETURN(std::vector<Place> places, places_of(offsets));
+  STRIA_ASSIGN_OR_RETURN(std::vector<PlaceInElement> places, places_of(offsets));
   sort(places);
   std::unique_ptr<ElementMap> map(new ElementMap);
   map->count_ = static_cast<int64_t>(offsets.size());
   map->end_ = places.empty() ? 0 : places.back().element + (places.back().element < INT64_MAX ? 1 : 0);
-  const Place* before = nullptr;
-  for (const Place& place : places) {
+  const PlaceInElement* before = nullptr;
+  for (const PlaceInElement& place : places) {
     if (before != nullptr && before->element == place.element) {
       return Status(ErrorCode::kInvalidArgument, fmt::format("element {} comes twice in the map: at positions {} and {}",
                                                              place.element, before->position, place.position));

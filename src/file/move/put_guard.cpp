@@ -20,7 +20,7 @@ namespace stria::file {
 namespace {
 
 constexpr int64_t kCacheLineBytes = 64;
-constexpr int64_t kNumberBytes = 8;  // the largest
+constexpr int64_t kLargestNumberBytes = 8;  // the largest
 constexpr int64_t kCopyAlignmentBytes = 16;
 constexpr int64_t kFirstBlockBytes = 16 << 10;
 constexpr int64_t kUsualBlockBytes = 1 << 20;
@@ -82,7 +82,7 @@ int64_t place_in_stretch(int64_t stretch) {
 // How many bytes from here lie in the same cache line; those of a whole number at least.
 int64_t rest_of_line(const std::byte* from) {
   const auto in_line = static_cast<int64_t>(reinterpret_cast<uintptr_t>(from) % kCacheLineBytes);
-  return std::max<int64_t>(kCacheLineBytes - in_line, kNumberBytes);
+  return std::max<int64_t>(kCacheLineBytes - in_line, kLargestNumberBytes);
 }
 
 // Calls `look` with the place in the stream of every sample but the last.
@@ -110,7 +110,7 @@ void sample_pieces(const std::byte* base, const Datatype& type, SampleHash& hash
     cursor.seek(place);
     look();
   });
-  cursor.seek(type.size() - std::min(type.size(), kNumberBytes));
+  cursor.seek(type.size() - std::min(type.size(), kLargestNumberBytes));
   while (!cursor.done()) {
     look();
     cursor.advance(cursor.piece().size());

@@ -18,14 +18,10 @@ namespace {
 
 constexpr std::string_view kMagic = "STRIAPAR";
 constexpr int64_t kVersion = 1;
-constexpr int64_t kFixedBytes = 24;  // the magic, the mark, the length of what follows
-constexpr int64_t kPageBytes = 4096;
+constexpr int64_t kFixedBytes = 24;         // the magic, the mark, the length of what follows
+constexpr int64_t kTableAlignBytes = 4096;  // of records and units
 constexpr int64_t kMostHeadBytes = 128 << 10;
 constexpr int64_t kStretches = 16;
-
-int64_t pages(int64_t bytes) {
-  return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
-}
 
 std::vector<std::byte> content_of(const ParityHead& head, int number) {
   FieldWriter fields;
@@ -113,11 +109,11 @@ int64_t ParityHead::bytes_of(int64_t stripe, int unit) const {
 }
 
 int64_t ParityHead::records_begin() const {
-  return pages(kFixedBytes + static_cast<int64_t>(content_of(*this, 0).size()));
+  return align_up(kFixedBytes + static_cast<int64_t>(content_of(*this, 0).size()), kTableAlignBytes);
 }
 
 int64_t ParityHead::units_begin() const {
-  return pages(records_begin() + stripe_count() * record_bytes());
+  return align_up(records_begin() + stripe_count() * record_bytes(), kTableAlignBytes);
 }
 
 std::string ParityHead::parity_name(int number) const {

@@ -10,10 +10,10 @@ namespace stria::file {
 
 namespace {
 
-constexpr int64_t kPageBytes = 4096;
+constexpr int64_t kPartAlignmentBytes = 4096;
 // Shares of at least this size lie in their part as in the address space, page for page, so that
 // both can be written in whole pages.
-constexpr int64_t kManyPagesBytes = 16 * kPageBytes;
+constexpr int64_t kManyPagesBytes = 16 * kPartAlignmentBytes;
 
 bool stays_in_master(const container::DatasetSpec& spec, int64_t bytes) {
   return spec.dims.empty() || bytes == 0 || spec.chunking || spec.path.starts_with(std::string(kOwnGroup) + "/");
@@ -42,10 +42,12 @@ Result<int64_t> PartedLayout::place(const container::DatasetSpec& spec) {
   if (stays_in_master(spec, bytes)) {
     return master_->place(spec);
   }
-  storage::PartedArray array{
-      .address = align_up(end_, kPageBytes), .row_count = spec.dims[0], .row_bytes = bytes / spec.dims[0], .offsets = {}};
+  storage::PartedArray array{.address = align_up(end_, kPartAlignmentBytes),
+                             .row_count = spec.dims[0],
+                             .row_bytes = bytes / spec.dims[0],
+                             .offsets = {}};
   int64_t end = 0;
-  if (!checked_add(array.address, bytes, &end) || end > INT64_MAX - kPageBytes) {
+  if (!checked_add(array.address, bytes, &end) || end > INT64_MAX - kPartAlignmentBytes) {
     return Status(ErrorCode::kInvalidArgument, "the file would be larger than 2^63 bytes");
   }
   for (int part = 0; part < map_->part_count(); ++part) {
@@ -73,8 +75,8 @@ Status PartedLayout::place_marks() {
 Result<int64_t> PartedLayout::place_share(const container::DatasetSpec& spec, int part, int64_t address, int64_t bytes) {
   container::Layout& layout = *parts_[static_cast<size_t>(part)];
   container::DatasetSpec share = spec;
-  const int64_t begin_in_page = bytes >= kManyPagesBytes ? address % kPageBytes : 0;
-  share.alignment_bytes = std::max(spec.alignment_bytes, bytes >= kManyPagesBytes ? kPageBytes : 1);
+  const int64_t begin_in_page = bytes >= kManyPagesBytes ? address % kPartAlignmentBytes : 0;
+  share.alignment_bytes = std::max(spec.alignment_bytes, bytes >= kManyPagesBytes ? kPartAlignmentBytes : 1);
   STRIA_ASSIGN_OR_RETURN(const int64_t offset, layout.place_chunks(share, begin_in_page + bytes));
   if (bytes == 0) {
     return -1;

@@ -16,7 +16,7 @@ namespace stria::file {
 namespace {
 
 constexpr int64_t kOldVersion = 1;  // parts without marks
-constexpr int64_t kVersion = 2;
+constexpr int64_t kPartsVersion = 2;
 // A damaged or hostile file may claim anything.
 constexpr int64_t kMostTableBytes = 256 << 20;
 
@@ -64,7 +64,7 @@ bool decode_array(FieldReader& fields, const storage::PartMap& map, storage::Par
 
 std::vector<std::byte> encode_parts(const storage::PartMap& map, std::span<const std::string> paths) {
   FieldWriter fields;
-  fields.number(kVersion);
+  fields.number(kPartsVersion);
   fields.number(map.part_count());
   for (const storage::PartMap::Part& part : map.parts) {
     fields.text(storage::file_name_of(part.path));
@@ -89,7 +89,7 @@ Result<PartsTable> decode_parts(std::span<const std::byte> content, const std::s
   FieldReader fields(summed);
   PartsTable table;
   const int64_t version = fields.number();
-  bool sound = version == kVersion || version == kOldVersion;
+  bool sound = version == kPartsVersion || version == kOldVersion;
   for (int64_t left = fields.number(); sound && left > 0; --left) {
     sound = decode_part(fields, version, path, table.map.parts.emplace_back());
   }

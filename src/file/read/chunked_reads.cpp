@@ -1,8 +1,11 @@
 // Gets from datasets in chunks, each rank by itself.
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "file/chunks/chunk_unpacker.hpp"
 #include "file/read/read_session.hpp"
+#include "file/verify/get_checks.hpp"
 
 namespace stria::file {
 
@@ -23,7 +26,7 @@ Status ReadSession::read_chunks(const std::vector<Transfer>& transfers, Progress
                                        .times = report_.phases,
                                        .signal = signal_})
                             .run());
-  return checks() ? checker_.check_sums(transfers, *set) : Status();
+  return checks() ? check_gets(summed(), transfers, *set) : Status();
 }
 
 // Once, for this rank.
@@ -39,7 +42,10 @@ Status ReadSession::load_chunk_sums() {
   if (reader_ == nullptr) {
     STRIA_ASSIGN_OR_RETURN(reader_, container::open_file(*file_));
   }
-  STRIA_RETURN_IF_ERROR(checker_.load_chunk_sums(reader_->superblock()));
+  STRIA_ASSIGN_OR_RETURN(std::optional<ChunkSums> sums, read_chunk_sums(summed(), reader_->superblock()));
+  if (sums) {
+    chunks_.compare_with(std::move(*sums));
+  }
   chunk_sums_loaded_ = true;
   return Status();
 }

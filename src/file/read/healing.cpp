@@ -63,7 +63,7 @@ bool ReadSession::heal(const Status& failure) {
   const Status found = or_out_of_memory([&]() -> Status {
     STRIA_RETURN_IF_ERROR(find_parity());
     drop_handles();
-    checker_.forget_content();
+    row_sums_ = RowSums();
     chunks_.forget_content();
     chunk_sums_loaded_ = false;
     STRIA_RETURN_IF_ERROR(open_handle());

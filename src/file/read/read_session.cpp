@@ -7,12 +7,14 @@
 
 #include "access/failure/message_signal.hpp"
 #include "access/move.hpp"
+#include "base/check.hpp"
 #include "file/background/background.hpp"
 #include "file/checksums/changes.hpp"
 #include "file/define/names.hpp"
 #include "file/meet/message_fields.hpp"
 #include "file/parts/parts_table.hpp"
 #include "file/session/catalog_message.hpp"
+#include "file/verify/get_checks.hpp"
 #include "file/verify/whole_file.hpp"
 #include "storage/parted/parted_file.hpp"
 #include "trace/record/phase_timer.hpp"
@@ -222,15 +224,27 @@ Status ReadSession::take_sums() {
   if (const Status attached = attach_row_sums(checksums_, catalog_); !attached.ok()) {
     STRIA_RETURN_IF_ERROR(without_index(attached));
   }
-  checker_.find_slabs();
+  sum_records_ = SumRecords(catalog_, checksums_);
   return Status();
+}
+
+SummedFile ReadSession::summed() {
+  STRIA_ASSERT(file_ != nullptr, path_);
+  return {.path = path_,
+          .catalog = catalog_,
+          .sums = checksums_,
+          .records = sum_records_,
+          .file = *file_,
+          .chunks = chunks_,
+          .rows = row_sums_,
+          .signal = signal_};
 }
 
 Status ReadSession::move_pending(Call call) {
   STRIA_RETURN_IF_ERROR(check_open());
   poison(set_reserve_aside());
-  auto shape = agree_on_request(call, false);
-  Status status = shape.ok() ? healing([&] { return move(*shape); }) : shape.status();
+  const auto agreed = agree_on_request(call, false);
+  const Status status = agreed.ok() ? healing([&] { return move(agreed->shape); }) : agreed.status();
   pending_.clear();
   poisoned_ = Status();
   note_time();
@@ -302,7 +316,7 @@ Status ReadSession::move_all(const access::Plan& plan) {
       STRIA_RETURN_IF_ERROR(read_through_library(transfer, progress));
     }
     progress.finish();
-    STRIA_RETURN_IF_ERROR(sums ? checker_.check_sums(direct, **set) : Status());
+    STRIA_RETURN_IF_ERROR(sums ? check_gets(summed(), direct, **set) : Status());
     for (const std::vector<Transfer>* way : {&direct, &in_chunks, &through_library}) {
       STRIA_RETURN_IF_ERROR(deliver_records(*way));
     }
@@ -389,7 +403,6 @@ Result<std::vector<Damage>> ReadSession::verify(std::vector<std::string>* remark
 
 Result<Findings> ReadSession::check_whole(const std::vector<std::string>& except) {
   Findings findings;
-  const auto check = [&] { return WholeFileCheck({comm(), catalog_, checksums_, file_.get(), reader_.get(), checker_}); };
   // By reference, because a std::function would take memory for what the lambda captures, and one
   // rank might have none.
   auto share = [&] {
@@ -397,12 +410,12 @@ Result<Findings> ReadSession::check_whole(const std::vector<std::string>& except
       STRIA_RETURN_IF_ERROR(open_handle());
       PhaseTimer timer(report_.phases, Phase::kRead);
       const Status chunk_sums = load_chunk_sums();
-      return check().check_share(except, chunk_sums, findings);
+      STRIA_ASSIGN_OR_RETURN(findings, check_share(summed(), comm(), reader_.get(), except, chunk_sums));
+      return Status();
     });
   };
   STRIA_RETURN_IF_ERROR(together(std::ref(share)));
-  STRIA_RETURN_IF_ERROR(check().share(findings));
-  return findings;
+  return share_findings(summed(), comm(), findings);
 }
 
 }  // namespace stria::file

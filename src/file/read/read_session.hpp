@@ -15,7 +15,10 @@
 #include "file/move/transfer_set.hpp"
 #include "file/parity/parity_set.hpp"
 #include "file/session/session.hpp"
-#include "file/verify/sum_checker.hpp"
+#include "file/verify/findings.hpp"
+#include "file/verify/row_sums.hpp"
+#include "file/verify/sum_records.hpp"
+#include "file/verify/summed_file.hpp"
 #include "storage/parted/part_map.hpp"
 #include "storage/steady/steady_file.hpp"
 
@@ -124,6 +127,8 @@ class ReadSession : public Session {
   Status read_through_library(const Transfer& transfer, ProgressMeter& progress);
   Status deliver_records(std::span<const Transfer> transfers);
 
+  /// The file for an operation that compares data with their sums. \pre open_handle()
+  SummedFile summed();
   /// Whether data are checked on the way of a read.
   bool checks() const { return checksums_.present && options_.verify; }
 
@@ -143,7 +148,8 @@ class ReadSession : public Session {
   access::AbortSignal* signal_ = nullptr;  // of the operation under way, where failures are told
   ChunkReader chunks_{{path_, catalog_, file_, reader_}};
   bool chunk_sums_loaded_ = false;
-  SumChecker checker_{{path_, catalog_, checksums_, file_, chunks_, signal_}};
+  SumRecords sum_records_;  // of catalog_ and checksums_
+  RowSums row_sums_;
 };
 
 }  // namespace stria::file

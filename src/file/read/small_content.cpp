@@ -7,6 +7,7 @@
 #include "file/meet/outcome_message.hpp"
 #include "file/read/read_session.hpp"
 #include "file/session/catalog_message.hpp"
+#include "file/verify/get_checks.hpp"
 #include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
@@ -44,7 +45,7 @@ Status ReadSession::read_whole(int number, std::vector<std::byte>& content) {
   content.resize(static_cast<size_t>(entry.data_bytes()));
   const std::vector<int64_t> start(entry.spec.dims.size(), 0);
   STRIA_RETURN_IF_ERROR(reader_->read_hyperslab(entry.spec.path, start, entry.spec.dims, content));
-  return checks() ? checker_.check_table(number) : Status();
+  return checks() ? check_small(summed(), number) : Status();
 }
 
 Result<std::vector<std::string>> ReadSession::read_strings(const std::string& dataset_path) {

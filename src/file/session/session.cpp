@@ -11,6 +11,7 @@
 #include "access/plan/planner.hpp"
 #include "base/check.hpp"
 #include "base/hash.hpp"
+#include "file/define/names.hpp"
 #include "file/meet/outcome_message.hpp"
 #include "storage/path.hpp"
 #include "trace/record/recorder.hpp"
@@ -24,12 +25,8 @@ constexpr size_t kReserveBytes = 64 << 10;
 constexpr size_t kReserveBytesARank = 64;
 constexpr int64_t kMostRows = int64_t{1} << 62;
 
-std::string without_leading_slash(const std::string& path) {
-  return path.substr(std::min(path.find_first_not_of('/'), path.size()));
-}
-
 // What a rank adds to the first sum of a meeting, by which all ranks count those that failed.
-constexpr int64_t kFailed = 1;
+constexpr int64_t kOneFailed = 1;
 constexpr int64_t kPutsOff = int64_t{1} << 32;
 
 // The hints that all ranks must share; a node's kernel may lack a driver.
@@ -67,7 +64,7 @@ std::shared_ptr<RollCall> Session::begin_roll_call(Comm& comm) {
 }
 
 Status Session::give_up_opening(Comm& comm, RollCall& roll_call, Call call, const Status& why) {
-  std::array<int64_t, 1> failures = {kFailed};
+  std::array<int64_t, 1> failures = {kOneFailed};
   access::MemoryReserve none;
   STRIA_RETURN_IF_ERROR(roll_call.meet(call, failures, none));
   return comm.agree(why);
@@ -90,17 +87,17 @@ DefinitionText Session::describe_opening(const char* call) const {
 }
 
 Status Session::begin_call() {
-  if (!one_thread_.enter()) {
-    one_thread_.note_refusal();
-    return Status(
-        ErrorCode::kInvalidArgument,
-        fmt::format("'{}' is in use by another thread: only one thread at a time may use a file and its datasets", path_));
+  switch (calls_.enter()) {
+    case CallGate::Entry::kOtherThread:
+      return Status(
+          ErrorCode::kInvalidArgument,
+          fmt::format("'{}' is in use by another thread: only one thread at a time may use a file and its datasets", path_));
+    case CallGate::Entry::kInReport:
+      return refuse(Status(ErrorCode::kInvalidArgument, "a report of progress must not use its file"));
+    case CallGate::Entry::kInside:
+      break;
   }
-  if (in_report_) {
-    one_thread_.leave();
-    return refuse(Status(ErrorCode::kInvalidArgument, "a report of progress must not use its file"));
-  }
-  if (one_thread_.take_refusal()) {
+  if (calls_.take_refusal()) {
     poison(or_out_of_memory([&] {
       return Status(ErrorCode::kInvalidArgument,
                     fmt::format("'{}': a call was refused because another thread used the file", path_));
@@ -109,40 +106,11 @@ Status Session::begin_call() {
   return Status();
 }
 
-void Session::end_call() noexcept {
-  if (ending_ == nullptr || !one_thread_.is_last()) {
-    one_thread_.leave();
-    return;
-  }
-  const std::shared_ptr<Session> self = std::move(ending_);
-  end_(*this);
-  one_thread_.leave();
-}
-
-void Session::end_after_report(std::shared_ptr<Session> self, void (*end)(Session&) noexcept) noexcept {
-  STRIA_ASSERT(is_in_report(), path_);
-  ending_ = std::move(self);
-  end_ = end;
-}
-
 // What the report throws is for its caller, which drops it.
 void Session::set_progress(std::function<void(const Progress&)> report) {
   progress_ = nullptr;
   if (report) {
-    progress_ = [this, report = std::move(report)](const Progress& progress) {
-      struct Mark {
-        explicit Mark(bool& is_in) : in(is_in) { in = true; }
-        ~Mark() { in = false; }
-        bool& in;
-      } const mark(in_report_);
-      report(progress);
-    };
-  }
-}
-
-void Session::await_turn() noexcept {
-  while (!one_thread_.enter()) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    progress_ = [this, report = std::move(report)](const Progress& progress) { calls_.run(report, progress); };
   }
 }
 
@@ -170,7 +138,7 @@ Status Session::check_open() const {
 void Session::leave(std::string_view reason) noexcept {
   if (!finished_) {
     finished_ = true;
-    if (is_of_this_process()) {
+    if (calls_.is_of_this_process()) {
       roll_call_->leave(reason, reserve_);
     }
   }
@@ -180,7 +148,7 @@ Status Session::meet(Call call, const Status& mine, std::span<int64_t> sums) {
   STRIA_RETURN_IF_ERROR(check_open());
   std::array<int64_t, RollCall::kMostSums> words{};
   const std::span<int64_t> all = std::span(words).first(1 + sums.size());
-  all[0] = mine.ok() ? 0 : kFailed + (environment_.puts_off ? kPutsOff : 0);
+  all[0] = mine.ok() ? 0 : kOneFailed + (environment_.puts_off ? kPutsOff : 0);
   std::copy(sums.begin(), sums.end(), all.begin() + 1);
   STRIA_RETURN_IF_ERROR(roll_call_->meet(call, all, reserve_));
   if (all[0] != 0) {
@@ -256,7 +224,7 @@ std::string Session::why_missing(const std::string& dataset_path) const {
   return fmt::format("has no dataset '{}'", dataset_path);
 }
 
-Result<access::RequestShape> Session::agree_on_request(Call call, bool write) {
+Result<Agreed> Session::agree_on_request(Call call, bool write, const Aside& aside) {
   const trace::Span span(trace::kind(trace::BuiltIn::kPlan));
   int64_t bytes = 0;
   int64_t pieces = 0;
@@ -269,15 +237,14 @@ Result<access::RequestShape> Session::agree_on_request(Call call, bool write) {
   // One sum tells everything.
   const auto terms = log_terms();
   constexpr size_t kFirst = 5;
-  std::array<int64_t, kFirst + terms.size()> sums = {bytes, pieces, aside_bytes_, sum_bytes_, span_bytes};
+  std::array<int64_t, kFirst + terms.size()> sums = {bytes, pieces, aside.useful_bytes, aside.sum_bytes, span_bytes};
   std::copy(terms.begin(), terms.end(), sums.begin() + kFirst);
   STRIA_RETURN_IF_ERROR(meet(call, poisoned_, sums));
   STRIA_RETURN_IF_ERROR(check_log_terms(std::span(sums).last<terms.size()>()));
   report_.useful_bytes += sums[0] + sums[2];
-  aside_bytes_ = 0;
-  sum_bytes_ = sums[3];
-  return access::RequestShape{
-      .total_bytes = sums[0], .piece_count = sums[1], .write = write, .in_lockstep = true, .span_bytes = sums[4]};
+  return Agreed{
+      .shape = {.total_bytes = sums[0], .piece_count = sums[1], .write = write, .in_lockstep = true, .span_bytes = sums[4]},
+      .sum_bytes = sums[3]};
 }
 
 access::RequestShape Session::with_lanes(access::RequestShape shape) const {

@@ -7,9 +7,6 @@
 // read_session.hpp, and src/README.md tells the life of a write.
 #pragma once
 
-#include <sys/types.h>
-#include <unistd.h>
-
 #include <array>
 #include <chrono>
 #include <functional>
@@ -30,8 +27,8 @@
 #include "file/meet/equality_sums.hpp"
 #include "file/meet/roll_call.hpp"
 #include "file/move/transfer.hpp"
+#include "file/session/call_gate.hpp"
 #include "file/session/file_identity.hpp"
-#include "file/session/one_thread.hpp"
 #include "storage/driver.hpp"
 #include "stria/file.hpp"
 #include "trace/counters/file_counters.hpp"
@@ -57,28 +54,30 @@ struct Environment {
   bool puts_off = false;
 };
 
+/// What a rank tells the others of its pending transfers, besides their shape.
+struct Aside {
+  int64_t useful_bytes = 0;  ///< recorded since the last agreement and not pending
+  int64_t sum_bytes = 0;     ///< of the sums of what is pending
+};
+
+/// What all ranks know after they have agreed to move what is pending; the same on every rank.
+struct Agreed {
+  access::RequestShape shape;
+  int64_t sum_bytes = 0;  ///< of the sums of what is pending, on all ranks
+};
+
 class Session {
  public:
   virtual ~Session() = default;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Begins a call from outside, which may be within another one of the same thread.
-  /// kInvalidArgument while another thread is in a call, and from a report of progress: this one
-  /// must do nothing, and isn't ended; the next collective call then fails on all ranks.
-  /// Collective: no.
+  /// Begins a call from outside, which calls().leave() ends. kInvalidArgument while another thread
+  /// is in a call, and from a report of progress: this one must do nothing, and isn't ended; the
+  /// next collective call then fails on all ranks. Collective: no.
   Status begin_call();
-  /// Ends it. After the outermost one, the session may be gone: end_after_report().
-  void end_call() noexcept;
-  /// Whether a report of progress is running: the session is in use further up.
-  bool is_in_report() const { return in_report_; }
-  /// Has the outermost call end the session by `end`, and keeps it until then. To be called in the
-  /// thread of the report. \pre is_in_report()
-  void end_after_report(std::shared_ptr<Session> self, void (*end)(Session&) noexcept) noexcept;
-  /// False in a process that was forked since: the file is that of its parent.
-  bool is_of_this_process() const { return process_ == getpid(); }
-  /// As begin_call(), but waits for the end of the other thread's call. Collective: no.
-  void await_turn() noexcept;
+  CallGate& calls() { return calls_; }
+  const CallGate& calls() const { return calls_; }
 
   /// Moves what is pending. Collective: yes.
   virtual Status flush() = 0;
@@ -167,9 +166,9 @@ class Session {
   Status meet_and_share(Call call, const Status& mine, std::vector<std::byte>& bytes);
   /// Refuses a call after the end of the file on this rank.
   Status check_open() const;
-  /// The shape of the transfers of all ranks; an error where any rank is poisoned, or the log
-  /// differs. Collective: yes.
-  Result<access::RequestShape> agree_on_request(Call call, bool write);
+  /// Agrees on what there is to move; an error where any rank is poisoned, or the log differs.
+  /// Collective: yes.
+  Result<Agreed> agree_on_request(Call call, bool write, const Aside& aside = {});
   /// The shape with what the catalog tells of the stretches of the file. Local.
   access::RequestShape with_lanes(access::RequestShape shape) const;
   /// Agrees on the beginning, and tells everybody which file rank 0's (null elsewhere) is and what
@@ -185,7 +184,7 @@ class Session {
   /// Keeps what was planned, in the report and for the trace.
   void note_plan(const access::Plan& plan);
 
-  OneThread one_thread_;
+  CallGate calls_;
   Environment environment_;
   std::string path_;                    // as the program gave it
   std::string stored_path_;             // as the storage knows it
@@ -194,15 +193,9 @@ class Session {
   Catalog catalog_;
   std::vector<Transfer> pending_;
   std::function<void(const Progress&)> progress_;
-  bool in_report_ = false;
-  std::shared_ptr<Session> ending_;  // this, where it ends with the outermost call
-  void (*end_)(Session&) noexcept = nullptr;
-  pid_t process_ = getpid();
   Status poisoned_;
-  bool put_off_ = false;     ///< not begun, on any rank: Environment::puts_off of rank 0
-  bool finished_ = true;     ///< not begun, ended on all ranks, or left by this one
-  int64_t aside_bytes_ = 0;  ///< recorded since the last agreement and not pending, but useful
-  int64_t sum_bytes_ = 0;    ///< of the sums of what is pending; after an agreement of all ranks
+  bool put_off_ = false;  ///< not begun, on any rank: Environment::puts_off of rank 0
+  bool finished_ = true;  ///< not begun, ended on all ranks, or left by this one
   access::MemoryReserve reserve_;
   std::shared_ptr<RollCall> roll_call_;
   DefinitionLog log_;

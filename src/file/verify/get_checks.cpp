@@ -1,12 +1,12 @@
-// Checks during a read. Rows that are got whole are hashed while they are unpacked. Of rows that
-// are got in part, and of puts that are not got as they were put, the rest is read too.
+#include "file/verify/get_checks.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "container/fill_value.hpp"
-#include "file/verify/sum_checker.hpp"
+#include "file/verify/row_sums.hpp"
+#include "file/verify/sum_check.hpp"
 
 namespace stria::file {
 
@@ -44,117 +44,96 @@ bool is_same(const Transfer& transfer, const DatasetEntry& entry, const SlabSum&
          transfer.displacement + transfer.region.true_lower_bound() == slab.displacement + slab.region.true_lower_bound();
 }
 
-}  // namespace
-
-Status SumChecker::table_damaged(int table) const {
-  return Status(ErrorCode::kCorrupted, fmt::format("'{}': dataset '{}', which holds checksums, is damaged", seen_.path,
-                                                   RowTable::path(static_cast<size_t>(table))));
+Status damaged(const SummedFile& from, const Damage& damage) {
+  return Status(ErrorCode::kCorrupted, fmt::format("'{}': dataset '{}', rows {} to {}: the data don't match their checksum",
+                                                   from.path, damage.dataset, damage.first_row, damage.last_row - 1));
 }
 
-// A sum of 0 means that the row was never put. If that can't be, or the table has changed,
-// the sum is lost.
-Status SumChecker::trust_table(int table) {
-  if (seen_.checksums.is_full(table)) {
-    return table_damaged(table);
-  }
-  if (trusted_tables_.count(table) == 0) {
-    STRIA_ASSIGN_OR_RETURN(const bool is_right, table_is_right(table));
-    if (!is_right) {
-      return table_damaged(table);
-    }
-    trusted_tables_.insert(table);
-  }
-  return Status();
-}
-
-// Whole rows that have passed by. Those that did so out of order are few, and read again. Sets
-// `all_known` to false when some have no sum of their own.
-Status SumChecker::check_rows(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found, bool& all_known) {
-  const DatasetEntry& entry = seen_.catalog[transfer.dataset];
-  const int64_t count = std::clamp<int64_t>(entry.own_rows() - transfer.first_row, 0, transfer.row_count);
+// Whole rows that have passed by. Those that did so out of order are few, and read again. Whether
+// all have a sum of their own, or were never put.
+Result<bool> check_passed_rows(SumCheck& check, const Transfer& get, const UnitHasher& hasher, std::vector<Damage>& found) {
+  const SummedFile& from = check.from();
+  const DatasetEntry& entry = from.catalog[get.dataset];
+  const int64_t count = std::clamp<int64_t>(entry.own_rows() - get.first_row, 0, get.row_count);
   if (count == 0) {
-    return Status();
+    return true;
   }
-  STRIA_ASSIGN_OR_RETURN(const auto stored, read_row_sums(transfer.dataset, transfer.first_row, count));
-  // Where it has no sum.
-  const bool is_unwritten = slabs_of_[static_cast<size_t>(transfer.dataset)].empty();
+  STRIA_ASSIGN_OR_RETURN(const auto stored, from.rows.of_rows(from, get.dataset, get.first_row, count));
+  const bool has_records = !from.records.of(get.dataset).empty();
+  bool all_known = true;
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t row = transfer.first_row + i;
     uint64_t expected = stored[static_cast<size_t>(i)];
-    uint64_t seen = hasher.sums()[static_cast<size_t>(i)];
     if (expected == 0) {
-      STRIA_RETURN_IF_ERROR(trust_table(entry.checksum_group));
-      all_known = all_known && is_unwritten;
-      if (!is_unwritten) {
+      STRIA_RETURN_IF_ERROR(from.rows.believe_zeros(from, entry.checksum_group));
+      if (has_records) {
+        all_known = false;  // one of them may sum the row
         continue;
       }
       expected = sum_of_unwritten(entry);
     }
-    if (seen == 0) {
-      STRIA_ASSIGN_OR_RETURN(const auto again, hash_rows(transfer.dataset, row, 1, found));
-      seen = again[0];
-    }
-    if (seen != expected) {
-      STRIA_RETURN_IF_ERROR(mismatch(transfer.dataset, row, found));
-    }
+    STRIA_RETURN_IF_ERROR(
+        check.check_row(get.dataset, get.first_row + i, expected, hasher.sums()[static_cast<size_t>(i)], found));
   }
-  return Status();
+  return all_known;
 }
 
-// Checks every put that the transfer touches: reads it once more, whole, unless exactly that was
-// read. Also checks what was never put.
-Status SumChecker::check_touched(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found) {
+// Checks every put that the get touches: reads it once more, whole, unless exactly that was read.
+// Also checks what was never put.
+Status check_touched(SumCheck& check, const Transfer& get, const UnitHasher& hasher, std::vector<Damage>& found) {
+  const SummedFile& from = check.from();
   const uint64_t seen = hasher.unit_count() == 1 ? hasher.sums()[0] : 0;
-  const DatasetEntry& entry = seen_.catalog[transfer.dataset];
-  const ByteRange touched = touched_by(transfer, entry);
-  for (int number : slabs_of_[static_cast<size_t>(transfer.dataset)]) {
-    const SlabSum& slab = seen_.checksums.slabs[static_cast<size_t>(number)];
-    if (!intersect(hull_of(slab), touched).empty() && !(is_same(transfer, entry, slab) && seen == slab.sum)) {
-      STRIA_RETURN_IF_ERROR(check_slab(slab, found));
+  const DatasetEntry& entry = from.catalog[get.dataset];
+  const ByteRange touched = touched_by(get, entry);
+  for (const int number : from.records.of(get.dataset)) {
+    const SlabSum& slab = from.sums.slabs[static_cast<size_t>(number)];
+    if (!intersect(hull_of(slab), touched).empty() && !(is_same(get, entry, slab) && seen == slab.sum)) {
+      STRIA_RETURN_IF_ERROR(check.check_record(slab, found));
     }
   }
-  return check_unwritten(transfer.dataset, touched, found);
+  return check.check_unwritten(get.dataset, touched, found);
 }
 
-Status SumChecker::check_transfer(const Transfer& transfer, const UnitHasher& hasher, std::vector<Damage>& found) {
-  const DatasetEntry& entry = seen_.catalog[transfer.dataset];
-  if (!is_listed(transfer.dataset)) {
+Status check_get(SumCheck& check, const Transfer& get, const UnitHasher& hasher, std::vector<Damage>& found) {
+  const SummedFile& from = check.from();
+  const DatasetEntry& entry = from.catalog[get.dataset];
+  if (!from.records.is_listed(get.dataset)) {
     return Status();
   }
-  const bool by_rows = entry.checksum_group >= 0;
-  bool all_known = by_rows;
-  if (summed_by_rows(transfer, entry)) {
-    STRIA_RETURN_IF_ERROR(check_rows(transfer, hasher, found, all_known));
-  } else if (by_rows) {
-    bool any_sum = false;
-    const ByteRange rows = intersect({transfer.first_row, transfer.first_row + transfer.row_count}, {0, entry.own_rows()});
-    STRIA_RETURN_IF_ERROR(check_stored_rows(transfer.dataset, rows, found, any_sum));
-    all_known = seen_.checksums.is_full(entry.checksum_group);
+  bool all_known = false;
+  if (summed_by_rows(get, entry)) {
+    STRIA_ASSIGN_OR_RETURN(all_known, check_passed_rows(check, get, hasher, found));
+  } else if (entry.checksum_group >= 0) {
+    const ByteRange rows = intersect({get.first_row, get.first_row + get.row_count}, {0, entry.own_rows()});
+    STRIA_RETURN_IF_ERROR(check.check_rows(get.dataset, rows, found).status());
+    all_known = from.sums.is_full(entry.checksum_group);
   }
-  return all_known ? Status() : check_touched(transfer, hasher, found);
+  return all_known ? Status() : check_touched(check, get, hasher, found);
 }
 
-Status SumChecker::check_sums(const std::vector<Transfer>& transfers, const TransferSet& set) {
-  for (size_t i = 0; i < transfers.size(); ++i) {
-    if (seen_.catalog[transfers[i].dataset].is_lossy()) {
+}  // namespace
+
+Status check_gets(const SummedFile& from, const std::vector<Transfer>& gets, const TransferSet& set) {
+  SumCheck check(from);
+  for (size_t i = 0; i < gets.size(); ++i) {
+    if (from.catalog[gets[i].dataset].is_lossy()) {
       continue;  // its chunks were compared as they are stored
     }
     std::vector<Damage> found;
-    STRIA_RETURN_IF_ERROR(check_transfer(transfers[i], *set.sums(i), found));
+    STRIA_RETURN_IF_ERROR(check_get(check, gets[i], *set.sums(i), found));
     if (!found.empty()) {
-      return damaged(found[0]);
+      return damaged(from, found[0]);
     }
   }
   return Status();
 }
 
-// Local, for the rank that reads the table.
-Status SumChecker::check_table(int number) {
+Status check_small(const SummedFile& from, int dataset) {
+  SumCheck check(from);
   std::vector<Damage> found;
-  for (int slab : slabs_of_[static_cast<size_t>(number)]) {
-    STRIA_RETURN_IF_ERROR(check_slab(seen_.checksums.slabs[static_cast<size_t>(slab)], found));
+  for (const int number : from.records.of(dataset)) {
+    STRIA_RETURN_IF_ERROR(check.check_record(from.sums.slabs[static_cast<size_t>(number)], found));
   }
-  return found.empty() ? Status() : damaged(found[0]);
+  return found.empty() ? Status() : damaged(from, found[0]);
 }
 
 }  // namespace stria::file

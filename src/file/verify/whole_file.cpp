@@ -4,32 +4,117 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 #include "file/checksums/changes.hpp"
 #include "file/meet/outcome_message.hpp"
 #include "file/meet/part_exchange.hpp"
+#include "file/meet/share_of.hpp"
+#include "file/verify/row_sums.hpp"
+#include "file/verify/sum_check.hpp"
 
 namespace stria::file {
 
+namespace {
+
+// This rank's share of a dataset: its rows where they have sums, and what was never put.
+Status check_dataset(SumCheck& check, const Comm& comm, int dataset, Findings& findings) {
+  const DatasetEntry& entry = check.from().catalog[dataset];
+  if (!entry.is_readable()) {
+    return Status();
+  }
+  if (entry.is_lossy()) {
+    STRIA_RETURN_IF_ERROR(check.check_chunks(dataset, share_of(entry.data_bytes(), comm), findings.damages));
+    if (check.from().chunks.has_sums(dataset)) {
+      findings.summed.push_back(dataset);
+    }
+    return Status();
+  }
+  if (entry.checksum_group >= 0) {
+    STRIA_ASSIGN_OR_RETURN(const bool any_sum, check.check_rows(dataset, share_of(entry.own_rows(), comm), findings.damages));
+    if (any_sum) {
+      findings.summed.push_back(dataset);
+    }
+    if (check.from().sums.is_full(entry.checksum_group)) {
+      return Status();
+    }
+  }
+  return check.check_unwritten(dataset, share_of(entry.own_rows() * entry.row_bytes(), comm), findings.damages);
+}
+
+// Ranks take turns at what is numbered from 0.
+bool is_mine(size_t number, const Comm& comm) {
+  return static_cast<int>(number % static_cast<size_t>(comm.size())) == comm.rank();
+}
+
+// This rank's share of the tables of sums.
+Status check_tables(const SummedFile& from, const Comm& comm, std::vector<Damage>& found) {
+  for (size_t i = 0; from.sums.is_sealed && i < from.sums.tables.size(); ++i) {
+    if (is_mine(i, comm)) {
+      STRIA_ASSIGN_OR_RETURN(const bool is_right, from.rows.is_right(from, static_cast<int>(i)));
+      if (!is_right) {
+        add_damage(found, RowTable::path(i), 0, from.sums.tables[i][1]);
+      }
+    }
+  }
+  return Status();
+}
+
+// This rank's share of the data, without the datasets named in `except`.
+Status check_data(const SummedFile& from, const Comm& comm, const std::vector<std::string>& except, Findings& findings) {
+  std::set<int> left_out;
+  for (const std::string& path : except) {
+    left_out.insert(from.catalog.find(path).value_or(-1));
+  }
+  SumCheck check(from);
+  for (const std::string& path : from.sums.paths) {
+    const auto number = from.catalog.find(path);
+    if (number && path != kSealPath && left_out.count(*number) == 0) {
+      STRIA_RETURN_IF_ERROR(check_dataset(check, comm, *number, findings));
+    }
+  }
+  for (size_t i = 0; i < from.sums.slabs.size(); ++i) {
+    const auto number = dataset_of(from, from.sums.slabs[i]);
+    if (is_mine(i, comm) && number && left_out.count(*number) == 0) {
+      STRIA_RETURN_IF_ERROR(check.check_record(from.sums.slabs[i], findings.damages));
+    }
+  }
+  findings.repeated = check.take_repeated();
+  return Status();
+}
+
+// Rank 0: the metadata of a file that has not grown.
+Status check_sealed(const SummedFile& from, const Seal& seal, Findings& findings) {
+  StreamingHash hash;
+  for (const ByteRange& range : sealed_ranges(seal, extents_of(from.catalog))) {
+    STRIA_RETURN_IF_ERROR(hash_into(from, Datatype::bytes(range.size()), range.begin, hash));
+  }
+  if (hash.digest() != seal.metadata_sum) {
+    add_damage(findings.damages, "", 0, 0);
+  }
+  return Status();
+}
+
 // Rank 0. Another program that adds to a file rewrites its superblock. What the metadata were
 // is then unknown.
-Status WholeFileCheck::check_metadata(Findings& findings) {
-  const Seal& seal = seen_.checksums.seal;
-  if (!seen_.checksums.is_sealed) {
+Status check_metadata(const SummedFile& from, const container::Reader& reader, Findings& findings) {
+  const Seal& seal = from.sums.seal;
+  if (!from.sums.is_sealed) {
     findings.remarks.emplace_back(
         "an older version of Stria wrote it: a sum that was lost looks like one that never was, and only HDF5's own sums "
         "guard its metadata");
     return Status();
   }
-  STRIA_ASSIGN_OR_RETURN(const int64_t size_bytes, seen_.file->size());
-  STRIA_ASSIGN_OR_RETURN(const uint64_t superblock, seen_.checker.hash_range(seen_.reader->superblock()));
-  if (seen_.checksums.is_changed || superblock != seal.superblock_sum || seen_.checksums.seal_offset < 0) {
+  STRIA_ASSIGN_OR_RETURN(const int64_t size_bytes, from.file.size());
+  STRIA_ASSIGN_OR_RETURN(const uint64_t superblock, hash_range(from, reader.superblock()));
+  if (from.sums.is_changed || superblock != seal.superblock_sum || from.sums.seal_offset < 0) {
     findings.remarks.push_back(fmt::format("another program has changed it since: {} guard its names, types and attributes",
-                                           is_netcdf(seen_.reader->format()) ? "no sums" : "only HDF5's own sums"));
+                                           is_netcdf(reader.format()) ? "no sums" : "only HDF5's own sums"));
     return Status();
   }
-  const auto datasets = seen_.catalog.datasets();
+  const auto datasets = from.catalog.datasets();
   const bool has_end = std::none_of(datasets.begin(), datasets.end(), [](const auto& entry) { return entry.spec.unlimited; });
   if (size_bytes > seal.file_bytes && has_end) {
     findings.remarks.push_back(fmt::format("{} bytes follow its end, and mean nothing", size_bytes - seal.file_bytes));
@@ -39,42 +124,28 @@ Status WholeFileCheck::check_metadata(Findings& findings) {
       continue;
     }
     StreamingHash hash;
-    STRIA_RETURN_IF_ERROR(seen_.checker.hash_into(Datatype::bytes(part.range.size()), part.range.begin, hash));
+    STRIA_RETURN_IF_ERROR(hash_into(from, Datatype::bytes(part.range.size()), part.range.begin, hash));
     if (hash.digest() != part.sum) {
       add_damage(findings.damages, "", 0, 0);
       return Status();
     }
   }
-  return seal.parts.empty() ? check_sealed(seal, findings) : Status();
-}
-
-// Rank 0: the metadata of a file that has not grown.
-Status WholeFileCheck::check_sealed(const Seal& seal, Findings& findings) {
-  StreamingHash hash;
-  for (const ByteRange& range : sealed_ranges(seal, extents_of(seen_.catalog))) {
-    STRIA_RETURN_IF_ERROR(seen_.checker.hash_into(Datatype::bytes(range.size()), range.begin, hash));
-  }
-  if (hash.digest() != seal.metadata_sum) {
-    add_damage(findings.damages, "", 0, 0);
-  }
-  return Status();
+  return seal.parts.empty() ? check_sealed(from, seal, findings) : Status();
 }
 
 // Rank 0: finds names that are in the list of sums but not in the file, and the reverse.
-void WholeFileCheck::check_names(Findings& findings) {
-  for (const std::string& path : seen_.checksums.paths) {
-    if (!seen_.catalog.find(path)) {
+void check_names(const SummedFile& from, Findings& findings) {
+  for (const std::string& path : from.sums.paths) {
+    if (!from.catalog.find(path)) {
       add_damage(findings.damages, path, 0, 0);
     }
   }
-  for (const std::string& path : seen_.catalog.content_paths()) {
-    if (!seen_.checker.is_listed(*seen_.catalog.find(path))) {
+  for (const std::string& path : from.catalog.content_paths()) {
+    if (!from.records.is_listed(*from.catalog.find(path))) {
       findings.remarks.push_back(fmt::format("dataset '{}' has no checksum: another program has added it", path));
     }
   }
 }
-
-namespace {
 
 void remark_on_rows(const std::string& path, ByteRange rows, Findings& findings) {
   findings.remarks.push_back(
@@ -86,10 +157,8 @@ bool is_added_by_others(const DatasetEntry& entry) {
   return entry.checksum_group < 0 && entry.row_bytes() > 0;
 }
 
-}  // namespace
-
 // Rank 0, when it knows what all have found.
-void WholeFileCheck::remark_on_datasets(Findings& findings) {
+void remark_on_datasets(const SummedFile& from, Findings& findings) {
   for (const Damage& rows : findings.repeated) {
     findings.remarks.push_back(
         fmt::format("dataset '{}', rows {} to {}: elements were put more than once, with different values; the checksums of "
@@ -97,23 +166,23 @@ void WholeFileCheck::remark_on_datasets(Findings& findings) {
                     rows.dataset, rows.first_row, rows.last_row - 1));
   }
   const std::set<int64_t> summed(findings.summed.begin(), findings.summed.end());
-  for (const std::string& path : seen_.checksums.paths) {
-    const auto number = seen_.catalog.find(path);
-    if (number && seen_.catalog[*number].added_rows > 0) {
-      const DatasetEntry& dataset = seen_.catalog[*number];
+  for (const std::string& path : from.sums.paths) {
+    const auto number = from.catalog.find(path);
+    if (number && from.catalog[*number].added_rows > 0) {
+      const DatasetEntry& dataset = from.catalog[*number];
       remark_on_rows(path, {dataset.own_rows(), dataset.row_count()}, findings);
     }
-    if (!number || path == kSealPath || seen_.catalog[*number].own_rows() == 0 || seen_.catalog[*number].row_bytes() == 0) {
+    if (!number || path == kSealPath || from.catalog[*number].own_rows() == 0 || from.catalog[*number].row_bytes() == 0) {
       continue;
     }
-    const DatasetEntry& dataset = seen_.catalog[*number];
-    const bool is_sealed = dataset.spec.element.varies && seen_.checksums.is_sealed;
-    if (!dataset.is_readable() && (dataset.checksum_group >= 0 || seen_.checker.has_slabs(*number))) {
+    const DatasetEntry& dataset = from.catalog[*number];
+    const bool is_sealed = dataset.spec.element.varies && from.sums.is_sealed;
+    if (!dataset.is_readable() && (dataset.checksum_group >= 0 || !from.records.of(*number).empty())) {
       findings.remarks.push_back(
           fmt::format("dataset '{}' was filtered or packed by another program, so that it takes libhdf5 to be read: its "
                       "checksums can't be compared",
                       path));
-    } else if (!is_sealed && !seen_.checker.has_slabs(*number) && summed.count(*number) == 0) {
+    } else if (!is_sealed && from.records.of(*number).empty() && summed.count(*number) == 0) {
       findings.remarks.push_back(
           dataset.is_lossy() ? fmt::format("dataset '{}' has checksums of its stored chunks alone, which hold no more", path)
           : dataset.is_readable()
@@ -121,36 +190,58 @@ void WholeFileCheck::remark_on_datasets(Findings& findings) {
               : fmt::format("dataset '{}' has no checksum: nobody put it", path));
     }
   }
-  for (const SlabSum& slab : seen_.checksums.slabs) {
-    const std::string& path = seen_.checksums.paths[static_cast<size_t>(slab.dataset)];
-    const auto number = seen_.catalog.find(path);
-    if (number && slab.sum == kNoSum && is_added_by_others(seen_.catalog[*number])) {
-      const int64_t row_bytes = seen_.catalog[*number].row_bytes();
+  for (const SlabSum& slab : from.sums.slabs) {
+    const std::string& path = from.sums.paths[static_cast<size_t>(slab.dataset)];
+    const auto number = from.catalog.find(path);
+    if (number && slab.sum == kNoSum && is_added_by_others(from.catalog[*number])) {
+      const int64_t row_bytes = from.catalog[*number].row_bytes();
       const int64_t end = slab.displacement + slab.region.true_upper_bound();
       remark_on_rows(path, {slab.displacement / row_bytes, end / row_bytes}, findings);
     }
   }
-  for (size_t i = 0; seen_.checksums.is_sealed && i < seen_.checksums.tables.size(); ++i) {
-    if (seen_.checksums.seal.tables[i].count == TableSeal::kUnknown) {
+  for (size_t i = 0; from.sums.is_sealed && i < from.sums.tables.size(); ++i) {
+    if (from.sums.seal.tables[i].count == TableSeal::kUnknown) {
       findings.remarks.push_back(
           fmt::format("dataset '{}', which holds checksums, has none itself: rows were put more than once", RowTable::path(i)));
     }
   }
 }
 
-Status WholeFileCheck::share(Findings& findings) {
+}  // namespace
+
+Result<Findings> check_share(const SummedFile& from, const Comm& comm, const container::Reader* reader,
+                             const std::vector<std::string>& except, const Status& chunk_sums) {
+  STRIA_CHECK(comm.rank() != 0 || reader != nullptr, from.path);
+  Findings findings;
+  if (chunk_sums.code() == ErrorCode::kCorrupted || chunk_sums.code() == ErrorCode::kFormat) {
+    if (comm.rank() == 0) {
+      add_damage(findings.damages, kChunkSumsPath, 0, from.catalog[*from.catalog.find(kChunkSumsPath)].row_count());
+    }
+  } else {
+    STRIA_RETURN_IF_ERROR(chunk_sums);
+  }
+  STRIA_RETURN_IF_ERROR(check_data(from, comm, except, findings));
+  STRIA_RETURN_IF_ERROR(check_tables(from, comm, findings.damages));
+  if (comm.rank() == 0) {
+    check_names(from, findings);
+    STRIA_RETURN_IF_ERROR(check_metadata(from, *reader, findings));
+  }
+  return findings;
+}
+
+Result<Findings> share_findings(const SummedFile& from, Comm& comm, const Findings& mine) {
   std::vector<std::byte> encoded;
   Status status = or_out_of_memory([&] {
-    encoded = encode_findings(findings);
+    encoded = encode_findings(mine);
     return Status();
   });
-  STRIA_RETURN_IF_ERROR(seen_.comm.agree(status));
+  STRIA_RETURN_IF_ERROR(comm.agree(status));
   PartExchange exchange;
-  exchange.start(seen_.comm, std::move(encoded));
+  exchange.start(comm, std::move(encoded));
   exchange.finish();
   std::vector<std::byte> message;
   status = or_out_of_memory([&]() -> Status {
-    if (seen_.comm.rank() != 0) {
+    if (comm.rank() != 0) {
       return Status();
     }
     STRIA_ASSIGN_OR_RETURN(const auto parts, exchange.take());
@@ -160,55 +251,18 @@ Status WholeFileCheck::share(Findings& findings) {
     }
     tidy(all.damages);
     tidy(all.repeated);
-    remark_on_datasets(all);
+    remark_on_datasets(from, all);
     message = encode_findings(all);
     return Status();
   });
-  STRIA_RETURN_IF_ERROR(share_bytes(seen_.comm, status, message));
-  findings = {};
+  STRIA_RETURN_IF_ERROR(share_bytes(comm, status, message));
+  Findings all;
   status = or_out_of_memory([&] {
-    decode_findings(message, findings);
+    decode_findings(message, all);
     return Status();
   });
-  return seen_.comm.agree(status);
-}
-
-Status WholeFileCheck::check_share(const std::vector<std::string>& except, const Status& chunk_sums, Findings& findings) {
-  std::set<int> left_out;
-  for (const std::string& path : except) {
-    left_out.insert(seen_.catalog.find(path).value_or(-1));
-  }
-  const auto is_left_out = [&](const std::string& path) {
-    const auto number = seen_.catalog.find(path);
-    return number && left_out.count(*number) != 0;
-  };
-  if (chunk_sums.code() == ErrorCode::kCorrupted || chunk_sums.code() == ErrorCode::kFormat) {
-    if (seen_.comm.rank() == 0) {
-      add_damage(findings.damages, kChunkSumsPath, 0, seen_.catalog[*seen_.catalog.find(kChunkSumsPath)].row_count());
-    }
-  } else {
-    STRIA_RETURN_IF_ERROR(chunk_sums);
-  }
-  for (const std::string& path : seen_.checksums.paths) {
-    const auto number = seen_.catalog.find(path);
-    if (number && path != kSealPath && !is_left_out(path)) {
-      STRIA_RETURN_IF_ERROR(seen_.checker.check_dataset(*number, seen_.comm, findings));
-    }
-  }
-  for (size_t i = 0; i < seen_.checksums.slabs.size(); ++i) {
-    const SlabSum& slab = seen_.checksums.slabs[i];
-    if (static_cast<int>(i % static_cast<size_t>(seen_.comm.size())) == seen_.comm.rank() &&
-        !is_left_out(seen_.checksums.paths[static_cast<size_t>(slab.dataset)])) {
-      STRIA_RETURN_IF_ERROR(seen_.checker.check_slab(slab, findings.damages));
-    }
-  }
-  findings.repeated = seen_.checker.take_repeated();
-  STRIA_RETURN_IF_ERROR(seen_.checker.check_tables(seen_.comm, findings.damages));
-  if (seen_.comm.rank() == 0) {
-    check_names(findings);
-    STRIA_RETURN_IF_ERROR(check_metadata(findings));
-  }
-  return Status();
+  STRIA_RETURN_IF_ERROR(comm.agree(status));
+  return all;
 }
 
 }  // namespace stria::file

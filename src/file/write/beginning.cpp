@@ -124,6 +124,13 @@ Result<std::shared_ptr<WriteSession>> WriteSession::append(Environment environme
   if (status.ok() && !session.is_root()) {
     session.file_.note_path(session.stored_path_);
   }
+  if (status.ok()) {
+    session.poison(or_out_of_memory([&] {
+      session.old_.note_place(
+          {.driver = session.environment_.driver, .path = session.stored_path_, .identity = session.identity_});
+      return Status();
+    }));
+  }
   session.note_time();
   if (!status.ok()) {
     return session.fail(status);

@@ -12,7 +12,7 @@ DefiningSession::DefiningSession(Beginning beginning)
     : Session(std::move(beginning.environment), std::move(beginning.path), std::move(beginning.roll_call)),
       kind_(beginning.kind),
       options_(std::move(beginning.options)),
-      old_({.environment = environment_, .path = path_, .stored_path = stored_path_, .identity = identity_}),
+      old_(path_),
       places_(catalog_, std::move(beginning.layout)),
       definitions_({.catalog = catalog_, .layout = places_.layout(), .log = log_, .before = old_.content().catalog},
                    environment_.hints.alignment_bytes, is_root()) {

@@ -17,9 +17,9 @@ WriteSession::~WriteSession() {
 
 Status WriteSession::flush() {
   STRIA_RETURN_IF_ERROR(check_open());
-  auto shape = agree(Call::kFlush);
-  const Status filled = shape.ok() ? fill_gaps(false) : shape.status();
-  const Status status = filled.ok() ? comm().agree(move(*shape, false)) : filled;
+  const auto agreed = agree(Call::kFlush);
+  const Status filled = agreed.ok() ? fill_gaps(false) : agreed.status();
+  const Status status = filled.ok() ? comm().agree(move(agreed->shape, false)) : filled;
   note_time();
   if (!status.ok()) {
     return fail(status);
@@ -35,12 +35,11 @@ Status WriteSession::commit() {
 
 Result<std::shared_ptr<const BackgroundCommit>> WriteSession::commit_async() {
   STRIA_RETURN_IF_ERROR(check_open());
-  BackgroundStage stage(
-      {.environment = environment_, .path = path_, .capabilities = capabilities_, .file = file_, .reserve = reserve_});
+  BackgroundStage stage;
   if (parts_ != nullptr) {
-    stage.stay_in_call("the file is in parts (stria_subfiles)");
+    stay_in_call(stage, "the file is in parts (stria_subfiles)");
   } else if (environment_.hints.parity_count > 0) {
-    stage.stay_in_call("the file gets parity (stria_parity)");
+    stay_in_call(stage, "the file gets parity (stria_parity)");
   } else {
     poison(or_out_of_memory([&] {
       return stage.prepare({.path = path_,
@@ -49,24 +48,23 @@ Result<std::shared_ptr<const BackgroundCommit>> WriteSession::commit_async() {
                             .sync = options_.sync,
                             .writers = environment_.hints.staging_writers,
                             .bytes_a_second = environment_.hints.staging_rate,
-                            .wait_limits = wait_limits()});
+                            .wait_limits = wait_limits()},
+                           comm(), environment_.hints.staging_limit_bytes);
     }));
   }
   STRIA_RETURN_IF_ERROR(end(Call::kCommitAsync, &stage));
   old_.close();  // it reads by the handle that the thread gets
-  return stage.hand_over();
+  return stage.hand_over(file_);
 }
 
 Status WriteSession::end(Call call, BackgroundStage* stage) {
-  auto shape = agree(call);
-  if (shape.ok() && !changes()) {
+  const auto agreed = agree(call);
+  if (agreed.ok() && !changes()) {
     discard();
     return Status();
   }
-  if (shape.ok()) {
-    shape = make_ready(*shape, stage);
-  }
-  const Status status = shape.ok() ? complete(*shape) : shape.status();
+  const auto ready = agreed.ok() ? make_ready(*agreed, stage) : agreed.status();
+  const Status status = ready.ok() ? complete(*ready) : ready.status();
   note_time();
   if (!status.ok()) {
     return fail(status);
@@ -88,11 +86,11 @@ Status WriteSession::end(Call call, BackgroundStage* stage) {
   return Status();
 }
 
-Result<access::RequestShape> WriteSession::agree(Call call) {
-  const bool last = call != Call::kFlush;
+Aside WriteSession::take_stock(bool last) {
+  Aside aside;
   poison(or_out_of_memory([&] { return check_puts(); }));
   poison(or_out_of_memory([&] { return note_touched(catalog_, old_, pending_, touched_); }));
-  poison(or_out_of_memory([&] { return set_chunk_puts_aside(catalog_, pending_, !last, chunk_puts_, aside_bytes_); }));
+  poison(or_out_of_memory([&] { return set_chunk_puts_aside(catalog_, pending_, !last, chunk_puts_, aside.useful_bytes); }));
   poison(or_out_of_memory([&] { return !last || changes() ? settle(last) : Status(); }));
   poison(set_reserve_aside());
   if (is_root() && (!last || changes())) {
@@ -103,9 +101,15 @@ Result<access::RequestShape> WriteSession::agree(Call call) {
     return needs_room_for_sums() ? count_sum_records(catalog_, pending_, tables_too ? &definitions_ : nullptr) : 0;
   });
   poison(sum_bytes.status());
-  sum_bytes_ = sum_bytes.ok() ? *sum_bytes : 0;
-  STRIA_ASSIGN_OR_RETURN(const access::RequestShape shape, agree_on_request(call, true));
-  STRIA_RETURN_IF_ERROR(needs_room_for_sums() ? keep_room_for_sums(shape, last) : Status());
+  aside.sum_bytes = sum_bytes.ok() ? *sum_bytes : 0;
+  return aside;
+}
+
+Result<Agreed> WriteSession::agree(Call call) {
+  const bool last = call != Call::kFlush;
+  const Aside aside = take_stock(last);
+  STRIA_ASSIGN_OR_RETURN(const Agreed agreed, agree_on_request(call, true, aside));
+  STRIA_RETURN_IF_ERROR(needs_room_for_sums() ? keep_room_for_sums(agreed, last) : Status());
   if (file_.awaits_place()) {
     // Chunks may need as much as was put.
     const int64_t raw_bytes = places_.layout()->end() + (catalog_.has_packed() ? report_.useful_bytes : 0);
@@ -117,13 +121,14 @@ Result<access::RequestShape> WriteSession::agree(Call call) {
                     .identity = identity_},
                    raw_bytes);
   }
-  return shape;
+  return agreed;
 }
 
-Status WriteSession::keep_room_for_sums(const access::RequestShape& shape, bool last) {
+Status WriteSession::keep_room_for_sums(const Agreed& agreed, bool last) {
   const bool was_kept = room_.is_kept();
-  if (!room_.fits(catalog_,
-                  {.record_bytes = sum_bytes_, .put_bytes = shape.total_bytes, .ranks = comm().size(), .last = last})) {
+  if (!room_.fits(
+          catalog_,
+          {.record_bytes = agreed.sum_bytes, .put_bytes = agreed.shape.total_bytes, .ranks = comm().size(), .last = last})) {
     give_up_sums();
   } else if (!was_kept) {
     const int64_t seal_bytes = Metadata::seal_bytes(gathering_.tables().size(), definitions_.tables().size());
@@ -174,15 +179,36 @@ Status WriteSession::fill_gaps(bool last) {
   return Status();
 }
 
-Result<access::RequestShape> WriteSession::make_ready(const access::RequestShape& shape, BackgroundStage* stage) {
-  STRIA_RETURN_IF_ERROR(fill_gaps(true));
-  if (stage != nullptr && updates_any(catalog_)) {  // what is written is read again for its sums
-    stage->stay_in_call("it overwrites data that the file has");
-  } else if (stage != nullptr) {
-    STRIA_RETURN_IF_ERROR(stage->begin());
+Status WriteSession::begin_staging(BackgroundStage& stage) {
+  if (updates_any(catalog_)) {  // what is written is read again for its sums
+    stay_in_call(stage, "it overwrites data that the file has");
   }
+  if (!stage.is_prepared()) {
+    return Status();
+  }
+  STRIA_RETURN_IF_ERROR(stage.share(comm()));
+  if (const Status joined = stage.join(comm()); !joined.ok()) {
+    stay_in_call(stage, joined.message());
+    return Status();
+  }
+  stage.receive(file_);
+  plan_for_staging(environment_.hints, capabilities_);
+  return Status();
+}
+
+void WriteSession::stay_in_call(BackgroundStage& stage, const std::string& why) {
+  reserve_.attempt([&] {
+    environment_.hint_warnings.push_back(
+        fmt::format("commit_async() of '{}' does the whole commit before it returns: {}", path_, why));
+  });
+  stage.give_up();
+}
+
+Result<access::RequestShape> WriteSession::make_ready(const Agreed& agreed, BackgroundStage* stage) {
+  STRIA_RETURN_IF_ERROR(fill_gaps(true));
+  STRIA_RETURN_IF_ERROR(stage != nullptr ? begin_staging(*stage) : Status());
   if (!catalog_.has_packed()) {
-    return shape;
+    return agreed.shape;
   }
   return pack_chunks({.comm = comm(),
                       .catalog = catalog_,
@@ -192,7 +218,7 @@ Result<access::RequestShape> WriteSession::make_ready(const access::RequestShape
                       .times = report_.phases,
                       .checksums = options_.checksums,
                       .threads = static_cast<int>(environment_.hints.compress_threads)},
-                     shape, chunk_puts_, pending_);
+                     agreed.shape, chunk_puts_, pending_);
 }
 
 Status WriteSession::complete(const access::RequestShape& shape) {
@@ -304,7 +330,7 @@ void WriteSession::discard() noexcept {
   pending_.clear();  // datasets that outlive the file keep the session, but no copies
   chunk_puts_.release();
   guard_.release();
-  if (!is_of_this_process()) {
+  if (!calls_.is_of_this_process()) {
     return;
   }
   old_.close();

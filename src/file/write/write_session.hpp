@@ -60,19 +60,26 @@ class WriteSession : public DefiningSession {
 
   /// Takes stock of what is pending, and agrees with all ranks on what there is to move and where.
   /// Collective: yes.
-  Result<access::RequestShape> agree(Call call);
+  Result<Agreed> agree(Call call);
+  /// What is left to do alone before the ranks meet; an error of a step is told there. Local.
+  Aside take_stock(bool last);
   /// Gives everything its final place; where nothing more can be defined, tables too. Local.
   Status settle(bool last);
   /// Rows lie among each other behind everything else, so that sums must have their room before.
   bool needs_room_for_sums() const { return options_.checksums && places_.layout()->interleaves(); }
-  Status keep_room_for_sums(const access::RequestShape& shape, bool last);
+  Status keep_room_for_sums(const Agreed& agreed, bool last);
   /// From now on the file gets no sums, and those that were taken are dropped.
   void give_up_sums();
   /// A commit; into `stage` where there is one. Collective: yes; the same outcome everywhere.
   Status end(Call call, BackgroundStage* stage);
   /// What is to be done before the last bytes move: gaps filled, staging begun, chunks made.
   /// Returns what there is to move then. Collective: yes, the error is agreed on.
-  Result<access::RequestShape> make_ready(const access::RequestShape& shape, BackgroundStage* stage);
+  Result<access::RequestShape> make_ready(const Agreed& agreed, BackgroundStage* stage);
+  /// Has all that is written from now on staged, where a commit is prepared and the nodes reach
+  /// each other. Collective: yes; the same outcome everywhere.
+  Status begin_staging(BackgroundStage& stage);
+  /// The commit ends in the call, for a reason that a warning tells. Local.
+  void stay_in_call(BackgroundStage& stage, const std::string& why);
   /// Moves what is pending, and makes the metadata when it is the `last` time. The outcome is
   /// this rank's own.
   Status move(const access::RequestShape& shape, bool last);

@@ -22,7 +22,7 @@ namespace stria::server {
 namespace {
 
 constexpr std::chrono::milliseconds kAtMost{2000};
-constexpr std::chrono::milliseconds kForEver{0};  // a timer of its own ends it
+constexpr std::chrono::milliseconds kNoTimeout{0};  // a timer of its own ends it
 constexpr size_t kMostRequestBytes = 4096;
 constexpr std::chrono::milliseconds kAfterFailedPageAccept{50};
 
@@ -47,12 +47,12 @@ asio::awaitable<void> answer(const SharedState& shared, Stream& stream) {
   std::string request;
   std::array<std::byte, 1> byte{};
   while (!request.ends_with("\r\n\r\n") && request.size() < kMostRequestBytes) {
-    co_await stream.read(byte, kForEver);
+    co_await stream.read(byte, kNoTimeout);
     request += static_cast<char>(byte[0]);
   }
   const std::string text = answer_to(request, shared);
   const asio::const_buffer part(text.data(), text.size());
-  co_await stream.write({&part, 1}, kForEver);
+  co_await stream.write({&part, 1}, kNoTimeout);
 }
 
 asio::awaitable<void> serve(const SharedState& shared, int socket) {

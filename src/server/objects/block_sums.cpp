@@ -21,7 +21,7 @@ constexpr int64_t kHeadBytes = 4096;
 constexpr int64_t kSumBytes = sizeof(BlockSum);
 constexpr int64_t kRoomUnit = kHeadBytes / kSumBytes;  // blocks
 constexpr int64_t kMapUnit = int64_t{1} << 16;         // blocks
-constexpr std::array<char, 8> kTitle{'S', 'T', 'R', 'S', 'U', 'M', 'S', '2'};
+constexpr std::array<char, 8> kSumsTitle{'S', 'T', 'R', 'S', 'U', 'M', 'S', '2'};
 
 int64_t blocks_of(int64_t bytes) {
   return align_up(bytes, kBlockBytes) / kBlockBytes;
@@ -31,7 +31,7 @@ int64_t blocks_of(int64_t bytes) {
 
 // The first bytes of the file, in the machine's own byte order, as in the whole store.
 struct BlockSums::Head {
-  std::array<char, 8> title = kTitle;
+  std::array<char, 8> title = kSumsTitle;
   uint64_t block_bytes = kBlockBytes;
   uint64_t state = 0;
   uint64_t run = 0;
@@ -78,7 +78,7 @@ Status BlockSums::take_head(int64_t object_bytes) {
     // A new object, or one whose sums were lost with the power before any sync.
     return change_state(object_bytes == 0 ? State::kDirty : State::kDoubtful, 0);
   }
-  const bool known = bytes == sizeof head && head.title == kTitle && head.sum == head.sum_of() &&
+  const bool known = bytes == sizeof head && head.title == kSumsTitle && head.sum == head.sum_of() &&
                      head.block_bytes == kBlockBytes && head.state >= 1 && head.state <= 3;
   if (!known) {
     return Status(ErrorCode::kCorrupted, "'" + path_ + "' on the server is damaged: it has no head of checksums");

@@ -15,9 +15,9 @@ namespace stria::server {
 
 namespace {
 
-constexpr std::string_view kTitle = "stria store 3\n";
+constexpr std::string_view kStoreTitle = "stria store 3\n";
 constexpr size_t kIdentityDigits = 2 * sizeof(wire::Identity);
-constexpr size_t kStorePlace = kTitle.size() + kIdentityDigits + 1;  // of the store's identity
+constexpr size_t kStorePlace = kStoreTitle.size() + kIdentityDigits + 1;  // of the store's identity
 
 std::string hex(const wire::Identity& identity) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -107,16 +107,16 @@ Status StoreDirectory::take() {
   if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
     return Status(ErrorCode::kAlreadyExists, "another server uses the directory");
   }
-  std::string text(kTitle.size() + kIdentityDigits, '\0');
+  std::string text(kStoreTitle.size() + kIdentityDigits, '\0');
   const ssize_t bytes = pread(descriptor_, text.data(), text.size(), 0);
   if (bytes == 0) {
     STRIA_RETURN_IF_ERROR(make_identity());
     return keep_from_others();
   }
-  if (bytes != static_cast<ssize_t>(text.size()) || !text.starts_with(kTitle)) {
+  if (bytes != static_cast<ssize_t>(text.size()) || !text.starts_with(kStoreTitle)) {
     return Status(ErrorCode::kFormat, "'" + file + "' is not as this version of Stria writes it");
   }
-  STRIA_ASSIGN_OR_RETURN(identity_, parse_identity(text.substr(kTitle.size())));
+  STRIA_ASSIGN_OR_RETURN(identity_, parse_identity(text.substr(kStoreTitle.size())));
   STRIA_RETURN_IF_ERROR(read_store());
   return keep_from_others();
 }
@@ -168,7 +168,7 @@ Status StoreDirectory::keep_from_others() const {
 
 Status StoreDirectory::make_identity() {
   wire::randomise(identity_);
-  const std::string text = std::string(kTitle) + hex(identity_) + "\n";
+  const std::string text = std::string(kStoreTitle) + hex(identity_) + "\n";
   std::error_code error;
   std::filesystem::create_directory(data_path(), error);
   const bool written = !error && pwrite(descriptor_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&

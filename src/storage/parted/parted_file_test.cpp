@@ -18,12 +18,12 @@ namespace {
 using Mode = OpenOptions::Mode;
 using testing::AlignedBytes;
 
-constexpr int64_t kPage = 4096;
+constexpr int64_t kPartPage = 4096;
 
 /// A file of two parts with an array of two rows of 5 pages and a bit.
 class DirectParts : public ::testing::Test {
  protected:
-  static constexpr int64_t kRowBytes = 5 * kPage + 1000;
+  static constexpr int64_t kRowBytes = 5 * kPartPage + 1000;
 
   void SetUp() override {
     const std::string path = testing::disk_directory() + "/stria-parted-" + std::to_string(getpid());
@@ -31,7 +31,7 @@ class DirectParts : public ::testing::Test {
     open.mode = Mode::kCreate;
     master_ = driver_->open(path, open).value();
     map_->parts = {{path + "-0", 0}, {path + "-1", 0}};
-    map_->arrays = {{PartMap::kFirstAddress, 2, kRowBytes, {0, kRowBytes % kPage}}};
+    map_->arrays = {{PartMap::kFirstAddress, 2, kRowBytes, {0, kRowBytes % kPartPage}}};
     for (const auto& part : map_->parts) {
       ASSERT_TRUE(driver_->open(part.path, open).ok());
     }
@@ -86,11 +86,11 @@ TEST_F(DirectParts, WholePagesGoPastTheCacheAndTheRestDoesNot) {
     return file.write(std::span(&segment, 1));
   };
   const std::string fails = "write:count=all:errno=EIO";  // past the cache alone
-  EXPECT_EQ(write(fails, 0, kPage).code(), ErrorCode::kIo);
-  EXPECT_EQ(write(fails, kPage - 10, kPage + 20).code(), ErrorCode::kIo);
+  EXPECT_EQ(write(fails, 0, kPartPage).code(), ErrorCode::kIo);
+  EXPECT_EQ(write(fails, kPartPage - 10, kPartPage + 20).code(), ErrorCode::kIo);
   EXPECT_EQ(write(fails, kRowBytes, kRowBytes).code(), ErrorCode::kIo);
-  STRIA_EXPECT_OK(write(fails, 10, kPage));
-  STRIA_EXPECT_OK(write(fails, kPage - 10, 20));
+  STRIA_EXPECT_OK(write(fails, 10, kPartPage));
+  STRIA_EXPECT_OK(write(fails, kPartPage - 10, 20));
   STRIA_EXPECT_OK(write("open:count=all:errno=EINVAL", 0, kRowBytes));  // not offered
 }
 

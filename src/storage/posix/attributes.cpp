@@ -25,12 +25,12 @@ constexpr int kGroupShift = 3;
 // An access list as the system gives it: a number of four bytes, and entries of eight. Its numbers
 // are little-endian, as are those of the machines for which Stria is built.
 constexpr size_t kListHead = 4;
-constexpr size_t kEntryBytes = 8;
+constexpr size_t kListEntryBytes = 8;
 enum class Tag : uint16_t { kOwningGroup = 0x04, kOthers = 0x20 };
 
 /// The rights, one byte of eight, in the list's one entry of this kind; null where it has none.
 std::byte* rights_of(std::vector<std::byte>& list, Tag tag) {
-  for (size_t at = kListHead; at + kEntryBytes <= list.size(); at += kEntryBytes) {
+  for (size_t at = kListHead; at + kListEntryBytes <= list.size(); at += kListEntryBytes) {
     uint16_t found = 0;
     std::memcpy(&found, &list[at], sizeof found);
     if (found == static_cast<uint16_t>(tag)) {

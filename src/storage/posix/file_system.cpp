@@ -18,11 +18,6 @@ namespace stria::storage {
 
 namespace {
 
-// Magic numbers of statfs(2).
-constexpr uint32_t kExt4 = 0xEF53;
-constexpr uint32_t kTmpfs = 0x01021994;
-constexpr uint32_t kRamfs = 0x858458F6;
-
 // Direct I/O aligned to pages works wherever direct I/O works at all. On ext4, a write that ends
 // within a block takes the file's lock exclusively.
 constexpr int64_t kCommonDirectAlign = 4096;

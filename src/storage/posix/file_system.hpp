@@ -8,6 +8,11 @@
 
 namespace stria::storage {
 
+// Magic numbers of statfs(2).
+inline constexpr uint32_t kExt4 = 0xEF53;
+inline constexpr uint32_t kTmpfs = 0x01021994;
+inline constexpr uint32_t kRamfs = 0x858458F6;
+
 inline Identity identity_of(const struct stat& details) {
   return {details.st_dev, details.st_ino};
 }

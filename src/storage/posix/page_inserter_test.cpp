@@ -25,7 +25,7 @@ namespace {
 
 using Mode = OpenOptions::Mode;
 
-constexpr int64_t kPage = 4096;
+constexpr int64_t kInsertedPage = 4096;
 
 // The real calls. Counts the bytes that go by write(), and fails or shortens
 // transfers when told to.
@@ -83,9 +83,9 @@ class PageInsertion : public ::testing::Test {
 };
 
 TEST_F(PageInsertion, MovesWholePagesPastWrite) {
-  const auto data = noise(100 * kPage + 300, 1);
+  const auto data = noise(100 * kInsertedPage + 300, 1);
   STRIA_EXPECT_OK(write(*file_, 1000, data));
-  EXPECT_LE(calls_.written_bytes, 3 * kPage) << "only the ends of the range are written";
+  EXPECT_LE(calls_.written_bytes, 3 * kInsertedPage) << "only the ends of the range are written";
   const auto found = content();
   ASSERT_EQ(found.size(), data.size() + 1000);
   EXPECT_TRUE(std::equal(data.begin(), data.end(), found.begin() + 1000));
@@ -95,22 +95,22 @@ TEST_F(PageInsertion, MovesWholePagesPastWrite) {
 TEST_F(PageInsertion, ASoleWriterWritesPlainly) {
   auto sole = driver_.open(path_, {.mode = Mode::kReadWrite, .sole_writer = true}).value();
   EXPECT_FALSE(sole->capabilities().parallel_writes);
-  const auto data = noise(100 * kPage, 1);
+  const auto data = noise(100 * kInsertedPage, 1);
   STRIA_EXPECT_OK(write(*sole, 0, data));
-  EXPECT_EQ(calls_.written_bytes, 100 * kPage);
+  EXPECT_EQ(calls_.written_bytes, 100 * kInsertedPage);
   EXPECT_TRUE(content() == data);
 }
 
 TEST_F(PageInsertion, PagesThatAreThereAreWrittenOver) {
-  STRIA_EXPECT_OK(write(*file_, 0, noise(64 * kPage, 2)));
-  auto over = noise(96 * kPage, 3);
-  STRIA_EXPECT_OK(write(*file_, 16 * kPage, over));
+  STRIA_EXPECT_OK(write(*file_, 0, noise(64 * kInsertedPage, 2)));
+  auto over = noise(96 * kInsertedPage, 3);
+  STRIA_EXPECT_OK(write(*file_, 16 * kInsertedPage, over));
   const auto found = content();
-  ASSERT_EQ(found.size(), static_cast<size_t>(112 * kPage));
-  EXPECT_TRUE(std::equal(over.begin(), over.end(), found.begin() + 16 * kPage));
+  ASSERT_EQ(found.size(), static_cast<size_t>(112 * kInsertedPage));
+  EXPECT_TRUE(std::equal(over.begin(), over.end(), found.begin() + 16 * kInsertedPage));
   calls_.written_bytes = 0;
-  STRIA_EXPECT_OK(write(*open(Mode::kReadWrite), 200 * kPage, over));
-  EXPECT_LE(calls_.written_bytes, 2 * kPage) << "past the old end there are no pages yet";
+  STRIA_EXPECT_OK(write(*open(Mode::kReadWrite), 200 * kInsertedPage, over));
+  EXPECT_LE(calls_.written_bytes, 2 * kInsertedPage) << "past the old end there are no pages yet";
 }
 
 TEST_F(PageInsertion, WritersOfNeighboursDontDisturbEachOther) {
@@ -121,7 +121,7 @@ TEST_F(PageInsertion, WritersOfNeighboursDontDisturbEachOther) {
     std::mt19937 random(seed);
     std::vector<int64_t> cuts{0};
     for (int i = 0; i < 40; ++i) {
-      cuts.push_back(cuts.back() + 1 + static_cast<int64_t>(random() % (40 * kPage)));
+      cuts.push_back(cuts.back() + 1 + static_cast<int64_t>(random() % (40 * kInsertedPage)));
     }
     const auto data = noise(cuts.back(), seed);
     std::vector<std::thread> writers;
@@ -142,31 +142,31 @@ TEST_F(PageInsertion, WritersOfNeighboursDontDisturbEachOther) {
 }
 
 TEST_F(PageInsertion, FaultsAndShortTransfersAreThoseOfAWrite) {
-  const auto data = noise(64 * kPage, 4);
-  calls_.most_bytes = 10 * kPage + 5;
+  const auto data = noise(64 * kInsertedPage, 4);
+  calls_.most_bytes = 10 * kInsertedPage + 5;
   STRIA_EXPECT_OK(write(*file_, 0, data));
   EXPECT_EQ(content(), data);
   calls_.error_number = EIO;
-  const Status failed = write(*file_, 1000 * kPage, data);
+  const Status failed = write(*file_, 1000 * kInsertedPage, data);
   EXPECT_EQ(failed.code(), ErrorCode::kIo);
   EXPECT_NE(failed.message().find("write '" + path_ + "' at offset 4096000"), std::string::npos) << failed.message();
 }
 
 TEST_F(PageInsertion, AForkedChildWritesByItself) {
-  const auto first = noise(32 * kPage, 5);
-  const auto second = noise(32 * kPage, 6);
+  const auto first = noise(32 * kInsertedPage, 5);
+  const auto second = noise(32 * kInsertedPage, 6);
   STRIA_EXPECT_OK(write(*file_, 0, first));
   const pid_t child = fork();
   if (child == 0) {
-    _exit(write(*file_, 64 * kPage, second).ok() ? 0 : 1);
+    _exit(write(*file_, 64 * kInsertedPage, second).ok() ? 0 : 1);
   }
   int outcome = -1;
   ASSERT_EQ(waitpid(child, &outcome, 0), child);
   EXPECT_EQ(outcome, 0);
-  STRIA_EXPECT_OK(write(*file_, 128 * kPage, first));
+  STRIA_EXPECT_OK(write(*file_, 128 * kInsertedPage, first));
   const auto found = content();
-  EXPECT_TRUE(std::equal(second.begin(), second.end(), found.begin() + 64 * kPage));
-  EXPECT_TRUE(std::equal(first.begin(), first.end(), found.begin() + 128 * kPage));
+  EXPECT_TRUE(std::equal(second.begin(), second.end(), found.begin() + 64 * kInsertedPage));
+  EXPECT_TRUE(std::equal(first.begin(), first.end(), found.begin() + 128 * kInsertedPage));
 }
 
 TEST_F(PageInsertion, KeepsLittleOfTheFileInTheProcess) {
@@ -189,10 +189,10 @@ TEST_F(PageInsertion, KeepsLittleOfTheFileInTheProcess) {
 }
 
 TEST_F(PageInsertion, AChangeIsNotedInTheFilesTime) {
-  STRIA_EXPECT_OK(file_->resize(64 * kPage));
+  STRIA_EXPECT_OK(file_->resize(64 * kInsertedPage));
   const timespec old[2] = {{1000, 0}, {1000, 0}};
   ASSERT_EQ(utimensat(AT_FDCWD, path_.c_str(), old, 0), 0);
-  STRIA_EXPECT_OK(write(*file_, 0, noise(64 * kPage, 8)));
+  STRIA_EXPECT_OK(write(*file_, 0, noise(64 * kInsertedPage, 8)));
   STRIA_EXPECT_OK(file_->close());
   struct stat details = {};
   ASSERT_EQ(stat(path_.c_str(), &details), 0);

@@ -7,20 +7,18 @@
 #include <iterator>
 #include <sstream>
 
+#include "storage/posix/file_system.hpp"
 #include "storage/posix/stripes.hpp"
 
 namespace stria::storage {
 
 namespace {
 
-// Magic numbers of statfs(2).
-constexpr uint32_t kExt4 = 0xEF53;
+// More magic numbers of statfs(2).
 constexpr uint32_t kXfs = 0x58465342;
 constexpr uint32_t kBtrfs = 0x9123683E;
 constexpr uint32_t kF2fs = 0xF2F52010;
 constexpr uint32_t kZfs = 0x2FC12FC1;
-constexpr uint32_t kTmpfs = 0x01021994;
-constexpr uint32_t kRamfs = 0x858458F6;
 constexpr uint32_t kOverlay = 0x794C7630;
 constexpr uint32_t kNfs = 0x6969;
 constexpr uint32_t kCeph = 0x00C36400;

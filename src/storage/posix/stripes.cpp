@@ -30,7 +30,7 @@ constexpr uint16_t kAllServers = 0xFFFF;  // a component that isn't instantiated
 
 constexpr size_t kEntryCountAt = 14;
 constexpr size_t kCompositeBytes = 32;
-constexpr size_t kEntryBytes = 48;
+constexpr size_t kStripeEntryBytes = 48;
 constexpr size_t kEntryFlagsAt = 4;
 constexpr size_t kEntryExtentEndAt = 16;
 constexpr size_t kEntryOffsetAt = 24;
@@ -75,14 +75,14 @@ std::optional<StripeLayout> parse_composite(std::span<const std::byte> record) {
     return std::nullopt;
   }
   const size_t entries = number_at<uint16_t>(record, kEntryCountAt);
-  if (entries > (record.size() - kCompositeBytes) / kEntryBytes) {
+  if (entries > (record.size() - kCompositeBytes) / kStripeEntryBytes) {
     return std::nullopt;
   }
   std::optional<StripeLayout> farthest;
   uint64_t farthest_end = 0;
   int most_servers = 1;
   for (size_t i = 0; i < entries; ++i) {
-    const auto entry = record.subspan(kCompositeBytes + i * kEntryBytes, kEntryBytes);
+    const auto entry = record.subspan(kCompositeBytes + i * kStripeEntryBytes, kStripeEntryBytes);
     const size_t offset = number_at<uint32_t>(entry, kEntryOffsetAt);
     const size_t bytes = number_at<uint32_t>(entry, kEntrySizeAt);
     if ((number_at<uint32_t>(entry, kEntryFlagsAt) & (kStale | kOffline)) != 0 || offset > record.size() ||

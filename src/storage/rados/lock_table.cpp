@@ -22,7 +22,7 @@ using std::chrono::milliseconds;
 constexpr const char* kGeneration = "generation";
 constexpr std::string_view kLock = "lock:";  // and client, cookie and number of the lock
 constexpr milliseconds kShortestPause{2};
-constexpr milliseconds kLongestPause{50};
+constexpr milliseconds kLongestLockPause{50};
 // Holders that answered are not asked again for so long.
 constexpr std::chrono::seconds kTrust{2};
 
@@ -162,7 +162,7 @@ Result<LockTable::Attempt> LockTable::attempt(const Wish& wish) {
     }
     // Another handle was first.
     std::this_thread::sleep_for(pause);
-    pause = std::min(2 * pause, kLongestPause);
+    pause = std::min(2 * pause, kLongestLockPause);
   }
   return pool_->error(-ETIMEDOUT, object_);
 }
@@ -180,7 +180,7 @@ Result<LockTable::Lock> LockTable::wait_for(const Wish& wish) {
       return std::move(*made.lock);
     }
     std::this_thread::sleep_for(pause);
-    pause = std::min(2 * pause, kLongestPause);
+    pause = std::min(2 * pause, kLongestLockPause);
   }
 }
 
@@ -191,7 +191,7 @@ Result<std::optional<LockTable::Lock>> LockTable::take_from_the_silent(const Wis
     if (made.lock || !made.meets_the_silent || Clock::now() > deadline) {
       return std::move(made.lock);
     }
-    std::this_thread::sleep_for(10 * kLongestPause);
+    std::this_thread::sleep_for(10 * kLongestLockPause);
   }
 }
 

@@ -26,15 +26,15 @@ constexpr int64_t kMaxObjectBytes = 64 << 20;  // a cluster's own limit is 128 M
 constexpr int kMaxOpenAttempts = 20;
 
 /// A path, and its pool.
-struct Place {
+struct RadosPlace {
   std::shared_ptr<const Pool> pool;
   RadosPath path;
 };
 
-Result<Place> find(const std::string& text) {
+Result<RadosPlace> find_rados(const std::string& text) {
   STRIA_ASSIGN_OR_RETURN(RadosPath path, RadosPath::parse(text));
   STRIA_ASSIGN_OR_RETURN(auto pool, Pool::named(path.pool));
-  return Place{std::move(pool), std::move(path)};
+  return RadosPlace{std::move(pool), std::move(path)};
 }
 
 int64_t object_bytes_of(const Striping& striping) {
@@ -43,7 +43,7 @@ int64_t object_bytes_of(const Striping& striping) {
 }
 
 /// Makes a file and gives it the name; null when the name has been taken meanwhile.
-Result<std::unique_ptr<RadosFile>> make_named(const Place& place, const std::string& path, const OpenOptions& options) {
+Result<std::unique_ptr<RadosFile>> make_named(const RadosPlace& place, const std::string& path, const OpenOptions& options) {
   uint64_t number = 0;
   wire::randomise(std::as_writable_bytes(std::span(&number, 1)));
   const Pool& pool = *place.pool;
@@ -73,7 +73,7 @@ Result<std::unique_ptr<RadosFile>> make_named(const Place& place, const std::str
 }
 
 /// Opens a file that has a name; null when it has lost it meanwhile.
-Result<std::unique_ptr<RadosFile>> open_named(const Place& place, uint64_t number, const std::string& path,
+Result<std::unique_ptr<RadosFile>> open_named(const RadosPlace& place, uint64_t number, const std::string& path,
                                               const OpenOptions& options) {
   const bool writable = options.mode != OpenOptions::Mode::kRead;
   auto file = RadosFile::open(place.pool, number, {.path = path, .writable = writable});
@@ -92,7 +92,7 @@ Result<std::unique_ptr<RadosFile>> open_named(const Place& place, uint64_t numbe
   return file;
 }
 
-Result<std::unique_ptr<RadosFile>> open_or_make(const Place& place, const std::string& path, const OpenOptions& options) {
+Result<std::unique_ptr<RadosFile>> open_or_make(const RadosPlace& place, const std::string& path, const OpenOptions& options) {
   const bool creates = options.mode == OpenOptions::Mode::kCreate || options.mode == OpenOptions::Mode::kCreateNew;
   for (int attempt = 0; attempt < kMaxOpenAttempts; ++attempt) {
     STRIA_ASSIGN_OR_RETURN(const auto found, look_up(*place.pool, place.path.directory, place.path.name));
@@ -115,7 +115,7 @@ using Found = std::pair<std::shared_ptr<const Pool>, std::optional<Named>>;
 
 Result<Found> look_for(const std::string& path) {
   const std::string what = describe("look up", path);
-  const auto place = find(path);
+  const auto place = find_rados(path);
   if (!place.ok()) {
     return place.status().with_context(what);
   }
@@ -133,7 +133,7 @@ class RadosDriver final : public Driver {
     if (options.direct) {
       return Status(ErrorCode::kUnsupported, what + ": a pool offers no direct I/O");
     }
-    const auto place = find(path);
+    const auto place = find_rados(path);
     if (!place.ok()) {
       return place.status().with_context(what);
     }
@@ -157,8 +157,8 @@ class RadosDriver final : public Driver {
 
   Status rename(const std::string& from, const std::string& to) override {
     const std::string what = describe("rename", from) + " to '" + to + "'";
-    const auto source = find(from);
-    const auto target = find(to);
+    const auto source = find_rados(from);
+    const auto target = find_rados(to);
     if (!source.ok() || !target.ok()) {
       return (source.ok() ? target : source).status().with_context(what);
     }
@@ -170,7 +170,7 @@ class RadosDriver final : public Driver {
 
   Status remove(const std::string& path) override {
     const std::string what = describe("remove", path);
-    const auto place = find(path);
+    const auto place = find_rados(path);
     if (!place.ok()) {
       return place.status().with_context(what);
     }
@@ -212,7 +212,7 @@ Result<std::shared_ptr<Driver>> make_rados_driver() {
 
 Result<std::vector<PoolEntry>> list_pool_directory(const std::string& url) {
   const std::string what = describe("list", url);
-  const auto place = find(url);
+  const auto place = find_rados(url);
   if (!place.ok()) {
     return place.status().with_context(what);
   }

@@ -21,7 +21,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstPause{5};
-constexpr milliseconds kLongestPause{500};
+constexpr milliseconds kLongestRetryPause{500};
 constexpr milliseconds kConnectPatience{3000};
 // When a server was never reached, its address is more likely wrong than the server restarting.
 constexpr milliseconds kFirstPatience{5000};
@@ -228,7 +228,7 @@ class Conversation {
       return;
     }
     due_ = Clock::now() + pause_;
-    pause_ = std::min(2 * pause_, kLongestPause);
+    pause_ = std::min(2 * pause_, kLongestRetryPause);
   }
 
   void give_up() {

@@ -15,7 +15,7 @@ namespace {
 
 using wire::ProofKind;
 
-constexpr size_t kEntryBytes = 16 << 10;  // of a user in the machine's list
+constexpr size_t kUserEntryBytes = 16 << 10;  // of a user in the machine's list
 
 const char* server_user() {
   const char* text = std::getenv("STRIA_SERVER_USER");
@@ -27,7 +27,7 @@ bool names_user(const char* text, uint32_t uid) {
   if (std::to_string(uid) == text) {
     return true;
   }
-  std::vector<char> memory(kEntryBytes);
+  std::vector<char> memory(kUserEntryBytes);
   passwd entry = {};
   passwd* found = nullptr;
   getpwnam_r(text, &entry, memory.data(), memory.size(), &found);

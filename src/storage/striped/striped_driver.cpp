@@ -16,20 +16,20 @@ namespace stria::storage {
 namespace {
 
 /// A path within a store, and the store.
-struct Place {
+struct StripedPlace {
   std::shared_ptr<Store> store;
   std::string path;
 };
 
-Result<Place> find(const std::string& path) {
+Result<StripedPlace> find_striped(const std::string& path) {
   STRIA_ASSIGN_OR_RETURN(const wire::StorePath parsed, wire::StorePath::parse(path));
   STRIA_ASSIGN_OR_RETURN(auto store, Store::at(parsed.server));
-  return Place{std::move(store), parsed.path};
+  return StripedPlace{std::move(store), parsed.path};
 }
 
 Result<std::vector<std::byte>> ask_about(const char* operation, const std::string& path, wire::Kind kind) {
   const std::string what = describe(operation, path);
-  const auto place = find(path);
+  const auto place = find_striped(path);
   if (!place.ok()) {
     return place.status().with_context(what);
   }
@@ -68,7 +68,7 @@ Result<std::unique_ptr<File>> StripedDriver::open(const std::string& path, const
   if (options.direct) {
     return Status(ErrorCode::kUnsupported, what + ": a store offers no direct I/O");
   }
-  const auto place = find(path);
+  const auto place = find_striped(path);
   if (!place.ok()) {
     return place.status().with_context(what);
   }
@@ -105,14 +105,14 @@ Result<std::unique_ptr<File>> StripedDriver::open_again(const File& file, const 
 
 Result<Identity> StripedDriver::identity(const std::string& path) {
   STRIA_ASSIGN_OR_RETURN(const auto attributes, attributes_of(path));
-  STRIA_ASSIGN_OR_RETURN(const Place place, find(path));
+  STRIA_ASSIGN_OR_RETURN(const StripedPlace place, find_striped(path));
   STRIA_ASSIGN_OR_RETURN(const uint64_t store, place.store->number());
   return Identity{store, attributes.place.file};
 }
 
 Result<NameInfo> StripedDriver::name_info(const std::string& path) {
   STRIA_ASSIGN_OR_RETURN(const auto attributes, attributes_of(path));
-  STRIA_ASSIGN_OR_RETURN(const Place place, find(path));
+  STRIA_ASSIGN_OR_RETURN(const StripedPlace place, find_striped(path));
   NameInfo info{.is_plain_file = !attributes.is_directory, .is_mine = attributes.owner.uid == place.store->uid()};
   if (info.is_plain_file) {
     const auto state = state_of_file(place.store, attributes.place);
@@ -143,7 +143,7 @@ Result<Destination> StripedDriver::find_destination(const std::string& path) {
 Status StripedDriver::set_attributes(File& file, const FileAttributes& attributes) {
   STRIA_ASSIGN_OR_RETURN(const auto made, attributes_of(file.path()));
   const auto set = [&](std::optional<uint32_t> owner, std::optional<uint32_t> group, std::optional<uint32_t> mode) -> Status {
-    STRIA_ASSIGN_OR_RETURN(const Place place, find(file.path()));
+    STRIA_ASSIGN_OR_RETURN(const StripedPlace place, find_striped(file.path()));
     const wire::SetOwnership change{.path = place.path, .uid = owner, .gid = group, .mode = mode};
     return place.store->ask_manager(wire::Kind::kSetOwnership, wire::encode(change))
         .status()
@@ -161,8 +161,8 @@ Status StripedDriver::set_attributes(File& file, const FileAttributes& attribute
 
 Status StripedDriver::rename(const std::string& from, const std::string& to) {
   const std::string what = describe("rename", from) + " to '" + to + "'";
-  const auto source = find(from);
-  const auto target = find(to);
+  const auto source = find_striped(from);
+  const auto target = find_striped(to);
   if (!source.ok() || !target.ok()) {
     return (source.ok() ? target : source).status().with_context(what);
   }
@@ -192,7 +192,7 @@ Status StripedDriver::sync_directory(const std::string& path) {
 
 Result<std::vector<std::string>> StripedDriver::list_directory(const std::string& directory) {
   const std::string what = describe("list", directory);
-  const auto place = find(directory);
+  const auto place = find_striped(directory);
   if (!place.ok()) {
     return place.status().with_context(what);
   }

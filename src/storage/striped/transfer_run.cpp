@@ -14,7 +14,7 @@ namespace stria::storage {
 namespace {
 
 // At most this many pieces of memory are described at once.
-constexpr size_t kMaxPieces = 1 << 20;
+constexpr size_t kMostPieces = 1 << 20;
 constexpr int64_t kWindowPieces = 1 << 18;
 
 /// How many ranges a request lists. STRIA_LIST_RANGES makes it fewer, such as the 64 of Ching 2002.
@@ -260,7 +260,7 @@ Status TransferRun::write(std::span<const WriteSegment> segments) {
   for (const WriteSegment& segment : segments) {
     // Only read.
     add({segment.offset, segment.offset + segment.bytes}, const_cast<std::byte*>(segment.data));
-    if (batch_ranges_ >= most_ranges() || ++pieces == kMaxPieces) {
+    if (batch_ranges_ >= most_ranges() || ++pieces == kMostPieces) {
       STRIA_RETURN_IF_ERROR(flush().with_context(describe("write", file_.path_, segment.offset, segment.bytes)));
       pieces = 0;
     }
@@ -279,7 +279,7 @@ Result<int64_t> TransferRun::read(std::span<const ReadSegment> segments) {
     total += segment.bytes;
     add({segment.offset, segment.offset + segment.bytes}, segment.data);
     batch_ = segments.subspan(begin, i + 1 - begin);
-    if (batch_ranges_ >= most_ranges() || batch_.size() == kMaxPieces) {
+    if (batch_ranges_ >= most_ranges() || batch_.size() == kMostPieces) {
       STRIA_RETURN_IF_ERROR(flush().with_context(describe("read", file_.path_, segment.offset, segment.bytes)));
       begin = i + 1;
       batch_ = {};

@@ -15,7 +15,7 @@ namespace {
 using bench::BenchOptions;
 using bench::WorkloadKind;
 
-struct Arguments {
+struct BenchArguments {
   BenchOptions options;
   std::vector<std::string> hints;
   std::string json_path;
@@ -30,7 +30,7 @@ const std::vector<std::string> kLibraryMethods{"automatic",    "multiple", "list
                                                "data_sieving", "hybrid",   "two_phase"};
 
 // The method is a hint to the library, and to MPI-IO where that is the drop-in.
-void settle_method(Arguments& arguments) {
+void settle_method(BenchArguments& arguments) {
   BenchOptions& options = arguments.options;
   const bool posix = options.through == "posix";
   const auto& methods = posix ? kPosixMethods : kLibraryMethods;
@@ -43,7 +43,7 @@ void settle_method(Arguments& arguments) {
   }
 }
 
-int run(MPI_Comm comm, Arguments& arguments) {
+int run_bench(MPI_Comm comm, BenchArguments& arguments) {
   BenchOptions& options = arguments.options;
   options.layer.hints = parse_hints(comm, arguments.hints);
   options.layer.collective = !arguments.independent;
@@ -89,7 +89,7 @@ void add_sizes(Command command, const WorkloadKind& kind, bench::Chosen& chosen)
 }
 
 void add_workload(Command bench, const WorkloadKind& kind, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<BenchArguments>();
   BenchOptions& options = arguments->options;
   options.kind = &kind;
   Command command = bench.add_subcommand(kind.name, kind.help);
@@ -115,7 +115,8 @@ void add_workload(Command bench, const WorkloadKind& kind, Action& action) {
   command.add_option("--json", arguments->json_path, "write the results there too").check(not_empty());
   command.add_option("--csv", arguments->csv_path, "write the results there as a table").check(not_empty());
   command.add_option("--trace", arguments->trace_directory, "record everything, into this directory").check(not_empty());
-  command.callback([arguments, &action] { action = over_mpi([arguments](MPI_Comm comm) { return run(comm, *arguments); }); });
+  command.callback(
+      [arguments, &action] { action = over_mpi([arguments](MPI_Comm comm) { return run_bench(comm, *arguments); }); });
 }
 
 }  // namespace

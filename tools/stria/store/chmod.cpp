@@ -8,7 +8,7 @@ namespace stria::tool {
 
 namespace {
 
-struct Arguments {
+struct ChmodArguments {
   std::string what;
   std::vector<std::string> paths;
   bool recursive = false;
@@ -29,20 +29,20 @@ void apply(const std::string& url, bool recursive, const Change& change) {
   set_ownership(url, request);
 }
 
-int run(const Arguments& arguments, const Change& change) {
+int change_ownership(const ChmodArguments& arguments, const Change& change) {
   for (const std::string& path : arguments.paths) {
     apply(path, arguments.recursive, change);
   }
   return kDone;
 }
 
-int run_chmod(const Arguments& arguments) {
-  return run(arguments, [&](const wire::Attributes& now, wire::SetOwnership& request) {
+int run_chmod(const ChmodArguments& arguments) {
+  return change_ownership(arguments, [&](const wire::Attributes& now, wire::SetOwnership& request) {
     request.mode = changed_mode(now.owner.mode, arguments.what);
   });
 }
 
-int run_chown(const Arguments& arguments) {
+int run_chown(const ChmodArguments& arguments) {
   const size_t colon = arguments.what.find(':');
   const std::string user = arguments.what.substr(0, colon);
   const std::string group = colon == std::string::npos ? "" : arguments.what.substr(colon + 1);
@@ -56,11 +56,12 @@ int run_chown(const Arguments& arguments) {
   if (!group.empty()) {
     wanted.gid = group_id(group);
   }
-  return run(arguments, [&](const wire::Attributes&, wire::SetOwnership& request) { request = wanted; });
+  return change_ownership(arguments, [&](const wire::Attributes&, wire::SetOwnership& request) { request = wanted; });
 }
 
-void add(Command app, Action& action, const char* name, const char* help, const char* what, int (*start)(const Arguments&)) {
-  auto arguments = std::make_shared<Arguments>();
+void add(Command app, Action& action, const char* name, const char* help, const char* what,
+         int (*start)(const ChmodArguments&)) {
+  auto arguments = std::make_shared<ChmodArguments>();
   Command command = app.add_subcommand(name, help);
   command.add_option("what", arguments->what, what).required();
   command.add_option("paths", arguments->paths, "stria://SERVER/PATH ...").required();

@@ -19,11 +19,11 @@ namespace stria::tool {
 
 namespace {
 
-constexpr int64_t kBlockBytes = int64_t{8} << 20;
+constexpr int64_t kCopyBlockBytes = int64_t{8} << 20;
 constexpr uint32_t kOwnersAll = 0700;
 constexpr uint32_t kReadAndWriteAll = 0666;
 
-struct Arguments {
+struct CpArguments {
   std::vector<std::string> paths;  // the last is the target
   bool recursive = false;
   bool sync = false;
@@ -75,7 +75,7 @@ int64_t copy_bytes(storage::File& from, storage::File& to) {
       throw Error(ErrorCode::kAborted, fmt::format("'{}' was not copied: ended by a signal", from.path()));
     }
     std::vector<std::byte>& block = blocks[static_cast<size_t>(turn)];
-    block.resize(static_cast<size_t>(std::min(kBlockBytes, total - offset)));
+    block.resize(static_cast<size_t>(std::min(kCopyBlockBytes, total - offset)));
     const storage::ReadSegment segment{offset, block.data(), static_cast<int64_t>(block.size())};
     const int64_t bytes = from.read({&segment, 1}).value();
     if (pending != nullptr) {
@@ -95,7 +95,7 @@ int64_t copy_bytes(storage::File& from, storage::File& to) {
   return total;
 }
 
-void copy(const std::string& from, const std::string& to, const Arguments& arguments) {
+void copy(const std::string& from, const std::string& to, const CpArguments& arguments) {
   const PlaceKind kind = kind_of(from);
   if (kind != PlaceKind::kDirectory) {
     copy_file(from, to, arguments.sync);
@@ -125,7 +125,7 @@ void copy(const std::string& from, const std::string& to, const Arguments& argum
   }
 }
 
-int run(const Arguments& arguments) {
+int run_cp(const CpArguments& arguments) {
   const std::string& to = arguments.paths.back();
   const std::span<const std::string> sources(arguments.paths.data(), arguments.paths.size() - 1);
   if (sources.size() > 1 && !to.ends_with('/') && kind_of(to) != PlaceKind::kDirectory) {
@@ -162,7 +162,7 @@ void copy_file(const std::string& from_path, const std::string& target, bool syn
 }
 
 void add_cp(Command app, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<CpArguments>();
   Command command = app.add_subcommand("cp", "copy files into a store or a pool, out of it, or within");
   command
       .add_option("paths", arguments->paths,
@@ -173,7 +173,7 @@ void add_cp(Command app, Action& action) {
       .check(not_empty());
   command.add_flag("-r,--recursive", arguments->recursive, "directories with all that is in them");
   command.add_flag("--sync", arguments->sync, "return when the copies survive a power loss");
-  command.callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
+  command.callback([=, &action] { action = [=](Ranks&) { return run_cp(*arguments); }; });
 }
 
 }  // namespace stria::tool

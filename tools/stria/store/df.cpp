@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-int run(const std::string& url, bool as_json) {
+int run_df(const std::string& url, bool as_json) {
   const StoreFile root = find_in_store(url);
   const auto list = servers_of(root, url);
   json all = json::array();
@@ -38,7 +38,7 @@ void add_df(Command app, Action& action) {
   Command command = app.add_subcommand("df", "the servers of a store and the space on them");
   command.add_option("store", *path, "stria://SERVER").required();
   command.add_flag("--json", *as_json, "answer in JSON");
-  command.callback([=, &action] { action = [=](Ranks&) { return run(*path, *as_json); }; });
+  command.callback([=, &action] { action = [=](Ranks&) { return run_df(*path, *as_json); }; });
 }
 
 }  // namespace stria::tool

@@ -15,7 +15,7 @@ namespace stria::tool {
 
 namespace {
 
-struct Arguments {
+struct KeyArguments {
   std::string user;
   std::string file;
   std::string key;
@@ -23,7 +23,7 @@ struct Arguments {
   int64_t days = 365;
 };
 
-wire::User described_user(const Arguments& arguments) {
+wire::User described_user(const KeyArguments& arguments) {
   const auto known = user_of(arguments.user);
   wire::User user = known.value_or(wire::User{});
   if (!known) {
@@ -56,7 +56,7 @@ void write_private(const std::string& path, const std::string& text) {
   outcome.throw_if_error();
 }
 
-int run(const Arguments& arguments) {
+int run_key(const KeyArguments& arguments) {
   const auto key = arguments.key.empty() ? wire::Key::from_environment().value() : wire::Key::load(arguments.key).value();
   if (key == nullptr || key->is_users()) {
     throw Error(ErrorCode::kInvalidArgument, "a user's key is made of the cluster's: give its file (--key, or STRIA_KEY_FILE)");
@@ -71,7 +71,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_key(Command app, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<KeyArguments>();
   Command command = app.add_subcommand("key", "a key by which a user proves to a store's servers who it is");
   command.add_option("user", arguments->user, "by name or number").required();
   command.add_option("file", arguments->file, "the new key file, for the user to name in STRIA_KEY_FILE")
@@ -81,7 +81,7 @@ void add_key(Command app, Action& action) {
   command.add_option("--groups", arguments->groups, "the user's groups, first its own (otherwise as this machine says)")
       .delimiter(',');
   command.add_option("--days", arguments->days, "how long it is good").check(in_range(0, 36500)).show_default();
-  command.callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
+  command.callback([=, &action] { action = [=](Ranks&) { return run_key(*arguments); }; });
 }
 
 }  // namespace stria::tool

@@ -15,7 +15,7 @@ namespace stria::tool {
 
 namespace {
 
-struct Arguments {
+struct LsArguments {
   std::string path;
   bool details = false;
   bool as_json = false;
@@ -48,7 +48,7 @@ std::string long_line(const std::string& url, const std::string& shown, bool is_
                      attributes.place.slots.size(), readable(attributes.place.stripe_bytes), changed, shown);
 }
 
-int run(const Arguments& arguments) {
+int run_ls(const LsArguments& arguments) {
   const bool of_file = !is_directory(arguments.path);
   const auto entries = of_file ? std::vector<wire::Listed::Entry>{{arguments.path, false}} : entries_of(arguments.path);
   std::string text;
@@ -75,14 +75,14 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_ls(Command app, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<LsArguments>();
   Command command = app.add_subcommand("ls", "list a directory of a store or a pool");
   command.add_option("path", arguments->path, "stria://SERVER/PATH or rados://POOL/PATH").required();
   command.add_flag(
       "-l,--long", arguments->details,
       "also mode, owner, group, bytes, servers and stripes, and when they were changed; in a pool bytes and objects");
   command.add_flag("--json", arguments->as_json, "answer in JSON; with -l all that stat tells of each");
-  command.callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
+  command.callback([=, &action] { action = [=](Ranks&) { return run_ls(*arguments); }; });
 }
 
 }  // namespace stria::tool

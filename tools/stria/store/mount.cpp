@@ -15,7 +15,7 @@ namespace stria::tool {
 
 namespace {
 
-struct Arguments {
+struct MountArguments {
   std::string url;
   std::string directory;
   bool foreground = false;
@@ -42,7 +42,7 @@ class FuseArguments {
   fuse_args arguments_ = FUSE_ARGS_INIT(0, nullptr);
 };
 
-void check(const Arguments& arguments) {
+void check(const MountArguments& arguments) {
   const auto attributes = attributes_of(arguments.url);
   if (!attributes.is_directory) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' is a file: mount a directory of a store", arguments.url));
@@ -53,7 +53,7 @@ void check(const Arguments& arguments) {
   }
 }
 
-int run(const Arguments& arguments) {
+int run_mount(const MountArguments& arguments) {
   check(arguments);
   FuseArguments options;
   options.add("-ofsname=" + arguments.url + ",subtype=stria,default_permissions");
@@ -85,7 +85,7 @@ int run(const Arguments& arguments) {
   return outcome < 0 ? kUnusableInput : kDone;
 }
 #else
-int run(const Arguments&) {
+int run_mount(const MountArguments&) {
   throw Error(ErrorCode::kUnsupported, "this build can't mount: libfuse3 was not there (Debian's libfuse3-dev)");
 }
 #endif
@@ -93,14 +93,14 @@ int run(const Arguments&) {
 }  // namespace
 
 void add_mount(Command app, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<MountArguments>();
   Command command = app.add_subcommand("mount", "a store as a directory of this machine, until fusermount3 -u DIR");
   command.add_option("store", arguments->url, "stria://SERVER or stria://SERVER/DIRECTORY").required();
   command.add_option("directory", arguments->directory, "where: an empty directory").required().check(not_empty());
   command.add_flag("--foreground", arguments->foreground, "stay in the foreground; Ctrl-C unmounts");
   command.add_flag("--read-only", arguments->read_only, "refuse changes");
   command.add_flag("--allow-other", arguments->for_all, "other users may enter too (user_allow_other in /etc/fuse.conf)");
-  command.callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
+  command.callback([=, &action] { action = [=](Ranks&) { return run_mount(*arguments); }; });
 }
 
 }  // namespace stria::tool

@@ -11,13 +11,13 @@ namespace {
 
 constexpr size_t kMostNamed = 10;  // of the files that a refusal names
 
-struct Arguments {
+struct RetireArguments {
   std::string url;
   std::string server;
   bool lost = false;
 };
 
-wire::ServerPlace find_server(const Arguments& arguments) {
+wire::ServerPlace find_server(const RetireArguments& arguments) {
   for (const auto& server : servers_of(find_in_store(arguments.url), arguments.url).servers) {
     if (server.place.address == arguments.server || std::to_string(server.place.index) == arguments.server) {
       return server.place;
@@ -45,7 +45,7 @@ void find_files_on(int64_t server, const std::string& url, std::vector<std::stri
 }
 
 /// Says which files keep the server.
-int refuse(const Arguments& arguments, int64_t server, uint64_t count) {
+int refuse(const RetireArguments& arguments, int64_t server, uint64_t count) {
   std::vector<std::string> files;
   find_files_on(server, arguments.url, files);
   std::string text = fmt::format("stria: {} files have a part on server {}, so it stays:\n", count, server);
@@ -59,7 +59,7 @@ int refuse(const Arguments& arguments, int64_t server, uint64_t count) {
   return kAnswerIsNo;
 }
 
-int run(const Arguments& arguments) {
+int run_retire(const RetireArguments& arguments) {
   const wire::ServerPlace server = find_server(arguments);
   const StoreFile root = find_in_store(arguments.url);
   const auto reply = root.store->ask_manager(wire::Kind::kRetire, wire::encode(wire::Retire{server.index, arguments.lost}));
@@ -79,12 +79,12 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_retire(Command app, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RetireArguments>();
   Command command = app.add_subcommand("retire", "take a server that is dead or empty out of a store");
   command.add_option("store", arguments->url, "stria://SERVER").required();
   command.add_option("server", arguments->server, "its number or its address, as df shows them").required();
   command.add_flag("--lost", arguments->lost, "even if files have parts there, which are lost with it");
-  command.callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
+  command.callback([=, &action] { action = [=](Ranks&) { return run_retire(*arguments); }; });
 }
 
 }  // namespace stria::tool

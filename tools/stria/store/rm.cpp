@@ -7,7 +7,7 @@ namespace stria::tool {
 
 namespace {
 
-struct Arguments {
+struct RmArguments {
   std::vector<std::string> paths;
   bool recursive = false;
 };
@@ -25,7 +25,7 @@ void remove(const std::string& url, bool recursive) {
 }
 
 /// What can't be removed doesn't keep the rest.
-int run(const Arguments& arguments) {
+int run_rm(const RmArguments& arguments) {
   int outcome = kDone;
   for (const std::string& path : arguments.paths) {
     try {
@@ -41,11 +41,11 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_rm(Command app, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RmArguments>();
   Command command = app.add_subcommand("rm", "remove files and empty directories of a store or a pool");
   command.add_option("path", arguments->paths, "stria://SERVER/PATH or rados://POOL/PATH").required();
   command.add_flag("-r,--recursive", arguments->recursive, "directories with all that is in them");
-  command.callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
+  command.callback([=, &action] { action = [=](Ranks&) { return run_rm(*arguments); }; });
 }
 
 }  // namespace stria::tool

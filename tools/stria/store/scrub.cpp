@@ -15,9 +15,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kBlockBytes = 4096;
+constexpr int64_t kScrubBlockBytes = 4096;
 
-struct Arguments {
+struct ScrubArguments {
   std::string path;
   bool as_json = false;
   bool accept = false;
@@ -59,7 +59,7 @@ constexpr const char* kNotLookedAt = "not looked at";
 /// The scrub of a whole store or a part of it.
 class Scrubbing {
  public:
-  explicit Scrubbing(const Arguments& arguments) : arguments_(arguments), progress_(0) {}
+  explicit Scrubbing(const ScrubArguments& arguments) : arguments_(arguments), progress_(0) {}
 
   /// All files there, one after another. What can't be looked at doesn't keep the rest.
   void look_below(const std::string& url) {
@@ -194,14 +194,14 @@ class Scrubbing {
     if (!part.done && part.next_block <= slot.next_block) {
       throw Error(ErrorCode::kFormat, fmt::format("server {} goes round in circles", server.address));
     }
-    const int64_t end = std::min(part.next_block * kBlockBytes, part.local_bytes);
-    bytes_ += std::max<int64_t>(0, end - slot.next_block * kBlockBytes);
+    const int64_t end = std::min(part.next_block * kScrubBlockBytes, part.local_bytes);
+    bytes_ += std::max<int64_t>(0, end - slot.next_block * kScrubBlockBytes);
     for (const wire::Scrubbed::Bad& bad : part.bad) {
       const wire::Layout layout{file.place.stripe_bytes, static_cast<int64_t>(file.place.slots.size())};
-      const int64_t last = std::min((bad.block + 1) * kBlockBytes, part.local_bytes) - 1;
+      const int64_t last = std::min((bad.block + 1) * kScrubBlockBytes, part.local_bytes) - 1;
       fault["fault"] = name_of(bad.fault);
       fault["block"] = bad.block;
-      fault["begin"] = layout.place_of(slot.number, bad.block * kBlockBytes);
+      fault["begin"] = layout.place_of(slot.number, bad.block * kScrubBlockBytes);
       fault["end"] = layout.place_of(slot.number, last) + 1;
       faults_.push_back(fault);
     }
@@ -220,14 +220,14 @@ class Scrubbing {
                        accepted ? "were in flight when the server ended, and are taken as they are" : "are " + what);
   }
 
-  const Arguments& arguments_;
+  const ScrubArguments& arguments_;
   Progress progress_;
   int64_t files_ = 0;
   int64_t bytes_ = 0;
   json faults_ = json::array();
 };
 
-int run(const Arguments& arguments) {
+int run_scrub(const ScrubArguments& arguments) {
   Scrubbing scrubbing(arguments);
   scrubbing.look_below(arguments.path);
   return scrubbing.report();
@@ -236,13 +236,13 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_scrub(Command app, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ScrubArguments>();
   Command command = app.add_subcommand("scrub", "compare all that a store keeps with its checksums, as the disks give it");
   command.add_option("path", arguments->path, "stria://SERVER, or a file or directory of it").required();
   command.add_flag("--json", arguments->as_json, "answer in JSON");
   command.add_flag("--accept", arguments->accept,
                    "take blocks that were being written when a server was killed or lost its power as they are");
-  command.callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
+  command.callback([=, &action] { action = [=](Ranks&) { return run_scrub(*arguments); }; });
 }
 
 }  // namespace stria::tool

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kLastPort = 65535;
 
-struct Arguments {
+struct ServeArguments {
   std::string directory;
   std::string listen = "127.0.0.1:7700";
   std::string join;
@@ -29,7 +29,7 @@ struct Arguments {
   std::string metrics;
 };
 
-server::ServerOptions options_of(const Arguments& arguments) {
+server::ServerOptions options_of(const ServeArguments& arguments) {
   server::ServerOptions options;
   options.directory = arguments.directory;
   options.listen = arguments.listen;
@@ -85,7 +85,7 @@ std::unique_ptr<server::Server> start_member(server::ServerOptions options) {
   return std::move(started).value();
 }
 
-Servers start_cluster(const Arguments& arguments, const server::ServerOptions& first) {
+Servers start_cluster(const ServeArguments& arguments, const server::ServerOptions& first) {
   Servers servers;
   for (int i = 0; i < arguments.cluster; ++i) {
     server::ServerOptions options = first;
@@ -103,7 +103,7 @@ Servers start_cluster(const Arguments& arguments, const server::ServerOptions& f
   return servers;
 }
 
-int run(const Arguments& arguments) {
+int run_serve(const ServeArguments& arguments) {
   if (arguments.cluster > 0 && !arguments.join.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "a cluster (--cluster) is a store of its own: it can't join another (--join)");
   }
@@ -135,7 +135,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_serve(Command app, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ServeArguments>();
   Command command = app.add_subcommand("serve", "keep files for others: a server of a store (docs/servers.md)");
   command.add_option("--dir", arguments->directory, "where it keeps them: an empty directory, or a store's")
       .required()
@@ -156,7 +156,7 @@ void add_serve(Command app, Action& action) {
       .check(in_range(2, 1000000))
       .show_default();
   command.add_option("--metrics", arguments->metrics, "host:port of a page for Prometheus (with --cluster: of the first)");
-  command.callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
+  command.callback([=, &action] { action = [=](Ranks&) { return run_serve(*arguments); }; });
 }
 
 }  // namespace stria::tool

@@ -72,7 +72,7 @@ std::string store_text(const std::string& url, const json& description) {
   return text;
 }
 
-int run(const std::string& url, bool as_json) {
+int run_stat(const std::string& url, bool as_json) {
   const bool in_pool = storage::is_rados_path(url);
   StateAsker asker;
   const json description = described_name(url, asker);
@@ -101,7 +101,7 @@ void add_stat(Command app, Action& action) {
   Command command = app.add_subcommand("stat", "what a store or a pool knows about a file: size, stripes, servers");
   command.add_option("path", *path, "stria://SERVER/PATH or rados://POOL/PATH").required();
   command.add_flag("--json", *as_json, "answer in JSON");
-  command.callback([=, &action] { action = [=](Ranks&) { return run(*path, *as_json); }; });
+  command.callback([=, &action] { action = [=](Ranks&) { return run_stat(*path, *as_json); }; });
 }
 
 }  // namespace stria::tool

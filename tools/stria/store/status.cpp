@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds kPatience{2000};
 constexpr std::chrono::seconds kLongestWait{60};
 constexpr std::chrono::milliseconds kBetweenLooks{200};
 
-struct Arguments {
+struct StatusArguments {
   std::string url;
   bool as_json = false;
   double watch_seconds = 0;
@@ -57,7 +57,7 @@ struct Moment {
 };
 
 /// Asks all servers at once. A server that doesn't answer delays this by the patience.
-Moment look(const Arguments& arguments) {
+Moment look(const StatusArguments& arguments) {
   const StoreFile root = find_in_store(arguments.url);
   Moment moment;
   std::vector<storage::Store::Borrowed> links;
@@ -158,7 +158,7 @@ json as_json(const Moment& moment) {
   return all;
 }
 
-void show(const Arguments& arguments, const Moment& now, const Moment* before) {
+void show(const StatusArguments& arguments, const Moment& now, const Moment* before) {
   if (arguments.as_json) {
     fmt::print("{}\n", as_json(now).dump(arguments.watch_seconds > 0 ? -1 : 2));
   } else {
@@ -169,7 +169,7 @@ void show(const Arguments& arguments, const Moment& now, const Moment* before) {
 }
 
 /// How many servers answer; none while the manager doesn't, whose trouble is then set.
-int64_t count_answers(const Arguments& arguments, std::string& trouble) {
+int64_t count_answers(const StatusArguments& arguments, std::string& trouble) {
   try {
     const Moment now = look(arguments);
     trouble.clear();
@@ -184,7 +184,7 @@ int64_t count_answers(const Arguments& arguments, std::string& trouble) {
   }
 }
 
-int wait(const Arguments& arguments) {
+int wait(const StatusArguments& arguments) {
   const auto end = std::chrono::steady_clock::now() + kLongestWait;
   std::string trouble;
   int64_t count = 0;
@@ -199,7 +199,7 @@ int wait(const Arguments& arguments) {
   return kDone;
 }
 
-int run(const Arguments& arguments) {
+int run_status(const StatusArguments& arguments) {
   if (arguments.wait_for > 0) {
     return wait(arguments);
   }
@@ -220,7 +220,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_status(Command app, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<StatusArguments>();
   Command command = app.add_subcommand("status", "the state of a store's servers; exits 1 if one doesn't answer");
   command.add_option("store", arguments->url, "stria://SERVER").required();
   command.add_flag("--json", arguments->as_json, "answer in JSON");
@@ -230,7 +230,7 @@ void add_status(Command app, Action& action) {
   command
       .add_option("--wait", arguments->wait_for, "print nothing, return as soon as so many servers answer; exits 1 after 60 s")
       .check(in_range(1, wire::kMaxServers));
-  command.callback([=, &action] { action = [=](Ranks&) { return run(*arguments); }; });
+  command.callback([=, &action] { action = [=](Ranks&) { return run_status(*arguments); }; });
 }
 
 }  // namespace stria::tool

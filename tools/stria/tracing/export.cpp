@@ -9,7 +9,7 @@ namespace stria::tool {
 
 namespace {
 
-struct Arguments {
+struct ExportArguments {
   std::string file;
   std::string output;
   bool otf2 = false;
@@ -17,7 +17,7 @@ struct Arguments {
   bool parquet = false;
 };
 
-int run(Ranks& ranks, const Arguments& arguments) {
+int run_export(Ranks& ranks, const ExportArguments& arguments) {
   on_root(ranks, [&] {
     const trace::TraceFile trace = read_trace(arguments.file);
     if (arguments.otf2) {
@@ -34,7 +34,7 @@ int run(Ranks& ranks, const Arguments& arguments) {
 }  // namespace
 
 void add_trace_export(Command group, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ExportArguments>();
   Command command = group.add_subcommand("export", "write a trace for another viewer: Vampir, Perfetto, pandas");
   command.add_option("file", arguments->file, "the trace").required();
   command.add_option("-o,--output", arguments->output, "what to write: a file, of OTF2 a directory").required();
@@ -43,7 +43,7 @@ void add_trace_export(Command group, Action& action) {
   formats.add_flag("--chrome", arguments->chrome, "Chrome's trace JSON, which Perfetto opens");
   formats.add_flag("--parquet", arguments->parquet, "a Parquet table; needs Python with pyarrow");
   formats.require_one_option();
-  command.callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *arguments); }; });
+  command.callback([=, &action] { action = [=](Ranks& ranks) { return run_export(ranks, *arguments); }; });
 }
 
 }  // namespace stria::tool

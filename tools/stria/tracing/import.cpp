@@ -23,7 +23,7 @@ using nlohmann::json;
 // Far more than any machine has.
 constexpr int64_t kMostRanks = int64_t{1} << 18;
 
-struct Arguments {
+struct ImportArguments {
   std::string log;
   std::string output;
 };
@@ -134,7 +134,7 @@ ImportedRun read_log(const std::string& path) {
 }
 
 // Returns what to say.
-std::string import(const Arguments& arguments, const std::string& output) {
+std::string import(const ImportArguments& arguments, const std::string& output) {
   if (!std::filesystem::exists(arguments.log)) {
     throw Error(ErrorCode::kNotFound, fmt::format("open '{}': no such file", arguments.log));
   }
@@ -152,7 +152,7 @@ std::string import(const Arguments& arguments, const std::string& output) {
                                        : fmt::format("{} requests and calls", run.spans.size()));
 }
 
-int run(Ranks& ranks, const Arguments& arguments) {
+int run_import(Ranks& ranks, const ImportArguments& arguments) {
   std::string output = arguments.output;
   if (output.empty()) {
     output = std::filesystem::path(arguments.log).replace_extension(".stria-trace").string();
@@ -165,12 +165,12 @@ int run(Ranks& ranks, const Arguments& arguments) {
 }  // namespace
 
 void add_trace_import(Command group, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ImportArguments>();
   Command command = group.add_subcommand("import", "make a trace of a Darshan log; needs Python with PyDarshan");
   command.add_option("file", arguments->log, "the log, NAME.darshan").required();
   command.add_option("-o,--output", arguments->output, "the trace to write (default: the log's name with .stria-trace)")
       .check(not_empty());
-  command.callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *arguments); }; });
+  command.callback([=, &action] { action = [=](Ranks& ranks) { return run_import(ranks, *arguments); }; });
 }
 
 }  // namespace stria::tool

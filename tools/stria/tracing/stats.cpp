@@ -267,13 +267,13 @@ std::string files_text(const Summary& summary) {
   return text;
 }
 
-struct Arguments {
+struct StatsArguments {
   std::string file;
   std::string parquet;
   bool as_json = false;
 };
 
-int run(Ranks& ranks, const Arguments& arguments) {
+int run_stats(Ranks& ranks, const StatsArguments& arguments) {
   on_root(ranks, [&] {
     const trace::TraceFile trace = read_trace(arguments.file);
     if (!arguments.parquet.empty()) {
@@ -296,13 +296,13 @@ int run(Ranks& ranks, const Arguments& arguments) {
 }  // namespace
 
 void add_trace_stats(Command group, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<StatsArguments>();
   Command command = group.add_subcommand("stats", "tables of a run: operations, phases, sizes, balance, files");
   command.add_option("file", arguments->file, "the trace").required();
   command.add_flag("--json", arguments->as_json, "answer in JSON");
   command.add_option("--parquet", arguments->parquet,
                      "also write the counters of each rank and file to this Parquet table; needs Python with pyarrow");
-  command.callback([=, &action] { action = [=](Ranks& ranks) { return run(ranks, *arguments); }; });
+  command.callback([=, &action] { action = [=](Ranks& ranks) { return run_stats(ranks, *arguments); }; });
 }
 
 }  // namespace stria::tool

@@ -114,7 +114,7 @@ std::string in_units(int64_t bytes) {
   return bytes < kMiB ? fmt::format("{} KiB", bytes / kKiB) : fmt::format("{} MiB", bytes / kMiB);
 }
 
-std::string in_words(const StorageFigures::ByLength& speeds) {
+std::string speeds_in_words(const StorageFigures::ByLength& speeds) {
   std::vector<std::string> words;
   for (const auto& [length, speed] : speeds) {
     words.push_back(fmt::format("{:.0f} MB/s by {}", speed, in_units(length)));
@@ -131,7 +131,7 @@ StorageFigures measure_storage(Measuring& measuring, const Machine& machine, dou
 std::vector<std::string> in_sentences(const StorageFigures& figures) {
   std::vector<std::string> lines;
   if (!figures.all_writers.empty()) {
-    lines.push_back("all ranks write " + in_words(figures.all_writers));
+    lines.push_back("all ranks write " + speeds_in_words(figures.all_writers));
   }
   if (figures.one_writer) {
     lines.push_back(fmt::format("one rank alone writes {:.0f} MB/s", *figures.one_writer));
@@ -150,7 +150,7 @@ std::vector<std::string> in_sentences(const StorageFigures& figures) {
     lines.push_back(fmt::format("a request to two servers costs {:.3f} ms more", *figures.crossing_s * 1e3));
   }
   if (!figures.aggregator.empty()) {
-    lines.push_back("one aggregator writes " + in_words(figures.aggregator) + " of buffer");
+    lines.push_back("one aggregator writes " + speeds_in_words(figures.aggregator) + " of buffer");
   }
   return lines;
 }

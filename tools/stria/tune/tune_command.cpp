@@ -22,7 +22,7 @@ namespace stria::tool {
 
 namespace {
 
-struct Arguments {
+struct TuneArguments {
   std::string directory = ".";
   std::string workload;
   std::vector<std::string> sizes;
@@ -50,7 +50,8 @@ std::string table(const Verdict& verdict) {
   return text;
 }
 
-std::string hints_file(const Arguments& arguments, int ranks, const std::vector<std::string>& figures, const Verdict& verdict) {
+std::string hints_file(const TuneArguments& arguments, int ranks, const std::vector<std::string>& figures,
+                       const Verdict& verdict) {
   std::string text = fmt::format(
       "# Written by `stria tune` for {} through {}{}, {} ranks, in {}.\n", arguments.workload, arguments.through,
       arguments.sizes.empty() ? "" : fmt::format(" ({})", fmt::join(arguments.sizes, ", ")), ranks, arguments.directory);
@@ -73,7 +74,7 @@ std::string hints_file(const Arguments& arguments, int ranks, const std::vector<
 }
 
 // The same command on ranks.
-int on_ranks(const Arguments& arguments) {
+int on_ranks(const TuneArguments& arguments) {
   std::vector<std::string> words{"sh", "-c", "exec " + arguments.mpiexec + " \"$0\" \"$@\"", own_program(), "tune"};
   for (const Option& option : arguments.command.options()) {
     const OptionFacts facts = option.facts();
@@ -86,7 +87,7 @@ int on_ranks(const Arguments& arguments) {
   return supervise(words, {arguments.limit_s, arguments.budget_s});
 }
 
-void print_outcome(MPI_Comm comm, const Arguments& arguments, const Verdict& verdict) {
+void print_outcome(MPI_Comm comm, const TuneArguments& arguments, const Verdict& verdict) {
   print(comm, table(verdict));
   if (verdict.is_better) {
     print(comm, fmt::format("\n{}\n{}\nwritten to {}: STRIA_HINTS_FILE={} applies them\n", in_words(verdict.runners[0].hints),
@@ -97,7 +98,7 @@ void print_outcome(MPI_Comm comm, const Arguments& arguments, const Verdict& ver
   }
 }
 
-int run(MPI_Comm comm, const Arguments& arguments) {
+int run_tune(MPI_Comm comm, const TuneArguments& arguments) {
   if (comm == MPI_COMM_NULL) {
     return on_ranks(arguments);
   }
@@ -148,7 +149,7 @@ bool starts_ranks(int argc, char** argv) {
 }
 
 void add_tune(Command app, Action& action) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<TuneArguments>();
   Command command = app.add_subcommand("tune", "find the hints with which a workload runs fastest on a storage");
   arguments->command = command;
   command.take_last_and_show_defaults();
@@ -175,7 +176,8 @@ void add_tune(Command app, Action& action) {
       .check(not_empty())
       .shown_default("");
   command.add_option(kPastOption, arguments->past, "").hidden();  // for supervisor.cpp
-  command.callback([arguments, &action] { action = over_mpi([arguments](MPI_Comm comm) { return run(comm, *arguments); }); });
+  command.callback(
+      [arguments, &action] { action = over_mpi([arguments](MPI_Comm comm) { return run_tune(comm, *arguments); }); });
 }
 
 }  // namespace stria::tool

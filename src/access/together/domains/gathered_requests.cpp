@@ -16,9 +16,9 @@ namespace stria::access {
 
 namespace {
 
-using Summary = GatheredRequests::Summary;
-constexpr size_t kMostDescriptionBytes = GatheredRequests::kRecordBytes - sizeof(Summary);
-static_assert(std::is_trivially_copyable_v<Summary> && sizeof(Summary) < GatheredRequests::kRecordBytes / 2);
+using RequestSummary = GatheredRequests::Summary;
+constexpr size_t kMostDescriptionBytes = GatheredRequests::kRecordBytes - sizeof(RequestSummary);
+static_assert(std::is_trivially_copyable_v<RequestSummary> && sizeof(RequestSummary) < GatheredRequests::kRecordBytes / 2);
 
 // The bytes of the description behind the summary of the record; kTooLong where they don't fit, or
 // where there is no memory to find them.
@@ -31,15 +31,15 @@ int64_t describe(const Lane& lane, std::span<std::byte> record) {
     if (text.size() > kMostDescriptionBytes) {
       return kTooLong;
     }
-    std::memcpy(record.data() + sizeof(Summary), text.data(), text.size());
+    std::memcpy(record.data() + sizeof(RequestSummary), text.data(), text.size());
     return static_cast<int64_t>(text.size());
   } catch (const std::bad_alloc&) {
     return kTooLong;
   }
 }
 
-Summary summary_of(const std::byte* record) {
-  Summary one;
+RequestSummary summary_of(const std::byte* record) {
+  RequestSummary one;
   std::memcpy(static_cast<void*>(&one), record, sizeof one);
   return one;
 }
@@ -55,8 +55,8 @@ GatheredRequests::GatheredRequests(Comm& comm, const Lane& mine, const storage::
   std::array<std::byte, static_cast<size_t>(kMostRanks) * kRecordBytes> spare;
   std::byte* const records = records_ == nullptr ? spare.data() : records_.get();
   const IndependentShape shape = shape_of({&mine, 1}, write);
-  Summary one{hull_of(mine), shape.bytes, shape.piece_count, server_cost_bytes(shape, capabilities),
-              capabilities,  stage,       kTooLong};
+  RequestSummary one{hull_of(mine), shape.bytes, shape.piece_count, server_cost_bytes(shape, capabilities),
+                     capabilities,  stage,       kTooLong};
   if (records_ != nullptr) {
     one.description_bytes = describe(mine, record);
   }
@@ -64,7 +64,7 @@ GatheredRequests::GatheredRequests(Comm& comm, const Lane& mine, const storage::
   comm.all_gather(record, std::span(records, static_cast<size_t>(ranks_) * kRecordBytes));
   all_ = {{INT64_MAX, 0}, 0, 0, 0, summary_of(records).capabilities, stage, 0};
   for (int rank = 0; rank < ranks_; ++rank) {
-    const Summary other = summary_of(records + static_cast<size_t>(rank) * kRecordBytes);
+    const RequestSummary other = summary_of(records + static_cast<size_t>(rank) * kRecordBytes);
     all_.hull = {std::min(all_.hull.begin, other.hull.begin), std::max(all_.hull.end, other.hull.end)};
     all_.bytes += other.bytes;
     all_.pieces += other.pieces;
@@ -78,7 +78,7 @@ GatheredRequests::GatheredRequests(Comm& comm, const Lane& mine, const storage::
 std::span<const std::byte> GatheredRequests::description(int rank) const {
   STRIA_ASSERT(are_described() && 0 <= rank && rank < ranks_, rank, ranks_);
   const std::byte* record = records_.get() + static_cast<size_t>(rank) * kRecordBytes;
-  return {record + sizeof(Summary), static_cast<size_t>(summary_of(record).description_bytes)};
+  return {record + sizeof(RequestSummary), static_cast<size_t>(summary_of(record).description_bytes)};
 }
 
 }  // namespace stria::access

@@ -16,7 +16,7 @@ namespace stria::access {
 
 namespace {
 
-constexpr int64_t kWordBits = 64;
+constexpr int64_t kMapWordBits = 64;
 
 }  // namespace
 
@@ -34,7 +34,7 @@ class NodeWrite {
         copy_(Endpoint::of_write(source), kWindowCopy) {
     memory_.attempt([&] {
       mine_.emplace(0, lane.streams);
-      own_bits_.resize(static_cast<size_t>((windows.window_bytes_ / granule_bytes + kWordBits - 1) / kWordBits));
+      own_bits_.resize(static_cast<size_t>((windows.window_bytes_ / granule_bytes + kMapWordBits - 1) / kMapWordBits));
     });
   }
 
@@ -108,12 +108,12 @@ class NodeWrite {
   void mark_range(int64_t begin, int64_t bytes) {
     int64_t at = begin / granule_bytes_;
     const int64_t end = at + bytes / granule_bytes_;
-    first_word_ = std::min(first_word_, at / kWordBits);
-    last_word_ = std::max(last_word_, (end - 1) / kWordBits);
+    first_word_ = std::min(first_word_, at / kMapWordBits);
+    last_word_ = std::max(last_word_, (end - 1) / kMapWordBits);
     while (at < end) {
-      const int64_t word_begin = align_down(at, kWordBits);
-      const int64_t stop = std::min(end, word_begin + kWordBits);
-      own_bits_[static_cast<size_t>(at / kWordBits)] |= bits_between(at - word_begin, stop - word_begin);
+      const int64_t word_begin = align_down(at, kMapWordBits);
+      const int64_t stop = std::min(end, word_begin + kMapWordBits);
+      own_bits_[static_cast<size_t>(at / kMapWordBits)] |= bits_between(at - word_begin, stop - word_begin);
       at = stop;
     }
   }
@@ -173,7 +173,7 @@ class NodeWrite {
   }
 
   int64_t word_count(const NodeRounds::Place& place) const {
-    return ((place.file.end - place.origin + granule_bytes_ - 1) / granule_bytes_ + kWordBits - 1) / kWordBits;
+    return ((place.file.end - place.origin + granule_bytes_ - 1) / granule_bytes_ + kMapWordBits - 1) / kMapWordBits;
   }
 
   Status write_window(const NodeRounds::Place& place, NodeWindows::Slot& slot, int number) {
@@ -187,10 +187,10 @@ class NodeWrite {
     const std::atomic<uint64_t>* bits = windows_.bits(number);
     for (int64_t word = 0, count = word_count(place); word < count; ++word) {
       const uint64_t value = bits[word].load(std::memory_order_relaxed);
-      for (int64_t low = 0; low < kWordBits && (value >> low) != 0;) {
+      for (int64_t low = 0; low < kMapWordBits && (value >> low) != 0;) {
         low += std::countr_zero(value >> low);
         const int64_t run = std::countr_one(value >> low);
-        const int64_t begin = place.origin + (word * kWordBits + low) * granule_bytes_;
+        const int64_t begin = place.origin + (word * kMapWordBits + low) * granule_bytes_;
         coverage.add({begin, begin + run * granule_bytes_});
         low += run;
       }

@@ -42,7 +42,7 @@ void ReadAggregator::serve(int round) {
   std::vector<Share> wanted = aggregation_.contributors(round);
   collect_taken(round);
   std::byte* buffer = aggregation_.buffer(state_.rank(), round);
-  end_ = end_ == kFailed ? kFailed : read_windows(round, wanted, buffer);
+  end_ = end_ == kReadFailed ? kReadFailed : read_windows(round, wanted, buffer);
   auto& taken_from = readers_[static_cast<size_t>(round % Aggregation::kTwins)];
   state_.memory().surely([&] { taken_from.reserve(wanted.size()); });
   for_each_speaker(wanted, [&](int speaker, std::span<const Share> shares) {
@@ -57,17 +57,17 @@ void ReadAggregator::hand_out(int speaker, std::span<const Share> shares, const 
   const bool shared = shares.front().shared;
   int64_t end = end_;
   std::vector<std::byte> message;
-  if (shared && end != kFailed) {
+  if (shared && end != kReadFailed) {
     taken_from.push_back(speaker);
-  } else if (end != kFailed) {
-    end = kFailed;
+  } else if (end != kReadFailed) {
+    end = kReadFailed;
     state_.memory().attempt([&] {
       message = message_for(shares, buffer);
       end = end_;
     });
   }
   mailbox_.post_token(speaker, kFilledTag, end);
-  if (end == kFailed) {
+  if (end == kReadFailed) {
     state_.memory().surely([&] { state_.parted.speakers.insert(speaker); });
   } else if (!shared) {
     mailbox_.post_bytes(std::move(message), speaker, kReadDataTag);
@@ -92,7 +92,7 @@ void ReadAggregator::collect_all_taken() {
 
 // One read of the stretches that any rank wants, with gaps that cost less than another request.
 int64_t ReadAggregator::read_windows(int round, const std::vector<Share>& wanted, std::byte* buffer) {
-  int64_t end = kFailed;
+  int64_t end = kReadFailed;
   state_.memory().attempt([&] {
     std::vector<Window> windows = aggregation_.my_windows(round);
     std::vector<storage::ReadSegment> segments;
@@ -114,14 +114,14 @@ int64_t ReadAggregator::read(const std::vector<storage::ReadSegment>& segments) 
   if (!read_bytes.ok()) {
     state_.status = read_bytes.status();  // the cause goes before what others report
   }
-  return read_bytes.ok() ? file_end(segments, *read_bytes) : kFailed;
+  return read_bytes.ok() ? file_end(segments, *read_bytes) : kReadFailed;
 }
 
 void ReadAggregator::exchange_news() {
   if (!signal_) {
     return;
   }
-  if (end_ == kFailed) {
+  if (end_ == kReadFailed) {
     signal_->tell();
   } else if (signal_->look()) {
     fail();

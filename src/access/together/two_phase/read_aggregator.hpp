@@ -13,7 +13,7 @@
 namespace stria::access {
 
 /// Instead of an end of the file: the aggregator has failed. The last word between the two.
-inline constexpr int64_t kFailed = -1;
+inline constexpr int64_t kReadFailed = -1;
 
 class ReadAggregator {
  public:
@@ -25,10 +25,10 @@ class ReadAggregator {
   // These do nothing on ranks that are no aggregators.
   /// Reads the round's windows and hands them out, in place on this node, by messages elsewhere.
   void serve(int round);
-  /// Where the file was found to end in the round (kNoEnd: not before these bytes), or kFailed.
+  /// Where the file was found to end in the round (kNoEnd: not before these bytes), or kReadFailed.
   int64_t end() const { return end_; }
   /// From now on this aggregator hands out nothing.
-  void fail() { end_ = kFailed; }
+  void fail() { end_ = kReadFailed; }
   /// Tells the other aggregators of a failure here, and learns of theirs.
   void exchange_news();
   /// Waits until all ranks of the node have read this aggregator's buffers.

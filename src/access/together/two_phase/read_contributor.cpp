@@ -40,11 +40,11 @@ void ReadContributor::wait_for_members() {
 // Delegate: begins to receive what its node wants of an aggregator. Aggregators send side by side.
 void ReadContributor::fetch(const Load& load) {
   const int aggregator_rank = aggregation_.rank_of(load);
-  Fetched fetched{.load = &load, .end = kFailed};
+  Fetched fetched{.load = &load, .end = kReadFailed};
   if (!parted_.aggregators.contains(aggregator_rank)) {
     fetched.end = arrived(aggregator_rank);
   }
-  if (fetched.end == kFailed) {
+  if (fetched.end == kReadFailed) {
     fail(aggregator_rank);
   } else {
     const std::span bytes(aggregation_.staging(state_.rank(), load.offset), static_cast<size_t>(load.bytes));
@@ -67,7 +67,7 @@ void ReadContributor::pass_on_fetched(const std::vector<Share>& shares) {
       }
     }
     for (const Load::Part& part : load->parts) {
-      if (part.rank == state_.rank() && end != kFailed) {
+      if (part.rank == state_.rank() && end != kReadFailed) {
         const auto share = std::find_if(shares.begin(), shares.end(),
                                         [rank = aggregator_rank](const Share& mine) { return mine.rank == rank; });
         take_packed(*share, aggregation_.staging(state_.rank(), part.offset), end);
@@ -83,7 +83,7 @@ void ReadContributor::send_place(int aggregator_rank, const Load::Part& part, in
     const int64_t place[] = {end, part.offset};
     mailbox_.post_numbers(part.rank, kReadPlaceTag, place);
   }
-  if (end == kFailed) {
+  if (end == kReadFailed) {
     state_.memory().surely([&] { parted_.carried.insert(pair); });
   } else {
     state_.memory().surely([&] { members_.push_back(part.rank); });
@@ -99,7 +99,7 @@ void ReadContributor::take_from_delegate(const Share& share) {
     PhaseTimer timer(context_.times, Phase::kExchange);
     mailbox_.receive(std::as_writable_bytes(std::span(place)), share.speaker, kReadPlaceTag);
   }
-  if (place[0] == kFailed) {
+  if (place[0] == kReadFailed) {
     fail(share.rank);
     return;
   }
@@ -112,7 +112,7 @@ void ReadContributor::take_directly(const Share& share, int64_t own_end) {
     return;
   }
   int64_t end = share.own ? own_end : arrived(share.rank);
-  if (end == kFailed) {
+  if (end == kReadFailed) {
     fail(share.rank);
     return;
   }

@@ -11,7 +11,7 @@ namespace stria::access {
 
 namespace {
 
-constexpr int64_t kWordBits = Coverage::kWordBytes;
+constexpr int64_t kCoverageWordBits = Coverage::kWordBytes;
 
 // For each value of eight bits: eight bytes, 0xff where the bit is set. Bit 0 stands for the first
 // byte in memory.
@@ -41,14 +41,14 @@ void blend(uint8_t bits, const std::byte* old, std::byte* filled) {
 }  // namespace
 
 Coverage::Coverage(ByteRange window)
-    : window_(window), words_(static_cast<size_t>((window.size() + kWordBits - 1) / kWordBits)) {}
+    : window_(window), words_(static_cast<size_t>((window.size() + kCoverageWordBits - 1) / kCoverageWordBits)) {}
 
 void Coverage::add(ByteRange range) {
   STRIA_ASSERT(range.empty() || intersect(range, window_) == range, range.begin, range.end, window_.begin, window_.end);
   for (int64_t at = range.begin - window_.begin, end = range.end - window_.begin; at < end;) {
-    int64_t word_begin = align_down(at, kWordBits);
-    int64_t stop = std::min(end, word_begin + kWordBits);
-    words_[static_cast<size_t>(at / kWordBits)] |= bits_between(at - word_begin, stop - word_begin);
+    int64_t word_begin = align_down(at, kCoverageWordBits);
+    int64_t stop = std::min(end, word_begin + kCoverageWordBits);
+    words_[static_cast<size_t>(at / kCoverageWordBits)] |= bits_between(at - word_begin, stop - word_begin);
     at = stop;
   }
 }
@@ -57,11 +57,11 @@ void Coverage::add_row(const PieceRow& row) {
   STRIA_ASSERT(row.count > 0 && window_.begin <= row.begin && row.end() <= window_.end, row.begin, row.end(), window_.begin,
                window_.end);
   int64_t at = row.begin - window_.begin;
-  const uint64_t mask = bits_between(0, std::min(row.piece_bytes, kWordBits));
+  const uint64_t mask = bits_between(0, std::min(row.piece_bytes, kCoverageWordBits));
   for (int64_t i = 0; i < row.count; ++i, at += row.stride) {
-    const auto place = static_cast<uint64_t>(at) % kWordBits;
-    if (static_cast<int64_t>(place) + row.piece_bytes <= kWordBits) {
-      words_[static_cast<uint64_t>(at) / kWordBits] |= mask << place;
+    const auto place = static_cast<uint64_t>(at) % kCoverageWordBits;
+    if (static_cast<int64_t>(place) + row.piece_bytes <= kCoverageWordBits) {
+      words_[static_cast<uint64_t>(at) / kCoverageWordBits] |= mask << place;
     } else {
       add({window_.begin + at, window_.begin + at + row.piece_bytes});
     }
@@ -81,11 +81,12 @@ Coverage::Stretches Coverage::stretches() const {
     }
     found.count += std::popcount(word & ~(word << 1 | before));
     found.bytes += std::popcount(word);
-    before = word >> (kWordBits - 1);
+    before = word >> (kCoverageWordBits - 1);
   }
   if (found.count > 0) {
-    const auto place = [&](size_t w) { return window_.begin + static_cast<int64_t>(w) * kWordBits; };
-    found.hull = {place(first) + std::countr_zero(words_[first]), place(last) + kWordBits - std::countl_zero(words_[last])};
+    const auto place = [&](size_t w) { return window_.begin + static_cast<int64_t>(w) * kCoverageWordBits; };
+    found.hull = {place(first) + std::countr_zero(words_[first]),
+                  place(last) + kCoverageWordBits - std::countl_zero(words_[last])};
   }
   return found;
 }
@@ -93,21 +94,21 @@ Coverage::Stretches Coverage::stretches() const {
 void Coverage::fill_gaps(ByteRange range, const std::byte* old, std::byte* filled) const {
   STRIA_ASSERT(range.empty() || intersect(range, window_) == range, range.begin, range.end, window_.begin, window_.end);
   STRIA_ASSERT((range.begin - window_.begin) % kWordBytes == 0, range.begin, window_.begin);
-  size_t w = static_cast<size_t>((range.begin - window_.begin) / kWordBits);
+  size_t w = static_cast<size_t>((range.begin - window_.begin) / kCoverageWordBits);
   int64_t at = 0;
-  for (; at + kWordBits <= range.size(); at += kWordBits, ++w) {
+  for (; at + kCoverageWordBits <= range.size(); at += kCoverageWordBits, ++w) {
     const uint64_t word = words_[w];
     if (word == 0) {
-      std::memcpy(filled + at, old + at, kWordBits);
+      std::memcpy(filled + at, old + at, kCoverageWordBits);
     } else if (word != ~uint64_t{0}) {
-      for (int64_t i = 0; i < kWordBits; i += 8) {
+      for (int64_t i = 0; i < kCoverageWordBits; i += 8) {
         blend(static_cast<uint8_t>(word >> i), old + at + i, filled + at + i);
       }
     }
   }
   for (; at < range.size(); ++at) {
     const int64_t bit = range.begin - window_.begin + at;
-    if ((words_[static_cast<size_t>(bit / kWordBits)] >> (bit % kWordBits) & 1) == 0) {
+    if ((words_[static_cast<size_t>(bit / kCoverageWordBits)] >> (bit % kCoverageWordBits) & 1) == 0) {
       filled[at] = old[at];
     }
   }
@@ -115,13 +116,13 @@ void Coverage::fill_gaps(ByteRange range, const std::byte* old, std::byte* fille
 
 int64_t Coverage::find(int64_t from, bool covered) const {
   for (int64_t at = from; at < window_.size();) {
-    int64_t word_begin = align_down(at, kWordBits);
-    uint64_t word = words_[static_cast<size_t>(at / kWordBits)];
-    word = (covered ? word : ~word) & bits_between(at - word_begin, kWordBits);
+    int64_t word_begin = align_down(at, kCoverageWordBits);
+    uint64_t word = words_[static_cast<size_t>(at / kCoverageWordBits)];
+    word = (covered ? word : ~word) & bits_between(at - word_begin, kCoverageWordBits);
     if (word != 0) {
       return std::min<int64_t>(word_begin + std::countr_zero(word), window_.size());
     }
-    at = word_begin + kWordBits;
+    at = word_begin + kCoverageWordBits;
   }
   return window_.size();
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kSumBytes = 4;
 constexpr size_t kCachedBytes = 24;  // of the root group: what it is, 4 zeros, 16 bytes of it
-constexpr int64_t kMostBytes = 128;  // of a superblock
+constexpr int64_t kMostSuperblockBytes = 128;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ Result<EditedSuperblock> EditedSuperblock::find(storage::File& file) {
   STRIA_ASSIGN_OR_RETURN(const int64_t file_bytes, file.size());
   EditedSuperblock found;
   for (int64_t offset = 0; offset < file_bytes; offset = offset == 0 ? kFirstStep : 2 * offset) {
-    STRIA_ASSIGN_OR_RETURN(found.bytes_, read_at(file, offset, kMostBytes));
+    STRIA_ASSIGN_OR_RETURN(found.bytes_, read_at(file, offset, kMostSuperblockBytes));
     if (Decoder(found.bytes_).is(kSignature)) {
       found.offset_ = offset;
       STRIA_RETURN_IF_ERROR(found.decode(file));

@@ -14,7 +14,7 @@ namespace stria::container::h5 {
 namespace {
 
 constexpr int64_t kOldFillValue = 0x04;
-constexpr size_t kLengthBytes = 4;
+constexpr size_t kFillLengthBytes = 4;
 
 /// The length and the bytes of the value in a message of any version (IV.A.2.e, f); nothing where
 /// it has no value, or one of zeros.
@@ -33,11 +33,11 @@ std::vector<std::byte> value_in(const HeaderMessage& message) {
     return {};
   }
   const size_t length_at = message.content.size() - decoder.left();
-  const auto value = decoder.take(static_cast<size_t>(has_value ? decoder.number(kLengthBytes) : 0));
+  const auto value = decoder.take(static_cast<size_t>(has_value ? decoder.number(kFillLengthBytes) : 0));
   const bool is_zero = std::all_of(value.begin(), value.end(), [](std::byte byte) { return byte == std::byte{0}; });
   const auto begin = message.content.begin() + static_cast<std::ptrdiff_t>(length_at);
   return is_zero ? std::vector<std::byte>()
-                 : std::vector<std::byte>(begin, begin + static_cast<std::ptrdiff_t>(kLengthBytes + value.size()));
+                 : std::vector<std::byte>(begin, begin + static_cast<std::ptrdiff_t>(kFillLengthBytes + value.size()));
 }
 
 /// The value as it is in the new file: a scratch dataset of that name has it as its element.
@@ -94,7 +94,7 @@ Result<std::vector<HeaderPatch>> renew_fill_values(const CopiedPair& files, cons
       const auto stored = stored_anew(dataset.get(), scratch, "fill value " + std::to_string(patches.size()), target);
       STRIA_RETURN_IF_ERROR(stored.status().with_context(name));
       HeaderPatch patch{.address = object.new_address, .from = std::move(value), .to = {}};
-      patch.to.assign(patch.from.begin(), patch.from.begin() + kLengthBytes);
+      patch.to.assign(patch.from.begin(), patch.from.begin() + kFillLengthBytes);
       patch.to.insert(patch.to.end(), stored->begin(), stored->end());
       if (patch.to.size() != patch.from.size()) {
         return Status(ErrorCode::kInternal, name + ": its fill value has another length in the new file");

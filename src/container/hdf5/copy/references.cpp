@@ -14,7 +14,7 @@ namespace stria::container::h5 {
 
 namespace {
 
-constexpr int kMostNested = 32;
+constexpr int kMostNestedCopies = 32;
 constexpr int64_t kAtOnceBytes = 4 << 20;
 
 // By a function that every release has under this name.
@@ -163,7 +163,7 @@ Status Renewal::renew_members(hid_t type, std::byte* element, int depth) {
 }
 
 Status Renewal::renew(hid_t type, std::byte* element, int depth) {
-  if (depth > kMostNested) {
+  if (depth > kMostNestedCopies) {
     return Status(ErrorCode::kUnsupported, "its type is nested more than 32 deep");
   }
   const H5T_class_t kind = H5Tget_class(type);
@@ -188,12 +188,12 @@ Status Renewal::renew(hid_t type, std::byte* element, int depth) {
 }
 
 /// Elements in memory, with the lists that they point to.
-class Elements {
+class CopiedElements {
  public:
-  Elements(hid_t type, hid_t space, size_t count) : type_(type), space_(space), bytes_(H5Tget_size(type) * count) {}
-  Elements(const Elements&) = delete;
-  Elements& operator=(const Elements&) = delete;
-  ~Elements() { H5Dvlen_reclaim(type_, space_, H5P_DEFAULT, bytes_.data()); }
+  CopiedElements(hid_t type, hid_t space, size_t count) : type_(type), space_(space), bytes_(H5Tget_size(type) * count) {}
+  CopiedElements(const CopiedElements&) = delete;
+  CopiedElements& operator=(const CopiedElements&) = delete;
+  ~CopiedElements() { H5Dvlen_reclaim(type_, space_, H5P_DEFAULT, bytes_.data()); }
   std::byte* data() { return bytes_.data(); }
   std::byte* at(size_t index) { return bytes_.data() + index * H5Tget_size(type_); }
 
@@ -253,7 +253,7 @@ Status ObjectRenewal::copy_attribute(const std::string& name) {
   STRIA_ASSIGN_OR_RETURN(const Id new_type, type_in_new(files_, objects_, type.get()));
   const Id to(H5Acreate2(new_.get(), name.c_str(), new_type.get(), space.get(), creation.get(), H5P_DEFAULT));
   const auto count = static_cast<size_t>(std::max<hssize_t>(H5Sget_simple_extent_npoints(space.get()), 0));
-  Elements elements(type.get(), space.get(), count);
+  CopiedElements elements(type.get(), space.get(), count);
   if (count > 0 && H5Aread(from.get(), type.get(), elements.data()) < 0) {
     return last_error(ErrorCode::kCorrupted, "it can't be read");
   }
@@ -287,7 +287,7 @@ Status ObjectRenewal::renew_attribute(const std::string& name) {
   if (!holds_references(type.get()) || count <= 0) {
     return Status();
   }
-  Elements elements(type.get(), space.get(), static_cast<size_t>(count));
+  CopiedElements elements(type.get(), space.get(), static_cast<size_t>(count));
   if (H5Aread(from.get(), type.get(), elements.data()) < 0) {
     return last_error(ErrorCode::kCorrupted, "it can't be read");
   }
@@ -356,7 +356,7 @@ Status ObjectRenewal::renew_rows(hid_t type, hid_t space) {
     if (!count.empty()) {
       H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr);
     }
-    Elements elements(type, memory.get(), points_taken);
+    CopiedElements elements(type, memory.get(), points_taken);
     if (H5Dread(old_.get(), type, memory.get(), space, H5P_DEFAULT, elements.data()) < 0) {
       return last_error(ErrorCode::kCorrupted, "its elements can't be read");
     }

@@ -20,17 +20,17 @@ TargetFile& file_of(H5FD_t* base) {
   return *driven<TargetSubject>(base).subject.file;
 }
 
-herr_t query(const H5FD_t*, unsigned long* features) {
+herr_t query_target(const H5FD_t*, unsigned long* features) {
   *features = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_AGGREGATE_SMALLDATA |
               H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
   return 0;
 }
 
-haddr_t get_eof(const H5FD_t* base, H5FD_mem_t) {
+haddr_t get_target_eof(const H5FD_t* base, H5FD_mem_t) {
   return static_cast<haddr_t>(driven<TargetSubject>(base).subject.file->end());
 }
 
-herr_t read_bytes(H5FD_t* base, H5FD_mem_t, hid_t, haddr_t offset, size_t bytes, void* to) {
+herr_t read_target_bytes(H5FD_t* base, H5FD_mem_t, hid_t, haddr_t offset, size_t bytes, void* to) {
   TargetFile& file = file_of(base);
   return fits(offset, bytes) ? guarded(file,
                                        [&] {
@@ -56,12 +56,12 @@ herr_t truncate(H5FD_t* base, hid_t, hbool_t) {
   return fits(end, 0) ? guarded(file, [&] { return file.resize(static_cast<int64_t>(end)); }) : -1;
 }
 
-H5FD_class_t make_class() {
+H5FD_class_t make_target_class() {
   constexpr H5FD_mem_t kRawDataApart[H5FD_MEM_NTYPES] = H5FD_FLMAP_DICHOTOMY;
   H5FD_class_t driver = make_driver<TargetSubject>("stria-new", 22);
-  driver.query = query;
-  driver.get_eof = get_eof;
-  driver.read = read_bytes;
+  driver.query = query_target;
+  driver.get_eof = get_target_eof;
+  driver.read = read_target_bytes;
   driver.write = write_bytes;
   driver.truncate = truncate;
   std::copy(std::begin(kRawDataApart), std::end(kRawDataApart), std::begin(driver.fl_map));
@@ -147,7 +147,7 @@ std::vector<ByteRange> TargetFile::metadata() const {
 }
 
 Result<TargetAccess> make_target_access(TargetFile& file) {
-  static const H5FD_class_t kDriver = make_class();
+  static const H5FD_class_t kDriver = make_target_class();
   TargetAccess access{.driver = Id(H5FDregister(&kDriver)), .list = Id()};
   STRIA_ASSIGN_OR_RETURN(access.list, make_list(access.driver, TargetSubject{&file}));
   return access;

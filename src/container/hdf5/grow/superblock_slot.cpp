@@ -11,14 +11,14 @@ namespace stria::container::h5 {
 
 namespace {
 
-constexpr size_t kAddressBytes = 8;
+constexpr size_t kSlotAddressBytes = 8;
 
-Status unable(const std::string& why) {
+Status unable_to_grow(const std::string& why) {
   return Status(ErrorCode::kUnsupported, "this file can't grow: " + why);
 }
 
 int64_t number_at(std::span<const std::byte> bytes, size_t at) {
-  return Decoder(bytes.subspan(at)).number(kAddressBytes);
+  return Decoder(bytes.subspan(at)).number(kSlotAddressBytes);
 }
 
 void put(std::vector<std::byte>& bytes, size_t at, int64_t value, size_t count) {
@@ -36,7 +36,7 @@ Result<SuperblockSlot> SuperblockSlot::decode(std::span<const std::byte> file_be
   constexpr int64_t kChunkChildren = 32;   // and one of chunks
   Decoder decoder(file_begin);
   if (!decoder.is(kSignature)) {
-    return unable("its content doesn't begin at its first byte");
+    return unable_to_grow("its content doesn't begin at its first byte");
   }
   SuperblockSlot slot;
   const int64_t version = decoder.number(1);
@@ -47,7 +47,7 @@ Result<SuperblockSlot> SuperblockSlot::decode(std::span<const std::byte> file_be
   if (version == 2 || version == 3) {
     is_usual = decoder.number(2) == kUsualSizes;
     if (decoder.number(1) != 0) {
-      return unable("another program writes to it, or died while it did (h5clear takes the mark away)");
+      return unable_to_grow("another program writes to it, or died while it did (h5clear takes the mark away)");
     }
     base = decoder.number(8);
     unused = decoder.number(8);
@@ -75,13 +75,13 @@ Result<SuperblockSlot> SuperblockSlot::decode(std::span<const std::byte> file_be
     slot.cached_at_ = before + 48;
     size = before + 72;
   } else {
-    return unable("it has a superblock of version " + std::to_string(version));
+    return unable_to_grow("it has a superblock of version " + std::to_string(version));
   }
   if (file_begin.size() < size) {
     return Status(ErrorCode::kCorrupted, "the file is cut short in its superblock");
   }
   if (!is_usual || base != 0 || unused != kNowhere) {
-    return unable("its superblock has another base, other sizes or an extension");
+    return unable_to_grow("its superblock has another base, other sizes or an extension");
   }
   slot.bytes_.assign(file_begin.begin(), file_begin.begin() + static_cast<std::ptrdiff_t>(size));
   if (slot.has_sum_ &&
@@ -101,8 +101,8 @@ int64_t SuperblockSlot::root_address() const {
 
 std::vector<std::byte> SuperblockSlot::encode(int64_t file_bytes, int64_t root_address) const {
   std::vector<std::byte> bytes = bytes_;
-  put(bytes, end_at_, file_bytes, kAddressBytes);
-  put(bytes, root_at_, root_address, kAddressBytes);
+  put(bytes, end_at_, file_bytes, kSlotAddressBytes);
+  put(bytes, root_at_, root_address, kSlotAddressBytes);
   if (has_sum_) {
     put(bytes, bytes.size() - 4, lookup3(std::span(bytes).first(bytes.size() - 4)), 4);
   } else {

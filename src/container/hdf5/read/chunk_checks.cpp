@@ -37,7 +37,7 @@ struct Content {
   void become(int64_t new_size) { *this = {.size = new_size, .is_known = false, .bytes = {}}; }
 };
 
-Status corrupted() {
+Status no_whole_chunk() {
   return Status(ErrorCode::kCorrupted, "it is shorter than its filters read, or they make no whole chunk of it");
 }
 
@@ -45,7 +45,7 @@ Status corrupted() {
 Status undo_szip(const PassedFilter& filter, int64_t chunk_bytes, Content& content) {
   constexpr size_t kHeadBytes = 4;  // the size before
   if (content.size < static_cast<int64_t>(kHeadBytes)) {
-    return corrupted();
+    return no_whole_chunk();
   }
   if (!content.is_known) {
     content.become(chunk_bytes);
@@ -53,7 +53,7 @@ Status undo_szip(const PassedFilter& filter, int64_t chunk_bytes, Content& conte
   }
   const int64_t size = Decoder(content.bytes).number(kHeadBytes);
   if (size > FilterPipeline::stored_bytes_max(chunk_bytes)) {
-    return corrupted();
+    return no_whole_chunk();
   }
   std::vector<std::byte> decoded(static_cast<size_t>(size));
   const auto filled = decode_szip(filter.values, std::span(content.bytes).subspan(kHeadBytes), decoded);
@@ -62,13 +62,13 @@ Status undo_szip(const PassedFilter& filter, int64_t chunk_bytes, Content& conte
     return Status();
   }
   content = {.size = size, .is_known = true, .bytes = std::move(decoded)};
-  return static_cast<int64_t>(*filled) == size ? Status() : corrupted();
+  return static_cast<int64_t>(*filled) == size ? Status() : no_whole_chunk();
 }
 
 Status undo_nbit(const PassedFilter& filter, Content& content) {
   constexpr size_t kBeforeElement = 3;
   if (filter.values.size() < kBeforeElement || filter.values[0] != filter.values.size()) {
-    return corrupted();
+    return no_whole_chunk();
   }
   if (filter.values[1] != 0) {
     return Status();  // it does nothing
@@ -81,7 +81,7 @@ Status undo_nbit(const PassedFilter& filter, Content& content) {
   int64_t size = 0;
   if (!element || !checked_multiply(elements, element->bits, &bits) || !checked_multiply(elements, element->bytes, &size) ||
       size > kLibrarySizeMax || bits / 8 + (bits % 8 != 0 ? 1 : 0) > content.size) {
-    return corrupted();
+    return no_whole_chunk();
   }
   content.become(size);
   return Status();
@@ -93,7 +93,7 @@ Status undo_scale_offset(const PassedFilter& filter, Content& content) {
   constexpr size_t kValues = 20, kFactor = 1, kElements = 2, kIsFloat = 3, kBytes = 4;
   constexpr int64_t kHeadBytes = 21;
   if (filter.values.size() != kValues || filter.values[kBytes] < 1 || filter.values[kBytes] > sizeof(uint64_t)) {
-    return corrupted();
+    return no_whole_chunk();
   }
   const int64_t element_bits = 8 * static_cast<int64_t>(filter.values[kBytes]);
   if (filter.values[kIsFloat] == 0 && filter.values[kFactor] == element_bits) {
@@ -104,7 +104,7 @@ Status undo_scale_offset(const PassedFilter& filter, Content& content) {
   const int64_t codes = static_cast<int64_t>(filter.values[kElements]) * bits;
   if (size > kLibrarySizeMax || bits > element_bits || content.size < kHeadBytes ||
       (content.is_known && (codes + 7) / 8 > content.size - kHeadBytes)) {
-    return corrupted();
+    return no_whole_chunk();
   }
   content.become(size);
   return Status();
@@ -122,7 +122,7 @@ Status undo_shuffle(const PassedFilter& filter, Content& content) {
 Status undo_sum(Content& content) {
   constexpr int64_t kSumBytes = 4;
   if (content.size < kSumBytes) {
-    return corrupted();
+    return no_whole_chunk();
   }
   content.size -= kSumBytes;
   content.bytes.resize(content.is_known ? static_cast<size_t>(content.size) : 0);
@@ -169,7 +169,7 @@ Status FilteredChunks::check(const ChunkAsStored& chunk) const {
     }
     STRIA_RETURN_IF_ERROR(status);
   }
-  return content.size == chunk_bytes_ ? Status() : corrupted();
+  return content.size == chunk_bytes_ ? Status() : no_whole_chunk();
 }
 
 Result<std::vector<PassedFilter>> filters_of(hid_t creation) {

@@ -23,7 +23,7 @@ constexpr hsize_t kElements = 100;
 constexpr hsize_t kChunk = 40;
 
 /// A dataset of 100 elements in three chunks.
-struct Sample {
+struct ChunkSample {
   std::string name;
   hid_t type = H5T_STD_I32LE;
   std::function<void(hid_t)> filter;
@@ -50,10 +50,10 @@ hid_t record_type() {
   return record;
 }
 
-std::vector<Sample> samples() {
+std::vector<ChunkSample> samples() {
   const auto szip = [](hid_t list) { H5Pset_szip(list, H5_SZIP_NN_OPTION_MASK, 8); };
   const auto rounded = [](hid_t list) { H5Pset_scaleoffset(list, H5Z_SO_FLOAT_DSCALE, 3); };
-  std::vector<Sample> all;
+  std::vector<ChunkSample> all;
   if (H5Zfilter_avail(H5Z_FILTER_SZIP) > 0) {
     all.push_back({"szip", H5T_IEEE_F64LE, szip});
     all.push_back({"shuffled szip", H5T_IEEE_F64LE, [=](hid_t list) { H5Pset_shuffle(list), szip(list); }});
@@ -90,9 +90,13 @@ Bytes values_of(hid_t type) {
 using Change = std::function<void(Bytes&)>;
 
 /// The file with its second chunk changed.
-Bytes file_of(const Sample& sample, const Change& change) {
+Bytes file_of(const ChunkSample& sample, const Change& change) {
   const TemporaryFile file("filtered.h5");
-  const hid_t made = H5Fcreate(file.path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+#if H5_VERSION_GE(1, 14, 4)  // it makes numbers of few bits only when asked to
+  H5Pset_relax_file_integrity_checks(access, H5F_RFIC_UNUSUAL_NUM_UNUSED_NUMERIC_BITS);
+#endif
+  const hid_t made = H5Fcreate(file.path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
   const hid_t space = H5Screate_simple(1, &kElements, nullptr);
   const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
   H5Pset_chunk(creation, 1, &kChunk);
@@ -113,6 +117,7 @@ Bytes file_of(const Sample& sample, const Change& change) {
   H5Pclose(creation);
   H5Sclose(space);
   H5Fclose(made);
+  H5Pclose(access);
   return file.read();
 }
 
@@ -131,7 +136,7 @@ Status read(const Bytes& content, int64_t start, int64_t count, Bytes* out = nul
 }
 
 TEST(FilteredChunks, WholeOnesAreRead) {
-  for (const Sample& sample : samples()) {
+  for (const ChunkSample& sample : samples()) {
     Bytes values;
     const Status status = read(file_of(sample, [](Bytes&) {}), 0, kElements, &values);
     EXPECT_TRUE(status.ok()) << sample.name << ": " << status.message();
@@ -142,7 +147,7 @@ TEST(FilteredChunks, WholeOnesAreRead) {
 }
 
 TEST(FilteredChunks, ShortOnesAreErrors) {
-  for (const Sample& sample : samples()) {
+  for (const ChunkSample& sample : samples()) {
     if (sample.name == "rounded and deflated") {
       continue;  // zlib says so
     }
@@ -158,7 +163,7 @@ TEST(FilteredChunks, ShortOnesAreErrors) {
 }
 
 TEST(FilteredChunks, SizesThatTheyTellAreCompared) {
-  for (const Sample& sample : samples()) {
+  for (const ChunkSample& sample : samples()) {
     const bool is_szip = sample.name == "szip";
     if (!is_szip && sample.name != "rounded") {
       continue;

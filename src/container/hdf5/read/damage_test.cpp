@@ -23,12 +23,12 @@ using test::TemporaryFile;
 
 const ElementSpec kDouble = ElementSpec::of_number(ElementType::kFloat64);
 
-struct Sample {
+struct DamagedSample {
   Bytes bytes;
   int64_t metadata_end = 0;  ///< from here on there are only raw data
 };
 
-Sample written_sample() {
+DamagedSample written_sample() {
   Hdf5Writer writer;
   const ElementSpec name = ElementSpec::of_string(20, true);
   const auto table = ElementSpec::of_compound(28, {{"name", 0, name}, {"value", 20, kDouble}});
@@ -87,7 +87,7 @@ Bytes old_sample() {
 }
 
 TEST(DamagedHdf5, CutFilesAreRefused) {
-  const Sample sample = written_sample();
+  const DamagedSample sample = written_sample();
   for (const Bytes& whole : {sample.bytes, old_sample()}) {
     std::vector<size_t> sizes{0, 1, 8, 47, 48, 49, whole.size() - 1};
     for (size_t size = 0; size < whole.size(); size += 1 + whole.size() / 200) {
@@ -118,7 +118,7 @@ TEST(DamagedHdf5, DataPastTheEndAreFound) {
 }
 
 TEST(DamagedHdf5, FlippedBitsOfOurMetadataAreFoundOrChangeNothing) {
-  const Sample sample = written_sample();
+  const DamagedSample sample = written_sample();
   BytesFile intact(sample.bytes);
   const auto expected = read_everything(intact);
   ASSERT_TRUE(expected.ok()) << expected.status().message();

@@ -27,16 +27,16 @@ herr_t close_file(H5FD_t* base) {
   return close_driven<ReadSubject>(base);
 }
 
-herr_t query(const H5FD_t*, unsigned long* features) {
+herr_t query_read(const H5FD_t*, unsigned long* features) {
   *features = H5FD_FEAT_DEFAULT_VFD_COMPATIBLE | H5FD_FEAT_DATA_SIEVE;
   return 0;
 }
 
-haddr_t get_eof(const H5FD_t* base, H5FD_mem_t) {
+haddr_t get_read_eof(const H5FD_t* base, H5FD_mem_t) {
   return static_cast<haddr_t>(driven<ReadSubject>(base).subject.file->file_bytes());
 }
 
-herr_t read_bytes(H5FD_t* base, H5FD_mem_t kind, hid_t, haddr_t offset, size_t bytes, void* to) {
+herr_t read_file_bytes(H5FD_t* base, H5FD_mem_t kind, hid_t, haddr_t offset, size_t bytes, void* to) {
   if (!fits(offset, bytes)) {
     return -1;
   }
@@ -57,14 +57,14 @@ herr_t get_handle(H5FD_t* base, hid_t, void** handle) {
   return 0;
 }
 
-H5FD_class_t make_class() {
+H5FD_class_t make_read_class() {
   H5FD_class_t driver = make_driver<ReadSubject>("stria", 21);
   driver.open = open_once;
   driver.close = close_file;
-  driver.query = query;
-  driver.get_eof = get_eof;
+  driver.query = query_read;
+  driver.get_eof = get_read_eof;
   driver.get_handle = get_handle;
-  driver.read = read_bytes;
+  driver.read = read_file_bytes;
   driver.write = refuse_write;
   return driver;
 }
@@ -75,7 +75,7 @@ Result<Id> make_access_list(StorageFile& file, MetadataGuard& guard) {
   // Registered each time, so that an H5close() of the application leaves nothing behind. The
   // property list keeps the class alive, of which H5FD_close() still reads when it has given back
   // the reference of the file.
-  static const H5FD_class_t kDriver = make_class();
+  static const H5FD_class_t kDriver = make_read_class();
   const Id driver(H5FDregister(&kDriver));
   return make_list(driver, ReadSubject{&file, &guard});
 }

@@ -12,7 +12,7 @@ namespace stria::container::h5 {
 namespace {
 
 // libhdf5 doesn't recurse here. This bounds the recursion below on files made to exhaust the stack.
-constexpr int kDepthMax = 256;
+constexpr int kGroupDepthMax = 256;
 
 using MemberKind = GroupMember::Kind;
 
@@ -188,8 +188,8 @@ Status Walk::start(hid_t file) {
 }
 
 Status Walk::visit(hid_t group, const std::string& prefix, int depth) {
-  if (depth > kDepthMax) {
-    return Status(ErrorCode::kUnsupported, "groups nested more than " + std::to_string(kDepthMax) + " deep");
+  if (depth > kGroupDepthMax) {
+    return Status(ErrorCode::kUnsupported, "groups nested more than " + std::to_string(kGroupDepthMax) + " deep");
   }
   STRIA_ASSIGN_OR_RETURN(std::vector<GroupMember> links, links_of(group, "group '/" + prefix + "' can't be read"));
   for (GroupMember& link : links) {

@@ -19,7 +19,7 @@ namespace stria::container::h5 {
 namespace {
 
 constexpr int64_t kValueBytesMax = 64 << 20;
-constexpr int kMostNested = 32;
+constexpr int kMostNestedValues = 32;
 
 struct Found {
   int64_t address = 0;  // of a header
@@ -97,7 +97,7 @@ void ValueWalk::visit_members(hid_t type, const std::byte* element, int64_t at, 
 }
 
 void ValueWalk::visit(hid_t type, const std::byte* element, int64_t at, int depth) {
-  if (depth > kMostNested) {
+  if (depth > kMostNestedValues) {
     return;
   }
   switch (H5Tget_class(type)) {

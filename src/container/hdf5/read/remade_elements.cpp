@@ -22,16 +22,16 @@ constexpr int64_t kBatchElements = 1 << 16;
 constexpr int64_t kElementsMax = 1 << 24;
 
 /// Elements as libhdf5 gives them; their texts go back to it at the end.
-class Elements {
+class LentElements {
  public:
-  Elements(Id type, Id space, int64_t count, size_t element_bytes)
+  LentElements(Id type, Id space, int64_t count, size_t element_bytes)
       : type_(std::move(type)), space_(std::move(space)), bytes_(static_cast<size_t>(count) * element_bytes) {}
-  ~Elements() {
+  ~LentElements() {
     if (is_read_) {
       H5Dvlen_reclaim(type_.get(), space_.get(), H5P_DEFAULT, bytes_.data());
     }
   }
-  Elements(Elements&&) = delete;
+  LentElements(LentElements&&) = delete;
 
   Status read(hid_t dataset, hid_t selection) {
     is_read_ = true;  // an error may come after some texts
@@ -47,7 +47,7 @@ class Elements {
   bool is_read_ = false;
 };
 
-Result<std::unique_ptr<Elements>> read_elements(hid_t dataset, const ElementSpec& element, const Selection& selection) {
+Result<std::unique_ptr<LentElements>> read_elements(hid_t dataset, const ElementSpec& element, const Selection& selection) {
   const size_t element_bytes = bytes_in_memory(element);
   if (element_bytes == 0) {
     return Status(ErrorCode::kUnsupported, "its elements have variable length or refer to other places");
@@ -55,7 +55,7 @@ Result<std::unique_ptr<Elements>> read_elements(hid_t dataset, const ElementSpec
   const Id stored(H5Dget_type(dataset));
   STRIA_ASSIGN_OR_RETURN(Id type, remade_type(stored.get(), element));
   STRIA_ASSIGN_OR_RETURN(Id space, make_space({selection.elements}));
-  auto elements = std::make_unique<Elements>(std::move(type), std::move(space), selection.elements, element_bytes);
+  auto elements = std::make_unique<LentElements>(std::move(type), std::move(space), selection.elements, element_bytes);
   STRIA_RETURN_IF_ERROR(elements->read(dataset, selection.space.get()));
   return elements;
 }

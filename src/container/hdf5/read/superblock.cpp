@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
 constexpr int64_t kLeastBytes = 48;
-constexpr int64_t kMostBytes = 256;
+constexpr int64_t kMostPrefixBytes = 256;
 constexpr int64_t kCachedTree = 1;
 
 bool is_size(int64_t bytes) {
@@ -48,8 +48,8 @@ int64_t decode_address(Decoder& decoder, int64_t address_bytes) {
 Result<Superblock> read_superblock(StorageFile& file) {
   constexpr int64_t kFirstPlace = 512;
   for (int64_t at = 0; at <= file.file_bytes() - kLeastBytes; at = at == 0 ? kFirstPlace : 2 * at) {
-    std::array<std::byte, kMostBytes> bytes{};
-    const int64_t there = std::min(kMostBytes, file.file_bytes() - at);
+    std::array<std::byte, kMostPrefixBytes> bytes{};
+    const int64_t there = std::min(kMostPrefixBytes, file.file_bytes() - at);
     STRIA_RETURN_IF_ERROR(file.read(H5FD_MEM_SUPER, at, there, bytes.data()));
     Decoder decoder(bytes);
     if (!decoder.is(kSignature)) {

@@ -14,10 +14,10 @@ namespace stria::container::h5 {
 
 namespace {
 
-constexpr int64_t kAlignment = 8;
+constexpr int64_t kTreeAlignment = 8;
 
 /// A chunk, or a node of the tree, with the key before it.
-struct Child {
+struct ChunkChild {
   StoredChunk first;  ///< the first chunk below
   int64_t address = 0;
 };
@@ -40,10 +40,11 @@ void put_last_key(Encoder& node, const ChunkGrid& grid) {
 }
 
 // Makes one level of nodes over those `below`.
-Result<std::vector<Child>> make_nodes(const ChunkGrid& grid, std::span<const Child> below, int level, ImageSpace& space) {
-  std::vector<Child> nodes;
+Result<std::vector<ChunkChild>> make_nodes(const ChunkGrid& grid, std::span<const ChunkChild> below, int level,
+                                           ImageSpace& space) {
+  std::vector<ChunkChild> nodes;
   for (size_t first = 0; first < below.size(); first += kChunkTreeChildren) {
-    STRIA_ASSIGN_OR_RETURN(const int64_t address, space.reserve(chunk_node_bytes(grid.chunk_dims().size()), kAlignment));
+    STRIA_ASSIGN_OR_RETURN(const int64_t address, space.reserve(chunk_node_bytes(grid.chunk_dims().size()), kTreeAlignment));
     nodes.push_back({below[first].first, address});
   }
   for (size_t i = 0; i < nodes.size(); ++i) {
@@ -52,7 +53,7 @@ Result<std::vector<Child>> make_nodes(const ChunkGrid& grid, std::span<const Chi
     Encoder node(static_cast<size_t>(chunk_node_bytes(grid.chunk_dims().size())));
     node.text("TREE").number(1, 1).number(level, 1).number(static_cast<int64_t>(children.size()), 2);
     node.number(i > 0 ? nodes[i - 1].address : kNowhere, 8).number(i + 1 < nodes.size() ? nodes[i + 1].address : kNowhere, 8);
-    for (const Child& child : children) {
+    for (const ChunkChild& child : children) {
       put_key(node, grid, child.first);
       node.number(child.address, 8);
     }
@@ -132,7 +133,7 @@ Result<int64_t> make_chunk_tree(const ChunkGrid& grid, std::span<const StoredChu
   if (chunks.empty()) {
     return kNowhere;
   }
-  std::vector<Child> row;
+  std::vector<ChunkChild> row;
   for (const StoredChunk& chunk : chunks) {
     row.push_back({chunk, chunk.offset});
   }

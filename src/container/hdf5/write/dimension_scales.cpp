@@ -22,7 +22,7 @@ constexpr const char* kWithoutData = "This is a netCDF dimension but not a netCD
 constexpr size_t kUserBytes = 16;
 constexpr size_t kUsersMax = 3750;  // whose list a header has room for
 // A heap's collection has at least 4,096 bytes, and 16 at its end that are free.
-constexpr int64_t kCollectionBytesMin = 4096;
+constexpr int64_t kNewCollectionBytesMin = 4096;
 constexpr int64_t kCollectionHeadBytes = 16;
 constexpr int64_t kEntryHeadBytes = 16;
 constexpr int64_t kEntryBytes = kEntryHeadBytes + kReferenceBytes;
@@ -30,7 +30,7 @@ constexpr size_t kCollectionEntriesMax = 2000;
 
 int64_t collection_bytes(size_t entries) {
   const int64_t needed = kCollectionHeadBytes + static_cast<int64_t>(entries) * kEntryBytes + kEntryHeadBytes;
-  return std::max(needed, kCollectionBytesMin);
+  return std::max(needed, kNewCollectionBytesMin);
 }
 
 Status set(Object& object, const char* name, Value value) {

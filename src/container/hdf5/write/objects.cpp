@@ -297,7 +297,7 @@ std::string path_of(const Object& object) {
   return object.above == nullptr ? object.name : path_of(*object.above) + "/" + object.name;
 }
 
-Status unable(const std::string& why) {
+Status unable_to_write(const std::string& why) {
   return Status(ErrorCode::kUnsupported, why);
 }
 
@@ -330,13 +330,13 @@ std::optional<ScaleLength> scale_length(const ObjectMessages& header) {
 
 Status check_replaceable(const Object& object) {
   if (object.before.name_count > 1) {
-    return unable("it has several names, and would change under one of them only");
+    return unable_to_write("it has several names, and would change under one of them only");
   }
   return Status();
 }
 
 Status check_attribute_replaceable(const Object& object) {
-  return has_attributes_outside(object.before) ? unable("it has attributes outside of its header") : Status();
+  return has_attributes_outside(object.before) ? unable_to_write("it has attributes outside of its header") : Status();
 }
 
 Status place_content(Object& object, ImageSpace& space) {

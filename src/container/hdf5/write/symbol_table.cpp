@@ -17,10 +17,10 @@ constexpr int64_t kLinkBytes = 40;
 constexpr int64_t kLeafBytes = 8 + static_cast<int64_t>(kLeafLinks) * kLinkBytes;
 constexpr size_t kNodeChildren = 32;
 constexpr int64_t kNodeBytes = 32 + static_cast<int64_t>(kNodeChildren) * 16;
-constexpr int64_t kAlignment = 8;
+constexpr int64_t kNodeAlignment = 8;
 
 /// A node or leaf whose place is known.
-struct Child {
+struct GroupChild {
   int64_t address = 0;
   int64_t last_name = 0;  ///< place in the heap of its greatest name
 };
@@ -41,15 +41,15 @@ Result<Heap> make_heap(std::span<const Link> links, ImageSpace& space) {
     heap.names.push_back(static_cast<int64_t>(names.size()));
     names.text(link.name).zeros(8 - link.name.size() % 8);
   }
-  STRIA_ASSIGN_OR_RETURN(const int64_t data, space.place(names.view(), kAlignment));
+  STRIA_ASSIGN_OR_RETURN(const int64_t data, space.place(names.view(), kNodeAlignment));
   Encoder head;
   head.text("HEAP").zeros(4).number(static_cast<int64_t>(names.size()), 8).number(kNothingFree, 8).number(data, 8);
-  STRIA_ASSIGN_OR_RETURN(heap.address, space.place(head.view(), kAlignment));
+  STRIA_ASSIGN_OR_RETURN(heap.address, space.place(head.view(), kNodeAlignment));
   return heap;
 }
 
-Result<std::vector<Child>> make_leaves(std::span<const Link> links, std::span<const int64_t> names, ImageSpace& space) {
-  std::vector<Child> leaves;
+Result<std::vector<GroupChild>> make_leaves(std::span<const Link> links, std::span<const int64_t> names, ImageSpace& space) {
+  std::vector<GroupChild> leaves;
   for (size_t first = 0; first < links.size(); first += kLeafLinks) {
     const size_t last = std::min(first + kLeafLinks, links.size());
     Encoder leaf;
@@ -57,7 +57,7 @@ Result<std::vector<Child>> make_leaves(std::span<const Link> links, std::span<co
     for (size_t i = first; i < last; ++i) {
       leaf.number(names[i], 8).number(links[i].header_address, 8).zeros(kLinkBytes - 16);
     }
-    STRIA_ASSIGN_OR_RETURN(const int64_t address, space.reserve(kLeafBytes, kAlignment));
+    STRIA_ASSIGN_OR_RETURN(const int64_t address, space.reserve(kLeafBytes, kNodeAlignment));
     space.write(address, leaf.view());
     leaves.push_back({address, names[last - 1]});
   }
@@ -66,10 +66,10 @@ Result<std::vector<Child>> make_leaves(std::span<const Link> links, std::span<co
 
 // Makes one level of nodes over those `below`. Names stand before, between and after the children,
 // and divide them.
-Result<std::vector<Child>> make_nodes(std::span<const Child> below, int level, ImageSpace& space) {
-  std::vector<Child> nodes;
+Result<std::vector<GroupChild>> make_nodes(std::span<const GroupChild> below, int level, ImageSpace& space) {
+  std::vector<GroupChild> nodes;
   for (size_t first = 0; first < below.size(); first += kNodeChildren) {
-    STRIA_ASSIGN_OR_RETURN(const int64_t address, space.reserve(kNodeBytes, kAlignment));
+    STRIA_ASSIGN_OR_RETURN(const int64_t address, space.reserve(kNodeBytes, kNodeAlignment));
     nodes.push_back({address, below[std::min(first + kNodeChildren, below.size()) - 1].last_name});
   }
   for (size_t i = 0; i < nodes.size(); ++i) {
@@ -78,7 +78,7 @@ Result<std::vector<Child>> make_nodes(std::span<const Child> below, int level, I
     node.text("TREE").number(0, 1).number(level, 1).number(static_cast<int64_t>(children.size()), 2);
     node.number(i > 0 ? nodes[i - 1].address : kNowhere, 8).number(i + 1 < nodes.size() ? nodes[i + 1].address : kNowhere, 8);
     node.number(i > 0 ? nodes[i - 1].last_name : 0, 8);
-    for (const Child& child : children) {
+    for (const GroupChild& child : children) {
       node.number(child.address, 8).number(child.last_name, 8);
     }
     space.write(nodes[i].address, node.view());
@@ -91,7 +91,7 @@ Result<std::vector<Child>> make_nodes(std::span<const Child> below, int level, I
 Result<SymbolTable> make_symbol_table(std::vector<Link> links, ImageSpace& space) {
   std::sort(links.begin(), links.end(), [](const Link& a, const Link& b) { return a.name < b.name; });
   STRIA_ASSIGN_OR_RETURN(const Heap heap, make_heap(links, space));
-  STRIA_ASSIGN_OR_RETURN(std::vector<Child> row, make_leaves(links, heap.names, space));
+  STRIA_ASSIGN_OR_RETURN(std::vector<GroupChild> row, make_leaves(links, heap.names, space));
   int level = 0;
   do {
     STRIA_ASSIGN_OR_RETURN(row, make_nodes(row, level++, space));

@@ -20,9 +20,9 @@ constexpr int64_t kNameBytesMax = 4096;
 constexpr int64_t kDimensionsMax = 1024;
 constexpr int64_t kSizeLimit = int64_t{1} << 62;
 constexpr uint32_t kTags[] = {0x0a, 0x0b, 0x0c};
-constexpr int kDimensionTag = 0;
-constexpr int kVariableTag = 1;
-constexpr int kAttributeTag = 2;
+constexpr int kDimensionList = 0;
+constexpr int kVariableList = 1;
+constexpr int kAttributeList = 2;
 
 /// Reads numbers one behind another; after an error all are 0.
 class Source {
@@ -160,7 +160,7 @@ Type read_type(Source& source) {
 
 std::vector<FoundAttribute> read_attributes(Source& source) {
   std::vector<FoundAttribute> attributes;
-  for (int64_t left = source.list(kAttributeTag); left > 0 && source.ok(); --left) {
+  for (int64_t left = source.list(kAttributeList); left > 0 && source.ok(); --left) {
     FoundAttribute attribute;
     attribute.name = source.name();
     attribute.type = read_type(source);
@@ -180,7 +180,7 @@ std::vector<FoundAttribute> read_attributes(Source& source) {
 std::vector<Dimension> read_dimensions(Source& source) {
   std::vector<Dimension> dimensions;
   bool has_unlimited = false;
-  for (int64_t left = source.list(kDimensionTag); left > 0 && source.ok(); --left) {
+  for (int64_t left = source.list(kDimensionList); left > 0 && source.ok(); --left) {
     Dimension dimension;
     dimension.name = source.name();
     dimension.length = source.count();
@@ -233,7 +233,7 @@ void measure_row(Source& source, FoundVariable& variable) {
 std::vector<FoundVariable> read_variables(Source& source, const std::vector<Dimension>& dimensions) {
   std::vector<FoundVariable> variables;
   std::set<std::string> names;
-  for (int64_t left = source.list(kVariableTag); left > 0 && source.ok(); --left) {
+  for (int64_t left = source.list(kVariableList); left > 0 && source.ok(); --left) {
     FoundVariable variable;
     variable.name = source.name();
     if (source.ok() && !names.insert(variable.name).second) {

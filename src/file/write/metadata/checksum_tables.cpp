@@ -15,10 +15,6 @@ namespace stria::file {
 
 namespace {
 
-std::string own_path(const char* name) {
-  return std::string(kOwnGroup) + "/" + name;
-}
-
 // The datasets in the order of their numbers: those that the file had, those with raw data, the
 // tables, and last the two that are made here and the seal.
 std::vector<std::string> paths_by_number(const Catalog& catalog, const OldContent& old, const Definitions& definitions) {

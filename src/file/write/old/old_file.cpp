@@ -1,5 +1,7 @@
 #include "file/write/old/old_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +10,7 @@
 namespace stria::file {
 
 Result<std::vector<std::byte>> OldFile::open(NewFile& file, PhaseTimes& times) {
-  STRIA_RETURN_IF_ERROR(file.open_old(means_.path));
+  STRIA_RETURN_IF_ERROR(file.open_old(path_));
   PhaseTimer timer(times, Phase::kMetadata);
   STRIA_ASSIGN_OR_RETURN(content_, read_old_content(*file.created()));
   std::vector<std::byte> message = encode_old_content(content_);
@@ -22,11 +24,14 @@ Status OldFile::take(std::span<const std::byte> message) {
 }
 
 Result<ChunkReader*> OldFile::chunks() {
+  if (!place_) {  // which all ranks hear of when they meet
+    return Status(ErrorCode::kResourceExhausted, fmt::format("'{}': there was no memory to open it again", path_));
+  }
   if (file_ == nullptr) {
     storage::OpenOptions open;
-    open.expected_number = means_.identity.expected_number();
-    STRIA_ASSIGN_OR_RETURN(auto opened, means_.environment.driver->open(means_.stored_path, open));
-    STRIA_RETURN_IF_ERROR(means_.identity.check(*opened));
+    open.expected_number = place_->identity.expected_number();
+    STRIA_ASSIGN_OR_RETURN(auto opened, place_->driver->open(place_->path, open));
+    STRIA_RETURN_IF_ERROR(place_->identity.check(*opened));
     file_ = std::move(opened);
   }
   return &chunks_;

@@ -10,8 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "file/chunks/chunk_reader.hpp"
@@ -26,14 +28,14 @@ namespace stria::file {
 /// Everything here is local.
 class OldFile {
  public:
-  /// What must outlive this.
-  struct Means {
-    const Environment& environment;
-    const std::string& path;         ///< as the program gave it
-    const std::string& stored_path;  ///< as the storage knows it
-    const FileIdentity& identity;
+  /// What a rank opens it by.
+  struct Place {
+    std::shared_ptr<storage::Driver> driver;
+    std::string path;  ///< as the storage knows it
+    FileIdentity identity;
   };
-  explicit OldFile(const Means& means) : means_(means) {}
+  /// `path` is the name that the program knows.
+  explicit OldFile(std::string path) : path_(std::move(path)) {}
   OldFile(const OldFile&) = delete;
   OldFile& operator=(const OldFile&) = delete;
 
@@ -42,6 +44,8 @@ class OldFile {
   Result<std::vector<std::byte>> open(NewFile& file, PhaseTimes& times);
   /// On the other ranks.
   Status take(std::span<const std::byte> message);
+  /// On every rank, when all know where it is.
+  void note_place(Place place) { place_.emplace(std::move(place)); }
   /// Nothing before open() or take(), nor in a new file.
   const OldContent& content() const { return content_; }
   OldContent& content() { return content_; }
@@ -53,11 +57,12 @@ class OldFile {
   void close() noexcept { content_.growth.reset(); }
 
  private:
-  Means means_;
+  const std::string path_;
+  std::optional<Place> place_;
   OldContent content_;
   std::unique_ptr<storage::File> file_;  // for old chunks, where this rank needs some
   std::unique_ptr<container::Reader> reader_;
-  ChunkReader chunks_{{means_.path, content_.catalog, file_, reader_}};
+  ChunkReader chunks_{{path_, content_.catalog, file_, reader_}};
 };
 
 }  // namespace stria::file

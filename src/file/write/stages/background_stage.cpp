@@ -1,17 +1,14 @@
 #include "file/write/stages/background_stage.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/staging_pool.hpp"
 
 namespace stria::file {
 
-Status BackgroundStage::prepare(BackgroundCommit::About about) {
+Status BackgroundStage::prepare(BackgroundCommit::About about, Comm& comm, int64_t limit_bytes) {
   STRIA_RETURN_IF_ERROR(Background::instance().start());
-  Comm& comm = *means_.environment.comm;
-  int64_t limit_bytes = means_.environment.hints.staging_limit_bytes;
   if (limit_bytes < 0) {
     limit_bytes = default_staging_bytes();
   }
@@ -19,48 +16,39 @@ Status BackgroundStage::prepare(BackgroundCommit::About about) {
   return Status();
 }
 
-void BackgroundStage::stay_in_call(const std::string& why) {
-  means_.reserve.attempt([&] {
-    means_.environment.hint_warnings.push_back(
-        fmt::format("commit_async() of '{}' does the whole commit before it returns: {}", means_.path, why));
-  });
-  one_.clear();
+Status BackgroundStage::share(Comm& comm) {
+  STRIA_ASSERT(is_prepared());
+  return one_.front()->share(comm);
 }
 
-Status BackgroundStage::begin() {
-  if (one_.empty()) {
-    return Status();
+Status BackgroundStage::join(Comm& comm) {
+  STRIA_ASSERT(is_prepared());
+  return one_.front()->join(comm);
+}
+
+void BackgroundStage::receive(NewFile& file) {
+  STRIA_ASSERT(is_prepared());
+  file.stage(*one_.front());
+}
+
+std::shared_ptr<const BackgroundCommit> BackgroundStage::hand_over(NewFile& file) {
+  if (one_.empty() || file.staging() == nullptr) {
+    return nullptr;
   }
-  Comm& comm = *means_.environment.comm;
-  STRIA_RETURN_IF_ERROR(one_.front()->share(comm));
-  if (const Status joined = one_.front()->join(comm); !joined.ok()) {
-    stay_in_call(joined.message());
-    return Status();
-  }
-  means_.file.stage(*one_.front());
-  plan_for_staging();
-  return Status();
+  file.depart();
+  std::shared_ptr<const BackgroundCommit> commit = one_.front();
+  Background::instance().take(one_);
+  return commit;
 }
 
 // Nothing is read of the file: what is staged couldn't be seen.
-void BackgroundStage::plan_for_staging() {
-  means_.capabilities = staged_capabilities(means_.capabilities);
-  access::ResolvedHints& hints = means_.environment.hints;
+void plan_for_staging(access::ResolvedHints& hints, storage::Capabilities& capabilities) {
+  capabilities = staged_capabilities(capabilities);
   hints.sieve_writes = access::Switch::kDisable;
   hints.direct = access::Switch::kDisable;
   if (hints.method != access::Method::kTwoPhase && hints.method != access::Method::kAutomatic) {
     hints.method = access::Method::kListIo;
   }
-}
-
-std::shared_ptr<const BackgroundCommit> BackgroundStage::hand_over() {
-  if (one_.empty() || means_.file.staging() == nullptr) {
-    return nullptr;
-  }
-  means_.file.depart();
-  std::shared_ptr<const BackgroundCommit> commit = one_.front();
-  Background::instance().take(one_);
-  return commit;
 }
 
 }  // namespace stria::file

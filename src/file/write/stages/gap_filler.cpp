@@ -11,7 +11,7 @@ namespace stria::file {
 
 namespace {
 
-constexpr int64_t kAtOnceBytes = 1 << 20;
+constexpr int64_t kFilledAtOnceBytes = 1 << 20;
 constexpr size_t kSegmentsAtOnce = 256;
 
 // The bytes of the rows that the file doesn't have.
@@ -49,7 +49,7 @@ uint64_t place_sum(const Transfer& put, const DatasetEntry& dataset) {
 // Writes the elements [begin, end) of a dataset, which are counted in bytes.
 Status write_fill_value(storage::File& file, const DatasetEntry& dataset, ByteRange share) {
   const auto width = static_cast<int64_t>(dataset.spec.fill_value.size());
-  std::vector<std::byte> values(static_cast<size_t>(std::min(align_up(kAtOnceBytes, width), share.size())));
+  std::vector<std::byte> values(static_cast<size_t>(std::min(align_up(kFilledAtOnceBytes, width), share.size())));
   container::lay_fill_value(dataset.spec.fill_value, values);
   std::vector<storage::WriteSegment> segments;
   while (!share.empty()) {

@@ -10,14 +10,14 @@
 #include "file/checksums/checksum_index.hpp"
 #include "file/checksums/seal.hpp"
 #include "file/chunks/put_into_chunks.hpp"
+#include "file/meet/share_of.hpp"
 #include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
 
 namespace {
 
-constexpr int64_t kAtOnceBytes = 1 << 20;
-constexpr auto kSumBytes = static_cast<int64_t>(sizeof(uint64_t));
+constexpr int64_t kSummedAtOnceBytes = 1 << 20;
 
 Status read_all(storage::File& file, int64_t offset, std::span<std::byte> out) {
   const storage::ReadSegment segment{offset, out.data(), static_cast<int64_t>(out.size())};
@@ -28,20 +28,14 @@ Status read_all(storage::File& file, int64_t offset, std::span<std::byte> out) {
 // Calls `take` with all bytes of a range, one piece behind another.
 template <typename Take>
 Status read_in_pieces(storage::File& file, ByteRange range, Take&& take) {
-  std::vector<std::byte> piece(static_cast<size_t>(std::min(range.size(), kAtOnceBytes)));
+  std::vector<std::byte> piece(static_cast<size_t>(std::min(range.size(), kSummedAtOnceBytes)));
   while (!range.empty()) {
-    const auto bytes = std::span(piece).first(static_cast<size_t>(std::min(range.size(), kAtOnceBytes)));
+    const auto bytes = std::span(piece).first(static_cast<size_t>(std::min(range.size(), kSummedAtOnceBytes)));
     STRIA_RETURN_IF_ERROR(read_all(file, range.begin, bytes));
     take(std::span<const std::byte>(bytes));
     range.begin += static_cast<int64_t>(bytes.size());
   }
   return Status();
-}
-
-// This rank's share of [0, total).
-ByteRange share_of(int64_t total, const Comm& comm) {
-  const auto before = [&](int64_t ranks) { return total / comm.size() * ranks + std::min(ranks, total % comm.size()); };
-  return {before(comm.rank()), before(comm.rank() + 1)};
 }
 
 // In the catalog of what the file has.
@@ -117,8 +111,8 @@ Status SumsAgain::sum_rows(storage::File& file, const DatasetEntry& dataset, con
   const int64_t row_bytes = dataset.row_bytes();
   for (int64_t row = rows.begin; row < rows.end; ++row) {
     STRIA_ASSIGN_OR_RETURN(const uint64_t sum, sum_of_raw(file, dataset, {row * row_bytes, (row + 1) * row_bytes}));
-    const storage::WriteSegment segment{table_offset + (row * columns + place.column) * kSumBytes,
-                                        reinterpret_cast<const std::byte*>(&sum), kSumBytes};
+    const storage::WriteSegment segment{table_offset + (row * columns + place.column) * kRowSumBytes,
+                                        reinterpret_cast<const std::byte*>(&sum), kRowSumBytes};
     STRIA_RETURN_IF_ERROR(file.write(std::span(&segment, 1)));
   }
   return Status();
@@ -188,7 +182,7 @@ Status SumsAgain::sum_tables(storage::File& file) const {
       continue;
     }
     const auto& [offset, row_count, columns] = sums.tables[table];
-    const ByteRange content{offset, offset + row_count * columns * kSumBytes};
+    const ByteRange content{offset, offset + row_count * columns * kRowSumBytes};
     TableSeal seal;
     int64_t at = 0;
     STRIA_RETURN_IF_ERROR(read_in_pieces(file, content, [&](std::span<const std::byte> bytes) {

@@ -95,7 +95,9 @@ Status NewFile::create(const std::string& given_path) {
     STRIA_RETURN_IF_ERROR(reserve_own_place(std::move(partial)));
     partial = std::make_unique<PartialFile>(environment_.driver, written_path_);
   }
-  const Status created = partial->create({.striping = access::striping_of(environment_.hints), .is_staged = drain_ != nullptr});
+  const Status created = partial->create({.striping = access::striping_of(environment_.hints),
+                                          .is_staged = drain_ != nullptr,
+                                          .sole_writer = environment_.comm->node_size() == 1});
   target_ = std::move(partial);
   if (drain_ == nullptr || !is_trouble_of_place(created)) {
     return created;
@@ -156,6 +158,7 @@ Status NewFile::open(const Use& use) {
   PhaseTimer timer(times_, Phase::kOpen);
   storage::OpenOptions open;
   open.mode = storage::OpenOptions::Mode::kReadWrite;
+  open.sole_writer = environment_.comm->node_size() == 1;
   if (created() != nullptr) {
     file_ = created();
   } else if (file_ == nullptr && (use.writes || use.has_data)) {

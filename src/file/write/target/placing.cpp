@@ -18,7 +18,7 @@ constexpr int64_t kMostMetadataBytes = 1 << 20;
 constexpr size_t kMostReasonBytes = 400;
 using Reason = std::array<char, kMostReasonBytes>;
 
-struct Place {
+struct PlaceInFile {
   bool is_staged = false;
   storage::Capabilities capabilities;
   storage::Identity identity;
@@ -31,8 +31,8 @@ void put(Reason& reason, const Status& status) {
 }
 
 // Rank 0.
-Place reserve_place(NewFile& file, int64_t raw_bytes) {
-  Place place;
+PlaceInFile reserve_place(NewFile& file, int64_t raw_bytes) {
+  PlaceInFile place;
   place.is_staged = file.has_room(raw_bytes + raw_bytes / kShareOfSums + kMostMetadataBytes);
   const auto identity = file.created()->identity();
   place.capabilities = file.created()->capabilities();
@@ -47,7 +47,7 @@ Place reserve_place(NewFile& file, int64_t raw_bytes) {
 void agree_on_place(const Placing& placing, int64_t raw_bytes) {
   STRIA_ASSERT(placing.file.awaits_place(), placing.path);
   Comm& comm = *placing.environment.comm;
-  Place place = comm.rank() == 0 ? reserve_place(placing.file, raw_bytes) : Place();
+  PlaceInFile place = comm.rank() == 0 ? reserve_place(placing.file, raw_bytes) : PlaceInFile();
   comm.broadcast(std::as_writable_bytes(std::span(&place, 1)), 0);
   placing.capabilities = place.capabilities;
   placing.identity.set(place.identity);

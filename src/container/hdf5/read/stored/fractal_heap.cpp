@@ -12,8 +12,8 @@ namespace stria::container::h5 {
 namespace {
 
 constexpr int64_t kChecksumBytes = 4;
-constexpr int64_t kNodeHeadBytes = 6;  // signature, version, type
-constexpr int kDepthMax = 64;
+constexpr int64_t kHeapNodeHeadBytes = 6;  // signature, version, type
+constexpr int kHeapDepthMax = 64;
 
 int64_t bytes_that_count_to(int64_t most) {
   return std::max<int64_t>((std::bit_width(static_cast<uint64_t>(most)) + 7) / 8, 1);
@@ -46,7 +46,7 @@ class RecordWalk {
 };
 
 void RecordWalk::measure(int64_t depth) {
-  const int64_t room = node_bytes_ - kNodeHeadBytes - kChecksumBytes;
+  const int64_t room = node_bytes_ - kHeapNodeHeadBytes - kChecksumBytes;
   Level leaf{.records_max = room / record_bytes_, .total_bytes = 0, .total_max = room / record_bytes_};
   count_bytes_ = bytes_that_count_to(leaf.records_max);
   levels_.push_back(leaf);
@@ -75,7 +75,7 @@ Status RecordWalk::read(int64_t address) {
   const int64_t root_records = decoder.number(2);
   total_ = decoder.number(static_cast<size_t>(source_.length_bytes));
   const bool makes_sense = record_bytes_ > 0 && depth <= kTreeDepthMax &&
-                           node_bytes_ > kNodeHeadBytes + kChecksumBytes + record_bytes_ && total_ >= 0;
+                           node_bytes_ > kHeapNodeHeadBytes + kChecksumBytes + record_bytes_ && total_ >= 0;
   if (!is_known || !makes_sense) {
     return corrupted("a B-tree makes no sense");
   }
@@ -149,7 +149,7 @@ Result<FractalHeap> FractalHeap::open(const MetadataSource& source, int64_t addr
   const auto is_power = [](int64_t value) { return value > 0 && std::has_single_bit(static_cast<uint64_t>(value)); };
   if (!is_known || !decoder.well() || !is_power(heap.width_) || !is_power(heap.first_block_bytes_) ||
       !is_power(heap.direct_block_bytes_max_) || heap.first_block_bytes_ > heap.direct_block_bytes_max_ ||
-      heap.direct_block_bytes_max_ > int64_t{1} << 32 || heap.offset_bytes_ > 8 || heap.root_rows_ > kDepthMax) {
+      heap.direct_block_bytes_max_ > int64_t{1} << 32 || heap.offset_bytes_ > 8 || heap.root_rows_ > kHeapDepthMax) {
     return corrupted("a fractal heap makes no sense");
   }
   return filter_bytes == 0 ? Result<FractalHeap>(heap) : Status(ErrorCode::kUnsupported, "a fractal heap with filters");
@@ -198,7 +198,7 @@ Result<std::vector<std::byte>> FractalHeap::find(int64_t block_address, int64_t 
   for (; row < rows && row < 40 && offset >= width_ * row_block_bytes(row); ++row) {
     offset -= width_ * row_block_bytes(row);
   }
-  if (row >= rows || row >= 40 || depth > kDepthMax) {
+  if (row >= rows || row >= 40 || depth > kHeapDepthMax) {
     return corrupted("an object lies outside of its heap");
   }
   const int64_t block_bytes = row_block_bytes(row);

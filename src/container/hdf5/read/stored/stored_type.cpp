@@ -14,8 +14,8 @@ namespace {
 
 using Class = StoredType::Class;
 
-constexpr int kMostNested = 64;
-constexpr int64_t kArrayDimensionsMax = 32;
+constexpr int kMostNestedTypes = 64;
+constexpr int64_t kStoredArrayDimensionsMax = 32;
 
 /// What all classes have in front.
 struct Head {
@@ -133,7 +133,7 @@ Status decode_enumeration(Decoder& decoder, const Head& head, int depth, StoredT
 Status decode_array(Decoder& decoder, const Head& head, int depth, StoredType& type) {
   const int64_t count = decoder.number(1);
   decoder.take(head.version < 3 ? 3 : 0);
-  if (count < 1 || count > kArrayDimensionsMax) {
+  if (count < 1 || count > kStoredArrayDimensionsMax) {
     return corrupted("an array type without dimensions");
   }
   int64_t elements = 1;
@@ -210,7 +210,7 @@ Result<StoredType> decode_nested(Decoder& decoder, int depth) {
   if (head.version > kVersionMax || head.type_class > static_cast<int64_t>(Class::kArray)) {
     return Status(ErrorCode::kUnsupported, "a datatype of an unknown version number");
   }
-  if (depth > kMostNested) {
+  if (depth > kMostNestedTypes) {
     return Status(ErrorCode::kUnsupported, "a datatype nested too deep");
   }
   StoredType type{.type_class = static_cast<Class>(head.type_class), .bytes = head.bytes, .base = {}, .members = {}};

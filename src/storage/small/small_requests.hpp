@@ -1,0 +1,100 @@
+// Small writes and reads of one rank, gathered into few requests.
+//
+// Problem: on storage behind a network a request of 1 KiB takes as long as one of 64 KiB. Programs
+// that write record by record wait for a round trip each time.
+// Method: what is written stays in pages, each with the exact ranges that were written, until there
+// are enough of them, somebody must see the bytes, or the program syncs. All pages then go as one
+// list. No byte is ever written that the program hasn't written, so that writers of other bytes of
+// a page lose nothing. Reads that follow each other fetch a window ahead, twice as long each time.
+// Invariant: a window has what this rank would read from the storage if its pages had been written.
+// Cost: one copy of each byte; memory up to a limit; other ranks see writes later (write_out()),
+// and this rank sees theirs later (forget()).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/byte_range.hpp"
+#include "storage/driver.hpp"
+
+namespace stria::storage {
+
+class SmallRequests {
+ public:
+  /// Accesses of more bytes go as they are: gathering them would only add a copy.
+  static constexpr int64_t kLargestBytes = 32 << 10;
+  /// Less memory isn't worth the trouble.
+  static constexpr int64_t kLeastMemoryBytes = 512 << 10;
+
+  struct Options {
+    int64_t stripe_bytes = 0;  ///< pages divide it; 0: any pages
+    int64_t memory_bytes = 0;  ///< of pages and windows together; at least kLeastMemoryBytes
+    std::function<Status(std::span<const WriteSegment>)> write;
+    std::function<Result<int64_t>(std::span<const ReadSegment>)> read;
+  };
+  explicit SmallRequests(Options options);
+
+  /// Keeps a copy of the bytes, or writes them. `late` becomes the error that older bytes met,
+  /// which are lost; the result is that of these bytes.
+  Status write(int64_t offset, std::span<const std::byte> data, Status& late);
+  /// Reads as File::read() does; this rank's own writes are seen.
+  Result<int64_t> read(int64_t offset, std::span<std::byte> data, Status& late);
+
+  /// Writes all that is kept. What can't be written is lost, and the error tells.
+  Status write_out();
+  /// After this, reads ask the storage.
+  void forget();
+  /// Whether anything is kept, written or read.
+  bool keeps() const { return !pages_.empty() || has_windows_; }
+  /// The memory that pages and windows take now.
+  int64_t memory_bytes() const;
+
+ private:
+  struct Page {
+    std::unique_ptr<std::byte[]> bytes;
+    std::vector<ByteRange> written;  // of the file; sorted, and none touches the next
+  };
+  /// A program that reads on from where it was.
+  struct Window {
+    int64_t next = -1;  // where its next read is expected; -1: unused
+    int64_t begin = 0;
+    int64_t bytes = 0;  // that were read; 0: nothing yet
+    int64_t fetch_bytes = 0;
+    uint64_t last_use = 0;
+    std::vector<std::byte> memory;
+  };
+  using Pages = std::map<int64_t, Page>;
+
+  bool has_room(ByteRange range) const;
+  bool keep(int64_t offset, std::span<const std::byte> data);
+  Page* page_at(int64_t index);
+  bool have_part_of(ByteRange range) const;
+  bool copy_written(ByteRange range, std::byte* data) const;
+  bool copy_window(ByteRange range, std::byte* data);
+  Window* window_before(ByteRange range);
+  Result<int64_t> read_storage(ByteRange range, std::byte* data, Status& late);
+  Result<int64_t> fetch(Window& window, ByteRange range, std::byte* data, Status& late);
+  void change_windows(int64_t offset, std::span<const std::byte> data);
+  void recycle_pages();
+
+  Options options_;
+  int64_t page_bytes_;
+  int64_t most_pages_;
+  int64_t most_window_bytes_;
+  Pages pages_;
+  int64_t kept_bytes_ = 0;  // those of a place that is written twice count twice
+  Page* last_page_ = nullptr;
+  int64_t last_index_ = -1;
+  std::vector<std::unique_ptr<std::byte[]>> spare_;
+  std::array<Window, 4> windows_;
+  bool has_windows_ = false;
+  uint64_t uses_ = 0;
+};
+
+}  // namespace stria::storage

@@ -1,0 +1,180 @@
+"""Names of one target's files that would clash where its files are compiled together
+(STRIA_UNITY).
+
+Two files of a target may not define the same name without linkage in one namespace: functions of
+the same parameters, types, constants. The names are read from the text, the targets from the
+CMakeLists.txt. What this can't see, as an ambiguous call, a build with STRIA_UNITY finds:
+`make check-all PART=unity`.
+"""
+
+import collections
+import posixpath
+import re
+
+from function_length import blank
+from source_tree import Violation
+
+_COMMAND = re.compile(r"^[ \t]*(\w+)\s*\(\s*([^\s()]+)((?:[^()]|\([^()]*\))*)\)", re.MULTILINE)
+_APART = re.compile(r"\b(?:COMPILE_OPTIONS|COMPILE_DEFINITIONS|SKIP_UNITY_BUILD_INCLUSION)\b")
+_NO_TARGET = {"foreach", "function", "add_test", "add_custom_command", "set", "install"}
+_NAMESPACE = re.compile(r"^(?:inline\s+)?namespace\b\s*([\w:]*)$")
+_TYPE = re.compile(r"^(?:enum\s+(?:class|struct)|enum|class|struct|union)\s+(?:alignas\s*\([^)]*\)\s*)?(\w+(?:\s*<.*>)?)")
+_ALIAS = re.compile(r"^using\s+(\w+)\s*=\s*(.*)", re.DOTALL)
+_VARIABLE = re.compile(r"(\w+)\s*(?:\[[^]]*\]\s*)*$")
+_WORD = re.compile(r"\w+|[^\w\s]")
+_SPECIFIERS = {"const", "volatile", "unsigned", "signed", "long", "short", "struct", "class", "enum", "typename"}
+
+
+def check(files):
+    sources = {file.path: file for file in files if file.is_cpp and file.suffix in {".cpp", ".c"}}
+    names = {}
+    violations = set()
+    for paths in _targets(files).values():
+        places = collections.defaultdict(list)
+        for path in sorted(paths & sources.keys()):
+            if path not in names:
+                names[path] = list(local_names(sources[path].text))
+            for name, meaning, line in names[path]:
+                if path.endswith(".c"):
+                    name = name.split("(")[0]
+                places[name].append((path, line, meaning))
+        for name, found in places.items():
+            for path, line, meaning in found[1:]:
+                if path == found[0][0] or (meaning and meaning == found[0][2]):
+                    continue  # an overload or a specialisation; an alias of the same type
+                text = f"{name} is in {found[0][0]} too, which the same target compiles: give one another name, or share it"
+                violations.add(Violation(path, line, text))
+    return list(violations)
+
+
+def _targets(files):
+    """The paths of the sources of each target that are compiled together. A target whose name is
+    a variable is told from others by its folder."""
+    targets = collections.defaultdict(list)
+    apart = set()  # files with options of their own, which CMake compiles by themselves
+    for file in files:
+        if file.name != "CMakeLists.txt" or file.text is None:
+            continue
+        folder = posixpath.dirname(file.path)
+        text = re.sub(r"#.*", "", file.text)
+        known = {"CMAKE_SOURCE_DIR": "/", "CMAKE_CURRENT_SOURCE_DIR": "/" + folder}
+        for name, value in re.findall(r"\bset\s*\((\w+)\s+(\S+?)\)", text):
+            known[name] = _resolved(value, known)
+        for command, target, arguments in _COMMAND.findall(text):
+            paths = [
+                posixpath.normpath(posixpath.join("/" + folder, _resolved(argument, known)))[1:]
+                for argument in [target, *arguments.split()]
+                if argument.endswith((".cpp", ".c"))
+            ]
+            if command == "set_source_files_properties":
+                if _APART.search(arguments):
+                    apart.update(paths)
+            elif command not in _NO_TARGET:
+                targets[target, folder if "$" in target else ""] += paths
+    return {target: set(paths) - apart for target, paths in targets.items()}
+
+
+def _resolved(text, known):
+    return re.sub(r"\$\{(\w+)\}", lambda match: known.get(match.group(1), match.group()), text)
+
+
+def local_names(text):
+    """Yields (name, meaning of an alias or None, line) of what the text defines in namespaces and
+    no other file of the target may."""
+    text = blank(text)
+    scopes = []  # names of the open namespaces; None for one without a name, "" for extern "C"
+    position = head_start = 0
+    while match := re.compile(r"[{};]").search(text, position):
+        position = match.end()
+        head = re.sub(r"\[\[.*?\]\]", "", text[head_start : match.start()]).strip()
+        start = head_start + len(text[head_start:]) - len(text[head_start:].lstrip())
+        head_start = position
+        if match.group() == "}":
+            if scopes:
+                scopes.pop()
+            continue
+        opened = match.group() == "{"
+        if opened:
+            space = _NAMESPACE.match(head)
+            if space or head == "extern":
+                scopes.append((space.group(1) or None) if space else "")
+                continue
+            position = head_start = _after_block(text, match.start())
+            # The rest of a value, or objects of the type.
+            if "(" not in head.split("=")[0] or _TYPE.match(head):
+                position = head_start = text.find(";", position) + 1 or len(text)
+        for name, meaning in _defined(head, opened, None in scopes):
+            place = "::".join(scope for scope in scopes if scope)
+            yield (f"{place}::{name}" if place else name), meaning, text.count("\n", 0, start) + 1
+
+
+def _after_block(text, opening):
+    depth = 0
+    for match in re.compile(r"[{}]").finditer(text, opening):
+        depth += 1 if match.group() == "{" else -1
+        if depth == 0:
+            return match.end()
+    return len(text)
+
+
+def _defined(head, opened, hidden):
+    """The names that a declaration up to its brace or semicolon defines for its file alone."""
+    template = re.match(r"template\s*<", head)
+    while template:
+        head = head[_closing(head, template.end() - 1) + 1 :].lstrip()
+        head = re.sub(r"^requires\s+\w+(?:<[^>]*>)?\s+(?=\w)", "", head)
+        template = re.match(r"template\s*<", head)
+    if not head or head.startswith(("friend ", "static_assert", "typedef ", "extern ")):
+        return
+    if kind := _TYPE.match(head):
+        if opened and hidden:
+            yield kind.group(1), None
+        return
+    if alias := _ALIAS.match(head):
+        if hidden:
+            yield alias.group(1), alias.group(2)
+        return
+    if head.startswith("using "):
+        return
+    local = hidden or re.match(r"(?:inline\s+|thread_local\s+)*(?:static|constexpr|const)\b", head)
+    before_value = re.split(r"(?<![=!<>+\-*/])=(?!=)", head, maxsplit=1)[0]
+    if "(" in before_value and (function := re.search(r"(operator\s*[^\s\w(]+|[\w:~]+)\s*\(", before_value)):
+        if opened and local and "::" not in function.group(1):
+            yield f"{function.group(1)}({_types(head[function.end() - 1 :])})", None
+    elif local and (variable := _VARIABLE.search(before_value.rstrip())) and " " in before_value:
+        yield variable.group(1), None
+
+
+def _closing(text, opening):
+    """Where the bracket at opening closes."""
+    pairs = {"(": ")", "<": ">"}
+    depth = 0
+    for index in range(opening, len(text)):
+        if text[index] == text[opening]:
+            depth += 1
+        elif text[index] == pairs[text[opening]]:
+            depth -= 1
+            if depth == 0:
+                return index
+    return len(text) - 1
+
+
+def _types(parameters):
+    """The types of "(parameters) …", without their names and defaults."""
+    parts, depth, part = [], 0, ""
+    for character in parameters[1 : _closing(parameters, 0)]:
+        depth += (character in "(<{[") - (character in ")>}]")
+        if character == "," and depth == 0:
+            parts.append(part)
+            part = ""
+        else:
+            part += character
+    parts.append(part)
+    return ", ".join(_type(part) for part in parts)
+
+
+def _type(parameter):
+    words = _WORD.findall(parameter.split("=", 1)[0])
+    if len(words) > 1 and words[-1].isidentifier() and words[-2] != ":" and words[-2] not in _SPECIFIERS:
+        words.pop()
+    return re.sub(r" ?([^\w]) ?", r"\1", " ".join(words))
