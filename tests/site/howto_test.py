@@ -26,6 +26,7 @@ MADE = {
     "compress": ("small.h5", "dens", (8, 16, 16, 16)),
     "name_dimensions": ("named.h5", "dens", (2, 8)),
     "write_many_files": ("parts.h5", "dens", (10, 8, 8, 8)),
+    "survive_a_lost_disk": ("safe.h5", "dens", (10, 8, 8, 8)),
 }
 
 

@@ -12,6 +12,7 @@ SECTIONS = {
         "docs/howto/compress.md",
         "docs/howto/name_dimensions.md",
         "docs/howto/write_many_files.md",
+        "docs/howto/survive_a_lost_disk.md",
         "docs/howto/compute_while_writing.md",
         "docs/howto/check_files.md",
         "docs/howto/look_at_files.md",
@@ -48,6 +49,7 @@ SECTIONS = {
     "File formats": [
         "docs/formats/hdf5.md",
         "docs/formats/netcdf.md",
+        "docs/formats/parity.md",
         "docs/formats/flash.md",
         "docs/formats/trace.md",
         "docs/formats/store.md",

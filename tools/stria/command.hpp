@@ -24,6 +24,7 @@ void add_compact(Command app, Action& action);
 void add_drain(Command app, Action& action);
 void add_inspect(Command app, Action& action);
 void add_join(Command app, Action& action);
+void add_repair(Command app, Action& action);
 void add_verify(Command app, Action& action);
 void add_trace_report(Command trace, Action& action);
 void add_trace_view(Command trace, Action& action);

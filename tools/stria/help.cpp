@@ -25,7 +25,7 @@ struct Task {
 
 const std::vector<Task>& tasks() {
   static const std::vector<Task> kTasks = {
-      {"Look at files", {"inspect", "verify"}},
+      {"Look at files", {"inspect", "verify", "repair"}},
       {"Change how they are kept", {"join", "compact", "drain"}},
       {"Find out why I/O is slow", {"trace", "tune"}},
       {"Measure", {"bench", "papers", "simulate"}},

@@ -47,6 +47,7 @@ void add_commands(Command app, Action& action) {
   add_inspect(app, action);
   add_verify(app, action);
   add_join(app, action);
+  add_repair(app, action);
   add_compact(app, action);
   add_drain(app, action);
   add_serve(app, action);

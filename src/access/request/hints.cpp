@@ -200,6 +200,7 @@ const std::map<std::string, Setter>& setters() {
       {"stria_direct", choice(&ResolvedHints::direct)},
       {"stria_shared_memory", choice(&ResolvedHints::shared_memory)},
       {"stria_subfiles", set_subfiles},
+      {"stria_parity", number(&ResolvedHints::parity_count, 0, ResolvedHints::kMostParities)},
       {"stria_put_copies", number(&ResolvedHints::put_copies_bytes, 0, INT64_MAX)},
       {"stria_put_check", choice(&ResolvedHints::put_check)},
       {"stria_put_overlaps", choice(&ResolvedHints::put_overlaps)},
@@ -269,6 +270,9 @@ ResolvedHints resolve_hints(const Hints& hints, std::vector<std::string>& warnin
   if (!resolved.staging_place.empty() && resolved.subfile_count != 0) {
     warnings.emplace_back("hint 'stria_staging' has no effect on new files with 'stria_subfiles', whose parts lie beside them");
   }
+  if (!resolved.staging_place.empty() && resolved.subfile_count == 0 && resolved.parity_count != 0) {
+    warnings.emplace_back("hint 'stria_staging' has no effect on new files with 'stria_parity', which lies beside them");
+  }
   if (resolved.no_independent_calls) {
     resolved.collective_write = Switch::kEnable;
     resolved.collective_read = Switch::kEnable;
@@ -322,6 +326,9 @@ Hints effective_hints(const ResolvedHints& hints) {
   if (hints.subfile_count != 0) {
     effective["stria_subfiles"] =
         hints.subfile_count == ResolvedHints::kSubfileForEachNode ? "nodes" : std::to_string(hints.subfile_count);
+  }
+  if (hints.parity_count != 0) {
+    effective["stria_parity"] = std::to_string(hints.parity_count);
   }
   if (hints.put_copies_bytes != ResolvedHints().put_copies_bytes) {
     effective["stria_put_copies"] = std::to_string(hints.put_copies_bytes);

@@ -75,6 +75,9 @@ struct ResolvedHints {
   /// kSubfileForEachNode.
   int64_t subfile_count = 0;
   static constexpr int64_t kSubfileForEachNode = -1;
+  /// stria_parity: how many files with parity a new file gets beside it.
+  int64_t parity_count = 0;
+  static constexpr int64_t kMostParities = 16;
   /// stria_put_copies: the memory that a file's copies of small puts may take on a rank.
   int64_t put_copies_bytes = 4 << 20;
   Switch put_check = Switch::kAutomatic;     ///< stria_put_check: samples of puts not copied

@@ -68,6 +68,16 @@ class ChunkReader {
   /// The bytes of all chunks in the file.
   Result<int64_t> stored_bytes(int dataset);
 
+  /// Forgets what was read of the file, which is read in another way from now on.
+  void forget_content() {
+    cuts_.clear();
+    unreadable_.clear();
+    kept_by_number_.clear();
+    kept_.clear();
+    kept_dataset_ = -1;
+    sums_.reset();
+  }
+
  private:
   struct Cut {
     container::ChunkGrid grid;

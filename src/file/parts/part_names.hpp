@@ -25,7 +25,12 @@ struct PartName {
 };
 /// The parts of all generations that lie beside `path`, whether or not a file has them.
 Result<std::vector<PartName>> list_parts(storage::Driver& driver, const std::string& path);
-/// Removes a file, and then those. Parts stay where the directory can't be listed.
+/// The name of a file's parity (docs/formats/parity.md), its generation, and those of all
+/// generations that lie beside `path`.
+std::string parity_name(const std::string& file_name, int64_t generation, int number);
+std::optional<int64_t> parity_generation_of(const std::string& file_name, const std::string& name);
+Result<std::vector<PartName>> list_parity(storage::Driver& driver, const std::string& path);
+/// Removes a file, and then its parts and parity. Parts stay where the directory can't be listed.
 Status remove_with_parts(storage::Driver& driver, const std::string& path);
 
 }  // namespace stria::file

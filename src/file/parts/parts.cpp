@@ -199,7 +199,9 @@ void Parts::discard() noexcept {
 
 void Parts::clear_others() noexcept {
   static_cast<void>(or_out_of_memory([&]() -> Status {
-    STRIA_ASSIGN_OR_RETURN(const auto there, list_parts(*environment_.driver, path_));
+    STRIA_ASSIGN_OR_RETURN(auto there, list_parts(*environment_.driver, path_));
+    STRIA_ASSIGN_OR_RETURN(const auto parity, list_parity(*environment_.driver, path_));
+    there.insert(there.end(), parity.begin(), parity.end());
     for (const auto& [name, generation] : there) {
       if (generation != generation_) {
         STRIA_RETURN_IF_ERROR(environment_.driver->remove(path_beside(path_, name)));

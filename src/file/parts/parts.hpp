@@ -39,6 +39,7 @@ class Parts {
   /// everywhere.
   Status create();
   const std::shared_ptr<storage::PartMap>& map() const { return layout_.map(); }
+  int64_t generation() const { return generation_; }
   /// Adds the table of parts to the definitions, when all datasets are made.
   Status define_table(const Catalog& catalog, Definitions& definitions) const;
   /// Says in the datasets of `catalog` which rows lie where, for the master's headers.
@@ -47,7 +48,8 @@ class Parts {
   Status finish(const Catalog& catalog, bool sync);
   /// Removes those parts that this rank has made.
   void discard() noexcept;
-  /// Rank 0, when the file has its name: removes the parts of other generations.
+  /// Rank 0, when the file has its name: removes the parts of other generations, and
+  /// their parity.
   void clear_others() noexcept;
 
  private:

@@ -71,7 +71,10 @@ Status ReadSession::begin() {
       Background::instance().wait_for_name(stored_path_);
       STRIA_ASSIGN_OR_RETURN(const Nearest nearest, find_file());
       take_nearest(nearest);
-      STRIA_ASSIGN_OR_RETURN(const std::vector<std::byte> parts, open_root());
+      auto parts = open_root();
+      STRIA_ASSIGN_OR_RETURN(const bool is_healed, heal_root(parts.status()));
+      parts = is_healed ? open_root() : std::move(parts);
+      STRIA_RETURN_IF_ERROR(parts.status());
       FieldWriter fields;
       fields.text(nearest.path);
       fields.number(nearest.is_staged ? 1 : 0);
@@ -81,7 +84,8 @@ Status ReadSession::begin() {
       for (const std::string& remark : file_remarks_) {
         fields.text(remark);
       }
-      fields.bytes(encode_catalog(format_, catalog_, checksums_, parts));
+      fields.text(healing_remark_);
+      fields.bytes(encode_catalog(format_, catalog_, checksums_, *parts));
       catalog = fields.take();
       return Status();
     });
@@ -108,9 +112,7 @@ void ReadSession::take_nearest(const Nearest& nearest) {
 Status ReadSession::open_handle() {
   if (file_ == nullptr) {
     PhaseTimer timer(report_.phases, Phase::kOpen);
-    storage::OpenOptions options = is_staged_ ? kOpenStaged : storage::OpenOptions();
-    options.expected_number = identity_.expected_number();
-    STRIA_ASSIGN_OR_RETURN(auto opened, environment_.driver->open(stored_path_, options));
+    STRIA_ASSIGN_OR_RETURN(auto opened, open_plain_or_healed());
     if (!is_root()) {
       STRIA_RETURN_IF_ERROR(identity_.check(*opened));
       file_ = std::make_unique<storage::SteadyFile>(std::move(opened), head_);
@@ -131,13 +133,6 @@ Status ReadSession::take_parts(std::span<const std::byte> table) {
     parts_ = std::make_shared<storage::PartMap>(std::move(decoded.map));
   }
   return Status();
-}
-
-void ReadSession::join_parts() {
-  if (parts_ != nullptr) {
-    file_ =
-        std::make_unique<storage::PartedFile>(std::move(file_), environment_.driver, parts_, storage::OpenOptions::Mode::kRead);
-  }
 }
 
 // Returns the table of parts, for the others. A program that adds to the file may write its head
@@ -210,6 +205,8 @@ Status ReadSession::take_catalog(std::span<const std::byte> message) {
     for (int64_t left = fields.number(); fields.well() && left > 0; --left) {
       file_remarks_.push_back(fields.text());
     }
+    healing_remark_ = fields.text();
+    STRIA_RETURN_IF_ERROR(healing_remark_.empty() ? Status() : find_parity());
     STRIA_ASSIGN_OR_RETURN(CatalogMessage catalog, decode_catalog(fields.bytes()));
     catalog_ = std::move(catalog.datasets);
     checksums_ = std::move(catalog.checksums);
@@ -217,6 +214,9 @@ Status ReadSession::take_catalog(std::span<const std::byte> message) {
     STRIA_RETURN_IF_ERROR(take_parts(catalog.parts));
   }
   environment_.hint_warnings.insert(environment_.hint_warnings.end(), file_remarks_.begin(), file_remarks_.end());
+  if (!healing_remark_.empty()) {
+    environment_.hint_warnings.push_back(healing_remark_);
+  }
   return take_sums();
 }
 
@@ -244,7 +244,7 @@ Status ReadSession::move_pending(Call call) {
   STRIA_RETURN_IF_ERROR(check_open());
   poison(set_reserve_aside());
   const auto agreed = agree_on_request(call, false);
-  const Status status = agreed.ok() ? move(agreed->shape) : agreed.status();
+  const Status status = agreed.ok() ? healing([&] { return move(agreed->shape); }) : agreed.status();
   pending_.clear();
   poisoned_ = Status();
   note_time();
@@ -289,10 +289,10 @@ Status ReadSession::move_all(const access::Plan& plan) {
   ProgressMeter progress(progress_, pending_);
   auto set = or_out_of_memory([&]() -> Result<std::unique_ptr<TransferSet>> {
     STRIA_RETURN_IF_ERROR(reserve_.status());
-    for (Transfer& transfer : pending_) {
+    for (const Transfer& transfer : pending_) {  // which may be moved once more: healing.cpp
       const DatasetEntry& entry = catalog_[transfer.dataset];
       auto& way = entry.data_offset >= 0 ? direct : entry.is_chunked() ? in_chunks : through_library;
-      way.push_back(std::move(transfer));
+      way.push_back(transfer);
     }
     STRIA_RETURN_IF_ERROR(open_handle());
     return TransferSet::create(direct, catalog_.datasets(),
@@ -391,6 +391,17 @@ Result<std::vector<Damage>> ReadSession::verify(std::vector<std::string>* remark
   }
   STRIA_RETURN_IF_ERROR(checksums_.problem);
   STRIA_RETURN_IF_ERROR(meet(Call::kVerify, set_reserve_aside()));
+  STRIA_ASSIGN_OR_RETURN(Findings findings, healing([&] { return check_whole(except); }));
+  if (!healing_remark_.empty()) {
+    findings.remarks.push_back(healing_remark_);
+  }
+  if (remarks != nullptr) {
+    *remarks = std::move(findings.remarks);
+  }
+  return std::move(findings.damages);
+}
+
+Result<Findings> ReadSession::check_whole(const std::vector<std::string>& except) {
   Findings findings;
   // By reference, because a std::function would take memory for what the lambda captures, and one
   // rank might have none.
@@ -404,11 +415,7 @@ Result<std::vector<Damage>> ReadSession::verify(std::vector<std::string>* remark
     });
   };
   STRIA_RETURN_IF_ERROR(together(std::ref(share)));
-  STRIA_ASSIGN_OR_RETURN(findings, share_findings(summed(), comm(), findings));
-  if (remarks != nullptr) {
-    *remarks = std::move(findings.remarks);
-  }
-  return std::move(findings.damages);
+  return share_findings(summed(), comm(), findings);
 }
 
 }  // namespace stria::file

@@ -13,7 +13,9 @@
 #include "file/checksums/checksum_index.hpp"
 #include "file/chunks/chunk_reader.hpp"
 #include "file/move/transfer_set.hpp"
+#include "file/parity/parity_set.hpp"
 #include "file/session/session.hpp"
+#include "file/verify/findings.hpp"
 #include "file/verify/row_sums.hpp"
 #include "file/verify/sum_records.hpp"
 #include "file/verify/summed_file.hpp"
@@ -84,6 +86,7 @@ class ReadSession : public Session {
   Result<Nearest> find_file();
   void take_nearest(const Nearest& nearest);
   Status move_pending(Call call);
+  Result<std::vector<std::byte>> read_small_once(const std::string& dataset_path, const Status& before, Call call);
   Result<std::vector<std::byte>> read_small(const std::string& dataset_path, const Status& before, Call call);
   Status read_whole(int number, std::vector<std::byte>& content);
   Status take_catalog(std::span<const std::byte> message);
@@ -92,7 +95,30 @@ class ReadSession : public Session {
   /// Takes the parts into the handle, where the file has some.
   Status take_parts(std::span<const std::byte> table);
   void join_parts();
+  // How damage is met where there is parity: healing.cpp.
+  Status find_parity();
+  /// Rank 0, before the others take part: whether to open the file again by its parity.
+  Result<bool> heal_root(const Status& failure);
+  /// After a call that has failed on all ranks: whether to make it again, by the file's parity.
+  /// Collective: yes; the same outcome everywhere.
+  bool heal(const Status& failure);
+  /// Makes a collective call that all ranks end alike, and where that fails by damage once more.
+  template <typename Call>
+  auto healing(Call&& call) -> decltype(call()) {
+    auto outcome = call();
+    return !outcome.ok() && heal(status_of(outcome)) ? call() : std::move(outcome);
+  }
+  static const Status& status_of(const Status& status) { return status; }
+  template <typename Value>
+  static Status status_of(const Result<Value>& result) {
+    return result.status();
+  }
+  void note_healing(const Status& failure);
+  void drop_handles() noexcept;
+  Result<std::unique_ptr<storage::File>> open_plain_or_healed();
+  Result<std::unique_ptr<storage::File>> open_healed_part(int number);
   Status move(const access::RequestShape& shape);
+  Result<Findings> check_whole(const std::vector<std::string>& except);
   Status move_as(const access::Plan& plan, const access::RequestShape& shape);
   Status together(const std::function<Status()>& work);
   Status move_all(const access::Plan& plan);
@@ -112,6 +138,8 @@ class ReadSession : public Session {
   std::shared_ptr<const storage::PartMap> parts_;  // null: all data are in the file itself
   std::vector<std::byte> head_;                    // of the file, as rank 0 has read it
   std::vector<std::string> file_remarks_;          // what the reader has to say of the file
+  std::shared_ptr<ParitySet> parity_;              // by which it is read; null: as it is
+  std::string healing_remark_;
   std::unique_ptr<storage::File> file_;
   storage::SteadyFile* steady_ = nullptr;  // rank 0's, within file_
   std::unique_ptr<container::Reader> reader_;

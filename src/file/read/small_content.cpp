@@ -21,6 +21,10 @@ constexpr int64_t kSmallBytesMax = 256 << 20;
 
 // Rank 0's whole content of a small dataset, on every rank, unless one of them has failed `before`.
 Result<std::vector<std::byte>> ReadSession::read_small(const std::string& dataset_path, const Status& before, Call call) {
+  return healing([&] { return read_small_once(dataset_path, before, call); });
+}
+
+Result<std::vector<std::byte>> ReadSession::read_small_once(const std::string& dataset_path, const Status& before, Call call) {
   const auto number = or_out_of_memory([&] { return find(dataset_path); });
   Status status = before.ok() ? number.status() : before;
   std::vector<std::byte> content;

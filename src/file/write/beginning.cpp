@@ -38,6 +38,9 @@ WriteSession::WriteSession(Beginning beginning, PartedLayout* parted)
   if (parted != nullptr) {
     parts_ = std::make_unique<Parts>(environment_, stored_path_, *parted);
   }
+  if (grows() || environment_.hints.parity_count > 0) {
+    parity_ = std::make_unique<ParityStage>(environment_, stored_path_, file_, parts_.get());
+  }
 }
 
 Result<std::shared_ptr<WriteSession>> WriteSession::make(Environment environment, const std::string& path,

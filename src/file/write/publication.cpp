@@ -79,9 +79,16 @@ Status publish(const Publishing& what, std::unique_ptr<Metadata> metadata, const
   what.gathering.finish();
   const Status made = is_root(what) && mine.ok() ? or_out_of_memory([&] { return write_metadata(what, *metadata); }) : Status();
   Status outcome = collect(what, mine);
+  const auto said_by_root = [&](const Status& status) {
+    return what.comm.size() == 1 ? status : status.with_context("rank 0");
+  };
+  outcome = is_root(what) && outcome.ok() ? said_by_root(made) : outcome;
+  if (what.parity != nullptr) {
+    const int64_t file_bytes = is_root(what) && outcome.ok() ? metadata->image().file_bytes : 0;
+    outcome = what.parity->protect(outcome, file_bytes, what.options.sync);
+  }
   if (is_root(what) && outcome.ok()) {
-    outcome = made.ok() ? or_out_of_memory([&] { return name_file(what, *metadata); }) : made;
-    outcome = what.comm.size() == 1 ? outcome : outcome.with_context("rank 0");
+    outcome = said_by_root(or_out_of_memory([&] { return name_file(what, *metadata); }));
   }
   outcome = share_outcome(what, outcome);
   what.file.release();  // no rank waits for their memory any more

@@ -13,6 +13,7 @@
 #include "comm/comm.hpp"
 #include "file/write/metadata/gathering.hpp"
 #include "file/write/metadata/metadata.hpp"
+#include "file/write/stages/parity_stage.hpp"
 #include "file/write/target/new_file.hpp"
 #include "stria/file.hpp"
 
@@ -26,6 +27,7 @@ struct Publishing {
   Gathering& gathering;
   access::MemoryReserve& reserve;
   Report& report;
+  ParityStage* parity = nullptr;  ///< null: the file gets none
 };
 
 /// Gives the file its name after this rank's data were moved, or failed to be, as `moved` says.

@@ -38,6 +38,8 @@ Result<std::shared_ptr<const BackgroundCommit>> WriteSession::commit_async() {
   BackgroundStage stage;
   if (parts_ != nullptr) {
     stay_in_call(stage, "the file is in parts (stria_subfiles)");
+  } else if (environment_.hints.parity_count > 0) {
+    stay_in_call(stage, "the file gets parity (stria_parity)");
   } else {
     poison(or_out_of_memory([&] {
       return stage.prepare({.path = path_,
@@ -66,6 +68,11 @@ Status WriteSession::end(Call call, BackgroundStage* stage) {
   note_time();
   if (!status.ok()) {
     return fail(status);
+  }
+  if (parity_ != nullptr && grows()) {
+    parity_->renew(report_.file_bytes, options_.sync);
+  } else if (parity_ != nullptr && is_root()) {
+    parity_->note_published();
   }
   finished_ = true;
   chunk_puts_.release();
@@ -224,12 +231,20 @@ Status WriteSession::complete(const access::RequestShape& shape) {
         {.comm = comm(), .catalog = catalog_, .old = old_, .file = file_, .gathering = gathering_, .times = report_.phases},
         touched_, moved, options_.checksums);
   }
-  return publish(
-      {.comm = comm(), .options = options_, .file = file_, .gathering = gathering_, .reserve = reserve_, .report = report_},
-      std::move(metadata_), moved);
+  return publish({.comm = comm(),
+                  .options = options_,
+                  .file = file_,
+                  .gathering = gathering_,
+                  .reserve = reserve_,
+                  .report = report_,
+                  .parity = grows() ? nullptr : parity_.get()},
+                 std::move(metadata_), moved);
 }
 
 Status WriteSession::move(const access::RequestShape& agreed, bool last) {
+  if (parity_ != nullptr && grows()) {
+    STRIA_RETURN_IF_ERROR(parity_->begin_growing());
+  }
   access::RequestShape shape = with_lanes(agreed);
   shape.durable = options_.sync;
   // Without a plan this rank would not know what the others expect of it.
@@ -323,6 +338,9 @@ void WriteSession::discard() noexcept {
   }
   old_.close();
   file_.discard();
+  if (parity_ != nullptr && !file_.is_published()) {
+    parity_->discard();
+  }
   if (parts_ != nullptr && !file_.is_published()) {
     parts_->discard();
   }

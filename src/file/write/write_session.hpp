@@ -23,6 +23,7 @@
 #include "file/write/stages/background_stage.hpp"
 #include "file/write/stages/chunk_stage.hpp"
 #include "file/write/stages/gap_filler.hpp"
+#include "file/write/stages/parity_stage.hpp"
 #include "file/write/stages/updating.hpp"
 #include "file/write/target/new_file.hpp"
 
@@ -99,6 +100,7 @@ class WriteSession : public DefiningSession {
   PutGuard guard_;
   std::unique_ptr<Parts> parts_;  // null: the raw data go into the file itself
   NewFile file_;
+  std::unique_ptr<ParityStage> parity_;  // null: a new file gets none
   Gathering gathering_;
   RoomForSums room_;
   FilledDatasets filled_;

@@ -210,7 +210,7 @@ Result<File*> PartedFile::part(int number) {
   if (mode_ == OpenOptions::Mode::kRead && parts_.size() >= kMostOpenForReading) {
     parts_.erase(parts_.begin());
   }
-  STRIA_ASSIGN_OR_RETURN(auto opened, open_part(number));
+  STRIA_ASSIGN_OR_RETURN(auto opened, open_part_ ? open_part_(number) : open_part(number));
   return parts_.emplace(number, std::move(opened)).first->second.get();
 }
 

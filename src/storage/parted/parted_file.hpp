@@ -5,6 +5,7 @@
 // master.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -34,6 +35,10 @@ class PartedFile final : public File {
   void write_past_cache(std::shared_ptr<Driver> driver);
   /// From now on, parts are opened as files that nobody else writes to.
   void expect_no_other_writers() { sole_writer_ = true; }
+
+  /// From now on, parts are read through what `open` returns for their numbers.
+  using PartOpener = std::function<Result<std::unique_ptr<File>>(int number)>;
+  void read_parts_through(PartOpener open) { open_part_ = std::move(open); }
 
   const std::string& path() const override { return master_.path(); }
   const Capabilities& capabilities() const override { return capabilities_; }
@@ -86,6 +91,7 @@ class PartedFile final : public File {
   std::shared_ptr<const PartMap> map_;
   OpenOptions::Mode mode_;
   bool sole_writer_ = false;
+  PartOpener open_part_;  // empty: by their paths
   std::map<int, std::unique_ptr<File>> parts_;
   std::shared_ptr<Driver> direct_driver_;              // null: all goes through the page cache
   std::map<int, std::unique_ptr<File>> direct_parts_;  // null where none is offered

@@ -20,7 +20,9 @@ namespace {
 
 // A file in parts is not staged, because its parts lie beside it.
 std::string written_path(const access::ResolvedHints& hints, const std::string& path) {
-  return hints.staging_place.empty() || hints.subfile_count != 0 ? path : staged_path(hints.staging_place, path);
+  return hints.staging_place.empty() || hints.subfile_count != 0 || hints.parity_count != 0
+             ? path
+             : staged_path(hints.staging_place, path);
 }
 
 // A full, broken, read-only or missing device, or one in which another user keeps this one out.

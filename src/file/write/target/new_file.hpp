@@ -103,6 +103,9 @@ class NewFile {
   /// Rank 0, when all ranks have written: size, sync, name, sync of the directory. Where the file
   /// grows: size, sync, the bytes that make it valid, sync.
   Status publish(int64_t file_bytes, bool sync);
+  /// Where the file is until it is published.
+  const std::string& unpublished_path() const { return partial_path_; }
+  bool is_in_background() const { return background_ != nullptr; }
   /// Whether the file has its name. The other ranks are told.
   bool is_published() const { return published_; }
   void note_published(bool published) { published_ = published; }

@@ -1,0 +1,269 @@
+#include "file/parity/parity_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "base/out_of_memory.hpp"
+#include "file/checksums/seal.hpp"
+#include "file/meet/message_fields.hpp"
+#include "file/parity/parity_code.hpp"
+#include "file/parity/parity_set.hpp"
+#include "file/parts/part_names.hpp"
+#include "storage/path.hpp"
+
+namespace stria::file {
+
+namespace {
+
+/// The stripes of one rank, made in memory for one of them at a time.
+class StripeEncoder {
+ public:
+  explicit StripeEncoder(const ParityHead& head)
+      : head_(head), code_(head.member_count(), head.parities), memory_(bytes_of_memory(head)) {
+    for (int unit = 0; unit < head.unit_count(); ++unit) {
+      units_.push_back(memory_.data() + int64_t{unit} * head.unit_bytes);
+    }
+  }
+
+  Status encode(int64_t stripe, const std::vector<storage::File*>& members,
+                const std::vector<std::unique_ptr<storage::File>>& parities) {
+    std::vector<uint64_t> sums;
+    for (int member = 0; member < head_.member_count(); ++member) {
+      STRIA_RETURN_IF_ERROR(read(stripe, member, *members[static_cast<size_t>(member)]));
+    }
+    const auto count = static_cast<size_t>(head_.member_count());
+    code_.encode(std::span(units_).first(count), std::span(units_).subspan(count), head_.unit_bytes);
+    for (int unit = 0; unit < head_.unit_count(); ++unit) {
+      sums.push_back(sum_of({units_[static_cast<size_t>(unit)], static_cast<size_t>(head_.bytes_of(stripe, unit))}));
+    }
+    const std::vector<uint64_t> record = sealed_record(std::move(sums));
+    for (size_t parity = 0; parity < parities.size(); ++parity) {
+      const storage::WriteSegment segments[] = {{head_.records_begin() + stripe * head_.record_bytes(),
+                                                 reinterpret_cast<const std::byte*>(record.data()), head_.record_bytes()},
+                                                {head_.units_begin() + stripe * head_.unit_bytes, units_[count + parity],
+                                                 head_.bytes_of(stripe, static_cast<int>(count + parity))}};
+      STRIA_RETURN_IF_ERROR(parities[parity]->write(segments));
+    }
+    return Status();
+  }
+
+ private:
+  static size_t bytes_of_memory(const ParityHead& head) { return static_cast<size_t>(head.unit_count() * head.unit_bytes); }
+
+  // What lies behind the end of what was written is zeros, as it is once the file has its size.
+  Status read(int64_t stripe, int member, storage::File& file) {
+    std::byte* const to = units_[static_cast<size_t>(member)];
+    const int64_t bytes = head_.bytes_of(stripe, member);
+    std::fill_n(to, head_.unit_bytes, std::byte{0});
+    const storage::ReadSegment segment{head_.members[static_cast<size_t>(member)].begin + stripe * head_.unit_bytes, to, bytes};
+    return bytes == 0 ? Status() : file.read(std::span(&segment, 1)).status();
+  }
+
+  const ParityHead& head_;
+  ParityCode code_;
+  std::vector<std::byte> memory_;
+  std::vector<std::byte*> units_;
+};
+
+Status check_count(size_t members, int parities) {
+  return members + static_cast<size_t>(parities) <= ParityCode::kMostUnits
+             ? Status()
+             : Status(ErrorCode::kUnsupported,
+                      fmt::format("stria_parity: {} parts, the file that names them and {} of parity are more than {}",
+                                  members - 1, parities, ParityCode::kMostUnits));
+}
+
+}  // namespace
+
+int ParityWriter::count_at(const std::shared_ptr<storage::Driver>& driver, const std::string& path) {
+  const auto set = ParitySet::find(driver, path);
+  return set.ok() ? (*set)->head().parities : 0;
+}
+
+Status ParityWriter::remove_all(storage::Driver& driver, const std::string& path) {
+  STRIA_ASSIGN_OR_RETURN(const auto names, list_parity(driver, path));
+  for (const auto& one : names) {
+    STRIA_RETURN_IF_ERROR(driver.remove(path_beside(path, one.name)));
+  }
+  return Status();
+}
+
+std::string ParityWriter::path_of(int number) const {
+  return path_beside(path_, head_.parity_name(number));
+}
+
+Result<std::vector<std::byte>> ParityWriter::begin(const std::vector<ParityFile>& files, int parities, int64_t generation) {
+  STRIA_RETURN_IF_ERROR(check_count(files.size(), parities));
+  head_ = {.file_name = storage::file_name_of(path_), .generation = generation, .parities = parities, .members = {}};
+  if (generation == 0) {
+    STRIA_ASSIGN_OR_RETURN(const auto there, list_parity(*environment_.driver, path_));
+    for (const auto& one : there) {
+      head_.generation = std::max(head_.generation, one.generation);
+    }
+    ++head_.generation;
+  }
+  std::random_device random;
+  std::generate(head_.identity.begin(), head_.identity.end(), [&] { return static_cast<std::byte>(random()); });
+  if (files.size() == 1) {
+    constexpr int64_t kManyUnits = 16 * ParityHead::kLargeUnitBytes;
+    head_.unit_bytes = files[0].bytes >= kManyUnits ? ParityHead::kLargeUnitBytes : ParityHead::kSmallUnitBytes;
+    head_.members = stretches_of(files[0].name, files[0].bytes, head_.unit_bytes);
+  } else {
+    for (const ParityFile& file : files) {
+      head_.members.push_back({.name = file.name, .begin = 0, .bytes = file.bytes});
+    }
+    head_.unit_bytes = unit_bytes_for(head_.longest_bytes());
+  }
+  STRIA_RETURN_IF_ERROR(create_files());
+  FieldWriter fields;
+  fields.bytes(head_.encode(0));
+  fields.bytes(std::as_bytes(std::span(numbers_)));
+  return fields.take();
+}
+
+// On rank 0. What a killed program has left by these names goes first.
+Status ParityWriter::create_files() {
+  storage::Driver& driver = *environment_.driver;
+  STRIA_ASSIGN_OR_RETURN(const storage::Destination destination, driver.find_destination(path_));
+  for (int number = 0; number < head_.parities; ++number) {
+    const Status removed = driver.remove(path_of(number));
+    STRIA_RETURN_IF_ERROR(removed.code() == ErrorCode::kNotFound ? Status() : removed);
+    storage::OpenOptions open;
+    open.mode = storage::OpenOptions::Mode::kCreateNew;
+    open.permissions = destination.replaced ? 0600 : open.permissions;
+    STRIA_ASSIGN_OR_RETURN(const auto file, driver.open(path_of(number), open));
+    is_made_ = true;
+    STRIA_RETURN_IF_ERROR(destination.replaced ? driver.set_attributes(*file, *destination.replaced) : Status());
+    const auto identity = file->identity();
+    numbers_.push_back(identity.ok() ? identity->number : 0);
+    STRIA_RETURN_IF_ERROR(file->resize(head_.file_bytes()));
+    STRIA_RETURN_IF_ERROR(file->close());
+  }
+  return Status();
+}
+
+Status ParityWriter::take(std::span<const std::byte> message) {
+  FieldReader fields(message);
+  const auto encoded = fields.bytes();
+  STRIA_ASSIGN_OR_RETURN(ReadHead read, decode_head(encoded, path_));
+  head_ = std::move(read.head);
+  const auto numbers = fields.bytes();
+  numbers_.resize(numbers.size() / sizeof(uint64_t));
+  std::copy(numbers.begin(), numbers.end(), std::as_writable_bytes(std::span(numbers_)).begin());
+  return Status();
+}
+
+Status ParityWriter::make(const std::vector<ParityFile>& files, int parities, int64_t generation, bool sync) {
+  Comm& comm = *environment_.comm;
+  std::vector<std::byte> message;
+  Status mine;
+  if (comm.rank() == 0) {
+    auto begun = or_out_of_memory([&] { return begin(files, parities, generation); });
+    mine = begun.status();
+    message = begun.ok() ? std::move(*begun) : message;
+  }
+  STRIA_RETURN_IF_ERROR(comm.agree(mine));
+  comm.broadcast_bytes(message, 0);
+  mine = or_out_of_memory([&]() -> Status {
+    STRIA_RETURN_IF_ERROR(comm.rank() == 0 ? Status() : take(message));
+    return encode_share(files, sync);
+  });
+  STRIA_RETURN_IF_ERROR(comm.agree(mine));
+  mine = comm.rank() == 0 ? or_out_of_memory([&] { return write_heads(sync); }) : Status();
+  return comm.agree(mine);
+}
+
+// Each rank has the stripes of one stretch. Local.
+Status ParityWriter::encode_share(const std::vector<ParityFile>& files, bool sync) const {
+  const Comm& comm = *environment_.comm;
+  const auto share = [&](int rank) {
+    return head_.stripe_count() / comm.size() * rank + std::min<int64_t>(head_.stripe_count() % comm.size(), rank);
+  };
+  const ByteRange stripes{share(comm.rank()), share(comm.rank() + 1)};
+  if (stripes.empty()) {
+    return Status();
+  }
+  std::vector<std::unique_ptr<storage::File>> opened;
+  std::vector<storage::File*> members;
+  for (const ParityFile& file : files) {
+    STRIA_ASSIGN_OR_RETURN(auto handle, environment_.driver->open(file.path, {}));
+    STRIA_RETURN_IF_ERROR(handle->refresh({0, INT64_MAX}));
+    opened.push_back(std::move(handle));
+  }
+  for (int member = 0; member < head_.member_count(); ++member) {
+    members.push_back(opened[opened.size() == 1 ? 0 : static_cast<size_t>(member)].get());
+  }
+  std::vector<std::unique_ptr<storage::File>> parities;
+  for (int number = 0; number < head_.parities; ++number) {
+    storage::OpenOptions open;
+    open.mode = storage::OpenOptions::Mode::kReadWrite;
+    open.plain_only = true;
+    open.expected_number = numbers_[static_cast<size_t>(number)];
+    STRIA_ASSIGN_OR_RETURN(auto handle, environment_.driver->open(path_of(number), open));
+    parities.push_back(std::move(handle));
+  }
+  StripeEncoder encoder(head_);
+  for (int64_t stripe = stripes.begin; stripe < stripes.end; ++stripe) {
+    STRIA_RETURN_IF_ERROR(encoder.encode(stripe, members, parities));
+  }
+  for (const auto& file : parities) {
+    STRIA_RETURN_IF_ERROR(sync ? file->sync() : Status());
+    STRIA_RETURN_IF_ERROR(file->close());
+  }
+  return Status();
+}
+
+// On rank 0, when all else of the parity is written.
+Status ParityWriter::write_heads(bool sync) const {
+  storage::OpenOptions open;
+  open.mode = storage::OpenOptions::Mode::kReadWrite;
+  open.plain_only = true;
+  for (int number = 0; number < head_.parities; ++number) {
+    STRIA_ASSIGN_OR_RETURN(const auto file, environment_.driver->open(path_of(number), open));
+    const std::vector<std::byte> head = head_.encode(number);
+    const storage::WriteSegment segment{0, head.data(), static_cast<int64_t>(head.size())};
+    STRIA_RETURN_IF_ERROR(file->write(std::span(&segment, 1)));
+    STRIA_RETURN_IF_ERROR(sync ? file->sync() : Status());
+    STRIA_RETURN_IF_ERROR(file->close());
+  }
+  return sync ? environment_.driver->sync_directory(path_) : Status();
+}
+
+// Where this fails, the file has its name and its parity, and only a file that is lost as a whole
+// isn't known to have had one.
+void ParityWriter::note_published() noexcept {
+  static_cast<void>(or_out_of_memory([&]() -> Status {
+    is_made_ = false;
+    const auto mark = mark_of(head_);
+    storage::OpenOptions open;
+    open.mode = storage::OpenOptions::Mode::kReadWrite;
+    open.plain_only = true;
+    for (int number = 0; number < head_.parities; ++number) {
+      STRIA_ASSIGN_OR_RETURN(const auto file, environment_.driver->open(path_of(number), open));
+      const storage::WriteSegment segment{ParityHead::kMarkOffset, mark.data(), static_cast<int64_t>(mark.size())};
+      STRIA_RETURN_IF_ERROR(file->write(std::span(&segment, 1)));
+      STRIA_RETURN_IF_ERROR(file->close());
+    }
+    STRIA_ASSIGN_OR_RETURN(const auto there, list_parity(*environment_.driver, path_));
+    for (const auto& [name, generation] : there) {
+      STRIA_RETURN_IF_ERROR(generation == head_.generation ? Status() : environment_.driver->remove(path_beside(path_, name)));
+    }
+    return Status();
+  }));
+}
+
+void ParityWriter::discard() noexcept {
+  static_cast<void>(or_out_of_memory([&]() -> Status {
+    for (int number = 0; is_made_ && number < head_.parities; ++number) {
+      // The outcome doesn't matter: the caller needs the reason of the failure.
+      static_cast<void>(environment_.driver->remove(path_of(number)));
+    }
+    is_made_ = false;
+    return Status();
+  }));
+}
+
+}  // namespace stria::file

@@ -1,0 +1,67 @@
+// The parity of a file that is being committed: files beside it from which lost bytes of it, or of
+// its parts, are made again.
+//
+// Problem: a disk or a node that is lost takes a part of every file with it.
+// Method: when all bytes of the parts and of the file itself are written, under its temporary name,
+// each rank takes some of the stripes, reads their units back (from the page cache, as a rule),
+// and writes their parity and sums. The heads come last, so that parity which isn't complete is
+// nothing; then the file gets its name, and then parity is marked as that of a file with a name.
+// Parity has a generation, as parts have, so that the old file keeps its own until it is replaced.
+// Cost: two agreements and a broadcast; each byte is read once; members + parities units of memory
+// on a rank.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "file/parity/parity_head.hpp"
+#include "file/session/session.hpp"
+
+namespace stria::file {
+
+/// A file that the parity is made of: where its bytes are now, and the name that it will have.
+struct ParityFile {
+  std::string path;
+  std::string name;
+  int64_t bytes = 0;  ///< on rank 0
+};
+
+class ParityWriter {
+ public:
+  /// `path` is that of the file, as the storage knows it; both must outlive this.
+  ParityWriter(const Environment& environment, const std::string& path) : environment_(environment), path_(path) {}
+  ParityWriter(const ParityWriter&) = delete;
+  ParityWriter& operator=(const ParityWriter&) = delete;
+
+  /// Makes so many parity files of `files`: of each as one member, or of a single one in stretches.
+  /// `generation` of their parts; 0: the next one. Collective: yes; the same outcome everywhere.
+  Status make(const std::vector<ParityFile>& files, int parities, int64_t generation, bool sync);
+  /// Rank 0, when the file has its name: says so in the parity, and removes that of other
+  /// generations.
+  void note_published() noexcept;
+  /// Removes what this has made, unless the file has its name. On rank 0.
+  void discard() noexcept;
+
+  /// On rank 0: how many parity files the file at `path` has now; 0: none.
+  static int count_at(const std::shared_ptr<storage::Driver>& driver, const std::string& path);
+  /// On rank 0: removes all parity beside `path`.
+  static Status remove_all(storage::Driver& driver, const std::string& path);
+
+ private:
+  Result<std::vector<std::byte>> begin(const std::vector<ParityFile>& files, int parities, int64_t generation);
+  Status take(std::span<const std::byte> message);
+  Status create_files();
+  Status encode_share(const std::vector<ParityFile>& files, bool sync) const;
+  Status write_heads(bool sync) const;
+  std::string path_of(int number) const;
+
+  const Environment& environment_;
+  const std::string& path_;
+  ParityHead head_;
+  std::vector<uint64_t> numbers_;  // Identity::number of each parity file, where it is known
+  bool is_made_ = false;           // rank 0 has created some of them
+};
+
+}  // namespace stria::file

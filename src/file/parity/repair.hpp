@@ -1,0 +1,31 @@
+// Files that are damaged or partly gone, looked at and put right by their parity. One process.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "storage/driver.hpp"
+
+namespace stria::file {
+
+/// What the parity of a file says.
+struct ParityVerdict {
+  int parities = 0;
+  int64_t bytes = 0;                    ///< of the file, its parts and its parity
+  std::vector<std::string> troubles{};  ///< "'a.h5.part-1-0' is missing"
+  int64_t beyond_repair = 0;            ///< stripes
+  std::string lost{};                   ///< why, where there are some
+};
+
+/// Reads the file at `path`, its parts and its parity, and compares all with their sums. kNotFound
+/// where there is no parity.
+Result<ParityVerdict> check_parity(const std::shared_ptr<storage::Driver>& driver, const std::string& path);
+
+/// Puts everything back as it was written: missing files, wrong bytes, parity. Nothing is changed
+/// unless all can be put back: kCorrupted says what is lost. kInvalidArgument where the file or a
+/// part was changed after its parity was made, unless `force`; kNotFound where there is no parity,
+/// or it is that of a file that never got its name. Returns what was wrong.
+Result<ParityVerdict> repair_file(const std::shared_ptr<storage::Driver>& driver, const std::string& path, bool force);
+
+}  // namespace stria::file

@@ -1,0 +1,68 @@
+#include "file/renewing.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/out_of_memory.hpp"
+#include "comm/self/self_comm.hpp"
+#include "file/parity/parity_writer.hpp"
+#include "file/parts/part_names.hpp"
+#include "file/read/read_session.hpp"
+#include "storage/path.hpp"
+#include "storage/registry.hpp"
+
+namespace stria::file {
+
+namespace {
+
+Result<ParityFile> described(storage::Driver& driver, const std::string& path) {
+  STRIA_ASSIGN_OR_RETURN(const auto file, driver.open(path, {}));
+  STRIA_ASSIGN_OR_RETURN(const int64_t bytes, file->size());
+  return ParityFile{.path = path, .name = storage::file_name_of(path), .bytes = bytes};
+}
+
+// What is damaged already must not become what the parity is of.
+Status check_content(ReadSession& session, const std::string& path) {
+  STRIA_ASSIGN_OR_RETURN(const bool has_sums, session.has_checksums());
+  if (!has_sums) {
+    return Status();
+  }
+  STRIA_ASSIGN_OR_RETURN(const auto damages, session.verify());
+  return damages.empty() ? Status()
+                         : Status(ErrorCode::kCorrupted, fmt::format("'{}' is damaged: 'stria verify' tells where", path));
+}
+
+}  // namespace
+
+Status renew_parity(const std::string& given_path, int parities) {
+  return or_out_of_memory([&]() -> Status {
+    Environment environment;
+    environment.comm = make_self_comm();
+    STRIA_ASSIGN_OR_RETURN(environment.driver, storage::make_driver("posix"));
+    const std::string path = environment.driver->follow_links(given_path);
+    std::vector<ParityFile> files;
+    int64_t generation = 0;
+    {
+      STRIA_ASSIGN_OR_RETURN(const auto session, ReadSession::open(environment, path, {}));
+      STRIA_RETURN_IF_ERROR(check_content(*session, path));
+      for (int part = 0; session->parts() != nullptr && part < session->parts()->part_count(); ++part) {
+        STRIA_ASSIGN_OR_RETURN(files.emplace_back(),
+                               described(*environment.driver, session->parts()->parts[static_cast<size_t>(part)].path));
+        generation = generation_of(storage::file_name_of(path), files.back().name).value_or(0);
+      }
+    }
+    STRIA_ASSIGN_OR_RETURN(files.emplace_back(), described(*environment.driver, path));
+    STRIA_RETURN_IF_ERROR(ParityWriter::remove_all(*environment.driver, path));
+    ParityWriter writer(environment, path);
+    const Status made = writer.make(files, parities, generation, true);
+    if (!made.ok()) {
+      writer.discard();
+      return made;
+    }
+    writer.note_published();
+    return Status();
+  });
+}
+
+}  // namespace stria::file

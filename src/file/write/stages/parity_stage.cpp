@@ -1,0 +1,68 @@
+#include "file/write/stages/parity_stage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/out_of_memory.hpp"
+#include "storage/path.hpp"
+
+namespace stria::file {
+
+// The parts have their sizes on the storage; the file itself gets its own with its name.
+Result<std::vector<ParityFile>> ParityStage::files(int64_t file_bytes) const {
+  std::vector<ParityFile> files;
+  for (int part = 0; parts_ != nullptr && part < parts_->map()->part_count(); ++part) {
+    const std::string& path = parts_->map()->parts[static_cast<size_t>(part)].path;
+    files.push_back({.path = path, .name = storage::file_name_of(path)});
+    if (environment_.comm->rank() == 0) {
+      STRIA_ASSIGN_OR_RETURN(const auto file, environment_.driver->open(path, {}));
+      STRIA_ASSIGN_OR_RETURN(files.back().bytes, file->size());
+    }
+  }
+  files.push_back({.path = file_.unpublished_path(), .name = storage::file_name_of(path_), .bytes = file_bytes});
+  return files;
+}
+
+Status ParityStage::protect(const Status& mine, int64_t file_bytes, bool sync) {
+  auto files = mine.ok() ? or_out_of_memory([&] { return this->files(file_bytes); }) : Result<std::vector<ParityFile>>(mine);
+  STRIA_RETURN_IF_ERROR(environment_.comm->agree(files.status()));
+  return writer_.make(*files, static_cast<int>(environment_.hints.parity_count), parts_ != nullptr ? parts_->generation() : 0,
+                      sync);
+}
+
+Status ParityStage::begin_growing() {
+  if (has_begun_) {
+    return Status();
+  }
+  has_begun_ = true;
+  Status mine;
+  if (environment_.comm->rank() == 0) {
+    mine = or_out_of_memory([&]() -> Status {
+      renewed_count_ = std::max<int64_t>(ParityWriter::count_at(environment_.driver, path_), environment_.hints.parity_count);
+      return renewed_count_ > 0 ? ParityWriter::remove_all(*environment_.driver, path_) : Status();
+    });
+  }
+  return environment_.comm->agree(mine, std::as_writable_bytes(std::span(&renewed_count_, 1)));
+}
+
+void ParityStage::renew(int64_t file_bytes, bool sync) {
+  if (renewed_count_ == 0) {
+    return;
+  }
+  Status status(ErrorCode::kUnsupported, "it is written in the background");
+  if (!file_.is_in_background()) {
+    auto files = or_out_of_memory([&] { return this->files(file_bytes); });
+    status = environment_.comm->agree(files.status());
+    status = status.ok() ? writer_.make(*files, static_cast<int>(renewed_count_), 0, sync) : status;
+  }
+  if (!status.ok()) {
+    writer_.discard();
+    environment_.hint_warnings.push_back(fmt::format("'{}' has no parity any more: {}; 'stria repair --renew {}' makes it anew",
+                                                     path_, status.message(), path_));
+  } else if (environment_.comm->rank() == 0) {
+    writer_.note_published();
+  }
+}
+
+}  // namespace stria::file
