@@ -492,9 +492,9 @@ int stria_create_string_array(stria_file* file, const char* path, int rank, cons
 int stria_create_records(stria_file* file, const char* path, const stria_records* records, int rank, const int64_t* dims,
                          const stria_options* options, stria_dataset** dataset);
 /* Makes a dataset of strings of `string_bytes` each, of which every rank puts its own: as
- * stria_create_dataset(). Give stria_put() and stria_get() as many bytes for each element, and
- * STRIA_BYTE. Options for numbers alone are refused: STRIA_UNSUPPORTED. Collective: as
- * stria_create_dataset(). */
+ * stria_create_dataset(). Give stria_put() and stria_get() STRIA_BYTE, and a type of as many bytes
+ * for each element, as of stria_type_bytes(). Options for numbers alone are refused:
+ * STRIA_UNSUPPORTED. Collective: as stria_create_dataset(). */
 int stria_create_string_dataset(stria_file* file, const char* path, int64_t string_bytes, int rank, const int64_t* dims,
                                 const stria_options* options, stria_dataset** dataset);
 /* Which bytes of memory such records are: row_count rows, row_bytes apart, and of each the columns.

@@ -209,6 +209,40 @@ static void name_with_commas(void) {
   stria_close(&file);
 }
 
+// Each rank puts a string of its own, with blanks or NULs at its end.
+static void put_strings(const char* blank_padded, const char* expected) {
+  stria_file* file;
+  stria_options* options;
+  stria_dataset* dataset;
+  stria_type* type;
+  char own[8] = "", found[8] = "";
+  const int64_t dims[] = {ranks}, start[] = {rank}, next[] = {(rank + 1) % ranks}, one[] = {1};
+  CHECK_OK(stria_options_new(&options));
+  CHECK_OK(stria_options_set(options, "blank_padded", blank_padded));
+  CHECK_OK(stria_create_mpi(MPI_COMM_WORLD, filled_path, NULL, &file));
+  CHECK_OK(stria_create_string_dataset(file, "names", sizeof own, 1, dims, options, &dataset));
+  CHECK(strcmp(stria_dataset_type_name(dataset), "string[8]") == 0);
+  snprintf(own, sizeof own, "r%c", (char)('a' + rank % 26));
+  memset(own + strlen(own), expected[0], sizeof own - strlen(own));
+  CHECK_OK(stria_type_bytes(sizeof own, &type));
+  CHECK_OK(stria_put(dataset, start, one, own, type, STRIA_BYTE));
+  CHECK_OK(stria_commit(file));
+  stria_close(&file);
+  stria_options_free(options);
+  CHECK_OK(stria_open_mpi(MPI_COMM_WORLD, filled_path, NULL, &file));
+  CHECK_OK(stria_find_dataset(file, "names", &dataset));
+  CHECK_OK(stria_read(dataset, next, one, found, type, STRIA_BYTE));
+  snprintf(own, sizeof own, "r%c", (char)('a' + (rank + 1) % ranks % 26));
+  memset(own + strlen(own), expected[0], sizeof own - strlen(own));
+  CHECK(memcmp(own, found, sizeof own) == 0);
+  stria_type_free(type);
+  stria_close(&file);
+  CHECK_OK(stria_create_mpi(MPI_COMM_WORLD, filled_path, NULL, &file));
+  CHECK(stria_create_string_dataset(file, "names", 0, 1, dims, NULL, &dataset) == STRIA_INVALID_ARGUMENT);
+  stria_discard(file);
+  stria_close(&file);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -219,6 +253,8 @@ int main(int argc, char** argv) {
   move_records();
   name_with_commas();
   fill_what_has_parts();
+  put_strings("false", "");
+  put_strings("true", " ");
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0)
     CHECK(remove(path) == 0 && remove(records_path) == 0 && remove(filled_path) == 0);

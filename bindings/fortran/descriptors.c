@@ -24,9 +24,42 @@ int stria_f_refuse(int code, const char* format, ...) {
   return code;
 }
 
+/* A region as the library tells it, "[4:8, 0:16] (counted from 0, in C's order)", becomes a section
+ * of Fortran: "(1:16, 5:8)". Returns the message where it tells none. */
+static const char* in_fortrans_order(const char* message) {
+  static const char words[] = " (counted from 0, in C's order)";
+  static _Thread_local char told[600];
+  const char* const end = strstr(message, words);
+  const char* begin = end;
+  while (begin != NULL && begin > message && *begin != '[') {
+    --begin;
+  }
+  long long firsts[CFI_MAX_RANK], ends[CFI_MAX_RANK];
+  int rank = 0, length = 0;
+  for (const char* at = begin; at != NULL && at < end && rank < CFI_MAX_RANK; ++rank) {
+    if (sscanf(at + 1, "%lld:%lld%n", &firsts[rank], &ends[rank], &length) != 2) {
+      return message;
+    }
+    at = strpbrk(at + 1 + length, ",]");
+    at = at != NULL && *at == ',' ? at : NULL;
+  }
+  if (rank == 0 || end == NULL) {
+    return message;
+  }
+  int size = snprintf(told, sizeof told, "%.*s(", (int)(begin - message), message);
+  for (int i = rank - 1; i >= 0 && size < (int)sizeof told; --i) {
+    size += snprintf(told + size, sizeof told - (size_t)size, "%lld:%lld%s", firsts[i] + 1, ends[i], i > 0 ? ", " : ")");
+  }
+  if (size < (int)sizeof told) {
+    snprintf(told + size, sizeof told - (size_t)size, "%s", end + sizeof words - 1);
+  }
+  return told;
+}
+
 const char* stria_f_error_message(void) {
   const char* message = stria_error_message();
-  return own_message[0] != '\0' && strncmp(message, replaced, sizeof replaced - 1) == 0 ? own_message : message;
+  return own_message[0] != '\0' && strncmp(message, replaced, sizeof replaced - 1) == 0 ? own_message
+                                                                                        : in_fortrans_order(message);
 }
 
 int stria_f_is_logical(const CFI_cdesc_t* array) {

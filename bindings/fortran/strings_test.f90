@@ -18,6 +18,7 @@ program strings_test
   call write_file()
   call read_file()
   call what_does_not_fit()
+  call what_is_put_twice()
   call MPI_Barrier(MPI_COMM_WORLD)
   if (rank == 0) call remove_file(path)
   call MPI_Finalize()
@@ -86,6 +87,23 @@ contains
     call file%dataset("grid", dataset)
     call dataset%read([1, rank*mine + 2], column)
     call check(column(1, 1) == name_of(rank, 2) .and. column(2, 1) == "second line", "a column")
+    call file%close()
+  end subroutine
+
+  ! Two puts of the same elements are told in Fortran's order, counted from 1.
+  subroutine what_is_put_twice()
+    type(stria_file) :: file
+    type(stria_dataset) :: grid
+    character(length), asynchronous :: rows(2, 3)
+    integer :: code
+    rows = "twice"
+    call file%create(MPI_COMM_WORLD, "fortran_strings_test_none.h5")
+    call file%create_string_dataset("grid", length, [2, 4*ranks], grid)
+    call grid%put([1, 4*rank + 1], rows)
+    call grid%put([2, 4*rank + 3], rows(2:, :2))
+    call file%commit(code)
+    call check(code == stria_invalid_argument, "elements that are put twice")
+    call check(index(stria_error_message(), "have the elements (2:2, 3:3) in common") > 0, stria_error_message())
     call file%close()
   end subroutine
 

@@ -216,14 +216,12 @@ static int wrong_place(const stria_dataset* dataset, const stria_f_place* place,
     const int64_t start = place->start[i], stride = place->has_stride ? place->stride[i] : 1;
     const int64_t end = dims[i + numbers->is_complex], count = i < numbers->rank ? numbers->extents[i] : 1;
     if (start < 1 || stride < 1) {
-      return snprintf(text, size, "dataset '%.80s': along dimension %d the %s is %lld, and has to be 1 or more",
-                      stria_dataset_path(dataset), i + 1, start < 1 ? "place" : "stride",
-                      (long long)(start < 1 ? start : stride));
+      return snprintf(text, size, "along dimension %d the %s is %lld, and has to be 1 or more", i + 1,
+                      start < 1 ? "place" : "stride", (long long)(start < 1 ? start : stride));
     }
     if (count > 0 && (start > end || count - 1 > (end - start) / stride)) {
-      return snprintf(text, size, "dataset '%.80s': along dimension %d an array of %lld from %lld on%s passes the end at %lld",
-                      stria_dataset_path(dataset), i + 1, (long long)count, (long long)start,
-                      stride > 1 ? " with this stride" : "", (long long)end);
+      return snprintf(text, size, "along dimension %d an array of %lld from %lld on%s passes the end at %lld", i + 1,
+                      (long long)count, (long long)start, stride > 1 ? " with this stride" : "", (long long)end);
     }
   }
   return 0;
@@ -250,7 +248,7 @@ static int refuse(int way, stria_dataset* dataset, const char* why) {
   if (way == STRIA_F_READ) {
     code = stria_read_slab(dataset, NULL, NULL, NULL, STRIA_BYTE);
   }
-  return stria_f_refuse(code, "%s", why);
+  return stria_f_refuse(code, "dataset '%s': %s", stria_dataset_path(dataset), why);
 }
 
 /* Whether the handle names a dataset; if not, what the library says of it is its error message. */

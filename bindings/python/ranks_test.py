@@ -450,3 +450,13 @@ def test_one_rank_reads_alone(path):
             with stria.open(path) as mine:
                 assert mine["x"][7] == 7
         assert f["x"][...].sum() == 4950
+
+
+@pytest.mark.skipif(comm.size == 1, reason="needs two ranks")
+def test_a_rank_that_asks_alone_is_told_how(path):
+    with stria.create(path, comm) as f:
+        f.attrs["time"] = 0.25
+        f.create_dataset("x", data=np.arange(3.0))
+    with pytest.raises(stria.StriaError, match="opens the file for itself, without a communicator"):
+        with stria.open(path, comm) as f:
+            f.attrs["time"] if comm.rank == 0 else f["x"][...]

@@ -9,7 +9,7 @@
 #include "format/flash_file.hpp"
 #include "io/benchmark.hpp"
 #include "ranks_of_mpi.hpp"
-#include "report/rule.hpp"
+#include "report/text.hpp"
 #include "spread.hpp"
 #include "stria/trace.hpp"
 

@@ -261,7 +261,7 @@ TEST_F(PutMemoryTest, WhatLiesBetweenTheColumnsMayChange) {
 }
 
 TEST_F(PutMemoryTest, PutsFromMemoryThatTheyShareAreEachCopied) {
-  File file = create();
+  File file = create({.hints = {{"stria_put_overlaps", "enable"}}});
   std::vector<double> shared = numbers_from(static_cast<double>(rank_ * 1500), 1500);
   Dataset dataset = file.create_dataset<double>("x", {ranks_ * 1500});
   dataset.put({{rank_ * 1500}, {1000}}, {shared.data(), 1000});

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "report/findings.hpp"
+#include "report/text.hpp"
 
 namespace stria::tool {
 
@@ -56,14 +57,5 @@ bool is_mostly_together(const RunDigest& run, int file);
 
 /// The value of the first fact of that name, of any file; "" when there is none.
 std::string fact_of(const RunDigest& run, const std::string& key);
-
-/// Numbers for people: "71 %", "4.1 kB", "1.2 s", "812 MB/s", "1,234". Units are powers of ten.
-std::string percent_text(double share);
-std::string bytes_text(double bytes);
-std::string seconds_text(double seconds);
-std::string rate_text(double bytes_per_second);
-std::string count_text(int64_t count);
-/// "1 file", "1,234 files".
-std::string counted_text(int64_t count, std::string_view noun);
 
 }  // namespace stria::tool

@@ -3,7 +3,7 @@
 
 #include "command.hpp"
 #include "file/joining.hpp"
-#include "report/rule.hpp"
+#include "report/text.hpp"
 
 namespace stria::tool {
 

@@ -139,8 +139,9 @@ class Dataset(Named, Described):
         array is kept as it is, and must not change until flush() or commit(), which raise
         InvalidArgumentError on every rank where they see that it has: a sample of it is compared,
         or, of 64 KiB at most, a copy stored. `copy`: of a copy, as `d[key] = value`; report tells
-        its memory. Local: any rank may put, any number of times, also none; each element at most
-        once in the life of the file."""
+        its memory. Local: any rank may put, any number of times, also none; each element once. Two
+        puts of one flush() or commit() that share elements make it raise InvalidArgumentError,
+        but for what several ranks put alike; the hint stria_put_overlaps allows them."""
         array = self._of_own_kind(value)
         copy = copy and not is_private(array, value)
         mask = mask_of(key, self.shape, self.name)

@@ -62,7 +62,10 @@ class LibraryLayer : public Layer {
   Told write(const Job& job) override {
     Told told;
     for (int i = 0; i < job.workload.files; ++i) {
-      const CreateOptions create{options_.hints, options_.sync, options_.checksums};
+      CreateOptions create{options_.hints, options_.sync, options_.checksums};
+      if (job.workload.overlaps) {
+        create.hints.emplace("stria_put_overlaps", "enable");
+      }
       const std::string path = path_of(options_, job, i);
       const Requests before(path);
       File file = job.workload.is_file_a_rank ? File::create(path, create) : File::create(comm_, path, create);

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "report/rule.hpp"
+#include "report/text.hpp"
 #include "stria/status.hpp"
 #include "stria/trace.hpp"
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string_view>
 
-#include "report/rule.hpp"
+#include "report/text.hpp"
 #include "run/run.hpp"
 #include "spread.hpp"
 #include "stria/status.hpp"

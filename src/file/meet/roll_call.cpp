@@ -21,6 +21,11 @@ constexpr int kTagCount = 30000;
 
 constexpr int64_t kNobody = -1;
 
+// Calls that a program makes on one rank, to print what they tell.
+bool asks_only(Call call) {
+  return call == Call::kAttribute || call == Call::kReadTable || call == Call::kReadStrings;
+}
+
 }  // namespace
 
 const char* call_name(Call call) {
@@ -227,10 +232,13 @@ Status RollCall::meet(Call call, std::span<int64_t> sums, access::MemoryReserve&
   STRIA_RETURN_IF_ERROR(exchange(mine, memory));
   std::copy_n(mine.sums.begin(), sums.size(), sums.begin());
   if (mine.other_rank != kNobody) {
+    const char* alone = asks_only(mine.first_call) || asks_only(mine.other_call)
+                            ? "; a rank that reads or asks alone opens the file for itself, without a communicator"
+                            : "";
     return Status(ErrorCode::kInvalidArgument,
                   fmt::format("rank {} called {} and rank {} called {}; all ranks make the same collective calls on a file, in "
-                              "the same order",
-                              mine.first_rank, call_name(mine.first_call), mine.other_rank, call_name(mine.other_call)));
+                              "the same order{}",
+                              mine.first_rank, call_name(mine.first_call), mine.other_rank, call_name(mine.other_call), alone));
   }
   return Status();
 }

@@ -266,6 +266,9 @@ Status PutPlaces::note(std::span<const Transfer> pending, std::span<const Datase
   ++flushes_;
   STRIA_RETURN_IF_ERROR(check_each(places, datasets, [](auto&) {}));
   join_rows(places);
+  if (places_.size() + places.size() > kMostKept) {
+    return Status();
+  }
   places_.insert(places_.end(), std::move_iterator(places.begin()), std::move_iterator(places.end()));
   return Status();
 }

@@ -44,6 +44,8 @@ class PutPlaces {
  public:
   /// More pieces of puts with gaps than this aren't compared.
   static constexpr size_t kMostPieces = size_t{1} << 20;
+  /// What a rank keeps for rank 0; later puts aren't compared with those of other ranks.
+  static constexpr size_t kMostKept = size_t{1} << 20;
 
   /// Notes what a flush or commit is about to move. kInvalidArgument, which names dataset and
   /// region, where two of these puts share an element. Local.

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "report/rule.hpp"
+#include "report/text.hpp"
 #include "store/store_command.hpp"
 
 namespace stria::tool {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "report/rule.hpp"
+#include "report/text.hpp"
 #include "storage/striped/pass.hpp"
 #include "store/progress.hpp"
 #include "store/store_command.hpp"

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "report/rule.hpp"
+#include "report/text.hpp"
 #include "stria/status.hpp"
 #include "tracing/imported_parts.hpp"
 #include "tracing/python_process.hpp"

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "folded.hpp"
-#include "report/rule.hpp"
+#include "report/text.hpp"
 #include "stria/trace.hpp"
 #include "trace/record/levels.hpp"
 #include "tracing/exporters.hpp"
