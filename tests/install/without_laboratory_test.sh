@@ -26,5 +26,7 @@ stria=$work/prefix/bin/stria
 "$stria" --version
 if "$mpiexec" -n 2 "$stria" verify "$work/nothing.h5" 2>"$work/said"; then exit 1; fi
 grep "open '$work/nothing.h5'" "$work/said"
-if "$stria" bench block3d 2>"$work/said"; then exit 1; fi
+# Once, however many ranks.
+if "$mpiexec" -n 3 "$stria" bench block3d 2>"$work/said"; then exit 1; fi
+[[ $(grep -c '^stria: ' "$work/said") == 1 ]]
 grep "'stria bench' needs the laboratory, which is not installed" "$work/said"
