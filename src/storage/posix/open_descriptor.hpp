@@ -1,5 +1,5 @@
-// A descriptor that is open, and the name that messages give it: what the transfers and the locks of
-// a posix file work on.
+// A descriptor that is open, and the name that messages give it: what the transfers and the locks
+// of a posix file work on.
 #pragma once
 
 #include <cstdint>

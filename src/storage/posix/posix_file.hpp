@@ -1,6 +1,6 @@
-// A file of the operating system: what it is to the layers above. Its parts are the open descriptor,
-// the transfers (posix_transfers.hpp), the locks (posix_locks.hpp), and a thread for the writes that
-// go on while the caller does something else (write_queue.hpp).
+// A file of the operating system: what it is to the layers above. Its parts are the open
+// descriptor, the transfers (posix_transfers.hpp), the locks (posix_locks.hpp), and a thread for
+// writes that go on while the caller does something else (write_queue.hpp).
 #pragma once
 
 #include <memory>
