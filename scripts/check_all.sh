@@ -36,7 +36,7 @@ run_part() {
     papers) lab/scripts/papers.sh run all --quick ;;
     bench) lab/scripts/bench.sh --quick ;;
     bench_async) lab/scripts/bench_async.sh --megabytes 20 --ranks 2 --rounds 2 --cycles 1 --steps 10 ;;
-    bench_hdf5 | bench_languages | bench_mpiio | bench_nodes | bench_servers) "scripts/$1.sh" --quick ;;
+    bench_hdf5 | bench_languages | bench_mpiio | bench_nodes | bench_servers) "lab/scripts/$1.sh" --quick ;;
     debian13) scripts/debian13.sh ;;
     *) return 2 ;;
   esac

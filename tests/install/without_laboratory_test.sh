@@ -21,10 +21,12 @@ cmake --build "$build" -j 2 --target installed stria_trace_synthetic
 (cd "$build" && ctest --output-on-failure --no-tests=error -R '^(cli[.](bad_input|verify|manual|width|output)|trace[.]export|viewer[.]report)$')
 
 cmake --install "$build" --prefix "$work/prefix"
-if find "$work/prefix" | grep -iE 'laboratory|papers|flash_peers'; then exit 1; fi
+if (cd "$work/prefix" && find .) | grep -iE 'laboratory|papers|flash_peers'; then exit 1; fi
 stria=$work/prefix/bin/stria
 "$stria" --version
 if "$mpiexec" -n 2 "$stria" verify "$work/nothing.h5" 2>"$work/said"; then exit 1; fi
 grep "open '$work/nothing.h5'" "$work/said"
-if "$stria" bench block3d 2>"$work/said"; then exit 1; fi
+# Once, however many ranks.
+if "$mpiexec" -n 3 "$stria" bench block3d 2>"$work/said"; then exit 1; fi
+[[ $(grep -c '^stria: ' "$work/said") == 1 ]]
 grep "'stria bench' needs the laboratory, which is not installed" "$work/said"

@@ -28,13 +28,29 @@ bool is_one_of(const std::string_view (&words)[kCount], const std::string& word)
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
 
+bool is_of_laboratory(const std::string& word) {
+  return is_one_of(kNeedMpi, word) || is_one_of(kNeedNoMpi, word);
+}
+
 bool is_set(const char* variable) {
   return std::getenv(variable) != nullptr;
 }
 
 // What the launchers of Open MPI, of MPICH and its relatives, and of PMIx tell each rank.
+constexpr const char* kRankVariables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
+
 bool is_rank() {
-  return is_set("OMPI_COMM_WORLD_RANK") || is_set("PMI_RANK") || is_set("PMIX_RANK");
+  return std::any_of(std::begin(kRankVariables), std::end(kRankVariables), is_set);
+}
+
+// A message is the first rank's, or that of a process without others.
+int refuse_once(const std::string& message) {
+  for (const char* variable : kRankVariables) {
+    if (is_set(variable)) {
+      return std::string_view(std::getenv(variable)) == "0" ? refuse(alone(), message) : kUnusableInput;
+    }
+  }
+  return refuse(alone(), message);
 }
 
 // The program in that folder beside the command's, if it is installed.
@@ -86,15 +102,16 @@ bool is_here(const std::string& word) {
 int refuse_or_list(const std::string& word, int argc, char** argv) {
   const bool without_mpi = find_programs("").empty();
   if (without_mpi && is_one_of(kNeedMpi, word)) {
-    return refuse(alone(), fmt::format("'stria {}' needs MPI: install the command's part for Open MPI or MPICH, which is the "
-                                       "package stria-openmpi or stria-mpich, or a build for that MPI",
-                                       word));
+    return refuse_once(
+        fmt::format("'stria {}' needs MPI: install the command's part for Open MPI or MPICH, which is the "
+                    "package stria-openmpi or stria-mpich, or a build for that MPI",
+                    word));
   }
-  if (is_one_of(kNeedMpi, word) || is_one_of(kNeedNoMpi, word)) {
-    return refuse(alone(),
-                  fmt::format("'stria {}' needs the laboratory, which is not installed: the packages stria, stria-openmpi "
-                              "and stria-mpich have it, and a build with STRIA_BUILD_LAB",
-                              word));
+  if (is_of_laboratory(word)) {
+    return refuse_once(
+        fmt::format("'stria {}' needs the laboratory, which is not installed: the packages stria, stria-openmpi "
+                    "and stria-mpich have it, and a build with STRIA_BUILD_LAB",
+                    word));
   }
   return run(alone(), argc, argv, [without_mpi](Command app, Action& action) {
     add_commands(app, action);
@@ -110,15 +127,20 @@ int run_program(int argc, char** argv) {
   if (here && !is_rank()) {
     return run(alone(), argc, argv, add_commands);
   }
-  for (const std::string& program : here ? find_programs("") : find_laboratory(word)) {
+  std::vector<std::string> programs = here ? find_programs("") : find_laboratory(word);
+  if (programs.empty() && is_rank() && !is_of_laboratory(word)) {
+    programs = find_programs("");  // which says once what is wrong
+  }
+  for (const std::string& program : programs) {
     std::vector<std::string> words(argv, argv + argc);
     words[0] = program;
     become(std::move(words));
   }
   if (here) {
-    return refuse(alone(), fmt::format("'stria {}' on ranks of MPI needs the command's part for that MPI, which is not "
-                                       "installed: start it without mpiexec, on one process",
-                                       word));
+    return refuse_once(
+        fmt::format("'stria {}' on ranks of MPI needs the command's part for that MPI, which is not "
+                    "installed: start it without mpiexec, on one process",
+                    word));
   }
   return refuse_or_list(word, argc, argv);
 }

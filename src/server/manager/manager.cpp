@@ -48,8 +48,8 @@ Result<std::unique_ptr<Manager>> Manager::open(const std::string& path, std::chr
   for (const uint64_t file : nameless) {
     manager->nameless_[file] = Clock::now();
   }
-  STRIA_ASSIGN_OR_RETURN(const auto servers, manager->names_->servers());
-  for (const Names::Server& server : servers) {
+  STRIA_ASSIGN_OR_RETURN(const auto servers, manager->roster_.servers());
+  for (const Roster::Server& server : servers) {
     manager->addresses_[server.index] = server.address;
     if (server.retired) {
       manager->retired_.insert(server.index);
@@ -93,7 +93,7 @@ Answer Manager::change(const Question& question) {
 // The change and the memory of its reply are one transaction: asked again, it is told again and not
 // done again.
 Answer Manager::change_once(const Question& question) {
-  const auto before = names_->recall(question.session, question.request);
+  const auto before = replies_.recall(question.session, question.request);
   if (!before.ok()) {
     return {before.status(), {}};
   }
@@ -118,7 +118,7 @@ Answer Manager::change_once(const Question& question) {
   }
   Answer answer = dispatch(question);
   if (answer.status.ok()) {
-    answer.status = names_->remember(question.session, question.request, answer.body);
+    answer.status = replies_.remember(question.session, question.request, answer.body);
   }
   if (answer.status.ok()) {
     answer.status = transaction.commit();
@@ -164,7 +164,7 @@ Answer Manager::dispatch(const Question& question) {
       return with<wire::SetOwnership>(
           question, [&](const wire::SetOwnership& change) { return names_->set_ownership(question.caller, change); });
     case Kind::kSyncNames:
-      return answered(with_reserve([&] { return names_->sync(); }));
+      return answered(with_reserve([&] { return names_->unsynced().sync(); }));
     case Kind::kServers:
       return answered(servers());
     case Kind::kRetire:
@@ -311,7 +311,7 @@ void Manager::session_ended(const wire::Identity& session) {
 
 Status Manager::unnamed(std::optional<uint64_t> file) {
   if (file && !open_count_.contains(*file)) {
-    return names_->bury(*file);
+    return roster_.bury(*file);
   }
   if (file) {
     nameless_[*file] = Clock::now();
@@ -323,12 +323,12 @@ void Manager::tidy() {
   for (auto entry = nameless_.begin(); entry != nameless_.end();) {
     const bool forgotten = !open_count_.contains(entry->first) && Clock::now() - entry->second > kGrace;
     // What can't be noted now is tried again.
-    const bool buried = forgotten && with_reserve([&] { return names_->bury(entry->first); }).ok();
+    const bool buried = forgotten && with_reserve([&] { return roster_.bury(entry->first); }).ok();
     entry = buried ? nameless_.erase(entry) : std::next(entry);
   }
   names_->reserve().keep();
   if (++ticks_ % 600 == 0) {
-    static_cast<void>(names_->forget_old_sessions());
+    static_cast<void>(replies_.forget_old_sessions());
   }
 }
 

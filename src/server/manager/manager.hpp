@@ -20,6 +20,8 @@
 #include <vector>
 
 #include "server/manager/names.hpp"
+#include "server/manager/replies.hpp"
+#include "server/manager/roster.hpp"
 #include "wire/frame.hpp"
 #include "wire/messages.hpp"
 
@@ -47,7 +49,10 @@ class Manager {
   /// The server with which the manager shares its process; it can't be taken out.
   void lives_with(const wire::Identity& server) { own_server_ = server; }
   Manager(std::unique_ptr<Names> names, std::chrono::milliseconds ticket_life)
-      : names_(std::move(names)), ticket_life_(ticket_life) {}
+      : names_(std::move(names)),
+        roster_(names_->database(), names_->unsynced()),
+        replies_(names_->database()),
+        ticket_life_(ticket_life) {}
 
   Answer answer(const Question& question);
   /// The session's connection ended.
@@ -96,6 +101,8 @@ class Manager {
   std::vector<int64_t> heard_of_within(Clock::duration time) const;
 
   std::unique_ptr<Names> names_;
+  Roster roster_;
+  Replies replies_;
   std::chrono::milliseconds ticket_life_;
   std::map<HandleKey, std::pair<uint64_t, bool>> handles_;  // file, exclusive
   std::map<wire::Identity, int64_t> handle_counts_;

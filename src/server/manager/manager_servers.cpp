@@ -103,18 +103,18 @@ Result<wire::PulseAnswer> Manager::pulse(const wire::Pulse& said) {
   if (said.address.empty()) {
     return store_of(0);
   }
-  STRIA_ASSIGN_OR_RETURN(const int64_t index, names_->register_server(said.server, said.address));
+  STRIA_ASSIGN_OR_RETURN(const int64_t index, roster_.register_server(said.server, said.address));
   give_address(index, said.address);
   if (said.server == own_server_) {
     own_index_ = index;
   }
   const int64_t before_bytes = alive_[index].load_bytes;
   alive_[index] = {Clock::now(), said.total_bytes, said.free_bytes, before_bytes / 2 + said.busy_bytes};
-  STRIA_RETURN_IF_ERROR(with_reserve([&] { return names_->removed(index, said.removed); }));
+  STRIA_RETURN_IF_ERROR(with_reserve([&] { return roster_.removed(index, said.removed); }));
   wire::PulseAnswer answer = store_of(index);
-  STRIA_ASSIGN_OR_RETURN(answer.remove, names_->to_remove(index));
+  STRIA_ASSIGN_OR_RETURN(answer.remove, roster_.to_remove(index));
   // A loss of power must not bring back the name of a file whose bytes are gone.
-  STRIA_RETURN_IF_ERROR(answer.remove.empty() ? Status() : with_reserve([&] { return names_->sync(); }));
+  STRIA_RETURN_IF_ERROR(answer.remove.empty() ? Status() : with_reserve([&] { return names_->unsynced().sync(); }));
   return answer;
 }
 
@@ -151,7 +151,7 @@ Result<wire::Retired> Manager::retire(const Question& question, const wire::Reti
                   "server " + std::to_string(request.server) + " is the manager, without which there is no store");
   }
   wire::Retired answer;
-  STRIA_ASSIGN_OR_RETURN(answer.files, names_->count_parts(request.server));
+  STRIA_ASSIGN_OR_RETURN(answer.files, roster_.count_parts(request.server));
   if (answer.files > 0 && !request.lost && !retired_.contains(request.server)) {
     return answer;
   }
@@ -161,7 +161,7 @@ Result<wire::Retired> Manager::retire(const Question& question, const wire::Reti
                                                    std::to_string(answer.files) +
                                                    " files have a part on it: nothing is lost yet; end it first");
   }
-  STRIA_RETURN_IF_ERROR(with_reserve([&] { return names_->retire(request.server); }));
+  STRIA_RETURN_IF_ERROR(with_reserve([&] { return roster_.retire(request.server); }));
   retired_.insert(request.server);
   addresses_[request.server].clear();
   alive_.erase(request.server);

@@ -114,7 +114,7 @@ Status Names::prepare() {
     starts = meta.next() ? meta.number(0) : 0;
   }
   next_file_ = (starts << kStartShift) + 2;
-  return sync();
+  return unsynced_.sync();
 }
 
 Status Names::prepare_secret() {
@@ -189,7 +189,7 @@ Status Names::make(const Caller& caller, Entry& entry, const Make& what) {
                  what.permissions | (follows && what.is_directory ? kGroupFollows : 0)};
   entry.is_directory = what.is_directory;
   entry.inode = next_file_++;
-  dirty_ = true;
+  unsynced_.note();
   STRIA_RETURN_IF_ERROR(database_->run("INSERT INTO inodes VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)", entry.inode,
                                        int64_t{what.is_directory}, now_ns(), int64_t{entry.owner.uid}, int64_t{entry.owner.gid},
                                        int64_t{entry.owner.mode}, what.placement.stripe_bytes,
@@ -222,13 +222,13 @@ Status Names::set_ownership(const Caller& caller, const wire::SetOwnership& chan
   const wire::Ownership wanted{change.uid.value_or(entry.owner.uid), change.gid.value_or(entry.owner.gid),
                                change.mode.value_or(entry.owner.mode)};
   STRIA_ASSIGN_OR_RETURN(const wire::Ownership owner, change_ownership(caller, {entry.owner, wanted}));
-  dirty_ = true;
+  unsynced_.note();
   return database_->run("UPDATE inodes SET uid = ?, gid = ?, mode = ? WHERE id = ?", int64_t{owner.uid}, int64_t{owner.gid},
                         int64_t{owner.mode}, entry.inode);
 }
 
 Status Names::lose_name(const Entry& entry) {
-  dirty_ = true;
+  unsynced_.note();
   STRIA_RETURN_IF_ERROR(
       database_->run("DELETE FROM entries WHERE parent = ? AND name = ?", entry.parent, std::string_view(entry.name)));
   return entry.is_directory ? database_->run("DELETE FROM inodes WHERE id = ?", entry.inode)
@@ -268,7 +268,7 @@ Result<std::optional<uint64_t>> Names::rename(const Caller& caller, const wire::
   } else {
     STRIA_RETURN_IF_ERROR(check_rights(caller, target.above, wire::kMayWrite | wire::kMayEnter));
   }
-  dirty_ = true;
+  unsynced_.note();
   STRIA_RETURN_IF_ERROR(
       database_->run("DELETE FROM entries WHERE parent = ? AND name = ?", source.parent, std::string_view(source.name)));
   STRIA_RETURN_IF_ERROR(
@@ -315,16 +315,14 @@ Result<wire::Listed> Names::list(const Caller& caller, const wire::List& request
   return listed;
 }
 
-// A commit that is synced takes all earlier ones with it: the log is in order.
-Status Names::sync() {
-  if (!dirty_) {
-    return {};
+Result<std::vector<uint64_t>> Names::nameless() {
+  std::vector<uint64_t> files;
+  Query query = database_->query("SELECT id FROM inodes WHERE named = 0");
+  while (query.next()) {
+    files.push_back(static_cast<uint64_t>(query.number(0)));
   }
-  STRIA_RETURN_IF_ERROR(database_->script("PRAGMA synchronous=FULL"));
-  const Status outcome = database_->run("UPDATE meta SET value = value + 1 WHERE key = 'syncs'");
-  STRIA_RETURN_IF_ERROR(database_->script("PRAGMA synchronous=NORMAL"));
-  dirty_ = !outcome.ok();
-  return outcome;
+  STRIA_RETURN_IF_ERROR(query.status());
+  return files;
 }
 
 }  // namespace stria::server

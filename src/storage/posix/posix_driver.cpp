@@ -54,10 +54,10 @@ Result<Destination> PosixDriver::find_destination(const std::string& path) {
 
 Status PosixDriver::set_attributes(File& file, const FileAttributes& attributes) {
   const auto* const open = dynamic_cast<const PosixFile*>(&file.plain());
-  if (open == nullptr || open->descriptor() < 0) {
+  if (open == nullptr || !open->opened().is_open()) {
     return closed_file("set attributes of", file.path());
   }
-  return give_attributes(open->descriptor(), file.path(), attributes);
+  return give_attributes(open->opened().number(), file.path(), attributes);
 }
 
 Status PosixDriver::rename(const std::string& from, const std::string& to) {

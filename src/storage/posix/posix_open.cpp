@@ -21,7 +21,7 @@ namespace {
 // How often to look again when the locked file turns out to have lost its name between
 // open and lock.
 constexpr int kLockAttempts = 10;
-// What an exclusive lock holds on NFS: the byte behind that of PosixFile::keep_to_bytes().
+// What an exclusive lock holds on NFS: the byte behind that of PosixLocks::keep_to_bytes().
 constexpr int64_t kOwnerByte = (int64_t{1} << 62) - 1;
 
 bool follows_links(const OpenOptions& options) {
@@ -244,7 +244,7 @@ Result<std::unique_ptr<PosixFile>> make_file(SystemCalls& calls, const std::stri
   }
   pass_late_cache(calls, descriptor);
   if (options.mode != OpenOptions::Mode::kRead && !options.direct && sends_whole_pages(calls.file_system(descriptor))) {
-    STRIA_RETURN_IF_ERROR(file->keep_to_bytes());
+    STRIA_RETURN_IF_ERROR(file->locks().keep_to_bytes());
   }
   return file;
 }
@@ -277,10 +277,10 @@ Result<std::unique_ptr<PosixFile>> PosixFile::open(SystemCalls& calls, const std
 Result<std::unique_ptr<PosixFile>> PosixFile::open_again(SystemCalls& calls, const File& other, const OpenOptions& options) {
   const auto* file = dynamic_cast<const PosixFile*>(&other.plain());
   STRIA_RETURN_IF_ERROR(check_open_again(other, file != nullptr, options));
-  if (file->descriptor() < 0) {
+  if (!file->opened().is_open()) {
     return closed_file("open", file->path());
   }
-  const int descriptor = open_without_interruption(calls, file->own_path(), options);
+  const int descriptor = open_without_interruption(calls, file->opened().own_path(), options);
   if (descriptor < 0) {
     return open_error(file->path(), options, errno);
   }

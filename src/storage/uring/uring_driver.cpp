@@ -48,18 +48,18 @@ UringFile::~UringFile() {
 }
 
 bool UringFile::has_engine() {
-  if (!tried_ && file_->descriptor() >= 0) {
+  if (!tried_ && file_->opened().is_open()) {
     tried_ = true;
-    const PosixFile* file = file_.get();
-    auto made =
-        TransferEngine::make(file_->calls(), file_->descriptor(), [file](int64_t offset, int64_t bytes, int error_number) {
-          return file->transfer_error("write", offset, bytes, error_number);
-        });
+    const OpenDescriptor* file = &file_->opened();
+    auto made = TransferEngine::make(file_->opened().calls(), file_->opened().number(),
+                                     [file](int64_t offset, int64_t bytes, int error_number) {
+                                       return file->transfer_error("write", offset, bytes, error_number);
+                                     });
     if (made.ok()) {
       engine_ = std::move(*made);
     }
   }
-  return engine_ != nullptr && file_->descriptor() >= 0;
+  return engine_ != nullptr && file_->opened().is_open();
 }
 
 std::unique_ptr<PendingWrite> UringFile::start_write(std::span<const WriteSegment> segments) {
@@ -70,7 +70,7 @@ std::unique_ptr<PendingWrite> UringFile::start_write(std::span<const WriteSegmen
 }
 
 Status UringFile::write(std::span<const WriteSegment> segments) {
-  return file_->direct() ? start_write(segments)->wait() : file_->write(segments);
+  return file_->opened().is_direct() ? start_write(segments)->wait() : file_->write(segments);
 }
 
 Status UringFile::close() {

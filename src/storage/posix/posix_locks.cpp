@@ -1,4 +1,6 @@
 // Locks of ranges and leases of a posix file.
+#include "storage/posix/posix_locks.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -7,7 +9,6 @@
 #include <utility>
 
 #include "storage/messages.hpp"
-#include "storage/posix/posix_file.hpp"
 
 namespace stria::storage {
 
@@ -27,16 +28,40 @@ struct flock place_of(ByteRange range, short type) {
   return where;
 }
 
+void unlock(const OpenDescriptor& file, ByteRange range) {
+  struct flock where = place_of(range, F_UNLCK);
+  if (file.is_open()) {
+    file.calls().lock_range(file.number(), F_OFD_SETLK, &where);
+  }
+}
+
 class PosixRangeLock : public RangeLock {
  public:
-  PosixRangeLock(const PosixFile& file, ByteRange range) : file_(file), range_(range) {}
+  PosixRangeLock(const OpenDescriptor& file, ByteRange range) : file_(file), range_(range) {}
   PosixRangeLock(const PosixRangeLock&) = delete;
   PosixRangeLock& operator=(const PosixRangeLock&) = delete;
-  ~PosixRangeLock() override { file_.unlock(range_); }
+  ~PosixRangeLock() override { unlock(file_, range_); }
 
  private:
-  const PosixFile& file_;
+  const OpenDescriptor& file_;
   ByteRange range_;
+};
+
+void disown(const OpenDescriptor& file) {
+  if (file.is_open()) {
+    file.calls().set_lease(file.number(), F_UNLCK);
+  }
+}
+
+class PosixOwnership : public RangeLock {
+ public:
+  explicit PosixOwnership(const OpenDescriptor& file) : file_(file) {}
+  PosixOwnership(const PosixOwnership&) = delete;
+  PosixOwnership& operator=(const PosixOwnership&) = delete;
+  ~PosixOwnership() override { disown(file_); }
+
+ private:
+  const OpenDescriptor& file_;
 };
 
 bool says_no_locks(int error_number) {
@@ -49,25 +74,26 @@ short type_of(LockMode mode) {
 
 }  // namespace
 
-Status PosixFile::lock_error(ByteRange range, int error_number) const {
-  Status status = transfer_error("lock", range.begin, range.size(), error_number);
+Status PosixLocks::lock_error(ByteRange range, int error_number) const {
+  Status status = file_.transfer_error("lock", range.begin, range.size(), error_number);
   return says_no_locks(error_number) ? Status(ErrorCode::kUnsupported, status.message()) : status;
 }
 
-Result<std::unique_ptr<RangeLock>> PosixFile::lock(ByteRange range, LockMode mode) {
+Result<std::unique_ptr<RangeLock>> PosixLocks::lock(ByteRange range, LockMode mode) const {
   STRIA_ASSIGN_OR_RETURN(auto held, try_lock(range, mode));
   if (held != nullptr) {
     return held;
   }
   struct flock holder = place_of(range, type_of(mode));
-  held = std::make_unique<PosixRangeLock>(*this, range);
-  if (calls_.lock_range(descriptor_, F_OFD_GETLK, &holder) == 0 && holder.l_type != F_UNLCK && holder.l_pid == getpid()) {
+  held = std::make_unique<PosixRangeLock>(file_, range);
+  if (file_.calls().lock_range(file_.number(), F_OFD_GETLK, &holder) == 0 && holder.l_type != F_UNLCK &&
+      holder.l_pid == getpid()) {
     return held;
   }
   int result = 0;
   do {
     struct flock where = place_of(range, type_of(mode));
-    result = calls_.lock_range(descriptor_, F_OFD_SETLKW, &where);
+    result = file_.calls().lock_range(file_.number(), F_OFD_SETLKW, &where);
   } while (result != 0 && errno == EINTR);
   if (result != 0) {
     return lock_error(range, errno);
@@ -75,20 +101,20 @@ Result<std::unique_ptr<RangeLock>> PosixFile::lock(ByteRange range, LockMode mod
   return held;
 }
 
-Result<std::unique_ptr<RangeLock>> PosixFile::try_lock(ByteRange range, LockMode mode) {
-  if (descriptor_ < 0) {
-    return closed_file("lock", path_);
+Result<std::unique_ptr<RangeLock>> PosixLocks::try_lock(ByteRange range, LockMode mode) const {
+  if (!file_.is_open()) {
+    return closed_file("lock", file_.path());
   }
   if (range.empty()) {  // a length of 0 would mean the rest of the file
     return std::make_unique<RangeLock>();
   }
   // Made first, because a lock without an owner would stay. Giving back a range that was never
   // locked does no harm.
-  std::unique_ptr<RangeLock> held = std::make_unique<PosixRangeLock>(*this, range);
+  std::unique_ptr<RangeLock> held = std::make_unique<PosixRangeLock>(file_, range);
   int result = 0;
   do {
     struct flock where = place_of(range, type_of(mode));
-    result = calls_.lock_range(descriptor_, F_OFD_SETLK, &where);
+    result = file_.calls().lock_range(file_.number(), F_OFD_SETLK, &where);
   } while (result != 0 && errno == EINTR);
   if (result != 0 && errno != EAGAIN && errno != EACCES) {
     return lock_error(range, errno);
@@ -99,61 +125,33 @@ Result<std::unique_ptr<RangeLock>> PosixFile::try_lock(ByteRange range, LockMode
   return held;
 }
 
-Status PosixFile::keep_to_bytes() {
+Status PosixLocks::keep_to_bytes() {
   STRIA_ASSIGN_OR_RETURN(bytes_only_, lock(kWriterByte, LockMode::kShared));
   return {};
 }
 
-Result<bool> PosixFile::is_locked_elsewhere(ByteRange range) {
-  if (descriptor_ < 0) {
-    return closed_file("lock", path_);
+Result<bool> PosixLocks::is_locked_elsewhere(ByteRange range) const {
+  if (!file_.is_open()) {
+    return closed_file("lock", file_.path());
   }
   struct flock holder = place_of(range, F_WRLCK);
-  if (calls_.lock_range(descriptor_, F_OFD_GETLK, &holder) != 0) {
+  if (file_.calls().lock_range(file_.number(), F_OFD_GETLK, &holder) != 0) {
     return lock_error(range, errno);
   }
   return holder.l_type != F_UNLCK;
 }
 
-void PosixFile::unlock(ByteRange range) const {
-  struct flock where = place_of(range, F_UNLCK);
-  if (descriptor_ >= 0) {
-    calls_.lock_range(descriptor_, F_OFD_SETLK, &where);
-  }
-}
-
-namespace {
-
-class PosixOwnership : public RangeLock {
- public:
-  explicit PosixOwnership(const PosixFile& file) : file_(file) {}
-  PosixOwnership(const PosixOwnership&) = delete;
-  PosixOwnership& operator=(const PosixOwnership&) = delete;
-  ~PosixOwnership() override { file_.disown(); }
-
- private:
-  const PosixFile& file_;
-};
-
-}  // namespace
-
 // The system refuses a write lease on a file that has another handle. Until the lease is given
 // back, a process that opens the file waits.
-Result<std::unique_ptr<RangeLock>> PosixFile::own() {
-  if (descriptor_ < 0) {
-    return closed_file("own", path_);
+Result<std::unique_ptr<RangeLock>> PosixLocks::own() const {
+  if (!file_.is_open()) {
+    return closed_file("own", file_.path());
   }
-  std::unique_ptr<RangeLock> held = std::make_unique<PosixOwnership>(*this);
-  if (calls_.set_lease(descriptor_, F_WRLCK) != 0) {
-    return Status(ErrorCode::kUnsupported, error("own", errno).message());
+  std::unique_ptr<RangeLock> held = std::make_unique<PosixOwnership>(file_);
+  if (file_.calls().set_lease(file_.number(), F_WRLCK) != 0) {
+    return Status(ErrorCode::kUnsupported, file_.error("own", errno).message());
   }
   return held;
-}
-
-void PosixFile::disown() const {
-  if (descriptor_ >= 0) {
-    calls_.set_lease(descriptor_, F_UNLCK);
-  }
 }
 
 }  // namespace stria::storage

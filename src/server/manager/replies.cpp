@@ -1,0 +1,28 @@
+#include "server/manager/replies.hpp"
+
+#include "server/manager/names_fields.hpp"
+
+namespace stria::server {
+
+Status Replies::remember(const wire::Identity& session, uint64_t request, std::span<const std::byte> reply) {
+  return database_.run("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?)", std::span<const std::byte>(session),
+                       static_cast<int64_t>(request), reply, now_ns());
+}
+
+Result<std::optional<std::vector<std::byte>>> Replies::recall(const wire::Identity& session, uint64_t request) {
+  Query found = database_.query("SELECT reply FROM replies WHERE session = ? AND request = ?",
+                                std::span<const std::byte>(session), static_cast<int64_t>(request));
+  std::optional<std::vector<std::byte>> reply;
+  if (found.next()) {
+    reply = found.bytes(0);
+  }
+  STRIA_RETURN_IF_ERROR(found.status());
+  return reply;
+}
+
+Status Replies::forget_old_sessions() {
+  constexpr int64_t kHourNs = int64_t{3600} * 1000 * 1000 * 1000;
+  return database_.run("DELETE FROM replies WHERE at_ns < ?", now_ns() - kHourNs);
+}
+
+}  // namespace stria::server

@@ -1,0 +1,26 @@
+// Whether the manager's database has changes that a power loss would undo.
+#pragma once
+
+#include "server/manager/database.hpp"
+#include "stria/status.hpp"
+
+namespace stria::server {
+
+class Unsynced {
+ public:
+  /// The database outlives this.
+  explicit Unsynced(Database& database) : database_(database) {}
+  Unsynced(const Unsynced&) = delete;
+  Unsynced& operator=(const Unsynced&) = delete;
+
+  /// Something is about to change.
+  void note() { dirty_ = true; }
+  /// Everything so far survives a power loss.
+  Status sync();
+
+ private:
+  Database& database_;
+  bool dirty_ = true;
+};
+
+}  // namespace stria::server
