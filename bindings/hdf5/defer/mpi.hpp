@@ -33,7 +33,8 @@ struct Mpi {
   /// Open MPI's own collective write (OMPIO 4.1) returns success where an aggregator's storage is
   /// full; ROMIO's and that of the MPI-IO drop-in don't.
   bool tells_collective_errors = false;
-  bool is_drop_in = false;  ///< its files are those of the MPI-IO drop-in, which has locks of its own
+  /// Its files are those of the MPI-IO drop-in, which has locks of its own.
+  bool is_drop_in = false;
 
   // What answers the calls of HDF5 behind this library.
   int (*MPI_File_open)(MpiHandle, const char*, int, MpiHandle, MpiFile*) = nullptr;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "hdf5/defer/files.hpp"
+#include "hdf5/report/counts.hpp"
 #include "hdf5/settings/settings.hpp"
 #include "hdf5/together/reads.hpp"
 
@@ -108,6 +109,7 @@ int MPI_File_read_at_all(MpiFile handle, MpiOffset offset, void* data, int count
   const Mpi& mpi = mpi_of(__builtin_return_address(0));
   const int error = write_before_collective(handle, true);
   if (CollectiveReads::all().are_pieces(handle, count, type)) {
+    count_read_alone();
     return first_error(mpi.MPI_File_read_at(handle, offset, data, count, type, status), error);
   }
   return first_error(mpi.MPI_File_read_at_all(handle, offset, data, count, type, status), error);

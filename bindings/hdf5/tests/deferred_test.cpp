@@ -449,7 +449,7 @@ void fill_storage(const std::string& directory, bool is_collective, bool closes)
   }
 }
 
-// --- In the background ----------------------------------------------------------------------------
+// --- In the background ---------------------------------------------------------------------------
 
 /// True as soon as the file has these numbers there; false after a minute.
 bool arrive(const std::string& name, off_t place, const std::vector<double>& numbers) {

@@ -1,8 +1,8 @@
 // Collective reads of HDF5 that each rank makes alone.
 //
 // Problem: Open MPI's own collective read (OMPIO 4.1) sends every byte through an aggregator, also
-// where each rank wants one piece that no other has a part of. It then takes twice as long as a read
-// by each rank, and more where ranks share cores.
+// where each rank wants one piece that no other has a part of. It then takes twice as long as a
+// read by each rank, and more where ranks share cores.
 // Method: ROMIO's: the ranks ask whether all want one large piece or nothing, and then read alone.
 // HDF5 made the call collective, so that all ranks ask.
 // Cost: a reduction of one number for each collective read.

@@ -193,7 +193,8 @@ herr_t write_alone(void* dataset, const Lists<const void>& lists, size_t i, hid_
   Lists<const void> one{lists.hdf5,       lists.connector,          {lists.under[i]},
                         {lists.types[i]}, {lists.memory_spaces[i]}, {lists.file_spaces[i]},
                         transfer,         {lists.data[i]}};
-  // HDF5 keeps for the rest of a call what it has asked of a transfer's list: this is a call of its own.
+  // HDF5 keeps for the rest of a call what it has asked of a transfer's list: this is one of its
+  // own.
   if (transfer < 0 || lists.hdf5->begin_state() < 0) {
     return -1;
   }

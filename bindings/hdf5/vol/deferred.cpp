@@ -22,7 +22,7 @@ bool is_native(const Object& object) {
   return object.hdf5->H5VLget_value(object.connector, &value) >= 0 && value == H5_VOL_NATIVE;
 }
 
-// --- The questions of deferred writes, for objects as id_of names them ----------------------------
+// --- The questions of deferred writes, for objects as id_of names them ---------------------------
 
 hid_t file_of(hid_t id) {
   const Object* const object = dataset_of(id);
