@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# An unmodified HDF5 program with and without libstria_hdf5, packed by hand, and by the library's own
-# interface, in turns; figures in out/bench/hdf5.json.
+# An unmodified HDF5 program with and without libstria_hdf5, packed by hand, and by the library's
+# own interface, in turns; figures in out/bench/hdf5.json.
 # usage: lab/scripts/bench_hdf5.sh [OPTION of lab/compare/run_hdf5_bench.py ...]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

@@ -1,6 +1,7 @@
 #include "hdf5/defer/deferred_write.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 #include <utility>
 #include <vector>
@@ -111,11 +112,22 @@ bool hold(DeferredFile& file, const Packed& packed, std::vector<Held>& places) {
   return files.hold(file, places);
 }
 
+/// A connector doesn't see that the program asks for it; the preload does, and converts no more.
+bool has_transform(const Library& library, hid_t transfer) {
+  static std::atomic<bool> was_found{false};  // HDF5 makes a copy for each that asks
+  if (library.is_preloaded || transfer == kDefault || was_found) {
+    return was_found;
+  }
+  void* transform = nullptr;
+  was_found = library.H5Pget(transfer, "data_transform", &transform) < 0 || transform != nullptr;
+  return was_found;
+}
+
 /// Plans, packs and holds. False where this process has to write at once.
 bool pack_and_hold(const Library& library, const Arguments& arguments, const void* data) try {
   Packed packed;
   auto* const memory = static_cast<std::byte*>(const_cast<void*>(data));  // which is read only
-  if (packed.plan_stream(library, arguments, memory)) {
+  if (has_transform(library, arguments.transfer) || packed.plan_stream(library, arguments, memory)) {
     return false;
   }
   auto places = places_of(library, arguments, packed);

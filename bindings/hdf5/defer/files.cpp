@@ -28,13 +28,6 @@ constexpr int kMostErrorText = 1024;  // MPI_MAX_ERROR_STRING is 256 and 512
 thread_local int opening_depth = 0;
 thread_local int lost_count = 0;  // files that were closed with bytes held
 
-std::string error_text(const Mpi& mpi, int error) {
-  char text[kMostErrorText] = "";
-  int length = 0;
-  mpi.MPI_Error_string(error, text, &length);
-  return text;
-}
-
 /// Whether both name one file. Where a name tells the MPI more than a path, names are compared.
 bool is_same_file(const std::string& left, const std::string& right) {
   struct stat one {};
@@ -104,6 +97,13 @@ struct GiveUpAtEnd {
 
 }  // namespace
 
+std::string error_text(const Mpi& mpi, int error) {
+  char text[kMostErrorText] = "";
+  int length = 0;
+  mpi.MPI_Error_string(error, text, &length);
+  return text;
+}
+
 OpeningByHdf5::OpeningByHdf5() {
   ++opening_depth;
 }
@@ -153,6 +153,9 @@ void DeferredFiles::remove(DeferredFile* file) {
   }
   if (file->descriptor >= 0) {
     close(file->descriptor);
+  }
+  if (file->owns_comm) {
+    file->mpi->MPI_Comm_free(&file->comm);
   }
   std::erase_if(files_, [file](const auto& known) { return known.get() == file; });
   file_count_ = files_.size();

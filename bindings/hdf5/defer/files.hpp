@@ -33,6 +33,8 @@ namespace stria::hdf5 {
 /// How many files this thread has closed whose last bytes could not be written.
 int files_that_lost_bytes();
 
+std::string error_text(const Mpi& mpi, int error);
+
 /// While one lives, the MPI_Files that this thread opens are HDF5's.
 class OpeningByHdf5 {
  public:
@@ -47,7 +49,8 @@ class OpeningByHdf5 {
 struct DeferredFile {
   const Mpi* mpi = nullptr;
   MpiFile handle = nullptr;
-  MpiHandle comm = 0;  ///< HDF5's own, which lives as long as the file is open
+  MpiHandle comm = 0;  ///< HDF5's own, which lives as long as the file is open, or a copy
+  bool owns_comm = false;
   MpiHandle info = 0;  ///< as HDF5 opened it
   int rank_count = 1;
   std::string name;

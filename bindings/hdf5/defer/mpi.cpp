@@ -14,14 +14,15 @@ namespace {
 /// module only.
 class Finder {
  public:
-  explicit Finder(const void* caller) {
+  /// A plugin looks where the program itself would.
+  Finder(const void* caller, bool is_plugin) : is_plugin_(is_plugin) {
     Dl_info info{};
     if (dladdr(caller, &info) != 0 && info.dli_fname != nullptr) {
       handle_ = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);  // the program has it open as well
     }
   }
   void* find(const char* name) const {
-    void* const next = dlsym(RTLD_NEXT, name);
+    void* const next = dlsym(is_plugin_ ? RTLD_DEFAULT : RTLD_NEXT, name);
     return next != nullptr || handle_ == nullptr ? next : dlsym(handle_, name);
   }
   template <typename Function>
@@ -37,6 +38,7 @@ class Finder {
 
  private:
   void* handle_ = nullptr;
+  bool is_plugin_;
 };
 
 bool find_constants(const Finder& finder, Mpi& mpi) {
@@ -45,6 +47,7 @@ bool find_constants(const Finder& finder, Mpi& mpi) {
     mpi.integer = finder.address("ompi_mpi_int");
     mpi.greatest = finder.address("ompi_mpi_op_max");
     mpi.self = finder.address("ompi_mpi_comm_self");
+    mpi.no_info = finder.address("ompi_mpi_info_null");
     mpi.failed = 35;
     return mpi.integer != 0 && mpi.greatest != 0 && mpi.self != 0;
   }
@@ -54,27 +57,25 @@ bool find_constants(const Finder& finder, Mpi& mpi) {
   mpi.integer = 0x4c000405;
   mpi.greatest = 0x58000001;
   mpi.self = 0x44000001;
+  mpi.no_info = 0x1c000000;
   mpi.failed = 32;
   return finder.find("MPIR_Dup_fn") != nullptr;  // to which their mpi.h refers
 }
 
-Mpi make_mpi(const void* caller) {
+/// Without functions of files where there is no MPI.
+Mpi make_mpi(const Finder& finder) {
   Mpi mpi;
-  const Finder finder(caller);
 #define STRIA_MPI_FIND(name) finder.find(#name, mpi.name)
   const bool has_files = STRIA_MPI_FIND(MPI_File_open) && STRIA_MPI_FIND(MPI_File_close) && STRIA_MPI_FIND(MPI_File_read_at) &&
                          STRIA_MPI_FIND(MPI_File_read_at_all) && STRIA_MPI_FIND(MPI_File_write_at) &&
                          STRIA_MPI_FIND(MPI_File_write_at_all) && STRIA_MPI_FIND(MPI_File_set_view) &&
                          STRIA_MPI_FIND(MPI_File_set_size) && STRIA_MPI_FIND(MPI_File_sync) &&
                          STRIA_MPI_FIND(MPI_File_set_atomicity);
-  if (!has_files) {
-    std::fputs("libstria_hdf5: the program calls MPI_File_open, which no library defines\n", stderr);
-    std::abort();
-  }
-  mpi.is_known = find_constants(finder, mpi) && STRIA_MPI_FIND(MPI_Allreduce) && STRIA_MPI_FIND(MPI_Barrier) &&
-                 STRIA_MPI_FIND(MPI_Comm_size) && STRIA_MPI_FIND(MPI_Comm_create_keyval) && STRIA_MPI_FIND(MPI_Comm_set_attr) &&
-                 STRIA_MPI_FIND(MPI_Error_string) && STRIA_MPI_FIND(MPI_Get_count) && STRIA_MPI_FIND(MPI_Type_commit) &&
-                 STRIA_MPI_FIND(MPI_Type_create_hindexed) && STRIA_MPI_FIND(MPI_Type_free) && STRIA_MPI_FIND(MPI_Finalized);
+  mpi.is_known = has_files && find_constants(finder, mpi) && STRIA_MPI_FIND(MPI_Allreduce) && STRIA_MPI_FIND(MPI_Barrier) &&
+                 STRIA_MPI_FIND(MPI_Comm_free) && STRIA_MPI_FIND(MPI_Comm_size) && STRIA_MPI_FIND(MPI_Comm_create_keyval) &&
+                 STRIA_MPI_FIND(MPI_Comm_set_attr) && STRIA_MPI_FIND(MPI_Error_string) && STRIA_MPI_FIND(MPI_Get_count) &&
+                 STRIA_MPI_FIND(MPI_Type_commit) && STRIA_MPI_FIND(MPI_Type_create_hindexed) && STRIA_MPI_FIND(MPI_Type_free) &&
+                 STRIA_MPI_FIND(MPI_Type_get_true_extent) && STRIA_MPI_FIND(MPI_Type_size_x) && STRIA_MPI_FIND(MPI_Finalized);
 #undef STRIA_MPI_FIND
   Dl_info info{};
   mpi.is_drop_in = dladdr(reinterpret_cast<const void*>(mpi.MPI_File_write_at_all), &info) != 0 && info.dli_fname != nullptr &&
@@ -86,8 +87,17 @@ Mpi make_mpi(const void* caller) {
 }  // namespace
 
 const Mpi& mpi_of(const void* caller) {
-  static const Mpi mpi = make_mpi(caller);
+  static const Mpi mpi = make_mpi(Finder(caller, false));
+  if (mpi.MPI_File_set_atomicity == nullptr) {  // the last that is looked for
+    std::fputs("libstria_hdf5: the program calls MPI_File_open, which no library defines\n", stderr);
+    std::abort();
+  }
   return mpi;
+}
+
+const Mpi* mpi_that_is_loaded(const void* caller) {
+  static const Mpi mpi = make_mpi(Finder(caller, true));
+  return mpi.is_known ? &mpi : nullptr;
 }
 
 }  // namespace stria::hdf5

@@ -27,12 +27,14 @@ struct Mpi {
   MpiHandle integer = 0;
   MpiHandle greatest = 0;  ///< MPI_MAX
   MpiHandle self = 0;      ///< MPI_COMM_SELF
+  MpiHandle no_info = 0;   ///< MPI_INFO_NULL
   int failed = 0;          ///< MPI_ERR_IO
   bool has_int_handles = false;
   /// Open MPI's own collective write (OMPIO 4.1) returns success where an aggregator's storage is
   /// full; ROMIO's and that of the MPI-IO drop-in don't.
   bool tells_collective_errors = false;
-  bool is_drop_in = false;  ///< its files are those of the MPI-IO drop-in, which has locks of its own
+  /// Its files are those of the MPI-IO drop-in, which has locks of its own.
+  bool is_drop_in = false;
 
   // What answers the calls of HDF5 behind this library.
   int (*MPI_File_open)(MpiHandle, const char*, int, MpiHandle, MpiFile*) = nullptr;
@@ -48,6 +50,7 @@ struct Mpi {
 
   int (*MPI_Allreduce)(const void*, void*, int, MpiHandle, MpiHandle, MpiHandle) = nullptr;
   int (*MPI_Barrier)(MpiHandle) = nullptr;
+  int (*MPI_Comm_free)(MpiHandle*) = nullptr;
   int (*MPI_Comm_size)(MpiHandle, int*) = nullptr;
   int (*MPI_Comm_create_keyval)(int (*)(MpiHandle, int, void*, void*, void*, int*), int (*)(MpiHandle, int, void*, void*), int*,
                                 void*) = nullptr;
@@ -57,6 +60,8 @@ struct Mpi {
   int (*MPI_Type_commit)(MpiHandle*) = nullptr;
   int (*MPI_Type_create_hindexed)(int, const int*, const int64_t*, MpiHandle, MpiHandle*) = nullptr;
   int (*MPI_Type_free)(MpiHandle*) = nullptr;
+  int (*MPI_Type_get_true_extent)(MpiHandle, int64_t*, int64_t*) = nullptr;
+  int (*MPI_Type_size_x)(MpiHandle, int64_t*) = nullptr;
   int (*MPI_Finalized)(int*) = nullptr;
 
   bool is_same(MpiHandle left, MpiHandle right) const {
@@ -69,5 +74,9 @@ struct Mpi {
 /// The MPI that the code at `caller` means, as the first caller finds it. Ends the program where
 /// there is none, because its call can't be made. Thread-safe.
 const Mpi& mpi_of(const void* caller);
+
+/// The MPI that the program has loaded, for a plugin that it has loaded late; null where it is none
+/// that is known, or a static one. Thread-safe.
+const Mpi* mpi_that_is_loaded(const void* caller);
 
 }  // namespace stria::hdf5

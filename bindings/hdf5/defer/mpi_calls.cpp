@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "hdf5/defer/files.hpp"
+#include "hdf5/report/counts.hpp"
 #include "hdf5/settings/settings.hpp"
+#include "hdf5/together/reads.hpp"
 
 namespace stria::hdf5 {
 
@@ -62,6 +64,9 @@ int MPI_File_open(MpiHandle comm, const char* name, int mode, MpiHandle info, Mp
     files().write_all_alone();  // it may be the same file
   }
   const int outcome = mpi.MPI_File_open(comm, name, mode, info, handle);
+  if (outcome == kMpiSuccess && OpeningByHdf5::is_now() && !is_turned_off()) {
+    CollectiveReads::all().opened(mpi, *handle, comm);
+  }
   if (is_deferring() && outcome == kMpiSuccess && OpeningByHdf5::is_now()) {
     const auto lock = files().lock();
     DeferredFile file;
@@ -83,6 +88,7 @@ int MPI_File_close(MpiFile* handle) {
       files().remove(file);
     }
   }
+  CollectiveReads::all().closed(*handle);
   // HDF5 1.10 frees a file twice that can't be closed, so that H5Fclose tells of lost bytes.
   return mpi.MPI_File_close(handle);
 }
@@ -102,6 +108,10 @@ int MPI_File_write_at(MpiFile handle, MpiOffset offset, const void* data, int co
 int MPI_File_read_at_all(MpiFile handle, MpiOffset offset, void* data, int count, MpiHandle type, void* status) {
   const Mpi& mpi = mpi_of(__builtin_return_address(0));
   const int error = write_before_collective(handle, true);
+  if (CollectiveReads::all().are_pieces(handle, count, type)) {
+    count_read_alone();
+    return first_error(mpi.MPI_File_read_at(handle, offset, data, count, type, status), error);
+  }
   return first_error(mpi.MPI_File_read_at_all(handle, offset, data, count, type, status), error);
 }
 
@@ -115,6 +125,7 @@ int MPI_File_set_view(MpiFile handle, MpiOffset offset, MpiHandle element, MpiHa
                       MpiHandle info) {
   const Mpi& mpi = mpi_of(__builtin_return_address(0));
   const int error = write_before_collective(handle);
+  CollectiveReads::all().viewed(handle, type);
   return first_error(mpi.MPI_File_set_view(handle, offset, element, type, representation, info), error);
 }
 

@@ -65,7 +65,8 @@ void DeferredFiles::travel() {
     travelling_.clear();
     traveller_->held.add(written.left);  // nothing that is held touches them
     if (written.error != 0) {
-      close(std::exchange(traveller_->descriptor, -1));  // the flush tries again by MPI, and tells why
+      // The flush tries again by MPI, and tells why.
+      close(std::exchange(traveller_->descriptor, -1));
     }
     traveller_ = nullptr;
     settle();

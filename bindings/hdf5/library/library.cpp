@@ -91,7 +91,7 @@ bool find_functions(const FindSymbol& handle, Library& library) {
          STRIA_HDF5_FIND(H5Sselect_hyperslab) && STRIA_HDF5_FIND(H5Tget_size);
 }
 
-// What converting needs. Only the preload does that, and a static HDF5 may lack these.
+// What converting needs, and deferring; a static HDF5 may lack these.
 bool find_functions_of_types(const FindSymbol& handle, Library& library) {
   return STRIA_HDF5_FIND(H5Dget_type) && STRIA_HDF5_FIND(H5Dget_offset) && STRIA_HDF5_FIND(H5Tclose) &&
          STRIA_HDF5_FIND(H5Tequal) && STRIA_HDF5_FIND(H5Tget_class) && STRIA_HDF5_FIND(H5Tget_ebias) &&
@@ -101,7 +101,7 @@ bool find_functions_of_types(const FindSymbol& handle, Library& library) {
 
 bool find_functions_to_defer(const FindSymbol& handle, Library& library) {
   return STRIA_HDF5_FIND(H5Fget_vfd_handle) && STRIA_HDF5_FIND(H5Idec_ref) && STRIA_HDF5_FIND(H5Iget_file_id) &&
-         STRIA_HDF5_FIND(H5Pcopy) && STRIA_HDF5_FIND(H5Pset) && STRIA_HDF5_FIND(H5Pset_dxpl_mpio);
+         STRIA_HDF5_FIND(H5Pcopy) && STRIA_HDF5_FIND(H5Pget) && STRIA_HDF5_FIND(H5Pset) && STRIA_HDF5_FIND(H5Pset_dxpl_mpio);
 #undef STRIA_HDF5_FIND
 }
 
@@ -145,8 +145,8 @@ std::unique_ptr<const Library> make_library(void* next_write, void* handle) {
                     find(next, "H5Dread_multi", made->read_multi));
   const FindSymbol all = [handle](const char* name) { return dlsym(handle, name); };
   made->is_usable = fill_library(all, *made) && find_functions_of_types(all, *made);
-  made->is_preloaded = true;
-  made->can_defer = made->can_defer && made->is_usable && find_functions_to_defer(all, *made);
+  made->is_preloaded = made->knows_places = true;
+  made->can_defer = made->can_defer && made->is_usable && fill_to_defer(all, *made);
   if (made->read == nullptr) {
     end_without_library();
   }
@@ -183,6 +183,10 @@ const Library& find_library(const void* caller) {
 bool fill_library(const FindSymbol& symbols, Library& library) {
   library.is_usable = find_version(symbols, library) && find_functions(symbols, library);
   return library.is_usable;
+}
+
+bool fill_to_defer(const FindSymbol& symbols, Library& library) {
+  return find_functions_of_types(symbols, library) && find_functions_to_defer(symbols, library);
 }
 
 const Library& library_of(const void* caller) {

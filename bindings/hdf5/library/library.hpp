@@ -65,8 +65,9 @@ struct Library {
   bool is_usable = false;
   bool has_connectors = false;  ///< from 1.12 on: a dataset may belong to a VOL connector
   /// Calls have the program's own datasets, and those that change what a conversion means are seen
-  /// (types/conversions.hpp). Otherwise datasets aren't asked for their place and their type.
+  /// (types/conversions.hpp).
   bool is_preloaded = false;
+  bool knows_places = false;  ///< datasets can be asked for their place and their type
   /// It is parallel, and its calls of MPI_File_ are those that defer/files.hpp knows.
   bool can_defer = false;
 
@@ -107,6 +108,7 @@ struct Library {
   int (*H5Idec_ref)(hid_t) = nullptr;
   hid_t (*H5Iget_file_id)(hid_t) = nullptr;
   hid_t (*H5Pcopy)(hid_t) = nullptr;
+  herr_t (*H5Pget)(hid_t, const char*, void*) = nullptr;
   herr_t (*H5Pset)(hid_t, const char*, const void*) = nullptr;
   herr_t (*H5Pset_dxpl_mpio)(hid_t, int) = nullptr;
   htri_t (*H5Sselect_shape_same)(hid_t, hid_t) = nullptr;  ///< null in some older libraries
@@ -120,6 +122,8 @@ using FindSymbol = std::function<void*(const char* name)>;
 /// Finds the version, and all functions but those that answer the program's calls. Returns whether
 /// the library is usable, which it notes.
 bool fill_library(const FindSymbol& symbols, Library& library);
+/// Finds what deferring needs more. Returns false where something of it is missing.
+bool fill_to_defer(const FindSymbol& symbols, Library& library);
 
 /// The library that the code at `caller` means. Ends the program where there is none, because its
 /// call can't be made. Thread-safe.

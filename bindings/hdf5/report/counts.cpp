@@ -22,6 +22,7 @@ struct Counts {
   std::array<std::atomic<int64_t>, 2> packed_bytes{};
   std::array<std::atomic<int64_t>, 2> converted{};
   std::atomic<int64_t> deferred{0};  // of the writes that are packed
+  std::atomic<int64_t> read_alone{0};
   std::array<std::array<std::atomic<int64_t>, kReasonCount>, 2> passed{};
   std::string version;  // of the HDF5 that is called first
 };
@@ -74,6 +75,9 @@ std::string describe(bool writes) {
   if (const int64_t deferred = counts().deferred; writes && deferred > 0) {
     text += fmt::format(", {} of them deferred", deferred);
   }
+  if (const int64_t alone = counts().read_alone; !writes && alone > 0) {
+    text += fmt::format(", {} of MPI's collective reads made alone", alone);
+  }
   if (passed_count > 0) {
     text += fmt::format(", {} passed through ({})", passed_count, passed);
   }
@@ -110,6 +114,10 @@ void count_packed(bool writes, int64_t bytes, const std::string& library_version
 
 void count_converted(bool writes) {
   counts().converted[writes ? 1 : 0].fetch_add(1, std::memory_order_relaxed);
+}
+
+void count_read_alone() {
+  counts().read_alone.fetch_add(1, std::memory_order_relaxed);
 }
 
 void count_deferred() {

@@ -81,8 +81,7 @@ std::optional<int64_t> parse_bytes(std::string_view text) {
 }
 
 bool is_turned_off() {
-  static const bool is_off = text_of("STRIA_HDF5") == "off";
-  return is_off;
+  return text_of("STRIA_HDF5") == "off";
 }
 
 int64_t most_buffer_bytes() {

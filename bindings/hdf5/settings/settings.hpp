@@ -1,4 +1,5 @@
-// What the user says by environment variables. Each is read once.
+// What the user says by environment variables. Each is read once, but for STRIA_HDF5, which a
+// program may change: tests do, which compare a connector with HDF5 itself.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Memory as FLASH's: unk(block, k, j, i, variable) with guard cells around each block; and rounds of
-// writing it and reading it back, each of which checks every value and guard cell that was read.
+// Memory as FLASH's: unk(block, k, j, i, variable) with guard cells around each block; and rounds
+// of writing it and reading it back, each of which checks every value and guard cell that was read.
 #pragma once
 
 #include <mpi.h>

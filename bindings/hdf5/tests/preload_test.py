@@ -57,6 +57,16 @@ def test_a_checkpoint(tmp_path, transfer):
     assert packed(said, "H5Dwrite") == 6 and packed(said, "H5Dread") == 6, said
 
 
+@pytest.mark.parametrize(("blocks", "alone"), [(20, 6), (2, 0)])
+@pytest.mark.parametrize("narrow", [[], ["float"]])
+def test_collective_reads_of_single_pieces(tmp_path, blocks, alone, narrow):
+    """They are of 80 KiB, or of 8: Open MPI's own collective read gains nothing for the former."""
+    blocks *= 2 if narrow else 1
+    said = run(2, PROGRAMS / "hdf5_hyperslabs", tmp_path / "file", "collective", "hyperslabs", 6, blocks, 8, 1, *narrow)
+    expected = alone if MPI == "openmpi" else 0
+    assert (f"{expected} of MPI's collective reads made alone" in said) == (expected > 0), said
+
+
 @pytest.mark.parametrize("transfer", ["independent", "collective"])
 @pytest.mark.parametrize("beside", ["alone", "drop-in"])
 def test_a_checkpoint_that_waits(tmp_path, transfer, beside):

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 
@@ -46,4 +47,21 @@ Function own_function(const char* name) {
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   return reinterpret_cast<Function>(found);
+}
+
+/// Whether transfers go through the VOL connector. It can't be passed, but told to pass everything.
+inline bool is_connected() {
+#if H5_VERSION_GE(1, 14, 0)
+  return H5VLis_connector_registered_by_name("stria") > 0;
+#else
+  return false;
+#endif
+}
+
+template <typename Call>
+herr_t with_connector_off(Call&& call) {
+  setenv("STRIA_HDF5", "off", 1);
+  const herr_t outcome = call();
+  unsetenv("STRIA_HDF5");
+  return outcome;
 }

@@ -26,23 +26,6 @@ int rank = 0;
 int rank_count = 1;
 int failures = 0;
 
-/// Whether transfers go through the VOL connector. It can't be passed, but told to pass everything.
-bool is_connected() {
-#if H5_VERSION_GE(1, 14, 0)
-  return H5VLis_connector_registered_by_name("stria") > 0;
-#else
-  return false;
-#endif
-}
-
-template <typename Call>
-herr_t with_connector_off(Call&& call) {
-  setenv("STRIA_HDF5", "off", 1);
-  const herr_t outcome = call();
-  unsetenv("STRIA_HDF5");
-  return outcome;
-}
-
 /// HDF5's own functions, past whatever is preloaded.
 struct Native {
   decltype(&H5Dwrite) write;

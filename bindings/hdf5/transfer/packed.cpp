@@ -61,7 +61,7 @@ bool is_collective(const Library& library, hid_t transfer) {
 }
 
 bool has_place(const Library& library, hid_t dataset) {
-  if (!library.is_preloaded) {
+  if (!library.knows_places) {
     return false;
   }
   bool is_native = !library.has_connectors;

@@ -94,7 +94,7 @@ bool is_number(const Library& library, hid_t type) {
 
 Conversion conversion_of(const Library& library, hid_t dataset, hid_t type, bool writes) {
   Conversion found;
-  if (!library.is_preloaded || !is_number(library, type)) {
+  if (!library.knows_places || !is_number(library, type)) {
     return found;
   }
   const hid_t stored_type = library.H5Dget_type(dataset);
@@ -103,7 +103,7 @@ Conversion conversion_of(const Library& library, hid_t dataset, hid_t type, bool
   }
   if (library.H5Tequal(type, stored_type) > 0) {
     found.kind = Conversion::Kind::kNone;
-  } else if (!is_left_to_hdf5.load(std::memory_order_relaxed) && is_number(library, stored_type)) {
+  } else if (library.is_preloaded && !is_left_to_hdf5.load(std::memory_order_relaxed) && is_number(library, stored_type)) {
     const auto memory = number_of(library, type);
     const auto stored = memory ? number_of(library, stored_type) : std::nullopt;
     if (stored && (writes ? is_same_as_hdf5(*memory, *stored) : is_same_as_hdf5(*stored, *memory))) {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 
 #include "hdf5/vol/datasets.hpp"
@@ -88,6 +89,7 @@ struct Wrapping {
   const Hdf5* hdf5 = nullptr;
   hid_t connector = -1;
   void* under = nullptr;
+  std::shared_ptr<HeldFile> file;
 };
 
 void* object_at_the_end(const void* given) {
@@ -97,19 +99,26 @@ void* object_at_the_end(const void* given) {
 
 herr_t begin_wrapping(const void* given, void** context) {
   const auto& object = *static_cast<const Object*>(given);
-  auto* const made = new (std::nothrow) Wrapping{object.hdf5, object.connector, nullptr};
+  auto* const made = new (std::nothrow) Wrapping{object.hdf5, object.connector, nullptr, object.file};
   if (made == nullptr) {
     return -1;
   }
   object.hdf5->H5Iinc_ref(object.connector);
   *context = made;
+  if (object.under == nullptr) {  // a file whose closing failed, and which HDF5 closes again
+    return 0;
+  }
   return object.hdf5->H5VLget_wrap_ctx(object.under, object.connector, &made->under);
 }
 
 void* wrap(void* object, H5I_type_t type, void* context) {
   const auto& wrapping = *static_cast<const Wrapping*>(context);
   void* const under = wrapping.hdf5->H5VLwrap_object(object, type, wrapping.connector, wrapping.under);
-  return make_object(*wrapping.hdf5, under, wrapping.connector);
+  Object* const made = make_object(*wrapping.hdf5, under, wrapping.connector);
+  if (made != nullptr) {
+    note_file(*made, wrapping.file, type);
+  }
+  return made;
 }
 
 void* unwrap(void* given) {
@@ -140,6 +149,33 @@ herr_t ask_group(void* group, H5VL_group_specific_args_t* arguments, hid_t trans
     copy.args.mount.child_file = object_of(copy.args.mount.child_file).under;
   }
   return ask<&Hdf5::H5VLgroup_specific>(group, &copy, transfer, request);
+}
+
+void* open_object(void* given, const H5VL_loc_params_t* place, H5I_type_t* type, hid_t transfer, void** request) {
+  const Object object = object_of(given);
+  void* const under = object.hdf5->H5VLobject_open(object.under, place, object.connector, type, transfer, request);
+  wrap_request(*object.hdf5, object.connector, request);
+  Object* const made = make_object(*object.hdf5, under, object.connector);
+  if (made != nullptr) {
+    note_file(*made, object.file, *type);
+  }
+  return made;
+}
+
+herr_t change_link(void* given, const H5VL_loc_params_t* place, H5VL_link_specific_args_t* arguments, hid_t transfer,
+                   void** request) {
+  if (arguments->op_type == H5VL_LINK_DELETE) {
+    hold_no_more(object_of(given));
+  }
+  return ask_at<&Hdf5::H5VLlink_specific>(given, place, arguments, transfer, request);
+}
+
+herr_t change_object(void* given, const H5VL_loc_params_t* place, H5VL_object_specific_args_t* arguments, hid_t transfer,
+                     void** request) {
+  if (arguments->op_type == H5VL_OBJECT_CHANGE_REF_COUNT) {
+    hold_no_more(object_of(given));
+  }
+  return ask_at<&Hdf5::H5VLobject_specific>(given, place, arguments, transfer, request);
 }
 
 void* under_of(void* given) {
@@ -176,6 +212,7 @@ herr_t copy_object(void* from, const H5VL_loc_params_t* from_place, const char* 
                    const H5VL_loc_params_t* to_place, const char* to_name, hid_t copying, hid_t link_creation, hid_t transfer,
                    void** request) {
   const Object object = object_of(from);
+  write_held_together(object);
   const herr_t outcome = object.hdf5->H5VLobject_copy(object.under, from_place, from_name, under_of(to), to_place, to_name,
                                                       object.connector, copying, link_creation, transfer, request);
   wrap_request(*object.hdf5, object.connector, request);
@@ -242,24 +279,24 @@ const H5VL_class_t kClass = {
                  .wrap_object = wrap,
                  .unwrap_object = unwrap,
                  .free_wrap_ctx = end_wrapping},
-    .attr_cls = {.create = make_at<&Hdf5::H5VLattr_create>,
-                 .open = make_at<&Hdf5::H5VLattr_open>,
+    .attr_cls = {.create = make_at<&Hdf5::H5VLattr_create, H5I_ATTR>,
+                 .open = make_at<&Hdf5::H5VLattr_open, H5I_ATTR>,
                  .read = ask<&Hdf5::H5VLattr_read>,
                  .write = ask<&Hdf5::H5VLattr_write>,
                  .get = ask<&Hdf5::H5VLattr_get>,
                  .specific = ask_at<&Hdf5::H5VLattr_specific>,
                  .optional = ask<&Hdf5::H5VLattr_optional>,
                  .close = close<&Hdf5::H5VLattr_close>},
-    .dataset_cls = {.create = make_at<&Hdf5::H5VLdataset_create>,
-                    .open = make_at<&Hdf5::H5VLdataset_open>,
+    .dataset_cls = {.create = make_at<&Hdf5::H5VLdataset_create, H5I_DATASET>,
+                    .open = make_at<&Hdf5::H5VLdataset_open, H5I_DATASET>,
                     .read = read_datasets,
                     .write = write_datasets,
                     .get = ask<&Hdf5::H5VLdataset_get>,
-                    .specific = ask<&Hdf5::H5VLdataset_specific>,
-                    .optional = ask<&Hdf5::H5VLdataset_optional>,
+                    .specific = ask_after_writing<&Hdf5::H5VLdataset_specific>,
+                    .optional = ask_after_writing<&Hdf5::H5VLdataset_optional>,
                     .close = close<&Hdf5::H5VLdataset_close>},
-    .datatype_cls = {.commit = make_at<&Hdf5::H5VLdatatype_commit>,
-                     .open = make_at<&Hdf5::H5VLdatatype_open>,
+    .datatype_cls = {.commit = make_at<&Hdf5::H5VLdatatype_commit, H5I_DATATYPE>,
+                     .open = make_at<&Hdf5::H5VLdatatype_open, H5I_DATATYPE>,
                      .get = ask<&Hdf5::H5VLdatatype_get>,
                      .specific = ask<&Hdf5::H5VLdatatype_specific>,
                      .optional = ask<&Hdf5::H5VLdatatype_optional>,
@@ -268,10 +305,10 @@ const H5VL_class_t kClass = {
                  .open = open_file,
                  .get = ask<&Hdf5::H5VLfile_get>,
                  .specific = ask_file,
-                 .optional = ask<&Hdf5::H5VLfile_optional>,
-                 .close = close<&Hdf5::H5VLfile_close>},
-    .group_cls = {.create = make_at<&Hdf5::H5VLgroup_create>,
-                  .open = make_at<&Hdf5::H5VLgroup_open>,
+                 .optional = ask_file_natively,
+                 .close = close_file},
+    .group_cls = {.create = make_at<&Hdf5::H5VLgroup_create, H5I_GROUP>,
+                  .open = make_at<&Hdf5::H5VLgroup_open, H5I_GROUP>,
                   .get = ask<&Hdf5::H5VLgroup_get>,
                   .specific = ask_group,
                   .optional = ask<&Hdf5::H5VLgroup_optional>,
@@ -280,12 +317,12 @@ const H5VL_class_t kClass = {
                  .copy = move_link<&Hdf5::H5VLlink_copy>,
                  .move = move_link<&Hdf5::H5VLlink_move>,
                  .get = ask_at<&Hdf5::H5VLlink_get>,
-                 .specific = ask_at<&Hdf5::H5VLlink_specific>,
+                 .specific = change_link,
                  .optional = ask_at<&Hdf5::H5VLlink_optional>},
-    .object_cls = {.open = make_at<&Hdf5::H5VLobject_open>,
+    .object_cls = {.open = open_object,
                    .copy = copy_object,
                    .get = ask_at<&Hdf5::H5VLobject_get>,
-                   .specific = ask_at<&Hdf5::H5VLobject_specific>,
+                   .specific = change_object,
                    .optional = ask_at<&Hdf5::H5VLobject_optional>},
     .introspect_cls = {.get_conn_cls = ask_class,
                        .get_cap_flags = ask_abilities,

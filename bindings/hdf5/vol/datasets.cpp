@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hdf5/transfer/packed.hpp"
+#include "hdf5/vol/deferred.hpp"
 
 namespace stria::hdf5::vol {
 
@@ -12,16 +13,24 @@ namespace {
 
 // The HDF5 in whose transfer this thread is.
 thread_local const Hdf5* current = nullptr;
+thread_local hid_t transfer_list = H5P_DEFAULT;
 
 class Current {
  public:
-  explicit Current(const Hdf5& hdf5) : before_(current) { current = &hdf5; }
+  Current(const Hdf5& hdf5, hid_t transfer) : before_(current), list_before_(transfer_list) {
+    current = &hdf5;
+    transfer_list = transfer;
+  }
   Current(const Current&) = delete;
   Current& operator=(const Current&) = delete;
-  ~Current() { current = before_; }
+  ~Current() {
+    current = before_;
+    transfer_list = list_before_;
+  }
 
  private:
   const Hdf5* before_;
+  hid_t list_before_;
 };
 
 bool ask(hid_t id, H5VL_dataset_get_args_t& question) {
@@ -55,6 +64,21 @@ struct Lists {
   hid_t transfer = -1;
   std::vector<Memory*> data;
 
+  /// Puts dataset `from` into place `to`.
+  void take(size_t to, size_t from) {
+    under[to] = under[from];
+    types[to] = types[from];
+    memory_spaces[to] = memory_spaces[from];
+    file_spaces[to] = file_spaces[from];
+    data[to] = data[from];
+  }
+  void resize(size_t count) {
+    under.resize(count);
+    types.resize(count);
+    memory_spaces.resize(count);
+    file_spaces.resize(count);
+    data.resize(count);
+  }
   herr_t call(void** request) {
     if constexpr (std::is_const_v<Memory>) {
       return hdf5->H5VLdataset_write(under.size(), under.data(), connector, types.data(), memory_spaces.data(),
@@ -150,6 +174,69 @@ class Transfer {
   std::vector<One> packed_;
 };
 
+/// Moves all, now.
+template <typename Memory>
+herr_t move_now(void* datasets[], const Lists<Memory>& lists, void** request) {
+  Transfer<Memory> transfer(lists);
+  // The packed memory goes when the call ends, so that a connector below must not go on with it.
+  if (transfer.begin(datasets)) {
+    return transfer.move();
+  }
+  Lists<Memory> given = lists;
+  const herr_t outcome = given.call(request);
+  wrap_request(*given.hdf5, given.connector, request);
+  return outcome;
+}
+
+/// One of several datasets, by a transfer of its own, which is closed.
+herr_t write_alone(void* dataset, const Lists<const void>& lists, size_t i, hid_t transfer) {
+  Lists<const void> one{lists.hdf5,       lists.connector,          {lists.under[i]},
+                        {lists.types[i]}, {lists.memory_spaces[i]}, {lists.file_spaces[i]},
+                        transfer,         {lists.data[i]}};
+  // HDF5 keeps for the rest of a call what it has asked of a transfer's list: this is one of its
+  // own.
+  if (transfer < 0 || lists.hdf5->begin_state() < 0) {
+    return -1;
+  }
+  const herr_t outcome = move_now(&dataset, one, nullptr);
+  lists.hdf5->end_state();
+  if (outcome >= 0) {
+    lists.hdf5->H5Pclose(transfer);  // a call that fails leaves its reasons
+  }
+  return outcome;
+}
+
+/// Holds back what can be, and leaves the rest in `datasets` and `lists`.
+herr_t hold_writes(std::vector<void*>& datasets, Lists<const void>& lists) {
+  herr_t outcome = 0;
+  size_t left = 0;
+  for (size_t i = 0; i < datasets.size(); ++i) {
+    const Object& dataset = object_of(datasets[i]);
+    Arguments arguments{id_of(dataset), lists.types[i], lists.memory_spaces[i], lists.file_spaces[i], lists.transfer};
+    if (hold_write(dataset, arguments, lists.data[i])) {
+      continue;
+    }
+    if (arguments.transfer != lists.transfer) {
+      outcome = write_alone(datasets[i], lists, i, arguments.transfer) < 0 ? -1 : outcome;
+      continue;
+    }
+    datasets[left] = datasets[i];
+    lists.take(left++, i);
+  }
+  datasets.resize(left);
+  lists.resize(left);
+  return outcome;
+}
+
+/// Before a read: writes what waits, here or on all ranks.
+void write_before_reading(void* datasets[], const Lists<void>& lists) {
+  const Object& first = object_of(datasets[0]);
+  if (first.hdf5->core.can_defer && is_collective(first.hdf5->core, lists.transfer)) {
+    write_held_together(first);
+  }
+  write_held();
+}
+
 template <typename Memory>
 herr_t move(void* datasets[], Lists<Memory> lists, void** request) {
   for (size_t i = 0; i < lists.under.size(); ++i) {
@@ -159,15 +246,20 @@ herr_t move(void* datasets[], Lists<Memory> lists, void** request) {
       return -1;  // one call can't go to several connectors
     }
   }
-  const Current here(*lists.hdf5);
-  Transfer<Memory> transfer(lists);
-  // The packed memory goes when the call ends, so that a connector below must not go on with it.
-  if (transfer.begin(datasets)) {
-    return transfer.move();
+  const Current here(*lists.hdf5, lists.transfer);
+  if constexpr (std::is_const_v<Memory>) {
+    std::vector<void*> left(datasets, datasets + lists.under.size());
+    const herr_t alone = hold_writes(left, lists);
+    if (left.empty()) {
+      return alone;
+    }
+    write_held();  // of the same bytes, perhaps
+    const herr_t outcome = move_now(left.data(), lists, request);
+    return outcome < 0 ? outcome : alone;
+  } else {
+    write_before_reading(datasets, lists);
+    return move_now(datasets, lists, request);
   }
-  const herr_t outcome = lists.call(request);
-  wrap_request(*lists.hdf5, lists.connector, request);
-  return outcome;
 }
 
 template <typename Memory>
@@ -192,6 +284,10 @@ herr_t move_unless_empty(size_t count, void* datasets[], hid_t types[], hid_t me
 }
 
 }  // namespace
+
+hid_t current_transfer() {
+  return transfer_list;
+}
 
 void take_datasets(Library& core) {
   core.H5Dget_space = space_of;

@@ -6,6 +6,7 @@
 
 #include <tuple>
 
+#include "hdf5/vol/deferred.hpp"
 #include "hdf5/vol/object.hpp"
 
 namespace stria::hdf5::vol {
@@ -43,13 +44,24 @@ herr_t ask_only(void* given, Rest... rest) {
   return (object.hdf5->*kCall)(object.under, object.connector, rest...);
 }
 
-/// (object, place, ..., request), for a new object
-template <auto kCall, typename... Rest>
+/// (object, place, ..., request), for a new object of this type
+template <auto kCall, H5I_type_t kType, typename... Rest>
 void* make_at(void* given, const H5VL_loc_params_t* place, Rest... rest) {
   const Object object = object_of(given);
   void* const under = (object.hdf5->*kCall)(object.under, place, object.connector, rest...);
   wrap_request(*object.hdf5, object.connector, request_of(rest...));
-  return make_object(*object.hdf5, under, object.connector);
+  Object* const made = make_object(*object.hdf5, under, object.connector);
+  if (made != nullptr) {
+    note_file(*made, object.file, kType);
+  }
+  return made;
+}
+
+/// As ask(), for what may look at data of the file.
+template <auto kCall, typename... Rest>
+herr_t ask_after_writing(void* given, Rest... rest) {
+  write_held();
+  return ask<kCall>(given, rest...);
 }
 
 /// (object, transfer, request), after which there is none

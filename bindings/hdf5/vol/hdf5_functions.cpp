@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "hdf5/vol/datasets.hpp"
+#include "hdf5/vol/deferred.hpp"
 #include "hdf5/vol/symbols.hpp"
 
 namespace stria::hdf5::vol {
@@ -55,8 +56,10 @@ std::string find_refusal(const Symbols& symbols, Hdf5& hdf5) {
 
 std::unique_ptr<const Hdf5> make_hdf5(const void* caller) {
   auto made = std::make_unique<Hdf5>();
-  made->refusal = find_refusal(Symbols(caller), *made);
+  const Symbols symbols(caller);
+  made->refusal = find_refusal(symbols, *made);
   take_datasets(made->core);
+  take_deferring([&](const char* name) { return symbols.find(name); }, *made);
   return made;
 }
 

@@ -42,6 +42,13 @@ struct Hdf5 {
   STRIA_VOL_FUNCTIONS(STRIA_VOL_DECLARE)
 #undef STRIA_VOL_DECLARE
 
+  // What deferred writes need; null in serial libraries.
+  hid_t (*mpio_driver)() = nullptr;
+  herr_t (*communicator)(hid_t access, uintptr_t* comm, void* info) = nullptr;
+  hid_t (*driver)(hid_t access) = nullptr;
+  herr_t (*begin_state)() = nullptr;  // H5VLstart_lib_state
+  herr_t (*end_state)() = nullptr;    // H5VLfinish_lib_state
+
   /// What the packing of memory asks. Its datasets are those of id_of (object.hpp).
   Library core;
   /// Why the connector can't serve this HDF5; empty where it can.

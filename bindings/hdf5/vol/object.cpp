@@ -5,7 +5,7 @@
 namespace stria::hdf5::vol {
 
 Object* make_object(const Hdf5& hdf5, void* under, hid_t connector) {
-  auto* const made = under == nullptr ? nullptr : new (std::nothrow) Object{&hdf5, under, connector};
+  auto* const made = under == nullptr ? nullptr : new (std::nothrow) Object{&hdf5, under, connector, nullptr};
   if (made != nullptr) {
     hdf5.H5Iinc_ref(connector);
   }

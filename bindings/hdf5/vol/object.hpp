@@ -1,15 +1,29 @@
 // What the connector hands HDF5 for an object of the connector below it.
 #pragma once
 
+#include <memory>
+
 #include "hdf5/vol/hdf5_functions.hpp"
 
 namespace stria::hdf5::vol {
+
+/// A file of which writes may be held (deferred.hpp).
+struct HeldFile {
+  void* handle = nullptr;    ///< its MPI_File; null once it is closed
+  unsigned long number = 0;  ///< HDF5's
+
+  HeldFile() = default;
+  HeldFile(const HeldFile&) = delete;
+  HeldFile& operator=(const HeldFile&) = delete;
+  ~HeldFile();
+};
 
 /// A file, group, dataset, attribute, named datatype or request of the connector below.
 struct Object {
   const Hdf5* hdf5 = nullptr;
   void* under = nullptr;
-  hid_t connector = -1;  ///< the one below, which the object holds
+  hid_t connector = -1;                      ///< the one below, which the object holds
+  std::shared_ptr<HeldFile> file = nullptr;  ///< null where nothing of it is held
 };
 
 inline Object& object_of(void* given) {
