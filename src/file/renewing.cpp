@@ -53,8 +53,8 @@ Status renew_parity(const std::string& given_path, int parities) {
       }
     }
     STRIA_ASSIGN_OR_RETURN(files.emplace_back(), described(*environment.driver, path));
-    STRIA_RETURN_IF_ERROR(ParityWriter::remove_all(*environment.driver, path));
     ParityWriter writer(environment, path);
+    STRIA_RETURN_IF_ERROR(writer.remove_all().status());
     const Status made = writer.make(files, parities, generation, true);
     if (!made.ok()) {
       writer.discard();

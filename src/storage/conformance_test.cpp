@@ -348,6 +348,33 @@ TEST_P(DriverTest, AFileKeepsTheModeOfTheOneThatItReplaces) {
   EXPECT_EQ(driver().find_destination(path("old")).value().replaced->mode, 0640U);
 }
 
+TEST_P(DriverTest, ALinkLeadsToAFileOrIsRefused) {
+  const std::string target = path("target");
+  const std::string link = path("link");
+  const Status made = driver().make_link(target, link);
+  if (made.code() == ErrorCode::kUnsupported) {
+    EXPECT_FALSE(driver().exists(link).value());
+    return;
+  }
+  ASSERT_TRUE(made.ok()) << made.message();
+  EXPECT_EQ(driver().follow_links(link), target);
+  EXPECT_EQ(driver().open(link, {}).status().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(driver().make_link(target, link).code(), ErrorCode::kAlreadyExists);
+  ASSERT_TRUE(driver().open(target, {.mode = OpenOptions::Mode::kCreate}).ok());
+  EXPECT_TRUE(driver().open(link, {}).ok());
+  EXPECT_EQ(driver().open(link, {.mode = OpenOptions::Mode::kReadWrite, .plain_only = true}).status().code(),
+            ErrorCode::kPermissionDenied);
+  EXPECT_FALSE(driver().name_info(link)->is_plain_file);
+  const std::string other = path("other");
+  ASSERT_TRUE(driver().rename(link, other).ok());
+  EXPECT_EQ(driver().follow_links(other), target);
+  EXPECT_FALSE(driver().exists(link).value());
+  ASSERT_TRUE(driver().rename(other, link).ok());
+  ASSERT_TRUE(driver().remove(link).ok());
+  EXPECT_TRUE(driver().exists(target).value());
+  EXPECT_FALSE(driver().exists(link).value());
+}
+
 TEST_P(DriverTest, OpenAgainMeansTheOpenFile) {
   write_block("first", std::byte{1}, OpenOptions::Mode::kCreate);
   const auto held = open("first", OpenOptions::Mode::kReadWrite);

@@ -67,6 +67,10 @@ Result<Destination> Driver::find_destination(const std::string& path) {
   return Destination{.path = path};
 }
 
+Status Driver::make_link(const std::string& /*target*/, const std::string& path) {
+  return Status(ErrorCode::kUnsupported, describe("make a link", path) + ": this storage has no links");
+}
+
 Status Driver::set_attributes(File&, const FileAttributes&) {
   return Status();
 }

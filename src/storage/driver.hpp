@@ -285,6 +285,9 @@ class Driver {
   /// Gives the file `from` the name `to`, atomically; a file that had this name is replaced.
   virtual Status rename(const std::string& from, const std::string& to) = 0;
   virtual Status remove(const std::string& path) = 0;
+  /// Makes the new name `path` a link that leads to `target`, which needn't be there yet.
+  /// kAlreadyExists where there is such a name; kUnsupported where the storage has no links.
+  virtual Status make_link(const std::string& target, const std::string& path);
   virtual Result<bool> exists(const std::string& path) = 0;
   /// After this, renames and creations in the directory of `path` survive a power loss.
   virtual Status sync_directory(const std::string& path) = 0;

@@ -59,6 +59,10 @@ class RoutedDriver final : public Driver {
     STRIA_ASSIGN_OR_RETURN(const auto driver, driver_of("remove", path));
     return driver->remove(path);
   }
+  Status make_link(const std::string& target, const std::string& path) override {
+    STRIA_ASSIGN_OR_RETURN(const auto driver, driver_of("make a link", path));
+    return driver->make_link(target, path);
+  }
   Result<bool> exists(const std::string& path) override {
     STRIA_ASSIGN_OR_RETURN(const auto driver, driver_of("look up", path));
     return driver->exists(path);

@@ -80,13 +80,16 @@ def test_a_file_in_one_piece(work, name):
         assert path.read_bytes() == whole
 
 
-def test_a_file_that_grows(work):
+@pytest.mark.parametrize("in_background", [False, True])
+def test_a_file_that_grows(work, in_background):
     path = work / "rows.h5"
     with stria.create(str(path), hints={"stria_parity": "1"}) as file:
         file.create_dataset("x", (None, 1000))
         file.append_rows("x", np.ones((10, 1000)))
     with stria.append(str(path)) as file:
         file.append_rows("x", 2 * np.ones((10, 1000)))
+        if in_background:
+            file.commit_async().wait()
     whole = path.read_bytes()
     assert run("repair", "--dry-run", path).code == 0
     damage(path, len(whole) // 2)
@@ -118,3 +121,75 @@ def test_renewed(work):
     damage(path, 70_000)
     assert run("repair", path).code == 0
     assert path.read_bytes() == whole
+
+
+@pytest.fixture
+def places(work):
+    """Three disks, and the directory of the file."""
+    disks = [work / f"disk{n}" for n in range(3)]
+    for directory in [*disks, work / "run"]:
+        directory.mkdir()
+    return disks
+
+
+def write_in_places(work, places):
+    hint = ":".join(str(place) for place in places)
+    return write(work / "run" / "run.h5", 1, stria_subfiles="2", stria_part_places=hint)
+
+
+def test_a_disk_that_is_gone(work, places):
+    path = work / "run" / "run.h5"
+    values = write_in_places(work, places)
+    whole = content(work / "run")
+    assert [len(list(place.iterdir())) for place in places] == [1, 1, 1]
+    with h5py.File(path) as file:
+        assert (file["dens"][...] == values).all()
+    places[1].rename(work / "gone")
+    with stria.open(str(path)) as file:
+        assert (file["dens"][:] == values).all()
+    refused = run("repair", path)
+    assert refused.code == 2
+    assert "--place" in refused.stderr
+    assert str(places[1]) in refused.stderr
+    done = run("repair", "--place", places[2], path)
+    assert done.code == 0, str(done)
+    assert content(work / "run") == whole
+    assert [len(list(place.iterdir())) for place in (places[0], places[2])] == [1, 2]
+    with h5py.File(path) as file:
+        assert (file["dens"][...] == values).all()
+
+
+def test_a_new_disk_in_place_of_the_old(work, places):
+    path = work / "run" / "run.h5"
+    write_in_places(work, places)
+    whole = content(work / "run")
+    (left,) = places[1].iterdir()
+    left.unlink()
+    assert run("repair", path).succeeded()
+    assert content(work / "run") == whole
+    assert [entry.name for entry in places[1].iterdir()] == [left.name]
+
+
+def test_parts_come_home(work, places):
+    path = work / "run" / "run.h5"
+    values = write_in_places(work, places)
+    for place in places:
+        done = run("drain", place)
+        assert done.code == 0, str(done)
+        assert not list(place.iterdir())
+        with h5py.File(path) as file:
+            assert (file["dens"][...] == values).all()
+        place.rmdir()
+    assert not any(entry.is_symlink() for entry in (work / "run").iterdir())
+    (work / "run" / "run.h5.part-1-0").unlink()
+    assert run("repair", path).succeeded()
+    assert run("repair", "--dry-run", path).succeeded()
+
+
+def test_verify_looks_at_the_parity(work):
+    path = work / "run.h5"
+    write(path, 1)
+    assert "note" not in run("verify", path).succeeded().stdout
+    damage(work / "run.h5.parity-1-0", 20_000)
+    said = run("verify", path).succeeded().stdout
+    assert "run.h5.parity-1-0' is damaged: 'stria repair" in said

@@ -5,6 +5,7 @@ ELSEWHERE names."""
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -75,6 +76,8 @@ def reader(work):
         (work / name).write_text((ROOT / "examples/python" / name).read_text())
     stria_program.run("flash", "io", "--nxb", 4, "--nvar", 2, "--blocks", 2, "--rounds", 1, "--dir", work, "--keep").succeeded()
     sorted(work.glob("**/*hdf5_chk_*"))[-1].rename(work / "run_chk_0042")
+    shutil.copy(work / "run_chk_0042", work / "safe.h5")
+    stria_program.run("repair", "--renew", 1, work / "safe.h5").succeeded()
     (work / "scratch").mkdir()
     return work, mpi
 

@@ -19,7 +19,7 @@ using nlohmann::json;
 struct Wishes {
   std::vector<std::string> paths;
   bool only_looks = false;
-  bool force = false;
+  file::RepairWishes how{};
   int64_t renewed = 0;  ///< how many parity files to make anew
   bool as_json = false;
 };
@@ -54,7 +54,7 @@ int run(Ranks& ranks, const Wishes& wishes) {
         file::renew_parity(path, static_cast<int>(wishes.renewed)).throw_if_error();
       }
       const file::ParityVerdict verdict =
-          (wishes.only_looks ? file::check_parity(driver, path) : file::repair_file(driver, path, wishes.force)).value();
+          (wishes.only_looks ? file::check_parity(driver, path) : file::repair_file(driver, path, wishes.how)).value();
       status = wishes.only_looks && !verdict.troubles.empty() ? kAnswerIsNo : status;
       all.push_back(json_of(path, verdict, wishes.only_looks));
       print(ranks, wishes.as_json ? "" : text_of(path, verdict, wishes.only_looks));
@@ -73,7 +73,9 @@ void add_repair(Command app, Action& action) {
   Command command = app.add_subcommand("repair", "put back what is damaged or missing of files, by their parity");
   command.add_option("file", wishes->paths, "the files, by the names that programs open").required().check(not_empty());
   command.add_flag("-n,--dry-run", wishes->only_looks, "change nothing; 1 where there is something to repair");
-  command.add_flag("--force", wishes->force, "take back what other programs have written into the file since");
+  command.add_flag("--force", wishes->how.force, "take back what other programs have written into the file since");
+  command.add_option("--place", wishes->how.place, "the directory for what is missing, where its own is gone")
+      .check(not_empty());
   command.add_option("--renew", wishes->renewed, "make so many parity files anew, of what the file is now")
       .check(in_range(1, access::ResolvedHints::kMostParities));
   command.add_flag("--json", wishes->as_json, "answer in JSON");

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
+#include "file/parity/repair.hpp"
+#include "storage/registry.hpp"
 #include "stria/file.hpp"
 
 namespace stria::tool {
@@ -18,6 +20,23 @@ struct Verdict {
   std::vector<std::string> remarks;
 };
 
+// The parity itself, which no read looks at while the file is whole.
+std::vector<std::string> remarks_on_parity(Ranks& ranks, const std::string& path) {
+  std::vector<std::string> remarks;
+  on_root(ranks, [&] {
+    const auto verdict = file::check_parity(storage::make_driver("posix").value(), path);
+    if (verdict.ok()) {
+      remarks = verdict->troubles;
+    } else if (verdict.status().code() != ErrorCode::kNotFound) {
+      remarks.push_back(verdict.status().message());
+    }
+    for (std::string& remark : remarks) {
+      remark += fmt::format(": 'stria repair {}' puts it back", path);
+    }
+  });
+  return remarks;
+}
+
 Verdict verdict_on(Ranks& ranks, const std::string& path) {
   File file = ranks.open(path);
   if (!file.has_checksums()) {
@@ -26,6 +45,8 @@ Verdict verdict_on(Ranks& ranks, const std::string& path) {
   }
   Verdict verdict;
   verdict.damages = file.verify(&verdict.remarks);
+  const auto on_parity = remarks_on_parity(ranks, path);
+  verdict.remarks.insert(verdict.remarks.end(), on_parity.begin(), on_parity.end());
   return verdict;
 }
 

@@ -163,6 +163,20 @@ std::string set_staging_place(ResolvedHints& hints, const std::string& text) {
   return "";
 }
 
+std::string set_part_places(ResolvedHints& hints, const std::string& text) {
+  std::vector<std::string> places;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(':', begin), text.size());
+    places.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+    if (!places.back().starts_with('/')) {
+      return "directories from the root divided by colons, as in /nvme0/run:/nvme1/run";
+    }
+  }
+  hints.part_places = std::move(places);
+  return "";
+}
+
 std::string set_driver(ResolvedHints& hints, const std::string& text) {
   if (text != "posix" && text != "uring" && text != "memory") {
     return "posix, uring or memory";
@@ -201,6 +215,7 @@ const std::map<std::string, Setter>& setters() {
       {"stria_shared_memory", choice(&ResolvedHints::shared_memory)},
       {"stria_subfiles", set_subfiles},
       {"stria_parity", number(&ResolvedHints::parity_count, 0, ResolvedHints::kMostParities)},
+      {"stria_part_places", set_part_places},
       {"stria_put_copies", number(&ResolvedHints::put_copies_bytes, 0, INT64_MAX)},
       {"stria_put_check", choice(&ResolvedHints::put_check)},
       {"stria_put_overlaps", choice(&ResolvedHints::put_overlaps)},
@@ -273,6 +288,9 @@ ResolvedHints resolve_hints(const Hints& hints, std::vector<std::string>& warnin
   if (!resolved.staging_place.empty() && resolved.subfile_count == 0 && resolved.parity_count != 0) {
     warnings.emplace_back("hint 'stria_staging' has no effect on new files with 'stria_parity', which lies beside them");
   }
+  if (!resolved.part_places.empty() && resolved.subfile_count == 0 && resolved.parity_count == 0) {
+    warnings.emplace_back("hint 'stria_part_places' has no effect without 'stria_subfiles' or 'stria_parity'");
+  }
   if (resolved.no_independent_calls) {
     resolved.collective_write = Switch::kEnable;
     resolved.collective_read = Switch::kEnable;
@@ -329,6 +347,9 @@ Hints effective_hints(const ResolvedHints& hints) {
   }
   if (hints.parity_count != 0) {
     effective["stria_parity"] = std::to_string(hints.parity_count);
+  }
+  if (!hints.part_places.empty()) {
+    effective["stria_part_places"] = fmt::format("{}", fmt::join(hints.part_places, ":"));
   }
   if (hints.put_copies_bytes != ResolvedHints().put_copies_bytes) {
     effective["stria_put_copies"] = std::to_string(hints.put_copies_bytes);

@@ -78,6 +78,9 @@ struct ResolvedHints {
   /// stria_parity: how many files with parity a new file gets beside it.
   int64_t parity_count = 0;
   static constexpr int64_t kMostParities = 16;
+  /// stria_part_places: directories where parts and parity of a new file lie, taking turns; empty:
+  /// beside the file.
+  std::vector<std::string> part_places;
   /// stria_put_copies: the memory that a file's copies of small puts may take on a rank.
   int64_t put_copies_bytes = 4 << 20;
   Switch put_check = Switch::kAutomatic;     ///< stria_put_check: samples of puts not copied

@@ -41,6 +41,9 @@ TEST(Hints, ValuesInEffectAreUnderstoodAgain) {
                  {"stria_mimic_stripe", "4,65536"},
                  {"stria_async", "enable"},
                  {"stria_put_copies", "0"},
+                 {"stria_parity", "2"},
+                 {"stria_subfiles", "3"},
+                 {"stria_part_places", "/nvme0:/nvme1/run"},
                  {"stria_put_check", "disable"},
                  {"stria_put_overlaps", "enable"}};
   ResolvedHints hints = resolve_hints(given, warnings);
@@ -90,6 +93,9 @@ TEST(Hints, WhatHardlyIsMeantIsWarnedOf) {
   EXPECT_EQ(warnings_of({{"stria_staging_rate", "1000000"}}), std::vector<std::string>());
   EXPECT_EQ(warnings_of({{"stria_staging", "/near"}}), std::vector<std::string>());
   EXPECT_EQ(warnings_of({{"stria_staging", "/near"}, {"stria_subfiles", "2"}}).size(), 1U);
+  EXPECT_EQ(warnings_of({{"stria_part_places", "/a:/b"}, {"stria_subfiles", "2"}}), std::vector<std::string>());
+  EXPECT_EQ(warnings_of({{"stria_part_places", "/a:/b"}}).size(), 1U);
+  EXPECT_EQ(warnings_of({{"stria_part_places", "/a:b"}, {"stria_subfiles", "2"}}).size(), 1U);
 }
 
 TEST(Hints, UnusableOnesAreReportedAndHaveNoEffect) {

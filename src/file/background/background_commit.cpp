@@ -163,8 +163,7 @@ std::optional<Status> BackgroundCommit::end(const Status& written, Pace& pace) {
   const trace::BackgroundTimer timer(about_.trace_id, "background end", trace::Counter::kBackgroundNs);
   Status outcome = written;
   if (outcome.ok() && !handles_.target->is_published()) {
-    PhaseTimes times;
-    outcome = handles_.target->publish(file_bytes_, about_.sync, times);
+    outcome = publish();
   }
   if (outcome.ok() && is_staged) {
     const std::optional<Status> brought = bring_piece(pace);
@@ -177,6 +176,24 @@ std::optional<Status> BackgroundCommit::end(const Status& written, Pace& pace) {
     outcome = outcome.with_context("rank 0");
   }
   return about_outcome(outcome);
+}
+
+// A file that grows is valid whatever becomes of its parity.
+Status BackgroundCommit::publish() {
+  PhaseTimes times;
+  LoneParity* const parity = handles_.parity.get();
+  const auto make = [&] {
+    return or_out_of_memory([&] { return parity->make(handles_.target->file()->path(), file_bytes_, about_.sync); });
+  };
+  if (parity != nullptr && !parity->renews()) {
+    STRIA_RETURN_IF_ERROR(make());
+  }
+  STRIA_RETURN_IF_ERROR(handles_.target->publish(file_bytes_, about_.sync, times));
+  if (parity != nullptr && (!parity->renews() || make().ok())) {
+    parity->note_published();
+    handles_.parity.reset();
+  }
+  return Status();
 }
 
 // Only rank 0 copies, with all of the node's rate.
@@ -209,6 +226,10 @@ void BackgroundCommit::decide(const Status& outcome) noexcept {
         handles_.drain->discard();
       }
     }
+    if (handles_.parity != nullptr && (!handles_.target->is_published() || handles_.parity->renews())) {
+      handles_.parity->discard();
+    }
+    handles_.parity.reset();
     handles_.target.reset();
     handles_.drain.reset();
     for (Peer& peer : peers_) {

@@ -23,6 +23,7 @@
 #include "file/background/staging.hpp"
 #include "file/background/staging_place.hpp"
 #include "file/background/unpublished_file.hpp"
+#include "file/parity/lone_parity.hpp"
 #include "storage/driver.hpp"
 
 namespace stria::file {
@@ -62,6 +63,7 @@ class BackgroundCommit {
     std::unique_ptr<UnpublishedFile> target;
     std::unique_ptr<storage::File> opened;
     std::unique_ptr<Drain> drain;
+    std::unique_ptr<LoneParity> parity;  ///< rank 0's, where the file gets some
   };
   void take_handles(Handles handles) noexcept;
 
@@ -115,6 +117,7 @@ class BackgroundCommit {
   static std::optional<Status> hear(Link& link, const std::string& when_lost);
   std::optional<Status> end(const Status& written, Pace& pace);
   std::optional<Status> bring_piece(Pace& pace);
+  Status publish();
   Status about_outcome(const Status& outcome) const;
   void leave_busy_processors() const;
   Status close() noexcept;

@@ -207,7 +207,7 @@ TEST(BackgroundTurns, APieceIsWrittenAtATimeAndTheRankIsToldOfAfterTheLast) {
     ASSERT_EQ(commit.staging().take({250'000, data.data(), 50'000}), 50'000);
     auto partial = std::make_unique<PartialFile>(borrow(memory), setting.path);
     ASSERT_TRUE(partial->create({}).ok());
-    commit.take_handles({borrow(memory), std::move(partial), nullptr, nullptr});
+    commit.take_handles({borrow(memory), std::move(partial), nullptr, nullptr, nullptr});
     commit.set_end(300'000);
     const int64_t piece = Pace::piece_bytes(kRate, 1 << 30);
     Pace pace;
@@ -277,7 +277,7 @@ Outcomes commit_on_two_nodes(const GoesOn& before_joining, const GoesOn& goes_on
     ASSERT_TRUE(!is_root || partial->create({}).ok());
     comm.barrier();
     auto opened = memory.open(partial_path(setting.path), {.mode = storage::OpenOptions::Mode::kReadWrite}).value();
-    commit.take_handles({borrow(memory), std::move(partial), is_root ? nullptr : std::move(opened), nullptr});
+    commit.take_handles({borrow(memory), std::move(partial), is_root ? nullptr : std::move(opened), nullptr, nullptr});
     goes_on(comm, commit);
     outcomes.of_rank[comm.rank()] = commit.outcome().message();
   });

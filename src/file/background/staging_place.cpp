@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -17,10 +16,6 @@ namespace stria::file {
 namespace {
 
 constexpr std::string_view kPartial = ".partial";
-
-bool is_plain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
-}
 
 std::string in_place(const std::string& place, const std::string& name) {
   return place + (place.ends_with('/') ? "" : "/") + name;
@@ -70,27 +65,11 @@ Status bring(const std::shared_ptr<storage::Driver>& driver, const std::string& 
 }  // namespace
 
 std::string staged_path(const std::string& place, const std::string& path) {
-  std::string name;
-  for (const char c : path) {
-    name += is_plain(c) ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return in_place(place, name);
+  return in_place(place, storage::path_as_name(path));
 }
 
 std::optional<std::string> path_of_staged(const std::string& name) {
-  std::string path;
-  for (size_t i = 0; i < name.size(); ++i) {
-    if (name[i] != '%') {
-      path += name[i];
-    } else if (i + 2 < name.size()) {
-      path += static_cast<char>(std::strtol(name.substr(i + 1, 2).c_str(), nullptr, 16));
-      i += 2;
-    } else {
-      return std::nullopt;
-    }
-  }
-  const bool is_whole_path = path.starts_with('/') || storage::is_remote_path(path);
-  return is_whole_path && staged_path("", path) == "/" + name ? std::optional(path) : std::nullopt;
+  return storage::path_of_name(name);
 }
 
 Result<Nearest> find_nearest(storage::Driver& driver, const std::string& place, const std::string& path) {

@@ -10,6 +10,7 @@
 #include "base/hash.hpp"
 #include "file/checksums/seal.hpp"
 #include "file/parts/part_names.hpp"
+#include "file/parts/part_places.hpp"
 #include "storage/path.hpp"
 
 namespace stria::file {
@@ -81,7 +82,25 @@ Result<std::shared_ptr<ParitySet>> ParitySet::open(const std::shared_ptr<storage
     return Status(ErrorCode::kNotFound, fmt::format("'{}' has no parity", path));
   }
   set->open_files();
+  if (!set->has_its_length()) {
+    return Status(ErrorCode::kCorrupted, fmt::format("nothing that is left of '{}' is as long as its parity says", path));
+  }
   return set;
+}
+
+// Where all files are shorter, the last stripe is lost, and a head that claims more than there ever
+// was would have us look for it for years.
+bool ParitySet::has_its_length() const {
+  for (int unit = 0; unit < head_.unit_count(); ++unit) {
+    storage::File* const file = files_[file_of_unit_[static_cast<size_t>(unit)]].file.get();
+    const auto size = file != nullptr ? file->size() : Result<int64_t>(0);
+    const bool is_data = unit < head_.member_count();
+    const int64_t begin = is_data ? head_.members[static_cast<size_t>(unit)].begin : head_.units_begin();
+    if (size.ok() && *size - begin >= head_.longest_bytes()) {
+      return true;
+    }
+  }
+  return false;
 }
 
 size_t ParitySet::add_file(const std::string& path) {
@@ -242,7 +261,8 @@ Status ParitySet::beyond_repair(int64_t stripe) const {
 }
 
 std::optional<int64_t> ParitySet::changed_ns(int unit) const {
-  const auto info = is_missing(unit) ? Result<storage::NameInfo>(storage::NameInfo{}) : driver_->name_info(path_of(unit));
+  const auto info = is_missing(unit) ? Result<storage::NameInfo>(storage::NameInfo{})
+                                     : driver_->name_info(real_path(*driver_, path_of(unit)));
   return info.ok() ? info->changed_ns : std::nullopt;
 }
 

@@ -73,6 +73,7 @@ class ParitySet {
   static Result<std::shared_ptr<ParitySet>> open(const std::shared_ptr<storage::Driver>& driver, const std::string& path,
                                                  int64_t generation);
   void open_files();
+  bool has_its_length() const;
   size_t add_file(const std::string& path);
   bool read_record(int64_t stripe, int parity, std::vector<uint64_t>& record);
   /// Reads what a file has of a unit, and zeros behind it. Whether it is right.

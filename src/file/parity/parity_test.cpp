@@ -9,9 +9,11 @@
 #include "access/random_case_test.hpp"
 #include "comm/self/self_comm.hpp"
 #include "file/background/partial_file.hpp"
+#include "file/parity/homecoming.hpp"
 #include "file/parity/parity_set.hpp"
 #include "file/parity/repair.hpp"
 #include "file/parts/part_names.hpp"
+#include "file/parts/part_places.hpp"
 #include "file/session/session_case_test.hpp"
 #include "storage/fault/fault_driver.hpp"
 
@@ -50,10 +52,10 @@ void write_whole(const Setting& setting, storage::MemoryDriver& memory) {
   on_ranks(setting, [&](Comm& comm) { EXPECT_EQ(write_file(setting, comm, borrow(memory)).message(), ""); });
 }
 
-Files files_in(storage::MemoryDriver& memory) {
+Files files_in(storage::MemoryDriver& memory, const std::string& directory = ".") {
   Files files;
-  for (const std::string& name : memory.list_directory(".").value()) {
-    files[name] = content_of(memory, name);
+  for (const std::string& name : memory.list_directory(directory).value()) {
+    files[name] = content_of(memory, directory == "." ? name : directory + "/" + name);
   }
   return files;
 }
@@ -75,8 +77,8 @@ void as_by_a_disk(storage::MemoryDriver& memory) {
   }
 }
 
-std::string repaired(storage::MemoryDriver& memory) {
-  const auto verdict = repair_file(borrow(memory), "run.h5", false);
+std::string repaired(storage::MemoryDriver& memory, const std::string& path = "run.h5") {
+  const auto verdict = repair_file(borrow(memory), path, {});
   return verdict.ok() ? "" : verdict.status().message();
 }
 
@@ -252,7 +254,7 @@ TEST(Parity, APartOfAnotherGenerationIsFoundAndReplaced) {
   EXPECT_EQ(read_alone(memory, setting), "");
   const std::string refused = repaired(memory);
   EXPECT_NE(refused.find("was written to after its parity was made"), std::string::npos) << refused;
-  EXPECT_TRUE(repair_file(borrow(memory), "run.h5", true).ok());
+  EXPECT_TRUE(repair_file(borrow(memory), "run.h5", {.force = true}).ok());
   EXPECT_TRUE(files_in(memory) == whole);
   // The parity of another file makes up for nothing, and changes nothing.
   set_content(memory, "run.h5.parity-1-0", content_of(other, "run.h5.parity-1-0"));
@@ -271,6 +273,141 @@ TEST(Parity, ParityOfOlderFilesGoesWithThem) {
   write_whole(of(2, 1), memory);
   ASSERT_TRUE(remove_with_parts(memory, "run.h5").ok());
   EXPECT_TRUE(files_in(memory).empty());
+}
+
+const std::string kPlacedFile = "/data/run.h5";
+const std::vector<std::string> kPlaces = {"/a", "/b", "/c"};
+
+/// What lies in places though no link leads to it.
+std::vector<std::string> without_link(storage::MemoryDriver& memory) {
+  std::set<std::string> linked;
+  for (const std::string& name : memory.list_directory("/data").value()) {
+    linked.insert(memory.follow_links("/data/" + name));
+  }
+  std::vector<std::string> found;
+  for (const std::string& place : kPlaces) {
+    for (const std::string& name : memory.list_directory(place).value()) {
+      if (!linked.contains(place + "/" + name)) {
+        found.push_back(place + "/" + name);
+      }
+    }
+  }
+  return found;
+}
+
+Setting in_places(Setting setting) {
+  setting.hints.part_places = kPlaces;
+  setting.path = kPlacedFile;
+  return setting;
+}
+
+void lose_place(storage::MemoryDriver& memory, const std::string& place) {
+  for (const std::string& name : memory.list_directory(place).value()) {
+    ASSERT_TRUE(memory.remove(place + "/" + name).ok());
+  }
+}
+
+TEST(ParityInPlaces, APlaceThatIsLostIsReadAndPutBack) {
+  for (const int ranks : {1, 2, 7}) {
+    for (const std::string& lost : kPlaces) {
+      SCOPED_TRACE(lost + " on " + std::to_string(ranks));
+      storage::MemoryDriver memory;
+      const Setting setting = in_places(of(2, 1, ranks));
+      write_whole(setting, memory);
+      const Files whole = files_in(memory, "/data");
+      ASSERT_EQ(whole.size(), 4U);
+      for (const std::string& place : kPlaces) {
+        ASSERT_EQ(memory.list_directory(place).value().size(), 1U);
+      }
+      lose_place(memory, lost);
+      on_ranks(setting, [&](Comm& comm) { EXPECT_EQ(compare_file(setting, comm, borrow(memory), {.verify = true}), ""); });
+      if (lost == "/c") {  // which has the only parity: nothing of the file is lost
+        EXPECT_NE(repaired(memory, kPlacedFile).find("--renew"), std::string::npos);
+        continue;
+      }
+      ASSERT_EQ(repaired(memory, kPlacedFile), "");
+      EXPECT_EQ(memory.list_directory(lost).value().size(), 1U);
+      for (const auto& [name, content] : files_in(memory, "/data")) {
+        EXPECT_EQ(first_difference(name, content, whole.at(name)), -1) << name;
+      }
+      lose_place(memory, lost);
+      ASSERT_EQ(repair_file(borrow(memory), kPlacedFile, {.place = "/d"}).status().message(), "");
+      EXPECT_TRUE(memory.list_directory(lost).value().empty());
+      EXPECT_EQ(memory.list_directory("/d").value().size(), 1U);
+      EXPECT_EQ(files_in(memory, "/data").size(), 4U);
+      EXPECT_EQ(check_parity(borrow(memory), kPlacedFile)->troubles, std::vector<std::string>());
+      ASSERT_TRUE(remove_with_parts(memory, kPlacedFile).ok());
+      EXPECT_TRUE(files_in(memory, "/data").empty());
+      EXPECT_EQ(without_link(memory), std::vector<std::string>());
+    }
+  }
+}
+
+TEST(ParityInPlaces, ALinkOfOthersIsNoReasonToRemoveWhatItLeadsTo) {
+  storage::MemoryDriver memory;
+  set_content(memory, "/desk/thesis", Bytes(10));
+  ASSERT_TRUE(memory.make_link("/desk/thesis", kPlacedFile + ".part-1-0").ok());
+  write_whole(in_places(of(2, 1)), memory);
+  EXPECT_EQ(content_of(memory, "/desk/thesis").size(), 10U);
+}
+
+// A killed program may leave both of a pair, or the link; so may a failure to remove.
+TEST(ParityInPlaces, NothingLiesInAPlaceWithoutALink) {
+  const Setting setting = in_places(of(3, 1, 2));
+  storage::MemoryDriver memory;
+  write_whole(setting, memory);
+  for (int rank = 0; rank < setting.ranks; ++rank) {
+    bool failed = true;
+    for (int nth = 1; failed && nth < 300; ++nth) {
+      const std::string fault = "any:nth=" + std::to_string(nth) + ":errno=EIO";
+      SCOPED_TRACE(fault + " on rank " + std::to_string(rank));
+      std::vector<Status> statuses(static_cast<size_t>(setting.ranks));
+      int64_t operations = 0;
+      on_ranks(setting, [&](Comm& comm) {
+        const auto script =
+            storage::FaultScript::parse(comm.rank() == rank ? fault : "any:nth=100000:errno=EIO", comm.rank()).value();
+        auto driver = std::make_shared<storage::FaultDriver>(borrow(memory), script);
+        statuses[static_cast<size_t>(comm.rank())] = write_file(setting, comm, driver);
+        operations = comm.rank() == rank ? script->operation_count() : operations;
+      });
+      failed = operations >= nth;
+      ASSERT_EQ(statuses[0].message(), statuses[1].message());
+      ASSERT_EQ(read_alone(memory, setting), "");
+      ASSERT_EQ(without_link(memory), std::vector<std::string>());
+      ASSERT_EQ(check_parity(borrow(memory), kPlacedFile)->troubles, std::vector<std::string>());
+    }
+  }
+  write_whole(setting, memory);
+  EXPECT_EQ(files_in(memory, "/data").size(), 5U);
+}
+
+TEST(ParityInPlaces, AllComesHome) {
+  storage::MemoryDriver memory;
+  const Setting setting = in_places(of(3, 1));
+  write_whole(setting, memory);
+  const Bytes part = content_of(memory, "/data/run.h5.part-1-1");
+  // What a live program makes stays.
+  const std::string live = placed_path(kPlaces, 0, "/data/run.h5.part-2-0");
+  ASSERT_TRUE(memory.make_link(live, "/data/run.h5.part-2-0").ok());
+  set_content(memory, live, Bytes(10));
+  std::vector<std::string> brought;
+  Status failure;
+  for (const std::string& place : kPlaces) {
+    for (const std::string& path : bring_parts_home(memory, place, failure)) {
+      brought.push_back(path);
+    }
+  }
+  EXPECT_EQ(failure.message(), "");
+  EXPECT_EQ(brought.size(), 4U);
+  EXPECT_EQ(memory.list_directory("/a").value().size(), 1U);
+  EXPECT_TRUE(memory.list_directory("/b").value().empty());
+  EXPECT_TRUE(memory.list_directory("/c").value().empty());
+  EXPECT_EQ(memory.follow_links("/data/run.h5.part-1-1"), "/data/run.h5.part-1-1");
+  EXPECT_TRUE(content_of(memory, "/data/run.h5.part-1-1") == part);
+  ASSERT_TRUE(memory.remove("/data/run.h5.part-1-1").ok());
+  EXPECT_EQ(read_alone(memory, setting), "");
+  ASSERT_TRUE(repair_file(borrow(memory), kPlacedFile, {}).ok());  // no part seems younger
+  EXPECT_TRUE(content_of(memory, "/data/run.h5.part-1-1") == part);
 }
 
 // Whichever commit the file is of by now, the parity that is found is its own.
@@ -324,6 +461,39 @@ TEST(Parity, APowerLossAfterTheCommitLeavesIt) {
   }
 }
 
+TEST(Parity, ACommitInTheBackgroundMakesIt) {
+  for (const int ranks : {1, 3}) {
+    Setting setting = in_places(of(0, 2, ranks));
+    storage::MemoryDriver memory;
+    write_whole(setting, memory);  // the second generation replaces the first
+    on_ranks(setting, [&](Comm& comm) { EXPECT_EQ(write_file(setting, comm, borrow(memory), commit_and_wait).message(), ""); });
+    EXPECT_EQ(names_beside(files_in(memory, "/data")), (std::vector<std::string>{"run.h5.parity-2-0", "run.h5.parity-2-1"}));
+    EXPECT_EQ(without_link(memory), std::vector<std::string>());
+    const auto verdict = check_parity(borrow(memory), kPlacedFile);
+    ASSERT_TRUE(verdict.ok()) << verdict.status().message();
+    EXPECT_EQ(verdict->troubles, std::vector<std::string>());
+    ASSERT_TRUE(memory.remove(kPlacedFile).ok());
+    // A file in one piece is more than two of its sixteen stretches; but it had its name.
+    EXPECT_NE(repaired(memory, kPlacedFile).find("can't be made whole"), std::string::npos);
+  }
+}
+
+TEST(Parity, AFailureInTheBackgroundLeavesNone) {
+  const Setting setting = of(0, 1, 2);
+  for (const char* fault : {"rename:nth=1:errno=EIO", "list_directory:nth=2:errno=EIO", "resize:nth=1:errno=EIO"}) {
+    storage::MemoryDriver memory;
+    bool failed = false;
+    on_ranks(setting, [&](Comm& comm) {
+      const auto script =
+          storage::FaultScript::parse(comm.rank() == 0 ? fault : "any:nth=100000:errno=EIO", comm.rank()).value();
+      const auto driver = std::make_shared<storage::FaultDriver>(borrow(memory), script);
+      const bool is_done = write_file(setting, comm, driver, commit_and_wait).ok();
+      failed = comm.rank() == 0 ? !is_done : failed;
+    });
+    EXPECT_TRUE(failed ? files_in(memory).empty() : files_in(memory).size() == 2) << fault;
+  }
+}
+
 TEST(Parity, ThatOfAFileWithoutANameIsNothing) {
   storage::MemoryDriver memory;
   on_ranks(of(2, 1), [&](Comm& comm) {
@@ -338,7 +508,7 @@ TEST(Parity, ThatOfAFileWithoutANameIsNothing) {
   Bytes parity = content_of(memory, "run.h5.parity-1-0");
   std::fill_n(parity.begin() + ParityHead::kMarkOffset, 8, std::byte{0});
   set_content(memory, "run.h5.parity-1-0", parity);
-  const auto refused = repair_file(borrow(memory), "run.h5", false);
+  const auto refused = repair_file(borrow(memory), "run.h5", {});
   EXPECT_EQ(refused.status().code(), ErrorCode::kNotFound);
   EXPECT_NE(refused.status().message().find("never got this name"), std::string::npos);
 }

@@ -12,6 +12,7 @@
 #include "file/parity/parity_code.hpp"
 #include "file/parity/parity_set.hpp"
 #include "file/parts/part_names.hpp"
+#include "file/parts/part_places.hpp"
 #include "storage/path.hpp"
 
 namespace stria::file {
@@ -57,9 +58,10 @@ class StripeEncoder {
   Status read(int64_t stripe, int member, storage::File& file) {
     std::byte* const to = units_[static_cast<size_t>(member)];
     const int64_t bytes = head_.bytes_of(stripe, member);
-    std::fill_n(to, head_.unit_bytes, std::byte{0});
     const storage::ReadSegment segment{head_.members[static_cast<size_t>(member)].begin + stripe * head_.unit_bytes, to, bytes};
-    return bytes == 0 ? Status() : file.read(std::span(&segment, 1)).status();
+    STRIA_ASSIGN_OR_RETURN(const int64_t got, bytes == 0 ? Result<int64_t>(0) : file.read(std::span(&segment, 1)));
+    std::fill(to + got, to + head_.unit_bytes, std::byte{0});
+    return Status();
   }
 
   const ParityHead& head_;
@@ -78,17 +80,18 @@ Status check_count(size_t members, int parities) {
 
 }  // namespace
 
-int ParityWriter::count_at(const std::shared_ptr<storage::Driver>& driver, const std::string& path) {
-  const auto set = ParitySet::find(driver, path);
-  return set.ok() ? (*set)->head().parities : 0;
-}
-
-Status ParityWriter::remove_all(storage::Driver& driver, const std::string& path) {
-  STRIA_ASSIGN_OR_RETURN(const auto names, list_parity(driver, path));
+Result<int> ParityWriter::remove_all() {
+  storage::Driver& driver = *environment_.driver;
+  const auto set = ParitySet::find(environment_.driver, path_);
+  STRIA_ASSIGN_OR_RETURN(const auto names, list_parity(driver, path_));
   for (const auto& one : names) {
-    STRIA_RETURN_IF_ERROR(driver.remove(path_beside(path, one.name)));
+    const std::string path = path_beside(path_, one.name);
+    if (const std::string real = real_path(driver, path); real != path) {
+      places_.push_back(storage::directory_of(real));
+    }
+    STRIA_RETURN_IF_ERROR(remove_placed(driver, path));
   }
-  return Status();
+  return set.ok() ? (*set)->head().parities : 0;
 }
 
 std::string ParityWriter::path_of(int number) const {
@@ -117,9 +120,18 @@ Result<std::vector<std::byte>> ParityWriter::begin(const std::vector<ParityFile>
     }
     head_.unit_bytes = unit_bytes_for(head_.longest_bytes());
   }
+  const auto& places = environment_.hints.part_places;
+  for (int number = 0; number < parities; ++number) {
+    real_paths_.push_back(places.empty()
+                              ? placed_path(places_, static_cast<size_t>(number), path_of(number))
+                              : placed_path(places, files.size() - 1 + static_cast<size_t>(number), path_of(number)));
+  }
   STRIA_RETURN_IF_ERROR(create_files());
   FieldWriter fields;
   fields.bytes(head_.encode(0));
+  for (const std::string& path : real_paths_) {
+    fields.text(path);
+  }
   fields.bytes(std::as_bytes(std::span(numbers_)));
   return fields.take();
 }
@@ -129,13 +141,14 @@ Status ParityWriter::create_files() {
   storage::Driver& driver = *environment_.driver;
   STRIA_ASSIGN_OR_RETURN(const storage::Destination destination, driver.find_destination(path_));
   for (int number = 0; number < head_.parities; ++number) {
-    const Status removed = driver.remove(path_of(number));
+    const Status removed = remove_placed(driver, path_of(number));
     STRIA_RETURN_IF_ERROR(removed.code() == ErrorCode::kNotFound ? Status() : removed);
+    is_made_ = true;
+    STRIA_RETURN_IF_ERROR(begin_placed(driver, path_of(number), real_paths_[static_cast<size_t>(number)]));
     storage::OpenOptions open;
     open.mode = storage::OpenOptions::Mode::kCreateNew;
     open.permissions = destination.replaced ? 0600 : open.permissions;
-    STRIA_ASSIGN_OR_RETURN(const auto file, driver.open(path_of(number), open));
-    is_made_ = true;
+    STRIA_ASSIGN_OR_RETURN(const auto file, driver.open(real_paths_[static_cast<size_t>(number)], open));
     STRIA_RETURN_IF_ERROR(destination.replaced ? driver.set_attributes(*file, *destination.replaced) : Status());
     const auto identity = file->identity();
     numbers_.push_back(identity.ok() ? identity->number : 0);
@@ -145,11 +158,22 @@ Status ParityWriter::create_files() {
   return Status();
 }
 
+Result<std::unique_ptr<storage::File>> ParityWriter::open_made(int number) const {
+  storage::OpenOptions open;
+  open.mode = storage::OpenOptions::Mode::kReadWrite;
+  open.plain_only = true;
+  open.expected_number = numbers_[static_cast<size_t>(number)];
+  return environment_.driver->open(real_paths_[static_cast<size_t>(number)], open);
+}
+
 Status ParityWriter::take(std::span<const std::byte> message) {
   FieldReader fields(message);
   const auto encoded = fields.bytes();
   STRIA_ASSIGN_OR_RETURN(ReadHead read, decode_head(encoded, path_));
   head_ = std::move(read.head);
+  for (int number = 0; number < head_.parities; ++number) {
+    real_paths_.push_back(fields.text());
+  }
   const auto numbers = fields.bytes();
   numbers_.resize(numbers.size() / sizeof(uint64_t));
   std::copy(numbers.begin(), numbers.end(), std::as_writable_bytes(std::span(numbers_)).begin());
@@ -198,11 +222,7 @@ Status ParityWriter::encode_share(const std::vector<ParityFile>& files, bool syn
   }
   std::vector<std::unique_ptr<storage::File>> parities;
   for (int number = 0; number < head_.parities; ++number) {
-    storage::OpenOptions open;
-    open.mode = storage::OpenOptions::Mode::kReadWrite;
-    open.plain_only = true;
-    open.expected_number = numbers_[static_cast<size_t>(number)];
-    STRIA_ASSIGN_OR_RETURN(auto handle, environment_.driver->open(path_of(number), open));
+    STRIA_ASSIGN_OR_RETURN(auto handle, open_made(number));
     parities.push_back(std::move(handle));
   }
   StripeEncoder encoder(head_);
@@ -218,16 +238,16 @@ Status ParityWriter::encode_share(const std::vector<ParityFile>& files, bool syn
 
 // On rank 0, when all else of the parity is written.
 Status ParityWriter::write_heads(bool sync) const {
-  storage::OpenOptions open;
-  open.mode = storage::OpenOptions::Mode::kReadWrite;
-  open.plain_only = true;
   for (int number = 0; number < head_.parities; ++number) {
-    STRIA_ASSIGN_OR_RETURN(const auto file, environment_.driver->open(path_of(number), open));
+    STRIA_ASSIGN_OR_RETURN(const auto file, open_made(number));
     const std::vector<std::byte> head = head_.encode(number);
     const storage::WriteSegment segment{0, head.data(), static_cast<int64_t>(head.size())};
     STRIA_RETURN_IF_ERROR(file->write(std::span(&segment, 1)));
     STRIA_RETURN_IF_ERROR(sync ? file->sync() : Status());
     STRIA_RETURN_IF_ERROR(file->close());
+    const std::string& real = real_paths_[static_cast<size_t>(number)];
+    const bool is_elsewhere = real != path_of(number);
+    STRIA_RETURN_IF_ERROR(sync && is_elsewhere ? environment_.driver->sync_directory(real) : Status());
   }
   return sync ? environment_.driver->sync_directory(path_) : Status();
 }
@@ -238,18 +258,16 @@ void ParityWriter::note_published() noexcept {
   static_cast<void>(or_out_of_memory([&]() -> Status {
     is_made_ = false;
     const auto mark = mark_of(head_);
-    storage::OpenOptions open;
-    open.mode = storage::OpenOptions::Mode::kReadWrite;
-    open.plain_only = true;
     for (int number = 0; number < head_.parities; ++number) {
-      STRIA_ASSIGN_OR_RETURN(const auto file, environment_.driver->open(path_of(number), open));
+      STRIA_ASSIGN_OR_RETURN(const auto file, open_made(number));
       const storage::WriteSegment segment{ParityHead::kMarkOffset, mark.data(), static_cast<int64_t>(mark.size())};
       STRIA_RETURN_IF_ERROR(file->write(std::span(&segment, 1)));
       STRIA_RETURN_IF_ERROR(file->close());
     }
     STRIA_ASSIGN_OR_RETURN(const auto there, list_parity(*environment_.driver, path_));
     for (const auto& [name, generation] : there) {
-      STRIA_RETURN_IF_ERROR(generation == head_.generation ? Status() : environment_.driver->remove(path_beside(path_, name)));
+      STRIA_RETURN_IF_ERROR(generation == head_.generation ? Status()
+                                                           : remove_placed(*environment_.driver, path_beside(path_, name)));
     }
     return Status();
   }));
@@ -259,7 +277,7 @@ void ParityWriter::discard() noexcept {
   static_cast<void>(or_out_of_memory([&]() -> Status {
     for (int number = 0; is_made_ && number < head_.parities; ++number) {
       // The outcome doesn't matter: the caller needs the reason of the failure.
-      static_cast<void>(environment_.driver->remove(path_of(number)));
+      static_cast<void>(remove_placed(*environment_.driver, path_of(number)));
     }
     is_made_ = false;
     return Status();

@@ -44,10 +44,11 @@ class ParityWriter {
   /// Removes what this has made, unless the file has its name. On rank 0.
   void discard() noexcept;
 
-  /// On rank 0: how many parity files the file at `path` has now; 0: none.
-  static int count_at(const std::shared_ptr<storage::Driver>& driver, const std::string& path);
-  /// On rank 0: removes all parity beside `path`.
-  static Status remove_all(storage::Driver& driver, const std::string& path);
+  /// On rank 0: removes all parity of the file, and returns how many parity files it had; 0: none.
+  /// Those that are made next lie in the same places.
+  Result<int> remove_all();
+  /// On rank 0: the places of what remove_all() has removed.
+  const std::vector<std::string>& removed_places() const { return places_; }
 
  private:
   Result<std::vector<std::byte>> begin(const std::vector<ParityFile>& files, int parities, int64_t generation);
@@ -56,12 +57,16 @@ class ParityWriter {
   Status encode_share(const std::vector<ParityFile>& files, bool sync) const;
   Status write_heads(bool sync) const;
   std::string path_of(int number) const;
+  /// Opens one that was made to write to it.
+  Result<std::unique_ptr<storage::File>> open_made(int number) const;
 
   const Environment& environment_;
   const std::string& path_;
   ParityHead head_;
-  std::vector<uint64_t> numbers_;  // Identity::number of each parity file, where it is known
-  bool is_made_ = false;           // rank 0 has created some of them
+  std::vector<std::string> real_paths_;  // of each parity file
+  std::vector<uint64_t> numbers_;        // Identity::number of each, where it is known
+  std::vector<std::string> places_;      // rank 0: those of the parity that was removed
+  bool is_made_ = false;                 // rank 0 has created some of them
 };
 
 }  // namespace stria::file

@@ -9,6 +9,7 @@
 #include "base/out_of_memory.hpp"
 #include "file/parity/parity_set.hpp"
 #include "file/parts/part_names.hpp"
+#include "file/parts/part_places.hpp"
 #include "storage/path.hpp"
 
 namespace stria::file {
@@ -38,7 +39,8 @@ Result<ParityVerdict> look_at(ParitySet& set) {
 /// Writes what is missing beside its name, and what is wrong in its place.
 class Repair {
  public:
-  Repair(std::shared_ptr<storage::Driver> driver, ParitySet& set) : driver_(std::move(driver)), set_(set) {}
+  Repair(std::shared_ptr<storage::Driver> driver, ParitySet& set, std::string place)
+      : driver_(std::move(driver)), set_(set), place_(std::move(place)) {}
 
   Status run() {
     const ParityHead& head = set_.head();
@@ -55,7 +57,7 @@ class Repair {
  private:
   struct Target {
     std::unique_ptr<storage::File> file;
-    std::string name;  // that a file which was missing gets at the end; else empty
+    std::string real;  // where a file which was missing lies at the end; else empty
     int64_t bytes = 0;
   };
 
@@ -73,17 +75,45 @@ class Repair {
       storage::OpenOptions open;
       open.mode = storage::OpenOptions::Mode::kReadWrite;
       if (set_.is_missing(unit)) {
-        const Status removed = driver_->remove(path + kUnfinished);  // of a repair that was killed
+        STRIA_ASSIGN_OR_RETURN(target.real, find_place(path));
+        // A repair that was killed may have left one.
+        const Status removed = driver_->remove(target.real + kUnfinished);
         STRIA_RETURN_IF_ERROR(removed.code() == ErrorCode::kNotFound ? Status() : removed);
         open.mode = storage::OpenOptions::Mode::kCreateNew;
         open.permissions = destination.replaced ? 0600 : open.permissions;
-        target.name = path;
       }
-      STRIA_ASSIGN_OR_RETURN(target.file, driver_->open(target.name.empty() ? path : path + kUnfinished, open));
-      const bool keeps = !target.name.empty() && destination.replaced.has_value();
+      STRIA_ASSIGN_OR_RETURN(target.file, driver_->open(target.real.empty() ? path : target.real + kUnfinished, open));
+      const bool keeps = !target.real.empty() && destination.replaced.has_value();
       STRIA_RETURN_IF_ERROR(keeps ? driver_->set_attributes(*target.file, *destination.replaced) : Status());
     }
     return Status();
+  }
+
+  // Where a missing file goes. The file itself has its name, wherever else its parts lie.
+  Result<std::string> find_place(const std::string& path) {
+    if (path == set_.path()) {
+      return path;
+    }
+    const std::string real = place_.empty() ? real_path(*driver_, path) : placed_path({place_}, 0, path);
+    const std::string place = storage::directory_of(real);
+    const Status listed = driver_->list_directory(place).status();
+    return listed.ok()
+               ? Result<std::string>(real)
+               : Status(ErrorCode::kNotFound,
+                        fmt::format("'{}' lay in '{}', where nothing can be put: name another directory with --place: {}", path,
+                                    place, listed.message()));
+  }
+
+  // The link of a file that lies elsewhere than before is replaced by one change of a name.
+  Status lead_to(const std::string& real, const std::string& path) {
+    STRIA_RETURN_IF_ERROR(driver_->sync_directory(real));
+    if (real == path || real_path(*driver_, path) == real) {
+      return Status();
+    }
+    const Status removed = driver_->remove(path + kUnfinished);
+    STRIA_RETURN_IF_ERROR(removed.code() == ErrorCode::kNotFound ? Status() : removed);
+    STRIA_RETURN_IF_ERROR(driver_->make_link(real, path + kUnfinished));
+    return driver_->rename(path + kUnfinished, path);
   }
 
   Status put(int64_t stripe, int unit, const ParitySet::Stripe& read) {
@@ -106,6 +136,10 @@ class Repair {
 
   Status finish() {
     const ParityHead& head = set_.head();
+    for (const auto& [path, target] : targets_) {
+      STRIA_RETURN_IF_ERROR(target.file->resize(target.bytes));
+    }
+    // The parity is written last, so that no part seems younger than it is.
     for (int number = 0; number < head.parities; ++number) {
       const std::vector<std::byte> encoded = head.encode(number);
       const auto mark = mark_of(head);
@@ -116,15 +150,16 @@ class Repair {
       STRIA_RETURN_IF_ERROR(file.write(std::span(&marked, 1)));
     }
     for (const auto& [path, target] : targets_) {
-      STRIA_RETURN_IF_ERROR(target.file->resize(target.bytes));
       STRIA_RETURN_IF_ERROR(target.file->sync());
       STRIA_RETURN_IF_ERROR(target.file->close());
     }
     // The file itself comes last, so that nobody opens it before its parts are there.
     for (const bool of_file : {false, true}) {
       for (const auto& [path, target] : targets_) {
-        const bool is_next = !target.name.empty() && (path == set_.path()) == of_file;
-        STRIA_RETURN_IF_ERROR(is_next ? driver_->rename(path + kUnfinished, target.name) : Status());
+        if (!target.real.empty() && (path == set_.path()) == of_file) {
+          STRIA_RETURN_IF_ERROR(driver_->rename(target.real + kUnfinished, target.real));
+          STRIA_RETURN_IF_ERROR(lead_to(target.real, path));
+        }
       }
     }
     return driver_->sync_directory(set_.path());
@@ -132,6 +167,7 @@ class Repair {
 
   std::shared_ptr<storage::Driver> driver_;
   ParitySet& set_;
+  const std::string place_;
   std::map<std::string, Target> targets_;
 };
 
@@ -144,7 +180,8 @@ Result<ParityVerdict> check_parity(const std::shared_ptr<storage::Driver>& drive
   });
 }
 
-Result<ParityVerdict> repair_file(const std::shared_ptr<storage::Driver>& driver, const std::string& path, bool force) {
+Result<ParityVerdict> repair_file(const std::shared_ptr<storage::Driver>& driver, const std::string& path,
+                                  const RepairWishes& wishes) {
   return or_out_of_memory([&]() -> Result<ParityVerdict> {
     STRIA_ASSIGN_OR_RETURN(const auto set, ParitySet::find(driver, driver->follow_links(path)));
     const bool is_there = set->file_at(set->path()) != nullptr;
@@ -160,8 +197,8 @@ Result<ParityVerdict> repair_file(const std::shared_ptr<storage::Driver>& driver
                                                        verdict.beyond_repair, set->head().stripe_count()));
     }
     if (!verdict.troubles.empty()) {
-      STRIA_RETURN_IF_ERROR(force ? Status() : set->check_age(ParitySet::Which::kAll));
-      STRIA_RETURN_IF_ERROR(Repair(driver, *set).run());
+      STRIA_RETURN_IF_ERROR(wishes.force ? Status() : set->check_age(ParitySet::Which::kAll));
+      STRIA_RETURN_IF_ERROR(Repair(driver, *set, wishes.place).run());
     }
     return verdict;
   });

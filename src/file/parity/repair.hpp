@@ -22,10 +22,16 @@ struct ParityVerdict {
 /// where there is no parity.
 Result<ParityVerdict> check_parity(const std::shared_ptr<storage::Driver>& driver, const std::string& path);
 
+struct RepairWishes {
+  bool force = false;   ///< also where a program has written into the file since
+  std::string place{};  ///< where to put what is missing; empty: where it was
+};
 /// Puts everything back as it was written: missing files, wrong bytes, parity. Nothing is changed
 /// unless all can be put back: kCorrupted says what is lost. kInvalidArgument where the file or a
-/// part was changed after its parity was made, unless `force`; kNotFound where there is no parity,
-/// or it is that of a file that never got its name. Returns what was wrong.
-Result<ParityVerdict> repair_file(const std::shared_ptr<storage::Driver>& driver, const std::string& path, bool force);
+/// part was changed after its parity was made, unless wished all the same; kNotFound where there
+/// is no parity, or it is that of a file that never got its name, or the place isn't there to which
+/// something is to be put. Returns what was wrong.
+Result<ParityVerdict> repair_file(const std::shared_ptr<storage::Driver>& driver, const std::string& path,
+                                  const RepairWishes& wishes);
 
 }  // namespace stria::file

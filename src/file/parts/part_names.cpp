@@ -5,6 +5,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "file/parts/part_places.hpp"
 #include "storage/path.hpp"
 
 namespace stria::file {
@@ -54,7 +55,7 @@ Result<std::vector<PartName>> list_names(storage::Driver& driver, const std::str
 
 Status remove_all(storage::Driver& driver, const std::string& path, const Result<std::vector<PartName>>& names) {
   for (size_t i = 0; names.ok() && i < names->size(); ++i) {
-    const Status removed = driver.remove(path_beside(path, (*names)[i].name));
+    const Status removed = remove_placed(driver, path_beside(path, (*names)[i].name));
     if (removed.code() != ErrorCode::kNotFound) {  // another program may remove them too
       STRIA_RETURN_IF_ERROR(removed);
     }

@@ -6,6 +6,7 @@
 
 #include "base/out_of_memory.hpp"
 #include "file/parts/part_names.hpp"
+#include "file/parts/part_places.hpp"
 #include "file/parts/parts_table.hpp"
 #include "file/session/catalog_message.hpp"
 #include "storage/path.hpp"
@@ -18,6 +19,23 @@ int part_count(const Environment& environment) {
     return static_cast<int>(wanted);
   }
   return environment.comm->node_count();
+}
+
+int64_t present_generation(storage::Driver& driver, const std::string& path) {
+  const auto file = driver.open(path, {});
+  if (!file.ok()) {
+    return file.status().code() == ErrorCode::kNotFound ? 0 : -1;
+  }
+  const auto reader = container::open_file(**file);
+  auto catalog = reader.ok() ? read_catalog(**reader) : Result<Catalog>(reader.status());
+  auto content = catalog.ok() ? read_parts(**reader, path, *catalog) : Result<std::vector<std::byte>>(catalog.status());
+  if (!content.ok() || content->empty()) {
+    return content.ok() ? 0 : -1;
+  }
+  const auto table = decode_parts(*content, path);
+  const auto generation =
+      table.ok() ? generation_of(storage::file_name_of(path), storage::file_name_of(table->map.parts[0].path)) : std::nullopt;
+  return generation.value_or(-1);
 }
 
 Parts::Parts(const Environment& environment, const std::string& path, PartedLayout& layout)
@@ -73,44 +91,33 @@ Status Parts::make_own() {
   const std::string name = storage::file_name_of(path_);
   storage::PartMap& map = *layout_.map();
   for (int part = 0; part < map.part_count(); ++part) {
-    std::string& path = map.parts[static_cast<size_t>(part)].path;
-    path = path_beside(path_, part_name(name, generation_, part));
+    storage::PartMap::Part& one = map.parts[static_cast<size_t>(part)];
+    one.path = path_beside(path_, part_name(name, generation_, part));
+    one.real_path = placed_path(environment_.hints.part_places, static_cast<size_t>(part), one.path);
     if (int64_t{part} * comm.size() / map.part_count() == comm.rank()) {
       STRIA_ASSIGN_OR_RETURN(const storage::Destination master, environment_.driver->find_destination(path_));
       storage::OpenOptions open;
       open.mode = storage::OpenOptions::Mode::kCreateNew;
       open.permissions = master.replaced ? 0600 : open.permissions;
-      STRIA_ASSIGN_OR_RETURN(own_[part], environment_.driver->open(path, open));
+      own_[part] = nullptr;  // so that its link goes where it can't be made
+      STRIA_RETURN_IF_ERROR(begin_placed(*environment_.driver, one.path, one.real_path));
+      STRIA_ASSIGN_OR_RETURN(own_[part], environment_.driver->open(one.real_path, open));
     }
   }
   return Status();
 }
 
-int64_t Parts::present_generation() const {
-  const auto file = environment_.driver->open(path_, {});
-  if (!file.ok()) {
-    return file.status().code() == ErrorCode::kNotFound ? 0 : -1;
-  }
-  const auto reader = container::open_file(**file);
-  auto catalog = reader.ok() ? read_catalog(**reader) : Result<Catalog>(reader.status());
-  auto content = catalog.ok() ? read_parts(**reader, path_, *catalog) : Result<std::vector<std::byte>>(catalog.status());
-  if (!content.ok() || content->empty()) {
-    return content.ok() ? 0 : -1;
-  }
-  const auto table = decode_parts(*content, path_);
-  const auto generation =
-      table.ok() ? generation_of(storage::file_name_of(path_), storage::file_name_of(table->map.parts[0].path)) : std::nullopt;
-  return generation.value_or(-1);
-}
-
 Result<int64_t> Parts::find_generation() const {
   STRIA_ASSIGN_OR_RETURN(const auto there, list_parts(*environment_.driver, path_));
-  const int64_t present = there.empty() ? 0 : present_generation();
+  const int64_t present = there.empty() ? 0 : present_generation(*environment_.driver, path_);
   int64_t last = 0;
   for (const auto& [name, generation] : there) {
     last = std::max(last, generation);
     if (present >= 0 && generation != present) {
-      STRIA_RETURN_IF_ERROR(environment_.driver->remove(path_beside(path_, name)));
+      const std::string path = path_beside(path_, name);
+      const Status removed = remove_placed(*environment_.driver, path);
+      // A disk that has failed since keeps what it has; that is no reason to write no more.
+      STRIA_RETURN_IF_ERROR(real_path(*environment_.driver, path) == path ? removed : Status());
     }
   }
   return last + 1;
@@ -184,6 +191,8 @@ Status Parts::finish_part(int number, storage::File& file, const Catalog& catalo
   STRIA_ASSIGN_OR_RETURN(const storage::Destination master, environment_.driver->find_destination(path_));
   STRIA_RETURN_IF_ERROR(master.replaced ? environment_.driver->set_attributes(file, *master.replaced) : Status());
   STRIA_RETURN_IF_ERROR(sync ? file.sync() : Status());
+  const storage::PartMap::Part& part = map()->parts[static_cast<size_t>(number)];
+  STRIA_RETURN_IF_ERROR(sync && part.real_path != part.path ? environment_.driver->sync_directory(part.real_path) : Status());
   return file.close();
 }
 
@@ -192,7 +201,7 @@ void Parts::discard() noexcept {
     file.reset();
     // The outcome doesn't matter: the caller needs the reason of the failure.
     static_cast<void>(or_out_of_memory(
-        [&, part = number] { return environment_.driver->remove(map()->parts[static_cast<size_t>(part)].path); }));
+        [&, part = number] { return remove_placed(*environment_.driver, map()->parts[static_cast<size_t>(part)].path); }));
   }
   own_.clear();
 }
@@ -204,7 +213,7 @@ void Parts::clear_others() noexcept {
     there.insert(there.end(), parity.begin(), parity.end());
     for (const auto& [name, generation] : there) {
       if (generation != generation_) {
-        STRIA_RETURN_IF_ERROR(environment_.driver->remove(path_beside(path_, name)));
+        STRIA_RETURN_IF_ERROR(remove_placed(*environment_.driver, path_beside(path_, name)));
       }
     }
     return Status();

@@ -28,6 +28,9 @@ namespace stria::file {
 /// How many parts a new file gets by its hints; 0: none.
 int part_count(const Environment& environment);
 
+/// The generation of the parts that the file at `path` has; 0: none, -1: not known. Local.
+int64_t present_generation(storage::Driver& driver, const std::string& path);
+
 class Parts {
  public:
   /// All arguments must outlive this. `path` is that of the master, as the storage knows it.
@@ -56,8 +59,6 @@ class Parts {
   /// Rank 0: removes what killed programs left behind, and returns a generation of which there
   /// is no part.
   Result<int64_t> find_generation() const;
-  /// The generation of the parts that the present file of the name has; 0: none, -1: not known.
-  int64_t present_generation() const;
   Status make_own();
   std::vector<int64_t> own_numbers() const;
   Status finish_part(int number, storage::File& file, const Catalog& catalog, bool sync) const;

@@ -83,7 +83,7 @@ Status publish(const Publishing& what, std::unique_ptr<Metadata> metadata, const
     return what.comm.size() == 1 ? status : status.with_context("rank 0");
   };
   outcome = is_root(what) && outcome.ok() ? said_by_root(made) : outcome;
-  if (what.parity != nullptr) {
+  if (what.parity != nullptr && !what.file.is_in_background()) {
     const int64_t file_bytes = is_root(what) && outcome.ok() ? metadata->image().file_bytes : 0;
     outcome = what.parity->protect(outcome, file_bytes, what.options.sync);
   }

@@ -38,8 +38,6 @@ Result<std::shared_ptr<const BackgroundCommit>> WriteSession::commit_async() {
   BackgroundStage stage;
   if (parts_ != nullptr) {
     stay_in_call(stage, "the file is in parts (stria_subfiles)");
-  } else if (environment_.hints.parity_count > 0) {
-    stay_in_call(stage, "the file gets parity (stria_parity)");
   } else {
     poison(or_out_of_memory([&] {
       return stage.prepare({.path = path_,
@@ -69,10 +67,8 @@ Status WriteSession::end(Call call, BackgroundStage* stage) {
   if (!status.ok()) {
     return fail(status);
   }
-  if (parity_ != nullptr && grows()) {
-    parity_->renew(report_.file_bytes, options_.sync);
-  } else if (parity_ != nullptr && is_root()) {
-    parity_->note_published();
+  if (parity_ != nullptr) {
+    parity_->end(file_, report_.file_bytes, options_.sync);
   }
   finished_ = true;
   chunk_puts_.release();

@@ -51,6 +51,11 @@ Status FaultDriver::remove(const std::string& path) {
   return driver_->remove(path);
 }
 
+Status FaultDriver::make_link(const std::string& target, const std::string& path) {
+  STRIA_RETURN_IF_ERROR(decide(*script_, Operation::kMakeLink, path));
+  return driver_->make_link(target, path);
+}
+
 Result<bool> FaultDriver::exists(const std::string& path) {
   STRIA_RETURN_IF_ERROR(decide(*script_, Operation::kExists, path));
   return driver_->exists(path);

@@ -32,6 +32,7 @@ class FaultDriver : public Driver {
   }
   Status rename(const std::string& from, const std::string& to) override;
   Status remove(const std::string& path) override;
+  Status make_link(const std::string& target, const std::string& path) override;
   Result<bool> exists(const std::string& path) override;
   Status sync_directory(const std::string& path) override;
   Result<std::vector<std::string>> list_directory(const std::string& directory) override;

@@ -13,11 +13,11 @@ namespace stria::storage {
 
 namespace {
 
-constexpr std::array<const char*, 23> kOperationNames = {
-    "open",       "write",     "read",     "size",       "resize",          "preallocate",    "sync",
-    "close",      "rename",    "remove",   "exists",     "sync_directory",  "list_directory", "lock",
-    "sys_open",   "sys_write", "sys_read", "sys_resize", "sys_preallocate", "sys_sync",       "sys_close",
-    "sys_rename", "sys_remove"};
+constexpr std::array<const char*, 24> kOperationNames = {
+    "open",           "write",           "read",     "size",      "resize",     "preallocate",
+    "sync",           "close",           "rename",   "remove",    "make_link",  "exists",
+    "sync_directory", "list_directory",  "lock",     "sys_open",  "sys_write",  "sys_read",
+    "sys_resize",     "sys_preallocate", "sys_sync", "sys_close", "sys_rename", "sys_remove"};
 
 constexpr std::pair<const char*, int> kErrorNames[] = {
     {"ENOSPC", ENOSPC},        {"EIO", EIO},       {"EINTR", EINTR},   {"EDQUOT", EDQUOT},

@@ -10,7 +10,7 @@
 //   rule      = operation *( ":" condition ) ":" action *( ":" condition )
 //   operation = a driver's or a file's:
 //               "any" | "open" | "write" | "read" | "size" | "resize" | "preallocate"
-//             | "sync" | "close" | "rename" | "remove" | "exists" | "sync_directory"
+//             | "sync" | "close" | "rename" | "remove" | "make_link" | "exists" | "sync_directory"
 //             | "list_directory" | "lock",
 //               or a system call of the posix and uring drivers:
 //               "sys_open" | "sys_write" | "sys_read" | "sys_resize" | "sys_preallocate"
@@ -56,6 +56,7 @@ enum class Operation {
   kClose,
   kRename,
   kRemove,
+  kMakeLink,
   kExists,
   kSyncDirectory,
   kListDirectory,

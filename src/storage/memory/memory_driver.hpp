@@ -35,6 +35,8 @@ class MemoryDriver : public Driver {
   Result<NameInfo> name_info(const std::string& path) override;
   Status rename(const std::string& from, const std::string& to) override;
   Status remove(const std::string& path) override;
+  std::string follow_links(const std::string& path) override;
+  Status make_link(const std::string& target, const std::string& path) override;
   Result<bool> exists(const std::string& path) override;
   Status sync_directory(const std::string& path) override;
   Result<std::vector<std::string>> list_directory(const std::string& directory) override;
@@ -46,12 +48,17 @@ class MemoryDriver : public Driver {
 
  private:
   using Names = std::map<std::string, std::shared_ptr<MemoryInode>>;
+  using Links = std::map<std::string, std::string>;
+  /// Where a name leads that is a link; links to links are followed no further.
+  const std::string& followed(const std::string& path) const;
   Result<std::shared_ptr<MemoryInode>> find_or_make(const std::string& path, const OpenOptions& options);
 
   const Options options_;
   std::mutex mutex_;
   Names names_;
   Names durable_names_;
+  Links links_;
+  Links durable_links_;
 };
 
 }  // namespace stria::storage

@@ -43,7 +43,8 @@ struct PartMap {
   static constexpr int64_t kFirstAddress = int64_t{1} << 56;
 
   struct Part {
-    std::string path;         ///< as the storage knows it
+    std::string path;         ///< as the storage knows it; it may be a link that leads to the part
+    std::string real_path{};  ///< where one that was just made lies, if that is elsewhere
     int64_t least_bytes = 0;  ///< what the finished part has at least
     uint64_t number = 0;      ///< Identity::number of one that was just made, where it is known
     /// Where the finished part has its mark; -1: nowhere, as in files of older versions.
@@ -56,6 +57,8 @@ struct PartMap {
   using Mark = std::array<std::byte, kMarkBytes>;
   Identity identity{};
   Mark mark_of(int part) const;
+  /// Where a part is to be opened that was just made.
+  static const std::string& made_path(const Part& part) { return part.real_path.empty() ? part.path : part.real_path; }
   std::vector<Part> parts;
   std::vector<PartedArray> arrays;  ///< by increasing address; they don't overlap
 

@@ -167,7 +167,7 @@ Result<std::unique_ptr<File>> PartedFile::open_part(int number) {
   options.sole_writer = sole_writer_;
   options.plain_only = mode_ != OpenOptions::Mode::kRead;  // another rank has just made it
   options.expected_number = part.number;
-  auto opened = driver_->open(part.path, options);
+  auto opened = driver_->open(PartMap::made_path(part), options);
   if (mode_ != OpenOptions::Mode::kRead) {
     return opened;
   }
@@ -228,7 +228,7 @@ File* PartedFile::direct_part(int number) {
   options.direct = true;
   options.plain_only = mode_ != OpenOptions::Mode::kRead;
   options.expected_number = part.number;
-  auto opened = direct_driver_->open(part.path, options);
+  auto opened = direct_driver_->open(PartMap::made_path(part), options);
   return direct_parts_.emplace(number, opened.ok() ? std::move(*opened) : nullptr).first->second.get();
 }
 

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -69,6 +70,10 @@ Status PosixDriver::rename(const std::string& from, const std::string& to) {
 
 Status PosixDriver::remove(const std::string& path) {
   return calls_.unlink(path.c_str()) == 0 ? Status() : Status::from_errno(errno, describe("remove", path));
+}
+
+Status PosixDriver::make_link(const std::string& target, const std::string& path) {
+  return ::symlink(target.c_str(), path.c_str()) == 0 ? Status() : Status::from_errno(errno, describe("make a link", path));
 }
 
 Result<bool> PosixDriver::exists(const std::string& path) {

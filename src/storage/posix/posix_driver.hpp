@@ -23,6 +23,7 @@ class PosixDriver : public Driver {
   Status set_attributes(File& file, const FileAttributes& attributes) override;
   Status rename(const std::string& from, const std::string& to) override;
   Status remove(const std::string& path) override;
+  Status make_link(const std::string& target, const std::string& path) override;
   Result<bool> exists(const std::string& path) override;
   Status sync_directory(const std::string& path) override;
   Result<std::vector<std::string>> list_directory(const std::string& directory) override;

@@ -42,6 +42,10 @@ class TracedDriver final : public Driver {
     const Span span(trace::kind(BuiltIn::kStorageName));
     return driver_->remove(path);
   }
+  Status make_link(const std::string& target, const std::string& path) override {
+    const Span span(trace::kind(BuiltIn::kStorageName));
+    return driver_->make_link(target, path);
+  }
   Result<bool> exists(const std::string& path) override { return driver_->exists(path); }
   Status sync_directory(const std::string& path) override {
     const Span span(trace::kind(BuiltIn::kStorageName));

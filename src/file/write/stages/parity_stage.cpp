@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "base/out_of_memory.hpp"
 #include "storage/path.hpp"
@@ -39,28 +40,47 @@ Status ParityStage::begin_growing() {
   Status mine;
   if (environment_.comm->rank() == 0) {
     mine = or_out_of_memory([&]() -> Status {
-      renewed_count_ = std::max<int64_t>(ParityWriter::count_at(environment_.driver, path_), environment_.hints.parity_count);
-      return renewed_count_ > 0 ? ParityWriter::remove_all(*environment_.driver, path_) : Status();
+      STRIA_ASSIGN_OR_RETURN(const int count, writer_.remove_all());
+      renewed_count_ = std::max<int64_t>(count, environment_.hints.parity_count);
+      return Status();
     });
   }
   return environment_.comm->agree(mine, std::as_writable_bytes(std::span(&renewed_count_, 1)));
 }
 
-void ParityStage::renew(int64_t file_bytes, bool sync) {
-  if (renewed_count_ == 0) {
+Status ParityStage::renew(int64_t file_bytes, bool sync) {
+  auto files = or_out_of_memory([&] { return this->files(file_bytes); });
+  STRIA_RETURN_IF_ERROR(environment_.comm->agree(files.status()));
+  return writer_.make(*files, static_cast<int>(renewed_count_), 0, sync);
+}
+
+Status ParityStage::leave_to_background(NewFile& file) {
+  const int64_t count = has_begun_ ? renewed_count_ : environment_.hints.parity_count;
+  return or_out_of_memory([&] {
+    access::ResolvedHints hints = environment_.hints;
+    hints.part_places = hints.part_places.empty() ? writer_.removed_places() : hints.part_places;
+    file.protect(
+        std::make_unique<LoneParity>(environment_.driver, std::move(hints), path_, static_cast<int>(count), has_begun_));
+    return Status();
+  });
+}
+
+void ParityStage::end(NewFile& file, int64_t file_bytes, bool sync) {
+  if (has_begun_ && renewed_count_ == 0) {
     return;
   }
-  Status status(ErrorCode::kUnsupported, "it is written in the background");
-  if (!file_.is_in_background()) {
-    auto files = or_out_of_memory([&] { return this->files(file_bytes); });
-    status = environment_.comm->agree(files.status());
-    status = status.ok() ? writer_.make(*files, static_cast<int>(renewed_count_), 0, sync) : status;
+  const bool is_root = environment_.comm->rank() == 0;
+  Status status;
+  if (file.is_in_background()) {
+    status = is_root ? leave_to_background(file) : Status();
+  } else if (has_begun_) {
+    status = renew(file_bytes, sync);
   }
   if (!status.ok()) {
     writer_.discard();
     environment_.hint_warnings.push_back(fmt::format("'{}' has no parity any more: {}; 'stria repair --renew {}' makes it anew",
                                                      path_, status.message(), path_));
-  } else if (environment_.comm->rank() == 0) {
+  } else if (is_root && !file.is_in_background()) {
     writer_.note_published();
   }
 }

@@ -27,15 +27,16 @@ class ParityStage {
   /// Before a file that grows is changed: removes its parity. Collective: yes; the same outcome
   /// everywhere.
   Status begin_growing();
-  /// Makes it anew. Where that fails, or the file is still being written, a warning says that there
-  /// is none. Collective: yes.
-  void renew(int64_t file_bytes, bool sync);
-  /// Rank 0, when a new file has its name.
-  void note_published() noexcept { writer_.note_published(); }
+  /// When the file is valid, or its commit goes on in the background: marks the parity of a new
+  /// file, makes that of one that grows anew, or leaves both to the background. Where that fails, a
+  /// warning says that there is none. Collective: yes.
+  void end(NewFile& file, int64_t file_bytes, bool sync);
   void discard() noexcept { writer_.discard(); }
 
  private:
   Result<std::vector<ParityFile>> files(int64_t file_bytes) const;
+  Status leave_to_background(NewFile& file);
+  Status renew(int64_t file_bytes, bool sync);
 
   Environment& environment_;
   const std::string& path_;

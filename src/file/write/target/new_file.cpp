@@ -145,7 +145,8 @@ Status NewFile::reserve_own_place(std::unique_ptr<PartialFile> own) {
 void NewFile::depart() noexcept {
   staged_.reset();
   file_ = nullptr;
-  background_->take_handles({environment_.driver, std::move(target_), std::move(opened_), std::move(drain_)});
+  background_->take_handles(
+      {environment_.driver, std::move(target_), std::move(opened_), std::move(drain_), std::move(parity_)});
   drop_target();
 }
 

@@ -77,6 +77,8 @@ class NewFile {
   /// From now on what is written is staged in `commit`, which also gets the end of the file. It
   /// must outlive this, or be taken by depart().
   void stage(BackgroundCommit& commit) { background_ = &commit; }
+  /// Rank 0: the commit in the background makes this parity too.
+  void protect(std::unique_ptr<LoneParity> parity) noexcept { parity_ = std::move(parity); }
   /// Where what is written is staged, or null.
   Staging* staging() const { return background_ != nullptr ? &background_->staging() : nullptr; }
   /// Gives the handles to the commit that was staged. Local.
@@ -146,6 +148,7 @@ class NewFile {
   std::unique_ptr<storage::PartedFile> parted_;         // around file_
   std::unique_ptr<storage::PartedFile> direct_parted_;  // likewise; in place of direct_file_
   BackgroundCommit* background_ = nullptr;
+  std::unique_ptr<LoneParity> parity_;     // rank 0's, of a commit in the background
   std::unique_ptr<storage::File> staged_;  // around file_
 };
 
