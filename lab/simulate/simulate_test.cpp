@@ -125,6 +125,24 @@ TEST(Simulation, CarriesEveryByteToItsPlace) {
   }
 }
 
+// Windows of different ranks overlap, and each is read, changed and written back under a lock.
+TEST(Simulation, SievesWritesWithoutUndoingOthers) {
+  const Machine machine = find_machine("jaguar").value();
+  RunOptions options;
+  options.kind = &kind_of("block3d");
+  options.chosen = options.kind->standards();
+  options.chosen.numbers["cells"] = 32;
+  options.ranks = 8;
+  options.through = "alone";
+  options.carries_data = true;
+  options.hints = {{"stria_method", "data_sieving"}, {"ind_wr_buffer_size", "16384"}};
+  const RunOutcome sieved = run(machine, options).value();
+  EXPECT_EQ(sieved.method, "data_sieving");
+  EXPECT_GT(sieved.store.bytes, 2 * sieved.useful_bytes) << "read and written, with what lies between";
+  options.hints = {{"stria_method", "multiple"}};
+  EXPECT_EQ(run(machine, options).value().store.bytes, sieved.useful_bytes);
+}
+
 TEST(Simulation, TakesTheSameTimeWhetherBytesTravelOrDescriptions) {
   const Machine machine = find_machine("jaguar").value();
   for (const Way& way : ways()) {
