@@ -4,6 +4,7 @@ from papers.outcome import Experiment, Figure, Outcome, Row, compared
 
 LATHAM = "Latham and others 2012: A case study for scientific I/O: improving the FLASH astrophysics code"
 YU = "Yu, Vetter, Oral 2008: Performance Characterization and Optimization of Parallel I/O on the Cray XT"
+ROSS = "Ross, Nurmi, Cheng, Zingale 2001: A Case Study in Application I/O on Linux Clusters"
 CHING = "Ching and others 2002: Noncontiguous I/O through PVFS"
 SEDOV = ["nxb=16", "nvar=10"]
 STANDARD = ["calls=variable"]
@@ -234,7 +235,51 @@ def opens(runs, places, quick):
     return Outcome(rows, [Figure("Parallel create, 72 servers, simulated", "processes", times)], remarks)
 
 
+GATHER = ["nodes.pack_rate=1.21e5"]  # HDF5's gather and scatter: 327,680 bytes in 2.7 s (R01-4)
+
+
+def hdf5_write(runs, ranks, numbers=()):
+    settings = ["nxb=8", "nvar=24", "blocks=80", *STANDARD]
+    return seconds(
+        runs.simulate("chiba_myrinet", ranks, "flash", settings, "alone", ["stria_method=multiple"], numbers=numbers)
+    )  # fmt: skip
+
+
+def gathered(runs, places, quick):
+    ranks = 8 if quick else 64
+    gathering, packed = hdf5_write(runs, ranks, GATHER), hdf5_write(runs, ranks)
+    rows = [
+        Row(f"checkpoint of {ranks} processes by hyperslabs of memory, s", None if quick else 73.6, gathering, unit="count"),
+        Row("time by hyperslabs, of that from packed buffers", 6.3, gathering / packed),
+    ]
+    remarks = [compared(rows[1].ours, 6.3, "Packing by the application gains")]
+    bars = {"hyperslabs": gathering, "packed": packed}
+    return Outcome(rows, [as_bars(f"Checkpoint, {ranks} processes, simulated", bars)], remarks)
+
+
+TABLE_3 = {32: 9.34, 64: 11.7, 128: 21.9, 192: 26.8, 256: 33.9}
+
+
+def packed_scaling(runs, places, quick):
+    counts = [32, 64] if quick else list(TABLE_3)
+    times = {ranks: hdf5_write(runs, ranks) for ranks in counts}
+    rows = [Row(f"checkpoint of {ranks} processes, s", TABLE_3[ranks], time, unit="count") for ranks, time in times.items()]
+    figure = Figure(
+        "Checkpoint from packed buffers, simulated", "processes", {"HDF5": list(times.items())},
+        {"HDF5": [(ranks, TABLE_3[ranks]) for ranks in counts]},
+    )  # fmt: skip
+    return Outcome(rows, [figure], ["The cost of a seek was fitted to 64 processes; the others check it."])
+
+
 EXPERIMENTS = [
+    Experiment(
+        "R01-2-sim", ROSS, "FLASH I/O by hyperslabs, simulated", "What do memory hyperslabs cost in HDF5?",
+        "Chiba City simulated: the paper's 64 processes, 80 blocks each; 8 with --quick.", gathered,
+    ),
+    Experiment(
+        "R01-3-sim", ROSS, "FLASH I/O from packed buffers, simulated", "Does packing by the application scale?",
+        "Chiba City simulated: 32 to the paper's 256 processes; to 64 with --quick.", packed_scaling,
+    ),
     Experiment(
         "C02-1-sim", CHING, "1-D cyclic, simulated", "What does a list of pieces gain?",
         "Chiba City simulated: 32 clients, 8 with --quick; 64 MiB in accesses as long as those of 1 GiB.",

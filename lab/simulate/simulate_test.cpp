@@ -49,6 +49,21 @@ TEST(Machines, RefuseWhatIsNoNumberOfTheirs) {
   EXPECT_NE(unknown.status().message().find("jaguar"), std::string::npos);
 }
 
+TEST(Machines, TakeOtherNumbers) {
+  const std::vector<std::string> changes{"servers.count=3", "servers.jitter=0"};
+  const auto machine = find_machine("jaguar", changes);
+  ASSERT_TRUE(machine.ok()) << machine.status().message();
+  EXPECT_EQ(machine->servers.count, 3);
+  EXPECT_EQ(machine->servers.jitter, 0);
+  EXPECT_EQ(machine->sources.at("servers.count"), "asked for");
+  for (const char* wrong : {"servers.count", "count=3", "servers.count=x", "servers.count=3x"}) {
+    const std::vector<std::string> entry{wrong};
+    EXPECT_EQ(find_machine("jaguar", entry).status().code(), ErrorCode::kInvalidArgument) << wrong;
+  }
+  const std::vector<std::string> unknown{"servers.counts=3"};
+  EXPECT_EQ(find_machine("jaguar", unknown).status().code(), ErrorCode::kFormat);
+}
+
 TEST(RangeLocks, GiveTheFirstAllAndTheNextWhatIsUnused) {
   RangeLocks locks(10);
   EXPECT_EQ(locks.take(1, {100, 115}).grants, 1);

@@ -21,7 +21,7 @@ constexpr int kMostRanks = 1 << 20;
 constexpr int64_t kLeastStackBytes = 16 << 10;
 constexpr double kShortestPauseS = 1e-6;
 constexpr int kDoubledPauses = 10;
-/// Of later pauses, of which a rank that waits for seconds would make thousands: they stay at a
+/// A rank that waits for seconds would make thousands of pauses. So later ones grow, and stay at a
 /// twentieth of the wait. A message ends each at once.
 constexpr double kGrowth = 1.05;
 
