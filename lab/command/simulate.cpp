@@ -27,7 +27,8 @@ struct SimulateArguments {
   std::string timeline;
   std::vector<std::string> settings;
   std::vector<std::string> hints;
-  std::string through;  ///< empty: the library, or as it was recorded
+  std::vector<std::string> numbers;  ///< that take the place of the machine's
+  std::string through;               ///< empty: the library, or as it was recorded
   std::string json_path;
 };
 
@@ -187,7 +188,7 @@ int run_simulate(Ranks& ranks, SimulateArguments& arguments) {
       check_writable(ranks, path);
     }
   }
-  const Machine machine = simulate::find_machine(arguments.machine).value();
+  const Machine machine = simulate::find_machine(arguments.machine, arguments.numbers).value();
   const RunOutcome outcome = simulate::run(machine, options).value();
   print(ranks, text_of(machine, options, outcome));
   if (!arguments.json_path.empty()) {
@@ -242,6 +243,9 @@ void add_simulate(Command app, Action& action) {
   command.add_flag("--verify", arguments->options.carries_data, "carry the bytes, and check every one in the file");
   command.add_option("--seed", arguments->options.seed, "of the servers' jitter");
   command.add_option("--hint", arguments->hints, "name=value, as in docs/hints.md; may be repeated")
+      .take_all()
+      .shown_default("");
+  command.add_option("--number", arguments->numbers, "section.number=value, in place of the machine's; may be repeated")
       .take_all()
       .shown_default("");
   command.add_option("--json", arguments->json_path, "write the results there too").check(not_empty());

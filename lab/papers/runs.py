@@ -55,11 +55,12 @@ class Runs:
         options = ["--read", "--verify", "--rounds", "1", "--dir", directory]
         return self._stria(ranks, ["bench", *map(str, words), *options], {"LD_PRELOAD": DROP_IN} if preload else {})
 
-    def simulate(self, machine, ranks, workload, settings, through, hints=(), reads=False):
+    def simulate(self, machine, ranks, workload, settings, through, hints=(), reads=False, numbers=()):
         """What one run of `stria simulate` tells (docs/simulate.md)."""
         words = ["simulate", "--machine", machine, "--workload", workload, "--ranks", str(ranks), "--through", through]
         words += [word for setting in settings for word in ("--set", setting)]
         words += [word for hint in hints for word in ("--hint", hint)]
+        words += [word for number in numbers for word in ("--number", number)]
         told = shlex.join(["stria", *words, *(["--read"] if reads else [])])
         if told not in self.commands:
             self.commands.append(told)

@@ -49,6 +49,21 @@ TEST(Machines, RefuseWhatIsNoNumberOfTheirs) {
   EXPECT_NE(unknown.status().message().find("jaguar"), std::string::npos);
 }
 
+TEST(Machines, TakeOtherNumbers) {
+  const std::vector<std::string> changes{"servers.count=3", "servers.jitter=0"};
+  const auto machine = find_machine("jaguar", changes);
+  ASSERT_TRUE(machine.ok()) << machine.status().message();
+  EXPECT_EQ(machine->servers.count, 3);
+  EXPECT_EQ(machine->servers.jitter, 0);
+  EXPECT_EQ(machine->sources.at("servers.count"), "asked for");
+  for (const char* wrong : {"servers.count", "count=3", "servers.count=x", "servers.count=3x"}) {
+    const std::vector<std::string> entry{wrong};
+    EXPECT_EQ(find_machine("jaguar", entry).status().code(), ErrorCode::kInvalidArgument) << wrong;
+  }
+  const std::vector<std::string> unknown{"servers.counts=3"};
+  EXPECT_EQ(find_machine("jaguar", unknown).status().code(), ErrorCode::kFormat);
+}
+
 TEST(RangeLocks, GiveTheFirstAllAndTheNextWhatIsUnused) {
   RangeLocks locks(10);
   EXPECT_EQ(locks.take(1, {100, 115}).grants, 1);
@@ -123,6 +138,24 @@ TEST(Simulation, CarriesEveryByteToItsPlace) {
       EXPECT_GE(outcome->store.bytes, outcome->useful_bytes);
     }
   }
+}
+
+// Windows of different ranks overlap, and each is read, changed and written back under a lock.
+TEST(Simulation, SievesWritesWithoutUndoingOthers) {
+  const Machine machine = find_machine("jaguar").value();
+  RunOptions options;
+  options.kind = &kind_of("block3d");
+  options.chosen = options.kind->standards();
+  options.chosen.numbers["cells"] = 32;
+  options.ranks = 8;
+  options.through = "alone";
+  options.carries_data = true;
+  options.hints = {{"stria_method", "data_sieving"}, {"ind_wr_buffer_size", "16384"}};
+  const RunOutcome sieved = run(machine, options).value();
+  EXPECT_EQ(sieved.method, "data_sieving");
+  EXPECT_GT(sieved.store.bytes, 2 * sieved.useful_bytes) << "read and written, with what lies between";
+  options.hints = {{"stria_method", "multiple"}};
+  EXPECT_EQ(run(machine, options).value().store.bytes, sieved.useful_bytes);
 }
 
 TEST(Simulation, TakesTheSameTimeWhetherBytesTravelOrDescriptions) {

@@ -1,5 +1,6 @@
 #include "machine/machine.hpp"
 
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -150,6 +151,51 @@ void require_whole(const Machine& machine) {
   require(machine.locks.unit_bytes >= 1, "locks.unit_bytes");
 }
 
+/// Puts "section.number=value" in its place.
+void change(json& document, const std::string& entry) {
+  const size_t dot = entry.find('.'), equals = entry.find('=');
+  char* end = nullptr;
+  const double value = equals == std::string::npos ? 0 : std::strtod(entry.c_str() + equals + 1, &end);
+  if (dot == std::string::npos || equals == std::string::npos || dot > equals || end == entry.c_str() + equals + 1 ||
+      *end != 0) {
+    throw Error(ErrorCode::kInvalidArgument, "'" + entry + "': section.number=value is wanted");
+  }
+  document[entry.substr(0, dot)][entry.substr(dot + 1, equals - dot - 1)] = {value, "asked for"};
+}
+
+Machine machine_of(const json& document) {
+  for (const auto& [key, value] : document.items()) {
+    static const char* const kSections[] = {"name", "title", "nodes", "forwarders", "servers", "locks", "metadata"};
+    if (std::find(std::begin(kSections), std::end(kSections), key) == std::end(kSections)) {
+      throw Error(ErrorCode::kFormat, "'" + key + "' is no section of a machine");
+    }
+  }
+  Machine machine;
+  machine.name = document.at("name").get<std::string>();
+  machine.title = document.at("title").get<std::string>();
+  take_nodes(Section(machine, document, "nodes"), machine.nodes);
+  take_forwarders(Section(machine, document, "forwarders"), machine.forwarders);
+  take_servers(Section(machine, document, "servers"), machine.servers);
+  take_locks(Section(machine, document, "locks"), machine.locks);
+  take_metadata(Section(machine, document, "metadata"), machine.metadata);
+  require_whole(machine);
+  return machine;
+}
+
+Result<Machine> parse_changed(const std::string& text, std::span<const std::string> changes) {
+  try {
+    json document = json::parse(text, nullptr, true, true);
+    for (const std::string& entry : changes) {
+      change(document, entry);
+    }
+    return machine_of(document);
+  } catch (const Error& error) {
+    return Status(error.code(), error.what());
+  } catch (const json::exception& error) {
+    return Status(ErrorCode::kFormat, std::string("description of a machine: ") + error.what());
+  }
+}
+
 }  // namespace
 
 int forwarder_count(const Forwarders& forwarders, int ranks) {
@@ -161,34 +207,12 @@ int forwarder_of(const Forwarders& forwarders, int rank, int ranks) {
 }
 
 Result<Machine> parse_machine(const std::string& text) {
-  try {
-    const json document = json::parse(text, nullptr, true, true);
-    for (const auto& [key, value] : document.items()) {
-      static const char* const kSections[] = {"name", "title", "nodes", "forwarders", "servers", "locks", "metadata"};
-      if (std::find(std::begin(kSections), std::end(kSections), key) == std::end(kSections)) {
-        return Status(ErrorCode::kFormat, "'" + key + "' is no section of a machine");
-      }
-    }
-    Machine machine;
-    machine.name = document.at("name").get<std::string>();
-    machine.title = document.at("title").get<std::string>();
-    take_nodes(Section(machine, document, "nodes"), machine.nodes);
-    take_forwarders(Section(machine, document, "forwarders"), machine.forwarders);
-    take_servers(Section(machine, document, "servers"), machine.servers);
-    take_locks(Section(machine, document, "locks"), machine.locks);
-    take_metadata(Section(machine, document, "metadata"), machine.metadata);
-    require_whole(machine);
-    return machine;
-  } catch (const Error& error) {
-    return Status(error.code(), error.what());
-  } catch (const json::exception& error) {
-    return Status(ErrorCode::kFormat, std::string("description of a machine: ") + error.what());
-  }
+  return parse_changed(text, {});
 }
 
-Result<Machine> find_machine(const std::string& name_or_path) {
+Result<Machine> find_machine(const std::string& name_or_path, std::span<const std::string> changes) {
   if (const std::string_view text = description_of(name_or_path); !text.empty()) {
-    return parse_machine(std::string(text));
+    return parse_changed(std::string(text), changes);
   }
   std::ifstream file(name_or_path);
   if (!file) {
@@ -200,7 +224,7 @@ Result<Machine> find_machine(const std::string& name_or_path) {
   }
   std::stringstream text;
   text << file.rdbuf();
-  return parse_machine(text.str());
+  return parse_changed(text.str(), changes);
 }
 
 }  // namespace stria::simulate

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -96,8 +97,9 @@ Result<Machine> parse_machine(const std::string& text);
 
 /// The names of the machines that come with the program.
 std::vector<std::string> known_machines();
-/// A machine by its name, or by the path of a description. kNotFound lists the names.
-Result<Machine> find_machine(const std::string& name_or_path);
+/// A machine by its name, or by the path of a description. kNotFound lists the names. `changes` are
+/// "section.number=value", and take the place of the description's numbers.
+Result<Machine> find_machine(const std::string& name_or_path, std::span<const std::string> changes = {});
 /// The text of a description that comes with the program; empty when there is none of that name.
 std::string_view description_of(std::string_view name);
 

@@ -15,7 +15,7 @@ size_t Messages::HashOfWay::operator()(const Way& way) const {
 }
 
 Messages::Messages(Clock& clock, const Nodes& nodes, std::span<const int> node_of_rank, const Options& options)
-    : clock_(clock), nodes_(nodes), node_of_rank_(node_of_rank), options_(options) {
+    : clock_(clock), nodes_(nodes), node_of_rank_(node_of_rank), options_(options), pausing_(node_of_rank.size(), 0) {
   const int count = *std::max_element(node_of_rank.begin(), node_of_rank.end()) + 1;
   links_out_.resize(static_cast<size_t>(count));
   links_in_.resize(static_cast<size_t>(count));
@@ -34,6 +34,7 @@ std::shared_ptr<Transfer> Messages::send(std::span<const std::byte> data, int to
                                           .moment = clock_.free_at(),
                                           .is_eager = static_cast<double>(data.size()) <= nodes_.eager_bytes,
                                           .has_arrived = false});
+  sent->transfer->owner = way.from;
   ++traffic_.messages;
   traffic_.bytes += static_cast<int64_t>(data.size());
   if (sent->is_eager) {
@@ -55,6 +56,7 @@ std::shared_ptr<Transfer> Messages::send(std::span<const std::byte> data, int to
 std::shared_ptr<Transfer> Messages::receive(std::span<std::byte> data, int from, int tag) {
   const Way way{from, clock_.current(), tag};
   auto transfer = std::make_shared<Transfer>();
+  transfer->owner = way.to;
   transfer->copy_s = nodes_.message_s + (is_payload(tag) ? static_cast<double>(data.size()) / nodes_.memory_rate : 0);
   channels_[way].awaited.push_back({data, transfer, clock_.free_at()});
   match(way);
@@ -131,7 +133,17 @@ void Messages::complete(Transfer& transfer) {
   transfer.done = true;
   if (transfer.waiting_rank >= 0) {
     clock_.wake(transfer.waiting_rank, clock_.now());
+  } else if (pausing_[static_cast<size_t>(transfer.owner)] != 0) {
+    clock_.wake(transfer.owner, clock_.now());
   }
+}
+
+void Messages::pause_until(double moment) {
+  const int rank = clock_.current();
+  clock_.wake(rank, moment);
+  pausing_[static_cast<size_t>(rank)] = 1;
+  clock_.block("pauses");
+  pausing_[static_cast<size_t>(rank)] = 0;
 }
 
 }  // namespace stria::simulate

@@ -22,6 +22,7 @@ namespace stria::simulate {
 /// A send or receive under way, shared by its request and the network.
 struct Transfer {
   bool done = false;
+  int owner = -1;         ///< the rank whose send or receive it is
   int waiting_rank = -1;  ///< the rank that blocks until this is done
   double copy_s = 0;      ///< the receiver's time to take the bytes to where they belong
 };
@@ -43,6 +44,9 @@ class Messages {
   /// For the running rank, which keeps the bytes of a send until it is done.
   std::shared_ptr<Transfer> send(std::span<const std::byte> data, int to, int tag);
   std::shared_ptr<Transfer> receive(std::span<std::byte> data, int from, int tag);
+
+  /// The running rank does nothing until `moment`, or until one of its messages is done.
+  void pause_until(double moment);
 
   const Traffic& traffic() const { return traffic_; }
   Queue& link_out(int node) { return links_out_[static_cast<size_t>(node)]; }
@@ -91,6 +95,7 @@ class Messages {
   std::unordered_map<Way, Channel, HashOfWay> channels_;
   std::vector<Queue> links_out_;
   std::vector<Queue> links_in_;
+  std::vector<char> pausing_;  ///< by rank: whether it is in pause_until()
   Traffic traffic_;
 };
 

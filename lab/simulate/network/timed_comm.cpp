@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <string>
@@ -19,7 +20,10 @@ namespace {
 constexpr int kMostRanks = 1 << 20;
 constexpr int64_t kLeastStackBytes = 16 << 10;
 constexpr double kShortestPauseS = 1e-6;
-constexpr int kLongestPauses = 10;  // doublings
+constexpr int kDoubledPauses = 10;
+/// A rank that waits for seconds would make thousands of pauses. So later ones grow, and stay at a
+/// twentieth of the wait. A message ends each at once.
+constexpr double kGrowth = 1.05;
 
 /// A collective call of all ranks, or of those of a node.
 struct Meeting {
@@ -159,8 +163,9 @@ class TimedComm : public Comm {
   void wait(CommRequest& request) override { static_cast<TimedRequest&>(request).wait(); }
   void park(std::unique_ptr<CommRequest>&& request) override { world_.parked.push_back(std::move(request)); }
   void pause(int attempt) override {
-    world_.clock.charge(kShortestPauseS * (1 << std::min(attempt, kLongestPauses)));
     world_.clock.settle();
+    const double doubled = kShortestPauseS * (1 << std::min(attempt, kDoubledPauses));
+    world_.messages.pause_until(world_.clock.now() + doubled * std::pow(kGrowth, std::max(attempt - kDoubledPauses, 0)));
   }
   /// The time is that of nonblocking consensus: a barrier, and the messages.
   Messages sparse_exchange(const Messages& outgoing) override {

@@ -165,7 +165,8 @@ Status move_by_calls(RunShared& shared, Comm& comm, const bench::Workload& workl
 Status move_alone(RunShared& shared, Comm& comm, const bench::Workload& workload) {
   const FilePlaces places = place_arrays(workload, kHeaderBytes, 1);
   STRIA_ASSIGN_OR_RETURN(const auto file, open_everywhere(shared, comm));
-  Mover mover{shared, comm, file.get(), {}};
+  // Nobody else has the file, so that ranks lock the windows that they sieve by the file alone.
+  Mover mover{shared, comm, file.get(), {.known = access::OtherWriters::Known::kNobody}};
   for (size_t call = 0; call < workload.calls.size(); ++call) {
     const std::vector<Lane> lanes = lanes_of(workload, places, call, call + 1);
     STRIA_RETURN_IF_ERROR(mover.move(lanes, access::Independently()).status);

@@ -66,9 +66,7 @@ void FileDomains::divide(const Group& group, int64_t buffer_bytes) {
     int64_t share_bytes = buffer_bytes / static_cast<int64_t>(part.lanes.size()) - waste_bytes_;
     part.slice_bytes = std::max(align_down(std::max<int64_t>(share_bytes, 0), step_bytes), least_bytes);
     part.first_round = round_count_;
-    for (int a = 0; a < aggregator_count_; ++a) {
-      part.domain_bytes = std::max(part.domain_bytes, boundary(part, a + 1) - boundary(part, a));
-    }
+    part.domain_bytes = longest_domain_bytes(part);
     part.round_count = static_cast<int>((part.domain_bytes + part.slice_bytes - 1) / part.slice_bytes);
     round_count_ += part.round_count;
     divided_.push_back(std::move(part));
@@ -159,6 +157,26 @@ int64_t FileDomains::boundary(const Group& group, int aggregator) const {
   return align_down(whole * aggregator + rest * aggregator / aggregator_count_, unit_bytes_);
 }
 
+// Every rank computes this, and there may be ten thousands of aggregators. So the boundaries are
+// counted up: what boundary() divides for each is carried from the one before.
+int64_t FileDomains::longest_domain_bytes(const Group& group) const {
+  const int64_t whole = group.span_bytes / aggregator_count_;
+  const int64_t rest = group.span_bytes % aggregator_count_;
+  int64_t longest = 0, even = 0, carried = 0, last = 0;
+  for (int a = 1; a <= aggregator_count_; ++a) {
+    even += whole;
+    carried += rest;
+    if (carried >= aggregator_count_) {
+      carried -= aggregator_count_;
+      ++even;
+    }
+    const int64_t next = a == aggregator_count_ ? group.span_bytes : align_down(even, unit_bytes_);
+    longest = std::max(longest, next - last);
+    last = next;
+  }
+  return longest;
+}
+
 // The file bytes of a range of a lane's grid.
 ByteRange FileDomains::place(int lane, ByteRange relative) const {
   int64_t begin = origin(lane);
@@ -214,6 +232,37 @@ bool FileDomains::meets(int aggregator, int lane, ByteRange range) const {
   }
   return of_lane.batch >= 0 && of_lane.batch % aggregator_count_ == aggregator &&
          !intersect(hulls_[static_cast<size_t>(lane)], range).empty();
+}
+
+std::pair<int, int> FileDomains::around(int lane, ByteRange range) const {
+  const Place of_lane = places_[static_cast<size_t>(lane)];
+  const ByteRange found = intersect(range, hulls_[static_cast<size_t>(lane)]);
+  if (found.empty() || (of_lane.divided < 0 && of_lane.batch < 0)) {
+    return {0, 0};
+  }
+  if (of_lane.divided < 0) {
+    const int aggregator = of_lane.batch % aggregator_count_;
+    return {aggregator, aggregator + 1};
+  }
+  const Group& group = divided_[static_cast<size_t>(of_lane.divided)];
+  if (group.deal) {
+    return {0, aggregator_count_};
+  }
+  // The number of boundaries up to a place of the grid.
+  const auto boundaries_to = [&](int64_t place) {
+    int low = 0, high = aggregator_count_;
+    while (low < high) {
+      const int middle = low + (high - low) / 2;
+      if (boundary(group, middle + 1) <= place) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  };
+  const int64_t begin = origin(lane);
+  return {boundaries_to(found.begin - begin), std::min(boundaries_to(found.end - 1 - begin) + 1, aggregator_count_)};
 }
 
 // An upper bound over all rounds. Windows on whole alignments lose nothing: the first one is short

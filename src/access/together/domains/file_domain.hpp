@@ -7,12 +7,13 @@
 // lanes. A group that is too small to be divided goes to one aggregator as a whole, several such
 // groups in one round. No state is kept per round: windows are computed on demand from O(lanes)
 // state, the same on every rank.
-// Cost: windows() O(log lanes + windows), meets() O(1).
+// Cost: windows() O(log lanes + windows), meets() O(1), around() O(log aggregators).
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "access/request/request.hpp"
@@ -55,6 +56,9 @@ class FileDomains {
   }
   /// True when the aggregator's windows of any round hold bytes of `range` of the lane.
   bool meets(int aggregator, int lane, ByteRange range) const;
+  /// The first aggregator, and the one behind the last, that may meet `range` of the lane. Where
+  /// stripes are dealt out, these are all.
+  std::pair<int, int> around(int lane, ByteRange range) const;
 
  private:
   struct Group {
@@ -83,6 +87,7 @@ class FileDomains {
   int64_t batch_bytes(const Group& group) const;
   int64_t origin(int lane) const;
   int64_t boundary(const Group& group, int aggregator) const;
+  int64_t longest_domain_bytes(const Group& group) const;
   ByteRange place(int lane, ByteRange relative) const;
   void append(int lane, ByteRange file, std::vector<Window>& windows) const;
   int64_t measure_buffer() const;

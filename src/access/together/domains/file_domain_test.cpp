@@ -108,6 +108,30 @@ TEST(FileDomains, WindowsTileTheLanes) {
   }
 }
 
+// Aggregators that meet a range are among those around it.
+TEST(FileDomains, AroundHoldsAllThatMeet) {
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const Layout layout = random_layout(seed);
+    const FileDomains domains(layout.lanes, layout.aggregators, layout.buffer_bytes, layout.unit_bytes, layout.stripe_count);
+    std::minstd_rand random(static_cast<uint32_t>(seed));
+    for (size_t lane = 0; lane < layout.lanes.size(); ++lane) {
+      const ByteRange hull = layout.lanes[lane].hull;
+      const int64_t begin = hull.begin + static_cast<int64_t>(random() % static_cast<uint64_t>(hull.size() + 1));
+      const ByteRange range{begin, begin + static_cast<int64_t>(random() % static_cast<uint64_t>(hull.end - begin + 1))};
+      for (const ByteRange one : {hull, range}) {
+        const auto [first, last] = domains.around(static_cast<int>(lane), one);
+        ASSERT_TRUE(0 <= first && first <= last && last <= layout.aggregators) << first << ' ' << last;
+        for (int a = 0; a < layout.aggregators; ++a) {
+          if (domains.meets(a, static_cast<int>(lane), one)) {
+            ASSERT_TRUE(first <= a && a < last) << a << " of lane " << lane << " is not in " << first << " to " << last;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(FileDomains, LanesOfAGroupAdvanceTogether) {
   constexpr int64_t kLaneBytes = 10 << 20;
   std::vector<Lane> lanes;

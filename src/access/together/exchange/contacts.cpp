@@ -118,11 +118,18 @@ Status Contacts::take(const FileDomains* domains, const GatheredRequests& gather
 }
 
 void Contacts::find_met(const FileDomains& domains) {
-  for (int a = 0; a < domains.aggregator_count(); ++a) {
-    if (!met_lanes(a, mine_).empty()) {
-      met_.push_back(a);
+  for (const LaneDescription& lane : mine_) {
+    for (const ByteRange hull : lane.hulls) {
+      const auto [first, last] = domains.around(lane.lane, hull);
+      for (int a = first; a < last; ++a) {
+        if (domains.meets(a, lane.lane, hull)) {
+          met_.push_back(a);
+        }
+      }
     }
   }
+  std::sort(met_.begin(), met_.end());
+  met_.erase(std::unique(met_.begin(), met_.end()), met_.end());
 }
 
 std::vector<int> Contacts::met_lanes(int aggregator, std::span<const LaneDescription> lanes) const {
