@@ -28,7 +28,7 @@ bool has_checksum(std::string_view signature) {
 }  // namespace
 
 MetadataGuard::MetadataGuard(StorageFile& file) : source_{.file = file} {
-  knows_superblock_ = begin().ok();
+  begun_ = begin();
 }
 
 Status MetadataGuard::begin() {
@@ -56,8 +56,9 @@ Status MetadataGuard::check(H5FD_mem_t kind, int64_t offset, int64_t bytes) {
   if (kind == H5FD_MEM_DRAW || kind == H5FD_MEM_SUPER) {
     return Status();
   }
-  if (!knows_superblock_) {
-    return corrupted("its superblock makes no sense");
+  if (!begun_.ok()) {
+    const bool was_read = begun_.code() == ErrorCode::kCorrupted || begun_.code() == ErrorCode::kFormat;
+    return was_read ? corrupted("its superblock makes no sense") : begun_;
   }
   // libhdf5 may read the rest of a structure by itself.
   const auto block = blocks_.upper_bound(offset);

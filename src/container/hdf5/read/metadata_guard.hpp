@@ -29,15 +29,14 @@ namespace stria::container::h5 {
 
 class MetadataGuard {
  public:
-  /// Takes up what the superblock says. Where there is none that makes sense, no metadata can be
-  /// read; libhdf5 says why.
+  /// Takes up what the superblock says. Where there is none that makes sense, or the storage fails,
+  /// no metadata can be read; check() says why.
   explicit MetadataGuard(StorageFile& file);
 
   /// Whether libhdf5 may read so many bytes there. kCorrupted, or an error of the storage.
   Status check(H5FD_mem_t kind, int64_t offset, int64_t bytes);
   /// Where the file's metadata are.
   const MetadataSource& source() const { return source_; }
-  bool knows_superblock() const { return knows_superblock_; }
 
  private:
   /// What the addresses that a structure names are to be.
@@ -79,7 +78,7 @@ class MetadataGuard {
 
   MetadataSource source_;
   Superblock superblock_;
-  bool knows_superblock_ = false;
+  Status begun_;
   std::unordered_map<int64_t, Expected> expected_;
   std::unordered_set<int64_t> sound_;  // the beginnings of structures that were looked through
   std::map<int64_t, int64_t> blocks_;  // what belongs to them: where in the file, up to where
