@@ -168,10 +168,10 @@ def picture(panels):
         lines, y = panel(run, title, first, last, y)
         body += lines
     for place, name in enumerate(NAMES):
-        x, row = LEFT + 210 * (place % 3), y + 14 * (place // 3)
+        x, row = LEFT + 320 * (place % 2), y + 14 * (place // 2)
         body.append(f'<path stroke="{COLOURS[place]}" d="M{x} {row + 6}h10"/><text x="{x + 14}" y="{row + 10}" class="small">')
         body.append(f"{escape(name)}</text>")
-    height = y + 14 * (-(-len(NAMES) // 3)) + 6
+    height = y + 14 * (-(-len(NAMES) // 2)) + 6
     style = "text{font:12px sans-serif;fill:#222}.small{font-size:10px}path{stroke-width:7}.scale{stroke:#222;stroke-width:1}"
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDTH + 12} {height}" role="img">'
     return "\n".join([head, f"<style>{style}</style>", '<rect width="100%" height="100%" fill="#fff"/>', *body, "</svg>\n"])
