@@ -54,7 +54,7 @@ def test_files_belong_to_who_made_them(store, run_as, work):
     run_as("alice", "cp", work / "file", url).succeeded()
     run_as("alice", "chmod", "u=rw,g=r,o=", url).succeeded()
     line = run_as("bob", "ls", "-l", f"{store.url}/project").succeeded().stdout
-    assert re.match(rf"-rw-r-----\s+{ALICE}\s+\S+\s+700000\s", line), line
+    assert re.match(rf"-rw-r-----\s+{ALICE}\s+\S+\s+700\.0 kB\s", line), line
     described = json.loads(run_as("bob", "stat", "--json", url).succeeded().stdout)
     assert (described["uid"], described["gid"], described["mode"]) == (ALICE, GROUP, "0640")
     run_as("bob", "cp", url, work / "copy").succeeded()

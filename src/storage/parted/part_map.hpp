@@ -44,11 +44,11 @@ struct PartMap {
 
   struct Part {
     std::string path;         ///< as the storage knows it; it may be a link that leads to the part
-    std::string real_path{};  ///< where one that was just made lies, if that is elsewhere
     int64_t least_bytes = 0;  ///< what the finished part has at least
     uint64_t number = 0;      ///< Identity::number of one that was just made, where it is known
     /// Where the finished part has its mark; -1: nowhere, as in files of older versions.
     int64_t mark_offset = -1;
+    std::string real_path{};  ///< where one that was just made lies, if that is elsewhere
   };
   /// What the parts of one file have, and those of no other: so many bytes, then the part's number.
   static constexpr int64_t kIdentityBytes = 16;
