@@ -62,7 +62,7 @@ def turn_of(options, case):
     """Runs each program of the case once: {kind: what it printed}."""
     ranks, nxb = case["ranks"], case["nxb"]
     if case["what"] == "h5py":
-        script = os.path.join(ROOT, "bench", "h5py_sections.py")
+        script = os.path.join(ROOT, "lab", "compare", "h5py_sections.py")
         program = [PYTHON, "-B", script, None, VARIABLES, 2 * nxb, options.rounds]
         return {"native": run(options, ranks, program, False), "preload": run(options, ranks, program, True)}
     more = ["float"] if case["what"] == "narrow" else []

@@ -26,8 +26,8 @@ from mpiexec_env import mpiexec_environment  # noqa: E402
 # Debian's Python has h5py with MPI; the package for Python is of the same version.
 PYTHON = "/usr/bin/python3"
 H5PY_WITH_MPI = pathlib.Path("/usr/lib/python3/dist-packages/h5py/_debian_h5py_mpi")
-PUT = str(ROOT / "bench" / "languages" / "put.py")
-GET = str(ROOT / "bench" / "languages" / "get.py")
+PUT = str(ROOT / "lab" / "compare" / "languages" / "put.py")
+GET = str(ROOT / "lab" / "compare" / "languages" / "get.py")
 BYTES_OF_BLOCK = 24 * 16**3 * 8  # interior cells of 24 variables
 TIMEOUT_S = 300
 
