@@ -69,14 +69,8 @@ void* any_definition() {
   return found;
 }
 
-template <typename Function>
-bool find(const FindSymbol& symbols, const char* name, Function*& function) {
-  function = reinterpret_cast<Function*>(symbols(name));
-  return function != nullptr;
-}
-
 bool find_functions(const FindSymbol& handle, Library& library) {
-#define STRIA_HDF5_FIND(name) find(handle, #name, library.name)
+#define STRIA_HDF5_FIND(name) find_function(handle, #name, library.name)
   static_cast<void>(STRIA_HDF5_FIND(H5Sselect_shape_same));
   static_cast<void>(STRIA_HDF5_FIND(H5Pget_dxpl_mpio));
   static_cast<void>(STRIA_HDF5_FIND(H5VLobject_is_native));
@@ -110,7 +104,7 @@ bool find_version(const FindSymbol& handle, Library& library) {
   unsigned major = 0;
   unsigned minor = 0;
   unsigned release = 0;
-  if (!find(handle, "H5get_libversion", ask) || ask(&major, &minor, &release) < 0) {
+  if (!find_function(handle, "H5get_libversion", ask) || ask(&major, &minor, &release) < 0) {
     return false;
   }
   library.version = fmt::format("{}.{}.{}", major, minor, release);
@@ -141,8 +135,8 @@ std::unique_ptr<const Library> make_library(void* next_write, void* handle) {
   // Behind the program's own call there may be a library that records it.
   const bool is_behind_another = !is_hdf5(next_write);
   const FindSymbol next = [at = is_behind_another ? RTLD_NEXT : handle](const char* name) { return dlsym(at, name); };
-  static_cast<void>(find(next, "H5Dread", made->read) && find(next, "H5Dwrite_multi", made->write_multi) &&
-                    find(next, "H5Dread_multi", made->read_multi));
+  static_cast<void>(find_function(next, "H5Dread", made->read) && find_function(next, "H5Dwrite_multi", made->write_multi) &&
+                    find_function(next, "H5Dread_multi", made->read_multi));
   const FindSymbol all = [handle](const char* name) { return dlsym(handle, name); };
   made->is_usable = fill_library(all, *made) && find_functions_of_types(all, *made);
   made->is_preloaded = made->knows_places = true;

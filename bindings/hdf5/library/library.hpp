@@ -119,6 +119,13 @@ struct Library {
 /// The address of an HDF5's function of this name; null where there is none.
 using FindSymbol = std::function<void*(const char* name)>;
 
+/// Sets `function` to HDF5's of this name. Returns false, and sets it to null, where there is none.
+template <typename Function>
+bool find_function(const FindSymbol& symbols, const char* name, Function*& function) {
+  function = reinterpret_cast<Function*>(symbols(name));
+  return function != nullptr;
+}
+
 /// Finds the version, and all functions but those that answer the program's calls. Returns whether
 /// the library is usable, which it notes.
 bool fill_library(const FindSymbol& symbols, Library& library);

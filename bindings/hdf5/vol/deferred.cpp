@@ -115,13 +115,11 @@ HeldFile::~HeldFile() {
 void take_deferring(const FindSymbol& symbols, Hdf5& hdf5) {
   Library& core = hdf5.core;
   core.can_defer = core.can_defer && core.is_usable && most_held_bytes() > 0 && fill_to_defer(symbols, core);
-  hdf5.mpio_driver = reinterpret_cast<decltype(hdf5.mpio_driver)>(symbols("H5FD_mpio_init"));
-  hdf5.communicator = reinterpret_cast<decltype(hdf5.communicator)>(symbols("H5Pget_fapl_mpio"));
-  hdf5.driver = reinterpret_cast<decltype(hdf5.driver)>(symbols("H5Pget_driver"));
-  hdf5.begin_state = reinterpret_cast<decltype(hdf5.begin_state)>(symbols("H5VLstart_lib_state"));
-  hdf5.end_state = reinterpret_cast<decltype(hdf5.end_state)>(symbols("H5VLfinish_lib_state"));
-  core.can_defer = core.can_defer && hdf5.mpio_driver != nullptr && hdf5.communicator != nullptr && hdf5.driver != nullptr &&
-                   hdf5.begin_state != nullptr && hdf5.end_state != nullptr;
+  core.can_defer = core.can_defer && find_function(symbols, "H5FD_mpio_init", hdf5.mpio_driver) &&
+                   find_function(symbols, "H5Pget_fapl_mpio", hdf5.communicator) &&
+                   find_function(symbols, "H5Pget_driver", hdf5.driver) &&
+                   find_function(symbols, "H5VLstart_lib_state", hdf5.begin_state) &&
+                   find_function(symbols, "H5VLfinish_lib_state", hdf5.end_state);
   core.knows_places = core.can_defer;
   if (!core.can_defer) {
     return;

@@ -420,18 +420,9 @@ TEST(Parity, EveryFailedOperationLeavesAWholeFileWithItsParityOrNone) {
       bool failed = true;
       int failures = 0;
       for (int nth = 1; failed && nth < 300; ++nth) {
-        const std::string fault = "any:nth=" + std::to_string(nth) + ":errno=EIO";
-        SCOPED_TRACE(fault + " on rank " + std::to_string(rank));
+        SCOPED_TRACE("operation " + std::to_string(nth) + " of rank " + std::to_string(rank));
         std::vector<Status> statuses(static_cast<size_t>(setting.ranks));
-        int64_t operations = 0;
-        on_ranks(setting, [&](Comm& comm) {
-          auto script =
-              storage::FaultScript::parse(comm.rank() == rank ? fault : "any:nth=100000:errno=EIO", comm.rank()).value();
-          auto driver = std::make_shared<storage::FaultDriver>(borrow(memory), script);
-          statuses[static_cast<size_t>(comm.rank())] = write_file(setting, comm, driver);
-          operations = comm.rank() == rank ? script->operation_count() : operations;
-        });
-        failed = operations >= nth;
+        failed = write_with_failure(setting, &WriteSession::commit, memory, rank, nth, statuses) >= nth;
         failures += statuses[0].ok() ? 0 : 1;
         for (const Status& status : statuses) {
           ASSERT_EQ(status.message(), statuses[0].message());

@@ -9,7 +9,6 @@
 #include "file/parts/part_names.hpp"
 #include "file/parts/parts_table.hpp"
 #include "file/session/session_case_test.hpp"
-#include "storage/fault/fault_driver.hpp"
 #include "storage/parted/parted_file.hpp"
 
 namespace stria::file::test {
@@ -184,18 +183,9 @@ TEST(Parts, EveryFailedOperationEndsEverywhereAndLeavesAWholeFile) {
       bool failed = true;
       int failures = 0;
       for (int nth = 1; failed && nth < 200; ++nth) {
-        const std::string fault = "any:nth=" + std::to_string(nth) + ":errno=EIO";
-        SCOPED_TRACE(fault + " on rank " + std::to_string(rank));
+        SCOPED_TRACE("operation " + std::to_string(nth) + " of rank " + std::to_string(rank));
         std::vector<Status> statuses(static_cast<size_t>(setting.ranks));
-        int64_t operations = 0;
-        on_ranks(setting, [&](Comm& comm) {
-          auto script =
-              storage::FaultScript::parse(comm.rank() == rank ? fault : "any:nth=100000:errno=EIO", comm.rank()).value();
-          auto driver = std::make_shared<storage::FaultDriver>(borrow(memory), script);
-          statuses[static_cast<size_t>(comm.rank())] = write_file(setting, comm, driver);
-          operations = comm.rank() == rank ? script->operation_count() : operations;
-        });
-        failed = operations >= nth;
+        failed = write_with_failure(setting, &WriteSession::commit, memory, rank, nth, statuses) >= nth;
         failures += statuses[0].ok() ? 0 : 1;
         for (const Status& status : statuses) {
           ASSERT_EQ(status.message(), statuses[0].message());

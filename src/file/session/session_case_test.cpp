@@ -296,11 +296,6 @@ void on_ranks(const Setting& setting, const std::function<void(Comm&)>& body) {
   ASSERT_TRUE(report.ok()) << report.status().message();
 }
 
-namespace {
-
-constexpr int kMostOperations = 200;
-
-/// The operations that `rank` has made; its `nth` has failed, if there was one.
 int64_t write_with_failure(const Setting& setting, const std::function<Status(WriteSession&)>& commit,
                            storage::MemoryDriver& memory, int rank, int nth, std::vector<Status>& statuses) {
   int64_t operations = 0;
@@ -315,10 +310,9 @@ int64_t write_with_failure(const Setting& setting, const std::function<Status(Wr
   return operations;
 }
 
-}  // namespace
-
 void fail_every_operation(const Setting& setting, const std::function<Status(WriteSession&)>& commit, const Bytes& before,
                           const std::function<void(const Status& failure, const Bytes& after)>& check) {
+  constexpr int kMostOperations = 200;
   for (int rank = 0; rank < setting.ranks; ++rank) {
     int failures = 0;
     bool was_there = true;

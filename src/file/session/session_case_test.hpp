@@ -59,6 +59,10 @@ std::string compare_file(const Setting& setting, Comm& comm, std::shared_ptr<sto
 /// Runs the body on the setting's ranks. Fails the test on a deadlock.
 void on_ranks(const Setting& setting, const std::function<void(Comm&)>& body);
 
+/// Writes the file while the `nth` operation of `rank` fails with EIO, if it makes so many. Returns
+/// how many it has made; `statuses` has each rank's.
+int64_t write_with_failure(const Setting& setting, const std::function<Status(WriteSession&)>& commit,
+                           storage::MemoryDriver& memory, int rank, int nth, std::vector<Status>& statuses);
 /// Writes the file over one of these bytes, again and again: each storage operation of each rank
 /// fails once, with EIO. All ranks must have the same outcome, which names the rank, and no
 /// temporary file may stay. `check` sees the outcome of each failure, and the file of that name.
