@@ -4,6 +4,9 @@
 # finish shows that once more, because the end of a long output is what is read, prints the sums and
 # exits.
 #
+# A few failed tests run once more, one at a time, because a loaded machine can make one fail; those
+# that pass then are listed, and what they printed first is shown at the end.
+#
 # Tests are counted from ctest's own summary, or pytest's where a stage runs that itself; what
 # pytest skipped is listed with the reason. A failed stage without tests counts as one failure.
 
@@ -12,6 +15,8 @@ tests_passed=0
 tests_failed=0
 tests_left_out=0
 failed_stages=()
+shaky_stages=() # passed, but some of their tests only when run again
+most_run_again=3
 progress_shower= # the process that shows how far a stage is
 mkdir -p "$stage_logs"
 
@@ -35,6 +40,10 @@ stage() {
   printf '%5d.%d s  %s%s\n' $((seconds / 10)) $((seconds % 10)) \
     "$([[ $code == 0 ]] && echo ok || echo "FAILED (exit $code)")" "$(describe_counts "$passed" "$failed" "$left_out")"
   list_left_out "$log"
+  if [[ $code == 0 ]] && grep -q '^run again: ' "$log"; then
+    shaky_stages+=("$name")
+    sed -n 's/^run again: /    failed at first, passed by itself: /p' "$log"
+  fi
   if [[ $code != 0 ]]; then
     failed_stages+=("$name")
     show_failures "$name" 60
@@ -87,6 +96,10 @@ count_tests() {
   # ctest: "98% tests passed, 1 tests failed out of 42"
   while read -r line; do
     [[ $line =~ ([0-9]+)\ tests?\ failed\ out\ of\ ([0-9]+) ]] || continue
+    if ((total > 0)) && grep -q '^run again: ' "$log"; then
+      failed=${BASH_REMATCH[1]} # the second summary is of the same tests
+      break
+    fi
     failed=$((failed + BASH_REMATCH[1]))
     total=$((total + BASH_REMATCH[2]))
   done < <(grep -E '^[0-9]+% tests passed' "$log" || true)
@@ -124,7 +137,7 @@ list_left_out() {
 
 finish() {
   local name
-  for name in "${failed_stages[@]}"; do
+  for name in "${shaky_stages[@]}" "${failed_stages[@]}"; do
     show_failures "$name" 12
   done
   echo "$tests_passed passed, $tests_failed failed$( ((tests_left_out == 0)) || echo ", $tests_left_out left out")"
@@ -147,7 +160,12 @@ build_united() {
 
 # test_preset PRESET [CTEST ARGUMENT...]
 test_preset() {
-  local preset=$1
+  local preset=$1 failed
   shift
-  ctest --preset "$preset" --no-tests=error -j "$(nproc)" "$@"
+  ctest --preset "$preset" --no-tests=error -j "$(nproc)" "$@" && return
+  failed=build/$preset/Testing/Temporary/LastTestsFailed.log # lines "NUMBER:NAME"
+  if [[ ! -e $failed ]] || (($(wc -l <"$failed") > most_run_again)); then return 1; fi
+  echo
+  sed 's/^[0-9]*:/run again: /' "$failed"
+  ctest --preset "$preset" --rerun-failed
 }

@@ -8,6 +8,7 @@
 #include <exception>
 #include <string_view>
 
+#include "comm/mpi/end_of_mpi.hpp"
 #include "describe.hpp"
 #include "program.hpp"
 #include "ranks_of_mpi.hpp"
@@ -33,7 +34,7 @@ int run_on_ranks(int argc, char** argv, bool alone, const std::function<void(Com
   } catch (const std::exception& error) {
     // This is no stria::Error, so it may be on this rank alone. The others must not wait for it.
     fmt::print(stderr, "stria: {}\n", error.what());
-    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    abort_job(EXIT_FAILURE);
   }
   MPI_Finalize();
   return status;

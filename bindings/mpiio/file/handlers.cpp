@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "comm/mpi/end_of_mpi.hpp"
 #include "mpiio/file/handles.hpp"
 #include "mpiio/mpi/real_mpi.hpp"
 
@@ -48,8 +49,7 @@ MPI_Errhandler reference_to(MPI_Errhandler handle) {
 
 [[noreturn]] void die(const Outcome& outcome) {
   std::fprintf(stderr, "MPI-IO: %s\n", outcome.message().c_str());
-  MPI_Abort(MPI_COMM_WORLD, outcome.error_class());
-  std::abort();
+  abort_job(outcome.error_class());
 }
 
 }  // namespace

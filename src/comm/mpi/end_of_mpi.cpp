@@ -1,16 +1,24 @@
 #include "comm/mpi/end_of_mpi.hpp"
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
+#include <thread>
 
 #include "base/check.hpp"
 
 namespace stria {
 
 namespace {
+
+// How long the launcher gets to forward what a rank says before it ends the job.
+constexpr std::chrono::milliseconds kTimeToForward(300);
 
 struct Ending {
   std::mutex mutex;
@@ -50,6 +58,13 @@ void at_end_of_mpi(MpiEnd stage, void (*call)()) {
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, run_stages, &key, nullptr);
     MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
   }
+}
+
+void abort_job(int code) {
+  std::fflush(nullptr);
+  std::this_thread::sleep_for(kTimeToForward);
+  MPI_Abort(MPI_COMM_WORLD, code);
+  _exit(EXIT_FAILURE);
 }
 
 bool is_mpi_running() {

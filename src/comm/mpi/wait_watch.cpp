@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "comm/job_end.hpp"
+#include "comm/mpi/end_of_mpi.hpp"
 #include "comm/mpi/mpi_request.hpp"
 #include "comm/mpi/parking.hpp"
 #include "comm/pause.hpp"
@@ -254,8 +255,7 @@ void give_up_job() {
   } catch (const std::exception&) {
     // Without a thread, MPI alone ends it.
   }
-  MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-  _exit(EXIT_FAILURE);
+  abort_job(EXIT_FAILURE);
 }
 
 }  // namespace stria
