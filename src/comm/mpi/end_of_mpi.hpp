@@ -21,9 +21,9 @@ void at_end_of_mpi(MpiEnd stage, void (*call)());
 /// Tells whether MPI can be called: it has been initialised and has not ended.
 bool is_mpi_running();
 
-/// Ends all ranks of the job by MPI_Abort with `code`, after a moment in which the launcher can take
-/// what this rank has written to its standard error. MPICH's Hydra drops what it has not read by
-/// then. Local.
+/// Ends all ranks of the job by MPI_Abort with `code`, after a moment in which the launcher can
+/// take what this rank has written to its standard error. MPICH's Hydra drops what it has not read
+/// by then. Local.
 [[noreturn]] void abort_job(int code);
 
 /// Waits until all parked messages (parking.hpp) are done, for at most `seconds` where that isn't
