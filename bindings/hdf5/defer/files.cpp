@@ -11,6 +11,7 @@
 
 #include "hdf5/defer/writing.hpp"
 #include "hdf5/settings/settings.hpp"
+#include "hdf5/shared/shared_files.hpp"
 
 namespace stria::hdf5 {
 
@@ -245,7 +246,8 @@ void DeferredFiles::write_all_alone() {
 
 int DeferredFiles::write_together(DeferredFile& file) {
   const Pause pause(*this);
-  if (!file.has_collective || file.rank_count == 1 || !file.mpi->tells_collective_errors) {
+  if (!file.has_collective || file.rank_count == 1 || !file.mpi->tells_collective_errors ||
+      SharedFiles::all().has_pages(file.handle)) {
     return write_alone(file);
   }
   file.has_collective = false;

@@ -5,7 +5,7 @@
 #include "hdf5/defer/files.hpp"
 #include "hdf5/report/counts.hpp"
 #include "hdf5/settings/settings.hpp"
-#include "hdf5/together/reads.hpp"
+#include "hdf5/shared/shared_files.hpp"
 
 namespace stria::hdf5 {
 
@@ -49,6 +49,12 @@ int write_before_collective(MpiFile handle, bool is_read = false) {
   return error;
 }
 
+int write_alone(const Mpi& mpi, const MpiTransfer& transfer, const void* data, void* status) {
+  return SharedFiles::all().write_pages(transfer, data, status)
+             ? kMpiSuccess
+             : mpi.MPI_File_write_at(transfer.handle, transfer.offset, data, transfer.count, transfer.type, status);
+}
+
 }  // namespace
 
 }  // namespace stria::hdf5
@@ -65,7 +71,7 @@ int MPI_File_open(MpiHandle comm, const char* name, int mode, MpiHandle info, Mp
   }
   const int outcome = mpi.MPI_File_open(comm, name, mode, info, handle);
   if (outcome == kMpiSuccess && OpeningByHdf5::is_now() && !is_turned_off()) {
-    CollectiveReads::all().opened(mpi, *handle, comm);
+    SharedFiles::all().opened(mpi, *handle, comm, name, mode);
   }
   if (is_deferring() && outcome == kMpiSuccess && OpeningByHdf5::is_now()) {
     const auto lock = files().lock();
@@ -88,7 +94,7 @@ int MPI_File_close(MpiFile* handle) {
       files().remove(file);
     }
   }
-  CollectiveReads::all().closed(*handle);
+  SharedFiles::all().closed(*handle);
   // HDF5 1.10 frees a file twice that can't be closed, so that H5Fclose tells of lost bytes.
   return mpi.MPI_File_close(handle);
 }
@@ -102,14 +108,14 @@ int MPI_File_read_at(MpiFile handle, MpiOffset offset, void* data, int count, Mp
 int MPI_File_write_at(MpiFile handle, MpiOffset offset, const void* data, int count, MpiHandle type, void* status) {
   const Mpi& mpi = mpi_of(__builtin_return_address(0));
   const int error = write_what_it_touches(mpi, handle, offset, count, type);
-  return error != kMpiSuccess ? error : mpi.MPI_File_write_at(handle, offset, data, count, type, status);
+  return error != kMpiSuccess ? error : write_alone(mpi, {handle, offset, count, type}, data, status);
 }
 
 int MPI_File_read_at_all(MpiFile handle, MpiOffset offset, void* data, int count, MpiHandle type, void* status) {
   const Mpi& mpi = mpi_of(__builtin_return_address(0));
   const int error = write_before_collective(handle, true);
-  if (CollectiveReads::all().are_pieces(handle, count, type)) {
-    count_read_alone();
+  if (SharedFiles::all().are_pieces({handle, offset, count, type}, false)) {
+    count_alone(false);
     return first_error(mpi.MPI_File_read_at(handle, offset, data, count, type, status), error);
   }
   return first_error(mpi.MPI_File_read_at_all(handle, offset, data, count, type, status), error);
@@ -118,6 +124,10 @@ int MPI_File_read_at_all(MpiFile handle, MpiOffset offset, void* data, int count
 int MPI_File_write_at_all(MpiFile handle, MpiOffset offset, const void* data, int count, MpiHandle type, void* status) {
   const Mpi& mpi = mpi_of(__builtin_return_address(0));
   const int error = write_before_collective(handle);
+  if (SharedFiles::all().are_pieces({handle, offset, count, type}, true)) {
+    count_alone(true);
+    return first_error(write_alone(mpi, {handle, offset, count, type}, data, status), error);
+  }
   return first_error(mpi.MPI_File_write_at_all(handle, offset, data, count, type, status), error);
 }
 
@@ -125,7 +135,7 @@ int MPI_File_set_view(MpiFile handle, MpiOffset offset, MpiHandle element, MpiHa
                       MpiHandle info) {
   const Mpi& mpi = mpi_of(__builtin_return_address(0));
   const int error = write_before_collective(handle);
-  CollectiveReads::all().viewed(handle, type);
+  SharedFiles::all().viewed(handle, offset, type);
   return first_error(mpi.MPI_File_set_view(handle, offset, element, type, representation, info), error);
 }
 
@@ -144,6 +154,9 @@ int MPI_File_sync(MpiFile handle) {
 int MPI_File_set_atomicity(MpiFile handle, int is_atomic) {
   const Mpi& mpi = mpi_of(__builtin_return_address(0));
   const int error = write_before_collective(handle);
+  if (is_atomic != 0) {
+    SharedFiles::all().closed(handle);
+  }
   if (is_deferring()) {
     const auto lock = files().lock();
     if (DeferredFile* const file = files().find(handle); file != nullptr) {

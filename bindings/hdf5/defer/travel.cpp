@@ -60,7 +60,7 @@ void DeferredFiles::travel() {
     std::swap(travelling_, traveller_->held);
     travelling_.sort();
     here.unlock();
-    const Written written = write_pieces(travelling_.pieces(), by_descriptor(traveller_->descriptor));
+    const Written written = write_pieces(travelling_.pieces(), by_descriptor(traveller_->descriptor, traveller_->handle));
     here.lock();
     travelling_.clear();
     traveller_->held.add(written.left);  // nothing that is held touches them

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "hdf5/shared/shared_files.hpp"
+
 namespace stria::hdf5 {
 
 namespace {
@@ -46,6 +48,9 @@ int write_joined(std::span<const Held> pieces, const WriteBytes& write, std::vec
 
 WriteBytes by_mpi(const Mpi& mpi, MpiFile handle) {
   return [&mpi, handle](ByteRange place, const std::byte* bytes) {
+    if (SharedFiles::all().write_pages(handle, place, bytes)) {
+      return kMpiSuccess;
+    }
     while (!place.empty()) {
       const auto some = static_cast<int>(std::min(place.size(), kMostWriteBytes));
       MpiStatus status;
@@ -64,8 +69,11 @@ WriteBytes by_mpi(const Mpi& mpi, MpiFile handle) {
   };
 }
 
-WriteBytes by_descriptor(int descriptor) {
-  return [descriptor](ByteRange place, const std::byte* bytes) {
+WriteBytes by_descriptor(int descriptor, MpiFile handle) {
+  return [descriptor, handle](ByteRange place, const std::byte* bytes) {
+    if (SharedFiles::all().write_pages(handle, place, bytes)) {
+      return 0;
+    }
     while (!place.empty()) {
       const ssize_t count = pwrite(descriptor, bytes, static_cast<size_t>(place.size()), place.begin);
       if (count < 0 && errno == EINTR) {

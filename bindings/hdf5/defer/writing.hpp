@@ -15,7 +15,7 @@ namespace stria::hdf5 {
 using WriteBytes = std::function<int(ByteRange place, const std::byte* bytes)>;
 
 WriteBytes by_mpi(const Mpi& mpi, MpiFile handle);
-WriteBytes by_descriptor(int descriptor);
+WriteBytes by_descriptor(int descriptor, MpiFile handle);
 
 struct Written {
   std::vector<Held> left;  ///< those that could not be written

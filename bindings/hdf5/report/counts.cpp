@@ -22,7 +22,8 @@ struct Counts {
   std::array<std::atomic<int64_t>, 2> packed_bytes{};
   std::array<std::atomic<int64_t>, 2> converted{};
   std::atomic<int64_t> deferred{0};  // of the writes that are packed
-  std::atomic<int64_t> read_alone{0};
+  std::array<std::atomic<int64_t>, 2> alone{};  // of MPI's collective calls
+  std::atomic<int64_t> by_pages{0};
   std::array<std::array<std::atomic<int64_t>, kReasonCount>, 2> passed{};
   std::string version;  // of the HDF5 that is called first
 };
@@ -75,8 +76,11 @@ std::string describe(bool writes) {
   if (const int64_t deferred = counts().deferred; writes && deferred > 0) {
     text += fmt::format(", {} of them deferred", deferred);
   }
-  if (const int64_t alone = counts().read_alone; !writes && alone > 0) {
-    text += fmt::format(", {} of MPI's collective reads made alone", alone);
+  if (const int64_t alone = counts().alone[way]; alone > 0) {
+    text += fmt::format(", {} of MPI's collective {} made alone", alone, writes ? "writes" : "reads");
+  }
+  if (const int64_t by_pages = counts().by_pages; writes && by_pages > 0) {
+    text += fmt::format(", {} of MPI's writes made by whole pages", by_pages);
   }
   if (passed_count > 0) {
     text += fmt::format(", {} passed through ({})", passed_count, passed);
@@ -116,8 +120,12 @@ void count_converted(bool writes) {
   counts().converted[writes ? 1 : 0].fetch_add(1, std::memory_order_relaxed);
 }
 
-void count_read_alone() {
-  counts().read_alone.fetch_add(1, std::memory_order_relaxed);
+void count_alone(bool writes) {
+  counts().alone[writes ? 1 : 0].fetch_add(1, std::memory_order_relaxed);
+}
+
+void count_by_pages() {
+  counts().by_pages.fetch_add(1, std::memory_order_relaxed);
 }
 
 void count_deferred() {

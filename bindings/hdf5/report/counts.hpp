@@ -24,8 +24,11 @@ inline constexpr size_t kReasonCount = 8;
 void count_packed(bool writes, int64_t bytes, const std::string& library_version);
 /// One of those that are packed has its numbers converted on the way.
 void count_converted(bool writes);
-/// A collective call of MPI by which HDF5 reads is made by this rank alone (together/reads.hpp).
-void count_read_alone();
+/// A collective call of MPI by which HDF5 moves data is made by this rank alone
+/// (shared/shared_files.hpp).
+void count_alone(bool writes);
+/// A write of MPI is made by inserting whole pages into a file on tmpfs (shared/page_file.hpp).
+void count_by_pages();
 /// A write that is packed is held back.
 void count_deferred();
 void count_passed(bool writes, Reason reason, const std::string& library_version);

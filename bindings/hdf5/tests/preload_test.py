@@ -5,11 +5,14 @@ From the environment: STRIA_HDF5_PRELOAD (the library), STRIA_MPIIO (the MPI-IO 
 (openmpi or mpich) and STRIA_BIN (the directory of the programs).
 """
 
+import ctypes
 import os
 import pathlib
+import platform
 import re
 import subprocess
 import sys
+import tempfile
 
 import h5py
 import pytest
@@ -41,6 +44,15 @@ def packed(said, call):
     return int(found[1]) if found else 0
 
 
+def can_insert_pages():
+    """Whether userfaultfd(2) is open to this process: a descriptor, or -1."""
+    x86_64_number, close_on_exec, user_mode_only = 323, 0o2000000, 1
+    descriptor = ctypes.CDLL(None).syscall(x86_64_number, close_on_exec | user_mode_only)
+    if descriptor >= 0:
+        os.close(descriptor)
+    return platform.machine() == "x86_64" and descriptor >= 0
+
+
 def values(path):
     found = {}
     with h5py.File(path) as file:
@@ -59,12 +71,37 @@ def test_a_checkpoint(tmp_path, transfer):
 
 @pytest.mark.parametrize(("blocks", "alone"), [(20, 6), (2, 0)])
 @pytest.mark.parametrize("narrow", [[], ["float"]])
-def test_collective_reads_of_single_pieces(tmp_path, blocks, alone, narrow):
-    """They are of 80 KiB, or of 8: Open MPI's own collective read gains nothing for the former."""
+def test_collective_transfers_of_single_pieces(tmp_path, blocks, alone, narrow):
+    """They are of 80 KiB, or of 8: Open MPI's own collective calls gain nothing for the former."""
     blocks *= 2 if narrow else 1
     said = run(2, PROGRAMS / "hdf5_hyperslabs", tmp_path / "file", "collective", "hyperslabs", 6, blocks, 8, 1, *narrow)
     expected = alone if MPI == "openmpi" else 0
-    assert (f"{expected} of MPI's collective reads made alone" in said) == (expected > 0), said
+    for what in ("reads", "writes"):
+        assert (f"{expected} of MPI's collective {what} made alone" in said) == (expected > 0), said
+
+
+@pytest.fixture
+def in_memory():
+    """A directory on tmpfs."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
+        yield pathlib.Path(directory)
+
+
+@pytest.mark.parametrize("transfer", ["independent", "collective"])
+@pytest.mark.parametrize("defer", ["0", "10M", "10M,background"])
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_whole_pages_on_tmpfs(in_memory, transfer, defer, ranks):
+    """Pieces of 84 KiB, which begin and end within a page; each file is written twice."""
+    arguments = [transfer, "hyperslabs", 6, 21, 8, 2]
+    said = run(ranks, PROGRAMS / "hdf5_hyperslabs", in_memory / "ours", *arguments, STRIA_HDF5_DEFER=defer)
+    plain = run(ranks, PROGRAMS / "hdf5_hyperslabs", in_memory / "plain", *arguments, STRIA_INSERT_PAGES="0")
+    run(ranks, PROGRAMS / "hdf5_hyperslabs", in_memory / "native", *arguments, preload=None)
+    for name in ("ours", "plain"):
+        assert (in_memory / name).read_bytes() == (in_memory / "native").read_bytes()
+    assert "made by whole pages" not in plain, plain
+    if not can_insert_pages():
+        pytest.skip("the system lets processes insert no pages")
+    assert re.search(r"\d+ of MPI's writes made by whole pages", said), said
 
 
 @pytest.mark.parametrize("transfer", ["independent", "collective"])
