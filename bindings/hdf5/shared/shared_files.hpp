@@ -56,7 +56,7 @@ class SharedFiles {
   struct Known {
     const Mpi* mpi = nullptr;
     MpiHandle comm = 0;
-    bool moves_alone = false;          ///< Open MPI's own
+    bool moves_alone = false;         ///< Open MPI's own
     std::shared_ptr<PageFile> pages;  ///< null, or not null, on all ranks
     // What the file shows here.
     bool is_one_piece = true;
