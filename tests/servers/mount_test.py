@@ -2,6 +2,7 @@
 Skipped, with the reason, where this machine or this build can't mount."""
 
 import contextlib
+import errno
 import json
 import os
 import pathlib
@@ -142,6 +143,35 @@ def test_names(place):
     assert list((place / "names").iterdir()) == []
     (place / "names").rmdir()
     assert not (place / "names").exists()
+
+
+def test_directories_take_names(place):
+    for name in ("moved/inner", "empty", "full/inner"):
+        (place / "rename" / name).mkdir(parents=True)
+    top = place / "rename"
+    (top / "file").write_bytes(b"file")
+    os.rename(top / "moved", top / "empty")
+    assert sorted(path.name for path in top.iterdir()) == ["empty", "file", "full"]
+    assert (top / "empty/inner").is_dir()
+    for source, target, number in (
+        ("empty", "full", errno.ENOTEMPTY),
+        ("empty", "file", errno.ENOTDIR),
+        ("file", "full", errno.EISDIR),
+        ("file", "n" * 256, errno.ENAMETOOLONG),
+    ):
+        with pytest.raises(OSError) as error:
+            os.rename(top / source, top / target)
+        assert error.value.errno == number
+    assert (top / "file").read_bytes() == b"file" and (top / "full/inner").is_dir()
+    long_name = top / ("n" * 255)
+    long_name.write_bytes(b"long")
+    assert long_name.read_bytes() == b"long"
+    for make in (lambda path: path.mkdir(), lambda path: path.write_bytes(b"")):
+        with pytest.raises(OSError) as error:
+            make(top / ("n" * 256))
+        assert error.value.errno == errno.ENAMETOOLONG
+    shutil.rmtree(top)
+    assert not top.exists()
 
 
 def test_flash_files_are_read_by_h5dump_and_yt(store, place):

@@ -255,15 +255,25 @@ Result<std::optional<uint64_t>> Names::rename(const Caller& caller, const wire::
   }
   if (source.is_directory) {
     STRIA_ASSIGN_OR_RETURN(const bool into_itself, is_below(names.to, names.from));
-    if (into_itself || target.inode != 0) {
-      return Status(ErrorCode::kInvalidArgument, into_itself ? "a directory can't move into itself" : "the new name is taken");
+    if (into_itself) {
+      return Status(ErrorCode::kInvalidArgument, "a directory can't move into itself");
     }
   }
-  if (target.parent == 0 || (target.inode != 0 && target.is_directory)) {
-    return Status(ErrorCode::kInvalidArgument, "the new name is a directory's");
+  if (target.inode != 0 && source.is_directory != target.is_directory) {
+    return Status(ErrorCode::kInvalidArgument,
+                  target.is_directory ? "the new name is a directory's" : "the new name is a file's");
+  }
+  if (target.parent == 0) {
+    return Status(ErrorCode::kInvalidArgument, "the new name is that of the store itself");
   }
   if (target.inode != 0) {
     STRIA_RETURN_IF_ERROR(check_removal(caller, target.above, target.owner));
+    if (target.is_directory) {
+      STRIA_ASSIGN_OR_RETURN(const bool empty, is_empty(target.inode));
+      if (!empty) {
+        return Status(ErrorCode::kInvalidArgument, "the directory of the new name is not empty");
+      }
+    }
     STRIA_RETURN_IF_ERROR(lose_name(target));
   } else {
     STRIA_RETURN_IF_ERROR(check_rights(caller, target.above, wire::kMayWrite | wire::kMayEnter));
@@ -273,7 +283,8 @@ Result<std::optional<uint64_t>> Names::rename(const Caller& caller, const wire::
       database_->run("DELETE FROM entries WHERE parent = ? AND name = ?", source.parent, std::string_view(source.name)));
   STRIA_RETURN_IF_ERROR(
       database_->run("INSERT INTO entries VALUES (?, ?, ?)", target.parent, std::string_view(target.name), source.inode));
-  return target.inode == 0 ? std::optional<uint64_t>() : static_cast<uint64_t>(target.inode);
+  const bool loses_file = target.inode != 0 && !target.is_directory;
+  return loses_file ? std::optional(static_cast<uint64_t>(target.inode)) : std::nullopt;
 }
 
 Result<std::optional<uint64_t>> Names::remove(const Caller& caller, std::string_view path) {

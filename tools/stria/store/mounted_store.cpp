@@ -99,7 +99,15 @@ void describe(const wire::Attributes& attributes, const storage::FileState& stat
   details->st_atim = details->st_mtim;
 }
 
+/// The kernel looks a name up before it does anything else with it.
+bool has_long_name(std::string_view path) {
+  return path.size() - (path.rfind('/') + 1) > wire::kMaxNameBytes;
+}
+
 int get_attributes(const char* path, struct stat* details, fuse_file_info*) {
+  if (has_long_name(path)) {
+    return -ENAMETOOLONG;
+  }
   return answer([&] {
     const std::string url = url_of(path);
     const wire::Attributes attributes = attributes_of(url);
@@ -255,11 +263,22 @@ int remove_directory(const char* path) {
   });
 }
 
+/// Why what `target` names can't be replaced by `source`; 0 where it can. The store refuses it too,
+/// but its errors have no such numbers.
+int obstacle_to_replace(const std::string& source, const std::string& target) {
+  const bool is_directory = attributes_of(target).is_directory;
+  if (attributes_of(source).is_directory != is_directory) {
+    return is_directory ? EISDIR : ENOTDIR;
+  }
+  return is_directory && !entries_of(target).empty() ? ENOTEMPTY : 0;
+}
+
 int rename(const char* from, const char* to, unsigned flags) {
   return answer([&] {
     if ((flags & RENAME_EXCHANGE) != 0) {
       return -EINVAL;
     }
+    const std::string source = url_of(from);
     const std::string target = url_of(to);
     const auto exists = mounted().driver.exists(target);
     if (!exists.ok()) {
@@ -268,7 +287,10 @@ int rename(const char* from, const char* to, unsigned flags) {
     if (*exists && (flags & RENAME_NOREPLACE) != 0) {
       return -EEXIST;
     }
-    return minus_errno(mounted().driver.rename(url_of(from), target));
+    if (const int obstacle = *exists ? obstacle_to_replace(source, target) : 0; obstacle != 0) {
+      return -obstacle;
+    }
+    return minus_errno(mounted().driver.rename(source, target));
   });
 }
 
