@@ -17,7 +17,17 @@ leave_out() { # REASON
 run_tests() { # CLUSTER [PYTEST_OPTION...]
   local nodes=tests/nodes/$1
   shift
-  "$nodes" enter build/venv/bin/python -B -m pytest -q -p no:cacheprovider -rs --tb=short "$@"
+  "$nodes" enter build/venv/bin/python -B -m pytest -q -o cache_dir="$PWD/build/nodes_cache" -rs --tb=short "$@"
+}
+
+# A few failed tests run once more, as those of ctest do (stages.sh).
+run_again() { # CLUSTER [PYTEST_OPTION...]
+  local failed
+  failed=$(build/venv/bin/python -c 'import json, sys; print(*json.load(sys.stdin), sep="\n")' \
+    <build/nodes_cache/v/cache/lastfailed) || return 1
+  if (($(wc -l <<<"$failed") > ${STRIA_RUN_AGAIN:-0})); then return 1; fi
+  sed 's/^.*::/run again: /' <<<"$failed"
+  run_tests "$@" --last-failed
 }
 
 cluster=cluster.sh
@@ -39,6 +49,8 @@ case ${STRIA_NODES:-} in
     ;;
 esac
 code=0
+rm -rf build/nodes_cache
 run_tests "$cluster" "${files[@]/#/tests/nodes/}" "${chosen[@]}" "$@" || code=$?
+if [[ $code == 1 ]] && run_again "$cluster" "${files[@]/#/tests/nodes/}" "${chosen[@]}" "$@"; then code=0; fi
 if [[ $code == 77 ]]; then leave_out "no namespaces of network, mounts and processes, or no program that these nodes need"; fi
 exit "$code"

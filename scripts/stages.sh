@@ -16,7 +16,7 @@ tests_failed=0
 tests_left_out=0
 failed_stages=()
 shaky_stages=() # passed, but some of their tests only when run again
-most_run_again=3
+export STRIA_RUN_AGAIN=${STRIA_RUN_AGAIN:-3} # at most so many failed tests of a stage
 progress_shower= # the process that shows how far a stage is
 mkdir -p "$stage_logs"
 
@@ -105,9 +105,11 @@ count_tests() {
   done < <(grep -E '^[0-9]+% tests passed' "$log" || true)
   if ((total == 0)); then
     # pytest -q: "1 failed, 40 passed, 2 skipped in 7.21s"
-    line=$(grep -aE '^([0-9]+ [a-z]+, )*[0-9]+ [a-z]+ in [0-9.]+s' "$log" | tail -n 1 || true)
-    failed=$(($(count_of failed "$line") + $(count_of 'errors?' "$line")))
-    total=$(($(count_of passed "$line") + failed))
+    line=$(grep -aE '^([0-9]+ [a-z]+, )*[0-9]+ [a-z]+ in [0-9.]+s' "$log" | tail -n 2 || true)
+    if ! grep -q '^run again: ' "$log"; then line=${line##*$'\n'}; fi
+    failed=$(count_failed "${line##*$'\n'}") # of those that ran again, where any did
+    line=${line%%$'\n'*}
+    total=$(($(count_of passed "$line") + $(count_failed "$line")))
     left_out=$(count_of skipped "$line")
   fi
   if ((code != 0 && failed == 0)); then
@@ -120,6 +122,11 @@ count_tests() {
 # count_of OUTCOME LINE: the number before that word of pytest's summary, or 0.
 count_of() {
   if [[ $2 =~ ([0-9]+)\ $1 ]]; then echo "${BASH_REMATCH[1]}"; else echo 0; fi
+}
+
+# count_failed LINE: what failed or could not be set up, of pytest's summary.
+count_failed() {
+  echo $(($(count_of failed "$1") + $(count_of 'errors?' "$1")))
 }
 
 # describe_counts PASSED FAILED LEFT_OUT
@@ -164,7 +171,7 @@ test_preset() {
   shift
   ctest --preset "$preset" --no-tests=error -j "$(nproc)" "$@" && return
   failed=build/$preset/Testing/Temporary/LastTestsFailed.log # lines "NUMBER:NAME"
-  if [[ ! -e $failed ]] || (($(wc -l <"$failed") > most_run_again)); then return 1; fi
+  if [[ ! -e $failed ]] || (($(wc -l <"$failed") > STRIA_RUN_AGAIN)); then return 1; fi
   echo
   sed 's/^[0-9]*:/run again: /' "$failed"
   ctest --preset "$preset" --rerun-failed
