@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/out_of_memory.hpp"
-#include "storage/direct_stretches.hpp"
+#include "storage/lists/direct_stretches.hpp"
 #include "storage/messages.hpp"
 #include "storage/path.hpp"
 

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "storage/driver.hpp"
-#include "storage/posix/runs.hpp"
-#include "storage/posix/write_queue.hpp"
+#include "storage/lists/runs.hpp"
+#include "storage/lists/write_queue.hpp"
 #include "storage/rados/header.hpp"
 #include "storage/rados/lock_table.hpp"
 #include "storage/rados/presence.hpp"

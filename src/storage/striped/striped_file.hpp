@@ -10,7 +10,7 @@
 #include <string>
 
 #include "storage/driver.hpp"
-#include "storage/posix/write_queue.hpp"
+#include "storage/lists/write_queue.hpp"
 #include "storage/striped/pass.hpp"
 #include "storage/striped/store.hpp"
 #include "stria/datatype.hpp"

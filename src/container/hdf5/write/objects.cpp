@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "container/chunks/chunk_grid.hpp"
-#include "container/hdf5/complex_form.hpp"
-#include "container/hdf5/sizes.hpp"
+#include "container/hdf5/form/complex_form.hpp"
+#include "container/hdf5/form/sizes.hpp"
 #include "container/hdf5/write/chunk_format.hpp"
 #include "container/hdf5/write/element_format.hpp"
 #include "container/hdf5/write/symbol_table.hpp"

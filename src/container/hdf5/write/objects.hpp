@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "container/container.hpp"
-#include "container/hdf5/object_messages.hpp"
-#include "container/hdf5/write/format.hpp"
+#include "container/hdf5/form/format.hpp"
+#include "container/hdf5/form/object_messages.hpp"
 #include "container/hdf5/write/image_space.hpp"
 #include "container/hdf5/write/mapping_format.hpp"
 
