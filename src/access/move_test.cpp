@@ -12,7 +12,7 @@
 #include "access/shared_file_test.hpp"
 #include "storage/fault/fault_driver.hpp"
 #include "storage/memory/memory_driver.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 
 namespace stria::access::test {
 namespace {

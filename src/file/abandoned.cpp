@@ -3,7 +3,7 @@
 
 #include "file/background/partial_file.hpp"
 #include "file/background/staging_place.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 #include "stria/file.hpp"
 #include "stria/status.hpp"
 

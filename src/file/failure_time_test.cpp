@@ -16,7 +16,7 @@
 #include "file/read/read_session.hpp"
 #include "file/write/write_session.hpp"
 #include "storage/fault/fault_driver.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 
 namespace stria::file {
 namespace {

@@ -14,7 +14,7 @@
 #include <stdexcept>
 
 #include "file/file_fixture_test.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 
 namespace stria {
 namespace {

@@ -18,7 +18,7 @@
 #include "file/write/target/growing_file.hpp"
 #include "storage/parted/parted_file.hpp"
 #include "storage/path.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 
 namespace stria::file {
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "comm/mpi/end_of_mpi.hpp"
+#include "comm/end_of_mpi.hpp"
 #include "file/background/background.hpp"
 #include "file/write/write_session.hpp"
 

@@ -12,7 +12,7 @@
 #include "file/open_files.hpp"
 #include "file/read/read_session.hpp"
 #include "file/write/write_session.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 #include "trace/record/recorder.hpp"
 #include "trace/record/span.hpp"
 

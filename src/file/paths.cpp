@@ -3,7 +3,7 @@
 #include "file/background/staging_place.hpp"
 #include "file/parts/part_names.hpp"
 #include "storage/path.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 
 namespace stria {
 

@@ -10,7 +10,7 @@
 #include "file/parts/part_names.hpp"
 #include "file/read/read_session.hpp"
 #include "storage/path.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 
 namespace stria::file {
 

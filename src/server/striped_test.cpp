@@ -13,7 +13,7 @@
 #include "server/cluster_test.hpp"
 #include "storage/conformance_test.hpp"
 #include "storage/path.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 #include "storage/striped/striped_driver.hpp"
 #include "storage/striped/striped_file.hpp"
 #include "support/naive_datatype.hpp"

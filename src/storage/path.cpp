@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "storage/rados/rados_path.hpp"
+#include "storage/rados_path.hpp"
 #include "wire/address.hpp"
 
 namespace stria::storage {

@@ -4,7 +4,7 @@
 #include "storage/conformance_test.hpp"
 #include "storage/memory/memory_driver.hpp"
 #include "storage/posix/posix_driver.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 
 namespace stria::storage {
 namespace {

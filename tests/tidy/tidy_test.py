@@ -126,6 +126,16 @@ class IncludeGraph(unittest.TestCase):
         target = "src/access/together/two_phase/b.hpp"
         self.assertEqual(found, [f"src/access/together/exchange/a.hpp:1: includes {target}: {upward}"])
 
+    def test_a_folder_itself_may_be_the_lowest_of_its_rooms(self):
+        found = self.found(
+            src__storage__driver_hpp='#include "storage/posix/b.hpp"\n',
+            src__storage__posix__b_hpp="",
+            src__storage__registry__c_hpp='#include "storage/path.hpp"\n#include "storage/posix/b.hpp"\n',
+            src__storage__path_hpp="",
+        )
+        upward = "src/storage/posix is above src/storage/."
+        self.assertEqual(found, [f"src/storage/driver.hpp:1: includes src/storage/posix/b.hpp: {upward}"])
+
     def test_what_is_hidden_is_known_to_its_layer_alone(self):
         found = self.found(
             src__container__formats_cpp='#include "container/hdf5/a.hpp"\n',

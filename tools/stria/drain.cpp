@@ -4,7 +4,7 @@
 #include "command.hpp"
 #include "file/background/staging_place.hpp"
 #include "file/parity/homecoming.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 
 namespace stria::tool {
 

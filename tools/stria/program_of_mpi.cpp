@@ -8,7 +8,7 @@
 #include <exception>
 #include <string_view>
 
-#include "comm/mpi/end_of_mpi.hpp"
+#include "comm/end_of_mpi.hpp"
 #include "describe.hpp"
 #include "program.hpp"
 #include "ranks_of_mpi.hpp"

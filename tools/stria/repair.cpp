@@ -8,7 +8,7 @@
 #include "access/request/hints.hpp"
 #include "command.hpp"
 #include "file/renewing.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 
 namespace stria::tool {
 

@@ -6,7 +6,7 @@
 
 #include "command.hpp"
 #include "file/parity/repair.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 #include "stria/file.hpp"
 
 namespace stria::tool {

@@ -19,7 +19,7 @@
 #include "mpiio/trace/call_span.hpp"
 #include "mpiio/transfer/small_access.hpp"
 #include "storage/path.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 #include "trace/record/recorder.hpp"
 
 namespace stria::mpiio {

@@ -5,7 +5,7 @@
 #include <map>
 #include <mutex>
 
-#include "comm/mpi/end_of_mpi.hpp"
+#include "comm/end_of_mpi.hpp"
 #include "mpiio/file/handles.hpp"
 #include "mpiio/mpi/real_mpi.hpp"
 

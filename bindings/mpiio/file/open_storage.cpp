@@ -5,7 +5,7 @@
 #include "base/check.hpp"
 #include "storage/coherent/coherent_file.hpp"
 #include "storage/path.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 
 namespace stria::mpiio {
 

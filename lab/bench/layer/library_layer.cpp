@@ -1,7 +1,7 @@
 // Through Stria's own interface: each array is a dataset, and one commit moves all parts.
 #include "container/formats.hpp"
 #include "layer/layer.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 #include "stria/file.hpp"
 #include "trace/record/recorder.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "layer/layer.hpp"
 #include "storage/first_server.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 #include "stria/status.hpp"
 
 namespace stria::bench {

@@ -9,7 +9,7 @@
 
 #include "run/benchmark.hpp"
 #include "run/verify.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 #include "stria/status.hpp"
 
 namespace stria::bench {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 #include "workload/value.hpp"
 
 namespace stria::bench {

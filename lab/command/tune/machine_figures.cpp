@@ -14,7 +14,7 @@
 
 #include "ranks_of_mpi.hpp"
 #include "spread.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 #include "stria/status.hpp"
 #include "tune/candidates.hpp"
 

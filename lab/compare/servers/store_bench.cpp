@@ -14,7 +14,7 @@
 #include <cstring>
 
 #include "measures.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 
 namespace stria::bench {
 namespace {

@@ -12,7 +12,7 @@
 #include "access/request/overlap.hpp"
 #include "base/buffer.hpp"
 #include "datatype/cursor.hpp"
-#include "storage/direct_stretches.hpp"
+#include "storage/lists/direct_stretches.hpp"
 #include "trace/record/phase_timer.hpp"
 #include "trace/record/recorder.hpp"
 #include "trace/record/span.hpp"

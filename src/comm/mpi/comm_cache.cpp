@@ -7,7 +7,7 @@
 #include <mutex>
 #include <set>
 
-#include "comm/mpi/end_of_mpi.hpp"
+#include "comm/end_of_mpi.hpp"
 #include "comm/mpi/mpi_comm.hpp"
 #include "comm/mpi/parking.hpp"
 #include "comm/trace/traced_comm.hpp"

@@ -1,4 +1,4 @@
-#include "comm/mpi/end_of_mpi.hpp"
+#include "comm/end_of_mpi.hpp"
 
 #include <mpi.h>
 #include <unistd.h>

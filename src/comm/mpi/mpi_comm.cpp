@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "base/check.hpp"
-#include "comm/mpi/end_of_mpi.hpp"
+#include "comm/end_of_mpi.hpp"
 #include "comm/mpi/mpi_request.hpp"
 #include "comm/mpi/node_memory.hpp"
 #include "comm/mpi/parking.hpp"

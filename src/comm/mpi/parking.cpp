@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "comm/mpi/end_of_mpi.hpp"
+#include "comm/end_of_mpi.hpp"
 #include "comm/mpi/mpi_request.hpp"
 #include "comm/mpi/wait_watch.hpp"
 #include "comm/pause.hpp"

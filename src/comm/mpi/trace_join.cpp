@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-#include "comm/mpi/end_of_mpi.hpp"
+#include "comm/end_of_mpi.hpp"
 #include "comm/self/self_comm.hpp"
 #include "comm/trace/trace_run.hpp"
 #include "trace/record/levels.hpp"

@@ -9,7 +9,7 @@
 #include <exception>
 #include <thread>
 
-#include "comm/mpi/end_of_mpi.hpp"
+#include "comm/end_of_mpi.hpp"
 #include "comm/mpi/wait_watch.hpp"
 #include "stria/status.hpp"
 

@@ -13,8 +13,8 @@
 #include <numeric>
 #include <thread>
 
+#include "comm/end_of_mpi.hpp"
 #include "comm/job_end.hpp"
-#include "comm/mpi/end_of_mpi.hpp"
 #include "comm/mpi/mpi_request.hpp"
 #include "comm/mpi/parking.hpp"
 #include "comm/pause.hpp"

@@ -1,5 +1,5 @@
 // Without MPI, its end asks for nothing.
-#include "comm/mpi/end_of_mpi.hpp"
+#include "comm/end_of_mpi.hpp"
 
 namespace stria {
 

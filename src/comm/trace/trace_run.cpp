@@ -192,8 +192,8 @@ Result<TraceRun> begin_trace_run(Comm& comm, trace::Recorder& recorder, const tr
   header.rank_count = comm.size();
   header.node = comm.node_of_rank()[static_cast<size_t>(comm.rank())];
   header.process = getpid();
-  header.clock_ns = recorder.begin_ns();
-  header.unix_ns = recorder.begin_unix_ns();
+  header.clock_ns = recorder.clock().begin_ns();
+  header.unix_ns = recorder.clock().begin_unix_ns();
   header.level = static_cast<uint32_t>(options.level);
   header.host = host_name();
   header.program = program_name();
@@ -206,12 +206,12 @@ Result<TraceRun> begin_trace_run(Comm& comm, trace::Recorder& recorder, const tr
   }
   STRIA_RETURN_IF_ERROR(comm.agree(status));
   recorder.add_clock_samples({});  // drops those of an earlier run of fewer ranks
-  recorder.add_clock_samples(compare_clocks(comm, [&recorder] { return recorder.now_ns(); }));
+  recorder.add_clock_samples(compare_clocks(comm, [&recorder] { return recorder.clock().now_ns(); }));
   return TraceRun{path};
 }
 
 Status finish_trace_run(Comm& comm, trace::Recorder& recorder, const TraceRun& run) {
-  recorder.add_clock_samples(compare_clocks(comm, [&recorder] { return recorder.now_ns(); }));
+  recorder.add_clock_samples(compare_clocks(comm, [&recorder] { return recorder.clock().now_ns(); }));
   recorder.end_part();
   Status status;
   if (comm.rank() == 0) {

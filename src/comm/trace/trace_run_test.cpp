@@ -64,14 +64,14 @@ void exchange(Comm& comm, Recorder& recorder, int turns) {
       int64_t out = turn;
       int64_t in = 0;
       Record sent, received;
-      received.begin_ns = recorder.now_ns();
+      received.begin_ns = recorder.clock().now_ns();
       auto receive = comm.receive(std::as_writable_bytes(std::span(&in, 1)), from, 1);
-      sent.begin_ns = recorder.now_ns();
+      sent.begin_ns = recorder.clock().now_ns();
       auto send = comm.send(std::as_bytes(std::span(&out, 1)), to, 1);
       comm.wait(*receive);
-      received.end_ns = recorder.now_ns();
+      received.end_ns = recorder.clock().now_ns();
       comm.wait(*send);
-      sent.end_ns = recorder.now_ns();
+      sent.end_ns = recorder.clock().now_ns();
       sent.kind = static_cast<uint16_t>(BuiltIn::kSend);
       sent.detail = to;
       sent.offset = received.offset = 1;
@@ -128,7 +128,7 @@ TEST_P(TraceRunTest, NoMessageArrivesBeforeItWasSent) {
   std::string path;
   const auto report = run_simulated(options, [&](Comm& comm) {
     Recorder recorder;
-    recorder.set_clock(clock_of(comm.node_of_rank()[static_cast<size_t>(comm.rank())], seed));
+    recorder.clock().set(clock_of(comm.node_of_rank()[static_cast<size_t>(comm.rank())], seed));
     auto run = begin_trace_run(comm, recorder, {trace::Level::kFull, directory});
     ASSERT_TRUE(run.ok()) << run.status().message();
     exchange(comm, recorder, kTurns);
@@ -171,7 +171,7 @@ TEST(Clocks, UncorrectedSkewBreaksCausality) {
   trace::append_header(bytes);
   const auto report = run_simulated(options, [&](Comm& comm) {
     Recorder recorder;
-    recorder.set_clock(clock_of(comm.rank() / options.ranks_per_node, 5));
+    recorder.clock().set(clock_of(comm.rank() / options.ranks_per_node, 5));
     trace::RankHeader header;
     header.rank = comm.rank();
     header.rank_count = comm.size();

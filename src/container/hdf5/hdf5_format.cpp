@@ -6,13 +6,13 @@
 
 #include "base/checked.hpp"
 #include "container/dimension_names.hpp"
-#include "container/hdf5/complex_form.hpp"
 #include "container/hdf5/copy/hdf5_copy.hpp"
+#include "container/hdf5/form/complex_form.hpp"
+#include "container/hdf5/form/format.hpp"
+#include "container/hdf5/form/hidden_content.hpp"
 #include "container/hdf5/grow/hdf5_growth.hpp"
-#include "container/hdf5/hidden_content.hpp"
 #include "container/hdf5/read/reader.hpp"
 #include "container/hdf5/write/element_format.hpp"
-#include "container/hdf5/write/format.hpp"
 #include "container/hdf5/write/objects.hpp"
 #include "container/hdf5/write/writer.hpp"
 

@@ -4,47 +4,35 @@
 // The session fills it in and gives it to the thread (background.hpp); from then on the session has
 // no part in it. It owns its handles. The program's ticket only reads the board.
 //
-// Method: each rank writes what it has and tells its node's board. The node's first rank, when all
-// of its node have written, makes that durable and tells rank 0 (node_links.hpp). Rank 0, when it
-// has heard of all nodes, gives the file its name and tells them; they tell their boards.
+// Method: each rank writes what it has and tells its node's board. When all of a node have written,
+// its first rank goes on (commit_ending.hpp).
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "comm/waiting.hpp"
-#include "file/background/node_links.hpp"
+#include "file/background/commit_ending.hpp"
 #include "file/background/outcome_board.hpp"
 #include "file/background/pace.hpp"
 #include "file/background/staging.hpp"
-#include "file/background/staging_place.hpp"
-#include "file/background/unpublished_file.hpp"
-#include "file/parity/lone_parity.hpp"
-#include "storage/driver.hpp"
 
 namespace stria::file {
 
 class BackgroundCommit {
  public:
-  struct About {
-    std::string path;  ///< as the program gave it
-    std::string stored_path;
-    uint16_t trace_id = 0;
-    bool sync = true;
-    int64_t writers = 1;         ///< ranks of a node that write at a time
-    int64_t bytes_a_second = 0;  ///< that a node writes; 0: any number
-    WaitLimits wait_limits{};
-  };
+  using About = AboutCommit;
   BackgroundCommit(About about, int64_t staging_limit_bytes, Comm& comm)
       : about_(std::move(about)),
         staging_(staging_limit_bytes),
         board_(std::make_shared<OutcomeBoard>(comm)),
+        ending_(about_, board_),
         node_size_(comm.node_size()),
         ranks_(key_of(comm)) {}
+  BackgroundCommit(const BackgroundCommit&) = delete;
+  BackgroundCommit& operator=(const BackgroundCommit&) = delete;
 
   // For the session.
   Staging& staging() { return staging_; }
@@ -52,19 +40,10 @@ class BackgroundCommit {
   Status share(Comm& comm);
   /// Connects the nodes, where there are several. Collective: yes; the outcome is the same
   /// everywhere.
-  Status join(Comm& comm);
+  Status join(Comm& comm) { return ending_.join(comm); }
   /// Rank 0: how large the file is to be.
-  void set_end(int64_t file_bytes) { file_bytes_ = file_bytes; }
-  /// Takes this rank's handles: rank 0 has `target`, another rank `opened` or nothing. The first
-  /// rank of another node has `opened` where it is to sync. `drain`, of rank 0, is to follow where
-  /// the file is written at another place than its own.
-  struct Handles {
-    std::shared_ptr<storage::Driver> driver;
-    std::unique_ptr<UnpublishedFile> target;
-    std::unique_ptr<storage::File> opened;
-    std::unique_ptr<Drain> drain;
-    std::unique_ptr<LoneParity> parity;  ///< rank 0's, where the file gets some
-  };
+  void set_end(int64_t file_bytes) { ending_.set_end(file_bytes); }
+  using Handles = CommitEnding::Handles;
   void take_handles(Handles handles) noexcept;
 
   // For the thread.
@@ -111,30 +90,15 @@ class BackgroundCommit {
  private:
   /// Tells one communicator from others. All of a single process count as one.
   static const void* key_of(Comm& comm) { return comm.size() == 1 ? nullptr : &comm.innermost(); }
-  std::optional<Status> look(Pace& pace);
-  Status end_node(const Status& written);
-  std::optional<Status> collect_nodes();
-  static std::optional<Status> hear(Link& link, const std::string& when_lost);
-  std::optional<Status> end(const Status& written, Pace& pace);
-  std::optional<Status> bring_piece(Pace& pace);
-  Status publish();
-  Status about_outcome(const Status& outcome) const;
-  void leave_busy_processors() const;
-  Status close() noexcept;
-  void decide(const Status& outcome) noexcept;
 
   About about_;
   Staging staging_;
   std::shared_ptr<OutcomeBoard> board_;
+  CommitEnding ending_;
   std::shared_ptr<const OutcomeBoard> before_;
   int64_t node_size_;
   bool has_begun_ = false;
-  bool goes_on_ = false;  // the last look has done something
   const void* ranks_;
-  std::vector<Peer> peers_;
-  std::optional<Status> node_written_;
-  int64_t file_bytes_ = 0;
-  Handles handles_;
   mutable std::atomic<bool> heard_{false};  // by the program
 };
 

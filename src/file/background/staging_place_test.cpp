@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "access/random_case_test.hpp"
-#include "container/hdf5/write/format.hpp"
+#include "container/hdf5/form/format.hpp"
 #include "file/session/session_case_test.hpp"
 #include "storage/path.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 
 namespace stria::file::test {
 namespace {

@@ -99,7 +99,7 @@ Status WriteSession::begin_parts() {
   if (!direct) {
     environment_.hints.direct = access::Switch::kDisable;
   }
-  file_.spread(parts_->map());
+  file_.handles().spread(parts_->map());
   return Status();
 }
 

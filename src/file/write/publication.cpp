@@ -70,7 +70,7 @@ Status share_outcome(const Publishing& what, const Status& mine) {
 Status publish(const Publishing& what, std::unique_ptr<Metadata> metadata, const Status& moved) {
   Status mine = what.gathering.hand_in(moved);
   if (mine.ok()) {
-    mine = what.gathering.write_row_sums(what.file.cached());
+    mine = what.gathering.write_row_sums(what.file.handles().cached());
   }
   if (what.options.sync && what.comm.node_size() < what.comm.size()) {
     mine = sync_other_nodes(what, mine);
@@ -83,7 +83,7 @@ Status publish(const Publishing& what, std::unique_ptr<Metadata> metadata, const
     return what.comm.size() == 1 ? status : status.with_context("rank 0");
   };
   outcome = is_root(what) && outcome.ok() ? said_by_root(made) : outcome;
-  if (what.parity != nullptr && !what.file.is_in_background()) {
+  if (what.parity != nullptr && what.file.staging() == nullptr) {
     const int64_t file_bytes = is_root(what) && outcome.ok() ? metadata->image().file_bytes : 0;
     outcome = what.parity->protect(outcome, file_bytes, what.options.sync);
   }

@@ -93,7 +93,7 @@ Aside WriteSession::take_stock(bool last) {
   poison(or_out_of_memory([&] { return !last || changes() ? settle(last) : Status(); }));
   poison(set_reserve_aside());
   if (is_root() && (!last || changes())) {
-    poison(or_out_of_memory([&] { return file_.clear_behind_end(); }));
+    poison(or_out_of_memory([&] { return file_.growing() != nullptr ? file_.growing()->clear_behind_end() : Status(); }));
   }
   const auto sum_bytes = or_out_of_memory([&]() -> Result<int64_t> {
     const bool tables_too = is_root() && !room_.is_kept();
@@ -269,7 +269,7 @@ Status WriteSession::move(const access::RequestShape& agreed, bool last) {
   if (status.ok() && last && parts_ != nullptr) {
     status = or_out_of_memory([&]() -> Status {
       STRIA_RETURN_IF_ERROR(parts_->finish(catalog_, options_.sync));
-      return file_.close_parts(options_.sync);
+      return file_.handles().close_parts(options_.sync);
     });
   }
   if (status.ok()) {

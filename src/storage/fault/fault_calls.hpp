@@ -8,7 +8,7 @@
 #include <string>
 
 #include "storage/fault/fault_script.hpp"
-#include "storage/posix/system_calls.hpp"
+#include "storage/posix/calls/system_calls.hpp"
 
 namespace stria::storage {
 

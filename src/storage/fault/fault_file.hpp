@@ -7,7 +7,7 @@
 
 #include "storage/driver.hpp"
 #include "storage/fault/fault_script.hpp"
-#include "storage/posix/system_calls.hpp"
+#include "storage/posix/calls/system_calls.hpp"
 
 namespace stria::storage {
 

@@ -13,7 +13,7 @@
 #include "storage/fault/fault_driver.hpp"
 #include "storage/fault/fault_script.hpp"
 #include "storage/memory/memory_driver.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 
 namespace stria::storage {
 namespace {

@@ -1,18 +1,18 @@
 // A file that is kept in several, as one handle: see part_map.hpp.
 //
-// Each request is divided among the files that it meets. A part is opened when it is first met.
-// Between arrays nothing is kept: that reads as zeros. Locks, and the size, are those of the
-// master.
+// Each request is divided among the files that it meets (part_handles.hpp). Between arrays nothing
+// is kept: that reads as zeros. Locks, and the size, are those of the master.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "storage/driver.hpp"
+#include "storage/parted/part_handles.hpp"
 #include "storage/parted/part_map.hpp"
 
 namespace stria::storage {
@@ -34,11 +34,10 @@ class PartedFile final : public File {
   /// write goes the usual way.
   void write_past_cache(std::shared_ptr<Driver> driver);
   /// From now on, parts are opened as files that nobody else writes to.
-  void expect_no_other_writers() { sole_writer_ = true; }
+  void expect_no_other_writers() { handles_.expect_no_other_writers(); }
 
   /// From now on, parts are read through what `open` returns for their numbers.
-  using PartOpener = std::function<Result<std::unique_ptr<File>>(int number)>;
-  void read_parts_through(PartOpener open) { open_part_ = std::move(open); }
+  void read_parts_through(PartHandles::Opener open) { handles_.open_through(std::move(open)); }
 
   const std::string& path() const override { return master_.path(); }
   const Capabilities& capabilities() const override { return capabilities_; }
@@ -61,10 +60,10 @@ class PartedFile final : public File {
   Status close() override;
 
   /// Makes what was written to parts durable if asked, and closes them.
-  Status close_parts(bool sync);
+  Status close_parts(bool sync) { return handles_.close(sync); }
   /// Checks that a part of a finished file is there, and has all its bytes. kCorrupted says which
   /// is not.
-  Status check_part(int number) { return part(number).status(); }
+  Status check_part(int number) { return handles_.at(number).status(); }
 
  private:
   template <typename Segment>
@@ -74,27 +73,15 @@ class PartedFile final : public File {
   Result<Lists<Segment>> divide(const char* operation, std::span<const Segment> segments) const;
   template <typename Call>
   Status for_each_stretch(const char* operation, ByteRange range, Call&& call);
-  Status no_such_place(const char* operation, int64_t offset, int64_t bytes) const;
   Status read_part(int number, const std::vector<ReadSegment>& list);
-  /// The handle on a part, or on the master.
-  Result<File*> part(int number);
-  Result<std::unique_ptr<File>> open_part(int number);
-  Result<bool> has_mark(File& file, int number) const;
-  /// The handle past the page cache; null: none is offered.
-  File* direct_part(int number);
   Status write_part(int number, const std::vector<WriteSegment>& list);
 
   std::unique_ptr<File> owned_;
   File& master_;
   Capabilities capabilities_;
-  std::shared_ptr<Driver> driver_;
   std::shared_ptr<const PartMap> map_;
   OpenOptions::Mode mode_;
-  bool sole_writer_ = false;
-  PartOpener open_part_;  // empty: by their paths
-  std::map<int, std::unique_ptr<File>> parts_;
-  std::shared_ptr<Driver> direct_driver_;              // null: all goes through the page cache
-  std::map<int, std::unique_ptr<File>> direct_parts_;  // null where none is offered
+  PartHandles handles_;
 };
 
 }  // namespace stria::storage

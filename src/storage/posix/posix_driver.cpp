@@ -12,9 +12,9 @@
 
 #include "storage/messages.hpp"
 #include "storage/path.hpp"
-#include "storage/posix/attributes.hpp"
-#include "storage/posix/destination.hpp"
-#include "storage/posix/file_system.hpp"
+#include "storage/posix/file_system/file_system.hpp"
+#include "storage/posix/names/attributes.hpp"
+#include "storage/posix/names/destination.hpp"
 #include "storage/posix/posix_file.hpp"
 
 namespace stria::storage {

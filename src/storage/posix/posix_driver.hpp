@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "storage/driver.hpp"
-#include "storage/posix/system_calls.hpp"
+#include "storage/posix/calls/system_calls.hpp"
 
 namespace stria::storage {
 

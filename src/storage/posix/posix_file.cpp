@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "storage/messages.hpp"
-#include "storage/posix/file_system.hpp"
-#include "storage/posix/remote_names.hpp"
+#include "storage/posix/file_system/file_system.hpp"
+#include "storage/posix/file_system/remote_names.hpp"
 
 namespace stria::storage {
 

@@ -7,10 +7,10 @@
 #include <string>
 
 #include "storage/driver.hpp"
-#include "storage/posix/open_descriptor.hpp"
-#include "storage/posix/posix_locks.hpp"
-#include "storage/posix/posix_transfers.hpp"
-#include "storage/posix/write_queue.hpp"
+#include "storage/lists/write_queue.hpp"
+#include "storage/posix/handle/open_descriptor.hpp"
+#include "storage/posix/handle/posix_locks.hpp"
+#include "storage/posix/handle/posix_transfers.hpp"
 
 namespace stria::storage {
 

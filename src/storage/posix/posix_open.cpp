@@ -9,10 +9,10 @@
 
 #include "storage/messages.hpp"
 #include "storage/path.hpp"
-#include "storage/posix/file_system.hpp"
+#include "storage/posix/file_system/file_system.hpp"
+#include "storage/posix/file_system/remote_names.hpp"
+#include "storage/posix/file_system/sharing.hpp"
 #include "storage/posix/posix_file.hpp"
-#include "storage/posix/remote_names.hpp"
-#include "storage/posix/sharing.hpp"
 
 namespace stria::storage {
 

@@ -20,9 +20,9 @@
 #include <utility>
 
 #include "storage/conformance_test.hpp"
+#include "storage/lists/runs.hpp"
+#include "storage/posix/file_system/remote_names.hpp"
 #include "storage/posix/posix_driver.hpp"
-#include "storage/posix/remote_names.hpp"
-#include "storage/posix/runs.hpp"
 #include "storage/uring/uring_driver.hpp"
 
 namespace stria::storage {

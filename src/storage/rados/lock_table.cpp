@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "storage/rados/rados_path.hpp"
+#include "storage/rados_path.hpp"
 
 namespace stria::storage {
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <limits>
 #include <utility>
@@ -11,14 +10,12 @@
 
 #include "storage/messages.hpp"
 #include "storage/rados/directory.hpp"
-#include "storage/rados/rados_path.hpp"
+#include "storage/rados_path.hpp"
 
 namespace stria::storage {
 
 namespace {
 
-// Removing a file takes an operation for each object below its reach.
-constexpr int64_t kMostObjects = int64_t{1} << 26;
 constexpr ByteRange kWholeFile{0, std::numeric_limits<int64_t>::max()};
 
 template <typename Segments>
@@ -54,21 +51,19 @@ Result<std::unique_ptr<RadosFile>> RadosFile::open(std::shared_ptr<const Pool> p
     STRIA_RETURN_IF_ERROR(leave(*pool, number, std::move(presence)));
     return Status::from_errno(ENOENT, describe("open", opening.path));
   }
-  auto file = std::make_unique<RadosFile>(std::move(pool), number, std::move(opening), std::move(presence));
-  file->object_bytes_ = header->object_bytes;
-  file->known_bytes_ = header->size_bytes;
-  file->known_reach_ = header->reach;
-  file->capabilities_.stripe_bytes = header->object_bytes;
-  file->capabilities_.stripe_count = static_cast<int>(std::clamp<int64_t>(header->server_count, 1, 4096));
-  return file;
+  return std::make_unique<RadosFile>(std::move(pool), number, std::move(opening), std::move(presence), *header);
 }
 
-RadosFile::RadosFile(std::shared_ptr<const Pool> pool, uint64_t number, Opening opening, std::unique_ptr<Presence> presence)
+RadosFile::RadosFile(std::shared_ptr<const Pool> pool, uint64_t number, Opening opening, std::unique_ptr<Presence> presence,
+                     const Header& header)
     : pool_(std::move(pool)),
       number_(number),
       opening_(std::move(opening)),
       presence_(std::move(presence)),
-      locks_(pool_, number, presence_->holder()) {
+      locks_(pool_, number, presence_->holder()),
+      bytes_(pool_, number, header) {
+  capabilities_.stripe_bytes = header.object_bytes;
+  capabilities_.stripe_count = static_cast<int>(std::clamp<int64_t>(header.server_count, 1, 4096));
   capabilities_.striped_as_told = true;
   capabilities_.node_local_cache = false;
   capabilities_.parallel_writes = true;
@@ -105,13 +100,6 @@ Status RadosFile::check(const char* operation, bool writes) {
   return named(lost_lock_, operation);
 }
 
-Result<Header> RadosFile::header() {
-  STRIA_ASSIGN_OR_RETURN(Header header, read_header(*pool_, number_));
-  known_bytes_ = header.size_bytes;
-  known_reach_ = header.reach;
-  return header;
-}
-
 Result<Identity> RadosFile::identity() {
   STRIA_RETURN_IF_ERROR(check("identity", false));
   return Identity{pool_->number(), number_};
@@ -125,48 +113,11 @@ Result<std::unique_ptr<File>> RadosFile::open_again(bool writable) const {
   return again.ok() ? Result<std::unique_ptr<File>>(std::move(*again)) : named(again.status(), "open");
 }
 
-/// Objects are noted in the header before they are written, so that they are found when the file
-/// is removed. The reach doubles, so that this is rare.
-Status RadosFile::reach_for(int64_t end) {
-  const int64_t needed = (end - 1) / object_bytes_ + 1;
-  if (needed <= known_reach_) {
-    return {};
-  }
-  if (needed > kMostObjects) {
-    return Status::from_errno(
-        EFBIG, fmt::format("byte {} is beyond object {} of {} bytes (hint striping_unit makes them larger)", end, kMostObjects,
-                           object_bytes_));
-  }
-  const auto reach = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(needed)));
-  STRIA_RETURN_IF_ERROR(raise_reach(*pool_, number_, reach));
-  known_reach_ = reach;
-  return {};
-}
-
-// Data first, then the size: who sees the size finds the data.
-Status RadosFile::move_out(const RunList& list, int64_t end) {
-  STRIA_RETURN_IF_ERROR(reach_for(end));
-  {
-    Flight flight(*pool_);
-    add_writes(flight, objects(), list);
-    if (end <= known_bytes_) {
-      // The size that is known may be that of before a cut; a file may also have gone.
-      STRIA_RETURN_IF_ERROR(header().status());
-    }
-    STRIA_RETURN_IF_ERROR(flight.wait());
-  }
-  if (end > known_bytes_) {
-    STRIA_RETURN_IF_ERROR(raise_size(*pool_, number_, end));
-    known_bytes_ = end;
-  }
-  return {};
-}
-
 Status RadosFile::write(std::span<const WriteSegment> segments) {
   STRIA_RETURN_IF_ERROR(check("write", true));
   STRIA_RETURN_IF_ERROR(check_segments("write", opening_.path, segments));
   const int64_t end = end_of(segments);
-  return end == 0 ? Status() : named(move_out(make_runs(segments, std::numeric_limits<int64_t>::max()), end), "write");
+  return end == 0 ? Status() : named(bytes_.write(segments, end), "write");
 }
 
 std::unique_ptr<PendingWrite> RadosFile::queue(std::function<Status()> job) {
@@ -193,28 +144,6 @@ std::unique_ptr<PendingWrite> RadosFile::start_locked_write(std::span<const Writ
   });
 }
 
-// The size is asked for in any case; what is known of it decides nothing.
-Result<int64_t> RadosFile::move_in(std::span<const ReadSegment> segments, int64_t end) {
-  STRIA_ASSIGN_OR_RETURN(const Header now, header());
-  std::vector<ReadSegment> within;
-  int64_t total = 0;
-  if (end > now.size_bytes) {
-    for (const ReadSegment& segment : segments) {
-      const int64_t bytes = std::clamp<int64_t>(now.size_bytes - segment.offset, 0, segment.bytes);
-      within.push_back({segment.offset, segment.data, bytes});
-    }
-    segments = within;
-  }
-  for (const ReadSegment& segment : segments) {
-    total += segment.bytes;
-  }
-  const RunList list = make_runs(segments, std::numeric_limits<int64_t>::max());
-  Flight flight(*pool_);
-  add_reads(flight, objects(), list);
-  STRIA_RETURN_IF_ERROR(flight.wait());
-  return total;
-}
-
 Result<int64_t> RadosFile::read(std::span<const ReadSegment> segments) {
   STRIA_RETURN_IF_ERROR(check("read", false));
   STRIA_RETURN_IF_ERROR(check_segments("read", opening_.path, segments));
@@ -222,7 +151,7 @@ Result<int64_t> RadosFile::read(std::span<const ReadSegment> segments) {
   if (end == 0) {
     return 0;
   }
-  auto read = move_in(segments, end);
+  auto read = bytes_.read(segments, end);
   return read.ok() ? read : named(read.status(), "read");
 }
 
@@ -293,8 +222,8 @@ Status RadosFile::lock_file(const OpenOptions& options) {
 
 Result<int64_t> RadosFile::size() {
   STRIA_RETURN_IF_ERROR(check("size", false));
-  const auto now = header();
-  return now.ok() ? Result<int64_t>(now->size_bytes) : named(now.status(), "size");
+  auto bytes = bytes_.size();
+  return bytes.ok() ? bytes : named(bytes.status(), "size");
 }
 
 Status RadosFile::resize(int64_t bytes) {
@@ -302,15 +231,7 @@ Status RadosFile::resize(int64_t bytes) {
   if (bytes < 0) {
     return Status::from_errno(EINVAL, describe("resize", opening_.path, bytes, 0));
   }
-  const auto now = header();
-  if (!now.ok()) {
-    return named(now.status(), "resize");
-  }
-  if (bytes < now->size_bytes) {
-    STRIA_RETURN_IF_ERROR(named(cut_data(*pool_, number_, *now, bytes), "resize"));
-  }
-  known_bytes_ = bytes;
-  return named(set_size(*pool_, number_, bytes), "resize");
+  return named(bytes_.resize(bytes), "resize");
 }
 
 Status RadosFile::preallocate(int64_t bytes) {

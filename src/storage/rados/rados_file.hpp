@@ -1,7 +1,6 @@
 // An open file in a pool; see rados_driver.hpp.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -9,12 +8,11 @@
 #include <string>
 
 #include "storage/driver.hpp"
-#include "storage/posix/runs.hpp"
-#include "storage/posix/write_queue.hpp"
+#include "storage/lists/write_queue.hpp"
 #include "storage/rados/header.hpp"
 #include "storage/rados/lock_table.hpp"
 #include "storage/rados/presence.hpp"
-#include "storage/rados/transfer.hpp"
+#include "storage/rados/stored_bytes.hpp"
 
 namespace stria::storage {
 
@@ -29,7 +27,8 @@ class RadosFile : public File {
   };
   static Result<std::unique_ptr<RadosFile>> open(std::shared_ptr<const Pool> pool, uint64_t number, Opening opening);
 
-  RadosFile(std::shared_ptr<const Pool> pool, uint64_t number, Opening opening, std::unique_ptr<Presence> presence);
+  RadosFile(std::shared_ptr<const Pool> pool, uint64_t number, Opening opening, std::unique_ptr<Presence> presence,
+            const Header& header);
   RadosFile(const RadosFile&) = delete;
   RadosFile& operator=(const RadosFile&) = delete;
   ~RadosFile() override;
@@ -61,27 +60,19 @@ class RadosFile : public File {
   friend class RadosRangeLock;
   Status check(const char* operation, bool writes);
   Status named(const Status& status, const char* operation) const;
-  Result<Header> header();
-  Status move_out(const RunList& list, int64_t end);
-  Status reach_for(int64_t end);
-  Result<int64_t> move_in(std::span<const ReadSegment> segments, int64_t end);
   std::unique_ptr<PendingWrite> queue(std::function<Status()> job);
   std::unique_ptr<RangeLock> hold(LockTable::Lock lock);
   void unlock(const LockTable::Lock& lock);
   void lose(const Status& reason);
-  FileObjects objects() const { return {*pool_, number_, object_bytes_}; }
 
   std::shared_ptr<const Pool> pool_;
   uint64_t number_;
   Opening opening_;
   std::unique_ptr<Presence> presence_;
   LockTable locks_;
-  int64_t object_bytes_ = 0;
+  StoredBytes bytes_;
   Capabilities capabilities_;
   bool open_ = true;
-  /// The file had so many bytes when it was looked at last.
-  std::atomic<int64_t> known_bytes_ = 0;
-  std::atomic<int64_t> known_reach_ = 0;
   std::optional<LockTable::Lock> file_lock_;
   std::mutex lost_mutex_;
   Status lost_lock_;

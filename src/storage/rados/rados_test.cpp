@@ -11,8 +11,8 @@
 
 #include "storage/conformance_test.hpp"
 #include "storage/path.hpp"
-#include "storage/rados/rados_path.hpp"
-#include "storage/registry.hpp"
+#include "storage/rados_path.hpp"
+#include "storage/registry/registry.hpp"
 
 namespace stria::storage {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "storage/rados/rados_path.hpp"
+#include "storage/rados_path.hpp"
 
 namespace stria::storage {
 

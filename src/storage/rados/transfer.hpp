@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "storage/posix/runs.hpp"
+#include "storage/lists/runs.hpp"
 #include "storage/rados/flight.hpp"
 
 namespace stria::storage {

@@ -86,7 +86,8 @@ struct TransferRun::Slot : ReplySink {
   }
 };
 
-TransferRun::TransferRun(StripedFile& file) : file_(file), layout_(file.layout_) {
+TransferRun::TransferRun(SlotServers& servers, const std::string& path)
+    : servers_(servers), path_(path), layout_(servers.layout()) {
   slots_.resize(static_cast<size_t>(layout_.slot_count));
   for (size_t i = 0; i < slots_.size(); ++i) {
     slots_[i].run = this;
@@ -202,11 +203,11 @@ Status TransferRun::run_batch() {
     if (slot.memory.empty()) {
       continue;
     }
-    STRIA_ASSIGN_OR_RETURN(Store::Borrowed link, Store::borrow(file_.store_, file_.servers_[static_cast<size_t>(slot.number)]));
+    STRIA_ASSIGN_OR_RETURN(Store::Borrowed link, servers_.borrow(slot.number));
     links.push_back(std::move(link));
-    Call& call = calls.emplace_back(file_.call_to(links.back(), reads_ ? wire::Kind::kRead : wire::Kind::kWrite, {}));
+    Call& call = calls.emplace_back(servers_.call_to(links.back(), reads_ ? wire::Kind::kRead : wire::Kind::kWrite, {}));
     wire::Writer writer(call.body);
-    wire::Transfer{file_.file_, {}, layout_, slot.number}.put(writer);
+    wire::Transfer{servers_.file(), {}, layout_, slot.number}.put(writer);
     if (region_ != nullptr) {
       wire::encode_type(writer, region_->type, region_->displacement, region_->window);
     } else if (slot.ranges.size() == 1) {
@@ -230,7 +231,7 @@ Status TransferRun::settle_short_reads() {
       continue;
     }
     if (known_bytes_ < 0) {
-      STRIA_ASSIGN_OR_RETURN(known_bytes_, file_.file_bytes());
+      STRIA_ASSIGN_OR_RETURN(known_bytes_, servers_.file_bytes());
     }
     for (const Slot::Piece& piece : slot.pieces) {
       const int64_t here = slot.available(piece);
@@ -261,13 +262,13 @@ Status TransferRun::write(std::span<const WriteSegment> segments) {
     // Only read.
     add({segment.offset, segment.offset + segment.bytes}, const_cast<std::byte*>(segment.data));
     if (batch_ranges_ >= most_ranges() || ++pieces == kMostPieces) {
-      STRIA_RETURN_IF_ERROR(flush().with_context(describe("write", file_.path_, segment.offset, segment.bytes)));
+      STRIA_RETURN_IF_ERROR(flush().with_context(describe("write", path_, segment.offset, segment.bytes)));
       pieces = 0;
     }
   }
   const WriteSegment none;
   const WriteSegment& last = segments.empty() ? none : segments.back();
-  return flush().with_context(describe("write", file_.path_, last.offset, last.bytes));
+  return flush().with_context(describe("write", path_, last.offset, last.bytes));
 }
 
 Result<int64_t> TransferRun::read(std::span<const ReadSegment> segments) {
@@ -280,14 +281,14 @@ Result<int64_t> TransferRun::read(std::span<const ReadSegment> segments) {
     add({segment.offset, segment.offset + segment.bytes}, segment.data);
     batch_ = segments.subspan(begin, i + 1 - begin);
     if (batch_ranges_ >= most_ranges() || batch_.size() == kMostPieces) {
-      STRIA_RETURN_IF_ERROR(flush().with_context(describe("read", file_.path_, segment.offset, segment.bytes)));
+      STRIA_RETURN_IF_ERROR(flush().with_context(describe("read", path_, segment.offset, segment.bytes)));
       begin = i + 1;
       batch_ = {};
     }
   }
   const ReadSegment none;
   const ReadSegment& last = segments.empty() ? none : segments.back();
-  STRIA_RETURN_IF_ERROR(flush().with_context(describe("read", file_.path_, last.offset, last.bytes)));
+  STRIA_RETURN_IF_ERROR(flush().with_context(describe("read", path_, last.offset, last.bytes)));
   return total - missing_bytes_;
 }
 
@@ -317,7 +318,7 @@ Status TransferRun::each_window(const TypeWindow& region, Part part) {
 Status TransferRun::write_type(const TypeWindow& region, const std::byte* data) {
   return each_window(region, [&](ByteRange window) {
     auto* from = const_cast<std::byte*>(data) + (window.begin - region.window.begin);  // only read
-    return move_window({region.type, region.displacement, window}, from).with_context(describe("write", file_.path_));
+    return move_window({region.type, region.displacement, window}, from).with_context(describe("write", path_));
   });
 }
 
@@ -325,7 +326,7 @@ Result<int64_t> TransferRun::read_type(const TypeWindow& region, std::byte* data
   reads_ = true;
   STRIA_RETURN_IF_ERROR(each_window(region, [&](ByteRange window) {
     return move_window({region.type, region.displacement, window}, data + (window.begin - region.window.begin))
-        .with_context(describe("read", file_.path_));
+        .with_context(describe("read", path_));
   }));
   return region.window.size() - missing_bytes_;
 }

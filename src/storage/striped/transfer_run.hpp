@@ -11,18 +11,20 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "storage/driver.hpp"
 #include "storage/striped/call.hpp"
-#include "storage/striped/striped_file.hpp"
+#include "storage/striped/slot_servers.hpp"
 #include "stria/datatype.hpp"
 
 namespace stria::storage {
 
 class TransferRun {
  public:
-  explicit TransferRun(StripedFile& file);
+  /// Both must outlive this.
+  TransferRun(SlotServers& servers, const std::string& path);
   Status write(std::span<const WriteSegment> segments);
   Result<int64_t> read(std::span<const ReadSegment> segments);
   Status write_type(const TypeWindow& region, const std::byte* data);
@@ -47,7 +49,8 @@ class TransferRun {
   template <typename Part>
   Status each_window(const TypeWindow& region, Part part);
 
-  StripedFile& file_;
+  SlotServers& servers_;
+  const std::string& path_;
   wire::Layout layout_;
   bool reads_ = false;
   const TypeWindow* region_ = nullptr;  ///< sent instead of lists

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "storage/posix/runs.hpp"
-#include "storage/posix/system_calls.hpp"
+#include "storage/lists/runs.hpp"
+#include "storage/posix/calls/system_calls.hpp"
 #include "stria/status.hpp"
 
 namespace stria::storage {

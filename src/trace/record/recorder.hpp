@@ -5,13 +5,12 @@
 // no more than the spans since the last commit.
 // Method: each thread fills a ring of its own without locks. When the ring is full, at commits and
 // at the end, it is drained into the part (part.hpp). This is a file once the run has a directory;
-// until then it is memory. Records for which there is no room are counted.
+// until then it is memory (part_writer.hpp). Records for which there is no room are counted.
 // Cost: see lab/compare/trace_overhead.cpp.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -23,21 +22,24 @@
 #include "trace/counters/file_counters.hpp"
 #include "trace/events/ticks.hpp"
 #include "trace/format/part.hpp"
+#include "trace/record/name_table.hpp"
+#include "trace/record/part_writer.hpp"
 #include "trace/record/ring.hpp"
+#include "trace/record/run_clock.hpp"
 
 namespace stria::trace {
 
 class Recorder {
  public:
   Recorder();
-  ~Recorder();
+  ~Recorder() = default;
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
   /// The recorder of this process's spans. Never destroyed.
   static Recorder& instance();
 
-  // Names. A number stays valid. All files beyond 65,534 share one name.
+  // Names (name_table.hpp). A number stays valid.
   uint16_t file(const std::string& path);
   int32_t dataset(const std::string& name);
   bool has_files() const;
@@ -61,8 +63,7 @@ class Recorder {
   void identify(const RankHeader& header);
   RankHeader header() const;
   void add_clock_samples(std::span<const ClockSample> samples);
-  /// From now on the part is a file. It is made here, or renamed where there is one already; what
-  /// was recorded before comes first.
+  /// From now on the part is a file.
   Status open_part(const std::string& path);
   /// Moves finished spans from all rings to the part.
   void drain();
@@ -70,7 +71,7 @@ class Recorder {
   void flush();
   /// Flushes where there is a part file; otherwise costs a comparison.
   void flush_to_file() {
-    if (has_file_.load(std::memory_order_relaxed)) {
+    if (part_.has_file()) {
       flush();
     }
   }
@@ -82,33 +83,19 @@ class Recorder {
   /// Drops the part and removes its file.
   void discard_part();
 
-  int64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
-  int64_t now_ns() const { return clock_(); }
-  /// The first moment at which recording could begin: now_ns(), and the time of day then.
-  int64_t begin_ns() const { return begin_ns_; }
-  int64_t begin_unix_ns() const { return begin_unix_ns_; }
-  /// For tests: sets another clock for this rank, used for comparing clocks and for records that
-  /// are appended directly.
-  void set_clock(std::function<int64_t()> clock);
-  /// Appends finished records as they are, with times of now_ns().
+  int64_t dropped() const { return part_.dropped(); }
+  RunClock& clock() { return clock_; }
+  /// Appends finished records as they are, with times of clock().
   void append_records(uint32_t thread, std::span<const Record> records);
 
  private:
   void write_names_locked();
   void drain_locked();
-  void append_locked(uint32_t thread, std::span<const Record> records);
-  void write_locked(std::span<const std::byte> bytes, int64_t record_count);
 
   mutable std::mutex mutex_;
-  RankHeader header_;
-  std::function<int64_t()> clock_ = monotonic_ns;
-  int64_t begin_ns_ = 0;
-  int64_t begin_unix_ns_ = 0;
+  RunClock clock_;
   TickScale scale_;
-  std::unordered_map<std::string, uint16_t> files_;
-  std::unordered_map<std::string, int32_t> datasets_;
-  std::unordered_map<std::string, Kind> kinds_;          ///< by layer and name
-  std::vector<Name> new_names_;                          ///< not in the part yet
+  NameTable names_;
   std::vector<std::unique_ptr<FileCounters>> counters_;  ///< by file
   struct KnownFact {
     Fact fact;
@@ -118,15 +105,8 @@ class Recorder {
   std::vector<std::unique_ptr<Ring>> rings_;
   std::vector<Ring*> free_rings_;
   std::atomic<uint32_t> next_id_{1};
-  std::vector<Record> drained_;     ///< kept for its memory
-  std::vector<std::byte> encoded_;  ///< likewise
-  std::vector<std::byte> pending_;  ///< bytes of the part that are not in its file
-  std::string part_path_;
-  int part_file_ = -1;
-  std::atomic<bool> has_file_{false};
-  int64_t part_bytes_ = 0;  ///< of the file
-  bool ended_ = false;
-  std::atomic<int64_t> dropped_{0};
+  std::vector<Record> drained_;  ///< kept for its memory
+  PartWriter part_;
 };
 
 }  // namespace stria::trace

@@ -18,14 +18,14 @@ TEST(Recorder, CountsWhatFindsNoRoom) {
   RankHeader header;
   header.run_id = 1;
   header.rank_count = 1;
-  header.clock_ns = recorder.begin_ns();
-  header.unix_ns = recorder.begin_unix_ns();
+  header.clock_ns = recorder.clock().begin_ns();
+  header.unix_ns = recorder.clock().begin_unix_ns();
   recorder.identify(header);
   std::vector<Record> records(kBatch);
   uint32_t id = 0;
   for (int64_t batch = 0; batch < kBatches; ++batch) {
     for (Record& record : records) {
-      record.begin_ns = record.end_ns = recorder.begin_ns();
+      record.begin_ns = record.end_ns = recorder.clock().begin_ns();
       record.id = ++id;
       record.kind = kind(BuiltIn::kStorageWrite).id;
     }

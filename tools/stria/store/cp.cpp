@@ -10,7 +10,7 @@
 
 #include "file/background/partial_file.hpp"
 #include "storage/path.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 #include "store/places.hpp"
 #include "store/progress.hpp"
 #include "store/store_command.hpp"

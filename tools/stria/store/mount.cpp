@@ -7,7 +7,7 @@
 #include "store/store_command.hpp"
 
 #ifdef STRIA_WITH_FUSE
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 #include "store/mounted_store.hpp"
 #endif
 

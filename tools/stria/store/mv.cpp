@@ -1,7 +1,7 @@
 // stria mv: renames a file within a store or a pool.
 #include "storage/path.hpp"
-#include "storage/rados/rados_path.hpp"
-#include "storage/registry.hpp"
+#include "storage/rados_path.hpp"
+#include "storage/registry/registry.hpp"
 #include "store/places.hpp"
 #include "store/store_command.hpp"
 

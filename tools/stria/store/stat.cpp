@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "storage/rados/rados_driver.hpp"
-#include "storage/rados/rados_path.hpp"
+#include "storage/rados_path.hpp"
 #include "store/described_name.hpp"
 #include "store/owners.hpp"
 #include "store/store_command.hpp"

@@ -7,8 +7,8 @@
 #include <chrono>
 
 #include "storage/rados/rados_driver.hpp"
-#include "storage/rados/rados_path.hpp"
-#include "storage/registry.hpp"
+#include "storage/rados_path.hpp"
+#include "storage/registry/registry.hpp"
 
 namespace stria::tool {
 

@@ -11,7 +11,7 @@
 #include "access/random_case_test.hpp"
 #include "access/together/two_phase/two_phase.hpp"
 #include "comm/mpi/mpi_comm.hpp"
-#include "storage/registry.hpp"
+#include "storage/registry/registry.hpp"
 
 namespace stria::access::test {
 namespace {

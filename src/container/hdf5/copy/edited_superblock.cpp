@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "container/hdf5/read/decoder.hpp"
-#include "container/hdf5/write/format.hpp"
+#include "container/hdf5/form/format.hpp"
+#include "container/hdf5/read/stored/decoder.hpp"
 
 namespace stria::container::h5 {
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "container/hdf5/copy/header_block.hpp"
-#include "container/hdf5/read/decoder.hpp"
-#include "container/hdf5/read/element_types.hpp"
+#include "container/hdf5/read/stored/decoder.hpp"
+#include "container/hdf5/read/types/element_types.hpp"
 
 namespace stria::container::h5 {
 

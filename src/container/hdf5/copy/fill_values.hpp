@@ -15,7 +15,7 @@
 
 #include "container/hdf5/copy/references.hpp"
 #include "container/hdf5/copy/target_file.hpp"
-#include "container/hdf5/read/object_header.hpp"
+#include "container/hdf5/read/stored/object_header.hpp"
 #include "storage/driver.hpp"
 #include "stria/status.hpp"
 

@@ -9,10 +9,10 @@
 #include "container/hdf5/copy/references.hpp"
 #include "container/hdf5/copy/scale_lists.hpp"
 #include "container/hdf5/copy/survey.hpp"
-#include "container/hdf5/hidden_content.hpp"
-#include "container/hdf5/read/file_driver.hpp"
+#include "container/hdf5/form/format.hpp"
+#include "container/hdf5/form/hidden_content.hpp"
+#include "container/hdf5/read/driver/file_driver.hpp"
 #include "container/hdf5/read/objects.hpp"
-#include "container/hdf5/write/format.hpp"
 
 namespace stria::container {
 

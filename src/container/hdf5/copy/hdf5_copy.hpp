@@ -17,8 +17,8 @@
 #include "container/hdf5/copy/edited_superblock.hpp"
 #include "container/hdf5/copy/fill_values.hpp"
 #include "container/hdf5/copy/target_file.hpp"
-#include "container/hdf5/read/library.hpp"
-#include "container/hdf5/read/storage_file.hpp"
+#include "container/hdf5/read/libhdf5/library.hpp"
+#include "container/hdf5/read/stored/storage_file.hpp"
 
 namespace stria::container {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "container/hdf5/copy/edited_superblock.hpp"
-#include "container/hdf5/read/decoder.hpp"
-#include "container/hdf5/write/format.hpp"
+#include "container/hdf5/form/format.hpp"
+#include "container/hdf5/read/stored/decoder.hpp"
 
 namespace stria::container::h5 {
 

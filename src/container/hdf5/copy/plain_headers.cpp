@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "container/hdf5/copy/header_block.hpp"
-#include "container/hdf5/object_messages.hpp"
-#include "container/hdf5/read/decoder.hpp"
-#include "container/hdf5/write/format.hpp"
+#include "container/hdf5/form/format.hpp"
+#include "container/hdf5/form/object_messages.hpp"
+#include "container/hdf5/read/stored/decoder.hpp"
 
 namespace stria::container::h5 {
 

@@ -13,7 +13,7 @@
 #include <map>
 #include <string>
 
-#include "container/hdf5/read/library.hpp"
+#include "container/hdf5/read/libhdf5/library.hpp"
 #include "stria/status.hpp"
 
 namespace stria::container::h5 {

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "container/hdf5/copy/header_block.hpp"
-#include "container/hdf5/object_messages.hpp"
-#include "container/hdf5/read/element_types.hpp"
+#include "container/hdf5/form/object_messages.hpp"
 #include "container/hdf5/read/objects.hpp"
+#include "container/hdf5/read/types/element_types.hpp"
 
 namespace stria::container::h5 {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "container/hdf5/copy/overlaid_file.hpp"
-#include "container/hdf5/read/object_header.hpp"
+#include "container/hdf5/read/stored/object_header.hpp"
 #include "stria/status.hpp"
 
 namespace stria::container::h5 {

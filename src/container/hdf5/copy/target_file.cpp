@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/united_ranges.hpp"
-#include "container/hdf5/read/driver_frame.hpp"
+#include "container/hdf5/read/driver/driver_frame.hpp"
 
 namespace stria::container::h5 {
 

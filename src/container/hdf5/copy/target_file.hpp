@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/byte_range.hpp"
-#include "container/hdf5/read/library.hpp"
+#include "container/hdf5/read/libhdf5/library.hpp"
 #include "storage/driver.hpp"
 #include "stria/status.hpp"
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "container/hdf5/write/format.hpp"
+#include "container/hdf5/form/format.hpp"
 #include "container/hdf5/write/writer.hpp"
 
 namespace stria::container {

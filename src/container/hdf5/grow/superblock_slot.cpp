@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string>
 
-#include "container/hdf5/read/decoder.hpp"
-#include "container/hdf5/sizes.hpp"
-#include "container/hdf5/write/format.hpp"
+#include "container/hdf5/form/format.hpp"
+#include "container/hdf5/form/sizes.hpp"
+#include "container/hdf5/read/stored/decoder.hpp"
 
 namespace stria::container::h5 {
 

@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include "container/hdf5/read/library_calls.hpp"
+#include "container/hdf5/read/libhdf5/library_calls.hpp"
 
 namespace stria::container::h5 {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "container/hdf5/object_messages.hpp"
-#include "container/hdf5/read/library.hpp"
+#include "container/hdf5/form/object_messages.hpp"
+#include "container/hdf5/read/libhdf5/library.hpp"
 #include "container/spec.hpp"
 
 namespace stria::container::h5 {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "container/container.hpp"
-#include "container/hdf5/object_messages.hpp"
+#include "container/hdf5/form/object_messages.hpp"
 #include "stria/status.hpp"
 
 namespace stria::container {

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "base/checked.hpp"
-#include "container/hdf5/read/library.hpp"
-#include "container/hdf5/read/library_calls.hpp"
-#include "container/hdf5/read/list_checks.hpp"
+#include "container/hdf5/read/libhdf5/library.hpp"
+#include "container/hdf5/read/libhdf5/library_calls.hpp"
 #include "container/hdf5/read/objects.hpp"
-#include "container/hdf5/read/values.hpp"
+#include "container/hdf5/read/values/list_checks.hpp"
+#include "container/hdf5/read/values/values.hpp"
 
 namespace stria::container::h5 {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "container/hdf5/read/library.hpp"
+#include "container/hdf5/read/libhdf5/library.hpp"
 #include "container/hdf5/read/reader.hpp"
 #include "container/hdf5/test_support.hpp"
 

@@ -8,7 +8,7 @@
 #include "container/chunks/filter_pipeline.hpp"
 #include "container/chunks/filters/scale_offset.hpp"
 #include "container/chunks/filters/zfp_header.hpp"
-#include "container/hdf5/chunk_tree.hpp"
+#include "container/hdf5/form/chunk_tree.hpp"
 
 namespace stria::container::h5 {
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "container/chunks/chunk_grid.hpp"
-#include "container/hdf5/write/format.hpp"
+#include "container/hdf5/form/format.hpp"
 #include "container/hdf5/write/image_space.hpp"
 #include "stria/status.hpp"
 

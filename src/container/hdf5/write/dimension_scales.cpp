@@ -69,7 +69,7 @@ Result<Value> users_value(const std::vector<std::pair<Object*, int>>& users) {
 
 }  // namespace
 
-Result<DimensionScales::Scale*> DimensionScales::scale_at(const Object& dataset, size_t dimension, const FindScale& find) {
+Result<DimensionScales::Scale*> DimensionScales::scale_at(const Dataset& dataset, size_t dimension, const FindScale& find) {
   const int64_t length = dataset.value ? dataset.value->dims[dimension] : dataset.old_dims[dimension];
   STRIA_ASSIGN_OR_RETURN(Object* const object,
                          find(dataset.dimension_names[dimension], length, dimension == 0 && dataset.extendable));
@@ -123,11 +123,15 @@ Status DimensionScales::attach(std::deque<Object>& objects, const FindScale& fin
   size_t references = 0;
   const size_t before = objects.size();  // scales that are made come behind
   for (size_t i = 0; i < before; ++i) {
-    Object& dataset = objects[i];
-    Named one{&dataset, {}};
-    for (size_t dim = 0; dim < dataset.dimension_names.size(); ++dim) {
-      STRIA_ASSIGN_OR_RETURN(Scale * scale, scale_at(dataset, dim, find));
-      if (scale->object != &dataset) {
+    Object& object = objects[i];
+    const Dataset* const dataset = object.dataset();
+    if (dataset == nullptr) {
+      continue;
+    }
+    Named one{&object, {}};
+    for (size_t dim = 0; dim < dataset->dimension_names.size(); ++dim) {
+      STRIA_ASSIGN_OR_RETURN(Scale * scale, scale_at(*dataset, dim, find));
+      if (scale->object != &object) {
         one.scales.push_back(scale);
       }
     }
@@ -154,17 +158,17 @@ Status DimensionScales::describe(const Scale& scale) {
     STRIA_RETURN_IF_ERROR(value.status());
     return set(object, name, std::move(*value));
   };
-  if (!object.is_old) {
+  if (!object.old) {
     STRIA_RETURN_IF_ERROR(give(kClass, text_value("DIMENSION_SCALE")));
   }
-  if (object.is_dimension) {
-    std::string digits = std::to_string(object.value->dims[0]);
+  if (object.dataset() != nullptr && object.dataset()->is_dimension) {
+    std::string digits = std::to_string(object.value()->dims[0]);
     digits.insert(0, 10 - std::min<size_t>(digits.size(), 10), ' ');
     STRIA_RETURN_IF_ERROR(give(kName, text_value(kWithoutData + digits)));
-  } else if (!object.is_old) {
+  } else if (!object.old) {
     STRIA_RETURN_IF_ERROR(give(kName, text_value(object.name)));
   }
-  const bool tells = !object.is_old || object.changed;
+  const bool tells = !object.old || object.old->changed;
   return scale.users.empty() || !tells ? Status() : give(kUsers, users_value(scale.users));
 }
 

@@ -43,7 +43,7 @@ class DimensionScales {
     int64_t address = 0;
     std::vector<const Object*> scales;  // to each of which there is a reference
   };
-  Result<Scale*> scale_at(const Object& dataset, size_t dimension, const FindScale& find);
+  Result<Scale*> scale_at(const Dataset& dataset, size_t dimension, const FindScale& find);
   Status describe(const Scale& scale);
   Result<Value> list_of(Object& dataset, const std::vector<Scale*>& scales);
   Status reserve(size_t references, ImageSpace& space);

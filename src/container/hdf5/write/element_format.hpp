@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "container/hdf5/write/format.hpp"
+#include "container/hdf5/form/format.hpp"
 #include "container/spec.hpp"
 #include "stria/status.hpp"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "container/hdf5/write/format.hpp"
+#include "container/hdf5/form/format.hpp"
 #include "container/spec.hpp"
 
 namespace stria::container::h5 {

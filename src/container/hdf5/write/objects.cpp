@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "container/chunks/chunk_grid.hpp"
-#include "container/hdf5/complex_form.hpp"
-#include "container/hdf5/sizes.hpp"
+#include "container/hdf5/form/complex_form.hpp"
+#include "container/hdf5/form/sizes.hpp"
 #include "container/hdf5/write/chunk_format.hpp"
 #include "container/hdf5/write/element_format.hpp"
 #include "container/hdf5/write/symbol_table.hpp"
@@ -26,6 +26,11 @@ constexpr size_t kLinkNameMax = 60000;
 constexpr int64_t kTableAlignment = 8;
 
 }  // namespace
+
+const ObjectMessages& Object::old_header() const {
+  static const ObjectMessages none{};
+  return old ? old->header : none;
+}
 
 Result<Value> make_shape(const ElementSpec& element, const std::vector<int64_t>& dims) {
   Value value{element, 0, dims, 0, {}};
@@ -139,8 +144,9 @@ bool is_replaced(const Object& object, const HeaderMessage& attribute) {
 
 // What the next header takes over from the one that an object has, but for attributes.
 void take_over(const Object& object, ObjectHeader& header) {
-  for (const HeaderMessage& message : object.before.messages) {
-    const bool longer = object.value && (is(message, Message::kDataspace) || is(message, Message::kLayout));
+  const bool gets_longer = object.dataset() != nullptr && object.dataset()->value;
+  for (const HeaderMessage& message : object.old_header().messages) {
+    const bool longer = gets_longer && (is(message, Message::kDataspace) || is(message, Message::kLayout));
     if (stays(message) && !longer) {
       header.copy(message);
     }
@@ -148,13 +154,13 @@ void take_over(const Object& object, ObjectHeader& header) {
 }
 
 bool keeps_attribute_order(const Object& object) {
-  return object.is_old ? object.before.orders_attributes : object.keeps_order;
+  return object.old ? object.old->header.orders_attributes : object.keeps_order;
 }
 
 /// The attributes in an old object's header that stay, in their order.
 std::vector<const HeaderMessage*> kept_attributes(const Object& object) {
   std::vector<const HeaderMessage*> kept;
-  for (const HeaderMessage& message : object.before.messages) {
+  for (const HeaderMessage& message : object.old_header().messages) {
     if (is(message, Message::kAttribute) && !is_replaced(object, message)) {
       kept.push_back(&message);
     }
@@ -170,8 +176,8 @@ void add_attributes(Object& object, ObjectHeader& header) {
   const std::vector<const HeaderMessage*> kept = kept_attributes(object);
   const int64_t count =
       static_cast<int64_t>(kept.size()) + std::count_if(object.attributes.begin(), object.attributes.end(), has_value);
-  if (has_attribute_index(object.before)) {
-    header.copy(*attribute_info(object.before));
+  if (has_attribute_index(object.old_header())) {
+    header.copy(*attribute_info(object.old_header()));
   } else if (count > 0) {
     Encoder& info = header.begin(Message::kAttributeInfo);
     keeps_attribute_order(object) ? put_attributes_in_order(info, count) : put_no_index(info);
@@ -180,7 +186,7 @@ void add_attributes(Object& object, ObjectHeader& header) {
   // Behind the info, where every reader looks for them.
   for (const HeaderMessage* message : kept) {
     header.copy(*message);
-    for (const StaleAddress& stale : object.stale) {
+    for (const StaleAddress& stale : object.old->stale) {
       if (stale.message == message) {
         const size_t content_at = header.position() - message->content.size();
         object.awaited.push_back({.at = content_at + stale.at, .target = stale.target});
@@ -204,11 +210,11 @@ void add_attributes(Object& object, ObjectHeader& header) {
   }
 }
 
-Status add_links(const Object& group, ImageSpace& space, ObjectHeader& header) {
-  const auto is_link = [](const Object* member) { return member->kind == Object::Kind::kLink; };
+Status add_links(const Group& group, bool keeps_order, ImageSpace& space, ObjectHeader& header) {
+  const auto is_link = [](const Object* member) { return member->name_elsewhere() != nullptr; };
   const bool has_links = std::any_of(group.links.begin(), group.links.end(), is_link);
   // A tree has links to headers alone.
-  const bool in_header = has_links || group.keeps_order ||
+  const bool in_header = has_links || keeps_order ||
                          (static_cast<int64_t>(group.links.size()) <= kLinksInHeaderMax &&
                           std::all_of(group.links.begin(), group.links.end(),
                                       [](const Object* member) { return member->name.size() < kLinkNameMax; }));
@@ -223,18 +229,18 @@ Status add_links(const Object& group, ImageSpace& space, ObjectHeader& header) {
     return Status();
   }
   Encoder& info = header.begin(Message::kLinkInfo);
-  group.keeps_order ? put_links_in_order(info, static_cast<int64_t>(group.links.size())) : put_no_index(info);
+  keeps_order ? put_links_in_order(info, static_cast<int64_t>(group.links.size())) : put_no_index(info);
   header.end();
   put_group_info(header.begin(Message::kGroupInfo));
   header.end();
   LinkOrder order;
   for (const Object* member : group.links) {
-    if (group.keeps_order) {
+    if (keeps_order) {
       order = order ? *order + 1 : 0;
     }
     Encoder& message = header.begin(Message::kLink);
-    if (is_link(member)) {
-      put_other_link(message, member->name, member->link_target, member->link_file, order);
+    if (const NameElsewhere* const other = member->name_elsewhere()) {
+      put_other_link(message, member->name, other->target, other->file, order);
     } else {
       put_link(message, member->name, member->address, order);
     }
@@ -244,7 +250,7 @@ Status add_links(const Object& group, ImageSpace& space, ObjectHeader& header) {
 }
 
 /// Gives the index of a dataset's chunks its place, and adds the message that names it.
-Status add_chunk_index(const Object& dataset, ImageSpace& space, ObjectHeader& header) {
+Status add_chunk_index(const Dataset& dataset, ImageSpace& space, ObjectHeader& header) {
   const DatasetSpec spec{
       .path = {}, .element = dataset.value->element, .dims = dataset.value->dims, .chunking = dataset.chunking};
   const ChunkGrid grid(spec);
@@ -255,12 +261,12 @@ Status add_chunk_index(const Object& dataset, ImageSpace& space, ObjectHeader& h
 }
 
 /// Adds what a dataset's header says of its elements; gives a table's content its place.
-Status add_elements(Object& dataset, ImageSpace& space, ObjectHeader& header) {
+Status add_elements(Dataset& dataset, bool is_old, ImageSpace& space, ObjectHeader& header) {
   const Value& value = *dataset.value;
   STRIA_RETURN_IF_ERROR(place_content(dataset, space));
   put_dataspace(header.begin(Message::kDataspace), value.dims, dataset.extendable);
   header.end();
-  if (dataset.is_old) {
+  if (is_old) {
     return add_chunk_index(dataset, space, header);
   }
   put_datatype(header.begin(Message::kDatatype), value.element);
@@ -329,20 +335,20 @@ std::optional<ScaleLength> scale_length(const ObjectMessages& header) {
 }
 
 Status check_replaceable(const Object& object) {
-  if (object.before.name_count > 1) {
+  if (object.old_header().name_count > 1) {
     return unable_to_write("it has several names, and would change under one of them only");
   }
   return Status();
 }
 
 Status check_attribute_replaceable(const Object& object) {
-  return has_attributes_outside(object.before) ? unable_to_write("it has attributes outside of its header") : Status();
+  return has_attributes_outside(object.old_header()) ? unable_to_write("it has attributes outside of its header") : Status();
 }
 
-Status place_content(Object& object, ImageSpace& space) {
-  if (object.value && !object.value->content.empty() && object.data_offset == kNowhere) {
-    const int64_t alignment = std::max(object.alignment_bytes, kTableAlignment);
-    STRIA_ASSIGN_OR_RETURN(object.data_offset, space.place(object.value->content, alignment));
+Status place_content(Dataset& dataset, ImageSpace& space) {
+  if (dataset.value && !dataset.value->content.empty() && dataset.data_offset == kNowhere) {
+    const int64_t alignment = std::max(dataset.alignment_bytes, kTableAlignment);
+    STRIA_ASSIGN_OR_RETURN(dataset.data_offset, space.place(dataset.value->content, alignment));
   }
   return Status();
 }
@@ -358,8 +364,8 @@ std::vector<Value*> values_with_texts(std::deque<Object>& objects) {
     }
   };
   for (Object& object : objects) {
-    if (object.value) {
-      look_at(*object.value);
+    if (Value* const value = object.value()) {
+      look_at(*value);
     }
     for (Attribute& attribute : object.attributes) {
       look_at(attribute.waits && attribute.otherwise ? *attribute.otherwise : attribute.value);
@@ -410,24 +416,25 @@ Status place_texts(std::deque<Object>& objects, ImageSpace& space) {
 
 Status place_mappings(std::deque<Object>& objects, ImageSpace& space) {
   GlobalHeap heap;
-  std::vector<Object*> described;
+  std::vector<Dataset*> described;
   const auto place = [&]() -> Status {
     STRIA_ASSIGN_OR_RETURN(const int64_t address, space.place(heap.take(), kTableAlignment));
-    for (Object* object : described) {
-      object->mappings.address = address;
+    for (Dataset* dataset : described) {
+      dataset->mappings.address = address;
     }
     described.clear();
     return Status();
   };
   for (Object& object : objects) {
-    if (object.elsewhere.empty()) {
+    Dataset* const dataset = object.dataset();
+    if (dataset == nullptr || dataset->elsewhere.empty()) {
       continue;
     }
     if (heap.is_full()) {
       STRIA_RETURN_IF_ERROR(place());
     }
-    object.mappings.index = heap.add(mapping_block(path_of(object), object.value->dims, object.elsewhere));
-    described.push_back(&object);
+    dataset->mappings.index = heap.add(mapping_block(path_of(object), dataset->value->dims, dataset->elsewhere));
+    described.push_back(dataset);
   }
   return described.empty() ? Status() : place();
 }
@@ -438,10 +445,10 @@ Status place_object(Object& object, ImageSpace& space) {
   }
   ObjectHeader header(keeps_attribute_order(object));
   take_over(object, header);
-  if (object.is_group()) {
-    STRIA_RETURN_IF_ERROR(add_links(object, space, header));
-  } else if (object.value) {
-    STRIA_RETURN_IF_ERROR(add_elements(object, space, header));
+  if (const Group* const group = object.group()) {
+    STRIA_RETURN_IF_ERROR(add_links(*group, object.keeps_order, space, header));
+  } else if (object.value() != nullptr) {
+    STRIA_RETURN_IF_ERROR(add_elements(*object.dataset(), object.old.has_value(), space, header));
   }
   object.awaited.clear();
   add_attributes(object, header);

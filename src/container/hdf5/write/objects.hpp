@@ -8,11 +8,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "container/container.hpp"
-#include "container/hdf5/object_messages.hpp"
-#include "container/hdf5/write/format.hpp"
+#include "container/hdf5/form/format.hpp"
+#include "container/hdf5/form/object_messages.hpp"
 #include "container/hdf5/write/image_space.hpp"
 #include "container/hdf5/write/mapping_format.hpp"
 
@@ -62,29 +63,47 @@ struct StaleAddress {
   Object* target = nullptr;
 };
 
-/// A group or a dataset. One that the file has already keeps its header unless that must change.
-struct Object {
-  enum class Kind { kGroup, kDataset, kLink };
+struct Group {
+  std::vector<Object*> links;  // to its members
+};
 
-  std::string name;  // without the groups above it
-  Kind kind = Kind::kGroup;
-  Object* above = nullptr;     // the group that holds it
-  std::optional<Value> value;  // of a dataset that is new, or gets longer
+struct Dataset {
+  std::optional<Value> value;  // of one that is new, or gets longer
   int64_t alignment_bytes = 1;
   int64_t data_offset = h5::kNowhere;
-  int64_t head_bytes = 0;  // of the data, before the content
-  std::optional<Chunking> chunking;
+  int64_t head_bytes = 0;   // of the data, before the content
   bool extendable = false;  // the first dimension is without limit
+  std::optional<Chunking> chunking;
   std::vector<StoredChunk> chunks;
   int64_t number_bytes = 0;                  // of one number, which shuffling takes apart
-  std::vector<std::byte> fill_value;         // one element of a dataset, empty for zeros
-  std::vector<RowsElsewhere> elsewhere;      // a dataset whose rows other files have
+  std::vector<std::byte> fill_value;         // one element, empty for zeros
+  std::vector<RowsElsewhere> elsewhere;      // rows that other files have
   HeapPlace mappings;                        // of them, once placed
   bool is_dimension = false;                 // without data
   std::vector<std::string> dimension_names;  // paths of the scales of its dimensions
   std::vector<int64_t> old_dims;             // of an old one with such names, as it was
-  std::string link_target, link_file;        // of a link
-  std::vector<Object*> links;                // of a group
+};
+
+struct NameElsewhere {
+  std::string target;
+  std::string file;  // empty: this one
+};
+
+/// What the file has already of an object, whose header stays unless that must change.
+struct OldState {
+  bool is_known = false;  // what the header says has been read
+  bool changed = false;   // it gets another header
+  ObjectMessages header{};
+  std::vector<StaleAddress> stale{};  // in what of it stays
+};
+
+/// What a name stands for: a group, a dataset, or another name.
+struct Object {
+  using Content = std::variant<Group, Dataset, NameElsewhere>;
+
+  std::string name;         // without the groups above it
+  Object* above = nullptr;  // the group that holds it
+  Content content;          // an old object that isn't known: no members, or a name elsewhere
   std::deque<Attribute> attributes;
   int64_t order = DatasetSpec::kLast;  // of its creation; of a group, of its first member
   bool keeps_order = false;            // of members and attributes
@@ -92,15 +111,24 @@ struct Object {
   // Where the header has addresses of others: it is written again once these have places.
   std::optional<ObjectHeader> header;
   std::vector<Reference> awaited;
+  std::optional<OldState> old;  // none: the object is new
 
-  bool is_old = false;              // the file has it already
-  bool is_known = false;            // an old one: what its header says has been read
-  bool changed = false;             // an old one: it gets another header
-  ObjectMessages before;            // an old one: its header
-  std::vector<StaleAddress> stale;  // in what of it stays
+  /// Each is null where it is something else.
+  Group* group() { return std::get_if<Group>(&content); }
+  const Group* group() const { return std::get_if<Group>(&content); }
+  Dataset* dataset() { return std::get_if<Dataset>(&content); }
+  const Dataset* dataset() const { return std::get_if<Dataset>(&content); }
+  const NameElsewhere* name_elsewhere() const { return std::get_if<NameElsewhere>(&content); }
+  /// The elements of a dataset that is new or gets longer; null for all else.
+  Value* value() {
+    Dataset* const set = dataset();
+    return set != nullptr && set->value ? &*set->value : nullptr;
+  }
 
-  bool is_group() const { return kind == Kind::kGroup; }
-  bool needs_header() const { return kind != Kind::kLink && (!is_old || changed); }
+  bool is_changed() const { return old && old->changed; }
+  bool needs_header() const { return name_elsewhere() == nullptr && (!old || old->changed); }
+  /// The header that it has; without messages where it is new.
+  const ObjectMessages& old_header() const;
   Attribute* find(const std::string& attribute) {
     const auto found =
         std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == attribute; });
@@ -139,7 +167,7 @@ Status check_replaceable(const Object& object);
 Status check_attribute_replaceable(const Object& object);
 
 /// Gives a table's content its place, unless it has one.
-Status place_content(Object& object, ImageSpace& space);
+Status place_content(Dataset& dataset, ImageSpace& space);
 /// Gives all texts their places in heaps, before the headers and tables that name these.
 Status place_texts(std::deque<Object>& objects, ImageSpace& space);
 /// Gives the mappings of all datasets whose rows other files have their places.

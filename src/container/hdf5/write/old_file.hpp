@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "container/hdf5/object_messages.hpp"
+#include "container/hdf5/form/object_messages.hpp"
 #include "container/spec.hpp"
 #include "stria/status.hpp"
 

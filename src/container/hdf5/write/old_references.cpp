@@ -24,26 +24,26 @@ Status cannot_change(const Object& target, const std::string& why) {
 
 // The lists of scales, which are made anew.
 bool is_made_anew(const Object& holder, const HeldReference& reference) {
-  return reference.attribute == "DIMENSION_LIST" && !holder.dimension_names.empty();
+  return reference.attribute == "DIMENSION_LIST" && holder.dataset() != nullptr && !holder.dataset()->dimension_names.empty();
 }
 
 }  // namespace
 
 // Where in the holder's header the address is written again.
 Status Hdf5Writer::Impl::note_stale(const HeldReference& reference, Object& target) {
-  Object& holder = *find(reference.holder);
+  Object& holder = *tree.find(reference.holder);
   const h5::Attribute* other = holder.find(reference.attribute);
   if (is_made_anew(holder, reference) || (other != nullptr && !other->waits)) {
     return Status();
   }
-  for (const h5::HeaderMessage& message : holder.before.messages) {
+  for (const h5::HeaderMessage& message : holder.old_header().messages) {
     const auto head = h5::attribute_head(message);
     if (!head || head->name != reference.attribute || reference.at < 0) {
       continue;
     }
     const size_t at = head->value_at + static_cast<size_t>(reference.at);
     if (at + sizeof(int64_t) <= message.content.size() && h5::number_at(message, at, sizeof(int64_t)) == reference.address) {
-      holder.stale.push_back({.message = &message, .at = at, .target = &target});
+      holder.old->stale.push_back({.message = &message, .at = at, .target = &target});
       return Status();
     }
   }
@@ -56,9 +56,11 @@ Result<bool> Hdf5Writer::Impl::take_up_holders() {
     STRIA_ASSIGN_OR_RETURN(held_references, old_file->references());
   }
   std::map<int64_t, Object*> moved;  // by the address of the header that they have
-  for (Object& object : objects) {
-    object.stale.clear();
-    if (object.is_old && object.changed) {
+  for (Object& object : tree.objects()) {
+    if (object.old) {
+      object.old->stale.clear();
+    }
+    if (object.is_changed()) {
       moved.emplace(object.address, &object);
     }
   }
@@ -70,8 +72,8 @@ Result<bool> Hdf5Writer::Impl::take_up_holders() {
     if (target == moved.end()) {
       continue;
     }
-    STRIA_RETURN_IF_ERROR(look_for(reference.holder));
-    Object* const holder = find(reference.holder);
+    STRIA_RETURN_IF_ERROR(tree.look_for(reference.holder));
+    Object* const holder = tree.find(reference.holder);
     if (holder == nullptr) {
       continue;  // it is removed
     }
@@ -80,7 +82,7 @@ Result<bool> Hdf5Writer::Impl::take_up_holders() {
                                                 (is_unknown ? "may " : "") +
                                                 "refer to it, and would go on to name what it was");
     }
-    is_more = is_more || !holder->changed;
+    is_more = is_more || !holder->is_changed();
     STRIA_RETURN_IF_ERROR(take_up_holder(*holder).with_context("attribute '" + reference.attribute + "' of '/" +
                                                                reference.holder + "' refers to what changes"));
     stale.emplace_back(&reference, target->second);
@@ -92,11 +94,11 @@ Result<bool> Hdf5Writer::Impl::take_up_holders() {
 }
 
 Status Hdf5Writer::Impl::take_up_holder(Object& holder) {
-  if (holder.changed || !holder.is_old) {
+  if (!holder.old || holder.old->changed) {
     return Status();
   }
   STRIA_RETURN_IF_ERROR(h5::check_attribute_replaceable(holder));
-  return change(holder);
+  return tree.change(holder);
 }
 
 Status Hdf5Writer::Impl::take_up_connected() {

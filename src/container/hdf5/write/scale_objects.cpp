@@ -34,31 +34,35 @@ std::string in_words(const h5::ScaleLength& scale) {
 }  // namespace
 
 Result<Object*> Hdf5Writer::Impl::find_scale(const std::string& path, int64_t length, bool extendable) {
-  STRIA_RETURN_IF_ERROR(look_for(path));
-  Object* there = find(path);
+  STRIA_RETURN_IF_ERROR(tree.look_for(path));
+  Object* there = tree.find(path);
   if (there == nullptr) {
     DatasetSpec spec;
     spec.path = path;
     spec.element = bare_scale_element();
     STRIA_ASSIGN_OR_RETURN(h5::Value value, h5::make_value(spec.element, {length}));
     STRIA_RETURN_IF_ERROR(make_dataset(spec, std::move(value), h5::kNowhere));
-    there = find(path);
-    there->is_dimension = true;
-    there->extendable = extendable;
+    there = tree.find(path);
+    h5::Dataset& scale = *there->dataset();
+    scale.is_dimension = true;
+    scale.extendable = extendable;
     if (extendable) {
-      there->chunking = Chunking{{kScaleChunk}, {}};
+      scale.chunking = Chunking{{kScaleChunk}, {}};
     }
     return there;
   }
-  if (there->value && there->is_dimension && there->extendable && extendable) {
-    int64_t& longest = there->value->dims[0];
-    longest = std::max(longest, length);  // of its datasets
-  }
   h5::ScaleLength found{.length = -1};
-  if (there->is_old && !there->value) {
-    found = h5::scale_length(there->before).value_or(found);
-  } else if (there->value && there->value->dims.size() == 1) {
-    found = {.length = there->value->dims[0], .has_limit = !there->extendable};
+  if (h5::Value* const value = there->value()) {
+    const h5::Dataset& scale = *there->dataset();
+    if (scale.is_dimension && scale.extendable && extendable) {
+      int64_t& longest = value->dims[0];
+      longest = std::max(longest, length);  // of its datasets
+    }
+    if (value->dims.size() == 1) {
+      found = {.length = value->dims[0], .has_limit = !scale.extendable};
+    }
+  } else if (there->old) {
+    found = h5::scale_length(there->old->header).value_or(found);
   }
   if (found.length < 0 || found.has_limit == extendable || (found.has_limit && found.length != length)) {
     const std::string of_length = extendable ? " without a limit" : " of length " + std::to_string(length);
@@ -68,28 +72,29 @@ Result<Object*> Hdf5Writer::Impl::find_scale(const std::string& path, int64_t le
 }
 
 Status Hdf5Writer::Impl::take_up_scale(const std::string& path, const DatasetSpec& scale) {
-  Object& object = *find(path);
-  if (scale.is_dimension && scale.extendable && !object.value) {
-    STRIA_ASSIGN_OR_RETURN(object.value, h5::make_value(bare_scale_element(), scale.dims));
-    object.is_dimension = true;
-    object.extendable = true;
-    object.chunking = Chunking{{kScaleChunk}, {}};
+  h5::Dataset* const taken = tree.find(path)->dataset();
+  if (taken != nullptr && scale.is_dimension && scale.extendable && !taken->value) {
+    STRIA_ASSIGN_OR_RETURN(taken->value, h5::make_value(bare_scale_element(), scale.dims));
+    taken->is_dimension = true;
+    taken->extendable = true;
+    taken->chunking = Chunking{{kScaleChunk}, {}};
   }
   return Status();
 }
 
 Status Hdf5Writer::Impl::take_up_scales() {
   std::set<std::string> wanted;  // to be taken up
-  for (const auto& [path, object] : object_of_path) {
+  for (const auto& [path, object] : tree.by_path()) {
     const bool is_named =
-        object->is_old && object->changed && !object->is_group() &&
-        (h5::has_attribute(object->before, "DIMENSION_LIST") || h5::has_attribute(object->before, "REFERENCE_LIST"));
+        object->is_changed() && object->group() == nullptr &&
+        (h5::has_attribute(object->old->header, "DIMENSION_LIST") || h5::has_attribute(object->old->header, "REFERENCE_LIST"));
     if (is_named) {
       wanted.insert(path);
     }
     // A scale without a limit may have to follow a new dataset.
-    if (old_file != nullptr && !object->is_old && object->extendable && !object->dimension_names.empty()) {
-      wanted.insert(object->dimension_names[0]);
+    const h5::Dataset* const dataset = object->dataset();
+    if (old_file != nullptr && !object->old && dataset != nullptr && dataset->extendable && !dataset->dimension_names.empty()) {
+      wanted.insert(dataset->dimension_names[0]);
     }
   }
   if (old_file == nullptr || wanted.empty()) {
@@ -112,18 +117,19 @@ Status Hdf5Writer::Impl::take_up_scales() {
   while (!wanted.empty()) {
     const std::string path = *wanted.begin();
     wanted.erase(wanted.begin());
-    STRIA_RETURN_IF_ERROR(look_for(path));
-    Object* const object = find(path);
-    if (!done.insert(path).second || object == nullptr || !object->is_old) {
+    STRIA_RETURN_IF_ERROR(tree.look_for(path));
+    Object* const object = tree.find(path);
+    if (!done.insert(path).second || object == nullptr || !object->old) {
       continue;
     }
     STRIA_RETURN_IF_ERROR(h5::check_attribute_replaceable(*object).with_context("'" + path + "' can't be changed"));
-    STRIA_RETURN_IF_ERROR(change(*object));
-    if (const auto dataset = named.find(path); dataset != named.end()) {
-      DatasetSpec& spec = dataset->second;
-      object->dimension_names = spec.dimension_names;
-      object->old_dims = spec.dims;
-      object->extendable = spec.extendable;
+    STRIA_RETURN_IF_ERROR(tree.change(*object));
+    h5::Dataset* const dataset = object->dataset();
+    if (const auto found = named.find(path); found != named.end() && dataset != nullptr) {
+      DatasetSpec& spec = found->second;
+      dataset->dimension_names = spec.dimension_names;
+      dataset->old_dims = spec.dims;
+      dataset->extendable = spec.extendable;
       for (const std::string& name : spec.dimension_names) {
         if (name.empty()) {
           return Status(ErrorCode::kUnsupported,

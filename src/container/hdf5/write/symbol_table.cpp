@@ -4,7 +4,7 @@
 #include <span>
 
 #include "base/byte_range.hpp"
-#include "container/hdf5/write/format.hpp"
+#include "container/hdf5/form/format.hpp"
 
 namespace stria::container::h5 {
 

@@ -7,9 +7,9 @@
 #include "base/checked.hpp"
 #include "container/chunks/chunk_grid.hpp"
 #include "container/chunks/filter_pipeline.hpp"
-#include "container/hdf5/complex_form.hpp"
-#include "container/hdf5/hidden_content.hpp"
-#include "container/hdf5/sizes.hpp"
+#include "container/hdf5/form/complex_form.hpp"
+#include "container/hdf5/form/hidden_content.hpp"
+#include "container/hdf5/form/sizes.hpp"
 #include "container/hdf5/write/dimension_scales.hpp"
 #include "container/hdf5/write/writer_impl.hpp"
 #include "container/object_path.hpp"
@@ -27,55 +27,6 @@ std::string naming(const DatasetSpec& dataset) {
 }
 
 }  // namespace
-
-Result<Object*> Hdf5Writer::Impl::add(const std::string& path, Object::Kind kind) {
-  const size_t slash = path.rfind('/');
-  Object& above = *find(slash == std::string::npos ? "" : path.substr(0, slash));
-  STRIA_RETURN_IF_ERROR(change(above));
-  Object& object = objects.emplace_back();
-  object.name = slash == std::string::npos ? path : path.substr(slash + 1);
-  object.kind = kind;
-  object.above = &above;
-  object.keeps_order = keeps_order;
-  object_of_path[path] = &object;
-  above.links.push_back(&object);
-  return &object;
-}
-
-Status Hdf5Writer::Impl::make_groups(const std::string& path, size_t end) {
-  for (size_t at = path.find('/'); at < end; at = path.find('/', at + 1)) {
-    const std::string above = path.substr(0, at);
-    const Status made = make_group(above);
-    if (!made.ok()) {
-      return Status(ErrorCode::kInvalidArgument, "'" + above + "' is not a group");
-    }
-  }
-  return Status();
-}
-
-Status Hdf5Writer::Impl::make_group(const std::string& path) {
-  const Object* there = find(path);
-  if (there != nullptr) {
-    return there->is_group() ? Status() : Status(ErrorCode::kAlreadyExists, "'" + path + "' is a dataset");
-  }
-  return add(path, Object::Kind::kGroup).status();
-}
-
-void Hdf5Writer::Impl::note_order(Object& object, int64_t order) {
-  for (Object* each = &object; each != nullptr; each = each->above) {
-    each->order = std::min(each->order, order);
-  }
-}
-
-void Hdf5Writer::Impl::put_links_in_order() {
-  for (Object& object : objects) {
-    const auto is_there = [](const Object* member) { return member->is_old; };
-    const auto first_new = std::stable_partition(object.links.begin(), object.links.end(), is_there);
-    if (object.keeps_order) {
-      std::stable_sort(first_new, object.links.end(), [](const Object* a, const Object* b) { return a->order < b->order; });
-    }
-  }
-}
 
 Result<int64_t> Hdf5Writer::Impl::place(const DatasetSpec& spec, int64_t bytes) {
   if (bytes == 0) {
@@ -102,26 +53,27 @@ Status Hdf5Writer::Impl::make_dataset(const DatasetSpec& spec, Value value, int6
   if (path.empty()) {
     return Status(ErrorCode::kInvalidArgument, "it has no name");
   }
-  STRIA_RETURN_IF_ERROR(look_for(path));
-  if (find(path) != nullptr) {
+  STRIA_RETURN_IF_ERROR(tree.look_for(path));
+  if (tree.find(path) != nullptr) {
     return Status(ErrorCode::kAlreadyExists, "the name is taken");
   }
-  STRIA_RETURN_IF_ERROR(make_groups(path, path.size()));
-  STRIA_ASSIGN_OR_RETURN(Object* const dataset, add(path, Object::Kind::kDataset));
-  dataset->value = std::move(value);
-  dataset->alignment_bytes = spec.alignment_bytes;
-  dataset->data_offset = data_offset;
-  dataset->head_bytes = spec.is_hidden ? h5::kHiddenContentAt : 0;
-  dataset->extendable = spec.extendable;
-  dataset->elsewhere = spec.elsewhere;
-  dataset->fill_value = spec.fill_value;
-  dataset->dimension_names = spec.dimension_names;
-  note_order(*dataset, spec.order);
-  return keep_cut(spec, *dataset);
+  STRIA_RETURN_IF_ERROR(tree.make_groups(path, path.size()));
+  h5::Dataset dataset;
+  dataset.value = std::move(value);
+  dataset.alignment_bytes = spec.alignment_bytes;
+  dataset.data_offset = data_offset;
+  dataset.head_bytes = spec.is_hidden ? h5::kHiddenContentAt : 0;
+  dataset.extendable = spec.extendable;
+  dataset.elsewhere = spec.elsewhere;
+  dataset.fill_value = spec.fill_value;
+  dataset.dimension_names = spec.dimension_names;
+  STRIA_ASSIGN_OR_RETURN(Object* const object, tree.add(path, std::move(dataset)));
+  tree.note_order(*object, spec.order);
+  return keep_cut(spec, *object->dataset());
 }
 
 // How chunks are cut in the terms of the file.
-Status Hdf5Writer::Impl::keep_cut(const DatasetSpec& spec, Object& dataset) {
+Status Hdf5Writer::Impl::keep_cut(const DatasetSpec& spec, h5::Dataset& dataset) {
   DatasetSpec stored = spec;
   STRIA_RETURN_IF_ERROR(h5::fold_complex(stored));
   dataset.number_bytes = spec.element.bytes;
@@ -133,15 +85,15 @@ Status Hdf5Writer::Impl::keep_cut(const DatasetSpec& spec, Object& dataset) {
 }
 
 Status Hdf5Writer::Impl::find_targets() {
-  const size_t before = objects.size();  // the old file's that are found come behind
+  const size_t before = tree.objects().size();  // the old file's that are found come behind
   for (size_t i = 0; i < before; ++i) {
-    for (h5::Attribute& attribute : objects[i].attributes) {
+    for (h5::Attribute& attribute : tree.objects()[i].attributes) {
       Value& value = attribute.waits && attribute.otherwise ? *attribute.otherwise : attribute.value;
       for (h5::Reference& reference : value.references) {
         STRIA_ASSIGN_OR_RETURN(const std::string path, normal_path(reference.path));
-        STRIA_RETURN_IF_ERROR(look_for(path));
-        reference.target = find(path);
-        if (reference.target == nullptr || reference.target->kind == Object::Kind::kLink) {
+        STRIA_RETURN_IF_ERROR(tree.look_for(path));
+        reference.target = tree.find(path);
+        if (reference.target == nullptr || reference.target->name_elsewhere() != nullptr) {
           return Status(ErrorCode::kNotFound,
                         "attribute '" + attribute.name + "' refers to '" + reference.path + "': no such object");
         }
@@ -153,24 +105,25 @@ Status Hdf5Writer::Impl::find_targets() {
 
 Result<Object*> Hdf5Writer::Impl::owner_of(const AttributeSpec& attribute) {
   STRIA_ASSIGN_OR_RETURN(const std::string path, normal_path(attribute.object_path));
-  STRIA_RETURN_IF_ERROR(look_for(path));
-  Object* object = find(path);
+  STRIA_RETURN_IF_ERROR(tree.look_for(path));
+  Object* object = tree.find(path);
   if (object == nullptr) {
     return Status(ErrorCode::kNotFound, "no such object");
   }
-  if (object->kind == Object::Kind::kLink) {
-    return Status(ErrorCode::kUnsupported, "it is a link; use the path of the object itself, '" + object->link_target + "'");
+  if (const h5::NameElsewhere* const link = object->name_elsewhere()) {
+    return Status(ErrorCode::kUnsupported, "it is a link; use the path of the object itself, '" + link->target + "'");
   }
   STRIA_RETURN_IF_ERROR(h5::check_attribute_replaceable(*object));
-  STRIA_RETURN_IF_ERROR(change(*object));
+  STRIA_RETURN_IF_ERROR(tree.change(*object));
   return object;
 }
 
 std::vector<ByteRange> Hdf5Writer::Impl::table_places() const {
   std::vector<ByteRange> places;
-  for (const Object& object : objects) {
-    if (object.value && !object.value->content.empty() && !object.value->element.varies) {
-      places.push_back({object.data_offset + object.head_bytes, object.data_offset + object.value->bytes});
+  for (const Object& object : tree.objects()) {
+    const h5::Dataset* const dataset = object.dataset();
+    if (dataset != nullptr && dataset->value && !dataset->value->content.empty() && !dataset->value->element.varies) {
+      places.push_back({dataset->data_offset + dataset->head_bytes, dataset->data_offset + dataset->value->bytes});
     }
   }
   return places;
@@ -185,8 +138,7 @@ int64_t Hdf5Writer::first_raw_offset() {
 }
 
 void Hdf5Writer::keep_order() {
-  impl_->keeps_order = true;
-  impl_->objects.front().keeps_order = true;
+  impl_->tree.keep_order();
 }
 
 Status Hdf5Writer::plan(int64_t end) {
@@ -203,10 +155,10 @@ Status Hdf5Writer::plan(int64_t end) {
 Status Hdf5Writer::create_group(const std::string& path, int64_t order) {
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
   STRIA_ASSIGN_OR_RETURN(const std::string name, normal_path(path));
-  STRIA_RETURN_IF_ERROR(impl_->look_for(name));
-  STRIA_RETURN_IF_ERROR(impl_->make_groups(name, name.size()));
-  STRIA_RETURN_IF_ERROR(impl_->make_group(name));
-  impl_->note_order(*impl_->find(name), order);
+  STRIA_RETURN_IF_ERROR(impl_->tree.look_for(name));
+  STRIA_RETURN_IF_ERROR(impl_->tree.make_groups(name, name.size()));
+  STRIA_RETURN_IF_ERROR(impl_->tree.make_group(name));
+  impl_->tree.note_order(*impl_->tree.find(name), order);
   return Status();
 }
 
@@ -235,15 +187,13 @@ Status Hdf5Writer::create_link(const LinkSpec& link) {
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
   const auto make = [&]() -> Status {
     STRIA_ASSIGN_OR_RETURN(const std::string path, normal_path(link.path));
-    STRIA_RETURN_IF_ERROR(impl_->look_for(path));
-    if (path.empty() || impl_->find(path) != nullptr) {
+    STRIA_RETURN_IF_ERROR(impl_->tree.look_for(path));
+    if (path.empty() || impl_->tree.find(path) != nullptr) {
       return Status(ErrorCode::kAlreadyExists, "the name is taken");
     }
-    STRIA_RETURN_IF_ERROR(impl_->make_groups(path, path.size()));
-    STRIA_ASSIGN_OR_RETURN(Object* const made, impl_->add(path, Object::Kind::kLink));
-    made->link_target = link.target;
-    made->link_file = link.file;
-    impl_->note_order(*made, link.order);
+    STRIA_RETURN_IF_ERROR(impl_->tree.make_groups(path, path.size()));
+    STRIA_ASSIGN_OR_RETURN(Object* const made, impl_->tree.add(path, h5::NameElsewhere{link.target, link.file}));
+    impl_->tree.note_order(*made, link.order);
     return Status();
   };
   return make().with_context("cannot make link '" + link.path + "'");
@@ -256,7 +206,8 @@ Status Hdf5Writer::place_chunks(const std::string& path, std::vector<StoredChunk
       path);
   STRIA_RETURN_IF_ERROR(impl_->check_usable());
   STRIA_ASSIGN_OR_RETURN(const std::string name, normal_path(path));
-  Object* const dataset = impl_->find(name);
+  Object* const object = impl_->tree.find(name);
+  h5::Dataset* const dataset = object == nullptr ? nullptr : object->dataset();
   if (dataset == nullptr || !dataset->chunking) {
     return Status(ErrorCode::kInternal, "'" + path + "' is no dataset in chunks");
   }
@@ -303,31 +254,32 @@ Result<SparseImage> Hdf5Writer::finish() {
   const auto find_scale = [&](const std::string& path, int64_t length, bool extendable) {
     return impl_->find_scale(path, length, extendable);
   };
-  STRIA_RETURN_IF_ERROR(scales.attach(impl_->objects, find_scale, space));
-  impl_->put_links_in_order();
+  STRIA_RETURN_IF_ERROR(scales.attach(impl_->tree.objects(), find_scale, space));
+  impl_->tree.put_links_in_order();
   // So that the metadata between tables, which have sums of their own, are one stretch.
-  for (Object& object : impl_->objects) {
-    const bool has_texts = object.value && !object.value->texts.empty();
-    STRIA_RETURN_IF_ERROR(is_new || has_texts ? Status() : h5::place_content(object, space));
+  for (Object& object : impl_->tree.objects()) {
+    if (!is_new && object.value() != nullptr && object.value()->texts.empty()) {
+      STRIA_RETURN_IF_ERROR(h5::place_content(*object.dataset(), space));
+    }
   }
-  STRIA_RETURN_IF_ERROR(h5::place_texts(impl_->objects, space));
-  STRIA_RETURN_IF_ERROR(h5::place_mappings(impl_->objects, space));
-  for (Object& object : impl_->objects) {
-    if (!object.is_group()) {
+  STRIA_RETURN_IF_ERROR(h5::place_texts(impl_->tree.objects(), space));
+  STRIA_RETURN_IF_ERROR(h5::place_mappings(impl_->tree.objects(), space));
+  for (Object& object : impl_->tree.objects()) {
+    if (object.group() == nullptr) {
       STRIA_RETURN_IF_ERROR(h5::place_object(object, space));
     }
   }
   // So that members come before their group.
-  for (auto group = impl_->objects.rbegin(); group != impl_->objects.rend(); ++group) {
-    if (group->is_group()) {
+  for (auto group = impl_->tree.objects().rbegin(); group != impl_->tree.objects().rend(); ++group) {
+    if (group->group() != nullptr) {
       STRIA_RETURN_IF_ERROR(h5::place_object(*group, space));
     }
   }
-  for (Object& object : impl_->objects) {
+  for (Object& object : impl_->tree.objects()) {
     h5::fill_addresses(object, space);
   }
   scales.finish(space);
-  const int64_t root = impl_->objects.front().address;
+  const int64_t root = impl_->tree.root().address;
   if (is_new) {
     space.write(0, h5::superblock(space.file_bytes(), root));
   }

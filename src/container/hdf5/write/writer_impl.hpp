@@ -1,12 +1,11 @@
-// What a writer of HDF5 has in its hands: the tree of objects.
+// What a writer of HDF5 has in its hands: the tree of objects, and how far the file is taken.
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "container/hdf5/write/object_tree.hpp"
 #include "container/hdf5/write/objects.hpp"
 #include "container/hdf5/write/writer.hpp"
 
@@ -20,8 +19,7 @@ ElementSpec bare_scale_element();
 struct Hdf5Writer::Impl {
   using Object = h5::Object;
 
-  std::deque<Object> objects;  // in the order in which they were made, the root group first
-  std::unordered_map<std::string, Object*> object_of_path;
+  h5::ObjectTree tree;
   std::vector<h5::Attribute*> reserved;
   const h5::OldFile* old_file = nullptr;                          // that grows
   std::optional<std::vector<h5::HeldReference>> held_references;  // by it, once they are asked for
@@ -29,41 +27,14 @@ struct Hdf5Writer::Impl {
   int64_t planned_end = 0;
   int64_t raw_end = h5::ImageSpace::kHeadBytes;
   bool finished = false;
-  bool keeps_order = false;  // of all that is made
 
-  explicit Impl(const h5::OldFile* old) : old_file(old) {
-    Object& root = objects.emplace_back();
-    object_of_path[""] = &root;
-    if (old_file != nullptr) {
-      root.is_old = true;
-      root.address = old_file->root_address();
-    }
-  }
+  explicit Impl(const h5::OldFile* old) : tree(old), old_file(old) {}
 
   Status check_usable() const {
     return finished ? Status(ErrorCode::kInvalidArgument, "the HDF5 writer has already finished") : Status();
   }
-  Object* find(const std::string& path) const {
-    const auto found = object_of_path.find(path);
-    return found == object_of_path.end() ? nullptr : found->second;
-  }
-  /// Adds an object below an existing group.
-  Result<Object*> add(const std::string& path, Object::Kind kind);
-  /// Learns what the old file has on the way to `path`, so that find() sees it.
-  Status look_for(const std::string& path);
-  Status learn(Object& object, const std::string& path);
-  /// Notes that an object changes, which its file may have already: it gets another header, and so
-  /// do the groups above it.
-  Status change(Object& object);
-  /// Makes the groups of `path` whose names end before `end`, unless they are there.
-  Status make_groups(const std::string& path, size_t end);
-  Status make_group(const std::string& path);
   Status make_dataset(const DatasetSpec& spec, h5::Value value, int64_t data_offset);
-  /// Notes when an object was made: its groups came before.
-  void note_order(Object& object, int64_t order);
-  /// Puts what is new in each group behind what was there, in order of creation.
-  void put_links_in_order();
-  Status keep_cut(const DatasetSpec& spec, Object& dataset);
+  Status keep_cut(const DatasetSpec& spec, h5::Dataset& dataset);
   /// The place of a dataset's raw data.
   Result<int64_t> place(const DatasetSpec& spec, int64_t bytes);
   Result<Object*> owner_of(const AttributeSpec& attribute);

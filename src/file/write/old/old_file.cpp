@@ -14,7 +14,7 @@ Result<std::vector<std::byte>> OldFile::open(NewFile& file, PhaseTimes& times) {
   PhaseTimer timer(times, Phase::kMetadata);
   STRIA_ASSIGN_OR_RETURN(content_, read_old_content(*file.created()));
   std::vector<std::byte> message = encode_old_content(content_);
-  file.note_end(content_.end);
+  file.growing()->note_end(content_.end);
   return message;
 }
 

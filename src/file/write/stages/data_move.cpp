@@ -70,7 +70,7 @@ Status DataMove::transfer(const Status& ready, const What& what) {
   if (!begun.ok()) {
     return begun;
   }
-  if (is_alone() && means_.file.cached() == nullptr) {  // there is nothing to write here
+  if (is_alone() && means_.file.handles().cached() == nullptr) {  // there is nothing to write here
     progress.finish();
     return begun;
   }
@@ -80,7 +80,8 @@ Status DataMove::transfer(const Status& ready, const What& what) {
 Status DataMove::move(TransferSet& set, const What& what, ProgressMeter& progress) {
   std::optional<Status> kept;
   std::vector<storage::WriteSegment> sums;
-  access::WriteAids aids{.direct_file = means_.file.direct(), .turn = means_.capabilities.parallel_writes ? nullptr : turn_};
+  access::WriteAids aids{.direct_file = means_.file.handles().direct(),
+                         .turn = means_.capabilities.parallel_writes ? nullptr : turn_};
   if (Staging* const staging = means_.file.staging()) {
     aids.room = [staging](int64_t bytes) { return staging->room(bytes); };
   }
@@ -92,7 +93,7 @@ Status DataMove::move(TransferSet& set, const What& what, ProgressMeter& progres
     };
   }
   access::Context context{.comm = *means_.environment.comm,
-                          .file = means_.file.cached(),
+                          .file = means_.file.handles().cached(),
                           .hints = means_.environment.hints,
                           .times = means_.times,
                           // Under its temporary name.

@@ -135,12 +135,12 @@ Result<FilledDatasets> fill_gaps(const GapWork& work, FilledDatasets full, std::
         const int64_t before = elements / work.comm.size() * rank + std::min<int64_t>(rank, elements % work.comm.size());
         return dataset.data_bytes() - new_bytes(dataset) + before * width;
       };
-      STRIA_RETURN_IF_ERROR(
-          write_fill_value(*work.file.cached(), dataset, {begin_of(work.comm.rank()), begin_of(work.comm.rank() + 1)}));
+      STRIA_RETURN_IF_ERROR(write_fill_value(*work.file.handles().cached(), dataset,
+                                             {begin_of(work.comm.rank()), begin_of(work.comm.rank() + 1)}));
     }
     // Where each node caches the file by itself, fill values that a node still has in its cache
     // could be written over data that another node has put meanwhile. So they are synced first.
-    return work.capabilities.node_local_cache ? Status() : work.file.cached()->sync();
+    return work.capabilities.node_local_cache ? Status() : work.file.handles().cached()->sync();
   });
   STRIA_RETURN_IF_ERROR(work.comm.agree(filled));
   return full;

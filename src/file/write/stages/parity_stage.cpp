@@ -71,7 +71,7 @@ void ParityStage::end(NewFile& file, int64_t file_bytes, bool sync) {
   }
   const bool is_root = environment_.comm->rank() == 0;
   Status status;
-  if (file.is_in_background()) {
+  if (file.staging() != nullptr) {
     status = is_root ? leave_to_background(file) : Status();
   } else if (has_begun_) {
     status = renew(file_bytes, sync);
@@ -80,7 +80,7 @@ void ParityStage::end(NewFile& file, int64_t file_bytes, bool sync) {
     writer_.discard();
     environment_.hint_warnings.push_back(fmt::format("'{}' has no parity any more: {}; 'stria repair --renew {}' makes it anew",
                                                      path_, status.message(), path_));
-  } else if (is_root && !file.is_in_background()) {
+  } else if (is_root && file.staging() == nullptr) {
     writer_.note_published();
   }
 }

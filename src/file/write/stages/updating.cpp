@@ -234,12 +234,12 @@ Status sum_again(const UpdateWork& work, const Touched& touched, const Status& m
   const Status summed = or_out_of_memory([&]() -> Status {
     std::vector<std::byte> records;
     STRIA_RETURN_IF_ERROR(work.file.open({.writes = false, .has_data = true, .direct = false}));
-    STRIA_RETURN_IF_ERROR(sums.sum_share(*work.file.cached(), records));
+    STRIA_RETURN_IF_ERROR(sums.sum_share(*work.file.handles().cached(), records));
     work.gathering.keep_records(records);
     return Status();
   });
   STRIA_RETURN_IF_ERROR(work.comm.agree(summed));
-  return work.comm.rank() == 0 ? or_out_of_memory([&] { return sums.sum_tables(*work.file.cached()); }) : Status();
+  return work.comm.rank() == 0 ? or_out_of_memory([&] { return sums.sum_tables(*work.file.handles().cached()); }) : Status();
 }
 
 }  // namespace stria::file

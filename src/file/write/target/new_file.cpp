@@ -40,11 +40,27 @@ bool may_have_room(const std::string& place, int64_t bytes) {
   return storage::is_remote_path(place) || unknown || space.available >= static_cast<uintmax_t>(bytes);
 }
 
+// A newer file of this name may still be staged: what is added to an older one would make that the
+// newer of the two.
+Status bring_staged(const Environment& environment, const std::string& path, const std::string& given_path) {
+  const std::string& place = environment.hints.staging_place;
+  if (place.empty()) {
+    return Status();
+  }
+  Status trouble;
+  drain_place(environment.driver, place, trouble);
+  STRIA_ASSIGN_OR_RETURN(const Nearest nearest, find_nearest(*environment.driver, place, path));
+  return nearest.is_staged ? Status(trouble.ok() ? ErrorCode::kIo : trouble.code(),
+                                    fmt::format("'{}' is staged as '{}', which must come to its own place first{}{}",
+                                                given_path, nearest.path, trouble.ok() ? "" : ": ", trouble.message()))
+                           : Status();
+}
+
 }  // namespace
 
 NewFile::NewFile(const Environment& environment, const std::string& path, const FileIdentity& of_rank_0, PhaseTimes& times,
                  bool grows)
-    : environment_(environment), of_rank_0_(of_rank_0), times_(times), grows_(grows) {
+    : environment_(environment), times_(times), grows_(grows), handles_(environment, of_rank_0, grows) {
   note_path(path);
 }
 
@@ -55,31 +71,13 @@ void NewFile::note_path(const std::string& path) {
   own_partial_path_ = partial_path(path);
 }
 
-// A newer file of this name may still be staged: what is added to an older one would make that the
-// newer of the two.
-Status NewFile::bring_staged(const std::string& given_path) {
-  const std::string& place = environment_.hints.staging_place;
-  if (place.empty()) {
-    return Status();
-  }
-  Status trouble;
-  drain_place(environment_.driver, place, trouble);
-  STRIA_ASSIGN_OR_RETURN(const Nearest nearest, find_nearest(*environment_.driver, place, path_));
-  return nearest.is_staged ? Status(trouble.ok() ? ErrorCode::kIo : trouble.code(),
-                                    fmt::format("'{}' is staged as '{}', which must come to its own place first{}{}",
-                                                given_path, nearest.path, trouble.ok() ? "" : ": ", trouble.message()))
-                           : Status();
-}
-
 Status NewFile::open_old(const std::string& given_path) {
   note_path(environment_.driver->follow_links(path_));
   Background::instance().wait_for_name(path_);  // no time of a phase: it is counted by itself
   PhaseTimer timer(times_, Phase::kOpen);
-  STRIA_RETURN_IF_ERROR(bring_staged(given_path));
-  auto growing = std::make_unique<GrowingFile>(environment_.driver, path_);
-  growing_ = growing.get();
-  target_ = std::move(growing);
-  return growing_->open(given_path);
+  STRIA_RETURN_IF_ERROR(bring_staged(environment_, path_, given_path));
+  target_ = std::make_unique<GrowingFile>(environment_.driver, path_);
+  return growing()->open(given_path);
 }
 
 Status NewFile::create(const std::string& given_path) {
@@ -108,17 +106,17 @@ Status NewFile::create(const std::string& given_path) {
 
 // The other ranks hear of it when they agree on the place (placing.hpp).
 void NewFile::write_to_own_place(const Status& why) {
-  place_trouble_ = why;
+  troubles_.of_place = why;
   target_->discard();
   target_ = drain_->take_own();
   drain_.reset();
-  leave_staging_place();
+  partial_path_.swap(own_partial_path_);
 }
 
 void NewFile::note_place(bool is_staged) noexcept {
   is_place_known_ = true;
   if (!is_staged && target_ == nullptr) {  // rank 0 has left it already
-    leave_staging_place();
+    partial_path_.swap(own_partial_path_);
   }
 }
 
@@ -136,78 +134,25 @@ bool NewFile::has_room(int64_t bytes) {
 
 // The file is staged. What a killed program has left at that place is brought to its own.
 Status NewFile::reserve_own_place(std::unique_ptr<PartialFile> own) {
-  drain_place(environment_.driver, environment_.hints.staging_place, drain_trouble_);
+  drain_place(environment_.driver, environment_.hints.staging_place, troubles_.of_drain);
   STRIA_RETURN_IF_ERROR(own->create({.striping = access::striping_of(environment_.hints)}));
   drain_ = std::make_unique<Drain>(environment_.driver, written_path_, std::move(own));
   return Status();
 }
 
 void NewFile::depart() noexcept {
-  staged_.reset();
-  file_ = nullptr;
   background_->take_handles(
-      {environment_.driver, std::move(target_), std::move(opened_), std::move(drain_), std::move(parity_)});
-  drop_target();
-}
-
-void NewFile::drop_target() noexcept {
-  growing_ = nullptr;
+      {environment_.driver, std::move(target_), handles_.depart(), std::move(drain_), std::move(parity_)});
   target_.reset();
 }
 
 Status NewFile::open(const Use& use) {
   PhaseTimer timer(times_, Phase::kOpen);
-  storage::OpenOptions open;
-  open.mode = storage::OpenOptions::Mode::kReadWrite;
-  open.sole_writer = environment_.comm->node_size() == 1;
-  if (created() != nullptr) {
-    file_ = created();
-  } else if (file_ == nullptr && (use.writes || use.has_data)) {
-    open.expected_number = of_rank_0_.expected_number();
-    open.plain_only = !grows_;
-    STRIA_ASSIGN_OR_RETURN(opened_, environment_.driver->open(partial_path_, open));
-    open.plain_only = false;
-    STRIA_RETURN_IF_ERROR(of_rank_0_.check(*opened_));
-    file_ = opened_.get();
-  }
-  if (background_ != nullptr && file_ != nullptr) {
-    staged_ = std::make_unique<StagedFile>(*file_, background_->staging());
-  }
-  if (parts_ != nullptr && file_ != nullptr && parted_ == nullptr) {
-    parted_ = std::make_unique<storage::PartedFile>(*file_, environment_.driver, parts_, open.mode);
-    if (parts_->part_count() >= environment_.comm->size()) {
-      parted_->expect_no_other_writers();
-    }
-  }
-  return use.direct && use.writes && direct() == nullptr ? open_direct(open) : Status();
-}
-
-// Where that isn't offered, the cached handle is used.
-Status NewFile::open_direct(storage::OpenOptions open) {
-  open.direct = true;
-  direct_driver_ = environment_.make_direct_driver ? environment_.make_direct_driver() : environment_.driver;
-  if (parts_ != nullptr) {
-    direct_parted_ = std::make_unique<storage::PartedFile>(*file_, environment_.driver, parts_, open.mode);
-    direct_parted_->write_past_cache(direct_driver_);
-    return Status();
-  }
-  auto direct = direct_driver_->open_again(*file_, open);
-  if (direct.ok()) {
-    direct_file_ = std::move(*direct);
-  }
-  return Status();
-}
-
-Status NewFile::close_parts(bool sync) {
-  Status status;
-  for (storage::PartedFile* const file : {direct_parted_.get(), parted_.get()}) {
-    status.update(file == nullptr ? Status() : file->close_parts(sync));
-  }
-  return status;
+  return handles_.open(use, {.path = partial_path_, .created = created(), .staging = staging()});
 }
 
 Status NewFile::reserve_space(int64_t end) {
-  if (grows_ || parts_ != nullptr) {
+  if (grows_ || handles_.are_spread()) {
     return Status();  // it would fill the holes of what is there; the parts have the data
   }
   PhaseTimer timer(times_, Phase::kOpen);
@@ -216,32 +161,13 @@ Status NewFile::reserve_space(int64_t end) {
 }
 
 Status NewFile::sync() {
-  if (file_ == nullptr) {
-    storage::OpenOptions open;
-    open.mode = storage::OpenOptions::Mode::kReadWrite;
-    open.expected_number = of_rank_0_.expected_number();
-    STRIA_ASSIGN_OR_RETURN(opened_, environment_.driver->open(partial_path_, open));
-    file_ = opened_.get();
-  }
-  return background_ != nullptr ? Status() : file_->sync();
+  STRIA_ASSIGN_OR_RETURN(storage::File* const own, handles_.own(partial_path_));
+  return background_ != nullptr ? Status() : own->sync();
 }
 
 Status NewFile::close_handles() {
   PhaseTimer timer(times_, Phase::kCommit);
-  Status status;
-  direct_parted_.reset();
-  parted_.reset();
-  if (direct_file_ != nullptr) {
-    status.update(direct_file_->close());
-  }
-  if (background_ != nullptr) {
-    return status;
-  }
-  if (opened_ != nullptr) {
-    status.update(opened_->close());
-  }
-  file_ = nullptr;
-  return status;
+  return handles_.close(background_ == nullptr);
 }
 
 Status NewFile::write(const container::SparseImage& image) {
@@ -250,8 +176,8 @@ Status NewFile::write(const container::SparseImage& image) {
   for (const auto& extent : image.extents) {
     segments.push_back({extent.offset, extent.bytes.data(), static_cast<int64_t>(extent.bytes.size())});
   }
-  STRIA_RETURN_IF_ERROR((staged_ != nullptr ? *staged_ : *created()).write(segments));
-  return growing_ != nullptr ? growing_->note_switch_over(image.switch_over) : Status();
+  STRIA_RETURN_IF_ERROR((handles_.staged() != nullptr ? *handles_.staged() : *created()).write(segments));
+  return growing() != nullptr ? growing()->note_switch_over(image.switch_over) : Status();
 }
 
 Status NewFile::publish(int64_t file_bytes, bool sync) {
@@ -259,7 +185,7 @@ Status NewFile::publish(int64_t file_bytes, bool sync) {
     background_->set_end(file_bytes);
     return Status();
   }
-  if (parts_ != nullptr && sync) {  // no name of the file may last without those of its parts
+  if (handles_.are_spread() && sync) {  // no name of the file may last without those of its parts
     STRIA_RETURN_IF_ERROR(environment_.driver->sync_directory(path_));
   }
   Status status = target_->publish(file_bytes, sync, times_);
@@ -273,26 +199,18 @@ Status NewFile::publish(int64_t file_bytes, bool sync) {
 }
 
 void NewFile::release() {
-  direct_file_.reset();
-  if (background_ == nullptr) {
-    opened_.reset();
-  }
+  handles_.release(background_ == nullptr);
   if (published_) {
-    drop_target();
+    target_.reset();
     drain_.reset();
   }
 }
 
 void NewFile::discard() noexcept {
-  staged_.reset();
-  direct_parted_.reset();
-  parted_.reset();
-  direct_file_.reset();
-  opened_.reset();
-  file_ = nullptr;
+  handles_.discard();
   if (target_ != nullptr) {
     target_->discard();
-    drop_target();
+    target_.reset();
   }
   if (drain_ != nullptr) {
     drain_->discard();

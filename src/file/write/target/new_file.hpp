@@ -13,9 +13,9 @@
 #include "file/background/unpublished_file.hpp"
 #include "file/session/file_identity.hpp"
 #include "file/session/session.hpp"
+#include "file/write/target/data_handles.hpp"
 #include "file/write/target/growing_file.hpp"
 #include "storage/driver.hpp"
-#include "storage/parted/parted_file.hpp"
 #include "stria/phases.hpp"
 #include "stria/status.hpp"
 
@@ -23,12 +23,7 @@ namespace stria::file {
 
 class NewFile {
  public:
-  /// What a transfer needs on this rank.
-  struct Use {
-    bool writes = false;  ///< the rank writes to the file itself
-    bool has_data = false;
-    bool direct = false;  ///< aligned stretches go past the page cache
-  };
+  using Use = DataHandles::Use;
 
   /// `path` is as the storage knows it. All arguments must outlive this. `grows`: the file is
   /// there.
@@ -51,28 +46,25 @@ class NewFile {
   /// Whether the file is to be written to a place of its own first, if that has room, and the ranks
   /// haven't agreed on that yet (placing.hpp).
   bool awaits_place() const { return written_path_ != path_ && !is_place_known_; }
-  /// Rank 0: why has_room() is false, or success.
-  const Status& place_trouble() const { return place_trouble_; }
-  /// Rank 0: why what a killed program has staged there wasn't brought to its own place, or
-  /// success.
-  const Status& drain_trouble() const { return drain_trouble_; }
+  /// What rank 0 has met; each is a success where there was none.
+  struct Troubles {
+    Status of_place;  ///< why has_room() is false
+    Status of_drain;  ///< why what a killed program has staged there wasn't brought from it
+  };
+  const Troubles& troubles() const { return troubles_; }
   /// What rank 0 has found, on every rank, before open(): where the file can't be staged it is
   /// opened at its own place.
   void note_place(bool is_staged) noexcept;
   /// Rank 0, of a file that grows: opens it, and keeps out other writers. kAlreadyExists when there
   /// is one. Nothing of the file changes. Links are followed likewise.
   Status open_old(const std::string& given_path);
-  /// Rank 0, of a file that grows: notes where it ends for its readers.
-  void note_end(int64_t old_end) { growing_->note_end(old_end); }
-  /// Rank 0, before any rank writes: clears what lies behind the end of a file that grows.
-  Status clear_behind_end() { return growing_ != nullptr ? growing_->clear_behind_end() : Status(); }
+  /// Rank 0, of a file that grows; else null.
+  GrowingFile* growing() const { return grows_ ? static_cast<GrowingFile*>(target_.get()) : nullptr; }
   /// Rank 0's handle; null before create() and on other ranks.
   storage::File* created() const { return target_ != nullptr ? target_->file() : nullptr; }
 
-  /// The raw data go to parts beside the file.
-  void spread(std::shared_ptr<const storage::PartMap> parts) { parts_ = std::move(parts); }
-  /// Makes what this rank has written to parts durable if asked, and closes them.
-  Status close_parts(bool sync);
+  /// This rank's handles for the raw data.
+  DataHandles& handles() { return handles_; }
 
   /// From now on what is written is staged in `commit`, which also gets the end of the file. It
   /// must outlive this, or be taken by depart().
@@ -86,11 +78,6 @@ class NewFile {
 
   /// Opens the handles that a transfer needs and that are not open.
   Status open(const Use& use);
-  /// This rank's handle; null where none was needed.
-  storage::File* cached() const { return staged_ != nullptr ? staged_.get() : parted_ != nullptr ? parted_.get() : file_; }
-  /// The same file past the page cache, or null.
-  storage::File* direct() const { return direct_parted_ != nullptr ? direct_parted_.get() : direct_file_.get(); }
-
   /// Rank 0: reserves the file's space up to `end` where the storage can. So a full device is found
   /// before anything is moved, and direct writes into reserved space run side by side.
   Status reserve_space(int64_t end);
@@ -107,7 +94,6 @@ class NewFile {
   Status publish(int64_t file_bytes, bool sync);
   /// Where the file is until it is published.
   const std::string& unpublished_path() const { return partial_path_; }
-  bool is_in_background() const { return background_ != nullptr; }
   /// Whether the file has its name. The other ranks are told.
   bool is_published() const { return published_; }
   void note_published(bool published) { published_ = published; }
@@ -119,14 +105,9 @@ class NewFile {
 
  private:
   Status reserve_own_place(std::unique_ptr<PartialFile> own);
-  Status bring_staged(const std::string& given_path);
-  Status open_direct(storage::OpenOptions open);
   void write_to_own_place(const Status& why);
-  void drop_target() noexcept;
-  void leave_staging_place() noexcept { partial_path_.swap(own_partial_path_); }
 
   const Environment& environment_;
-  const FileIdentity& of_rank_0_;
   PhaseTimes& times_;
   std::string path_;
   std::string written_path_;  // where it is staged, or its own
@@ -136,20 +117,11 @@ class NewFile {
   bool published_ = false;
   bool grows_ = false;
   std::unique_ptr<UnpublishedFile> target_;  // rank 0
-  GrowingFile* growing_ = nullptr;           // the same, where the file grows
-  Status place_trouble_;
-  Status drain_trouble_;
-  std::unique_ptr<Drain> drain_;           // where the file is staged
-  std::unique_ptr<storage::File> opened_;  // other ranks, when the first transfer needs it
-  std::shared_ptr<storage::Driver> direct_driver_;
-  std::unique_ptr<storage::File> direct_file_;
-  storage::File* file_ = nullptr;  // one of the first two
-  std::shared_ptr<const storage::PartMap> parts_;
-  std::unique_ptr<storage::PartedFile> parted_;         // around file_
-  std::unique_ptr<storage::PartedFile> direct_parted_;  // likewise; in place of direct_file_
+  Troubles troubles_;
+  std::unique_ptr<Drain> drain_;  // where the file is staged
+  DataHandles handles_;
   BackgroundCommit* background_ = nullptr;
-  std::unique_ptr<LoneParity> parity_;     // rank 0's, of a commit in the background
-  std::unique_ptr<storage::File> staged_;  // around file_
+  std::unique_ptr<LoneParity> parity_;  // rank 0's, of a commit in the background
 };
 
 }  // namespace stria::file

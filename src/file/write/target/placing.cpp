@@ -37,8 +37,8 @@ PlaceInFile reserve_place(NewFile& file, int64_t raw_bytes) {
   const auto identity = file.created()->identity();
   place.capabilities = file.created()->capabilities();
   place.identity = identity.ok() ? *identity : storage::Identity();
-  put(place.place_trouble, file.place_trouble());
-  put(place.drain_trouble, file.drain_trouble());
+  put(place.place_trouble, file.troubles().of_place);
+  put(place.drain_trouble, file.troubles().of_drain);
   return place;
 }
 

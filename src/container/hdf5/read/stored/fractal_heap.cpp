@@ -4,8 +4,8 @@
 #include <bit>
 
 #include "container/corrupted.hpp"
-#include "container/hdf5/read/decoder.hpp"
-#include "container/hdf5/read/superblock.hpp"
+#include "container/hdf5/read/stored/decoder.hpp"
+#include "container/hdf5/read/stored/superblock.hpp"
 
 namespace stria::container::h5 {
 

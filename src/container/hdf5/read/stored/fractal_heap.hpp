@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "container/hdf5/read/object_header.hpp"
+#include "container/hdf5/read/stored/object_header.hpp"
 #include "stria/status.hpp"
 
 namespace stria::container::h5 {

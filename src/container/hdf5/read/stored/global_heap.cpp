@@ -4,7 +4,7 @@
 
 #include "base/byte_range.hpp"
 #include "container/corrupted.hpp"
-#include "container/hdf5/read/decoder.hpp"
+#include "container/hdf5/read/stored/decoder.hpp"
 
 namespace stria::container::h5 {
 

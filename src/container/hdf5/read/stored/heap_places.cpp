@@ -4,7 +4,7 @@
 
 #include "base/checked.hpp"
 #include "container/corrupted.hpp"
-#include "container/hdf5/read/superblock.hpp"
+#include "container/hdf5/read/stored/superblock.hpp"
 
 namespace stria::container::h5 {
 

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <span>
 
-#include "container/hdf5/read/object_header.hpp"
 #include "container/hdf5/read/stored/global_heap.hpp"
+#include "container/hdf5/read/stored/object_header.hpp"
 #include "container/hdf5/read/stored/stored_type.hpp"
 #include "stria/status.hpp"
 

@@ -9,9 +9,9 @@
 #include "base/byte_range.hpp"
 #include "base/checked.hpp"
 #include "container/corrupted.hpp"
+#include "container/hdf5/form/sizes.hpp"
 #include "container/hdf5/read/stored/nbit_values.hpp"
-#include "container/hdf5/read/superblock.hpp"
-#include "container/hdf5/sizes.hpp"
+#include "container/hdf5/read/stored/superblock.hpp"
 
 namespace stria::container::h5 {
 

@@ -11,8 +11,8 @@
 #include <optional>
 #include <vector>
 
-#include "container/hdf5/object_messages.hpp"
-#include "container/hdf5/read/object_header.hpp"
+#include "container/hdf5/form/object_messages.hpp"
+#include "container/hdf5/read/stored/object_header.hpp"
 #include "container/hdf5/read/stored/stored_type.hpp"
 #include "stria/status.hpp"
 

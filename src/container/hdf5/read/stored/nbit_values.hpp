@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "container/hdf5/read/decoder.hpp"
+#include "container/hdf5/read/stored/decoder.hpp"
 
 namespace stria::container::h5 {
 

@@ -1,7 +1,7 @@
 #include "container/hdf5/read/stored/stored_attributes.hpp"
 
 #include "container/hdf5/read/stored/fractal_heap.hpp"
-#include "container/hdf5/read/superblock.hpp"
+#include "container/hdf5/read/stored/superblock.hpp"
 
 namespace stria::container::h5 {
 

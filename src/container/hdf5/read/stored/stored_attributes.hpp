@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "container/hdf5/read/object_header.hpp"
 #include "container/hdf5/read/stored/message_checks.hpp"
+#include "container/hdf5/read/stored/object_header.hpp"
 #include "stria/status.hpp"
 
 namespace stria::container::h5 {

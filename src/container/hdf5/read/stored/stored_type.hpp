@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "container/hdf5/read/decoder.hpp"
+#include "container/hdf5/read/stored/decoder.hpp"
 #include "stria/status.hpp"
 
 namespace stria::container::h5 {

@@ -1,0 +1,80 @@
+// The handles by which a rank moves the raw data of a file: through the page cache and past it,
+// into the file itself or into its parts, at once or staged.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "file/background/staging.hpp"
+#include "file/session/file_identity.hpp"
+#include "file/session/session.hpp"
+#include "storage/driver.hpp"
+#include "storage/parted/parted_file.hpp"
+#include "stria/status.hpp"
+
+namespace stria::file {
+
+class DataHandles {
+ public:
+  /// What a transfer needs on this rank.
+  struct Use {
+    bool writes = false;  ///< the rank writes to the file itself
+    bool has_data = false;
+    bool direct = false;  ///< aligned stretches go past the page cache
+  };
+  /// Where it goes.
+  struct Place {
+    const std::string& path;
+    storage::File* created = nullptr;  ///< rank 0's handle
+    Staging* staging = nullptr;        ///< what is written is staged here
+  };
+
+  /// All arguments must outlive this. `grows`: the file is there.
+  DataHandles(const Environment& environment, const FileIdentity& of_rank_0, bool grows)
+      : environment_(environment), of_rank_0_(of_rank_0), grows_(grows) {}
+  DataHandles(const DataHandles&) = delete;
+  DataHandles& operator=(const DataHandles&) = delete;
+
+  /// The raw data go to parts beside the file.
+  void spread(std::shared_ptr<const storage::PartMap> parts) { parts_ = std::move(parts); }
+  bool are_spread() const { return parts_ != nullptr; }
+
+  /// Opens the handles that a transfer needs and that are not open.
+  Status open(const Use& use, const Place& place);
+  /// This rank's handle on the file itself, opened where none was needed.
+  Result<storage::File*> own(const std::string& path);
+  /// The handle that data go through; null where none was needed.
+  storage::File* cached() const { return staged_ != nullptr ? staged_.get() : parted_ != nullptr ? parted_.get() : file_; }
+  /// The same file past the page cache, or null.
+  storage::File* direct() const { return direct_parted_ != nullptr ? direct_parted_.get() : direct_file_.get(); }
+  /// By which what is written is staged, or null.
+  storage::File* staged() const { return staged_.get(); }
+
+  /// Makes what this rank has written to parts durable if asked, and closes them.
+  Status close_parts(bool sync);
+  /// Closes those of parts and past the page cache; with `own_too`, this rank's own.
+  Status close(bool own_too);
+  /// Frees those that close() has closed.
+  void release(bool own_too);
+  /// Gives this rank's own handle to a commit in the background; null: it has none.
+  std::unique_ptr<storage::File> depart() noexcept;
+  void discard() noexcept;
+
+ private:
+  Status open_direct(storage::OpenOptions open);
+
+  const Environment& environment_;
+  const FileIdentity& of_rank_0_;
+  bool grows_;
+  std::unique_ptr<storage::File> opened_;  // other ranks, when the first transfer needs it
+  storage::File* file_ = nullptr;          // that, or rank 0's
+  std::shared_ptr<storage::Driver> direct_driver_;
+  std::unique_ptr<storage::File> direct_file_;
+  std::shared_ptr<const storage::PartMap> parts_;
+  std::unique_ptr<storage::PartedFile> parted_;         // around file_
+  std::unique_ptr<storage::PartedFile> direct_parted_;  // likewise; in place of direct_file_
+  std::unique_ptr<storage::File> staged_;               // around file_
+};
+
+}  // namespace stria::file

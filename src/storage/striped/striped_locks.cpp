@@ -1,0 +1,123 @@
+#include "storage/striped/striped_locks.hpp"
+
+#include <string>
+#include <utility>
+
+namespace stria::storage {
+
+class StripedRangeLock : public RangeLock {
+ public:
+  StripedRangeLock(StripedLocks& locks, Store::Borrowed link, ByteRange range, LockMode mode)
+      : locks_(locks), link_(std::move(link)), range_(range), mode_(mode), generation_(link_.link()->generation()) {
+    if (is_note()) {
+      const std::lock_guard lock(locks_.notes_mutex_);
+      locks_.notes_.insert(this);
+    }
+  }
+  StripedRangeLock(const StripedRangeLock&) = delete;
+  StripedRangeLock& operator=(const StripedRangeLock&) = delete;
+  ~StripedRangeLock() override {
+    if (is_note()) {
+      const std::lock_guard lock(locks_.notes_mutex_);
+      locks_.notes_.erase(this);
+    }
+    const Status outcome = locks_.give_up(link_, range_, generation_);
+    // A note that was forgotten since the last write has been of no use to anybody.
+    if (!outcome.ok() && !is_note()) {
+      locks_.note_lost(range_, outcome);
+    }
+  }
+
+  ByteRange range() const { return range_; }
+  bool is_held() { return link_.link()->connected() && !link_.link()->is_stale() && link_.link()->generation() == generation_; }
+  /// Returns whether no others have come since it was lost.
+  Result<bool> take_again() {
+    const uint64_t file = locks_.servers_.file();
+    const bool exclusive = mode_ == LockMode::kExclusive;
+    const wire::LockRange wanted{file, {}, range_, exclusive, locks_.holder_};
+    STRIA_ASSIGN_OR_RETURN(const bool taken, locks_.ask(link_, wire::Kind::kLock, wanted, 0));
+    const wire::LockRange notes{.file = file, .range = {StripedLocks::kBehindAnyFile, INT64_MAX}, .holder = locks_.holder_};
+    STRIA_ASSIGN_OR_RETURN(const bool others, locks_.ask(link_, wire::Kind::kIsLocked, notes, 0));
+    generation_ = link_.link()->generation();
+    return taken && !others;
+  }
+
+ private:
+  bool is_note() const { return range_.begin >= StripedLocks::kBehindAnyFile; }
+
+  StripedLocks& locks_;
+  Store::Borrowed link_;
+  ByteRange range_;
+  LockMode mode_;
+  int64_t generation_;
+};
+
+StripedLocks::StripedLocks(SlotServers& servers) : servers_(servers) {
+  wire::randomise(std::as_writable_bytes(std::span(&holder_, 1)));
+}
+
+Result<std::unique_ptr<RangeLock>> StripedLocks::take(ByteRange range, LockMode mode, uint32_t wait_ms) {
+  STRIA_ASSIGN_OR_RETURN(Store::Borrowed link, servers_.borrow(0));
+  const wire::LockRange wanted{servers_.file(), {}, range, mode == LockMode::kExclusive, holder_};
+  STRIA_ASSIGN_OR_RETURN(const bool got, ask(link, wire::Kind::kLock, wanted, wait_ms));
+  std::unique_ptr<RangeLock> held;
+  if (got) {
+    held = std::make_unique<StripedRangeLock>(*this, std::move(link), range, mode);
+  }
+  return held;
+}
+
+Result<bool> StripedLocks::is_locked_elsewhere(ByteRange range) {
+  STRIA_ASSIGN_OR_RETURN(Store::Borrowed link, servers_.borrow(0));
+  return ask(link, wire::Kind::kIsLocked, {.file = servers_.file(), .range = range, .holder = holder_}, 0);
+}
+
+Status StripedLocks::renew_notes() {
+  const std::lock_guard lock(notes_mutex_);
+  for (StripedRangeLock* note : notes_) {
+    if (note->is_held()) {
+      continue;
+    }
+    STRIA_ASSIGN_OR_RETURN(const bool alone, note->take_again());
+    if (!alone) {
+      note_lost(note->range(), Status(ErrorCode::kIo, "another program writes the file since"));
+    }
+  }
+  return Status();
+}
+
+Status StripedLocks::loss() const {
+  const std::lock_guard lock(lost_mutex_);
+  return lost_lock_;
+}
+
+void StripedLocks::note_lost(ByteRange range, const Status& why) {
+  const std::string which = range.begin >= kBehindAnyFile
+                                ? "the note that this program writes"
+                                : "a lock on bytes " + std::to_string(range.begin) + " to " + std::to_string(range.end);
+  const std::lock_guard lock(lost_mutex_);
+  lost_lock_ = Status(ErrorCode::kIo, which + " was lost, and others may have changed bytes (" + why.message() + ")");
+}
+
+Result<bool> StripedLocks::ask(Store::Borrowed& link, wire::Kind kind, const wire::LockRange& range, uint32_t wait_ms) {
+  Call call = servers_.call_to(link, kind, wire::encode(range));
+  call.wait_ms = wait_ms;
+  STRIA_RETURN_IF_ERROR(run_calls({&call, 1}));
+  STRIA_ASSIGN_OR_RETURN(const auto answer, wire::decode<wire::Answer>(call.reply));
+  return answer.yes;
+}
+
+Status StripedLocks::give_up(Store::Borrowed& borrowed, ByteRange range, int64_t generation) {
+  Call call;
+  call.link = borrowed.link();
+  call.kind = wire::Kind::kUnlock;
+  call.body = wire::encode(wire::LockRange{.file = servers_.file(), .range = range, .holder = holder_});
+  call.only_this_connection = true;
+  STRIA_RETURN_IF_ERROR(run_calls({&call, 1}));
+  STRIA_ASSIGN_OR_RETURN(const auto answer, wire::decode<wire::Answer>(call.reply));
+  return answer.yes && call.link->generation() == generation
+             ? Status()
+             : Status(ErrorCode::kIo, "server " + call.link->server() + " had forgotten it");
+}
+
+}  // namespace stria::storage
