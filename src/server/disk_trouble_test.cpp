@@ -11,8 +11,11 @@
 #include "server/clients_test.hpp"
 #include "server/cluster_test.hpp"
 #include "server/disk_image_test.hpp"
+#include "server/objects/disk_health.hpp"
 #include "server/objects/objects.hpp"
+#include "storage/striped/store.hpp"
 #include "storage/striped/striped_driver.hpp"
+#include "wire/upkeep.hpp"
 
 namespace stria::server {
 namespace {
@@ -163,6 +166,62 @@ TEST(DiskTrouble, ADirectoryThatCannotBeWrittenIsToldAtTheStart) {
   EXPECT_NE(outcome.message().find(options.directory), std::string::npos) << outcome.message();
 }
 
+wire::Condition condition_of(const Cluster& cluster, size_t server) {
+  const auto store = storage::Store::at(cluster.address()).value();
+  const auto reply = store->ask_manager(wire::Kind::kConditions, {});
+  return wire::decode<wire::Conditions>(reply.value())->entries.at(server).condition;
+}
+
+/// Waits until the manager knows it.
+void await_condition(const Cluster& cluster, size_t server, wire::Condition wanted) {
+  const auto deadline = storage::Clock::now() + std::chrono::seconds(60);
+  while (condition_of(cluster, server) != wanted && storage::Clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_EQ(condition_of(cluster, server), wanted);
+}
+
+/// Server 1 has a disk of its own.
+Cluster::Change second_server_on(const std::string& disk) {
+  return [disk](ServerOptions& options) {
+    if (options.directory.ends_with("/1")) {
+      options.directory = disk + "/store";
+    }
+  };
+}
+
+TEST(DiskTrouble, NewFilesKeepAwayFromADiskThatIsFull) {
+  const SmallDisk disk("size=64m");
+  if (!disk.ok()) {
+    GTEST_SKIP() << "no tmpfs can be mounted here";
+  }
+  const Cluster cluster(3, second_server_on(disk.path()));
+  StripedDriver driver;
+  const auto make = [&](const std::string& name) {
+    const auto file = driver.open(cluster.url() + name, {.mode = Mode::kCreate}).value();
+    STRIA_EXPECT_OK(write_all(*file, noise(4 << 20, 5)));
+    return testing::known_file(cluster.address(), name).slots.size();
+  };
+  EXPECT_EQ(make("/before"), 3u);
+  fill(disk.path() + "/filler");
+  await_condition(cluster, 1, wire::Condition::kNearlyFull);
+  EXPECT_EQ(make("/full"), 2u);
+  std::filesystem::remove(disk.path() + "/filler");
+  await_condition(cluster, 1, wire::Condition::kGood);
+  EXPECT_EQ(make("/emptied"), 3u);
+}
+
+TEST(DiskTrouble, AReadOnlyDiskIsSeen) {
+  const SmallDisk disk("size=3m");
+  if (!disk.ok()) {
+    GTEST_SKIP() << "no tmpfs can be mounted here";
+  }
+  DiskHealth health(0);
+  EXPECT_EQ(health.look(disk.path()).condition, wire::Condition::kGood);
+  ASSERT_TRUE(disk.make_read_only());
+  EXPECT_EQ(health.look(disk.path()).condition, wire::Condition::kReadOnly);
+}
+
 /// Sets or clears the flag by which a file system refuses changes, even by root.
 bool set_immutable(const std::string& path, bool on) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -205,11 +264,7 @@ TEST(DiskTrouble, ADiskThatFailsIsAnErrorOfItsFilesOnly) {
   if (!disk.ok()) {
     GTEST_SKIP() << "no image of ext4 can be made and mounted here";
   }
-  Cluster cluster(2, [&](ServerOptions& options) {
-    if (options.directory.ends_with("/1")) {
-      options.directory = disk.path() + "/store";
-    }
-  });
+  Cluster cluster(2, second_server_on(disk.path()));
   StripedDriver driver;
   const auto open_on = [&](int server, const std::string& name) {
     OpenOptions options{.mode = Mode::kCreate};
@@ -218,6 +273,7 @@ TEST(DiskTrouble, ADiskThatFailsIsAnErrorOfItsFilesOnly) {
   };
   const auto sound = open_on(0, "sound");
   const auto failing = open_on(1, "failing");
+  const auto late = open_on(1, "late");
   STRIA_EXPECT_OK(write_all(*sound, noise(100000, 1)));
   STRIA_EXPECT_OK(write_all(*failing, noise(100000, 2)));
   ASSERT_TRUE(disk.lose_power());
@@ -227,7 +283,9 @@ TEST(DiskTrouble, ADiskThatFailsIsAnErrorOfItsFilesOnly) {
     EXPECT_NE(outcome.message().find(cluster.address(1)), std::string::npos) << outcome.message();
   }
   EXPECT_FALSE(failing->preallocate(8 << 20).ok());
-  const auto late = open_on(1, "late");
+  await_condition(cluster, 1, wire::Condition::kFailing);
+  STRIA_EXPECT_OK(driver.open(cluster.url() + "/elsewhere", {.mode = Mode::kCreate}).status());
+  EXPECT_EQ(testing::known_file(cluster.address(), "/elsewhere").slots.size(), 1u);
   EXPECT_EQ(write_all(*late, noise(100000, 3)).code(), ErrorCode::kIo);
   STRIA_EXPECT_OK(write_all(*sound, noise(200000, 4)));
   EXPECT_EQ(read_all(*sound), noise(200000, 4));

@@ -34,6 +34,8 @@ constexpr milliseconds kTick{250};
 constexpr int kTicksToPulse = 4;
 // Once the server runs, the next pulse comes soon.
 constexpr milliseconds kPulsePatience{1000};
+// The manager may have ended before.
+constexpr milliseconds kSignOffPatience{300};
 constexpr milliseconds kAfterFailedAccept{50};
 // A connection that was just busy or has just come isn't closed for another.
 constexpr milliseconds kLeastIdle{250};
@@ -71,6 +73,7 @@ struct Server::State {
   void welcome(int accepted);
   bool make_room();
   void start_threads();
+  void tell_of_start() const;
   void stop();
   void keep_time();
   /// What is to be done every second.
@@ -79,7 +82,10 @@ struct Server::State {
   void check_connections();
   Status check_store(storage::ServerLink& link, storage::Clock::time_point deadline);
   Status pulse();
-  Result<wire::PulseAnswer> tell(const wire::Pulse& said);
+  Status tell_condition();
+  void sign_off();
+  /// The store's manager, in this process or another.
+  Result<std::vector<std::byte>> ask_manager(wire::Kind kind, std::vector<std::byte> body, milliseconds patience);
 
   ServerOptions options;
   StoreDirectory directory;
@@ -98,12 +104,14 @@ struct Server::State {
   uint64_t connection_count = 0;
   std::vector<uint64_t> removed;  // files, of which the manager is to hear
   int64_t told_bytes = 0;         // of data, moved up to the last pulse
+  bool told_bad = false;          // the condition that the manager knows isn't good
   std::unique_ptr<storage::ServerLink> manager_link;
 };
 
 Status Server::State::prepare() {
   const size_t most_open = share_descriptors(options.bounds, io_threads.count());
-  shared = std::make_shared<SharedState>(options.bounds);
+  shared = std::make_shared<SharedState>(options.bounds, options.watch);
+  shared->paths = directory.object_paths();
   shared->identity = directory.identity();
   if (options.key != nullptr && options.key->is_users()) {
     return Status(ErrorCode::kInvalidArgument, "a server needs the cluster's key, not a user's");
@@ -123,7 +131,7 @@ Status Server::State::prepare() {
   STRIA_ASSIGN_OR_RETURN(shared->objects, Objects::open(directory.object_paths(), most_open));
   if (options.join.empty()) {
     STRIA_RETURN_IF_ERROR(directory.may_keep_names());
-    STRIA_ASSIGN_OR_RETURN(shared->manager, Manager::open(directory.names_path(), options.ticket_life));
+    STRIA_ASSIGN_OR_RETURN(shared->manager, Manager::open(directory.names_path(), {options.ticket_life, options.watch.log}));
     shared->manager->lives_with(shared->identity);
   } else {
     STRIA_ASSIGN_OR_RETURN(const wire::Address manager, wire::Address::parse(options.join));
@@ -141,6 +149,9 @@ Status Server::State::prepare() {
                                                    "which one clients find it");
   }
   address = options.advertise.empty() ? listens_on : options.advertise;
+  if (options.watch.log != nullptr) {
+    options.watch.log->set_server(address);
+  }
   for (const int socket : listener.release()) {
     doors.emplace_back(io_threads.first(), socket);
   }
@@ -213,6 +224,9 @@ void Server::State::welcome(int accepted) {
   }
   if (ending || (connections.size() >= options.bounds.connections && !make_room())) {
     ++shared->counters.refused;
+    shared->watch.tell({Level::kWarning, "connections_full",
+                        "a client was not let in: there are " + std::to_string(connections.size()) +
+                            " connections, and none can be spared (--connections)"});
     return;
   }
   auto connection = std::make_shared<Connection>(shared, std::move(socket), ++connection_count);
@@ -233,6 +247,11 @@ void Server::State::start_threads() {
   }
   io_threads.start();
   timekeeper = std::thread([this] { keep_time(); });
+}
+
+void Server::State::tell_of_start() const {
+  const std::string role = options.join.empty() ? "the store's manager" : "a server of the manager at " + options.join;
+  shared->watch.tell({Level::kInfo, "started", "serves '" + options.directory + "' at " + address + " as " + role});
 }
 
 void Server::State::forget_finished() {
@@ -270,6 +289,7 @@ void Server::State::keep_time() {
 void Server::State::tend() {
   // The next pulse tells the same; a manager that is away finds us alive when it returns.
   static_cast<void>(pulse());
+  shared->watch.tidy();
   if (shared->manager != nullptr) {
     shared->manager_thread.post([kept = shared] { kept->manager->tidy(); });
   }
@@ -280,23 +300,21 @@ void Server::State::tend() {
   }
 }
 
-Result<wire::PulseAnswer> Server::State::tell(const wire::Pulse& said) {
+Result<std::vector<std::byte>> Server::State::ask_manager(wire::Kind kind, std::vector<std::byte> body, milliseconds patience) {
   if (shared->manager == nullptr) {
     storage::Call call;
     call.link = manager_link.get();
-    call.kind = wire::Kind::kPulse;
-    call.body = wire::encode(said);
-    call.patience = io_threads.started() ? kPulsePatience : milliseconds(0);
+    call.kind = kind;
+    call.body = std::move(body);
+    call.patience = patience;
     STRIA_RETURN_IF_ERROR(storage::run_calls({&call, 1}));
-    return wire::decode<wire::PulseAnswer>(call.reply);
+    return std::move(call.reply);
   }
-  std::packaged_task<Answer()> task([&] {
-    return shared->manager->answer({{}, wire::Kind::kPulse, 0, wire::encode(said), kItself});
-  });
+  std::packaged_task<Answer()> task([&] { return shared->manager->answer({{}, kind, 0, std::move(body), kItself}); });
   shared->manager_thread.post([&task] { task(); });
-  const Answer answer = task.get_future().get();
+  Answer answer = task.get_future().get();
   STRIA_RETURN_IF_ERROR(answer.status);
-  return wire::decode<wire::PulseAnswer>(answer.body);
+  return std::move(answer.body);
 }
 
 // Whoever is the manager at that address now, it must be that of the store whose parts are here.
@@ -317,12 +335,38 @@ Status Server::State::pulse() {
   const int64_t under_way = shared->buffers.budget().used() + shared->buffers.budget().waiting() + shared->disk_threads.jobs();
   said.busy_bytes = moved_bytes - told_bytes + under_way * static_cast<int64_t>(wire::kMaxPayloadBytes);
   said.removed = removed;
-  STRIA_ASSIGN_OR_RETURN(const wire::PulseAnswer answer, tell(said));
+  const milliseconds patience = io_threads.started() ? kPulsePatience : milliseconds(0);
+  STRIA_ASSIGN_OR_RETURN(const auto reply, ask_manager(wire::Kind::kPulse, wire::encode(said), patience));
+  STRIA_ASSIGN_OR_RETURN(const auto answer, wire::decode<wire::PulseAnswer>(reply));
   STRIA_RETURN_IF_ERROR(directory.belongs_to(wire::store_identity(answer.secret)));
   shared->tickets.learn(answer.secret, answer.now_ms);
   told_bytes = moved_bytes;
   removed = shared->objects->remove(answer.remove);
-  return {};
+  return tell_condition();
+}
+
+// A manager that has heard nothing of it takes the condition for good.
+Status Server::State::tell_condition() {
+  const DiskHealth::Judgement now = shared->watch.judge(directory.data_path());
+  const bool is_good = now.condition == wire::Condition::kGood;
+  if (is_good && !told_bad) {
+    return {};
+  }
+  const wire::ServerCondition said{shared->identity, now.condition, now.why};
+  const Status told = ask_manager(wire::Kind::kCondition, wire::encode(said), kPulsePatience).status();
+  told_bad = told.ok() ? !is_good : told_bad;
+  // A manager of an earlier version doesn't know of conditions.
+  return told.code() == ErrorCode::kUnsupported ? Status() : told;
+}
+
+// From now on no program is told that a file with a part here is complete, and new files go
+// elsewhere.
+void Server::State::sign_off() {
+  if (manager_link == nullptr || !io_threads.started()) {
+    return;
+  }
+  const wire::ServerCondition said{shared->identity, wire::Condition::kLeaving, "it was ended"};
+  static_cast<void>(ask_manager(wire::Kind::kCondition, wire::encode(said), kSignOffPatience));
 }
 
 void Server::State::stop() {
@@ -330,13 +374,17 @@ void Server::State::stop() {
   {
     const std::lock_guard lock(mutex);
     ending = true;
-    for (const auto& connection : connections) {
-      connection->stop();
-    }
   }
   wake.notify_all();
   if (timekeeper.joinable()) {
     timekeeper.join();
+  }
+  sign_off();
+  {
+    const std::lock_guard lock(mutex);
+    for (const auto& connection : connections) {
+      connection->stop();
+    }
   }
   for (auto* each : {&doors, &metrics_doors}) {
     for (asio::posix::stream_descriptor& door : *each) {
@@ -354,6 +402,7 @@ void Server::State::stop() {
     shared->manager_thread.post([kept = shared] { kept->manager->answer({{}, wire::Kind::kSyncNames, 0, {}, kItself}); });
   }
   shared->manager_thread.join();
+  shared->watch.tell({Level::kInfo, "ended", "ended in order"});
   if (options.listen.starts_with("unix:")) {
     unlink(options.listen.substr(5).c_str());
   }
@@ -383,6 +432,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   STRIA_RETURN_IF_ERROR(state->prepare());
   STRIA_RETURN_IF_ERROR(state->pulse());
   state->start_threads();
+  state->tell_of_start();
   return std::unique_ptr<Server>(new Server(std::move(state)));
 }
 

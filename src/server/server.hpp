@@ -31,6 +31,8 @@ struct ServerOptions {
   bool encrypts = false;
   Bounds bounds;
   Patience patience;
+  /// What is told of events, when a disk is nearly full, and what a slow request is.
+  Watch::Options watch;
   /// The manager's: how long rights last that were taken away.
   std::chrono::milliseconds ticket_life{300000};
 };

@@ -52,6 +52,16 @@ enum class Kind : uint16_t {
   kIsLocked = 0x28,
   kScrub = 0x29,
   kStatus = 0x2a,
+  kParts = 0x2b,
+  kCondition = 0x30,
+  kConditions = 0x31,
+  kNewFiles = 0x32,
+  kBackup = 0x33,
+  kNamed = 0x34,
+  kKnown = 0x35,
+  kPaths = 0x36,
+  kAdopt = 0x37,
+  kDiscard = 0x38,
   kReply = 0x8000,
   kError = 0xffff,    ///< instead of a reply
   kWorking = 0xfffe,  ///< the reply will take longer; the server lives

@@ -9,6 +9,7 @@
 #include "wire/frame.hpp"
 #include "wire/key.hpp"
 #include "wire/messages.hpp"
+#include "wire/upkeep.hpp"
 
 namespace stria::wire {
 namespace {
@@ -132,6 +133,23 @@ TEST(Messages, AreReadAsWrittenAndNeverCut) {
   check_prefixes(Figures{{{"a_total{kind=\"b\"}", 5}, {"c", -1}}});
   check_prefixes(Scrubbed{5000, 2, true, {{0, BlockFault::kDamaged}, {1, BlockFault::kUnreadable}}});
   check_prefixes(LockRange{7, kExampleTicket, {1, INT64_MAX}, true, 5});
+}
+
+TEST(Messages, ThoseOfUpkeepAreReadAsWrittenAndNeverCut) {
+  check_prefixes(ServerCondition{{}, Condition::kReadOnly, "why"});
+  check_prefixes(Conditions{{{1, Condition::kLeaving, true, "x"}, {2, Condition::kGood, false, ""}}});
+  check_prefixes(NewFiles{3, false});
+  check_prefixes(Backup{9, 1 << 20});
+  check_prefixes(BackupPart{9, 5000, std::vector<std::byte>(300)});
+  check_prefixes(Parts{7, {8, 9}});
+  check_prefixes(PartsListed{{{7, PartState::kOtherSize, 10, 20, {65536, 4, 3}}}, true});
+  check_prefixes(Named{300});
+  check_prefixes(NamedListed{{{300, false, 65536, {0, 2, 1}}}, false});
+  check_prefixes(PartsOf{2, {1, 2, 300}});
+  check_prefixes(PartsKnown{{{PartKnown::kHere, {65536, 4, 3}}, {PartKnown::kLeaves, {}}}});
+  check_prefixes(Paths{{"/a", "", "/b/c"}});
+  check_prefixes(Adopt{300, 65536, {1, 0}});
+  check_prefixes(Discarded{4});
 }
 
 TEST(Key, ProofsDependOnEverything) {

@@ -45,8 +45,9 @@ class State {
     server::Bounds bounds;
     bounds.buffers = 2;
     shared = std::make_shared<server::SharedState>(bounds);
-    shared->objects = server::Objects::open({directory_ + "/data", directory_ + "/parts", directory_ + "/removed"}).value();
-    shared->manager = server::Manager::open(directory_ + "/names.sqlite", std::chrono::minutes(1)).value();
+    shared->paths = {directory_ + "/data", directory_ + "/parts", directory_ + "/removed"};
+    shared->objects = server::Objects::open(shared->paths).value();
+    shared->manager = server::Manager::open(directory_ + "/names.sqlite", {std::chrono::minutes(1), nullptr}).value();
     shared->tickets.learn(wire::StoreSecret{}, kMinuteMs);
   }
   /// A server for new files.

@@ -10,6 +10,7 @@
 #include "wire/frame.hpp"
 #include "wire/messages.hpp"
 #include "wire/region.hpp"
+#include "wire/upkeep.hpp"
 
 namespace {
 
@@ -116,6 +117,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
               wire::Handle, wire::Path, wire::Renewed, wire::NewDirectory, wire::SetOwnership, wire::Rename, wire::Attributes,
               wire::List, wire::Listed, wire::Pulse, wire::PulseAnswer, wire::StoreServers, wire::Extent, wire::LocalFile,
               wire::Scrub, wire::Scrubbed, wire::Figures, wire::LockRange, wire::Answer, wire::Retire, wire::Retired>(bytes);
+  read_as_any<wire::ServerCondition, wire::Conditions, wire::NewFiles, wire::Backup, wire::BackupPart, wire::Parts,
+              wire::PartsListed, wire::Named, wire::NamedListed, wire::PartsOf, wire::PartsKnown, wire::Paths, wire::Adopt,
+              wire::Discarded>(bytes);
   walk_region(bytes);
   open_records(bytes);
   return 0;

@@ -103,8 +103,8 @@ def page(work):
         text=True,
     ) as process:
         url = process.stdout.readline().strip()
-        place = re.search(r"http://(\S+?):(\d+)/metrics", process.stderr.readline())
-        assert place
+        lines = iter(process.stderr.readline, "")
+        place = next(filter(None, (re.search(r"http://(\S+?):(\d+)/metrics", line) for line in lines)))
         yield url, place[1], int(place[2])
         process.terminate()
         assert process.wait(timeout=30) == 0

@@ -80,7 +80,7 @@ ROOMS = {
         "read",
     ],
     "src/file/write": ["target", "old", "metadata", "stages"],
-    "src/server": ["objects", "manager", "connections"],
+    "src/server": ["events", "objects", "manager", "connections"],
 }
 # Behind the interface of their layer: only its own files and tests include them.
 HIDDEN = ["src/container/hdf5", "src/container/netcdf"]

@@ -30,7 +30,8 @@ const std::vector<Task>& tasks() {
       {"Find out why I/O is slow", {"trace", "tune"}},
       {"Measure", {"bench", "papers", "simulate"}},
       {"Run applications", {"flash", "convection"}},
-      {"Keep files on servers of your own", {"serve", "status", "df", "scrub", "retire", "key", "mount"}},
+      {"Keep files on servers of your own",
+       {"serve", "status", "df", "scrub", "fsck", "backup", "server", "retire", "key", "mount"}},
       {"Files of a store or a pool", {"ls", "cp", "mv", "rm", "mkdir", "stat", "chmod", "chown"}},
   };
   return kTasks;

@@ -192,8 +192,8 @@ class PosixLayer : public Layer {
       return found == options_.hints.end() ? standard : std::strtoll(found->second.c_str(), nullptr, 10);
     };
     const auto choice = options_.hints.find("stria_first_server");
-    const bool by_load = choice != options_.hints.end() && choice->second == "by_load";
-    const int64_t otherwise = by_load ? storage::FirstServer::kByLoad : storage::FirstServer::kInTurn;
+    const bool in_turn = choice != options_.hints.end() && choice->second == "in_turn";
+    const int64_t otherwise = in_turn ? storage::FirstServer::kInTurn : storage::FirstServer::kAny;
     return {number("striping_unit", 0), static_cast<int>(number("striping_factor", 0)),
             static_cast<int>(number("start_iodevice", otherwise))};
   }

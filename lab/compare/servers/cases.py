@@ -68,7 +68,11 @@ def flash(clients, block_count):
 DISPLAY = Experiment("tiled display", "display", 6, (1,), 1, (("read", "tiled display, read (Figure 17)"),))
 # Each client's own file on one server, and which server that is (Yu 2008: dynamic and static).
 SEPARATE = "ior_separate"
-FIRST_SERVERS = {"in turn": (), "by load": ("stria_first_server=by_load",), "always the same": ("start_iodevice=0",)}
+FIRST_SERVERS = {
+    "in turn": ("stria_first_server=in_turn",),
+    "by load": ("stria_first_server=by_load",),
+    "always the same": ("start_iodevice=0",),
+}
 # Independent calls of so many KiB by each of so many clients, beside those of 1 MiB.
 CALL_KIB = (1024, 1)
 CALL_CLIENTS = 4

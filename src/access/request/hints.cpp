@@ -119,8 +119,8 @@ std::string set_first_choice(ResolvedHints& hints, const std::string& text) {
   if (text != "in_turn" && text != "by_load") {
     return "in_turn or by_load";
   }
-  if (text == "by_load" && hints.first_server < 0) {  // start_iodevice comes before
-    hints.first_server = storage::FirstServer::kByLoad;
+  if (hints.first_server < 0) {  // start_iodevice comes before
+    hints.first_server = text == "by_load" ? storage::FirstServer::kByLoad : storage::FirstServer::kInTurn;
   }
   return "";
 }
@@ -325,6 +325,8 @@ Hints effective_hints(const ResolvedHints& hints) {
     effective["start_iodevice"] = std::to_string(hints.first_server);
   } else if (hints.first_server == storage::FirstServer::kByLoad) {
     effective["stria_first_server"] = "by_load";
+  } else if (hints.first_server == storage::FirstServer::kInTurn) {
+    effective["stria_first_server"] = "in_turn";
   }
   if (hints.staging_limit_bytes >= 0) {
     effective["stria_staging_limit"] = std::to_string(hints.staging_limit_bytes);

@@ -1,8 +1,11 @@
 #include "server/connections/caller_of.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <ctime>
 #include <vector>
 
@@ -41,6 +44,27 @@ std::optional<wire::User> peer_of(int socket) {
     user.groups.assign(groups.begin(), groups.begin() + static_cast<ptrdiff_t>(group_bytes / sizeof(gid_t)));
   }
   return user;
+}
+
+std::string name_of_peer(int socket) {
+  sockaddr_storage place = {};
+  socklen_t bytes = sizeof place;
+  if (getpeername(socket, reinterpret_cast<sockaddr*>(&place), &bytes) != 0) {
+    return "gone";
+  }
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (place.ss_family == AF_INET) {
+    const auto* const v4 = reinterpret_cast<const sockaddr_in*>(&place);
+    inet_ntop(AF_INET, &v4->sin_addr, text.data(), text.size());
+    return std::string(text.data()) + ":" + std::to_string(ntohs(v4->sin_port));
+  }
+  if (place.ss_family == AF_INET6) {
+    const auto* const v6 = reinterpret_cast<const sockaddr_in6*>(&place);
+    inet_ntop(AF_INET6, &v6->sin6_addr, text.data(), text.size());
+    return "[" + std::string(text.data()) + "]:" + std::to_string(ntohs(v6->sin6_port));
+  }
+  const auto user = peer_of(socket);
+  return user ? "unix, user " + std::to_string(user->uid) : "unix";
 }
 
 wire::ProofKind wanted_proof(const wire::Key* key, const wire::Munge* munge, const std::optional<wire::User>& peer,

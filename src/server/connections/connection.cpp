@@ -24,7 +24,8 @@ constexpr uint32_t kSmallBytes = 4096;
 
 /// The most memory that a message and its reply may need.
 int64_t weight_of(const wire::Header& header) {
-  const bool long_reply = header.kind == Kind::kList || header.kind == Kind::kServers;
+  const bool long_reply = header.kind == Kind::kList || header.kind == Kind::kServers ||
+                          (header.kind >= Kind::kParts && header.kind <= Kind::kDiscard);
   const int64_t body = header.body_bytes > kSmallBytes ? int64_t{header.body_bytes} : 0;
   return body + (long_reply ? int64_t{wire::kMaxBodyBytes} : 0);
 }
@@ -38,6 +39,7 @@ int64_t now_ns() {
 Connection::Connection(std::shared_ptr<SharedState> shared, Stream::Socket socket, uint64_t number)
     : shared_(std::move(shared)),
       peer_(peer_of(socket.native_handle())),
+      client_(name_of_peer(socket.native_handle())),
       stream_(std::move(socket)),
       number_(number),
       idle_since_ns_(now_ns()) {
@@ -71,6 +73,7 @@ void Connection::check_time() {
   asio::post(stream_.executor(), [self = shared_from_this()] {
     if (self->stream_.check_time(std::chrono::steady_clock::now())) {
       ++self->shared_->counters.timed_out;
+      self->shared_->watch.cut_off(self->client_);
     }
   });
 }
@@ -79,6 +82,8 @@ asio::awaitable<void> Connection::run() {
   const auto self = shared_from_this();
   try {
     co_await serve();
+  } catch (const Error& error) {
+    shared_->watch.broken(error, client_);
   } catch (const std::exception&) {
     // The client has gone, or was too slow, or there was no memory for it. Only this
     // connection ends.
@@ -108,10 +113,12 @@ asio::awaitable<void> Connection::serve() {
     idle_since_ns_ = now_ns();
     co_await receive_head(kForEver);
     idle_since_ns_ = 0;
-    const Kind kind = header_.kind;
+    kind_ = header_.kind;
     const int64_t begin_ns = now_ns();
     co_await handle();
-    shared_->counters.count_request(kind, std::chrono::nanoseconds(now_ns() - begin_ns));
+    const std::chrono::nanoseconds time(now_ns() - begin_ns);
+    shared_->counters.count_request(kind_, time);
+    shared_->watch.answered(kind_, time, client_);
     if (body_.capacity() > kSmallBytes) {
       body_ = {};
     }
@@ -182,6 +189,7 @@ asio::awaitable<void> Connection::reply(Kind kind, std::span<const std::byte> bo
 
 asio::awaitable<void> Connection::refuse(const Status& status) {
   shared_->counters.count_error(status.code());
+  shared_->watch.failed(kind_, status, client_);
   const std::vector<std::byte> body = wire::encode(wire::Failure{status.code(), status.message()});
   co_await reply(Kind::kError, body);
 }

@@ -86,6 +86,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   std::shared_ptr<SharedState> shared_;
   std::optional<wire::User> peer_;  // as the kernel says
+  std::string client_;              // its address
   Stream stream_;
   uint64_t number_;
   wire::Identity session_{};
@@ -98,6 +99,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::atomic<int64_t> handles_ = 0;    // open files, as the manager said last
   Budget::Share message_share_;         // for body_
   wire::Header header_;
+  wire::Kind kind_ = wire::Kind::kHello;  // of the request; header_ may be that of its data
   std::vector<std::byte> body_;
   std::vector<std::byte> payload_;  // of messages that have none as a rule
   std::atomic<bool> finished_ = false;

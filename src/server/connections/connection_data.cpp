@@ -188,7 +188,9 @@ int64_t Connection::description_weight() const {
 /// Null when the file has no bytes here, and none are to be written.
 Status Connection::find_object(const wire::Transfer& transfer, uint8_t right, std::shared_ptr<Object>& object) {
   STRIA_RETURN_IF_ERROR(check_ticket(transfer.file, transfer.ticket, right));
-  STRIA_ASSIGN_OR_RETURN(object, shared_->objects->find(transfer.file, right == wire::kMayWrite));
+  const wire::Striped place{transfer.layout.stripe_bytes, transfer.layout.slot_count, transfer.slot};
+  const bool writes = right == wire::kMayWrite;
+  STRIA_ASSIGN_OR_RETURN(object, shared_->objects->find(transfer.file, writes, writes ? place : wire::Striped()));
   return {};
 }
 

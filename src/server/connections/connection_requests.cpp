@@ -3,6 +3,7 @@
 
 #include "server/connections/background.hpp"
 #include "server/connections/connection.hpp"
+#include "server/objects/part_survey.hpp"
 
 namespace stria::server {
 
@@ -15,11 +16,24 @@ constexpr milliseconds kLongestLockWait{10000};
 constexpr milliseconds kLockSlice{250};  // a server that ends waits no longer for clients that wait
 
 bool is_of_manager(Kind kind) {
-  return kind >= Kind::kOpen && kind <= Kind::kRetire;
+  return (kind >= Kind::kOpen && kind <= Kind::kRetire) || (kind >= Kind::kCondition && kind <= Kind::kDiscard);
 }
 
 bool moves_data(Kind kind) {
   return kind == Kind::kWrite || kind == Kind::kRead;
+}
+
+/// The parts that a server has, whatever files they are of.
+Answer parts_of(const SharedState& shared, const Caller& caller, std::span<const std::byte> body) {
+  if (!caller.is_super) {
+    return {Status(ErrorCode::kPermissionDenied, "only root and the servers' user may see the parts of all files"), {}};
+  }
+  const auto request = wire::decode<wire::Parts>(body);
+  if (!request.ok()) {
+    return {request.status(), {}};
+  }
+  const auto page = survey_parts(shared.paths, *request);
+  return {page.status(), page.ok() ? wire::encode(*page) : std::vector<std::byte>()};
 }
 
 /// The rights, one of which a ticket has to give. `changes`: the request locks others out, or takes
@@ -115,6 +129,13 @@ asio::awaitable<void> Connection::small_request() {
   }
   if (header_.kind == Kind::kStatus) {
     const Answer answer{wire::decode<wire::Nothing>(body_).status(), wire::encode(figures_of(*shared_))};
+    co_await give(answer);
+    co_return;
+  }
+  if (header_.kind == Kind::kParts) {
+    std::function<Answer()> work = [self = shared_from_this()] { return parts_of(*self->shared_, self->caller_, self->body_); };
+    const Answer answer =
+        co_await in_background<Answer>(shared_->disk_threads, std::move(work), kWorkingEvery, [this] { return say_working(); });
     co_await give(answer);
     co_return;
   }

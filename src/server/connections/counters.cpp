@@ -39,6 +39,16 @@ constexpr NamedKind kNamedKinds[] = {
     {Kind::kIsLocked, "is_locked"},
     {Kind::kScrub, "scrub"},
     {Kind::kStatus, "status"},
+    {Kind::kParts, "parts"},
+    {Kind::kCondition, "condition"},
+    {Kind::kConditions, "conditions"},
+    {Kind::kNewFiles, "new_files"},
+    {Kind::kBackup, "backup"},
+    {Kind::kNamed, "named"},
+    {Kind::kKnown, "known"},
+    {Kind::kPaths, "paths"},
+    {Kind::kAdopt, "adopt"},
+    {Kind::kDiscard, "discard"},
 };
 
 void add_budget(wire::Figures& figures, const std::string& name, const Budget& budget) {
@@ -47,7 +57,30 @@ void add_budget(wire::Figures& figures, const std::string& name, const Budget& b
   figures.add(name + "_waiting", budget.waiting());
 }
 
+void add_log(wire::Figures& figures, const EventLog& log) {
+  for (const Level level : {Level::kInfo, Level::kWarning, Level::kError}) {
+    figures.add(std::string("log_lines_total{level=\"") + level_name(level) + "\"}", log.count(level));
+  }
+  figures.add("log_left_out_total", log.left_out());
+}
+
+void add_manager(wire::Figures& figures, const Manager& manager) {
+  figures.add("servers", manager.servers().servers);
+  figures.add("servers_up", manager.servers().up);
+  figures.add("servers_take_new_files", manager.servers().take_new_files);
+  figures.add("last_backup_seconds", manager.last_backup_s());
+}
+
 }  // namespace
+
+const char* name_of_kind(Kind kind) {
+  for (const NamedKind& each : kNamedKinds) {
+    if (each.kind == kind) {
+      return each.name;
+    }
+  }
+  return "greeting";
+}
 
 wire::Figures figures_of(const SharedState& shared) {
   const Counters& counters = shared.counters;
@@ -73,6 +106,16 @@ wire::Figures figures_of(const SharedState& shared) {
   figures.add("open_objects", static_cast<int64_t>(shared.objects->open_count()));
   figures.add("written_bytes_total", counters.written_bytes);
   figures.add("read_bytes_total", counters.read_bytes);
+  figures.add("disk_condition", static_cast<int64_t>(shared.watch.condition()));
+  figures.add("disk_errors_total", shared.watch.disk_errors());
+  figures.add("clients_refused_total", shared.watch.clients_refused());
+  figures.add("slow_requests_total", shared.watch.slow_requests());
+  if (shared.watch.log() != nullptr) {
+    add_log(figures, *shared.watch.log());
+  }
+  if (shared.manager != nullptr) {
+    add_manager(figures, *shared.manager);
+  }
   for (const NamedKind& each : kNamedKinds) {
     const Counters::OfKind& of_kind = counters.kinds[static_cast<size_t>(each.kind)];
     figures.add(std::string("requests_total{kind=\"") + each.name + "\"}", of_kind.requests);

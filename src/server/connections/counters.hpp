@@ -24,7 +24,7 @@ struct Counters {
     Count requests = 0;
     Count nanoseconds = 0;  ///< from the message to its answer
   };
-  static constexpr size_t kKinds = 0x30;
+  static constexpr size_t kKinds = 0x40;
   static constexpr size_t kCodes = static_cast<size_t>(ErrorCode::kInternal) + 1;
 
   Count open_connections = 0;
@@ -50,6 +50,9 @@ struct Counters {
     }
   }
 };
+
+/// "write", "read" and so on.
+const char* name_of_kind(wire::Kind kind);
 
 /// All figures of a server in a fixed order, with their Prometheus names without the prefix.
 wire::Figures figures_of(const SharedState& shared);

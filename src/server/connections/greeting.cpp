@@ -21,6 +21,7 @@ asio::awaitable<void> say_nothing() {
 }  // namespace
 
 asio::awaitable<void> Connection::turn_away(const Status& why) {
+  shared_->watch.turned_away(why, client_);
   co_await refuse(why);
   throw Error(ErrorCode::kPermissionDenied, "a stranger");
 }

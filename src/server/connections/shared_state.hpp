@@ -14,6 +14,7 @@
 #include "server/connections/range_locks.hpp"
 #include "server/connections/tickets.hpp"
 #include "server/connections/user_counts.hpp"
+#include "server/connections/watch.hpp"
 #include "server/manager/manager.hpp"
 #include "server/objects/objects.hpp"
 #include "wire/key.hpp"
@@ -40,8 +41,12 @@ struct Bounds {
 };
 
 struct SharedState {
-  explicit SharedState(const Bounds& given)
-      : bounds(given), messages(given.message_bytes), descriptions(given.description_bytes), buffers(given.buffers) {}
+  explicit SharedState(const Bounds& given, const Watch::Options& watched = {})
+      : bounds(given),
+        watch(watched),
+        messages(given.message_bytes),
+        descriptions(given.description_bytes),
+        buffers(given.buffers) {}
 
   wire::Identity identity{};
   std::shared_ptr<const wire::Key> key;      ///< null: there is none
@@ -49,11 +54,13 @@ struct SharedState {
   bool encrypts = false;                     ///< all that doesn't stay on this machine
   std::unique_ptr<Manager> manager;          ///< null: this server has no such role
   std::unique_ptr<Objects> objects;
+  ObjectPaths paths;  ///< of the objects
   RangeLocks locks;
   Tickets tickets;
   UserCounts users;  ///< those that are not super
   const Bounds bounds;
   Counters counters;
+  Watch watch;
   Patience patience;
   Budget messages;
   Budget descriptions;

@@ -2,8 +2,6 @@
 
 namespace stria::server {
 
-namespace {
-
 Status sqlite_error(int code, const char* text) {
   const std::string what = std::string("the store's names: ") + text;
   switch (code & 0xff) {
@@ -20,8 +18,6 @@ Status sqlite_error(int code, const char* text) {
       return Status(ErrorCode::kIo, what);
   }
 }
-
-}  // namespace
 
 Query::~Query() {
   if (statement_ != nullptr) {

@@ -42,6 +42,9 @@ class Query {
   Status status_;
 };
 
+/// What SQLite's code means, and what it says.
+Status sqlite_error(int code, const char* text);
+
 class Database {
  public:
   /// Opens or makes the file, with a write-ahead log. A transaction is always atomic, and durable
@@ -70,6 +73,8 @@ class Database {
   }
   int64_t last_row() const { return sqlite3_last_insert_rowid(handle_); }
   int64_t changes() const { return sqlite3_changes64(handle_); }
+  /// For what SQLite does with a whole database.
+  sqlite3* handle() { return handle_; }
   /// Several statements without arguments.
   Status script(const char* sql);
 

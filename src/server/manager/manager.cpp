@@ -36,25 +36,32 @@ bool changes_names(const Question& question) {
     return request.ok() && request->mode >= wire::OpenMode::kCreate;
   }
   return question.kind == Kind::kRename || question.kind == Kind::kRemove || question.kind == Kind::kMakeDirectory ||
-         question.kind == Kind::kSetOwnership;
+         question.kind == Kind::kSetOwnership || question.kind == Kind::kAdopt || question.kind == Kind::kDiscard;
+}
+
+/// Where a copy of the names is made.
+std::string beside(const std::string& path) {
+  return path.substr(0, path.rfind('.')) + ".backup";
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Manager>> Manager::open(const std::string& path, std::chrono::milliseconds ticket_life) {
+Manager::Manager(std::unique_ptr<Names> names, const std::string& path, const Options& options)
+    : names_(std::move(names)),
+      fleet_(*names_, options.log),
+      replies_(names_->database()),
+      backup_(names_->database(), beside(path)),
+      check_(*names_, [this](uint64_t file) { return open_count_.contains(file); }),
+      ticket_life_(options.ticket_life) {}
+
+Result<std::unique_ptr<Manager>> Manager::open(const std::string& path, const Options& options) {
   STRIA_ASSIGN_OR_RETURN(auto names, Names::open(path));
-  auto manager = std::make_unique<Manager>(std::move(names), ticket_life);
+  auto manager = std::make_unique<Manager>(std::move(names), path, options);
   STRIA_ASSIGN_OR_RETURN(const auto nameless, manager->names_->nameless());
   for (const uint64_t file : nameless) {
     manager->nameless_[file] = Clock::now();
   }
-  STRIA_ASSIGN_OR_RETURN(const auto servers, manager->roster_.servers());
-  for (const Roster::Server& server : servers) {
-    manager->addresses_[server.index] = server.address;
-    if (server.retired) {
-      manager->retired_.insert(server.index);
-    }
-  }
+  STRIA_RETURN_IF_ERROR(manager->fleet_.load());
   return manager;
 }
 
@@ -83,7 +90,7 @@ Answer Manager::change(const Question& question) {
     return change_once(question);
   }
   Answer answer;
-  answer.status = with_reserve([&] {
+  answer.status = with_reserve(names_->reserve(), [&] {
     answer = change_once(question);
     return answer.status;
   });
@@ -147,6 +154,7 @@ Answer Manager::dispatch(const Question& question) {
       return with<wire::Path>(question, [&](const wire::Path& path) { return stat(question, path.path); });
     case Kind::kRename:
       return with<wire::Rename>(question, [&](const wire::Rename& rename) -> Status {
+        STRIA_RETURN_IF_ERROR(check_renamed(question, rename.from));
         STRIA_ASSIGN_OR_RETURN(const auto replaced, names_->rename(question.caller, rename));
         return unnamed(replaced);
       });
@@ -164,21 +172,65 @@ Answer Manager::dispatch(const Question& question) {
       return with<wire::SetOwnership>(
           question, [&](const wire::SetOwnership& change) { return names_->set_ownership(question.caller, change); });
     case Kind::kSyncNames:
-      return answered(with_reserve([&] { return names_->unsynced().sync(); }));
+      return answered(with_reserve(names_->reserve(), [&] { return names_->unsynced().sync(); }));
     case Kind::kServers:
-      return answered(servers());
+      return answered(Result<wire::StoreServers>(fleet_.servers()));
     case Kind::kRetire:
-      return with<wire::Retire>(question, [&](const wire::Retire& request) { return retire(question, request); });
+      return with<wire::Retire>(question, [&](const wire::Retire& request) { return fleet_.retire(question.caller, request); });
     case Kind::kPulse:
+    case Kind::kCondition:
       if (!question.caller.trusted) {
         return {Status(ErrorCode::kPermissionDenied,
                        "a server joins with the cluster's key, or by MUNGE as root or the manager's user"),
                 {}};
       }
-      return with<wire::Pulse>(question, [&](const wire::Pulse& said) { return pulse(said); });
+      return question.kind == Kind::kPulse
+                 ? with<wire::Pulse>(question, [&](const wire::Pulse& said) { return fleet_.pulse(said); })
+                 : with<wire::ServerCondition>(question, [&](const wire::ServerCondition& said) { return fleet_.hear(said); });
+    default:
+      return dispatch_upkeep(question);
+  }
+}
+
+Answer Manager::dispatch_upkeep(const Question& question) {
+  using wire::Kind;
+  const Caller& caller = question.caller;
+  switch (question.kind) {
+    case Kind::kConditions:
+      return answered(Result<wire::Conditions>(fleet_.conditions()));
+    case Kind::kNewFiles:
+      return with<wire::NewFiles>(question,
+                                  [&](const wire::NewFiles& request) { return fleet_.set_new_files(caller, request); });
+    case Kind::kBackup:
+      return with<wire::Backup>(question, [&](const wire::Backup& request) { return backup_.answer(caller, request); });
+    case Kind::kNamed:
+      return with<wire::Named>(question, [&](const wire::Named& request) { return check_.list(caller, request); });
+    case Kind::kKnown:
+      return with<wire::PartsOf>(question, [&](const wire::PartsOf& request) { return check_.known(caller, request); });
+    case Kind::kPaths:
+      return with<wire::PartsOf>(question, [&](const wire::PartsOf& request) { return check_.paths(caller, request); });
+    case Kind::kAdopt:
+      return with<wire::Adopt>(question, [&](const wire::Adopt& request) { return check_.adopt(caller, request); });
+    case Kind::kDiscard:
+      return with<wire::PartsOf>(question, [&](const wire::PartsOf& request) { return check_.discard(caller, request); });
     default:
       return {Status(ErrorCode::kUnsupported, "this server doesn't know that request"), {}};
   }
+}
+
+// A program that has written a file, and still has it for itself, is about to say that it is
+// complete. It isn't, where one of its servers has ended meanwhile: a part may never have been
+// synced, and nobody can open the file. Other renames don't need the servers.
+Status Manager::check_renamed(const Question& question, const std::string& from) {
+  if (!fleet_.anyone_left()) {
+    return {};
+  }
+  const auto file = names_->find(question.caller, from);
+  if (!file.ok() || file->is_directory) {
+    return {};
+  }
+  const auto held = locked_.find(file->file);
+  return held != locked_.end() && held->second.first == question.session ? fleet_.check_present(file->servers) : Status();
 }
 
 wire::Renewed Manager::ticket_for(uint64_t file, uint8_t rights) const {
@@ -204,13 +256,7 @@ Result<wire::Opened> Manager::describe(const NamedFile& file, uint8_t rights) {
   opened.ticket = good.ticket;
   opened.ticket_ms = good.ticket_ms;
   opened.stripe_bytes = file.stripe_bytes;
-  for (const int64_t server : file.servers) {
-    const auto found = addresses_.find(server);
-    if (found == addresses_.end()) {
-      return Status(ErrorCode::kCorrupted, "the file is on a server that the store doesn't know");
-    }
-    opened.slots.push_back({server, found->second});
-  }
+  STRIA_RETURN_IF_ERROR(fleet_.describe(file.servers, opened.slots));
   return opened;
 }
 
@@ -224,7 +270,7 @@ Result<wire::Opened> Manager::open_file(const Question& question, const wire::Op
   const bool creates = request.mode == wire::OpenMode::kCreate || request.mode == wire::OpenMode::kCreateNew;
   bool is_new = false;
   if (!found.ok() && found.status().code() == ErrorCode::kNotFound && creates) {
-    STRIA_ASSIGN_OR_RETURN(const Placement placement, place(request));
+    STRIA_ASSIGN_OR_RETURN(const Placement placement, fleet_.place(request));
     found = names_->create(question.caller, {request.path, request.permissions}, placement);
     is_new = true;
   }
@@ -311,7 +357,7 @@ void Manager::session_ended(const wire::Identity& session) {
 
 Status Manager::unnamed(std::optional<uint64_t> file) {
   if (file && !open_count_.contains(*file)) {
-    return roster_.bury(*file);
+    return fleet_.roster().bury(*file);
   }
   if (file) {
     nameless_[*file] = Clock::now();
@@ -323,10 +369,12 @@ void Manager::tidy() {
   for (auto entry = nameless_.begin(); entry != nameless_.end();) {
     const bool forgotten = !open_count_.contains(entry->first) && Clock::now() - entry->second > kGrace;
     // What can't be noted now is tried again.
-    const bool buried = forgotten && with_reserve([&] { return roster_.bury(entry->first); }).ok();
+    const bool buried = forgotten && with_reserve(names_->reserve(), [&] { return fleet_.roster().bury(entry->first); }).ok();
     entry = buried ? nameless_.erase(entry) : std::next(entry);
   }
   names_->reserve().keep();
+  fleet_.tidy();
+  backup_.tidy();
   if (++ticks_ % 600 == 0) {
     static_cast<void>(replies_.forget_old_sessions());
   }

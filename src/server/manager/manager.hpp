@@ -1,6 +1,6 @@
-// The manager's side of the protocol. Names are kept by names.hpp. This class keeps what holds only
-// while clients are connected: which session has which file open, which files are locked, which
-// servers are alive. For one thread, which may wait for the disk.
+// The manager's side of the protocol. Names are kept by names.hpp, and servers by fleet.hpp. This
+// class keeps what holds only while clients are connected: which session has which file open, and
+// which files are locked. For one thread, which may wait for the disk.
 //
 // Invariant: a file without a name lives as long as a session has it open, or may come back and
 // claim it. Handles belong to a session. A session whose connection has ended has none, and claims
@@ -14,14 +14,14 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "server/manager/fleet.hpp"
 #include "server/manager/names.hpp"
+#include "server/manager/names_backup.hpp"
+#include "server/manager/names_check.hpp"
 #include "server/manager/replies.hpp"
-#include "server/manager/roster.hpp"
 #include "wire/frame.hpp"
 #include "wire/messages.hpp"
 
@@ -44,15 +44,17 @@ struct Answer {
 
 class Manager {
  public:
-  /// Tickets are good for `ticket_life`.
-  static Result<std::unique_ptr<Manager>> open(const std::string& path, std::chrono::milliseconds ticket_life);
+  struct Options {
+    std::chrono::milliseconds ticket_life{300000};  ///< how long tickets are good
+    std::shared_ptr<EventLog> log;                  ///< null: nothing is told
+  };
+  static Result<std::unique_ptr<Manager>> open(const std::string& path, const Options& options);
+  Manager(std::unique_ptr<Names> names, const std::string& path, const Options& options);
+  Manager(const Manager&) = delete;
+  Manager& operator=(const Manager&) = delete;
+
   /// The server with which the manager shares its process; it can't be taken out.
-  void lives_with(const wire::Identity& server) { own_server_ = server; }
-  Manager(std::unique_ptr<Names> names, std::chrono::milliseconds ticket_life)
-      : names_(std::move(names)),
-        roster_(names_->database(), names_->unsynced()),
-        replies_(names_->database()),
-        ticket_life_(ticket_life) {}
+  void lives_with(const wire::Identity& server) { fleet_.lives_with(server); }
 
   Answer answer(const Question& question);
   /// The session's connection ended.
@@ -60,61 +62,43 @@ class Manager {
   /// To be called every second or so.
   void tidy();
 
+  // These two from any thread.
+  const FleetCounts& servers() const { return fleet_.counts(); }
+  /// When the last whole backup was taken, in seconds since 1970; 0: none since the start.
+  int64_t last_backup_s() const { return backup_.last_s(); }
+
  private:
   using Clock = std::chrono::steady_clock;
-  struct Alive {
-    Clock::time_point last_pulse;
-    int64_t total_bytes = 0;
-    int64_t free_bytes = 0;
-    /// What was moved of late: halved with each pulse, and grown by what that pulse tells.
-    int64_t load_bytes = 0;
-  };
   using HandleKey = std::pair<wire::Identity, uint64_t>;
 
   Answer dispatch(const Question& question);
+  /// What only those ask who look after the store.
+  Answer dispatch_upkeep(const Question& question);
+  Status check_renamed(const Question& question, const std::string& from);
   Result<wire::Attributes> stat(const Question& question, const std::string& path);
   /// A ticket and how long it is good.
   wire::Renewed ticket_for(uint64_t file, uint8_t rights) const;
   Status room_for_handle(const wire::Identity& session) const;
   Answer change(const Question& question);
   Answer change_once(const Question& question);
-  /// What frees space, and finds none, is done again with what is kept for it.
-  template <typename Body>
-  Status with_reserve(Body body) {
-    const Status outcome = body();
-    return outcome.code() == ErrorCode::kNoSpace && names_->reserve().give_up() ? body() : outcome;
-  }
   Result<wire::Opened> open_file(const Question& question, const wire::Open& request);
   Result<wire::Opened> describe(const NamedFile& file, uint8_t rights);
-  Result<Placement> place(const wire::Open& request);
-  size_t best_first(std::span<const int64_t> able, size_t wanted) const;
   Result<wire::Renewed> reclaim(const Question& question, const wire::Handle& handle);
   void hold(const HandleKey& key, uint64_t file, bool exclusive);
   void let_go(const HandleKey& key);
   Status unnamed(std::optional<uint64_t> file);
-  void give_address(int64_t server, const std::string& address);
-  /// What a server is told, without files to remove.
-  wire::PulseAnswer store_of(int64_t server) const;
-  Result<wire::PulseAnswer> pulse(const wire::Pulse& pulse);
-  Result<wire::StoreServers> servers();
-  Result<wire::Retired> retire(const Question& question, const wire::Retire& request);
-  std::vector<int64_t> heard_of_within(Clock::duration time) const;
 
   std::unique_ptr<Names> names_;
-  Roster roster_;
+  Fleet fleet_;
   Replies replies_;
+  NamesBackup backup_;
+  NamesCheck check_;
   std::chrono::milliseconds ticket_life_;
   std::map<HandleKey, std::pair<uint64_t, bool>> handles_;  // file, exclusive
   std::map<wire::Identity, int64_t> handle_counts_;
   std::map<uint64_t, int64_t> open_count_;
   std::map<uint64_t, HandleKey> locked_;
   std::map<uint64_t, Clock::time_point> nameless_;  // since when nobody had it open
-  std::map<int64_t, Alive> alive_;
-  std::map<int64_t, std::string> addresses_;
-  std::set<int64_t> retired_;
-  std::optional<wire::Identity> own_server_;
-  int64_t own_index_ = -1;
-  size_t next_first_ = 0;
   int64_t ticks_ = 0;
 };
 

@@ -145,7 +145,7 @@ Result<Names::Entry> Names::walk(const Caller& caller, std::string_view path, st
   STRIA_ASSIGN_OR_RETURN(at.owner, owner_of(kRoot));
   for (const std::string& part : parts) {
     if (at.inode == 0 && permissions) {
-      STRIA_RETURN_IF_ERROR(make(caller, at, {true, directory_mode(*permissions), {}}));
+      STRIA_RETURN_IF_ERROR(make(caller, at, {true, directory_mode(*permissions), {}, 0}));
     }
     if (at.inode == 0) {
       return not_found();
@@ -188,7 +188,7 @@ Status Names::make(const Caller& caller, Entry& entry, const Make& what) {
   entry.owner = {caller.user.uid, follows ? entry.above.gid : caller.user.gid,
                  what.permissions | (follows && what.is_directory ? kGroupFollows : 0)};
   entry.is_directory = what.is_directory;
-  entry.inode = next_file_++;
+  entry.inode = what.number == 0 ? next_file_++ : what.number;
   unsynced_.note();
   STRIA_RETURN_IF_ERROR(database_->run("INSERT INTO inodes VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)", entry.inode,
                                        int64_t{what.is_directory}, now_ns(), int64_t{entry.owner.uid}, int64_t{entry.owner.gid},
@@ -199,7 +199,7 @@ Status Names::make(const Caller& caller, Entry& entry, const Make& what) {
 
 Result<NamedFile> Names::create(const Caller& caller, const wire::NewDirectory& what, const Placement& placement) {
   STRIA_ASSIGN_OR_RETURN(Entry entry, walk(caller, what.path, what.permissions));
-  STRIA_RETURN_IF_ERROR(make(caller, entry, {false, what.permissions, placement}));
+  STRIA_RETURN_IF_ERROR(make(caller, entry, {false, what.permissions, placement, 0}));
   return NamedFile{.file = static_cast<uint64_t>(entry.inode),
                    .owner = entry.owner,
                    .stripe_bytes = placement.stripe_bytes,
@@ -211,7 +211,15 @@ Status Names::make_directory(const Caller& caller, const wire::NewDirectory& wha
   if (entry.inode != 0) {
     return Status(ErrorCode::kAlreadyExists, "File exists");
   }
-  return make(caller, entry, {true, what.permissions, {}});
+  return make(caller, entry, {true, what.permissions, {}, 0});
+}
+
+Status Names::create_as(const Caller& caller, const wire::NewDirectory& what, const Placement& placement, uint64_t file) {
+  STRIA_ASSIGN_OR_RETURN(Entry entry, walk(caller, what.path));
+  if (entry.inode != 0) {
+    return Status(ErrorCode::kAlreadyExists, "File exists");
+  }
+  return make(caller, entry, {false, what.permissions, placement, static_cast<int64_t>(file)});
 }
 
 Status Names::set_ownership(const Caller& caller, const wire::SetOwnership& change) {

@@ -57,6 +57,8 @@ class Names {
   Result<NamedFile> find(const Caller& caller, std::string_view path);
   /// Makes a file, whose name nothing has, and the directories above it.
   Result<NamedFile> create(const Caller& caller, const wire::NewDirectory& what, const Placement& placement);
+  /// A name for a file that has its number already, and its bytes; for files that lost their names.
+  Status create_as(const Caller& caller, const wire::NewDirectory& what, const Placement& placement, uint64_t file);
   Status make_directory(const Caller& caller, const wire::NewDirectory& what);
   /// Gives the file another name. A file that had this name loses it and is returned.
   Result<std::optional<uint64_t>> rename(const Caller& caller, const wire::Rename& names);
@@ -86,6 +88,7 @@ class Names {
     bool is_directory = false;
     uint32_t permissions = 0;
     Placement placement;
+    int64_t number = 0;  ///< 0: the next one
   };
   static Result<std::unique_ptr<Names>> open_with(const std::string& path, const Reserve& reserve);
   Status prepare();

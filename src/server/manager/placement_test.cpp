@@ -41,7 +41,7 @@ class Placement : public ::testing::Test {
     std::string pattern = testing::scratch_directory() + "/stria-placement-XXXXXX";
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
     directory_ = pattern;
-    manager_ = Manager::open(directory_ + "/names.sqlite", std::chrono::seconds(300)).value();
+    manager_ = Manager::open(directory_ + "/names.sqlite", Manager::Options()).value();
     for (int64_t server = 0; server < 4; ++server) {
       pulse(server, 0);
     }

@@ -7,6 +7,8 @@
 
 #include <string>
 
+#include "stria/status.hpp"
+
 namespace stria::server {
 
 class Reserve {
@@ -22,5 +24,12 @@ class Reserve {
   std::string path_;
   bool held_ = false;
 };
+
+/// What frees space, and finds none, is done again with what is kept for it.
+template <typename Body>
+Status with_reserve(Reserve& reserve, Body body) {
+  const Status outcome = body();
+  return outcome.code() == ErrorCode::kNoSpace && reserve.give_up() ? body() : outcome;
+}
 
 }  // namespace stria::server

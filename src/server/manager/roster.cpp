@@ -87,10 +87,11 @@ Result<int64_t> Roster::register_server(const wire::Identity& identity, const st
 
 Result<std::vector<Roster::Server>> Roster::servers() {
   std::vector<Server> servers;
-  Query query =
-      database_.query("SELECT id, address, EXISTS (SELECT 1 FROM meta WHERE key = 'retired ' || id) FROM servers ORDER BY id");
+  Query query = database_.query(
+      "SELECT id, address, EXISTS (SELECT 1 FROM meta WHERE key = 'retired ' || id), "
+      "EXISTS (SELECT 1 FROM meta WHERE key = 'closed ' || id) FROM servers ORDER BY id");
   while (query.next()) {
-    servers.push_back({query.number(0), query.text(1), query.number(2) != 0});
+    servers.push_back({query.number(0), query.text(1), query.number(2) != 0, query.number(3) != 0});
   }
   STRIA_RETURN_IF_ERROR(query.status());
   return servers;
@@ -112,6 +113,13 @@ Result<uint64_t> Roster::count_parts(int64_t server) {
   }
   STRIA_RETURN_IF_ERROR(files.status());
   return count;
+}
+
+Status Roster::set_new_files(int64_t server, bool taken) {
+  STRIA_RETURN_IF_ERROR(taken ? database_.run("DELETE FROM meta WHERE key = 'closed ' || ?", server)
+                              : database_.run("INSERT OR IGNORE INTO meta VALUES ('closed ' || ?, 1)", server));
+  unsynced_.note();
+  return unsynced_.sync();
 }
 
 Status Roster::retire(int64_t server) {

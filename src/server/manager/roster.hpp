@@ -21,6 +21,7 @@ class Roster {
     int64_t index = 0;
     std::string address;
     bool retired = false;
+    bool closed = false;  ///< to new files
   };
   /// Another server that had the address has none from now on. kInvalidArgument for one that was
   /// retired.
@@ -31,6 +32,9 @@ class Roster {
   /// The server is none of the store's any more, and nothing is left for it to remove. It keeps its
   /// number. Durable.
   Status retire(int64_t server);
+
+  /// Whether the server is to take new files. Durable.
+  Status set_new_files(int64_t server, bool taken);
 
   /// Notes that a file without a name can go, because no session has it open any more. Each server
   /// learns by to_remove() that its bytes of the file can be removed.

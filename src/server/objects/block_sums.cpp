@@ -40,7 +40,22 @@ struct BlockSums::Head {
 
   bool is_missing() const { return title == std::array<char, 8>{} && state == 0 && sum == 0; }
   uint64_t sum_of() const { return hash_bytes({reinterpret_cast<const std::byte*>(this), sizeof *this - sizeof sum}); }
+  bool is_whole() const {
+    return title == kSumsTitle && sum == sum_of() && block_bytes == kBlockBytes && state >= 1 && state <= 3;
+  }
 };
+
+std::optional<int64_t> BlockSums::clean_bytes(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    return {};
+  }
+  Head head;
+  const ssize_t bytes = pread(descriptor, &head, sizeof head, 0);
+  ::close(descriptor);
+  const bool clean = bytes == sizeof head && head.is_whole() && static_cast<State>(head.state) == State::kClean;
+  return clean ? std::optional(head.object_bytes) : std::nullopt;
+}
 
 Status BlockSums::error(const char* operation, int error_number) const {
   return Status::from_errno(error_number, std::string(operation) + " '" + path_ + "' on the server");
@@ -78,9 +93,7 @@ Status BlockSums::take_head(int64_t object_bytes) {
     // A new object, or one whose sums were lost with the power before any sync.
     return change_state(object_bytes == 0 ? State::kDirty : State::kDoubtful, 0);
   }
-  const bool known = bytes == sizeof head && head.title == kSumsTitle && head.sum == head.sum_of() &&
-                     head.block_bytes == kBlockBytes && head.state >= 1 && head.state <= 3;
-  if (!known) {
+  if (bytes != sizeof head || !head.is_whole()) {
     return Status(ErrorCode::kCorrupted, "'" + path_ + "' on the server is damaged: it has no head of checksums");
   }
   state_ = static_cast<State>(head.state);

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <span>
 #include <string>
@@ -40,6 +41,8 @@ class BlockSums {
   /// Opens or makes the file. `run` is a number of this run of the server; `object_bytes` the
   /// object's end. kCorrupted when the head is damaged, or the object is not as long as it was.
   static Result<std::unique_ptr<BlockSums>> open(const std::string& path, uint64_t run, int64_t object_bytes);
+  /// How long the object of that file of checksums is, if the file says that everything is synced.
+  static std::optional<int64_t> clean_bytes(const std::string& path);
   BlockSums(std::string path, int descriptor, uint64_t run) : path_(std::move(path)), descriptor_(descriptor), run_(run) {}
   BlockSums(const BlockSums&) = delete;
   BlockSums& operator=(const BlockSums&) = delete;

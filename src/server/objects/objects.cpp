@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "server/objects/block_content.hpp"
+#include "server/objects/part_place.hpp"
 #include "wire/key.hpp"
 
 namespace stria::server {
@@ -85,6 +86,7 @@ void Objects::drop_oldest(size_t keep) {
     --age;
     const auto entry = open_.find(*age);
     if (entry->second.object.use_count() == 1) {
+      unplaced_.erase(*age);
       open_.erase(entry);
       age = ages_.erase(age);
     }
@@ -96,10 +98,21 @@ size_t Objects::open_count() {
   return open_.size();
 }
 
-Result<std::shared_ptr<Object>> Objects::find(uint64_t file, bool create) {
+/// Notes it for a part that is open, once; where `place` isn't known, later data will tell.
+Status Objects::keep_place(uint64_t file, const wire::Striped& place) {
+  if (!place.known() || !unplaced_.contains(file)) {
+    return {};
+  }
+  STRIA_RETURN_IF_ERROR(note_place(sums_path(path_of(file)), place));
+  unplaced_.erase(file);
+  return {};
+}
+
+Result<std::shared_ptr<Object>> Objects::find(uint64_t file, bool create, const wire::Striped& place) {
   const std::lock_guard lock(mutex_);
   if (auto found = open_.find(file); found != open_.end()) {
     ages_.splice(ages_.begin(), ages_, found->second.age);
+    STRIA_RETURN_IF_ERROR(keep_place(file, place));
     return found->second.object;
   }
   auto object = open_object(file, create);
@@ -113,6 +126,10 @@ Result<std::shared_ptr<Object>> Objects::find(uint64_t file, bool create) {
     drop_oldest(most_open_ - 1);
     ages_.push_front(file);
     open_.emplace(file, Entry{*object, ages_.begin()});
+    if (!noted_place(sums_path(path_of(file))).known()) {
+      unplaced_.insert(file);
+    }
+    STRIA_RETURN_IF_ERROR(keep_place(file, place));
   }
   return object;
 }
@@ -243,6 +260,7 @@ Status Objects::remove_part(uint64_t file) {
     open_.erase(found);
   }
   unnoted_.erase(file);
+  unplaced_.erase(file);
   record_.remove(file);
   const std::string path = path_of(file);
   unlink(sums_path(path).c_str());

@@ -15,6 +15,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include "server/objects/removal_record.hpp"
 #include "server/objects/store_directory.hpp"
 #include "stria/status.hpp"
+#include "wire/upkeep.hpp"
 
 namespace stria::server {
 
@@ -42,7 +44,8 @@ class Objects {
 
   /// The file's object; null when it has none and none is to be made. kCorrupted when it had one
   /// that is lost, was removed, or is damaged as a whole.
-  Result<std::shared_ptr<Object>> find(uint64_t file, bool create);
+  /// `place`: how the file is striped, where data say so; it is noted with the part.
+  Result<std::shared_ptr<Object>> find(uint64_t file, bool create, const wire::Striped& place = {});
   /// Makes the file's bytes, and that it has any, survive a power loss.
   Status sync(uint64_t file);
   /// Removes the files' bytes for good; their numbers are not used again. Returns those that are
@@ -62,6 +65,7 @@ class Objects {
   std::string folder_path(size_t folder) const;
   void drop_oldest(size_t keep);
   Result<std::shared_ptr<Object>> open_object(uint64_t file, bool create);
+  Status keep_place(uint64_t file, const wire::Striped& place);
   Status check_not_removed(uint64_t file) const;
   Status make_record();
   Status remove_part(uint64_t file);
@@ -84,6 +88,7 @@ class Objects {
   std::unordered_map<uint64_t, Entry> open_;
   std::list<uint64_t> ages_;                       // used last first
   std::unordered_map<uint64_t, int64_t> unnoted_;  // parts that aren't in the record; since when
+  std::unordered_set<uint64_t> unplaced_;          // open, without a noted place
   struct Folder {
     std::mutex mutex;  // held while it is synced: whoever finds it synced may rely on that
     // A server that was killed may have left names there that it had not synced.

@@ -80,6 +80,16 @@ Status check_writers(const std::string& path, bool is_new) {
                 "all may write to '" + path + "': give a store a directory of its user (chmod o-w)");
 }
 
+/// A copy of the names was put there, for a manager whose disk is lost.
+bool has_only_names(const std::string& path) {
+  std::error_code error;
+  size_t others = 0;
+  for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+    others += entry->path().filename() == "names.sqlite" ? 0 : 1;
+  }
+  return !error && others == 0;
+}
+
 }  // namespace
 
 Result<StoreDirectory> StoreDirectory::open(const std::string& path) {
@@ -90,7 +100,7 @@ Result<StoreDirectory> StoreDirectory::open(const std::string& path) {
   }
   STRIA_RETURN_IF_ERROR(check_writers(path, is_new));
   const bool is_store = std::filesystem::exists(path + "/stria_store", error);
-  if (!is_store && !std::filesystem::is_empty(path, error)) {
+  if (!is_store && !std::filesystem::is_empty(path, error) && !has_only_names(path)) {
     return Status(ErrorCode::kInvalidArgument, "'" + path + "' holds files, but no store: give an empty directory");
   }
   StoreDirectory directory(path);

@@ -30,7 +30,8 @@ struct ObjectPaths {
 
 class StoreDirectory {
  public:
-  /// Makes the store when the directory is empty or missing. kInvalidArgument when it holds
+  /// Makes the store when the directory is empty or missing, or holds nothing but a copy of the
+  /// names. kInvalidArgument when it holds
   /// something else, kAlreadyExists when another server uses it.
   static Result<StoreDirectory> open(const std::string& path);
   StoreDirectory(StoreDirectory&& other) noexcept;

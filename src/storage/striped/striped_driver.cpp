@@ -1,6 +1,8 @@
 #include "storage/striped/striped_driver.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "base/byte_range.hpp"
@@ -14,6 +16,8 @@
 namespace stria::storage {
 
 namespace {
+
+constexpr std::chrono::milliseconds kBetweenRenames{250};
 
 /// A path within a store, and the store.
 struct StripedPlace {
@@ -57,7 +61,7 @@ void ask_for(const Striping& striping, wire::Open& request) {
   }
   request.server_count = std::max(striping.server_count, 0);
   request.first_server = std::max(striping.first_server, -1);
-  request.by_load = striping.first_server == FirstServer::kByLoad;
+  request.by_load = striping.first_server != FirstServer::kInTurn;
 }
 
 }  // namespace
@@ -169,9 +173,17 @@ Status StripedDriver::rename(const std::string& from, const std::string& to) {
   if (source->store != target->store) {
     return Status(ErrorCode::kUnsupported, what + ": they are in different stores: copy it");
   }
-  return source->store->ask_manager(wire::Kind::kRename, wire::encode(wire::Rename{source->path, target->path}))
-      .status()
-      .with_context(what);
+  const auto rename = [&] {
+    return source->store->ask_manager(wire::Kind::kRename, wire::encode(wire::Rename{source->path, target->path})).status();
+  };
+  // A server that has signed off may be one that is started again.
+  const auto deadline = Clock::now() + server_patience();
+  Status outcome = rename();
+  while (outcome.code() == ErrorCode::kAborted && Clock::now() < deadline) {
+    std::this_thread::sleep_for(kBetweenRenames);
+    outcome = rename();
+  }
+  return outcome.with_context(what);
 }
 
 Status StripedDriver::remove(const std::string& path) {

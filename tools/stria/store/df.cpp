@@ -14,17 +14,19 @@ using nlohmann::json;
 int run_df(const std::string& url, bool as_json) {
   const StoreFile root = find_in_store(url);
   const auto list = servers_of(root, url);
+  const Conditions conditions = conditions_of(root, url);
   json all = json::array();
   std::string text = fmt::format("{:<5}{:<28}{:>12}{:>12}  {}\n", "", "server", "size", "free", "state");
   for (const auto& server : list.servers) {
     text += fmt::format("{:<5}{:<28}{:>12}{:>12}  {}\n", server.place.index, address_of(server), readable(server.total_bytes),
-                        readable(server.free_bytes), state_of(server));
+                        readable(server.free_bytes), state_of(server, conditions));
     all.push_back({{"index", server.place.index},
                    {"address", server.place.address},
                    {"total_bytes", server.total_bytes},
                    {"free_bytes", server.free_bytes},
                    {"load_bytes", server.load_bytes},
-                   {"silent_ms", server.silent_ms}});
+                   {"silent_ms", server.silent_ms},
+                   {"state", state_of(server, conditions)}});
   }
   std::fputs((as_json ? all.dump(2) + "\n" : text).c_str(), stdout);
   return kDone;

@@ -18,17 +18,6 @@ struct RetireArguments {
   bool lost = false;
 };
 
-wire::ServerPlace find_server(const RetireArguments& arguments) {
-  for (const auto& server : servers_of(find_in_store(arguments.url), arguments.url).servers) {
-    if (server.place.address == arguments.server || std::to_string(server.place.index) == arguments.server) {
-      return server.place;
-    }
-  }
-  throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' has no server '{}': name one by its number or its address, as "
-                                                       "'stria df' shows them",
-                                                       arguments.url, arguments.server));
-}
-
 /// Adds files below the directory that have a part on the server, until there are enough.
 void find_files_on(int64_t server, const std::string& url, std::vector<std::string>& found) {
   const auto is_on = [&](const wire::ServerPlace& slot) { return slot.index == server; };
@@ -62,7 +51,7 @@ int refuse(const RetireArguments& arguments, int64_t server, uint64_t count) {
 }
 
 int run_retire(const RetireArguments& arguments) {
-  const wire::ServerPlace server = find_server(arguments);
+  const wire::ServerPlace server = find_server(arguments.url, arguments.server);
   const StoreFile root = find_in_store(arguments.url);
   const auto reply = root.store->ask_manager(wire::Kind::kRetire, wire::encode(wire::Retire{server.index, arguments.lost}));
   reply.status().with_context(arguments.url).throw_if_error();

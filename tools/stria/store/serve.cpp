@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "server/server.hpp"
 #include "store/store_command.hpp"
@@ -27,7 +30,31 @@ struct ServeArguments {
   int64_t buffers = 256;
   int64_t messages = 64;
   std::string metrics;
+  std::string log = "auto";
+  int64_t reserve = -1;  // MiB
+  double slow_seconds = 10;
 };
+
+/// True when standard error goes to systemd's journal, which says so by device and inode.
+bool stderr_is_journal() {
+  const char* const stream = std::getenv("JOURNAL_STREAM");
+  struct stat details = {};
+  return stream != nullptr && fstat(STDERR_FILENO, &details) == 0 &&
+         fmt::format("{}:{}", details.st_dev, details.st_ino) == stream;
+}
+
+/// A log for one server; null: none.
+std::shared_ptr<server::EventLog> make_log(const std::string& form) {
+  using Form = server::EventLog::Form;
+  if (form == "off") {
+    return nullptr;
+  }
+  const bool journal = form == "journal" || (form == "auto" && stderr_is_journal());
+  return std::make_shared<server::EventLog>(journal          ? Form::kJournal
+                                            : form == "json" ? Form::kJson
+                                                             : Form::kText,
+                                            server::to_descriptor(STDERR_FILENO));
+}
 
 server::ServerOptions options_of(const ServeArguments& arguments) {
   server::ServerOptions options;
@@ -47,6 +74,10 @@ server::ServerOptions options_of(const ServeArguments& arguments) {
     options.munge = *munge;
   }
   options.encrypts = arguments.encrypts;
+  options.watch.log = make_log(arguments.log);
+  options.watch.reserve_bytes = arguments.reserve < 0 ? -1 : arguments.reserve << 20;
+  constexpr double kMsOfSecond = 1000;
+  options.watch.slow = std::chrono::milliseconds(static_cast<int64_t>(arguments.slow_seconds * kMsOfSecond));
   return options;
 }
 
@@ -95,6 +126,7 @@ Servers start_cluster(const ServeArguments& arguments, const server::ServerOptio
       continue;
     }
     options.join = servers[0]->address();
+    options.watch.log = make_log(arguments.log);
     options.listen = address_after(first.listen, i);
     options.advertise = first.advertise.empty() ? "" : address_after(first.advertise, i);
     options.metrics.clear();
@@ -127,7 +159,9 @@ int run_serve(const ServeArguments& arguments) {
              knows_clients ? "" : " to programs of this machine only, as there is no key (--key)");
   int signal = 0;
   sigwait(&signals, &signal);
-  servers.clear();
+  while (!servers.empty()) {  // the manager last, so that the others can sign off
+    servers.pop_back();
+  }
   fmt::print(stderr, "stria: ended\n");
   return kDone;
 }
@@ -156,6 +190,19 @@ void add_serve(Command app, Action& action) {
       .check(in_range(2, 1000000))
       .show_default();
   command.add_option("--metrics", arguments->metrics, "host:port of a page for Prometheus (with --cluster: of the first)");
+  command
+      .add_option(
+          "--log", arguments->log,
+          "events on standard error: text, journal (levels for systemd), json, off; auto: journal under systemd, else text")
+      .check(one_of({"auto", "text", "journal", "json", "off"}))
+      .show_default();
+  command
+      .add_option("--reserve", arguments->reserve,
+                  "MiB: with less free it gets no new files while others can take them (a 64th of the disk, at most 1024)")
+      .check(in_range(0, int64_t{1} << 40));
+  command.add_option("--slow", arguments->slow_seconds, "seconds: a request that takes longer is an event")
+      .check(between(0.001, 1e6))
+      .show_default();
   command.callback([=, &action] { action = [=](Ranks&) { return run_serve(*arguments); }; });
 }
 

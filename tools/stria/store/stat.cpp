@@ -44,6 +44,7 @@ json describe(const std::string& url, StateAsker& asker) {
     const auto state = asker.ask(url, attributes.place);
     description["bytes"] = state ? json(state->bytes) : json();
     description["modified"] = state ? json(time_text(std::max(state->modified_ns, attributes.created_ns), true)) : json();
+    description["file"] = fmt::format("{:016x}", attributes.place.file);
     description["stripe_bytes"] = attributes.place.stripe_bytes;
     for (const wire::ServerPlace& slot : attributes.place.slots) {
       description["servers"].push_back({{"index", slot.index}, {"address", slot.address}});

@@ -55,12 +55,21 @@ struct ServerState {
 struct Moment {
   std::chrono::steady_clock::time_point when = std::chrono::steady_clock::now();
   std::vector<ServerState> servers;
+  Conditions conditions;
+
+  bool is_well(const ServerState& server) const { return server.trouble.empty() && !has_bad_disk(server.known, conditions); }
+  /// Why a server gets no new files, in its own words; empty when it gets some.
+  std::string reason_of(const ServerState& server) const {
+    const auto found = conditions.find(server.known.place.index);
+    return found == conditions.end() || found->second.condition == wire::Condition::kGood ? "" : found->second.why;
+  }
 };
 
 /// Asks all servers at once. A server that doesn't answer delays this by the patience.
 Moment look(const StatusArguments& arguments) {
   const StoreFile root = find_in_store(arguments.url);
   Moment moment;
+  moment.conditions = conditions_of(root, arguments.url);
   std::vector<storage::Store::Borrowed> links;
   std::vector<storage::Call> calls;
   std::vector<size_t> asked;
@@ -128,7 +137,7 @@ std::string table(const Moment& now, const Moment* before) {
     const ServerState& server = now.servers[i];
     const std::string name = fmt::format("{:<4}{:<22}", server.known.place.index, address_of(server.known));
     if (!server.trouble.empty()) {
-      text += folded(fmt::format("{}  {}; {}", name, state_of(server.known), server.trouble), kIndent);
+      text += folded(fmt::format("{}  {}; {}", name, state_of(server.known, now.conditions), server.trouble), kIndent);
       continue;
     }
     const bool comparable = before != nullptr && i < before->servers.size() && before->servers[i].trouble.empty();
@@ -139,8 +148,12 @@ std::string table(const Moment& now, const Moment* before) {
     text += fmt::format("{}{:>7}{:>6}{:>11.1f}{:>9}{:>9}{:>6}{:>6}\n", name, duration(server["uptime_seconds"]),
                         server["connections"], rates.requests(), readable(rates.bytes("written_bytes_total")),
                         readable(rates.bytes("read_bytes_total")), queue, server.sum("errors_total"));
-    text += fmt::format("{:<4}{}{}; {} of {} free\n", "", state_of(server.known), server["manager"] != 0 ? ", manager" : "",
-                        readable(server["space_free_bytes"]), readable(server["space_bytes"]));
+    text += fmt::format("{:<4}{}{}; {} of {} free\n", "", state_of(server.known, now.conditions),
+                        server["manager"] != 0 ? ", manager" : "", readable(server["space_free_bytes"]),
+                        readable(server["space_bytes"]));
+    if (const std::string reason = now.reason_of(server); !reason.empty()) {
+      text += folded(fmt::format("{:<4}{}", "", reason), kIndent);
+    }
   }
   return text;
 }
@@ -152,9 +165,13 @@ json as_json(const Moment& moment) {
                   {"address", server.known.place.address},
                   {"silent_ms", server.known.silent_ms},
                   {"answers", server.trouble.empty()},
+                  {"state", state_of(server.known, moment.conditions)},
                   {"figures", server.figures}};
     if (!server.trouble.empty()) {
       entry["trouble"] = server.trouble;
+    }
+    if (const std::string reason = moment.reason_of(server); !reason.empty()) {
+      entry["reason"] = reason;
     }
     all.push_back(std::move(entry));
   }
@@ -212,7 +229,7 @@ int run_status(const StatusArguments& arguments) {
     show(arguments, now, shown == 0 ? nullptr : &before);
     if (arguments.watch_seconds <= 0 || shown + 1 == arguments.times) {
       const bool all =
-          std::all_of(now.servers.begin(), now.servers.end(), [](const ServerState& server) { return server.trouble.empty(); });
+          std::all_of(now.servers.begin(), now.servers.end(), [&](const ServerState& server) { return now.is_well(server); });
       return all ? kDone : kAnswerIsNo;
     }
     before = std::move(now);
@@ -224,7 +241,8 @@ int run_status(const StatusArguments& arguments) {
 
 void add_status(Command app, Action& action) {
   auto arguments = std::make_shared<StatusArguments>();
-  Command command = app.add_subcommand("status", "the state of a store's servers; exits 1 if one doesn't answer");
+  Command command =
+      app.add_subcommand("status", "the state of a store's servers; exits 1 if one doesn't answer, or has a bad disk");
   command.add_option("store", arguments->url, "stria://SERVER").required();
   command.add_flag("--json", arguments->as_json, "answer in JSON");
   command.add_option("--watch", arguments->watch_seconds, "again every so many seconds, with the rates in between")

@@ -13,8 +13,9 @@
 namespace stria::tool {
 
 bool runs_alone(const std::string& subcommand) {
-  constexpr std::array<std::string_view, 16> kAlone{"serve", "ls",    "cp",    "rm",  "mv",     "mkdir", "stat",   "df",
-                                                    "scrub", "chmod", "chown", "key", "status", "mount", "retire", "drain"};
+  constexpr std::array<std::string_view, 19> kAlone{"serve",  "ls",     "cp",     "rm",    "mv",   "mkdir",  "stat",
+                                                    "df",     "scrub",  "chmod",  "chown", "key",  "status", "mount",
+                                                    "retire", "server", "backup", "fsck",  "drain"};
   return std::find(kAlone.begin(), kAlone.end(), subcommand) != kAlone.end();
 }
 
@@ -83,12 +84,65 @@ std::string address_of(const wire::StoreServers::Entry& server) {
   return server.place.address.empty() ? "(gone)" : server.place.address;
 }
 
-std::string state_of(const wire::StoreServers::Entry& server) {
-  constexpr int64_t kSilentMs = 10000;
-  if (server.silent_ms >= 0 && server.silent_ms < kSilentMs) {
-    return "up";
+wire::ServerPlace find_server(const std::string& url, const std::string& name) {
+  for (const auto& server : servers_of(find_in_store(url), url).servers) {
+    if (server.place.address == name || std::to_string(server.place.index) == name) {
+      return server.place;
+    }
   }
-  return server.silent_ms < 0 ? "not heard of" : fmt::format("silent for {} s", server.silent_ms / 1000);
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      fmt::format("'{}' has no server '{}': name one by its number or its address, as 'stria df' shows them", url, name));
+}
+
+Conditions conditions_of(const StoreFile& file, const std::string& url) {
+  Conditions conditions;
+  const auto reply = file.store->ask_manager(wire::Kind::kConditions, {});
+  if (reply.status().code() == ErrorCode::kUnsupported) {
+    return conditions;
+  }
+  reply.status().with_context(url).throw_if_error();
+  for (const auto& entry : wire::decode<wire::Conditions>(*reply).value().entries) {
+    conditions.emplace(entry.server, entry);
+  }
+  return conditions;
+}
+
+namespace {
+
+bool is_heard(const wire::StoreServers::Entry& server) {
+  constexpr int64_t kSilentMs = 10000;
+  return server.silent_ms >= 0 && server.silent_ms < kSilentMs;
+}
+
+/// What holds while it is up; an old word of a server that is silent says nothing.
+wire::Conditions::Entry condition_of(const wire::StoreServers::Entry& server, const Conditions& conditions) {
+  const auto found = conditions.find(server.place.index);
+  wire::Conditions::Entry condition = found == conditions.end() ? wire::Conditions::Entry() : found->second;
+  if (!is_heard(server) && condition.condition != wire::Condition::kLeaving) {
+    condition.condition = wire::Condition::kGood;
+  }
+  return condition;
+}
+
+}  // namespace
+
+bool has_bad_disk(const wire::StoreServers::Entry& server, const Conditions& conditions) {
+  const wire::Condition condition = condition_of(server, conditions).condition;
+  return condition == wire::Condition::kReadOnly || condition == wire::Condition::kFailing;
+}
+
+std::string state_of(const wire::StoreServers::Entry& server, const Conditions& conditions) {
+  const auto condition = condition_of(server, conditions);
+  std::string state = is_heard(server)       ? "up"
+                      : server.silent_ms < 0 ? "not heard of"
+                                             : fmt::format("silent for {} s", server.silent_ms / 1000);
+  if (condition.condition == wire::Condition::kLeaving) {
+    state = "ended";
+  } else if (condition.condition != wire::Condition::kGood) {
+    state += fmt::format(", {}", condition_name(condition.condition));
+  }
+  return state + (condition.closed ? ", no new files" : "");
 }
 
 bool is_root(const std::string& url) {

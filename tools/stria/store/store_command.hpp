@@ -2,6 +2,7 @@
 // process, without MPI.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 #include "storage/striped/store.hpp"
 #include "wire/address.hpp"
 #include "wire/messages.hpp"
+#include "wire/upkeep.hpp"
 
 namespace stria::tool {
 
@@ -29,6 +31,9 @@ void add_chmod(Command app, Action& action);  ///< also chown
 void add_key(Command app, Action& action);
 void add_df(Command app, Action& action);
 void add_retire(Command app, Action& action);
+void add_server(Command app, Action& action);  ///< new-files, no-new-files
+void add_backup(Command app, Action& action);
+void add_fsck(Command app, Action& action);
 void add_scrub(Command app, Action& action);
 void add_status(Command app, Action& action);
 void add_mount(Command app, Action& action);
@@ -72,8 +77,19 @@ int told_trouble(const StateAsker& asker);
 /// Its address, or that it has none any more.
 std::string address_of(const wire::StoreServers::Entry& server);
 
-/// "up", or for how long nothing was heard of it.
-std::string state_of(const wire::StoreServers::Entry& server);
+/// One of them, by its number or its address. Throws stria::Error where there is none.
+wire::ServerPlace find_server(const std::string& url, const std::string& name);
+
+/// Whether each server takes new files, by its number. Empty where the manager is of a version that
+/// can't tell. Throws stria::Error.
+using Conditions = std::map<int64_t, wire::Conditions::Entry>;
+Conditions conditions_of(const StoreFile& file, const std::string& url);
+
+/// "up", or for how long nothing was heard of it; and why it gets no new files, in a word.
+std::string state_of(const wire::StoreServers::Entry& server, const Conditions& conditions);
+
+/// True when its disk is read-only or fails.
+bool has_bad_disk(const wire::StoreServers::Entry& server, const Conditions& conditions);
 
 // Names in a store or in a pool. They throw stria::Error, kInvalidArgument for other paths.
 

@@ -1,0 +1,57 @@
+#include "server/objects/part_place.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "base/hash.hpp"
+
+namespace stria::server {
+
+namespace {
+
+constexpr off_t kPlaceOffset = 64;  // in the first page, behind the head
+
+struct Note {
+  std::array<char, 8> title{'S', 'T', 'R', 'P', 'L', 'A', 'C', '1'};
+  int64_t stripe_bytes = 0;
+  int64_t slot_count = 0;
+  int64_t slot = 0;
+  uint64_t sum = 0;  // of all before
+
+  uint64_t sum_of() const { return hash_bytes({reinterpret_cast<const std::byte*>(this), sizeof *this - sizeof sum}); }
+};
+
+}  // namespace
+
+wire::Striped noted_place(const std::string& sums_path) {
+  const int descriptor = ::open(sums_path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    return {};
+  }
+  Note note;
+  const ssize_t bytes = pread(descriptor, &note, sizeof note, kPlaceOffset);
+  ::close(descriptor);
+  const bool good = bytes == sizeof note && note.title == Note().title && note.sum == note.sum_of() &&
+                    wire::Layout{note.stripe_bytes, note.slot_count}.valid() && note.slot >= 0 && note.slot < note.slot_count;
+  return good ? wire::Striped{note.stripe_bytes, note.slot_count, note.slot} : wire::Striped{};
+}
+
+Status note_place(const std::string& sums_path, const wire::Striped& place) {
+  const int descriptor = ::open(sums_path.c_str(), O_WRONLY | O_CLOEXEC);
+  Note note;
+  note.stripe_bytes = place.stripe_bytes;
+  note.slot_count = place.slot_count;
+  note.slot = place.slot;
+  note.sum = note.sum_of();
+  const bool done = descriptor >= 0 && pwrite(descriptor, &note, sizeof note, kPlaceOffset) == sizeof note;
+  const Status outcome = done ? Status() : Status::from_errno(errno, "note in '" + sums_path + "' on the server");
+  if (descriptor >= 0) {
+    ::close(descriptor);
+  }
+  return outcome;
+}
+
+}  // namespace stria::server
