@@ -186,6 +186,20 @@ def test_parts_come_home(work, places):
     assert run("repair", "--dry-run", path).succeeded()
 
 
+def test_every_third_file_stays_at_home(work, places):
+    """Names that differ in their digits count together, other names apart."""
+    hint = ":".join(str(place) for place in places)
+
+    def stays_home(name):
+        path = work / "run" / name
+        write(path, 1, stria_subfiles="2", stria_part_places=hint, stria_home_every="3")
+        assert run("repair", "--dry-run", path).succeeded()
+        return not any(entry.is_symlink() for entry in (work / "run").glob(f"{name}.pa*"))
+
+    assert [stays_home(f"chk_{n:04}.h5") for n in range(7)] == [False, False, True, False, False, True, False]
+    assert [stays_home(f"plot_{n}.h5") for n in range(3)] == [False, False, True]
+
+
 def test_verify_looks_at_the_parity(work):
     path = work / "run.h5"
     write(path, 1)

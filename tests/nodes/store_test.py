@@ -149,6 +149,33 @@ def test_sedov_goes_on_on_other_nodes(fast):
         tool("verify", f"{URL}/sedov/{name}")
 
 
+def server_of(url):
+    """The address of the one server that has the file."""
+    (server,) = json.loads(tool("stat", "--json", url))["servers"]
+    return server["address"]
+
+
+def test_a_checkpoint_outlives_a_server(fast):
+    """Two parts, their parity and the file that names them have a node each, the parts that of
+    their ranks. The restart is on two nodes, without the server of a part; then this is put on one
+    of the others."""
+    patience = {"STRIA_SERVER_TIMEOUT": PATIENCE_S}
+    hints = [word for hint in ("stria_subfiles=2", "stria_parity=1", "start_iodevice=1") for word in ("--hint", hint)]
+    assert ALL_RIGHT in run(FOUR_BY_TWO, *flash_io("safe", "--rounds", 1, "--blocks", 4, "--keep", *hints))
+    (url,) = [f"{URL}/safe/{name}" for name in tool("ls", f"{URL}/safe").split() if ".pa" not in name]
+    part = f"{url}.part-1-1"
+    urls = [f"{url}.part-1-0", url, part, f"{url}.parity-1-0"]
+    assert [server_of(each) for each in urls] == ADDRESSES
+    cluster("on", "n3", "pkill", "-KILL", "-x", "stria")
+    read = client(STRIA, "flash", "io", "--read-from", url, "--verify", "--rounds", 1, **patience)
+    run(TWO_BY_THREE, *read)
+    told = cluster("on", "n4", *client(STRIA, "repair", url, **patience))
+    assert f"{part}' is out of reach" in told and ADDRESSES[2] in told, told
+    assert server_of(part) != ADDRESSES[2]
+    run(TWO_BY_THREE, *read)
+    serve(2)
+
+
 def begin(directory, **environment):
     """Six ranks of n1 and n2 write until they are done, or can't go on; returns once the server of
     n4 has bytes of theirs."""

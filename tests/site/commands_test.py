@@ -25,6 +25,10 @@ ELSEWHERE = {
     "c++ ": "the test install",
     "stria serve ": "the tests servers.*, which take any free port",
     "stria flash io --dir stria://": "the tests servers.*",
+    "stria status stria://": "the test servers_parity",
+    "stria repair --dry-run stria://": "the test servers_parity",
+    "stria repair stria://": "the test servers_parity",
+    "stria verify stria://": "the test servers_parity",
 }
 # A program of MPI-IO, and one of Python, which the pages leave to the reader.
 PROGRAM = "#!/bin/sh\nexec stria bench block3d --cells 16 --rounds 1 --dir . >/dev/null\n"

@@ -25,13 +25,11 @@ std::vector<std::string> remarks_on_parity(Ranks& ranks, const std::string& path
   std::vector<std::string> remarks;
   on_root(ranks, [&] {
     const auto verdict = file::check_parity(storage::make_driver("posix").value(), path);
-    if (verdict.ok()) {
-      remarks = verdict->troubles;
-    } else if (verdict.status().code() != ErrorCode::kNotFound) {
+    if (!verdict.ok() && verdict.status().code() != ErrorCode::kNotFound) {
       remarks.push_back(verdict.status().message());
     }
-    for (std::string& remark : remarks) {
-      remark += fmt::format(": 'stria repair {}' puts it back", path);
+    for (size_t i = 0; verdict.ok() && i < verdict->troubles.size(); ++i) {
+      remarks.push_back(fmt::format("{}: 'stria repair {}' puts it back", verdict->troubles[i], path));
     }
   });
   return remarks;

@@ -86,7 +86,11 @@ WAYS = {
     "incompressible": LIMIT_MODES,
     # The raw data in a file for each rank, against programs that write such files.
     "subfiles": [*LIMIT_MODES, "limit-fpp+pack"],
+    # Parts with parity, against the same parts without.
+    "parity-4+1": LIMIT_MODES,
+    "parity-8+2": LIMIT_MODES,
 }
+PARITIES = {"parity-4+1": (4, 1), "parity-8+2": (8, 2)}  # files with data, and with parity
 COMPRESSED_BLOCKS = 224  # 176 MB, in chunks of four blocks
 SLOW_MBPS = 400  # the most that the device of the place "slow" takes
 SLOW_ROOM_BYTES = 2e9
@@ -178,6 +182,11 @@ def subfiles(ranks, place):
     return large(ranks, place, way="subfiles", modes=tuple(WAYS["subfiles"]))
 
 
+def parity(way):
+    """A checkpoint of 541 MB in parts, whose parity takes a quarter of that."""
+    return large(4, "tmpfs", way=way, modes=tuple(WAYS[way]))
+
+
 def way_cases():
     """One more way of Stria each, with the goals of its own."""
     return [
@@ -191,6 +200,7 @@ def way_cases():
         subfiles(8, "tmpfs"),
         subfiles(4, "disk"),
         subfiles(8, "disk"),
+        *(parity(way) for way in PARITIES),
     ]
 
 

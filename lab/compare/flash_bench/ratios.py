@@ -145,6 +145,9 @@ WAY_GOALS = {
     ("read-stria-compressed", "peers", "read-hdf5-collective-gzip"): 10.0,
     ("stria-incompressible", "stria", "stria-standard"): 0.8,  # at most 1.25 times as long
     ("stria-subfiles", "peers", "limit-fpp+pack"): 0.95,
+    # The bytes of the parity are a quarter of the data, and it may take 15 % more time than these.
+    ("stria-parity-4+1", "stria", "stria-parts"): 1 / 1.40,
+    ("stria-parity-8+2", "stria", "stria-parts"): 1 / 1.40,
 }
 SIZE_GOAL = 1.0  # compressed files are no larger than those of gzip
 COMPRESSED_OF_PLAIN_GOAL = 0.5

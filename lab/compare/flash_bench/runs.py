@@ -11,6 +11,8 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
 from mpiexec_env import mpiexec_environment  # noqa: E402
 
+from .cases import PARITIES  # noqa: E402
+
 TIMEOUT_S = 900
 LAYOUTS = ("standard", "experimental")
 NOISE_NUMBERS = 1 << 21
@@ -97,14 +99,20 @@ def make_noise(path):
 
 def run_way(program, case, rounds, directory, verify, more):
     """Measures the standard checkpoint, and the same in the case's way, which is called
-    `stria-<way>`."""
+    `stria-<way>`. Parity is measured beside the same parts without, `stria-parts`."""
     options = {"compressed": ["--compress"], "incompressible": ["--compress"]}
     options["subfiles"] = ["--hint", f"stria_subfiles={case.ranks}"]
+    layout = LAYOUTS[0]
+    if case.way in PARITIES:
+        data, parity = PARITIES[case.way]
+        more = [*more, "--hint", f"stria_subfiles={data}"]
+        options[case.way] = ["--hint", f"stria_parity={parity}"]
+        layout = "parts"
     command = [program, "flash", "io", *common_arguments(case, rounds, directory, verify), *more]
     command += ["--layout", LAYOUTS[0], "--limits"] + (["--read"] if case.way == "compressed" else [])
     plain = run_with_json(command, case.ranks)
     for mode in plain["modes"]:
-        mode["name"] = stria_mode_name(mode, LAYOUTS[0])
+        mode["name"] = stria_mode_name(mode, layout)
     own = run_with_json(command + options[case.way], case.ranks)
     for mode in own["modes"]:
         mode["name"] = stria_mode_name(mode, case.way).replace("read-stria", f"read-stria-{case.way}")

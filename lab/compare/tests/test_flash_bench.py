@@ -137,6 +137,9 @@ class Goals(unittest.TestCase):
             mode("stria-compressed", [1.0]),
             mode("stria-incompressible", [0.45]),
             mode("stria-subfiles", [1.1]),
+            mode("stria-parts", [1.0]),
+            mode("stria-parity-4+1", [1.35]),
+            mode("stria-parity-8+2", [1.45]),
         )
         summaries = ratios.summarise([("peers", peers), ("stria", ours)], 1)
         found = {(item.ours, item.against): item for item in ratios.compare(cases.compressed(2, "tmpfs"), summaries)}
@@ -145,6 +148,8 @@ class Goals(unittest.TestCase):
         self.assertIs(found[("stria-compressed", "stria-standard")].met(), False)
         self.assertIs(found[("stria-incompressible", "stria-standard")].met(), True)
         self.assertIs(found[("stria-subfiles", "limit-fpp+pack")].met(), False)
+        self.assertIs(found[("stria-parity-4+1", "stria-parts")].met(), True)
+        self.assertIs(found[("stria-parity-8+2", "stria-parts")].met(), False)
         synced = ratios.compare(cases.compressed(4, "disk", sync=True), summaries)
         self.assertIn(("stria-standard", 1.5), [(item.against, item.goal) for item in synced])
         self.assertEqual(len({case.title() for case in cases.way_cases()}), len(cases.way_cases()))

@@ -216,6 +216,7 @@ const std::map<std::string, Setter>& setters() {
       {"stria_subfiles", set_subfiles},
       {"stria_parity", number(&ResolvedHints::parity_count, 0, ResolvedHints::kMostParities)},
       {"stria_part_places", set_part_places},
+      {"stria_home_every", number(&ResolvedHints::home_every, 0, 1 << 30)},
       {"stria_put_copies", number(&ResolvedHints::put_copies_bytes, 0, INT64_MAX)},
       {"stria_put_check", choice(&ResolvedHints::put_check)},
       {"stria_put_overlaps", choice(&ResolvedHints::put_overlaps)},
@@ -291,6 +292,9 @@ ResolvedHints resolve_hints(const Hints& hints, std::vector<std::string>& warnin
   if (!resolved.part_places.empty() && resolved.subfile_count == 0 && resolved.parity_count == 0) {
     warnings.emplace_back("hint 'stria_part_places' has no effect without 'stria_subfiles' or 'stria_parity'");
   }
+  if (resolved.home_every != 0 && resolved.part_places.empty()) {
+    warnings.emplace_back("hint 'stria_home_every' has no effect without 'stria_part_places'");
+  }
   if (resolved.no_independent_calls) {
     resolved.collective_write = Switch::kEnable;
     resolved.collective_read = Switch::kEnable;
@@ -352,6 +356,9 @@ Hints effective_hints(const ResolvedHints& hints) {
   }
   if (!hints.part_places.empty()) {
     effective["stria_part_places"] = fmt::format("{}", fmt::join(hints.part_places, ":"));
+  }
+  if (hints.home_every != 0) {
+    effective["stria_home_every"] = std::to_string(hints.home_every);
   }
   if (hints.put_copies_bytes != ResolvedHints().put_copies_bytes) {
     effective["stria_put_copies"] = std::to_string(hints.put_copies_bytes);

@@ -81,6 +81,8 @@ struct ResolvedHints {
   /// stria_part_places: directories where parts and parity of a new file lie, taking turns; empty:
   /// beside the file.
   std::vector<std::string> part_places;
+  /// stria_home_every: every so many of these files lie beside their names all the same; 0: none.
+  int64_t home_every = 0;
   /// stria_put_copies: the memory that a file's copies of small puts may take on a rank.
   int64_t put_copies_bytes = 4 << 20;
   Switch put_check = Switch::kAutomatic;     ///< stria_put_check: samples of puts not copied

@@ -44,6 +44,7 @@ TEST(Hints, ValuesInEffectAreUnderstoodAgain) {
                  {"stria_parity", "2"},
                  {"stria_subfiles", "3"},
                  {"stria_part_places", "/nvme0:/nvme1/run"},
+                 {"stria_home_every", "10"},
                  {"stria_put_check", "disable"},
                  {"stria_put_overlaps", "enable"}};
   ResolvedHints hints = resolve_hints(given, warnings);
@@ -95,6 +96,7 @@ TEST(Hints, WhatHardlyIsMeantIsWarnedOf) {
   EXPECT_EQ(warnings_of({{"stria_staging", "/near"}, {"stria_subfiles", "2"}}).size(), 1U);
   EXPECT_EQ(warnings_of({{"stria_part_places", "/a:/b"}, {"stria_subfiles", "2"}}), std::vector<std::string>());
   EXPECT_EQ(warnings_of({{"stria_part_places", "/a:/b"}}).size(), 1U);
+  EXPECT_EQ(warnings_of({{"stria_home_every", "2"}}).size(), 1U);
   EXPECT_EQ(warnings_of({{"stria_part_places", "/a:b"}, {"stria_subfiles", "2"}}).size(), 1U);
 }
 

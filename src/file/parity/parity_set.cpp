@@ -18,6 +18,8 @@ namespace stria::file {
 namespace {
 
 constexpr int64_t kSampledStripes = 16;
+// The times of files in a store are those of their servers, whose clocks needn't agree.
+constexpr int64_t kClocksDifferNs = 2'000'000'000;
 
 // Where a member's file is: the file itself may have got another name since.
 std::string member_path(const std::string& path, const ParityHead& head, const ParityMember& member) {
@@ -36,16 +38,16 @@ Result<std::shared_ptr<ParitySet>> ParitySet::find(const std::shared_ptr<storage
   for (const auto& name : names) {
     generations.insert(name.generation);
   }
-  if (!names.empty()) {
-    none = Status(
-        ErrorCode::kCorrupted,
-        fmt::format("the parity beside '{}' is damaged, and says nothing: make it anew with 'stria repair --renew'", path));
-  }
   std::shared_ptr<ParitySet> best;
   int most = -1;
   for (const int64_t generation : generations) {
     auto set = open(driver, path, generation);
     if (!set.ok()) {
+      none = Status(ErrorCode::kCorrupted,
+                    fmt::format("the parity beside '{}' says nothing, make it anew with 'stria repair --renew {} {}': {}", path,
+                                std::count_if(names.begin(), names.end(),
+                                              [&](const PartName& name) { return name.generation == generation; }),
+                                path, set.status().message()));
       continue;
     }
     const int agreement = generations.size() == 1 ? 0 : (*set)->agreement();
@@ -61,12 +63,14 @@ Result<std::shared_ptr<ParitySet>> ParitySet::open(const std::shared_ptr<storage
                                                    int64_t generation) {
   STRIA_ASSIGN_OR_RETURN(const auto names, list_parity(*driver, path));
   std::shared_ptr<ParitySet> set;
+  Status unread(ErrorCode::kNotFound, fmt::format("'{}' has no parity", path));
   const std::string name = storage::file_name_of(path);
   for (const auto& one : names) {
     auto file = one.generation == generation ? driver->open(path_beside(path, one.name), {})
                                              : Result<std::unique_ptr<storage::File>>(Status(ErrorCode::kNotFound, ""));
     auto read = file.ok() ? read_head(**file) : Result<ReadHead>(file.status());
     if (!read.ok() || one.name != parity_name(name, generation, read->number)) {
+      unread = read.ok() || one.generation != generation ? unread : read.status();
       continue;
     }
     if (set == nullptr) {
@@ -79,7 +83,7 @@ Result<std::shared_ptr<ParitySet>> ParitySet::open(const std::shared_ptr<storage
     set->is_committed_ = set->is_committed_ || read->is_committed;
   }
   if (set == nullptr) {
-    return Status(ErrorCode::kNotFound, fmt::format("'{}' has no parity", path));
+    return unread;
   }
   set->open_files();
   if (!set->has_its_length()) {
@@ -109,8 +113,23 @@ size_t ParitySet::add_file(const std::string& path) {
     return static_cast<size_t>(known - files_.begin());
   }
   auto opened = driver_->open(path, {});
-  files_.push_back({.path = path, .file = opened.ok() ? std::move(*opened) : nullptr});
+  files_.push_back({.path = path, .file = opened.ok() ? std::move(*opened) : nullptr, .why_away = {}});
+  const bool has_name = opened.ok() || opened.status().code() != ErrorCode::kNotFound;
+  files_.back().why_away = !opened.ok() && has_name && storage::is_remote_path(path) ? opened.status().message() : "";
+  give_up_if_away(files_.back());
   return files_.size() - 1;
+}
+
+// The manager of a store opens what its servers can't give. One that doesn't answer is asked once:
+// each request would wait for it again.
+void ParitySet::give_up_if_away(OneFile& one) {
+  if (one.file == nullptr || !storage::is_remote_path(one.path)) {
+    return;
+  }
+  if (const Status known = one.file->size().status(); !known.ok()) {
+    one.file = nullptr;
+    one.why_away = known.message();
+  }
 }
 
 void ParitySet::open_files() {
@@ -140,7 +159,8 @@ storage::File* ParitySet::file_at(const std::string& path) {
 }
 
 bool ParitySet::read_record(int64_t stripe, int parity, std::vector<uint64_t>& record) {
-  storage::File* const file = files_[file_of_unit_[static_cast<size_t>(head_.member_count() + parity)]].file.get();
+  OneFile& one = files_[file_of_unit_[static_cast<size_t>(head_.member_count() + parity)]];
+  storage::File* const file = one.file.get();
   if (file == nullptr) {
     return false;
   }
@@ -148,11 +168,15 @@ bool ParitySet::read_record(int64_t stripe, int parity, std::vector<uint64_t>& r
   const storage::ReadSegment segment{head_.records_begin() + stripe * head_.record_bytes(),
                                      reinterpret_cast<std::byte*>(record.data()), head_.record_bytes()};
   const auto got = file->read(std::span(&segment, 1));
+  if (got.status().code() == ErrorCode::kIo) {
+    give_up_if_away(one);
+  }
   return got.ok() && *got == head_.record_bytes() && is_sound_record(record);
 }
 
 bool ParitySet::read_as_it_is(int64_t stripe, int unit, uint64_t sum, std::byte* to) {
-  storage::File* const file = files_[file_of_unit_[static_cast<size_t>(unit)]].file.get();
+  OneFile& one = files_[file_of_unit_[static_cast<size_t>(unit)]];
+  storage::File* const file = one.file.get();
   const int64_t bytes = head_.bytes_of(stripe, unit);
   const bool is_data = unit < head_.member_count();
   const int64_t begin = is_data ? head_.members[static_cast<size_t>(unit)].begin : head_.units_begin();
@@ -162,6 +186,9 @@ bool ParitySet::read_as_it_is(int64_t stripe, int unit, uint64_t sum, std::byte*
   }
   const storage::ReadSegment segment{begin + stripe * head_.unit_bytes, to, bytes};
   const auto got = bytes == 0 ? Result<int64_t>(0) : file->read(std::span(&segment, 1));
+  if (got.status().code() == ErrorCode::kIo) {
+    give_up_if_away(one);
+  }
   return got.ok() && *got == bytes && sum_of({to, static_cast<size_t>(bytes)}) == sum;
 }
 
@@ -272,6 +299,9 @@ Status ParitySet::check_age(Which which) const {
   for (int unit = head_.member_count(); unit < head_.unit_count(); ++unit) {
     made = std::max(made, changed_ns(unit));
   }
+  if (made && storage::is_remote_path(path_)) {
+    *made += kClocksDifferNs;
+  }
   for (int unit = 0; made && unit < head_.member_count(); ++unit) {
     const bool counts = which == Which::kAll || path_of(unit) == path_;
     if (counts && changed_ns(unit) > made) {
@@ -306,7 +336,9 @@ int ParitySet::agreement() {
 std::vector<std::string> ParitySet::troubles() const {
   std::vector<std::string> found;
   for (const OneFile& one : files_) {
-    if (one.file == nullptr) {
+    if (one.file == nullptr && !one.why_away.empty()) {
+      found.push_back(fmt::format("'{}' is out of reach ({})", one.path, one.why_away));
+    } else if (one.file == nullptr) {
       found.push_back(fmt::format("'{}' is missing", one.path));
     } else if (one.wrong_units > 0) {
       found.push_back(fmt::format("'{}' is damaged", one.path));

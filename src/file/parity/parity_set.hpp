@@ -4,7 +4,8 @@
 // Problem: a disk gives back other bytes than were written, or a file is gone, and what is left has
 // to serve as the whole.
 // Method: a unit counts if its sum is the one in the stripe's record; any parity file has the
-// record. What doesn't count is made again from the units of the stripe that do.
+// record. What doesn't count is made again from the units of the stripe that do. In a store, a file
+// whose server doesn't answer is missing.
 // Cost: a unit that is right is read once. One that isn't takes all others of its stripe: memory
 // for members + parities units in each handle, however large the files are.
 #pragma once
@@ -66,6 +67,7 @@ class ParitySet {
   struct OneFile {
     std::string path;
     std::unique_ptr<storage::File> file;  // null where it is missing
+    std::string why_away;                 // where it has a name, but its server doesn't answer
     int64_t wrong_units = 0;
   };
 
@@ -75,6 +77,7 @@ class ParitySet {
   void open_files();
   bool has_its_length() const;
   size_t add_file(const std::string& path);
+  void give_up_if_away(OneFile& one);
   bool read_record(int64_t stripe, int parity, std::vector<uint64_t>& record);
   /// Reads what a file has of a unit, and zeros behind it. Whether it is right.
   bool read_as_it_is(int64_t stripe, int unit, uint64_t sum, std::byte* to);

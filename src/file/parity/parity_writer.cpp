@@ -13,6 +13,7 @@
 #include "file/parity/parity_set.hpp"
 #include "file/parts/part_names.hpp"
 #include "file/parts/part_places.hpp"
+#include "file/parts/part_servers.hpp"
 #include "storage/path.hpp"
 
 namespace stria::file {
@@ -34,11 +35,12 @@ class StripeEncoder {
     std::vector<uint64_t> sums;
     for (int member = 0; member < head_.member_count(); ++member) {
       STRIA_RETURN_IF_ERROR(read(stripe, member, *members[static_cast<size_t>(member)]));
+      sums.push_back(sum(stripe, member));  // while the processor's cache has it
     }
     const auto count = static_cast<size_t>(head_.member_count());
     code_.encode(std::span(units_).first(count), std::span(units_).subspan(count), head_.unit_bytes);
-    for (int unit = 0; unit < head_.unit_count(); ++unit) {
-      sums.push_back(sum_of({units_[static_cast<size_t>(unit)], static_cast<size_t>(head_.bytes_of(stripe, unit))}));
+    for (int unit = head_.member_count(); unit < head_.unit_count(); ++unit) {
+      sums.push_back(sum(stripe, unit));
     }
     const std::vector<uint64_t> record = sealed_record(std::move(sums));
     for (size_t parity = 0; parity < parities.size(); ++parity) {
@@ -53,6 +55,10 @@ class StripeEncoder {
 
  private:
   static size_t bytes_of_memory(const ParityHead& head) { return static_cast<size_t>(head.unit_count() * head.unit_bytes); }
+
+  uint64_t sum(int64_t stripe, int unit) const {
+    return sum_of({units_[static_cast<size_t>(unit)], static_cast<size_t>(head_.bytes_of(stripe, unit))});
+  }
 
   // What lies behind the end of what was written is zeros, as it is once the file has its size.
   Status read(int64_t stripe, int member, storage::File& file) {
@@ -126,6 +132,7 @@ Result<std::vector<std::byte>> ParityWriter::begin(const std::vector<ParityFile>
                               ? placed_path(places_, static_cast<size_t>(number), path_of(number))
                               : placed_path(places, files.size() - 1 + static_cast<size_t>(number), path_of(number)));
   }
+  STRIA_RETURN_IF_ERROR(choose_servers(files));
   STRIA_RETURN_IF_ERROR(create_files());
   FieldWriter fields;
   fields.bytes(head_.encode(0));
@@ -134,6 +141,20 @@ Result<std::vector<std::byte>> ParityWriter::begin(const std::vector<ParityFile>
   }
   fields.bytes(std::as_bytes(std::span(numbers_)));
   return fields.take();
+}
+
+// On rank 0. In a store, parity lies where none of the parts does.
+Status ParityWriter::choose_servers(const std::vector<ParityFile>& files) {
+  servers_.assign(static_cast<size_t>(head_.parities), -1);
+  if (files.size() == 1) {
+    return Status();
+  }
+  STRIA_ASSIGN_OR_RETURN(PartServers servers, PartServers::find(path_, environment_.hints.first_server));
+  for (const ParityFile& file : files) {
+    servers.note(file.path);
+  }
+  std::generate(servers_.begin(), servers_.end(), [&] { return servers.next(); });
+  return Status();
 }
 
 // On rank 0. What a killed program has left by these names goes first.
@@ -148,6 +169,7 @@ Status ParityWriter::create_files() {
     storage::OpenOptions open;
     open.mode = storage::OpenOptions::Mode::kCreateNew;
     open.permissions = destination.replaced ? 0600 : open.permissions;
+    open.striping = on_server(servers_[static_cast<size_t>(number)]);
     STRIA_ASSIGN_OR_RETURN(const auto file, driver.open(real_paths_[static_cast<size_t>(number)], open));
     STRIA_RETURN_IF_ERROR(destination.replaced ? driver.set_attributes(*file, *destination.replaced) : Status());
     const auto identity = file->identity();

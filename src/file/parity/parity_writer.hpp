@@ -53,6 +53,7 @@ class ParityWriter {
  private:
   Result<std::vector<std::byte>> begin(const std::vector<ParityFile>& files, int parities, int64_t generation);
   Status take(std::span<const std::byte> message);
+  Status choose_servers(const std::vector<ParityFile>& files);
   Status create_files();
   Status encode_share(const std::vector<ParityFile>& files, bool sync) const;
   Status write_heads(bool sync) const;
@@ -65,6 +66,7 @@ class ParityWriter {
   ParityHead head_;
   std::vector<std::string> real_paths_;  // of each parity file
   std::vector<uint64_t> numbers_;        // Identity::number of each, where it is known
+  std::vector<int> servers_;             // rank 0: of a store, for each; -1: the storage's choice
   std::vector<std::string> places_;      // rank 0: those of the parity that was removed
   bool is_made_ = false;                 // rank 0 has created some of them
 };

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/out_of_memory.hpp"
 #include "file/parity/parity_set.hpp"
 #include "file/parts/part_names.hpp"
 #include "file/parts/part_places.hpp"
+#include "file/parts/part_servers.hpp"
 #include "storage/path.hpp"
 
 namespace stria::file {
@@ -63,6 +65,7 @@ class Repair {
 
   Status open_files() {
     const ParityHead& head = set_.head();
+    STRIA_ASSIGN_OR_RETURN(PartServers servers, servers_beside_those_in_use());
     STRIA_ASSIGN_OR_RETURN(const storage::Destination destination, driver_->find_destination(set_.path()));
     for (int unit = 0; unit < head.unit_count(); ++unit) {
       const std::string& path = set_.path_of(unit);
@@ -81,12 +84,34 @@ class Repair {
         STRIA_RETURN_IF_ERROR(removed.code() == ErrorCode::kNotFound ? Status() : removed);
         open.mode = storage::OpenOptions::Mode::kCreateNew;
         open.permissions = destination.replaced ? 0600 : open.permissions;
+        open.striping = on_server(servers.next());
       }
       STRIA_ASSIGN_OR_RETURN(target.file, driver_->open(target.real.empty() ? path : target.real + kUnfinished, open));
       const bool keeps = !target.real.empty() && destination.replaced.has_value();
       STRIA_RETURN_IF_ERROR(keeps ? driver_->set_attributes(*target.file, *destination.replaced) : Status());
     }
     return Status();
+  }
+
+  // The servers of a file in parts in a store, without those from which something is missing.
+  Result<PartServers> servers_beside_those_in_use() {
+    const ParityHead& head = set_.head();
+    const bool is_in_parts = head.members.front().name != head.file_name;
+    STRIA_ASSIGN_OR_RETURN(PartServers servers,
+                           is_in_parts ? PartServers::find(set_.path()) : Result<PartServers>(PartServers()));
+    std::set<std::string> noted;
+    for (int unit = 0; servers.count() > 0 && unit < head.unit_count(); ++unit) {
+      const std::string& path = set_.path_of(unit);
+      if (!noted.insert(path).second) {
+        continue;
+      }
+      if (set_.is_missing(unit)) {
+        servers.leave_out_those_of(path);
+      } else {
+        servers.note(path);
+      }
+    }
+    return servers;
   }
 
   // Where a missing file goes. The file itself has its name, wherever else its parts lie.
@@ -183,6 +208,11 @@ Result<ParityVerdict> check_parity(const std::shared_ptr<storage::Driver>& drive
 Result<ParityVerdict> repair_file(const std::shared_ptr<storage::Driver>& driver, const std::string& path,
                                   const RepairWishes& wishes) {
   return or_out_of_memory([&]() -> Result<ParityVerdict> {
+    if (!wishes.place.empty() && storage::is_remote_path(path)) {
+      return Status(
+          ErrorCode::kInvalidArgument,
+          fmt::format("'{}' lies in a store, where what is missing is put on servers that are up: leave --place out", path));
+    }
     STRIA_ASSIGN_OR_RETURN(const auto set, ParitySet::find(driver, driver->follow_links(path)));
     const bool is_there = set->file_at(set->path()) != nullptr;
     if (!is_there && !set->is_committed()) {

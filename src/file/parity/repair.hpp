@@ -23,14 +23,16 @@ struct ParityVerdict {
 Result<ParityVerdict> check_parity(const std::shared_ptr<storage::Driver>& driver, const std::string& path);
 
 struct RepairWishes {
-  bool force = false;   ///< also where a program has written into the file since
-  std::string place{};  ///< where to put what is missing; empty: where it was
+  bool force = false;  ///< also where a program has written into the file since
+  /// Where to put what is missing; empty: where it was, or in a store on servers that are up.
+  std::string place{};
 };
 /// Puts everything back as it was written: missing files, wrong bytes, parity. Nothing is changed
 /// unless all can be put back: kCorrupted says what is lost. kInvalidArgument where the file or a
 /// part was changed after its parity was made, unless wished all the same; kNotFound where there
 /// is no parity, or it is that of a file that never got its name, or the place isn't there to which
-/// something is to be put. Returns what was wrong.
+/// something is to be put. kInvalidArgument for a place of a file in a store, too. Returns what was
+/// wrong.
 Result<ParityVerdict> repair_file(const std::shared_ptr<storage::Driver>& driver, const std::string& path,
                                   const RepairWishes& wishes);
 

@@ -7,6 +7,7 @@
 #include "base/out_of_memory.hpp"
 #include "file/parts/part_names.hpp"
 #include "file/parts/part_places.hpp"
+#include "file/parts/part_servers.hpp"
 #include "file/parts/parts_table.hpp"
 #include "file/session/catalog_message.hpp"
 #include "storage/path.hpp"
@@ -39,29 +40,41 @@ int64_t present_generation(storage::Driver& driver, const std::string& path) {
 }
 
 Parts::Parts(const Environment& environment, const std::string& path, PartedLayout& layout)
-    : environment_(environment), path_(path), layout_(layout) {}
+    : environment_(environment), path_(path), layout_(layout), servers_(layout.map()->parts.size(), -1) {}
 
-Status Parts::create() {
+Status Parts::create(const std::string& written_path) {
   Comm& comm = *environment_.comm;
+  Status mine;
+  if (lies_on_single_servers(environment_.hints, path_)) {
+    mine = or_out_of_memory([&] { return find_near_servers(); });
+    comm.all_reduce(servers_, ReduceOp::kMax);
+    STRIA_RETURN_IF_ERROR(comm.agree(mine));
+  }
   struct Beginning {
     int64_t generation = 0;
     storage::PartMap::Identity identity{};
+    int64_t server_count = 0;  // that are up, where each part lies on one of them
   };
   Beginning beginning;
-  Status mine;
   if (comm.rank() == 0) {
-    const auto found = or_out_of_memory([&] { return find_generation(); });
-    mine = found.status();
-    beginning.generation = found.ok() ? *found : 0;
+    mine = or_out_of_memory([&]() -> Status {
+      STRIA_RETURN_IF_ERROR(choose_servers(written_path, beginning.server_count));
+      STRIA_ASSIGN_OR_RETURN(beginning.generation, find_generation());
+      return Status();
+    });
     std::random_device random;
     std::generate(beginning.identity.begin(), beginning.identity.end(), [&] { return static_cast<std::byte>(random()); });
   }
   comm.broadcast(std::as_writable_bytes(std::span(&beginning, 1)), 0);
   generation_ = beginning.generation;
   layout_.map()->identity = beginning.identity;
+  if (beginning.server_count > 0) {
+    comm.broadcast(std::as_writable_bytes(std::span(servers_)), 0);
+  }
   std::vector<int64_t> numbers;
   if (generation_ > 0) {
     mine = or_out_of_memory([&]() -> Status {
+      note_server_count(static_cast<int>(beginning.server_count));
       STRIA_RETURN_IF_ERROR(make_own());
       numbers = own_numbers();
       return Status();
@@ -73,6 +86,40 @@ Status Parts::create() {
     layout_.map()->parts[part].number = static_cast<uint64_t>(numbers[part]);
   }
   return Status();
+}
+
+bool Parts::is_own(int part) const {
+  const Comm& comm = *environment_.comm;
+  return int64_t{part} * comm.size() / layout_.map()->part_count() == comm.rank();
+}
+
+Status Parts::find_near_servers() {
+  for (int part = 0; part < map()->part_count(); ++part) {
+    if (is_own(part)) {
+      STRIA_ASSIGN_OR_RETURN(servers_[static_cast<size_t>(part)], near_server(path_, part));
+    }
+  }
+  return Status();
+}
+
+// The file itself is there already, under its temporary name.
+Status Parts::choose_servers(const std::string& written_path, int64_t& up_count) {
+  const access::ResolvedHints& hints = environment_.hints;
+  if (!lies_on_single_servers(hints, path_)) {
+    return Status();
+  }
+  STRIA_ASSIGN_OR_RETURN(PartServers servers, PartServers::find(path_, hints.first_server));
+  servers.note(written_path);
+  for (int64_t& server : servers_) {
+    server = servers.next_near(static_cast<int>(server), set_files());
+  }
+  up_count = servers.count();
+  return Status();
+}
+
+void Parts::note_server_count(int servers) {
+  const auto parities = static_cast<int>(environment_.hints.parity_count);
+  server_warning_ = servers == 0 ? "" : warn_of_shared_servers(path_, set_files(), parities, servers);
 }
 
 // Each part has its number at the rank that has made it, and 0 elsewhere.
@@ -87,19 +134,19 @@ std::vector<int64_t> Parts::own_numbers() const {
 
 // The lowest rank among those that share a part makes it.
 Status Parts::make_own() {
-  const Comm& comm = *environment_.comm;
   const std::string name = storage::file_name_of(path_);
   storage::PartMap& map = *layout_.map();
   for (int part = 0; part < map.part_count(); ++part) {
     storage::PartMap::Part& one = map.parts[static_cast<size_t>(part)];
     one.path = path_beside(path_, part_name(name, generation_, part));
     one.real_path = placed_path(environment_.hints.part_places, static_cast<size_t>(part), one.path);
-    if (int64_t{part} * comm.size() / map.part_count() == comm.rank()) {
+    if (is_own(part)) {
       STRIA_ASSIGN_OR_RETURN(const storage::Destination master, environment_.driver->find_destination(path_));
       storage::OpenOptions open;
       open.mode = storage::OpenOptions::Mode::kCreateNew;
       open.permissions = master.replaced ? 0600 : open.permissions;
       own_[part] = nullptr;  // so that its link goes where it can't be made
+      open.striping = on_server(static_cast<int>(servers_[static_cast<size_t>(part)]));
       STRIA_RETURN_IF_ERROR(begin_placed(*environment_.driver, one.path, one.real_path));
       STRIA_ASSIGN_OR_RETURN(own_[part], environment_.driver->open(one.real_path, open));
     }

@@ -8,7 +8,8 @@
 // the one rename of every commit. Rows are divided evenly and in order, as ranks usually divide
 // them, so that most ranks meet one part.
 // Parts are made as the temporary name is: anew, and with the attributes of the file that they help
-// to replace; a rank that opens another's part compares its number.
+// to replace; a rank that opens another's part compares its number. In a store, parts with parity
+// lie on a server each (part_servers.hpp).
 // Cost: one broadcast, one agreement and one sum when the file is made; the header of each part,
 // which the ranks share.
 #pragma once
@@ -38,13 +39,16 @@ class Parts {
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
-  /// Makes the files. Collective: yes; the same outcome
-  /// everywhere.
-  Status create();
+  /// Makes the files. `written_path`: where the master is until it has its name. Collective: yes;
+  /// the same outcome everywhere.
+  Status create(const std::string& written_path);
   const std::shared_ptr<storage::PartMap>& map() const { return layout_.map(); }
   int64_t generation() const { return generation_; }
   /// Adds the table of parts to the definitions, when all datasets are made.
   Status define_table(const Catalog& catalog, Definitions& definitions) const;
+  /// Says where a lost server takes more than the parity makes up for; else empty. It is the same
+  /// on every rank.
+  const std::string& server_warning() const { return server_warning_; }
   /// Says in the datasets of `catalog` which rows lie where, for the master's headers.
   void name_sources(Catalog& catalog) const;
   /// Completes those parts that this rank has made, once everything is defined.
@@ -59,6 +63,13 @@ class Parts {
   /// Rank 0: removes what killed programs left behind, and returns a generation of which there
   /// is no part.
   Result<int64_t> find_generation() const;
+  int set_files() const { return map()->part_count() + static_cast<int>(environment_.hints.parity_count) + 1; }
+  /// Where parts lie on a server each: notes which is near the rank that makes each part.
+  Status find_near_servers();
+  /// Rank 0: on which server of a store each part lies.
+  Status choose_servers(const std::string& written_path, int64_t& up_count);
+  bool is_own(int part) const;
+  void note_server_count(int servers);
   Status make_own();
   std::vector<int64_t> own_numbers() const;
   Status finish_part(int number, storage::File& file, const Catalog& catalog, bool sync) const;
@@ -67,6 +78,8 @@ class Parts {
   const std::string& path_;
   PartedLayout& layout_;
   int64_t generation_ = 0;
+  std::vector<int64_t> servers_;  // of each part; -1: the storage's choice
+  std::string server_warning_;
   std::map<int, std::unique_ptr<storage::File>> own_;
 };
 

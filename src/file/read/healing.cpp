@@ -60,6 +60,8 @@ bool ReadSession::heal(const Status& failure) {
     return false;
   }
   const bool is_rank_alone = comm().size() == 1;
+  capabilities_.native_types = false;  // as HealedFile has it
+  capabilities_.direct_align_bytes = 0;
   const Status found = or_out_of_memory([&]() -> Status {
     STRIA_RETURN_IF_ERROR(find_parity());
     drop_handles();

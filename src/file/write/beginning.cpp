@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "file/parts/home_turns.hpp"
 #include "file/write/write_session.hpp"
+#include "storage/path.hpp"
 
 namespace stria::file {
 
@@ -78,8 +80,9 @@ Result<std::shared_ptr<WriteSession>> WriteSession::create(Environment environme
   if (status.ok() && !session.is_root()) {
     session.file_.note_path(session.stored_path_);
   }
-  if (status.ok() && session.parts_ != nullptr) {
-    status = session.begin_parts();
+  if (status.ok()) {
+    session.settle_places();
+    status = session.parts_ != nullptr ? session.begin_parts() : Status();
   }
   if (!status.ok()) {
     return session.fail(status);
@@ -87,12 +90,40 @@ Result<std::shared_ptr<WriteSession>> WriteSession::create(Environment environme
   return made;
 }
 
+// Directories of the machine are no places in a store. Each n-th file leaves them out. Collective.
+void WriteSession::settle_places() {
+  std::vector<std::string>& places = environment_.hints.part_places;
+  if (places.empty()) {
+    return;
+  }
+  if (storage::is_remote_path(stored_path_)) {
+    reserve_.attempt([&] {
+      environment_.hint_warnings.push_back(
+          fmt::format("hint 'stria_part_places' has no effect on '{}', which lies in no directory of this machine: in a store "
+                      "the parts and the parity lie on a server each, with 'stria_subfiles' and 'stria_parity'",
+                      path_));
+    });
+  } else if (environment_.hints.home_every > 0) {
+    int8_t stays_home = 0;
+    if (is_root()) {
+      reserve_.attempt([&] { stays_home = is_turn_of_home(stored_path_, environment_.hints.home_every) ? 1 : 0; });
+    }
+    comm().broadcast(std::as_writable_bytes(std::span(&stays_home, 1)), 0);
+    if (stays_home == 1) {
+      places.clear();
+    }
+  }
+}
+
 // Collective, with the same outcome everywhere.
 Status WriteSession::begin_parts() {
   if (is_netcdf(format())) {
     return Status(ErrorCode::kUnsupported, "stria_subfiles: a netCDF file can't have its data in other files");
   }
-  STRIA_RETURN_IF_ERROR(parts_->create());
+  STRIA_RETURN_IF_ERROR(parts_->create(file_.unpublished_path()));
+  if (!parts_->server_warning().empty()) {
+    reserve_.attempt([&] { environment_.hint_warnings.push_back(parts_->server_warning()); });
+  }
   // Past the page cache only where that is asked for.
   const bool direct = environment_.hints.direct == access::Switch::kEnable;
   capabilities_ = storage::parted_capabilities(capabilities_, parts_->map()->part_count() < comm().size(), direct);

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "file/parts/home_turns.hpp"
 #include "file/write/publication.hpp"
 #include "file/write/stages/data_move.hpp"
 #include "file/write/target/placing.hpp"
@@ -78,6 +79,9 @@ Status WriteSession::end(Call call, BackgroundStage* stage) {
   }
   if (parts_ != nullptr && is_root()) {
     parts_->clear_others();
+  }
+  if (is_root() && !grows() && environment_.hints.home_every > 0) {
+    reserve_.attempt([&] { note_turn(stored_path_, environment_.hints.part_places.empty()); });
   }
   return Status();
 }

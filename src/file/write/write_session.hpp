@@ -56,6 +56,7 @@ class WriteSession : public DefiningSession {
 
   // How it begins: beginning.cpp.
   Status begin_parts();
+  void settle_places();
   Status begin_behind_old(std::span<const std::byte> message);
 
   /// Takes stock of what is pending, and agrees with all ranks on what there is to move and where.

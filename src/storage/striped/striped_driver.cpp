@@ -53,6 +53,21 @@ Status check_mine(const char* operation, const std::string& path, const Store& s
   return attributes.place.file == opened.file && attributes.owner.uid == store.uid() ? Status() : not_mine(operation, path);
 }
 
+// A file of this user that isn't locked, though a server of it is known to be gone: the manager
+// tells of the lock first.
+bool is_lost_and_mine(const std::string& path, const Store& store, const Status& refused) {
+  const auto attributes = refused.code() == ErrorCode::kIo ? attributes_of(path) : Result<wire::Attributes>(refused);
+  return attributes.ok() && !attributes->is_directory && attributes->owner.uid == store.uid() &&
+         !wire::check_servers(attributes->place).ok();
+}
+
+/// The options for a file that takes the place of one which was removed.
+OpenOptions anew(const OpenOptions& options) {
+  OpenOptions made = options;
+  made.mode = OpenOptions::Mode::kCreateNew;
+  return made;
+}
+
 // Rounds the unit up to whole pages, so that no page of a server's file has bytes of two stripes.
 void ask_for(const Striping& striping, wire::Open& request) {
   if (striping.unit_bytes > 0) {
@@ -82,8 +97,13 @@ Result<std::unique_ptr<File>> StripedDriver::open(const std::string& path, const
   request.exclusive = options.exclusive_lock;
   request.permissions = options.permissions & ~wire::this_umask();
   ask_for(options.striping, request);
+  const bool replaces = options.mine_only && options.mode == OpenOptions::Mode::kCreate;
   const auto opened = place->store->open(request);
   if (!opened.ok()) {
+    if (replaces && is_lost_and_mine(path, *place->store, opened.status())) {
+      STRIA_RETURN_IF_ERROR(remove(path));
+      return open(path, anew(options));
+    }
     return opened.status().with_context(what);
   }
   auto file = std::make_unique<StripedFile>(place->store, path, *opened,
@@ -94,6 +114,10 @@ Result<std::unique_ptr<File>> StripedDriver::open(const std::string& path, const
   }
   if (options.mine_only) {
     STRIA_RETURN_IF_ERROR(check_mine(creates ? "create" : "open", path, *place->store, *opened));
+  }
+  if (opened->cut && replaces) {  // it is locked until the new one is there
+    STRIA_RETURN_IF_ERROR(remove(path));
+    return open(path, anew(options));
   }
   if (opened->cut) {
     STRIA_RETURN_IF_ERROR(file->resize(0));

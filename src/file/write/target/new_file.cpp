@@ -11,6 +11,7 @@
 #include "access/plan/planner.hpp"
 #include "file/background/background.hpp"
 #include "file/background/partial_file.hpp"
+#include "file/parts/part_servers.hpp"
 #include "storage/path.hpp"
 #include "trace/record/phase_timer.hpp"
 
@@ -23,6 +24,16 @@ std::string written_path(const access::ResolvedHints& hints, const std::string& 
   return hints.staging_place.empty() || hints.subfile_count != 0 || hints.parity_count != 0
              ? path
              : staged_path(hints.staging_place, path);
+}
+
+// The file that names parts with parity lies on one server, as they do.
+Result<storage::Striping> striping_of_file(const access::ResolvedHints& hints, const std::string& path) {
+  const storage::Striping striping = access::striping_of(hints);
+  if (!lies_on_single_servers(hints, path)) {
+    return striping;
+  }
+  STRIA_ASSIGN_OR_RETURN(PartServers servers, PartServers::find(path, striping.first_server));
+  return on_server(servers.next(), striping);
 }
 
 // A full, broken, read-only or missing device, or one in which another user keeps this one out.
@@ -93,9 +104,9 @@ Status NewFile::create(const std::string& given_path) {
     STRIA_RETURN_IF_ERROR(reserve_own_place(std::move(partial)));
     partial = std::make_unique<PartialFile>(environment_.driver, written_path_);
   }
-  const Status created = partial->create({.striping = access::striping_of(environment_.hints),
-                                          .is_staged = drain_ != nullptr,
-                                          .sole_writer = environment_.comm->node_size() == 1});
+  STRIA_ASSIGN_OR_RETURN(const storage::Striping striping, striping_of_file(environment_.hints, path_));
+  const Status created = partial->create(
+      {.striping = striping, .is_staged = drain_ != nullptr, .sole_writer = environment_.comm->node_size() == 1});
   target_ = std::move(partial);
   if (drain_ == nullptr || !is_trouble_of_place(created)) {
     return created;

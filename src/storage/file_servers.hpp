@@ -1,0 +1,24 @@
+// Which servers there are, which of them are near, and which have bytes of a file, on storage whose
+// servers have numbers: a store (docs/servers.md). All other storage has none.
+//
+// Cost: a message to the manager; for those that are near, resolving each address.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stria/status.hpp"
+
+namespace stria::storage {
+
+/// The numbers of the servers that are up in the store of `path`, in their order; empty where it
+/// lies in none.
+Result<std::vector<int>> servers_that_are_up(const std::string& path);
+/// The numbers of those that are up on this machine, where others are not; else empty. On several
+/// ranks of a machine they are the same.
+Result<std::vector<int>> servers_on_this_machine(const std::string& path);
+/// The numbers of the servers that have bytes of the file, by its stripes; empty where it lies in
+/// no store.
+Result<std::vector<int>> servers_of_file(const std::string& path);
+
+}  // namespace stria::storage
