@@ -4,6 +4,7 @@ import concurrent.futures
 import multiprocessing
 import operator
 import pickle
+import threading
 
 import h5py
 import numpy as np
@@ -174,6 +175,54 @@ def test_a_file_that_is_open_is_read_after_a_fork(path):
         assert queue.get(timeout=60) == [0, 1, 2]
         child.join()
         assert child.exitcode == 0 and f["g/d"][2] == 2
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_threads_take_turns_to_read_a_file(tmp_path, compress):
+    values = np.arange(40000.0).reshape(200, 200)
+    with stria.create(tmp_path / "a.h5", sync=False) as f:
+        for i in range(20):
+            f.create_dataset(f"g{i}/d", data=values + i, compress=compress).attrs["number"] = i
+
+    with stria.open(tmp_path / "a.h5") as f:
+        datasets = [f[f"g{i}/d"] for i in range(10)]
+        together = threading.Barrier(4)
+
+        def read(thread):
+            together.wait()
+            for i in range(20):
+                d = datasets[i] if i < 10 else f[f"g{i}"]["d"]
+                key = (slice(thread, None, 2), slice(None))
+                assert np.array_equal(d[key], values[key] + i) and d.attrs["number"] == i
+                assert np.array_equal(d[[3, 1, 70]], values[[3, 1, 70]] + i)
+            return True
+
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            assert all(pool.map(read, range(4)))
+
+
+def test_a_fork_while_a_thread_reads(path):
+    """The forked process doesn't wait for the turn of a thread that it doesn't have."""
+    with stria.open(path) as f:
+        assert f["g/d"][0] == 0
+        queue = multiprocessing.get_context("fork").Queue()
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            taken, over = threading.Event(), threading.Event()
+
+            def take():
+                with f._turn:
+                    taken.set()
+                    over.wait()
+
+            pool.submit(take)
+            taken.wait()
+            child = multiprocessing.get_context("fork").Process(target=lambda: queue.put(forked(f)))
+            child.start()
+            try:
+                assert queue.get(timeout=60) == [0, 1, 2]
+            finally:
+                over.set()
+                child.join()
 
 
 def test_a_second_handle(path):

@@ -362,6 +362,10 @@ class Dataset(Named, Described):
         some fields."""
         if self._file.writing:
             raise InvalidArgumentError(f"'{self._file.path}' is being written: stria.open() reads it after its commit")
+        with self._file._turn:
+            return self._read_in_turn(key, dtype)
+
+    def _read_in_turn(self, key: Any, dtype: "np.dtype | None") -> Any:
         self._require_readable()
         if self._handle.type_name.startswith("string"):
             return np.array(self._file._handle.read_strings(self.name), dtype=object).reshape(self.shape)[key]

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 from weakref import WeakValueDictionary
@@ -24,6 +24,7 @@ from ._options import DatasetOptions, options_of
 from ._strings import array_of_texts, holds_text, is_text, text_of_name, texts_of
 from ._tables import COMPLEX, as_table, columns_of, dtype_of, packed, strings_of, with_text
 from ._times import time_type
+from ._turns import TakingTurns, Turn
 from .errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError, WrongTypeError, of_file
 
 if TYPE_CHECKING:
@@ -89,7 +90,11 @@ class File:
         self._comm = comm
         self._options = dict(options or {})  # with which open() was called
         self._linked: dict[str, File] = {}  # files to which links lead
+        self._turn: Any = nullcontext()  # of a thread that reads
         self._handle = handle
+        if not writing and comm is None:
+            self._turn = Turn()
+            self._handle = TakingTurns(handle, self._turn)
         self._kept: list[Any] = []  # arrays that the library still reads or fills
         # Arrays in another byte order, and those from which they are filled.
         self._swapped: list[tuple[np.ndarray, np.ndarray]] = []

@@ -257,9 +257,11 @@ bool lists_serve(const RequestShape& shape, const storage::Capabilities& capabil
          shape.total_bytes >= kListedPieceBytes * shape.piece_count;
 }
 
-// What lies between a rank's own pieces is little more than they are.
+// What lies between a rank's own pieces is little more than they are, or no other rank's, so that
+// each byte is read once at most.
 bool sieving_serves(const RequestShape& shape, const ResolvedHints& hints) {
-  return !shape.write && shape.span_bytes > 0 && shape.span_bytes / kMostSpanOfSieving <= shape.total_bytes &&
+  const bool close = shape.span_bytes / kMostSpanOfSieving <= shape.total_bytes;
+  return !shape.write && shape.span_bytes > 0 && (close || shape.span_bytes <= shape.region_bytes) &&
          hints.sieve_reads != Switch::kDisable;
 }
 
@@ -315,6 +317,13 @@ bool goes_at_once(const RequestShape& own, const storage::Capabilities& of_stora
                          (has_long_pieces(own, capabilities) && are_single_stretches(own, capabilities, 1)));
   }
   return capabilities.node_local_cache && (own.apart || has_long_pieces(own, capabilities));
+}
+
+bool reads_at_once(const RequestShape& own, const storage::Capabilities& of_storage, const ResolvedHints& hints) {
+  const storage::Capabilities capabilities = with_hints(of_storage, hints);
+  std::string reason;
+  return own.total_bytes > 0 && capabilities.node_local_cache && hinted_method(own, hints, reason) == Method::kAutomatic &&
+         (sieving_serves(own, hints) || has_long_pieces(own, capabilities));
 }
 
 ThroughAggregators plan_aggregators(const storage::Capabilities& of_storage, const ResolvedHints& hints, const Comm& comm) {

@@ -9,8 +9,8 @@
 //      are so short that a list of them is as long as they are;
 //   5. servers that take datatypes: each rank sends its own, where that costs the servers less than
 //      an exchange costs the ranks (server_costs.hpp);
-//   6. storage of the node's own and reads whose short pieces lie close: list I/O; each rank sieves
-//      its own (sieves_reads());
+//   6. storage of the node's own and reads whose short pieces lie close, or of which no rank's lie
+//      between those of another: list I/O; each rank sieves its own (sieves_reads());
 //   7. short pieces: two-phase; on one node by windows, where the ranks share them and no hint asks
 //      for aggregators;
 //   8. storage of the node's own: list I/O, since exchanging long pieces would only add a copy;
@@ -18,7 +18,8 @@
 //  10. otherwise two-phase.
 // Where rule 3, 8 or 9 would serve a rank's own request whatever the others have, it moves its
 // bytes at once, before it hears of them: one piece on storage of the node's own, one long stretch
-// elsewhere, and on one node also long pieces.
+// elsewhere, and on one node also long pieces. So it does in a read of a file's session by rule 6
+// or 8 (reads_at_once()).
 #pragma once
 
 #include <cstdint>
@@ -47,6 +48,8 @@ struct RequestShape {
   bool durable = false;           ///< a sync follows
   /// The bytes from each rank's first piece to its last, lane by lane; 0: not known.
   int64_t span_bytes = 0;
+  /// From the first byte of any rank to the last of any, in one lane; 0: not known.
+  int64_t region_bytes = 0;
 };
 
 /// The shape of one rank's own request.
@@ -92,6 +95,11 @@ storage::Capabilities with_hints(storage::Capabilities capabilities, const Resol
 /// others have. `own` is this rank's shape: `windows` where all ranks are on one node, `apart`
 /// where it is one stretch. Local.
 bool goes_at_once(const RequestShape& own, const storage::Capabilities& capabilities, const ResolvedHints& hints);
+
+/// Tells whether a rank of a collective read should read its bytes by itself, whatever the others
+/// have, where nothing but its outcome is told to them: on storage of the node's own, pieces that
+/// are long or lie close, unless hints name a method. `own` is this rank's shape. Local.
+bool reads_at_once(const RequestShape& own, const storage::Capabilities& capabilities, const ResolvedHints& hints);
 
 /// Makes the plan. The same inputs give the same plan on every rank; `capabilities` must be those
 /// that one rank found and sent to the others.

@@ -72,6 +72,11 @@ TEST(Planner, ShortPiecesThatLieCloseAreReadWithTheirGaps) {
   EXPECT_EQ(plan_on(4, 4, strided, disk).method(), Method::kListIo);
   strided.span_bytes = 100 * 8000;
   EXPECT_EQ(plan_on(4, 4, strided, disk).method(), Method::kTwoPhase) << "most of it is others'";
+  strided.region_bytes = 100 * 8000;
+  EXPECT_EQ(plan_on(4, 4, strided, disk).method(), Method::kListIo) << "none of it is others'";
+  strided.region_bytes -= 8;
+  EXPECT_EQ(plan_on(4, 4, strided, disk).method(), Method::kTwoPhase) << "ranks' pieces are interleaved";
+  strided.region_bytes = 0;
   strided.span_bytes = 7 * 8000;
   strided.write = true;
   EXPECT_EQ(plan_on(4, 4, strided, disk).method(), Method::kTwoPhase) << "writes are joined";
@@ -85,6 +90,28 @@ TEST(Planner, ShortPiecesThatLieCloseAreReadWithTheirGaps) {
   EXPECT_FALSE(sieves_reads(own, disk, {})) << "one stretch";
   own = {.write = false, .bytes = 1 << 20, .piece_count = 4, .span_bytes = 2 << 20, .list_entries = 1};
   EXPECT_FALSE(sieves_reads(own, disk, {})) << "long pieces";
+}
+
+TEST(Planner, ReadsThatAnyPlanWouldLeaveToTheirRankAreMadeAtOnce) {
+  const storage::Capabilities disk;
+  RequestShape own{.total_bytes = 8000, .piece_count = 1000, .write = false, .in_lockstep = true, .span_bytes = 7 * 8000};
+  EXPECT_TRUE(reads_at_once(own, disk, {}));
+  EXPECT_FALSE(reads_at_once(own, {.node_local_cache = false}, {})) << "a server";
+  ResolvedHints hints;
+  hints.sieve_reads = Switch::kDisable;
+  EXPECT_FALSE(reads_at_once(own, disk, hints));
+  hints = {};
+  hints.collective_read = Switch::kEnable;
+  EXPECT_FALSE(reads_at_once(own, disk, hints));
+  own.span_bytes = 100 * 8000;
+  EXPECT_FALSE(reads_at_once(own, disk, {})) << "other ranks may want what lies between";
+  own.piece_count = 1;
+  own.total_bytes = own.span_bytes = 1 << 20;
+  hints = {};
+  hints.sieve_reads = Switch::kDisable;
+  EXPECT_TRUE(reads_at_once(own, disk, hints)) << "a long piece";
+  own.total_bytes = own.span_bytes = 0;
+  EXPECT_FALSE(reads_at_once(own, disk, {})) << "nothing";
 }
 
 TEST(Planner, ServersThatTakeListsGetThoseOfOneNode) {

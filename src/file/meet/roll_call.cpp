@@ -44,6 +44,7 @@ struct RollCall::Message {
   int32_t other_rank = kNobody;  ///< the lowest rank with another call
   Call other_call = Call::kCreate;
   std::array<int64_t, kMostSums> sums{};
+  std::array<int64_t, kMostLeast> least{};
   std::array<char, 232> reason{};  ///< of the rank that left, to the first zero
 
   void take_other(int32_t rank, Call call) {
@@ -68,6 +69,9 @@ struct RollCall::Message {
     for (size_t i = 0; i < sums.size(); ++i) {
       // Terms of equality wrap around.
       sums[i] = static_cast<int64_t>(static_cast<uint64_t>(sums[i]) + static_cast<uint64_t>(from.sums[i]));
+    }
+    for (size_t i = 0; i < least.size(); ++i) {
+      least[i] = std::min(least[i], from.least[i]);
     }
   }
 };
@@ -218,7 +222,7 @@ void RollCall::stay_behind(access::MemoryReserve& memory) {
   }
 }
 
-Status RollCall::meet(Call call, std::span<int64_t> sums, access::MemoryReserve& memory) {
+Status RollCall::meet(Call call, std::span<int64_t> sums, access::MemoryReserve& memory, std::span<int64_t> least) {
   if (!ended_.ok()) {
     return ended_;
   }
@@ -228,9 +232,11 @@ Status RollCall::meet(Call call, std::span<int64_t> sums, access::MemoryReserve&
   mine.first_rank = comm_.rank();
   mine.first_call = call;
   std::copy(sums.begin(), sums.end(), mine.sums.begin());
+  std::copy(least.begin(), least.end(), mine.least.begin());
   listen(memory);
   STRIA_RETURN_IF_ERROR(exchange(mine, memory));
   std::copy_n(mine.sums.begin(), sums.size(), sums.begin());
+  std::copy_n(mine.least.begin(), least.size(), least.begin());
   if (mine.other_rank != kNobody) {
     const char* alone = asks_only(mine.first_call) || asks_only(mine.other_call)
                             ? "; a rank that reads or asks alone opens the file for itself, without a communicator"

@@ -52,6 +52,7 @@ const char* call_name(Call call);
 class RollCall {
  public:
   static constexpr size_t kMostSums = 32;
+  static constexpr size_t kMostLeast = 4;
 
   /// For the file with this number (Comm::count_file) among those of `comm`, which
   /// must outlive this.
@@ -60,11 +61,12 @@ class RollCall {
   RollCall& operator=(const RollCall&) = delete;
   ~RollCall();
 
-  /// Replaces the sums, at most kMostSums and as many on every rank, by those over all ranks.
+  /// Replaces the sums, at most kMostSums and as many on every rank, by those over all ranks, and
+  /// each number of `least`, at most kMostLeast, by the least that any rank gives.
   /// kAborted when a rank has left: on every rank, with that rank's reason, and from now on without
   /// communication. Where several have left, ranks may name different ones. kInvalidArgument, the
   /// same on all ranks, when they made different calls. Collective: yes.
-  Status meet(Call call, std::span<int64_t> sums, access::MemoryReserve& memory);
+  Status meet(Call call, std::span<int64_t> sums, access::MemoryReserve& memory, std::span<int64_t> least = {});
 
   /// Takes part in the next meeting for this rank, so that it fails on the others. A second call,
   /// or one after another rank has left, does nothing. When memory runs out, its messages take what

@@ -41,11 +41,13 @@ void take_part(Comm& comm, const std::vector<int>& leaves_before, uint64_t seed)
       return;
     }
     std::vector<int64_t> sums = {comm.rank(), 1, int64_t{1} << comm.rank() % 60};
-    const Status status = roll_call.meet(Call::kFlush, sums, memory);
+    std::vector<int64_t> least = {10 - comm.rank(), comm.rank() - 5};
+    const Status status = roll_call.meet(Call::kFlush, sums, memory, least);
     if (meeting < first_left) {
       ASSERT_TRUE(status.ok()) << status.message();
       ASSERT_EQ(sums[0], size * (size - 1) / 2);
       ASSERT_EQ(sums[1], size);
+      ASSERT_EQ(least, (std::vector<int64_t>{10 - (size - 1), -5}));
       continue;
     }
     ASSERT_EQ(meeting, first_left);

@@ -243,8 +243,13 @@ SummedFile ReadSession::summed() {
 Status ReadSession::move_pending(Call call) {
   STRIA_RETURN_IF_ERROR(check_open());
   poison(set_reserve_aside());
-  const auto agreed = agree_on_request(call, false);
-  const Status status = agreed.ok() ? healing([&] { return move(agreed->shape); }) : agreed.status();
+  const Early early = read_early();
+  const auto agreed = meet_after(early, call);
+  Status status = agreed.status();
+  if (agreed.ok()) {
+    const bool is_all_read = agreed->shape.total_bytes == 0 && agreed->useful_bytes > 0;
+    status = is_all_read ? end_early(early) : healing([&] { return move(agreed->shape); });
+  }
   pending_.clear();
   poisoned_ = Status();
   note_time();
@@ -277,7 +282,7 @@ Status ReadSession::together(const std::function<Status()>& work) {
   signal_ = &signal;
   const Status outcome = signal.end(work());
   signal_ = nullptr;
-  return comm().agree(outcome);
+  return outcome.ok() ? outcome : comm().agree(outcome);  // the signal tells that all have succeeded
 }
 
 // The outcome is this rank's own.

@@ -86,6 +86,15 @@ class ReadSession : public Session {
   Result<Nearest> find_file();
   void take_nearest(const Nearest& nearest);
   Status move_pending(Call call);
+  // What a rank reads before it meets the others: early_reads.cpp.
+  struct Early {
+    int64_t bytes = 0;  // which are no longer pending
+    bool has_failed = false;
+  };
+  bool may_read_early() const;
+  Early read_early();
+  Result<Agreed> meet_after(const Early& early, Call call);
+  Status end_early(const Early& early);
   Result<std::vector<std::byte>> read_small_once(const std::string& dataset_path, const Status& before, Call call);
   Result<std::vector<std::byte>> read_small(const std::string& dataset_path, const Status& before, Call call);
   Status read_whole(int number, std::vector<std::byte>& content);

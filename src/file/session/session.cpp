@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "access/plan/facts.hpp"
@@ -35,6 +36,24 @@ Hints shared_hints(const access::ResolvedHints& hints) {
   shared.erase("stria_driver");
   return shared;
 }
+
+/// Where the bytes of transfers lie, if all are of one dataset; of all ranks once they have met.
+struct OneRegion {
+  static constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+  // The numbers of the first and of the last dataset, and the first byte and the end within it; of
+  // lasts the negative ones, of which the least is wanted too.
+  std::array<int64_t, RollCall::kMostLeast> least = {kNone, kNone, kNone, kNone};
+
+  explicit OneRegion(std::span<const Transfer> transfers) {
+    for (const Transfer& transfer : transfers) {
+      const std::array<int64_t, 4> own = {transfer.dataset, -transfer.dataset, transfer.region.true_lower_bound(),
+                                          -transfer.region.true_upper_bound()};
+      std::transform(own.begin(), own.end(), least.begin(), least.begin(), [](int64_t a, int64_t b) { return std::min(a, b); });
+    }
+  }
+  /// From the first to the last; 0 where they are of several datasets, or there are none.
+  int64_t bytes() const { return least[0] != kNone && least[0] == -least[1] ? -least[3] - least[2] : 0; }
+};
 
 }  // namespace
 
@@ -144,13 +163,13 @@ void Session::leave(std::string_view reason) noexcept {
   }
 }
 
-Status Session::meet(Call call, const Status& mine, std::span<int64_t> sums) {
+Status Session::meet(Call call, const Status& mine, std::span<int64_t> sums, std::span<int64_t> least) {
   STRIA_RETURN_IF_ERROR(check_open());
   std::array<int64_t, RollCall::kMostSums> words{};
   const std::span<int64_t> all = std::span(words).first(1 + sums.size());
   all[0] = mine.ok() ? 0 : kOneFailed + (environment_.puts_off ? kPutsOff : 0);
   std::copy(sums.begin(), sums.end(), all.begin() + 1);
-  STRIA_RETURN_IF_ERROR(roll_call_->meet(call, all, reserve_));
+  STRIA_RETURN_IF_ERROR(roll_call_->meet(call, all, reserve_, least));
   if (all[0] != 0) {
     put_off_ = all[0] >= kPutsOff;
     return comm().agree(mine);
@@ -224,27 +243,36 @@ std::string Session::why_missing(const std::string& dataset_path) const {
   return fmt::format("has no dataset '{}'", dataset_path);
 }
 
+void Session::add_to(access::RequestShape& shape, const Transfer& transfer) {
+  shape.total_bytes += transfer.region.size();
+  shape.piece_count += transfer.region.piece_count();
+  shape.span_bytes += transfer.region.true_upper_bound() - transfer.region.true_lower_bound();
+}
+
 Result<Agreed> Session::agree_on_request(Call call, bool write, const Aside& aside) {
   const trace::Span span(trace::kind(trace::BuiltIn::kPlan));
-  int64_t bytes = 0;
-  int64_t pieces = 0;
-  int64_t span_bytes = 0;
+  access::RequestShape own;
   for (const Transfer& transfer : pending_) {
-    bytes += transfer.region.size();
-    pieces += transfer.region.piece_count();
-    span_bytes += transfer.region.true_upper_bound() - transfer.region.true_lower_bound();
+    add_to(own, transfer);
   }
+  OneRegion region(pending_);
   // One sum tells everything.
   const auto terms = log_terms();
   constexpr size_t kFirst = 5;
-  std::array<int64_t, kFirst + terms.size()> sums = {bytes, pieces, aside.useful_bytes, aside.sum_bytes, span_bytes};
+  std::array<int64_t, kFirst + terms.size()> sums = {own.total_bytes, own.piece_count, aside.useful_bytes, aside.sum_bytes,
+                                                     own.span_bytes};
   std::copy(terms.begin(), terms.end(), sums.begin() + kFirst);
-  STRIA_RETURN_IF_ERROR(meet(call, poisoned_, sums));
+  STRIA_RETURN_IF_ERROR(meet(call, poisoned_, sums, region.least));
   STRIA_RETURN_IF_ERROR(check_log_terms(std::span(sums).last<terms.size()>()));
   report_.useful_bytes += sums[0] + sums[2];
-  return Agreed{
-      .shape = {.total_bytes = sums[0], .piece_count = sums[1], .write = write, .in_lockstep = true, .span_bytes = sums[4]},
-      .sum_bytes = sums[3]};
+  return Agreed{.shape = {.total_bytes = sums[0],
+                          .piece_count = sums[1],
+                          .write = write,
+                          .in_lockstep = true,
+                          .span_bytes = sums[4],
+                          .region_bytes = region.bytes()},
+                .sum_bytes = sums[3],
+                .useful_bytes = sums[2]};
 }
 
 access::RequestShape Session::with_lanes(access::RequestShape shape) const {
@@ -343,6 +371,10 @@ Hints Session::hints_in_effect() const {
 void Session::note_plan(const access::Plan& plan) {
   report_.method = access::method_name(plan.method());
   report_.reason = plan.reason;
+  trace_plan(plan);
+}
+
+void Session::trace_plan(const access::Plan& plan) {
   counters_->add(trace::Counter::kCommits);
   access::count_transfer(*counters_, plan.method(), plan.aggregators(), comm().rank());
   if (!is_root() || !trace::is_counting()) {

@@ -63,7 +63,8 @@ struct Aside {
 /// What all ranks know after they have agreed to move what is pending; the same on every rank.
 struct Agreed {
   access::RequestShape shape;
-  int64_t sum_bytes = 0;  ///< of the sums of what is pending, on all ranks
+  int64_t sum_bytes = 0;     ///< of the sums of what is pending, on all ranks
+  int64_t useful_bytes = 0;  ///< of all ranks' Aside
 };
 
 class Session {
@@ -160,8 +161,9 @@ class Session {
   void poison(const Status& status);
   /// Begins every collective call. Returns the same error on all ranks when a rank has left, when
   /// ranks make different calls, or when `mine` is an error on any rank. Otherwise `sums` becomes
-  /// the sums over all ranks. Collective: yes.
-  Status meet(Call call, const Status& mine, std::span<int64_t> sums = {});
+  /// the sums over all ranks, and each number of `least` the least that any rank gives. Collective:
+  /// yes.
+  Status meet(Call call, const Status& mine, std::span<int64_t> sums = {}, std::span<int64_t> least = {});
   /// The same, and gives rank 0's bytes to all ranks. Collective: yes.
   Status meet_and_share(Call call, const Status& mine, std::vector<std::byte>& bytes);
   /// Refuses a call after the end of the file on this rank.
@@ -169,6 +171,8 @@ class Session {
   /// Agrees on what there is to move; an error where any rank is poisoned, or the log differs.
   /// Collective: yes.
   Result<Agreed> agree_on_request(Call call, bool write, const Aside& aside = {});
+  /// Adds a transfer to the shape of a request. Local.
+  static void add_to(access::RequestShape& shape, const Transfer& transfer);
   /// The shape with what the catalog tells of the stretches of the file. Local.
   access::RequestShape with_lanes(access::RequestShape shape) const;
   /// Agrees on the beginning, and tells everybody which file rank 0's (null elsewhere) is and what
@@ -183,6 +187,8 @@ class Session {
   void note_time();
   /// Keeps what was planned, in the report and for the trace.
   void note_plan(const access::Plan& plan);
+  /// The second of these, of the report's reason.
+  void trace_plan(const access::Plan& plan);
 
   CallGate calls_;
   Environment environment_;
