@@ -107,6 +107,20 @@ std::string text_of(const Machine& machine, const RunOptions& options, const Run
   return text;
 }
 
+constexpr size_t kSizesShown = 16;
+
+/// The most common sizes of writes, the most common first.
+json write_sizes_of(const RunOutcome& outcome) {
+  std::vector<std::pair<int64_t, int64_t>> sizes(outcome.store.write_sizes.begin(), outcome.store.write_sizes.end());
+  std::stable_sort(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  sizes.resize(std::min(sizes.size(), kSizesShown));
+  json list = json::array();
+  for (const auto& [bytes, count] : sizes) {
+    list.push_back({{"bytes", bytes}, {"count", count}});
+  }
+  return list;
+}
+
 std::string json_of(const Machine& machine, const RunOptions& options, const RunOutcome& outcome) {
   json numbers = json::object();
   for (const auto& [name, value] : options.chosen.numbers) {
@@ -145,6 +159,7 @@ std::string json_of(const Machine& machine, const RunOptions& options, const Run
                            {"flushed", outcome.store.flushes},
                            {"s", outcome.locks_s}}},
                          {"metadata_s", outcome.metadata_s},
+                         {"common_write_sizes", write_sizes_of(outcome)},
                          {"messages", outcome.traffic.messages},
                          {"message_bytes", outcome.traffic.bytes},
                          {"events", outcome.events}};

@@ -50,8 +50,16 @@ def shortest(series, names):
     return min(value for name in names for _, value in series[name])
 
 
+def lines_of(figure):
+    """[(name, whether it is the paper's, [(x, value)])]"""
+    if figure.measure:
+        both = ((False, figure.series), (True, figure.paper))
+        return [(name, is_paper, points) for is_paper, series in both for name, points in series.items()]
+    return multiples(figure)
+
+
 def multiples(figure):
-    """[(name, whether it is the paper's, [(x, multiple)])]"""
+    """The same with values as multiples of the shortest."""
     common = [name for name in figure.series if name in figure.paper] or list(figure.series)
     lines = []
     for is_paper, series in ((False, figure.series), (True, figure.paper)):
@@ -61,16 +69,17 @@ def multiples(figure):
     return lines
 
 
-def svg(figure, theme):
-    """The drawing as bytes. Lines of the paper are dashed, its bars hatched."""
-    lines = multiples(figure)
+def svg(figure, theme, ours="here"):
+    """The drawing as bytes. Lines of the paper are dashed, its bars hatched. `ours`: what our
+    figures are called."""
+    lines = lines_of(figure)
     names = [*figure.series, *(name for name in figure.paper if name not in figure.series)]
     colour = dict(zip(names, COLOURS, strict=False))
     with canvas(figure.title, theme, (5.2, 3.2)) as (axes, ink, out):
         if figure.axis:
             for name, is_paper, points in lines:
                 look = {"linestyle": "--", "marker": "x"} if is_paper else {"marker": "o"}
-                look |= {"label": f"{name}, paper" if is_paper else name, "color": colour.get(name)}
+                look |= {"label": f"{name}, {'paper' if is_paper else ours}", "color": colour.get(name)}
                 axes.plot(*zip(*points, strict=True), markersize=3.5, linewidth=1.4, **look)
             axes.set_xscale("log")
             axes.set_yscale("log")
@@ -79,12 +88,12 @@ def svg(figure, theme):
             axes.set_xlabel(figure.axis)
             axes.legend(frameon=False, labelcolor=ink, fontsize=7.5)
         else:
-            bars(axes, lines, colour, ink)
-        axes.set_ylabel("time, as a multiple of the shortest")
+            bars(axes, lines, colour, ink, ours)
+        axes.set_ylabel(figure.measure or "time, as a multiple of the shortest")
     return out.getvalue()
 
 
-def bars(axes, lines, colour, ink):
+def bars(axes, lines, colour, ink, ours):
     labels = list(dict.fromkeys(name for name, _, _ in lines))
     has_paper = any(is_paper for _, is_paper, _ in lines)
     width = 0.4 if has_paper else 0.7
@@ -98,17 +107,17 @@ def bars(axes, lines, colour, ink):
         axes.set_yscale("log")
         powers_of_ten(axes.yaxis)
     if has_paper:
-        key(axes, ink)
+        key(axes, ink, ours)
 
 
-def key(axes, ink):
+def key(axes, ink, ours):
     from matplotlib.patches import Patch
 
-    patches = [Patch(color=ink, label="here"), Patch(edgecolor=ink, label="paper", **PAPER_LOOK)]
+    patches = [Patch(color=ink, label=ours), Patch(edgecolor=ink, label="paper", **PAPER_LOOK)]
     axes.legend(handles=patches, frameon=False, labelcolor=ink, fontsize=7.5)
 
 
-def beside_svg(title, rows, theme):
+def beside_svg(title, rows, theme, ours="here"):
     """Rows that have a number of the paper's, each with two bars on one axis of powers of ten."""
     # Ratios grow from 1 in both directions.
     base = 1 if all(row.scale() == "ratio" for row in rows) else 0
@@ -126,5 +135,5 @@ def beside_svg(title, rows, theme):
         axes.set_xlabel(MEASURED[rows[0].scale()])
         if base:
             axes.axvline(1, color=ink, linewidth=0.8)
-        key(axes, ink)
+        key(axes, ink, ours)
     return out.getvalue()

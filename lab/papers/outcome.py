@@ -79,12 +79,14 @@ class Figure:
     """Times as lines over an axis, or as bars where the axis has no name. `series`: {name: [(x,
     seconds)]}; bars: {name: [(label, seconds)]}. They are drawn as multiples of the shortest.
     `paper` has what the paper prints of some of them, in the same form and in any unit of time;
-    then the shortest of these is 1 on both sides."""
+    then the shortest of these is 1 on both sides. With `measure`, a quantity and its unit, values
+    of both are drawn as they are."""
 
     title: str
     axis: str
     series: dict
     paper: dict = dataclasses.field(default_factory=dict)
+    measure: str = ""
 
 
 @dataclasses.dataclass
@@ -116,3 +118,12 @@ class Experiment:
     asked: str
     scaled: str
     measure: object
+
+    @property
+    def is_simulated(self):
+        return self.key.endswith("-sim")
+
+    @property
+    def ours(self):
+        """What our figures are called beside the paper's."""
+        return "simulated" if self.is_simulated else "here"

@@ -56,13 +56,14 @@ def parse_arguments(arguments):
     return options
 
 
-def what_is_missing():
-    """Why no experiment can run, or None."""
+def what_is_missing(experiments):
+    """Why these experiments can't run, or None."""
     try:
         importlib.import_module("matplotlib")
     except ImportError as error:
         return f"{sys.executable} has no matplotlib ({error}): install it there, or name another Python by STRIA_PYTHON"
-    for program in (STRIA, DROP_IN, PEERS, WRAPPERS):
+    only_simulated = all(experiment.is_simulated for experiment in experiments)
+    for program in (STRIA,) if only_simulated else (STRIA, DROP_IN, PEERS, WRAPPERS):
         if not os.path.exists(program):
             return f"no {program}; the experiments need a whole build for Open MPI (make papers)"
     return None
@@ -113,11 +114,11 @@ def main(arguments):
     if options.action == "list":
         say("\n".join(f"{experiment.key}  {experiment.title}" for experiment in EXPERIMENTS))
         return 0
-    if missing := what_is_missing():
+    chosen = [experiment for experiment in EXPERIMENTS if experiment.key in options.ids or "all" in options.ids]
+    if missing := what_is_missing(chosen):
         print(f"stria: papers: {missing}", file=sys.stderr)
         return 2
     os.makedirs(options.out, exist_ok=True)
-    chosen = [experiment for experiment in EXPERIMENTS if experiment.key in options.ids or "all" in options.ids]
     results = []
     with tempfile.TemporaryDirectory(prefix="stria-papers-", dir=options.dir) as directory, Store(directory) as store:
         for experiment in chosen:

@@ -55,8 +55,9 @@ class Runs:
         options = ["--read", "--verify", "--rounds", "1", "--dir", directory]
         return self._stria(ranks, ["bench", *map(str, words), *options], {"LD_PRELOAD": DROP_IN} if preload else {})
 
-    def simulate(self, machine, ranks, workload, settings, through, hints=(), reads=False, numbers=()):
-        """What one run of `stria simulate` tells (docs/simulate.md)."""
+    def simulate(self, machine, ranks, workload, settings, through, hints=(), reads=False, numbers=(), more=()):
+        """What one run of `stria simulate` tells (docs/simulate.md). `more`: words that the page
+        doesn't show."""
         words = ["simulate", "--machine", machine, "--workload", workload, "--ranks", str(ranks), "--through", through]
         words += [word for setting in settings for word in ("--set", setting)]
         words += [word for hint in hints for word in ("--hint", hint)]
@@ -65,11 +66,17 @@ class Runs:
         if told not in self.commands:
             self.commands.append(told)
         result = os.path.join(self.out, "papers_result.json")
-        run([STRIA, *words, *(["--read"] if reads else []), "--json", result], told)
+        run([STRIA, *words, *(["--read"] if reads else []), "--json", result, *more], told)
         with open(result, encoding="utf-8") as file:
             document = json.load(file)
         os.remove(result)
         return document
+
+    def traced_simulation(self, *arguments):
+        """What one run of `stria simulate` tells, and the tables of its timeline."""
+        with tempfile.TemporaryDirectory(prefix="traces-", dir=self.out) as traces:
+            more = ["--timeline", os.path.join(traces, "run.stria-trace")]
+            return self.simulate(*arguments, more=more), self._stats(traces)
 
     def traced_bench(self, ranks, words, directory):
         """The tables of the trace of one run of `stria bench` on the drop-in (docs/tracing.md)."""

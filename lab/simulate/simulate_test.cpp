@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "clock/clock.hpp"
 #include "run/run.hpp"
@@ -23,6 +24,20 @@ RunOptions small_flash(const std::string& through) {
   options.ranks = 24;
   options.through = through;
   return options;
+}
+
+RunOptions options_of(const std::string& workload, int ranks, const std::string& through) {
+  RunOptions options;
+  options.kind = &kind_of(workload);
+  options.chosen = options.kind->standards();
+  options.ranks = ranks;
+  options.through = through;
+  return options;
+}
+
+/// Ways that replay which rank moves what, without bytes.
+bool is_a_pattern(const Way& way) {
+  return way.name == "romio" || way.name == "rank-zero";
 }
 
 TEST(Machines, HaveASourceForEachNumber) {
@@ -126,8 +141,8 @@ TEST(Simulation, CarriesEveryByteToItsPlace) {
     Machine machine = find_machine(name).value();
     machine.nodes.ranks_per_node = std::min(machine.nodes.ranks_per_node, 4);
     for (const Way& way : ways()) {
-      if (way.name == "romio") {
-        continue;  // it has no bytes
+      if (is_a_pattern(way)) {
+        continue;
       }
       RunOptions options = small_flash(way.name);
       options.carries_data = true;
@@ -161,7 +176,7 @@ TEST(Simulation, SievesWritesWithoutUndoingOthers) {
 TEST(Simulation, TakesTheSameTimeWhetherBytesTravelOrDescriptions) {
   const Machine machine = find_machine("jaguar").value();
   for (const Way& way : ways()) {
-    if (way.name == "romio") {
+    if (is_a_pattern(way)) {
       continue;
     }
     RunOptions options = small_flash(way.name);
@@ -196,6 +211,113 @@ TEST(Simulation, WritesAllOfItAsRomioDoes) {
   RunOptions options = small_flash("romio");
   options.carries_data = true;
   EXPECT_EQ(run(machine, options).status().code(), ErrorCode::kUnsupported);
+}
+
+// Ten blocks of the file system for two aggregators, with a part of one before and behind.
+TEST(Simulation, DealsOutWholeBlocksAsRomioOnBlueGene) {
+  RunOptions options = options_of("ior", 2, "romio");
+  options.chosen.numbers["block-kib"] = 18 << 10;
+  options.chosen.numbers["transfer-kib"] = 18 << 10;
+  options.hints = {{"cb_nodes", "2"}};
+  const RunOutcome outcome = run(find_machine("intrepid").value(), options).value();
+  constexpr int64_t kBlock = 4 << 20, kHeader = 4096;
+  const std::map<int64_t, int64_t> sizes{{kHeader, 1}, {kBlock - kHeader, 1}, {4 * kBlock, 2}};
+  EXPECT_EQ(outcome.store.write_sizes, sizes);
+}
+
+TEST(Simulation, CallsNobodyBackWhereLocksAreNotKept) {
+  Machine machine = find_machine("jaguar").value();
+  RunOptions options = options_of("cyclic", 4, "alone");
+  options.chosen.numbers["mib"] = 1;
+  options.chosen.numbers["accesses"] = 256;
+  options.hints = {{"stria_method", "multiple"}};
+  const RunOutcome given_up = run(machine, options).value();
+  EXPECT_EQ(given_up.store.revocations, 0);
+  EXPECT_EQ(given_up.store.grants, given_up.store.requests);
+  machine.locks.kept = 1;
+  const RunOutcome kept = run(machine, options).value();
+  EXPECT_GT(kept.store.revocations, 0);  // ranks share pages
+}
+
+// flock() knows no ranges: windows that don't overlap wait for each other all the same.
+TEST(Simulation, LocksTheFileWhereLocksKnowNoRanges) {
+  Machine machine = find_machine("jaguar").value();
+  RunOptions options = options_of("block3d", 8, "alone");
+  options.chosen.numbers["cells"] = 32;
+  // Each window is on a server of its own.
+  options.hints = {{"stria_method", "data_sieving"}, {"ind_wr_buffer_size", "8192"}, {"striping_unit", "8192"}};
+  machine.metadata.object_on_server_s = 0;
+  const RunOutcome whole = run(machine, options).value();
+  machine.locks.whole_file = 0;
+  const RunOutcome ranges = run(machine, options).value();
+  EXPECT_GT(whole.seconds, 1.5 * ranges.seconds);
+}
+
+TEST(Simulation, NeedsNoSeekWithinTheWriteCache) {
+  Machine machine = find_machine("jaguar").value();
+  RunOptions options = options_of("cyclic", 4, "alone");
+  options.chosen.numbers["mib"] = 1;
+  options.chosen.numbers["accesses"] = 256;
+  options.hints = {{"stria_method", "multiple"}};
+  EXPECT_EQ(run(machine, options).value().store.seeks, 0);
+  machine.servers.write_cache_bytes = 0;
+  EXPECT_GT(run(machine, options).value().store.seeks, 100);
+}
+
+TEST(Simulation, MakesTheObjectsOfAFileServerByServer) {
+  Machine machine = find_machine("jaguar").value();
+  machine.servers.random_first = 0;
+  RunOptions options = options_of("ior", 1, "own-file");
+  options.chosen.words["files"] = "separate";
+  options.chosen.numbers["block-kib"] = 4;
+  options.hints = {{"striping_factor", "100"}};
+  const double object_s = machine.metadata.object_on_server_s;
+  EXPECT_GT(run(machine, options).value().open_s, 100 * object_s);
+  options.ranks = 64;
+  options.hints["striping_factor"] = "8";
+  const double balanced_s = run(machine, options).value().open_s;
+  options.hints["start_iodevice"] = "0";
+  EXPECT_GT(run(machine, options).value().open_s, 64 * object_s);
+  EXPECT_LT(balanced_s, 64 * object_s);
+}
+
+TEST(Simulation, GathersEveryPieceAtRankZero) {
+  RunOptions options = options_of("convection", 8, "rank-zero");
+  options.chosen.words["output"] = "data";
+  const RunOutcome outcome = run(find_machine("sp").value(), options).value();
+  // Six arrays of 256 rows of 2 KiB in blocks of 2 x 4 ranks, of which one is rank 0's own.
+  EXPECT_EQ(outcome.traffic.messages, 6 * (256 * 4 - 128) * 2);
+  const std::map<int64_t, int64_t> sizes{{1 << 20, 3}};
+  EXPECT_EQ(outcome.store.write_sizes, sizes);
+}
+
+// Packing in one rank overlaps with writes of others, unless all make each dataset together.
+TEST(Simulation, WaitsForEachDatasetOfHdf5) {
+  const Machine machine = find_machine("chiba_myrinet").value();
+  RunOptions options = small_flash("alone");
+  options.chosen.words["calls"] = "variable";
+  const double alone_s = run(machine, options).value().seconds;
+  options.through = "hdf5";
+  EXPECT_GT(run(machine, options).value().seconds, alone_s);
+}
+
+TEST(Simulation, ChargesTheEnginesWorkForEachPiece) {
+  Machine machine = find_machine("jaguar").value();
+  machine.servers.jitter = 0;
+  RunOptions options = options_of("cyclic", 1, "library");
+  options.chosen.numbers["mib"] = 1;
+  options.chosen.numbers["accesses"] = 1024;
+  options.hints = {{"stria_method", "two_phase"}};
+  const double without_s = run(machine, options).value().seconds;
+  machine.nodes.engine_piece_s = 1e-3;
+  const double stretch_s = run(machine, options).value().seconds - without_s;
+  options.ranks = 2;
+  machine.nodes.engine_piece_s = 0;
+  const double two_s = run(machine, options).value().seconds;
+  machine.nodes.engine_piece_s = 1e-3;
+  const double pieces_s = run(machine, options).value().seconds - two_s;
+  EXPECT_LT(stretch_s, 0.01) << "one rank's turns are one stretch";
+  EXPECT_NEAR(pieces_s, 1.024, 0.1) << "each of two ranks has as many pieces";
 }
 
 // The sum of what the servers can take is never exceeded, and large requests come near it.

@@ -2,6 +2,8 @@
 // of the convection code.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "stria/status.hpp"
 #include "workload/catalog.hpp"
 #include "workload/grid.hpp"
@@ -72,7 +74,10 @@ Workload make_s3d(const Chosen& chosen, const Ranks& ranks) {
 // in memory, for analysis single precision, for a movie bytes.
 Workload make_convection(const Chosen& chosen, const Ranks& ranks) {
   const std::vector<int64_t> dims{chosen.numbers.at("nz"), chosen.numbers.at("nx")};
-  const std::vector<int64_t> grid = balanced_grid(ranks.count, 2);
+  std::vector<int64_t> grid = balanced_grid(ranks.count, 2);
+  if (dims[1] > dims[0]) {  // blocks are as near to squares as they can be
+    std::swap(grid[0], grid[1]);
+  }
   const Block block = block_of(dims, grid, place_in_grid(ranks.rank, grid));
   const std::string& output = chosen.words.at("output");
   Workload workload;
@@ -86,7 +91,7 @@ Workload make_convection(const Chosen& chosen, const Ranks& ranks) {
   const auto wants = [&](const char* kind) { return output == "all" || output == kind; };
   if (wants("restart")) {
     for (const char* name : {"density", "momentum_x", "momentum_z", "energy"}) {
-      add(name, 8, 2);
+      add(name, chosen.numbers.at("restart-bytes"), 2);
     }
   }
   if (wants("data")) {
@@ -105,7 +110,9 @@ Workload make_convection(const Chosen& chosen, const Ranks& ranks) {
 WorkloadKind convection_kind() {
   return {"convection",
           "what a step of the convection code leaves (Thakur 1995): planes in blocks along both dimensions",
-          {{"nx", 512, 1, 1 << 20, "cells along the layer"}, {"nz", 256, 1, 1 << 20, "cells across it"}},
+          {{"nx", 512, 1, 1 << 20, "cells along the layer"},
+           {"nz", 256, 1, 1 << 20, "cells across it"},
+           {"restart-bytes", 8, 1, 8, "of a number in a restart"}},
           {{"output", {"all", "restart", "data", "movie"}, "arrays for a restart, for analysis, a frame, or all of them"}},
           make_convection};
 }

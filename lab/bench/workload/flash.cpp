@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 #include <tuple>
+#include <utility>
 
 #include "workload/catalog.hpp"
 
@@ -67,6 +68,7 @@ Workload make_flash(const Chosen& chosen, const Ranks& ranks) {
 // others, and the tree of the blocks comes with the variables.
 Workload make_sedov(const Chosen& chosen, const Ranks& ranks) {
   const auto& n = chosen.numbers;
+  const int64_t value_bytes = n.at("value-bytes");
   const int64_t most = n.at("blocks");
   const int64_t fewer = most > 1 ? 1 : 0;
   const int64_t own = most - ranks.rank % 2 * fewer;
@@ -74,7 +76,7 @@ Workload make_sedov(const Chosen& chosen, const Ranks& ranks) {
   const int64_t total = ranks.count * most - ranks.count / 2 * fewer;
   const Blocks blocks{n.at("nxb"), own, n.at("nvar"), n.at("guard-cells")};
   Workload workload;
-  workload.memory_bytes = product(blocks.memory(0, 1).dims) * 8;
+  workload.memory_bytes = product(blocks.memory(0, 1).dims) * value_bytes;
   Call all;
   // `shape` is that of a block.
   const auto file_of = [&](const std::string& name, std::vector<int64_t> shape, int64_t element_bytes) {
@@ -99,11 +101,21 @@ Workload make_sedov(const Chosen& chosen, const Ranks& ranks) {
     workload.calls.push_back({{part}});
     workload.memory_bytes += file.elements() * element_bytes;
   }
-  for (int64_t v = 0; v < blocks.variables; ++v) {
-    const Selection file = file_of(fmt::format("var{:02}", v), {blocks.side, blocks.side, blocks.side}, 8);
-    all.parts.push_back({workload.arrays.size() - 1, file, blocks.memory(v, 1)});
+  if (chosen.words.at("layout") == "experimental") {
+    const Selection file = file_of("unknowns", {blocks.side, blocks.side, blocks.side, blocks.variables}, value_bytes);
+    workload.calls.push_back({{{workload.arrays.size() - 1, file, blocks.memory(0, blocks.variables)}}});
+    return workload;
   }
-  workload.calls.push_back(all);
+  for (int64_t v = 0; v < blocks.variables; ++v) {
+    const Selection file = file_of(fmt::format("var{:02}", v), {blocks.side, blocks.side, blocks.side}, value_bytes);
+    all.parts.push_back({workload.arrays.size() - 1, file, blocks.memory(v, 1)});
+    if (chosen.words.at("calls") == "variable") {
+      workload.calls.push_back(std::exchange(all, {}));
+    }
+  }
+  if (!all.parts.empty()) {
+    workload.calls.push_back(all);
+  }
   return workload;
 }
 
@@ -115,8 +127,10 @@ WorkloadKind sedov_kind() {
           {{"nxb", 16, 1, 256, "cells of a block along each axis"},
            {"nvar", 10, 1, 1000, "variables of a cell"},
            {"blocks", 32, 1, 1'000'000, "on every rank, or one less"},
-           {"guard-cells", 4, 0, 16, "layers of guard cells"}},
-          {},
+           {"guard-cells", 4, 0, 16, "layers of guard cells"},
+           {"value-bytes", 8, 1, 8, "of a variable in a cell: 4 in plot files"}},
+          {{"layout", {"standard", "experimental"}, "one dataset per variable, or one for all"},
+           {"calls", {"all", "variable"}, "one call for the variables, or one each"}},
           make_sedov};
 }
 

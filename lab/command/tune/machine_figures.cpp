@@ -33,6 +33,8 @@ constexpr int64_t kRegions = 1024;       // of a rank, of 1 KiB each
 constexpr int kBarriers = 200;
 constexpr int kMessages = 200;
 constexpr int64_t kCopiedBytes = 32 * kMiB;
+constexpr int64_t kPieceBytes = 16;      // that the engine joins
+constexpr int64_t kPieces = 256 * kKiB;  // of a rank
 /// A rate or a time that can't be told from nothing.
 constexpr double kLeastSeconds = 1e-9;
 
@@ -189,6 +191,7 @@ class MachineMeasurement {
     rename_s_ = std::max(seconds(commit) - begin_s, 0.0);
     measure_requests();
     measure_regions();
+    measure_pieces();
   }
 
   // Both numbers hold what the bytes take at the server's rate.
@@ -219,6 +222,16 @@ class MachineMeasurement {
     region_s_ = std::max(seconds(in_turn) - seconds(apart), 0.0) * servers_ / static_cast<double>(kRegions * ranks_);
   }
 
+  // The same bytes through aggregators, as one stretch of each rank and as short pieces in turn.
+  void measure_pieces() {
+    constexpr int64_t kBytes = kPieces * kPieceBytes;
+    OtherRun apart = ior(kBytes, kBytes);
+    OtherRun in_turn{.workload = "cyclic", .sizes = {{"mib", kBytes * ranks_ / kMiB}, {"accesses", kPieces}}};
+    apart.through = in_turn.through = "library";
+    apart.hints = in_turn.hints = {{"stria_method", "two_phase"}};
+    engine_piece_s_ = std::max(seconds(in_turn) - seconds(apart), 0.0) / static_cast<double>(kPieces);
+  }
+
   json nodes() const {
     const int of_node = ranks_of_node(comm_);
     const double long_s = copying_s(comm_, kMiB, kCopiedBytes), pieces_s = copying_s(comm_, 4 * kKiB, kCopiedBytes);
@@ -231,6 +244,7 @@ class MachineMeasurement {
                     {"memory_rate", {copied / above_nothing(long_s), "measured: all ranks copy"}},
                     {"pack_rate", {pack_rate, "measured: all ranks copy pieces of 4 KiB"}},
                     {"piece_s", {std::max(short_s - copied / 4 / pack_rate, 0.0) / pieces, "measured: pieces of 8 bytes"}}};
+    section["engine_piece_s"] = {engine_piece_s_, "measured: pieces of 16 bytes through aggregators, beside stretches"};
     double link_rate = copied / above_nothing(long_s);
     if (ranks_ > 1) {
       const double local_s = message_s(comm_, 1, 8);
@@ -256,7 +270,7 @@ class MachineMeasurement {
   int ranks_ = 1;
   int servers_ = 1;
   int count_ = 0;
-  double write_rate_ = 0, read_rate_ = 0, request_s_ = 0, region_s_ = 0, latency_s_ = 0;
+  double write_rate_ = 0, read_rate_ = 0, request_s_ = 0, region_s_ = 0, latency_s_ = 0, engine_piece_s_ = 0;
   double open_s_ = 0, create_s_ = 0, rename_s_ = 0;
 };
 

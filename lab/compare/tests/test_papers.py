@@ -9,6 +9,7 @@ import tempfile
 import time
 import types
 import unittest
+from unittest import mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "papers"))
 import run_papers  # noqa: E402
@@ -174,6 +175,30 @@ class Page(unittest.TestCase):
         )
         found = {(name, is_paper): points[0][1] for name, is_paper, points in draw.multiples(figure)}
         self.assertEqual(found, {("a", False): 2, ("b", False): 1, ("c", False): 0.5, ("a", True): 3, ("b", True): 1})
+
+    def test_a_measured_quantity_keeps_its_values(self):
+        figure = Figure("f", "servers", {"a": [(1, 40.0), (2, 80.0)]}, {"a": [(1, 30.0)]}, "MB/s")
+        self.assertEqual(draw.lines_of(figure), [("a", False, [(1, 40.0), (2, 80.0)]), ("a", True, [(1, 30.0)])])
+
+    def test_what_is_simulated_stands_apart(self):
+        real, model = (Experiment(key, "paper", "title of " + key, "asked", "scaled", None) for key in ("X1-1", "X1-1-sim"))
+        outcome = Outcome([Row("r", 2, 3)], [], [])
+        text = page.page([(real, outcome), (model, outcome)])
+        self.assertLess(text.index("Run on this machine"), text.index("Simulated, on machines"))
+        parts = [text.split(f'<section id="{key}">')[1].split("</section>")[0] for key in ("X1-1", "X1-1-sim")]
+        self.assertIn("<th>here</th>", parts[0])
+        self.assertIn("<th>simulated</th>", parts[1])
+        self.assertNotIn("Simulated, on machines", page.page([(real, outcome)]))
+
+    def test_simulated_experiments_want_no_other_program_than_the_command(self):
+        model = Experiment("X1-1-sim", "paper", "title", "asked", "scaled", None)
+        real = Experiment("X1-1", "paper", "title", "asked", "scaled", None)
+        with (
+            tempfile.NamedTemporaryFile() as program,
+            mock.patch.multiple(run_papers, STRIA=program.name, DROP_IN="/nonexistent/drop-in"),
+        ):
+            self.assertIsNone(run_papers.what_is_missing([model]))
+            self.assertIn("/nonexistent/drop-in", run_papers.what_is_missing([model, real]))
 
     def test_a_failure_says_so_and_the_others_stay(self):
         fine, failed = run_papers.EXPERIMENTS[:2]

@@ -67,6 +67,7 @@ void take_nodes(Section section, Nodes& nodes) {
   section.take("memory_rate", nodes.memory_rate);
   section.take("pack_rate", nodes.pack_rate);
   section.take("piece_s", nodes.piece_s);
+  section.take("engine_piece_s", nodes.engine_piece_s);
   section.take("link_rate", nodes.link_rate);
   section.take("latency_s", nodes.latency_s);
   section.take("local_latency_s", nodes.local_latency_s);
@@ -102,6 +103,7 @@ void take_servers(Section section, Servers& servers) {
   section.take("stripe_bytes", servers.stripe_bytes);
   section.take("random_first", servers.random_first);
   section.take("stripe_count", servers.stripe_count);
+  section.take("write_cache_bytes", servers.write_cache_bytes);
   section.take("block_bytes", servers.block_bytes);
   section.take("jitter", servers.jitter);
   section.end();
@@ -118,6 +120,9 @@ void take_locks(Section section, Locks& locks) {
   section.take("grant_s", locks.grant_s);
   section.take("revoke_s", locks.revoke_s);
   section.take("flush_s", locks.flush_s);
+  section.take("kept", locks.kept);
+  section.take("call_s", locks.call_s);
+  section.take("whole_file", locks.whole_file);
   section.end();
 }
 

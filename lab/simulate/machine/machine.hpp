@@ -19,6 +19,7 @@ struct Nodes {
   double memory_rate = 1e9;       ///< copying from memory to memory
   double pack_rate = 1e9;         ///< packing pieces of usual length
   double piece_s = 0;             ///< more for each piece of memory or file
+  double engine_piece_s = 0;      ///< the engine's own work for each piece of a rank in the file
   double link_rate = 1e9;         ///< of a node, each way
   double latency_s = 0;           ///< of a message between nodes
   double local_latency_s = 0;     ///< within a node
@@ -51,10 +52,11 @@ struct Servers {
   double group_rate = 0;    ///< of a controller
   double client_rate = 0;   ///< that a node can send to all servers together; 0: its link's
   double stripe_bytes = 1 << 20;
-  int random_first = 0;    ///< 1: a file begins anywhere, else after the last one
-  int stripe_count = 1;    ///< of a file that asks for nothing else
-  double block_bytes = 0;  ///< a write of a part of a block is read, changed and written back
-  double jitter = 0;       ///< the spread of a request's service: sigma of its logarithm
+  int random_first = 0;          ///< 1: a file begins anywhere, else after the last one
+  int stripe_count = 1;          ///< of a file that asks for nothing else
+  double write_cache_bytes = 0;  ///< a write that begins nearer to the end of the one before needs no seek
+  double block_bytes = 0;        ///< a write of a part of a block is read, changed and written back
+  double jitter = 0;             ///< the spread of a request's service: sigma of its logarithm
 };
 
 /// Locks of ranges, which keep the caches of clients coherent.
@@ -65,6 +67,10 @@ struct Locks {
   double grant_s = 0;          ///< of the manager
   double revoke_s = 0;         ///< more for each holder that must give up a range
   double flush_s = 0;          ///< more where it writes back first what it gives up
+  int kept = 1;                ///< 0: a client gives its lock up with the request that needed it
+  // Locks that a program asks for by itself, as sieving does: flock() or fcntl().
+  double call_s = 0;   ///< of a rank, more for each, and for giving it up
+  int whole_file = 0;  ///< 1: they lock the file, whatever range is asked for
 };
 
 struct MetadataServer {
@@ -72,7 +78,7 @@ struct MetadataServer {
   double create_s = 0;
   double object_s = 0;  ///< more for each server on which a new file gets an object
   double rename_s = 0;
-  /// Objects are made by the server's own thread, which takes so long for each.
+  /// Of a server, for each object that it makes. The maker of a file visits one after another.
   double object_on_server_s = 0;
 };
 

@@ -104,13 +104,17 @@ bool is_one_of(int rank, std::span<const int> ranks) {
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
 
+Status write_header(storage::File& file, ByteRange place) {
+  const std::vector<std::byte> header(static_cast<size_t>(place.size()));
+  const storage::WriteSegment segment{place.begin, header.data(), place.size()};
+  return file.write(std::span(&segment, 1));
+}
+
 // Rank 0 writes what describes the file, and gives it its name.
 Status publish(RunShared& shared, Comm& comm, storage::File* file, size_t arrays) {
   Status mine;
   if (comm.rank() == 0 && !shared.reads) {
-    const std::vector<std::byte> header(std::min<size_t>(static_cast<size_t>(kHeaderBytes), arrays * kMetadataBytesOfAnArray));
-    const storage::WriteSegment segment{0, header.data(), static_cast<int64_t>(header.size())};
-    mine = file->write(std::span(&segment, 1));
+    mine = write_header(*file, {0, std::min(kHeaderBytes, static_cast<int64_t>(arrays) * kMetadataBytesOfAnArray)});
     mine.update(shared.driver.rename(kTemporaryPath, kFilePath));
   }
   return comm.agree(mine);
@@ -162,17 +166,36 @@ Status move_by_calls(RunShared& shared, Comm& comm, const bench::Workload& workl
   return {};
 }
 
-Status move_alone(RunShared& shared, Comm& comm, const bench::Workload& workload) {
+namespace {
+
+Status move_each_alone(RunShared& shared, Comm& comm, const bench::Workload& workload, bool in_step) {
   const FilePlaces places = place_arrays(workload, kHeaderBytes, 1);
   STRIA_ASSIGN_OR_RETURN(const auto file, open_everywhere(shared, comm));
   // Nobody else has the file, so that ranks lock the windows that they sieve by the file alone.
   Mover mover{shared, comm, file.get(), {.known = access::OtherWriters::Known::kNobody}};
-  for (size_t call = 0; call < workload.calls.size(); ++call) {
+  // In step, ranks meet as often as the one with most calls.
+  const size_t calls = in_step ? shared.most_calls : workload.calls.size();
+  for (size_t call = 0; call < calls; ++call) {
+    if (in_step) {
+      const auto begin = static_cast<int64_t>(call) * kMetadataBytesOfAnArray % kHeaderBytes;
+      const bool writes = comm.rank() == 0 && !shared.reads;
+      STRIA_RETURN_IF_ERROR(comm.agree(writes ? write_header(*file, {begin, begin + kMetadataBytesOfAnArray}) : Status()));
+    }
     const std::vector<Lane> lanes = lanes_of(workload, places, call, call + 1);
     STRIA_RETURN_IF_ERROR(mover.move(lanes, access::Independently()).status);
     STRIA_RETURN_IF_ERROR(check_written(shared, kFilePath, lanes));
   }
   return {};
+}
+
+}  // namespace
+
+Status move_alone(RunShared& shared, Comm& comm, const bench::Workload& workload) {
+  return move_each_alone(shared, comm, workload, false);
+}
+
+Status move_alone_in_step(RunShared& shared, Comm& comm, const bench::Workload& workload) {
+  return move_each_alone(shared, comm, workload, true);
 }
 
 Status move_own_file(RunShared& shared, Comm& comm, const bench::Workload& workload) {

@@ -14,6 +14,13 @@
 
 namespace stria::simulate {
 
+/// A contiguous piece of the file, and whose memory holds it.
+struct OwnedPiece {
+  int64_t offset;
+  int64_t bytes;
+  int rank;
+};
+
 /// What all ranks of a run share.
 struct RunShared {
   const Machine& machine;
@@ -39,6 +46,8 @@ struct RunShared {
   std::map<int, int> aggregator_of_rank{};
   /// By the number of its first exchange: the rounds of a call, found once for all ranks.
   std::map<int64_t, int64_t> rounds{};
+  /// Of all ranks, in the order of their file, for output through one rank.
+  std::vector<OwnedPiece> owners{};
   std::vector<std::byte> bytes_of_nobody{};
   /// Memory of so many bytes, with whatever is there. It stays until more is asked for.
   std::span<std::byte> nowhere(int64_t bytes) {
@@ -63,6 +72,10 @@ Status move_by_calls(RunShared& shared, Comm& comm, const bench::Workload& workl
 
 /// Each rank by itself, by a plan of its own. Collective: yes, for the file.
 Status move_alone(RunShared& shared, Comm& comm, const bench::Workload& workload);
+
+/// The same behind the creation of each dataset, for which HDF5 wants all ranks. Rank 0 writes what
+/// describes it. Collective: yes.
+Status move_alone_in_step(RunShared& shared, Comm& comm, const bench::Workload& workload);
 
 /// One file a rank, each of which a rank makes and writes by itself.
 Status move_own_file(RunShared& shared, Comm& comm, const bench::Workload& workload);

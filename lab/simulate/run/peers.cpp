@@ -18,28 +18,28 @@ constexpr int kRanksAnAggregator = 32;  // Blue Gene's default (Latham 2012, 6)
 constexpr int64_t kBufferBytes = 16 << 20;
 constexpr double kBytesOfOffsets = 16;  // that every rank tells all others
 
-/// The domains of one call.
+/// The domains of one call. Even ones are as long as each other; those of whole blocks are dealt
+/// out as ROMIO on Blue Gene does it, where the later aggregators get the blocks that are left.
 struct Domains {
   ByteRange whole;
   int64_t unit = 1;
   int64_t buffer_bytes = kBufferBytes;
   int aggregators = 1;
 
+  int64_t first_block() const { return whole.begin / unit; }
+  int64_t blocks() const { return align_up(whole.end, unit) / unit - first_block(); }
+  /// Blocks of an early aggregator.
+  int64_t few() const { return blocks() / aggregators; }
+  /// How many aggregators are early.
+  int64_t early() const { return aggregators - blocks() % aggregators; }
   int64_t boundary(int aggregator) const {
-    if (aggregator == aggregators) {
-      return whole.end;
-    }
-    const int64_t even = whole.begin + whole.size() / aggregators * aggregator;
-    return aggregator == 0 ? whole.begin : std::clamp(align_down(even, unit), whole.begin, whole.end);
+    const int64_t before = aggregator * few() + std::max<int64_t>(aggregator - early(), 0);
+    return std::clamp((first_block() + before) * unit, whole.begin, whole.end);
   }
-  /// Aggregators from the first to the last whose domain may hold bytes of a stretch.
-  std::pair<int, int> around(ByteRange stretch) const {
-    const int64_t even = std::max<int64_t>(whole.size() / aggregators, 1);
-    const auto index = [&](int64_t offset) {
-      return static_cast<int>(std::min<int64_t>((offset - whole.begin) / even, aggregators - 1));
-    };
-    const auto slack = static_cast<int>(std::min<int64_t>(unit / even + 1, aggregators));
-    return {index(stretch.begin), std::min(index(stretch.end) + slack, aggregators - 1)};
+  /// The aggregator whose domain has a byte.
+  int at(int64_t offset) const {
+    const int64_t block = offset / unit - first_block(), before = early() * few();
+    return static_cast<int>(block < before ? block / few() : early() + (block - before) / (few() + 1));
   }
   int64_t rounds() const {
     int64_t longest = 0;
@@ -148,8 +148,8 @@ class RomioWrite {
     std::map<int, int64_t> bytes_for;  // by aggregator
     for (const Lane& lane : lanes) {
       for (const Stream& stream : lane.streams) {
-        const auto [first, last] = domains_.around(access::hull_of(stream));
-        for (int a = first; a <= last; ++a) {
+        const ByteRange hull = access::hull_of(stream);
+        for (int a = domains_.at(hull.begin); a <= domains_.at(hull.end - 1); ++a) {
           bytes_for[a] += bytes_in(stream, domains_.window(a, round));
         }
       }

@@ -88,13 +88,28 @@ ModelledMemory::ModelledMemory(Clock& clock, const Nodes& nodes, std::span<const
     : clock_(clock), nodes_(nodes), lanes_(lanes), options_(options) {}
 
 void ModelledMemory::charge(std::span<const StreamPart> parts, Phase phase) {
-  double bytes = 0;
+  double bytes = 0, pieces = 0;
   for (const StreamPart& part : parts) {
-    bytes += static_cast<double>(part.end - part.begin);
+    const auto part_bytes = static_cast<double>(part.end - part.begin);
+    bytes += part_bytes;
+    pieces += nodes_.engine_piece_s > 0 ? part_bytes * pieces_a_byte(part.stream_id) : 0;
   }
   const double begin_s = clock_.free_at();
-  clock_.charge(bytes / nodes_.pack_rate + static_cast<double>(parts.size()) * nodes_.piece_s);
+  clock_.charge(bytes / nodes_.pack_rate + static_cast<double>(parts.size()) * nodes_.piece_s + pieces * nodes_.engine_piece_s);
   clock_.note(static_cast<trace::BuiltIn>(trace::kind(phase).id), begin_s, static_cast<int64_t>(bytes));
+}
+
+// Those of a stream are taken as equal.
+double ModelledMemory::pieces_a_byte(int stream_id) {
+  if (pieces_a_byte_.empty()) {
+    for (const Lane& lane : lanes_) {
+      for (const Stream& stream : lane.streams) {
+        pieces_a_byte_[stream.stream_id] =
+            static_cast<double>(stream.file_type.piece_count()) / static_cast<double>(stream.file_type.size());
+      }
+    }
+  }
+  return pieces_a_byte_[stream_id];
 }
 
 void ModelledMemory::pack(std::span<const StreamPart> parts) {

@@ -48,6 +48,7 @@ class ModelledMemory : public access::StreamSource, public access::StreamSink {
   }
 
  private:
+  double pieces_a_byte(int stream_id);
   void charge(std::span<const access::StreamPart> parts, Phase phase);
   std::vector<std::byte> stream_bytes(int stream_id) const;
   const std::vector<std::byte>& stream(int stream_id);
@@ -57,6 +58,7 @@ class ModelledMemory : public access::StreamSource, public access::StreamSink {
   std::span<const access::Lane> lanes_;
   Options options_;
   std::map<int, std::vector<std::byte>> streams_;
+  std::map<int, double> pieces_a_byte_;  ///< by stream
   int64_t wrong_bytes_ = 0;
 };
 

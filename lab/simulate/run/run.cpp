@@ -6,6 +6,7 @@
 #include "access/plan/planner.hpp"
 #include "run/engine.hpp"
 #include "run/peers.hpp"
+#include "run/rank_zero.hpp"
 #include "storage/memory/memory_driver.hpp"
 #include "store/timed_driver.hpp"
 
@@ -25,8 +26,10 @@ constexpr KnownWay kWays[] = {
     {"library", "all arrays in one commit of the library", commit_all},
     {"calls", "each call as one collective call of the drop-in for MPI-IO", move_by_calls},
     {"alone", "each rank by itself, by the engine's plan", move_alone},
+    {"hdf5", "each rank by itself, a call behind the joint creation of its dataset", move_alone_in_step},
     {"own-file", "one file for each rank", move_own_file},
     {"romio", "each call by ROMIO's two-phase of the papers' time", write_as_romio},
+    {"rank-zero", "rank 0 asks for each piece, and writes", write_through_rank_zero},
 };
 
 const KnownWay* find_way(const std::string& name) {

@@ -31,13 +31,9 @@ std::shared_ptr<StoredFile> Store::create(const storage::Striping& striping) {
   return file;
 }
 
-double Store::create_objects(const StoredFile& file, double moment) {
-  double last = moment;
-  for (int i = 0; i < file.stripe_count && machine_.metadata.object_on_server_s > 0; ++i) {
-    Queue& server = servers_[static_cast<size_t>((file.first_server + i) % machine_.servers.count)];
-    last = std::max(last, server.serve(moment, machine_.metadata.object_on_server_s));
-  }
-  return last;
+double Store::make_object(const StoredFile& file, int stripe, double moment) {
+  Queue& server = servers_[static_cast<size_t>((file.first_server + stripe) % machine_.servers.count)];
+  return server.serve(moment, machine_.metadata.object_on_server_s);
 }
 
 int Store::client_of(int rank) const {
@@ -153,6 +149,12 @@ double Store::pass_locks(const Access& access, int server, const Part& part, dou
   }
   const bool of_file = locks.scope == Locks::Scope::kFile;
   StoredFile& file = access.file;
+  Queue& manager = of_file ? file.lock_manager : lock_servers_[static_cast<size_t>(server)];
+  if (locks.kept == 0) {  // nobody has one between two requests, so that nobody is called back
+    ++totals_.grants;
+    lock_s_ += locks.grant_s;
+    return manager.serve(moment, locks.grant_s);
+  }
   auto found = file.locks.try_emplace(of_file ? -1 : server, static_cast<int64_t>(locks.unit_bytes)).first;
   const RangeLocks::Taken taken = found->second.take(client_of(access.rank), {part.offset, part.offset + part.bytes});
   if (taken.grants == 0) {
@@ -163,7 +165,7 @@ double Store::pass_locks(const Access& access, int server, const Part& part, dou
   totals_.flushes += taken.flushes;
   const double seconds = locks.grant_s + taken.revocations * locks.revoke_s + taken.flushes * locks.flush_s;
   lock_s_ += seconds;
-  return (of_file ? file.lock_manager : lock_servers_[static_cast<size_t>(server)]).serve(moment, seconds);
+  return manager.serve(moment, seconds);
 }
 
 double Store::service_s(const Access& access, int server, const Part& part) {
@@ -175,7 +177,8 @@ double Store::service_s(const Access& access, int server, const Part& part) {
   // The next stripe of a server follows its last one on the disk.
   const bool follows = is_first || last->second == part.offset ||
                        (last->second % stripe == 0 && part.offset % stripe == 0 &&
-                        part.offset - last->second == (access.file.stripe_count - 1) * stripe);
+                        part.offset - last->second == (access.file.stripe_count - 1) * stripe) ||
+                       (access.writes && std::abs(static_cast<double>(part.offset - last->second)) < servers.write_cache_bytes);
   if (!follows) {
     seconds += servers.seek_s;
     ++totals_.seeks;

@@ -34,6 +34,7 @@ struct StoredFile {
   std::map<int, RangeLocks> locks;  ///< by server, or one for the file
   Queue lock_manager;               ///< of the file
   std::map<int, int64_t> last_end;  ///< by server: where its last request ended
+  std::vector<int> lock_waiters;    ///< ranks that wait for a lock of a program
 };
 
 /// What the store has done, for reports.
@@ -45,6 +46,8 @@ struct StoreTotals {
   int64_t grants = 0;
   int64_t revocations = 0;
   int64_t flushes = 0;  ///< holders that wrote back first what they gave up
+  /// Writes of clients, before they are cut: how many of each size.
+  std::map<int64_t, int64_t> write_sizes;
 };
 
 struct StoreOptions {
@@ -75,8 +78,9 @@ class Store {
   std::shared_ptr<StoredFile> create(const storage::Striping& striping);
   /// When the metadata server has done so much work that comes at `moment`.
   double metadata(double moment, double seconds) { return metadata_server_.serve(moment, seconds); }
-  /// The objects of a new file are made on its servers.
-  double create_objects(const StoredFile& file, double moment);
+  /// When a server of a new file has made its object, asked at `moment`.
+  double make_object(const StoredFile& file, int stripe, double moment);
+  void count_write(int64_t bytes) { ++totals_.write_sizes[bytes]; }
 
   /// Totals and busy times begin anew.
   void count_anew();

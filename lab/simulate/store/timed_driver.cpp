@@ -78,6 +78,35 @@ class Running : public storage::PendingWrite {
   bool is_noted_ = false;
 };
 
+/// A lock of a program. It is free when the call that gives it up is over; those who wait for one
+/// of the file then look again.
+class TimedLock : public storage::RangeLock {
+ public:
+  struct Held {
+    std::shared_ptr<File> file;  ///< which must outlive the lock
+    std::unique_ptr<storage::RangeLock> lock;
+    std::shared_ptr<StoredFile> stored;
+  };
+  TimedLock(Clock& clock, double call_s, Held held)
+      : clock_(clock), call_s_(call_s), held_(std::make_shared<Held>(std::move(held))) {}
+  ~TimedLock() override {
+    clock_.charge(call_s_);
+    clock_.at(clock_.free_at(), [&clock = clock_, held = std::move(held_)] {
+      held->lock.reset();
+      for (const int rank : std::exchange(held->stored->lock_waiters, {})) {
+        clock.wake(rank, clock.now());
+      }
+    });
+  }
+  TimedLock(const TimedLock&) = delete;
+  TimedLock& operator=(const TimedLock&) = delete;
+
+ private:
+  Clock& clock_;
+  double call_s_;
+  std::shared_ptr<Held> held_;
+};
+
 class TimedFile : public File {
  public:
   TimedFile(Shared& shared, std::unique_ptr<File> bytes, std::shared_ptr<StoredFile> stored)
@@ -121,21 +150,29 @@ class TimedFile : public File {
     return shared_.carries_data ? bytes_->read(segments) : Result<int64_t>(read_bytes);
   }
 
-  // Locks of the file's own users cost what those of the store do.
+  // They cost what those of the store do, and the call. Who comes first gets it first.
   Result<std::unique_ptr<storage::RangeLock>> lock(ByteRange range, storage::LockMode mode) override {
-    shared_.clock.charge(shared_.store.machine().locks.grant_s);
+    const Locks& locks = shared_.store.machine().locks;
+    shared_.clock.charge(locks.grant_s + locks.call_s);
     shared_.clock.settle();
-    for (int attempt = 0;; ++attempt) {
-      STRIA_ASSIGN_OR_RETURN(auto lock, bytes_->try_lock(range, mode));
+    while (!shared_.clock.is_cancelled()) {
+      STRIA_ASSIGN_OR_RETURN(auto lock, try_lock(range, mode));
       if (lock != nullptr) {
         return lock;
       }
-      constexpr double kAskAgainS = 100e-6;
-      shared_.clock.sleep_until(shared_.clock.now() + kAskAgainS);
+      stored_->lock_waiters.push_back(shared_.clock.current());
+      shared_.clock.block("waits for a lock of the file");
     }
+    return Status(ErrorCode::kInternal, "the run was given up while a rank waited for a lock");
   }
   Result<std::unique_ptr<storage::RangeLock>> try_lock(ByteRange range, storage::LockMode mode) override {
-    return bytes_->try_lock(range, mode);
+    STRIA_ASSIGN_OR_RETURN(auto lock, bytes_->try_lock(really_locked(range), mode));
+    std::unique_ptr<storage::RangeLock> timed;
+    if (lock != nullptr) {
+      const double call_s = shared_.store.machine().locks.call_s;
+      timed = std::make_unique<TimedLock>(shared_.clock, call_s, TimedLock::Held{bytes_, std::move(lock), stored_});
+    }
+    return timed;
   }
   Result<bool> is_locked_elsewhere(ByteRange range) override { return bytes_->is_locked_elsewhere(range); }
 
@@ -152,10 +189,15 @@ class TimedFile : public File {
   Status close() override { return bytes_->close(); }
 
  private:
+  // From the first byte on, every two ranges overlap.
+  ByteRange really_locked(ByteRange range) const {
+    return shared_.store.machine().locks.whole_file != 0 ? ByteRange{0, range.end} : range;
+  }
   std::unique_ptr<Running> begin_write(std::span<const storage::WriteSegment> segments, trace::BuiltIn kind) {
     std::vector<Store::Part> parts;
     for (const storage::WriteSegment& segment : segments) {
       parts.push_back({segment.offset, segment.bytes});
+      shared_.store.count_write(segment.bytes);
       stored_->size_bytes = std::max(stored_->size_bytes, segment.offset + segment.bytes);
     }
     auto running = std::make_unique<Running>(shared_.clock, kind, shared_.carries_data ? bytes_->write(segments) : Status());
@@ -169,7 +211,7 @@ class TimedFile : public File {
   }
 
   Shared& shared_;
-  std::unique_ptr<File> bytes_;
+  std::shared_ptr<File> bytes_;
   std::shared_ptr<StoredFile> stored_;
   Capabilities capabilities_;
 };
@@ -194,7 +236,7 @@ class TimedDriver : public Driver {
     const std::shared_ptr<StoredFile> file = stored;
     if (is_new) {
       shared_.take_metadata_time(metadata.create_s + metadata.object_s * file->stripe_count);
-      shared_.clock.sleep_until(shared_.store.create_objects(*file, shared_.clock.now()));
+      make_objects(*file);
     } else {
       shared_.take_metadata_time(metadata.open_s);
     }
@@ -239,6 +281,16 @@ class TimedDriver : public Driver {
   }
 
  private:
+  // The maker goes from server to server.
+  void make_objects(const StoredFile& file) {
+    const Machine& machine = shared_.store.machine();
+    Clock& clock = shared_.clock;
+    for (int stripe = 0; stripe < file.stripe_count && machine.metadata.object_on_server_s > 0; ++stripe) {
+      clock.sleep_until(clock.now() + machine.nodes.latency_s);
+      clock.sleep_until(shared_.store.make_object(file, stripe, clock.now()) + machine.nodes.latency_s);
+    }
+  }
+
   Shared shared_;
 };
 
