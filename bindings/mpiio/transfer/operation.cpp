@@ -363,7 +363,8 @@ namespace {
 // Other ranks rely on what a collective access has done, and a background access goes by another
 // handle.
 bool may_gather(const File& file, OpenStorage& storage, Together together) {
-  return storage.gathered().has_begun() && !file.under_way().any() && (together == Together::kIndependent || file.comm().size() == 1);
+  return storage.gathered().has_begun() && !file.under_way().any() &&
+         (together == Together::kIndependent || file.comm().size() == 1);
 }
 
 Status move_gathered(OpenStorage& storage, Direction direction, const PlainPiece& piece, int64_t& moved_bytes) {
