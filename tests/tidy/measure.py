@@ -122,6 +122,8 @@ def _is_method(member, class_name):
     if _NO_METHOD.match(member) or re.search(r"=\s*(?:default|delete)\s*$", member):
         return False
     name = _METHOD.search(member)
+    if name is not None and member[name.end() :].lstrip().startswith("*"):
+        return False  # a pointer to a function
     return name is not None and name.group(1).lstrip("~") != class_name and "=" not in member[: name.start()]
 
 

@@ -466,6 +466,7 @@ class Measures(unittest.TestCase):
         " private:\n"
         "  std::function<void(int)> callback_;\n"
         "  using Alias = int (*)(int);\n"
+        "  int (*pointer_)(int) = nullptr;\n"
         "  int a_ = initial();\n"
         "};\n"
         "enum class Kind { kOne };\n"

@@ -18,7 +18,7 @@ constexpr double kUnstagedShare = 0.01;  // of the bytes written
 constexpr int64_t kLeastUnstagedBytes = 1 << 20;
 
 int longest_waiting_rank(const RunDigest& run) {
-  const std::vector<int64_t> waited = run.by_rank(Counter::kBackgroundWaitNs);
+  const std::vector<int64_t> waited = run.counters().by_rank(Counter::kBackgroundWaitNs);
   return static_cast<int>(std::max_element(waited.begin(), waited.end()) - waited.begin());
 }
 
@@ -26,7 +26,7 @@ MaybeFinding background(const RunDigest& run, const StorageLimit&) {
   const double worked = run.background_wall_seconds();
   const int longest = longest_waiting_rank(run);
   const double waited = run.background_wait_seconds(longest);
-  const double processor = static_cast<double>(run.total(Counter::kBackgroundCpuNs)) * 1e-9;
+  const double processor = static_cast<double>(run.counters().total(Counter::kBackgroundCpuNs)) * 1e-9;
   if (worked < kLeastSeconds) {
     return std::nullopt;
   }
@@ -49,7 +49,7 @@ MaybeFinding background(const RunDigest& run, const StorageLimit&) {
   } else {
     finding.advice = "Nothing: there is little left to hide.";
   }
-  finding.weight = time_share(static_cast<double>(run.total(Counter::kBackgroundWaitNs)) * 1e-9, run.io_seconds());
+  finding.weight = time_share(static_cast<double>(run.counters().total(Counter::kBackgroundWaitNs)) * 1e-9, run.io_seconds());
   return finding;
 }
 
@@ -73,8 +73,8 @@ int64_t least_limit_bytes(const RunDigest& run) {
 }
 
 MaybeFinding unstaged(const RunDigest& run, const StorageLimit&) {
-  const int64_t bytes = run.total(Counter::kUnstagedBytes);
-  const int64_t written = run.total(Counter::kBytesWritten);
+  const int64_t bytes = run.counters().total(Counter::kUnstagedBytes);
+  const int64_t written = run.counters().total(Counter::kBytesWritten);
   if (bytes < kLeastUnstagedBytes || share_of(bytes, written) < kUnstagedShare) {
     return std::nullopt;
   }
@@ -89,7 +89,7 @@ MaybeFinding unstaged(const RunDigest& run, const StorageLimit&) {
       "Raise it to {} bytes for each commit that is under way at a time (hint stria_staging_limit), where the nodes have that "
       "memory; or stage less at a time: commit smaller files, or on more nodes.",
       least_limit_bytes(run));
-  finding.weight = time_share(run.seconds(Phase::kWrite), run.io_seconds());
+  finding.weight = time_share(run.phases().seconds(Phase::kWrite), run.io_seconds());
   return finding;
 }
 

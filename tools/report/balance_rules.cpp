@@ -17,8 +17,9 @@ constexpr double kLeastExcess = 0.01;      // seconds above it
 MaybeFinding aggregator_imbalance(const RunDigest& run, const StorageLimit&) {
   std::vector<int64_t> written;
   for (int rank = 0; rank < run.ranks(); ++rank) {
-    if (run.of_rank(Counter::kAggregated, rank) > 0) {
-      written.push_back(run.of_rank(Counter::kBytesWritten, rank) + run.of_rank(Counter::kBytesRead, rank));
+    if (run.counters().of_rank(Counter::kAggregated, rank) > 0) {
+      written.push_back(run.counters().of_rank(Counter::kBytesWritten, rank) +
+                        run.counters().of_rank(Counter::kBytesRead, rank));
     }
   }
   std::sort(written.rbegin(), written.rend());
@@ -50,13 +51,13 @@ MaybeFinding aggregator_imbalance(const RunDigest& run, const StorageLimit&) {
 double busy_seconds(const RunDigest& run, int rank) {
   double sum = 0;
   for (Phase phase : {Phase::kPack, Phase::kUnpack, Phase::kWrite, Phase::kRead}) {
-    sum += run.seconds(phase, rank);
+    sum += run.phases().seconds(phase, rank);
   }
   return sum;
 }
 
 MaybeFinding rank_imbalance(const RunDigest& run, const StorageLimit&) {
-  if (run.ranks() < 2 || run.total(Counter::kAggregated) > 0) {
+  if (run.ranks() < 2 || run.counters().total(Counter::kAggregated) > 0) {
     return std::nullopt;  // aggregators are meant to be busier; aggregator_imbalance looks at them
   }
   std::vector<double> busy;
@@ -69,8 +70,8 @@ MaybeFinding rank_imbalance(const RunDigest& run, const StorageLimit&) {
     return std::nullopt;
   }
   const int rank = static_cast<int>(slowest - busy.begin());
-  const int64_t bytes = run.of_rank(Counter::kBytesPut, rank) + run.of_rank(Counter::kBytesGot, rank);
-  const int64_t all = run.total(Counter::kBytesPut) + run.total(Counter::kBytesGot);
+  const int64_t bytes = run.counters().of_rank(Counter::kBytesPut, rank) + run.counters().of_rank(Counter::kBytesGot, rank);
+  const int64_t all = run.counters().total(Counter::kBytesPut) + run.counters().total(Counter::kBytesGot);
   Finding finding;
   finding.text = fmt::format("Rank {} takes {:.1f} times as long as the mean of the ranks, and the others wait for it.", rank,
                              *slowest / mean);
@@ -85,12 +86,12 @@ MaybeFinding rank_imbalance(const RunDigest& run, const StorageLimit&) {
 }
 
 MaybeFinding one_writer(const RunDigest& run, const StorageLimit&) {
-  const std::vector<int64_t> written = run.by_rank(Counter::kBytesWritten);
+  const std::vector<int64_t> written = run.counters().by_rank(Counter::kBytesWritten);
   const auto most = std::max_element(written.begin(), written.end());
   if (run.ranks() < 2 || most == written.end() || *most < kLeastBytes) {
     return std::nullopt;
   }
-  const int64_t all = run.total(Counter::kBytesWritten);
+  const int64_t all = run.counters().total(Counter::kBytesWritten);
   if (share_of(*most, all) < kMostOfTheWriting) {
     return std::nullopt;
   }

@@ -25,9 +25,9 @@ struct Excess {
 // file is remarkable.
 Excess worst_of(const RunDigest& run, Counter moved, Counter asked) {
   Excess worst;
-  for (int file : run.files()) {
-    const int64_t moved_bytes = run.of_file(moved, file);
-    const int64_t asked_bytes = run.of_file(asked, file);
+  for (int file : run.counters().files()) {
+    const int64_t moved_bytes = run.counters().of_file(moved, file);
+    const int64_t asked_bytes = run.counters().of_file(asked, file);
     const double times = share_of(moved_bytes, asked_bytes);
     if (times > worst.times && moved_bytes >= kLeastBytes) {
       worst = {file, moved_bytes, asked_bytes, times};
@@ -43,8 +43,9 @@ Finding describe(const RunDigest& run, const Excess& excess, const char* engine_
   finding.evidence = fmt::format(
       "{} at the storage for {} that the program asked for; {} transfers by all ranks together, {} by each rank alone",
       bytes_text(static_cast<double>(excess.moved)), bytes_text(static_cast<double>(excess.asked)),
-      count_text(run.of_file(Counter::kTransfersTwoPhase, excess.file)),
-      count_text(run.of_file(Counter::kTransfersListIo, excess.file) + run.of_file(Counter::kTransfersOther, excess.file)));
+      count_text(run.counters().of_file(Counter::kTransfersTwoPhase, excess.file)),
+      count_text(run.counters().of_file(Counter::kTransfersListIo, excess.file) +
+                 run.counters().of_file(Counter::kTransfersOther, excess.file)));
   return finding;
 }
 
@@ -82,8 +83,8 @@ constexpr Rule kExcessRules[] = {{"read_in_excess", read_in_excess}, {"written_i
 }  // namespace
 
 bool is_mostly_together(const RunDigest& run, int file) {
-  return run.of_file(Counter::kTransfersTwoPhase, file) >
-         run.of_file(Counter::kTransfersListIo, file) + run.of_file(Counter::kTransfersOther, file);
+  return run.counters().of_file(Counter::kTransfersTwoPhase, file) >
+         run.counters().of_file(Counter::kTransfersListIo, file) + run.counters().of_file(Counter::kTransfersOther, file);
 }
 
 std::span<const Rule> excess_rules() {

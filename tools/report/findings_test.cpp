@@ -272,7 +272,7 @@ TEST(RunDigest, TakesPhasesFromSpansWhereCountersAreMissing) {
                               .span(1, trace::BuiltIn::kFileCommit, 200, 400)
                               .build();
   const RunDigest run(trace);
-  EXPECT_NEAR(run.seconds(Phase::kPack), 0.15, 1e-9);
+  EXPECT_NEAR(run.phases().seconds(Phase::kPack), 0.15, 1e-9);
   EXPECT_NEAR(run.io_seconds(), 0.4, 1e-9);
   EXPECT_NEAR(run.io_wall_seconds(), 0.3, 1e-9);
 }
@@ -391,9 +391,9 @@ TEST(RunDigest, MakesCountersOfSpansWhereNoneWereRecorded) {
   EXPECT_TRUE(rules_of(builder, &findings).contains("small_requests"));
   const TraceFile trace = builder.build();
   const RunDigest run(trace);
-  EXPECT_EQ(run.total(Counter::kWriteRequests), 200);
-  EXPECT_EQ(run.useful_bytes(), 1600);
-  EXPECT_EQ(run.common_sizes().at(0), std::pair(int64_t{8}, int64_t{200}));
+  EXPECT_EQ(run.counters().total(Counter::kWriteRequests), 200);
+  EXPECT_EQ(run.counters().useful_bytes(), 1600);
+  EXPECT_EQ(run.counters().common_sizes().at(0), std::pair(int64_t{8}, int64_t{200}));
 }
 
 TEST(RunDigest, BreaksWrappedCallsDownByKind) {

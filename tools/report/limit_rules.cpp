@@ -106,12 +106,13 @@ MaybeFinding far_from_limit(const RunDigest& run, const StorageLimit& limit) {
   const std::string largest = run.breakdown().front().name;
   Finding finding;
   finding.text = fmt::format("The time in I/O went into {}.", largest_parts(run));
-  finding.evidence =
-      fmt::format("{} in {} of I/O", bytes_text(static_cast<double>(run.useful_bytes())), seconds_text(run.io_wall_seconds()));
-  finding.evidence += verdict == Verdict::kBelowLimit
-                          ? fmt::format(", where this storage can do it in {}",
-                                        seconds_text(static_cast<double>(run.useful_bytes()) / limit.bytes_per_second))
-                          : "; what this storage can do was not measured (--probe DIRECTORY, or --limit MB/s)";
+  finding.evidence = fmt::format("{} in {} of I/O", bytes_text(static_cast<double>(run.counters().useful_bytes())),
+                                 seconds_text(run.io_wall_seconds()));
+  finding.evidence +=
+      verdict == Verdict::kBelowLimit
+          ? fmt::format(", where this storage can do it in {}",
+                        seconds_text(static_cast<double>(run.counters().useful_bytes()) / limit.bytes_per_second))
+          : "; what this storage can do was not measured (--probe DIRECTORY, or --limit MB/s)";
   finding.advice = has_rule_of_its_own(run, limit, largest)
                        ? "What follows says what to try."
                        : fmt::format("Begin with the largest part, {}. {}", largest, advice_for(run, largest));

@@ -74,9 +74,9 @@ std::string tiles(const RunDigest& run, const StorageLimit& limit) {
       tile(percent_text(run.io_share()),
            fmt::format("of the run in I/O: {} of {}, mean of {}", seconds_text(run.io_seconds() / std::max(1, run.ranks())),
                        seconds_text(run.run_seconds()), counted_text(run.ranks(), "rank")));
-  text += tile(rate_text(run.useful_rate()),
-               fmt::format("{} of the program's data in {} of I/O", bytes_text(static_cast<double>(run.useful_bytes())),
-                           seconds_text(run.io_wall_seconds())));
+  text += tile(rate_text(run.useful_rate()), fmt::format("{} of the program's data in {} of I/O",
+                                                         bytes_text(static_cast<double>(run.counters().useful_bytes())),
+                                                         seconds_text(run.io_wall_seconds())));
   if (limit.bytes_per_second > 0) {
     text += of_limit(run, limit) >= 1 ? tile("at the limit", "no less than " + limit_text(limit))
                                       : tile(percent_text(of_limit(run, limit)), "of the limit, " + limit_text(limit));
@@ -96,7 +96,7 @@ std::map<std::string, std::string> facts_of(const RunDigest& run, int file) {
 
 std::string file_row(const RunDigest& run, int file) {
   auto cell = [](const std::string& text) { return fmt::format("<td>{}</td>", html(text)); };
-  auto of = [&run, file](Counter counter) { return run.of_file(counter, file); };
+  auto of = [&run, file](Counter counter) { return run.counters().of_file(counter, file); };
   const int64_t requests = of(Counter::kReadRequests) + of(Counter::kWriteRequests);
   const int64_t pieces = of(Counter::kReadPieces) + of(Counter::kWritePieces);
   const int64_t bytes = of(Counter::kBytesRead) + of(Counter::kBytesWritten);
@@ -120,11 +120,13 @@ std::string file_row(const RunDigest& run, int file) {
 }
 
 std::string files_section(const RunDigest& run) {
-  std::vector<int> files = run.files();
+  std::vector<int> files = run.counters().files();
   if (files.empty()) {
     return "<p>No counters of files were recorded.</p>";
   }
-  auto moved = [&run](int file) { return run.of_file(Counter::kBytesRead, file) + run.of_file(Counter::kBytesWritten, file); };
+  auto moved = [&run](int file) {
+    return run.counters().of_file(Counter::kBytesRead, file) + run.counters().of_file(Counter::kBytesWritten, file);
+  };
   std::stable_sort(files.begin(), files.end(), [&moved](int a, int b) { return moved(a) > moved(b); });
   std::string rows;
   for (size_t i = 0; i < std::min(files.size(), kMostFiles); ++i) {
@@ -233,7 +235,7 @@ std::string report_json(const RunDigest& run, const StorageLimit& limit, const s
                        {"io_seconds", run.io_seconds()},
                        {"io_wall_seconds", run.io_wall_seconds()},
                        {"waiting_seconds", run.waiting_seconds()},
-                       {"useful_bytes", run.useful_bytes()},
+                       {"useful_bytes", run.counters().useful_bytes()},
                        {"bytes_per_second", run.useful_rate()},
                        {"limit", {{"bytes_per_second", limit.bytes_per_second}, {"source", limit.source}}},
                        {"breakdown_seconds", breakdown},

@@ -25,16 +25,16 @@ constexpr double kPiecesARequest = 256;   // "scattered"
 constexpr double kScatteredPiece = 4096;  // bytes
 
 int64_t pieces(const RunDigest& run) {
-  return run.total(Counter::kReadPieces) + run.total(Counter::kWritePieces);
+  return run.counters().total(Counter::kReadPieces) + run.counters().total(Counter::kWritePieces);
 }
 
 double mean_piece(const RunDigest& run) {
-  return share_of(static_cast<double>(run.total(Counter::kBytesRead) + run.total(Counter::kBytesWritten)),
+  return share_of(static_cast<double>(run.counters().total(Counter::kBytesRead) + run.counters().total(Counter::kBytesWritten)),
                   static_cast<double>(pieces(run)));
 }
 
 std::string commonest(const RunDigest& run) {
-  const auto sizes = run.common_sizes();
+  const auto sizes = run.counters().common_sizes();
   return sizes.empty() ? ""
                        : fmt::format("; the most common size is {}, {} times", bytes_text(static_cast<double>(sizes[0].first)),
                                      count_text(sizes[0].second));
@@ -42,28 +42,29 @@ std::string commonest(const RunDigest& run) {
 
 // The file of which most pieces are.
 std::string busiest_file(const RunDigest& run) {
-  const int file = run.file_of_most(Counter::kReadPieces, Counter::kWritePieces);
+  const int file = run.counters().file_of_most(Counter::kReadPieces, Counter::kWritePieces);
   return file < 0 ? ""
-                  : fmt::format("; {} '{}'", run.files().size() == 1 ? "all in" : "most of them in",
+                  : fmt::format("; {} '{}'", run.counters().files().size() == 1 ? "all in" : "most of them in",
                                 run.trace().files[static_cast<size_t>(file)]);
 }
 
 // The hint that makes ranks collect what they move, for the direction in which most pieces go.
 std::string collecting_hint(const RunDigest& run, const char* value) {
-  const bool reads = run.total(Counter::kReadPieces) > run.total(Counter::kWritePieces);
+  const bool reads = run.counters().total(Counter::kReadPieces) > run.counters().total(Counter::kWritePieces);
   return fmt::format("romio_cb_{}={}", reads ? "read" : "write", value);
 }
 
 // Tells whether most transfers of the file with most pieces were made by all ranks together.
 bool is_mostly_together(const RunDigest& run) {
-  const int file = run.file_of_most(Counter::kReadPieces, Counter::kWritePieces);
+  const int file = run.counters().file_of_most(Counter::kReadPieces, Counter::kWritePieces);
   return file >= 0 && stria::tool::is_mostly_together(run, file);
 }
 
 // A library above hands over one element in each call, one behind the other.
 bool comes_element_by_element(const RunDigest& run) {
-  const int64_t requests = run.total(Counter::kReadRequests) + run.total(Counter::kWriteRequests);
-  const int64_t consecutive = run.total(Counter::kConsecutiveReads) + run.total(Counter::kConsecutiveWrites);
+  const int64_t requests = run.counters().total(Counter::kReadRequests) + run.counters().total(Counter::kWriteRequests);
+  const int64_t consecutive =
+      run.counters().total(Counter::kConsecutiveReads) + run.counters().total(Counter::kConsecutiveWrites);
   return pieces(run) >= kManyElements && mean_piece(run) <= kElementBytes &&
          share_of(consecutive, pieces(run)) >= kConsecutiveShare && share_of(requests, pieces(run)) >= kConsecutiveShare;
 }
@@ -76,9 +77,10 @@ MaybeFinding element_by_element(const RunDigest& run, const StorageLimit&) {
   finding.text =
       fmt::format("{} requests of {} on average each follow directly behind the one before: elements come one by one.",
                   count_text(pieces(run)), bytes_text(mean_piece(run)));
-  finding.evidence = fmt::format("{} of {} pieces begin where the one before ended{}{}",
-                                 count_text(run.total(Counter::kConsecutiveReads) + run.total(Counter::kConsecutiveWrites)),
-                                 count_text(pieces(run)), commonest(run), busiest_file(run));
+  finding.evidence = fmt::format(
+      "{} of {} pieces begin where the one before ended{}{}",
+      count_text(run.counters().total(Counter::kConsecutiveReads) + run.counters().total(Counter::kConsecutiveWrites)),
+      count_text(pieces(run)), commonest(run), busiest_file(run));
   finding.advice =
       "A library makes a call of each element. HDF5 does so where memory is not contiguous, as arrays with guard cells, and the "
       "transfer is independent. Preload libstria_hdf5.so, which packs the memory first (docs/hdf5_preload.md), pack it "
@@ -90,8 +92,8 @@ MaybeFinding element_by_element(const RunDigest& run, const StorageLimit&) {
 MaybeFinding small_requests(const RunDigest& run, const StorageLimit&) {
   int64_t small = 0;
   for (int bin = 0; bin < kSmallBins; ++bin) {
-    small += run.total(static_cast<Counter>(static_cast<int>(Counter::kReadSizes0) + bin)) +
-             run.total(static_cast<Counter>(static_cast<int>(Counter::kWriteSizes0) + bin));
+    small += run.counters().total(static_cast<Counter>(static_cast<int>(Counter::kReadSizes0) + bin)) +
+             run.counters().total(static_cast<Counter>(static_cast<int>(Counter::kWriteSizes0) + bin));
   }
   const double share = share_of(small, pieces(run));
   if (share < kSmallShare || pieces(run) < kLeastPieces || comes_element_by_element(run)) {
@@ -117,9 +119,9 @@ MaybeFinding small_requests(const RunDigest& run, const StorageLimit&) {
 }
 
 MaybeFinding unaligned(const RunDigest& run, const StorageLimit&) {
-  const int64_t odd = run.total(Counter::kUnalignedReads) + run.total(Counter::kUnalignedWrites);
+  const int64_t odd = run.counters().total(Counter::kUnalignedReads) + run.counters().total(Counter::kUnalignedWrites);
   const double share = share_of(odd, pieces(run));
-  const auto unit = static_cast<double>(run.total(Counter::kAlignmentBytes));
+  const auto unit = static_cast<double>(run.counters().total(Counter::kAlignmentBytes));
   if (share < kUnalignedShare || pieces(run) < kLeastPieces || unit < static_cast<double>(kLeastAlignment) ||
       mean_piece(run) > kUnitsAPiece * unit || comes_element_by_element(run)) {
     return std::nullopt;
@@ -138,16 +140,18 @@ MaybeFinding unaligned(const RunDigest& run, const StorageLimit&) {
 
 MaybeFinding random_order(const RunDigest& run, const StorageLimit&) {
   const int64_t all = pieces(run);
-  const double share = share_of(run.total(Counter::kSequentialReads) + run.total(Counter::kSequentialWrites), all);
+  const double share =
+      share_of(run.counters().total(Counter::kSequentialReads) + run.counters().total(Counter::kSequentialWrites), all);
   if (share >= kSequentialShare || all < kLeastPieces) {
     return std::nullopt;
   }
   Finding finding;
   finding.text =
       fmt::format("Only {} of the pieces lie behind the one before: files are accessed in no order.", percent_text(share));
-  finding.evidence = fmt::format("{} of {} pieces in ascending order{}",
-                                 count_text(run.total(Counter::kSequentialReads) + run.total(Counter::kSequentialWrites)),
-                                 count_text(all), busiest_file(run));
+  finding.evidence = fmt::format(
+      "{} of {} pieces in ascending order{}",
+      count_text(run.counters().total(Counter::kSequentialReads) + run.counters().total(Counter::kSequentialWrites)),
+      count_text(all), busiest_file(run));
   finding.advice =
       "Read-ahead and write-behind guess the next place. Sort what is read or written by its place in the file, or "
       "do it in one commit, which sorts.";
@@ -156,7 +160,7 @@ MaybeFinding random_order(const RunDigest& run, const StorageLimit&) {
 }
 
 MaybeFinding scattered(const RunDigest& run, const StorageLimit&) {
-  const int64_t requests = run.total(Counter::kReadRequests) + run.total(Counter::kWriteRequests);
+  const int64_t requests = run.counters().total(Counter::kReadRequests) + run.counters().total(Counter::kWriteRequests);
   const double in_one = share_of(static_cast<double>(pieces(run)), static_cast<double>(requests));
   if (in_one < kPiecesARequest || mean_piece(run) > kScatteredPiece) {
     return std::nullopt;
@@ -166,7 +170,8 @@ MaybeFinding scattered(const RunDigest& run, const StorageLimit&) {
                              count_text(static_cast<int64_t>(in_one)), bytes_text(mean_piece(run)));
   finding.evidence = fmt::format(
       "{} pieces in {} requests; at most {} in one{}", count_text(pieces(run)), count_text(requests),
-      count_text(std::max(run.total(Counter::kMaxPiecesOfRead), run.total(Counter::kMaxPiecesOfWrite))), busiest_file(run));
+      count_text(std::max(run.counters().total(Counter::kMaxPiecesOfRead), run.counters().total(Counter::kMaxPiecesOfWrite))),
+      busiest_file(run));
   finding.advice =
       is_mostly_together(run)
           ? std::string(
@@ -183,16 +188,16 @@ MaybeFinding scattered(const RunDigest& run, const StorageLimit&) {
 // The bytes that the program asked to read. What the engine read beyond them is not the program's
 // fault ("read_in_excess").
 int64_t bytes_asked_for(const RunDigest& run, int file) {
-  const int64_t read = run.of_file(Counter::kBytesRead, file);
-  const int64_t got = run.of_file(Counter::kBytesGot, file);
+  const int64_t read = run.counters().of_file(Counter::kBytesRead, file);
+  const int64_t got = run.counters().of_file(Counter::kBytesGot, file);
   return got > 0 ? std::min(read, got) : read;
 }
 
 MaybeFinding read_again(const RunDigest& run, const StorageLimit&) {
   int worst = -1;
   double most = kReadTwice;
-  for (int file : run.files()) {
-    const double times = share_of(bytes_asked_for(run, file), run.of_file(Counter::kMaxReadEnd, file));
+  for (int file : run.counters().files()) {
+    const double times = share_of(bytes_asked_for(run, file), run.counters().of_file(Counter::kMaxReadEnd, file));
     if (times >= most && bytes_asked_for(run, file) >= kLeastBytes) {
       worst = file;
       most = times;
@@ -205,7 +210,7 @@ MaybeFinding read_again(const RunDigest& run, const StorageLimit&) {
   finding.text = fmt::format("'{}' was read {:.1f} times over.", run.trace().files[static_cast<size_t>(worst)], most);
   finding.evidence = fmt::format("{} read, of a file of {} as far as it was read",
                                  bytes_text(static_cast<double>(bytes_asked_for(run, worst))),
-                                 bytes_text(static_cast<double>(run.of_file(Counter::kMaxReadEnd, worst))));
+                                 bytes_text(static_cast<double>(run.counters().of_file(Counter::kMaxReadEnd, worst))));
   finding.advice = "Let each rank read its part once, or one rank read it and broadcast what all need.";
   finding.weight = (1 - 1 / most) * run.moving_share(trace::Direction::kRead);
   return finding;

@@ -127,7 +127,7 @@ std::string directory_to_probe(const RunDigest& run) {
   if (std::none_of(ranks.begin(), ranks.end(), [&](const trace::RankInfo& rank) { return rank.host == host.data(); })) {
     return "";
   }
-  const int most = run.file_of_most(trace::Counter::kBytesWritten, trace::Counter::kBytesRead);
+  const int most = run.counters().file_of_most(trace::Counter::kBytesWritten, trace::Counter::kBytesRead);
   if (most < 0) {
     return "";
   }

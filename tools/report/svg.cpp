@@ -156,8 +156,8 @@ std::string size_picture(const RunDigest& run) {
   int64_t most = 0;
   std::array<std::array<int64_t, 2>, trace::kSizeBinCount> counts{};
   for (size_t bin = 0; bin < counts.size(); ++bin) {
-    counts[bin] = {run.total(static_cast<Counter>(static_cast<size_t>(Counter::kWriteSizes0) + bin)),
-                   run.total(static_cast<Counter>(static_cast<size_t>(Counter::kReadSizes0) + bin))};
+    counts[bin] = {run.counters().total(static_cast<Counter>(static_cast<size_t>(Counter::kWriteSizes0) + bin)),
+                   run.counters().total(static_cast<Counter>(static_cast<size_t>(Counter::kReadSizes0) + bin))};
     most = std::max({most, counts[bin][0], counts[bin][1]});
   }
   if (most == 0) {

@@ -19,8 +19,8 @@ MaybeFinding packing(const RunDigest& run, const StorageLimit&) {
   if (share < kPackShare || seconds < kLeastSeconds) {
     return std::nullopt;
   }
-  const int64_t calls = run.total(Counter::kPuts) + run.total(Counter::kGets);
-  const int64_t commits = run.total(Counter::kCommits);
+  const int64_t calls = run.counters().total(Counter::kPuts) + run.counters().total(Counter::kGets);
+  const int64_t commits = run.counters().total(Counter::kCommits);
   const double puts = share_of(static_cast<double>(calls), static_cast<double>(commits));
   Finding finding;
   finding.text = fmt::format(
@@ -51,8 +51,8 @@ MaybeFinding syncing(const RunDigest& run, const StorageLimit&) {
   Finding finding;
   finding.text = fmt::format("{} of the time in I/O is waiting until the data are safe on the storage.", percent_text(share));
   finding.evidence = fmt::format("{} of {} in {}; {} written", seconds_text(seconds), seconds_text(run.breakdown_seconds()),
-                                 counted_text(run.total(Counter::kSyncs), "sync"),
-                                 bytes_text(static_cast<double>(run.total(Counter::kBytesWritten))));
+                                 counted_text(run.counters().total(Counter::kSyncs), "sync"),
+                                 bytes_text(static_cast<double>(run.counters().total(Counter::kBytesWritten))));
   finding.advice =
       "The storage takes the data at its own speed only at the end. Commit less often, or keep every n-th "
       "checkpoint durable and write the others without sync; a faster device or more servers help, a faster program "
@@ -67,15 +67,15 @@ MaybeFinding metadata(const RunDigest& run, const StorageLimit&) {
   if (share < kMetadataShare || seconds < kLeastSeconds) {
     return std::nullopt;
   }
-  const int64_t opens = run.total(Counter::kOpens);
+  const int64_t opens = run.counters().total(Counter::kOpens);
   Finding finding;
   finding.text =
       fmt::format("{} of the time in I/O goes into opening files and into metadata, not into data.", percent_text(share));
   finding.evidence =
       fmt::format("{} opening and {} in metadata, of {}; {} of {}, {} of data",  //
                   seconds_text(run.part("open")), seconds_text(run.part("metadata")), seconds_text(run.breakdown_seconds()),
-                  counted_text(opens, "open"), counted_text(static_cast<int64_t>(run.files().size()), "file"),
-                  bytes_text(static_cast<double>(run.useful_bytes())));
+                  counted_text(opens, "open"), counted_text(static_cast<int64_t>(run.counters().files().size()), "file"),
+                  bytes_text(static_cast<double>(run.counters().useful_bytes())));
   finding.advice =
       "Make fewer and larger files and datasets: many attributes and tiny datasets cost a round trip each. Keep "
       "files open instead of opening them for every output.";
@@ -84,19 +84,20 @@ MaybeFinding metadata(const RunDigest& run, const StorageLimit&) {
 }
 
 MaybeFinding read_modify_write(const RunDigest& run, const StorageLimit&) {
-  const int64_t read = run.total(Counter::kBytesRead);
-  const int64_t written = run.total(Counter::kBytesWritten);
+  const int64_t read = run.counters().total(Counter::kBytesRead);
+  const int64_t written = run.counters().total(Counter::kBytesWritten);
   const double share = share_of(read, written);
-  if (run.total(Counter::kBytesGot) > 0 || run.total(Counter::kGets) > 0 || share < kReadingShare || written < kLeastBytes) {
+  if (run.counters().total(Counter::kBytesGot) > 0 || run.counters().total(Counter::kGets) > 0 || share < kReadingShare ||
+      written < kLeastBytes) {
     return std::nullopt;
   }
   Finding finding;
   finding.text =
       fmt::format("{} were read although the program read nothing: blocks are read, changed in part and written back.",
                   bytes_text(static_cast<double>(read)));
-  finding.evidence =
-      fmt::format("{} read in {} requests for {} written, {}", bytes_text(static_cast<double>(read)),
-                  count_text(run.total(Counter::kReadRequests)), bytes_text(static_cast<double>(written)), percent_text(share));
+  finding.evidence = fmt::format("{} read in {} requests for {} written, {}", bytes_text(static_cast<double>(read)),
+                                 count_text(run.counters().total(Counter::kReadRequests)),
+                                 bytes_text(static_cast<double>(written)), percent_text(share));
   finding.advice =
       "Data sieving fills the gaps between small pieces. Use a collective write, which has no gaps to fill, or turn "
       "it off for writing (hint romio_ds_write=disable) when the gaps are wide.";

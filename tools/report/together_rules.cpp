@@ -19,7 +19,7 @@ constexpr double kAlike = 0.5;
 // Without spans only the counter tells it, which includes waiting for the rank's own requests.
 double waiting_seconds(const RunDigest& run, int rank) {
   const double in_spans = run.part(kWaitingPart, rank);
-  return run.part(kWaitingPart) > 0 ? in_spans : static_cast<double>(run.of_rank(Counter::kWaitNs, rank)) * 1e-9;
+  return run.part(kWaitingPart) > 0 ? in_spans : static_cast<double>(run.counters().of_rank(Counter::kWaitNs, rank)) * 1e-9;
 }
 
 double waiting_seconds(const RunDigest& run) {
@@ -111,9 +111,10 @@ MaybeFinding exchanging(const RunDigest& run, const StorageLimit&) {
   }
   Finding finding;
   finding.text = fmt::format("{} of the time in I/O is the exchange of data between ranks.", percent_text(share));
-  finding.evidence = fmt::format("{} of {}; {} transfers went through aggregators, {} did not", seconds_text(seconds),
-                                 seconds_text(run.breakdown_seconds()), count_text(run.total(Counter::kTransfersTwoPhase)),
-                                 count_text(run.total(Counter::kTransfersListIo) + run.total(Counter::kTransfersOther)));
+  finding.evidence =
+      fmt::format("{} of {}; {} transfers went through aggregators, {} did not", seconds_text(seconds),
+                  seconds_text(run.breakdown_seconds()), count_text(run.counters().total(Counter::kTransfersTwoPhase)),
+                  count_text(run.counters().total(Counter::kTransfersListIo) + run.counters().total(Counter::kTransfersOther)));
   if (run.part(kWaitingPart) <= 0) {
     finding.evidence += fmt::format("; waiting for other ranks is part of it: in all phases together they stood still for {}",
                                     seconds_text(run.waiting_seconds()));
@@ -131,13 +132,13 @@ MaybeFinding sharing_memory(const RunDigest& run, const StorageLimit&) {
   if (share < kSharingShare || seconds < kLeastSeconds) {
     return std::nullopt;
   }
-  const int64_t commits = run.total(Counter::kCommits);
+  const int64_t commits = run.counters().total(Counter::kCommits);
   Finding finding;
   finding.text = fmt::format("{} of the time in I/O is getting the memory that ranks of a node share.", percent_text(share));
   finding.evidence = fmt::format(
       "{} of {}; {} per commit and rank; {} commits move {} each", seconds_text(seconds), seconds_text(run.breakdown_seconds()),
       seconds_text(share_of(seconds, static_cast<double>(commits))), count_text(commits / std::max(1, run.ranks())),
-      bytes_text(share_of(static_cast<double>(run.useful_bytes()) * run.ranks(), static_cast<double>(commits))));
+      bytes_text(share_of(static_cast<double>(run.counters().useful_bytes()) * run.ranks(), static_cast<double>(commits))));
   finding.advice =
       "The aggregators' buffers are shared anew for each file. Put more into one file, make the buffers smaller (hint "
       "cb_buffer_size), or send messages instead (hint stria_shared_memory=disable).";
@@ -156,7 +157,7 @@ MaybeFinding collective_by_hint(const RunDigest& run, const StorageLimit&) {
   finding.text = fmt::format("The {} sends all data through aggregators, round by round.", why);
   finding.evidence =
       fmt::format("waiting, exchange and shared memory take {} of the time in I/O; {} transfers went through aggregators",
-                  percent_text(share), count_text(run.total(Counter::kTransfersTwoPhase)));
+                  percent_text(share), count_text(run.counters().total(Counter::kTransfersTwoPhase)));
   finding.advice =
       "Try the run without this hint. Stria then chooses by itself: where a rank's pieces are long, each rank "
       "writes its own, and waits for nobody.";

@@ -18,49 +18,51 @@ constexpr double kSmallCommit = 1 << 20;  // bytes a commit of all ranks
 constexpr double kLeastCommitSeconds = 0.01;
 
 MaybeFinding many_opens(const RunDigest& run, const StorageLimit&) {
-  const int64_t opens = run.total(Counter::kOpens);
-  const double a_pair = share_of(static_cast<double>(opens), static_cast<double>(run.opened_pairs()));
+  const int64_t opens = run.counters().total(Counter::kOpens);
+  const double a_pair = share_of(static_cast<double>(opens), static_cast<double>(run.counters().opened_pairs()));
   if (a_pair < static_cast<double>(kOpensAPair)) {
     return std::nullopt;
   }
   Finding finding;
   finding.text = fmt::format("Each rank opens each of its files {:.0f} times.", a_pair);
   finding.evidence = fmt::format("{} of {} by {}, {} in opening", counted_text(opens, "open"),
-                                 counted_text(static_cast<int64_t>(run.files().size()), "file"),
-                                 counted_text(run.ranks(), "rank"), seconds_text(run.seconds(Phase::kOpen)));
+                                 counted_text(static_cast<int64_t>(run.counters().files().size()), "file"),
+                                 counted_text(run.ranks(), "rank"), seconds_text(run.phases().seconds(Phase::kOpen)));
   finding.advice = "Open a file once, keep it open, and close it at the end: every open asks the metadata server.";
-  finding.weight = time_share(run.seconds(Phase::kOpen), run.io_seconds());
+  finding.weight = time_share(run.phases().seconds(Phase::kOpen), run.io_seconds());
   return finding;
 }
 
 MaybeFinding small_files(const RunDigest& run, const StorageLimit&) {
-  const auto bytes = static_cast<double>(run.total(Counter::kBytesWritten) + run.total(Counter::kBytesRead));
-  const auto files = static_cast<double>(run.files().size());
-  if (run.files().size() < kManyFiles || bytes / files >= kSmallFile) {
+  const auto bytes =
+      static_cast<double>(run.counters().total(Counter::kBytesWritten) + run.counters().total(Counter::kBytesRead));
+  const auto files = static_cast<double>(run.counters().files().size());
+  if (run.counters().files().size() < kManyFiles || bytes / files >= kSmallFile) {
     return std::nullopt;
   }
   Finding finding;
-  finding.text = fmt::format("The run uses {} of {} on average.",
-                             counted_text(static_cast<int64_t>(run.files().size()), "file"), bytes_text(bytes / files));
+  finding.text =
+      fmt::format("The run uses {} of {} on average.",
+                  counted_text(static_cast<int64_t>(run.counters().files().size()), "file"), bytes_text(bytes / files));
   finding.evidence = fmt::format("{} in {} by {}; {} opening files", bytes_text(bytes),
-                                 counted_text(static_cast<int64_t>(run.files().size()), "file"),
-                                 counted_text(run.ranks(), "rank"), seconds_text(run.seconds(Phase::kOpen)));
+                                 counted_text(static_cast<int64_t>(run.counters().files().size()), "file"),
+                                 counted_text(run.ranks(), "rank"), seconds_text(run.phases().seconds(Phase::kOpen)));
   finding.advice = "Let all ranks share one file: a commit of all of them costs the storage one file and a few large requests.";
-  finding.weight = time_share(run.seconds(Phase::kOpen) + run.seconds(Phase::kMetadata), run.io_seconds());
+  finding.weight = time_share(run.phases().seconds(Phase::kOpen) + run.phases().seconds(Phase::kMetadata), run.io_seconds());
   return finding;
 }
 
 MaybeFinding small_commits(const RunDigest& run, const StorageLimit&) {
-  const std::vector<int64_t> by_rank = run.by_rank(Counter::kCommits);
+  const std::vector<int64_t> by_rank = run.counters().by_rank(Counter::kCommits);
   const int64_t commits = by_rank.empty() ? 0 : *std::max_element(by_rank.begin(), by_rank.end());
-  const double bytes = share_of(static_cast<double>(run.useful_bytes()), static_cast<double>(commits));
+  const double bytes = share_of(static_cast<double>(run.counters().useful_bytes()), static_cast<double>(commits));
   if (commits < kManyCommits || bytes >= kSmallCommit || run.io_wall_seconds() < kLeastCommitSeconds) {
     return std::nullopt;
   }
   Finding finding;
   finding.text = fmt::format("{} commits move {} each, from all ranks together.", count_text(commits), bytes_text(bytes));
   finding.evidence =
-      fmt::format("{} in {} of I/O: {} a commit", bytes_text(static_cast<double>(run.useful_bytes())),
+      fmt::format("{} in {} of I/O: {} a commit", bytes_text(static_cast<double>(run.counters().useful_bytes())),
                   seconds_text(run.io_wall_seconds()), seconds_text(run.io_wall_seconds() / static_cast<double>(commits)));
   finding.advice =
       "Every commit agrees among the ranks and syncs, whatever it moves. Put several outputs before a commit, or "
@@ -94,9 +96,9 @@ MaybeFinding collective_given_up(const RunDigest& run, const StorageLimit&) {
       "{} made HDF5 give up collective I/O in {}, on {}.", conversion ? "A conversion of types" : "A property of the call",
       counted_text(static_cast<int64_t>(files.size()), "file"), counted_text(static_cast<int64_t>(ranks.size()), "rank"));
   finding.evidence = fmt::format("HDF5 says: {}; the run made {} write requests of {} on average", list,
-                                 count_text(run.total(Counter::kWriteRequests)),
-                                 bytes_text(share_of(static_cast<double>(run.total(Counter::kBytesWritten)),
-                                                     static_cast<double>(run.total(Counter::kWriteRequests)))));
+                                 count_text(run.counters().total(Counter::kWriteRequests)),
+                                 bytes_text(share_of(static_cast<double>(run.counters().total(Counter::kBytesWritten)),
+                                                     static_cast<double>(run.counters().total(Counter::kWriteRequests)))));
   finding.advice =
       conversion
           ? "Give H5Dwrite memory of the type that the dataset has, or write through Stria, which converts while it packs."

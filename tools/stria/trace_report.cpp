@@ -35,16 +35,16 @@ StorageLimit limit_for(const RunDigest& run, const ReportOptions& options) {
   if (options.limit_mb > 0) {
     return given_limit(options.limit_mb);
   }
-  const bool durable = run.total(trace::Counter::kSyncs) > 0;
+  const bool durable = run.counters().total(trace::Counter::kSyncs) > 0;
   if (!options.probe.empty()) {
-    return probe_limit(options.probe, durable, run.writers()).value();
+    return probe_limit(options.probe, durable, run.counters().writers()).value();
   }
   // Where the user has not asked for a probe, one that fails only leaves the limit unknown.
   const std::string directory = options.probes ? directory_to_probe(run) : "";
   if (directory.empty()) {
     return {};
   }
-  auto probed = probe_limit(directory, durable, run.writers());
+  auto probed = probe_limit(directory, durable, run.counters().writers());
   return probed.ok() ? *std::move(probed) : StorageLimit();
 }
 

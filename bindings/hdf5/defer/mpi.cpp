@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "hdf5/library/library.hpp"
+
 namespace stria::hdf5 {
 
 namespace {
@@ -24,11 +26,6 @@ class Finder {
   void* find(const char* name) const {
     void* const next = dlsym(is_plugin_ ? RTLD_DEFAULT : RTLD_NEXT, name);
     return next != nullptr || handle_ == nullptr ? next : dlsym(handle_, name);
-  }
-  template <typename Function>
-  bool find(const char* name, Function*& function) const {
-    function = reinterpret_cast<Function*>(find(name));
-    return function != nullptr;
   }
   /// The address of data: the program itself may have the copy that counts.
   MpiHandle address(const char* name) const {
@@ -65,7 +62,8 @@ bool find_constants(const Finder& finder, Mpi& mpi) {
 /// Without functions of files where there is no MPI.
 Mpi make_mpi(const Finder& finder) {
   Mpi mpi;
-#define STRIA_MPI_FIND(name) finder.find(#name, mpi.name)
+  const FindSymbol symbols = [&finder](const char* name) { return finder.find(name); };
+#define STRIA_MPI_FIND(name) find_function(symbols, #name, mpi.name)
   const bool has_files = STRIA_MPI_FIND(MPI_File_open) && STRIA_MPI_FIND(MPI_File_close) && STRIA_MPI_FIND(MPI_File_read_at) &&
                          STRIA_MPI_FIND(MPI_File_read_at_all) && STRIA_MPI_FIND(MPI_File_write_at) &&
                          STRIA_MPI_FIND(MPI_File_write_at_all) && STRIA_MPI_FIND(MPI_File_set_view) &&

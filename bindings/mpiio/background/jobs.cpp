@@ -195,7 +195,7 @@ void begin_agreement(const std::shared_ptr<Job>& job) {
 // Where the operation can be staged: begins to write it, and returns a job that is done. Else null.
 std::shared_ptr<Job> start_staged(const std::shared_ptr<Operation>& operation, MPI_Request* request) {
   File& file = *operation->file;
-  const auto written = file.stages() && file.storage().background() != nullptr ? stage(*operation) : nullptr;
+  const auto written = file.staging().is_on && file.storage().background() != nullptr ? stage(*operation) : nullptr;
   if (written == nullptr) {
     return nullptr;
   }
@@ -238,7 +238,7 @@ std::shared_ptr<Job> start_job(const std::shared_ptr<Operation>& operation, Toge
   }
   // The begin of a split collective may wait for the other ranks; a nonblocking call must not.
   const bool by_messages =
-      collective && request == nullptr && file.shared().has_several_nodes() && !(operation->writes() && file.stages());
+      collective && request == nullptr && file.shared().has_several_nodes() && !(operation->writes() && file.staging().is_on);
   if (collective && request != nullptr) {
     begin_agreement(job);
   }
@@ -266,7 +266,7 @@ void wait_for_job(Job& job) {
   const trace::BackgroundTimer waited = wait_timer(*job.operation->file);
   const trace::WaitTimer timer;
   File& file = *job.operation->file;
-  const CallNote note("a nonblocking or split access", file.path(), file.wait_limits());
+  const CallNote note("a nonblocking or split access", file.path(), file.hints_in_force().wait_limits());
   wait_until(file, [&] { return job.done.load(); });
 }
 

@@ -54,7 +54,7 @@ void place_at_shared_pointer(File& file, Operation& operation) {
   if (!operation.outcome.ok()) {
     return;
   }
-  if (Outcome advanced = file.advance_shared(operation.bytes, operation.position); !advanced.ok()) {
+  if (Outcome advanced = advance_shared(file, operation.bytes, operation.position); !advanced.ok()) {
     fail(operation, advanced);
   }
 }

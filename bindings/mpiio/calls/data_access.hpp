@@ -49,7 +49,7 @@ int in_call(const char* call, MPI_File handle, const Body& body) {
   if (file == nullptr) {
     return report(default_handler(), handle, not_open());
   }
-  const CallNote note(call, file->path(), file->wait_limits());
+  const CallNote note(call, file->path(), file->hints_in_force().wait_limits());
   Outcome outcome;
   try {
     outcome = body(file);

@@ -236,7 +236,7 @@ int MPI_File_get_amode(MPI_File handle, int* amode) {
 int MPI_File_set_info(MPI_File handle, MPI_Info info) {
   return with_file(handle, [&](const FilePtr& file) -> Outcome {
     wait_for_jobs(*file);
-    file->apply_hints(hints_of(info));
+    file->hints_in_force().apply(*file, hints_of(info));
     return {};
   });
 }
@@ -254,7 +254,7 @@ int MPI_File_set_atomicity(MPI_File handle, int flag) {
 
 int MPI_File_get_atomicity(MPI_File handle, int* flag) {
   return with_file(handle, [&](const FilePtr& file) -> Outcome {
-    *flag = file->is_atomic() ? 1 : 0;
+    *flag = file->atomic_mode().is_on() ? 1 : 0;
     return {};
   });
 }

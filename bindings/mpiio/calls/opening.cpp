@@ -224,8 +224,8 @@ Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std
     auto file = std::make_shared<File>(
         File::Arguments{channel, comm, FileName(name), AccessMode(amode), may_call_from_several_threads(), trace_id});
     present(*file);
-    outcome = file->read_hint_files();
-    file->apply_hints(hints_of(info));
+    outcome = file->hints_in_force().read_files(*file);
+    file->hints_in_force().apply(*file, hints_of(info));
     outcome = open_on_channel(*file, outcome);
     outcome = same_name ? outcome : compare_names(*file, outcome);
     if (outcome.ok()) {

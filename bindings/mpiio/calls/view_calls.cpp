@@ -30,7 +30,7 @@ Outcome make_view(File& file, const ViewCall& call, View& view) {
       find_representation(call.representation == nullptr ? "" : call.representation, arguments.representation));
   if (file.mode().is_sequential() && call.displacement == MPI_DISPLACEMENT_CURRENT) {
     int64_t position = 0;
-    STRIA_MPIIO_RETURN_IF_ERROR(file.advance_shared(0, position));
+    STRIA_MPIIO_RETURN_IF_ERROR(advance_shared(file, 0, position));
     STRIA_MPIIO_RETURN_IF_ERROR(file.view().check_reach(position, 1));
     arguments.displacement_bytes = file.view().offset_of(position);
   } else if (file.mode().is_sequential()) {
@@ -47,7 +47,7 @@ Outcome set_view(File& file, const ViewCall& call, MPI_Info info) {
   file.pointer().set_view(std::move(view));
   file.shared().restart(file.comm().rank() == 0);
   if (info != MPI_INFO_NULL) {
-    file.apply_hints(hints_of(info));
+    file.hints_in_force().apply(file, hints_of(info));
   }
   return {};
 }
@@ -105,7 +105,7 @@ Outcome seek_shared(File& file, int64_t offset, int whence) {
   }
   int64_t current = 0;
   if (mine.ok() && comm.rank() == 0) {  // rank 0 sets it
-    mine = file.advance_shared(0, current);
+    mine = advance_shared(file, 0, current);
     mine = mine.ok() ? find_target(file, offset, whence, current, target) : mine;
   }
   STRIA_MPIIO_RETURN_IF_ERROR(agree(file, mine));
@@ -161,7 +161,7 @@ int MPI_File_get_position(MPI_File handle, MPI_Offset* offset) {
 int MPI_File_get_position_shared(MPI_File handle, MPI_Offset* offset) {
   return with_file(handle, [&](const FilePtr& file) -> Outcome {
     int64_t position = 0;
-    STRIA_MPIIO_RETURN_IF_ERROR(file->advance_shared(0, position));
+    STRIA_MPIIO_RETURN_IF_ERROR(advance_shared(*file, 0, position));
     *offset = position / file->etype_bytes();
     return check_not_sequential(*file);
   });

@@ -9,20 +9,25 @@
 #include <string>
 
 #include "access/locks/writers.hpp"
-#include "access/plan/hint_files.hpp"
 #include "access/request/hints.hpp"
-#include "comm/waiting.hpp"
 #include "mpiio/file/access_mode.hpp"
+#include "mpiio/file/atomic_mode.hpp"
 #include "mpiio/file/file_pointer.hpp"
 #include "mpiio/file/file_trace.hpp"
 #include "mpiio/file/handlers.hpp"
+#include "mpiio/file/hints_in_force.hpp"
 #include "mpiio/file/open_storage.hpp"
 #include "mpiio/file/under_way.hpp"
 #include "mpiio/mpi/outcome.hpp"
 #include "mpiio/ranks/comm_pool.hpp"
-#include "stria/hints.hpp"
 
 namespace stria::mpiio {
+
+/// Whether collective writes that need not be done yet are staged.
+struct Staging {
+  bool is_on = false;
+  int64_t limit_bytes = 0;  ///< what this process may stage
+};
 
 class File {
  public:
@@ -56,39 +61,23 @@ class File {
   const FileTrace& trace() const { return trace_; }
   UnderWay& under_way() { return under_way_; }
   const UnderWay& under_way() const { return under_way_; }
-  const access::ResolvedHints& hints() const { return hints_; }
-  /// The limits of the hints.
-  WaitLimits wait_limits() const {
-    return {static_cast<double>(hints_.wait_warning_s), static_cast<double>(hints_.wait_deadline_s)};
-  }
+  const access::ResolvedHints& hints() const { return hints_in_force_.resolved(); }
+  HintsInForce& hints_in_force() { return hints_in_force_; }
   Handler handler() const { return handler_; }
   void set_handler(const Handler& handler) { handler_ = handler; }
   /// How this node's ranks stand to others that write the file.
   access::Writers& writers() { return writers_; }
 
-  /// Reads the hints that files have for this one. Fails, perhaps on this rank alone, when memory
-  /// runs out. Collective: yes.
-  Outcome read_hint_files();
-  /// Adopts hints. Earlier ones stay where the new ones don't name them.
-  void apply_hints(const Hints& given);
-
   /// Settles once the file is open whether its writes are staged. Later hints change nothing.
   /// Collective: yes.
   void agree_on_staging();
-  /// Whether collective writes that need not be done yet are staged; the same on every rank.
-  bool stages() const { return stages_; }
-  /// What this process may stage.
-  int64_t staging_limit_bytes() const { return staging_limit_bytes_; }
+  /// The same on every rank but for the limit.
+  const Staging& staging() const { return staging_; }
 
-  bool is_atomic() const { return atomic_; }
-  /// The turn of an atomic access; null outside atomic mode, and where ranks of several nodes lock
-  /// the file's ranges instead.
-  NodeTurn* atomic_turn() const { return atomic_turn_; }
+  const AtomicMode& atomic_mode() const { return atomic_mode_; }
   /// Collective: yes.
-  void set_atomic(bool atomic);
+  void set_atomic(bool atomic) { atomic_mode_.set(atomic, shared(), comm()); }
 
-  /// Moves the shared file pointer. `before` gets its old place.
-  Outcome advance_shared(int64_t bytes, int64_t& before);
   /// Gives the channel back, for the next file that these ranks open.
   void release_channel() { mpiio::release_channel(channel_); }
   /// The same, but keeps nothing of the channel: the last thing that happens to a file
@@ -104,15 +93,14 @@ class File {
   FilePointer pointer_;
   FileTrace trace_;
   UnderWay under_way_;
-  access::FileHints file_hints_;
-  Hints given_;  ///< as the program gave them
-  access::ResolvedHints hints_;
-  bool stages_ = false;
-  int64_t staging_limit_bytes_ = 0;
-  bool atomic_ = false;
-  NodeTurn* atomic_turn_ = nullptr;
+  HintsInForce hints_in_force_;
+  Staging staging_;
+  AtomicMode atomic_mode_;
   Handler handler_ = default_handler();
 };
+
+/// Moves the file's shared pointer. `before` gets its old place.
+Outcome advance_shared(File& file, int64_t bytes, int64_t& before);
 
 /// Returns the same outcome on every rank of the file, as agree() in outcome.hpp. Collective: yes.
 Outcome agree(File& file, const Outcome& mine);

@@ -93,62 +93,6 @@ storage::Identity OpenStorage::identity() {
   return identity.ok() ? *identity : storage::Identity();
 }
 
-namespace {
-
-// How many files of this process have something to settle.
-std::atomic<int> keeping_files{0};
-
-}  // namespace
-
-bool OpenStorage::any_keeps_small() {
-  return keeping_files.load(std::memory_order_acquire) > 0;
-}
-
-void OpenStorage::note_small(bool keeps) {
-  if (keeps != keeps_small_.load(std::memory_order_relaxed)) {
-    keeps_small_.store(keeps, std::memory_order_release);
-    keeping_files.fetch_add(keeps ? 1 : -1);
-  }
-}
-
-void OpenStorage::note_access(const Status& late) {
-  note_small(small_->keeps());
-  if (!late.ok()) {
-    late_(late);
-  }
-}
-
-void OpenStorage::gather(storage::SmallRequests::Options options, std::function<void(const Status&)> late) {
-  STRIA_ASSERT(is_open(), path_);
-  small_ = std::make_unique<storage::SmallRequests>(std::move(options));
-  late_ = std::move(late);
-}
-
-Status OpenStorage::write_small(int64_t offset, std::span<const std::byte> data) {
-  STRIA_ASSERT(gathers(), path_);
-  Status late;
-  Status written = small_->write(offset, data, late);
-  note_access(late);
-  return written;
-}
-
-Result<int64_t> OpenStorage::read_small(int64_t offset, std::span<std::byte> data) {
-  STRIA_ASSERT(gathers(), path_);
-  Status late;
-  auto bytes = small_->read(offset, data, late);
-  note_access(late);
-  return bytes;
-}
-
-void OpenStorage::settle() {
-  if (!keeps_small()) {
-    return;
-  }
-  const Status late = small_->write_out();
-  small_->forget();
-  note_access(late);
-}
-
 Outcome OpenStorage::close_background() {
   if (background_ == nullptr) {
     return {};
@@ -159,16 +103,14 @@ Outcome OpenStorage::close_background() {
 }
 
 Outcome OpenStorage::close() {
-  settle();
-  small_.reset();
+  gathered_.end();
   const Outcome closed = handle_->close();
   handle_.reset();
   return closed;
 }
 
 void OpenStorage::drop() {
-  small_.reset();
-  note_small(false);
+  gathered_.drop();
   background_.reset();
   handle_.reset();
 }

@@ -2,9 +2,7 @@
 // the thread in the background.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,9 +10,9 @@
 #include "base/check.hpp"
 #include "mpiio/file/access_mode.hpp"
 #include "mpiio/file/file_name.hpp"
+#include "mpiio/file/gathered_accesses.hpp"
 #include "mpiio/mpi/outcome.hpp"
 #include "storage/driver.hpp"
-#include "storage/small/small_requests.hpp"
 
 namespace stria::mpiio {
 
@@ -23,7 +21,6 @@ class OpenStorage {
   /// `several_threads`: the program may call from several at once. `sole_writer`: no other rank has
   /// it open with this one.
   OpenStorage(const FileName& name, AccessMode mode, bool several_threads, bool sole_writer);
-  ~OpenStorage() { note_small(false); }
   OpenStorage(const OpenStorage&) = delete;
   OpenStorage& operator=(const OpenStorage&) = delete;
 
@@ -48,7 +45,7 @@ class OpenStorage {
   }
   /// What small accesses have kept is settled first.
   storage::File& handle() {
-    settle();
+    gathered_.settle();
     return *handle_;
   }
   /// What it can do; the handle need not be held. \pre is_open()
@@ -57,23 +54,10 @@ class OpenStorage {
     return handle_->capabilities();
   }
 
-  // Small accesses that are gathered. All but keeps_small() need the handle to be held.
-
-  /// From now on such accesses may go through small(). `late` is told of writes that fail after
-  /// the access has returned.
-  void gather(storage::SmallRequests::Options options, std::function<void(const Status&)> late);
-  bool gathers() const { return small_ != nullptr; }
-  /// \pre gathers()
-  Status write_small(int64_t offset, std::span<const std::byte> data);
-  Result<int64_t> read_small(int64_t offset, std::span<std::byte> data);
-  /// Writes what is kept, and forgets what was read ahead.
-  void settle();
+  /// Small accesses that are gathered, for the program's calls.
+  GatheredAccesses& gathered() { return gathered_; }
   /// For what gathers, and leaves that alone.
   storage::File& unsettled_handle() { return *handle_; }
-  /// Whether there is anything to settle. Any thread.
-  bool keeps_small() const { return keeps_small_.load(std::memory_order_acquire); }
-  /// The same for all files of the process. Any thread.
-  static bool any_keeps_small();
 
   /// The handle of the background thread, opened at the first call; null where it can't be opened.
   /// Any thread.
@@ -95,18 +79,13 @@ class OpenStorage {
   Outcome open_as(const std::string& path, const storage::OpenOptions& options);
   /// Wraps what the driver opened, so that nodes see each other's bytes.
   std::unique_ptr<storage::File> for_all_nodes(std::unique_ptr<storage::File> opened) const;
-  void note_small(bool keeps);
-  /// After each use of what gathers: whether it keeps something, and what it has to tell.
-  void note_access(const Status& late);
 
   std::string path_;
   bool named_nfs_;
   AccessMode mode_;
   bool several_threads_;
   bool sole_writer_;
-  std::unique_ptr<storage::SmallRequests> small_;
-  std::function<void(const Status&)> late_;
-  std::atomic<bool> keeps_small_{false};
+  GatheredAccesses gathered_;
   std::shared_ptr<storage::Driver> driver_;
   std::unique_ptr<storage::File> handle_;
   std::mutex mutex_;

@@ -191,7 +191,7 @@ void note(const Operation& operation, const access::MoveReport& moved, Together 
 
 access::Context context_of(File& file, storage::File& storage, PhaseTimes& times) {
   using Known = access::OtherWriters::Known;
-  const access::OtherWriters others{.known = file.is_atomic() ? Known::kShutOut : Known::kAnybody,
+  const access::OtherWriters others{.known = file.atomic_mode().is_on() ? Known::kShutOut : Known::kAnybody,
                                     .locks = &file.shared().locks(),
                                     .writers = &file.writers()};
   return {.comm = file.comm(), .file = &storage, .hints = file.hints(), .times = times, .others = others};
@@ -320,11 +320,12 @@ std::shared_ptr<Operation> prepare(const std::shared_ptr<File>& file, Direction 
 
 std::shared_ptr<Operation> stage(const Operation& operation) {
   const File& file = *operation.file;
-  if (!file.stages() || file.is_atomic() || !operation.writes() || !operation.outcome.ok() || operation.converter != nullptr) {
+  if (!file.staging().is_on || file.atomic_mode().is_on() || !operation.writes() || !operation.outcome.ok() ||
+      operation.converter != nullptr) {
     return nullptr;
   }
   auto memory = StagedMemory::pack(operation.memory, operation.bytes > 0 ? operation.memory_type : Datatype(),
-                                   file.staging_limit_bytes());
+                                   file.staging().limit_bytes);
   if (memory == nullptr) {
     return nullptr;
   }
@@ -340,7 +341,7 @@ std::shared_ptr<Operation> stage(const Operation& operation) {
 bool is_plain(const File& file, Direction direction, int64_t position, const UserBuffer& buffer, PlainPiece& piece) {
   const View& view = file.view();
   const bool may = direction == Direction::kWrite ? file.mode().is_writable() : file.mode().is_readable();
-  if (!may || file.is_atomic() || !view.is_contiguous() || !view.representation()->is_native() || position < 0 ||
+  if (!may || file.atomic_mode().is_on() || !view.is_contiguous() || !view.representation()->is_native() || position < 0 ||
       position > kLastPlainPosition || buffer.count <= 0 || buffer.address == nullptr) {
     return false;
   }
@@ -362,16 +363,17 @@ namespace {
 // Other ranks rely on what a collective access has done, and a background access goes by another
 // handle.
 bool may_gather(const File& file, OpenStorage& storage, Together together) {
-  return storage.gathers() && !file.under_way().any() && (together == Together::kIndependent || file.comm().size() == 1);
+  return storage.gathered().has_begun() && !file.under_way().any() &&
+         (together == Together::kIndependent || file.comm().size() == 1);
 }
 
 Status move_gathered(OpenStorage& storage, Direction direction, const PlainPiece& piece, int64_t& moved_bytes) {
   const auto bytes = static_cast<size_t>(piece.file.size());
   if (direction == Direction::kRead) {
-    STRIA_ASSIGN_OR_RETURN(moved_bytes, storage.read_small(piece.file.begin, {piece.memory, bytes}));
+    STRIA_ASSIGN_OR_RETURN(moved_bytes, storage.gathered().read(piece.file.begin, {piece.memory, bytes}));
     return {};
   }
-  Status written = storage.write_small(piece.file.begin, {piece.memory, bytes});
+  Status written = storage.gathered().write(piece.file.begin, {piece.memory, bytes});
   moved_bytes = written.ok() ? piece.file.size() : 0;
   return written;
 }
@@ -400,9 +402,9 @@ void run_independent(Operation& operation, storage::File& storage) {
   }
   // Atomic mode: one access of the file's ranks at a time; on several nodes, and with several
   // handles, one per range.
-  NodeTurn::Guard turn(file.atomic_turn());
+  NodeTurn::Guard turn(file.atomic_mode().turn());
   std::unique_ptr<storage::RangeLock> range;
-  if (file.is_atomic()) {
+  if (file.atomic_mode().is_on()) {
     lock_range(operation, storage, range);
   }
   run_alone(operation, storage);
@@ -415,7 +417,7 @@ void run_independent(Operation& operation) {
 
 void run_collective(Operation& operation) {
   File& file = *operation.file;
-  if (file.is_atomic() || file.comm().size() == 1) {
+  if (file.atomic_mode().is_on() || file.comm().size() == 1) {
     run_independent(operation);
     operation.outcome = agree(file, operation.outcome);
     return;

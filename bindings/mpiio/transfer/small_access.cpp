@@ -34,14 +34,14 @@ Status write_beside_others(File& file, storage::File& storage, std::span<const s
   access::WriteLock lock;
   if (!file.writers().enter_freely(hull, guard)) {
     PhaseTimes times;
-    access::Context context{
-        .comm = file.comm(),
-        .file = &storage,
-        .hints = file.hints(),
-        .times = times,
-        .others = {.known = file.is_atomic() ? access::OtherWriters::Known::kShutOut : access::OtherWriters::Known::kAnybody,
-                   .locks = &file.shared().locks(),
-                   .writers = &file.writers()}};
+    access::Context context{.comm = file.comm(),
+                            .file = &storage,
+                            .hints = file.hints(),
+                            .times = times,
+                            .others = {.known = file.atomic_mode().is_on() ? access::OtherWriters::Known::kShutOut
+                                                                           : access::OtherWriters::Known::kAnybody,
+                                       .locks = &file.shared().locks(),
+                                       .writers = &file.writers()}};
     STRIA_ASSIGN_OR_RETURN(lock, access::WriteLock::plain(context, hull));
   }
   return storage.write(pieces);
@@ -53,7 +53,7 @@ void begin_to_gather(File& file) {
   if (memory_bytes < storage::SmallRequests::kLeastMemoryBytes) {
     return;
   }
-  file.storage().gather(
+  file.storage().gathered().begin(
       {.stripe_bytes = capabilities.stripe_bytes,
        .memory_bytes = memory_bytes,
        .write = [&file](auto pieces) { return write_beside_others(file, file.storage().unsettled_handle(), pieces); },
@@ -62,14 +62,14 @@ void begin_to_gather(File& file) {
 }
 
 void settle_small(File& file) {
-  if (file.storage().keeps_small()) {
+  if (file.storage().gathered().keeps()) {
     const auto turn = file.storage().hold();
-    file.storage().settle();
+    file.storage().gathered().settle();
   }
 }
 
 void settle_all_small() {
-  if (!OpenStorage::any_keeps_small()) {
+  if (!GatheredAccesses::any_keeps()) {
     return;
   }
   for (const auto& file : open_files()) {

@@ -9,12 +9,12 @@
 
 #include "container/hdf5/copy/survey.hpp"
 #include "container/hdf5/read/objects.hpp"
+#include "container/spec.hpp"
 
 namespace stria::container::h5 {
 
 namespace {
 
-constexpr int kMostNestedCopies = 32;
 constexpr int64_t kAtOnceBytes = 4 << 20;
 
 // By a function that every release has under this name.
@@ -163,7 +163,7 @@ Status Renewal::renew_members(hid_t type, std::byte* element, int depth) {
 }
 
 Status Renewal::renew(hid_t type, std::byte* element, int depth) {
-  if (depth > kMostNestedCopies) {
+  if (depth > ElementSpec::kMostNested) {
     return Status(ErrorCode::kUnsupported, "its type is nested more than 32 deep");
   }
   const H5T_class_t kind = H5Tget_class(type);

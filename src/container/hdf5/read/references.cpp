@@ -13,13 +13,13 @@
 #include "container/hdf5/read/objects.hpp"
 #include "container/hdf5/read/values/list_checks.hpp"
 #include "container/hdf5/read/values/values.hpp"
+#include "container/spec.hpp"
 
 namespace stria::container::h5 {
 
 namespace {
 
 constexpr int64_t kValueBytesMax = 64 << 20;
-constexpr int kMostNestedValues = 32;
 
 struct Found {
   int64_t address = 0;  // of a header
@@ -97,7 +97,7 @@ void ValueWalk::visit_members(hid_t type, const std::byte* element, int64_t at, 
 }
 
 void ValueWalk::visit(hid_t type, const std::byte* element, int64_t at, int depth) {
-  if (depth > kMostNestedValues) {
+  if (depth > ElementSpec::kMostNested) {
     return;
   }
   switch (H5Tget_class(type)) {
