@@ -61,7 +61,7 @@ run() {
   "./$name"
   echo "$name: passed"
 }
-for test in sections scattered tables strings content; do
+for test in sections scattered tables strings; do
   run "$here/${test}_test.f90"
 done
 run "$root/examples/fortran/one_process.f90"
