@@ -66,7 +66,9 @@ int stria_f_is_logical(const CFI_cdesc_t* array) {
 #ifdef CFI_type_Logical
   return (array->type & CFI_type_mask) == CFI_type_Logical;
 #else
-  return array->type == CFI_type_Bool;
+  // Flang's logicals of more bytes have types of C that it gives to no integer.
+  return array->type == CFI_type_Bool || array->type == CFI_type_int_least16_t || array->type == CFI_type_int_least32_t ||
+         array->type == CFI_type_int_least64_t;
 #endif
 }
 

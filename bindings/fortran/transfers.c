@@ -7,6 +7,7 @@
  * Method: such a copy is known by its lower bounds, see stria_f_is_copy_(). What is put from one
  * is copied once more, into memory of the library. To get into one is refused; to read into one is
  * not, because the compiler copies it back at the end of the call. */
+#define _GNU_SOURCE /* dl_iterate_phdr() */
 #include <ISO_Fortran_binding.h>
 #include <link.h>
 #include <stdio.h>

@@ -43,7 +43,7 @@ def compute(request):
     if request.param == "cluster":
         connected = request.getfixturevalue("client")
         return lambda lazy: connected.compute(lazy).result(timeout=120)
-    return lambda lazy: lazy.compute(scheduler=request.param, num_workers=4)
+    return lambda lazy: lazy.compute(scheduler=request.param, num_workers=2 if request.param == "processes" else 4)
 
 
 def test_arrays_of_datasets(path, compute):

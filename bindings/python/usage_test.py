@@ -298,3 +298,34 @@ def test_elements_that_are_put_twice_are_told(path):
         d[:, 1:3] = 1
         d[2] = 2
     assert not path.exists()
+
+
+# Habits
+
+
+@pytest.mark.parametrize(
+    ("options", "meant"),
+    [
+        ({"compression": "gzip"}, r"'x': create_dataset\(\) has no option 'compression'; use compress=\"gzip\""),
+        ({"maxshape": (None,)}, "has no option 'maxshape'; use a first length of None"),
+        ({"fillvalue": 1}, "has no option 'fillvalue'; use fill_value="),
+        ({"colour": 1}, "has no option 'colour'$"),
+    ],
+)
+def test_options_of_h5py_are_told_in_own_words(path, options, meant):
+    with stria.create(path, sync=False) as f:
+        with pytest.raises(TypeError, match=meant):
+            f.create_dataset("x", (3,), **options)
+        f.create_dataset("x", (3,))
+
+
+def test_members_of_h5py_are_told_in_own_words(made):
+    with stria.open(made) as f:
+        for name, meant in [
+            ("create_group", 'create_dataset."group/name"'),
+            ("filename", "File.path"),
+            ("colour", "'colour'$"),
+        ]:
+            with pytest.raises(AttributeError, match=f"'File' object has no attribute '{name}'.*{meant}|{meant}"):
+                getattr(f, name)
+        assert not hasattr(f, "require_group") and hasattr(f, "path")

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -21,6 +21,7 @@ from ._numbers import (
     lengths_of,
 )
 from ._options import DatasetOptions, options_of
+from ._other_words import missing_member, refuse_options
 from ._strings import array_of_texts, holds_text, is_text, text_of_name, texts_of
 from ._tables import COMPLEX, as_table, columns_of, dtype_of, packed, strings_of, with_text
 from ._times import time_type
@@ -119,6 +120,11 @@ class File:
         finally:
             self.close()
 
+    if not TYPE_CHECKING:  # for which it would make any name an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(missing_member(name))
+
     def __repr__(self) -> str:
         state = "closed" if not self._handle.is_open else "being written" if self.writing else "open"
         return f"<stria.File '{self.path}' {state}>"
@@ -169,6 +175,7 @@ class File:
         dimensions: "Sequence[str] | None" = None,
         unlimited: bool = False,
         fill_value: "Values | None" = None,
+        **unknown: object,
     ) -> "Dataset | Texts":
         """Makes a dataset of numbers, of records, or of strings of bytes ("S8"), of which every
         rank may put its own; a byte order in `dtype` is that of the file, and h5py's enum_dtype()
@@ -188,6 +195,7 @@ class File:
         be given whole. Points in time and spans become integers with the attributes by which xarray
         knows them. Collective: all ranks pass the same."""
         path = text_of_name(path)
+        refuse_options(path, unknown)
         if is_text(dtype) or (data is not None and (dtype is None or np.dtype(dtype).kind == "O")):
             texts = None if data is None else array_of_texts(data)
             if is_text(dtype) or (texts is not None and holds_text(texts)):

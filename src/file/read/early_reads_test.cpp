@@ -108,6 +108,20 @@ TEST(EarlyReads, OfOtherPiecesWaitForAPlan) {
   EXPECT_GT(messages_of(memory, 1, dealt_out) - messages_of(memory, 0, dealt_out), 2 * kMessagesOfAMeeting);
 }
 
+TEST(EarlyReads, OfNoPiecesBetweenOthersAreMadeByEachRank) {
+  storage::MemoryDriver memory;
+  write_line(memory, false);
+  Setting four;
+  four.ranks = kRanks;
+  on_ranks(four, [&](Comm& comm) {
+    const auto session = open_line(comm, borrow(memory));
+    EXPECT_TRUE(read_line(*session, own_rows(comm.rank(), 50)).ok());
+    EXPECT_EQ(session->report().method, "list_io") << session->report().reason;
+    EXPECT_TRUE(read_line(*session, dealt_out(comm.rank())).ok());
+    EXPECT_EQ(session->report().method, "two_phase") << session->report().reason;
+  });
+}
+
 // In one call some ranks have read before the others know how.
 TEST(EarlyReads, AreMadeBesideOthers) {
   storage::MemoryDriver memory;

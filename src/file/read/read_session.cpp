@@ -282,7 +282,7 @@ Status ReadSession::together(const std::function<Status()>& work) {
   signal_ = &signal;
   const Status outcome = signal.end(work());
   signal_ = nullptr;
-  return outcome.ok() ? outcome : comm().agree(outcome);  // the signal tells that all have succeeded
+  return outcome.ok() ? outcome : comm().agree(outcome);  // all have succeeded, or none has
 }
 
 // The outcome is this rank's own.

@@ -46,8 +46,9 @@ struct OneRegion {
 
   explicit OneRegion(std::span<const Transfer> transfers) {
     for (const Transfer& transfer : transfers) {
-      const std::array<int64_t, 4> own = {transfer.dataset, -transfer.dataset, transfer.region.true_lower_bound(),
-                                          -transfer.region.true_upper_bound()};
+      const std::array<int64_t, 4> own = {transfer.dataset, -transfer.dataset,
+                                          transfer.displacement + transfer.region.true_lower_bound(),
+                                          -transfer.displacement - transfer.region.true_upper_bound()};
       std::transform(own.begin(), own.end(), least.begin(), least.begin(), [](int64_t a, int64_t b) { return std::min(a, b); });
     }
   }
