@@ -249,15 +249,17 @@ def test_the_log_tells_what_happens(store, work):
 
 
 def test_a_client_that_is_refused_is_in_the_log(work, monkeypatch):
-    (work / "key").write_bytes(b"k" * 32)
-    (work / "other").write_bytes(b"o" * 32)
+    for name in ("key", "other"):
+        (work / name).write_bytes(name.encode() * 8)
+        (work / name).chmod(0o600)
     (work / "store").mkdir()
     store = Store(work / "store", 1, key=work / "key", options=("--log", "journal"))
     try:
         monkeypatch.setenv("STRIA_KEY_FILE", str(work / "other"))
         run("ls", store.url).refused("another key")
+        refused = re.compile(r"^<4>client_refused: client 127\.0\.0\.1:\d+: .*another key$", re.MULTILINE)
+        wait_until(lambda: refused.search((store.directory / "server_0.log").read_text()))
         log = (store.directory / "server_0.log").read_text()
-        assert re.search(r"^<4>client_refused: client 127\.0\.0\.1:\d+: .*another key", log, re.MULTILINE), log
         assert re.search(r"^<6>started: serves ", log, re.MULTILINE), log
     finally:
         store.close()

@@ -87,6 +87,10 @@ asio::awaitable<void> Connection::run() {
   } catch (const std::exception&) {
     // The client has gone, or was too slow, or there was no memory for it. Only this
     // connection ends.
+    if (challenged_ && !greeted_) {
+      shared_->watch.turned_away(
+          Status(ErrorCode::kPermissionDenied, "it left within the greeting, as one does that has another key"), client_);
+    }
   }
   stream_.close();
   shared_->locks.unlock_all(number_);

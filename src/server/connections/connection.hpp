@@ -91,7 +91,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   uint64_t number_;
   wire::Identity session_{};
   Caller caller_;
-  bool counted_ = false;  // among its user's
+  bool challenged_ = false;  // it has greeted, and is to prove who it is
+  bool counted_ = false;     // among its user's
   Tickets::Known known_tickets_;
   std::atomic<bool> greeted_ = false;
   std::atomic<bool> ending_ = false;    // it makes room

@@ -53,6 +53,7 @@ asio::awaitable<void> Connection::greet() {
     co_await seal(challenge);
   }
   const std::vector<std::byte> challenge_body = wire::encode(challenge);
+  challenged_ = challenge.wants != ProofKind::kNone;
   co_await reply(wire::reply_to(Kind::kHello), challenge_body);
   co_await receive_head(shared_->patience.greeting);
   const Result<Caller> caller = co_await check_proof(*hello, challenge);
