@@ -54,7 +54,7 @@ struct Servers {
   double stripe_bytes = 1 << 20;
   int random_first = 0;          ///< 1: a file begins anywhere, else after the last one
   int stripe_count = 1;          ///< of a file that asks for nothing else
-  double write_cache_bytes = 0;  ///< a write that begins nearer to the end of the one before needs no seek
+  double write_cache_bytes = 0;  ///< a write so near to the one before needs no seek
   double block_bytes = 0;        ///< a write of a part of a block is read, changed and written back
   double jitter = 0;             ///< the spread of a request's service: sigma of its logarithm
 };
@@ -78,7 +78,7 @@ struct MetadataServer {
   double create_s = 0;
   double object_s = 0;  ///< more for each server on which a new file gets an object
   double rename_s = 0;
-  /// Of a server, for each object that it makes. The maker of a file visits one after another.
+  /// A server needs it for each object. The maker of a file asks one server after another.
   double object_on_server_s = 0;
 };
 
