@@ -19,7 +19,8 @@ struct Nodes {
   double memory_rate = 1e9;       ///< copying from memory to memory
   double pack_rate = 1e9;         ///< packing pieces of usual length
   double piece_s = 0;             ///< more for each piece of memory or file
-  double engine_piece_s = 0;      ///< the engine's own work for each piece of a rank in the file
+  double write_piece_s = 0;       ///< the engine's own work for each piece of a rank in the file
+  double read_piece_s = 0;        ///< the same where it reads
   double link_rate = 1e9;         ///< of a node, each way
   double latency_s = 0;           ///< of a message between nodes
   double local_latency_s = 0;     ///< within a node
