@@ -38,10 +38,19 @@ def canvas(title, theme, size):
         pyplot.close(drawing)
 
 
-def powers_of_ten(axis):
-    """A logarithmic axis whose numbers are written out."""
-    from matplotlib.ticker import NullFormatter
+# So many values of an axis of lines are all written out.
+FEW = 7
+# An axis of powers of ten whose longest is below so many times the shortest has 2 and 5 as well.
+NARROW = 100
 
+
+def powers_of_ten(axis, values=()):
+    """A logarithmic axis whose numbers are written out. `values`: what is drawn along it, if
+    known."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    if values and max(values) < NARROW * min(values):
+        axis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5)))
     axis.set_major_formatter(lambda value, _: plain(value))
     axis.set_minor_formatter(NullFormatter())
 
@@ -83,8 +92,11 @@ def svg(figure, theme, ours="here"):
                 axes.plot(*zip(*points, strict=True), markersize=3.5, linewidth=1.4, **look)
             axes.set_xscale("log")
             axes.set_yscale("log")
-            powers_of_ten(axes.xaxis)
-            powers_of_ten(axes.yaxis)
+            places = sorted({x for _, _, points in lines for x, _ in points})
+            powers_of_ten(axes.xaxis, places)
+            if len(places) <= FEW:
+                axes.set_xticks(places)
+            powers_of_ten(axes.yaxis, [value for _, _, points in lines for _, value in points])
             axes.set_xlabel(figure.axis)
             axes.legend(frameon=False, labelcolor=ink, fontsize=7.5)
         else:
@@ -110,11 +122,11 @@ def bars(axes, lines, colour, ink, ours):
         key(axes, ink, ours)
 
 
-def key(axes, ink, ours):
+def key(axes, ink, ours, **place):
     from matplotlib.patches import Patch
 
     patches = [Patch(color=ink, label=ours), Patch(edgecolor=ink, label="paper", **PAPER_LOOK)]
-    axes.legend(handles=patches, frameon=False, labelcolor=ink, fontsize=7.5)
+    axes.legend(handles=patches, frameon=False, labelcolor=ink, fontsize=7.5, **place)
 
 
 def beside_svg(title, rows, theme, ours="here"):
@@ -135,5 +147,5 @@ def beside_svg(title, rows, theme, ours="here"):
         axes.set_xlabel(MEASURED[rows[0].scale()])
         if base:
             axes.axvline(1, color=ink, linewidth=0.8)
-        key(axes, ink, ours)
+        key(axes, ink, ours, loc="upper left", bbox_to_anchor=(1, 1))
     return out.getvalue()

@@ -66,10 +66,10 @@ def tally(rows):
     return "; ".join(parts)
 
 
-def compared(ours, paper, what):
-    """A sentence on how far a ratio of ours is from the paper's."""
+def compared(ours, paper, what, where="here"):
+    """A sentence on how far a ratio of ours is from the paper's. `where`: how ours came about."""
     if ours >= paper:
-        return f"{what}: {plain(ours)} here, {plain(paper)} in the paper."
+        return f"{what}: {plain(ours)} {where}, {plain(paper)} in the paper."
     direction = "as in the paper, but less" if ours > 1 else "the other way round than in the paper"
     return f"{what}: {direction} ({plain(ours)} against {plain(paper)})."
 

@@ -1,8 +1,12 @@
 """The experiments at the papers' own sizes, on machines that are simulated (docs/simulate.md)."""
 
 import collections
+import functools
 
-from papers.outcome import Experiment, Figure, Outcome, Row, compared
+from papers import outcome
+from papers.outcome import Experiment, Figure, Outcome, Row
+
+compared = functools.partial(outcome.compared, where="simulated")
 
 LATHAM = "Latham and others 2012: A case study for scientific I/O: improving the FLASH astrophysics code"
 YU = "Yu, Vetter, Oral 2008: Performance Characterization and Optimization of Parallel I/O on the Cray XT"
@@ -98,10 +102,9 @@ def request_sizes(runs, places, quick):
         "A variable has 146 blocks of the file system, which 16 aggregators share: those with nine write 16, 16 and 4 MiB. "
         "All variables together fill the buffers of 16 MiB.",
     ]
-    shown = {
-        f"{layout}, {size} MiB": sizes[layout][size * MIB] for layout in ("standard", "experimental") for size in (4, 8, 16)
-    }
-    figure = as_bars("Writes by size, 512 processes, simulated", shown, "writes", {"standard, 4 MiB": 763})
+    shown = {layout: [(size, of[size * MIB]) for size in (4, 8, 16)] for layout, of in sizes.items()}
+    printed = {"standard": [(4, 763)]}
+    figure = Figure("Writes by size, 512 processes, simulated", "MiB of a write", shown, printed, "writes")
     return Outcome(rows, [figure], remarks)
 
 
@@ -133,21 +136,24 @@ def sp_run(runs, ranks):
 
 
 def shares(runs, places, quick):
-    rows, bars, paper = [], {}, {}
+    rows = []
+    lines, paper = collections.defaultdict(list), collections.defaultdict(list)
     for ranks in (32,) if quick else (32, 128):
         ours, theirs = sp_run(runs, ranks), SP_S[ranks]
         whole, their_whole = COMPUTING_S[ranks] + ours[0], COMPUTING_S[ranks] + theirs[0]
         for name, mine, printed in zip(("the library", "communication", "writes", "opens"), ours, theirs, strict=True):
             share = 100 * printed / their_whole if name == "the library" else SP_PERCENT[ranks][name]
             rows.append(Row(f"{ranks} processes: % of the run in {name}", share, 100 * mine / whole, unit="%"))
-            bars[f"{name}, {ranks}"], paper[f"{name}, {ranks}"] = mine, printed
+            lines[name].append((ranks, mine))
+            paper[name].append((ranks, printed))
     remarks = [
         "The time outside the library is the paper's. Rates of writes and opens are those of 32 processes; 128 check them.",
         "Rank 0 asks for each contiguous piece of a stretch of 64 KiB: a guess, to which the communication of 32 processes "
         "led; that of 128 checks it. The machine's latency and rate are the paper's.",
         "Averages, 10 KB in five writes, and the closing of files are left out.",
     ]
-    return Outcome(rows, [as_bars("A process's time, by what it does and processes, simulated", bars, SECONDS, paper)], remarks)
+    figure = Figure("A process's time, simulated", "processes", dict(lines), dict(paper), SECONDS)
+    return Outcome(rows, [figure], remarks)
 
 
 # Tables 2 and 5.
@@ -394,64 +400,64 @@ def packed_scaling(runs, places, quick):
 EXPERIMENTS = [
     Experiment(
         "T95-1-sim", THAKUR, "Rank 0 gathers and writes, simulated", "Where does the time of the output go?",
-        "The IBM SP of 1995 simulated with the paper's 32 and 128 processes; 32 with --quick.", shares,
+        "The IBM SP of 1995 with the paper's 32 and 128 processes; 32 with --quick.", shares,
     ),
     Experiment(
         "R01-2-sim", ROSS, "FLASH I/O by hyperslabs, simulated", "What do memory hyperslabs cost in HDF5?",
-        "Chiba City simulated: the paper's 64 processes, 80 blocks each; 8 with --quick.", gathered,
+        "Chiba City: the paper's 64 processes, 80 blocks each; 8 with --quick.", gathered,
     ),
     Experiment(
         "R01-3-sim", ROSS, "FLASH I/O from packed buffers, simulated", "Does packing by the application scale?",
-        "Chiba City simulated: 32 to the paper's 256 processes; to 64 with --quick.", packed_scaling,
+        "Chiba City: 32 to the paper's 256 processes; to 64 with --quick.", packed_scaling,
     ),
     Experiment(
         "C02-1-sim", CHING, "1-D cyclic, simulated", "What does a list of pieces gain?",
-        "Chiba City simulated: 32 clients, 8 with --quick; 64 MiB in accesses as long as those of 1 GiB.",
+        "Chiba City: 32 clients, 8 with --quick; 64 MiB in accesses as long as those of 1 GiB.",
         by_accesses("cyclic", (8, 32)),
     ),
     Experiment(
         "C02-2-sim", CHING, "Block-block, simulated", "The same where a client's pieces lie on few of the servers.",
-        "Chiba City simulated: 16 clients, 4 with --quick; 64 MiB in accesses as long as those of 1 GiB.",
+        "Chiba City: 16 clients, 4 with --quick; 64 MiB in accesses as long as those of 1 GiB.",
         by_accesses("blockblock", (4, 16)),
     ),
     Experiment(
         "C02-3-sim", CHING, "FLASH I/O, simulated", "What do lists gain for a checkpoint?",
-        "Chiba City simulated: 2 to 32 clients, 8 with --quick.", clients_flash,
+        "Chiba City: 2 to 32 clients, 8 with --quick.", clients_flash,
     ),
     Experiment(
         "C02-4-sim", CHING, "Tiled display, simulated", "How fast can six displays read their parts of a frame?",
-        "Chiba City simulated at the paper's size.", display,
+        "Chiba City at the paper's size.", display,
     ),
     Experiment(
         "L12-1-sim", LATHAM, "Collective I/O, simulated", "What do collective calls gain?",
-        "Intrepid simulated at the paper's 8,192 processes; 1,024 with --quick.", collective,
+        "Intrepid at the paper's 8,192 processes; 1,024 with --quick.", collective,
     ),
     Experiment(
         "L12-2-sim", LATHAM, "Layouts, simulated", "What does one dataset for all variables gain?",
-        "Intrepid simulated at the paper's 8,192 processes; 1,024 with --quick.", layouts,
+        "Intrepid at the paper's 8,192 processes; 1,024 with --quick.", layouts,
     ),
     Experiment(
         "L12-3-sim", LATHAM, "Sizes of requests by layout, simulated", "How large are the writes that reach the storage?",
-        "Intrepid simulated: 512 processes as in the paper's runs under Darshan.", request_sizes,
+        "Intrepid: 512 processes as in the paper's runs under Darshan.", request_sizes,
     ),
     Experiment(
         "L12-4-sim", LATHAM, "Weak scaling, simulated", "What do combined calls gain?",
-        "Intrepid simulated up to the paper's 65,536 processes; 2,048 with --quick.", scaling,
+        "Intrepid up to the paper's 65,536 processes; 2,048 with --quick.", scaling,
     ),
     Experiment(
         "Y08-1-sim", YU, "Contiguous access, simulated", "What can a server, a couplet and all servers take?",
-        "Jaguar simulated with the paper's servers and 1,024 processes; 128 with --quick.", servers,
+        "Jaguar with the paper's servers and 1,024 processes; 128 with --quick.", servers,
     ),
     Experiment(
         "Y08-2-sim", YU, "3-D block array, simulated", "When does data sieving pay, and with which buffer?",
-        "Jaguar simulated: 256 cells a side, 64 processes; 128 and 16 with --quick.", sieving,
+        "Jaguar: 256 cells a side, 64 processes; 128 and 16 with --quick.", sieving,
     ),
     Experiment(
         "Y08-3-sim", YU, "Parallel create, simulated", "What does a file a process cost?",
-        "Jaguar simulated: 72 servers, to 1,024 processes; 256 with --quick.", opens,
+        "Jaguar: 72 servers, to 1,024 processes; 256 with --quick.", opens,
     ),
     Experiment(
         "Y08-5-sim", YU, "Aggregators, simulated", "How many aggregators does Flash I/O want?",
-        "Jaguar simulated at the paper's 2,048 processes; 512 with --quick.", aggregators,
+        "Jaguar at the paper's 2,048 processes; 512 with --quick.", aggregators,
     ),
 ]  # fmt: skip

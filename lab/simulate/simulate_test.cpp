@@ -309,12 +309,12 @@ TEST(Simulation, ChargesTheEnginesWorkForEachPiece) {
   options.chosen.numbers["accesses"] = 1024;
   options.hints = {{"stria_method", "two_phase"}};
   const double without_s = run(machine, options).value().seconds;
-  machine.nodes.engine_piece_s = 1e-3;
+  machine.nodes.write_piece_s = 1e-3;
   const double stretch_s = run(machine, options).value().seconds - without_s;
   options.ranks = 2;
-  machine.nodes.engine_piece_s = 0;
+  machine.nodes.write_piece_s = 0;
   const double two_s = run(machine, options).value().seconds;
-  machine.nodes.engine_piece_s = 1e-3;
+  machine.nodes.write_piece_s = 1e-3;
   const double pieces_s = run(machine, options).value().seconds - two_s;
   EXPECT_LT(stretch_s, 0.01) << "one rank's turns are one stretch";
   EXPECT_NEAR(pieces_s, 1.024, 0.1) << "each of two ranks has as many pieces";

@@ -35,6 +35,7 @@ constexpr int kMessages = 200;
 constexpr int64_t kCopiedBytes = 32 * kMiB;
 constexpr int64_t kPieceBytes = 16;      // that the engine joins
 constexpr int64_t kPieces = 256 * kKiB;  // of a rank
+constexpr int64_t kLongPieces = 64;      // of as many bytes
 /// A rate or a time that can't be told from nothing.
 constexpr double kLeastSeconds = 1e-9;
 
@@ -222,14 +223,18 @@ class MachineMeasurement {
     region_s_ = std::max(seconds(in_turn) - seconds(apart), 0.0) * servers_ / static_cast<double>(kRegions * ranks_);
   }
 
-  // The same bytes through aggregators, as one stretch of each rank and as short pieces in turn.
+  // The same bytes in turn through aggregators, so that as many are exchanged: in few pieces and in
+  // many.
   void measure_pieces() {
-    constexpr int64_t kBytes = kPieces * kPieceBytes;
-    OtherRun apart = ior(kBytes, kBytes);
-    OtherRun in_turn{.workload = "cyclic", .sizes = {{"mib", kBytes * ranks_ / kMiB}, {"accesses", kPieces}}};
-    apart.through = in_turn.through = "library";
-    apart.hints = in_turn.hints = {{"stria_method", "two_phase"}};
-    engine_piece_s_ = std::max(seconds(in_turn) - seconds(apart), 0.0) / static_cast<double>(kPieces);
+    const auto in_turn = [&](int64_t pieces) {
+      return OtherRun{.workload = "cyclic",
+                      .sizes = {{"mib", kPieces * kPieceBytes * ranks_ / kMiB}, {"accesses", pieces}},
+                      .hints = {{"stria_method", "two_phase"}},
+                      .through = "library"};
+    };
+    constexpr auto kMore = static_cast<double>(kPieces - kLongPieces);
+    write_piece_s_ = std::max(seconds(in_turn(kPieces)) - seconds(in_turn(kLongPieces)), 0.0) / kMore;
+    read_piece_s_ = std::max(reading_s(in_turn(kPieces)) - reading_s(in_turn(kLongPieces)), 0.0) / kMore;
   }
 
   json nodes() const {
@@ -244,7 +249,8 @@ class MachineMeasurement {
                     {"memory_rate", {copied / above_nothing(long_s), "measured: all ranks copy"}},
                     {"pack_rate", {pack_rate, "measured: all ranks copy pieces of 4 KiB"}},
                     {"piece_s", {std::max(short_s - copied / 4 / pack_rate, 0.0) / pieces, "measured: pieces of 8 bytes"}}};
-    section["engine_piece_s"] = {engine_piece_s_, "measured: pieces of 16 bytes through aggregators, beside stretches"};
+    section["write_piece_s"] = {write_piece_s_, "measured: pieces of 16 bytes through aggregators, beside ones of 64 KiB"};
+    section["read_piece_s"] = {read_piece_s_, "measured: the same, read"};
     double link_rate = copied / above_nothing(long_s);
     if (ranks_ > 1) {
       const double local_s = message_s(comm_, 1, 8);
@@ -270,7 +276,7 @@ class MachineMeasurement {
   int ranks_ = 1;
   int servers_ = 1;
   int count_ = 0;
-  double write_rate_ = 0, read_rate_ = 0, request_s_ = 0, region_s_ = 0, latency_s_ = 0, engine_piece_s_ = 0;
+  double write_rate_ = 0, read_rate_ = 0, request_s_ = 0, region_s_ = 0, latency_s_ = 0, write_piece_s_ = 0, read_piece_s_ = 0;
   double open_s_ = 0, create_s_ = 0, rename_s_ = 0;
 };
 

@@ -3,8 +3,8 @@
 // Problem: a model predicts only as well as its numbers, and most users know none of theirs.
 // Method: short runs that differ in one thing each, as those of storage_figures.hpp. Two lengths of
 // a write give a rate and what a file costs besides; many short requests to one server give what a
-// request costs it, those of one rank what a request takes on its way. The same bytes as stretches
-// and as short pieces give what a piece costs the engine. Messages and copies are timed directly.
+// request costs it, those of one rank what a request takes on its way. The same bytes in few pieces
+// and in many give what a piece costs the engine. Messages and copies are timed directly.
 // Limits: a storage without servers counts as one. Locks, forwarders and controllers are not found.
 #pragma once
 

@@ -67,7 +67,8 @@ void take_nodes(Section section, Nodes& nodes) {
   section.take("memory_rate", nodes.memory_rate);
   section.take("pack_rate", nodes.pack_rate);
   section.take("piece_s", nodes.piece_s);
-  section.take("engine_piece_s", nodes.engine_piece_s);
+  section.take("write_piece_s", nodes.write_piece_s);
+  section.take("read_piece_s", nodes.read_piece_s);
   section.take("link_rate", nodes.link_rate);
   section.take("latency_s", nodes.latency_s);
   section.take("local_latency_s", nodes.local_latency_s);

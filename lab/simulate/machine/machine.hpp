@@ -19,7 +19,8 @@ struct Nodes {
   double memory_rate = 1e9;       ///< copying from memory to memory
   double pack_rate = 1e9;         ///< packing pieces of usual length
   double piece_s = 0;             ///< more for each piece of memory or file
-  double engine_piece_s = 0;      ///< the engine's own work for each piece of a rank in the file
+  double write_piece_s = 0;       ///< the engine's own work for each piece of a rank in the file
+  double read_piece_s = 0;        ///< the same where it reads
   double link_rate = 1e9;         ///< of a node, each way
   double latency_s = 0;           ///< of a message between nodes
   double local_latency_s = 0;     ///< within a node
@@ -54,7 +55,7 @@ struct Servers {
   double stripe_bytes = 1 << 20;
   int random_first = 0;          ///< 1: a file begins anywhere, else after the last one
   int stripe_count = 1;          ///< of a file that asks for nothing else
-  double write_cache_bytes = 0;  ///< a write that begins nearer to the end of the one before needs no seek
+  double write_cache_bytes = 0;  ///< a write so near to the one before needs no seek
   double block_bytes = 0;        ///< a write of a part of a block is read, changed and written back
   double jitter = 0;             ///< the spread of a request's service: sigma of its logarithm
 };
@@ -78,7 +79,7 @@ struct MetadataServer {
   double create_s = 0;
   double object_s = 0;  ///< more for each server on which a new file gets an object
   double rename_s = 0;
-  /// Of a server, for each object that it makes. The maker of a file visits one after another.
+  /// A server needs it for each object. The maker of a file asks one server after another.
   double object_on_server_s = 0;
 };
 

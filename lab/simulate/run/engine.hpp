@@ -46,7 +46,7 @@ struct RunShared {
   std::map<int, int> aggregator_of_rank{};
   /// By the number of its first exchange: the rounds of a call, found once for all ranks.
   std::map<int64_t, int64_t> rounds{};
-  /// Of all ranks, in the order of their file, for output through one rank.
+  /// What each rank holds, by its place in the file, for output through one rank.
   std::vector<OwnedPiece> owners{};
   std::vector<std::byte> bytes_of_nobody{};
   /// Memory of so many bytes, with whatever is there. It stays until more is asked for.

@@ -88,14 +88,15 @@ ModelledMemory::ModelledMemory(Clock& clock, const Nodes& nodes, std::span<const
     : clock_(clock), nodes_(nodes), lanes_(lanes), options_(options) {}
 
 void ModelledMemory::charge(std::span<const StreamPart> parts, Phase phase) {
+  const double piece_s = phase == Phase::kPack ? nodes_.write_piece_s : nodes_.read_piece_s;
   double bytes = 0, pieces = 0;
   for (const StreamPart& part : parts) {
     const auto part_bytes = static_cast<double>(part.end - part.begin);
     bytes += part_bytes;
-    pieces += nodes_.engine_piece_s > 0 ? part_bytes * pieces_a_byte(part.stream_id) : 0;
+    pieces += piece_s > 0 ? part_bytes * pieces_a_byte(part.stream_id) : 0;
   }
   const double begin_s = clock_.free_at();
-  clock_.charge(bytes / nodes_.pack_rate + static_cast<double>(parts.size()) * nodes_.piece_s + pieces * nodes_.engine_piece_s);
+  clock_.charge(bytes / nodes_.pack_rate + static_cast<double>(parts.size()) * nodes_.piece_s + pieces * piece_s);
   clock_.note(static_cast<trace::BuiltIn>(trace::kind(phase).id), begin_s, static_cast<int64_t>(bytes));
 }
 
