@@ -2,7 +2,9 @@
 `stria retire` takes the server out."""
 
 import json
+import os
 import shutil
+import signal
 import time
 
 import pytest
@@ -71,6 +73,15 @@ def test_scrub_goes_on_after_files_on_servers_that_are_away(store, work):
     assert all("server 1 is gone" in fault["message"] for fault in report["faults"]), report
     text = run("scrub", f"{store.url}/a")
     assert text.code == 1 and "server 1 is gone" in text.stdout, text
+
+
+def test_a_server_that_stands_still_is_the_only_one_that_does_not_answer(store):
+    """Those that are asked after it have their time, too."""
+    os.kill(store.processes[1].pid, signal.SIGSTOP)
+    told = run("status", store.url)
+    os.kill(store.processes[1].pid, signal.SIGCONT)
+    lines = [line for line in told.stdout.splitlines() if "doesn't answer" in line]
+    assert told.code == 1 and len(lines) == 1 and store.addresses[1] in lines[0], told
 
 
 def test_scrub_without_a_manager_ends(store, work):

@@ -120,6 +120,9 @@ class Conversation {
   }
 
   void connect(Clock::time_point now) {
+    if (attempts_ == 0) {
+      deadline_ += now - due_;  // other servers that don't answer came first
+    }
     Status outcome = call_.link->connect(std::min(deadline_, now + kConnectPatience));
     if (outcome.ok()) {
       lost_servers().remove(call_.link->server());
