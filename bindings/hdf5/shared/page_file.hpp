@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/byte_range.hpp"
-#include "storage/posix/open_descriptor.hpp"
-#include "storage/posix/posix_transfers.hpp"
+#include "storage/posix/handle/open_descriptor.hpp"
+#include "storage/posix/handle/posix_transfers.hpp"
 
 namespace stria::hdf5 {
 
