@@ -229,6 +229,16 @@ const std::map<std::string, Setter>& setters() {
   return table;
 }
 
+void name_first_server(int first_server, Hints& effective) {
+  if (first_server >= 0) {
+    effective["start_iodevice"] = std::to_string(first_server);
+  } else if (first_server == storage::FirstServer::kByLoad) {
+    effective["stria_first_server"] = "by_load";
+  } else if (first_server == storage::FirstServer::kInTurn) {
+    effective["stria_first_server"] = "in_turn";
+  }
+}
+
 const char* switch_name(Switch value) {
   return value == Switch::kAutomatic ? "automatic" : value == Switch::kEnable ? "enable" : "disable";
 }
@@ -325,13 +335,7 @@ Hints effective_hints(const ResolvedHints& hints) {
       {"stria_driver", hints.driver},
       {"stria_alignment", std::to_string(hints.alignment_bytes)},
   };
-  if (hints.first_server >= 0) {
-    effective["start_iodevice"] = std::to_string(hints.first_server);
-  } else if (hints.first_server == storage::FirstServer::kByLoad) {
-    effective["stria_first_server"] = "by_load";
-  } else if (hints.first_server == storage::FirstServer::kInTurn) {
-    effective["stria_first_server"] = "in_turn";
-  }
+  name_first_server(hints.first_server, effective);
   if (hints.staging_limit_bytes >= 0) {
     effective["stria_staging_limit"] = std::to_string(hints.staging_limit_bytes);
   }

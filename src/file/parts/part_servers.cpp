@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
-#include "storage/file_servers.hpp"
+#include "storage/registry/file_servers.hpp"
 #include "storage/path.hpp"
 
 namespace stria::file {

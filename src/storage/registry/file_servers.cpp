@@ -1,4 +1,4 @@
-#include "storage/file_servers.hpp"
+#include "storage/registry/file_servers.hpp"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
