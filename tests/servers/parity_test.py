@@ -75,6 +75,15 @@ def wait_until_silent(store, server):
         time.sleep(0.5)
 
 
+def test_a_server_that_takes_no_new_files_gets_no_part(make_store):
+    store = make_store(SERVERS + 1)
+    closed = 3
+    run("server", "no-new-files", store.url, str(closed)).succeeded()
+    assert write(store) == []
+    assert closed not in {server_of(store, name) for name in FILES}
+    run("server", "new-files", store.url, str(closed)).succeeded()
+
+
 def check_repair(store, name):
     """What was on the server that is away is put on the one that had nothing."""
     url = f"{store.url}/run.h5"

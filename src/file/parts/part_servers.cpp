@@ -23,7 +23,7 @@ bool lies_on_single_servers(const access::ResolvedHints& hints, const std::strin
 }
 
 Result<PartServers> PartServers::find(const std::string& path, int first) {
-  STRIA_ASSIGN_OR_RETURN(const std::vector<int> up, storage::servers_that_are_up(path));
+  STRIA_ASSIGN_OR_RETURN(const std::vector<int> up, storage::servers_for_new_files(path));
   PartServers servers;
   for (const int server : up) {
     servers.uses_.push_back({.server = server});

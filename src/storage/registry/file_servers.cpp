@@ -10,6 +10,7 @@
 #include "storage/messages.hpp"
 #include "storage/striped/store.hpp"
 #include "wire/address.hpp"
+#include "wire/upkeep.hpp"
 
 namespace stria::storage {
 
@@ -24,7 +25,25 @@ Result<std::vector<std::byte>> ask_manager_of(const std::string& path, wire::Kin
   return store->ask_manager(kind, about_path ? wire::encode(wire::Path{parsed.path}) : std::vector<std::byte>());
 }
 
-Result<std::vector<wire::ServerPlace>> places_that_are_up(const std::string& path) {
+/// The servers that are to take no new files: they are closed, leave, or can't write. Empty where
+/// the manager is too old to know.
+Result<std::vector<int64_t>> closed_servers(const std::string& path) {
+  std::vector<int64_t> closed;
+  const auto reply = ask_manager_of(path, wire::Kind::kConditions, false);
+  if (reply.status().code() == ErrorCode::kUnsupported) {
+    return closed;
+  }
+  STRIA_RETURN_IF_ERROR(reply.status().with_context(describe("look up the servers of", path)));
+  STRIA_ASSIGN_OR_RETURN(const auto all, wire::decode<wire::Conditions>(*reply));
+  for (const wire::Conditions::Entry& server : all.entries) {
+    if (server.closed || (server.condition != wire::Condition::kGood && server.condition != wire::Condition::kNearlyFull)) {
+      closed.push_back(server.server);
+    }
+  }
+  return closed;
+}
+
+Result<std::vector<wire::ServerPlace>> places_for_new_files(const std::string& path) {
   std::vector<wire::ServerPlace> up;
   if (!wire::is_store_path(path)) {
     return up;
@@ -32,8 +51,10 @@ Result<std::vector<wire::ServerPlace>> places_that_are_up(const std::string& pat
   const auto reply = ask_manager_of(path, wire::Kind::kServers, false);
   STRIA_RETURN_IF_ERROR(reply.status().with_context(describe("look up the servers of", path)));
   STRIA_ASSIGN_OR_RETURN(const auto all, wire::decode<wire::StoreServers>(*reply));
+  STRIA_ASSIGN_OR_RETURN(const std::vector<int64_t> closed, closed_servers(path));
   for (const wire::StoreServers::Entry& server : all.servers) {
-    if (server.silent_ms >= 0 && server.silent_ms < kUpForMs) {
+    const bool is_closed = std::find(closed.begin(), closed.end(), server.place.index) != closed.end();
+    if (server.silent_ms >= 0 && server.silent_ms < kUpForMs && !is_closed) {
       up.push_back(server.place);
     }
   }
@@ -65,8 +86,8 @@ bool is_on_this_machine(const std::string& server) {
 
 }  // namespace
 
-Result<std::vector<int>> servers_that_are_up(const std::string& path) {
-  STRIA_ASSIGN_OR_RETURN(const auto places, places_that_are_up(path));
+Result<std::vector<int>> servers_for_new_files(const std::string& path) {
+  STRIA_ASSIGN_OR_RETURN(const auto places, places_for_new_files(path));
   std::vector<int> up;
   for (const wire::ServerPlace& place : places) {
     up.push_back(static_cast<int>(place.index));
@@ -75,7 +96,7 @@ Result<std::vector<int>> servers_that_are_up(const std::string& path) {
 }
 
 Result<std::vector<int>> servers_on_this_machine(const std::string& path) {
-  STRIA_ASSIGN_OR_RETURN(const auto places, places_that_are_up(path));
+  STRIA_ASSIGN_OR_RETURN(const auto places, places_for_new_files(path));
   std::vector<int> near;
   for (const wire::ServerPlace& place : places) {
     if (is_on_this_machine(place.address)) {
