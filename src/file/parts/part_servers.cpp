@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
-#include "storage/registry/file_servers.hpp"
 #include "storage/path.hpp"
+#include "storage/registry/file_servers.hpp"
 
 namespace stria::file {
 
