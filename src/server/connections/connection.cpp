@@ -30,7 +30,7 @@ int64_t weight_of(const wire::Header& header) {
   return body + (long_reply ? int64_t{wire::kMaxBodyBytes} : 0);
 }
 
-int64_t now_ns() {
+int64_t steady_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
@@ -42,7 +42,7 @@ Connection::Connection(std::shared_ptr<SharedState> shared, Stream::Socket socke
       client_(name_of_peer(socket.native_handle())),
       stream_(std::move(socket)),
       number_(number),
-      idle_since_ns_(now_ns()) {
+      idle_since_ns_(steady_ns()) {
   ++shared_->counters.connections;
   ++shared_->counters.open_connections;
 }
@@ -52,7 +52,7 @@ bool Connection::is_needed() const {
 }
 
 std::chrono::nanoseconds Connection::spare_for() const {
-  return std::chrono::nanoseconds(ending_ || is_needed() ? 0 : now_ns() - idle_since_ns_);
+  return std::chrono::nanoseconds(ending_ || is_needed() ? 0 : steady_ns() - idle_since_ns_);
 }
 
 void Connection::make_room() {
@@ -114,13 +114,13 @@ asio::awaitable<void> Connection::run() {
 asio::awaitable<void> Connection::serve() {
   co_await greet();
   while (!shared_->stopping) {
-    idle_since_ns_ = now_ns();
+    idle_since_ns_ = steady_ns();
     co_await receive_head(kForEver);
     idle_since_ns_ = 0;
     kind_ = header_.kind;
-    const int64_t begin_ns = now_ns();
+    const int64_t begin_ns = steady_ns();
     co_await handle();
-    const std::chrono::nanoseconds time(now_ns() - begin_ns);
+    const std::chrono::nanoseconds time(steady_ns() - begin_ns);
     shared_->counters.count_request(kind_, time);
     shared_->watch.answered(kind_, time, client_);
     if (body_.capacity() > kSmallBytes) {

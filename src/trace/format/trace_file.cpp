@@ -29,9 +29,9 @@ bool is_time(int64_t ns) {
 }
 
 /// The indices of names, which several ranks use under numbers of their own.
-class NameTable {
+class NameIndices {
  public:
-  explicit NameTable(std::vector<std::string>& names) : names_(names) {}
+  explicit NameIndices(std::vector<std::string>& names) : names_(names) {}
   int index(const std::string& name) {
     auto [found, inserted] = indices_.emplace(name, static_cast<int>(names_.size()));
     if (inserted) {
@@ -390,7 +390,7 @@ class Reader {
 
   std::span<const std::byte> bytes_;
   TraceFile trace_;
-  NameTable files_, datasets_, counters_{trace_.counters};
+  NameIndices files_, datasets_, counters_{trace_.counters};
   std::map<std::tuple<std::string, Layer, Detail, bool>, int> kinds_;
   /// Rank, file -> place of its counters.
   std::map<std::pair<int32_t, int32_t>, size_t> sets_;
