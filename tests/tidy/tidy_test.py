@@ -62,6 +62,23 @@ class UnitedNames(unittest.TestCase):
         ):
             self.assertEqual(self.found(first, second), [])
 
+    def test_what_a_header_declares(self):
+        def found(header, source):
+            texts = {"src__CMakeLists_txt": "add_library(one a.cpp)\n", "src__other_hpp": header, "src__a_cpp": source}
+            return texts_of(united_names.check(tree(**texts)))
+
+        for header in ("namespace s { class F { int a; }; }", "namespace s {\nint g();\nclass F {};\n}"):
+            (said,) = found(header, "namespace s { namespace { class F {}; } }")
+            assert said.startswith("src/a.cpp:1: s::F is declared in src/other.hpp too"), said
+        (said,) = found("namespace s { inline int f(int a) { return a; } }", "namespace s { namespace { int f(int b) {} } }")
+        assert "s::f(int) is declared" in said
+        for header, source in (
+            ("namespace s { int f(int a); }", "namespace s { const char* f(int a) { return 0; } }"),
+            ("namespace s { class F; }", "namespace s { namespace { class F {}; } }"),
+            ("namespace t { class F {}; }", "namespace s { namespace { class F {}; } }"),
+        ):
+            assert found(header, source) == []
+
     def test_an_alias_of_two_meanings(self):
         self.assertEqual(self.found("namespace { using A = int; }", "namespace { using A = char; }"), ["src/b.cpp:1: A"])
 

@@ -27,18 +27,26 @@ _SPECIFIERS = {"const", "volatile", "unsigned", "signed", "long", "short", "stru
 
 def check(files):
     sources = {file.path: file for file in files if file.is_cpp and file.suffix in {".cpp", ".c"}}
+    headers = {file.path: list(shared_names(file.text)) for file in files if file.is_cpp and file.suffix == ".hpp"}
     names = {}
+    hidden = {}
     violations = set()
     for paths in _targets(files).values():
         places = collections.defaultdict(list)
         for path in sorted(paths & sources.keys()):
             if path not in names:
                 names[path] = list(local_names(sources[path].text))
+                hidden[path] = set(hidden_names(sources[path].text))
             for name, meaning, line in names[path]:
                 if path.endswith(".c"):
                     name = name.split("(")[0]
                 places[name].append((path, line, meaning))
+        declared = _declared_beside(paths, headers)
         for name, found in places.items():
+            for path, line, _ in found if name in declared else []:
+                if name in hidden[path]:
+                    text = f"{name} is declared in {declared[name]} too, which the same target compiles: give it another name"
+                    violations.add(Violation(path, line, text))
             for path, line, meaning in found[1:]:
                 if path == found[0][0] or (meaning and meaning == found[0][2]):
                     continue  # an overload or a specialisation; an alias of the same type
@@ -78,9 +86,31 @@ def _resolved(text, known):
     return re.sub(r"\$\{(\w+)\}", lambda match: known.get(match.group(1), match.group()), text)
 
 
+def _declared_beside(paths, headers):
+    """What the headers in the folders of a target's sources declare: {name: header}."""
+    folders = {posixpath.dirname(path) for path in paths}
+    return {name: path for path, found in headers.items() if posixpath.dirname(path) in folders for name in found}
+
+
+def shared_names(text):
+    """Yields the types and functions that a header declares in namespaces with names."""
+    for name, _, _ in _names(text, lambda head, opened, hidden: [] if hidden else _declared(head, opened)):
+        yield name
+
+
 def local_names(text):
     """Yields (name, meaning of an alias or None, line) of what the text defines in namespaces and
     no other file of the target may."""
+    return _names(text, _defined)
+
+
+def hidden_names(text):
+    """Yields those of them in namespaces without a name."""
+    for name, _, _ in _names(text, lambda head, opened, hidden: _defined(head, opened, True) if hidden else []):
+        yield name
+
+
+def _names(text, names_of):
     text = blank(text)
     scopes = []  # names of the open namespaces; None for one without a name, "" for extern "C"
     position = head_start = 0
@@ -103,7 +133,7 @@ def local_names(text):
             # The rest of a value, or objects of the type.
             if "(" not in head.split("=")[0] or _TYPE.match(head):
                 position = head_start = text.find(";", position) + 1 or len(text)
-        for name, meaning in _defined(head, opened, None in scopes):
+        for name, meaning in names_of(head, opened, None in scopes):
             place = "::".join(scope for scope in scopes if scope)
             yield (f"{place}::{name}" if place else name), meaning, text.count("\n", 0, start) + 1
 
@@ -117,13 +147,30 @@ def _after_block(text, opening):
     return len(text)
 
 
-def _defined(head, opened, hidden):
-    """The names that a declaration up to its brace or semicolon defines for its file alone."""
+def _without_template(head):
     template = re.match(r"template\s*<", head)
     while template:
         head = head[_closing(head, template.end() - 1) + 1 :].lstrip()
         head = re.sub(r"^requires\s+\w+(?:<[^>]*>)?\s+(?=\w)", "", head)
         template = re.match(r"template\s*<", head)
+    return head
+
+
+def _declared(head, opened):
+    """The type or function that a declaration in a header names for all."""
+    head = _without_template(head)
+    if head.startswith(("friend ", "static_assert", "typedef ", "using ", "#")):
+        return
+    if kind := _TYPE.match(head):
+        if opened:
+            yield kind.group(1), None
+    elif function := re.search(r"(\w+)\s*\(", head.split("=")[0]):
+        yield f"{function.group(1)}({_types(head[function.end() - 1 :])})", None
+
+
+def _defined(head, opened, hidden):
+    """The names that a declaration up to its brace or semicolon defines for its file alone."""
+    head = _without_template(head)
     if not head or head.startswith(("friend ", "static_assert", "typedef ", "extern ")):
         return
     if kind := _TYPE.match(head):

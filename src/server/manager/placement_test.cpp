@@ -35,7 +35,7 @@ Indices servers_of(const wire::Opened& place) {
 }
 
 /// A manager without its server, which hears what the test says.
-class Placement : public ::testing::Test {
+class PlacementTest : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string pattern = testing::scratch_directory() + "/stria-placement-XXXXXX";
@@ -83,7 +83,7 @@ class Placement : public ::testing::Test {
   uint64_t request_ = 0;
 };
 
-TEST_F(Placement, IdleServersTakeTurns) {
+TEST_F(PlacementTest, IdleServersTakeTurns) {
   for (const bool by_load : {false, true}) {
     std::set<Indices> firsts;
     for (int i = 0; i < 4; ++i) {
@@ -93,7 +93,7 @@ TEST_F(Placement, IdleServersTakeTurns) {
   }
 }
 
-TEST_F(Placement, ABusyServerIsAvoided) {
+TEST_F(PlacementTest, ABusyServerIsAvoided) {
   pulse(1, 100 << 20);
   std::map<bool, std::set<Indices>> used;
   for (int i = 0; i < 24; ++i) {
@@ -110,7 +110,7 @@ TEST_F(Placement, ABusyServerIsAvoided) {
   EXPECT_EQ(make(1, true, 1), (Indices{1})) << "it was named";
 }
 
-TEST_F(Placement, TheLeastBusyIsChosenAndLoadIsForgotten) {
+TEST_F(PlacementTest, TheLeastBusyIsChosenAndLoadIsForgotten) {
   for (const int64_t server : {0, 1, 3}) {
     pulse(server, 8 << 20);
   }
@@ -123,7 +123,7 @@ TEST_F(Placement, TheLeastBusyIsChosenAndLoadIsForgotten) {
   EXPECT_EQ(make(1, true), (Indices{2})) << "it has had twelve quiet seconds, the others none";
 }
 
-TEST_F(Placement, ANearlyFullServerComesLast) {
+TEST_F(PlacementTest, ANearlyFullServerComesLast) {
   pulse(3, 0, kMany / 100);
   for (const int64_t server : {0, 1, 2}) {
     pulse(server, 50 << 20);
@@ -134,7 +134,7 @@ TEST_F(Placement, ANearlyFullServerComesLast) {
   EXPECT_EQ(make(4, true).size(), 4u) << "it is used where all are";
 }
 
-TEST_F(Placement, ASilentServerGetsNoNewFiles) {
+TEST_F(PlacementTest, ASilentServerGetsNoNewFiles) {
   std::this_thread::sleep_for(std::chrono::milliseconds(6100));
   EXPECT_EQ(make(4, false).size(), 4u) << "all are silent: the machine slept";
   for (const int64_t server : {0, 1, 3}) {

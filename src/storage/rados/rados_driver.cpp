@@ -111,16 +111,16 @@ Result<std::unique_ptr<RadosFile>> open_or_make(const RadosPlace& place, const s
   return Status(ErrorCode::kIo, "the name has no file, or comes to mean another one all the time");
 }
 
-using Found = std::pair<std::shared_ptr<const Pool>, std::optional<Named>>;
+using FoundObject = std::pair<std::shared_ptr<const Pool>, std::optional<Named>>;
 
-Result<Found> look_for(const std::string& path) {
+Result<FoundObject> look_for(const std::string& path) {
   const std::string what = describe("look up", path);
   const auto place = find_rados(path);
   if (!place.ok()) {
     return place.status().with_context(what);
   }
   const auto named = look_up(*place->pool, place->path.directory, place->path.name);
-  return named.ok() ? Result<Found>(Found{place->pool, *named}) : named.status().with_context(what);
+  return named.ok() ? Result<FoundObject>(FoundObject{place->pool, *named}) : named.status().with_context(what);
 }
 
 class RadosDriver final : public Driver {
@@ -221,7 +221,7 @@ Result<std::vector<PoolEntry>> list_pool_directory(const std::string& url) {
 }
 
 Result<PoolName> look_in_pool(const std::string& url) {
-  STRIA_ASSIGN_OR_RETURN(const Found found, look_for(url));
+  STRIA_ASSIGN_OR_RETURN(const FoundObject found, look_for(url));
   if (!found.second) {
     return no_such_file().with_context(describe("look up", url));
   }

@@ -45,7 +45,7 @@ class Elements {
 };
 
 template <typename T>
-T fill_value_of(const DatasetSpec& spec) {
+T stored_fill_value(const DatasetSpec& spec) {
   T value = 0;
   if (spec.fill_value.size() == sizeof value) {
     std::memcpy(&value, spec.fill_value.data(), sizeof value);
@@ -112,7 +112,7 @@ bool encode(const DatasetSpec& spec, std::span<const std::byte> chunk, std::vect
   // Elements only reads here.
   const Elements<T> elements(const_cast<std::byte*>(chunk.data()), spec.element.is_swapped());
   const size_t count = chunk.size() / sizeof(T);
-  const T fill = fill_value_of<T>(spec);
+  const T fill = stored_fill_value<T>(spec);
   T least = std::numeric_limits<T>::max();
   T most = std::numeric_limits<T>::min();
   for (size_t i = 0; i < count; ++i) {
@@ -171,7 +171,7 @@ void decode(const DatasetSpec& spec, std::span<const std::byte> codes, int bits,
     }
     return;
   }
-  const T fill = fill_value_of<T>(spec);
+  const T fill = stored_fill_value<T>(spec);
   BitReader reader(codes.data());
   for (size_t i = 0; i < count; ++i) {
     const uint64_t code = bits == 0 ? 0 : reader.get(bits);
