@@ -42,6 +42,7 @@ struct Conditions {
     Condition condition = Condition::kGood;
     bool closed = false;  ///< whoever looks after the store wants no new files there
     std::string why;
+    bool takes_new_files() const { return !closed && condition <= Condition::kNearlyFull; }
   };
   std::vector<Entry> entries;
   void put(Writer& writer) const;

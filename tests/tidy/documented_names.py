@@ -11,7 +11,7 @@ HINTS_DOCUMENT = "docs/hints.md"
 HINTS_SOURCE = "src/access/request/hints.cpp"
 
 RULES_DOCUMENT = "docs/trace_report.md"
-RULES_SOURCE = re.compile(r"tools/report/\w+_rules\.cpp")
+RULES_SOURCE = re.compile(r"tools/report/rules/\w+_rules\.cpp")
 
 # CLI11: add_option("-o,--output", …), add_flag("--sync,!--no-sync", …)
 _OPTION_CALL = re.compile(r'add_(?:option|flag)\w*\(\s*"([^"]*)"')

@@ -29,25 +29,23 @@ def check(files):
     sources = {file.path: file for file in files if file.is_cpp and file.suffix in {".cpp", ".c"}}
     headers = {file.path: list(shared_names(file.text)) for file in files if file.is_cpp and file.suffix == ".hpp"}
     names = {}
-    hidden = {}
     violations = set()
     for paths in _targets(files).values():
         places = collections.defaultdict(list)
         for path in sorted(paths & sources.keys()):
             if path not in names:
                 names[path] = list(local_names(sources[path].text))
-                hidden[path] = set(hidden_names(sources[path].text))
-            for name, meaning, line in names[path]:
+            for name, meaning, line, hidden in names[path]:
                 if path.endswith(".c"):
                     name = name.split("(")[0]
-                places[name].append((path, line, meaning))
+                places[name].append((path, line, meaning, hidden))
         declared = _declared_beside(paths, headers)
         for name, found in places.items():
-            for path, line, _ in found if name in declared else []:
-                if name in hidden[path]:
+            for path, line, _, hidden in found:
+                if hidden and name in declared:
                     text = f"{name} is declared in {declared[name]} too, which the same target compiles: give it another name"
                     violations.add(Violation(path, line, text))
-            for path, line, meaning in found[1:]:
+            for path, line, meaning, _ in found[1:]:
                 if path == found[0][0] or (meaning and meaning == found[0][2]):
                     continue  # an overload or a specialisation; an alias of the same type
                 text = f"{name} is in {found[0][0]} too, which the same target compiles: give one another name, or share it"
@@ -94,20 +92,14 @@ def _declared_beside(paths, headers):
 
 def shared_names(text):
     """Yields the types and functions that a header declares in namespaces with names."""
-    for name, _, _ in _names(text, lambda head, opened, hidden: [] if hidden else _declared(head, opened)):
+    for name, *_ in _names(text, lambda head, opened, hidden: [] if hidden else _declared(head, opened)):
         yield name
 
 
 def local_names(text):
-    """Yields (name, meaning of an alias or None, line) of what the text defines in namespaces and
-    no other file of the target may."""
+    """Yields (name, meaning of an alias or None, line, whether its namespace has no name) of what
+    the text defines in namespaces and no other file of the target may."""
     return _names(text, _defined)
-
-
-def hidden_names(text):
-    """Yields those of them in namespaces without a name."""
-    for name, _, _ in _names(text, lambda head, opened, hidden: _defined(head, opened, True) if hidden else []):
-        yield name
 
 
 def _names(text, names_of):
@@ -135,7 +127,7 @@ def _names(text, names_of):
                 position = head_start = text.find(";", position) + 1 or len(text)
         for name, meaning in names_of(head, opened, None in scopes):
             place = "::".join(scope for scope in scopes if scope)
-            yield (f"{place}::{name}" if place else name), meaning, text.count("\n", 0, start) + 1
+            yield (f"{place}::{name}" if place else name), meaning, text.count("\n", 0, start) + 1, None in scopes
 
 
 def _after_block(text, opening):

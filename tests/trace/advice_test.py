@@ -102,7 +102,7 @@ BENCHES = [
 
 
 def rule_names():
-    sources = (ROOT / "tools" / "report").glob("*_rules.cpp")
+    sources = (ROOT / "tools" / "report" / "rules").glob("*_rules.cpp")
     tables = (re.search(r"k\w*Rules\[\] = (.*?);", source.read_text(), re.DOTALL) for source in sources)
     return sorted(name for table in tables for name in NAMED.findall(table.group(1)))
 

@@ -10,7 +10,6 @@
 #include "storage/messages.hpp"
 #include "storage/striped/store.hpp"
 #include "wire/address.hpp"
-#include "wire/upkeep.hpp"
 
 namespace stria::storage {
 
@@ -19,46 +18,29 @@ namespace {
 // By then the manager gives a server no new files, unless it has heard of none.
 constexpr int64_t kUpForMs = 6000;
 
-Result<std::vector<std::byte>> ask_manager_of(const std::string& path, wire::Kind kind, bool about_path) {
+Result<std::vector<wire::ServerPlace>> places_for_new_files(const std::string& path) {
+  std::vector<wire::ServerPlace> places;
+  if (!wire::is_store_path(path)) {
+    return places;
+  }
   STRIA_ASSIGN_OR_RETURN(const wire::StorePath parsed, wire::StorePath::parse(path));
   STRIA_ASSIGN_OR_RETURN(const auto store, Store::at(parsed.server));
-  return store->ask_manager(kind, about_path ? wire::encode(wire::Path{parsed.path}) : std::vector<std::byte>());
-}
-
-/// The servers that are to take no new files: they are closed, leave, or can't write. Empty where
-/// the manager is too old to know.
-Result<std::vector<int64_t>> closed_servers(const std::string& path) {
-  std::vector<int64_t> closed;
-  const auto reply = ask_manager_of(path, wire::Kind::kConditions, false);
-  if (reply.status().code() == ErrorCode::kUnsupported) {
-    return closed;
-  }
-  STRIA_RETURN_IF_ERROR(reply.status().with_context(describe("look up the servers of", path)));
-  STRIA_ASSIGN_OR_RETURN(const auto all, wire::decode<wire::Conditions>(*reply));
-  for (const wire::Conditions::Entry& server : all.entries) {
-    if (server.closed || (server.condition != wire::Condition::kGood && server.condition != wire::Condition::kNearlyFull)) {
-      closed.push_back(server.server);
-    }
-  }
-  return closed;
-}
-
-Result<std::vector<wire::ServerPlace>> places_for_new_files(const std::string& path) {
-  std::vector<wire::ServerPlace> up;
-  if (!wire::is_store_path(path)) {
-    return up;
-  }
-  const auto reply = ask_manager_of(path, wire::Kind::kServers, false);
+  const auto reply = store->ask_manager(wire::Kind::kServers, {});
   STRIA_RETURN_IF_ERROR(reply.status().with_context(describe("look up the servers of", path)));
   STRIA_ASSIGN_OR_RETURN(const auto all, wire::decode<wire::StoreServers>(*reply));
-  STRIA_ASSIGN_OR_RETURN(const std::vector<int64_t> closed, closed_servers(path));
+  const auto conditions = ask_conditions(*store);
+  STRIA_RETURN_IF_ERROR(conditions.status().with_context(describe("look up the servers of", path)));
+  const auto takes_files = [&](int64_t server) {
+    const auto& entries = conditions->entries;
+    const auto found = std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.server == server; });
+    return found == entries.end() || found->takes_new_files();
+  };
   for (const wire::StoreServers::Entry& server : all.servers) {
-    const bool is_closed = std::find(closed.begin(), closed.end(), server.place.index) != closed.end();
-    if (server.silent_ms >= 0 && server.silent_ms < kUpForMs && !is_closed) {
-      up.push_back(server.place);
+    if (server.silent_ms >= 0 && server.silent_ms < kUpForMs && takes_files(server.place.index)) {
+      places.push_back(server.place);
     }
   }
-  return up;
+  return places;
 }
 
 // A socket can be bound to the addresses of its own machine only.
@@ -111,7 +93,9 @@ Result<std::vector<int>> servers_of_file(const std::string& path) {
   if (!wire::is_store_path(path)) {
     return servers;
   }
-  const auto reply = ask_manager_of(path, wire::Kind::kStat, true);
+  STRIA_ASSIGN_OR_RETURN(const wire::StorePath parsed, wire::StorePath::parse(path));
+  STRIA_ASSIGN_OR_RETURN(const auto store, Store::at(parsed.server));
+  const auto reply = store->ask_manager(wire::Kind::kStat, wire::encode(wire::Path{parsed.path}));
   STRIA_RETURN_IF_ERROR(reply.status().with_context(describe("look up", path)));
   STRIA_ASSIGN_OR_RETURN(const auto attributes, wire::decode<wire::Attributes>(*reply));
   for (const wire::ServerPlace& slot : attributes.place.slots) {

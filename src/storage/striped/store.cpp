@@ -150,4 +150,13 @@ Store::Borrowed::~Borrowed() {
   }
 }
 
+Result<wire::Conditions> ask_conditions(Store& store) {
+  const auto reply = store.ask_manager(wire::Kind::kConditions, {});
+  if (reply.status().code() == ErrorCode::kUnsupported) {
+    return wire::Conditions();
+  }
+  STRIA_RETURN_IF_ERROR(reply.status());
+  return wire::decode<wire::Conditions>(*reply);
+}
+
 }  // namespace stria::storage

@@ -15,6 +15,7 @@
 #include "storage/striped/call.hpp"
 #include "storage/striped/server_link.hpp"
 #include "wire/messages.hpp"
+#include "wire/upkeep.hpp"
 
 namespace stria::storage {
 
@@ -85,5 +86,8 @@ class Store {
   std::mutex idle_mutex_;
   std::multimap<std::string, std::unique_ptr<ServerLink>> idle_;
 };
+
+/// Which servers take new files, by the manager; empty where it is too old to know.
+Result<wire::Conditions> ask_conditions(Store& store);
 
 }  // namespace stria::storage

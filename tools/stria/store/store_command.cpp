@@ -97,12 +97,9 @@ wire::ServerPlace find_server(const std::string& url, const std::string& name) {
 
 Conditions conditions_of(const StoreFile& file, const std::string& url) {
   Conditions conditions;
-  const auto reply = file.store->ask_manager(wire::Kind::kConditions, {});
-  if (reply.status().code() == ErrorCode::kUnsupported) {
-    return conditions;
-  }
-  reply.status().with_context(url).throw_if_error();
-  for (const auto& entry : wire::decode<wire::Conditions>(*reply).value().entries) {
+  const auto told = storage::ask_conditions(*file.store);
+  told.status().with_context(url).throw_if_error();
+  for (const auto& entry : told->entries) {
     conditions.emplace(entry.server, entry);
   }
   return conditions;
