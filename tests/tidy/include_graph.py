@@ -61,7 +61,7 @@ ROOMS = {
     "src/container/hdf5/read": ["libhdf5", "stored", "driver", "types", "chunks", "values"],
     "src/container/netcdf": ["form", "write", "read", "grow"],
     "src/trace": ["events", "counters", "format", "record"],
-    "src/access": ["request", "failure", "locks", "plan", "alone", "together"],
+    "src/access": ["request", "failure", "writers", "context", "locks", "plan", "alone", "together"],
     "src/access/together": ["domains", "window", "exchange", "two_phase", "node"],
     "src/file": [
         "meet",
