@@ -97,3 +97,13 @@ function(stria_precompile target)
       <vector> <fmt/format.h> ${ARGN})
   endif()
 endfunction()
+# stria_precompile_as(FIRST TARGETS…): the targets share what FIRST has compiled. All must be
+# compiled alike, but for what they search for headers.
+function(stria_precompile_as first)
+  if(STRIA_PRECOMPILE_HEADERS)
+    foreach(target IN LISTS ARGN)
+      target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+      target_precompile_headers(${target} REUSE_FROM ${first})
+    endforeach()
+  endif()
+endfunction()

@@ -89,7 +89,7 @@ std::vector<Way> ways() {
           {"two_phase", [](Context& context, const Case& c, const RankCase& rank,
                            StreamSink& sink) { return read_two_phase(context, c.plan, rank.lanes, sink); }},
           {"collective", [](Context& context, const Case&, const RankCase& rank, StreamSink& sink) {
-             KeptBuffers kept;
+             Kept kept;
              const MoveReport report = move(context, rank.lanes, Endpoint::of_read(sink), Collectively{&kept});
              windows_used += report.reason.ends_with("windows that the node shares") ? 1 : 0;
              return moved_of(report);

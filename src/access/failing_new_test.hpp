@@ -68,9 +68,6 @@ class SureComm : public Comm {
   void all_reduce(std::span<int64_t> values, ReduceOp op) override {
     quietly([&] { inner_.all_reduce(values, op); });
   }
-  void all_reduce(std::span<double> values, ReduceOp op) override {
-    quietly([&] { inner_.all_reduce(values, op); });
-  }
   void exclusive_scan(std::span<int64_t> values) override {
     quietly([&] { inner_.exclusive_scan(values); });
   }
@@ -84,8 +81,8 @@ class SureComm : public Comm {
     };
     quietly([&] { inner_.gather(mine, root, counted); });
   }
-  Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) override {
-    return quietly([&] { return inner_.allocate_shared(bytes); });
+  Result<std::shared_ptr<SharedBuffer>> allocate_shared(SharedBytes wanted) override {
+    return quietly([&] { return inner_.allocate_shared(wanted); });
   }
   std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) override {
     return quietly([&] { return std::make_unique<SureRequest>(inner_.send(data, to, tag)); });

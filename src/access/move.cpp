@@ -183,7 +183,8 @@ MoveReport move_through_windows(Context& context, Endpoint endpoint, NodeWindows
 }
 
 MoveReport move_through_aggregators(Context& context, Endpoint endpoint, NodeWindows* windows, const Agreed& agreed,
-                                    KeptBuffers* kept) {
+                                    Kept* all_kept) {
+  KeptBuffers* const kept = all_kept == nullptr ? nullptr : &all_kept->buffers;
   const auto& through = *agreed.plan.as<ThroughAggregators>();
   const GatheredRequests* gathered = agreed.gathered && agreed.gathered->are_described() ? &*agreed.gathered : nullptr;
   Moved moved = endpoint.writes() ? write_two_phase_agreed(context, through, agreed.lanes, endpoint.source(), kept, gathered)
@@ -197,7 +198,7 @@ MoveReport move_through_aggregators(Context& context, Endpoint endpoint, NodeWin
 }
 
 MoveReport carry_out(Context& context, std::span<const Lane> all_lanes, Endpoint endpoint, const Collectively& together) {
-  NodeWindows* windows = windows_of(context, together.kept, all_lanes);
+  NodeWindows* windows = windows_of(context, together.kept == nullptr ? nullptr : &together.kept->windows, all_lanes);
   Early early = move_early(context, all_lanes, endpoint, windows);
   const std::span<const Lane> lanes = early.left(all_lanes);
   const Agreed agreed = agree_on_request(context, windows, lanes, early.arrival, endpoint.writes());

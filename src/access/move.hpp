@@ -18,9 +18,10 @@
 #include <variant>
 #include <vector>
 
+#include "access/context/context.hpp"
 #include "access/plan/planner.hpp"
 #include "access/request/endpoint.hpp"
-#include "access/request/request.hpp"
+#include "access/together/kept.hpp"
 
 namespace stria::access {
 
@@ -46,7 +47,7 @@ struct AsPlanned {
 struct Collectively {
   /// One an open file and rank, which spares each operation the allocation of shared memory. All
   /// ranks pass one that has seen the same operations, or none does.
-  KeptBuffers* kept = nullptr;
+  Kept* kept = nullptr;
 };
 
 using Coordination = std::variant<Independently, AsPlanned, Collectively>;

@@ -121,7 +121,7 @@ class Mover {
   Context& context_;
   const RankCase& rank_;
   bool collective_;
-  KeptBuffers kept_;
+  Kept kept_;
 };
 
 using Move = std::function<MoveReport(Mover&)>;

@@ -22,31 +22,20 @@ void Comm::wait_while(std::atomic<uint32_t>& word, uint32_t seen) {
 
 void Comm::wake(std::atomic<uint32_t>&) {}
 
-void Comm::broadcast_bytes(std::vector<std::byte>& data, int root) {
+void broadcast_bytes(Comm& comm, std::vector<std::byte>& data, int root) {
   int64_t bytes = static_cast<int64_t>(data.size());
-  broadcast(std::as_writable_bytes(std::span(&bytes, 1)), root);
-  if (rank() != root) {
+  comm.broadcast(std::as_writable_bytes(std::span(&bytes, 1)), root);
+  if (comm.rank() != root) {
     data.resize(static_cast<size_t>(bytes));
   }
   if (bytes > 0) {
-    broadcast(data, root);
+    comm.broadcast(data, root);
   }
 }
 
 void Comm::park(std::unique_ptr<CommRequest>&& request) {
   std::erase_if(parked_, [](const auto& parked) { return parked->test(); });
   parked_.push_back(std::move(request));
-}
-
-NodeTurn* Comm::node_turn() {
-  if (!turn_made_) {
-    auto made = NodeTurn::create(*this);
-    if (agree(made.status()).ok()) {
-      turn_ = std::move(*made);
-    }
-    turn_made_ = true;
-  }
-  return turn_.get();
 }
 
 // One reduction by maximum. It covers the rank that failed, negated so that the lowest rank wins,
@@ -81,7 +70,7 @@ Status Comm::agree(const Status& mine, std::span<std::byte> shared) {
     std::memcpy(wire.data(), &code, sizeof code);
     std::memcpy(wire.data() + sizeof code, mine.message().data(), mine.message().size());
   }
-  broadcast_bytes(wire, root);
+  broadcast_bytes(*this, wire, root);
   std::memcpy(&code, wire.data(), sizeof code);
   const std::string text(reinterpret_cast<const char*>(wire.data()) + sizeof code, wire.size() - sizeof code);
   return Status(static_cast<ErrorCode>(code), size() == 1 ? text : said_by(root, text));

@@ -39,6 +39,16 @@ class SharedBuffer {
   virtual std::span<std::byte> part(int node_rank) const = 0;
 };
 
+/// What allocate_shared() is asked for.
+struct SharedBytes {
+  SharedBytes(int64_t count, bool only_pass = false) : bytes(count), pass_through(only_pass) {}
+
+  int64_t bytes;
+  /// They only pass through on their way between memory and the file. Simulated ranks that move
+  /// descriptions instead have no memory for them.
+  bool pass_through;
+};
+
 class Comm {
  public:
   static constexpr size_t kGatherBytesMax = 4096;
@@ -60,7 +70,6 @@ class Comm {
   virtual void barrier() = 0;
   virtual void broadcast(std::span<std::byte> data, int root) = 0;
   virtual void all_reduce(std::span<int64_t> values, ReduceOp op) = 0;
-  virtual void all_reduce(std::span<double> values, ReduceOp op) = 0;
   /// Replaces each value by its sum over the ranks before this one.
   virtual void exclusive_scan(std::span<int64_t> values) = 0;
   /// `all` receives the bytes of all ranks in their order; every rank gives as many.
@@ -69,12 +78,9 @@ class Comm {
   /// On `root`, calls take(rank, piece) for the piece of each rank, in order of ranks. A piece has
   /// at most kGatherBytesMax bytes. `take` must not throw, or other ranks would wait for ever.
   virtual void gather(std::span<const std::byte> mine, int root, const PieceTaker& take) = 0;
-  /// Allocates `bytes` for this rank, in memory that its node shares (page-aligned, not cleared).
+  /// Allocates memory for this rank that its node shares (page-aligned, not cleared).
   /// Collective: yes, at least over the node.
-  virtual Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) = 0;
-  /// The same for bytes that only pass through on their way between memory and the file. Simulated
-  /// ranks that move descriptions instead have no memory for them.
-  virtual Result<std::shared_ptr<SharedBuffer>> allocate_payload(int64_t bytes) { return allocate_shared(bytes); }
+  virtual Result<std::shared_ptr<SharedBuffer>> allocate_shared(SharedBytes wanted) = 0;
 
   // Point to point. Messages between two ranks with the same tag arrive in order. They may have any
   // size, but a receive must have the size of its message.
@@ -110,25 +116,23 @@ class Comm {
   /// will send to it. Cost of this version: the lists of addresses are gathered, and every rank
   /// holds them for a moment. Cost over MPI: the messages, and a barrier. Collective: yes.
   virtual Messages sparse_exchange(const Messages& outgoing);
-  /// The turn among the ranks of a node, made at the first call; null when the system has no memory
-  /// to share. Collective: yes, at the first call; the outcome is the same everywhere.
-  NodeTurn* node_turn();
-  /// Broadcasts a vector of bytes of any size from `root`. Collective: yes.
-  void broadcast_bytes(std::vector<std::byte>& data, int root);
   /// Returns the same Status on every rank: success if all succeeded, otherwise the error of the
-  /// lowest rank that failed. Where there are several ranks its message is that of said_by(). Costs
-  /// one small reduction when all is well. Collective: yes.
-  Status agree(const Status& mine) { return agree(mine, {}); }
-  /// Agrees, and gives rank 0's `shared` bytes to every rank in the same step. Their number is the
-  /// same everywhere.
-  Status agree(const Status& mine, std::span<std::byte> shared);
+  /// lowest rank that failed. Where there are several ranks its message is that of said_by().
+  /// Rank 0's `shared` bytes go to every rank in the same step; their number is the same
+  /// everywhere. Costs one small reduction when all is well. Collective: yes.
+  Status agree(const Status& mine, std::span<std::byte> shared = {});
 
  private:
+  friend NodeTurn* node_turn(Comm& comm);
+
   std::unique_ptr<NodeTurn> turn_;
   bool turn_made_ = false;
   int files_ = 0;
   std::vector<std::unique_ptr<CommRequest>> parked_;
 };
+
+/// Broadcasts a vector of bytes of any size from `root`. Collective: yes.
+void broadcast_bytes(Comm& comm, std::vector<std::byte>& data, int root);
 
 /// The message of a rank's error, with "rank N: " in front. A message that names a rank already,
 /// because ranks agreed on it before, stays as it is.

@@ -51,7 +51,7 @@ class NodeLocks {
   static constexpr int kPerRank = 4;
 
   // A few words that the ranks of the node share, for the users of these locks
-  // (access/locks/writers.hpp).
+  // (access/writers/writers.hpp).
 
   /// Starts the words anew: `number` is that of the node's ranks, the others become 0. One rank
   /// calls this before the others go on.

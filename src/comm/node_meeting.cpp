@@ -77,6 +77,7 @@ void NodeMeeting::pass(Comm& comm) {
 // A rank that has left this meeting may come to one more before all have left it, which notes that
 // in the other set. Where a rank passes, no set says that it came, whatever the others do next.
 std::optional<std::span<const int64_t>> NodeMeeting::come(Comm& comm, std::span<const int64_t> mine) {
+  STRIA_CHECK(mine.size() <= kMostValues, mine.size());
   const uint32_t set = met_ % kSets;
   const std::span all(values(kSets + set), kMostValues * rank_count_);
   std::copy(mine.begin(), mine.end(), all.subspan(rank_ * kMostValues).begin());

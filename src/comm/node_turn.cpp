@@ -38,7 +38,7 @@ uint32_t bit_of(uint32_t phase) {
   return uint32_t{1} << (phase / 2 % 32);
 }
 
-// True whether its end is announced or not.
+// Whether the ticket has the turn in this phase. Its end may be announced already.
 bool serves(uint32_t phase, uint32_t ticket) {
   return (phase & ~uint32_t{1}) == phase_of(ticket);
 }
@@ -83,6 +83,17 @@ Result<std::unique_ptr<NodeTurn>> NodeTurn::create(Comm& comm) {
   }
   auto* state = reinterpret_cast<State*>((*memory)->part(0).data());
   return std::unique_ptr<NodeTurn>(new NodeTurn(*memory, state, comm.rank()));
+}
+
+NodeTurn* node_turn(Comm& comm) {
+  if (!comm.turn_made_) {
+    auto made = NodeTurn::create(comm);
+    if (comm.agree(made.status()).ok()) {
+      comm.turn_ = std::move(*made);
+    }
+    comm.turn_made_ = true;
+  }
+  return comm.turn_.get();
 }
 
 void NodeTurn::acquire() {

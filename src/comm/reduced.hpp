@@ -7,8 +7,7 @@
 
 namespace stria {
 
-template <typename T>
-T reduced(T a, T b, ReduceOp op) {
+inline int64_t reduced(int64_t a, int64_t b, ReduceOp op) {
   switch (op) {
     case ReduceOp::kSum:
       return a + b;

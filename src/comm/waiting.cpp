@@ -100,7 +100,7 @@ void say_wait(int rank, double seconds, const std::string& whom) noexcept {
     say_line(fmt::format("rank {} on {} has waited {:.0f} s{} for {}", rank, host_name(), seconds,
                          call.empty() ? "" : " in " + call, whom));
   } catch (...) {
-    // The same.
+    // Without memory there is no report.
   }
 }
 

@@ -112,7 +112,7 @@ inline void gather_whole_tile(const Comb& comb, int number, const std::byte* mem
   }
 }
 
-/// A tile with unused slots, or the last cells of a row.
+/// Moves a tile with unused slots, or the last cells of a row.
 template <Form form, bool measures>
 void gather_part_tile(const Comb& comb, const Tile& tile, const std::byte* memory, int64_t stride, int64_t count,
                       int64_t packed_offset) {

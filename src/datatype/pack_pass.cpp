@@ -14,7 +14,7 @@ namespace {
 /// Longer pieces are not asked for ahead: the hardware follows them by itself.
 constexpr int64_t kMostAheadBytes = 32 << 10;
 
-// Always inlined, as prefetch_cells() is.
+// This is always inlined, for the reason that prefetch_cells() has.
 [[gnu::always_inline]] inline void prefetch_piece(const std::byte* piece, int64_t bytes) {
   for (int64_t line = 0; line < bytes; line += kCacheLineBytes) {
     __builtin_prefetch(piece + line, 0, 2);

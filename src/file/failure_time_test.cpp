@@ -52,11 +52,12 @@ class ApartComm : public Comm {
   void barrier() override { inner_->barrier(); }
   void broadcast(std::span<std::byte> data, int root) override { inner_->broadcast(data, root); }
   void all_reduce(std::span<int64_t> values, ReduceOp op) override { inner_->all_reduce(values, op); }
-  void all_reduce(std::span<double> values, ReduceOp op) override { inner_->all_reduce(values, op); }
   void exclusive_scan(std::span<int64_t> values) override { inner_->exclusive_scan(values); }
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override { inner_->all_gather(mine, all); }
   void gather(std::span<const std::byte> mine, int root, const PieceTaker& take) override { inner_->gather(mine, root, take); }
-  Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) override { return own_node_->allocate_shared(bytes); }
+  Result<std::shared_ptr<SharedBuffer>> allocate_shared(SharedBytes wanted) override {
+    return own_node_->allocate_shared(wanted);
+  }
   std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) override {
     return inner_->send(data, to, tag);
   }
@@ -201,7 +202,7 @@ class FailureTime : public test::FileTest {
     stream.displacement = rank_ * piece_bytes;
     const access::Lane lane{{}, 0, {stream}};
     PhaseTimes times;
-    access::KeptBuffers kept;
+    access::Kept kept;
     access::Context context{*environment.comm, file->get(), environment.hints, times};
     NoMemory memory;
     const auto endpoint = failure.reads() ? access::Endpoint::of_read(memory) : access::Endpoint::of_write(memory);

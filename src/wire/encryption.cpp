@@ -76,7 +76,7 @@ void RecordSealer::seal(std::span<std::byte> record) {
                                                      nullptr, nonce.data(), key_.data());
 }
 
-/// With its head; 0 when even its length is not yet known.
+/// The bytes of the record with its head; 0 when even its length is not yet known.
 size_t RecordOpener::record_bytes() const {
   const std::span<const std::byte> whole(buffer_);
   Reader reader(whole.subspan(begin_, end_ - begin_));

@@ -31,7 +31,7 @@ std::string hex(std::span<const unsigned char> bytes) {
   return text;
 }
 
-/// "5,6" as numbers, "-" as none; false for anything else.
+/// Reads "5,6" as two numbers and "-" as none; false for anything else.
 bool parse_groups(const std::string& text, std::vector<uint32_t>& groups) {
   std::istringstream parts(text == "-" ? "" : text);
   for (std::string part; std::getline(parts, part, ',');) {

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "access/plan/facts.hpp"
-#include "access/together/node/short_calls.hpp"
+#include "access/together/node/kept_windows.hpp"
 #include "base/byte_range.hpp"
 #include "base/checked.hpp"
 #include "mpiio/background/jobs.hpp"
@@ -93,11 +93,11 @@ bool pass_if_alone(File& file, Direction direction, const PlainPiece& piece) {
   if (file.comm().size() == 1) {
     return true;
   }
-  const access::KeptBuffers& kept = file.channel().kept;
-  if (!access::may_pass(kept, direction == Direction::kWrite, piece.file.size())) {
+  const access::KeptWindows& windows = file.channel().kept.windows;
+  if (!windows.may_pass(direction == Direction::kWrite, piece.file.size())) {
     return false;
   }
-  access::pass(file.comm(), kept);
+  windows.pass(file.comm());
   access::count_transfer(file.trace().counters(), access::Method::kListIo, {}, file.comm().rank());
   return true;
 }

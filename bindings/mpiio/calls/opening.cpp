@@ -95,7 +95,7 @@ Outcome compare_names(File& file, const Outcome& opened) {
   Comm& comm = file.comm();
   const auto bytes = std::as_bytes(std::span(file.path()));
   std::vector<std::byte> name_at_0(bytes.begin(), bytes.end());
-  comm.broadcast_bytes(name_at_0, 0);
+  broadcast_bytes(comm, name_at_0, 0);
   const storage::Identity mine = opened.ok() ? file.storage().identity() : storage::Identity();
   storage::Identity at_0 = mine;
   comm.broadcast(std::as_writable_bytes(std::span(&at_0, 1)), 0);

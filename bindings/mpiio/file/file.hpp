@@ -8,8 +8,8 @@
 #include <span>
 #include <string>
 
-#include "access/locks/writers.hpp"
 #include "access/request/hints.hpp"
+#include "access/writers/writers.hpp"
 #include "mpiio/file/access_mode.hpp"
 #include "mpiio/file/atomic_mode.hpp"
 #include "mpiio/file/file_pointer.hpp"

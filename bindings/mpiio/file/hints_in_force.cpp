@@ -7,7 +7,6 @@
 
 #include "access/plan/aggregators.hpp"
 #include "access/plan/facts.hpp"
-#include "access/together/node/short_calls.hpp"
 #include "mpiio/file/file.hpp"
 #include "mpiio/file/info.hpp"
 #include "mpiio/file/messages.hpp"
@@ -63,7 +62,7 @@ void HintsInForce::apply(File& file, const Hints& given) {
     }
   }
   resolved_.direct = access::Switch::kDisable;
-  access::stop_passing(file.channel().kept);
+  file.channel().kept.windows.stop_passing();
   access::state_hints(file.trace().id(), resolved_);
   say_warnings(file, warnings);
 }

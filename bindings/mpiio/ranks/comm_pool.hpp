@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-#include "access/request/request.hpp"
+#include "access/together/kept.hpp"
 #include "comm/comm.hpp"
 #include "mpiio/ranks/shared_state.hpp"
 
@@ -25,7 +25,7 @@ struct Channel {
   std::shared_ptr<Comm> comm;
   std::shared_ptr<SharedState> shared;
   std::vector<uint64_t> node_hosts;  ///< for ResolvedHints::node_hosts
-  access::KeptBuffers kept;          ///< of collective operations; the next file uses them too
+  access::Kept kept;                 ///< of collective operations; the next file uses them too
   bool* taken = nullptr;             ///< the pool's mark; null: not of a pool
 };
 

@@ -32,7 +32,6 @@ struct Meeting {
   double end = -1;  ///< when all may leave; below 0: not all have come
   std::vector<int> waiting;
   std::vector<int64_t> numbers;
-  std::vector<double> reals;
   std::vector<std::byte> bytes;
   std::vector<std::vector<std::byte>> pieces;  ///< by rank
   std::shared_ptr<SharedBuffer> memory;
@@ -144,15 +143,11 @@ class TimedComm : public Comm {
         },
         [&](Meeting& meeting) { std::copy(meeting.bytes.begin(), meeting.bytes.end(), data.begin()); });
   }
-  void all_reduce(std::span<int64_t> values, ReduceOp op) override { reduce(values, op, &Meeting::numbers); }
-  void all_reduce(std::span<double> values, ReduceOp op) override { reduce(values, op, &Meeting::reals); }
+  void all_reduce(std::span<int64_t> values, ReduceOp op) override;
   void exclusive_scan(std::span<int64_t> values) override;
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override;
   void gather(std::span<const std::byte> mine, int root, const PieceTaker& take) override;
-  Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) override { return allocate(bytes, false); }
-  Result<std::shared_ptr<SharedBuffer>> allocate_payload(int64_t bytes) override {
-    return allocate(bytes, !world_.options.carries_payload);
-  }
+  Result<std::shared_ptr<SharedBuffer>> allocate_shared(SharedBytes wanted) override;
 
   std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) override {
     return std::make_unique<TimedRequest>(world_, world_.messages.send(data, to, tag), "waits for a message to leave");
@@ -209,25 +204,6 @@ class TimedComm : public Comm {
     clock.sleep_until(meeting.end);
   }
 
-  template <typename T>
-  void reduce(std::span<T> values, ReduceOp op, std::vector<T> Meeting::*all) {
-    meet(
-        trace::BuiltIn::kReduce, 2 * (world_.steps() + seconds_of(values.size_bytes())),
-        [&](Meeting& meeting) {
-          std::vector<T>& sums = meeting.*all;
-          if (meeting.present == 0) {
-            sums.assign(values.begin(), values.end());
-            return;
-          }
-          for (size_t i = 0; i < values.size(); ++i) {
-            sums[i] = reduced(sums[i], values[i], op);
-          }
-        },
-        [&](Meeting& meeting) { std::copy((meeting.*all).begin(), (meeting.*all).end(), values.begin()); });
-  }
-
-  Result<std::shared_ptr<SharedBuffer>> allocate(int64_t bytes, bool nowhere);
-
   World& world_;
   int rank_;
   int node_;
@@ -235,6 +211,22 @@ class TimedComm : public Comm {
   int64_t node_calls_ = 0;
   int64_t exchanges_ = 0;
 };
+
+void TimedComm::all_reduce(std::span<int64_t> values, ReduceOp op) {
+  meet(
+      trace::BuiltIn::kReduce, 2 * (world_.steps() + seconds_of(values.size_bytes())),
+      [&](Meeting& meeting) {
+        std::vector<int64_t>& all = meeting.numbers;
+        if (meeting.present == 0) {
+          all.assign(values.begin(), values.end());
+          return;
+        }
+        for (size_t i = 0; i < values.size(); ++i) {
+          all[i] = reduced(all[i], values[i], op);
+        }
+      },
+      [&](Meeting& meeting) { std::copy(meeting.numbers.begin(), meeting.numbers.end(), values.begin()); });
+}
 
 void TimedComm::exclusive_scan(std::span<int64_t> values) {
   const size_t count = values.size();
@@ -280,7 +272,8 @@ void TimedComm::gather(std::span<const std::byte> mine, int root, const PieceTak
       });
 }
 
-Result<std::shared_ptr<SharedBuffer>> TimedComm::allocate(int64_t bytes, bool nowhere) {
+Result<std::shared_ptr<SharedBuffer>> TimedComm::allocate_shared(SharedBytes wanted) {
+  const bool nowhere = wanted.pass_through && !world_.options.carries_payload;
   const std::pair<int, int64_t> key{node_, node_calls_++};
   Meeting& meeting = world_.node_meetings[key];
   hold(meeting, node_size(), world_.machine.nodes.local_latency_s, [&](Meeting& all) {
@@ -289,12 +282,12 @@ Result<std::shared_ptr<SharedBuffer>> TimedComm::allocate(int64_t bytes, bool no
     }
     auto& parts = static_cast<NodeParts&>(*all.memory);
     if (nowhere) {
-      const auto region = world_.nowhere(bytes);
+      const auto region = world_.nowhere(wanted.bytes);
       all.failure.update(Status(region.status()));
       parts.borrow(node_rank(), region.ok() ? *region : std::span<std::byte>());
       return;
     }
-    auto memory = PrivateMemory::allocate(bytes);
+    auto memory = PrivateMemory::allocate(wanted.bytes);
     all.failure.update(Status(memory.status()));
     if (memory.ok()) {
       parts.own(node_rank(), std::move(*memory));

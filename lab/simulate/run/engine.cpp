@@ -155,7 +155,7 @@ Status commit_all(RunShared& shared, Comm& comm, const bench::Workload& workload
 Status move_by_calls(RunShared& shared, Comm& comm, const bench::Workload& workload) {
   const FilePlaces places = place_arrays(workload, kHeaderBytes, 1);
   STRIA_ASSIGN_OR_RETURN(const auto file, open_everywhere(shared, comm));
-  access::KeptBuffers kept;
+  access::Kept kept;
   Mover mover{shared, comm, file.get(), {}};
   for (size_t call = 0; call < shared.most_calls; ++call) {
     const std::vector<Lane> lanes = lanes_of(workload, places, call, call + 1);

@@ -27,8 +27,8 @@ constexpr int64_t kCacheLineBytes = 64;
 constexpr int64_t kStaggerBytes = 192;
 constexpr int64_t kMostPaddingBytes = kCacheLineBytes + kStaggerBytes;
 
-// A batch laid out in the staging buffer, without the streams that memory already holds as the
-// file wants them.
+// How a batch lies in the staging buffer, and which of its streams memory already holds as the file
+// wants them.
 struct Layout {
   std::vector<StreamPart> packed;    // parts with a place in the staging buffer
   std::vector<StreamPart> straight;  // parts with a place in the application's memory
@@ -178,7 +178,7 @@ class ListWriter {
 
   // With fewer ranks than cores, a thread of the driver can write while this one packs.
   bool has_idle_cores() const {
-    // Kept, because the call asks the system every time.
+    // The answer is kept, because the call asks the system every time.
     static const auto cores = static_cast<int>(std::thread::hardware_concurrency());
     return context_.comm.node_size() < cores;
   }
@@ -196,7 +196,7 @@ class ListWriter {
   static constexpr int64_t kLeastTurnsOfAll = 8;
   static constexpr int64_t kLeastTurnBytes = 1 << 20;
   static constexpr int64_t kFirstBatchPart = 8;
-  // Written in about the time that a rank takes to wake up.
+  // So many bytes are written in about the time that a rank takes to wake up.
   static constexpr int64_t kLastBytes = 128 << 10;
 
   struct Slot {
@@ -334,7 +334,7 @@ void take(std::span<const BatchPart> batch, const Layout& layout, int64_t end, S
   }
 }
 
-// All batches but the first ones.
+// Notes that all batches but the first ones were not moved.
 void miss_batches(std::span<const Lane> lanes, BatchSizes sizes, int64_t first_count, MovedPrefix& taken) {
   const Status walked = for_each_batch(lanes, sizes, [&](std::span<const BatchPart> batch) {
     for (const BatchPart& part : batch) {

@@ -10,7 +10,7 @@
 // file are long and the storage is the node's own.
 #pragma once
 
-#include "access/request/request.hpp"
+#include "access/context/context.hpp"
 
 namespace stria::access {
 

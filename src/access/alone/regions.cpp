@@ -240,7 +240,7 @@ class RegionWriter {
     return Status();
   }
 
-  // Leaves in the list what could not be written.
+  // Writes the list, and leaves in it what could not be written.
   Status write_segments() {
     if (segments_.empty()) {
       return Status();

@@ -11,8 +11,8 @@
 // memory is itself packed; a staging buffer and a window.
 #pragma once
 
+#include "access/context/context.hpp"
 #include "access/plan/plan.hpp"
-#include "access/request/request.hpp"
 
 namespace stria::access {
 

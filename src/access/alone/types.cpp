@@ -15,7 +15,8 @@ namespace stria::access {
 
 namespace {
 
-// For memory that needs no packing, so that after a failure half-way it is known what went before.
+// Requests from memory that needs no packing are cut too, so that after a failure half-way it is
+// known what went before.
 constexpr int64_t kLargestWindowBytes = 64 << 20;
 
 /// The staging buffer of one transfer, made when it is first needed.

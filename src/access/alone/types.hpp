@@ -10,7 +10,7 @@
 // staging_bytes.
 #pragma once
 
-#include "access/request/request.hpp"
+#include "access/context/context.hpp"
 
 namespace stria::access {
 

@@ -6,8 +6,8 @@
 // between its batches, and ends with its own outcome.
 #pragma once
 
-#include "access/request/request.hpp"
 #include "comm/failure_word.hpp"
+#include "stria/status.hpp"
 
 namespace stria::access {
 
@@ -44,10 +44,5 @@ class WordSignal final : public AbortSignal {
 /// kAborted once the signal tells that another rank has failed; a null signal never
 /// does. Never blocks.
 Status failure_elsewhere(AbortSignal* signal);
-inline Status failure_elsewhere(const Context& context) {
-  return failure_elsewhere(context.signal);
-}
-/// Tells the others that the operation has failed here, by the context's signal if it has one.
-void tell_failure(const Context& context);
 
 }  // namespace stria::access

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "access/locks/writers.hpp"
 #include "access/move.hpp"
+#include "access/writers/writers.hpp"
 #include "comm/mpi/mpi_comm.hpp"
 #include "comm/self/self_comm.hpp"
 #include "storage/posix/posix_driver.hpp"

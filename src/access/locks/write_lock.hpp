@@ -12,8 +12,7 @@
 #include <memory>
 #include <mutex>
 
-#include "access/locks/writers.hpp"
-#include "access/request/request.hpp"
+#include "access/context/context.hpp"
 
 namespace stria::access {
 

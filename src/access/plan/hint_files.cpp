@@ -83,7 +83,7 @@ FileHints read_hint_file(const std::string& path, const std::string& named, cons
   return problem.empty() ? parse_hint_lines(text, path) : left_out(named, problem);
 }
 
-// One rank reads them.
+// One rank reads the files, and tells the others what they hold.
 FileHints read_files(const std::string& path, std::initializer_list<const char*> variables) {
   FileHints all;
   for (const char* variable : variables) {

@@ -1,7 +1,5 @@
 #include "access/request/request.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace stria::access {
@@ -24,15 +22,6 @@ int64_t piece_count(std::span<const Lane> lanes) {
     }
   }
   return sum;
-}
-
-Status require_all(const Moved& moved, const Context& context, std::span<const Lane> lanes) {
-  int64_t missing_bytes = total_bytes(lanes) - moved.bytes;
-  if (!moved.status.ok() || missing_bytes == 0) {
-    return moved.status;
-  }
-  return Status(ErrorCode::kCorrupted,
-                fmt::format("'{}' ends {} bytes before its data: the file is cut short", context.file->path(), missing_bytes));
 }
 
 namespace {

@@ -37,7 +37,8 @@ Agreed agree_by_gathering(Context& context, const Lane& lane, Arrival arrival, b
   return agreed;
 }
 
-// Two reductions, of the hulls of the lanes and of the sums, and what rank 0 says of the storage.
+// This costs two reductions, of the hulls of the lanes and of the sums, and a broadcast of what
+// rank 0 says of the storage.
 Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, Arrival arrival, bool write) {
   if (GatheredRequests::are_few(context.comm.size(), lanes.size())) {
     return agree_by_gathering(context, lanes.front(), arrival, write);
@@ -91,7 +92,7 @@ bool are_apart(std::span<ByteRange> hulls) {
          hulls.end();
 }
 
-// One meeting in the memory of the node.
+// This costs one meeting in the memory of the node.
 Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane, Arrival arrival, bool write) {
   const IndependentShape shape = shape_of({&lane, 1}, write);
   const storage::Capabilities& capabilities = context.file->capabilities();
@@ -155,9 +156,9 @@ Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane,
 
 }  // namespace
 
-NodeWindows* windows_of(Context& context, KeptBuffers* kept, std::span<const Lane> lanes) {
+NodeWindows* windows_of(Context& context, KeptWindows* kept, std::span<const Lane> lanes) {
   const bool one_node = context.comm.size() > 1 && context.comm.node_size() == context.comm.size();
-  if (kept == nullptr || kept->no_windows || !one_node || lanes.size() != 1 ||
+  if (kept == nullptr || kept->impossible || !one_node || lanes.size() != 1 ||
       context.hints.shared_memory == Switch::kDisable) {
     return nullptr;
   }
@@ -166,7 +167,7 @@ NodeWindows* windows_of(Context& context, KeptBuffers* kept, std::span<const Lan
     int64_t bytes = asked == 0 ? kMostWindowBytes : std::clamp<int64_t>(asked / NodeWindows::kWindows, 1, kMostWindowBytes);
     context.comm.broadcast(std::as_writable_bytes(std::span(&bytes, 1)), 0);
     auto made = NodeWindows::create(context.comm, bytes);
-    kept->no_windows = !made.ok();
+    kept->impossible = !made.ok();
     kept->windows = made.ok() ? std::move(*made) : nullptr;
   }
   return kept->windows.get();

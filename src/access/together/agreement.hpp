@@ -13,10 +13,10 @@
 #include <span>
 #include <vector>
 
+#include "access/context/context.hpp"
 #include "access/plan/plan.hpp"
-#include "access/request/request.hpp"
 #include "access/together/domains/gathered_requests.hpp"
-#include "access/together/node/node_windows.hpp"
+#include "access/together/node/kept_windows.hpp"
 #include "base/check.hpp"
 
 namespace stria::access {
@@ -59,6 +59,6 @@ Status agree_on_outcome(Context& context, NodeWindows* windows, const Status& mi
 
 /// The windows that the ranks share where they are all on one node, made at the first call. Null:
 /// messages are used instead. Collective: yes.
-NodeWindows* windows_of(Context& context, KeptBuffers* kept, std::span<const Lane> lanes);
+NodeWindows* windows_of(Context& context, KeptWindows* kept, std::span<const Lane> lanes);
 
 }  // namespace stria::access

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -11,7 +10,9 @@
 #include "comm/mpi/mpi_request.hpp"
 #include "comm/mpi/node_memory.hpp"
 #include "comm/mpi/parking.hpp"
+#include "comm/mpi/rank_nodes.hpp"
 #include "comm/mpi/small_gather.hpp"
+#include "comm/mpi/sparse_sizes.hpp"
 #include "comm/mpi/wait_watch.hpp"
 #include "comm/pause.hpp"
 #include "comm/reduced.hpp"
@@ -31,7 +32,6 @@ constexpr int kFirstUserTag = 7;
 // The most values in one reduction call: keeps counts within `int`, and MPI's temporary
 // buffers small.
 constexpr size_t kReduceValues = size_t{1} << 24;
-constexpr size_t kHostBytes = 64;
 // A communicator that lives for a few operations doesn't pay for a small gathering.
 constexpr int kOperationsBeforeSmallGather = 8;
 
@@ -56,18 +56,19 @@ class MpiComm : public Comm {
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-  std::span<const int> node_of_rank() const override { return node_of_rank_; }
+  std::span<const int> node_of_rank() const override { return nodes_.of_rank; }
   int node_rank() const override { return node_rank_; }
   int node_size() const override { return node_size_; }
 
   void barrier() override;
   void broadcast(std::span<std::byte> data, int root) override;
-  void all_reduce(std::span<int64_t> values, ReduceOp op) override { reduce(values, MPI_INT64_T, op); }
-  void all_reduce(std::span<double> values, ReduceOp op) override { reduce(values, MPI_DOUBLE, op); }
+  void all_reduce(std::span<int64_t> values, ReduceOp op) override;
   void exclusive_scan(std::span<int64_t> values) override;
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override;
   void gather(std::span<const std::byte> mine, int root, const PieceTaker& take) override;
-  Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) override { return allocate_node_memory(node_, bytes); }
+  Result<std::shared_ptr<SharedBuffer>> allocate_shared(SharedBytes wanted) override {
+    return allocate_node_memory(node_, wanted.bytes);
+  }
   std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) override;
   std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) override;
   void wait(CommRequest& request) override;
@@ -79,13 +80,7 @@ class MpiComm : public Comm {
   void park(std::unique_ptr<CommRequest>&& request) override { park_message(world_, std::move(request)); }
 
  private:
-  void exchange_sizes(const Messages& outgoing, Messages& incoming);
-  bool receive_size(int tag, Messages& incoming);
-  template <typename T>
-  void reduce(std::span<T> values, MPI_Datatype type, ReduceOp op);
   SmallGather* small_gather(size_t bytes);
-  void find_nodes();
-  void find_hosts(const std::vector<int>& leaders);
   void wait_for(MPI_Request& request, MPI_Status* status = MPI_STATUS_IGNORE);
 
   MPI_Comm world_;
@@ -94,21 +89,22 @@ class MpiComm : public Comm {
   int size_ = 1;
   int node_rank_ = 0;
   int node_size_ = 1;
-  int sparse_exchanges_ = 0;
   uint64_t number_ = 0;
-  std::vector<int> node_of_rank_;
-  std::vector<std::string> hosts_;  // by node
+  RankNodes nodes_;
+  SparseSizes sparse_sizes_;
   WaitWatch watch_;
   int operations_ = 0;  // those that a small gathering could have served
   std::unique_ptr<SmallGather> small_gather_;
 };
 
-MpiComm::MpiComm(MPI_Comm world, MPI_Comm node) : world_(world), node_(node), watch_(world, kWaitTag) {
+MpiComm::MpiComm(MPI_Comm world, MPI_Comm node)
+    : world_(world), node_(node), sparse_sizes_(world, {kSparseSizeTags[0], kSparseSizeTags[1]}), watch_(world, kWaitTag) {
   MPI_Comm_rank(world_, &rank_);
   MPI_Comm_size(world_, &size_);
   MPI_Comm_rank(node_, &node_rank_);
   MPI_Comm_size(node_, &node_size_);
-  find_nodes();
+  nodes_ = find_nodes(world_, node_);
+  watch_.set_names(&nodes_.of_rank, &nodes_.hosts);
   number_ = number_communicator(world_);
   int rank_of_process = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_of_process);
@@ -119,43 +115,6 @@ MpiComm::MpiComm(MPI_Comm world, MPI_Comm node) : world_(world), node_(node), wa
 MpiComm::~MpiComm() {
   if (is_mpi_running()) {
     park_communicator({.number = number_, .world = world_, .node = node_, .ranks = size_, .wait_tag = kWaitTag});
-  }
-}
-
-/// Numbers the nodes in the order of their first ranks.
-void MpiComm::find_nodes() {
-  int leader = rank_;
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Ibcast(&leader, 1, MPI_INT, 0, node_, &request);
-  wait_politely(request);
-  node_of_rank_.resize(static_cast<size_t>(size_));
-  MPI_Iallgather(&leader, 1, MPI_INT, node_of_rank_.data(), 1, MPI_INT, world_, &request);
-  wait_politely(request);
-  std::vector<int> leaders(node_of_rank_);
-  std::sort(leaders.begin(), leaders.end());
-  leaders.erase(std::unique(leaders.begin(), leaders.end()), leaders.end());
-  for (int& node : node_of_rank_) {
-    node = static_cast<int>(std::lower_bound(leaders.begin(), leaders.end(), node) - leaders.begin());
-  }
-  find_hosts(leaders);
-  watch_.set_names(&node_of_rank_, &hosts_);
-}
-
-/// Finds the nodes' names now, while all can be reached; a rank that later waits in vain can't ask.
-void MpiComm::find_hosts(const std::vector<int>& leaders) {
-  const std::string own = host_name();
-  if (leaders.size() == 1) {
-    hosts_ = {own};
-    return;
-  }
-  std::array<char, kHostBytes> mine{};
-  own.copy(mine.data(), mine.size() - 1);
-  std::vector<char> all(kHostBytes * static_cast<size_t>(size_));
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Iallgather(mine.data(), kHostBytes, MPI_CHAR, all.data(), kHostBytes, MPI_CHAR, world_, &request);
-  wait_politely(request);
-  for (const int leader : leaders) {
-    hosts_.emplace_back(&all[kHostBytes * static_cast<size_t>(leader)]);
   }
 }
 
@@ -210,21 +169,19 @@ void MpiComm::broadcast(std::span<std::byte> data, int root) {
 }
 
 /// Reduces the values of all ranks, which lie behind one another, in rank order.
-template <typename T>
-void reduce_gathered(std::span<const std::byte> all, std::span<T> values, ReduceOp op) {
+void reduce_gathered(std::span<const std::byte> all, std::span<int64_t> values, ReduceOp op) {
   const size_t bytes = values.size_bytes();
   std::memcpy(values.data(), all.data(), bytes);
   for (size_t first = bytes; first < all.size(); first += bytes) {
     for (size_t i = 0; i < values.size(); ++i) {
-      T other;
-      std::memcpy(&other, all.data() + first + i * sizeof(T), sizeof other);
+      int64_t other = 0;
+      std::memcpy(&other, all.data() + first + i * sizeof other, sizeof other);
       values[i] = reduced(values[i], other, op);
     }
   }
 }
 
-template <typename T>
-void MpiComm::reduce(std::span<T> values, MPI_Datatype type, ReduceOp op) {
+void MpiComm::all_reduce(std::span<int64_t> values, ReduceOp op) {
   if (values.empty()) {
     return;
   }
@@ -235,7 +192,7 @@ void MpiComm::reduce(std::span<T> values, MPI_Datatype type, ReduceOp op) {
   for (size_t first = 0; first < values.size(); first += kReduceValues) {
     const int count = static_cast<int>(std::min(kReduceValues, values.size() - first));
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Iallreduce(MPI_IN_PLACE, values.data() + first, count, type, mpi_op(op), world_, &request);
+    MPI_Iallreduce(MPI_IN_PLACE, values.data() + first, count, MPI_INT64_T, mpi_op(op), world_, &request);
     wait_for(request);
   }
 }
@@ -328,62 +285,8 @@ void MpiComm::wait_while(std::atomic<uint32_t>& word, uint32_t seen) {
   }
 }
 
-/// Receives the size of one message that is announced to this rank; false when there is none.
-bool MpiComm::receive_size(int tag, Messages& incoming) {
-  int found = 0;
-  MPI_Message message = MPI_MESSAGE_NULL;
-  MPI_Status status;
-  MPI_Improbe(MPI_ANY_SOURCE, tag, world_, &found, &message, &status);
-  if (found == 0) {
-    return false;
-  }
-  int64_t bytes = 0;
-  MPI_Mrecv(&bytes, 1, MPI_INT64_T, &message, MPI_STATUS_IGNORE);
-  incoming.emplace_back(status.MPI_SOURCE, std::vector<std::byte>(static_cast<size_t>(bytes)));
-  return true;
-}
-
-/// Learns which ranks send how much, by nonblocking consensus (Hoefler, Siebert, Lumsdaine 2010,
-/// "Scalable Communication Protocols for Dynamic Sparse Data Exchange", NBX). Sizes go by
-/// synchronous sends, which end only when they were received. A rank whose sends have ended enters
-/// a barrier; when the barrier ends, no message is under way. A rank may be one exchange ahead of
-/// another, but no more, so that two tags tell exchanges apart.
-void MpiComm::exchange_sizes(const Messages& outgoing, Messages& incoming) {
-  const int tag = kSparseSizeTags[sparse_exchanges_++ % 2];
-  std::vector<int64_t> sizes(outgoing.size());
-  std::vector<MPI_Request> announcements(outgoing.size(), MPI_REQUEST_NULL);
-  for (size_t i = 0; i < outgoing.size(); ++i) {
-    sizes[i] = static_cast<int64_t>(outgoing[i].second.size());
-    if (outgoing[i].first != rank_) {
-      MPI_Issend(&sizes[i], 1, MPI_INT64_T, outgoing[i].first, tag, world_, &announcements[i]);
-    }
-  }
-  MPI_Request barrier = MPI_REQUEST_NULL;
-  bool in_barrier = false;
-  for (int attempt = 0;; ++attempt) {
-    while (receive_size(tag, incoming)) {
-      attempt = 0;
-    }
-    int done = 0;
-    if (in_barrier) {
-      MPI_Test(&barrier, &done, MPI_STATUS_IGNORE);
-      if (done != 0) {
-        return;
-      }
-    } else {
-      MPI_Testall(static_cast<int>(announcements.size()), announcements.data(), &done, MPI_STATUSES_IGNORE);
-      if (done != 0) {
-        MPI_Ibarrier(world_, &barrier);
-        in_barrier = true;
-      }
-    }
-    pause(attempt);
-  }
-}
-
 Comm::Messages MpiComm::sparse_exchange(const Messages& outgoing) {
-  Messages incoming;
-  exchange_sizes(outgoing, incoming);
+  Messages incoming = sparse_sizes_.exchange(*this, outgoing);
   MpiMessage pieces;
   for (auto& [from, data] : incoming) {
     pieces.start_receive(world_, data, from, kSparseTag);
@@ -398,32 +301,6 @@ Comm::Messages MpiComm::sparse_exchange(const Messages& outgoing) {
   wait(pieces);
   std::sort(incoming.begin(), incoming.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return incoming;
-}
-
-// STRIA_RANKS_PER_NODE=N: each group of N ranks of a node counts as a node.
-void divide_node(MPI_Comm& node) {
-  const char* text = std::getenv("STRIA_RANKS_PER_NODE");
-  const int most = text == nullptr ? 0 : std::atoi(text);
-  if (most <= 0) {
-    return;
-  }
-  int rank = 0;
-  MPI_Comm_rank(node, &rank);
-  MPI_Comm part = MPI_COMM_NULL;
-  MPI_Comm_split(node, rank / most, rank, &part);
-  MPI_Comm_free(&node);
-  node = part;
-}
-
-// On one node both can be the same. An MPI has few communicators (MPICH 2,048), and a program may
-// open many files.
-void share_if_same(MPI_Comm world, MPI_Comm& node) {
-  int result = MPI_UNEQUAL;
-  MPI_Comm_compare(world, node, &result);
-  if (result == MPI_CONGRUENT) {
-    MPI_Comm_free(&node);
-    node = world;
-  }
 }
 
 }  // namespace
@@ -460,14 +337,7 @@ Result<std::unique_ptr<Comm>> make_mpi_comm(MPI_Comm parent) {
   MPI_Ibarrier(world, &request);
   wait_for_all(world, request);
   free_parked(world);
-  int rank = 0;
-  MPI_Comm_rank(world, &rank);
-  MPI_Comm node = MPI_COMM_NULL;
-  MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-  divide_node(node);
-  keep_ranks_that_share(node);
-  share_if_same(world, node);
-  return std::unique_ptr<Comm>(std::make_unique<MpiComm>(world, node));
+  return std::unique_ptr<Comm>(std::make_unique<MpiComm>(world, make_node_communicator(world)));
 }
 
 }  // namespace stria

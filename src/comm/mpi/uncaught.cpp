@@ -40,7 +40,7 @@ std::terminate_handler handler_before = nullptr;
     } catch (const Error& error) {
       end_on(error);
     } catch (...) {
-      // Not a stria::Error.
+      // What was thrown is no stria::Error, and is not told here.
     }
   }
   handler_before();

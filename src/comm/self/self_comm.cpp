@@ -66,15 +66,14 @@ class SelfComm : public Comm {
   void barrier() override {}
   void broadcast(std::span<std::byte>, int) override {}
   void all_reduce(std::span<int64_t>, ReduceOp) override {}
-  void all_reduce(std::span<double>, ReduceOp) override {}
   void exclusive_scan(std::span<int64_t> values) override { std::fill(values.begin(), values.end(), 0); }
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
     STRIA_CHECK(all.size() == mine.size(), all.size(), mine.size());
     std::copy(mine.begin(), mine.end(), all.begin());
   }
   void gather(std::span<const std::byte> mine, int, const PieceTaker& take) override { take(0, mine); }
-  Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) override {
-    STRIA_ASSIGN_OR_RETURN(PrivateMemory memory, PrivateMemory::allocate(bytes));
+  Result<std::shared_ptr<SharedBuffer>> allocate_shared(SharedBytes wanted) override {
+    STRIA_ASSIGN_OR_RETURN(PrivateMemory memory, PrivateMemory::allocate(wanted.bytes));
     return std::shared_ptr<SharedBuffer>(std::make_shared<SelfMemory>(std::move(memory)));
   }
 

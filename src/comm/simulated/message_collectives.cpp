@@ -55,9 +55,8 @@ void MessageCollectives::broadcast(std::span<std::byte> data, int root) {
   }
 }
 
-template <typename T>
-void MessageCollectives::reduce_and_broadcast(std::span<T> values, ReduceOp op) {
-  std::vector<T> other(values.size());
+void MessageCollectives::all_reduce(std::span<int64_t> values, ReduceOp op) {
+  std::vector<int64_t> other(values.size());
   for (int distance = 1; distance < size(); distance *= 2) {
     if ((rank() & distance) != 0) {
       send_now(std::as_bytes(values), rank() - distance);
@@ -71,13 +70,6 @@ void MessageCollectives::reduce_and_broadcast(std::span<T> values, ReduceOp op) 
     }
   }
   broadcast(std::as_writable_bytes(values), 0);
-}
-
-void MessageCollectives::all_reduce(std::span<int64_t> values, ReduceOp op) {
-  reduce_and_broadcast(values, op);
-}
-void MessageCollectives::all_reduce(std::span<double> values, ReduceOp op) {
-  reduce_and_broadcast(values, op);
 }
 
 void MessageCollectives::exclusive_scan(std::span<int64_t> values) {

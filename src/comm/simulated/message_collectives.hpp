@@ -16,7 +16,6 @@ class MessageCollectives : public Comm {
   /// A binomial tree to rank 0, then a broadcast. The order of additions depends only on the
   /// number of ranks.
   void all_reduce(std::span<int64_t> values, ReduceOp op) override;
-  void all_reduce(std::span<double> values, ReduceOp op) override;
   /// Distances double: after step k a rank knows the sum over the 2^k ranks before it.
   void exclusive_scan(std::span<int64_t> values) override;
   /// Bruck's algorithm: the parts sent double in each step.
@@ -28,8 +27,6 @@ class MessageCollectives : public Comm {
   void send_now(std::span<const std::byte> data, int to);
   void receive_now(std::span<std::byte> data, int from);
   void exchange(std::span<const std::byte> sent, int to, std::span<std::byte> received, int from);
-  template <typename T>
-  void reduce_and_broadcast(std::span<T> values, ReduceOp op);
 };
 
 }  // namespace stria

@@ -90,7 +90,7 @@ class SimulatedComm : public MessageCollectives {
   std::span<const int> node_of_rank() const override { return world_.node_of_rank; }
   int node_rank() const override { return world_.node_rank_of_rank[static_cast<size_t>(rank_)]; }
   int node_size() const override { return world_.node_sizes[static_cast<size_t>(node_)]; }
-  Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) override;
+  Result<std::shared_ptr<SharedBuffer>> allocate_shared(SharedBytes wanted) override;
 
   std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) override {
     auto transfer = world_.network.send(data, rank_, to, tag);
@@ -122,7 +122,7 @@ class SimulatedComm : public MessageCollectives {
   int64_t exchanges_made_ = 0;
 };
 
-Result<std::shared_ptr<SharedBuffer>> SimulatedComm::allocate_shared(int64_t bytes) {
+Result<std::shared_ptr<SharedBuffer>> SimulatedComm::allocate_shared(SharedBytes wanted) {
   const std::pair<int, int64_t> key{node_, allocations_made_++};
   std::shared_ptr<NodeAllocation>& entry = world_.allocations[key];
   if (entry == nullptr) {
@@ -130,7 +130,7 @@ Result<std::shared_ptr<SharedBuffer>> SimulatedComm::allocate_shared(int64_t byt
     entry->parts = std::make_shared<NodeParts>(node_size());
   }
   const std::shared_ptr<NodeAllocation> allocation = entry;
-  Result<PrivateMemory> mine = PrivateMemory::allocate(bytes);
+  Result<PrivateMemory> mine = PrivateMemory::allocate(wanted.bytes);
   if (mine.ok()) {
     allocation->parts->set_part(node_rank(), std::move(*mine));
   } else {

@@ -77,7 +77,7 @@ std::string share_path(Comm& comm, const std::string& directory, uint64_t& run_i
   std::string path = (std::filesystem::path(directory) / file_name(program_name())).string();
   const auto own = std::as_bytes(std::span(path.data(), path.size()));
   std::vector<std::byte> bytes(own.begin(), own.end());
-  comm.broadcast_bytes(bytes, 0);
+  broadcast_bytes(comm, bytes, 0);
   path.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   run_id = hash_bytes(bytes) ^ static_cast<uint64_t>(unix_ns());
   comm.broadcast(std::as_writable_bytes(std::span(&run_id, 1)), 0);

@@ -67,11 +67,6 @@ class TracedComm final : public Comm {
     span->set_bytes(static_cast<int64_t>(values.size_bytes()));
     comm_->all_reduce(values, op);
   }
-  void all_reduce(std::span<double> values, ReduceOp op) override {
-    WaitingSpan span(BuiltIn::kReduce);
-    span->set_bytes(static_cast<int64_t>(values.size_bytes()));
-    comm_->all_reduce(values, op);
-  }
   void exclusive_scan(std::span<int64_t> values) override {
     WaitingSpan span(BuiltIn::kReduce);
     span->set_bytes(static_cast<int64_t>(values.size_bytes()));
@@ -87,10 +82,10 @@ class TracedComm final : public Comm {
     span->set_bytes(static_cast<int64_t>(mine.size()));
     comm_->gather(mine, root, take);
   }
-  Result<std::shared_ptr<SharedBuffer>> allocate_shared(int64_t bytes) override {
+  Result<std::shared_ptr<SharedBuffer>> allocate_shared(SharedBytes wanted) override {
     Span span(trace::kind(BuiltIn::kShareMemory));
-    span.set_bytes(bytes);
-    return comm_->allocate_shared(bytes);
+    span.set_bytes(wanted.bytes);
+    return comm_->allocate_shared(wanted);
   }
 
   std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) override {

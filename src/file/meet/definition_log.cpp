@@ -94,7 +94,7 @@ Status DefinitionLog::explain(Comm& comm) const {
   if (comm.rank() == 0) {
     message.assign(own.begin(), own.end());
   }
-  comm.broadcast_bytes(message, 0);
+  broadcast_bytes(comm, message, 0);
   std::vector<Entry> expected(message.size() / sizeof(Entry));
   if (!expected.empty()) {
     std::memcpy(expected.data(), message.data(), message.size());
@@ -109,9 +109,9 @@ Status DefinitionLog::explain(Comm& comm) const {
   comm.all_reduce(std::span<int64_t>(rank), ReduceOp::kMin);
   const auto other = static_cast<int>(rank[0]);
   std::vector<std::byte> first_words = comm.rank() == 0 ? told(number[0]) : std::vector<std::byte>();
-  comm.broadcast_bytes(first_words, 0);
+  broadcast_bytes(comm, first_words, 0);
   std::vector<std::byte> other_words = comm.rank() == other ? told(number[0]) : std::vector<std::byte>();
-  comm.broadcast_bytes(other_words, other);
+  broadcast_bytes(comm, other_words, other);
   return Status(ErrorCode::kInvalidArgument, compare(decode(first_words), decode(other_words), other));
 }
 

@@ -212,7 +212,7 @@ Status ParityWriter::make(const std::vector<ParityFile>& files, int parities, in
     message = begun.ok() ? std::move(*begun) : message;
   }
   STRIA_RETURN_IF_ERROR(comm.agree(mine));
-  comm.broadcast_bytes(message, 0);
+  broadcast_bytes(comm, message, 0);
   mine = or_out_of_memory([&]() -> Status {
     STRIA_RETURN_IF_ERROR(comm.rank() == 0 ? Status() : take(message));
     return encode_share(files, sync);

@@ -61,7 +61,7 @@ Status share_outcome(const Publishing& what, const Status& mine) {
   if (is_root(what)) {
     message = encode_outcome(mine, {});
   }
-  what.comm.broadcast_bytes(message, 0);
+  broadcast_bytes(what.comm, message, 0);
   return decode_outcome(message).status();
 }
 

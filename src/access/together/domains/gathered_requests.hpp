@@ -13,6 +13,7 @@
 #include <span>
 
 #include "access/request/request.hpp"
+#include "comm/comm.hpp"
 
 namespace stria::access {
 

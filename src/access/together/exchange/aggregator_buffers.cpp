@@ -29,7 +29,7 @@ Status AggregatorBuffers::allocate(MemoryReserve& memory, bool serves, int64_t d
     return Status();
   }
   const int64_t twin_bytes = align_up(kept_ != nullptr || !serves ? kept_bytes() : domain_bytes, Buffer::kAlignmentBytes);
-  auto shared = context_.comm.allocate_payload(serves ? twin_bytes * kTwins : 0);
+  auto shared = context_.comm.allocate_shared({serves ? twin_bytes * kTwins : 0, true});
   STRIA_RETURN_IF_ERROR(shared.status());
   shared_ = std::move(*shared);
   if (kept_ != nullptr) {

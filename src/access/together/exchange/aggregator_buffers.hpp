@@ -8,9 +8,10 @@
 #include <memory>
 #include <span>
 
+#include "access/context/context.hpp"
 #include "access/failure/memory_reserve.hpp"
 #include "access/plan/plan.hpp"
-#include "access/request/request.hpp"
+#include "access/together/exchange/kept_buffers.hpp"
 
 namespace stria::access {
 

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "access/context/context.hpp"
 #include "access/failure/memory_reserve.hpp"
 #include "access/plan/plan.hpp"
-#include "access/request/request.hpp"
 #include "access/together/domains/description.hpp"
 #include "access/together/domains/file_domain.hpp"
 #include "access/together/domains/gathered_requests.hpp"

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "access/request/message_tags.hpp"
+#include "base/check.hpp"
 
 namespace stria::access {
 
@@ -20,8 +21,8 @@ int64_t bytes_in(std::span<const LaneDescription> description, std::span<const W
 
 }  // namespace
 
-// A rank's part: how many of its bytes are in use, a bit for each aggregator that the rank meets,
-// and its description. Only the first of these where the rank ran out of memory.
+// A rank's part has the number of its bytes that are in use, a bit for each aggregator that the
+// rank meets, and its description. A rank that ran out of memory has the first of these only.
 struct NodeDelegates::Board {
   std::shared_ptr<SharedBuffer> memory;
   size_t words = 0;  // of bits
@@ -106,8 +107,8 @@ void NodeDelegates::find_node() {
   });
 }
 
-// Memory of `bytes` for this rank; that of the operation before, if every rank's part
-// is large enough.
+// Allocates `bytes` for this rank, or takes the memory of the operation before if every rank's
+// part is large enough.
 Result<std::shared_ptr<SharedBuffer>> NodeDelegates::share(std::shared_ptr<SharedBuffer>* kept, size_t bytes, bool payload) {
   if (kept != nullptr) {
     const bool fits = *kept != nullptr && (*kept)->part(comm_.node_rank()).size() >= bytes;
@@ -117,15 +118,15 @@ Result<std::shared_ptr<SharedBuffer>> NodeDelegates::share(std::shared_ptr<Share
     kept->reset();
   }
   const auto size = static_cast<int64_t>(bytes);
-  auto memory = payload ? comm_.allocate_payload(size) : comm_.allocate_shared(size);
+  auto memory = comm_.allocate_shared({size, payload});
   if (kept != nullptr && memory.ok()) {
     *kept = *memory;
   }
   return memory;
 }
 
-// Dissemination: in step k every rank tells the one that comes 2^k later on the node. Afterwards
-// every rank has come.
+// This is a barrier by dissemination: in step k every rank tells the one that comes 2^k later on
+// the node. Afterwards every rank has come.
 int64_t NodeDelegates::node_maximum(int64_t value) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   const size_t count = node_ranks_.size();
@@ -241,9 +242,11 @@ std::vector<Load> NodeDelegates::loads(const FileDomains& domains, int round) co
   return carried;
 }
 
-std::byte* NodeDelegates::staging(int rank, int64_t offset) const {
+std::byte* NodeDelegates::staging(int rank, int64_t offset, int64_t bytes) const {
   const auto place = std::lower_bound(node_ranks_.begin(), node_ranks_.end(), rank) - node_ranks_.begin();
-  return staging_->part(static_cast<int>(place)).data() + offset;
+  const std::span<std::byte> part = staging_->part(static_cast<int>(place));
+  STRIA_CHECK(0 <= offset && bytes <= static_cast<int64_t>(part.size()) - offset, offset, bytes, part.size(), rank);
+  return part.data() + offset;
 }
 
 }  // namespace stria::access

@@ -27,6 +27,7 @@
 #include "access/failure/memory_reserve.hpp"
 #include "access/together/domains/description.hpp"
 #include "access/together/domains/file_domain.hpp"
+#include "access/together/exchange/kept_buffers.hpp"
 #include "comm/comm.hpp"
 
 namespace stria::access {
@@ -84,8 +85,9 @@ class NodeDelegates {
   /// What this rank carries in a round, by aggregator, where ranks other than itself have bytes.
   /// May throw std::bad_alloc.
   std::vector<Load> loads(const FileDomains& domains, int round) const;
-  /// A place in the staging buffer of this rank or of another delegate of the node.
-  std::byte* staging(int rank, int64_t offset) const;
+  /// The place of `bytes` in the staging buffer of this rank or of another delegate of the node.
+  /// \pre they lie within the buffer, whoever has told the offset
+  std::byte* staging(int rank, int64_t offset, int64_t bytes) const;
 
  private:
   struct Board;

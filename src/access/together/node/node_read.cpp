@@ -175,8 +175,8 @@ class NodeRead {
     return moved_;
   }
 
-  // After the operation: the last windows may not have been wanted, nor read. No rank looks before
-  // the next meeting.
+  // Sets the counts as if all windows had been used, when the operation ends: the last ones may not
+  // have been wanted, nor read. No rank looks before the next meeting.
   void skip_unread() {
     state_.next_read.store(windows_.read_rounds_);
     for (int64_t i = 0; i < NodeWindows::kWindows; ++i) {

@@ -19,7 +19,7 @@
 #include <span>
 #include <vector>
 
-#include "access/request/request.hpp"
+#include "access/context/context.hpp"
 #include "access/together/domains/description.hpp"
 #include "access/together/node/short_calls.hpp"
 #include "comm/failure_word.hpp"

@@ -210,7 +210,7 @@ class NodeWrite {
     return moved;
   }
 
-  // After a failure: this rank's bytes up to the first in a window that was not written before it.
+  // Counts, after a failure, this rank's bytes up to the first in a window that was not written.
   int64_t bytes_written() const {
     const int64_t rounds = std::clamp<int64_t>(state_.written_rounds - rounds_.first, 0, rounds_.count());
     MovedPrefix written;

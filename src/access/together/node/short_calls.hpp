@@ -16,8 +16,8 @@
 #include <optional>
 #include <span>
 
-#include "access/request/request.hpp"
 #include "base/check.hpp"
+#include "comm/comm.hpp"
 #include "comm/node_meeting.hpp"
 
 namespace stria::access {
@@ -61,12 +61,5 @@ class ShortCalls {
   bool writes_ = false;
   int64_t since_ = 0;  ///< the call that let the following ones pass
 };
-
-/// Asks ShortCalls::may_pass(). False where the ranks share no memory, or have not met yet.
-bool may_pass(const KeptBuffers& kept, bool write, int64_t bytes);
-/// Passes. \pre may_pass() has said so for this call
-void pass(Comm& comm, const KeptBuffers& kept);
-/// Has this rank come to the next call: the hints have changed.
-void stop_passing(const KeptBuffers& kept);
 
 }  // namespace stria::access

@@ -91,8 +91,8 @@ class Rank {
     const Has has = call.has[static_cast<size_t>(comm_.rank())];
     const int64_t offset = (static_cast<int64_t>(call.write ? number : call.written_in) * comm_.size() + other) * kSlotBytes;
     slot_ = call.write ? bytes_of(call, number, other) : std::vector<std::byte>(static_cast<size_t>(kSlotBytes));
-    if (has == Has::kOnePiece && may_pass(kept_, call.write, kSlotBytes)) {
-      pass(comm_, kept_);
+    if (has == Has::kOnePiece && kept_.windows.may_pass(call.write, kSlotBytes)) {
+      kept_.windows.pass(comm_);
       move_alone(call.write, offset);
       return true;
     }
@@ -125,7 +125,7 @@ class Rank {
   storage::File& file_;
   ResolvedHints hints_;
   PhaseTimes times_;
-  KeptBuffers kept_;
+  Kept kept_;
   std::vector<std::byte> slot_;
 };
 

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "access/context/context.hpp"
 #include "access/failure/memory_reserve.hpp"
 #include "access/failure/moved_prefix.hpp"
-#include "access/request/request.hpp"
 #include "access/together/domains/file_domain.hpp"
 #include "access/together/domains/gathered_requests.hpp"
 #include "access/together/domains/share.hpp"
@@ -64,7 +64,9 @@ class Aggregation {
   int rank_of(const Load& load) const { return contacts_.rank_of(load.aggregator); }
   /// Whether a share of this rank is in one of its loads.
   bool is_carried(const Share& share, std::span<const Load> loads) const;
-  std::byte* staging(int delegate_rank, int64_t offset) const { return delegates_.staging(delegate_rank, offset); }
+  std::byte* staging(int delegate_rank, int64_t offset, int64_t bytes) const {
+    return delegates_.staging(delegate_rank, offset, bytes);
+  }
 
   /// The ranks of the aggregators that this rank meets in any round, and of those that have bytes
   /// for this aggregator.

@@ -9,7 +9,7 @@ namespace stria::access {
 
 namespace {
 
-// Bytes that several ranks want come once.
+// Packs what one speaker's ranks want. Bytes that several of them want come once.
 std::vector<std::byte> message_for(std::span<const Share> shares, const std::byte* buffer) {
   int64_t bytes = 0;
   for (const Share& share : shares) {
@@ -74,7 +74,8 @@ void ReadAggregator::hand_out(int speaker, std::span<const Share> shares, const 
   }
 }
 
-// Before the buffer that `round` will use is filled again.
+// Waits until all have taken their bytes of the buffer that `round` will use, which is then filled
+// again.
 void ReadAggregator::collect_taken(int round) {
   PhaseTimer timer(context_.times, Phase::kExchange);
   auto& taken_from = readers_[static_cast<size_t>(round % Aggregation::kTwins)];
@@ -90,7 +91,7 @@ void ReadAggregator::collect_all_taken() {
   }
 }
 
-// One read of the stretches that any rank wants, with gaps that cost less than another request.
+// Reads at once the stretches that any rank wants, with gaps that cost less than another request.
 int64_t ReadAggregator::read_windows(int round, const std::vector<Share>& wanted, std::byte* buffer) {
   int64_t end = kReadFailed;
   state_.memory().attempt([&] {

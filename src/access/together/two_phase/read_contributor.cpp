@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
+
 namespace stria::access {
 
 ReadContributor::ReadContributor(TwoPhaseState& state, StreamSink& sink)
@@ -37,7 +39,7 @@ void ReadContributor::wait_for_members() {
   members_.clear();
 }
 
-// Delegate: begins to receive what its node wants of an aggregator. Aggregators send side by side.
+// A delegate begins to receive what its node wants of an aggregator. Aggregators send side by side.
 void ReadContributor::fetch(const Load& load) {
   const int aggregator_rank = aggregation_.rank_of(load);
   Fetched fetched{.load = &load, .end = kReadFailed};
@@ -47,13 +49,13 @@ void ReadContributor::fetch(const Load& load) {
   if (fetched.end == kReadFailed) {
     fail(aggregator_rank);
   } else {
-    const std::span bytes(aggregation_.staging(state_.rank(), load.offset), static_cast<size_t>(load.bytes));
+    const std::span bytes(aggregation_.staging(state_.rank(), load.offset, load.bytes), static_cast<size_t>(load.bytes));
     fetched.request = state_.memory().surely([&] { return context_.comm.receive(bytes, aggregator_rank, kReadDataTag); });
   }
   state_.memory().surely([&] { fetched_.push_back(std::move(fetched)); });
 }
 
-// Delegate: tells the others where their parts are, and takes its own ones.
+// A delegate tells the others where their parts are, and takes its own ones.
 void ReadContributor::pass_on_fetched(const std::vector<Share>& shares) {
   for (const auto& [load, end, request] : fetched_) {
     const int aggregator_rank = aggregation_.rank_of(*load);
@@ -70,7 +72,8 @@ void ReadContributor::pass_on_fetched(const std::vector<Share>& shares) {
       if (part.rank == state_.rank() && end != kReadFailed) {
         const auto share = std::find_if(shares.begin(), shares.end(),
                                         [rank = aggregator_rank](const Share& mine) { return mine.rank == rank; });
-        take_packed(*share, aggregation_.staging(state_.rank(), part.offset), end);
+        STRIA_CHECK(share != shares.end() && share->bytes == part.bytes, part.bytes, aggregator_rank, round_);
+        take_packed(*share, aggregation_.staging(state_.rank(), part.offset, part.bytes), end);
       }
     }
   }
@@ -103,7 +106,7 @@ void ReadContributor::take_from_delegate(const Share& share) {
     fail(share.rank);
     return;
   }
-  take_packed(share, aggregation_.staging(share.speaker, place[1]), place[0]);
+  take_packed(share, aggregation_.staging(share.speaker, place[1], share.bytes), place[0]);
   mailbox_.post_lasting_token(share.speaker, kEmptiedTag, share.bytes);
 }
 
@@ -183,6 +186,7 @@ void ReadContributor::take_packed(const Share& share, std::byte* packed, int64_t
   PhaseTimer timer(context_.times, Phase::kUnpack);
   attempt_to_take(share, [&] {
     parts_.clear();
+    const std::byte* const begin = packed;
     for (const auto& [w, whole] : share.parts) {
       Overlap overlap = before(whole, file_end);
       if (overlap.begin < overlap.end) {
@@ -191,6 +195,7 @@ void ReadContributor::take_packed(const Share& share, std::byte* packed, int64_t
       }
       packed += whole.end - whole.begin;
     }
+    STRIA_CHECK(packed - begin == share.bytes, packed - begin, share.bytes, share.rank);
     sink_.unpack(parts_);
   });
 }

@@ -66,8 +66,7 @@ class TwoPhaseRead {
     }
   }
 
-  // After a failure of which all have heard: no rank waits for this one in the rounds that are
-  // left.
+  // All have heard of the failure, so that no rank waits for this one in the rounds that are left.
   bool is_over() const { return !state_.status.ok() && aggregation_.is_parted(state_.parted); }
 
   const ThroughAggregators& plan_;

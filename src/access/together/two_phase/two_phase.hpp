@@ -13,9 +13,10 @@
 // meets one buffer.
 #pragma once
 
+#include "access/context/context.hpp"
 #include "access/plan/plan.hpp"
-#include "access/request/request.hpp"
 #include "access/together/domains/gathered_requests.hpp"
+#include "access/together/exchange/kept_buffers.hpp"
 
 namespace stria::access {
 

@@ -9,7 +9,8 @@ namespace stria::access {
 
 namespace {
 
-// Instead of a place: the aggregator has failed. This is the last message of the two about it.
+// A delegate sends this instead of a place when the aggregator has failed. It is the last message
+// of the two about it.
 constexpr int64_t kClosed = -1;
 
 }  // namespace
@@ -61,7 +62,7 @@ void WriteContributor::bring(const Share& share, int round) {
   }
 }
 
-// Delegate: tells the ranks for which it speaks where to pack, and packs its own bytes among
+// A delegate tells the ranks for which it speaks where to pack, and packs its own bytes among
 // theirs.
 void WriteContributor::take_up(const Load& load, const std::vector<Share>& shares, int round) {
   const int me = state_.rank();
@@ -74,7 +75,8 @@ void WriteContributor::take_up(const Load& load, const std::vector<Share>& share
     } else if (open) {
       const auto share =
           std::find_if(shares.begin(), shares.end(), [=](const Share& mine) { return mine.rank == aggregator_rank; });
-      packed = pack_unless_failed([&] { pack_behind(*share, aggregation_.staging(me, part.offset)); });
+      STRIA_CHECK(share != shares.end() && share->bytes == part.bytes, part.bytes, aggregator_rank, round);
+      packed = pack_unless_failed([&] { pack_behind(*share, aggregation_.staging(me, part.offset, part.bytes)); });
     }
   }
   if (open) {
@@ -92,7 +94,7 @@ void WriteContributor::send_place(int aggregator_rank, const Load::Part& part, b
   }
 }
 
-// To the rank that speaks for this one.
+// This rank packs into the staging buffer of the one that speaks for it.
 void WriteContributor::hand_over(const Share& share) {
   if (parted_.aggregators.contains(share.rank)) {
     return;
@@ -102,11 +104,11 @@ void WriteContributor::hand_over(const Share& share) {
     state_.memory().surely([&] { parted_.aggregators.insert(share.rank); });
     return;
   }
-  bool packed = pack_unless_failed([&] { pack_behind(share, aggregation_.staging(share.speaker, offset)); });
+  bool packed = pack_unless_failed([&] { pack_behind(share, aggregation_.staging(share.speaker, offset, share.bytes)); });
   mailbox_.post_token(share.speaker, kPlacedTag, packed ? 1 : 0);
 }
 
-// Delegate: sends what lies packed in its staging buffer.
+// A delegate sends what lies packed in its staging buffer.
 void WriteContributor::deliver(const Load& load, bool packed) {
   STRIA_ASSERT(std::accumulate(load.parts.begin(), load.parts.end(), int64_t{0},
                                [](int64_t sum, const Load::Part& part) { return sum + part.bytes; }) == load.bytes,
@@ -119,7 +121,7 @@ void WriteContributor::deliver(const Load& load, bool packed) {
   const int aggregator_rank = aggregation_.rank_of(load);
   mailbox_.post_token(aggregator_rank, kDoneTag, packed ? 1 : 0);
   if (packed) {
-    const std::byte* bytes = aggregation_.staging(state_.rank(), load.parts.front().offset);
+    const std::byte* bytes = aggregation_.staging(state_.rank(), load.parts.front().offset, load.bytes);
     mailbox_.post_kept_bytes({bytes, static_cast<size_t>(load.bytes)}, aggregator_rank, kWriteDataTag);
   }
 }
@@ -148,14 +150,16 @@ void WriteContributor::pack_into(const Share& share, std::byte* buffer) {
   copy_.finish();
 }
 
-// One part behind the other, as a message has them.
+// Packs one part behind the other, as a message has them.
 void WriteContributor::pack_behind(const Share& share, std::byte* at) {
   PhaseTimer timer(context_.times, Phase::kPack);
   parts_.clear();
+  const std::byte* const begin = at;
   for (const auto& [w, overlap] : share.parts) {
     parts_.push_back({.stream_id = overlap.stream->stream_id, .begin = overlap.begin, .end = overlap.end, .packed = at});
     at += overlap.end - overlap.begin;
   }
+  STRIA_CHECK(at - begin == share.bytes, at - begin, share.bytes, share.rank);
   source_.pack(parts_);
 }
 

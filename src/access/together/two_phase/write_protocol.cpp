@@ -73,8 +73,7 @@ class TwoPhaseWrite {
     aggregator_.exchange_news();
   }
 
-  // After a failure of which all have heard: no rank waits for this one in the rounds that are
-  // left.
+  // All have heard of the failure, so that no rank waits for this one in the rounds that are left.
   bool is_over() const { return state_.knows_of_failure() && aggregation_.is_parted(state_.parted); }
 
   Status outcome() {

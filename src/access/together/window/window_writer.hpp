@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "access/context/context.hpp"
 #include "access/together/domains/share.hpp"
 #include "access/together/window/coverage.hpp"
 

@@ -16,7 +16,7 @@ NodeTurn* turn_of(Comm& comm, const access::Plan& plan, const storage::Capabilit
   const auto* alone = plan.as<access::Alone>();
   const bool in_turns = alone != nullptr && alone->in_batches && capabilities.node_local_cache && comm.size() > 1 &&
                         total_bytes >= kWorthTurnsBytes;
-  return in_turns ? comm.node_turn() : nullptr;
+  return in_turns ? node_turn(comm) : nullptr;
 }
 
 }  // namespace

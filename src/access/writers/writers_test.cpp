@@ -1,5 +1,5 @@
 // Standings of handles of one file that was opened several times, each with locks of its own.
-#include "access/locks/writers.hpp"
+#include "access/writers/writers.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "access/locks/writers.hpp"
+#include "access/writers/writers.hpp"
 
 #include <array>
 #include <utility>
