@@ -12,8 +12,13 @@
 namespace stria::file {
 
 /// The span of a call on a file.
-inline trace::FileSpan call(const Session& session, trace::BuiltIn kind) {
-  return trace::FileSpan(trace::kind(kind), session.trace_id());
+inline trace::FileSpan call(Session& session, trace::BuiltIn kind) {
+  return trace::FileSpan(trace::kind(kind), session.accounts().trace_id());
+}
+
+/// The note for reports of waits in `call`, which must live as long as the program.
+inline CallNote note(const Session& session, const char* call) {
+  return CallNote(call, session.path(), wait_limits_of(session.environment().hints));
 }
 
 /// The session of a call, for as long as the call lasts. Throws when the File or Dataset was moved
@@ -69,7 +74,7 @@ class DirectedTurn {
 /// A commit or flush; what was recorded so far then goes where a crash can't harm it.
 template <typename Move>
 Status finish_call(Session& session, trace::BuiltIn kind, const char* name, Move move) {
-  const CallNote noted = session.note(name);
+  const CallNote noted = note(session, name);
   Status status;
   {
     const trace::FileSpan span = call(session, kind);

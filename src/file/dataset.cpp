@@ -45,61 +45,61 @@ Status note_transfer(file::Session& session, int index, const Memory& memory, bo
   trace::FileSpan span = call(session, put ? trace::BuiltIn::kDatasetPut : trace::BuiltIn::kDatasetGet);
   if (span->recorded()) {
     span->set_bytes(memory.type.size());
-    span->set_detail(trace::Recorder::instance().dataset(session.dataset(index).spec.path));
+    span->set_detail(trace::Recorder::instance().dataset(session.catalog()[index].spec.path));
   }
-  session.count_transfer(put, memory.type.size());
+  session.accounts().count_transfer(put, memory.type.size());
   return record();
 }
 
 }  // namespace
 
 const std::string& Dataset::path() const {
-  return live(session_)->dataset(index_).spec.path;
+  return live(session_)->catalog()[index_].spec.path;
 }
 ElementType Dataset::element() const {
-  return live(session_)->dataset(index_).stored_element();
+  return live(session_)->catalog()[index_].stored_element();
 }
 Meaning Dataset::meaning() const {
-  return live(session_)->dataset(index_).spec.element.meaning;
+  return live(session_)->catalog()[index_].spec.element.meaning;
 }
 const std::vector<int64_t>& Dataset::dims() const {
-  return live(session_)->dataset(index_).spec.dims;
+  return live(session_)->catalog()[index_].spec.dims;
 }
 
 std::vector<NamedNumber> Dataset::enumeration() const {
-  return live(session_)->dataset(index_).spec.element.enumeration;
+  return live(session_)->catalog()[index_].spec.element.enumeration;
 }
 
 std::vector<std::string> Dataset::dimensions() const {
-  return live(session_)->dataset(index_).dimension_names();
+  return live(session_)->catalog()[index_].dimension_names();
 }
 
 bool Dataset::can_grow() const {
-  return live(session_)->dataset(index_).can_grow();
+  return live(session_)->catalog()[index_].can_grow();
 }
 
 std::vector<int64_t> Dataset::chunk() const {
   const auto session = live(session_);
-  const file::DatasetEntry& entry = session->dataset(index_);
+  const file::DatasetEntry& entry = session->catalog()[index_];
   return entry.is_chunked() ? entry.spec.chunking->dims : entry.chunk;
 }
 
 FillValue Dataset::fill_value() const {
   const auto session = live(session_);
-  return container::fill_value_of(session->dataset(index_).spec);
+  return container::fill_value_of(session->catalog()[index_].spec);
 }
 
 int64_t Dataset::bytes() const {
-  return live(session_)->dataset(index_).data_bytes();
+  return live(session_)->catalog()[index_].data_bytes();
 }
 bool Dataset::is_contiguous() const {
   const auto session = live(session_);
-  const file::DatasetEntry& entry = session->dataset(index_);
+  const file::DatasetEntry& entry = session->catalog()[index_];
   return entry.data_offset >= 0 && !entry.is_chunked() && !entry.is_interleaved();
 }
 
 std::string Dataset::filters() const {
-  return live(session_)->dataset(index_).filters;
+  return live(session_)->catalog()[index_].filters;
 }
 
 int64_t Dataset::stored_bytes() const {
@@ -107,7 +107,7 @@ int64_t Dataset::stored_bytes() const {
 }
 
 std::string Dataset::type_name() const {
-  return file::type_name_of(live(session_)->dataset(index_).spec.element);
+  return file::type_name_of(live(session_)->catalog()[index_].spec.element);
 }
 
 void Dataset::put(const Hyperslab& slab, const Memory& memory) {
@@ -123,14 +123,17 @@ void Dataset::get(const Hyperslab& slab, const Memory& memory) {
 }
 
 void Dataset::refuse(const Error& error) {
-  live(session_)->refuse(Status(error.code(), fmt::format("dataset '{}': {}", path(), error.what()))).throw_if_error();
+  live(session_)
+      ->meetings()
+      .refuse(Status(error.code(), fmt::format("dataset '{}': {}", path(), error.what())))
+      .throw_if_error();
   throw error;
 }
 
 Hyperslab Dataset::slab_of(const Rows& rows, bool put) {
   Hyperslab slab{std::vector<int64_t>(dims().size(), 0), dims()};
   const int64_t there = dims().empty() ? 0 : dims()[0];
-  const bool are_last = put && live(session_)->dataset(index_).can_grow();
+  const bool are_last = put && live(session_)->catalog()[index_].can_grow();
   if (dims().empty() || (are_last ? rows.total > there : rows.total != there)) {
     refuse(Error(ErrorCode::kInvalidArgument, fmt::format("it has {} rows, but those given are of {}", there, rows.total)));
   }
@@ -176,7 +179,7 @@ void Dataset::read_at_once(const Hyperslab& slab, ElementType element, const std
   require_direction(*session, false, "read()");
   Memory memory(nullptr, Datatype(), element);
   const Status room = or_out_of_memory([&] {
-    const container::DatasetSpec& spec = session->dataset(index_).spec;
+    const container::DatasetSpec& spec = session->catalog()[index_].spec;
     if (spec.element.bytes == 0) {
       return Status(ErrorCode::kInvalidArgument,
                     "dataset '" + spec.path + "' has text of any length, and no numbers: use read_strings()");
@@ -186,7 +189,7 @@ void Dataset::read_at_once(const Hyperslab& slab, ElementType element, const std
     return Status();
   });
   if (!room.ok()) {
-    static_cast<void>(session->refuse(room));
+    static_cast<void>(session->meetings().refuse(room));
   }
   read(slab, memory);
 }

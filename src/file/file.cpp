@@ -11,7 +11,8 @@
 #include "file/calls.hpp"
 #include "file/open_files.hpp"
 #include "file/opening.hpp"
-#include "file/read/read_session.hpp"
+#include "file/read/lookups.hpp"
+#include "file/read/small_content.hpp"
 #include "file/write/write_session.hpp"
 
 namespace stria {
@@ -27,11 +28,11 @@ using Reading = file::DirectedTurn<file::ReadSession>;
 
 // The others' next collective call says why.
 void leave(file::Session& session) noexcept {
-  if (!session.is_open()) {
+  if (!session.meetings().is_open()) {
     return;
   }
   try {
-    const Status& cause = session.failure();
+    const Status& cause = session.meetings().failure();
     file::tell_of_loss(session);
     session.leave(cause.ok() ? std::string("gave the file up without this call") : "gave the file up: " + cause.message());
   } catch (const std::bad_alloc&) {
@@ -58,7 +59,7 @@ void create_filled(file::WriteSession& session, const char* name, container::Dat
     if (strings[i].size() > string_bytes) {
       const std::string what = fmt::format("{}('{}'): '{}' has {} bytes, more than the {} of a string", name, spec.path,
                                            strings[i], strings[i].size(), string_bytes);
-      session.refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
+      session.meetings().refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
     }
     std::memcpy(content.data() + i * string_bytes, strings[i].data(), strings[i].size());
   }
@@ -74,11 +75,11 @@ container::DatasetSpec strings_spec(file::WriteSession& session, const char* nam
   }
   container::DatasetSpec spec{.path = path, .element = container::ElementSpec::of_string(longest, false), .dims = dims};
   const auto bytes = container::dataset_bytes(spec);
-  session.refuse(bytes.status()).throw_if_error();
+  session.meetings().refuse(bytes.status()).throw_if_error();
   if (*bytes / longest != static_cast<int64_t>(strings.size())) {
     const std::string what = fmt::format("{}('{}'): {} strings are not as many as the shape {{{}}} has", name, path,
                                          strings.size(), fmt::join(dims, ", "));
-    session.refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
+    session.meetings().refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
   }
   return spec;
 }
@@ -124,7 +125,7 @@ File& File::operator=(File&& other) noexcept {
 }
 
 void File::refuse(const Error& error) {
-  live(session_)->refuse(Status(error.code(), error.what())).throw_if_error();
+  live(session_)->meetings().refuse(Status(error.code(), error.what())).throw_if_error();
   throw error;
 }
 
@@ -206,16 +207,16 @@ void File::create_texts(const std::string& path, const std::vector<int64_t>& dim
 }
 
 bool File::has_group(const std::string& path) const {
-  return Reading(session_, "has_group()")->has_group(path).value();
+  return file::has_group(*Reading(session_, "has_group()"), path).value();
 }
 std::vector<std::string> File::members(const std::string& group) const {
-  return Reading(session_, "members()")->members(group).value();
+  return file::members(*Reading(session_, "members()"), group).value();
 }
 std::pair<std::string, std::string> File::link_to_file(const std::string& path) const {
-  return Reading(session_, "link_to_file()")->link_to_file(path).value();
+  return file::link_to_file(*Reading(session_, "link_to_file()"), path).value();
 }
 std::vector<std::string> File::datasets() const {
-  return Reading(session_, "datasets()")->dataset_paths().value();
+  return file::dataset_paths(*Reading(session_, "datasets()")).value();
 }
 bool File::has_dataset(const std::string& path) const {
   return live(session_)->find(path).ok();
@@ -227,24 +228,24 @@ Dataset File::dataset(const std::string& path) const {
 std::vector<std::string> File::read_strings(const std::string& path) {
   const Reading session(session_, "read_strings()");
   const trace::FileSpan span = call(*session, trace::BuiltIn::kFileReadList);
-  const CallNote noted = session->note("read_strings()");
-  return session->read_strings(path).value();
+  const CallNote noted = note(*session, "read_strings()");
+  return file::read_strings(*session, path).value();
 }
 
 bool File::has_checksums() const {
-  return Reading(session_, "has_checksums()")->has_checksums().value();
+  return file::has_checksums(*Reading(session_, "has_checksums()")).value();
 }
 std::vector<Damage> File::verify(std::vector<std::string>* remarks, const std::vector<std::string>& except) {
   const Reading session(session_, "verify()");
   const trace::FileSpan span = call(*session, trace::BuiltIn::kFileVerify);
-  const CallNote noted = session->note("verify()");
+  const CallNote noted = note(*session, "verify()");
   return session->verify(remarks, except).value();
 }
 
 Rows File::place_rows(int64_t count) {
   const auto session = live(session_);
-  const CallNote noted = session->note("place_rows()");
-  return session->place_rows(count).value();
+  const CallNote noted = note(*session, "place_rows()");
+  return file::place_rows(*session, count).value();
 }
 
 Rows File::share_rows(int64_t total) const {
@@ -292,7 +293,7 @@ Status Commit::error() const {
 void File::abandon() {
   const auto session = live(session_);
   const trace::FileSpan span = call(*session, trace::BuiltIn::kFileAbandon);
-  const CallNote noted = session->note("abandon()");
+  const CallNote noted = note(*session, "abandon()");
   session->abandon().throw_if_error();
 }
 

@@ -1,7 +1,7 @@
 // The attributes of File: numbers, strings and references, one or a list.
 #include "file/calls.hpp"
 #include "file/define/attribute_values.hpp"
-#include "file/read/read_session.hpp"
+#include "file/read/small_content.hpp"
 #include "file/write/write_session.hpp"
 #include "stria/file.hpp"
 
@@ -59,9 +59,9 @@ std::vector<std::string> texts_of(const container::AttributeSpec& found) {
 container::AttributeSpec read_one(const std::shared_ptr<file::Session>& of, const std::string& object,
                                   const std::string& name) {
   const Reading session(of, "attribute()");
-  const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileReadList), session->trace_id());
-  const CallNote noted = session->note("attribute()");
-  return session->read_attribute(object, name).value();
+  const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileReadList), session->accounts().trace_id());
+  const CallNote noted = note(*session, "attribute()");
+  return file::read_attribute(*session, object, name).value();
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ void File::set_array(const std::string& object, const std::string& name, Element
   if (!shape_bytes.ok() || *shape_bytes != count * attribute.element.bytes) {
     const std::string what = fmt::format("set_attribute('{}', '{}'): {} values don't have the shape {{{}}}", object, name,
                                          count, fmt::join(dims, ", "));
-    session->refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
+    session->meetings().refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
   }
   const auto* bytes = static_cast<const std::byte*>(values);
   const int64_t parts = meaning == Meaning::kComplex ? 2 : 1;
@@ -128,9 +128,9 @@ void File::set_attribute(const std::string& object, const std::string& name, con
 
 std::vector<AttributeInfo> File::attributes(const std::string& object) {
   const Reading session(session_, "attributes()");
-  const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileReadList), session->trace_id());
-  const CallNote noted = session->note("attributes()");
-  return session->list_attributes(object).value();
+  const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileReadList), session->accounts().trace_id());
+  const CallNote noted = note(*session, "attributes()");
+  return file::list_attributes(*session, object).value();
 }
 
 double File::attribute(const std::string& object, const std::string& name) {

@@ -13,7 +13,7 @@
 #include "file/carried_sums.hpp"
 #include "file/opening.hpp"
 #include "file/parts/parts_table.hpp"
-#include "file/read/read_session.hpp"
+#include "file/read/lookups.hpp"
 #include "file/session/catalog_message.hpp"
 #include "file/write/target/growing_file.hpp"
 #include "storage/parted/parted_file.hpp"
@@ -48,8 +48,8 @@ class RewrittenFile {
   explicit RewrittenFile(const std::string& path)
       : session_(open_session(make_self_comm(), path, {.hints = {}, .verify = true})),
         read_(directed<ReadSession>(*session_, "rewrite")) {
-    if (read_.has_checksums().value()) {
-      refuse_damaged(path, read_.verify(nullptr, read_.dataset_paths().value()).value());
+    if (has_checksums(read_).value()) {
+      refuse_damaged(path, read_.verify(nullptr, dataset_paths(read_).value()).value());
     }
   }
 
@@ -58,10 +58,10 @@ class RewrittenFile {
   std::unique_ptr<storage::File> open() const {
     const auto& driver = read_.environment().driver;
     auto file = driver->open(storage::absolute_path(read_.path()), {}).value();
-    if (read_.parts() == nullptr) {
+    if (read_.file().parts == nullptr) {
       return file;
     }
-    const auto map = std::make_shared<storage::PartMap>(*read_.parts());
+    const auto map = std::make_shared<storage::PartMap>(*read_.file().parts);
     auto all = std::make_unique<storage::PartedFile>(std::move(file), driver, map, storage::OpenOptions::Mode::kRead);
     for (int part = 0; part < map->part_count(); ++part) {
       all->check_part(part).throw_if_error();
@@ -123,7 +123,7 @@ Rewritten write_anew(const RewrittenFile& old, const std::string& to, const Hint
   const std::string& from = old.read().path();
   const auto source = old.open();
   const auto reader = container::open_file(*source).value();
-  const bool has_parts = old.read().parts() != nullptr;
+  const bool has_parts = old.read().file().parts != nullptr;
   const auto placed = has_parts ? data_in_parts(*reader, storage::absolute_path(from)) : std::vector<container::PlacedData>();
   CarriedSums sums = CarriedSums::of(*source, *reader).value();
   NewCopy target(to, resolved(hints));
@@ -155,11 +155,11 @@ bool is_same_file(const std::string& a, const std::string& b) {
 
 Rewritten join_file(const std::string& from, const std::string& to, const Hints& hints) {
   const RewrittenFile old(from);
-  if (old.read().parts() == nullptr) {
+  if (old.read().file().parts == nullptr) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' has no parts: it is one file", from));
   }
   Rewritten joined = write_anew(old, to, hints);
-  const storage::PartMap& parts = *old.read().parts();
+  const storage::PartMap& parts = *old.read().file().parts;
   if (is_same_file(from, to)) {
     for (const storage::PartMap::Part& part : parts.parts) {
       old.read().environment().driver->remove(part.path).throw_if_error();
@@ -176,12 +176,12 @@ Rewritten compact_file(const std::string& from, const std::string& to, const Hin
     locked.open(from).throw_if_error();
   }
   const RewrittenFile old(from);
-  if (is_netcdf(old.read().format()) || old.read().parts() != nullptr) {
+  if (is_netcdf(old.read().format()) || old.read().file().parts != nullptr) {
     throw Error(
         ErrorCode::kUnsupported,
         fmt::format("'{}': {}", from,
-                    old.read().parts() != nullptr ? "it has parts; 'stria join' makes one file of it, without unused space"
-                                                  : "a classic netCDF file has no unused space"));
+                    old.read().file().parts != nullptr ? "it has parts; 'stria join' makes one file of it, without unused space"
+                                                       : "a classic netCDF file has no unused space"));
   }
   return write_anew(old, to, hints);
 }

@@ -172,8 +172,8 @@ std::string read_case(const Case& one, Comm& comm, std::shared_ptr<storage::Driv
   std::vector<std::unique_ptr<Part>> parts;
   for (const Made& made : one.datasets) {
     const auto number = (*session)->find(made.path);
-    if (!number.ok() || (*session)->dataset(*number).spec.dims != made.dims ||
-        (*session)->dataset(*number).stored_element() != made.type) {
+    if (!number.ok() || (*session)->catalog()[*number].spec.dims != made.dims ||
+        (*session)->catalog()[*number].stored_element() != made.type) {
       return made.path + " is not what was made";
     }
     parts.push_back(std::make_unique<Part>(made, *number, comm));

@@ -73,7 +73,7 @@ Status get_whole(storage::MemoryDriver& memory, const std::string& path) {
   auto comm = make_self_comm();
   STRIA_ASSIGN_OR_RETURN(auto session, ReadSession::open(environment_of(*comm, borrow(memory), {}), kPath, {.verify = true}));
   STRIA_ASSIGN_OR_RETURN(const int number, session->find(path));
-  const std::vector<int64_t> dims = session->dataset(number).spec.dims;
+  const std::vector<int64_t> dims = session->catalog()[number].spec.dims;
   std::vector<double> values(static_cast<size_t>(dims[0] * dims[1]));
   const Memory into{values.data(), Datatype::bytes(8 * dims[0] * dims[1]), ElementType::kFloat64};
   STRIA_RETURN_IF_ERROR(session->record(number, {{0, 0}, dims}, into));

@@ -44,7 +44,7 @@ bool leave_all() {
   for (const auto& one : sessions) {
     const std::shared_ptr<Session> session = one.lock();
     if (session != nullptr && session->calls().is_of_this_process()) {
-      any = session->is_open() || any;
+      any = session->meetings().is_open() || any;
       tell_of_loss(*session);
       session->leave("ended its program");
     }
@@ -67,11 +67,11 @@ void leave_at_exit() {
 
 }  // namespace
 
-void tell_of_loss(const Session& session) {
+void tell_of_loss(Session& session) {
   const char* verbose = std::getenv("STRIA_VERBOSE");
   const bool silent = verbose != nullptr && std::string_view(verbose) == "0";
-  const bool meant =
-      !session.is_open() || !session.calls().is_of_this_process() || !session.failure().ok() || std::uncaught_exceptions() > 0;
+  const bool meant = !session.meetings().is_open() || !session.calls().is_of_this_process() ||
+                     !session.meetings().failure().ok() || std::uncaught_exceptions() > 0;
   const auto* writing = dynamic_cast<const WriteSession*>(&session);
   if (!silent && !meant && session.comm().rank() == 0 && writing != nullptr) {
     std::fprintf(stderr, "stria: warning: '%s' was not %s: it ended without a commit\n", session.path().c_str(),

@@ -8,6 +8,7 @@
 
 #include "access/plan/aggregators.hpp"
 #include "access/plan/hint_files.hpp"
+#include "base/out_of_memory.hpp"
 #include "file/background/background.hpp"
 #include "file/open_files.hpp"
 #include "file/read/read_session.hpp"

@@ -9,7 +9,7 @@
 #include "file/define/columns.hpp"
 #include "file/move/record_conversion.hpp"
 #include "file/move/record_places.hpp"
-#include "file/read/read_session.hpp"
+#include "file/read/small_content.hpp"
 #include "file/write/write_session.hpp"
 #include "stria/file.hpp"
 
@@ -86,7 +86,7 @@ Dataset File::create_records(const std::string& path, const std::vector<Column>&
   spec.dims = dims;
   auto record = file::record_of(columns, 0, {.is_packed = true, .is_of_file = true});
   if (!record.ok()) {
-    session->refuse(record.status().with_context(fmt::format("dataset '{}'", path))).throw_if_error();
+    session->meetings().refuse(record.status().with_context(fmt::format("dataset '{}'", path))).throw_if_error();
   }
   spec.element = std::move(*record);
   return Dataset(session_, session->create_dataset(spec, options).value());
@@ -117,22 +117,22 @@ void File::create_table(const std::string& path, const std::vector<Column>& colu
     given = {first, first == nullptr ? 0 : static_cast<size_t>(bytes)};
     return given.empty() ? Status() : drop_padding(spec.element, given, clean);
   });
-  session->refuse(status.with_context(fmt::format("table '{}'", path))).throw_if_error();
+  session->meetings().refuse(status.with_context(fmt::format("table '{}'", path))).throw_if_error();
   session->create_table(std::move(spec), clean.empty() ? given : clean).throw_if_error();
 }
 
 std::vector<Column> File::columns(const std::string& path, int64_t* row_bytes) {
   const auto session = live(session_);
   const trace::FileSpan span = call(*session, trace::BuiltIn::kFileReadList);
-  const CallNote noted = session->note("columns()");
+  const CallNote noted = note(*session, "columns()");
   return session->read_columns(path, *row_bytes).value();
 }
 
 std::vector<std::byte> File::read_table(const std::string& path, std::vector<Column>* columns, int64_t* row_bytes) {
   const Reading session(session_, "read_table()");
   const trace::FileSpan span = call(*session, trace::BuiltIn::kFileReadList);
-  const CallNote noted = session->note("read_table()");
-  return session->read_table(path, *columns, *row_bytes).value();
+  const CallNote noted = note(*session, "read_table()");
+  return file::read_table(*session, path, *columns, *row_bytes).value();
 }
 
 }  // namespace stria

@@ -8,7 +8,7 @@
 #include "comm/self/self_comm.hpp"
 #include "file/parity/parity_writer.hpp"
 #include "file/parts/part_names.hpp"
-#include "file/read/read_session.hpp"
+#include "file/read/lookups.hpp"
 #include "storage/path.hpp"
 #include "storage/registry/registry.hpp"
 
@@ -24,7 +24,7 @@ Result<ParityFile> described(storage::Driver& driver, const std::string& path) {
 
 // What is damaged already must not become what the parity is of.
 Status check_content(ReadSession& session, const std::string& path) {
-  STRIA_ASSIGN_OR_RETURN(const bool has_sums, session.has_checksums());
+  STRIA_ASSIGN_OR_RETURN(const bool has_sums, has_checksums(session));
   if (!has_sums) {
     return Status();
   }
@@ -46,9 +46,9 @@ Status renew_parity(const std::string& given_path, int parities) {
     {
       STRIA_ASSIGN_OR_RETURN(const auto session, ReadSession::open(environment, path, {}));
       STRIA_RETURN_IF_ERROR(check_content(*session, path));
-      for (int part = 0; session->parts() != nullptr && part < session->parts()->part_count(); ++part) {
+      for (int part = 0; session->file().parts != nullptr && part < session->file().parts->part_count(); ++part) {
         STRIA_ASSIGN_OR_RETURN(files.emplace_back(),
-                               described(*environment.driver, session->parts()->parts[static_cast<size_t>(part)].path));
+                               described(*environment.driver, session->file().parts->parts[static_cast<size_t>(part)].path));
         generation = generation_of(storage::file_name_of(path), files.back().name).value_or(0);
       }
     }

@@ -61,7 +61,7 @@ Bytes sound_file() {
     if (options.filters.scale_offset) {
       spec.element = stria::container::ElementSpec::of_number(stria::ElementType::kInt32);
     }
-    spec.path = "d" + std::to_string(session->datasets().size());
+    spec.path = "d" + std::to_string(session->catalog().datasets().size());
     spec.dims = {12, 20};
     const int number = session->create_dataset(spec, options).value();
     session->record(number, {{2, 0}, {9, 20}}, stria::Memory(values.data(), 9 * 20)).throw_if_error();

@@ -10,6 +10,7 @@ import argparse
 import pathlib
 import sys
 
+import class_size
 import documented_figures
 import united_names
 
@@ -27,6 +28,7 @@ CHECKS = [
     text_rules.check,
     prose_rules.check,
     function_length.check,
+    class_size.check,
     contracts.check,
     documented_figures.check,
     documented_names.check,

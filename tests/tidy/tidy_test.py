@@ -3,6 +3,7 @@
 
 import unittest
 
+import class_size
 import documented_figures
 import measure
 import united_names
@@ -493,6 +494,13 @@ class Measures(unittest.TestCase):
     def test_methods_are_counted_by_class(self):
         found = dict(measure.classes(function_length.blank(self.TEXT)))
         self.assertEqual(found, {"Example": 3, "Inner": 1})
+
+    def test_a_class_has_a_limit_of_methods(self):
+        methods = "".join(f"  void f{number}();\n" for number in range(measure.MOST_METHODS))
+        small = f"class Small {{\n{methods}}};\n"
+        large = f"class Large {{\n{methods}  int one_more() const;\n}};\n"
+        found = class_size.check(tree(src__a_hpp=small, src__b_hpp=large, src__b_test_cpp=large))
+        self.assertEqual([violation.path for violation in found], ["src/b.hpp"])
 
     def test_files_of_tests_and_of_others_are_left_out(self):
         files = tree(src__a_hpp=self.TEXT, src__a_test_cpp=self.TEXT, tests__b_cpp=self.TEXT, third_party__c_cpp=self.TEXT)

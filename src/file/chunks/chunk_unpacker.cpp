@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <vector>
 
 #include "container/chunks/chunk_grid.hpp"
+#include "datatype/cursor.hpp"
 #include "datatype/pack_kernels.hpp"
+#include "file/chunks/chunk_batch.hpp"
 #include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
@@ -14,11 +17,35 @@ namespace {
 
 constexpr int64_t kMostPickedBytes = 256 << 10;  // which stay in a cache
 
-}  // namespace
+/// One operation, whose gets stay.
+class ChunkUnpacker {
+ public:
+  explicit ChunkUnpacker(const ChunkGets& gets) : gets_(gets) {}
+
+  Status run();
+
+ private:
+  using Group = std::vector<int>;  // transfers of the same rows of datasets that are cut alike
+
+  std::vector<Group> groups() const;
+  Status run_group(std::span<const int> group);
+  std::span<std::byte> target_of(std::span<const int> group, size_t i, int64_t position);
+  Result<int64_t> move_whole_chunk(std::span<const int> group, ByteRange piece, int64_t position);
+  Result<int64_t> move_row(int number, const PieceRow& row, int64_t position);
+  Result<int64_t> move_run(std::span<const int> group, ByteRange piece, int64_t position);
+
+  const Transfer& transfer(int number) const { return gets_.transfers[static_cast<size_t>(number)]; }
+
+  const ChunkGets& gets_;
+  int64_t chunk_bytes_ = 0;  // of the datasets of a group
+  ChunkBatch batch_;
+  std::vector<access::StreamPart> parts_;
+  std::vector<std::byte> picked_;  // of a run with gaps
+};
 
 Status ChunkUnpacker::run() {
   for (const Group& group : groups()) {
-    chunk_bytes_ = container::ChunkGrid(means_.catalog[transfer(group[0]).dataset].spec).chunk_bytes();
+    chunk_bytes_ = container::ChunkGrid(gets_.catalog[transfer(group[0]).dataset].spec).chunk_bytes();
     const size_t most = ChunkBatch::most(chunk_bytes_);
     for (size_t first = 0; first < group.size(); first += most) {
       STRIA_RETURN_IF_ERROR(run_group(std::span(group).subspan(first, std::min(most, group.size() - first))));
@@ -32,9 +59,9 @@ std::vector<ChunkUnpacker::Group> ChunkUnpacker::groups() const {
   using Key = std::tuple<std::vector<int64_t>, std::vector<int64_t>, int64_t, int64_t, int64_t>;
   std::map<Key, size_t> known;
   std::vector<Group> groups;
-  for (int i = 0; i < static_cast<int>(means_.transfers.size()); ++i) {
+  for (int i = 0; i < static_cast<int>(gets_.transfers.size()); ++i) {
     const Transfer& each = transfer(i);
-    const container::DatasetSpec& spec = means_.catalog[each.dataset].spec;
+    const container::DatasetSpec& spec = gets_.catalog[each.dataset].spec;
     const bool in_one_piece = each.whole_rows && each.region.piece_count() == 1;
     const auto [place, fresh] =
         in_one_piece
@@ -53,7 +80,7 @@ std::vector<ChunkUnpacker::Group> ChunkUnpacker::groups() const {
 Status ChunkUnpacker::run_group(std::span<const int> group) {
   const Transfer& first = transfer(group[0]);
   for (Cursor cursor(first.region, first.displacement); !cursor.done();) {
-    STRIA_RETURN_IF_ERROR(access::failure_elsewhere(means_.signal));
+    STRIA_RETURN_IF_ERROR(access::failure_elsewhere(gets_.signal));
     STRIA_ASSIGN_OR_RETURN(int64_t bytes, move_whole_chunk(group, cursor.piece(), cursor.stream_position()));
     if (bytes == 0) {
       const PieceRow row = cursor.row();
@@ -69,7 +96,7 @@ Status ChunkUnpacker::run_group(std::span<const int> group) {
 // Where the next chunk of a transfer goes: to memory that is to have it as it is, or into the
 // batch.
 std::span<std::byte> ChunkUnpacker::target_of(std::span<const int> group, size_t i, int64_t position) {
-  std::byte* const straight = means_.set.straight_target(group[i]);
+  std::byte* const straight = gets_.set.straight_target(group[i]);
   if (straight != nullptr) {
     return {straight + position, static_cast<size_t>(chunk_bytes_)};
   }
@@ -82,8 +109,8 @@ Result<int64_t> ChunkUnpacker::move_whole_chunk(std::span<const int> group, Byte
   parts_.clear();
   for (size_t i = 0; i < group.size() && chunk_bytes_ <= piece.size(); ++i) {
     const std::span<std::byte> target = target_of(group, i, position);
-    PhaseTimer timer(means_.times, Phase::kRead);
-    STRIA_ASSIGN_OR_RETURN(const bool whole, means_.chunks.whole_into(transfer(group[i]).dataset, piece.begin, target));
+    PhaseTimer timer(gets_.times, Phase::kRead);
+    STRIA_ASSIGN_OR_RETURN(const bool whole, gets_.chunks.whole_into(transfer(group[i]).dataset, piece.begin, target));
     if (!whole) {
       break;  // that of none is, because they are cut alike
     }
@@ -93,17 +120,15 @@ Result<int64_t> ChunkUnpacker::move_whole_chunk(std::span<const int> group, Byte
     return int64_t{0};
   }
   const auto packed = std::partition(parts_.begin(), parts_.end(), [&](const access::StreamPart& part) {
-    return means_.set.straight_target(part.stream_id) != nullptr;
+    return gets_.set.straight_target(part.stream_id) != nullptr;
   });
   for (auto part = parts_.begin(); part != packed; ++part) {
-    means_.set.passed_straight(part->stream_id, part->begin, part->end);
+    gets_.set.passed_straight(part->stream_id, part->begin, part->end);
   }
-  PhaseTimer timer(means_.times, Phase::kUnpack);
-  means_.set.unpack({packed, parts_.end()});
+  PhaseTimer timer(gets_.times, Phase::kUnpack);
+  gets_.set.unpack({packed, parts_.end()});
   return chunk_bytes_;
 }
-
-namespace {
 
 // What pieces at equal distances are in a chunk.
 struct PiecesInChunk {
@@ -125,19 +150,17 @@ PiecesInChunk pieces_in(const ChunkReader::InChunk& place, const PieceRow& row, 
   return {};
 }
 
-}  // namespace
-
 // The next pieces of one dataset that lie in one run of a chunk, or in one column of it, picked out
 // together; or the beginning of one that the run cuts.
 Result<int64_t> ChunkUnpacker::move_row(int number, const PieceRow& row, int64_t position) {
   ChunkReader::InChunk place;
   const int dataset = transfer(number).dataset;
   {
-    PhaseTimer timer(means_.times, Phase::kRead);
-    STRIA_ASSIGN_OR_RETURN(place, means_.chunks.place_in_chunk(dataset, row.begin));
+    PhaseTimer timer(gets_.times, Phase::kRead);
+    STRIA_ASSIGN_OR_RETURN(place, gets_.chunks.place_in_chunk(dataset, row.begin));
   }
-  PhaseTimer timer(means_.times, Phase::kUnpack);
-  PiecesInChunk pieces = pieces_in(place, row, means_.catalog[dataset].row_bytes());
+  PhaseTimer timer(gets_.times, Phase::kUnpack);
+  PiecesInChunk pieces = pieces_in(place, row, gets_.catalog[dataset].row_bytes());
   pieces.count = std::min(pieces.count, std::max<int64_t>(kMostPickedBytes / row.piece_bytes, 1));
   access::StreamPart part{.stream_id = number,
                           .begin = position,
@@ -149,7 +172,7 @@ Result<int64_t> ChunkUnpacker::move_row(int number, const PieceRow& row, int64_t
     part.end = position + pieces.count * row.piece_bytes;
     part.packed = picked_.data();
   }
-  means_.set.unpack(std::span(&part, 1));
+  gets_.set.unpack(std::span(&part, 1));
   return part.end - position;
 }
 
@@ -159,15 +182,21 @@ Result<int64_t> ChunkUnpacker::move_run(std::span<const int> group, ByteRange pi
   for (const int number : group) {
     std::span<std::byte> data;
     {
-      PhaseTimer timer(means_.times, Phase::kRead);
-      STRIA_ASSIGN_OR_RETURN(data, means_.chunks.from(transfer(number).dataset, piece.begin));
+      PhaseTimer timer(gets_.times, Phase::kRead);
+      STRIA_ASSIGN_OR_RETURN(data, gets_.chunks.from(transfer(number).dataset, piece.begin));
     }
     bytes = std::min(piece.size(), static_cast<int64_t>(data.size()));
-    PhaseTimer timer(means_.times, Phase::kUnpack);
+    PhaseTimer timer(gets_.times, Phase::kUnpack);
     const access::StreamPart part{.stream_id = number, .begin = position, .end = position + bytes, .packed = data.data()};
-    means_.set.unpack(std::span(&part, 1));
+    gets_.set.unpack(std::span(&part, 1));
   }
   return bytes;
+}
+
+}  // namespace
+
+Status unpack_chunks(const ChunkGets& gets) {
+  return ChunkUnpacker(gets).run();
 }
 
 }  // namespace stria::file

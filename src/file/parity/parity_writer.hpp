@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "file/parity/parity_head.hpp"
-#include "file/session/session.hpp"
+#include "file/session/environment.hpp"
 
 namespace stria::file {
 

@@ -22,7 +22,7 @@
 
 #include "file/define/definitions.hpp"
 #include "file/parts/parted_layout.hpp"
-#include "file/session/session.hpp"
+#include "file/session/environment.hpp"
 
 namespace stria::file {
 

@@ -118,7 +118,7 @@ TEST(Parts, WhatIsWrittenComesBackOnOtherRanks) {
       EXPECT_EQ(compare_file(reading, comm, borrow(memory), {.verify = seed % 2 == 0}), "");
       auto session = ReadSession::open(environment_of(comm, borrow(memory), reading.hints), setting.path, {});
       ASSERT_TRUE(session.ok()) << session.status().message();
-      EXPECT_EQ(*(*session)->read_strings("unknown names"), (std::vector<std::string>{"dens", "h1"}));
+      EXPECT_EQ(*read_strings(**session, "unknown names"), (std::vector<std::string>{"dens", "h1"}));
       if (setting.checksums) {
         std::vector<std::string> remarks;
         auto found = (*session)->verify(&remarks);

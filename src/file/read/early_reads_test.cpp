@@ -144,7 +144,7 @@ TEST(EarlyReads, FailOnEveryRankAlike) {
   write_line(memory, false);
   const auto alone = make_self_comm();
   const auto session_alone = open_line(*alone, borrow(memory));
-  const int64_t data_offset = session_alone->dataset(line_of(*session_alone)).data_offset;
+  const int64_t data_offset = session_alone->catalog()[line_of(*session_alone)].data_offset;
   Setting four;
   four.ranks = kRanks;
   for (int failing = 0; failing < kRanks; ++failing) {

@@ -2,38 +2,63 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "access/failure/message_signal.hpp"
-#include "access/move.hpp"
-#include "base/check.hpp"
-#include "file/background/background.hpp"
-#include "file/checksums/changes.hpp"
-#include "file/define/names.hpp"
-#include "file/meet/message_fields.hpp"
-#include "file/parts/parts_table.hpp"
+#include "base/out_of_memory.hpp"
+#include "container/object_path.hpp"
+#include "file/chunks/node_chunks.hpp"
+#include "file/define/columns.hpp"
+#include "file/move/progress_meter.hpp"
 #include "file/session/catalog_message.hpp"
-#include "file/verify/get_checks.hpp"
 #include "file/verify/whole_file.hpp"
-#include "storage/parted/parted_file.hpp"
 #include "trace/record/phase_timer.hpp"
 
 namespace stria::file {
 
 namespace {
 
-constexpr int64_t kLibraryReadBytes = 16 << 20;
-// How often a file that can't be read is opened again, because it has grown meanwhile.
-constexpr int kMostAttempts = 100;
+const Status& status_of(const Status& status) {
+  return status;
+}
+
+template <typename Value>
+const Status& status_of(const Result<Value>& result) {
+  return result.status();
+}
+
+// Runs every rank's work, which stops where another rank has failed. All succeed, or none.
+template <typename Work>
+Status together(Meetings& meetings, Work&& work) {
+  access::MessageSignal signal(meetings.comm(), meetings.reserve());
+  const Status outcome = signal.end(work(&signal));
+  return outcome.ok() ? outcome : meetings.comm().agree(outcome);
+}
+
+// What each rank finds in its share of the file, known to all.
+Result<Findings> check_whole(const ReadFrom& from, Meetings& meetings, const std::vector<std::string>& except) {
+  Findings findings;
+  const auto share = [&](access::AbortSignal* signal) {
+    return or_out_of_memory([&]() -> Status {
+      STRIA_RETURN_IF_ERROR(open_handle(from.by, from.file));
+      PhaseTimer timer(from.by.times, Phase::kRead);
+      const Status chunk_sums = load_chunk_sums(from, signal);
+      STRIA_ASSIGN_OR_RETURN(findings,
+                             check_share(summed(from, signal), meetings.comm(), from.file.reader.get(), except, chunk_sums));
+      return Status();
+    });
+  };
+  STRIA_RETURN_IF_ERROR(together(meetings, share));
+  return share_findings(summed(from), meetings.comm(), findings);
+}
 
 }  // namespace
 
 ReadSession::ReadSession(Environment environment, const std::string& path, const OpenOptions& options,
                          std::shared_ptr<RollCall> roll_call)
     : Session(std::move(environment), path, std::move(roll_call)), options_(options) {
-  log_.add(combine_hashes(hash_of_opening(), options.verify ? 1 : 0), 1, [this] {
-    DefinitionText text = describe_opening("open");
+  meetings_.log().add(combine_hashes(hash_of_opening(environment_, path_), options.verify ? 1 : 0), 1, [this] {
+    DefinitionText text = describe_opening(environment_, path_, "open");
     text.arguments.emplace_back("verify", options_.verify ? "true" : "false");
     return text;
   });
@@ -54,373 +79,277 @@ Result<std::shared_ptr<ReadSession>> ReadSession::open(Environment environment, 
     return give_up_opening(*comm, *roll_call, Call::kOpen, made.status());
   }
   ReadSession& session = **made;
-  session.finished_ = false;
+  session.meetings_.begin();
   const Status status = session.begin();
-  session.finished_ = !status.ok();
-  session.note_time();
+  if (!status.ok()) {
+    session.meetings_.end();
+  }
+  session.accounts_.note_time();
   return status.ok() ? made : status;
+}
+
+ReadFrom ReadSession::from() {
+  return {.by = {.environment = environment_,
+                 .given_path = path_,
+                 .identity = identity_,
+                 .times = accounts_.times(),
+                 .verify = options_.verify},
+          .file = file_,
+          .catalog = catalog_,
+          .sums = sums_,
+          .chunks = chunks_};
 }
 
 // Rank 0 reads the catalog and tells the others.
 Status ReadSession::begin() {
-  std::vector<std::byte> catalog;
+  std::vector<std::byte> message;
+  OpenedFile opened;
   Status status = environment_.problem;
-  if (status.ok() && is_root()) {
+  if (status.ok() && meetings_.is_root()) {
     status = or_out_of_memory([&]() -> Status {
-      stored_path_ = environment_.driver->follow_links(stored_path_);
-      Background::instance().wait_for_name(stored_path_);
-      STRIA_ASSIGN_OR_RETURN(const Nearest nearest, find_file());
-      take_nearest(nearest);
-      auto parts = open_root();
-      STRIA_ASSIGN_OR_RETURN(const bool is_healed, heal_root(parts.status()));
-      parts = is_healed ? open_root() : std::move(parts);
-      STRIA_RETURN_IF_ERROR(parts.status());
-      FieldWriter fields;
-      fields.text(nearest.path);
-      fields.number(nearest.is_staged ? 1 : 0);
-      fields.text(nearest.remark);
-      fields.bytes(head_);
-      fields.number(static_cast<int64_t>(file_remarks_.size()));
-      for (const std::string& remark : file_remarks_) {
-        fields.text(remark);
-      }
-      fields.text(healing_remark_);
-      fields.bytes(encode_catalog(format_, catalog_, checksums_, *parts));
-      catalog = fields.take();
+      STRIA_ASSIGN_OR_RETURN(opened, open_on_root(from().by, stored_path_));
+      message = encode_opened(opened);
       return Status();
     });
   }
-  STRIA_RETURN_IF_ERROR(meet_and_share(Call::kOpen, status, catalog));
-  status = or_out_of_memory([&] { return take_catalog(catalog); });
-  return agree_on_open(Call::kOpen, status, file_.get(), stored_path_);
-}
-
-// Rank 0.
-Result<Nearest> ReadSession::find_file() {
-  const std::string& place = environment_.hints.staging_place;
-  return place.empty() ? Nearest{.path = stored_path_} : find_nearest(*environment_.driver, place, stored_path_);
-}
-
-void ReadSession::take_nearest(const Nearest& nearest) {
-  stored_path_ = nearest.path;
-  is_staged_ = nearest.is_staged;
-  if (!nearest.remark.empty()) {
-    environment_.hint_warnings.push_back(nearest.remark);
-  }
-}
-
-Status ReadSession::open_handle() {
-  if (file_ == nullptr) {
-    PhaseTimer timer(report_.phases, Phase::kOpen);
-    STRIA_ASSIGN_OR_RETURN(auto opened, open_plain_or_healed());
-    if (!is_root()) {
-      STRIA_RETURN_IF_ERROR(identity_.check(*opened));
-      file_ = std::make_unique<storage::SteadyFile>(std::move(opened), head_);
-    } else {
-      STRIA_ASSIGN_OR_RETURN(auto steady, storage::SteadyFile::open(std::move(opened)));
-      head_ = steady->head();
-      steady_ = steady.get();
-      file_ = std::move(steady);
+  STRIA_RETURN_IF_ERROR(meetings_.meet_and_share(Call::kOpen, status, message));
+  status = or_out_of_memory([&]() -> Status {
+    PhaseTimer timer(accounts_.times(), Phase::kMetadata);
+    if (!meetings_.is_root()) {
+      STRIA_ASSIGN_OR_RETURN(opened, decode_opened(from().by, message));
     }
-    join_parts();
+    return take(std::move(opened));
+  });
+  return agree_on_file(Call::kOpen, status, file_.file.get(), stored_path_);
+}
+
+Status ReadSession::take(OpenedFile opened) {
+  file_ = std::move(opened.file);
+  stored_path_ = file_.path;
+  format_ = opened.content.format;
+  catalog_ = std::move(opened.content.catalog);
+  is_whole_ = opened.content.is_whole;
+  accounts_.report().file_bytes = opened.content.file_bytes;
+  std::vector<std::string>& warnings = environment_.hint_warnings;
+  if (!opened.remark.empty()) {
+    warnings.push_back(opened.remark);
   }
+  warnings.insert(warnings.end(), opened.content.remarks.begin(), opened.content.remarks.end());
+  if (!file_.healing_remark.empty()) {
+    warnings.push_back(file_.healing_remark);
+  }
+  STRIA_ASSIGN_OR_RETURN(sums_, attach_sums(from().by, std::move(opened.content.sums), catalog_));
   return Status();
 }
 
-Status ReadSession::take_parts(std::span<const std::byte> table) {
-  if (!table.empty()) {
-    STRIA_ASSIGN_OR_RETURN(PartsTable decoded, decode_parts(table, stored_path_));
-    parts_ = std::make_shared<storage::PartMap>(std::move(decoded.map));
+Status ReadSession::complete() {
+  if (is_whole_) {
+    return Status();
   }
-  return Status();
+  PhaseTimer timer(accounts_.times(), Phase::kMetadata);
+  return or_out_of_memory([&]() -> Status {
+    Content content{.format = format_, .catalog = catalog_, .file_bytes = report().file_bytes};
+    STRIA_RETURN_IF_ERROR(read_whole(from().by, file_, content));
+    STRIA_ASSIGN_OR_RETURN(FileSums sums, attach_sums(from().by, std::move(content.sums), content.catalog));
+    catalog_ = std::move(content.catalog);
+    sums_ = std::move(sums);
+    accounts_.report().file_bytes = content.file_bytes;
+    is_whole_ = true;
+    return Status();
+  });
 }
 
-// Returns the table of parts, for the others. A program that adds to the file may write its head
-// while it is read.
-Result<std::vector<std::byte>> ReadSession::open_root() {
-  for (int attempt = 1;; ++attempt) {
-    auto parts = open_as_it_is();
-    if (parts.ok() || attempt == kMostAttempts || steady_ == nullptr || !steady_->has_another_head()) {
-      return parts;
+Result<int> ReadSession::find(const std::string& dataset_path) {
+  if (is_whole_ || catalog_.find(dataset_path)) {
+    return Session::find(dataset_path);
+  }
+  STRIA_RETURN_IF_ERROR(meetings_.check_open());
+  PhaseTimer timer(accounts_.times(), Phase::kMetadata);
+  return or_out_of_memory([&]() -> Result<int> {
+    STRIA_ASSIGN_OR_RETURN(const auto kind, file_.reader->kind_of(dataset_path));
+    if (kind != container::Reader::ObjectKind::kDataset) {
+      return Session::find(dataset_path);  // which says that there is none
     }
-    reader_ = nullptr;
-    steady_ = nullptr;
-    file_ = nullptr;
-    parts_ = nullptr;
-    catalog_ = {};
-    checksums_ = {};
-  }
+    STRIA_ASSIGN_OR_RETURN(const std::string path, container::normal_path(dataset_path));
+    STRIA_ASSIGN_OR_RETURN(DatasetEntry entry, read_entry(*file_.reader, path));
+    return catalog_.add(std::move(entry));
+  });
 }
 
-Result<std::vector<std::byte>> ReadSession::open_as_it_is() {
-  STRIA_RETURN_IF_ERROR(open_handle());
-  PhaseTimer timer(report_.phases, Phase::kMetadata);
-  STRIA_ASSIGN_OR_RETURN(reader_, container::open_file(*file_));
-  format_ = reader_->format();
-  file_remarks_ = reader_->remarks();
-  STRIA_ASSIGN_OR_RETURN(report_.file_bytes, file_->size());
-  STRIA_ASSIGN_OR_RETURN(is_lazy_, may_be_lazy());
-  return is_lazy_ ? Result<std::vector<std::byte>>(std::vector<std::byte>()) : read_whole_catalog();
+Result<std::vector<Column>> ReadSession::read_columns(const std::string& dataset_path, int64_t& row_bytes) {
+  STRIA_RETURN_IF_ERROR(meetings_.check_open());
+  STRIA_ASSIGN_OR_RETURN(const int number, find(dataset_path));
+  row_bytes = catalog_[number].spec.element.bytes;
+  return list_columns(catalog_[number].spec);
 }
 
-Result<std::vector<std::byte>> ReadSession::read_whole_catalog() {
-  STRIA_ASSIGN_OR_RETURN(Catalog all, read_catalog(*reader_));
-  catalog_ = catalog_.completed(std::move(all));
-  STRIA_ASSIGN_OR_RETURN(std::vector<std::byte> parts, read_parts(*reader_, stored_path_, catalog_));
-  STRIA_RETURN_IF_ERROR(take_parts(parts));
-  join_parts();
-  auto index = read_checksum_index(*reader_, report_.file_bytes);
-  if (index.ok()) {
-    checksums_ = std::move(*index);
-    go_by_summed_paths(checksums_, catalog_);
-    STRIA_RETURN_IF_ERROR(note_changes(*file_, *reader_, catalog_, checksums_));
-  } else {
-    STRIA_RETURN_IF_ERROR(without_index(index.status()));
+Result<int64_t> ReadSession::stored_bytes(int number) {
+  STRIA_RETURN_IF_ERROR(meetings_.check_open());
+  const DatasetEntry& entry = catalog_[number];
+  if (!entry.is_chunked()) {
+    return entry.data_offset >= 0 || entry.data_bytes() == 0 ? entry.data_bytes() : int64_t{-1};
   }
-  report_.file_bytes += parts_ != nullptr ? parts_->bytes_of_parts() : 0;
-  return parts;
+  return or_out_of_memory([&]() -> Result<int64_t> {
+    STRIA_RETURN_IF_ERROR(open_handle(from().by, file_));
+    return chunks_.stored_bytes(number);
+  });
 }
 
-// Data can be read without sums if the caller wants that; verify() then says what is wrong
-// with the sums.
-Status ReadSession::without_index(const Status& problem) {
-  if (options_.verify) {
-    return problem.with_context(fmt::format("'{}' (to read it all the same, open it with verify off)", path_));
-  }
-  checksums_ = {};
-  checksums_.present = true;
-  checksums_.problem = problem.with_context(fmt::format("'{}'", path_));
-  return Status();
+template <typename Call>
+auto ReadSession::healing(Call&& call) -> decltype(call()) {
+  auto outcome = call();
+  return !outcome.ok() && heal(status_of(outcome)) ? call() : std::move(outcome);
 }
 
-Status ReadSession::take_catalog(std::span<const std::byte> message) {
-  PhaseTimer timer(report_.phases, Phase::kMetadata);
-  if (!is_root()) {
-    FieldReader fields(message);
-    const std::string path = fields.text();
-    const bool is_staged = fields.number() != 0;
-    take_nearest({.path = path, .is_staged = is_staged, .remark = fields.text()});
-    const auto head = fields.bytes();
-    head_.assign(head.begin(), head.end());
-    for (int64_t left = fields.number(); fields.well() && left > 0; --left) {
-      file_remarks_.push_back(fields.text());
-    }
-    healing_remark_ = fields.text();
-    STRIA_RETURN_IF_ERROR(healing_remark_.empty() ? Status() : find_parity());
-    STRIA_ASSIGN_OR_RETURN(CatalogMessage catalog, decode_catalog(fields.bytes()));
-    catalog_ = std::move(catalog.datasets);
-    checksums_ = std::move(catalog.checksums);
-    format_ = catalog.format;
-    STRIA_RETURN_IF_ERROR(take_parts(catalog.parts));
+// The message of the failure is the same on all ranks.
+bool ReadSession::heal(const Status& failure) {
+  if (!may_be_damage(failure) || file_.parity != nullptr) {
+    return false;
   }
-  environment_.hint_warnings.insert(environment_.hint_warnings.end(), file_remarks_.begin(), file_remarks_.end());
-  if (!healing_remark_.empty()) {
-    environment_.hint_warnings.push_back(healing_remark_);
-  }
-  return take_sums();
-}
-
-Status ReadSession::take_sums() {
-  if (const Status attached = attach_row_sums(checksums_, catalog_); !attached.ok()) {
-    STRIA_RETURN_IF_ERROR(without_index(attached));
-  }
-  sum_records_ = SumRecords(catalog_, checksums_);
-  return Status();
-}
-
-SummedFile ReadSession::summed() {
-  STRIA_ASSERT(file_ != nullptr, path_);
-  return {.path = path_,
-          .catalog = catalog_,
-          .sums = checksums_,
-          .records = sum_records_,
-          .file = *file_,
-          .chunks = chunks_,
-          .rows = row_sums_,
-          .signal = signal_};
+  const bool is_rank_alone = comm().size() == 1;
+  capabilities_.native_types = false;  // as HealedFile has it
+  capabilities_.direct_align_bytes = 0;
+  const Status found = or_out_of_memory([&]() -> Status {
+    const ReadBy by = from().by;
+    STRIA_RETURN_IF_ERROR(find_parity(by, file_));
+    close_handles(file_);
+    sums_.rows = RowSums();
+    sums_.has_chunk_sums = false;
+    chunks_.forget_content();
+    STRIA_RETURN_IF_ERROR(open_handle(by, file_));
+    STRIA_RETURN_IF_ERROR(meetings_.is_root() ? open_reader(file_) : Status());
+    note_healing(by, failure, file_);
+    environment_.hint_warnings.push_back(file_.healing_remark);
+    return Status();
+  });
+  return (is_rank_alone ? found : comm().agree(found)).ok();
 }
 
 Status ReadSession::move_pending(Call call) {
-  STRIA_RETURN_IF_ERROR(check_open());
-  poison(set_reserve_aside());
-  const Early early = read_early();
+  STRIA_RETURN_IF_ERROR(meetings_.check_open());
+  meetings_.poison(meetings_.set_reserve_aside());
+  const EarlyReads early = read_early();
   const auto agreed = meet_after(early, call);
   Status status = agreed.status();
-  if (agreed.ok()) {
-    const bool is_all_read = agreed->shape.total_bytes == 0 && agreed->useful_bytes > 0;
-    status = is_all_read ? end_early(early) : healing([&] { return move(agreed->shape); });
+  if (agreed.ok() && agreed->shape.total_bytes == 0 && agreed->useful_bytes > 0) {
+    // Everything is read, on every rank.
+    meetings_.reserve().attempt([&] {
+      const access::Plan plan = plan_of_early_reads();
+      if (early.bytes > 0) {
+        accounts_.count_move(plan, environment_);
+        return;
+      }
+      accounts_.note_method(plan);
+      accounts_.count_move(plan, environment_);
+      ProgressMeter(progress_, pending_).finish();
+    });
+  } else if (agreed.ok()) {
+    status = healing([&] { return move(agreed->shape); });
   }
   pending_.clear();
-  poisoned_ = Status();
-  note_time();
+  meetings_.forget_failure();
+  accounts_.note_time();
   return status;
 }
 
+EarlyReads ReadSession::read_early() {
+  EarlyReads early;
+  if (!meetings_.failure().ok() || !may_read_early(pending_, catalog_, capabilities_, environment_)) {
+    return early;
+  }
+  const Status status = or_out_of_memory([&]() -> Status {
+    const access::Plan plan = plan_of_early_reads();
+    accounts_.note_method(plan);
+    return move_gets({.pending = pending_, .plan = plan, .progress = progress_}, from(), meetings_, accounts_);
+  });
+  if (!status.ok()) {
+    early.has_failed = true;
+    meetings_.poison(status);
+    return early;
+  }
+  for (const Transfer& transfer : pending_) {
+    early.bytes += transfer.region.size();
+  }
+  pending_.clear();
+  return early;
+}
+
+// What some rank has read early may be damaged: then that is read again, by the file's parity.
+Result<Agreed> ReadSession::meet_after(const EarlyReads& early, Call call) {
+  const Aside read{.useful_bytes = early.bytes};
+  auto agreed = agree_on_request(meetings_, call, pending_, false, read);
+  if (!agreed.ok() && heal(agreed.status())) {
+    if (early.has_failed) {
+      meetings_.forget_failure();
+    }
+    agreed = agree_on_request(meetings_, call, pending_, false, read);
+  }
+  if (agreed.ok()) {
+    accounts_.count_agreed(agreed->asked_bytes());
+  }
+  return agreed;
+}
+
 Status ReadSession::move(const access::RequestShape& agreed) {
-  const access::RequestShape shape = comm().size() > 1 ? with_lanes(agreed) : agreed;
+  access::MemoryReserve& reserve = meetings_.reserve();
+  const access::RequestShape shape = comm().size() > 1 ? with_lanes(agreed, catalog_) : agreed;
   // Without a plan this rank would not know what the others expect of it.
-  const auto plan = reserve_.surely([&] { return access::make_plan(shape, capabilities_, environment_.hints, comm()); });
-  reserve_.attempt([&] { note_plan(plan); });
+  const auto plan = reserve.surely([&] { return access::make_plan(shape, capabilities_, environment_.hints, comm()); });
+  reserve.attempt([&] {
+    accounts_.note_method(plan);
+    accounts_.count_move(plan, environment_);
+  });
   const bool may_share = shape.total_bytes >= NodeChunks::kWorthBytes;
   const std::unique_ptr<NodeChunks> shared = may_share ? NodeChunks::create(comm(), catalog_, pending_) : nullptr;
   chunks_.share(shared.get());
-  const Status status = move_as(plan, shape);
+  const auto work = [&](access::AbortSignal* signal) {
+    return move_gets({.pending = pending_, .plan = plan, .progress = progress_, .signal = signal}, from(), meetings_,
+                     accounts_);
+  };
+  const bool ends_together =
+      plan.as<access::ThroughAggregators>() == nullptr && shape.total_bytes >= access::kWorthTellingBytes;
+  const Status status = ends_together ? together(meetings_, work) : comm().agree(work(nullptr));
   chunks_.share(nullptr);
   return status;
 }
 
-Status ReadSession::move_as(const access::Plan& plan, const access::RequestShape& shape) {
-  if (plan.as<access::ThroughAggregators>() != nullptr || shape.total_bytes < access::kWorthTellingBytes) {
-    return comm().agree(move_all(plan));
-  }
-  return together([&] { return move_all(plan); });
-}
-
-// Runs every rank's work, which stops where another rank has failed.
-Status ReadSession::together(const std::function<Status()>& work) {
-  access::MessageSignal signal(comm(), reserve_);
-  signal_ = &signal;
-  const Status outcome = signal.end(work());
-  signal_ = nullptr;
-  return outcome.ok() ? outcome : comm().agree(outcome);  // all have succeeded, or none has
-}
-
-// The outcome is this rank's own.
-Status ReadSession::move_all(const access::Plan& plan) {
-  std::vector<Transfer> direct;
-  std::vector<Transfer> in_chunks;
-  std::vector<Transfer> through_library;
-  const bool sums = checks();
-  ProgressMeter progress(progress_, pending_);
-  auto set = or_out_of_memory([&]() -> Result<std::unique_ptr<TransferSet>> {
-    STRIA_RETURN_IF_ERROR(reserve_.status());
-    for (const Transfer& transfer : pending_) {  // which may be moved once more: healing.cpp
-      const DatasetEntry& entry = catalog_[transfer.dataset];
-      auto& way = entry.data_offset >= 0 ? direct : entry.is_chunked() ? in_chunks : through_library;
-      way.push_back(transfer);
-    }
-    STRIA_RETURN_IF_ERROR(open_handle());
-    return TransferSet::create(direct, catalog_.datasets(),
-                               {.checksums = sums, .progress = &progress, .own_lanes = plan.as<access::Alone>() != nullptr});
-  });
-  if (plan.as<access::ThroughAggregators>() != nullptr && !comm().agree(set.status()).ok() && set.ok()) {
-    // The exchange needs all ranks.
-    return Status(ErrorCode::kAborted, "another rank could not begin to read");
-  }
-  STRIA_RETURN_IF_ERROR(set.status());
-  access::Context context{comm(), file_.get(), environment_.hints, report_.phases, {}, signal_};
-  return or_out_of_memory([&]() -> Status {
-    const auto moved = access::move(context, (*set)->lanes(), access::Endpoint::of_read(**set), access::AsPlanned{plan});
-    STRIA_RETURN_IF_ERROR(access::require_all({moved.status, moved.bytes}, context, (*set)->lanes()));
-    if (moved.method == access::Method::kHybrid) {
-      report_.method = access::method_name(moved.method);
-      report_.reason += "; " + moved.reason;
-    }
-    STRIA_RETURN_IF_ERROR(read_chunks(in_chunks, progress));
-    for (const Transfer& transfer : through_library) {
-      STRIA_RETURN_IF_ERROR(read_through_library(transfer, progress));
-    }
-    progress.finish();
-    STRIA_RETURN_IF_ERROR(sums ? check_gets(summed(), direct, **set) : Status());
-    for (const std::vector<Transfer>* way : {&direct, &in_chunks, &through_library}) {
-      STRIA_RETURN_IF_ERROR(deliver_records(*way));
-    }
-    return Status();
-  });
-}
-
-Status ReadSession::deliver_records(std::span<const Transfer> transfers) {
-  PhaseTimer timer(report_.phases, Phase::kUnpack);
-  for (const Transfer& transfer : transfers) {
-    STRIA_RETURN_IF_ERROR(transfer.records == nullptr ? Status() : transfer.records->deliver());
-  }
-  return Status();
-}
-
-// Compact, or in chunks with filters or an index that we don't know: libhdf5 reads rows into a
-// buffer, the packer converts from there.
-Status ReadSession::read_through_library(const Transfer& transfer, ProgressMeter& progress) {
-  if (transfer.has_gaps) {
-    return Status(ErrorCode::kUnsupported,
-                  fmt::format("dataset '{}' takes libhdf5 to be read: read it by boxes, without strides or maps",
-                              catalog_[transfer.dataset].spec.path));
-  }
-  if (reader_ == nullptr) {
-    STRIA_ASSIGN_OR_RETURN(reader_, container::open_file(*file_));
-  }
-  DatasetEntry entry = catalog_[transfer.dataset];
-  entry.spec.element.big_endian = false;  // the library has turned the numbers
-  entry.data_offset = 0;
-  std::vector<Transfer> one = {transfer};
-  one[0].dataset = 0;
-  STRIA_ASSIGN_OR_RETURN(auto set, TransferSet::create(one, std::span(&entry, 1), {.progress = &progress}));
-  int64_t rows = transfer.count.empty() ? 1 : transfer.count[0];
-  int64_t row_bytes = transfer.region.size() / std::max<int64_t>(rows, 1);
-  int64_t step = std::max<int64_t>(kLibraryReadBytes / std::max<int64_t>(row_bytes, 1), 1);
-  std::vector<std::byte> buffer;
-  for (int64_t row = 0; row < rows; row += step) {
-    STRIA_RETURN_IF_ERROR(access::failure_elsewhere(signal_));
-    int64_t step_rows = std::min(step, rows - row);
-    std::vector<int64_t> start = transfer.start;
-    std::vector<int64_t> count = transfer.count;
-    if (!start.empty()) {
-      start[0] += row;
-      count[0] = step_rows;
-    }
-    buffer.resize(static_cast<size_t>(step_rows * row_bytes));
-    {
-      PhaseTimer timer(report_.phases, Phase::kRead);
-      STRIA_RETURN_IF_ERROR(reader_->read_hyperslab(entry.spec.path, start, count, buffer));
-    }
-    PhaseTimer timer(report_.phases, Phase::kUnpack);
-    access::StreamPart part{
-        .stream_id = 0, .begin = row * row_bytes, .end = (row + step_rows) * row_bytes, .packed = buffer.data()};
-    set->unpack(std::span(&part, 1));
-  }
-  return Status();
-}
-
 Status ReadSession::abandon() {
-  if (finished_) {
+  if (!meetings_.is_open()) {
     return Status();
   }
-  const Status status = meet(Call::kAbandon, Status());
-  finished_ = true;
+  const Status status = meetings_.meet(Call::kAbandon, Status());
+  meetings_.end();
   return status;
+}
+
+Result<std::vector<std::byte>> ReadSession::read_small(const std::string& dataset_path, const Status& before, Call call) {
+  return healing([&]() -> Result<std::vector<std::byte>> {
+    const auto number = or_out_of_memory([&] { return find(dataset_path); });
+    Status status = before.ok() ? number.status() : before;
+    std::vector<std::byte> content;
+    if (status.ok() && meetings_.is_root()) {
+      status = or_out_of_memory([&] { return get_small(from(), *number, content); });
+    }
+    STRIA_RETURN_IF_ERROR(meetings_.meet_and_share(call, status, content));
+    return content;
+  });
 }
 
 Result<std::vector<Damage>> ReadSession::verify(std::vector<std::string>* remarks, const std::vector<std::string>& except) {
   STRIA_RETURN_IF_ERROR(complete());
-  if (!checksums_.present) {
+  if (!sums_.index.present) {
     return Status(ErrorCode::kUnsupported, fmt::format("'{}' carries no checksums of Stria's", path_));
   }
-  STRIA_RETURN_IF_ERROR(checksums_.problem);
-  STRIA_RETURN_IF_ERROR(meet(Call::kVerify, set_reserve_aside()));
-  STRIA_ASSIGN_OR_RETURN(Findings findings, healing([&] { return check_whole(except); }));
-  if (!healing_remark_.empty()) {
-    findings.remarks.push_back(healing_remark_);
+  STRIA_RETURN_IF_ERROR(sums_.index.problem);
+  STRIA_RETURN_IF_ERROR(meetings_.meet(Call::kVerify, meetings_.set_reserve_aside()));
+  STRIA_ASSIGN_OR_RETURN(Findings findings, healing([&] { return check_whole(from(), meetings_, except); }));
+  if (!file_.healing_remark.empty()) {
+    findings.remarks.push_back(file_.healing_remark);
   }
   if (remarks != nullptr) {
     *remarks = std::move(findings.remarks);
   }
   return std::move(findings.damages);
-}
-
-Result<Findings> ReadSession::check_whole(const std::vector<std::string>& except) {
-  Findings findings;
-  // By reference, because a std::function would take memory for what the lambda captures, and one
-  // rank might have none.
-  auto share = [&] {
-    return or_out_of_memory([&]() -> Status {
-      STRIA_RETURN_IF_ERROR(open_handle());
-      PhaseTimer timer(report_.phases, Phase::kRead);
-      const Status chunk_sums = load_chunk_sums();
-      STRIA_ASSIGN_OR_RETURN(findings, check_share(summed(), comm(), reader_.get(), except, chunk_sums));
-      return Status();
-    });
-  };
-  STRIA_RETURN_IF_ERROR(together(std::ref(share)));
-  return share_findings(summed(), comm(), findings);
 }
 
 }  // namespace stria::file

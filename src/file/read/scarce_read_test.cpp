@@ -33,9 +33,9 @@ Status read_everything(const Setting& setting, Comm& comm, storage::MemoryDriver
   STRIA_RETURN_IF_ERROR(session->commit());
   std::vector<Column> columns;
   int64_t row_bytes = 0;
-  STRIA_RETURN_IF_ERROR(session->read_table("lists/scalars", columns, row_bytes).status());
-  STRIA_RETURN_IF_ERROR(session->read_strings("unknown names").status());
-  STRIA_RETURN_IF_ERROR(session->read_number_attribute("/", "time").status());
+  STRIA_RETURN_IF_ERROR(read_table(*session, "lists/scalars", columns, row_bytes).status());
+  STRIA_RETURN_IF_ERROR(read_strings(*session, "unknown names").status());
+  STRIA_RETURN_IF_ERROR(read_number_attribute(*session, "/", "time").status());
   STRIA_ASSIGN_OR_RETURN(const std::vector<Damage> damage, session->verify());
   return damage.empty() ? Status() : Status(ErrorCode::kInternal, "intact data are called damaged");
 }

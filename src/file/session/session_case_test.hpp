@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "comm/simulated/simulated_comm.hpp"
+#include "file/read/lookups.hpp"
 #include "file/read/read_session.hpp"
+#include "file/read/small_content.hpp"
 #include "file/write/write_session.hpp"
 #include "storage/memory/memory_driver.hpp"
 

@@ -62,9 +62,9 @@ TEST(Session, WhatIsWrittenComesBack) {
     on_ranks(reading, [&](Comm& comm) {
       auto session = ReadSession::open(environment_of(comm, borrow(memory), reading.hints), setting.path, {});
       ASSERT_TRUE(session.ok()) << session.status().message();
-      EXPECT_EQ((*session)->dataset_paths().value().size(), contents(false).size() + 2);
-      EXPECT_EQ(*(*session)->read_number_attribute("/", "time"), 2.5);
-      EXPECT_EQ(*(*session)->read_strings("unknown names"), (std::vector<std::string>{"dens", "h1"}));
+      EXPECT_EQ(dataset_paths(**session).value().size(), contents(false).size() + 2);
+      EXPECT_EQ(*read_number_attribute(**session, "/", "time"), 2.5);
+      EXPECT_EQ(*read_strings(**session, "unknown names"), (std::vector<std::string>{"dens", "h1"}));
       auto found = (*session)->verify();
       ASSERT_TRUE(found.ok()) << found.status().message();
       EXPECT_TRUE(found->empty());
@@ -113,10 +113,10 @@ TEST(Session, ValueRangesAreThoseOfAllRanks) {
         low = std::min(low, content.value(i));
         high = std::max(high, content.value(i));
       }
-      EXPECT_EQ(*(*session)->read_number_attribute(content.path, "minimum"), low) << content.path;
-      EXPECT_EQ(*(*session)->read_number_attribute(content.path, "maximum"), high) << content.path;
+      EXPECT_EQ(*read_number_attribute(**session, content.path, "minimum"), low) << content.path;
+      EXPECT_EQ(*read_number_attribute(**session, content.path, "maximum"), high) << content.path;
     }
-    EXPECT_EQ((*session)->read_number_attribute("velx", "minimum").status().code(), ErrorCode::kNotFound);
+    EXPECT_EQ(read_number_attribute(**session, "velx", "minimum").status().code(), ErrorCode::kNotFound);
   });
 }
 
@@ -391,9 +391,9 @@ TEST(Session, AnAttributeOfSeveralNumbersIsNoNumber) {
       session->set_attribute({"/", "none", container::ElementSpec::of_number(ElementType::kFloat64), {0}, Bytes()}).ok());
   ASSERT_TRUE(session->commit().ok());
   auto reading = ReadSession::open(environment_of(*comm, borrow(memory), {}), "a.h5", {}).value();
-  EXPECT_EQ(reading->read_number_attribute("/", "three").status().code(), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(reading->read_number_attribute("/", "none").status().code(), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(reading->read_number_attribute("/", "four").status().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(read_number_attribute(*reading, "/", "three").status().code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(read_number_attribute(*reading, "/", "none").status().code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(read_number_attribute(*reading, "/", "four").status().code(), ErrorCode::kNotFound);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/out_of_memory.hpp"
 #include "file/parts/home_turns.hpp"
 #include "file/write/write_session.hpp"
 #include "storage/path.hpp"
@@ -29,14 +30,59 @@ Layouts make_layouts(const Environment& environment, bool is_new) {
   return {.layout = std::move(parted), .parted = same};
 }
 
+// Directories of the machine are no places in a store. Each n-th file leaves them out. Collective.
+void settle_places(const std::string& path, const std::string& stored_path, Environment& environment, Meetings& meetings) {
+  std::vector<std::string>& places = environment.hints.part_places;
+  if (places.empty()) {
+    return;
+  }
+  if (storage::is_remote_path(stored_path)) {
+    meetings.reserve().attempt([&] {
+      environment.hint_warnings.push_back(
+          fmt::format("hint 'stria_part_places' has no effect on '{}', which lies in no directory of this machine: in a store "
+                      "the parts and the parity lie on a server each, with 'stria_subfiles' and 'stria_parity'",
+                      path));
+    });
+  } else if (environment.hints.home_every > 0) {
+    int8_t stays_home = 0;
+    if (meetings.is_root()) {
+      meetings.reserve().attempt([&] { stays_home = is_turn_of_home(stored_path, environment.hints.home_every) ? 1 : 0; });
+    }
+    meetings.comm().broadcast(std::as_writable_bytes(std::span(&stays_home, 1)), 0);
+    if (stays_home == 1) {
+      places.clear();
+    }
+  }
+}
+
+// What a file in parts can do, of which the storage of the file itself says `capabilities`.
+// Collective, with the same outcome everywhere.
+Result<storage::Capabilities> begin_parts(Parts& parts, NewFile& file, Environment& environment, Meetings& meetings,
+                                          const storage::Capabilities& capabilities) {
+  if (is_netcdf(environment.format->format())) {
+    return Status(ErrorCode::kUnsupported, "stria_subfiles: a netCDF file can't have its data in other files");
+  }
+  STRIA_RETURN_IF_ERROR(parts.create(file.place().unpublished_path()));
+  if (!parts.server_warning().empty()) {
+    meetings.reserve().attempt([&] { environment.hint_warnings.push_back(parts.server_warning()); });
+  }
+  // Past the page cache only where that is asked for.
+  const bool direct = environment.hints.direct == access::Switch::kEnable;
+  if (!direct) {
+    environment.hints.direct = access::Switch::kDisable;
+  }
+  file.handles().spread(parts.map());
+  return storage::parted_capabilities(capabilities, parts.map()->part_count() < meetings.comm().size(), direct);
+}
+
 }  // namespace
 
 WriteSession::WriteSession(Beginning beginning, PartedLayout* parted)
     : DefiningSession(std::move(beginning)),
       guard_({.copied_bytes = environment_.hints.put_copies_bytes,
               .samples = environment_.hints.put_check != access::Switch::kDisable}),
-      file_(environment_, stored_path_, identity_, report_.phases, grows()),
-      gathering_(comm(), catalog_, report_.phases) {
+      file_(environment_, stored_path_, identity_, accounts_.times(), grows()),
+      gathering_(comm(), catalog_, accounts_.times()) {
   if (parted != nullptr) {
     parts_ = std::make_unique<Parts>(environment_, stored_path_, *parted);
   }
@@ -64,7 +110,7 @@ Result<std::shared_ptr<WriteSession>> WriteSession::make(Environment environment
     return give_up_opening(*comm, *roll_call, is_new ? Call::kCreate : Call::kAppend, made.status())
         .with_context(fmt::format("'{}' was not {}", path, is_new ? "written" : "changed"));
   }
-  (*made)->finished_ = false;
+  (*made)->meetings_.begin();
   return made;
 }
 
@@ -73,65 +119,25 @@ Result<std::shared_ptr<WriteSession>> WriteSession::create(Environment environme
   STRIA_ASSIGN_OR_RETURN(auto made, make(std::move(environment), path, options, Kind::kNew));
   WriteSession& session = *made;
   Status status = session.environment_.problem;
-  if (session.is_root() && status.ok()) {
+  if (session.meetings_.is_root() && status.ok()) {
     status = or_out_of_memory([&] { return session.file_.create(session.path_); });
   }
-  status = session.agree_on_open(Call::kCreate, status, session.file_.created(), session.file_.path());
-  if (status.ok() && !session.is_root()) {
-    session.file_.note_path(session.stored_path_);
+  status = session.agree_on_file(Call::kCreate, status, session.file_.created(), session.file_.place().path());
+  if (status.ok() && !session.meetings_.is_root()) {
+    session.file_.place().follow(session.stored_path_);
   }
   if (status.ok()) {
-    session.settle_places();
-    status = session.parts_ != nullptr ? session.begin_parts() : Status();
+    settle_places(path, session.stored_path_, session.environment_, session.meetings_);
+  }
+  if (status.ok() && session.parts_ != nullptr) {
+    auto of_parts = begin_parts(*session.parts_, session.file_, session.environment_, session.meetings_, session.capabilities_);
+    session.capabilities_ = of_parts.ok() ? *of_parts : session.capabilities_;
+    status = of_parts.status();
   }
   if (!status.ok()) {
     return session.fail(status);
   }
   return made;
-}
-
-// Directories of the machine are no places in a store. Each n-th file leaves them out. Collective.
-void WriteSession::settle_places() {
-  std::vector<std::string>& places = environment_.hints.part_places;
-  if (places.empty()) {
-    return;
-  }
-  if (storage::is_remote_path(stored_path_)) {
-    reserve_.attempt([&] {
-      environment_.hint_warnings.push_back(
-          fmt::format("hint 'stria_part_places' has no effect on '{}', which lies in no directory of this machine: in a store "
-                      "the parts and the parity lie on a server each, with 'stria_subfiles' and 'stria_parity'",
-                      path_));
-    });
-  } else if (environment_.hints.home_every > 0) {
-    int8_t stays_home = 0;
-    if (is_root()) {
-      reserve_.attempt([&] { stays_home = is_turn_of_home(stored_path_, environment_.hints.home_every) ? 1 : 0; });
-    }
-    comm().broadcast(std::as_writable_bytes(std::span(&stays_home, 1)), 0);
-    if (stays_home == 1) {
-      places.clear();
-    }
-  }
-}
-
-// Collective, with the same outcome everywhere.
-Status WriteSession::begin_parts() {
-  if (is_netcdf(format())) {
-    return Status(ErrorCode::kUnsupported, "stria_subfiles: a netCDF file can't have its data in other files");
-  }
-  STRIA_RETURN_IF_ERROR(parts_->create(file_.unpublished_path()));
-  if (!parts_->server_warning().empty()) {
-    reserve_.attempt([&] { environment_.hint_warnings.push_back(parts_->server_warning()); });
-  }
-  // Past the page cache only where that is asked for.
-  const bool direct = environment_.hints.direct == access::Switch::kEnable;
-  capabilities_ = storage::parted_capabilities(capabilities_, parts_->map()->part_count() < comm().size(), direct);
-  if (!direct) {
-    environment_.hints.direct = access::Switch::kDisable;
-  }
-  file_.handles().spread(parts_->map());
-  return Status();
 }
 
 Result<std::shared_ptr<WriteSession>> WriteSession::append(Environment environment, const std::string& path,
@@ -141,28 +147,28 @@ Result<std::shared_ptr<WriteSession>> WriteSession::append(Environment environme
   WriteSession& session = *made;
   std::vector<std::byte> message;
   Status status = session.environment_.problem;
-  if (session.is_root() && status.ok()) {
+  if (session.meetings_.is_root() && status.ok()) {
     status = or_out_of_memory([&]() -> Status {
-      STRIA_ASSIGN_OR_RETURN(message, session.old_.open(session.file_, session.report_.phases));
+      STRIA_ASSIGN_OR_RETURN(message, session.old_.open(session.file_, session.accounts_.times()));
       return Status();
     });
   }
-  status = session.meet_and_share(Call::kAppend, status, message);
+  status = session.meetings_.meet_and_share(Call::kAppend, status, message);
   if (status.ok()) {
     status = or_out_of_memory([&] { return session.begin_behind_old(message); });
-    status = session.agree_on_open(Call::kAppend, status, session.file_.created(), session.file_.path());
+    status = session.agree_on_file(Call::kAppend, status, session.file_.created(), session.file_.place().path());
   }
-  if (status.ok() && !session.is_root()) {
-    session.file_.note_path(session.stored_path_);
+  if (status.ok() && !session.meetings_.is_root()) {
+    session.file_.place().follow(session.stored_path_);
   }
   if (status.ok()) {
-    session.poison(or_out_of_memory([&] {
+    session.meetings_.poison(or_out_of_memory([&] {
       session.old_.note_place(
           {.driver = session.environment_.driver, .path = session.stored_path_, .identity = session.identity_});
       return Status();
     }));
   }
-  session.note_time();
+  session.accounts_.note_time();
   if (!status.ok()) {
     return session.fail(status);
   }
@@ -171,14 +177,14 @@ Result<std::shared_ptr<WriteSession>> WriteSession::append(Environment environme
 
 // Local.
 Status WriteSession::begin_behind_old(std::span<const std::byte> message) {
-  if (!is_root()) {
+  if (!meetings_.is_root()) {
     STRIA_RETURN_IF_ERROR(old_.take(message));
   }
   const OldContent& old = old_.content();
   environment_.format = &container::format_of(old.format, path_);
   places_.begin_behind(old, *environment_.format);
   options_.checksums = old.checksums.present;
-  report_.cleared_bytes = old.left_behind_bytes;
+  accounts_.report().cleared_bytes = old.left_behind_bytes;
   return Status();
 }
 

@@ -27,6 +27,7 @@ class DefiningSession : public Session {
   Format format() const override { return environment_.format->format(); }
   std::string how_opened() const override;
   bool is_written() const override { return true; }
+  Result<int> find(const std::string& dataset_path) override;
 
   Result<int> create_dataset(const container::DatasetSpec& spec, const DatasetOptions& options);
   Result<int> append_rows(const std::string& path, int64_t rows);
@@ -51,8 +52,6 @@ class DefiningSession : public Session {
     std::unique_ptr<container::Layout> layout;  ///< which places its raw data
   };
   explicit DefiningSession(Beginning beginning);
-
-  std::string why_missing(const std::string& dataset_path) const override;
 
   const Kind kind_;
   CreateOptions options_;

@@ -248,13 +248,13 @@ std::string compare_with(const Model& model, Comm& comm, std::shared_ptr<storage
     return opened.status().message();
   }
   ReadSession& session = **opened;
-  if (session.dataset_paths().value().size() != model.datasets.size()) {
-    return "the file has " + std::to_string(session.dataset_paths().value().size()) + " datasets";
+  if (dataset_paths(session).value().size() != model.datasets.size()) {
+    return "the file has " + std::to_string(dataset_paths(session).value().size()) + " datasets";
   }
   std::map<std::string, std::vector<double>> got;
   for (const auto& [path, dataset] : model.datasets) {
     const auto number = session.find(path);
-    if (!number.ok() || session.dataset(*number).spec.dims != dataset.dims) {
+    if (!number.ok() || session.catalog()[*number].spec.dims != dataset.dims) {
       return path + " is missing, or has another shape";
     }
     std::vector<double>& values = got[path];
@@ -276,7 +276,7 @@ std::string compare_with(const Model& model, Comm& comm, std::shared_ptr<storage
     }
   }
   for (const auto& [key, value] : model.attributes) {
-    const auto read = session.read_number_attribute(key.first, key.second);
+    const auto read = read_number_attribute(session, key.first, key.second);
     if (!read.ok() || *read != value) {
       return "attribute " + key.second + " of " + key.first + " " + read.status().message();
     }

@@ -236,7 +236,7 @@ TEST(GrowingFile, AReaderSeesWhatItOpened) {
     std::vector<double> values(dataset.values.size(), -1);
     const auto number = (*reader)->find(path);
     ASSERT_TRUE(number.ok());
-    ASSERT_EQ((*reader)->dataset(*number).spec.dims, dataset.dims);
+    ASSERT_EQ((*reader)->catalog()[*number].spec.dims, dataset.dims);
     Status status = (*reader)->record(*number, {std::vector<int64_t>(dataset.dims.size(), 0), dataset.dims},
                                       Memory(values.data(), static_cast<int64_t>(values.size())));
     status.update((*reader)->commit());

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <utility>
 
+#include "base/out_of_memory.hpp"
 #include "file/parts/home_turns.hpp"
 #include "file/write/publication.hpp"
 #include "file/write/stages/data_move.hpp"
@@ -17,11 +19,11 @@ WriteSession::~WriteSession() {
 }
 
 Status WriteSession::flush() {
-  STRIA_RETURN_IF_ERROR(check_open());
+  STRIA_RETURN_IF_ERROR(meetings_.check_open());
   const auto agreed = agree(Call::kFlush);
   const Status filled = agreed.ok() ? fill_gaps(false) : agreed.status();
-  const Status status = filled.ok() ? comm().agree(move(agreed->shape, false)) : filled;
-  note_time();
+  const Status status = filled.ok() ? comm().agree(move(agreed->shape, false).outcome) : filled;
+  accounts_.note_time();
   if (!status.ok()) {
     return fail(status);
   }
@@ -30,24 +32,24 @@ Status WriteSession::flush() {
 }
 
 Status WriteSession::commit() {
-  STRIA_RETURN_IF_ERROR(check_open());
+  STRIA_RETURN_IF_ERROR(meetings_.check_open());
   return end(Call::kCommit, nullptr);
 }
 
 Result<std::shared_ptr<const BackgroundCommit>> WriteSession::commit_async() {
-  STRIA_RETURN_IF_ERROR(check_open());
+  STRIA_RETURN_IF_ERROR(meetings_.check_open());
   BackgroundStage stage;
   if (parts_ != nullptr) {
-    stay_in_call(stage, "the file is in parts (stria_subfiles)");
+    stage.stay_in_call(staged(), "the file is in parts (stria_subfiles)");
   } else {
-    poison(or_out_of_memory([&] {
+    meetings_.poison(or_out_of_memory([&] {
       return stage.prepare({.path = path_,
                             .stored_path = stored_path_,
-                            .trace_id = trace_id_,
+                            .trace_id = accounts_.trace_id(),
                             .sync = options_.sync,
                             .writers = environment_.hints.staging_writers,
                             .bytes_a_second = environment_.hints.staging_rate,
-                            .wait_limits = wait_limits()},
+                            .wait_limits = wait_limits_of(environment_.hints)},
                            comm(), environment_.hints.staging_limit_bytes);
     }));
   }
@@ -64,46 +66,53 @@ Status WriteSession::end(Call call, BackgroundStage* stage) {
   }
   const auto ready = agreed.ok() ? make_ready(*agreed, stage) : agreed.status();
   const Status status = ready.ok() ? complete(*ready) : ready.status();
-  note_time();
+  accounts_.note_time();
   if (!status.ok()) {
     return fail(status);
   }
   if (parity_ != nullptr) {
-    parity_->end(file_, report_.file_bytes, options_.sync);
+    parity_->end(file_, report().file_bytes, options_.sync);
   }
-  finished_ = true;
+  meetings_.end();
   chunk_puts_.release();
   guard_.release();
   if (parts_ != nullptr) {
-    report_.file_bytes += parts_->map()->bytes_of_parts();
+    accounts_.report().file_bytes += parts_->map()->bytes_of_parts();
   }
-  if (parts_ != nullptr && is_root()) {
+  if (parts_ != nullptr && meetings_.is_root()) {
     parts_->clear_others();
   }
-  if (is_root() && !grows() && environment_.hints.home_every > 0) {
-    reserve_.attempt([&] { note_turn(stored_path_, environment_.hints.part_places.empty()); });
+  if (meetings_.is_root() && !grows() && environment_.hints.home_every > 0) {
+    meetings_.reserve().attempt([&] { note_turn(stored_path_, environment_.hints.part_places.empty()); });
   }
   return Status();
 }
 
 Aside WriteSession::take_stock(bool last) {
   Aside aside;
-  poison(or_out_of_memory([&] { return check_puts(); }));
+  // From here on the memory of the puts is read again at once.
+  meetings_.poison(or_out_of_memory([&] {
+    PhaseTimer timer(accounts_.times(), Phase::kPack);
+    accounts_.report().copied_bytes = guard_.most_bytes();
+    return guard_.check(pending_, catalog_.datasets());
+  }));
   if (environment_.hints.put_overlaps != access::Switch::kEnable) {
-    poison(or_out_of_memory([&] { return gathering_.note_puts(pending_); }));
+    meetings_.poison(or_out_of_memory([&] { return gathering_.note_puts(pending_); }));
   }
-  poison(or_out_of_memory([&] { return note_touched(catalog_, old_, pending_, touched_); }));
-  poison(or_out_of_memory([&] { return set_chunk_puts_aside(catalog_, pending_, !last, chunk_puts_, aside.useful_bytes); }));
-  poison(or_out_of_memory([&] { return !last || changes() ? settle(last) : Status(); }));
-  poison(set_reserve_aside());
-  if (is_root() && (!last || changes())) {
-    poison(or_out_of_memory([&] { return file_.growing() != nullptr ? file_.growing()->clear_behind_end() : Status(); }));
+  meetings_.poison(or_out_of_memory([&] { return note_touched(catalog_, old_, pending_, touched_); }));
+  meetings_.poison(
+      or_out_of_memory([&] { return set_chunk_puts_aside(catalog_, pending_, !last, chunk_puts_, aside.useful_bytes); }));
+  meetings_.poison(or_out_of_memory([&] { return !last || changes() ? settle(last) : Status(); }));
+  meetings_.poison(meetings_.set_reserve_aside());
+  if (meetings_.is_root() && (!last || changes())) {
+    meetings_.poison(
+        or_out_of_memory([&] { return file_.growing() != nullptr ? file_.growing()->clear_behind_end() : Status(); }));
   }
   const auto sum_bytes = or_out_of_memory([&]() -> Result<int64_t> {
-    const bool tables_too = is_root() && !room_.is_kept();
+    const bool tables_too = meetings_.is_root() && !room_.is_kept();
     return needs_room_for_sums() ? count_sum_records(catalog_, pending_, tables_too ? &definitions_ : nullptr) : 0;
   });
-  poison(sum_bytes.status());
+  meetings_.poison(sum_bytes.status());
   aside.sum_bytes = sum_bytes.ok() ? *sum_bytes : 0;
   return aside;
 }
@@ -111,33 +120,27 @@ Aside WriteSession::take_stock(bool last) {
 Result<Agreed> WriteSession::agree(Call call) {
   const bool last = call != Call::kFlush;
   const Aside aside = take_stock(last);
-  STRIA_ASSIGN_OR_RETURN(const Agreed agreed, agree_on_request(call, true, aside));
-  STRIA_RETURN_IF_ERROR(needs_room_for_sums() ? keep_room_for_sums(agreed, last) : Status());
-  if (file_.awaits_place()) {
+  STRIA_ASSIGN_OR_RETURN(const Agreed agreed, agree_on_request(meetings_, call, pending_, true, aside));
+  accounts_.count_agreed(agreed.asked_bytes());
+  if (needs_room_for_sums()) {
+    STRIA_ASSIGN_OR_RETURN(
+        const bool fits,
+        room_.keep(
+            *places_.layout(), catalog_,
+            {.record_bytes = agreed.sum_bytes, .put_bytes = agreed.shape.total_bytes, .ranks = comm().size(), .last = last},
+            Metadata::seal_bytes(gathering_.tables().size(), definitions_.tables().size())));
+    if (!fits) {
+      give_up_sums();
+    }
+  }
+  if (file_.place().awaits_agreement()) {
     // Chunks may need as much as was put.
-    const int64_t raw_bytes = places_.layout()->end() + (catalog_.has_packed() ? report_.useful_bytes : 0);
-    agree_on_place({.environment = environment_,
-                    .path = path_,
-                    .file = file_,
-                    .reserve = reserve_,
-                    .capabilities = capabilities_,
-                    .identity = identity_},
-                   raw_bytes);
+    const int64_t raw_bytes = places_.layout()->end() + (catalog_.has_packed() ? report().useful_bytes : 0);
+    const AgreedPlace place = agree_on_place(path_, raw_bytes, file_, environment_, meetings_.reserve());
+    capabilities_ = place.capabilities;
+    identity_.set(place.identity);
   }
   return agreed;
-}
-
-Status WriteSession::keep_room_for_sums(const Agreed& agreed, bool last) {
-  const bool was_kept = room_.is_kept();
-  if (!room_.fits(
-          catalog_,
-          {.record_bytes = agreed.sum_bytes, .put_bytes = agreed.shape.total_bytes, .ranks = comm().size(), .last = last})) {
-    give_up_sums();
-  } else if (!was_kept) {
-    const int64_t seal_bytes = Metadata::seal_bytes(gathering_.tables().size(), definitions_.tables().size());
-    return place_behind_room(*places_.layout(), catalog_, room_.room_bytes(), seal_bytes);
-  }
-  return Status();
 }
 
 // The same on every rank, before anything is moved.
@@ -148,18 +151,11 @@ void WriteSession::give_up_sums() {
   for (DatasetEntry& entry : catalog_.datasets()) {
     entry.checksum_group = -1;
   }
-  reserve_.attempt([&] {
+  meetings_.reserve().attempt([&] {
     environment_.hint_warnings.push_back(fmt::format(
         "'{}' gets no checksums: its puts have more parts of rows than its first flush() kept room for; put whole rows",
         path_));
   });
-}
-
-// Before anything is made of the puts, or moves. From here on their memory is read again at once.
-Status WriteSession::check_puts() {
-  PhaseTimer timer(report_.phases, Phase::kPack);
-  report_.copied_bytes = guard_.most_bytes();
-  return guard_.check(pending_, catalog_.datasets());
 }
 
 // Rows that lie among others' are behind the tables: nothing more can be defined.
@@ -169,47 +165,26 @@ Status WriteSession::settle(bool last) {
   }
   const bool is_complete = last || places_.layout()->interleaves();
   if (!options_.checksums || !is_complete) {
-    return places_.settle(last, pending_);
+    return places_.settle(last, catalog_, pending_);
   }
-  return places_.settle_with_tables(last, pending_,
+  return places_.settle_with_tables(last, catalog_, pending_,
                                     {.old = old_.content(), .definitions = definitions_, .gathering = gathering_});
 }
 
 Status WriteSession::fill_gaps(bool last) {
   const GapWork work{
-      .comm = comm(), .catalog = catalog_, .capabilities = capabilities_, .file = file_, .times = report_.phases};
+      .comm = comm(), .catalog = catalog_, .capabilities = capabilities_, .file = file_, .times = accounts_.times()};
   STRIA_ASSIGN_OR_RETURN(filled_, file::fill_gaps(work, std::move(filled_), pending_, last));
   return Status();
 }
 
-Status WriteSession::begin_staging(BackgroundStage& stage) {
-  if (updates_any(catalog_)) {  // what is written is read again for its sums
-    stay_in_call(stage, "it overwrites data that the file has");
-  }
-  if (!stage.is_prepared()) {
-    return Status();
-  }
-  STRIA_RETURN_IF_ERROR(stage.share(comm()));
-  if (const Status joined = stage.join(comm()); !joined.ok()) {
-    stay_in_call(stage, joined.message());
-    return Status();
-  }
-  stage.receive(file_);
-  plan_for_staging(environment_.hints, capabilities_);
-  return Status();
-}
-
-void WriteSession::stay_in_call(BackgroundStage& stage, const std::string& why) {
-  reserve_.attempt([&] {
-    environment_.hint_warnings.push_back(
-        fmt::format("commit_async() of '{}' does the whole commit before it returns: {}", path_, why));
-  });
-  stage.give_up();
+FileToStage WriteSession::staged() {
+  return {.path = path_, .meetings = meetings_, .file = file_, .environment = environment_, .capabilities = capabilities_};
 }
 
 Result<access::RequestShape> WriteSession::make_ready(const Agreed& agreed, BackgroundStage* stage) {
   STRIA_RETURN_IF_ERROR(fill_gaps(true));
-  STRIA_RETURN_IF_ERROR(stage != nullptr ? begin_staging(*stage) : Status());
+  STRIA_RETURN_IF_ERROR(stage != nullptr ? stage->begin(staged(), updates_any(catalog_)) : Status());
   if (!catalog_.has_packed()) {
     return agreed.shape;
   }
@@ -218,99 +193,115 @@ Result<access::RequestShape> WriteSession::make_ready(const Agreed& agreed, Back
                       .layout = *places_.layout(),
                       .gathering = gathering_,
                       .old = old_,
-                      .times = report_.phases,
+                      .times = accounts_.times(),
                       .checksums = options_.checksums,
                       .threads = static_cast<int>(environment_.hints.compress_threads)},
                      agreed.shape, chunk_puts_, pending_);
 }
 
 Status WriteSession::complete(const access::RequestShape& shape) {
-  Status moved = move(shape, true);
+  Moved moved = move(shape, true);
   if (updates_any(catalog_)) {
-    moved = sum_again(
-        {.comm = comm(), .catalog = catalog_, .old = old_, .file = file_, .gathering = gathering_, .times = report_.phases},
-        touched_, moved, options_.checksums);
+    moved.outcome = sum_again(
+        {.comm = comm(), .catalog = catalog_, .old = old_, .file = file_, .gathering = gathering_, .times = accounts_.times()},
+        touched_, moved.outcome, options_.checksums);
   }
   return publish({.comm = comm(),
                   .options = options_,
                   .file = file_,
                   .gathering = gathering_,
-                  .reserve = reserve_,
-                  .report = report_,
+                  .reserve = meetings_.reserve(),
+                  .report = accounts_.report(),
                   .parity = grows() ? nullptr : parity_.get()},
-                 std::move(metadata_), moved);
+                 std::move(moved.metadata), moved.outcome);
 }
 
-Status WriteSession::move(const access::RequestShape& agreed, bool last) {
+// Rank 0 makes the metadata already, while the others pack; but before the first byte of what the
+// file has is overwritten, so that no reason remains to give up afterwards.
+Moved WriteSession::move(const access::RequestShape& agreed, bool last) {
   if (parity_ != nullptr && grows()) {
-    STRIA_RETURN_IF_ERROR(parity_->begin_growing());
+    if (Status begun = parity_->begin_growing(); !begun.ok()) {
+      return {.outcome = std::move(begun)};
+    }
   }
-  access::RequestShape shape = with_lanes(agreed);
+  access::RequestShape shape = with_lanes(agreed, catalog_);
   shape.durable = options_.sync;
   // Without a plan this rank would not know what the others expect of it.
-  const auto plan = reserve_.surely([&] { return access::make_plan(shape, capabilities_, environment_.hints, comm()); });
-  reserve_.attempt([&] { note_plan(plan); });
+  const auto plan =
+      meetings_.reserve().surely([&] { return access::make_plan(shape, capabilities_, environment_.hints, comm()); });
+  meetings_.reserve().attempt([&] {
+    accounts_.note_method(plan);
+    accounts_.count_move(plan, environment_);
+  });
   const auto use = access::plan_storage(shape, capabilities_, environment_.hints);
-  DataMove data({.environment = environment_,
-                 .capabilities = capabilities_,
-                 .datasets = catalog_.datasets(),
-                 .file = file_,
-                 .gathering = gathering_,
-                 .reserve = reserve_,
-                 .times = report_.phases,
-                 .progress = progress_},
-                plan, shape);
-  // Rank 0 makes the metadata already, while the others pack; but before the first byte of what the
-  // file has is overwritten, so that no reason remains to give up afterwards.
+  MoveSignal signal(comm(), meetings_.reserve(), plan, shape, capabilities_);
+  Moved moved;
+  const auto make = [&]() -> Status {
+    STRIA_ASSIGN_OR_RETURN(moved.metadata, make_metadata(last));
+    return Status();
+  };
   const bool updates = updates_any(catalog_);
   if (updates) {
-    STRIA_RETURN_IF_ERROR(comm().agree(or_out_of_memory([&] { return make_metadata(last); })));
+    if (Status made = comm().agree(or_out_of_memory(make)); !made.ok()) {
+      return {.outcome = std::move(made)};
+    }
     overwrites_ = true;
   }
   // What is summed when all is written isn't handed in before.
-  const DataMove::What what{.pending = pending_, .checksums = options_.checksums, .last = last && !updates};
-  Status status = data.run(use, what, [&] { return last && !updates ? make_metadata(last) : Status(); });
-  if (status.ok() && last && parts_ != nullptr) {
-    status = or_out_of_memory([&]() -> Status {
+  const bool ends = last && !updates;
+  const auto prepare = [&] { return ends ? make() : Status(); };
+  moved.outcome = move_data({.pending = pending_,
+                             .datasets = catalog_.datasets(),
+                             .plan = plan,
+                             .use = use,
+                             .checksums = options_.checksums,
+                             .last = ends,
+                             .shares_writes = capabilities_.parallel_writes},
+                            {.environment = environment_,
+                             .file = file_,
+                             .gathering = gathering_,
+                             .reserve = meetings_.reserve(),
+                             .times = accounts_.times()},
+                            signal, std::ref(prepare), progress_);
+  if (moved.outcome.ok() && last && parts_ != nullptr) {
+    moved.outcome = or_out_of_memory([&]() -> Status {
       STRIA_RETURN_IF_ERROR(parts_->finish(catalog_, options_.sync));
       return file_.handles().close_parts(options_.sync);
     });
   }
-  if (status.ok()) {
+  if (moved.outcome.ok()) {
     pending_.clear();
   }
-  return status;
+  return moved;
 }
 
-// On rank 0.
-Status WriteSession::make_metadata(bool last) {
-  if (!is_root()) {
-    return Status();
+Result<std::unique_ptr<Metadata>> WriteSession::make_metadata(bool last) {
+  if (!meetings_.is_root()) {
+    return std::unique_ptr<Metadata>();
   }
   if (last && parts_ != nullptr) {
     parts_->name_sources(catalog_);
   }
-  PhaseTimer timer(report_.phases, Phase::kMetadata);
-  STRIA_ASSIGN_OR_RETURN(metadata_, Metadata::build(*environment_.format, *places_.layout(),
-                                                    {.catalog = catalog_,
-                                                     .row_tables = gathering_.tables(),
-                                                     .definitions = definitions_,
-                                                     .old = old_.content(),
-                                                     .keeps_order = options_.track_order}));
-  return Status();
+  PhaseTimer timer(accounts_.times(), Phase::kMetadata);
+  return Metadata::build(*environment_.format, *places_.layout(),
+                         {.catalog = catalog_,
+                          .row_tables = gathering_.tables(),
+                          .definitions = definitions_,
+                          .old = old_.content(),
+                          .keeps_order = options_.track_order});
 }
 
 Status WriteSession::abandon() {
-  if (finished_) {
+  if (!meetings_.is_open()) {
     return Status();  // nothing of it is left on any rank
   }
-  const Status status = meet(Call::kAbandon, Status());
+  const Status status = meetings_.meet(Call::kAbandon, Status());
   discard();
   return status;
 }
 
 void WriteSession::leave(std::string_view reason) noexcept {
-  if (!finished_) {
+  if (meetings_.is_open()) {
     Session::leave(reason);
     discard();
   }
@@ -318,7 +309,7 @@ void WriteSession::leave(std::string_view reason) noexcept {
 
 Status WriteSession::fail(const Status& status) {
   discard();
-  if (put_off_) {
+  if (meetings_.was_put_off()) {
     return status;
   }
   const char* state = !file_.is_published() && overwrites_
@@ -329,7 +320,7 @@ Status WriteSession::fail(const Status& status) {
 
 // Local. A forked process leaves the files of its parent alone.
 void WriteSession::discard() noexcept {
-  finished_ = true;
+  meetings_.end();
   pending_.clear();  // datasets that outlive the file keep the session, but no copies
   chunk_puts_.release();
   guard_.release();

@@ -29,6 +29,12 @@
 
 namespace stria::file {
 
+/// What a move has left for the end of a commit.
+struct Moved {
+  Status outcome;                                ///< of this rank's own part
+  std::unique_ptr<Metadata> metadata = nullptr;  ///< on rank 0, the last time
+};
+
 class WriteSession : public DefiningSession {
  public:
   /// Creates the temporary file. Collective: yes; the same outcome everywhere.
@@ -54,9 +60,7 @@ class WriteSession : public DefiningSession {
   static Result<std::shared_ptr<WriteSession>> make(Environment environment, const std::string& path,
                                                     const CreateOptions& options, Kind kind);
 
-  // How it begins: beginning.cpp.
-  Status begin_parts();
-  void settle_places();
+  /// Takes up what a file that grows has, of which rank 0 has sent the others a message. Local.
   Status begin_behind_old(std::span<const std::byte> message);
 
   /// Takes stock of what is pending, and agrees with all ranks on what there is to move and where.
@@ -68,7 +72,6 @@ class WriteSession : public DefiningSession {
   Status settle(bool last);
   /// Rows lie among each other behind everything else, so that sums must have their room before.
   bool needs_room_for_sums() const { return options_.checksums && places_.layout()->interleaves(); }
-  Status keep_room_for_sums(const Agreed& agreed, bool last);
   /// From now on the file gets no sums, and those that were taken are dropped.
   void give_up_sums();
   /// A commit; into `stage` where there is one. Collective: yes; the same outcome everywhere.
@@ -76,16 +79,12 @@ class WriteSession : public DefiningSession {
   /// What is to be done before the last bytes move: gaps filled, staging begun, chunks made.
   /// Returns what there is to move then. Collective: yes, the error is agreed on.
   Result<access::RequestShape> make_ready(const Agreed& agreed, BackgroundStage* stage);
-  /// Has all that is written from now on staged, where a commit is prepared and the nodes reach
-  /// each other. Collective: yes; the same outcome everywhere.
-  Status begin_staging(BackgroundStage& stage);
-  /// The commit ends in the call, for a reason that a warning tells. Local.
-  void stay_in_call(BackgroundStage& stage, const std::string& why);
-  /// Moves what is pending, and makes the metadata when it is the `last` time. The outcome is
-  /// this rank's own.
-  Status move(const access::RequestShape& shape, bool last);
+  /// What a commit in the background takes over.
+  FileToStage staged();
+  /// Moves what is pending, and makes the metadata when it is the `last` time. Collective: yes.
+  Moved move(const access::RequestShape& shape, bool last);
   /// On rank 0; nothing on others.
-  Status make_metadata(bool last);
+  Result<std::unique_ptr<Metadata>> make_metadata(bool last);
   /// Moves, makes the metadata and gives the file its name, once all is ready. Collective: yes; the
   /// same outcome everywhere.
   Status complete(const access::RequestShape& shape);
@@ -93,8 +92,6 @@ class WriteSession : public DefiningSession {
   /// Whether a commit has anything to do.
   bool changes() const { return !grows() || definitions_.any(); }
   Status secure(Transfer& put) override { return guard_.take(put); }
-  /// Whether all that is pending is as it was put.
-  Status check_puts();
   Status fail(const Status& status);
   void discard() noexcept;
 
@@ -106,9 +103,8 @@ class WriteSession : public DefiningSession {
   RoomForSums room_;
   FilledDatasets filled_;
   ChunkPuts chunk_puts_;
-  Touched touched_;                     // of datasets that the file has
-  bool overwrites_ = false;             // bytes that the file has may be lost
-  std::unique_ptr<Metadata> metadata_;  // rank 0, from the last move to the end
+  Touched touched_;          // of datasets that the file has
+  bool overwrites_ = false;  // bytes that the file has may be lost
 };
 
 }  // namespace stria::file

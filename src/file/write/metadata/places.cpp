@@ -11,20 +11,20 @@ void Places::begin_behind(const OldContent& old, const container::FileFormat& fo
   layout_->begin_behind(old.end);
 }
 
-Status Places::settle(bool complete, std::span<Transfer> pending) {
+Status Places::settle(bool complete, Catalog& catalog, std::span<Transfer> pending) {
   if (settled_) {
     return Status();
   }
   settled_ = true;
   STRIA_RETURN_IF_ERROR(layout_->settle(complete));
-  for (DatasetEntry& entry : catalog_.datasets()) {
+  for (DatasetEntry& entry : catalog.datasets()) {
     if (entry.data_offset >= 0 && !entry.is_old) {
       layout_->finish_place(entry.spec);
       entry.data_offset = entry.spec.data_offset;
     }
   }
   for (Transfer& transfer : pending) {
-    const DatasetEntry& entry = catalog_[transfer.dataset];
+    const DatasetEntry& entry = catalog[transfer.dataset];
     if (entry.is_interleaved()) {
       STRIA_ASSIGN_OR_RETURN(transfer, make_transfer(transfer.dataset, entry, transfer.slab, transfer.memory));
     }
@@ -32,13 +32,13 @@ Status Places::settle(bool complete, std::span<Transfer> pending) {
   return Status();
 }
 
-Status Places::settle_with_tables(bool complete, std::span<Transfer> pending, const Tables& with) {
+Status Places::settle_with_tables(bool complete, Catalog& catalog, std::span<Transfer> pending, const Tables& with) {
   if (settled_ && layout_->interleaves()) {
     return Status();  // they have their places before the rows
   }
   const bool was_settled = settled_;
-  STRIA_ASSIGN_OR_RETURN(auto tables, define_checksum_tables(catalog_, with.old, *layout_, with.definitions));
-  STRIA_RETURN_IF_ERROR(settle(complete, pending));
+  STRIA_ASSIGN_OR_RETURN(auto tables, define_checksum_tables(catalog, with.old, *layout_, with.definitions));
+  STRIA_RETURN_IF_ERROR(settle(complete, catalog, pending));
   for (size_t i = 0; !was_settled && i < tables.size(); ++i) {
     container::DatasetSpec spec = tables[i].spec(with.old.checksums.tables.size() + i);
     layout_->finish_place(spec);

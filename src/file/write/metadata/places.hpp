@@ -30,8 +30,7 @@ class Places {
     Gathering& gathering;
   };
 
-  /// `catalog` must outlive this.
-  Places(Catalog& catalog, std::unique_ptr<container::Layout> layout) : catalog_(catalog), layout_(std::move(layout)) {}
+  explicit Places(std::unique_ptr<container::Layout> layout) : layout_(std::move(layout)) {}
   Places(const Places&) = delete;
   Places& operator=(const Places&) = delete;
 
@@ -41,12 +40,11 @@ class Places {
   void begin_behind(const OldContent& old, const container::FileFormat& format);
   /// Makes the places of all datasets final, the first time, and those of `pending` puts whose rows
   /// lie among others'. `complete`: nothing more will be defined.
-  Status settle(bool complete, std::span<Transfer> pending);
+  Status settle(bool complete, Catalog& catalog, std::span<Transfer> pending);
   /// The same when everything else is defined, and defines the tables of checksums.
-  Status settle_with_tables(bool complete, std::span<Transfer> pending, const Tables& tables);
+  Status settle_with_tables(bool complete, Catalog& catalog, std::span<Transfer> pending, const Tables& tables);
 
  private:
-  Catalog& catalog_;
   std::unique_ptr<container::Layout> layout_;
   bool settled_ = false;
 };

@@ -18,6 +18,19 @@ constexpr int64_t kBoxBytes = 64;  // of the record of a box
 constexpr int64_t kLeastRoomBytes = 64 << 10;
 constexpr int64_t kShareOfData = 8;
 
+// Keeps the room, with that of the seal, and gives rows their places behind it.
+Status place_behind_room(container::Layout& layout, Catalog& catalog, int64_t room_bytes, int64_t seal_bytes) {
+  STRIA_CHECK(room_bytes >= 0 && seal_bytes >= 0, room_bytes, seal_bytes);
+  STRIA_ASSIGN_OR_RETURN(const int64_t shift, layout.keep_room(align_up(kOwnSumBytes + room_bytes, kOwnSumBytes) + seal_bytes));
+  for (DatasetEntry& entry : catalog.datasets()) {
+    if (entry.spec.unlimited) {
+      entry.data_offset += shift;
+      entry.spec.data_offset = entry.data_offset;
+    }
+  }
+  return Status();
+}
+
 }  // namespace
 
 Result<int64_t> count_sum_records(const Catalog& catalog, std::span<const Transfer> pending, const Definitions* definitions) {
@@ -35,12 +48,13 @@ Result<int64_t> count_sum_records(const Catalog& catalog, std::span<const Transf
   return static_cast<int64_t>(records.size());
 }
 
-bool RoomForSums::fits(const Catalog& catalog, const Known& known) {
+Result<bool> RoomForSums::keep(container::Layout& layout, Catalog& catalog, const Known& known, int64_t seal_bytes) {
   records_bytes_ += known.record_bytes;
   if (is_kept()) {
     return records_bytes_ <= room_bytes_;
   }
   room_bytes_ = known.last ? records_bytes_ : room_after_flush(catalog, known);
+  STRIA_RETURN_IF_ERROR(place_behind_room(layout, catalog, room_bytes_, seal_bytes));
   return true;
 }
 
@@ -57,18 +71,6 @@ int64_t RoomForSums::room_after_flush(const Catalog& catalog, const Known& known
   const auto most = static_cast<double>(std::max(data_bytes / kShareOfData, kLeastRoomBytes));
   const double more = std::clamp(std::max(like_these, by_boxes), static_cast<double>(kLeastRoomBytes), most);
   return records_bytes_ + static_cast<int64_t>(more);
-}
-
-Status place_behind_room(container::Layout& layout, Catalog& catalog, int64_t room_bytes, int64_t seal_bytes) {
-  STRIA_CHECK(room_bytes >= 0 && seal_bytes >= 0, room_bytes, seal_bytes);
-  STRIA_ASSIGN_OR_RETURN(const int64_t shift, layout.keep_room(align_up(kOwnSumBytes + room_bytes, kOwnSumBytes) + seal_bytes));
-  for (DatasetEntry& entry : catalog.datasets()) {
-    if (entry.spec.unlimited) {
-      entry.data_offset += shift;
-      entry.spec.data_offset = entry.data_offset;
-    }
-  }
-  return Status();
 }
 
 }  // namespace stria::file

@@ -25,7 +25,8 @@ namespace stria::file {
 /// tables too, which rank 0 sums.
 Result<int64_t> count_sum_records(const Catalog& catalog, std::span<const Transfer> pending, const Definitions* definitions);
 
-/// The room of a file. Everything here is local, and the same on every rank.
+/// The room of a file, and the places of rows behind it. Everything here is local, and the same on
+/// every rank.
 class RoomForSums {
  public:
   /// What is known of the file at an agreement.
@@ -38,10 +39,10 @@ class RoomForSums {
 
   /// Whether the room is there, behind which rows have their places.
   bool is_kept() const { return room_bytes_ >= 0; }
-  /// Takes in what is known. False when the sums don't fit in the room that was kept before.
-  bool fits(const Catalog& catalog, const Known& known);
-  /// How much is to be kept for records, once, after the first fits().
-  int64_t room_bytes() const { return room_bytes_; }
+  /// Takes in what is known. The first time this keeps the room, with `seal_bytes` for the seal,
+  /// and gives rows their places behind it. False when the sums don't fit in the room that was
+  /// kept.
+  Result<bool> keep(container::Layout& layout, Catalog& catalog, const Known& known, int64_t seal_bytes);
 
  private:
   int64_t room_after_flush(const Catalog& catalog, const Known& known) const;
@@ -49,8 +50,5 @@ class RoomForSums {
   int64_t room_bytes_ = -1;    // where rows follow it; -1: not kept yet
   int64_t records_bytes_ = 0;  // of the room, for all that was put so far
 };
-
-/// Keeps the room, with `seal_bytes` for the seal, and gives rows their places behind it.
-Status place_behind_room(container::Layout& layout, Catalog& catalog, int64_t room_bytes, int64_t seal_bytes);
 
 }  // namespace stria::file

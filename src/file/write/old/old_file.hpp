@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "file/chunks/chunk_reader.hpp"
+#include "file/session/environment.hpp"
 #include "file/session/file_identity.hpp"
-#include "file/session/session.hpp"
 #include "file/write/old/old_content.hpp"
 #include "file/write/target/new_file.hpp"
 #include "stria/phases.hpp"

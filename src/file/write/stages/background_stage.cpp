@@ -1,11 +1,26 @@
 #include "file/write/stages/background_stage.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
-#include "base/check.hpp"
 #include "base/staging_pool.hpp"
 
 namespace stria::file {
+
+namespace {
+
+// Nothing is read of the file: what is staged couldn't be seen.
+void plan_for_staging(access::ResolvedHints& hints, storage::Capabilities& capabilities) {
+  capabilities = staged_capabilities(capabilities);
+  hints.sieve_writes = access::Switch::kDisable;
+  hints.direct = access::Switch::kDisable;
+  if (hints.method != access::Method::kTwoPhase && hints.method != access::Method::kAutomatic) {
+    hints.method = access::Method::kListIo;
+  }
+}
+
+}  // namespace
 
 Status BackgroundStage::prepare(BackgroundCommit::About about, Comm& comm, int64_t limit_bytes) {
   STRIA_RETURN_IF_ERROR(Background::instance().start());
@@ -16,19 +31,30 @@ Status BackgroundStage::prepare(BackgroundCommit::About about, Comm& comm, int64
   return Status();
 }
 
-Status BackgroundStage::share(Comm& comm) {
-  STRIA_ASSERT(is_prepared());
-  return one_.front()->share(comm);
+void BackgroundStage::stay_in_call(const FileToStage& what, const std::string& why) {
+  what.meetings.reserve().attempt([&] {
+    what.environment.hint_warnings.push_back(
+        fmt::format("commit_async() of '{}' does the whole commit before it returns: {}", what.path, why));
+  });
+  one_.clear();
 }
 
-Status BackgroundStage::join(Comm& comm) {
-  STRIA_ASSERT(is_prepared());
-  return one_.front()->join(comm);
-}
-
-void BackgroundStage::receive(NewFile& file) {
-  STRIA_ASSERT(is_prepared());
-  file.stage(*one_.front());
+Status BackgroundStage::begin(const FileToStage& what, bool updates) {
+  if (updates) {  // what is written is read again for its sums
+    stay_in_call(what, "it overwrites data that the file has");
+  }
+  if (one_.empty()) {
+    return Status();
+  }
+  Comm& comm = what.meetings.comm();
+  STRIA_RETURN_IF_ERROR(one_.front()->share(comm));
+  if (const Status joined = one_.front()->join(comm); !joined.ok()) {
+    stay_in_call(what, joined.message());
+    return Status();
+  }
+  what.file.stage(*one_.front());
+  plan_for_staging(what.environment.hints, what.capabilities);
+  return Status();
 }
 
 std::shared_ptr<const BackgroundCommit> BackgroundStage::hand_over(NewFile& file) {
@@ -39,16 +65,6 @@ std::shared_ptr<const BackgroundCommit> BackgroundStage::hand_over(NewFile& file
   std::shared_ptr<const BackgroundCommit> commit = one_.front();
   Background::instance().take(one_);
   return commit;
-}
-
-// Nothing is read of the file: what is staged couldn't be seen.
-void plan_for_staging(access::ResolvedHints& hints, storage::Capabilities& capabilities) {
-  capabilities = staged_capabilities(capabilities);
-  hints.sieve_writes = access::Switch::kDisable;
-  hints.direct = access::Switch::kDisable;
-  if (hints.method != access::Method::kTwoPhase && hints.method != access::Method::kAutomatic) {
-    hints.method = access::Method::kListIo;
-  }
 }
 
 }  // namespace stria::file

@@ -9,29 +9,37 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "access/request/hints.hpp"
 #include "comm/comm.hpp"
 #include "file/background/background.hpp"
+#include "file/meet/meetings.hpp"
+#include "file/session/environment.hpp"
 #include "file/write/target/new_file.hpp"
 #include "storage/driver.hpp"
 
 namespace stria::file {
 
+/// Whose commit is to go on in the background.
+struct FileToStage {
+  const std::string& path;  ///< as the program gave it
+  Meetings& meetings;
+  NewFile& file;
+  Environment& environment;             ///< gets the hints of what is staged, or a warning
+  storage::Capabilities& capabilities;  ///< become those of what is staged
+};
+
 class BackgroundStage {
  public:
   /// Makes the commit, which stages at most `limit_bytes` on a node; -1: as many as suit it. Local.
   Status prepare(BackgroundCommit::About about, Comm& comm, int64_t limit_bytes);
-  bool is_prepared() const { return !one_.empty(); }
-  /// The commit ends in the call. Local.
-  void give_up() noexcept { one_.clear(); }
-  /// The ranks share the commit. \pre is_prepared() Collective: yes; the same outcome everywhere.
-  Status share(Comm& comm);
-  /// Why the nodes can't reach each other, or success. \pre is_prepared() Collective: yes; the same
-  /// outcome everywhere.
-  Status join(Comm& comm);
-  /// All that is written to the file from now on is staged. \pre is_prepared() Local.
-  void receive(NewFile& file);
+  /// The commit ends in the call, for a reason that a warning tells. Local.
+  void stay_in_call(const FileToStage& what, const std::string& why);
+  /// Has all that is written from now on staged, where the commit is prepared and the nodes reach
+  /// each other; not where the file `updates` what it has. Collective: yes; the same outcome
+  /// everywhere.
+  Status begin(const FileToStage& what, bool updates);
   /// Gives the commit, with the file's handles, to the thread. Null where it has ended in the call,
   /// or there was nothing to do. Never fails. Local.
   std::shared_ptr<const BackgroundCommit> hand_over(NewFile& file);
@@ -39,8 +47,5 @@ class BackgroundStage {
  private:
   Background::Queue one_;  // the commit; empty: it ends in the call
 };
-
-/// Makes hints and capabilities those of what is staged.
-void plan_for_staging(access::ResolvedHints& hints, storage::Capabilities& capabilities);
 
 }  // namespace stria::file

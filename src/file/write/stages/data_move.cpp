@@ -2,14 +2,21 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "base/out_of_memory.hpp"
 #include "file/checksums/row_tables.hpp"
+#include "file/move/progress_meter.hpp"
 
 namespace stria::file {
 
 namespace {
 
 constexpr int64_t kWorthTurnsBytes = 1 << 20;
+
+bool is_alone(const access::Plan& plan) {
+  return plan.as<access::Alone>() != nullptr;
+}
 
 /// The turn whose memory tells of failures too; null where ranks need none.
 NodeTurn* turn_of(Comm& comm, const access::Plan& plan, const storage::Capabilities& capabilities, int64_t total_bytes) {
@@ -19,93 +26,102 @@ NodeTurn* turn_of(Comm& comm, const access::Plan& plan, const storage::Capabilit
   return in_turns ? node_turn(comm) : nullptr;
 }
 
-}  // namespace
-
-DataMove::DataMove(const Means& means, const access::Plan& plan, const access::RequestShape& shape)
-    : means_(means),
-      plan_(plan),
-      turn_(turn_of(*means.environment.comm, plan, means.capabilities, shape.total_bytes)),
-      on_node_(turn_ != nullptr ? turn_->begin_operation() : FailureWord()) {
-  Comm& comm = *means.environment.comm;
-  const bool all_on_node = turn_ != nullptr && comm.node_size() == comm.size();
-  if (is_alone() && !all_on_node && shape.total_bytes >= access::kWorthTellingBytes) {
-    signal_ = &by_messages_.emplace(comm, means.reserve, on_node_);
-  }
-}
-
-Status DataMove::reserve_space(const access::StorageUse& use) {
-  STRIA_RETURN_IF_ERROR(means_.reserve.status());
-  if (means_.environment.comm->rank() != 0 || !use.reserve) {
+Status reserve_space(const DataMove& data, const MovedTo& to) {
+  STRIA_RETURN_IF_ERROR(to.reserve.status());
+  if (to.environment.comm->rank() != 0 || !data.use.reserve) {
     return Status();
   }
   int64_t end = 0;
-  for (const DatasetEntry& dataset : means_.datasets) {
+  for (const DatasetEntry& dataset : data.datasets) {
     end = std::max(end, dataset.extent().end);
   }
-  return means_.file.reserve_space(end);
+  return to.file.reserve_space(end);
 }
 
-Status DataMove::open(const access::StorageUse& use, bool has_data) {
-  const auto aggregators = plan_.aggregators();
-  const bool aggregates =
-      std::find(aggregators.begin(), aggregators.end(), means_.environment.comm->rank()) != aggregators.end();
-  return means_.file.open({.writes = is_alone() ? has_data : aggregates, .has_data = has_data, .direct = use.direct});
+// A rank whose chunks all lie with others still has the sums of its rows.
+Status open(const DataMove& data, const MovedTo& to) {
+  const bool has_data = !data.pending.empty() || to.gathering.has_row_sums();
+  const auto aggregators = data.plan.aggregators();
+  const bool aggregates = std::find(aggregators.begin(), aggregators.end(), to.environment.comm->rank()) != aggregators.end();
+  return to.file.open({.writes = is_alone(data.plan) ? has_data : aggregates, .has_data = has_data, .direct = data.use.direct});
+}
+
+Status move_set(TransferSet& set, const DataMove& data, const MovedTo& to, const MoveSignal& signal, ProgressMeter& meter) {
+  std::optional<Status> kept;
+  std::vector<storage::WriteSegment> sums;
+  access::WriteAids aids{.direct_file = to.file.handles().direct(), .turn = data.shares_writes ? nullptr : signal.turn()};
+  if (Staging* const staging = to.file.staging()) {
+    aids.room = [staging](int64_t bytes) { return staging->room(bytes); };
+  }
+  if (data.last && is_alone(data.plan)) {  // an exchange must not fail for want of this memory
+    aids.packed = [&]() -> std::span<const storage::WriteSegment> {
+      kept = to.gathering.hand_in(to.gathering.keep(set, data.pending));
+      sums = to.gathering.take_row_sums();
+      return sums;
+    };
+  }
+  access::Context context{.comm = *to.environment.comm,
+                          .file = to.file.handles().cached(),
+                          .hints = to.environment.hints,
+                          .times = to.times,
+                          // Under its temporary name.
+                          .others = {.known = access::OtherWriters::Known::kNobody},
+                          .signal = signal.get()};
+  const access::AsPlanned planned{.plan = data.plan, .aids = std::move(aids)};
+  const auto moved = access::move(context, set.lanes(), access::Endpoint::of_write(set), planned);
+  if (!moved.status.ok()) {
+    return moved.status;
+  }
+  meter.finish();
+  return kept ? *kept : to.gathering.keep(set, data.pending);
 }
 
 // Moves where this rank is `ready`.
-Status DataMove::transfer(const Status& ready, const What& what) {
-  ProgressMeter progress(means_.progress, what.pending);
+Status transfer(const Status& ready, const DataMove& data, const MovedTo& to, const MoveSignal& signal,
+                const std::function<void(const Progress&)>& progress) {
+  ProgressMeter meter(progress, data.pending);
   auto set = or_out_of_memory([&] {
-    if (what.checksums) {
-      place_row_sums(means_.datasets);
+    if (data.checksums) {
+      place_row_sums(data.datasets);
     }
-    return TransferSet::create(what.pending, means_.datasets,
-                               {.checksums = what.checksums, .value_ranges = true, .progress = &progress});
+    return TransferSet::create(data.pending, data.datasets,
+                               {.checksums = data.checksums, .value_ranges = true, .progress = &meter});
   });
   const Status begun = ready.ok() ? set.status() : ready;
-  if (!is_alone() && !means_.environment.comm->agree(begun).ok() && begun.ok()) {
+  if (!is_alone(data.plan) && !to.environment.comm->agree(begun).ok() && begun.ok()) {
     // The exchange needs all ranks.
     return Status(ErrorCode::kAborted, "another rank could not begin to write");
   }
   if (!begun.ok()) {
     return begun;
   }
-  if (is_alone() && means_.file.handles().cached() == nullptr) {  // there is nothing to write here
-    progress.finish();
+  if (is_alone(data.plan) && to.file.handles().cached() == nullptr) {  // nothing to write here
+    meter.finish();
     return begun;
   }
-  return or_out_of_memory([&] { return move(**set, what, progress); });
+  return or_out_of_memory([&] { return move_set(**set, data, to, signal, meter); });
 }
 
-Status DataMove::move(TransferSet& set, const What& what, ProgressMeter& progress) {
-  std::optional<Status> kept;
-  std::vector<storage::WriteSegment> sums;
-  access::WriteAids aids{.direct_file = means_.file.handles().direct(),
-                         .turn = means_.capabilities.parallel_writes ? nullptr : turn_};
-  if (Staging* const staging = means_.file.staging()) {
-    aids.room = [staging](int64_t bytes) { return staging->room(bytes); };
+}  // namespace
+
+MoveSignal::MoveSignal(Comm& comm, access::MemoryReserve& reserve, const access::Plan& plan, const access::RequestShape& shape,
+                       const storage::Capabilities& capabilities)
+    : turn_(turn_of(comm, plan, capabilities, shape.total_bytes)),
+      on_node_(turn_ != nullptr ? turn_->begin_operation() : FailureWord()) {
+  const bool all_on_node = turn_ != nullptr && comm.node_size() == comm.size();
+  if (is_alone(plan) && !all_on_node && shape.total_bytes >= access::kWorthTellingBytes) {
+    signal_ = &by_messages_.emplace(comm, reserve, on_node_);
   }
-  if (what.last && is_alone()) {  // an exchange must not fail for want of this memory
-    aids.packed = [&]() -> std::span<const storage::WriteSegment> {
-      kept = means_.gathering.hand_in(means_.gathering.keep(set, what.pending));
-      sums = means_.gathering.take_row_sums();
-      return sums;
-    };
-  }
-  access::Context context{.comm = *means_.environment.comm,
-                          .file = means_.file.handles().cached(),
-                          .hints = means_.environment.hints,
-                          .times = means_.times,
-                          // Under its temporary name.
-                          .others = {.known = access::OtherWriters::Known::kNobody},
-                          .signal = signal_};
-  const access::AsPlanned planned{.plan = plan_, .aids = std::move(aids)};
-  const auto moved = access::move(context, set.lanes(), access::Endpoint::of_write(set), planned);
-  if (!moved.status.ok()) {
-    return moved.status;
-  }
-  progress.finish();
-  return kept ? *kept : means_.gathering.keep(set, what.pending);
+}
+
+Status move_data(const DataMove& data, const MovedTo& to, MoveSignal& signal, const std::function<Status()>& prepare,
+                 const std::function<void(const Progress&)>& progress) {
+  const Status ready = or_out_of_memory([&]() -> Status {
+    STRIA_RETURN_IF_ERROR(reserve_space(data, to));
+    STRIA_RETURN_IF_ERROR(prepare());
+    return open(data, to);
+  });
+  return signal.end(transfer(ready, data, to, signal, progress));
 }
 
 }  // namespace stria::file

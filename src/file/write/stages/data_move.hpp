@@ -6,71 +6,65 @@
 
 #include <functional>
 #include <optional>
-#include <vector>
+#include <span>
 
 #include "access/failure/abort_signal.hpp"
 #include "access/failure/message_signal.hpp"
 #include "access/move.hpp"
-#include "base/out_of_memory.hpp"
-#include "file/move/progress_meter.hpp"
-#include "file/session/session.hpp"
+#include "file/move/transfer.hpp"
+#include "file/session/environment.hpp"
 #include "file/write/metadata/gathering.hpp"
 #include "file/write/target/new_file.hpp"
 
 namespace stria::file {
 
-/// One collective move. Built and run once, by all ranks.
-class DataMove {
+/// How the ranks of one move hear that it has failed on one of them.
+class MoveSignal {
  public:
-  /// What a move works with; it must outlive this.
-  struct Means {
-    const Environment& environment;
-    const storage::Capabilities& capabilities;  ///< of rank 0's file
-    std::span<DatasetEntry> datasets;
-    NewFile& file;
-    Gathering& gathering;
-    access::MemoryReserve& reserve;
-    PhaseTimes& times;
-    const std::function<void(const Progress&)>& progress;
-  };
-  struct What {
-    std::span<const Transfer> pending;
-    bool checksums = false;
-    bool last = false;  ///< everything is gathered afterwards
-  };
+  /// `capabilities` are those of rank 0's file. Collective: yes.
+  MoveSignal(Comm& comm, access::MemoryReserve& reserve, const access::Plan& plan, const access::RequestShape& shape,
+             const storage::Capabilities& capabilities);
+  MoveSignal(const MoveSignal&) = delete;
+  MoveSignal& operator=(const MoveSignal&) = delete;
 
-  /// Finds out how the ranks hear of failures. Collective: yes.
-  DataMove(const Means& means, const access::Plan& plan, const access::RequestShape& shape);
-  DataMove(const DataMove&) = delete;
-  DataMove& operator=(const DataMove&) = delete;
-
-  /// Opens what this rank needs and moves. `prepare` is called in between where there is anything
-  /// else to do meanwhile. The outcome is this rank's own. Collective: yes.
-  template <typename Prepare>
-  Status run(const access::StorageUse& use, const What& what, Prepare&& prepare) {
-    const Status ready = or_out_of_memory([&]() -> Status {
-      STRIA_RETURN_IF_ERROR(reserve_space(use));
-      STRIA_RETURN_IF_ERROR(prepare());
-      // A rank whose chunks all lie with others still has the sums of its rows.
-      return open(use, !what.pending.empty() || means_.gathering.has_row_sums());
-    });
-    return signal_->end(transfer(ready, what));
-  }
+  access::AbortSignal* get() const { return signal_; }
+  /// In which the ranks of a node write, one after the other; null where they need no turns.
+  NodeTurn* turn() const { return turn_; }
+  /// Ends this rank's part, and returns what has become of the move as far as the rank knows.
+  Status end(const Status& mine) { return signal_->end(mine); }
 
  private:
-  bool is_alone() const { return plan_.as<access::Alone>() != nullptr; }
-  Status reserve_space(const access::StorageUse& use);
-  Status open(const access::StorageUse& use, bool has_data);
-  Status transfer(const Status& ready, const What& what);
-  Status move(TransferSet& set, const What& what, ProgressMeter& progress);
-
-  Means means_;
-  const access::Plan& plan_;
   NodeTurn* turn_;
   FailureWord on_node_;
   access::WordSignal by_memory_{on_node_};
   std::optional<access::MessageSignal> by_messages_;
   access::AbortSignal* signal_ = &by_memory_;
 };
+
+/// What moves, and by what.
+struct DataMove {
+  std::span<const Transfer> pending;
+  std::span<DatasetEntry> datasets;
+  const access::Plan& plan;
+  access::StorageUse use;
+  bool checksums = false;
+  bool last = false;           ///< everything is gathered afterwards
+  bool shares_writes = false;  ///< the file's storage takes the writes of several ranks at a time
+};
+
+/// What a move changes, besides the bytes of the file.
+struct MovedTo {
+  const Environment& environment;
+  NewFile& file;
+  Gathering& gathering;
+  access::MemoryReserve& reserve;
+  PhaseTimes& times;
+};
+
+/// Opens what this rank needs and moves. `prepare` is called in between, to do what else there is
+/// to do meanwhile; `progress`, where it is one, as the bytes move. The outcome is this rank's own.
+/// Collective: yes.
+Status move_data(const DataMove& data, const MovedTo& to, MoveSignal& signal, const std::function<Status()>& prepare,
+                 const std::function<void(const Progress&)>& progress);
 
 }  // namespace stria::file

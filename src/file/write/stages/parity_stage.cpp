@@ -21,7 +21,7 @@ Result<std::vector<ParityFile>> ParityStage::files(int64_t file_bytes) const {
       STRIA_ASSIGN_OR_RETURN(files.back().bytes, file->size());
     }
   }
-  files.push_back({.path = file_.unpublished_path(), .name = storage::file_name_of(path_), .bytes = file_bytes});
+  files.push_back({.path = file_.place().unpublished_path(), .name = storage::file_name_of(path_), .bytes = file_bytes});
   return files;
 }
 

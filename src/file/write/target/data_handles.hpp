@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "file/background/staging.hpp"
+#include "file/session/environment.hpp"
 #include "file/session/file_identity.hpp"
-#include "file/session/session.hpp"
 #include "storage/driver.hpp"
 #include "storage/parted/parted_file.hpp"
 #include "stria/status.hpp"

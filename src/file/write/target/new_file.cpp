@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "access/plan/planner.hpp"
+#include "base/out_of_memory.hpp"
 #include "file/background/background.hpp"
 #include "file/background/partial_file.hpp"
 #include "file/parts/part_servers.hpp"
@@ -18,13 +19,6 @@
 namespace stria::file {
 
 namespace {
-
-// A file in parts is not staged, because its parts lie beside it.
-std::string written_path(const access::ResolvedHints& hints, const std::string& path) {
-  return hints.staging_place.empty() || hints.subfile_count != 0 || hints.parity_count != 0
-             ? path
-             : staged_path(hints.staging_place, path);
-}
 
 // The file that names parts with parity lies on one server, as they do.
 Result<storage::Striping> striping_of_file(const access::ResolvedHints& hints, const std::string& path) {
@@ -71,23 +65,18 @@ Status bring_staged(const Environment& environment, const std::string& path, con
 
 NewFile::NewFile(const Environment& environment, const std::string& path, const FileIdentity& of_rank_0, PhaseTimes& times,
                  bool grows)
-    : environment_(environment), times_(times), grows_(grows), handles_(environment, of_rank_0, grows) {
-  note_path(path);
-}
-
-void NewFile::note_path(const std::string& path) {
-  path_ = path;
-  written_path_ = grows_ ? path : written_path(environment_.hints, path);
-  partial_path_ = grows_ ? path : partial_path(written_path_);
-  own_partial_path_ = partial_path(path);
-}
+    : environment_(environment),
+      times_(times),
+      place_(environment.hints, path, grows),
+      grows_(grows),
+      handles_(environment, of_rank_0, grows) {}
 
 Status NewFile::open_old(const std::string& given_path) {
-  note_path(environment_.driver->follow_links(path_));
-  Background::instance().wait_for_name(path_);  // no time of a phase: it is counted by itself
+  place_.follow(environment_.driver->follow_links(place_.path()));
+  Background::instance().wait_for_name(place_.path());  // which counts its time by itself
   PhaseTimer timer(times_, Phase::kOpen);
-  STRIA_RETURN_IF_ERROR(bring_staged(environment_, path_, given_path));
-  target_ = std::make_unique<GrowingFile>(environment_.driver, path_);
+  STRIA_RETURN_IF_ERROR(bring_staged(environment_, place_.path(), given_path));
+  target_ = std::make_unique<GrowingFile>(environment_.driver, place_.path());
   return growing()->open(given_path);
 }
 
@@ -95,16 +84,16 @@ Status NewFile::create(const std::string& given_path) {
   if (given_path.empty() || given_path.back() == '/') {
     return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a file name", given_path));
   }
-  Background::instance().wait_for_name(environment_.driver->follow_links(path_));
+  Background::instance().wait_for_name(environment_.driver->follow_links(place_.path()));
   PhaseTimer timer(times_, Phase::kOpen);
-  auto partial = std::make_unique<PartialFile>(environment_.driver, path_);
+  auto partial = std::make_unique<PartialFile>(environment_.driver, place_.path());
   STRIA_RETURN_IF_ERROR(partial->find());
-  note_path(partial->path());
-  if (written_path_ != path_) {
+  place_.follow(partial->path());
+  if (place_.is_staged()) {
     STRIA_RETURN_IF_ERROR(reserve_own_place(std::move(partial)));
-    partial = std::make_unique<PartialFile>(environment_.driver, written_path_);
+    partial = std::make_unique<PartialFile>(environment_.driver, place_.written_path());
   }
-  STRIA_ASSIGN_OR_RETURN(const storage::Striping striping, striping_of_file(environment_.hints, path_));
+  STRIA_ASSIGN_OR_RETURN(const storage::Striping striping, striping_of_file(environment_.hints, place_.path()));
   const Status created = partial->create(
       {.striping = striping, .is_staged = drain_ != nullptr, .sole_writer = environment_.comm->node_size() == 1});
   target_ = std::move(partial);
@@ -121,14 +110,7 @@ void NewFile::write_to_own_place(const Status& why) {
   target_->discard();
   target_ = drain_->take_own();
   drain_.reset();
-  partial_path_.swap(own_partial_path_);
-}
-
-void NewFile::note_place(bool is_staged) noexcept {
-  is_place_known_ = true;
-  if (!is_staged && target_ == nullptr) {  // rank 0 has left it already
-    partial_path_.swap(own_partial_path_);
-  }
+  place_.write_to_own();
 }
 
 bool NewFile::has_room(int64_t bytes) {
@@ -147,7 +129,7 @@ bool NewFile::has_room(int64_t bytes) {
 Status NewFile::reserve_own_place(std::unique_ptr<PartialFile> own) {
   drain_place(environment_.driver, environment_.hints.staging_place, troubles_.of_drain);
   STRIA_RETURN_IF_ERROR(own->create({.striping = access::striping_of(environment_.hints)}));
-  drain_ = std::make_unique<Drain>(environment_.driver, written_path_, std::move(own));
+  drain_ = std::make_unique<Drain>(environment_.driver, place_.written_path(), std::move(own));
   return Status();
 }
 
@@ -159,7 +141,7 @@ void NewFile::depart() noexcept {
 
 Status NewFile::open(const Use& use) {
   PhaseTimer timer(times_, Phase::kOpen);
-  return handles_.open(use, {.path = partial_path_, .created = created(), .staging = staging()});
+  return handles_.open(use, {.path = place_.unpublished_path(), .created = created(), .staging = staging()});
 }
 
 Status NewFile::reserve_space(int64_t end) {
@@ -172,7 +154,7 @@ Status NewFile::reserve_space(int64_t end) {
 }
 
 Status NewFile::sync() {
-  STRIA_ASSIGN_OR_RETURN(storage::File* const own, handles_.own(partial_path_));
+  STRIA_ASSIGN_OR_RETURN(storage::File* const own, handles_.own(place_.unpublished_path()));
   return background_ != nullptr ? Status() : own->sync();
 }
 
@@ -197,7 +179,7 @@ Status NewFile::publish(int64_t file_bytes, bool sync) {
     return Status();
   }
   if (handles_.are_spread() && sync) {  // no name of the file may last without those of its parts
-    STRIA_RETURN_IF_ERROR(environment_.driver->sync_directory(path_));
+    STRIA_RETURN_IF_ERROR(environment_.driver->sync_directory(place_.path()));
   }
   Status status = target_->publish(file_bytes, sync, times_);
   published_ = drain_ == nullptr && target_->is_published();

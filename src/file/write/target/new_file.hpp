@@ -11,9 +11,10 @@
 #include "file/background/background_commit.hpp"
 #include "file/background/staging_place.hpp"
 #include "file/background/unpublished_file.hpp"
+#include "file/session/environment.hpp"
 #include "file/session/file_identity.hpp"
-#include "file/session/session.hpp"
 #include "file/write/target/data_handles.hpp"
+#include "file/write/target/file_place.hpp"
 #include "file/write/target/growing_file.hpp"
 #include "storage/driver.hpp"
 #include "stria/phases.hpp"
@@ -33,28 +34,20 @@ class NewFile {
   NewFile& operator=(const NewFile&) = delete;
 
   /// Rank 0: makes the file. `given_path` is the name that the program knows. Links are followed:
-  /// path() may be another one then.
+  /// place().path() may be another one then, which other ranks are told.
   Status create(const std::string& given_path);
-  /// The file's own name, or the one to which its links lead once rank 0 has followed them.
-  const std::string& path() const { return path_; }
-  /// Another rank: what rank 0 has found.
-  void note_path(const std::string& path);
+  FilePlace& place() { return place_; }
+  const FilePlace& place() const { return place_; }
   /// Rank 0, where the file is staged at a place of its own and nothing is written yet: reserves
   /// room for so many bytes there. Where there is none, or storage fails, the file is written to
   /// its own place. True where it is staged.
   bool has_room(int64_t bytes);
-  /// Whether the file is to be written to a place of its own first, if that has room, and the ranks
-  /// haven't agreed on that yet (placing.hpp).
-  bool awaits_place() const { return written_path_ != path_ && !is_place_known_; }
   /// What rank 0 has met; each is a success where there was none.
   struct Troubles {
     Status of_place;  ///< why has_room() is false
     Status of_drain;  ///< why what a killed program has staged there wasn't brought from it
   };
   const Troubles& troubles() const { return troubles_; }
-  /// What rank 0 has found, on every rank, before open(): where the file can't be staged it is
-  /// opened at its own place.
-  void note_place(bool is_staged) noexcept;
   /// Rank 0, of a file that grows: opens it, and keeps out other writers. kAlreadyExists when there
   /// is one. Nothing of the file changes. Links are followed likewise.
   Status open_old(const std::string& given_path);
@@ -92,8 +85,6 @@ class NewFile {
   /// Rank 0, when all ranks have written: size, sync, name, sync of the directory. Where the file
   /// grows: size, sync, the bytes that make it valid, sync.
   Status publish(int64_t file_bytes, bool sync);
-  /// Where the file is until it is published.
-  const std::string& unpublished_path() const { return partial_path_; }
   /// Whether the file has its name. The other ranks are told.
   bool is_published() const { return published_; }
   void note_published(bool published) { published_ = published; }
@@ -109,11 +100,7 @@ class NewFile {
 
   const Environment& environment_;
   PhaseTimes& times_;
-  std::string path_;
-  std::string written_path_;  // where it is staged, or its own
-  std::string partial_path_;
-  std::string own_partial_path_;  // where the file is staged
-  bool is_place_known_ = false;   // to all ranks
+  FilePlace place_;
   bool published_ = false;
   bool grows_ = false;
   std::unique_ptr<UnpublishedFile> target_;  // rank 0

@@ -44,24 +44,24 @@ PlaceInFile reserve_place(NewFile& file, int64_t raw_bytes) {
 
 }  // namespace
 
-void agree_on_place(const Placing& placing, int64_t raw_bytes) {
-  STRIA_ASSERT(placing.file.awaits_place(), placing.path);
-  Comm& comm = *placing.environment.comm;
-  PlaceInFile place = comm.rank() == 0 ? reserve_place(placing.file, raw_bytes) : PlaceInFile();
+AgreedPlace agree_on_place(const std::string& path, int64_t raw_bytes, NewFile& file, Environment& environment,
+                           access::MemoryReserve& reserve) {
+  STRIA_ASSERT(file.place().awaits_agreement(), path);
+  Comm& comm = *environment.comm;
+  PlaceInFile place = comm.rank() == 0 ? reserve_place(file, raw_bytes) : PlaceInFile();
   comm.broadcast(std::as_writable_bytes(std::span(&place, 1)), 0);
-  placing.capabilities = place.capabilities;
-  placing.identity.set(place.identity);
-  placing.file.note_place(place.is_staged);
-  placing.reserve.attempt([&] {
-    std::vector<std::string>& warnings = placing.environment.hint_warnings;
+  file.place().agree(place.is_staged);
+  reserve.attempt([&] {
+    std::vector<std::string>& warnings = environment.hint_warnings;
     if (!place.is_staged) {
-      warnings.push_back(fmt::format("stria_staging: '{}' is written to its own place, because '{}' can't be used: {}",
-                                     placing.path, placing.environment.hints.staging_place, place.place_trouble.data()));
+      warnings.push_back(fmt::format("stria_staging: '{}' is written to its own place, because '{}' can't be used: {}", path,
+                                     environment.hints.staging_place, place.place_trouble.data()));
     }
     if (place.drain_trouble[0] != '\0') {
       warnings.push_back(fmt::format("stria_staging: {}", place.drain_trouble.data()));
     }
   });
+  return {.capabilities = place.capabilities, .identity = place.identity};
 }
 
 }  // namespace stria::file

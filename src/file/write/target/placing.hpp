@@ -10,25 +10,21 @@
 #include <string>
 
 #include "access/failure/memory_reserve.hpp"
-#include "file/session/file_identity.hpp"
-#include "file/session/session.hpp"
+#include "file/session/environment.hpp"
 #include "file/write/target/new_file.hpp"
 #include "storage/driver.hpp"
 
 namespace stria::file {
 
-/// What the ranks agree about.
-struct Placing {
-  Environment& environment;  ///< gets the warnings
-  const std::string& path;   ///< as the program gave it
-  NewFile& file;
-  access::MemoryReserve& reserve;
-  storage::Capabilities& capabilities;  ///< become those of the place
-  FileIdentity& identity;               ///< likewise
+/// What the file can do where it is written, and which one it is; the same on every rank.
+struct AgreedPlace {
+  storage::Capabilities capabilities;
+  storage::Identity identity;
 };
 
-/// Agrees on the place of a file of at most `raw_bytes` of raw data. \pre file.awaits_place()
-/// Collective: yes.
-void agree_on_place(const Placing& placing, int64_t raw_bytes);
+/// Agrees on the place of a file of at most `raw_bytes` of raw data, which awaits that. `path` is
+/// the name that the program knows; `environment` gets the warnings. Collective: yes.
+AgreedPlace agree_on_place(const std::string& path, int64_t raw_bytes, NewFile& file, Environment& environment,
+                           access::MemoryReserve& reserve);
 
 }  // namespace stria::file

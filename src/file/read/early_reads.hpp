@@ -1,0 +1,36 @@
+// What a rank reads before it meets the others.
+//
+// Problem: the ranks meet to plan a read, and once more to agree on its outcome. Where ranks
+// outnumber processors, a meeting takes longer than many a read.
+// Method: on storage of the node's own, a rank whose bytes lie close, or in long pieces, reads them
+// at once: no plan would have them read otherwise. Then the ranks meet, and tell what is left to be
+// read and who has failed. Where nothing is left and nobody has failed, that meeting was all. Else
+// what is left is planned and read by all, as it is without early reads.
+// Cost: one meeting. A rank hears of a failure elsewhere only when its own bytes are read, so that
+// these must be few. A file that is read by its parity takes another meeting.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "access/plan/planner.hpp"
+#include "file/define/catalog.hpp"
+#include "file/move/transfer.hpp"
+#include "file/session/environment.hpp"
+#include "storage/driver.hpp"
+
+namespace stria::file {
+
+/// What a rank has read before the ranks meet.
+struct EarlyReads {
+  int64_t bytes = 0;  ///< which are no longer pending
+  bool has_failed = false;
+};
+
+/// By which plan that is read.
+access::Plan plan_of_early_reads();
+/// Whether this rank reads the gets at once. Local.
+bool may_read_early(std::span<const Transfer> gets, const Catalog& catalog, const storage::Capabilities& capabilities,
+                    const Environment& environment);
+
+}  // namespace stria::file

@@ -1,0 +1,71 @@
+// A file that is read, on one rank: where it is, by what it is read, and its turn to parity.
+//
+// Problem: a program may add to the file while it is opened. A part of it may be damaged or
+// missing, but most files are whole, and must not pay for those that aren't.
+// Method: rank 0 reads the head first, and all ranks go by it. A file is read as if it were whole.
+// Where that fails and there is parity, what was opened is dropped, and opened anew on the parity
+// set, which compares every unit with its sum.
+// Cost: one read of 512 bytes on rank 0; nothing else for a whole file.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "container/container.hpp"
+#include "file/parity/parity_set.hpp"
+#include "file/session/environment.hpp"
+#include "file/session/file_identity.hpp"
+#include "storage/driver.hpp"
+#include "storage/parted/part_map.hpp"
+#include "storage/steady/steady_file.hpp"
+#include "stria/phases.hpp"
+
+namespace stria::file {
+
+/// With what a rank reads a file.
+struct ReadBy {
+  const Environment& environment;
+  const std::string& given_path;  ///< as the program gave it
+  const FileIdentity& identity;   ///< of rank 0's file
+  PhaseTimes& times;
+  bool verify = true;  ///< the program wants no data that differ from their sums
+
+  bool is_root() const { return environment.comm->rank() == 0; }
+};
+
+struct ReadFile {
+  std::string path;                                 ///< as the storage knows it
+  bool is_staged = false;                           ///< and this is where it is staged
+  std::vector<std::byte> head{};                    ///< as rank 0 has read it
+  std::shared_ptr<const storage::PartMap> parts{};  ///< null: all data are in the file itself
+  std::shared_ptr<ParitySet> parity{};              ///< by which it is read; null: as it is
+  std::string healing_remark{};                     ///< why it is read by that, for people
+  std::unique_ptr<storage::File> file{};            ///< null: it isn't open
+  storage::SteadyFile* steady = nullptr;            ///< rank 0's, within `file`
+  std::unique_ptr<container::Reader> reader{};      ///< null: not wanted yet
+};
+
+/// Opens it, unless it is open. Local.
+Status open_handle(const ReadBy& by, ReadFile& file);
+/// Has its reader too. Local. \pre it is open
+Status open_reader(ReadFile& file);
+void close_handles(ReadFile& file) noexcept;
+/// Takes up the parts of which it has a `table`, unless that is empty. Local.
+Status take_parts(std::span<const std::byte> table, ReadFile& file);
+/// Reads the raw data from its parts, where it has some. Local.
+void join_parts(const ReadBy& by, ReadFile& file);
+
+/// Whether a failure may come from damage that parity heals.
+bool may_be_damage(const Status& failure);
+/// Takes up the parity. Local.
+Status find_parity(const ReadBy& by, ReadFile& file);
+/// Notes why the file is read by its parity. Local.
+void note_healing(const ReadBy& by, const Status& failure, ReadFile& file);
+/// Rank 0, before the others take part: turns to the parity where a failure may come from damage.
+/// Whether it has.
+Result<bool> turn_to_parity(const ReadBy& by, const Status& failure, ReadFile& file);
+
+}  // namespace stria::file

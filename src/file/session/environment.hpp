@@ -1,0 +1,42 @@
+// What a file is opened with on this rank.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "access/request/hints.hpp"
+#include "comm/comm.hpp"
+#include "comm/waiting.hpp"
+#include "container/formats.hpp"
+#include "storage/driver.hpp"
+#include "stria/status.hpp"
+
+namespace stria::file {
+
+/// What a session runs on. A test can bring its own.
+struct Environment {
+  std::shared_ptr<Comm> comm;
+  std::shared_ptr<storage::Driver> driver;
+  /// Makes the driver for handles past the page cache when one is first wanted; null:
+  /// `driver` it is.
+  std::function<std::shared_ptr<storage::Driver>()> make_direct_driver;
+  access::ResolvedHints hints;
+  std::vector<std::string> hint_warnings;
+  const container::FileFormat* format = &container::default_format();  ///< of new files
+  bool absolute_paths = false;  ///< the program may leave its directory while the file is open
+  /// Why this rank can't take part, there being no driver; every rank hears of it at the
+  /// first agreement.
+  Status problem;
+  /// On rank 0: the problem is the failure of an earlier commit in the background, of which the
+  /// program has to hear before this call is begun.
+  bool puts_off = false;
+};
+
+/// The limits of the hints.
+inline WaitLimits wait_limits_of(const access::ResolvedHints& hints) {
+  return {static_cast<double>(hints.wait_warning_s), static_cast<double>(hints.wait_deadline_s)};
+}
+
+}  // namespace stria::file
