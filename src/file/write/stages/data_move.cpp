@@ -100,7 +100,8 @@ Status DataMove::move(TransferSet& set, const What& what, ProgressMeter& progres
                           .others = {.known = access::OtherWriters::Known::kNobody},
                           .signal = signal_};
   const access::AsPlanned planned{.plan = plan_, .aids = std::move(aids)};
-  const auto moved = access::move(context, set.lanes(), access::Endpoint::of_write(set), planned);
+  auto moved = access::move(context, set.lanes(), access::Endpoint::of_write(set), planned);
+  choice_ = is_alone() ? std::string() : std::move(moved.reason);
   if (!moved.status.ok()) {
     return moved.status;
   }

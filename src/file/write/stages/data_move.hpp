@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "access/failure/abort_signal.hpp"
@@ -56,6 +57,8 @@ class DataMove {
     });
     return signal_->end(transfer(ready, what));
   }
+  /// What the ranks chose besides the plan; empty where that says all.
+  const std::string& choice() const { return choice_; }
 
  private:
   bool is_alone() const { return plan_.as<access::Alone>() != nullptr; }
@@ -66,6 +69,7 @@ class DataMove {
 
   Means means_;
   const access::Plan& plan_;
+  std::string choice_;
   NodeTurn* turn_;
   FailureWord on_node_;
   access::WordSignal by_memory_{on_node_};
