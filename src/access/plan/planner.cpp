@@ -317,7 +317,10 @@ bool goes_at_once(const RequestShape& own, const storage::Capabilities& of_stora
     return own.apart && (capabilities.node_local_cache ||
                          (has_long_pieces(own, capabilities) && are_single_stretches(own, capabilities, 1)));
   }
-  return capabilities.node_local_cache && (own.apart || has_long_pieces(own, capabilities));
+  if (!capabilities.node_local_cache) {
+    return own.write && is_cheap_for_servers(own, true);
+  }
+  return own.apart || has_long_pieces(own, capabilities);
 }
 
 bool reads_at_once(const RequestShape& own, const storage::Capabilities& of_storage, const ResolvedHints& hints) {
