@@ -312,7 +312,8 @@ Status ReadSession::move_all(const access::Plan& plan) {
   return or_out_of_memory([&]() -> Status {
     const auto moved = access::move(context, (*set)->lanes(), access::Endpoint::of_read(**set), access::AsPlanned{plan});
     STRIA_RETURN_IF_ERROR(access::require_all({moved.status, moved.bytes}, context, (*set)->lanes()));
-    if (moved.method == access::Method::kHybrid || (moved.method == access::Method::kTwoPhase && !moved.reason.empty())) {
+    note_choice(plan, moved.method == access::Method::kTwoPhase ? moved.reason : std::string());
+    if (moved.method == access::Method::kHybrid) {
       report_.method = access::method_name(moved.method);
       report_.reason += "; " + moved.reason;
     }

@@ -375,6 +375,16 @@ void Session::note_plan(const access::Plan& plan) {
   trace_plan(plan);
 }
 
+void Session::note_choice(const access::Plan& plan, const std::string& choice) {
+  if (choice.empty()) {
+    return;
+  }
+  report_.reason += "; " + choice;
+  if (is_root()) {
+    access::state_method(trace_id_, plan.method(), report_.reason, plan.aggregators());
+  }
+}
+
 void Session::trace_plan(const access::Plan& plan) {
   counters_->add(trace::Counter::kCommits);
   access::count_transfer(*counters_, plan.method(), plan.aggregators(), comm().rank());

@@ -189,6 +189,8 @@ class Session {
   void note_plan(const access::Plan& plan);
   /// The second of these, of the report's reason.
   void trace_plan(const access::Plan& plan);
+  /// What the ranks chose besides the plan; nothing where that is empty. May throw std::bad_alloc.
+  void note_choice(const access::Plan& plan, const std::string& choice);
 
   CallGate calls_;
   Environment environment_;

@@ -270,7 +270,7 @@ Status WriteSession::move(const access::RequestShape& agreed, bool last) {
   // What is summed when all is written isn't handed in before.
   const DataMove::What what{.pending = pending_, .checksums = options_.checksums, .last = last && !updates};
   Status status = data.run(use, what, [&] { return last && !updates ? make_metadata(last) : Status(); });
-  reserve_.attempt([&] { report_.reason += data.choice().empty() ? "" : "; " + data.choice(); });
+  reserve_.attempt([&] { note_choice(plan, data.choice()); });
   if (status.ok() && last && parts_ != nullptr) {
     status = or_out_of_memory([&]() -> Status {
       STRIA_RETURN_IF_ERROR(parts_->finish(catalog_, options_.sync));
