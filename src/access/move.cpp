@@ -12,6 +12,7 @@
 #include "access/plan/server_costs.hpp"
 #include "access/request/overlap.hpp"
 #include "access/together/agreement.hpp"
+#include "access/together/axes/by_axes.hpp"
 #include "access/together/node/short_calls.hpp"
 #include "access/together/two_phase/two_phase.hpp"
 #include "base/check.hpp"
@@ -52,6 +53,11 @@ Moved whole_or_nothing(Status written, std::span<const Lane> lanes) {
   return {std::move(written), bytes};
 }
 
+std::string axes_reason(int rows, const ThroughAggregators& through) {
+  const int columns = (static_cast<int>(through.aggregators.size()) + rows - 1) / rows;
+  return "contributions travel by the axes of a grid of " + std::to_string(rows) + " x " + std::to_string(columns);
+}
+
 /// Carries out a plan that the ranks have made before, by its way.
 struct PlannedMove {
   Context& context;
@@ -69,6 +75,10 @@ struct PlannedMove {
                      alone.method, {});
   }
   MoveReport operator()(const ThroughAggregators& through) const {
+    if (const int rows = rows_of_grid(context, through, lanes, endpoint.writes()); rows > 0) {
+      const ByAxes by{.rows = rows, .direct_file = planned.aids.direct_file};
+      return report_of(move_by_axes(context, through, lanes, endpoint, by), Method::kTwoPhase, axes_reason(rows, through));
+    }
     return report_of(
         endpoint.writes()
             ? whole_or_nothing(write_two_phase(context, through, lanes, endpoint.source(), planned.aids.direct_file), lanes)
@@ -145,11 +155,13 @@ Early move_early(Context& context, std::span<const Lane> lanes, Endpoint endpoin
   if (windows != nullptr) {
     signal.emplace(windows->begin_early());
   }
-  const RequestShape own{.total_bytes = bytes,
-                         .piece_count = piece_count(lanes),
-                         .write = endpoint.writes(),
-                         .windows = windows != nullptr,
-                         .apart = hull_of(lanes.front()).size() == bytes};
+  const RequestShape own{
+      .total_bytes = bytes,
+      .piece_count = piece_count(lanes),
+      .write = endpoint.writes(),
+      .windows = windows != nullptr,
+      .apart = hull_of(lanes.front()).size() == bytes,
+      .server_cost_bytes = server_cost_bytes(shape_of(lanes, endpoint.writes()), context.file->capabilities())};
   if (!goes_at_once(own, context.file->capabilities(), context.hints)) {
     return early;
   }
@@ -186,6 +198,12 @@ MoveReport move_through_aggregators(Context& context, Endpoint endpoint, NodeWin
                                     Kept* all_kept) {
   KeptBuffers* const kept = all_kept == nullptr ? nullptr : &all_kept->buffers;
   const auto& through = *agreed.plan.as<ThroughAggregators>();
+  if (const int rows = rows_of_grid(context, through, agreed.lanes, endpoint.writes()); rows > 0) {
+    Moved moved = move_by_axes(context, through, agreed.lanes, endpoint, {.rows = rows, .kept = kept});
+    MoveReport report = report_of(std::move(moved), Method::kTwoPhase, agreed.plan.reason + "; " + axes_reason(rows, through));
+    report.aggregators = through.aggregators;
+    return report;
+  }
   const GatheredRequests* gathered = agreed.gathered && agreed.gathered->are_described() ? &*agreed.gathered : nullptr;
   Moved moved = endpoint.writes() ? write_two_phase_agreed(context, through, agreed.lanes, endpoint.source(), kept, gathered)
                                   : read_two_phase(context, through, agreed.lanes, endpoint.sink(), kept, gathered);

@@ -62,7 +62,7 @@ ROOMS = {
     "src/container/netcdf": ["form", "write", "read", "grow"],
     "src/trace": ["events", "counters", "format", "record"],
     "src/access": ["request", "failure", "writers", "context", "locks", "plan", "alone", "together"],
-    "src/access/together": ["domains", "window", "exchange", "two_phase", "node"],
+    "src/access/together": ["domains", "window", "exchange", "two_phase", "axes", "node"],
     "src/file": [
         "meet",
         "define",

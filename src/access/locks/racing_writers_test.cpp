@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -140,6 +141,44 @@ TEST_F(RacingWriters, WithHandlesOfTheirOwnSieveWhenAsked) {
     ASSERT_EQ(report.method, plain ? Method::kListIo : Method::kHybrid);
     if (step % 10 == 9) {
       ASSERT_NO_FATAL_FAILURE(check_pieces(16, 40, 1500, step));
+    }
+  }
+}
+
+/// Each rank counts as a node.
+class RacingNodes : public RacingWriters {
+ protected:
+  void SetUp() override {
+    setenv("STRIA_RANKS_PER_NODE", "1", 1);
+    RacingWriters::SetUp();
+    unsetenv("STRIA_RANKS_PER_NODE");
+  }
+};
+
+TEST_F(RacingNodes, SieveUnaskedAfterAHeader) {
+  auto locks = NodeLocks::create(*comm_).value();
+  locks->begin_notes(static_cast<uint64_t>(comm_->rank()));
+  Writers writers(*locks);
+  hints_.write_window_bytes = 20000;
+  Context context{*comm_, file_.get(), hints_, times_};
+  context.others.locks = locks.get();
+  context.others.writers = &writers;
+  if (comm_->rank() == 0) {
+    const Bytes header(24, static_cast<std::byte>(value_of(0, 0)));
+    PackedSource source(header);
+    Lane lane{{}, 0, {{0, Datatype::bytes(8), 0}}};
+    ASSERT_TRUE(move(context, std::span(&lane, 1), Endpoint::of_write(source), Independently()).status.ok());
+  }
+  comm_->barrier();
+  for (int step = 0; step < 40; ++step) {
+    // Every third time a rank writes its pieces one by one.
+    const bool plain = (step + comm_->rank()) % 3 == 0;
+    hints_.method = plain ? Method::kMultiple : Method::kAutomatic;
+    const MoveReport report = write_pieces(context, 8, 24, 3000, value_of(comm_->rank(), step));
+    ASSERT_TRUE(report.status.ok()) << report.status.message();
+    ASSERT_EQ(report.method, plain ? Method::kMultiple : Method::kHybrid) << report.reason;
+    if (step % 10 == 9) {
+      ASSERT_NO_FATAL_FAILURE(check_pieces(8, 24, 3000, step));
     }
   }
 }

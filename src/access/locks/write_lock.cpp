@@ -19,6 +19,14 @@ bool are_one_writer(const Context& context) {
   return context.comm.size() > 1 && on_one_node(context.comm);
 }
 
+// Ranks of several nodes sieve unasked where a lock of the file costs no more than another system
+// call: on storage that they reach through one kernel.
+bool sieve_jointly_unasked(const Context& context) {
+  const storage::Capabilities& capabilities = context.file->capabilities();
+  return context.comm.size() > 1 && !on_one_node(context.comm) && capabilities.node_local_cache &&
+         context.hints.sieve_writes == Switch::kAutomatic;
+}
+
 // Whether this rank's locks of the node, if there are any, are all that the ranks of its
 // communicator need.
 bool shares_memory_with_all(const Context& context) {
@@ -40,7 +48,7 @@ bool may_try_to_sieve_writes(const Context& context) {
     return capabilities.node_local_cache || capabilities.locks_itself;
   }
   return context.others.writers != nullptr && capabilities.locks_reach_all &&
-         (are_one_writer(context) || context.others.are_shut_out());
+         (are_one_writer(context) || context.others.are_shut_out() || sieve_jointly_unasked(context));
 }
 
 Status WriteLock::lock_file(Context& context, ByteRange range, storage::LockMode mode) {
@@ -101,7 +109,8 @@ Result<WriteLock> WriteLock::plain(Context& context, ByteRange range) {
     }
     return lock;
   }
-  const bool joins = asked && !are_one_writer(context);
+  const bool joins = !are_one_writer(context) &&
+                     (asked || (sieve_jointly_unasked(context) && context.others.writers->has_been_refused_a_window()));
   bool must_lock = false;
   lock.node_ =
       context.others.writers->enter_plain(*context.file, range, joins ? Standing::kJointSiever : Standing::kFree, must_lock);

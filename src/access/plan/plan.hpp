@@ -37,6 +37,9 @@ struct ThroughAggregators {
   bool shared_memory = true;
   /// Ranks of a node speak through one of them to an aggregator elsewhere (delegates.hpp).
   bool gather_on_nodes = false;
+  /// Contributions travel along the axes of a grid (together/axes/): always, never, or where what
+  /// the ranks find out of each other says that it pays.
+  Switch axes = Switch::kDisable;
   /// A rank whose file types list more entries than this sends an aggregator the pieces of one
   /// round at a time.
   int64_t most_entries_at_once = 16 << 10;

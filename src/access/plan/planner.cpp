@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "access/plan/aggregators.hpp"
+#include "access/plan/axes_costs.hpp"
 #include "access/plan/server_costs.hpp"
 
 namespace stria::access {
@@ -316,7 +317,10 @@ bool goes_at_once(const RequestShape& own, const storage::Capabilities& of_stora
     return own.apart && (capabilities.node_local_cache ||
                          (has_long_pieces(own, capabilities) && are_single_stretches(own, capabilities, 1)));
   }
-  return capabilities.node_local_cache && (own.apart || has_long_pieces(own, capabilities));
+  if (!capabilities.node_local_cache) {
+    return own.write && is_cheap_for_servers(own, true);
+  }
+  return own.apart || has_long_pieces(own, capabilities);
 }
 
 bool reads_at_once(const RequestShape& own, const storage::Capabilities& of_storage, const ResolvedHints& hints) {
@@ -384,6 +388,22 @@ void shorten_rounds(ThroughAggregators& through, const RequestShape& shape, cons
 
 }  // namespace
 
+namespace {
+
+// Whether a grid of nodes can pay at all: only then do the ranks find out of each other whether it
+// does. Where stripes are dealt out, aggregators that follow each other have no stretch of the
+// file.
+Switch axes_of(const ThroughAggregators& through, const RequestShape& shape, const ResolvedHints& hints, const Comm& comm) {
+  if (through.stripe_count > 1 || hints.axes != Switch::kAutomatic) {
+    return through.stripe_count > 1 ? Switch::kDisable : hints.axes;
+  }
+  const AxesShape most = most_scattered(shape.write, comm.size(), comm.node_count(),
+                                        static_cast<int64_t>(through.aggregators.size()), shape.total_bytes);
+  return !shape.described && rows_that_pay(most) > 0 ? Switch::kAutomatic : Switch::kDisable;
+}
+
+}  // namespace
+
 int64_t usual_buffer_bytes(const storage::Capabilities& of_storage, const ResolvedHints& hints, const Comm& comm) {
   ThroughAggregators through = plan_aggregators(of_storage, hints, comm);
   const RequestShape dense{};
@@ -415,6 +435,7 @@ Plan make_plan(const RequestShape& shape, const storage::Capabilities& of_storag
   if (short_rounds_pay(shape, capabilities, hints, comm)) {
     shorten_rounds(through, shape, hints, comm);
   }
+  through.axes = axes_of(through, shape, hints, comm);
   plan.way = std::move(through);
   return plan;
 }

@@ -18,8 +18,9 @@
 //  10. otherwise two-phase.
 // Where rule 3, 8 or 9 would serve a rank's own request whatever the others have, it moves its
 // bytes at once, before it hears of them: one piece on storage of the node's own, one long stretch
-// elsewhere, and on one node also long pieces. So it does in a read of a file's session by rule 6
-// or 8 (reads_at_once()).
+// elsewhere, and on one node also long pieces, and in a write pieces by rule 5: no other rank has
+// the same bytes, so that what is cheap for each is cheap for all. So it does in a read of a file's
+// session by rule 6 or 8 (reads_at_once()).
 #pragma once
 
 #include <cstdint>

@@ -46,6 +46,24 @@ TEST(Planner, TheShapeAndTheMachineDecide) {
   EXPECT_EQ(plan_on(4, 2, kLongPieces, servers).method(), Method::kTwoPhase);
 }
 
+TEST(Planner, AGridOfNodesIsThoughtOfWhereItCanPay) {
+  const auto axes = [](int ranks, const RequestShape& shape, const ResolvedHints& hints = {}) {
+    return plan_on(ranks, 2, shape, {}, hints).as<ThroughAggregators>()->axes;
+  };
+  const RequestShape little{.total_bytes = 256 << 14, .piece_count = 1 << 20};
+  EXPECT_EQ(axes(512, little), Switch::kAutomatic) << "the ranks find out whether it does";
+  EXPECT_EQ(axes(8, little), Switch::kDisable) << "few nodes";
+  EXPECT_EQ(axes(512, {.total_bytes = int64_t{64} << 30, .piece_count = 1 << 30}), Switch::kDisable) << "many bytes";
+  ResolvedHints hints;
+  hints.axes = Switch::kDisable;
+  EXPECT_EQ(axes(512, little, hints), Switch::kDisable);
+  hints.axes = Switch::kEnable;
+  EXPECT_EQ(axes(8, little, hints), Switch::kEnable);
+  hints.mimic_stripe_count = 4;
+  hints.mimic_stripe_bytes = 4096;
+  EXPECT_EQ(axes(8, little, hints), Switch::kDisable) << "stripes are dealt out";
+}
+
 TEST(Planner, OneLongStretchOfEachRankNeedsNoExchange) {
   const RequestShape stretches{4 * (int64_t{64} << 10), 4, true, false};
   storage::Capabilities servers;
@@ -203,6 +221,20 @@ TEST(Planner, RanksOfSeveralNodesGoAtOnceWhereNoExchangeCouldHelp) {
   EXPECT_TRUE(goes_at_once(own, {}, {})) << "no server is asked";
   own.apart = false;
   EXPECT_FALSE(goes_at_once(own, {}, {})) << "pieces that an exchange could join";
+}
+
+TEST(Planner, ARankOfANodeWritesAtOnceWhatServersTakeForLessThanAnExchange) {
+  const storage::Capabilities servers{.native_list = true, .native_types = true, .node_local_cache = false};
+  RequestShape own{.total_bytes = 4 << 20, .piece_count = 1000, .windows = true, .server_cost_bytes = 2 << 20};
+  EXPECT_TRUE(goes_at_once(own, servers, {}));
+  own.server_cost_bytes = 5 << 20;
+  EXPECT_FALSE(goes_at_once(own, servers, {})) << "an exchange leaves whole blocks";
+  own.server_cost_bytes = 2 << 20;
+  own.write = false;
+  EXPECT_FALSE(goes_at_once(own, servers, {})) << "others may want the same bytes";
+  own.write = true;
+  own.windows = false;
+  EXPECT_FALSE(goes_at_once(own, servers, {})) << "several nodes";
 }
 
 // The lengths are those of the table in docs/performance.md.

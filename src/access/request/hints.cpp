@@ -213,6 +213,7 @@ const std::map<std::string, Setter>& setters() {
       {"stria_staging_writers", number(&ResolvedHints::staging_writers, 1, 1 << 20)},
       {"stria_direct", choice(&ResolvedHints::direct)},
       {"stria_shared_memory", choice(&ResolvedHints::shared_memory)},
+      {"stria_axes", choice(&ResolvedHints::axes)},
       {"stria_subfiles", set_subfiles},
       {"stria_parity", number(&ResolvedHints::parity_count, 0, ResolvedHints::kMostParities)},
       {"stria_part_places", set_part_places},
@@ -332,6 +333,7 @@ Hints effective_hints(const ResolvedHints& hints) {
       {"stria_async", switch_name(hints.async)},
       {"stria_direct", switch_name(hints.direct)},
       {"stria_shared_memory", switch_name(hints.shared_memory)},
+      {"stria_axes", switch_name(hints.axes)},
       {"stria_driver", hints.driver},
       {"stria_alignment", std::to_string(hints.alignment_bytes)},
   };

@@ -71,6 +71,8 @@ struct ResolvedHints {
   Switch direct = Switch::kAutomatic;  ///< stria_direct: past the page cache
   /// stria_shared_memory: ranks of a node pack into the aggregator's buffer.
   Switch shared_memory = Switch::kAutomatic;
+  /// stria_axes: contributions travel along the axes of a grid of nodes.
+  Switch axes = Switch::kAutomatic;
   /// stria_subfiles: into how many files the raw data of a new file go. 0: into the file itself;
   /// kSubfileForEachNode.
   int64_t subfile_count = 0;

@@ -28,6 +28,7 @@ TEST(Hints, ValuesInEffectAreUnderstoodAgain) {
                  {"stria_direct", "enable"},
                  {"stria_driver", "memory"},
                  {"stria_shared_memory", "disable"},
+                 {"stria_axes", "enable"},
                  {"stria_alignment", "512"},
                  {"cb_config_list", "node1:2,node2:0,*:*"},
                  {"romio_no_indep_rw", "false"},

@@ -34,6 +34,12 @@ enum MessageTag : int {
   /// Delegate to a rank that it speaks for: the file's end, and where its bytes are.
   kReadPlaceTag = 32022,
   kEmptiedTag = 32023,  ///< that rank to the delegate: it has taken them
+
+  // Contributions that travel along the axes of a grid.
+  kMetTag = 32024,         ///< to the first rank of a node: which aggregators this one meets
+  kParcelSizeTag = 32025,  ///< along an axis: how many bytes are to come
+  kParcelRoomTag = 32026,  ///< the answer: there is room for them (1), or none (0)
+  kParcelTag = 32027,      ///< they
 };
 
 }  // namespace stria::access

@@ -54,8 +54,18 @@ bool Writers::announce(storage::File& file, Standing wish) {
       }
     }
   }
-  held_.push_back(std::move(*mine));
+  held_.push_back({wish, std::move(*mine)});
+  holds_free_ = holds_free_ || wish == Standing::kFree;
   return true;
+}
+
+// Other nodes refuse to join as long as this rank seems to write freely.
+void Writers::give_up_freedom() {
+  if (holds_free_ && standing() == Standing::kJointSiever) {
+    const auto all = locks_.lock({0, INT64_MAX});
+    std::erase_if(held_, [](const Held& held) { return held.standing == Standing::kFree; });
+    holds_free_ = false;
+  }
 }
 
 // No rank of this node writes meanwhile.
@@ -77,6 +87,7 @@ bool Writers::is_due(std::atomic<int>& refused, int every) {
 }
 
 NodeLocks::Guard Writers::enter_plain(storage::File& file, ByteRange range, Standing wish, bool& must_lock) {
+  give_up_freedom();
   auto guard = locks_.enter_plain(range);
   Standing now = standing();
   if (now == Standing::kNone || (now == Standing::kLocking && is_due(refused_free_, kPlainWritesBetween))) {
@@ -99,10 +110,12 @@ bool Writers::enter_freely(ByteRange range, NodeLocks::Guard& guard) {
 }
 
 bool Writers::enter_window(storage::File& file, ByteRange range, Standing wish, NodeLocks::Guard& guard) {
+  give_up_freedom();
   guard = locks_.lock(range);
   if (!sieves(standing()) && is_due(refused_sieving_, kWindowsBetween)) {
     guard = NodeLocks::Guard();
     take_standing(file, wish);
+    give_up_freedom();
     guard = locks_.lock(range);
   }
   if (!sieves(standing())) {

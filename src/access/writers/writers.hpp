@@ -52,6 +52,8 @@ class Writers {
   /// and nothing is entered, where other writers could not be kept out. `wish`: kJointSiever
   /// or kSoleSiever.
   bool enter_window(storage::File& file, ByteRange range, Standing wish, NodeLocks::Guard& guard);
+  /// Whether this rank has asked for a window in vain: it writes pieces that it had rather sieved.
+  bool has_been_refused_a_window() const { return refused_sieving_.load(std::memory_order_relaxed) > 0; }
   /// One lock of a range at a time: those of one handle must not overlap.
   std::mutex& lock_mutex() { return lock_mutex_; }
 
@@ -68,9 +70,15 @@ class Writers {
   bool is_due(std::atomic<int>& refused, int every);
   void take_standing(storage::File& file, Standing wish);
   bool announce(storage::File& file, Standing wish);
+  void give_up_freedom();
 
+  struct Held {
+    Standing standing;
+    std::unique_ptr<storage::RangeLock> lock;
+  };
   NodeLocks& locks_;
-  std::vector<std::unique_ptr<storage::RangeLock>> held_;
+  std::vector<Held> held_;
+  std::atomic<bool> holds_free_{false};                    ///< among held_
   std::atomic<int> refused_free_{0}, refused_sieving_{0};  ///< how often this rank has gone without
   std::mutex lock_mutex_;
 };

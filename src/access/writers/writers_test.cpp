@@ -77,6 +77,22 @@ TEST_F(WritersTest, SeveralSieveTogetherWhenAllLock) {
   EXPECT_FALSE(three.writes_freely());
 }
 
+// A header by one rank, then pieces by all.
+TEST_F(WritersTest, AFreeOneThatWouldSieveLetsOthersJoin) {
+  Opened one = open(7), two = open(8);
+  EXPECT_TRUE(one.writes_freely());
+  EXPECT_FALSE(two.writers.has_been_refused_a_window());
+  EXPECT_FALSE(two.may_sieve(Standing::kJointSiever)) << "the other writes freely";
+  EXPECT_TRUE(two.writers.has_been_refused_a_window());
+  EXPECT_FALSE(two.writes_freely(Standing::kJointSiever)) << "it would rather sieve";
+  EXPECT_TRUE(one.may_sieve(Standing::kJointSiever));
+  EXPECT_FALSE(one.writes_freely()) << "from now on it locks";
+  int windows = 0;
+  while (!two.may_sieve(Standing::kJointSiever) && ++windows < 100) {
+  }
+  EXPECT_LT(windows, 10);
+}
+
 TEST_F(WritersTest, WhoLocksIsFreeSoonAfterTheLastSieverHasGone) {
   Opened two = open(8);
   {

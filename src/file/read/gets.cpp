@@ -164,7 +164,9 @@ Status move_gets(const Gets& gets, const ReadFrom& from, Meetings& meetings, Acc
   return or_out_of_memory([&]() -> Status {
     const auto moved = access::move(context, (*set)->lanes(), access::Endpoint::of_read(**set), access::AsPlanned{gets.plan});
     STRIA_RETURN_IF_ERROR(access::require_all({moved.status, moved.bytes}, context, (*set)->lanes()));
-    if (moved.method == access::Method::kHybrid) {
+    if (moved.method == access::Method::kTwoPhase) {
+      accounts.note_choice(gets.plan, moved.reason, from.by.environment);
+    } else if (moved.method == access::Method::kHybrid) {
       accounts.note_choice(moved.method, moved.reason);
     }
     STRIA_RETURN_IF_ERROR(read_chunks(ways.in_chunks, from, gets.signal, progress));

@@ -31,6 +31,16 @@ void Accounts::note_choice(access::Method method, const std::string& reason) {
   report_.reason += "; " + reason;
 }
 
+void Accounts::note_choice(const access::Plan& plan, const std::string& choice, const Environment& environment) {
+  if (choice.empty()) {
+    return;
+  }
+  report_.reason += "; " + choice;
+  if (environment.comm->rank() == 0) {
+    access::state_method(trace_id_, plan.method(), report_.reason, plan.aggregators());
+  }
+}
+
 void Accounts::count_move(const access::Plan& plan, const Environment& environment) {
   const int rank = environment.comm->rank();
   counters_.add(trace::Counter::kCommits);

@@ -41,6 +41,8 @@ class Accounts {
   void count_move(const access::Plan& plan, const Environment& environment);
   /// What the move itself chose in place of the planned method.
   void note_choice(access::Method method, const std::string& reason);
+  /// What the ranks chose besides the plan; nothing where that is empty. May throw std::bad_alloc.
+  void note_choice(const access::Plan& plan, const std::string& choice, const Environment& environment);
 
  private:
   Report report_;

@@ -249,6 +249,7 @@ Moved WriteSession::move(const access::RequestShape& agreed, bool last) {
   }
   // What is summed when all is written isn't handed in before.
   const bool ends = last && !updates;
+  std::string choice;
   const auto prepare = [&] { return ends ? make() : Status(); };
   moved.outcome = move_data({.pending = pending_,
                              .datasets = catalog_.datasets(),
@@ -261,8 +262,10 @@ Moved WriteSession::move(const access::RequestShape& agreed, bool last) {
                              .file = file_,
                              .gathering = gathering_,
                              .reserve = meetings_.reserve(),
-                             .times = accounts_.times()},
+                             .times = accounts_.times(),
+                             .choice = choice},
                             signal, std::ref(prepare), progress_);
+  meetings_.reserve().attempt([&] { accounts_.note_choice(plan, choice, environment_); });
   if (moved.outcome.ok() && last && parts_ != nullptr) {
     moved.outcome = or_out_of_memory([&]() -> Status {
       STRIA_RETURN_IF_ERROR(parts_->finish(catalog_, options_.sync));

@@ -234,6 +234,18 @@ bool FileDomains::meets(int aggregator, int lane, ByteRange range) const {
          !intersect(hulls_[static_cast<size_t>(lane)], range).empty();
 }
 
+ByteRange FileDomains::stretch(int first, int end, int lane) const {
+  const Place of_lane = places_[static_cast<size_t>(lane)];
+  if (of_lane.divided >= 0) {
+    const Group& group = divided_[static_cast<size_t>(of_lane.divided)];
+    STRIA_CHECK(!group.deal, lane);
+    return place(lane, {boundary(group, first), boundary(group, end)});
+  }
+  const int aggregator = of_lane.batch % aggregator_count_;
+  const bool is_among = of_lane.batch >= 0 && first <= aggregator && aggregator < end;
+  return is_among ? hulls_[static_cast<size_t>(lane)] : ByteRange{};
+}
+
 std::pair<int, int> FileDomains::around(int lane, ByteRange range) const {
   const Place of_lane = places_[static_cast<size_t>(lane)];
   const ByteRange found = intersect(range, hulls_[static_cast<size_t>(lane)]);

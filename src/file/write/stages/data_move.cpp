@@ -68,7 +68,8 @@ Status move_set(TransferSet& set, const DataMove& data, const MovedTo& to, const
                           .others = {.known = access::OtherWriters::Known::kNobody},
                           .signal = signal.get()};
   const access::AsPlanned planned{.plan = data.plan, .aids = std::move(aids)};
-  const auto moved = access::move(context, set.lanes(), access::Endpoint::of_write(set), planned);
+  auto moved = access::move(context, set.lanes(), access::Endpoint::of_write(set), planned);
+  to.choice = is_alone(data.plan) ? std::string() : std::move(moved.reason);
   if (!moved.status.ok()) {
     return moved.status;
   }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "access/failure/abort_signal.hpp"
 #include "access/failure/message_signal.hpp"
@@ -27,13 +28,8 @@ class MoveSignal {
   MoveSignal(const MoveSignal&) = delete;
   MoveSignal& operator=(const MoveSignal&) = delete;
 
-  access::AbortSignal* get() const { return signal_; }
-  /// In which the ranks of a node write, one after the other; null where they need no turns.
-  NodeTurn* turn() const { return turn_; }
-  /// Ends this rank's part, and returns what has become of the move as far as the rank knows.
-  Status end(const Status& mine) { return signal_->end(mine); }
-
- private:
+#include <span>
+#include <string>
   NodeTurn* turn_;
   FailureWord on_node_;
   access::WordSignal by_memory_{on_node_};
@@ -59,6 +55,7 @@ struct MovedTo {
   Gathering& gathering;
   access::MemoryReserve& reserve;
   PhaseTimes& times;
+  std::string& choice;  ///< what the ranks chose besides the plan; empty where that says all
 };
 
 /// Opens what this rank needs and moves. `prepare` is called in between, to do what else there is

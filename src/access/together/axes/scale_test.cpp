@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "access/together/axes/by_axes.hpp"
 #include "access/together/domains/description.hpp"
 #include "access/together/domains/file_domain.hpp"
 #include "access/together/two_phase/two_phase.hpp"
@@ -134,6 +135,7 @@ struct Traffic {
   int64_t rank_pairs = 0;  ///< ranks and aggregators of other nodes that meet
   int64_t node_pairs = 0;  ///< nodes and aggregators of other nodes that meet
   int64_t rounds = 0;
+  int rows = 0;  ///< of the grid by whose axes contributions travelled
   int64_t messages = 0;
   int64_t messages_away = 0;  ///< to other nodes
   int64_t bytes_away = 0;
@@ -146,7 +148,15 @@ constexpr int64_t kBlockRowBytes = 64;
 
 // The ranks hold the blocks of a three-dimensional array, in rank order, or nothing. Each node has
 // an aggregator.
-Traffic write_blocks(int ranks, bool gather, bool with_bytes = true) {
+struct Blocks {
+  bool gather = false;     ///< by delegates
+  bool with_bytes = true;  ///< else nobody has any
+  bool dealt = false;      ///< to the nodes in turn, rank by rank
+  Switch axes = Switch::kDisable;
+  int ranks_per_node = kRanksALargeNode;
+};
+
+Traffic write_blocks(int ranks, const Blocks& how) {
   int64_t counts[] = {1, 1, 1};
   for (int left = ranks, i = 2; left > 1; left /= 2, i = (i + 2) % 3) {
     counts[i] *= 2;
@@ -154,10 +164,11 @@ Traffic write_blocks(int ranks, bool gather, bool with_bytes = true) {
   const int64_t subsizes[] = {kBlockPlanes, kBlockRows, kBlockRowBytes};
   const int64_t sizes[] = {counts[0] * subsizes[0], counts[1] * subsizes[1], counts[2] * subsizes[2]};
   ThroughAggregators plan;
-  for (int rank = 0; rank < ranks; rank += kRanksALargeNode) {
-    plan.aggregators.push_back(rank);
+  for (int rank = 0; rank < ranks; rank += how.ranks_per_node) {
+    plan.aggregators.push_back(how.dealt ? rank / how.ranks_per_node : rank);
   }
-  plan.gather_on_nodes = gather;
+  plan.gather_on_nodes = how.gather;
+  plan.axes = how.axes;
   ResolvedHints hints;
   plan.buffer_bytes = 256 << 10;
   storage::MemoryDriver memory;
@@ -169,7 +180,7 @@ Traffic write_blocks(int ranks, bool gather, bool with_bytes = true) {
     const int64_t starts[] = {rank / (counts[1] * counts[2]) * subsizes[0], rank / counts[2] % counts[1] * subsizes[1],
                               rank % counts[2] * subsizes[2]};
     Lane lane{{0, sizes[0] * sizes[1] * sizes[2]}, 0, {}};
-    if (with_bytes) {
+    if (how.with_bytes) {
       lane.streams.push_back({0, Datatype::subarray(sizes, subsizes, starts, Order::kC, Datatype::bytes(1)).value()});
     }
     const FileDomains domains(std::span(&lane, 1), static_cast<int>(plan.aggregators.size()), plan.buffer_bytes / 2,
@@ -177,7 +188,7 @@ Traffic write_blocks(int ranks, bool gather, bool with_bytes = true) {
     traffic.rounds = domains.round_count();
     const int node = comm.node_of_rank()[static_cast<size_t>(rank)];
     for (int a = 0; a < domains.aggregator_count(); ++a) {
-      if (with_bytes && a != node && domains.meets(a, 0, hull_of(lane.streams[0]))) {
+      if (how.with_bytes && a != node && domains.meets(a, 0, hull_of(lane.streams[0]))) {
         ++traffic.rank_pairs;
         node_pairs.emplace(node, a);
       }
@@ -186,10 +197,13 @@ Traffic write_blocks(int ranks, bool gather, bool with_bytes = true) {
     PhaseTimes times;
     Context context{comm, file.get(), hints, times};
     ConstantSource source;
-    Moved moved = write_two_phase_agreed(context, plan, std::span(&lane, 1), source);
+    const int rows = rows_of_grid(context, plan, std::span(&lane, 1), true);
+    traffic.rows = rows;
+    Moved moved = rows > 0 ? move_by_axes(context, plan, std::span(&lane, 1), Endpoint::of_write(source), {.rows = rows})
+                           : write_two_phase_agreed(context, plan, std::span(&lane, 1), source);
     EXPECT_TRUE(moved.status.ok()) << moved.status.message();
   };
-  SimulationOptions options{.ranks = ranks, .ranks_per_node = kRanksALargeNode};
+  SimulationOptions options{.ranks = ranks, .ranks_per_node = how.ranks_per_node, .scatter_nodes = how.dealt};
   options.stack_bytes = 128 << 10;
   options.guard_pages = false;
   auto report = run_simulated(options, body);
@@ -200,7 +214,7 @@ Traffic write_blocks(int ranks, bool gather, bool with_bytes = true) {
     traffic.bytes_away += rank.bytes_sent_away;
   }
   traffic.node_pairs = static_cast<int64_t>(node_pairs.size());
-  if (!with_bytes) {
+  if (!how.with_bytes) {
     return traffic;
   }
   std::vector<std::byte> content(static_cast<size_t>(sizes[0] * sizes[1] * sizes[2]));
@@ -214,9 +228,9 @@ TEST(Scale, MessagesBetweenNodesGrowWithTheNodes) {
   fmt::print("{:>6} {:>6} {:>6} {:>11} {:>11} {:>14} {:>10} {:>10} {:>12} {:>12} {:>12}\n", "ranks", "nodes", "rounds",
              "rank pairs", "node pairs", "synchronising", "messages", "gathered", "bytes", "gathered", "in nodes");
   for (int ranks = 64; ranks <= most_ranks(); ranks *= 4) {
-    const Traffic nothing = write_blocks(ranks, true, false);
-    const Traffic alone = write_blocks(ranks, false);
-    const Traffic gathered = write_blocks(ranks, true);
+    const Traffic nothing = write_blocks(ranks, {.gather = true, .with_bytes = false});
+    const Traffic alone = write_blocks(ranks, {});
+    const Traffic gathered = write_blocks(ranks, {.gather = true});
     const int64_t messages_alone = alone.messages_away - nothing.messages_away;
     const int64_t messages_gathered = gathered.messages_away - nothing.messages_away;
     fmt::print("{:>6} {:>6} {:>6} {:>11} {:>11} {:>14} {:>10} {:>10} {:>12} {:>12} {:>12}\n", ranks, ranks / kRanksALargeNode,
@@ -229,6 +243,39 @@ TEST(Scale, MessagesBetweenNodesGrowWithTheNodes) {
     EXPECT_LE(gathered.bytes_away, alone.bytes_away);
     EXPECT_TRUE(alone.rank_pairs == 0 || 10 * messages_gathered < messages_alone);
   }
+}
+
+// In bytes that could travel meanwhile, as the planner counts.
+int64_t cost_of(const Traffic& traffic) {
+  return (traffic.messages_away << 12) + traffic.bytes_away;
+}
+
+void print_axes(int ranks, const Blocks& how, const Traffic& straight, const Traffic& by_axes, const Traffic& chosen) {
+  fmt::print("{:>6} {:>6} {:>6} {:>12} {:>12} {:>12} {:>12} {:>6} {:>7}\n", ranks, ranks / how.ranks_per_node,
+             how.dealt ? "dealt" : "order", straight.messages_away, by_axes.messages_away, straight.bytes_away,
+             by_axes.bytes_away, by_axes.rows, chosen.rows > 0 ? "axes" : "straight");
+}
+
+// Trees of agreements count here, because a grid has more of them.
+TEST(Scale, AGridIsChosenWhereItsAxesSaveMoreMessagesThanTheyCostBytes) {
+  fmt::print("{:>6} {:>6} {:>6} {:>12} {:>12} {:>12} {:>12} {:>6} {:>7}\n", "ranks", "nodes", "blocks", "messages", "by axes",
+             "bytes", "by axes", "rows", "chosen");
+  bool was_chosen = false;
+  for (int ranks = 64; ranks <= most_ranks(); ranks *= 4) {
+    for (const bool dealt : {false, true}) {
+      Blocks how{.gather = true, .dealt = dealt, .ranks_per_node = kRanksANode};
+      const Traffic straight = write_blocks(ranks, how);
+      how.axes = Switch::kAutomatic;
+      const Traffic chosen = write_blocks(ranks, how);
+      how.axes = Switch::kEnable;
+      const Traffic by_axes = write_blocks(ranks, how);
+      print_axes(ranks, how, straight, by_axes, chosen);
+      EXPECT_TRUE(chosen.rows == 0 || cost_of(chosen) < cost_of(straight)) << ranks;
+      EXPECT_TRUE(chosen.rows == 0 || dealt) << "blocks in rank order stay near their aggregators";
+      was_chosen = was_chosen || chosen.rows > 0;
+    }
+  }
+  EXPECT_TRUE(was_chosen || most_ranks() < 4096);
 }
 
 }  // namespace
