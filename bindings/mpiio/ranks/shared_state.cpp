@@ -111,6 +111,15 @@ void SharedState::restart(bool is_first_rank) {
   }
 }
 
+Result<std::shared_ptr<SharedBuffer>> SharedState::fetched_memory(Comm& comm, int64_t bytes) {
+  if (fetched_memory_ == nullptr || fetched_bytes_ != bytes) {
+    fetched_memory_.reset();
+    STRIA_ASSIGN_OR_RETURN(fetched_memory_, comm.allocate_shared(comm.node_rank() == 0 ? bytes : 0));
+    fetched_bytes_ = bytes;
+  }
+  return fetched_memory_;
+}
+
 NodeTurn* SharedState::atomic_turn(Comm& comm) {
   if (turn_ == nullptr && !several_nodes_) {
     auto made = NodeTurn::create(comm);

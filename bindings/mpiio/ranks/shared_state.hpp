@@ -51,6 +51,9 @@ class SharedState {
   /// The turn that atomic accesses take on one node; null when the ranks are on several nodes.
   /// Collective: the first call is.
   NodeTurn* atomic_turn(Comm& comm);
+  /// Memory of the node's first rank for what its ranks fetch together. It stays for the next file
+  /// of the channel. Collective: yes; the outcome is the node's.
+  Result<std::shared_ptr<SharedBuffer>> fetched_memory(Comm& comm, int64_t bytes);
   /// What keeps this node's writers out of windows that are being sieved.
   NodeLocks& locks() const { return *locks_; }
   /// Where the ranks of one node agree in collective calls; null when they don't share memory.
@@ -93,6 +96,8 @@ class SharedState {
   std::unique_ptr<NodeLocks> locks_;
   std::unique_ptr<NodeMeeting> meeting_;
   std::unique_ptr<NodeTurn> turn_;
+  std::shared_ptr<SharedBuffer> fetched_memory_;
+  int64_t fetched_bytes_ = 0;
 };
 
 }  // namespace stria::mpiio
