@@ -40,13 +40,26 @@ struct Table {
   std::shared_ptr<const void> owner{};
 };
 
-// The node's memory, or where its ranks can't share any, this rank's own. Collective: yes.
-Table make_table(File& file, storage::FetchedPages::Shape shape) {
+// An empty table of this rank's own.
+Table own_table(storage::FetchedPages::Shape shape) {
+  auto own = PrivateMemory::allocate(storage::FetchedPages::memory_bytes(shape));
+  if (!own.ok() || shape.page_count == 0) {
+    return {};
+  }
+  const auto kept = std::make_shared<PrivateMemory>(std::move(*own));
+  storage::FetchedPages::prepare(kept->bytes().data(), shape);
+  return {.memory = kept->bytes().data(), .owner = kept};
+}
+
+// An empty table in the node's memory, or where its ranks can't or don't want to share any, in this
+// rank's own. Collective: yes.
+Table make_table(File& file, int64_t stripe_bytes, int64_t node_bytes, bool shares) {
   Comm& comm = file.comm();
-  const int64_t bytes = storage::FetchedPages::memory_bytes(shape);
+  const auto shape = storage::FetchedPages::shape_for(stripe_bytes, node_bytes);
   Table table;
-  if (comm.node_size() > 1) {
-    if (auto shared = file.shared().fetched_memory(comm, bytes); shared.ok()) {
+  if (shares && comm.node_size() > 1) {
+    const auto shared = file.shared().fetched_memory(comm, storage::FetchedPages::memory_bytes(shape));
+    if (shared.ok()) {
       table = {.memory = (*shared)->part(0).data(), .owner = *shared};
     }
   }
@@ -55,27 +68,24 @@ Table make_table(File& file, storage::FetchedPages::Shape shape) {
   }
   comm.barrier();  // no rank looks before it is prepared
   if (table.memory == nullptr) {
-    if (auto own = PrivateMemory::allocate(bytes); own.ok()) {
-      const auto kept = std::make_shared<PrivateMemory>(std::move(*own));
-      table = {.memory = kept->bytes().data(), .owner = kept};
-      storage::FetchedPages::prepare(table.memory, shape);
-    }
+    table = own_table(storage::FetchedPages::shape_for(stripe_bytes, node_bytes / comm.node_size()));
   }
   return table;
 }
 
 // What the ranks of the node fetch together; null where they don't. Collective: yes.
 std::unique_ptr<storage::FetchedPages> fetch_together(File& file, int64_t node_bytes) {
-  std::array<int64_t, 2> wanted{file.mode().is_readable() ? std::min(node_bytes / kFetchedParts, kMostFetchedBytes) : 0,
-                                file.storage().capabilities().stripe_bytes};
+  std::array<int64_t, 3> wanted{file.mode().is_readable() ? std::min(node_bytes / kFetchedParts, kMostFetchedBytes) : 0,
+                                file.storage().capabilities().stripe_bytes,
+                                file.shared().may_fetch_together() ? 0 : 1};
   if (file.comm().size() > 1) {
     maximum_of_all(file, wanted);
   }
-  const auto [bytes, stripe_bytes] = wanted;
+  const auto [bytes, stripe_bytes, declines] = wanted;
   if (bytes == 0) {
     return nullptr;
   }
-  Table table = make_table(file, storage::FetchedPages::shape_for(stripe_bytes, bytes));
+  Table table = make_table(file, stripe_bytes, bytes, declines == 0);
   if (table.memory == nullptr || node_bytes == 0) {
     return nullptr;
   }

@@ -141,7 +141,7 @@ Status SmallRequests::write(int64_t offset, std::span<const std::byte> data, Sta
   if (data.empty()) {
     return {};
   }
-  if (bytes <= kLargestBytes && offset < kFarOffset) {
+  if (bytes <= options_.largest_bytes && offset < kFarOffset) {
     if (!has_room({offset, offset + bytes})) {
       late.update(write_out());
     }
@@ -282,7 +282,7 @@ Result<int64_t> SmallRequests::read(int64_t offset, std::span<std::byte> data, S
   if (range.empty()) {
     return 0;
   }
-  if (range.size() > options_.largest_read_bytes || offset >= kFarOffset || options_.fetched == nullptr) {
+  if (range.size() > options_.largest_bytes || offset >= kFarOffset || options_.fetched == nullptr) {
     return read_storage(range, data.data(), late);
   }
   if (!pages_.empty() && copy_written(range, data.data())) {

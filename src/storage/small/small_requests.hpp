@@ -27,8 +27,8 @@ namespace stria::storage {
 
 class SmallRequests {
  public:
-  /// Writes of more bytes go as they are, and reads too where no option says otherwise: gathering
-  /// them would only add a copy.
+  /// Accesses of more bytes go as they are where no option says otherwise: gathering them would only
+  /// add a copy.
   static constexpr int64_t kLargestBytes = 32 << 10;
   /// Less memory isn't worth the trouble.
   static constexpr int64_t kLeastMemoryBytes = 256 << 10;
@@ -36,7 +36,7 @@ class SmallRequests {
   struct Options {
     int64_t stripe_bytes = 0;  ///< pages divide it; 0: any pages
     int64_t memory_bytes = 0;  ///< of what is written; at least kLeastMemoryBytes
-    int64_t largest_read_bytes = kLargestBytes;
+    int64_t largest_bytes = kLargestBytes;
     std::unique_ptr<FetchedPages> fetched{};  ///< null: reads ask the storage
     std::function<Status(std::span<const WriteSegment>)> write;
     std::function<Result<int64_t>(std::span<const ReadSegment>)> read;

@@ -20,8 +20,8 @@ constexpr int64_t kWrittenBytes = 4 << 20;
 constexpr int64_t kLongestWindowBytes = 1 << 20;
 // A read that follows none fetches the page around it, because the kernel asks for a few kilobytes.
 constexpr int64_t kAloneBytes = 64 << 10;
-// The kernel reads ahead in pieces of so much.
-constexpr int64_t kLargestReadBytes = 128 << 10;
+// The kernel reads ahead in pieces of so much, and libraries write chunks again and again.
+constexpr int64_t kLargestBytes = 128 << 10;
 
 timespec wall_time() {
   timespec now{};
@@ -94,7 +94,7 @@ void begin_to_gather(SharedBytes& shared, int64_t stripe_bytes) {
   shared.small = std::make_unique<storage::SmallRequests>(storage::SmallRequests::Options{
       .stripe_bytes = stripe_bytes,
       .memory_bytes = kWrittenBytes,
-      .largest_read_bytes = kLargestReadBytes,
+      .largest_bytes = kLargestBytes,
       .fetched = std::make_unique<FetchedPages>(std::move(options)),
       .write = [&shared](std::span<const storage::WriteSegment> list) { return shared.handle_that(true)->write(list); },
       .read = read});
