@@ -142,6 +142,12 @@ def test_drop_in_on_caching_nodes(nodes, unlimited, seed):
     assert ", 0 failed," in drop_in(TWO_BY_THREE, "mpiio_views", "--seed", seed, "--count", 5)
 
 
+def test_small_accesses_that_are_gathered(nodes, unlimited):
+    """Ranks of a node share what they fetch ahead, and every order of ranks shows what was
+    written on the other node."""
+    assert ", 0 failed," in drop_in(TWO_BY_THREE, "mpiio_small", "--prefix", "nfs:")
+
+
 def test_drop_in_on_four_nodes(coherent):
     assert ", 0 failed," in drop_in(FOUR_BY_TWO, "mpiio_views", "--count", 3)
     assert ", 0 failed," in drop_in(FOUR_BY_TWO, "mpiio_pointers")

@@ -35,13 +35,13 @@ int64_t memory_of_node(const File& file, const storage::Capabilities& capabiliti
 }
 
 /// Where pages lie that are fetched.
-struct Table {
+struct PagesPlace {
   std::byte* memory = nullptr;  ///< null: nowhere
   std::shared_ptr<const void> owner{};
 };
 
 // An empty table of this rank's own.
-Table own_table(storage::FetchedPages::Shape shape) {
+PagesPlace own_table(storage::FetchedPages::Shape shape) {
   auto own = PrivateMemory::allocate(storage::FetchedPages::memory_bytes(shape));
   if (!own.ok() || shape.page_count == 0) {
     return {};
@@ -53,10 +53,10 @@ Table own_table(storage::FetchedPages::Shape shape) {
 
 // An empty table in the node's memory, or where its ranks can't or don't want to share any, in this
 // rank's own. Collective: yes.
-Table make_table(File& file, int64_t stripe_bytes, int64_t node_bytes, bool shares) {
+PagesPlace make_table(File& file, int64_t stripe_bytes, int64_t node_bytes, bool shares) {
   Comm& comm = file.comm();
   const auto shape = storage::FetchedPages::shape_for(stripe_bytes, node_bytes);
-  Table table;
+  PagesPlace table;
   if (shares && comm.node_size() > 1) {
     const auto shared = file.shared().fetched_memory(comm, storage::FetchedPages::memory_bytes(shape));
     if (shared.ok()) {
@@ -76,8 +76,7 @@ Table make_table(File& file, int64_t stripe_bytes, int64_t node_bytes, bool shar
 // What the ranks of the node fetch together; null where they don't. Collective: yes.
 std::unique_ptr<storage::FetchedPages> fetch_together(File& file, int64_t node_bytes) {
   std::array<int64_t, 3> wanted{file.mode().is_readable() ? std::min(node_bytes / kFetchedParts, kMostFetchedBytes) : 0,
-                                file.storage().capabilities().stripe_bytes,
-                                file.shared().may_fetch_together() ? 0 : 1};
+                                file.storage().capabilities().stripe_bytes, file.shared().may_fetch_together() ? 0 : 1};
   if (file.comm().size() > 1) {
     maximum_of_all(file, wanted);
   }
@@ -85,15 +84,15 @@ std::unique_ptr<storage::FetchedPages> fetch_together(File& file, int64_t node_b
   if (bytes == 0) {
     return nullptr;
   }
-  Table table = make_table(file, stripe_bytes, bytes, declines == 0);
+  PagesPlace table = make_table(file, stripe_bytes, bytes, declines == 0);
   if (table.memory == nullptr || node_bytes == 0) {
     return nullptr;
   }
-  return std::make_unique<storage::FetchedPages>(storage::FetchedPages::Options{
-      .memory = table.memory,
-      .owner = std::move(table.owner),
-      .most_window_bytes = std::min(kLongestWindowBytes, bytes / (2 * file.comm().node_size())),
-      .read = [&file](auto pieces) { return file.storage().unsettled_handle().read(pieces); }});
+  return std::make_unique<storage::FetchedPages>(
+      storage::FetchedPages::Options{.memory = table.memory,
+                                     .owner = std::move(table.owner),
+                                     .most_window_bytes = std::min(kLongestWindowBytes, bytes / (2 * file.comm().node_size())),
+                                     .read = [&file](auto pieces) { return file.storage().unsettled_handle().read(pieces); }});
 }
 
 }  // namespace

@@ -2,8 +2,9 @@
 // (storage/small/small_requests.hpp).
 //
 // What is kept on this rank is written before anything that could let another rank know: calls of
-// MPI that order ranks (calls/ordering_calls.cpp), and all other accesses of the file. What the node
-// has read ahead is of no use to the rank after them. So a program sees what it would see without.
+// MPI that order ranks (calls/ordering_calls.cpp), and all other accesses of the file. What the
+// node has read ahead is of no use to the rank after them. So a program sees what it would see
+// without.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-"""What analysis scripts do with h5py on a mounted store: attributes one by one, rows one by one, and
-small questions in between. Prints the seconds of each part as JSON.
+"""What scripts do with h5py on a mounted store: rows one by one, attributes one by one, a log that
+is flushed after each row. Prints the seconds of each part as JSON.
 
     mount_program.py DIRECTORY ROWS CYCLES
 """
@@ -106,8 +106,8 @@ def main():
     for cycle in range(cycles):
         path = os.path.join(directory, f"rows{cycle}.h5")
         for name, part, count in parts:
-            if cycle or name != "write_rows":
-                forget(path) if os.path.exists(path) else None
+            if os.path.exists(path):
+                forget(path)
             begin = time.monotonic()
             part(path, count)
             seconds[name].append(time.monotonic() - begin)

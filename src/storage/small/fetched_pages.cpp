@@ -17,7 +17,7 @@ namespace stria::storage {
 
 namespace {
 
-constexpr int64_t kLargestPageBytes = 64 << 10;
+constexpr int64_t kUsualPageBytes = 64 << 10;
 constexpr int64_t kLeastPageBytes = 4 << 10;
 constexpr int64_t kFirstWindowBytes = 128 << 10;
 // What lies between two reads of a stream costs less than a request of its own.
@@ -40,13 +40,22 @@ int64_t now_ns() {
 
 enum class PageState : uint8_t { kFree, kFetching, kGivenUp, kFetched };
 
+// Changed under the mutex; read_again() looks without it.
 struct FetchedPages::Slot {
-  int64_t index;       // of the page in the file
-  int64_t started_ns;  // when its fetch began
-  int64_t bytes;       // that the file has of it
-  int32_t next;        // slot of the same bucket; -1: none
-  PageState state;
-  bool used;  // since the hand passed
+  std::atomic<uint32_t> version{0};  // another one before anything else changes
+  std::atomic<PageState> state{PageState::kFree};
+  std::atomic<bool> used{false};       // since the hand passed
+  std::atomic<int64_t> index{-1};      // of the page in the file
+  std::atomic<int64_t> started_ns{0};  // when its fetch began
+  std::atomic<int64_t> bytes{0};       // that the file has of it
+  int32_t next = -1;                   // slot of the same bucket; -1: none
+
+  // From now on nobody copies from it without the mutex, and who is copying finds out.
+  void begin_change(PageState changing) {
+    state.store(changing, std::memory_order_relaxed);
+    version.fetch_add(1, std::memory_order_release);
+    std::atomic_thread_fence(std::memory_order_release);
+  }
 };
 
 /// The slots follow it, then the buckets, then, at a multiple of 4096, the pages.
@@ -60,8 +69,8 @@ struct FetchedPages::State {
 };
 
 FetchedPages::Shape FetchedPages::shape_for(int64_t stripe_bytes, int64_t memory_bytes) {
-  const int64_t dividing = stripe_bytes > 0 ? std::gcd(stripe_bytes, kLargestPageBytes) : kLargestPageBytes;
-  const int64_t page_bytes = dividing >= kLeastPageBytes ? dividing : kLargestPageBytes;
+  const int64_t dividing = stripe_bytes > 0 ? std::gcd(stripe_bytes, kUsualPageBytes) : kUsualPageBytes;
+  const int64_t page_bytes = dividing >= kLeastPageBytes ? dividing : kUsualPageBytes;
   return {page_bytes, memory_bytes / page_bytes};
 }
 
@@ -78,7 +87,7 @@ void FetchedPages::prepare(std::byte* memory, Shape shape) {
   state->page_bytes = shape.page_bytes;
   state->page_count = shape.page_count;
   auto* const slot = reinterpret_cast<Slot*>(state + 1);
-  std::uninitialized_fill_n(slot, shape.page_count, Slot{.index = -1, .started_ns = 0, .bytes = 0, .next = -1, .state = PageState::kFree, .used = false});
+  std::uninitialized_value_construct_n(slot, shape.page_count);
   std::uninitialized_fill_n(reinterpret_cast<int32_t*>(slot + shape.page_count), shape.page_count, int32_t{-1});
 }
 
@@ -123,14 +132,34 @@ int32_t& FetchedPages::bucket_of(int64_t index) const {
 // The slot of a page; -1: none.
 int64_t FetchedPages::find(int64_t index) const {
   int32_t at = bucket_of(index);
-  while (at >= 0 && slots()[at].index != index) {
+  while (at >= 0 && slots()[at].index.load(std::memory_order_relaxed) != index) {
     at = slots()[at].next;
   }
   return at;
 }
 
 bool FetchedPages::is_fresh(const Slot& slot) const {
-  return slot.started_ns > since_ns_;
+  return slot.started_ns.load(std::memory_order_relaxed) > since_ns_;
+}
+
+// Copies from the page that was read last, which needs no mutex. False where all isn't there.
+bool FetchedPages::read_again(ByteRange range, std::byte* data) {
+  if (last_slot_ < 0) {
+    return false;
+  }
+  Slot& slot = slots()[last_slot_];
+  const uint32_t version = slot.version.load(std::memory_order_acquire);
+  const int64_t begin = slot.index.load(std::memory_order_relaxed) * state_->page_bytes;
+  if (slot.state.load(std::memory_order_acquire) != PageState::kFetched || !is_fresh(slot) || range.begin < begin ||
+      range.end > begin + slot.bytes.load(std::memory_order_relaxed)) {
+    return false;
+  }
+  std::memcpy(data, page(last_slot_) + (range.begin - begin), static_cast<size_t>(range.size()));
+  if (!slot.used.load(std::memory_order_relaxed)) {
+    slot.used.store(true, std::memory_order_relaxed);
+  }
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return slot.version.load(std::memory_order_relaxed) == version;
 }
 
 // Copies from where it stopped to the end of the range, as far as the pages are there.
@@ -158,6 +187,7 @@ FetchedPages::Found FetchedPages::copy(ByteRange range, std::byte* data, int64_t
       std::memcpy(data + done, page(found) + begin, static_cast<size_t>(bytes));
       done += bytes;
       slot.used = true;
+      last_slot_ = found;
     }
     if (slot.bytes < state_->page_bytes && done < range.size()) {
       return Found::kEnd;
@@ -206,9 +236,10 @@ int64_t FetchedPages::evict() {
     state_->hand = (at + 1) % state_->page_count;
     Slot& slot = slots()[at];
     const bool is_in_use = slot.state == PageState::kFetching || slot.state == PageState::kGivenUp;
-    if (is_in_use || std::exchange(slot.used, false)) {
+    if (is_in_use || slot.used.exchange(false)) {
       continue;
     }
+    slot.begin_change(PageState::kFree);
     if (slot.index >= 0) {
       int32_t* link = &bucket_of(slot.index);
       while (*link != at) {
@@ -217,7 +248,6 @@ int64_t FetchedPages::evict() {
       *link = slot.next;
     }
     slot.index = -1;
-    slot.state = PageState::kFree;
     return at;
   }
   return -1;
@@ -236,9 +266,11 @@ void FetchedPages::claim(int64_t first_index, int64_t count) {
     int64_t at = find(index);
     if (at >= 0) {
       const PageState state = slots()[at].state;
-      if ((state == PageState::kFetched && is_fresh(slots()[at])) || state == PageState::kFetching || state == PageState::kGivenUp) {
+      if ((state == PageState::kFetched && is_fresh(slots()[at])) || state == PageState::kFetching ||
+          state == PageState::kGivenUp) {
         return;
       }
+      slots()[at].begin_change(PageState::kFetching);
     } else {
       at = evict();
       if (at < 0) {
@@ -247,8 +279,8 @@ void FetchedPages::claim(int64_t first_index, int64_t count) {
       int32_t& bucket = bucket_of(index);
       slots()[at].index = index;
       slots()[at].next = std::exchange(bucket, static_cast<int32_t>(at));
+      slots()[at].state = PageState::kFetching;
     }
-    slots()[at].state = PageState::kFetching;
     slots()[at].started_ns = started_ns;
     claimed_.push_back(at);
   }
@@ -264,9 +296,11 @@ void FetchedPages::publish(const Result<int64_t>& got, int64_t first_index) {
     STRIA_ASSERT(slot.index == first_index + static_cast<int64_t>(i));
     slot.bytes = std::clamp<int64_t>(left, 0, state_->page_bytes);
     left -= slot.bytes;
-    slot.state = got.ok() ? PageState::kFetched : PageState::kFree;
-    slot.started_ns = got.ok() ? slot.started_ns : 0;
     slot.used = false;
+    if (!got.ok()) {
+      slot.started_ns = 0;
+    }
+    slot.state.store(got.ok() ? PageState::kFetched : PageState::kFree, std::memory_order_release);
   }
   state_->changes.fetch_add(1);
   wake_sleepers(state_->changes);
@@ -311,17 +345,24 @@ Result<int64_t> FetchedPages::read_rest(ByteRange range, std::byte* data, int64_
   return done + bytes;
 }
 
-Result<int64_t> FetchedPages::read(ByteRange range, std::byte* data) {
-  const int64_t called_ns = now_ns();
-  if (std::exchange(begins_anew_, false)) {
-    since_ns_ = called_ns;
+// Before each read: how old a page may be.
+void FetchedPages::set_since() {
+  if (begins_anew_ || options_.lifetime_ns > 0) {
+    const int64_t now = now_ns();
+    since_ns_ = std::max(since_ns_, std::exchange(begins_anew_, false) ? now : now - options_.lifetime_ns);
   }
-  since_ns_ = std::max(since_ns_, heard_ns.load());
-  if (options_.lifetime_ns > 0) {
-    since_ns_ = std::max(since_ns_, called_ns - options_.lifetime_ns);
+  since_ns_ = std::max(since_ns_, heard_ns.load(std::memory_order_relaxed));
+}
+
+Result<int64_t> FetchedPages::read(ByteRange range, std::byte* data) {
+  set_since();
+  if (read_again(range, data)) {
+    note_read(range);
+    return range.size();
   }
   int64_t done = 0;
   uint32_t seen = 0;
+  int64_t waits_since_ns = 0;
   bool may_fetch = true;
   while (true) {
     const Found found = copy(range, data, done, seen);
@@ -331,7 +372,8 @@ Result<int64_t> FetchedPages::read(ByteRange range, std::byte* data) {
     }
     const int64_t index = (range.begin + done) / state_->page_bytes;
     if (found == Found::kComing) {
-      if (now_ns() - called_ns > kPatienceNs) {
+      waits_since_ns = waits_since_ns == 0 ? now_ns() : waits_since_ns;
+      if (now_ns() - waits_since_ns > kPatienceNs) {
         give_up(index);
         break;
       }

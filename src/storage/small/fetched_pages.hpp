@@ -5,12 +5,13 @@
 // Method: a table of pages, found by their number in the file. A rank that misses a page claims it
 // and some that follow, and reads them in one list; ranks that want one of them meanwhile wait for
 // it. A page never changes: it is what the storage had at a moment after its fetch began. A rank
-// uses only pages whose fetch began after it last heard of other ranks, by the node's clock, so that
-// no rank has to tell the others what it forgets.
+// uses only pages whose fetch began after it last heard of other ranks, by the node's clock, so
+// that no rank has to tell the others what it forgets.
 // Invariant: a page that is being fetched is written by its fetcher alone, and gets no other place.
 // Faults: the mutex outlives its holder. After a rank has died with it, the node shares no longer,
 // and each rank reads for itself. Who waits for a fetch that doesn't end goes on by itself.
-// Cost: one copy of each byte, and the mutex twice for each read.
+// Cost: one copy of each byte. Reads in the page of the one before take no mutex: they look at the
+// page's version before and after.
 #pragma once
 
 #include <array>
@@ -42,9 +43,9 @@ class FetchedPages {
   static void prepare(std::byte* memory, Shape shape);
 
   struct Options {
-    std::byte* memory = nullptr;         ///< prepared
+    std::byte* memory = nullptr;          ///< prepared
     std::shared_ptr<const void> owner{};  ///< keeps the memory
-    int64_t most_window_bytes = 0;       ///< the longest stretch that is fetched at once
+    int64_t most_window_bytes = 0;        ///< the longest stretch that is fetched at once
     /// What a read fetches that follows none before it; 0: only what it asks for.
     int64_t alone_bytes = 0;
     int64_t lifetime_ns = 0;  ///< older pages are fetched again; 0: none is too old
@@ -83,6 +84,8 @@ class FetchedPages {
   int32_t& bucket_of(int64_t index) const;
   int64_t find(int64_t index) const;
   bool is_fresh(const Slot& slot) const;
+  bool read_again(ByteRange range, std::byte* data);
+  void set_since();
   Found copy(ByteRange range, std::byte* data, int64_t& done, uint32_t& seen);
   Stream* stream_before(ByteRange range);
   int64_t window_bytes(ByteRange range);
@@ -97,7 +100,8 @@ class FetchedPages {
   Options options_;
   State* state_;
   bool begins_anew_ = false;
-  int64_t since_ns_ = 0;  // pages whose fetch began no later aren't used
+  int64_t since_ns_ = 0;    // pages whose fetch began no later aren't used
+  int64_t last_slot_ = -1;  // from which a read was copied; -1: none
   std::array<Stream, 4> streams_;
   uint64_t uses_ = 0;
   std::vector<int64_t> claimed_;  // slots, in the order of their pages

@@ -107,10 +107,10 @@ struct Rank {
 };
 
 std::unique_ptr<FetchedPages> rank_on(const NodeMemory& memory, History& history, int64_t alone_bytes = 0) {
-  return std::make_unique<FetchedPages>(FetchedPages::Options{.memory = memory.get(),
-                                                              .most_window_bytes = 16 << 10,
-                                                              .alone_bytes = alone_bytes,
-                                                              .read = [&history](auto list) { return history.read(list); }});
+  return std::make_unique<FetchedPages>(FetchedPages::Options{
+      .memory = memory.get(), .most_window_bytes = 16 << 10, .alone_bytes = alone_bytes, .read = [&history](auto list) {
+        return history.read(list);
+      }});
 }
 
 /// Reads, and looks at every byte. False where the read failed.
@@ -206,11 +206,10 @@ TEST(FetchedPages, WhatRanksOfANodeInterleaveIsFetchedOnce) {
 TEST(FetchedPages, PagesThatAreTooOldAreFetchedAgain) {
   History history(kFileBytes);
   const NodeMemory memory(shape());
-  FetchedPages pages({.memory = memory.get(),
-                      .most_window_bytes = 16 << 10,
-                      .alone_bytes = 8192,
-                      .lifetime_ns = 1,
-                      .read = [&](auto list) { return history.read(list); }});
+  FetchedPages pages(
+      {.memory = memory.get(), .most_window_bytes = 16 << 10, .alone_bytes = 8192, .lifetime_ns = 1, .read = [&](auto list) {
+         return history.read(list);
+       }});
   std::byte byte{};
   for (int value = 1; value < 20; ++value) {
     history.write({10, 11}, static_cast<std::byte>(value));
@@ -251,10 +250,10 @@ TEST(FetchedPages, ARankThatDiesWhileItFetchesStopsNoOther) {
   History history(kFileBytes);
   const NodeMemory memory(shape());
   die_in([&] {
-    FetchedPages pages({.memory = memory.get(),
-                        .most_window_bytes = 16 << 10,
-                        .alone_bytes = 8192,
-                        .read = [](auto) -> Result<int64_t> { _exit(0); }});
+    FetchedPages pages(
+        {.memory = memory.get(), .most_window_bytes = 16 << 10, .alone_bytes = 8192, .read = [](auto) -> Result<int64_t> {
+           _exit(0);
+         }});
     std::byte byte{};
     static_cast<void>(pages.read({10, 11}, &byte).ok());
   });

@@ -20,10 +20,9 @@ class GatheredFile final : public File {
       : file_(std::move(file)), memory_(std::move(memory)) {
     const auto read = [this](std::span<const ReadSegment> list) { return file_->read(list); };
     FetchedPages::prepare(memory_.bytes().data(), shape);
-    FetchedPages::Options fetching{
-        .memory = memory_.bytes().data(),
-        .most_window_bytes = std::min(kLongestWindowBytes, shape.page_bytes * shape.page_count / 2),
-        .read = read};
+    FetchedPages::Options fetching{.memory = memory_.bytes().data(),
+                                   .most_window_bytes = std::min(kLongestWindowBytes, shape.page_bytes * shape.page_count / 2),
+                                   .read = read};
     small_ = std::make_unique<SmallRequests>(
         SmallRequests::Options{.stripe_bytes = file_->capabilities().stripe_bytes,
                                .memory_bytes = written_bytes,

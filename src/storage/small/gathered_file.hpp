@@ -11,8 +11,8 @@
 
 namespace stria::storage {
 
-/// Wraps `file`. `memory_bytes`: for what is written and fetched. Returns `file` itself where that is
-/// too little.
+/// Wraps `file`. `memory_bytes`: for what is written and fetched. Returns `file` itself where that
+/// is too little.
 std::unique_ptr<File> gather_small(std::unique_ptr<File> file, int64_t memory_bytes);
 
 }  // namespace stria::storage

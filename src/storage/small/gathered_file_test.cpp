@@ -11,7 +11,7 @@
 namespace stria::storage {
 namespace {
 
-constexpr int64_t kMemoryBytes = 1 << 20;
+constexpr int64_t kGatheredBytes = 1 << 20;
 
 /// What lies behind: a vector that may be full.
 struct Disk {
@@ -64,7 +64,7 @@ class DiskFile final : public File {
 /// Any access, and what it must give.
 class Player {
  public:
-  explicit Player(unsigned seed) : random_(seed), file_(gather_small(std::make_unique<DiskFile>(disk_), kMemoryBytes)) {}
+  explicit Player(unsigned seed) : random_(seed), file_(gather_small(std::make_unique<DiskFile>(disk_), kGatheredBytes)) {}
 
   void step() {
     at_ = below(6) == 0 ? below(kFileBytes) : at_;
@@ -152,7 +152,7 @@ TEST(GatheredFile, AnyAccessesGiveTheBytesOfAVector) {
 TEST(GatheredFile, SmallWritesMakeFewRequestsAndAreToldWhenTheyFail) {
   for (const bool by_sync : {false, true}) {
     Disk disk;
-    const auto file = gather_small(std::make_unique<DiskFile>(disk), kMemoryBytes);
+    const auto file = gather_small(std::make_unique<DiskFile>(disk), kGatheredBytes);
     const std::byte value{1};
     for (int64_t at = 0; at < 1000; ++at) {
       const WriteSegment segment{at, &value, 1};

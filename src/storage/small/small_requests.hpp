@@ -27,8 +27,8 @@ namespace stria::storage {
 
 class SmallRequests {
  public:
-  /// Accesses of more bytes go as they are where no option says otherwise: gathering them would only
-  /// add a copy.
+  /// Accesses of more bytes go as they are where no option says otherwise: gathering them would
+  /// only add a copy.
   static constexpr int64_t kLargestBytes = 32 << 10;
   /// Less memory isn't worth the trouble.
   static constexpr int64_t kLeastMemoryBytes = 256 << 10;

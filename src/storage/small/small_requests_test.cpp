@@ -118,10 +118,10 @@ class Job {
   SmallRequests::Options options_of(int number) {
     return {.stripe_bytes = kStripeBytes,
             .memory_bytes = kMemoryBytes,
-            .fetched = std::make_unique<FetchedPages>(
-                FetchedPages::Options{.memory = fetched_.bytes().data(),
-                                      .most_window_bytes = kWindowBytes,
-                                      .read = [this](auto list) { return read_store(list); }}),
+            .fetched =
+                std::make_unique<FetchedPages>(FetchedPages::Options{.memory = fetched_.bytes().data(),
+                                                                     .most_window_bytes = kWindowBytes,
+                                                                     .read = [this](auto list) { return read_store(list); }}),
             .write = [this, number](auto list) { return write_store(number, list); },
             .read = [this](auto list) { return read_store(list); }};
   }

@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Of each file: what is fetched, and what is written.
+// A file has so much memory for what is fetched, and as much for what is written.
 constexpr int64_t kFetchedBytes = 4 << 20;
 constexpr int64_t kWrittenBytes = 4 << 20;
 constexpr int64_t kLongestWindowBytes = 1 << 20;

@@ -81,7 +81,8 @@ class MountedFiles {
   /// Writes all that is kept.
   void stop();
 
-  Result<std::unique_ptr<MountedFile>> open(storage::Driver& driver, const std::string& url, const storage::OpenOptions& options);
+  Result<std::unique_ptr<MountedFile>> open(storage::Driver& driver, const std::string& url,
+                                            const storage::OpenOptions& options);
   /// Hands what is kept of a file to the servers, before another handle changes it. `number` is
   /// the file's in the store.
   Status settle(uint64_t number);

@@ -2,8 +2,9 @@
 // requests to the store's servers.
 //
 // The kernel caches attributes for a second, and a file's bytes until the file is opened again and
-// has changed. What programs write in small pieces is gathered (mounted_data.hpp). The store's servers see one user, who mounted it; the kernel compares owner, group
-// and mode with the user who asks.
+// has changed. What programs write in small pieces is gathered (mounted_data.hpp). The store's
+// servers see one user, who mounted it; the kernel compares owner, group and mode with the user who
+// asks.
 // Cost: a look-up asks the manager, and every server of a file for its size.
 #pragma once
 
