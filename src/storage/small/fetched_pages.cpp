@@ -332,7 +332,7 @@ void FetchedPages::give_up(int64_t index) {
   const RobustMutexLock lock(&state_->mutex);
   state_->is_broken = state_->is_broken || lock.owner_died();
   int64_t at = state_->is_broken ? -1 : find(index);
-  const int64_t started_ns = at >= 0 ? slots()[at].started_ns : 0;
+  const int64_t started_ns = at >= 0 ? slots()[at].started_ns.load() : 0;
   while (at >= 0 && slots()[at].state == PageState::kFetching && slots()[at].started_ns == started_ns) {
     slots()[at].state = PageState::kGivenUp;
     at = find(++index);  // of the same fetch

@@ -126,6 +126,7 @@ Result<int64_t> MountedFile::read(int64_t offset, std::span<std::byte> data) {
 // A program hears of an error as soon as there is one, and again when it syncs or closes.
 Status MountedFile::write(int64_t offset, std::span<const std::byte> data) {
   const std::lock_guard lock(shared_->mutex);
+  files_.changes_.fetch_add(1);
   shared_->note_written(offset + static_cast<int64_t>(data.size()));
   if (shared_->small == nullptr) {
     const storage::WriteSegment segment{offset, data.data(), static_cast<int64_t>(data.size())};
@@ -148,6 +149,7 @@ Status MountedFile::write(int64_t offset, std::span<const std::byte> data) {
 
 Status MountedFile::resize(int64_t bytes) {
   const std::lock_guard lock(shared_->mutex);
+  files_.changes_.fetch_add(1);
   shared_->write_out();
   shared_->has_noted = false;
   Status resized = file_->resize(bytes);
@@ -239,22 +241,7 @@ Result<std::unique_ptr<MountedFile>> MountedFiles::open(storage::Driver& driver,
   return opened;
 }
 
-Status MountedFiles::settle(uint64_t number) {
-  const auto shared = find(number);
-  if (shared == nullptr) {
-    return {};
-  }
-  const std::lock_guard lock(shared->mutex);
-  const uint64_t before = shared->late_count;
-  shared->write_out();
-  shared->has_noted = false;
-  if (shared->small != nullptr) {
-    shared->small->forget();
-  }
-  return shared->late_count == before ? Status() : shared->late;
-}
-
-void MountedFiles::note_attributes(uint64_t number, struct stat* details) {
+void MountedFiles::note_attributes(uint64_t number, uint64_t changes_before, struct stat* details) {
   const auto shared = find(number);
   if (shared == nullptr) {
     return;
@@ -268,11 +255,12 @@ void MountedFiles::note_attributes(uint64_t number, struct stat* details) {
     }
   }
   shared->noted_at = Clock::now();
-  shared->has_noted = true;
+  shared->has_noted = changes() == changes_before;
   *details = shared->noted;
 }
 
 void MountedFiles::forget_attributes() {
+  changes_.fetch_add(1);
   for (const auto& shared : all()) {
     const std::lock_guard lock(shared->mutex);
     shared->has_noted = false;

@@ -13,6 +13,7 @@
 
 #include <sys/stat.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -83,11 +84,11 @@ class MountedFiles {
 
   Result<std::unique_ptr<MountedFile>> open(storage::Driver& driver, const std::string& url,
                                             const storage::OpenOptions& options);
-  /// Hands what is kept of a file to the servers, before another handle changes it. `number` is
-  /// the file's in the store.
-  Status settle(uint64_t number);
-  /// The servers have just told these attributes of a file: adds what is kept of it here.
-  void note_attributes(uint64_t number, struct stat* details);
+  /// How often files were written or cut here. Ask it before the servers, for note_attributes().
+  uint64_t changes() const { return changes_.load(); }
+  /// The servers have told these attributes of a file: adds what is kept of it here. They aren't
+  /// used again where files have changed since `changes_before`.
+  void note_attributes(uint64_t number, uint64_t changes_before, struct stat* details);
   /// Attributes are being changed: none that were noted earlier are used.
   void forget_attributes();
 
@@ -100,6 +101,7 @@ class MountedFiles {
   void run();
 
   int64_t cache_bytes_;
+  std::atomic<uint64_t> changes_{0};
   std::mutex mutex_;
   std::map<uint64_t, std::weak_ptr<SharedBytes>> files_;
   std::condition_variable changed_;

@@ -106,10 +106,11 @@ int get_attributes(const char* path, struct stat* details, fuse_file_info* info)
   }
   return answer([&] {
     const std::string url = url_of(path);
+    const uint64_t changes = mounted().files.changes();
     const wire::Attributes attributes = attributes_of(url);
     describe(attributes, attributes.is_directory ? storage::FileState() : state_of_file(url, attributes.place), details);
     if (!attributes.is_directory) {
-      mounted().files.note_attributes(attributes.place.file, details);
+      mounted().files.note_attributes(attributes.place.file, changes, details);
     }
     return 0;
   });
