@@ -24,20 +24,14 @@ def words(pattern, size):
         "flash": ["flash", "--blocks", size, "--blocks-of", "turns"],
         "small": ["ior", "--block-kib", size * 1024, "--transfer-kib", 4],
         "calls": ["ior", "--block-kib", size * 1024, "--transfer-kib", rest[0] if rest else 1],
-        "turns": [
-            "ior",
-            "--block-kib",
-            rest[0] if rest else 1,
-            "--transfer-kib",
-            rest[0] if rest else 1,
-            "--segments",
-            size * 1024 // int(rest[0] if rest else 1),
-        ],
         "bytes": ["ior", "--block-kib", size * 1024, "--transfer-bytes", rest[0] if rest else 64],
         "ior": ["ior", "--block-kib", size * 1024, "--files", "separate" if rest else "shared"],
     }
     if name in simple:
         return simple[name]
+    if name == "turns":
+        kib = int(rest[0])
+        return ["ior", "--block-kib", kib, "--transfer-kib", kib, "--segments", size * 1024 // kib]
     if name == "noncontig":
         return ["noncontig", "--kib", size * 1024, "--memory", PLACES[rest[0]], "--file", PLACES[rest[1]]]
     if name == "btio":

@@ -42,6 +42,7 @@ struct SharedBytes {
   PrivateMemory memory;                                  // of what is fetched
   std::unique_ptr<storage::SmallRequests> small;         // null: the mount's memory is used up
   Clock::time_point kept_since;                          // while something is kept
+  timespec kept_since_time = {};                         // the same
   Status late;                                           // the last error that came late
   uint64_t late_count = 0;
   struct stat noted = {};  // as the servers told, with what was written here since
@@ -67,10 +68,28 @@ struct SharedBytes {
       note_late(small->write_out());
     }
   }
+  /// Before others change the file or its attributes.
+  void settle() {
+    write_out();
+    has_noted = false;
+    if (small != nullptr) {
+      small->forget();
+    }
+  }
   /// After a write that ends there.
-  void note_written(int64_t end) {
-    noted.st_size = std::max<off_t>(noted.st_size, end);
-    noted.st_blocks = std::max<blkcnt_t>(noted.st_blocks, (end + 511) / 512);
+  void note_written(int64_t end) { extend(&noted, end); }
+  /// Puts what is kept over what the servers have told.
+  void add_kept(struct stat* details) const {
+    if (small != nullptr && small->keeps()) {
+      extend(details, small->kept_end());
+      if (is_later(kept_since_time, details->st_mtim)) {
+        details->st_mtim = details->st_ctim = kept_since_time;
+      }
+    }
+  }
+  static void extend(struct stat* details, int64_t end) {
+    details->st_size = std::max<off_t>(details->st_size, end);
+    details->st_blocks = std::max<blkcnt_t>(details->st_blocks, (end + 511) / 512);
   }
 };
 
@@ -111,52 +130,61 @@ MountedFile::~MountedFile() {
   }
 }
 
-Result<int64_t> MountedFile::read(int64_t offset, std::span<std::byte> data) {
+Result<int64_t> MountedFile::read(std::span<const storage::ReadSegment> segments) {
   const std::lock_guard lock(shared_->mutex);
-  if (shared_->small == nullptr) {
-    const storage::ReadSegment segment{offset, data.data(), static_cast<int64_t>(data.size())};
-    return file_->read({&segment, 1});
+  if (shared_->small == nullptr || segments.size() != 1) {
+    shared_->write_out();
+    return file_->read(segments);
   }
   Status late;
-  auto bytes = shared_->small->read(offset, data, late);
+  auto bytes = shared_->small->read(segments[0].offset, {segments[0].data, static_cast<size_t>(segments[0].bytes)}, late);
   shared_->note_late(late);
   return bytes;
 }
 
 // A program hears of an error as soon as there is one, and again when it syncs or closes.
-Status MountedFile::write(int64_t offset, std::span<const std::byte> data) {
+Status MountedFile::write(std::span<const storage::WriteSegment> segments) {
   const std::lock_guard lock(shared_->mutex);
   files_.changes_.fetch_add(1);
-  shared_->note_written(offset + static_cast<int64_t>(data.size()));
-  if (shared_->small == nullptr) {
-    const storage::WriteSegment segment{offset, data.data(), static_cast<int64_t>(data.size())};
-    return file_->write({&segment, 1});
+  for (const storage::WriteSegment& segment : segments) {
+    shared_->note_written(segment.offset + segment.bytes);
+  }
+  if (shared_->small == nullptr || segments.size() != 1) {
+    shared_->settle();
+    return file_->write(segments);
   }
   const bool has_kept = shared_->small->keeps();
   Status late;
-  Status written = shared_->small->write(offset, data, late);
+  Status written = shared_->small->write(segments[0].offset, {segments[0].data, static_cast<size_t>(segments[0].bytes)}, late);
   shared_->note_late(late);
   if (!has_kept && shared_->small->keeps()) {
     shared_->kept_since = Clock::now();
-    if (const timespec now = wall_time(); is_later(now, shared_->noted.st_mtim)) {
-      shared_->noted.st_mtim = shared_->noted.st_ctim = now;
-    }
+    shared_->kept_since_time = wall_time();
+    shared_->add_kept(&shared_->noted);
     files_.note_kept();
   }
   written.update(late);
   return written;
 }
 
+Result<int64_t> MountedFile::size() {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->write_out();
+  return file_->size();
+}
+
 Status MountedFile::resize(int64_t bytes) {
   const std::lock_guard lock(shared_->mutex);
   files_.changes_.fetch_add(1);
-  shared_->write_out();
-  shared_->has_noted = false;
-  Status resized = file_->resize(bytes);
-  if (shared_->small != nullptr) {
-    shared_->small->forget();
-  }
-  return resized;
+  shared_->settle();
+  return file_->resize(bytes);
+}
+
+Status MountedFile::preallocate(int64_t bytes) {
+  const std::lock_guard lock(shared_->mutex);
+  files_.changes_.fetch_add(1);
+  shared_->settle();
+  return file_->preallocate(bytes);
 }
 
 // What this handle has not told yet.
@@ -232,38 +260,34 @@ Result<std::unique_ptr<MountedFile>> MountedFiles::open(storage::Driver& driver,
     }
   }
   const std::lock_guard lock(shared->mutex);
+  shared->settle();  // another machine may have closed it meanwhile
   shared->handles.emplace_back(file.get(), options.mode != storage::OpenOptions::Mode::kRead);
-  shared->has_noted = false;
-  if (shared->small != nullptr) {
-    shared->small->forget();  // another machine may have closed it meanwhile
-  }
   auto opened = std::make_unique<MountedFile>(shared, std::move(file), *this);
   return opened;
 }
 
-void MountedFiles::note_attributes(uint64_t number, uint64_t changes_before, struct stat* details) {
-  const auto shared = find(number);
-  if (shared == nullptr) {
-    return;
+void MountedFiles::add_kept(uint64_t number, struct stat* details) {
+  if (const auto shared = find(number)) {
+    const std::lock_guard lock(shared->mutex);
+    shared->add_kept(details);
   }
-  const std::lock_guard lock(shared->mutex);
-  const struct stat before = std::exchange(shared->noted, *details);
-  if (shared->small != nullptr && shared->small->keeps()) {
-    shared->note_written(shared->small->kept_end());
-    if (is_later(before.st_mtim, shared->noted.st_mtim)) {
-      shared->noted.st_mtim = shared->noted.st_ctim = before.st_mtim;
-    }
-  }
-  shared->noted_at = Clock::now();
-  shared->has_noted = changes() == changes_before;
-  *details = shared->noted;
 }
 
-void MountedFiles::forget_attributes() {
+void MountedFiles::note_attributes(uint64_t number, uint64_t changes_before, struct stat* details) {
+  if (const auto shared = find(number)) {
+    const std::lock_guard lock(shared->mutex);
+    shared->add_kept(details);
+    shared->noted = *details;
+    shared->noted_at = Clock::now();
+    shared->has_noted = changes() == changes_before;
+  }
+}
+
+void MountedFiles::settle() {
   changes_.fetch_add(1);
   for (const auto& shared : all()) {
     const std::lock_guard lock(shared->mutex);
-    shared->has_noted = false;
+    shared->settle();
   }
 }
 

@@ -33,24 +33,29 @@ namespace stria::tool {
 class MountedFiles;
 struct SharedBytes;
 
-/// An open file of a program. Any thread.
-class MountedFile {
+/// An open file of a program. Any thread; lists of one piece are gathered.
+class MountedFile final : public storage::File {
  public:
   MountedFile(std::shared_ptr<SharedBytes> shared, std::unique_ptr<storage::File> file, MountedFiles& files);
   MountedFile(const MountedFile&) = delete;
   MountedFile& operator=(const MountedFile&) = delete;
-  ~MountedFile();
+  ~MountedFile() override;
 
-  Result<int64_t> read(int64_t offset, std::span<std::byte> data);
-  Status write(int64_t offset, std::span<const std::byte> data);
-  Status resize(int64_t bytes);
+  const std::string& path() const override { return file_->path(); }
+  const storage::Capabilities& capabilities() const override { return file_->capabilities(); }
+  Result<storage::Identity> identity() override { return file_->identity(); }
+  Result<int64_t> read(std::span<const storage::ReadSegment> segments) override;
+  Status write(std::span<const storage::WriteSegment> segments) override;
+  Result<int64_t> size() override;
+  Status resize(int64_t bytes) override;
+  Status preallocate(int64_t bytes) override;
   /// Hands all that is kept of the file to the servers, and tells what failed since this handle
   /// last told.
   Status flush();
   /// The same, and all survives a power loss.
-  Status sync();
+  Status sync() override;
   /// Call it once, and nothing after it.
-  Status close();
+  Status close() override;
   /// What the file's attributes are, where that is known without a request.
   bool attributes(struct stat* details);
 
@@ -86,11 +91,14 @@ class MountedFiles {
                                             const storage::OpenOptions& options);
   /// How often files were written or cut here. Ask it before the servers, for note_attributes().
   uint64_t changes() const { return changes_.load(); }
-  /// The servers have told these attributes of a file: adds what is kept of it here. They aren't
-  /// used again where files have changed since `changes_before`.
+  /// The servers have told these attributes of a file: adds what is kept of it here.
+  void add_kept(uint64_t number, struct stat* details);
+  /// The same, and an open file's are used again for kLifetime, if no file has changed since
+  /// `changes_before`.
   void note_attributes(uint64_t number, uint64_t changes_before, struct stat* details);
-  /// Attributes are being changed: none that were noted earlier are used.
-  void forget_attributes();
+  /// Writes all that is kept, and uses no attributes that were noted: to be called before
+  /// attributes are changed, because bytes that came later would change times again.
+  void settle();
 
  private:
   friend class MountedFile;

@@ -194,14 +194,16 @@ int create(const char* path, mode_t mode, fuse_file_info* info) {
 
 int read_bytes(const char*, char* to, size_t bytes, off_t offset, fuse_file_info* info) {
   return answer([&] {
-    const auto got = open_file(info).read(offset, {reinterpret_cast<std::byte*>(to), bytes});
+    const storage::ReadSegment segment{offset, reinterpret_cast<std::byte*>(to), static_cast<int64_t>(bytes)};
+    const auto got = open_file(info).read({&segment, 1});
     return got.ok() ? static_cast<int>(*got) : minus_errno(got.status());
   });
 }
 
 int write_bytes(const char*, const char* from, size_t bytes, off_t offset, fuse_file_info* info) {
   return answer([&] {
-    const Status outcome = open_file(info).write(offset, {reinterpret_cast<const std::byte*>(from), bytes});
+    const storage::WriteSegment segment{offset, reinterpret_cast<const std::byte*>(from), static_cast<int64_t>(bytes)};
+    const Status outcome = open_file(info).write({&segment, 1});
     return outcome.ok() ? static_cast<int>(bytes) : minus_errno(outcome);
   });
 }
@@ -307,7 +309,7 @@ int get_space(const char*, struct statvfs* space) {
 
 int change_mode(const char* path, mode_t mode, fuse_file_info*) {
   return answer([&] {
-    mounted().files.forget_attributes();
+    mounted().files.settle();
     set_mode(url_of(path), mode);
     return 0;
   });
@@ -315,7 +317,7 @@ int change_mode(const char* path, mode_t mode, fuse_file_info*) {
 
 int change_owner(const char* path, uid_t uid, gid_t gid, fuse_file_info*) {
   return answer([&] {
-    mounted().files.forget_attributes();
+    mounted().files.settle();
     wire::SetOwnership change;
     change.uid = uid == static_cast<uid_t>(-1) ? std::nullopt : std::optional(uid);
     change.gid = gid == static_cast<gid_t>(-1) ? std::nullopt : std::optional(gid);
