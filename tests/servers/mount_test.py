@@ -310,6 +310,27 @@ def test_attributes_of_an_open_file_are_changed(place):
         assert os.fstat(file.fileno()).st_size == 10
 
 
+def test_what_was_synced_outlives_the_mount(store, work):
+    directory = work / "killed"
+    directory.mkdir()
+    process = subprocess.Popen([PROGRAM, "mount", "--foreground", store.url, directory], env=environment())
+    end = time.monotonic() + 60
+    while not os.path.ismount(directory):
+        assert time.monotonic() < end and process.poll() is None
+        time.sleep(0.05)
+    descriptor = os.open(directory / "killed", os.O_CREAT | os.O_WRONLY)
+    os.write(descriptor, b"s" * 1000)
+    os.fsync(descriptor)
+    os.write(descriptor, b"k" * 1000)
+    process.kill()
+    process.wait()
+    with pytest.raises(OSError):
+        os.close(descriptor)
+    unmount(directory)
+    run("cp", f"{store.url}/killed", work / "copy").succeeded()
+    assert (work / "copy").read_bytes() in (b"s" * 1000, b"s" * 1000 + b"k" * 1000)
+
+
 def test_errors_that_come_late_are_told_by_sync_and_close(session_directory):
     directory = session_directory / "late"
     directory.mkdir()

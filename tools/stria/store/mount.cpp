@@ -105,6 +105,7 @@ void add_mount(Command app, Action& action) {
   command.add_flag("--read-only", arguments->read_only, "refuse changes");
   command.add_flag("--allow-other", arguments->for_all, "other users may enter too (user_allow_other in /etc/fuse.conf)");
   command.add_option("--cache-bytes", arguments->cache_bytes, "memory for bytes of open files, 8 MiB each; 0: none")
+      .check(in_range(0, INT64_MAX))
       .show_default();
   command.callback([=, &action] { action = [=](Ranks&) { return run_mount(*arguments); }; });
 }

@@ -122,7 +122,7 @@ void begin_to_gather(SharedBytes& shared, int64_t stripe_bytes) {
 }  // namespace
 
 MountedFile::MountedFile(std::shared_ptr<SharedBytes> shared, std::unique_ptr<storage::File> file, MountedFiles& files)
-    : shared_(std::move(shared)), file_(std::move(file)), files_(files) {}
+    : shared_(std::move(shared)), file_(std::move(file)), files_(files), told_(shared_->late_count) {}
 
 MountedFile::~MountedFile() {
   if (file_ != nullptr) {

@@ -65,7 +65,7 @@ class MountedFile final : public storage::File {
   std::shared_ptr<SharedBytes> shared_;
   std::unique_ptr<storage::File> file_;
   MountedFiles& files_;
-  uint64_t told_ = 0;  // how many of the late errors
+  uint64_t told_;  // how many of the late errors
 };
 
 /// All open files of a mount.
