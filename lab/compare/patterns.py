@@ -11,9 +11,10 @@ def words(pattern, size):
     a rank, as it has them.
 
     block3d, noncontig_MEMORY_FILE (nc or c), tile, btio_full, btio_simple, ior, ior_separate, small
-    (ior in calls of 4 KiB), calls_KIB (ior in calls of so many KiB), pieces_FILE with _nc for
-    memory with gaps, cyclic_MIB, blocks_MIB, flash (blocks of the ranks in turn, as in 2002),
-    display.
+    (ior in calls of 4 KiB), calls_KIB (ior in calls of so many KiB), turns_KIB (the same, a call of
+    each rank in turn along the file), bytes_BYTES (ior in calls of so many bytes), pieces_FILE with
+    _nc for memory with gaps, cyclic_MIB, blocks_MIB, flash (blocks of the ranks in turn, as in
+    2002), display.
     """
     name, *rest = pattern.split("_")
     simple = {
@@ -23,10 +24,14 @@ def words(pattern, size):
         "flash": ["flash", "--blocks", size, "--blocks-of", "turns"],
         "small": ["ior", "--block-kib", size * 1024, "--transfer-kib", 4],
         "calls": ["ior", "--block-kib", size * 1024, "--transfer-kib", rest[0] if rest else 1],
+        "bytes": ["ior", "--block-kib", size * 1024, "--transfer-bytes", rest[0] if rest else 64],
         "ior": ["ior", "--block-kib", size * 1024, "--files", "separate" if rest else "shared"],
     }
     if name in simple:
         return simple[name]
+    if name == "turns":
+        kib = int(rest[0])
+        return ["ior", "--block-kib", kib, "--transfer-kib", kib, "--segments", size * 1024 // kib]
     if name == "noncontig":
         return ["noncontig", "--kib", size * 1024, "--memory", PLACES[rest[0]], "--file", PLACES[rest[1]]]
     if name == "btio":

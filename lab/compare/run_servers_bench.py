@@ -36,6 +36,7 @@ from servers.nodes import NodesStore  # noqa: E402
 from servers.store import SERVERS, TIMEOUT_S, Store, written_bytes  # noqa: E402
 
 PLAIN = first_of("bin/store_bench")
+MOUNT_PROGRAM = os.path.join(ROOT, "lab", "compare", "servers", "mount_program.py")
 QUANTITIES = ("write", "read")
 # Measured rounds of a run. One takes 10 ms at small sizes, and two alike then differ by a third.
 MOST_ROUNDS = 3
@@ -137,16 +138,35 @@ class Bench:
     def small_calls(self):
         """The verdict on small independent calls beside long ones."""
         size = 1 if self.options.quick else 16
-        times = {quantity: {kib: [] for kib in cases.CALL_KIB} for quantity in QUANTITIES}
+        times = {quantity: {which: [] for which in cases.CALLS} for quantity in QUANTITIES}
         for _ in range(self.options.cycles):
-            for kib in cases.CALL_KIB:
-                result, why = self.run_pattern(f"calls_{kib}", size, cases.CALL_CLIENTS, "independent", (), MOST_ROUNDS)
+            for which, (pattern, _) in cases.CALLS.items():
+                result, why = self.run_pattern(pattern, size, cases.CALL_CLIENTS, "independent", (), MOST_ROUNDS)
                 if result is None:
-                    self.problems.append(f"calls of {kib} KiB: {why}")
+                    self.problems.append(f"calls {which}: {why}")
                     return []
                 for quantity in QUANTITIES:
-                    times[quantity][kib].append(result[quantity]["seconds"]["median"])
-        return goals.of_small_calls(times)
+                    times[quantity][which].append(result[quantity]["seconds"]["median"])
+        return goals.of_small_calls(times, cases.CALLS)
+
+    def mount(self):
+        """The verdicts on a Python program on two mounts; one of them keeps nothing."""
+        rows = 100 if self.options.quick else 1000
+        seconds = {}
+        for _ in range(self.options.cycles):
+            for how, options in (("none", ["--cache-bytes", "0"]), ("usual", [])):
+                with tempfile.TemporaryDirectory() as directory:
+                    text, why = output_of([STRIA, "mount", *options, self.store.url, directory], TIMEOUT_S)
+                    if text is not None:
+                        text, why = output_of([sys.executable, MOUNT_PROGRAM, directory, str(rows), "1"], TIMEOUT_S)
+                        output_of(["fusermount3", "-u", directory], TIMEOUT_S)
+                if text is None:
+                    self.problems.append(f"mount: {why}")
+                    return []
+                for part, measured in json.loads(text).items():
+                    seconds.setdefault(part, {"none": [], "usual": []})[how] += measured
+        self.plain["mount"] = seconds
+        return goals.of_mount(seconds)
 
     def beside_plain(self, measure, size, cycles):
         """What store_bench tells of one measure, or None."""
@@ -222,6 +242,8 @@ class Bench:
                 self.take(self.first_server())
             if self.options.only in "small calls":
                 self.take(self.small_calls())
+            if self.options.only in "mount" and os.access("/dev/fuse", os.R_OK | os.W_OK):
+                self.take(self.mount())
         self.draw()
         self.seconds = round(time.monotonic() - begin)
         self.save()
@@ -251,7 +273,7 @@ def parse_arguments(arguments):
     size.add_argument("--full", action="store_true", help="as large as in the paper, an hour or more")
     parser.add_argument("--cycles", type=int, default=3, help="times that every method runs")
     parser.add_argument(
-        "--only", default="", help="only experiments whose name contains this; 'plain', 'first server', 'small calls'"
+        "--only", default="", help="only experiments whose name contains this; 'plain', 'first server', 'small calls', 'mount'"
     )
     parser.add_argument("--rate", default="", help="of the links between nodes, such as 100mbit; 'any'; none: no nodes")
     parser.add_argument("--list", action="store_true", help="print the experiments and leave")

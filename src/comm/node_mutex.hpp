@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 
+#include <cerrno>
+
 namespace stria {
 
 /// Local; one rank calls it, before the others look.
@@ -24,6 +26,36 @@ class MutexLock {
 
  private:
   pthread_mutex_t* mutex_;
+};
+
+/// Prepares one that outlives a process that ends while it holds it. Local, likewise.
+inline void init_robust_node_mutex(pthread_mutex_t* mutex) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_init(mutex, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+}
+
+/// Holds such a mutex.
+class RobustMutexLock {
+ public:
+  explicit RobustMutexLock(pthread_mutex_t* mutex) : mutex_(mutex), owner_died_(pthread_mutex_lock(mutex) == EOWNERDEAD) {
+    if (owner_died_) {
+      pthread_mutex_consistent(mutex_);
+    }
+  }
+  ~RobustMutexLock() { pthread_mutex_unlock(mutex_); }
+  RobustMutexLock(const RobustMutexLock&) = delete;
+  RobustMutexLock& operator=(const RobustMutexLock&) = delete;
+  /// Whether the process that held it last has ended meanwhile: what the mutex keeps together may
+  /// be half changed.
+  bool owner_died() const { return owner_died_; }
+
+ private:
+  pthread_mutex_t* mutex_;
+  bool owner_died_;
 };
 
 }  // namespace stria

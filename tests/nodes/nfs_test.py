@@ -68,6 +68,6 @@ def test_views(seed):
     drop_in("mpiio_views", "--seed", seed, "--count", 3)
 
 
-@pytest.mark.parametrize("program", ["mpiio_pointers", "mpiio_files"])
+@pytest.mark.parametrize("program", ["mpiio_pointers", "mpiio_files", "mpiio_small"])
 def test_drop_in(program):
     drop_in(program)

@@ -142,6 +142,18 @@ def test_drop_in_on_caching_nodes(nodes, unlimited, seed):
     assert ", 0 failed," in drop_in(TWO_BY_THREE, "mpiio_views", "--seed", seed, "--count", 5)
 
 
+def test_small_accesses_that_are_gathered(coherent, unlimited):
+    """Ranks of a node share what they fetch ahead, and every order of ranks shows what was
+    written on the other node."""
+    assert ", 0 failed," in drop_in(TWO_BY_THREE, "mpiio_small", "--prefix", "nfs:")
+
+
+def test_small_accesses_on_caching_nodes(nodes, unlimited):
+    """After a sync, what is gathered on one node is read on the other, in spite of its cache."""
+    hints = {"STRIA_HINTS": "stria_cache_bytes=8388608"}
+    assert ", 0 failed," in drop_in(TWO_BY_THREE, "mpiio_views", "--seed", 1, "--count", 5, **hints)
+
+
 def test_drop_in_on_four_nodes(coherent):
     assert ", 0 failed," in drop_in(FOUR_BY_TWO, "mpiio_views", "--count", 3)
     assert ", 0 failed," in drop_in(FOUR_BY_TWO, "mpiio_pointers")

@@ -206,3 +206,144 @@ def test_a_server_that_returns_is_found_again(store, place):
     store.kill(1)
     store.start(1)
     assert (place / "before").read_bytes() == b"x" * 1_000_000
+
+
+def requests(store, kind):
+    servers = json.loads(run("status", "--json", store.url).succeeded().stdout)
+    return sum(server["figures"].get(f'requests_total{{kind="{kind}"}}', 0) for server in servers)
+
+
+def test_small_pieces_make_few_requests(store, place):
+    path = place / "records"
+    record = random.Random(3).randbytes(700)
+    before = requests(store, "write")
+    with open(path, "wb", buffering=0) as file:
+        for _ in range(3000):
+            file.write(record)
+        assert os.fstat(file.fileno()).st_size == 2_100_000 == path.stat().st_size
+    written = requests(store, "write") - before
+    assert written < 300
+    before = requests(store, "read")
+    descriptor = os.open(path, os.O_RDONLY)
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    for at in range(0, 2_100_000, 7000):
+        assert os.pread(descriptor, 700, at) == record
+    os.close(descriptor)
+    assert requests(store, "read") - before < 200
+    assert path.read_bytes() == record * 3000
+
+
+def test_what_is_kept_is_seen_here_at_once_and_elsewhere_soon(store, place, work):
+    with mounted(store.url, work / "other") as other, open(place / "kept", "wb", buffering=0) as file:
+        file.write(b"a" * 1000)
+        assert (place / "kept").read_bytes() == b"a" * 1000, "by another handle of this mount"
+        os.fsync(file.fileno())
+        assert (other / "kept").read_bytes() == b"a" * 1000, "synced"
+        file.write(b"b" * 500)
+        os.truncate(place / "kept", 1200)
+        assert os.fstat(file.fileno()).st_size == 1200
+        file.seek(1200)
+        file.write(b"c")
+        end = time.monotonic() + 30
+        while run("cp", f"{store.url}/kept", work / "copy").succeeded() and (work / "copy").stat().st_size < 1201:
+            assert time.monotonic() < end, "it is written before long, though nobody asks"
+            time.sleep(0.2)
+        file.write(b"d")
+        file.close()
+        time.sleep(1.1)  # the kernel keeps sizes for a second
+        assert (other / "kept").read_bytes() == b"a" * 1000 + b"b" * 200 + b"cd", "closed"
+
+
+class Owner:
+    """A mount that writes bytes of its own of a file, beside what it must see."""
+
+    def __init__(self, path):
+        self.path = path
+        self.file = None
+
+    def open(self):
+        self.close()
+        self.file = open(self.path, "r+b", buffering=0)  # noqa: SIM115
+
+    def close(self):
+        if self.file is not None:
+            self.file.close()
+
+
+def test_mounts_that_write_other_bytes_of_a_page_lose_nothing(store, place, work):
+    bytes_in_all, piece = 200_000, 50
+    (place / "both").write_bytes(bytes(bytes_in_all))
+    expected = bytearray(bytes_in_all)
+    generator = random.Random(4)
+    with mounted(store.url, work / "second") as second:
+        owners = [Owner(place / "both"), Owner(second / "both")]
+        for owner in owners:
+            owner.open()
+        for step in range(1500):
+            number = generator.randrange(2)
+            owner = owners[number]
+            at = piece * (2 * generator.randrange(bytes_in_all // piece // 2) + number)
+            if step % 100 == 99:
+                os.fsync(owner.file.fileno())
+            elif step % 149 == 148:
+                owner.open()
+            elif step % 3 == 0:
+                owner.file.seek(at)
+                assert owner.file.read(piece) == expected[at : at + piece], "its own bytes"
+            else:
+                text = generator.randbytes(generator.randrange(1, piece))
+                owner.file.seek(at)
+                owner.file.write(text)
+                expected[at : at + len(text)] = text
+        for owner in owners:
+            owner.close()
+        assert (place / "both").read_bytes() == expected == (second / "both").read_bytes()
+
+
+def test_attributes_of_an_open_file_are_changed(place):
+    with open(place / "changed", "wb", buffering=0) as file:
+        file.write(b"x" * 100)
+        assert os.fstat(file.fileno()).st_mode & 0o777 != 0o640
+        os.chmod(place / "changed", 0o640)
+        assert os.fstat(file.fileno()).st_mode & 0o777 == 0o640
+        file.truncate(10)
+        assert os.fstat(file.fileno()).st_size == 10
+
+
+def test_what_was_synced_outlives_the_mount(store, work):
+    directory = work / "killed"
+    directory.mkdir()
+    process = subprocess.Popen([PROGRAM, "mount", "--foreground", store.url, directory], env=environment())
+    end = time.monotonic() + 60
+    while not os.path.ismount(directory):
+        assert time.monotonic() < end and process.poll() is None
+        time.sleep(0.05)
+    descriptor = os.open(directory / "killed", os.O_CREAT | os.O_WRONLY)
+    os.write(descriptor, b"s" * 1000)
+    os.fsync(descriptor)
+    os.write(descriptor, b"k" * 1000)
+    process.kill()
+    process.wait()
+    with pytest.raises(OSError):
+        os.close(descriptor)
+    unmount(directory)
+    run("cp", f"{store.url}/killed", work / "copy").succeeded()
+    assert (work / "copy").read_bytes() in (b"s" * 1000, b"s" * 1000 + b"k" * 1000)
+
+
+def test_errors_that_come_late_are_told_by_sync_and_close(session_directory):
+    directory = session_directory / "late"
+    directory.mkdir()
+    servers = Store(directory, 1)
+    try:
+        with mounted(servers.url, session_directory / "late_place") as place:
+            descriptor = os.open(place / "file", os.O_CREAT | os.O_WRONLY)
+            os.write(descriptor, b"kept")
+            servers.kill(0)
+            with pytest.raises(OSError):
+                os.fsync(descriptor)
+            servers.start(0)
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+    finally:
+        servers.close()

@@ -134,6 +134,33 @@ def test_collective_calls_choose_who_asks_the_servers(store, work, accesses, cho
         assert nearest == expected, requests
 
 
+def small_calls(store, work, *through):
+    """The words of `stria bench` for ranks that write and read 1 KiB in turn along a file."""
+    words = ["ior", "--block-kib", 1, "--transfer-kib", 1, "--segments", 2000, "--rounds", 1, "--verify", "--read"]
+    return ["bench", *words, "--through", *through, "--dir", store.url, "--json", work / "result"]
+
+
+def test_small_calls_in_turn_make_few_requests(store, work):
+    """Each rank wants a third of every page. How often one travels depends on when the ranks leave
+    the barrier before, so that only requests are counted."""
+    needs_laboratory()
+    words = small_calls(store, work, "mpiio", "--independent")
+    command = [MPIEXEC, "-n", 3, "env", f"LD_PRELOAD={os.environ['STRIA_MPIIO']}", PROGRAM, *words]
+    done = subprocess.run(list(map(str, command)), env=environment(), capture_output=True, text=True, timeout=90, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((work / "result").read_text())
+    assert result["read"]["traffic"]["requests"] < 400
+    assert result["write"]["traffic"]["requests"] < 400
+
+
+def test_small_requests_of_the_plain_layer_are_gathered_on_request(store, work):
+    requests = []
+    for hints in ([], ["--hint", "stria_cache_bytes=8388608"]):
+        run(*small_calls(store, work, "posix", "--method", "multiple"), *hints, ranks=3).succeeded()
+        requests.append(json.loads((work / "result").read_text())["write"]["traffic"]["requests"])
+    assert requests[0] >= 3 * 2000 and requests[1] < 400
+
+
 def stripes(url):
     """(bytes of a stripe, indices of the servers) of a file."""
     known = json.loads(run("stat", "--json", url).succeeded().stdout)

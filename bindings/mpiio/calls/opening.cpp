@@ -214,7 +214,7 @@ void retire(File& file) {
 Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std::shared_ptr<File>& made) {
   std::shared_ptr<Channel> channel;
   const CallNote note("MPI_File_open", name == nullptr ? "" : name);
-  settle_all_small();  // it may be another handle of a file that is open
+  const OrderingCall orders;  // it may be another handle of a file that is open
   bool same_name = true;
   Outcome outcome = admit(comm, name, amode, channel, same_name);
   // The span begins here: a trace that begins with this call first compares the ranks' clocks.

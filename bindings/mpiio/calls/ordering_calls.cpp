@@ -3,10 +3,10 @@
 // Problem: small writes are kept for a while, and small reads fetched ahead (small_access.hpp).
 // MPI-IO allows that until a sync, but programs and libraries, HDF5 among them, write on one rank,
 // pass a barrier and read on another.
-// Method: before such a call, whatever it is, everything that is kept is settled. A rank that hears
-// of a write can hear of it only by one of these calls on each side. Calls that wait for requests
-// settle too (wait_calls.cpp).
-// Cost: a look at one number in each call.
+// Method: before such a call, whatever it is, everything that is kept is written; after it, nothing
+// that was fetched before is used. A rank that hears of a write can hear of it only by one of these
+// calls on each side. Calls that wait for requests do so too (wait_calls.cpp).
+// Cost: a look at two numbers in each call.
 #include <mpi.h>
 
 #include "mpiio/calls/ordering_list.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 template <typename Next, typename... Arguments>
 int in_order(Next& next, Arguments... arguments) {
-  stria::mpiio::settle_all_small();
+  const stria::mpiio::OrderingCall orders;
   return next(arguments...);
 }
 

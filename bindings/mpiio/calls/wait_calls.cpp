@@ -76,7 +76,7 @@ class ListCall {
 };
 
 int wait_one(decltype(MPI_Wait)& next, MPI_Request* request, MPI_Status* status) {
-  settle_all_small();
+  const OrderingCall orders;
   auto job = have_requests() ? job_of(*request) : nullptr;
   if (job != nullptr) {
     complete(*job);
@@ -85,7 +85,7 @@ int wait_one(decltype(MPI_Wait)& next, MPI_Request* request, MPI_Status* status)
 }
 
 int test_one(decltype(MPI_Test)& next, MPI_Request* request, int* flag, MPI_Status* status) {
-  settle_all_small();
+  const OrderingCall orders;
   if (!have_requests()) {
     return next(request, flag, status);
   }
@@ -96,7 +96,7 @@ int test_one(decltype(MPI_Test)& next, MPI_Request* request, int* flag, MPI_Stat
 }
 
 int wait_all(decltype(MPI_Waitall)& next, int count, MPI_Request requests[], MPI_Status statuses[]) {
-  settle_all_small();
+  const OrderingCall orders;
   if (!have_requests()) {
     return next(count, requests, statuses);
   }
@@ -110,7 +110,7 @@ int wait_all(decltype(MPI_Waitall)& next, int count, MPI_Request requests[], MPI
 }
 
 int test_all(decltype(MPI_Testall)& next, int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
-  settle_all_small();
+  const OrderingCall orders;
   if (!have_requests()) {
     return next(count, requests, flag, statuses);
   }
@@ -121,7 +121,7 @@ int test_all(decltype(MPI_Testall)& next, int count, MPI_Request requests[], int
 }
 
 int test_any(decltype(MPI_Testany)& next, int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
-  settle_all_small();
+  const OrderingCall orders;
   if (!have_requests()) {
     return next(count, requests, index, flag, status);
   }
@@ -133,7 +133,7 @@ int test_any(decltype(MPI_Testany)& next, int count, MPI_Request requests[], int
 
 int test_some(decltype(MPI_Testsome)& next, int count, MPI_Request requests[], int* done_count, int done[],
               MPI_Status statuses[]) {
-  settle_all_small();
+  const OrderingCall orders;
   if (!have_requests()) {
     return next(count, requests, done_count, done, statuses);
   }
@@ -146,7 +146,7 @@ int test_some(decltype(MPI_Testsome)& next, int count, MPI_Request requests[], i
 
 // Waits by testing, because MPI's own waiting call would not look after requests of files.
 int wait_any(decltype(MPI_Waitany)& next, int count, MPI_Request requests[], int* index, MPI_Status* status) {
-  settle_all_small();
+  const OrderingCall orders;
   for (int attempt = 0; have_requests(); ++attempt) {
     int flag = 0;
     const int code = test_any(STRIA_MPIIO_REAL(Testany), count, requests, index, &flag, status);
@@ -163,7 +163,7 @@ int wait_any(decltype(MPI_Waitany)& next, int count, MPI_Request requests[], int
 
 int wait_some(decltype(MPI_Waitsome)& next, int count, MPI_Request requests[], int* done_count, int done[],
               MPI_Status statuses[]) {
-  settle_all_small();
+  const OrderingCall orders;
   for (int attempt = 0; have_requests(); ++attempt) {
     const int code = test_some(STRIA_MPIIO_REAL(Testsome), count, requests, done_count, done, statuses);
     if (code != MPI_SUCCESS || *done_count != 0) {
@@ -178,7 +178,7 @@ int wait_some(decltype(MPI_Waitsome)& next, int count, MPI_Request requests[], i
 }
 
 int get_status(decltype(MPI_Request_get_status)& next, MPI_Request request, int* flag, MPI_Status* status) {
-  settle_all_small();
+  const OrderingCall orders;
   if (have_requests()) {
     complete_finished();
   }

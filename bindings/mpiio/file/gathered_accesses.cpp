@@ -53,12 +53,13 @@ Result<int64_t> GatheredAccesses::read(int64_t offset, std::span<std::byte> data
 }
 
 void GatheredAccesses::settle() {
-  if (!keeps()) {
+  if (!has_begun()) {
     return;
   }
-  const Status late = requests_->write_out();
   requests_->forget();
-  note_access(late);
+  if (keeps()) {
+    note_access(requests_->write_out());
+  }
 }
 
 void GatheredAccesses::end() {

@@ -4,12 +4,14 @@
 // Methods: "multiple": a request for each stretch that is contiguous in memory and in the file.
 // "list_io": lists of so many stretches of the file, as PVFS took them. "automatic": memory is
 // gathered, and each stretch of the file is a request. "contiguous": as many bytes as the workload
-// has, in one stretch per rank; this shows what the storage can do.
+// has, in one stretch per rank; this shows what the storage can do. With the hint stria_cache_bytes
+// small requests are gathered.
 #include <algorithm>
 
 #include "layer/layer.hpp"
 #include "storage/first_server.hpp"
 #include "storage/registry/registry.hpp"
+#include "storage/small/gathered_file.hpp"
 #include "stria/status.hpp"
 
 namespace stria::bench {
@@ -136,7 +138,7 @@ class PosixLayer : public Layer {
     told.requests = told.request_bytes = 0;
     for (int i = 0; i < job.workload.files; ++i) {
       const double begin = MPI_Wtime();
-      const auto file = open(job, i, writes);
+      const auto file = storage::gather_small(open(job, i, writes), cache_bytes());
       const double opened = MPI_Wtime();
       Requests requests(*file, writes, options_);
       if (options_.method == "contiguous") {
@@ -186,11 +188,19 @@ class PosixLayer : public Layer {
     return rank == 0 ? std::move(file) : driver_->open(path, options).value();
   }
 
+  int64_t number(const char* name, int64_t standard) const {
+    const auto found = options_.hints.find(name);
+    return found == options_.hints.end() ? standard : std::strtoll(found->second.c_str(), nullptr, 10);
+  }
+
+  // An equal part for each rank; nothing where no hint asks for it.
+  int64_t cache_bytes() const {
+    int ranks = 1;
+    MPI_Comm_size(comm_, &ranks);
+    return number("stria_cache_bytes", 0) / ranks;
+  }
+
   storage::Striping striping() const {
-    const auto number = [&](const char* name, int64_t standard) {
-      const auto found = options_.hints.find(name);
-      return found == options_.hints.end() ? standard : std::strtoll(found->second.c_str(), nullptr, 10);
-    };
     const auto choice = options_.hints.find("stria_first_server");
     const bool in_turn = choice != options_.hints.end() && choice->second == "in_turn";
     const int64_t otherwise = in_turn ? storage::FirstServer::kInTurn : storage::FirstServer::kAny;

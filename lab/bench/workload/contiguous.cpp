@@ -10,7 +10,8 @@ namespace {
 
 Workload make_ior(const Chosen& chosen, const Ranks& ranks) {
   const int64_t block = chosen.numbers.at("block-kib") * kKiB;
-  const int64_t transfer = chosen.numbers.at("transfer-kib") * kKiB;
+  const int64_t transfer_bytes = chosen.numbers.at("transfer-bytes");
+  const int64_t transfer = transfer_bytes > 0 ? transfer_bytes : chosen.numbers.at("transfer-kib") * kKiB;
   const int64_t segments = chosen.numbers.at("segments");
   Workload workload;
   workload.is_file_a_rank = chosen.words.at("files") == "separate";
@@ -44,6 +45,7 @@ WorkloadKind ior_kind() {
           "contiguous blocks in transfers (IOR)",
           {{"block-kib", 32768, 1, 1 << 30, "of a rank, KiB"},
            {"transfer-kib", 1024, 1, 1 << 30, "of a call, KiB"},
+           {"transfer-bytes", 0, 0, 1 << 30, "of a call, where it isn't whole KiB; 0: it is"},
            {"segments", 1, 1, 1'000'000, "blocks of each rank, the ranks' in turn"}},
           {{"files", {"shared", "separate"}, "one file, or one per rank"}},
           make_ior};

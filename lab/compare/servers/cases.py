@@ -73,8 +73,14 @@ FIRST_SERVERS = {
     "by load": ("stria_first_server=by_load",),
     "always the same": ("start_iodevice=0",),
 }
-# Independent calls of so many KiB by each of so many clients, beside those of 1 MiB.
-CALL_KIB = (1024, 1)
+# Independent calls by each of so many clients, the long ones first: pattern, and goal as a share of
+# the long ones' speed.
+CALLS = {
+    "of 1 MiB": ("calls_1024", 1),
+    "of 1 KiB": ("calls_1", 0.5),
+    "of 1 KiB, the clients' in turn": ("turns_1", 0.5),
+    "of 64 B": ("bytes_64", 0.2),
+}
 CALL_CLIENTS = 4
 # Where list I/O is compared with one request for each of as many pieces of 8 bytes.
 TINY = "cyclic_1"

@@ -117,16 +117,25 @@ def of_descriptions(figures_by_bytes):
     return [Verdict("description by datatype, of 262,144 pieces against 4,096", ratio, 1.1, True)]
 
 
-def of_small_calls(times):
-    """Small calls beside long ones of the same bytes: {quantity: {KiB: [seconds a cycle]}}."""
-    verdicts = []
-    for quantity, by_kib in times.items():
-        longest = max(by_kib)
-        for kib in sorted(by_kib):
-            if kib != longest and by_kib[kib] and by_kib[longest]:
-                ratio = median_ratio(by_kib[longest], by_kib[kib])
-                verdicts.append(Verdict(f"independent {quantity}s of {kib} KiB, of the speed of {longest} KiB", ratio, 0.5))
-    return verdicts
+def of_small_calls(times, calls):
+    """Small calls beside long ones of the same bytes: {quantity: {which: [seconds a cycle]}}."""
+    longest = next(iter(calls))
+    return [
+        Verdict(f"independent {quantity}s {which}, of the speed of those {longest}", median_ratio(of[longest], of[which]), goal)
+        for quantity, of in times.items()
+        for which, (_, goal) in calls.items()
+        if which != longest and of[which]
+    ]
+
+
+def of_mount(seconds):
+    """A Python program on a mount, and on one that keeps nothing: {part: {how: [seconds]}}."""
+    return [
+        Verdict(
+            f"h5py on a mount, {part.replace('_', ' ')}, of the speed without memory", median_ratio(of["none"], of["usual"]), 5
+        )
+        for part, of in seconds.items()
+    ]
 
 
 def of_first_server(shares):

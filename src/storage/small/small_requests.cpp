@@ -13,16 +13,10 @@ namespace stria::storage {
 namespace {
 
 constexpr int64_t kLargestPageBytes = 64 << 10;
-// What lies between two reads of a window costs less than a request of its own.
-constexpr int64_t kLongestGapBytes = 32 << 10;
 // A list of so many bytes keeps all servers busy, and its pages stay in the processor's cache.
 constexpr int64_t kEnoughBytes = 2 << 20;
-constexpr int64_t kFirstWindowBytes = 128 << 10;
-constexpr int64_t kLongestWindowBytes = 4 << 20;
 // No file has bytes so far out, and sums of offsets stay exact before.
 constexpr int64_t kFarOffset = int64_t{1} << 61;
-// Pages and windows have a half of the memory each.
-constexpr int64_t kParts = 2;
 
 bool overlap(ByteRange a, ByteRange b) {
   return !intersect(a, b).empty();
@@ -68,18 +62,22 @@ int64_t page_bytes_for(int64_t stripe_bytes) {
 SmallRequests::SmallRequests(Options options)
     : options_(std::move(options)),
       page_bytes_(page_bytes_for(options_.stripe_bytes)),
-      most_pages_(options_.memory_bytes / kParts / page_bytes_),
-      most_window_bytes_(
-          std::min(options_.memory_bytes / kParts / int64_t{std::tuple_size_v<decltype(windows_)>}, kLongestWindowBytes)) {
+      most_pages_(options_.memory_bytes / page_bytes_) {
   STRIA_ASSERT(options_.memory_bytes >= kLeastMemoryBytes, options_.memory_bytes);
 }
 
-int64_t SmallRequests::memory_bytes() const {
-  int64_t bytes = static_cast<int64_t>(pages_.size() + spare_.size()) * page_bytes_;
-  for (const Window& window : windows_) {
-    bytes += static_cast<int64_t>(window.memory.size());
+int64_t SmallRequests::kept_end() const {
+  int64_t end = 0;
+  for (auto page = pages_.rbegin(); page != pages_.rend() && end == 0; ++page) {
+    end = page->second.written.empty() ? 0 : page->second.written.back().end;
   }
-  return bytes;
+  return end;
+}
+
+void SmallRequests::begin_fetching_anew() {
+  if (options_.fetched != nullptr) {
+    options_.fetched->begin_anew();
+  }
 }
 
 // Null where there is no memory for it.
@@ -143,8 +141,7 @@ Status SmallRequests::write(int64_t offset, std::span<const std::byte> data, Sta
   if (data.empty()) {
     return {};
   }
-  change_windows(offset, data);
-  if (bytes <= kLargestBytes && offset < kFarOffset) {
+  if (bytes <= options_.largest_bytes && offset < kFarOffset) {
     if (!has_room({offset, offset + bytes})) {
       late.update(write_out());
     }
@@ -158,9 +155,7 @@ Status SmallRequests::write(int64_t offset, std::span<const std::byte> data, Sta
   }
   const WriteSegment segment{offset, data.data(), bytes};
   Status written = options_.write({&segment, 1});
-  if (!written.ok()) {
-    forget();  // windows have bytes that the file hasn't
-  }
+  begin_fetching_anew();
   return written;
 }
 
@@ -187,9 +182,7 @@ Status SmallRequests::write_out() {
     }
   }
   recycle_pages();
-  if (!written.ok()) {
-    forget();
-  }
+  begin_fetching_anew();
   return written;
 }
 
@@ -209,12 +202,8 @@ void SmallRequests::recycle_pages() {
 }
 
 void SmallRequests::forget() {
-  if (has_windows_) {
-    for (Window& window : windows_) {
-      window.bytes = 0;
-      window.next = -1;
-    }
-    has_windows_ = false;
+  if (options_.fetched != nullptr) {
+    options_.fetched->forget();
   }
 }
 
@@ -247,36 +236,19 @@ bool SmallRequests::copy_written(ByteRange range, std::byte* data) const {
   return true;
 }
 
-bool SmallRequests::copy_window(ByteRange range, std::byte* data) {
-  for (Window& window : windows_) {
-    if (window.bytes > 0 && window.begin <= range.begin && range.end <= window.begin + window.bytes) {
-      std::memcpy(data, window.memory.data() + (range.begin - window.begin), static_cast<size_t>(range.size()));
-      window.next = range.end;
-      window.last_use = ++uses_;
-      return true;
+// Puts what is kept of a range over what the storage has there.
+void SmallRequests::put_written_over(ByteRange range, std::byte* data) const {
+  auto page = pages_.lower_bound(range.begin / page_bytes_);
+  for (; page != pages_.end() && page->first * page_bytes_ < range.end; ++page) {
+    const std::vector<ByteRange>& written = page->second.written;
+    auto piece = std::lower_bound(written.begin(), written.end(), range.begin,
+                                  [](ByteRange before, int64_t at) { return before.end <= at; });
+    for (; piece != written.end() && piece->begin < range.end; ++piece) {
+      const ByteRange both = intersect(*piece, range);
+      const std::byte* const bytes = page->second.bytes.get() + (both.begin - page->first * page_bytes_);
+      std::memcpy(data + (both.begin - range.begin), bytes, static_cast<size_t>(both.size()));
     }
   }
-  return false;
-}
-
-// The window of a program that reads on there. Where there is none, the one that has been used
-// least begins anew.
-SmallRequests::Window* SmallRequests::window_before(ByteRange range) {
-  Window* oldest = &windows_.front();
-  for (Window& window : windows_) {
-    if (window.next >= 0 && window.next <= range.begin && range.begin - window.next <= kLongestGapBytes) {
-      return &window;
-    }
-    if (window.last_use < oldest->last_use) {
-      oldest = &window;
-    }
-  }
-  oldest->bytes = 0;
-  oldest->fetch_bytes = 0;
-  oldest->next = range.end;
-  oldest->last_use = ++uses_;
-  has_windows_ = true;
-  return nullptr;
 }
 
 Result<int64_t> SmallRequests::read_storage(ByteRange range, std::byte* data, Status& late) {
@@ -292,22 +264,17 @@ Result<int64_t> SmallRequests::read_storage(ByteRange range, std::byte* data, St
   return options_.read({&segment, 1});
 }
 
-Result<int64_t> SmallRequests::fetch(Window& window, ByteRange range, std::byte* data, Status& late) {
-  window.fetch_bytes = std::clamp(2 * window.fetch_bytes, std::min(kFirstWindowBytes, most_window_bytes_), most_window_bytes_);
-  const int64_t end = align_up(range.begin + window.fetch_bytes, page_bytes_);
-  const ByteRange wanted{range.begin,
-                         std::max(range.end, end - range.begin <= most_window_bytes_ ? end : range.begin + window.fetch_bytes)};
-  window.bytes = 0;
-  window.memory.resize(std::max(window.memory.size(), static_cast<size_t>(wanted.size())));
-  STRIA_ASSIGN_OR_RETURN(const int64_t bytes, read_storage(wanted, window.memory.data(), late));
-  const int64_t own = std::clamp<int64_t>(bytes, 0, range.size());
-  std::memcpy(data, window.memory.data(), static_cast<size_t>(own));
-  window.begin = range.begin;
-  window.bytes = bytes;
-  window.next = range.end;
-  window.last_use = ++uses_;
-  has_windows_ = true;
-  return own;
+Result<int64_t> SmallRequests::read_fetched(ByteRange range, std::byte* data, Status& late) {
+  STRIA_ASSIGN_OR_RETURN(const int64_t bytes, options_.fetched->read(range, data));
+  if (pages_.empty()) {
+    return bytes;
+  }
+  if (bytes < range.size()) {
+    late.update(write_out());  // the file may end behind what is kept
+    return options_.fetched->read(range, data);
+  }
+  put_written_over(range, data);
+  return bytes;
 }
 
 Result<int64_t> SmallRequests::read(int64_t offset, std::span<std::byte> data, Status& late) {
@@ -315,41 +282,13 @@ Result<int64_t> SmallRequests::read(int64_t offset, std::span<std::byte> data, S
   if (range.empty()) {
     return 0;
   }
-  if (range.size() > kLargestBytes || offset >= kFarOffset) {
+  if (range.size() > options_.largest_bytes || offset >= kFarOffset || options_.fetched == nullptr) {
     return read_storage(range, data.data(), late);
   }
-  if (copy_window(range, data.data()) || (!pages_.empty() && copy_written(range, data.data()))) {
+  if (!pages_.empty() && copy_written(range, data.data())) {
     return range.size();
   }
-  Window* const window = window_before(range);
-  if (window != nullptr) {
-    try {
-      auto fetched = fetch(*window, range, data.data(), late);
-      if (fetched.ok()) {
-        return fetched;
-      }
-    } catch (const std::bad_alloc&) {
-      window->memory = {};
-    }
-    // What lies ahead need not be what was asked for.
-    window->next = range.end;
-  }
-  return read_storage(range, data.data(), late);
-}
-
-// Windows have what this rank has written since they were read.
-void SmallRequests::change_windows(int64_t offset, std::span<const std::byte> data) {
-  if (!has_windows_) {
-    return;
-  }
-  const ByteRange range{offset, offset + static_cast<int64_t>(data.size())};
-  for (Window& window : windows_) {
-    const ByteRange both = intersect(range, {window.begin, window.begin + window.bytes});
-    if (!both.empty()) {
-      std::memcpy(window.memory.data() + (both.begin - window.begin), data.data() + (both.begin - offset),
-                  static_cast<size_t>(both.size()));
-    }
-  }
+  return read_fetched(range, data.data(), late);
 }
 
 }  // namespace stria::storage

@@ -11,7 +11,6 @@
 // and this rank sees theirs later (forget()).
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -22,19 +21,23 @@
 
 #include "base/byte_range.hpp"
 #include "storage/driver.hpp"
+#include "storage/small/fetched_pages.hpp"
 
 namespace stria::storage {
 
 class SmallRequests {
  public:
-  /// Accesses of more bytes go as they are: gathering them would only add a copy.
+  /// Accesses of more bytes go as they are where no option says otherwise: gathering them would
+  /// only add a copy.
   static constexpr int64_t kLargestBytes = 32 << 10;
   /// Less memory isn't worth the trouble.
-  static constexpr int64_t kLeastMemoryBytes = 512 << 10;
+  static constexpr int64_t kLeastMemoryBytes = 256 << 10;
 
   struct Options {
     int64_t stripe_bytes = 0;  ///< pages divide it; 0: any pages
-    int64_t memory_bytes = 0;  ///< of pages and windows together; at least kLeastMemoryBytes
+    int64_t memory_bytes = 0;  ///< of what is written; at least kLeastMemoryBytes
+    int64_t largest_bytes = kLargestBytes;
+    std::unique_ptr<FetchedPages> fetched{};  ///< null: reads ask the storage
     std::function<Status(std::span<const WriteSegment>)> write;
     std::function<Result<int64_t>(std::span<const ReadSegment>)> read;
   };
@@ -50,24 +53,17 @@ class SmallRequests {
   Status write_out();
   /// After this, reads ask the storage.
   void forget();
-  /// Whether anything is kept, written or read.
-  bool keeps() const { return !pages_.empty() || has_windows_; }
-  /// The memory that pages and windows take now.
-  int64_t memory_bytes() const;
+  /// Whether anything is kept that isn't written.
+  bool keeps() const { return !pages_.empty(); }
+  /// Where the bytes that are kept end in the file; 0: none are.
+  int64_t kept_end() const;
+  /// The memory that pages take now.
+  int64_t memory_bytes() const { return static_cast<int64_t>(pages_.size() + spare_.size()) * page_bytes_; }
 
  private:
   struct Page {
     std::unique_ptr<std::byte[]> bytes;
     std::vector<ByteRange> written;  // of the file; sorted, and none touches the next
-  };
-  /// A program that reads on from where it was.
-  struct Window {
-    int64_t next = -1;  // where its next read is expected; -1: unused
-    int64_t begin = 0;
-    int64_t bytes = 0;  // that were read; 0: nothing yet
-    int64_t fetch_bytes = 0;
-    uint64_t last_use = 0;
-    std::vector<std::byte> memory;
   };
   using Pages = std::map<int64_t, Page>;
 
@@ -76,25 +72,20 @@ class SmallRequests {
   Page* page_at(int64_t index);
   bool have_part_of(ByteRange range) const;
   bool copy_written(ByteRange range, std::byte* data) const;
-  bool copy_window(ByteRange range, std::byte* data);
-  Window* window_before(ByteRange range);
+  void put_written_over(ByteRange range, std::byte* data) const;
   Result<int64_t> read_storage(ByteRange range, std::byte* data, Status& late);
-  Result<int64_t> fetch(Window& window, ByteRange range, std::byte* data, Status& late);
-  void change_windows(int64_t offset, std::span<const std::byte> data);
+  Result<int64_t> read_fetched(ByteRange range, std::byte* data, Status& late);
+  void begin_fetching_anew();
   void recycle_pages();
 
   Options options_;
   int64_t page_bytes_;
   int64_t most_pages_;
-  int64_t most_window_bytes_;
   Pages pages_;
   int64_t kept_bytes_ = 0;  // those of a place that is written twice count twice
   Page* last_page_ = nullptr;
   int64_t last_index_ = -1;
   std::vector<std::unique_ptr<std::byte[]>> spare_;
-  std::array<Window, 4> windows_;
-  bool has_windows_ = false;
-  uint64_t uses_ = 0;
 };
 
 }  // namespace stria::storage

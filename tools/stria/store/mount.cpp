@@ -15,12 +15,15 @@ namespace stria::tool {
 
 namespace {
 
+constexpr int64_t kUsualCacheBytes = 512 << 20;
+
 struct MountArguments {
   std::string url;
   std::string directory;
   bool foreground = false;
   bool read_only = false;
   bool for_all = false;
+  int64_t cache_bytes = kUsualCacheBytes;
 };
 
 #ifdef STRIA_WITH_FUSE
@@ -68,7 +71,8 @@ int run_mount(const MountArguments& arguments) {
   while (root.ends_with('/')) {
     root.pop_back();
   }
-  MountedStore store{root, *driver};
+  MountedFiles files(arguments.cache_bytes);
+  MountedStore store{root, *driver, files};
   fuse* const session = fuse_new(options.get(), &mounted_store_operations(), sizeof(fuse_operations), &store);
   if (session == nullptr || fuse_mount(session, arguments.directory.c_str()) != 0) {
     throw Error(ErrorCode::kIo, fmt::format("can't mount on '{}': FUSE says why above", arguments.directory));
@@ -100,6 +104,9 @@ void add_mount(Command app, Action& action) {
   command.add_flag("--foreground", arguments->foreground, "stay in the foreground; Ctrl-C unmounts");
   command.add_flag("--read-only", arguments->read_only, "refuse changes");
   command.add_flag("--allow-other", arguments->for_all, "other users may enter too (user_allow_other in /etc/fuse.conf)");
+  command.add_option("--cache-bytes", arguments->cache_bytes, "memory for bytes of open files, 8 MiB each; 0: none")
+      .check(in_range(0, INT64_MAX))
+      .show_default();
   command.callback([=, &action] { action = [=](Ranks&) { return run_mount(*arguments); }; });
 }
 

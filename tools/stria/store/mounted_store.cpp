@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
-#include <mutex>
 
 #include "store/store_command.hpp"
 
@@ -27,14 +26,8 @@ std::string url_of(const char* path) {
   return mounted().url + path;
 }
 
-/// An open file. Its calls come from many threads, but a storage::File serves one at a time.
-struct OpenFile {
-  std::mutex mutex;
-  std::unique_ptr<storage::File> file;
-};
-
-OpenFile& open_file(const fuse_file_info* info) {
-  return *reinterpret_cast<OpenFile*>(info->fh);
+MountedFile& open_file(const fuse_file_info* info) {
+  return *reinterpret_cast<MountedFile*>(info->fh);
 }
 
 /// The system's number for an error.
@@ -104,14 +97,21 @@ bool has_long_name(std::string_view path) {
   return path.size() - (path.rfind('/') + 1) > wire::kMaxNameBytes;
 }
 
-int get_attributes(const char* path, struct stat* details, fuse_file_info*) {
+int get_attributes(const char* path, struct stat* details, fuse_file_info* info) {
   if (has_long_name(path)) {
     return -ENAMETOOLONG;
   }
+  if (info != nullptr && open_file(info).attributes(details)) {
+    return 0;
+  }
   return answer([&] {
     const std::string url = url_of(path);
+    const uint64_t changes = mounted().files.changes();
     const wire::Attributes attributes = attributes_of(url);
     describe(attributes, attributes.is_directory ? storage::FileState() : state_of_file(url, attributes.place), details);
+    if (!attributes.is_directory) {
+      mounted().files.note_attributes(attributes.place.file, changes, details);
+    }
     return 0;
   });
 }
@@ -133,13 +133,11 @@ int read_directory(const char* path, void* buffer, fuse_fill_dir_t fill, off_t, 
 
 int open_as(const char* path, Mode mode, fuse_file_info* info) {
   return answer([&] {
-    auto opened = mounted().driver.open(url_of(path), {.mode = mode});
+    auto opened = mounted().files.open(mounted().driver, url_of(path), {.mode = mode});
     if (!opened.ok()) {
       return minus_errno(opened.status());
     }
-    auto file = std::make_unique<OpenFile>();
-    file->file = std::move(*opened);
-    info->fh = reinterpret_cast<uint64_t>(file.release());
+    info->fh = reinterpret_cast<uint64_t>(opened->release());
     return 0;
   });
 }
@@ -150,7 +148,7 @@ int open_existing(const char* path, fuse_file_info* info) {
   if (outcome != 0 || (info->flags & O_TRUNC) == 0) {
     return outcome;
   }
-  return answer([&] { return minus_errno(open_file(info).file->resize(0)); });
+  return answer([&] { return minus_errno(open_file(info).resize(0)); });
 }
 
 /// What is new belongs to who made it, where the mount's own user may give it away.
@@ -196,18 +194,16 @@ int create(const char* path, mode_t mode, fuse_file_info* info) {
 
 int read_bytes(const char*, char* to, size_t bytes, off_t offset, fuse_file_info* info) {
   return answer([&] {
-    const std::lock_guard lock(open_file(info).mutex);
     const storage::ReadSegment segment{offset, reinterpret_cast<std::byte*>(to), static_cast<int64_t>(bytes)};
-    const auto got = open_file(info).file->read({&segment, 1});
+    const auto got = open_file(info).read({&segment, 1});
     return got.ok() ? static_cast<int>(*got) : minus_errno(got.status());
   });
 }
 
 int write_bytes(const char*, const char* from, size_t bytes, off_t offset, fuse_file_info* info) {
   return answer([&] {
-    const std::lock_guard lock(open_file(info).mutex);
     const storage::WriteSegment segment{offset, reinterpret_cast<const std::byte*>(from), static_cast<int64_t>(bytes)};
-    const Status outcome = open_file(info).file->write({&segment, 1});
+    const Status outcome = open_file(info).write({&segment, 1});
     return outcome.ok() ? static_cast<int>(bytes) : minus_errno(outcome);
   });
 }
@@ -215,19 +211,20 @@ int write_bytes(const char*, const char* from, size_t bytes, off_t offset, fuse_
 int truncate(const char* path, off_t bytes, fuse_file_info* info) {
   return answer([&] {
     if (info != nullptr) {
-      const std::lock_guard lock(open_file(info).mutex);
-      return minus_errno(open_file(info).file->resize(bytes));
+      return minus_errno(open_file(info).resize(bytes));
     }
-    const auto file = mounted().driver.open(url_of(path), {.mode = Mode::kReadWrite});
+    const auto file = mounted().files.open(mounted().driver, url_of(path), {.mode = Mode::kReadWrite});
     return minus_errno(file.ok() ? (*file)->resize(bytes) : file.status());
   });
 }
 
 int sync_file(const char*, int, fuse_file_info* info) {
-  return answer([&] {
-    const std::lock_guard lock(open_file(info).mutex);
-    return minus_errno(open_file(info).file->sync());
-  });
+  return answer([&] { return minus_errno(open_file(info).sync()); });
+}
+
+// Each close() of a program, and it gets the answer.
+int flush(const char*, fuse_file_info* info) {
+  return answer([&] { return minus_errno(open_file(info).flush()); });
 }
 
 int sync_directory(const char* path, int, fuse_file_info*) {
@@ -236,8 +233,8 @@ int sync_directory(const char* path, int, fuse_file_info*) {
 
 int release(const char*, fuse_file_info* info) {
   return answer([&] {
-    const std::unique_ptr<OpenFile> file(&open_file(info));
-    return minus_errno(file->file->close());
+    const std::unique_ptr<MountedFile> file(&open_file(info));
+    return minus_errno(file->close());
   });
 }
 
@@ -312,6 +309,7 @@ int get_space(const char*, struct statvfs* space) {
 
 int change_mode(const char* path, mode_t mode, fuse_file_info*) {
   return answer([&] {
+    mounted().files.settle();
     set_mode(url_of(path), mode);
     return 0;
   });
@@ -319,6 +317,7 @@ int change_mode(const char* path, mode_t mode, fuse_file_info*) {
 
 int change_owner(const char* path, uid_t uid, gid_t gid, fuse_file_info*) {
   return answer([&] {
+    mounted().files.settle();
     wire::SetOwnership change;
     change.uid = uid == static_cast<uid_t>(-1) ? std::nullopt : std::optional(uid);
     change.gid = gid == static_cast<gid_t>(-1) ? std::nullopt : std::optional(gid);
@@ -332,12 +331,22 @@ int ignore_times(const char*, const timespec*, fuse_file_info*) {
   return 0;
 }
 
-void* begin(fuse_conn_info*, fuse_config* config) {
+void* begin(fuse_conn_info* connection, fuse_config* config) {
+  // Requests through a pipe cost two more calls of the system each, and bytes are copied anyway.
+  connection->want &= ~static_cast<unsigned>(FUSE_CAP_SPLICE_READ);
   config->auto_cache = 1;
   config->attr_timeout = 1;
   config->entry_timeout = 1;
   config->negative_timeout = 0;
+  // Each open compares time and size, and drops the kernel's bytes where they differ.
+  config->ac_attr_timeout_set = 1;
+  config->ac_attr_timeout = 0;
+  mounted().files.start();
   return fuse_get_context()->private_data;
+}
+
+void end(void* store) {
+  static_cast<const MountedStore*>(store)->files.stop();
 }
 
 }  // namespace
@@ -346,6 +355,7 @@ const fuse_operations& mounted_store_operations() {
   static const fuse_operations operations = [] {
     fuse_operations calls = {};
     calls.init = begin;
+    calls.destroy = end;
     calls.getattr = get_attributes;
     calls.readdir = read_directory;
     calls.open = open_existing;
@@ -353,6 +363,7 @@ const fuse_operations& mounted_store_operations() {
     calls.read = read_bytes;
     calls.write = write_bytes;
     calls.truncate = truncate;
+    calls.flush = flush;
     calls.fsync = sync_file;
     calls.fsyncdir = sync_directory;
     calls.release = release;

@@ -2,8 +2,9 @@
 // requests to the store's servers.
 //
 // The kernel caches attributes for a second, and a file's bytes until the file is opened again and
-// has changed. The store's servers see one user, who mounted it; the kernel compares owner, group
-// and mode with the user who asks.
+// has changed. What programs write in small pieces is gathered (mounted_data.hpp). The store's
+// servers see one user, who mounted it; the kernel compares owner, group and mode with the user who
+// asks.
 // Cost: a look-up asks the manager, and every server of a file for its size.
 #pragma once
 
@@ -13,6 +14,7 @@
 #include <string>
 
 #include "storage/driver.hpp"
+#include "store/mounted_data.hpp"
 
 namespace stria::tool {
 
@@ -20,6 +22,7 @@ namespace stria::tool {
 struct MountedStore {
   std::string url;  ///< of the store's directory that is the root, without a slash at its end
   storage::Driver& driver;
+  MountedFiles& files;
 };
 
 /// The table of calls. The private data of the file system is a MountedStore.

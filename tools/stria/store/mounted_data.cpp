@@ -1,0 +1,345 @@
+#include "store/mounted_data.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "comm/private_memory.hpp"
+#include "storage/small/small_requests.hpp"
+
+namespace stria::tool {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A file has so much memory for what is fetched, and as much for what is written.
+constexpr int64_t kFetchedBytes = 4 << 20;
+constexpr int64_t kWrittenBytes = 4 << 20;
+constexpr int64_t kLongestWindowBytes = 1 << 20;
+// A read that follows none fetches the page around it, because the kernel asks for a few kilobytes.
+constexpr int64_t kAloneBytes = 64 << 10;
+// The kernel reads ahead in pieces of so much, and libraries write chunks again and again.
+constexpr int64_t kLargestBytes = 128 << 10;
+
+timespec wall_time() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return now;
+}
+
+bool is_later(const timespec& a, const timespec& b) {
+  return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
+}
+
+}  // namespace
+
+/// What the handles of one file have together.
+struct SharedBytes {
+  std::mutex mutex;
+  std::vector<std::pair<storage::File*, bool>> handles;  // and whether they may write
+  PrivateMemory memory;                                  // of what is fetched
+  std::unique_ptr<storage::SmallRequests> small;         // null: the mount's memory is used up
+  Clock::time_point kept_since;                          // while something is kept
+  timespec kept_since_time = {};                         // the same
+  Status late;                                           // the last error that came late
+  uint64_t late_count = 0;
+  struct stat noted = {};  // as the servers told, with what was written here since
+  Clock::time_point noted_at;
+  bool has_noted = false;
+
+  storage::File* handle_that(bool writes) const {
+    for (const auto& [handle, may_write] : handles) {
+      if (may_write || !writes) {
+        return handle;
+      }
+    }
+    return nullptr;
+  }
+  void note_late(const Status& status) {
+    if (!status.ok()) {
+      late = status;
+      ++late_count;
+    }
+  }
+  void write_out() {
+    if (small != nullptr && small->keeps()) {
+      note_late(small->write_out());
+    }
+  }
+  /// Before others change the file or its attributes.
+  void settle() {
+    write_out();
+    has_noted = false;
+    if (small != nullptr) {
+      small->forget();
+    }
+  }
+  /// After a write that ends there.
+  void note_written(int64_t end) { extend(&noted, end); }
+  /// Puts what is kept over what the servers have told.
+  void add_kept(struct stat* details) const {
+    if (small != nullptr && small->keeps()) {
+      extend(details, small->kept_end());
+      if (is_later(kept_since_time, details->st_mtim)) {
+        details->st_mtim = details->st_ctim = kept_since_time;
+      }
+    }
+  }
+  static void extend(struct stat* details, int64_t end) {
+    details->st_size = std::max<off_t>(details->st_size, end);
+    details->st_blocks = std::max<blkcnt_t>(details->st_blocks, (end + 511) / 512);
+  }
+};
+
+namespace {
+
+void begin_to_gather(SharedBytes& shared, int64_t stripe_bytes) {
+  using storage::FetchedPages;
+  const FetchedPages::Shape shape = FetchedPages::shape_for(stripe_bytes, kFetchedBytes);
+  auto memory = PrivateMemory::allocate(FetchedPages::memory_bytes(shape));
+  if (!memory.ok()) {
+    return;
+  }
+  shared.memory = std::move(*memory);
+  FetchedPages::prepare(shared.memory.bytes().data(), shape);
+  const auto read = [&shared](std::span<const storage::ReadSegment> list) { return shared.handle_that(false)->read(list); };
+  FetchedPages::Options options{.memory = shared.memory.bytes().data(),
+                                .most_window_bytes = kLongestWindowBytes,
+                                .alone_bytes = kAloneBytes,
+                                .lifetime_ns = std::chrono::nanoseconds(MountedFiles::kLifetime).count(),
+                                .read = read};
+  shared.small = std::make_unique<storage::SmallRequests>(storage::SmallRequests::Options{
+      .stripe_bytes = stripe_bytes,
+      .memory_bytes = kWrittenBytes,
+      .largest_bytes = kLargestBytes,
+      .fetched = std::make_unique<FetchedPages>(std::move(options)),
+      .write = [&shared](std::span<const storage::WriteSegment> list) { return shared.handle_that(true)->write(list); },
+      .read = read});
+}
+
+}  // namespace
+
+MountedFile::MountedFile(std::shared_ptr<SharedBytes> shared, std::unique_ptr<storage::File> file, MountedFiles& files)
+    : shared_(std::move(shared)), file_(std::move(file)), files_(files), told_(shared_->late_count) {}
+
+MountedFile::~MountedFile() {
+  if (file_ != nullptr) {
+    static_cast<void>(close().ok());
+  }
+}
+
+Result<int64_t> MountedFile::read(std::span<const storage::ReadSegment> segments) {
+  const std::lock_guard lock(shared_->mutex);
+  if (shared_->small == nullptr || segments.size() != 1) {
+    shared_->write_out();
+    return file_->read(segments);
+  }
+  Status late;
+  auto bytes = shared_->small->read(segments[0].offset, {segments[0].data, static_cast<size_t>(segments[0].bytes)}, late);
+  shared_->note_late(late);
+  return bytes;
+}
+
+// A program hears of an error as soon as there is one, and again when it syncs or closes.
+Status MountedFile::write(std::span<const storage::WriteSegment> segments) {
+  const std::lock_guard lock(shared_->mutex);
+  files_.changes_.fetch_add(1);
+  for (const storage::WriteSegment& segment : segments) {
+    shared_->note_written(segment.offset + segment.bytes);
+  }
+  if (shared_->small == nullptr || segments.size() != 1) {
+    shared_->settle();
+    return file_->write(segments);
+  }
+  const bool has_kept = shared_->small->keeps();
+  Status late;
+  Status written = shared_->small->write(segments[0].offset, {segments[0].data, static_cast<size_t>(segments[0].bytes)}, late);
+  shared_->note_late(late);
+  if (!has_kept && shared_->small->keeps()) {
+    shared_->kept_since = Clock::now();
+    shared_->kept_since_time = wall_time();
+    shared_->add_kept(&shared_->noted);
+    files_.note_kept();
+  }
+  written.update(late);
+  return written;
+}
+
+Result<int64_t> MountedFile::size() {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->write_out();
+  return file_->size();
+}
+
+Status MountedFile::resize(int64_t bytes) {
+  const std::lock_guard lock(shared_->mutex);
+  files_.changes_.fetch_add(1);
+  shared_->settle();
+  return file_->resize(bytes);
+}
+
+Status MountedFile::preallocate(int64_t bytes) {
+  const std::lock_guard lock(shared_->mutex);
+  files_.changes_.fetch_add(1);
+  shared_->settle();
+  return file_->preallocate(bytes);
+}
+
+// What this handle has not told yet.
+Status MountedFile::tell() {
+  return std::exchange(told_, shared_->late_count) != shared_->late_count ? shared_->late : Status();
+}
+
+Status MountedFile::flush() {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->write_out();
+  return tell();
+}
+
+Status MountedFile::sync() {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->write_out();
+  Status synced = file_->sync();
+  synced.update(tell());
+  return synced;
+}
+
+Status MountedFile::close() {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->write_out();
+  Status closed = file_->close();
+  closed.update(tell());
+  std::erase_if(shared_->handles, [this](const auto& handle) { return handle.first == file_.get(); });
+  file_.reset();
+  return closed;
+}
+
+bool MountedFile::attributes(struct stat* details) {
+  const std::lock_guard lock(shared_->mutex);
+  if (!shared_->has_noted || Clock::now() - shared_->noted_at > MountedFiles::kLifetime) {
+    return false;
+  }
+  *details = shared_->noted;
+  return true;
+}
+
+std::shared_ptr<SharedBytes> MountedFiles::find(uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  const auto found = files_.find(number);
+  return found == files_.end() ? nullptr : found->second.lock();
+}
+
+std::vector<std::shared_ptr<SharedBytes>> MountedFiles::all() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<SharedBytes>> files;
+  for (const auto& [number, file] : files_) {
+    if (auto open = file.lock()) {
+      files.push_back(std::move(open));
+    }
+  }
+  return files;
+}
+
+Result<std::unique_ptr<MountedFile>> MountedFiles::open(storage::Driver& driver, const std::string& url,
+                                                        const storage::OpenOptions& options) {
+  STRIA_ASSIGN_OR_RETURN(auto file, driver.open(url, options));
+  STRIA_ASSIGN_OR_RETURN(const storage::Identity identity, file->identity());
+  std::shared_ptr<SharedBytes> shared;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(files_, [](const auto& entry) { return entry.second.expired(); });
+    shared = files_[identity.number].lock();
+    if (shared == nullptr) {
+      shared = std::make_shared<SharedBytes>();
+      if (static_cast<int64_t>(files_.size()) * (kFetchedBytes + kWrittenBytes) <= cache_bytes_) {
+        begin_to_gather(*shared, file->capabilities().stripe_bytes);
+      }
+      files_[identity.number] = shared;
+    }
+  }
+  const std::lock_guard lock(shared->mutex);
+  shared->settle();  // another machine may have closed it meanwhile
+  shared->handles.emplace_back(file.get(), options.mode != storage::OpenOptions::Mode::kRead);
+  auto opened = std::make_unique<MountedFile>(shared, std::move(file), *this);
+  return opened;
+}
+
+void MountedFiles::add_kept(uint64_t number, struct stat* details) {
+  if (const auto shared = find(number)) {
+    const std::lock_guard lock(shared->mutex);
+    shared->add_kept(details);
+  }
+}
+
+void MountedFiles::note_attributes(uint64_t number, uint64_t changes_before, struct stat* details) {
+  if (const auto shared = find(number)) {
+    const std::lock_guard lock(shared->mutex);
+    shared->add_kept(details);
+    shared->noted = *details;
+    shared->noted_at = Clock::now();
+    shared->has_noted = changes() == changes_before;
+  }
+}
+
+void MountedFiles::settle() {
+  changes_.fetch_add(1);
+  for (const auto& shared : all()) {
+    const std::lock_guard lock(shared->mutex);
+    shared->settle();
+  }
+}
+
+void MountedFiles::note_kept() {
+  const std::lock_guard lock(mutex_);
+  if (!has_kept_) {
+    has_kept_ = true;
+    changed_.notify_one();
+  }
+}
+
+void MountedFiles::start() {
+  writer_ = std::thread([this] { run(); });
+}
+
+void MountedFiles::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+    changed_.notify_one();
+  }
+  if (writer_.joinable()) {
+    writer_.join();
+  }
+  for (const auto& shared : all()) {
+    const std::lock_guard lock(shared->mutex);
+    shared->write_out();
+  }
+}
+
+// Sleeps while nothing is kept.
+void MountedFiles::run() {
+  std::unique_lock lock(mutex_);
+  while (!ends_) {
+    if (!has_kept_) {
+      changed_.wait(lock, [this] { return ends_ || has_kept_; });
+      continue;
+    }
+    changed_.wait_for(lock, kLongestKept / 4, [this] { return ends_; });
+    has_kept_ = false;
+    lock.unlock();
+    bool keeps = false;
+    for (const auto& shared : all()) {
+      const std::lock_guard file_lock(shared->mutex);
+      if (shared->small != nullptr && shared->small->keeps() && Clock::now() - shared->kept_since >= kLongestKept) {
+        shared->write_out();
+      }
+      keeps = keeps || (shared->small != nullptr && shared->small->keeps());
+    }
+    lock.lock();
+    has_kept_ = has_kept_ || keeps;
+  }
+}
+
+}  // namespace stria::tool

@@ -1,0 +1,121 @@
+// The bytes of a mounted store's open files: small writes are gathered, and reads fetched ahead, in
+// memory that all programs of this machine share.
+//
+// Problem: each call of the kernel became a request to a server, and each question for a file's
+// size, which the kernel asks after every write, one to the manager and to all of its servers.
+// Method: handles of one file share its bytes (storage/small/small_requests.hpp). What is written
+// goes to the servers when there is enough of it, after kLongestKept, when the file is synced, cut
+// or closed. What is fetched is used for kLifetime, as long as the kernel keeps attributes. For as
+// long an open file's attributes are answered from memory, with what was written here since.
+// Errors that come late are told by every handle's next write, fsync and close.
+// Cost: one copy of each byte, and memory up to a limit.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "storage/driver.hpp"
+
+namespace stria::tool {
+
+class MountedFiles;
+struct SharedBytes;
+
+/// An open file of a program. Any thread; lists of one piece are gathered.
+class MountedFile final : public storage::File {
+ public:
+  MountedFile(std::shared_ptr<SharedBytes> shared, std::unique_ptr<storage::File> file, MountedFiles& files);
+  MountedFile(const MountedFile&) = delete;
+  MountedFile& operator=(const MountedFile&) = delete;
+  ~MountedFile() override;
+
+  const std::string& path() const override { return file_->path(); }
+  const storage::Capabilities& capabilities() const override { return file_->capabilities(); }
+  Result<storage::Identity> identity() override { return file_->identity(); }
+  Result<int64_t> read(std::span<const storage::ReadSegment> segments) override;
+  Status write(std::span<const storage::WriteSegment> segments) override;
+  Result<int64_t> size() override;
+  Status resize(int64_t bytes) override;
+  Status preallocate(int64_t bytes) override;
+  /// Hands all that is kept of the file to the servers, and tells what failed since this handle
+  /// last told.
+  Status flush();
+  /// The same, and all survives a power loss.
+  Status sync() override;
+  /// Call it once, and nothing after it.
+  Status close() override;
+  /// What the file's attributes are, where that is known without a request.
+  bool attributes(struct stat* details);
+
+ private:
+  Status tell();
+
+  std::shared_ptr<SharedBytes> shared_;
+  std::unique_ptr<storage::File> file_;
+  MountedFiles& files_;
+  uint64_t told_;  // how many of the late errors
+};
+
+/// All open files of a mount.
+class MountedFiles {
+ public:
+  /// What is written goes to the servers after so long.
+  static constexpr std::chrono::milliseconds kLongestKept{1000};
+  /// Bytes and attributes that were fetched earlier are fetched again.
+  static constexpr std::chrono::milliseconds kLifetime{1000};
+
+  explicit MountedFiles(int64_t cache_bytes) : cache_bytes_(cache_bytes) {}
+  MountedFiles(const MountedFiles&) = delete;
+  MountedFiles& operator=(const MountedFiles&) = delete;
+  ~MountedFiles() { stop(); }
+
+  /// Begins to write what has been kept for long; not before the process has gone to the
+  /// background.
+  void start();
+  /// Writes all that is kept.
+  void stop();
+
+  Result<std::unique_ptr<MountedFile>> open(storage::Driver& driver, const std::string& url,
+                                            const storage::OpenOptions& options);
+  /// How often files were written or cut here. Ask it before the servers, for note_attributes().
+  uint64_t changes() const { return changes_.load(); }
+  /// The servers have told these attributes of a file: adds what is kept of it here.
+  void add_kept(uint64_t number, struct stat* details);
+  /// The same, and an open file's are used again for kLifetime, if no file has changed since
+  /// `changes_before`.
+  void note_attributes(uint64_t number, uint64_t changes_before, struct stat* details);
+  /// Writes all that is kept, and uses no attributes that were noted: to be called before
+  /// attributes are changed, because bytes that came later would change times again.
+  void settle();
+
+ private:
+  friend class MountedFile;
+  std::shared_ptr<SharedBytes> find(uint64_t number);
+  std::vector<std::shared_ptr<SharedBytes>> all();
+  /// Something is kept: it must be written before long.
+  void note_kept();
+  void run();
+
+  int64_t cache_bytes_;
+  std::atomic<uint64_t> changes_{0};
+  std::mutex mutex_;
+  std::map<uint64_t, std::weak_ptr<SharedBytes>> files_;
+  std::condition_variable changed_;
+  bool ends_ = false;
+  bool has_kept_ = false;
+  std::thread writer_;
+};
+
+}  // namespace stria::tool
