@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
+
+#include "container/hdf5/form/format.hpp"
 
 namespace stria::container::h5 {
 
 namespace {
 
-constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
 constexpr int64_t kLeastBytes = 48;
 constexpr int64_t kMostPrefixBytes = 256;
 constexpr int64_t kCachedTree = 1;
