@@ -82,6 +82,7 @@ struct Server::State {
   void check_connections();
   Status check_store(storage::ServerLink& link, storage::Clock::time_point deadline);
   Status pulse();
+  Status ask_of_moves();
   Status tell_condition();
   void sign_off();
   /// The store's manager, in this process or another.
@@ -342,7 +343,33 @@ Status Server::State::pulse() {
   shared->tickets.learn(answer.secret, answer.now_ms);
   told_bytes = moved_bytes;
   removed = shared->objects->remove(answer.remove);
+  shared->moving.removed(removed);
+  STRIA_RETURN_IF_ERROR(ask_of_moves());
   return tell_condition();
+}
+
+// A server that starts hears which parts went while it was away, before it lets clients in.
+Status Server::State::ask_of_moves() {
+  const bool starts = !io_threads.started();
+  const auto questions = shared->moving.questions();
+  if (questions.empty() && !starts) {
+    return {};
+  }
+  wire::MovesAsked asked{shared->identity, starts, {}};
+  for (const MovingParts::Question& question : questions) {
+    asked.parts.push_back(question.asked);
+  }
+  const auto reply = ask_manager(wire::Kind::kMoving, wire::encode(asked), starts ? milliseconds(0) : kPulsePatience);
+  if (reply.status().code() == ErrorCode::kUnsupported) {
+    return {};  // a manager of an earlier version moves nothing
+  }
+  STRIA_RETURN_IF_ERROR(reply.status());
+  STRIA_ASSIGN_OR_RETURN(const auto told, wire::decode<wire::MovesTold>(*reply));
+  shared->moving.settle(questions, told.parts);
+  if (starts) {
+    shared->moving.start(told);
+  }
+  return {};
 }
 
 // A manager that has heard nothing of it takes the condition for good.

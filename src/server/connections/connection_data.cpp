@@ -11,6 +11,7 @@
 
 #include "base/hash.hpp"
 #include "server/connections/connection.hpp"
+#include "server/connections/move_requests.hpp"
 #include "wire/region.hpp"
 
 namespace stria::server {
@@ -190,7 +191,8 @@ Status Connection::find_object(const wire::Transfer& transfer, uint8_t right, st
   STRIA_RETURN_IF_ERROR(check_ticket(transfer.file, transfer.ticket, right));
   const wire::Striped place{transfer.layout.stripe_bytes, transfer.layout.slot_count, transfer.slot};
   const bool writes = right == wire::kMayWrite;
-  STRIA_ASSIGN_OR_RETURN(object, shared_->objects->find(transfer.file, writes, writes ? place : wire::Striped()));
+  const PartUse use{transfer.file, transfer.ticket, writes, writes ? place : wire::Striped()};
+  STRIA_ASSIGN_OR_RETURN(object, find_part(*shared_, use));
   return {};
 }
 
@@ -214,9 +216,12 @@ asio::awaitable<void> Connection::write_data(std::byte* buffer) {
     }
     if (outcome.ok()) {
       int64_t moved = 0;
-      outcome = co_await move_all(
-          stream_, *places, header_.payload_bytes, &moved,
-          [&](std::span<const PieceRow> some, int64_t offset) { return object->write(some, buffer + offset); });
+      outcome = co_await move_all(stream_, *places, header_.payload_bytes, &moved,
+                                  [&](std::span<const PieceRow> some, int64_t offset) {
+                                    const Status written = object->write(some, buffer + offset);
+                                    shared_->moving.changed(request->transfer.file, some);
+                                    return written;
+                                  });
       shared_->counters.written_bytes += moved;
       if (outcome.ok() && moved != header_.payload_bytes) {
         outcome = Status(ErrorCode::kFormat, "more data than the request names");

@@ -16,6 +16,7 @@
 #include "server/connections/user_counts.hpp"
 #include "server/connections/watch.hpp"
 #include "server/manager/manager.hpp"
+#include "server/objects/moving_parts.hpp"
 #include "server/objects/objects.hpp"
 #include "wire/key.hpp"
 #include "wire/munge.hpp"
@@ -56,6 +57,7 @@ struct SharedState {
   std::unique_ptr<Objects> objects;
   ObjectPaths paths;  ///< of the objects
   RangeLocks locks;
+  MovingParts moving;
   Tickets tickets;
   UserCounts users;  ///< those that are not super
   const Bounds bounds;

@@ -12,12 +12,13 @@ using wire::Kind;
 
 /// What goes to the disk with the parts, and not to the names.
 bool is_of_parts(Kind kind) {
-  return (kind >= Kind::kWrite && kind <= Kind::kSync) || kind == Kind::kScrub || kind == Kind::kParts;
+  return (kind >= Kind::kWrite && kind <= Kind::kSync) || kind == Kind::kScrub || kind == Kind::kParts ||
+         kind == Kind::kMovePart;
 }
 
 /// What takes as long as others want, or as there is work.
 bool may_be_slow(Kind kind) {
-  return kind == Kind::kLock || kind == Kind::kScrub || kind == Kind::kParts;
+  return kind == Kind::kLock || kind == Kind::kScrub || kind == Kind::kParts || kind == Kind::kMovePart;
 }
 
 Level level_of(ErrorCode code) {

@@ -36,7 +36,8 @@ bool changes_names(const Question& question) {
     return request.ok() && request->mode >= wire::OpenMode::kCreate;
   }
   return question.kind == Kind::kRename || question.kind == Kind::kRemove || question.kind == Kind::kMakeDirectory ||
-         question.kind == Kind::kSetOwnership || question.kind == Kind::kAdopt || question.kind == Kind::kDiscard;
+         question.kind == Kind::kSetOwnership || question.kind == Kind::kAdopt || question.kind == Kind::kDiscard ||
+         question.kind == Kind::kMoveCommit;
 }
 
 /// Where a copy of the names is made.
@@ -51,7 +52,8 @@ Manager::Manager(std::unique_ptr<Names> names, const std::string& path, const Op
       fleet_(*names_, options.log),
       replies_(names_->database()),
       backup_(names_->database(), beside(path)),
-      check_(*names_, [this](uint64_t file) { return open_count_.contains(file); }),
+      moves_(*names_, fleet_),
+      check_(*names_, moves_, [this](uint64_t file) { return open_count_.contains(file); }),
       ticket_life_(options.ticket_life) {}
 
 Result<std::unique_ptr<Manager>> Manager::open(const std::string& path, const Options& options) {
@@ -62,6 +64,7 @@ Result<std::unique_ptr<Manager>> Manager::open(const std::string& path, const Op
     manager->nameless_[file] = Clock::now();
   }
   STRIA_RETURN_IF_ERROR(manager->fleet_.load());
+  STRIA_RETURN_IF_ERROR(manager->moves_.load());
   return manager;
 }
 
@@ -214,6 +217,29 @@ Answer Manager::dispatch_upkeep(const Question& question) {
     case Kind::kDiscard:
       return with<wire::PartsOf>(question, [&](const wire::PartsOf& request) { return check_.discard(caller, request); });
     default:
+      return dispatch_moves(question);
+  }
+}
+
+Answer Manager::dispatch_moves(const Question& question) {
+  using wire::Kind;
+  const Caller& caller = question.caller;
+  switch (question.kind) {
+    case Kind::kMoveBegin:
+      return with<wire::MoveBegin>(
+          question, [&](const wire::MoveBegin& request) { return moves_.begin(caller, question.session, request); });
+    case Kind::kMoveCommit:
+      return with<wire::MoveOf>(question, [&](const wire::MoveOf& move) { return moves_.commit(caller, move); });
+    case Kind::kMoveAbort:
+      return with<wire::MoveOf>(question, [&](const wire::MoveOf& move) { return moves_.undo(caller, move); });
+    case Kind::kMoving:
+      return with<wire::MovesAsked>(question, [&](const wire::MovesAsked& asked) -> Result<wire::MovesTold> {
+        return caller.trusted ? moves_.ask(asked)
+                              : Status(ErrorCode::kPermissionDenied, "only a server of the store asks for its parts' moves");
+      });
+    case Kind::kWhere:
+      return with<wire::Where>(question, [&](const wire::Where& request) { return moves_.where(request); });
+    default:
       return {Status(ErrorCode::kUnsupported, "this server doesn't know that request"), {}};
   }
 }
@@ -346,6 +372,7 @@ Result<wire::Renewed> Manager::reclaim(const Question& question, const wire::Han
 }
 
 void Manager::session_ended(const wire::Identity& session) {
+  moves_.session_ended(session);
   std::vector<HandleKey> held;
   for (auto entry = handles_.lower_bound({session, 0}); entry != handles_.end() && entry->first.first == session; ++entry) {
     held.push_back(entry->first);

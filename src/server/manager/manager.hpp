@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "server/manager/fleet.hpp"
+#include "server/manager/moves.hpp"
 #include "server/manager/names.hpp"
 #include "server/manager/names_backup.hpp"
 #include "server/manager/names_check.hpp"
@@ -74,6 +75,7 @@ class Manager {
   Answer dispatch(const Question& question);
   /// What only those ask who look after the store.
   Answer dispatch_upkeep(const Question& question);
+  Answer dispatch_moves(const Question& question);
   Status check_renamed(const Question& question, const std::string& from);
   Result<wire::Attributes> stat(const Question& question, const std::string& path);
   /// A ticket and how long it is good.
@@ -92,6 +94,7 @@ class Manager {
   Fleet fleet_;
   Replies replies_;
   NamesBackup backup_;
+  Moves moves_;
   NamesCheck check_;
   std::chrono::milliseconds ticket_life_;
   std::map<HandleKey, std::pair<uint64_t, bool>> handles_;  // file, exclusive
