@@ -63,8 +63,9 @@ enum class PartMoves : uint8_t {
 struct MovesTold {
   static constexpr const char* kName = "moves told";
   std::vector<PartMoves> parts;  ///< as asked
-  std::vector<uint64_t> gone;    ///< to one that starts: parts that have moved away, and are still there
-  uint64_t last_expiry_ms = 0;   ///< moves with a ticket up to this one, of this server, are at an end
+  // To a server that starts:
+  std::vector<uint64_t> gone;   ///< parts that have moved away, and are still there
+  uint64_t last_expiry_ms = 0;  ///< moves with tickets up to this one are at an end
   void put(Writer& writer) const;
   void get(Reader& reader);
 };

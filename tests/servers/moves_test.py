@@ -1,4 +1,4 @@
-"""Parts of files move to other servers: one is drained, one joins, and names from before are mended."""
+"""Parts of files move to other servers: one is drained, one joins; names from before are mended."""
 
 import json
 import random
@@ -135,7 +135,7 @@ def test_a_server_that_joins_gets_its_share(make_store, work):
 
 
 def test_names_from_before_a_move_find_the_parts(make_store, work):
-    """`stria fsck --repair` takes a part where it is now, and doesn't take its file for a removed one."""
+    """`stria fsck --repair` takes a part where it is, and its file for none that was removed."""
     store = make_store(3)
     run("server", "no-new-files", store.url, 2).succeeded()
     put(store, work, "moved")

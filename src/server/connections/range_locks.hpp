@@ -35,8 +35,8 @@ class RangeLocks {
   /// True when another holder has a lock that overlaps.
   bool is_locked(const wire::LockRange& asked);
   void unlock_all(Owner owner);
-  /// Of a part that is to move: who holds locks there that guard no bytes of it, but say that their
-  /// holders write (storage/striped/striped_locks.hpp). None where others hold locks that guard some.
+  /// Who holds locks that guard no bytes, but say that their holders write: these don't keep a part
+  /// from moving. None where there are locks that guard some.
   std::optional<std::vector<Owner>> owners_of_notes(uint64_t file) const;
   /// The locks of all connections.
   int64_t count() const;

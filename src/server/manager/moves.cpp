@@ -38,8 +38,10 @@ bool Moves::Move::concerns(int64_t server, uint64_t part, uint64_t file) const {
 
 Status Moves::load() {
   last_expiry_ms_ = expiry_now_ms();
-  STRIA_RETURN_IF_ERROR(
-      names_.database().script("CREATE TABLE IF NOT EXISTS moves (file INTEGER PRIMARY KEY, target INTEGER NOT NULL);"));
+  STRIA_ASSIGN_OR_RETURN(const bool any, names_.database().has_table("moves"));
+  if (!any) {
+    return {};
+  }
   std::vector<uint64_t> left;
   {
     Query rows = names_.database().query("SELECT file FROM moves");
@@ -105,9 +107,12 @@ Result<wire::MoveBegun> Moves::begin(const Caller& caller, const wire::Identity&
     }
   }
   names_.unsynced().note();
+  // Made by the first move, so that a store without moves needs no space for it.
+  STRIA_RETURN_IF_ERROR(
+      names_.database().script("CREATE TABLE IF NOT EXISTS moves (file INTEGER PRIMARY KEY, target INTEGER NOT NULL);"));
   STRIA_RETURN_IF_ERROR(
       names_.database().run("INSERT OR REPLACE INTO moves VALUES (?, ?)", static_cast<int64_t>(request.file), move.to));
-  // What the target gets can be told from what it has of the file by right, also after a power loss.
+  // So the target removes what it gets in vain, also after a loss of power.
   STRIA_RETURN_IF_ERROR(names_.unsynced().sync());
   // Each move has a ticket of its own.
   last_expiry_ms_ = std::max(last_expiry_ms_ + 1, expiry_now_ms());

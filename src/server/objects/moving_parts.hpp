@@ -58,7 +58,7 @@ class MovingParts {
   std::vector<Question> questions() const;
   /// Its answers. Moves that have begun since are not touched.
   void settle(const std::vector<Question>& asked, const std::vector<wire::PartMoves>& states);
-  /// Of a server that starts: parts that went while it was away, and moves that are at an end.
+  /// To be called once, before clients come: parts that went meanwhile, moves that are at an end.
   void start(const wire::MovesTold& told);
   /// Their bytes are removed.
   void removed(std::span<const uint64_t> parts);

@@ -10,7 +10,7 @@ namespace stria::storage {
 namespace {
 
 // Until a part that is on its way has come.
-constexpr std::chrono::milliseconds kFirstPause{5};
+constexpr std::chrono::milliseconds kPauseAtFirst{5};
 constexpr std::chrono::milliseconds kLongestPause{200};
 // Where a server doesn't answer, the manager may be as far away.
 constexpr std::chrono::milliseconds kShortPatience{1000};
@@ -60,7 +60,7 @@ Result<bool> SlotServers::look_again(std::chrono::milliseconds patience) {
 
 Status SlotServers::follow(const std::function<Status()>& attempt) {
   const auto deadline = Clock::now() + server_patience();
-  auto pause = kFirstPause;
+  auto pause = kPauseAtFirst;
   while (true) {
     const Status outcome = attempt();
     if (outcome.ok() || !may_have_moved(outcome)) {

@@ -108,8 +108,8 @@ class StoreRepair {
     return wire::place_on(part.server, part.number != wire::file_of_part(part.number));
   }
 
-  /// True also where nobody can tell. One that was removed there may have moved: names from a backup
-  /// don't know.
+  /// True also where nobody can tell. One that was removed there may have moved, of which names
+  /// from a backup don't know.
   bool has_part(int64_t place, uint64_t file) const {
     const auto found = findings_.servers.find(wire::server_of(place));
     if (found == findings_.servers.end()) {

@@ -228,7 +228,8 @@ int run_rebalance(const MoveArguments& arguments) {
   }
   PartMoves moves(asker, arguments, bytes);
   std::map<uint64_t, Status> left;
-  std::set<uint64_t> moved_files;  // others of their parts: in the next run, by what the file is then
+  // Another part of the same file moves in the next run, by where the file is then.
+  std::set<uint64_t> moved_files;
   for (const Balance& move : plan) {
     if (!moved_files.insert(move.part.file).second) {
       continue;

@@ -273,6 +273,7 @@ class ProcessStore {
 
 // The servers begin as processes before this one has threads.
 TEST(Moves, WhateverIsKilledNoByteIsLost) {
+  setenv("STRIA_SERVER_TIMEOUT", "10", 1);
   ProcessStore store;
   std::vector<std::unique_ptr<Writer>> writers;
   for (uint64_t i = 0; i < 6; ++i) {
@@ -285,7 +286,7 @@ TEST(Moves, WhateverIsKilledNoByteIsLost) {
     threads.emplace_back([&, i] { writers[i]->run(ends, 20); });
   }
   std::mt19937_64 random(7);
-  for (int round = 0; round < 15 && !::testing::Test::HasFailure(); ++round) {
+  for (int round = 0; round < 8 && !::testing::Test::HasFailure(); ++round) {
     const int drained = 1 + round % 3;
     Program drain({"server", "drain", store.url(), std::to_string(drained), "--rate", "20", "--wait", "5"});
     std::this_thread::sleep_for(std::chrono::milliseconds(random() % 700));
