@@ -11,6 +11,11 @@ namespace {
 // A part may take days to copy, where the rate is limited.
 constexpr uint64_t kTicketLifeMs = uint64_t{7} * 24 * 3600 * 1000;
 constexpr uint64_t kNsOfTicketMs = 1000000;
+constexpr const char* kMoveTables = R"(
+CREATE TABLE IF NOT EXISTS moves (file INTEGER PRIMARY KEY, target INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS moved_places (file INTEGER NOT NULL, place INTEGER NOT NULL, slot INTEGER NOT NULL,
+  PRIMARY KEY (file, place)) WITHOUT ROWID;
+)";
 
 uint64_t expiry_now_ms() {
   return static_cast<uint64_t>(now_ns()) / kNsOfTicketMs + kTicketLifeMs;
@@ -42,6 +47,8 @@ Status Moves::load() {
   if (!any) {
     return {};
   }
+  STRIA_RETURN_IF_ERROR(names_.database().script(kMoveTables));
+  STRIA_RETURN_IF_ERROR(names_.database().run("DELETE FROM moved_places WHERE file NOT IN (SELECT id FROM inodes)"));
   std::vector<uint64_t> left;
   {
     Query rows = names_.database().query("SELECT file FROM moves");
@@ -65,6 +72,21 @@ Result<Moves::Row> Moves::row_of(uint64_t file) {
   return Row{query.number(0), decode_servers(query.bytes(1))};
 }
 
+Result<bool> Moves::is_free(uint64_t file, int64_t place, int64_t slot, const Row& row) {
+  if (has(row.places, place)) {
+    return false;
+  }
+  Query had =
+      names_.database().query("SELECT slot FROM moved_places WHERE file = ? AND place = ?", static_cast<int64_t>(file), place);
+  const bool is_other = had.next() && had.number(0) != slot;
+  STRIA_RETURN_IF_ERROR(had.status());
+  return !is_other;
+}
+
+Status Moves::keep_place(uint64_t file, int64_t place, int64_t slot) {
+  return names_.database().run("INSERT OR IGNORE INTO moved_places VALUES (?, ?, ?)", static_cast<int64_t>(file), place, slot);
+}
+
 /// Which of the file's parts goes, and as which it comes.
 Result<Moves::Move> Moves::chosen(const wire::MoveBegin& request, const Row& row) {
   const auto from =
@@ -72,13 +94,18 @@ Result<Moves::Move> Moves::chosen(const wire::MoveBegin& request, const Row& row
   if (from == row.places.end()) {
     return Status(ErrorCode::kNotFound, "the file has no part on server " + std::to_string(request.from));
   }
-  Move move{.ticket = {}, .session = {}, .from = *from, .to = wire::place_on(request.to, false)};
-  if (has(row.places, move.to)) {
-    move.to = wire::place_on(request.to, true);
+  Move move{.ticket = {}, .session = {}, .from = *from, .to = -1};
+  for (const bool second : {false, true}) {
+    const int64_t place = wire::place_on(request.to, second);
+    STRIA_ASSIGN_OR_RETURN(const bool may, is_free(request.file, place, from - row.places.begin(), row));
+    if (may && move.to < 0 && request.to != request.from) {
+      move.to = place;
+    }
   }
-  if (request.to == request.from || has(row.places, move.to)) {
-    return Status(ErrorCode::kInvalidArgument,
-                  "server " + std::to_string(request.to) + " has two parts of the file, the most that a server may have");
+  if (move.to < 0) {
+    return Status(
+        ErrorCode::kInvalidArgument,
+        "server " + std::to_string(request.to) + " has two parts of the file, the most that a server may have, or had others");
   }
   Query leaving = names_.database().query("SELECT 1 FROM dead WHERE server = ? AND file = ?", request.to,
                                           static_cast<int64_t>(part_at(request.file, move.to)));
@@ -98,6 +125,8 @@ Result<wire::MoveBegun> Moves::begin(const Caller& caller, const wire::Identity&
     STRIA_RETURN_IF_ERROR(end(request.file));
   }
   STRIA_ASSIGN_OR_RETURN(const Row row, row_of(request.file));
+  // Made by the first move, so that a store without moves needs no space for them.
+  STRIA_RETURN_IF_ERROR(names_.database().script(kMoveTables));
   STRIA_ASSIGN_OR_RETURN(Move move, chosen(request, row));
   std::vector<wire::ServerPlace> ends;
   STRIA_RETURN_IF_ERROR(fleet_.describe(std::vector<int64_t>{move.from, move.to}, ends));
@@ -107,9 +136,10 @@ Result<wire::MoveBegun> Moves::begin(const Caller& caller, const wire::Identity&
     }
   }
   names_.unsynced().note();
-  // Made by the first move, so that a store without moves needs no space for it.
-  STRIA_RETURN_IF_ERROR(
-      names_.database().script("CREATE TABLE IF NOT EXISTS moves (file INTEGER PRIMARY KEY, target INTEGER NOT NULL);"));
+  const auto slot = std::find(row.places.begin(), row.places.end(), move.from) - row.places.begin();
+  for (const int64_t place : {move.from, move.to}) {
+    STRIA_RETURN_IF_ERROR(keep_place(request.file, place, slot));
+  }
   STRIA_RETURN_IF_ERROR(
       names_.database().run("INSERT OR REPLACE INTO moves VALUES (?, ?)", static_cast<int64_t>(request.file), move.to));
   // So the target removes what it gets in vain, also after a loss of power.
@@ -120,7 +150,6 @@ Result<wire::MoveBegun> Moves::begin(const Caller& caller, const wire::Identity&
   move.ticket = wire::issue_ticket(names_.secret(), request.file, kRights, last_expiry_ms_);
   move.session = session;
   moves_[request.file] = move;
-  const auto slot = std::find(row.places.begin(), row.places.end(), move.from) - row.places.begin();
   return wire::MoveBegun{
       move.ticket, {row.stripe_bytes, static_cast<int64_t>(row.places.size())}, slot, std::move(ends[0]), std::move(ends[1])};
 }
@@ -161,6 +190,11 @@ Status Moves::commit(const Caller& caller, const wire::MoveOf& move) {
     return Status(ErrorCode::kAborted, "the move was ended before");
   }
   const Move made = found->second;
+  std::vector<wire::ServerPlace> target;
+  STRIA_RETURN_IF_ERROR(fleet_.describe(std::vector<int64_t>{made.to}, target));
+  if (target.front().address.empty()) {
+    return Status(ErrorCode::kAborted, "the server was taken out of the store meanwhile");
+  }
   STRIA_ASSIGN_OR_RETURN(Row row, row_of(move.file));
   const auto slot = std::find(row.places.begin(), row.places.end(), made.from);
   if (slot == row.places.end()) {

@@ -8,6 +8,9 @@
 // server that starts ends those of its parts before it lets clients in. So the manager alone
 // decides, in the order of its requests. A move lives as long as the connection of who began it.
 // The row in the table `moves` is for what the target has to remove after the manager was ended.
+// A client that has a file open asks for a part by the file's number, where the part was when it
+// opened the file. So a place that had a part of a file never gets another one, only the same
+// again: `moved_places` keeps which.
 // Cost: two syncs of the names for a move. For one thread.
 #pragma once
 
@@ -57,6 +60,10 @@ class Moves {
   /// kNotFound when the file has gone.
   Result<Row> row_of(uint64_t file);
   Result<Move> chosen(const wire::MoveBegin& request, const Row& row);
+  /// Whether the place of that file may have the part: nothing of it is there, and nothing was but
+  /// this part.
+  Result<bool> is_free(uint64_t file, int64_t place, int64_t slot, const Row& row);
+  Status keep_place(uint64_t file, int64_t place, int64_t slot);
   Status leave(uint64_t file, int64_t place);
   Status end(uint64_t file);
   Result<wire::PartMoves> state_of(int64_t server, const wire::MovesAsked::Entry& asked);
