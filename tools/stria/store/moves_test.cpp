@@ -281,7 +281,10 @@ class ProcessStore {
   ProcessStore(const ProcessStore&) = delete;
   ProcessStore& operator=(const ProcessStore&) = delete;
   ~ProcessStore() {
-    servers_.clear();
+    // The later ones have the channels of those before them, too, and would keep these waiting.
+    while (!servers_.empty()) {
+      servers_.pop_back();
+    }
     std::filesystem::remove_all(directory_);
   }
   std::string url() const { return "stria://" + address(); }
