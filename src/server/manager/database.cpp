@@ -92,7 +92,7 @@ sqlite3_stmt* Database::prepare(const char* sql) {
 }
 
 Result<bool> Database::has_table(std::string_view name) {
-  Query found = query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", name);
+  Query found = query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = CAST(? AS TEXT)", name);
   const bool has = found.next();
   STRIA_RETURN_IF_ERROR(found.status());
   return has;
