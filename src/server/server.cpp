@@ -22,6 +22,7 @@
 #include "server/connections/listener.hpp"
 #include "server/connections/metrics_page.hpp"
 #include "server/objects/store_directory.hpp"
+#include "server/usage_teller.hpp"
 #include "storage/striped/call.hpp"
 
 namespace stria::server {
@@ -107,6 +108,7 @@ struct Server::State {
   int64_t told_bytes = 0;         // of data, moved up to the last pulse
   bool told_bad = false;          // the condition that the manager knows isn't good
   std::unique_ptr<storage::ServerLink> manager_link;
+  std::unique_ptr<UsageTeller> usage;
 };
 
 Status Server::State::prepare() {
@@ -142,6 +144,9 @@ Status Server::State::prepare() {
       return check_store(link, deadline);
     };
   }
+  usage = std::make_unique<UsageTeller>(
+      shared->growth, directory.object_paths(), shared->identity,
+      [this](wire::Kind kind, std::vector<std::byte> body) { return ask_manager(kind, std::move(body), kPulsePatience); });
   STRIA_ASSIGN_OR_RETURN(Listener listener, Listener::open(options.listen, !knows_clients));
   listens_on = listener.address().text();
   if (listener.is_everywhere() && options.advertise.empty()) {
@@ -289,7 +294,9 @@ void Server::State::keep_time() {
 
 void Server::State::tend() {
   // The next pulse tells the same; a manager that is away finds us alive when it returns.
-  static_cast<void>(pulse());
+  if (pulse().ok()) {
+    static_cast<void>(usage->tell());
+  }
   shared->watch.tidy();
   if (shared->manager != nullptr) {
     shared->manager_thread.post([kept = shared] { kept->manager->tidy(); });
@@ -344,6 +351,7 @@ Status Server::State::pulse() {
   told_bytes = moved_bytes;
   removed = shared->objects->remove(answer.remove);
   shared->moving.removed(removed);
+  shared->growth.changed(removed);
   STRIA_RETURN_IF_ERROR(ask_of_moves());
   return tell_condition();
 }

@@ -68,6 +68,9 @@ enum class Kind : uint16_t {
   kMoveAbort = 0x42,
   kMoving = 0x43,
   kWhere = 0x44,
+  kSetQuota = 0x48,
+  kQuotas = 0x49,
+  kUsage = 0x4a,
   kReply = 0x8000,
   kError = 0xffff,    ///< instead of a reply
   kWorking = 0xfffe,  ///< the reply will take longer; the server lives

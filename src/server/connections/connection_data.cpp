@@ -157,6 +157,25 @@ Status view_of(Object* object, ByteRange run, std::optional<Object::View>& view)
   return {};
 }
 
+/// Whoever moves a part may write what its clients could.
+Status write_rows(SharedState& shared, Object& object, const wire::Transfer& transfer, std::span<const PieceRow> rows,
+                  const std::byte* data) {
+  int64_t end = 0;
+  for (const PieceRow& row : rows) {
+    end = std::max(end, row.end());
+  }
+  const bool grows = end > object.bytes();
+  if (grows && (transfer.ticket.rights & wire::kMayMove) == 0) {
+    STRIA_RETURN_IF_ERROR(shared.growth.check(transfer.file));
+  }
+  const Status written = object.write(rows, data);
+  shared.moving.changed(transfer.file, rows);
+  if (grows) {
+    shared.growth.changed(transfer.file);
+  }
+  return written;
+}
+
 /// Moves `bytes` of data, or as many as there are places for, by calls of move(rows, offset among
 /// these bytes). Sets `*moved`. Afterwards it is known whether there are more places.
 template <typename Move>
@@ -218,9 +237,7 @@ asio::awaitable<void> Connection::write_data(std::byte* buffer) {
       int64_t moved = 0;
       outcome = co_await move_all(stream_, *places, header_.payload_bytes, &moved,
                                   [&](std::span<const PieceRow> some, int64_t offset) {
-                                    const Status written = object->write(some, buffer + offset);
-                                    shared_->moving.changed(request->transfer.file, some);
-                                    return written;
+                                    return write_rows(*shared_, *object, request->transfer, some, buffer + offset);
                                   });
       shared_->counters.written_bytes += moved;
       if (outcome.ok() && moved != header_.payload_bytes) {

@@ -18,7 +18,7 @@ constexpr milliseconds kLockSlice{250};  // a server that ends waits no longer f
 
 bool is_of_manager(Kind kind) {
   return (kind >= Kind::kOpen && kind <= Kind::kRetire) || (kind >= Kind::kCondition && kind <= Kind::kDiscard) ||
-         (kind >= Kind::kMoveBegin && kind <= Kind::kWhere);
+         (kind >= Kind::kMoveBegin && kind <= Kind::kUsage);
 }
 
 bool moves_data(Kind kind) {
@@ -36,6 +36,12 @@ Answer parts_of(SharedState& shared, const Caller& caller, std::span<const std::
   }
   const auto page = survey_parts(shared.paths, *request);
   return {page.status(), page.ok() ? wire::encode(*page) : std::vector<std::byte>()};
+}
+
+/// Whoever moves a part was asked for nothing more than there is.
+Status may_grow(const SharedState& shared, const Object& object, const wire::LocalFile& request) {
+  const bool grows = request.local_bytes > object.bytes() && (request.ticket.rights & wire::kMayMove) == 0;
+  return grows ? shared.growth.check(request.file) : Status();
 }
 
 /// The rights, one of which a ticket has to give. `changes`: the request locks others out, or takes
@@ -110,9 +116,14 @@ Answer Connection::change_object(const wire::LocalFile& request) {
   if (*object == nullptr) {
     return {{}, header_.kind == Kind::kExtent ? wire::encode(wire::Extent()) : std::vector<std::byte>()};
   }
+  if (header_.kind == Kind::kExtent) {
+    return {{}, wire::encode((*object)->extent())};
+  }
+  if (const Status may = may_grow(*shared_, **object, request); !may.ok()) {
+    return {may, {}};
+  }
+  shared_->growth.changed(request.file);
   switch (header_.kind) {
-    case Kind::kExtent:
-      return {{}, wire::encode((*object)->extent())};
     case Kind::kResize: {
       const Status outcome = (*object)->resize(request.local_bytes);
       shared_->moving.changed_from(request.file, request.local_bytes);

@@ -55,6 +55,9 @@ constexpr NamedKind kNamedKinds[] = {
     {Kind::kMoveAbort, "move_abort"},
     {Kind::kMoving, "moving"},
     {Kind::kWhere, "where"},
+    {Kind::kSetQuota, "set_quota"},
+    {Kind::kQuotas, "quotas"},
+    {Kind::kUsage, "usage"},
 };
 
 void add_budget(wire::Figures& figures, const std::string& name, const Budget& budget) {

@@ -16,6 +16,7 @@
 #include "server/connections/user_counts.hpp"
 #include "server/connections/watch.hpp"
 #include "server/manager/manager.hpp"
+#include "server/objects/growth.hpp"
 #include "server/objects/moving_parts.hpp"
 #include "server/objects/objects.hpp"
 #include "wire/key.hpp"
@@ -58,6 +59,7 @@ struct SharedState {
   ObjectPaths paths;  ///< of the objects
   RangeLocks locks;
   MovingParts moving;
+  Growth growth;
   Tickets tickets;
   UserCounts users;  ///< those that are not super
   const Bounds bounds;

@@ -22,6 +22,7 @@
 #include "server/manager/names.hpp"
 #include "server/manager/names_backup.hpp"
 #include "server/manager/names_check.hpp"
+#include "server/manager/quotas.hpp"
 #include "server/manager/replies.hpp"
 #include "wire/frame.hpp"
 #include "wire/messages.hpp"
@@ -75,7 +76,6 @@ class Manager {
   Answer dispatch(const Question& question);
   /// What only those ask who look after the store.
   Answer dispatch_upkeep(const Question& question);
-  Answer dispatch_moves(const Question& question);
   Status check_renamed(const Question& question, const std::string& from);
   Result<wire::Attributes> stat(const Question& question, const std::string& path);
   /// A ticket and how long it is good.
@@ -95,6 +95,7 @@ class Manager {
   Replies replies_;
   NamesBackup backup_;
   Moves moves_;
+  Quotas quotas_;
   NamesCheck check_;
   std::chrono::milliseconds ticket_life_;
   std::map<HandleKey, std::pair<uint64_t, bool>> handles_;  // file, exclusive
