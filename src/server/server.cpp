@@ -22,6 +22,7 @@
 #include "server/connections/listener.hpp"
 #include "server/connections/metrics_page.hpp"
 #include "server/objects/store_directory.hpp"
+#include "server/usage_teller.hpp"
 #include "storage/striped/call.hpp"
 
 namespace stria::server {
@@ -82,6 +83,7 @@ struct Server::State {
   void check_connections();
   Status check_store(storage::ServerLink& link, storage::Clock::time_point deadline);
   Status pulse();
+  Status ask_of_moves();
   Status tell_condition();
   void sign_off();
   /// The store's manager, in this process or another.
@@ -106,6 +108,7 @@ struct Server::State {
   int64_t told_bytes = 0;         // of data, moved up to the last pulse
   bool told_bad = false;          // the condition that the manager knows isn't good
   std::unique_ptr<storage::ServerLink> manager_link;
+  std::unique_ptr<UsageTeller> usage;
 };
 
 Status Server::State::prepare() {
@@ -141,6 +144,9 @@ Status Server::State::prepare() {
       return check_store(link, deadline);
     };
   }
+  usage = std::make_unique<UsageTeller>(
+      shared->growth, directory.object_paths(), shared->identity,
+      [this](wire::Kind kind, std::vector<std::byte> body) { return ask_manager(kind, std::move(body), kPulsePatience); });
   STRIA_ASSIGN_OR_RETURN(Listener listener, Listener::open(options.listen, !knows_clients));
   listens_on = listener.address().text();
   if (listener.is_everywhere() && options.advertise.empty()) {
@@ -288,7 +294,9 @@ void Server::State::keep_time() {
 
 void Server::State::tend() {
   // The next pulse tells the same; a manager that is away finds us alive when it returns.
-  static_cast<void>(pulse());
+  if (pulse().ok()) {
+    static_cast<void>(usage->tell());
+  }
   shared->watch.tidy();
   if (shared->manager != nullptr) {
     shared->manager_thread.post([kept = shared] { kept->manager->tidy(); });
@@ -342,7 +350,34 @@ Status Server::State::pulse() {
   shared->tickets.learn(answer.secret, answer.now_ms);
   told_bytes = moved_bytes;
   removed = shared->objects->remove(answer.remove);
+  shared->moving.removed(removed);
+  shared->growth.changed(removed);
+  STRIA_RETURN_IF_ERROR(ask_of_moves());
   return tell_condition();
+}
+
+// A server that starts hears which parts went while it was away, before it lets clients in.
+Status Server::State::ask_of_moves() {
+  const bool starts = !io_threads.started();
+  const auto questions = shared->moving.questions();
+  if (questions.empty() && !starts) {
+    return {};
+  }
+  wire::MovesAsked asked{shared->identity, starts, {}};
+  for (const MovingParts::Question& question : questions) {
+    asked.parts.push_back(question.asked);
+  }
+  const auto reply = ask_manager(wire::Kind::kMoving, wire::encode(asked), starts ? milliseconds(0) : kPulsePatience);
+  if (reply.status().code() == ErrorCode::kUnsupported) {
+    return {};  // a manager of an earlier version moves nothing
+  }
+  STRIA_RETURN_IF_ERROR(reply.status());
+  STRIA_ASSIGN_OR_RETURN(const auto told, wire::decode<wire::MovesTold>(*reply));
+  shared->moving.settle(questions, told.parts);
+  if (starts) {
+    shared->moving.start(told);
+  }
+  return {};
 }
 
 // A manager that has heard nothing of it takes the condition for good.

@@ -40,7 +40,8 @@ class ServerProcess {
     waitpid(helper_, nullptr, 0);
   }
 
-  void start() { address_ = ask("s" + address_); }
+  /// `join`: the manager's address; empty: this is the manager.
+  void start(const std::string& join = "") { address_ = ask("s" + address_ + " " + join); }
   void kill_server() { ask("k"); }
   const std::string& address() const { return address_; }
 
@@ -60,11 +61,13 @@ class ServerProcess {
     ssize_t bytes = 0;
     while ((bytes = recv(channel, command.data(), command.size(), 0)) > 0) {
       if (command[0] == 's') {
-        const std::string address(command.data() + 1, static_cast<size_t>(bytes - 1));
+        const std::string words(command.data() + 1, static_cast<size_t>(bytes - 1));
+        const size_t space = words.find(' ');
+        const Start start{directory, words.substr(0, space), words.substr(space + 1)};
         server = fork();
         if (server == 0) {
           prctl(PR_SET_PDEATHSIG, SIGKILL);
-          serve(directory, address, channel);
+          serve(start, channel);
         }
         continue;  // the server itself answers
       }
@@ -78,10 +81,16 @@ class ServerProcess {
     _exit(0);
   }
 
-  [[noreturn]] static void serve(const std::string& directory, const std::string& address, int channel) {
+  struct Start {
+    std::string directory;
+    std::string address;
+    std::string join;
+  };
+  [[noreturn]] static void serve(const Start& start, int channel) {
     ServerOptions options;
-    options.directory = directory;
-    options.listen = address.empty() ? "127.0.0.1:0" : address;
+    options.directory = start.directory;
+    options.listen = start.address.empty() ? "127.0.0.1:0" : start.address;
+    options.join = start.join;
     const auto server = Server::start(options);
     const std::string answer = server.ok() ? (*server)->address() : server.status().message();
     send(channel, answer.data(), answer.size(), MSG_NOSIGNAL);

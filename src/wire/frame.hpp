@@ -53,6 +53,7 @@ enum class Kind : uint16_t {
   kScrub = 0x29,
   kStatus = 0x2a,
   kParts = 0x2b,
+  kMovePart = 0x2c,
   kCondition = 0x30,
   kConditions = 0x31,
   kNewFiles = 0x32,
@@ -62,6 +63,14 @@ enum class Kind : uint16_t {
   kPaths = 0x36,
   kAdopt = 0x37,
   kDiscard = 0x38,
+  kMoveBegin = 0x40,
+  kMoveCommit = 0x41,
+  kMoveAbort = 0x42,
+  kMoving = 0x43,
+  kWhere = 0x44,
+  kSetQuota = 0x48,
+  kQuotas = 0x49,
+  kUsage = 0x4a,
   kReply = 0x8000,
   kError = 0xffff,    ///< instead of a reply
   kWorking = 0xfffe,  ///< the reply will take longer; the server lives

@@ -16,6 +16,31 @@ inline constexpr int64_t kMinStripeBytes = 4096;
 inline constexpr int64_t kMaxStripeBytes = int64_t{1} << 30;
 inline constexpr int kMaxSlots = 4096;
 
+// A server may have two parts of a file, since a part that has to leave its server may find none
+// that has no part of the file yet. The second one has a number of its own, the file's with the
+// highest bit set, by which that server keeps it and is asked for it. A list of a file's servers
+// says so by a number that is beyond those of servers.
+
+inline constexpr uint64_t kSecondPart = uint64_t{1} << 63;
+inline constexpr uint64_t kMaxPlaces = 2 * kMaxSlots - 1;
+
+constexpr int64_t place_on(int64_t server, bool second) {
+  return server + (second ? kMaxSlots : 0);
+}
+constexpr int64_t server_of(int64_t place) {
+  return place % kMaxSlots;
+}
+constexpr bool is_second(int64_t place) {
+  return place >= kMaxSlots;
+}
+/// The number by which the server of that place has the part of the file.
+constexpr uint64_t part_number(uint64_t file, bool second) {
+  return second ? file | kSecondPart : file;
+}
+constexpr uint64_t file_of_part(uint64_t part) {
+  return part & ~kSecondPart;
+}
+
 struct Layout {
   int64_t stripe_bytes = 256 << 10;
   int64_t slot_count = 1;

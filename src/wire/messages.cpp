@@ -113,12 +113,14 @@ void Open::get(Reader& reader) {
 }
 
 void ServerPlace::put(Writer& writer) const {
-  put_natural(writer, index);
+  put_natural(writer, place_on(index, second));
   writer.text(address);
 }
 
 void ServerPlace::get(Reader& reader) {
-  index = static_cast<int64_t>(reader.natural_up_to(kMaxServers));
+  const auto place = static_cast<int64_t>(reader.natural_up_to(kMaxPlaces));
+  index = server_of(place);
+  second = is_second(place);
   address = reader.text(kMaxTextBytes);
 }
 

@@ -135,6 +135,7 @@ struct Open {
 struct ServerPlace {
   int64_t index = 0;
   std::string address;
+  bool second = false;  ///< the file's second part there (layout.hpp)
   void put(Writer& writer) const;
   void get(Reader& reader);
 };

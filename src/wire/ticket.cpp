@@ -20,7 +20,7 @@ void Ticket::get(Reader& reader) {
   expires_ms = reader.fixed<uint64_t>();
   const auto from = reader.bytes(seal.size());
   std::copy(from.begin(), from.end(), seal.begin());
-  if ((rights & ~(kMayRead | kMayWrite)) != 0) {
+  if ((rights & ~(kMayRead | kMayWrite | kMayMove)) != 0) {
     reader.fail();
   }
 }

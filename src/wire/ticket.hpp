@@ -24,9 +24,12 @@ using StoreSecret = std::array<std::byte, 32>;
 /// Names the store whose secret this is, without telling the secret.
 std::array<std::byte, 16> store_identity(const StoreSecret& secret);
 
+/// A right that tickets alone have: to copy a part while it moves, and nothing besides.
+inline constexpr uint8_t kMayMove = 8;
+
 struct Ticket {
   static constexpr const char* kName = "ticket";
-  uint8_t rights = 0;       ///< kMayRead and kMayWrite; without either, a file's size
+  uint8_t rights = 0;       ///< kMayRead, kMayWrite, kMayMove; without any, a file's size
   uint64_t expires_ms = 0;  ///< since 1970, by the manager's clock
   std::array<std::byte, 16> seal{};
   bool operator==(const Ticket&) const = default;

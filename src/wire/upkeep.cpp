@@ -33,7 +33,7 @@ void put_servers(Writer& writer, const std::vector<int64_t>& servers) {
 
 void get_servers(Reader& reader, std::vector<int64_t>& servers) {
   get_list(reader, servers, kMaxServers,
-           [&](int64_t& server) { server = static_cast<int64_t>(reader.natural_up_to(kMaxServers)); });
+           [&](int64_t& server) { server = static_cast<int64_t>(reader.natural_up_to(kMaxPlaces)); });
 }
 
 }  // namespace

@@ -66,6 +66,13 @@ class Store:
         assert line, f"server {index} ended: {(self.directory / f'server_{index}.log').read_text()}"
         self.addresses[index] = line[-1].removeprefix("stria://")
 
+    def join(self):
+        """One more server; returns its index."""
+        self.addresses.append(f"127.0.0.1:{lasting_port()}")
+        self.processes.append(None)
+        self.start(len(self.processes) - 1)
+        return len(self.processes) - 1
+
     def limits(self):
         return [] if self.descriptors is None else ["prlimit", f"--nofile={self.descriptors}"]
 

@@ -5,8 +5,11 @@ import json
 import random
 import re
 import shutil
+import socket
+import subprocess
 import threading
 import time
+import urllib.request
 
 import pytest
 from store_processes import Store
@@ -280,3 +283,35 @@ def test_rules_and_board_use_figures_that_there_are(store):
         assert used <= there, used - there
     for label in re.findall(r'kind="([a-z_]+)"|code="([a-z_]+)"', rules + " ".join(queries)):
         assert any(f'"{word}"' in name for word in label if word for name in figures), label
+
+
+def test_prometheus_takes_rules_and_queries(work):
+    """The board's queries are put into rules, where Prometheus reads them too."""
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("no promtool (Debian: prometheus)")
+    board = json.loads((MONITORING / "stria_board.json").read_text())
+    queries = [target["expr"] for panel in board["panels"] for target in panel.get("targets", [])]
+    settled = [re.sub(r"\$__\w+|\$\{?\w+\}?", "5m", query) for query in queries]
+    rules = [{"record": f"stria:query_{number}", "expr": query} for number, query in enumerate(settled)]
+    (work / "board.yml").write_text(json.dumps({"groups": [{"name": "board", "rules": rules}]}))
+    for path, count in ((MONITORING / "stria_rules.yml", 1), (work / "board.yml", len(queries))):
+        done = subprocess.run([promtool, "check", "rules", str(path)], capture_output=True, text=True, timeout=60)
+        found = re.search(r"SUCCESS: (\d+) rules found", done.stdout + done.stderr)
+        assert done.returncode == 0 and found and int(found[1]) >= count, done
+
+
+def test_prometheus_reads_the_page(store):
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("no promtool (Debian: prometheus)")
+    store.end(1)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    store.options = (*store.options, "--metrics", f"127.0.0.1:{port}")
+    store.start(1)
+    page = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60).read()
+    done = subprocess.run([promtool, "check", "metrics"], input=page, capture_output=True, timeout=60)
+    # It may find names of other habits (3), and must be able to read all of it.
+    assert page and done.returncode in (0, 3) and b"error while linting" not in done.stderr, done

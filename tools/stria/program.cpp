@@ -64,6 +64,7 @@ void add_commands(Command app, Action& action) {
   add_status(app, action);
   add_retire(app, action);
   add_server(app, action);
+  add_quota(app, action);
   add_backup(app, action);
   add_fsck(app, action);
   add_mount(app, action);

@@ -35,6 +35,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Ends the connection soon. May be called from any thread.
   void stop();
   bool finished() const { return finished_; }
+  uint64_t number() const { return number_; }
   asio::any_io_executor executor() { return stream_.executor(); }
   /// Closes the connection when the client keeps it waiting for too long. May be called
   /// from any thread.
@@ -64,8 +65,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<void> receive_payload(std::byte* to);
   asio::awaitable<void> reply(wire::Kind kind, std::span<const std::byte> body);
   asio::awaitable<void> refuse(const Status& status);
-  Status check_ticket(uint64_t file, const wire::Ticket& ticket, uint8_t any_of) {
-    return shared_->tickets.check(file, ticket, any_of, known_tickets_);
+  /// `part`: the number of the part that is asked for.
+  Status check_ticket(uint64_t part, const wire::Ticket& ticket, uint8_t any_of) {
+    return shared_->tickets.check(wire::file_of_part(part), ticket, any_of, known_tickets_);
   }
   asio::awaitable<void> give(const Answer& answer);
   asio::awaitable<void> say_working();

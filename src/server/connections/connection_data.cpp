@@ -11,6 +11,7 @@
 
 #include "base/hash.hpp"
 #include "server/connections/connection.hpp"
+#include "server/connections/move_requests.hpp"
 #include "wire/region.hpp"
 
 namespace stria::server {
@@ -156,6 +157,25 @@ Status view_of(Object* object, ByteRange run, std::optional<Object::View>& view)
   return {};
 }
 
+/// Whoever moves a part may write what its clients could.
+Status write_rows(SharedState& shared, Object& object, const wire::Transfer& transfer, std::span<const PieceRow> rows,
+                  const std::byte* data) {
+  int64_t end = 0;
+  for (const PieceRow& row : rows) {
+    end = std::max(end, row.end());
+  }
+  const bool grows = end > object.bytes();
+  if (grows && (transfer.ticket.rights & wire::kMayMove) == 0) {
+    STRIA_RETURN_IF_ERROR(shared.growth.check(transfer.file));
+  }
+  const Status written = object.write(rows, data);
+  shared.moving.changed(transfer.file, rows);
+  if (grows) {
+    shared.growth.changed(transfer.file);
+  }
+  return written;
+}
+
 /// Moves `bytes` of data, or as many as there are places for, by calls of move(rows, offset among
 /// these bytes). Sets `*moved`. Afterwards it is known whether there are more places.
 template <typename Move>
@@ -190,7 +210,8 @@ Status Connection::find_object(const wire::Transfer& transfer, uint8_t right, st
   STRIA_RETURN_IF_ERROR(check_ticket(transfer.file, transfer.ticket, right));
   const wire::Striped place{transfer.layout.stripe_bytes, transfer.layout.slot_count, transfer.slot};
   const bool writes = right == wire::kMayWrite;
-  STRIA_ASSIGN_OR_RETURN(object, shared_->objects->find(transfer.file, writes, writes ? place : wire::Striped()));
+  const PartUse use{transfer.file, transfer.ticket, writes, writes ? place : wire::Striped()};
+  STRIA_ASSIGN_OR_RETURN(object, find_part(*shared_, use));
   return {};
 }
 
@@ -214,9 +235,10 @@ asio::awaitable<void> Connection::write_data(std::byte* buffer) {
     }
     if (outcome.ok()) {
       int64_t moved = 0;
-      outcome = co_await move_all(
-          stream_, *places, header_.payload_bytes, &moved,
-          [&](std::span<const PieceRow> some, int64_t offset) { return object->write(some, buffer + offset); });
+      outcome = co_await move_all(stream_, *places, header_.payload_bytes, &moved,
+                                  [&](std::span<const PieceRow> some, int64_t offset) {
+                                    return write_rows(*shared_, *object, request->transfer, some, buffer + offset);
+                                  });
       shared_->counters.written_bytes += moved;
       if (outcome.ok() && moved != header_.payload_bytes) {
         outcome = Status(ErrorCode::kFormat, "more data than the request names");

@@ -3,6 +3,7 @@
 
 #include "server/connections/background.hpp"
 #include "server/connections/connection.hpp"
+#include "server/connections/move_requests.hpp"
 #include "server/objects/part_survey.hpp"
 
 namespace stria::server {
@@ -16,7 +17,8 @@ constexpr milliseconds kLongestLockWait{10000};
 constexpr milliseconds kLockSlice{250};  // a server that ends waits no longer for clients that wait
 
 bool is_of_manager(Kind kind) {
-  return (kind >= Kind::kOpen && kind <= Kind::kRetire) || (kind >= Kind::kCondition && kind <= Kind::kDiscard);
+  return (kind >= Kind::kOpen && kind <= Kind::kRetire) || (kind >= Kind::kCondition && kind <= Kind::kDiscard) ||
+         (kind >= Kind::kMoveBegin && kind <= Kind::kUsage);
 }
 
 bool moves_data(Kind kind) {
@@ -24,7 +26,7 @@ bool moves_data(Kind kind) {
 }
 
 /// The parts that a server has, whatever files they are of.
-Answer parts_of(const SharedState& shared, const Caller& caller, std::span<const std::byte> body) {
+Answer parts_of(SharedState& shared, const Caller& caller, std::span<const std::byte> body) {
   if (!caller.is_super) {
     return {Status(ErrorCode::kPermissionDenied, "only root and the servers' user may see the parts of all files"), {}};
   }
@@ -34,6 +36,12 @@ Answer parts_of(const SharedState& shared, const Caller& caller, std::span<const
   }
   const auto page = survey_parts(shared.paths, *request);
   return {page.status(), page.ok() ? wire::encode(*page) : std::vector<std::byte>()};
+}
+
+/// Whoever moves a part was asked for nothing more than there is.
+Status may_grow(const SharedState& shared, const Object& object, const wire::LocalFile& request) {
+  const bool grows = request.local_bytes > object.bytes() && (request.ticket.rights & wire::kMayMove) == 0;
+  return grows ? shared.growth.check(request.file) : Status();
 }
 
 /// The rights, one of which a ticket has to give. `changes`: the request locks others out, or takes
@@ -101,18 +109,26 @@ asio::awaitable<void> Connection::ask_manager() {
 
 Answer Connection::change_object(const wire::LocalFile& request) {
   const bool creates = header_.kind != Kind::kExtent && request.local_bytes > 0;
-  const auto object = shared_->objects->find(request.file, creates);
+  const auto object = find_part(*shared_, {request.file, request.ticket, creates, {}});
   if (!object.ok()) {
     return {object.status(), {}};
   }
   if (*object == nullptr) {
     return {{}, header_.kind == Kind::kExtent ? wire::encode(wire::Extent()) : std::vector<std::byte>()};
   }
+  if (header_.kind == Kind::kExtent) {
+    return {{}, wire::encode((*object)->extent())};
+  }
+  if (const Status may = may_grow(*shared_, **object, request); !may.ok()) {
+    return {may, {}};
+  }
+  shared_->growth.changed(request.file);
   switch (header_.kind) {
-    case Kind::kExtent:
-      return {{}, wire::encode((*object)->extent())};
-    case Kind::kResize:
-      return {(*object)->resize(request.local_bytes), {}};
+    case Kind::kResize: {
+      const Status outcome = (*object)->resize(request.local_bytes);
+      shared_->moving.changed_from(request.file, request.local_bytes);
+      return {outcome, {}};
+    }
     default:
       return {(*object)->reserve(request.local_bytes), {}};
   }
@@ -132,8 +148,11 @@ asio::awaitable<void> Connection::small_request() {
     co_await give(answer);
     co_return;
   }
-  if (header_.kind == Kind::kParts) {
-    std::function<Answer()> work = [self = shared_from_this()] { return parts_of(*self->shared_, self->caller_, self->body_); };
+  if (header_.kind == Kind::kParts || header_.kind == Kind::kMovePart) {
+    std::function<Answer()> work = [self = shared_from_this()] {
+      const auto answer = self->header_.kind == Kind::kParts ? parts_of : move_part;
+      return answer(*self->shared_, self->caller_, self->body_);
+    };
     const Answer answer =
         co_await in_background<Answer>(shared_->disk_threads, std::move(work), kWorkingEvery, [this] { return say_working(); });
     co_await give(answer);
@@ -156,7 +175,7 @@ asio::awaitable<void> Connection::small_request() {
     answer = change_object(*request);
   } else {
     std::function<Answer()> work = [this, self = shared_from_this(), request = *request] {
-      return header_.kind == Kind::kSync ? Answer{shared_->objects->sync(request.file), {}} : change_object(request);
+      return header_.kind == Kind::kSync ? Answer{sync_part(*shared_, request), {}} : change_object(request);
     };
     const Ending ending = header_.kind == Kind::kSync ? Ending::kAnyTime : Ending::kAfterwards;
     answer = co_await in_background<Answer>(
@@ -176,7 +195,7 @@ asio::awaitable<void> Connection::scrub() {
     co_return;
   }
   std::function<Answer()> work = [self = shared_from_this(), request = *request]() -> Answer {
-    const auto object = self->shared_->objects->find(request.file, false);
+    const auto object = find_part(*self->shared_, {request.file, request.ticket, false, {}});
     if (!object.ok()) {
       return {object.status(), {}};
     }
@@ -207,11 +226,17 @@ asio::awaitable<void> Connection::lock_range() {
     answer.yes = shared_->locks.unlock(*request, number_);
   } else if (header_.kind == Kind::kIsLocked) {
     answer.yes = shared_->locks.is_locked(*request);
+    outcome = shared_->moving.check(request->file, request->ticket);
   } else {
     const auto until = std::chrono::steady_clock::now() + std::min(milliseconds(header_.deadline_ms), kLongestLockWait);
     while (true) {
       const auto bell = std::make_shared<Bell>(stream_.executor());
-      const auto got = shared_->locks.try_lock(*request, number_, [bell] { bell->ring(); });
+      auto got = shared_->locks.try_lock(*request, number_, [bell] { bell->ring(); });
+      // Asked after it was taken: a part that is to move has looked for locks after it was held.
+      if (const Status moves = shared_->moving.check(request->file, request->ticket); !moves.ok()) {
+        static_cast<void>(got.ok() && *got && shared_->locks.unlock(*request, number_));
+        got = moves;
+      }
       const auto left = std::chrono::ceil<milliseconds>(until - std::chrono::steady_clock::now());
       outcome = got.status();
       answer.yes = got.ok() && *got;

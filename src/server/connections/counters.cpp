@@ -49,6 +49,15 @@ constexpr NamedKind kNamedKinds[] = {
     {Kind::kPaths, "paths"},
     {Kind::kAdopt, "adopt"},
     {Kind::kDiscard, "discard"},
+    {Kind::kMovePart, "move_part"},
+    {Kind::kMoveBegin, "move_begin"},
+    {Kind::kMoveCommit, "move_commit"},
+    {Kind::kMoveAbort, "move_abort"},
+    {Kind::kMoving, "moving"},
+    {Kind::kWhere, "where"},
+    {Kind::kSetQuota, "set_quota"},
+    {Kind::kQuotas, "quotas"},
+    {Kind::kUsage, "usage"},
 };
 
 void add_budget(wire::Figures& figures, const std::string& name, const Budget& budget) {

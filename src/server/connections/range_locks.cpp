@@ -8,6 +8,7 @@ namespace stria::server {
 namespace {
 
 constexpr int64_t kMostOfOwner = 16384;
+constexpr int64_t kBehindAnyFile = int64_t{1} << 62;
 constexpr int64_t kMostOfAll = int64_t{1} << 18;
 
 Status too_many(const char* whose, int64_t most) {
@@ -111,6 +112,22 @@ void RangeLocks::unlock_all(Owner owner) {
     wake(file);
   }
   owners_.erase(found);
+}
+
+std::optional<std::vector<RangeLocks::Owner>> RangeLocks::owners_of_notes(uint64_t file) const {
+  const std::lock_guard guard(mutex_);
+  std::vector<Owner> owners;
+  const auto found = files_.find(file);
+  if (found == files_.end()) {
+    return owners;
+  }
+  for (const Lock& lock : found->second.locks) {
+    if (lock.range.begin < kBehindAnyFile) {
+      return {};
+    }
+    owners.push_back(lock.owner);
+  }
+  return owners;
 }
 
 int64_t RangeLocks::count() const {

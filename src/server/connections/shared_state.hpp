@@ -16,6 +16,8 @@
 #include "server/connections/user_counts.hpp"
 #include "server/connections/watch.hpp"
 #include "server/manager/manager.hpp"
+#include "server/objects/growth.hpp"
+#include "server/objects/moving_parts.hpp"
 #include "server/objects/objects.hpp"
 #include "wire/key.hpp"
 #include "wire/munge.hpp"
@@ -56,6 +58,8 @@ struct SharedState {
   std::unique_ptr<Objects> objects;
   ObjectPaths paths;  ///< of the objects
   RangeLocks locks;
+  MovingParts moving;
+  Growth growth;
   Tickets tickets;
   UserCounts users;  ///< those that are not super
   const Bounds bounds;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "server/connections/counters.hpp"
+#include "wire/quotas.hpp"
 
 namespace stria::server {
 
@@ -12,12 +13,13 @@ using wire::Kind;
 
 /// What goes to the disk with the parts, and not to the names.
 bool is_of_parts(Kind kind) {
-  return (kind >= Kind::kWrite && kind <= Kind::kSync) || kind == Kind::kScrub || kind == Kind::kParts;
+  return (kind >= Kind::kWrite && kind <= Kind::kSync) || kind == Kind::kScrub || kind == Kind::kParts ||
+         kind == Kind::kMovePart;
 }
 
 /// What takes as long as others want, or as there is work.
 bool may_be_slow(Kind kind) {
-  return kind == Kind::kLock || kind == Kind::kScrub || kind == Kind::kParts;
+  return kind == Kind::kLock || kind == Kind::kScrub || kind == Kind::kParts || kind == Kind::kMovePart;
 }
 
 Level level_of(ErrorCode code) {
@@ -53,6 +55,13 @@ DiskHealth::Judgement Watch::judge(const std::string& directory) {
 }
 
 void Watch::failed(Kind kind, const Status& why, const std::string& client) {
+  if (wire::is_over_quota(why)) {
+    tell({Level::kInfo,
+          "over_quota",
+          fmt::format("{} of client {}: {}", name_of_kind(kind), client, why.message()),
+          {{"client", client}}});
+    return;
+  }
   const bool of_parts = is_of_parts(kind);
   const bool of_disk = of_parts && disk_.note(why);
   const ErrorCode code = why.code();

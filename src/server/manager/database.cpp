@@ -91,6 +91,13 @@ sqlite3_stmt* Database::prepare(const char* sql) {
   return statement;
 }
 
+Result<bool> Database::has_table(std::string_view name) {
+  Query found = query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = CAST(? AS TEXT)", name);
+  const bool has = found.next();
+  STRIA_RETURN_IF_ERROR(found.status());
+  return has;
+}
+
 Status Database::script(const char* sql) {
   const int code = sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr);
   return code == SQLITE_OK ? Status() : sqlite_error(code, sqlite3_errmsg(handle_));

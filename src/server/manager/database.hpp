@@ -75,6 +75,7 @@ class Database {
   int64_t changes() const { return sqlite3_changes64(handle_); }
   /// For what SQLite does with a whole database.
   sqlite3* handle() { return handle_; }
+  Result<bool> has_table(std::string_view name);
   /// Several statements without arguments.
   Status script(const char* sql);
 

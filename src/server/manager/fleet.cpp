@@ -139,14 +139,20 @@ Result<Placement> Fleet::place(const wire::Open& request) {
 }
 
 Status Fleet::describe(std::span<const int64_t> servers, std::vector<wire::ServerPlace>& slots) const {
-  for (const int64_t server : servers) {
-    const auto found = members_.find(server);
+  for (const int64_t place : servers) {
+    const auto found = members_.find(wire::server_of(place));
     if (found == members_.end()) {
       return Status(ErrorCode::kCorrupted, "the file is on a server that the store doesn't know");
     }
-    slots.push_back({server, found->second.address});
+    slots.push_back({found->first, found->second.address, wire::is_second(place)});
   }
   return {};
+}
+
+Result<int64_t> Fleet::index_of(const wire::Identity& server) const {
+  const auto found = indices_.find(server);
+  return found != indices_.end() ? Result<int64_t>(found->second)
+                                 : Status(ErrorCode::kNotFound, "the store has not heard of that server yet");
 }
 
 bool Fleet::anyone_left() const {
@@ -154,7 +160,8 @@ bool Fleet::anyone_left() const {
 }
 
 Status Fleet::check_present(std::span<const int64_t> servers) const {
-  for (const int64_t server : servers) {
+  for (const int64_t place : servers) {
+    const int64_t server = wire::server_of(place);
     if (const auto found = members_.find(server); found != members_.end() && found->second.left()) {
       return Status(ErrorCode::kAborted,
                     fmt::format("server {} ({}) has ended, and the file that was written has a part there: "
@@ -216,11 +223,8 @@ Result<wire::PulseAnswer> Fleet::pulse(const wire::Pulse& said) {
 }
 
 Status Fleet::hear(const wire::ServerCondition& said) {
-  const auto found = indices_.find(said.server);
-  if (found == indices_.end()) {
-    return Status(ErrorCode::kNotFound, "the store has not heard of that server yet");
-  }
-  Member& member = members_.at(found->second);
+  STRIA_ASSIGN_OR_RETURN(const int64_t index, index_of(said.server));
+  Member& member = members_.at(index);
   const bool changes = member.condition != said.condition;
   member.condition = said.condition;
   member.why = said.why;
@@ -228,10 +232,10 @@ Status Fleet::hear(const wire::ServerCondition& said) {
     member.last_pulse.reset();
   }
   if (changes && said.condition == wire::Condition::kGood) {
-    tell(Level::kInfo, "server_condition", found->second, "takes new files again");
+    tell(Level::kInfo, "server_condition", index, "takes new files again");
   } else if (changes) {
     const bool is_bad = said.condition == wire::Condition::kReadOnly || said.condition == wire::Condition::kFailing;
-    tell(is_bad ? Level::kError : Level::kWarning, "server_condition", found->second,
+    tell(is_bad ? Level::kError : Level::kWarning, "server_condition", index,
          member.left() ? "signs off"
                        : fmt::format("takes no new files, as it is {}: {}", condition_name(said.condition), said.why));
   }
@@ -245,7 +249,7 @@ wire::StoreServers Fleet::servers() const {
       continue;
     }
     wire::StoreServers::Entry entry;
-    entry.place = {index, member.address};
+    entry.place = {index, member.address, false};
     if (member.last_pulse) {
       entry.total_bytes = member.total_bytes;
       entry.free_bytes = member.free_bytes;

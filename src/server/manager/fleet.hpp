@@ -43,8 +43,10 @@ class Fleet {
 
   /// Where a new file goes.
   Result<Placement> place(const wire::Open& request);
-  /// The servers' places, by slot.
+  /// The servers' places, by slot. `servers`: as a file's row has them, with second parts.
   Status describe(std::span<const int64_t> servers, std::vector<wire::ServerPlace>& slots) const;
+  /// kNotFound for one that was not heard of yet.
+  Result<int64_t> index_of(const wire::Identity& server) const;
   /// kAborted, which names it, when one of the servers has signed off and not come back.
   Status check_present(std::span<const int64_t> servers) const;
   /// True when check_present() could fail.

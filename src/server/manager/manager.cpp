@@ -36,7 +36,49 @@ bool changes_names(const Question& question) {
     return request.ok() && request->mode >= wire::OpenMode::kCreate;
   }
   return question.kind == Kind::kRename || question.kind == Kind::kRemove || question.kind == Kind::kMakeDirectory ||
-         question.kind == Kind::kSetOwnership || question.kind == Kind::kAdopt || question.kind == Kind::kDiscard;
+         question.kind == Kind::kSetOwnership || question.kind == Kind::kAdopt || question.kind == Kind::kDiscard ||
+         question.kind == Kind::kMoveCommit;
+}
+
+Answer about_quotas(Quotas& quotas, const Question& question) {
+  using wire::Kind;
+  const Caller& caller = question.caller;
+  switch (question.kind) {
+    case Kind::kSetQuota:
+      return with<wire::SetQuota>(question, [&](const wire::SetQuota& wanted) { return quotas.set(caller, wanted); });
+    case Kind::kQuotas:
+      return answered(quotas.list(caller));
+    case Kind::kUsage:
+      return with<wire::Usage>(question, [&](const wire::Usage& usage) -> Result<wire::UsageAnswer> {
+        return caller.trusted ? quotas.hear(usage)
+                              : Status(ErrorCode::kPermissionDenied, "only a server of the store tells sizes of its parts");
+      });
+    default:
+      return {Status(ErrorCode::kUnsupported, "this server doesn't know that request"), {}};
+  }
+}
+
+Answer about_moves(Moves& moves, Quotas& quotas, const Question& question) {
+  using wire::Kind;
+  const Caller& caller = question.caller;
+  switch (question.kind) {
+    case Kind::kMoveBegin:
+      return with<wire::MoveBegin>(
+          question, [&](const wire::MoveBegin& request) { return moves.begin(caller, question.session, request); });
+    case Kind::kMoveCommit:
+      return with<wire::MoveOf>(question, [&](const wire::MoveOf& move) { return moves.commit(caller, move); });
+    case Kind::kMoveAbort:
+      return with<wire::MoveOf>(question, [&](const wire::MoveOf& move) { return moves.undo(caller, move); });
+    case Kind::kMoving:
+      return with<wire::MovesAsked>(question, [&](const wire::MovesAsked& asked) -> Result<wire::MovesTold> {
+        return caller.trusted ? moves.ask(asked)
+                              : Status(ErrorCode::kPermissionDenied, "only a server of the store asks for its parts' moves");
+      });
+    case Kind::kWhere:
+      return with<wire::Where>(question, [&](const wire::Where& request) { return moves.where(request); });
+    default:
+      return about_quotas(quotas, question);
+  }
 }
 
 /// Where a copy of the names is made.
@@ -51,7 +93,9 @@ Manager::Manager(std::unique_ptr<Names> names, const std::string& path, const Op
       fleet_(*names_, options.log),
       replies_(names_->database()),
       backup_(names_->database(), beside(path)),
-      check_(*names_, [this](uint64_t file) { return open_count_.contains(file); }),
+      moves_(*names_, fleet_),
+      quotas_(*names_, fleet_),
+      check_(*names_, moves_, [this](uint64_t file) { return open_count_.contains(file); }),
       ticket_life_(options.ticket_life) {}
 
 Result<std::unique_ptr<Manager>> Manager::open(const std::string& path, const Options& options) {
@@ -62,6 +106,8 @@ Result<std::unique_ptr<Manager>> Manager::open(const std::string& path, const Op
     manager->nameless_[file] = Clock::now();
   }
   STRIA_RETURN_IF_ERROR(manager->fleet_.load());
+  STRIA_RETURN_IF_ERROR(manager->moves_.load());
+  STRIA_RETURN_IF_ERROR(manager->quotas_.load());
   return manager;
 }
 
@@ -156,21 +202,27 @@ Answer Manager::dispatch(const Question& question) {
       return with<wire::Rename>(question, [&](const wire::Rename& rename) -> Status {
         STRIA_RETURN_IF_ERROR(check_renamed(question, rename.from));
         STRIA_ASSIGN_OR_RETURN(const auto replaced, names_->rename(question.caller, rename));
+        STRIA_RETURN_IF_ERROR(quotas_.came(rename.to));
         return unnamed(replaced);
       });
     case Kind::kRemove:
       return with<wire::Path>(question, [&](const wire::Path& path) -> Status {
         STRIA_ASSIGN_OR_RETURN(const auto removed, names_->remove(question.caller, path.path));
+        quotas_.changed();
         return unnamed(removed);
       });
     case Kind::kList:
       return with<wire::List>(question, [&](const wire::List& list) { return names_->list(question.caller, list); });
     case Kind::kMakeDirectory:
-      return with<wire::NewDirectory>(
-          question, [&](const wire::NewDirectory& what) { return names_->make_directory(question.caller, what); });
+      return with<wire::NewDirectory>(question, [&](const wire::NewDirectory& what) -> Status {
+        STRIA_RETURN_IF_ERROR(names_->make_directory(question.caller, what));
+        return quotas_.came(what.path);
+      });
     case Kind::kSetOwnership:
-      return with<wire::SetOwnership>(
-          question, [&](const wire::SetOwnership& change) { return names_->set_ownership(question.caller, change); });
+      return with<wire::SetOwnership>(question, [&](const wire::SetOwnership& change) {
+        quotas_.changed();
+        return names_->set_ownership(question.caller, change);
+      });
     case Kind::kSyncNames:
       return answered(with_reserve(names_->reserve(), [&] { return names_->unsynced().sync(); }));
     case Kind::kServers:
@@ -214,7 +266,7 @@ Answer Manager::dispatch_upkeep(const Question& question) {
     case Kind::kDiscard:
       return with<wire::PartsOf>(question, [&](const wire::PartsOf& request) { return check_.discard(caller, request); });
     default:
-      return {Status(ErrorCode::kUnsupported, "this server doesn't know that request"), {}};
+      return about_moves(moves_, quotas_, question);
   }
 }
 
@@ -271,7 +323,9 @@ Result<wire::Opened> Manager::open_file(const Question& question, const wire::Op
   bool is_new = false;
   if (!found.ok() && found.status().code() == ErrorCode::kNotFound && creates) {
     STRIA_ASSIGN_OR_RETURN(const Placement placement, fleet_.place(request));
+    STRIA_RETURN_IF_ERROR(quotas_.may_make(question.caller, request.path));
     found = names_->create(question.caller, {request.path, request.permissions}, placement);
+    STRIA_RETURN_IF_ERROR(found.ok() ? quotas_.came(request.path) : Status());
     is_new = true;
   }
   STRIA_RETURN_IF_ERROR(found.status());
@@ -346,6 +400,7 @@ Result<wire::Renewed> Manager::reclaim(const Question& question, const wire::Han
 }
 
 void Manager::session_ended(const wire::Identity& session) {
+  moves_.session_ended(session);
   std::vector<HandleKey> held;
   for (auto entry = handles_.lower_bound({session, 0}); entry != handles_.end() && entry->first.first == session; ++entry) {
     held.push_back(entry->first);
@@ -375,6 +430,7 @@ void Manager::tidy() {
   names_->reserve().keep();
   fleet_.tidy();
   backup_.tidy();
+  quotas_.tidy();
   if (++ticks_ % 600 == 0) {
     static_cast<void>(replies_.forget_old_sessions());
   }

@@ -18,9 +18,11 @@
 #include <vector>
 
 #include "server/manager/fleet.hpp"
+#include "server/manager/moves.hpp"
 #include "server/manager/names.hpp"
 #include "server/manager/names_backup.hpp"
 #include "server/manager/names_check.hpp"
+#include "server/manager/quotas.hpp"
 #include "server/manager/replies.hpp"
 #include "wire/frame.hpp"
 #include "wire/messages.hpp"
@@ -92,6 +94,8 @@ class Manager {
   Fleet fleet_;
   Replies replies_;
   NamesBackup backup_;
+  Moves moves_;
+  Quotas quotas_;
   NamesCheck check_;
   std::chrono::milliseconds ticket_life_;
   std::map<HandleKey, std::pair<uint64_t, bool>> handles_;  // file, exclusive

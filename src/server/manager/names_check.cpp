@@ -79,11 +79,12 @@ Result<NamesCheck::Row> NamesCheck::row_of(uint64_t file) {
   return row;
 }
 
-Result<wire::PartsKnown::Entry> NamesCheck::known_part(int64_t server, uint64_t file) {
+Result<wire::PartsKnown::Entry> NamesCheck::known_part(int64_t server, uint64_t part) {
   wire::PartsKnown::Entry entry;
+  const uint64_t file = wire::file_of_part(part);
   STRIA_ASSIGN_OR_RETURN(const Row row, row_of(file));
   if (row.found) {
-    const auto slot = std::find(row.servers.begin(), row.servers.end(), server);
+    const auto slot = std::find(row.servers.begin(), row.servers.end(), wire::place_on(server, part != file));
     entry.known = slot == row.servers.end() ? wire::PartKnown::kElsewhere : wire::PartKnown::kHere;
     if (slot != row.servers.end()) {
       entry.striped = {row.stripe_bytes, static_cast<int64_t>(row.servers.size()), slot - row.servers.begin()};
@@ -93,8 +94,8 @@ Result<wire::PartsKnown::Entry> NamesCheck::known_part(int64_t server, uint64_t 
     return entry;
   }
   Query leaves =
-      names_.database().query("SELECT 1 FROM dead WHERE server = ? AND file = ?", server, static_cast<int64_t>(file));
-  if (leaves.next()) {
+      names_.database().query("SELECT 1 FROM dead WHERE server = ? AND file = ?", server, static_cast<int64_t>(part));
+  if (moves_.comes_to(server, part) || leaves.next()) {
     entry.known = wire::PartKnown::kLeaves;
   }
   STRIA_RETURN_IF_ERROR(leaves.status());
@@ -113,7 +114,10 @@ Result<wire::PartsKnown> NamesCheck::known(const Caller& caller, const wire::Par
 
 Result<wire::Paths> NamesCheck::paths(const Caller& caller, const wire::PartsOf& request) {
   STRIA_RETURN_IF_ERROR(check_super(caller));
-  const std::unordered_set<uint64_t> wanted(request.files.begin(), request.files.end());
+  std::unordered_set<uint64_t> wanted;
+  for (const uint64_t part : request.files) {
+    wanted.insert(wire::file_of_part(part));
+  }
   std::unordered_map<int64_t, Link> directories;
   std::unordered_map<uint64_t, Link> files;
   Query query = names_.database().query("SELECT parent, name, inode, directory FROM entries JOIN inodes ON inode = id");
@@ -129,7 +133,7 @@ Result<wire::Paths> NamesCheck::paths(const Caller& caller, const wire::PartsOf&
   wire::Paths answer;
   size_t bytes = 0;
   for (const uint64_t file : request.files) {
-    const auto found = files.find(file);
+    const auto found = files.find(wire::file_of_part(file));
     std::string path = found == files.end() ? "" : path_of(found->second, directories);
     bytes += path.size() + 2;
     answer.paths.push_back(bytes > wire::kMaxBodyBytes / 2 ? std::string() : std::move(path));
@@ -155,7 +159,8 @@ Result<wire::Path> NamesCheck::adopt(const Caller& caller, const wire::Adopt& re
   if (!wire::Layout{request.stripe_bytes, slots}.valid() || different.size() != request.servers.size() || request.file == 0) {
     return Status(ErrorCode::kInvalidArgument, "no file is striped so");
   }
-  for (const int64_t server : request.servers) {
+  for (const int64_t place : request.servers) {
+    const int64_t server = wire::server_of(place);
     Query found = names_.database().query("SELECT 1 FROM servers WHERE id = ?", server);
     if (!found.next()) {
       return found.status().ok() ? Status(ErrorCode::kInvalidArgument, "the store has no server " + std::to_string(server))
@@ -168,8 +173,9 @@ Result<wire::Path> NamesCheck::adopt(const Caller& caller, const wire::Adopt& re
     STRIA_RETURN_IF_ERROR(move_parts(request, row));
     return wire::Path{};
   }
-  for (const int64_t server : request.servers) {
-    STRIA_ASSIGN_OR_RETURN(const auto entry, known_part(server, request.file));
+  for (const int64_t place : request.servers) {
+    const uint64_t part = wire::part_number(request.file, wire::is_second(place));
+    STRIA_ASSIGN_OR_RETURN(const auto entry, known_part(wire::server_of(place), part));
     if (entry.known == wire::PartKnown::kLeaves) {
       return Status(ErrorCode::kAlreadyExists, "the file was removed just now");
     }

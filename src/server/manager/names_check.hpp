@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "server/manager/moves.hpp"
 #include "server/manager/names.hpp"
 #include "wire/upkeep.hpp"
 
@@ -24,7 +25,9 @@ inline constexpr const char* kLostAndFound = "/lost+found";
 class NamesCheck {
  public:
   /// `names` outlives this. `is_open`: whether a client has the file open.
-  NamesCheck(Names& names, std::function<bool(uint64_t file)> is_open) : names_(names), is_open_(std::move(is_open)) {}
+  /// `moves`: parts that are on their way are nobody's fault.
+  NamesCheck(Names& names, const Moves& moves, std::function<bool(uint64_t file)> is_open)
+      : names_(names), moves_(moves), is_open_(std::move(is_open)) {}
 
   // All are kPermissionDenied for who may not do everything.
 
@@ -44,10 +47,11 @@ class NamesCheck {
     std::vector<int64_t> servers;
   };
   Result<Row> row_of(uint64_t file);
-  Result<wire::PartsKnown::Entry> known_part(int64_t server, uint64_t file);
+  Result<wire::PartsKnown::Entry> known_part(int64_t server, uint64_t part);
   Status move_parts(const wire::Adopt& request, const Row& row);
 
   Names& names_;
+  const Moves& moves_;
   std::function<bool(uint64_t)> is_open_;
 };
 

@@ -16,12 +16,14 @@ Status Roster::bury(uint64_t file) {
     }
     STRIA_RETURN_IF_ERROR(found.status());
   }
-  for (const int64_t server : servers) {
+  for (const int64_t place : servers) {
+    const int64_t server = wire::server_of(place);
     STRIA_ASSIGN_OR_RETURN(const bool retired, is_retired(server));
     if (retired) {
       continue;
     }
-    STRIA_RETURN_IF_ERROR(database_.run("INSERT OR IGNORE INTO dead VALUES (?, ?)", server, static_cast<int64_t>(file)));
+    STRIA_RETURN_IF_ERROR(database_.run("INSERT OR IGNORE INTO dead VALUES (?, ?)", server,
+                                        static_cast<int64_t>(wire::part_number(file, wire::is_second(place)))));
   }
   return database_.run("DELETE FROM inodes WHERE id = ? AND named = 0", static_cast<int64_t>(file));
 }
@@ -109,7 +111,7 @@ Result<uint64_t> Roster::count_parts(int64_t server) {
   Query files = database_.query("SELECT servers FROM inodes WHERE directory = 0");
   while (files.next()) {
     const std::vector<int64_t> on = decode_servers(files.bytes(0));
-    count += std::find(on.begin(), on.end(), server) == on.end() ? 0 : 1;
+    count += std::any_of(on.begin(), on.end(), [&](int64_t place) { return wire::server_of(place) == server; }) ? 1 : 0;
   }
   STRIA_RETURN_IF_ERROR(files.status());
   return count;

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "server/objects/block_content.hpp"
 #include "server/objects/part_place.hpp"
@@ -18,6 +20,10 @@ namespace {
 
 // By then the system has written most names by itself, and a sync of their folder costs little.
 constexpr int64_t kSecondsToNote = 10;
+
+// A client may be in the midst of a request for a part that is to move.
+constexpr std::chrono::seconds kLongestUse{3};
+constexpr std::chrono::milliseconds kBetweenLooks{1};
 
 std::string sums_path(const std::string& path) {
   return path + ".sums";
@@ -266,6 +272,43 @@ Status Objects::remove_part(uint64_t file) {
   unlink(sums_path(path).c_str());
   const bool gone = unlink(path.c_str()) == 0 || errno == ENOENT;
   return gone ? Status() : Status::from_errno(errno, "remove '" + path + "' on the server");
+}
+
+bool Objects::wait_until_unused(uint64_t part) {
+  const auto deadline = std::chrono::steady_clock::now() + kLongestUse;
+  while (true) {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = open_.find(part);
+      if (found == open_.end() || found->second.object.use_count() == 1) {
+        return true;
+      }
+    }
+    if (std::chrono::steady_clock::now() > deadline) {
+      return false;
+    }
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+}
+
+Status Objects::make_way(uint64_t part) {
+  if (!wait_until_unused(part)) {
+    return Status(ErrorCode::kAborted, "'" + path_of(part) + "' is in use on the server");
+  }
+  STRIA_RETURN_IF_ERROR(remove_part(part));
+  return removals_.forget(part);
+}
+
+Status Objects::set_modified(uint64_t part, int64_t modified_ns) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = open_.find(part); found != open_.end()) {
+    ages_.erase(found->second.age);
+    open_.erase(found);  // it knows when it was written to
+    unplaced_.erase(part);
+  }
+  const timespec times[2] = {{0, UTIME_OMIT}, {modified_ns / 1000000000, modified_ns % 1000000000}};
+  const bool done = utimensat(AT_FDCWD, path_of(part).c_str(), times, 0) == 0 || errno == ENOENT;
+  return done ? Status() : Status::from_errno(errno, "set the time of '" + path_of(part) + "' on the server");
 }
 
 void Objects::rest() {

@@ -51,6 +51,13 @@ class Objects {
   /// Removes the files' bytes for good; their numbers are not used again. Returns those that are
   /// removed, which is durable; the others are to be removed again.
   std::vector<uint64_t> remove(std::span<const uint64_t> files);
+  /// Removes what is here of a part that comes from another server, and the note that one was
+  /// removed. kAborted when somebody goes on using it.
+  Status make_way(uint64_t part);
+  /// Whether nobody uses the part after a while. The caller keeps others from beginning to.
+  bool wait_until_unused(uint64_t part);
+  /// The part, which nobody uses, was changed at that time, in ns since 1970.
+  Status set_modified(uint64_t part, int64_t modified_ns);
   /// To be called every second or so: notes on the disk which objects are synced, and which there
   /// are.
   void rest();

@@ -36,12 +36,12 @@ bool read_byte(int descriptor, off_t at, unsigned char& byte) {
   return pread(descriptor, &byte, 1, at) >= 0;
 }
 
-bool set_bit(int descriptor, uint64_t file) {
+bool set_bit(int descriptor, uint64_t file, bool value) {
   unsigned char byte = 0;
   if (!read_byte(descriptor, byte_of(file), byte)) {
     return false;
   }
-  byte |= bit_of(file);
+  byte = static_cast<unsigned char>(value ? byte | bit_of(file) : byte & ~bit_of(file));
   return pwrite(descriptor, &byte, 1, byte_of(file)) == 1;
 }
 
@@ -77,7 +77,7 @@ Status RemovalRecord::add_of(uint64_t start, std::span<const uint64_t> files) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   bool done = descriptor >= 0;
   for (const uint64_t file : files) {
-    done = done && set_bit(descriptor, file);
+    done = done && set_bit(descriptor, file, true);
   }
   done = done && fdatasync(descriptor) == 0;
   const Status outcome = done ? Status() : Status::from_errno(errno, "note removals in '" + path + "' on the server");
@@ -85,6 +85,22 @@ Status RemovalRecord::add_of(uint64_t start, std::span<const uint64_t> files) {
     ::close(descriptor);
   }
   return outcome.ok() && is_new ? sync_directory(directory_) : outcome;
+}
+
+Status RemovalRecord::forget(uint64_t file) {
+  STRIA_ASSIGN_OR_RETURN(const bool is_noted, has(file));
+  if (!is_noted) {
+    return {};
+  }
+  const std::lock_guard lock(mutex_);
+  const std::string path = path_of(start_of(file));
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  const bool done = descriptor >= 0 && set_bit(descriptor, file, false) && fdatasync(descriptor) == 0;
+  const Status outcome = done ? Status() : Status::from_errno(errno, "forget a removal in '" + path + "' on the server");
+  if (descriptor >= 0) {
+    ::close(descriptor);
+  }
+  return outcome;
 }
 
 Result<bool> RemovalRecord::has(uint64_t file) const {

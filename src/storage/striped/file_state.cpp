@@ -1,14 +1,20 @@
 #include "storage/striped/file_state.hpp"
 
 #include <algorithm>
+#include <thread>
 #include <vector>
 
 #include "storage/striped/call.hpp"
 
 namespace stria::storage {
 
-Result<FileState> state_of_file(const std::shared_ptr<Store>& store, const wire::Opened& place,
-                                std::chrono::milliseconds patience, std::vector<std::string>* silent) {
+namespace {
+
+constexpr std::chrono::milliseconds kBetweenQuestions{20};
+
+/// Asks once, where the parts are by `place`.
+Result<FileState> ask_state(const std::shared_ptr<Store>& store, const wire::Opened& place, std::chrono::milliseconds patience,
+                            std::vector<std::string>* silent) {
   STRIA_RETURN_IF_ERROR(wire::check_servers(place));
   std::vector<Store::Borrowed> links;
   std::vector<Call> calls;
@@ -18,7 +24,7 @@ Result<FileState> state_of_file(const std::shared_ptr<Store>& store, const wire:
     Call& call = calls.emplace_back();
     call.link = links.back().link();
     call.kind = wire::Kind::kExtent;
-    call.body = wire::encode(wire::LocalFile{place.file, place.ticket, 0});
+    call.body = wire::encode(wire::LocalFile{wire::part_number(place.file, slot.second), place.ticket, 0});
     call.patience = patience;
   }
   const Status asked = run_calls(calls);
@@ -36,6 +42,23 @@ Result<FileState> state_of_file(const std::shared_ptr<Store>& store, const wire:
     state.modified_ns = std::max(state.modified_ns, extent.modified_ns);
   }
   return state;
+}
+
+}  // namespace
+
+Result<FileState> state_of_file(const std::shared_ptr<Store>& store, const wire::Opened& place,
+                                std::chrono::milliseconds patience, std::vector<std::string>* silent) {
+  const auto deadline = Clock::now() + (patience.count() > 0 ? patience : server_patience());
+  wire::Opened now = place;
+  while (true) {
+    auto state = ask_state(store, now, patience, silent);
+    if (state.status().code() != ErrorCode::kNotFound || Clock::now() > deadline) {
+      return state;
+    }
+    // A part of it moves to another server, or has moved.
+    STRIA_ASSIGN_OR_RETURN(now.slots, ask_where(*store, place.file));
+    std::this_thread::sleep_for(kBetweenQuestions);
+  }
 }
 
 }  // namespace stria::storage

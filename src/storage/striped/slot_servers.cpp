@@ -1,32 +1,85 @@
 #include "storage/striped/slot_servers.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 namespace stria::storage {
+
+namespace {
+
+// Until a part that is on its way has come.
+constexpr std::chrono::milliseconds kPauseAtFirst{5};
+constexpr std::chrono::milliseconds kLongestPause{200};
+// Where a server doesn't answer, the manager may be as far away.
+constexpr std::chrono::milliseconds kShortPatience{1000};
+
+}  // namespace
 
 SlotServers::SlotServers(std::shared_ptr<Store> store, const wire::Opened& opened, uint64_t handle)
     : store_(std::move(store)),
       file_(opened.file),
       pass_(store_, handle, {opened.ticket, opened.ticket_ms}),
       layout_{opened.stripe_bytes, static_cast<int64_t>(opened.slots.size())} {
-  for (const wire::ServerPlace& slot : opened.slots) {
-    addresses_.push_back(slot.address);
-  }
+  places_ = opened.slots;
 }
 
 Result<wire::Opened> SlotServers::open_again(uint8_t rights, uint64_t& handle) const {
   STRIA_ASSIGN_OR_RETURN(const auto again, store_->open_again(file_, rights));
   handle = again.handle;
-  wire::Opened same{file_, layout_.stripe_bytes, false, {}, again.good.ticket, again.good.ticket_ms};
-  for (const std::string& address : addresses_) {
-    same.slots.push_back({0, address});
+  const std::lock_guard lock(places_mutex_);
+  return wire::Opened{file_, layout_.stripe_bytes, false, places_, again.good.ticket, again.good.ticket_ms};
+}
+
+uint64_t SlotServers::part(int64_t slot) const {
+  const std::lock_guard lock(places_mutex_);
+  return wire::part_number(file_, places_[static_cast<size_t>(slot)].second);
+}
+
+std::string SlotServers::address(int64_t slot) const {
+  const std::lock_guard lock(places_mutex_);
+  return places_[static_cast<size_t>(slot)].address;
+}
+
+Result<bool> SlotServers::look_again(std::chrono::milliseconds patience) {
+  STRIA_ASSIGN_OR_RETURN(auto now, ask_where(*store_, file_, patience));
+  const std::lock_guard lock(places_mutex_);
+  const auto same = [](const wire::ServerPlace& one, const wire::ServerPlace& other) {
+    return one.address == other.address && one.second == other.second;
+  };
+  // A server that is gone has no address any more.
+  const bool complete = now.size() == places_.size() &&
+                        std::none_of(now.begin(), now.end(), [](const auto& place) { return place.address.empty(); });
+  if (!complete || std::equal(now.begin(), now.end(), places_.begin(), same)) {
+    return false;
   }
-  return same;
+  places_ = std::move(now);
+  return true;
+}
+
+Status SlotServers::follow(const std::function<Status()>& attempt) {
+  const auto deadline = Clock::now() + server_patience();
+  auto pause = kPauseAtFirst;
+  while (true) {
+    const Status outcome = attempt();
+    if (outcome.ok() || !may_have_moved(outcome)) {
+      return outcome;
+    }
+    const bool on_its_way = outcome.code() == ErrorCode::kNotFound;
+    const Result<bool> has_moved = look_again(on_its_way ? std::chrono::milliseconds(0) : kShortPatience);
+    if (!has_moved.ok() || (!*has_moved && (!on_its_way || Clock::now() > deadline))) {
+      return on_its_way ? Status(ErrorCode::kIo, outcome.message()) : outcome;
+    }
+    if (!*has_moved) {
+      std::this_thread::sleep_for(pause);
+      pause = std::min(2 * pause, kLongestPause);
+    }
+  }
 }
 
 Result<Store::Borrowed> SlotServers::borrow(int64_t slot) const {
-  return Store::borrow(store_, addresses_[static_cast<size_t>(slot)]);
+  return Store::borrow(store_, address(slot));
 }
 
 Call SlotServers::call_to(Store::Borrowed& link, wire::Kind kind, std::vector<std::byte> body) {
@@ -53,24 +106,29 @@ Status SlotServers::recognise(const ServerLink& server) {
 
 Result<std::vector<std::vector<std::byte>>> SlotServers::ask_all(
     wire::Kind kind, const std::function<std::vector<std::byte>(int64_t slot)>& body) {
-  std::vector<Store::Borrowed> links;
-  std::vector<Call> calls;
-  for (int64_t slot = 0; slot < layout_.slot_count; ++slot) {
-    STRIA_ASSIGN_OR_RETURN(Store::Borrowed link, borrow(slot));
-    links.push_back(std::move(link));
-    calls.push_back(call_to(links.back(), kind, body(slot)));
-  }
-  STRIA_RETURN_IF_ERROR(run_calls(calls));
   std::vector<std::vector<std::byte>> replies;
-  for (Call& call : calls) {
-    replies.push_back(std::move(call.reply));
-  }
+  const auto ask = [&]() -> Status {
+    std::vector<Store::Borrowed> links;
+    std::vector<Call> calls;
+    for (int64_t slot = 0; slot < layout_.slot_count; ++slot) {
+      STRIA_ASSIGN_OR_RETURN(Store::Borrowed link, borrow(slot));
+      links.push_back(std::move(link));
+      calls.push_back(call_to(links.back(), kind, body(slot)));
+    }
+    STRIA_RETURN_IF_ERROR(run_calls(calls));
+    replies.clear();
+    for (Call& call : calls) {
+      replies.push_back(std::move(call.reply));
+    }
+    return {};
+  };
+  STRIA_RETURN_IF_ERROR(follow(ask));
   return replies;
 }
 
 Result<int64_t> SlotServers::file_bytes() {
-  const auto body = wire::encode(wire::LocalFile{file_, {}, 0});
-  STRIA_ASSIGN_OR_RETURN(const auto replies, ask_all(wire::Kind::kExtent, [&](int64_t) { return body; }));
+  const auto body = [this](int64_t slot) { return wire::encode(wire::LocalFile{part(slot), {}, 0}); };
+  STRIA_ASSIGN_OR_RETURN(const auto replies, ask_all(wire::Kind::kExtent, body));
   int64_t bytes = 0;
   for (size_t slot = 0; slot < replies.size(); ++slot) {
     STRIA_ASSIGN_OR_RETURN(const auto extent, wire::decode<wire::Extent>(replies[slot]));

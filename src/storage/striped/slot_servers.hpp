@@ -1,6 +1,10 @@
 // The servers that have the slots of an open file of a store, and the requests to them.
+//
+// A part may move to another server while the file is open (`stria server drain`). The old one then
+// answers that it isn't there, and the manager knows where it is; no message says so before.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -34,6 +38,12 @@ class SlotServers {
   /// Returns another handle on the file, by the store.
   Result<wire::Opened> open_again(uint8_t rights, uint64_t& handle) const;
   Result<Store::Borrowed> borrow(int64_t slot) const;
+  /// The number by which the slot's server is asked for its part, and its address.
+  uint64_t part(int64_t slot) const;
+  std::string address(int64_t slot) const;
+  /// What attempt() comes to, which asks these servers. Where a part has moved to another server
+  /// meanwhile it is made again, there; while one is on its way, until it has come.
+  Status follow(const std::function<Status()>& attempt);
   /// A request to one of these servers, with the file's ticket.
   Call call_to(Store::Borrowed& link, wire::Kind kind, std::vector<std::byte> body);
   /// Sends the same kind of request to every slot, with the body that `body` gives for it. Returns
@@ -46,12 +56,15 @@ class SlotServers {
  private:
   /// An error when another server answers than at first.
   Status recognise(const ServerLink& server);
+  /// Asks the manager where the parts are; true when that has changed.
+  Result<bool> look_again(std::chrono::milliseconds patience);
 
   std::shared_ptr<Store> store_;
   uint64_t file_;
   Pass pass_;
   wire::Layout layout_;
-  std::vector<std::string> addresses_;  ///< by slot
+  mutable std::mutex places_mutex_;
+  std::vector<wire::ServerPlace> places_;  ///< by slot
   std::mutex known_mutex_;
   std::map<std::string, wire::Identity> known_;  ///< who answered first, by address
 };

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "wire/moves.hpp"
+
 namespace stria::storage {
 
 Result<std::shared_ptr<Store>> Store::at(const std::string& address) {
@@ -53,9 +55,10 @@ Result<std::vector<std::byte>> Store::ask_manager_locked(wire::Kind kind, std::v
   return std::move(call.reply);
 }
 
-Result<std::vector<std::byte>> Store::ask_manager(wire::Kind kind, std::vector<std::byte> body) {
+Result<std::vector<std::byte>> Store::ask_manager(wire::Kind kind, std::vector<std::byte> body,
+                                                  std::chrono::milliseconds patience) {
   const std::lock_guard lock(manager_mutex_);
-  return ask_manager_locked(kind, std::move(body));
+  return ask_manager_locked(kind, std::move(body), patience);
 }
 
 Result<wire::Opened> Store::open(wire::Open& request) {
@@ -148,6 +151,18 @@ Store::Borrowed::~Borrowed() {
   if (link_ != nullptr) {
     store_->give_back(address_, std::move(link_));
   }
+}
+
+Result<std::vector<wire::ServerPlace>> ask_where(Store& store, uint64_t file, std::chrono::milliseconds patience) {
+  STRIA_ASSIGN_OR_RETURN(const auto reply, store.ask_manager(wire::Kind::kWhere, wire::encode(wire::Where{file}), patience));
+  STRIA_ASSIGN_OR_RETURN(auto places, wire::decode<wire::Places>(reply));
+  return std::move(places.slots);
+}
+
+bool may_have_moved(const Status& outcome) {
+  // A server that has given it away says that it isn't there; later, that it was removed there; and
+  // once it was taken out of the store, nothing.
+  return outcome.code() == ErrorCode::kNotFound || outcome.code() == ErrorCode::kCorrupted || outcome.code() == ErrorCode::kIo;
 }
 
 Result<wire::Conditions> ask_conditions(Store& store) {

@@ -6,10 +6,12 @@
 // connections as were ever in use at once.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "storage/striped/call.hpp"
@@ -28,7 +30,9 @@ class Store {
   uint32_t uid() const;
 
   /// Asks the manager. An error is the manager's own or names the manager.
-  Result<std::vector<std::byte>> ask_manager(wire::Kind kind, std::vector<std::byte> body);
+  /// `patience`: 0 is that of every request.
+  Result<std::vector<std::byte>> ask_manager(wire::Kind kind, std::vector<std::byte> body,
+                                             std::chrono::milliseconds patience = {});
 
   /// Opens a file. When the connection has to be made again, the handle is restored with it.
   Result<wire::Opened> open(wire::Open& request);
@@ -53,9 +57,15 @@ class Store {
     Borrowed(std::shared_ptr<Store> store, std::string address, std::unique_ptr<ServerLink> link)
         : store_(std::move(store)), address_(std::move(address)), link_(std::move(link)) {}
     Borrowed(Borrowed&&) = default;
-    Borrowed& operator=(Borrowed&&) = delete;
+    Borrowed& operator=(Borrowed&& other) noexcept {
+      std::swap(store_, other.store_);
+      std::swap(address_, other.address_);
+      std::swap(link_, other.link_);
+      return *this;
+    }
     ~Borrowed();
     ServerLink* link() { return link_.get(); }
+    const std::string& address() const { return address_; }
 
    private:
     std::shared_ptr<Store> store_;
@@ -86,6 +96,12 @@ class Store {
   std::mutex idle_mutex_;
   std::multimap<std::string, std::unique_ptr<ServerLink>> idle_;
 };
+
+/// Where the parts of a file are now. kUnsupported by a manager of an earlier version.
+Result<std::vector<wire::ServerPlace>> ask_where(Store& store, uint64_t file, std::chrono::milliseconds patience = {});
+
+/// True for an error of an I/O server that comes of a part that has moved, or moves: perhaps.
+bool may_have_moved(const Status& outcome);
 
 /// Which servers take new files, by the manager; empty where it is too old to know.
 Result<wire::Conditions> ask_conditions(Store& store);

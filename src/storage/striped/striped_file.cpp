@@ -127,7 +127,7 @@ Status StripedFile::resize_slots(wire::Kind kind, int64_t bytes) {
     return Status::from_errno(EINVAL, describe(operation, path_, bytes, 0));
   }
   const auto body = [&](int64_t slot) {
-    return wire::encode(wire::LocalFile{servers_.file(), {}, servers_.layout().below(slot, bytes)});
+    return wire::encode(wire::LocalFile{servers_.part(slot), {}, servers_.layout().below(slot, bytes)});
   };
   return servers_.ask_all(kind, body).status().with_context(describe(operation, path_, bytes, 0));
 }
@@ -142,8 +142,8 @@ Status StripedFile::preallocate(int64_t bytes) {
 
 Status StripedFile::sync() {
   STRIA_RETURN_IF_ERROR(check("sync", false));
-  const auto body = wire::encode(wire::LocalFile{servers_.file(), {}, 0});
-  Status outcome = servers_.ask_all(wire::Kind::kSync, [&](int64_t) { return body; }).status();
+  const auto body = [this](int64_t slot) { return wire::encode(wire::LocalFile{servers_.part(slot), {}, 0}); };
+  Status outcome = servers_.ask_all(wire::Kind::kSync, body).status();
   if (outcome.ok()) {
     outcome = store_->ask_manager(wire::Kind::kSyncNames, wire::encode(wire::Path{"/"})).status();
   }

@@ -100,10 +100,21 @@ void StripedLocks::note_lost(ByteRange range, const Status& why) {
 }
 
 Result<bool> StripedLocks::ask(Store::Borrowed& link, wire::Kind kind, const wire::LockRange& range, uint32_t wait_ms) {
-  Call call = servers_.call_to(link, kind, wire::encode(range));
-  call.wait_ms = wait_ms;
-  STRIA_RETURN_IF_ERROR(run_calls({&call, 1}));
-  STRIA_ASSIGN_OR_RETURN(const auto answer, wire::decode<wire::Answer>(call.reply));
+  std::vector<std::byte> reply;
+  const auto attempt = [&]() -> Status {
+    if (link.address() != servers_.address(0)) {
+      STRIA_ASSIGN_OR_RETURN(link, servers_.borrow(0));
+    }
+    wire::LockRange wanted = range;
+    wanted.file = servers_.part(0);
+    Call call = servers_.call_to(link, kind, wire::encode(wanted));
+    call.wait_ms = wait_ms;
+    STRIA_RETURN_IF_ERROR(run_calls({&call, 1}));
+    reply = std::move(call.reply);
+    return {};
+  };
+  STRIA_RETURN_IF_ERROR(servers_.follow(attempt));
+  STRIA_ASSIGN_OR_RETURN(const auto answer, wire::decode<wire::Answer>(reply));
   return answer.yes;
 }
 
@@ -111,7 +122,7 @@ Status StripedLocks::give_up(Store::Borrowed& borrowed, ByteRange range, int64_t
   Call call;
   call.link = borrowed.link();
   call.kind = wire::Kind::kUnlock;
-  call.body = wire::encode(wire::LockRange{.file = servers_.file(), .range = range, .holder = holder_});
+  call.body = wire::encode(wire::LockRange{.file = servers_.part(0), .range = range, .holder = holder_});
   call.only_this_connection = true;
   STRIA_RETURN_IF_ERROR(run_calls({&call, 1}));
   STRIA_ASSIGN_OR_RETURN(const auto answer, wire::decode<wire::Answer>(call.reply));

@@ -207,7 +207,7 @@ Status TransferRun::run_batch() {
     links.push_back(std::move(link));
     Call& call = calls.emplace_back(servers_.call_to(links.back(), reads_ ? wire::Kind::kRead : wire::Kind::kWrite, {}));
     wire::Writer writer(call.body);
-    wire::Transfer{servers_.file(), {}, layout_, slot.number}.put(writer);
+    wire::Transfer{servers_.part(slot.number), {}, layout_, slot.number}.put(writer);
     if (region_ != nullptr) {
       wire::encode_type(writer, region_->type, region_->displacement, region_->window);
     } else if (slot.ranges.size() == 1) {
@@ -244,7 +244,7 @@ Status TransferRun::settle_short_reads() {
 }
 
 Status TransferRun::flush() {
-  Status outcome = run_batch();
+  Status outcome = servers_.follow([this] { return run_batch(); });
   if (outcome.ok() && reads_) {
     outcome = settle_short_reads();
   }

@@ -39,9 +39,15 @@ class StoreCheck {
   }
 
  private:
+  /// `file`: its number, or that of a part of it.
   void add(FaultKind kind, uint64_t file, int64_t server, const std::string& what) {
-    findings_.faults.push_back(
-        {.kind = kind, .file = file, .server = server, .what = what, .path = {}, .parts = {}, .mended = {}});
+    findings_.faults.push_back({.kind = kind,
+                                .file = wire::file_of_part(file),
+                                .server = server,
+                                .what = what,
+                                .path = {},
+                                .parts = {},
+                                .mended = {}});
   }
 
   /// Does it, or notes why it can't be done.
@@ -86,7 +92,7 @@ class StoreCheck {
       ++findings_.parts;
       findings_.bytes += part.bytes;
       if (known.known == wire::PartKnown::kUnknown || known.known == wire::PartKnown::kElsewhere) {
-        lone_[part.file].push_back({server.index, part.bytes, part.striped});
+        lone_[wire::file_of_part(part.file)].push_back({server.index, part.file, part.bytes, part.striped});
       } else if (known.known == wire::PartKnown::kHere && part.striped.known() && part.striped != known.striped) {
         add(FaultKind::kOtherPlace, part.file, server.index,
             fmt::format("the part on server {} was written as part {} of {} in stripes of {} bytes, and its name says part {} "
@@ -105,8 +111,8 @@ class StoreCheck {
         if (!findings_.servers.contains(part.server)) {
           continue;
         }
-        const auto known = asker_.known(part.server, file);
-        const auto now = asker_.server(findings_.servers.at(part.server), {0, {file}}).entries.at(0).state;
+        const auto known = asker_.known(part.server, part.number);
+        const auto now = asker_.server(findings_.servers.at(part.server), {0, {part.number}}).entries.at(0).state;
         const bool is_there = now == wire::PartState::kPresent || now == wire::PartState::kOtherSize;
         if (is_there && known == wire::PartKnown::kUnknown) {
           without_name.push_back(part);
@@ -138,8 +144,8 @@ class StoreCheck {
       for (const auto& file : page.entries) {
         findings_.files += file.named ? 1 : 0;
         request.after = file.file;
-        for (const int64_t server : file.named ? file.servers : std::vector<int64_t>()) {
-          by_server[server].push_back(file.file);
+        for (const int64_t place : file.named ? file.servers : std::vector<int64_t>()) {
+          by_server[wire::server_of(place)].push_back(wire::part_number(file.file, wire::is_second(place)));
         }
       }
       for (const auto& [server, files] : by_server) {
@@ -188,6 +194,7 @@ class StoreCheck {
       add(FaultKind::kRemoved, part.file, server,
           fmt::format("it was removed, and server {} has no part of it any more: its name is from an older copy of the names",
                       server));
+      findings_.faults.back().parts = {{server, part.file, 0, {}}};
     } else {
       add(FaultKind::kSize, part.file, server,
           fmt::format("its part on server {} has {} bytes, and was left with {}", server, part.bytes, part.expected_bytes));

@@ -20,6 +20,7 @@ namespace stria::tool {
 /// A server's part that no name needs, as it is.
 struct LonePart {
   int64_t server = 0;
+  uint64_t number = 0;  ///< by which the server has it (wire/layout.hpp)
   int64_t bytes = 0;
   wire::Striped striped;
 };

@@ -57,7 +57,7 @@ class StoreRepair {
     for (const LonePart& part : fault.parts) {
       const bool fits = part.striped.known() && part.striped.stripe_bytes == first.stripe_bytes &&
                         part.striped.slot_count == first.slot_count && part.striped.slot < first.slot_count;
-      if (!fits || !by_slot.emplace(part.striped.slot, part.server).second) {
+      if (!fits || !by_slot.emplace(part.striped.slot, place_of(part)).second) {
         fault.what += "; its parts don't say how it was striped (--free removes them)";
         return {};
       }
@@ -94,7 +94,7 @@ class StoreRepair {
         part.striped.stripe_bytes == file.stripe_bytes && part.striped.slot_count == static_cast<int64_t>(file.servers.size());
     if (fits && !has_part(file.servers[static_cast<size_t>(part.striped.slot)], fault.file)) {
       wire::Adopt request{fault.file, file.stripe_bytes, file.servers};
-      request.servers[static_cast<size_t>(part.striped.slot)] = part.server;
+      request.servers[static_cast<size_t>(part.striped.slot)] = place_of(part);
       static_cast<void>(asker_.manager<wire::Path>(wire::Kind::kAdopt, request));
       fault.mended = fmt::format("server {} is one of its servers now", part.server);
     } else if (frees_) {
@@ -104,17 +104,26 @@ class StoreRepair {
     }
   }
 
-  /// True also where nobody can tell.
-  bool has_part(int64_t server, uint64_t file) const {
-    const auto found = findings_.servers.find(server);
-    return found == findings_.servers.end() ||
-           asker_.server(found->second, {0, {file}}).entries.at(0).state != wire::PartState::kAbsent;
+  static int64_t place_of(const LonePart& part) {
+    return wire::place_on(part.server, part.number != wire::file_of_part(part.number));
+  }
+
+  /// True also where nobody can tell. One that was removed there may have moved, of which names
+  /// from a backup don't know.
+  bool has_part(int64_t place, uint64_t file) const {
+    const auto found = findings_.servers.find(wire::server_of(place));
+    if (found == findings_.servers.end()) {
+      return true;
+    }
+    const uint64_t part = wire::part_number(file, wire::is_second(place));
+    const auto state = asker_.server(found->second, {0, {part}}).entries.at(0).state;
+    return state != wire::PartState::kAbsent && state != wire::PartState::kRemoved;
   }
 
   void discard(StoreFault& fault) {
     uint64_t parts = 0;
     for (const LonePart& part : fault.parts) {
-      parts += asker_.manager<wire::Discarded>(wire::Kind::kDiscard, wire::PartsOf{part.server, {fault.file}}).files;
+      parts += asker_.manager<wire::Discarded>(wire::Kind::kDiscard, wire::PartsOf{part.server, {part.number}}).files;
     }
     if (parts == fault.parts.size()) {
       fault.mended = "removed";
@@ -125,6 +134,10 @@ class StoreRepair {
     if (fault.path.empty()) {
       return;
     }
+    if (takes_other_part(fault)) {
+      fault.mended = "its part was found on another server";
+      return;
+    }
     try {
       remove_name(joined(root_url(), fault.path.substr(1)));
     } catch (const Error& error) {
@@ -133,6 +146,11 @@ class StoreRepair {
       }
     }
     fault.mended = "its name was removed";
+  }
+
+  /// The file has another server in place of that one, since a part was taken.
+  bool takes_other_part(const StoreFault& fault) const {
+    return asker_.known(fault.server, fault.parts.front().number) == wire::PartKnown::kElsewhere;
   }
 
   std::string root_url() const {

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "store/store_command.hpp"
+#include "wire/quotas.hpp"
 
 namespace stria::tool {
 
@@ -57,7 +58,7 @@ int errno_of(ErrorCode code) {
 }
 
 int minus_errno(const Status& status) {
-  return status.ok() ? 0 : -errno_of(status.code());
+  return status.ok() ? 0 : wire::is_over_quota(status) ? -EDQUOT : -errno_of(status.code());
 }
 
 /// Returns what body() returns, or the number of the error that it throws.

@@ -46,7 +46,8 @@ int refuse(const RetireArguments& arguments, int64_t server, uint64_t count) {
   if (files.size() < count) {
     text += fmt::format("  and {} more\n", count - files.size());
   }
-  fmt::print(stderr, "{}Remove them first; or give them up with --lost, if the server won't come back.\n", text);
+  fmt::print(stderr, "{}Move them first (stria server drain); or give them up with --lost, if the server won't come back.\n",
+             text);
   return kAnswerIsNo;
 }
 

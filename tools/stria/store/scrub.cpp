@@ -170,7 +170,8 @@ class Scrubbing {
       storage::Call& call = calls.emplace_back();
       call.link = links.back().link();
       call.kind = wire::Kind::kScrub;
-      call.body = wire::encode(wire::Scrub{file.place.file, {}, slot.next_block, arguments_.accept});
+      const uint64_t part = wire::part_number(file.place.file, file.place.slots[static_cast<size_t>(slot.number)].second);
+      call.body = wire::encode(wire::Scrub{part, {}, slot.next_block, arguments_.accept});
       call.before_sending = [&file](std::vector<std::byte>& body) { return file.pass->stamp(body); };
       asked.push_back(&slot);
     }

@@ -1,6 +1,7 @@
-// stria server: which servers of a store take new files.
+// stria server: which servers of a store take new files, and what moves between them.
 #include <fmt/format.h>
 
+#include "store/move_parts.hpp"
 #include "store/store_command.hpp"
 
 namespace stria::tool {
@@ -34,10 +35,12 @@ void add_switch(Command server, Action& action, bool taken) {
 }  // namespace
 
 void add_server(Command app, Action& action) {
-  Command server = app.add_subcommand("server", "which servers of a store take new files");
+  Command server = app.add_subcommand("server", "which servers of a store take new files, and which files lie on them");
   server.require_subcommand();
   add_switch(server, action, false);
   add_switch(server, action, true);
+  add_drain_server(server, action);
+  add_rebalance(server, action);
 }
 
 }  // namespace stria::tool

@@ -13,9 +13,9 @@
 namespace stria::tool {
 
 bool runs_alone(const std::string& subcommand) {
-  constexpr std::array<std::string_view, 19> kAlone{"serve",  "ls",     "cp",     "rm",    "mv",   "mkdir",  "stat",
-                                                    "df",     "scrub",  "chmod",  "chown", "key",  "status", "mount",
-                                                    "retire", "server", "backup", "fsck",  "drain"};
+  constexpr std::array<std::string_view, 20> kAlone{"serve",  "ls",     "cp",     "rm",    "mv",    "mkdir",  "stat",
+                                                    "df",     "scrub",  "chmod",  "chown", "key",   "status", "mount",
+                                                    "retire", "server", "backup", "fsck",  "drain", "quota"};
   return std::find(kAlone.begin(), kAlone.end(), subcommand) != kAlone.end();
 }
 

@@ -1,0 +1,99 @@
+"""Users and directories have no more of a store than their quotas say."""
+
+import json
+import os
+import time
+
+import pytest
+from store_processes import Store
+from stria_program import run
+
+USER = 12345
+
+
+@pytest.fixture
+def store(work, monkeypatch):
+    monkeypatch.setenv("STRIA_SERVER_TIMEOUT", "5")
+    (work / "store").mkdir()
+    servers = Store(work / "store", 2)
+    yield servers
+    servers.close()
+
+
+def put(store, work, name, size=1_000_000):
+    (work / "content").write_bytes(bytes(size))
+    return run("cp", "--sync", work / "content", f"{store.url}/{name}")
+
+
+def quotas(store):
+    return json.loads(run("quota", "show", "--json", store.url).succeeded().stdout)
+
+
+def wait_until(holds):
+    deadline = time.monotonic() + 200
+    while not holds():
+        assert time.monotonic() < deadline, "not within a long time"
+        time.sleep(0.2)
+
+
+def is_counted(store, bytes_used, files):
+    def holds():
+        [quota] = quotas(store)
+        return quota["counted"] and (quota["bytes"], quota["files"]) == (bytes_used, files)
+
+    return holds
+
+
+def test_a_directory_has_no_more_than_its_quota(store, work):
+    run("mkdir", f"{store.url}/project").succeeded()
+    put(store, work, "project/before").succeeded()
+    put(store, work, "elsewhere").succeeded()
+    assert run("quota", "show", store.url).succeeded().stdout == "no quotas\n"
+    run("quota", "set", f"{store.url}/project", "--space", "3MB").succeeded()
+    wait_until(is_counted(store, 1_000_000, 1))
+    put(store, work, "project/below/more").succeeded()
+    put(store, work, "project/last").succeeded()
+    wait_until(is_counted(store, 3_000_000, 3))
+    put(store, work, "project/no").refused("Disk quota exceeded", "the directory '/project' has 3.0 MB of at most 3.0 MB")
+    put(store, work, "elsewhere").succeeded()
+    run("rm", f"{store.url}/project/last").succeeded()
+    wait_until(is_counted(store, 2_000_000, 2))
+    run("mv", f"{store.url}/elsewhere", f"{store.url}/project/came").succeeded()
+    wait_until(is_counted(store, 3_000_000, 3))
+    run("mv", f"{store.url}/project/below", f"{store.url}/below").succeeded()
+    wait_until(is_counted(store, 2_000_000, 2))
+    text = run("quota", "show", store.url).succeeded().stdout
+    assert "/project" in text and "2.0 MB of 3.0 MB" in text, text
+    run("quota", "set", f"{store.url}/project", "--none").succeeded()
+    assert quotas(store) == []
+    for index in range(3):
+        put(store, work, f"project/{index}").succeeded()
+
+
+def test_a_user_has_no_more_files_than_the_quota(store, work):
+    run("quota", "set", store.url, "--user", os.getuid(), "--files", 3).succeeded()
+    for index in range(3):
+        put(store, work, f"file_{index}", 10).succeeded()
+    put(store, work, "file_3", 10).refused("Disk quota exceeded", f"user {os.getuid()} has 3 of at most 3 files")
+    wait_until(lambda: quotas(store)[0]["files"] == 3)
+    run("rm", f"{store.url}/file_0").succeeded()
+    wait_until(lambda: put(store, work, "file_3", 10).code == 0)
+    # After a restart of all it is as before.
+    for index in (1, 0):
+        store.end(index)
+    for index in (0, 1):
+        store.start(index)
+    wait_until(lambda: [server["state"] for server in json.loads(run("df", "--json", store.url).stdout)] == ["up"] * 2)
+    put(store, work, "file_4", 10).refused("Disk quota exceeded")
+    run("quota", "set", store.url, "--user", os.getuid(), "--files", 9).succeeded()
+    put(store, work, "file_4", 10).succeeded()
+    run("quota", "set", store.url, "--user", USER, "--space", "1 GB").succeeded()
+    assert [(quota["bytes_limit"], quota["files_limit"]) for quota in quotas(store)] == [(0, 9), (1_000_000_000, 0)]
+
+
+def test_what_is_said_wrongly_is_refused(store):
+    run("quota", "set", store.url, "--space", "1GB").refused("directory's")
+    run("quota", "set", store.url, "--user", USER).refused("say how much")
+    run("quota", "set", store.url, "--user", USER, "--space", "much").refused("'much' is no space")
+    run("quota", "set", store.url, "--user", USER, "--space", "1XB").refused("'1XB' is no space")
+    run("quota", "set", f"{store.url}/nothing", "--space", "1GB").refused("No such file or directory")
