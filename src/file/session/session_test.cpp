@@ -22,6 +22,7 @@ Setting random_setting(uint64_t seed) {
   setting.ranks = static_cast<int>(1 + random() % (random() % 5 == 0 ? 20 : 7));
   setting.ranks_per_node = static_cast<int>(1 + random() % static_cast<uint64_t>(setting.ranks));
   setting.hints.method = random() % 3 == 0 ? access::Method::kListIo : access::Method::kTwoPhase;
+  setting.hints.axes = seed % 4 == 1 ? access::Switch::kEnable : access::Switch::kAutomatic;
   setting.hints.aggregator_count = static_cast<int>(random() % 4);
   setting.hints.collective_buffer_bytes = 64 << (10 + random() % 4);
   setting.hints.staging_bytes = 4096 << (random() % 6);
