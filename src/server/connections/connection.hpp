@@ -61,7 +61,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<void> count_user();
   asio::awaitable<void> receive_head(std::chrono::milliseconds time);
   asio::awaitable<Budget::Share> wait_for(Budget& budget, int64_t amount);
-  int64_t description_weight() const;
   asio::awaitable<void> receive_payload(std::byte* to);
   asio::awaitable<void> reply(wire::Kind kind, std::span<const std::byte> body);
   asio::awaitable<void> refuse(const Status& status);

@@ -41,10 +41,6 @@ struct Request {
 // has. So many ranges of other servers are skipped. Then other connections have their turn.
 constexpr int64_t kMostBlocks = 4096;
 constexpr int64_t kMostLooks = 1 << 14;
-// The most memory that a decoded datatype takes per byte of its description, because lists
-// share sub-trees.
-constexpr int64_t kDescriptionFactor = 64;
-constexpr int64_t kSmallDescriptionBytes = 256;
 // From this size on a run is sent as it lies in the system's cache.
 constexpr int64_t kWorthViewBytes = int64_t{32} << 10;
 
@@ -197,13 +193,6 @@ asio::awaitable<Status> move_all(Stream& stream, Places& places, int64_t bytes, 
 }
 
 }  // namespace
-
-int64_t Connection::description_weight() const {
-  wire::Reader reader(body_);
-  wire::Transfer().get(reader);
-  const auto bytes = static_cast<int64_t>(body_.size());
-  return wire::Region::is_type(reader) && bytes > kSmallDescriptionBytes ? bytes * kDescriptionFactor : 0;
-}
 
 /// Null when the file has no bytes here, and none are to be written.
 Status Connection::find_object(const wire::Transfer& transfer, uint8_t right, std::shared_ptr<Object>& object) {

@@ -5,6 +5,7 @@
 #include "server/connections/connection.hpp"
 #include "server/connections/move_requests.hpp"
 #include "server/objects/part_survey.hpp"
+#include "wire/region.hpp"
 
 namespace stria::server {
 
@@ -23,6 +24,20 @@ bool is_of_manager(Kind kind) {
 
 bool moves_data(Kind kind) {
   return kind == Kind::kWrite || kind == Kind::kRead;
+}
+
+// The most memory that a decoded datatype takes per byte of its description, because lists
+// share sub-trees.
+constexpr int64_t kDescriptionFactor = 64;
+constexpr int64_t kSmallDescriptionBytes = 256;
+
+/// The most memory that the datatype of a transfer takes, 0 where it hardly takes any; `body` is
+/// that of the request.
+int64_t memory_of_description(std::span<const std::byte> body) {
+  wire::Reader reader(body);
+  wire::Transfer().get(reader);
+  const auto bytes = static_cast<int64_t>(body.size());
+  return wire::Region::is_type(reader) && bytes > kSmallDescriptionBytes ? bytes * kDescriptionFactor : 0;
 }
 
 /// The parts that a server has, whatever files they are of.
@@ -65,7 +80,7 @@ uint8_t rights_for(Kind kind, bool changes = false) {
 
 asio::awaitable<void> Connection::handle() {
   if (moves_data(header_.kind)) {
-    const Budget::Share description = co_await wait_for(shared_->descriptions, description_weight());
+    const Budget::Share description = co_await wait_for(shared_->descriptions, memory_of_description(body_));
     const Budget::Share share = co_await wait_for(shared_->buffers.budget(), 1);
     Buffers::Lease lease = shared_->buffers.take();
     if (header_.kind == Kind::kWrite) {
