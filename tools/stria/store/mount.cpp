@@ -54,6 +54,7 @@ void check(const MountArguments& arguments) {
 }
 
 int run_mount(const MountArguments& arguments) {
+  umask(0);  // the kernel applies that of the program that makes a file
   check(arguments);
   FuseArguments options;
   options.add("-ofsname=" + arguments.url + ",subtype=stria,default_permissions");
@@ -68,7 +69,8 @@ int run_mount(const MountArguments& arguments) {
   while (root.ends_with('/')) {
     root.pop_back();
   }
-  MountedStore store{root, *driver};
+  const StoreFile top = find_in_store(arguments.url);
+  MountedStore store{root, *driver, top.store, top.path == "/" ? "" : top.path};
   fuse* const session = fuse_new(options.get(), &mounted_store_operations(), sizeof(fuse_operations), &store);
   if (session == nullptr || fuse_mount(session, arguments.directory.c_str()) != 0) {
     throw Error(ErrorCode::kIo, fmt::format("can't mount on '{}': FUSE says why above", arguments.directory));

@@ -4,22 +4,63 @@
 // The kernel caches attributes for a second, and a file's bytes until the file is opened again and
 // has changed. The store's servers see one user, who mounted it; the kernel compares owner, group
 // and mode with the user who asks.
-// Cost: a look-up asks the manager, and every server of a file for its size.
+// Cost: a look-up asks the manager, and every server of a file for its size, all at the same time.
+// A directory's names are looked up by thousands at once, and the kernel gets their attributes with
+// them.
 #pragma once
 
 #define FUSE_USE_VERSION 35
 #include <fuse3/fuse.h>
 
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 
 #include "storage/driver.hpp"
+#include "storage/striped/store.hpp"
 
 namespace stria::tool {
+
+/// Things of which something was noted a moment ago. Thread-safe.
+template <typename Thing>
+class RecentlyNoted {
+ public:
+  explicit RecentlyNoted(std::chrono::milliseconds lasts) : lasts_(lasts) {}
+  void note(const Thing& thing) {
+    const std::lock_guard lock(mutex_);
+    noted_[thing] = Clock::now();
+  }
+  std::set<Thing> now() {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(noted_, [&](const auto& each) { return Clock::now() - each.second > lasts_; });
+    std::set<Thing> things;
+    for (const auto& [thing, when] : noted_) {
+      things.insert(thing);
+    }
+    return things;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::chrono::milliseconds lasts_;
+  std::mutex mutex_;
+  std::map<Thing, Clock::time_point> noted_;
+};
 
 /// For the callbacks, which find it by fuse_get_context().
 struct MountedStore {
   std::string url;  ///< of the store's directory that is the root, without a slash at its end
   storage::Driver& driver;
+  std::shared_ptr<storage::Store> store;
+  std::string root = {};  ///< the path of that directory in the store; empty: the store's own root
+  /// Servers that didn't answer: a look-up doesn't wait for them again so soon.
+  RecentlyNoted<std::string> silent{std::chrono::seconds(5)};
+  /// Files that were said to have the bytes of which some servers know, because others didn't
+  /// answer. Nobody may read them as if that were all, for as long as the kernel may believe it.
+  RecentlyNoted<uint64_t> doubtful{std::chrono::seconds(10)};
 };
 
 /// The table of calls. The private data of the file system is a MountedStore.
