@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
+import zipfile
 
 import posix_cases
 import pytest
@@ -124,18 +125,18 @@ def test_python_makes_an_environment_there(place, work):
     made = place / "environment"
     program(sys.executable, "-m", "venv", "--without-pip", made)
     assert program(made / "bin/python", "-c", "import sys; print(sys.prefix)").strip() == str(made)
-    package = work / "package"
-    package.mkdir()
-    (package / "pyproject.toml").write_text(
-        '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
-        '[project]\nname = "greeting"\nversion = "1.0"\n[tool.setuptools]\npy-modules = ["greeting"]\n'
-    )
-    (package / "greeting.py").write_text("WORDS = 'from a store'\n")
+    package = work / "greeting-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(package, "w") as wheel:
+        about = "greeting-1.0.dist-info"
+        wheel.writestr("greeting.py", "WORDS = 'from a store'\n")
+        wheel.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: greeting\nVersion: 1.0\n")
+        wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{about}/RECORD", "")
     pip = [sys.executable, "-m", "pip"]
     if subprocess.run([*pip, "--version"], capture_output=True, check=False).returncode != 0:
         pytest.skip("no pip here")
     library = made / "library"
-    program(*pip, "install", "-q", "--no-index", "--no-build-isolation", "--no-deps", "--target", library, package)
+    program(*pip, "install", "-q", "--no-index", "--no-deps", "--target", library, package)
     said = program(made / "bin/python", "-c", "import greeting; print(greeting.WORDS)", env={"PYTHONPATH": str(library)})
     assert said == "from a store\n"
 

@@ -61,8 +61,9 @@ void give_to_maker(const char* path);
 /// The file was cut: times that were set before don't hold any more. Throws stria::Error.
 void note_cut(const char* path);
 
-/// Throws stria::Error (kIo) while the size of the file, which is open, is in doubt.
-void check_size_is_known(const char* path, storage::File& file);
+/// Waits until the kernel no longer believes a size that is in doubt, of a file that is open.
+/// Throws stria::Error (kIo) where a server doesn't answer.
+void check_size_is_known(const char* path, uint64_t number);
 
 /// True once for an open file that was just made: it is empty.
 bool is_asked_for_the_first_time(const fuse_file_info* info);
@@ -73,10 +74,10 @@ void add_name_calls(fuse_operations& calls);
 void add_directory_calls(fuse_operations& calls);
 
 /// What stat() tells of a name.
-struct stat described(const wire::NameState& state, const storage::FileState& of_servers);
+struct stat described(const wire::NameState& state, const storage::FileState& file);
 
-/// What the servers know of files. Where some don't answer, what the others know, and the file is
-/// noted as doubtful. Aligned with `places`.
+/// What the servers know of files; where some don't answer, what the others know. Aligned with
+/// `places`.
 std::vector<storage::FileState> states_as_known(std::span<const wire::Opened> places);
 
 }  // namespace stria::tool

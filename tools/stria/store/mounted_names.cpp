@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <thread>
 
 #include "storage/striped/file_states.hpp"
 #include "store/mounted_calls.hpp"
@@ -53,6 +54,20 @@ bool has_long_name(std::string_view path) {
   return path.size() - (path.rfind('/') + 1) > wire::kMaxNameBytes;
 }
 
+/// As surely as must be: a name can be looked up while a server is away, so that it can be removed.
+/// A file that is open has no doubtful size.
+storage::FileState of_servers(const wire::Looked& looked) {
+  if (looked.state.kind != wire::NameKind::kFile) {
+    return {};
+  }
+  const wire::Opened place = wire::place_of(looked.state, looked.places);
+  storage::FileState state = states_as_known({&place, 1}).front();
+  if (!state.trouble.ok()) {
+    mounted().doubtful.note(looked.state.number);
+  }
+  return state.trouble.ok() || !mounted().open_files.has(looked.state.number) ? state : surely_known(looked);
+}
+
 int get_attributes(const char* path, struct stat* details, fuse_file_info* info) {
   if (has_long_name(path)) {
     return -ENAMETOOLONG;
@@ -60,11 +75,8 @@ int get_attributes(const char* path, struct stat* details, fuse_file_info* info)
   return answer([&] {
     const wire::Looked looked = look_at(path);
     storage::FileState state;
-    if (info != nullptr && !is_asked_for_the_first_time(info)) {
-      state = surely_known(looked);
-    } else if (info == nullptr && looked.state.kind == wire::NameKind::kFile) {
-      const wire::Opened place = wire::place_of(looked.state, looked.places);
-      state = states_as_known({&place, 1}).front();
+    if (info == nullptr || !is_asked_for_the_first_time(info)) {
+      state = of_servers(looked);
     }
     *details = described(looked.state, state);
     return 0;
@@ -284,7 +296,7 @@ int list_attributes(const char* path, char* to, size_t bytes) {
 
 }  // namespace
 
-struct stat described(const wire::NameState& state, const storage::FileState& of_servers) {
+struct stat described(const wire::NameState& state, const storage::FileState& file) {
   struct stat details = {};
   const bool is_file = state.kind == wire::NameKind::kFile;
   details.st_ino = state.number;
@@ -292,12 +304,12 @@ struct stat described(const wire::NameState& state, const storage::FileState& of
   details.st_nlink = state.is_directory() ? 2 : state.names;
   details.st_uid = state.owner.uid;
   details.st_gid = state.owner.gid;
-  details.st_size = is_file ? of_servers.bytes : static_cast<off_t>(state.target.size());
+  details.st_size = is_file ? file.bytes : static_cast<off_t>(state.target.size());
   details.st_blksize = static_cast<blksize_t>(std::max<int64_t>(state.stripe_bytes, 4096));
-  details.st_blocks = of_servers.allocated_bytes / kBlockOfStat;
-  details.st_mtim = time_of(state.times.modified(of_servers.modified_ns));
-  details.st_ctim = time_of(state.times.changed(of_servers.modified_ns));
-  details.st_atim = time_of(state.times.accessed(of_servers.modified_ns));
+  details.st_blocks = file.allocated_bytes / kBlockOfStat;
+  details.st_mtim = time_of(state.times.modified(file.modified_ns));
+  details.st_ctim = time_of(state.times.changed(file.modified_ns));
+  details.st_atim = time_of(state.times.accessed(file.modified_ns));
   return details;
 }
 
@@ -311,18 +323,17 @@ std::vector<storage::FileState> states_as_known(std::span<const wire::Opened> pl
       store.silent.note(server);
     }
   }
-  for (size_t i = 0; i < states.size(); ++i) {
-    if (!states[i].trouble.ok()) {
-      store.doubtful.note(places[i].file);
-    }
-  }
   return states;
 }
 
-void check_size_is_known(const char* path, storage::File& file) {
-  const std::set<uint64_t> doubtful = mounted().doubtful.now();
-  if (!doubtful.empty() && doubtful.contains(file.identity().value().number)) {
+void check_size_is_known(const char* path, uint64_t number) {
+  constexpr std::chrono::milliseconds kBetween{20};
+  if (mounted().doubtful.now().contains(number)) {
     static_cast<void>(surely_known(look_at(path)));
+  }
+  // Since the file is open, nothing doubtful is told of it any more.
+  while (mounted().doubtful.now().contains(number)) {
+    std::this_thread::sleep_for(kBetween);
   }
 }
 

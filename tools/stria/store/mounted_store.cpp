@@ -43,8 +43,17 @@ using Mode = OpenOptions::Mode;
 
 /// An open file. Its calls come from many threads, but a storage::File serves one at a time.
 struct OpenFile {
+  explicit OpenFile(std::unique_ptr<storage::File> opened) : file(std::move(opened)), number(file->identity().value().number) {
+    open_files.add(number, 1);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() { open_files.add(number, -1); }
+
   std::mutex mutex;
   std::unique_ptr<storage::File> file;
+  uint64_t number;
+  OpenNumbers& open_files = mounted().open_files;
   bool is_new = false;  // nobody has asked for its attributes since it was made
 };
 
@@ -58,8 +67,7 @@ int open_as(const char* path, const OpenOptions& options, fuse_file_info* info) 
     if (!opened.ok()) {
       return minus_errno(opened.status());
     }
-    auto file = std::make_unique<OpenFile>();
-    file->file = std::move(*opened);
+    auto file = std::make_unique<OpenFile>(std::move(*opened));
     info->fh = reinterpret_cast<uint64_t>(file.release());
     return 0;
   });
@@ -84,7 +92,7 @@ int open_existing(const char* path, fuse_file_info* info) {
     return outcome;
   }
   return settle(info, [&] {
-    check_size_is_known(path, *open_file(info).file);
+    check_size_is_known(path, open_file(info).number);
     if ((info->flags & O_TRUNC) != 0) {
       open_file(info).file->resize(0).throw_if_error();
       note_cut(path);

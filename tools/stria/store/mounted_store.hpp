@@ -50,6 +50,28 @@ class RecentlyNoted {
   std::map<Thing, Clock::time_point> noted_;
 };
 
+/// How often each file is open, by its number. Thread-safe.
+class OpenNumbers {
+ public:
+  void add(uint64_t number, int count) {
+    const std::lock_guard lock(mutex_);
+    if ((counts_[number] += count) == 0) {
+      counts_.erase(number);
+    }
+  }
+  bool has(uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    return counts_.contains(number);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<uint64_t, int> counts_;
+};
+
+/// For so long the kernel believes what it was told of a file.
+inline constexpr std::chrono::milliseconds kAttributesLast{1000};
+
 /// For the callbacks, which find it by fuse_get_context().
 struct MountedStore {
   std::string url;  ///< of the store's directory that is the root, without a slash at its end
@@ -60,7 +82,8 @@ struct MountedStore {
   RecentlyNoted<std::string> silent{std::chrono::seconds(5)};
   /// Files that were said to have the bytes of which some servers know, because others didn't
   /// answer. Nobody may read them as if that were all, for as long as the kernel may believe it.
-  RecentlyNoted<uint64_t> doubtful{std::chrono::seconds(10)};
+  RecentlyNoted<uint64_t> doubtful{kAttributesLast + std::chrono::milliseconds(100)};
+  OpenNumbers open_files = {};
 };
 
 /// The table of calls. The private data of the file system is a MountedStore.
