@@ -177,6 +177,11 @@ def test_commands_know_links(store, place, work):
     run("rm", "-r", f"{url}/directory").succeeded()
     time.sleep(1.1)
     assert (top / "real/file").exists() and not os.path.lexists(top / "directory")
+    os.symlink("real", top / "again")
+    with mounted(f"{url}/again", work / "mounted") as below:
+        assert (below / "file").read_bytes() == b"another"
+        os.symlink("file", below / "beside")
+    assert os.readlink(top / "real/beside") == "file"
 
 
 def test_names_go_while_a_server_is_away(store, place):

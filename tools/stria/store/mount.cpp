@@ -42,6 +42,19 @@ class FuseArguments {
   fuse_args arguments_ = FUSE_ARGS_INIT(0, nullptr);
 };
 
+/// The directory's path in the store, without symbolic links; empty: the store's root.
+std::string root_of(const std::string& url) {
+  const StoreFile place = find_in_store(url);
+  const auto resolved = place.store->ask_manager(wire::Kind::kResolve, wire::encode(wire::Path{place.path}));
+  if (resolved.status().code() == ErrorCode::kUnsupported) {
+    throw Error(ErrorCode::kUnsupported, fmt::format("'{}' can't be mounted: {}, or its manager is of an earlier version", url,
+                                                     resolved.status().message()));
+  }
+  resolved.status().with_context(fmt::format("'{}'", url)).throw_if_error();
+  const std::string path = wire::decode<wire::Path>(*resolved).value().path;
+  return path == "/" ? "" : path;
+}
+
 void check(const MountArguments& arguments) {
   const auto attributes = attributes_of(arguments.url);
   if (!attributes.is_directory) {
@@ -65,12 +78,9 @@ int run_mount(const MountArguments& arguments) {
     options.add("-oallow_other");
   }
   const auto driver = storage::make_driver("posix").value();
-  std::string root = arguments.url;
-  while (root.ends_with('/')) {
-    root.pop_back();
-  }
-  const StoreFile top = find_in_store(arguments.url);
-  MountedStore store{root, *driver, top.store, top.path == "/" ? "" : top.path};
+  const std::string root = root_of(arguments.url);
+  const std::string server = wire::StorePath::parse(arguments.url).value().server;
+  MountedStore store{"stria://" + server + root, *driver, find_in_store(arguments.url).store, root};
   fuse* const session = fuse_new(options.get(), &mounted_store_operations(), sizeof(fuse_operations), &store);
   if (session == nullptr || fuse_mount(session, arguments.directory.c_str()) != 0) {
     throw Error(ErrorCode::kIo, fmt::format("can't mount on '{}': FUSE says why above", arguments.directory));

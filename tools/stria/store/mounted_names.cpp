@@ -54,8 +54,8 @@ bool has_long_name(std::string_view path) {
   return path.size() - (path.rfind('/') + 1) > wire::kMaxNameBytes;
 }
 
-/// As surely as must be: a name can be looked up while a server is away, so that it can be removed.
-/// A file that is open has no doubtful size.
+/// A name can be looked up while a server is away, so that it can be removed. A file that is open
+/// has no doubtful size.
 storage::FileState of_servers(const wire::Looked& looked) {
   if (looked.state.kind != wire::NameKind::kFile) {
     return {};
