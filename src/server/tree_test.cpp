@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include <filesystem>
+#include <utility>
 
 #include "server/clients_test.hpp"
 #include "server/cluster_test.hpp"

@@ -150,7 +150,8 @@ Result<wire::LookedAll> Tree::look_all(const Caller& caller, const wire::List& r
     if (looked.more) {
       break;
     }
-    const auto& entry = looked.entries.emplace_back(row.text(14), state_in(row));
+    looked.entries.push_back({row.text(14), state_in(row)});
+    const wire::LookedAll::Entry& entry = looked.entries.back();
     servers.insert(entry.state.servers.begin(), entry.state.servers.end());
     bytes += kMostBytesOfState + entry.name.size() + entry.state.target.size() + entry.state.servers.size() * kMostBytesOfSlot;
   }
