@@ -53,6 +53,7 @@ enum class Kind : uint16_t {
   kScrub = 0x29,
   kStatus = 0x2a,
   kParts = 0x2b,
+  kExtents = 0x2e,
   kCondition = 0x30,
   kConditions = 0x31,
   kNewFiles = 0x32,
@@ -62,6 +63,14 @@ enum class Kind : uint16_t {
   kPaths = 0x36,
   kAdopt = 0x37,
   kDiscard = 0x38,
+  kLook = 0x50,
+  kLookAll = 0x51,
+  kResolve = 0x52,
+  kChange = 0x53,
+  kMakeLink = 0x54,
+  kLinkName = 0x55,
+  kSetAttribute = 0x56,
+  kGetAttribute = 0x57,
   kReply = 0x8000,
   kError = 0xffff,    ///< instead of a reply
   kWorking = 0xfffe,  ///< the reply will take longer; the server lives

@@ -4,6 +4,7 @@
 #include "server/connections/background.hpp"
 #include "server/connections/connection.hpp"
 #include "server/objects/part_survey.hpp"
+#include "wire/tree.hpp"
 
 namespace stria::server {
 
@@ -13,10 +14,12 @@ using std::chrono::milliseconds;
 using wire::Kind;
 
 constexpr milliseconds kLongestLockWait{10000};
+constexpr size_t kFewFilesBytes = 160;   // a question about so few files is answered at once
 constexpr milliseconds kLockSlice{250};  // a server that ends waits no longer for clients that wait
 
 bool is_of_manager(Kind kind) {
-  return (kind >= Kind::kOpen && kind <= Kind::kRetire) || (kind >= Kind::kCondition && kind <= Kind::kDiscard);
+  return (kind >= Kind::kOpen && kind <= Kind::kRetire) || (kind >= Kind::kCondition && kind <= Kind::kDiscard) ||
+         (kind >= Kind::kLook && kind <= Kind::kGetAttribute);
 }
 
 bool moves_data(Kind kind) {
@@ -34,6 +37,25 @@ Answer parts_of(const SharedState& shared, const Caller& caller, std::span<const
   }
   const auto page = survey_parts(shared.paths, *request);
   return {page.status(), page.ok() ? wire::encode(*page) : std::vector<std::byte>()};
+}
+
+/// Where the server's bytes of each file end. What can't be told of one keeps none of the others.
+Answer extents_of(SharedState& shared, std::span<const std::byte> body) {
+  const auto request = wire::decode<wire::ExtentsOf>(body);
+  if (!request.ok()) {
+    return {request.status(), {}};
+  }
+  Tickets::Known known;
+  wire::Extents told;
+  for (const wire::ExtentsOf::Entry& each : request->files) {
+    wire::Extents::Entry& entry = told.entries.emplace_back();
+    Status outcome = shared.tickets.check(each.file, each.ticket, 0, known);
+    if (outcome.ok()) {
+      outcome = shared.objects->look(each.file, entry);
+    }
+    entry.error = outcome.code();
+  }
+  return {{}, wire::encode(told)};
 }
 
 /// The rights, one of which a ticket has to give. `changes`: the request locks others out, or takes
@@ -132,8 +154,16 @@ asio::awaitable<void> Connection::small_request() {
     co_await give(answer);
     co_return;
   }
-  if (header_.kind == Kind::kParts) {
-    std::function<Answer()> work = [self = shared_from_this()] { return parts_of(*self->shared_, self->caller_, self->body_); };
+  if (header_.kind == Kind::kExtents && body_.size() <= kFewFilesBytes) {
+    const Answer answer = extents_of(*shared_, body_);
+    co_await give(answer);
+    co_return;
+  }
+  if (header_.kind == Kind::kParts || header_.kind == Kind::kExtents) {
+    std::function<Answer()> work = [self = shared_from_this(), kind = header_.kind] {
+      return kind == Kind::kExtents ? extents_of(*self->shared_, self->body_)
+                                    : parts_of(*self->shared_, self->caller_, self->body_);
+    };
     const Answer answer =
         co_await in_background<Answer>(shared_->disk_threads, std::move(work), kWorkingEvery, [this] { return say_working(); });
     co_await give(answer);

@@ -24,7 +24,7 @@ struct Counters {
     Count requests = 0;
     Count nanoseconds = 0;  ///< from the message to its answer
   };
-  static constexpr size_t kKinds = 0x40;
+  static constexpr size_t kKinds = 0x60;
   static constexpr size_t kCodes = static_cast<size_t>(ErrorCode::kInternal) + 1;
 
   Count open_connections = 0;

@@ -36,7 +36,8 @@ bool changes_names(const Question& question) {
     return request.ok() && request->mode >= wire::OpenMode::kCreate;
   }
   return question.kind == Kind::kRename || question.kind == Kind::kRemove || question.kind == Kind::kMakeDirectory ||
-         question.kind == Kind::kSetOwnership || question.kind == Kind::kAdopt || question.kind == Kind::kDiscard;
+         question.kind == Kind::kSetOwnership || question.kind == Kind::kAdopt || question.kind == Kind::kDiscard ||
+         Tree::changes(question.kind);
 }
 
 /// Where a copy of the names is made.
@@ -52,6 +53,7 @@ Manager::Manager(std::unique_ptr<Names> names, const std::string& path, const Op
       replies_(names_->database()),
       backup_(names_->database(), beside(path)),
       check_(*names_, [this](uint64_t file) { return open_count_.contains(file); }),
+      tree_(*names_, fleet_, [this](uint64_t file) { return ticket_for(file, 0).ticket; }),
       ticket_life_(options.ticket_life) {}
 
 Result<std::unique_ptr<Manager>> Manager::open(const std::string& path, const Options& options) {
@@ -85,7 +87,8 @@ Status Manager::room_for_handle(const wire::Identity& session) const {
 }
 
 Answer Manager::change(const Question& question) {
-  const bool adds = question.kind == wire::Kind::kOpen || question.kind == wire::Kind::kMakeDirectory;
+  const bool adds =
+      question.kind == wire::Kind::kOpen || question.kind == wire::Kind::kMakeDirectory || Tree::changes(question.kind);
   if (adds) {
     return change_once(question);
   }
@@ -140,6 +143,10 @@ Answer Manager::change_once(const Question& question) {
 
 Answer Manager::dispatch(const Question& question) {
   using wire::Kind;
+  if (Tree::knows(question.kind)) {
+    const auto answer = tree_.answer(question.caller, question.kind, question.body);
+    return {answer.status(), answer.ok() ? *answer : std::vector<std::byte>()};
+  }
   switch (question.kind) {
     case Kind::kOpen:
       return with<wire::Open>(question, [&](const wire::Open& request) { return open_file(question, request); });
@@ -266,7 +273,8 @@ Result<wire::Opened> Manager::open_file(const Question& question, const wire::Op
     return Status(ErrorCode::kInvalidArgument, "the handle is in use");
   }
   STRIA_RETURN_IF_ERROR(room_for_handle(question.session));
-  auto found = names_->find(question.caller, request.path);
+  // A new name must not be a symbolic link's, wherever that leads.
+  auto found = names_->find(question.caller, request.path, request.mode != wire::OpenMode::kCreateNew);
   const bool creates = request.mode == wire::OpenMode::kCreate || request.mode == wire::OpenMode::kCreateNew;
   bool is_new = false;
   if (!found.ok() && found.status().code() == ErrorCode::kNotFound && creates) {

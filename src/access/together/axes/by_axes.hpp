@@ -20,9 +20,11 @@
 
 #include <span>
 
+#include "access/context/context.hpp"
 #include "access/plan/plan.hpp"
 #include "access/request/endpoint.hpp"
 #include "access/request/request.hpp"
+#include "access/together/exchange/kept_buffers.hpp"
 
 namespace stria::access {
 

@@ -28,8 +28,13 @@ class MoveSignal {
   MoveSignal(const MoveSignal&) = delete;
   MoveSignal& operator=(const MoveSignal&) = delete;
 
-#include <span>
-#include <string>
+  access::AbortSignal* get() const { return signal_; }
+  /// In which the ranks of a node write, one after the other; null where they need no turns.
+  NodeTurn* turn() const { return turn_; }
+  /// Ends this rank's part, and returns what has become of the move as far as the rank knows.
+  Status end(const Status& mine) { return signal_->end(mine); }
+
+ private:
   NodeTurn* turn_;
   FailureWord on_node_;
   access::WordSignal by_memory_{on_node_};
