@@ -82,6 +82,13 @@ uint32_t directory_mode(uint32_t permissions) {
   return permissions | (permissions & 0444) >> 2 | kOwnDirectory;
 }
 
+Result<bool> is_empty(Database& database, int64_t directory) {
+  Query any = database.query("SELECT 1 FROM entries WHERE parent = ? LIMIT 1", directory);
+  const bool empty = !any.next();
+  STRIA_RETURN_IF_ERROR(any.status());
+  return empty;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Names>> Names::open(const std::string& path) {
@@ -268,25 +275,25 @@ Status Names::make(const Caller& caller, Entry& entry, const Make& what) {
                                        std::span<const std::byte>(encode_servers(what.placement.servers))));
   STRIA_RETURN_IF_ERROR(
       database_->run("INSERT INTO entries VALUES (?, ?, ?)", entry.parent, std::string_view(entry.name), entry.inode));
-  return touch_directory(entry.parent);
+  return touch_directory(*database_, entry.parent);
 }
 
-Status Names::touch_directory(int64_t directory) {
+Status touch_directory(Database& database, int64_t directory) {
   const int64_t now = now_ns();
-  return database_->run(
+  return database.run(
       "INSERT INTO times VALUES (?, NULL, ?, 0, ?) ON CONFLICT (id) DO UPDATE SET modified_ns = excluded.modified_ns, "
       "written_before_ns = 0, changed_ns = excluded.changed_ns",
       directory, now, now);
 }
 
-Status Names::touch(int64_t inode) {
-  return database_->run(
+Status touch(Database& database, int64_t inode) {
+  return database.run(
       "INSERT INTO times VALUES (?, NULL, NULL, NULL, ?) ON CONFLICT (id) DO UPDATE SET changed_ns = excluded.changed_ns",
       inode, now_ns());
 }
 
-Status Names::keep_for_links() {
-  return database_->run("UPDATE meta SET value = ? WHERE key = 'format' AND value < ?", kFormatWithLinks, kFormatWithLinks);
+Status keep_for_links(Database& database) {
+  return database.run("UPDATE meta SET value = ? WHERE key = 'format' AND value < ?", kFormatWithLinks, kFormatWithLinks);
 }
 
 Result<NamedFile> Names::create(const Caller& caller, const wire::NewDirectory& what, const Placement& placement) {
@@ -329,30 +336,23 @@ Status Names::set_ownership_of(const Caller& caller, const Entry& entry, const w
   unsynced_.note();
   STRIA_RETURN_IF_ERROR(database_->run("UPDATE inodes SET uid = ?, gid = ?, mode = ? WHERE id = ?", int64_t{owner.uid},
                                        int64_t{owner.gid}, int64_t{owner.mode}, entry.inode));
-  return touch(entry.inode);
+  return touch(*database_, entry.inode);
 }
 
 Result<bool> Names::lose_name(const Entry& entry) {
   unsynced_.note();
   STRIA_RETURN_IF_ERROR(
       database_->run("DELETE FROM entries WHERE parent = ? AND name = ?", entry.parent, std::string_view(entry.name)));
-  STRIA_RETURN_IF_ERROR(touch_directory(entry.parent));
+  STRIA_RETURN_IF_ERROR(touch_directory(*database_, entry.parent));
   if (entry.is_directory || entry.is_link) {
     STRIA_RETURN_IF_ERROR(database_->run("DELETE FROM inodes WHERE id = ?", entry.inode));
     return false;
   }
   STRIA_RETURN_IF_ERROR(database_->run("UPDATE inodes SET named = named - 1 WHERE id = ?", entry.inode));
   if (entry.names > 1) {
-    STRIA_RETURN_IF_ERROR(touch(entry.inode));
+    STRIA_RETURN_IF_ERROR(touch(*database_, entry.inode));
   }
   return entry.names <= 1;
-}
-
-Result<bool> Names::is_empty(int64_t directory) {
-  Query any = database_->query("SELECT 1 FROM entries WHERE parent = ? LIMIT 1", directory);
-  const bool empty = !any.next();
-  STRIA_RETURN_IF_ERROR(any.status());
-  return empty;
 }
 
 Result<std::optional<uint64_t>> Names::rename(const Caller& caller, const wire::Rename& names) {
@@ -383,7 +383,7 @@ Result<std::optional<uint64_t>> Names::rename(const Caller& caller, const wire::
   if (target.inode != 0) {
     STRIA_RETURN_IF_ERROR(check_removal(caller, target.above, target.owner));
     if (target.is_directory) {
-      STRIA_ASSIGN_OR_RETURN(const bool empty, is_empty(target.inode));
+      STRIA_ASSIGN_OR_RETURN(const bool empty, is_empty(*database_, target.inode));
       if (!empty) {
         return Status(ErrorCode::kInvalidArgument, "the directory of the new name is not empty");
       }
@@ -398,9 +398,9 @@ Result<std::optional<uint64_t>> Names::rename(const Caller& caller, const wire::
   STRIA_RETURN_IF_ERROR(
       database_->run("INSERT INTO entries VALUES (?, ?, ?)", target.parent, std::string_view(target.name), source.inode));
   for (const int64_t directory : {source.parent, target.parent}) {
-    STRIA_RETURN_IF_ERROR(touch_directory(directory));
+    STRIA_RETURN_IF_ERROR(touch_directory(*database_, directory));
   }
-  STRIA_RETURN_IF_ERROR(touch(source.inode));
+  STRIA_RETURN_IF_ERROR(touch(*database_, source.inode));
   return loses_file ? std::optional(static_cast<uint64_t>(target.inode)) : std::nullopt;
 }
 
@@ -411,7 +411,7 @@ Result<std::optional<uint64_t>> Names::remove(const Caller& caller, std::string_
   }
   STRIA_RETURN_IF_ERROR(check_removal(caller, entry.above, entry.owner));
   if (entry.is_directory) {
-    STRIA_ASSIGN_OR_RETURN(const bool empty, is_empty(entry.inode));
+    STRIA_ASSIGN_OR_RETURN(const bool empty, is_empty(*database_, entry.inode));
     if (!empty) {
       return Status(ErrorCode::kInvalidArgument, "the directory is not empty");
     }

@@ -110,12 +110,6 @@ class Names {
   Status make(const Caller& caller, Entry& entry, const Make& what);
   /// Owner, group and mode of what is there.
   Status set_ownership_of(const Caller& caller, const Entry& entry, const wire::Ownership& wanted);
-  /// Names in the directory have changed.
-  Status touch_directory(int64_t directory);
-  /// What is known of it has changed, and not its content.
-  Status touch(int64_t inode);
-  /// Versions before links must not open the database any more.
-  Status keep_for_links();
 
  private:
   static Result<std::unique_ptr<Names>> open_with(const std::string& path, const Reserve& reserve);
@@ -128,7 +122,6 @@ class Names {
   Status follow(const Entry& link, std::deque<std::string>& rest);
   /// True when it was the last name of a file.
   Result<bool> lose_name(const Entry& entry);
-  Result<bool> is_empty(int64_t directory);
 
   std::unique_ptr<Database> database_;
   Unsynced unsynced_{*database_};
@@ -136,5 +129,14 @@ class Names {
   wire::StoreSecret secret_{};
   int64_t next_file_ = 0;
 };
+
+// For tree.hpp, and of no rights.
+
+/// Names in the directory have changed.
+Status touch_directory(Database& database, int64_t directory);
+/// What is known of it has changed, and not its content.
+Status touch(Database& database, int64_t inode);
+/// Versions before links must not open the database any more.
+Status keep_for_links(Database& database);
 
 }  // namespace stria::server

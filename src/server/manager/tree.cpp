@@ -174,7 +174,7 @@ Status Tree::change(const Caller& caller, const wire::Change& request) {
     STRIA_RETURN_IF_ERROR(change_times(request, entry.inode));
   }
   if (!request.uid && !request.gid && !request.mode) {
-    return names_.touch(entry.inode);
+    return touch(names_.database(), entry.inode);
   }
   const wire::Ownership wanted{request.uid.value_or(entry.owner.uid), request.gid.value_or(entry.owner.gid),
                                request.mode.value_or(entry.owner.mode)};
@@ -205,7 +205,7 @@ Status Tree::make_link(const Caller& caller, const wire::NewLink& request) {
     return Status(ErrorCode::kAlreadyExists, "File exists");
   }
   STRIA_RETURN_IF_ERROR(names_.make(caller, entry, {wire::NameKind::kLink, kLinkMode}));
-  STRIA_RETURN_IF_ERROR(names_.keep_for_links());
+  STRIA_RETURN_IF_ERROR(keep_for_links(names_.database()));
   return names_.database().run("INSERT INTO links VALUES (?, ?)", entry.inode, std::string_view(request.target));
 }
 
@@ -220,12 +220,12 @@ Status Tree::link_name(const Caller& caller, const wire::NewLink& request) {
   }
   STRIA_RETURN_IF_ERROR(check_rights(caller, entry.above, wire::kMayWrite | wire::kMayEnter));
   names_.unsynced().note();
-  STRIA_RETURN_IF_ERROR(names_.keep_for_links());
+  STRIA_RETURN_IF_ERROR(keep_for_links(names_.database()));
   STRIA_RETURN_IF_ERROR(
       names_.database().run("INSERT INTO entries VALUES (?, ?, ?)", entry.parent, std::string_view(entry.name), file.inode));
   STRIA_RETURN_IF_ERROR(names_.database().run("UPDATE inodes SET named = named + 1 WHERE id = ?", file.inode));
-  STRIA_RETURN_IF_ERROR(names_.touch(file.inode));
-  return names_.touch_directory(entry.parent);
+  STRIA_RETURN_IF_ERROR(touch(names_.database(), file.inode));
+  return touch_directory(names_.database(), entry.parent);
 }
 
 Status Tree::set_attribute(const Caller& caller, const wire::SetAttribute& request) {
@@ -243,7 +243,7 @@ Status Tree::set_attribute(const Caller& caller, const wire::SetAttribute& reque
   } else {
     STRIA_RETURN_IF_ERROR(put_attribute(request, entry.inode));
   }
-  return names_.touch(entry.inode);
+  return touch(names_.database(), entry.inode);
 }
 
 Status Tree::put_attribute(const wire::SetAttribute& request, int64_t inode) {

@@ -48,7 +48,7 @@ struct SharedBytes {
   struct stat noted = {};  // as the servers told, with what was written here since
   Clock::time_point noted_at;
   bool has_noted = false;
-  int64_t written_end = 0;      // of what was written here since the file was opened or cut
+  int64_t written_end = 0;       // of what was written here since the file was opened or cut
   Clock::time_point written_at;  // the last of it
 
   storage::File* handle_that(bool writes) const {

@@ -257,7 +257,8 @@ int errno_of_attribute(const Status& status) {
 
 int set_attribute_as(const wire::SetAttribute& request) {
   mounted().files.settle();
-  return after_change(errno_of_attribute(mounted().store->ask_manager(wire::Kind::kSetAttribute, wire::encode(request)).status()));
+  return after_change(
+      errno_of_attribute(mounted().store->ask_manager(wire::Kind::kSetAttribute, wire::encode(request)).status()));
 }
 
 int set_attribute(const char* path, const char* name, const char* value, size_t bytes, int flags) {
