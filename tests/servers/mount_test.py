@@ -349,6 +349,27 @@ def test_a_listing_does_not_cut_what_is_kept(place):
             time.sleep(0.2)
 
 
+def test_a_listing_knows_of_what_is_closed_meanwhile(place):
+    directory = place / "growing"
+    directory.mkdir()
+    paths = [directory / f"{number:03}" for number in range(200)]
+    for path in paths:
+        path.write_bytes(b"old")
+    expected = dict.fromkeys((path.name for path in paths), b"old")
+    grown = False
+    for entry in os.scandir(directory):
+        assert entry.stat().st_size == len(expected[entry.name])
+        if not grown:  # the servers have told of all; the kernel has asked for some
+            for path in paths[100:130]:
+                with open(path, "ab") as file:
+                    file.write(b" and new")
+                expected[path.name] = b"old and new"
+            os.truncate(paths[140], 1)
+            expected[paths[140].name] = b"o"
+            grown = True
+        assert (directory / entry.name).read_bytes() == expected[entry.name]
+
+
 def test_what_was_synced_outlives_the_mount(store, work):
     directory = work / "killed"
     directory.mkdir()

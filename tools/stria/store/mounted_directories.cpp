@@ -2,8 +2,9 @@
 //
 // The manager tells of thousands of names at once, and each server of as many files. The kernel
 // takes some twenty at a time, with their attributes while these are fresh; else it looks a name up
-// when it needs it. It looks up every file that is open here: its servers don't know yet what was
-// just written, and the kernel would cut the file to the size that it is told.
+// when it needs it. It looks up every file that is open here or was since the servers were asked:
+// they didn't know yet what was just written, and the kernel would cut the file to the size that it
+// is told.
 #include <cerrno>
 #include <chrono>
 
@@ -42,8 +43,8 @@ void add_page(OpenDirectory& directory, const wire::LookedAll& page, bool comple
       places.push_back(wire::place_of(entry.state, page.places));
     }
   }
-  const std::vector<storage::FileState> states = states_as_known(places);
   const auto now = Clock::now();
+  const std::vector<storage::FileState> states = states_as_known(places);
   for (size_t i = 0; i < page.entries.size(); ++i) {
     const auto& [name, state] = page.entries[i];
     const bool is_complete = complete && states[i].trouble.ok();
@@ -114,7 +115,8 @@ int read_directory(const char* path, void* buffer, fuse_fill_dir_t fill, off_t p
         return 0;
       }
       const OpenDirectory::Entry& entry = directory.entries[index];
-      const bool fresh = Clock::now() - entry.complete_since < kFreshFor && !mounted().open_files.has(entry.details.st_ino);
+      const bool fresh = Clock::now() - entry.complete_since < kFreshFor &&
+                         !mounted().open_files.has_had(entry.details.st_ino, entry.complete_since);
       if (fill(buffer, entry.name.c_str(), &entry.details, place + 1,
                with_attributes && fresh ? FUSE_FILL_DIR_PLUS : fuse_fill_dir_flags()) != 0) {
         return 0;

@@ -134,9 +134,10 @@ int truncate(const char* path, off_t bytes, fuse_file_info* info) {
     if (info != nullptr) {
       open_file(info).file->resize(bytes).throw_if_error();
     } else {
-      const auto file = mounted().files.open(mounted().driver, url_of(path), {.mode = Mode::kReadWrite});
-      file.status().throw_if_error();
-      (*file)->resize(bytes).throw_if_error();
+      auto opened = mounted().files.open(mounted().driver, url_of(path), {.mode = Mode::kReadWrite});
+      opened.status().throw_if_error();
+      const OpenFile file(std::move(*opened));
+      file.file->resize(bytes).throw_if_error();
     }
     note_cut(path);
     return 0;

@@ -14,6 +14,8 @@
 #include <fuse3/fuse.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -52,23 +54,39 @@ class RecentlyNoted {
   std::map<Thing, Clock::time_point> noted_;
 };
 
-/// How often each file is open, by its number. Thread-safe.
+/// How often each file is open, by its number, and when it was closed. Thread-safe.
 class OpenNumbers {
  public:
+  using Clock = std::chrono::steady_clock;
   void add(uint64_t number, int count) {
     const std::lock_guard lock(mutex_);
     if ((counts_[number] += count) == 0) {
       counts_.erase(number);
+      closed_[number] = Clock::now();
+      if (closed_.size() >= enough_) {
+        std::erase_if(closed_, [](const auto& each) { return Clock::now() - each.second > kRemembered; });
+        enough_ = 2 * closed_.size() + kFew;
+      }
     }
   }
   bool has(uint64_t number) {
     const std::lock_guard lock(mutex_);
     return counts_.contains(number);
   }
+  /// True where the file is open, or was after `since`, which is at most kRemembered ago.
+  bool has_had(uint64_t number, Clock::time_point since) {
+    const std::lock_guard lock(mutex_);
+    const auto closed = closed_.find(number);
+    return counts_.contains(number) || (closed != closed_.end() && closed->second >= since);
+  }
 
  private:
+  static constexpr std::chrono::seconds kRemembered{10};
+  static constexpr size_t kFew = 64;
   std::mutex mutex_;
   std::map<uint64_t, int> counts_;
+  std::map<uint64_t, Clock::time_point> closed_;
+  size_t enough_ = kFew;  // then those that were closed long ago are forgotten
 };
 
 /// For so long the kernel believes what it was told of a file.
