@@ -352,22 +352,25 @@ def test_a_listing_does_not_cut_what_is_kept(place):
 def test_a_listing_knows_of_what_is_closed_meanwhile(place):
     directory = place / "growing"
     directory.mkdir()
-    paths = [directory / f"{number:03}" for number in range(200)]
+    paths = [directory / f"{number:03}" for number in range(600)]
     for path in paths:
         path.write_bytes(b"old")
-    expected = dict.fromkeys((path.name for path in paths), b"old")
-    grown = False
-    for entry in os.scandir(directory):
-        assert entry.stat().st_size == len(expected[entry.name])
-        if not grown:  # the servers have told of all; the kernel has asked for some
-            for path in paths[100:130]:
-                with open(path, "ab") as file:
-                    file.write(b" and new")
-                expected[path.name] = b"old and new"
-            os.truncate(paths[140], 1)
-            expected[paths[140].name] = b"o"
-            grown = True
-        assert (directory / entry.name).read_bytes() == expected[entry.name]
+    sizes = dict.fromkeys((path.name for path in paths), 3)
+    entries = os.scandir(directory)
+    assert next(entries).stat().st_size == 3
+    for path in paths[300:600:20]:  # the servers have told of all, and the kernel has asked for some
+        with open(path, "ab") as file:
+            file.write(b" and new")
+        sizes[path.name] = 11
+    os.truncate(paths[590], 1)
+    sizes[paths[590].name] = 1
+    wrong = {}
+    for entry in entries:
+        size = entry.stat().st_size
+        if size != sizes[entry.name]:
+            wrong[entry.name] = size
+    assert wrong == {}
+    assert paths[300].read_bytes() == b"old and new" and paths[590].read_bytes() == b"o"
 
 
 def test_what_was_synced_outlives_the_mount(store, work):
