@@ -358,7 +358,8 @@ def test_a_listing_knows_of_what_is_closed_meanwhile(place):
     sizes = dict.fromkeys((path.name for path in paths), 3)
     entries = os.scandir(directory)
     assert next(entries).stat().st_size == 3
-    for path in paths[300:600:20]:  # the servers have told of all, and the kernel has asked for some
+    # The servers have told of all, and the kernel has asked for some.
+    for path in paths[300:600:20]:
         with open(path, "ab") as file:
             file.write(b" and new")
         sizes[path.name] = 11
