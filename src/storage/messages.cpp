@@ -1,9 +1,11 @@
 #include "storage/messages.hpp"
 
+#include "base/shown_path.hpp"
+
 namespace stria::storage {
 
 std::string describe(const char* operation, const std::string& path) {
-  return std::string(operation) + " '" + path + "'";
+  return std::string(operation) + " '" + shown_path(path) + "'";
 }
 
 std::string describe(const char* operation, const std::string& path, int64_t offset, int64_t bytes) {

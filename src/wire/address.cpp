@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/shown_path.hpp"
 #include "wire/messages.hpp"
 
 namespace stria::wire {
@@ -140,7 +141,7 @@ Result<std::vector<std::string>> split_path(std::string_view path) {
       continue;
     }
     if (part == ".." || part.size() > kMaxNameBytes || part.find('\0') != std::string_view::npos || parts.size() == kMaxDepth) {
-      return Status(ErrorCode::kInvalidArgument, "'" + std::string(path) + "' is not a path of a store");
+      return Status(ErrorCode::kInvalidArgument, "'" + shown_path(path) + "' is not a path of a store");
     }
     parts.emplace_back(part);
   }

@@ -54,6 +54,7 @@ enum class Kind : uint16_t {
   kStatus = 0x2a,
   kParts = 0x2b,
   kMovePart = 0x2c,
+  kExtents = 0x2e,
   kCondition = 0x30,
   kConditions = 0x31,
   kNewFiles = 0x32,
@@ -71,6 +72,14 @@ enum class Kind : uint16_t {
   kSetQuota = 0x48,
   kQuotas = 0x49,
   kUsage = 0x4a,
+  kLook = 0x50,
+  kLookAll = 0x51,
+  kResolve = 0x52,
+  kChange = 0x53,
+  kMakeLink = 0x54,
+  kLinkName = 0x55,
+  kSetAttribute = 0x56,
+  kGetAttribute = 0x57,
   kReply = 0x8000,
   kError = 0xffff,    ///< instead of a reply
   kWorking = 0xfffe,  ///< the reply will take longer; the server lives

@@ -9,6 +9,7 @@
 #include "wire/frame.hpp"
 #include "wire/key.hpp"
 #include "wire/messages.hpp"
+#include "wire/tree.hpp"
 #include "wire/upkeep.hpp"
 
 namespace stria::wire {
@@ -146,6 +147,18 @@ TEST(Messages, ThoseOfUpkeepAreReadAsWrittenAndNeverCut) {
   check_prefixes(Named{300});
   check_prefixes(NamedListed{{{300, false, 65536, {0, 2, 1}}}, false});
   check_prefixes(PartsOf{2, {1, 2, 300}});
+  NameState state{.kind = NameKind::kFile, .number = 7, .names = 2, .stripe_bytes = 65536, .servers = {3, 0}};
+  state.times = {.created_ns = 5, .changed_ns = 6, .accessed_ns = -1, .modified_ns = 8, .written_before_ns = 9};
+  const std::vector<ServerPlace> places{{0, "here:1"}, {3, "there:2"}};
+  check_prefixes(Looked{state, places});
+  check_prefixes(LookedAll{{{"name", state}}, places, true});
+  check_prefixes(Change{.what = {"/a", false}, .mode = 0600, .modified = {TimeChange::How::kGiven, -7}, .written_ns = 9});
+  check_prefixes(NewLink{"/link", "../target"});
+  check_prefixes(SetAttribute{{"/a", true}, SetAttribute::How::kReplace, "user.a", "value"});
+  check_prefixes(UserAttributes{{{"user.a", "value"}}});
+  check_prefixes(ExtentsOf{{{7, {}}}});
+  check_prefixes(Extents{{{ErrorCode::kCorrupted, {}, 0}, {ErrorCode::kOk, {100, 5}, 4096}}});
+  EXPECT_EQ(place_of(state, places).slots[0].address, "there:2");
   check_prefixes(PartsKnown{{{PartKnown::kHere, {65536, 4, 3}}, {PartKnown::kLeaves, {}}}});
   check_prefixes(Paths{{"/a", "", "/b/c"}});
   check_prefixes(Adopt{300, 65536, {1, 0}});

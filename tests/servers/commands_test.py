@@ -10,7 +10,7 @@ import time
 
 import pytest
 from store_processes import Store, lasting_port
-from stria_program import PROGRAM, run, start
+from stria_program import PROGRAM, needs_laboratory, run, start
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +28,17 @@ def mode(path):
 
 def known(url):
     return json.loads(run("stat", "--json", url).succeeded().stdout)
+
+
+def test_plain_requests_to_a_store_are_lists(store, work):
+    needs_laboratory()
+    requests = {}
+    for method in ("multiple", "list_io", "automatic"):
+        told = work / f"{method}.json"
+        options = ["--through", "posix", "--method", method, "--dir", f"{store.url}/lists", "--rounds", 1]
+        run("bench", "display", *options, "--json", told, ranks=2).succeeded()
+        requests[method] = json.loads(told.read_text())["write"]["requests"]
+    assert requests["automatic"] == requests["list_io"] < requests["multiple"] / 10
 
 
 def test_copies_have_the_mode_of_their_original(store, work):

@@ -310,6 +310,70 @@ def test_attributes_of_an_open_file_are_changed(place):
         assert os.fstat(file.fileno()).st_size == 10
 
 
+def test_times_that_are_set_outlast_what_is_kept(store, place, work):
+    """What was gathered before goes to the servers before the time is set, not after."""
+    old, older = 1_000_000_000_123_456_789, 900_000_000_000_000_001
+    with open(place / "timed", "wb", buffering=0) as file:
+        file.write(b"x" * 100)
+        os.utime(file.fileno(), ns=(old, old))
+        assert os.fstat(file.fileno()).st_mtime_ns == old
+        file.write(b"y")
+        assert os.fstat(file.fileno()).st_mtime_ns > old, "a write after it counts"
+        os.utime(place / "timed", ns=(older, older))
+        time.sleep(1.5)  # what was kept would have gone to the servers by now
+        assert os.fstat(file.fileno()).st_mtime_ns == older
+    assert (place / "timed").stat().st_mtime_ns == older
+    (work / "small").write_bytes(b"small")
+    os.utime(work / "small", ns=(old, old))
+    subprocess.run(["cp", "-p", work / "small", place / "small"], check=True)
+    time.sleep(1.5)
+    with mounted(store.url, work / "elsewhere") as elsewhere:
+        for directory in (place, elsewhere):
+            assert (directory / "small").stat().st_mtime_ns == old
+            assert (directory / "timed").stat().st_mtime_ns == older
+            assert (directory / "timed").read_bytes() == b"x" * 100 + b"y"
+
+
+def test_a_listing_does_not_cut_what_is_kept(place):
+    (place / "listed").mkdir()
+    content = b""
+    with open(place / "listed/log", "w+b", buffering=0) as file:
+        for step in range(8):
+            piece = bytes([step]) * 1000
+            file.write(piece)
+            content += piece
+            (entry,) = os.scandir(place / "listed")
+            assert entry.stat().st_size == len(content)
+            assert os.pread(file.fileno(), 10_000, 0) == content
+            assert (place / "listed/log").read_bytes() == content
+            time.sleep(0.2)
+
+
+def test_a_listing_knows_of_what_is_closed_meanwhile(place):
+    directory = place / "growing"
+    directory.mkdir()
+    paths = [directory / f"{number:03}" for number in range(600)]
+    for path in paths:
+        path.write_bytes(b"old")
+    sizes = dict.fromkeys((path.name for path in paths), 3)
+    entries = os.scandir(directory)
+    assert next(entries).stat().st_size == 3
+    # The servers have told of all, and the kernel has asked for some.
+    for path in paths[300:600:20]:
+        with open(path, "ab") as file:
+            file.write(b" and new")
+        sizes[path.name] = 11
+    os.truncate(paths[590], 1)
+    sizes[paths[590].name] = 1
+    wrong = {}
+    for entry in entries:
+        size = entry.stat().st_size
+        if size != sizes[entry.name]:
+            wrong[entry.name] = size
+    assert wrong == {}
+    assert paths[300].read_bytes() == b"old and new" and paths[590].read_bytes() == b"o"
+
+
 def test_what_was_synced_outlives_the_mount(store, work):
     directory = work / "killed"
     directory.mkdir()

@@ -2,10 +2,11 @@
 // contiguous stretch.
 //
 // Methods: "multiple": a request for each stretch that is contiguous in memory and in the file.
-// "list_io": lists of so many stretches of the file, as PVFS took them. "automatic": memory is
-// gathered, and each stretch of the file is a request. "contiguous": as many bytes as the workload
-// has, in one stretch per rank; this shows what the storage can do. With the hint stria_cache_bytes
-// small requests are gathered.
+// "list_io": lists of so many stretches of the file, as PVFS took them. "automatic": such lists
+// where the storage takes them in one request, as a store does, and else memory is gathered, and
+// each stretch of the file is a request. "contiguous": as many bytes as the workload has, in one
+// stretch per rank; this shows what the storage can do. With the hint stria_cache_bytes small
+// requests are gathered.
 #include <algorithm>
 
 #include "layer/layer.hpp"
@@ -28,7 +29,7 @@ class Requests {
       : file_(file),
         writes_(writes),
         in_place_(options.method == "multiple" || options.method == "contiguous"),
-        most_regions_(options.method == "list_io" ? options.list_regions : 1) {}
+        most_regions_(takes_lists(file, options) ? options.list_regions : 1) {}
 
   void add(std::byte* memory, int64_t offset, int64_t bytes) {
     if (in_place_) {
@@ -89,6 +90,10 @@ class Requests {
     std::byte* staged;
     int64_t bytes;
   };
+
+  static bool takes_lists(const storage::File& file, const LayerOptions& options) {
+    return options.method == "list_io" || (options.method == "automatic" && file.capabilities().native_list);
+  }
 
   void request(const std::vector<Region>& regions) {
     int64_t bytes = 0;

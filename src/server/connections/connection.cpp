@@ -24,8 +24,9 @@ constexpr uint32_t kSmallBytes = 4096;
 
 /// The most memory that a message and its reply may need.
 int64_t weight_of(const wire::Header& header) {
-  const bool long_reply = header.kind == Kind::kList || header.kind == Kind::kServers ||
-                          (header.kind >= Kind::kParts && header.kind <= Kind::kUsage);
+  const bool long_reply = header.kind == Kind::kList || header.kind == Kind::kServers || header.kind == Kind::kLookAll ||
+                          header.kind == Kind::kGetAttribute ||
+                          (header.kind >= Kind::kParts && header.kind <= Kind::kUsage && header.kind != Kind::kExtents);
   const int64_t body = header.body_bytes > kSmallBytes ? int64_t{header.body_bytes} : 0;
   return body + (long_reply ? int64_t{wire::kMaxBodyBytes} : 0);
 }

@@ -6,6 +6,7 @@
 #include "server/connections/move_requests.hpp"
 #include "server/objects/part_survey.hpp"
 #include "wire/region.hpp"
+#include "wire/tree.hpp"
 
 namespace stria::server {
 
@@ -15,11 +16,12 @@ using std::chrono::milliseconds;
 using wire::Kind;
 
 constexpr milliseconds kLongestLockWait{10000};
+constexpr size_t kFewFilesBytes = 160;   // a question about so few files is answered at once
 constexpr milliseconds kLockSlice{250};  // a server that ends waits no longer for clients that wait
 
 bool is_of_manager(Kind kind) {
   return (kind >= Kind::kOpen && kind <= Kind::kRetire) || (kind >= Kind::kCondition && kind <= Kind::kDiscard) ||
-         (kind >= Kind::kMoveBegin && kind <= Kind::kUsage);
+         (kind >= Kind::kMoveBegin && kind <= Kind::kUsage) || (kind >= Kind::kLook && kind <= Kind::kGetAttribute);
 }
 
 bool moves_data(Kind kind) {
@@ -57,6 +59,29 @@ Answer parts_of(SharedState& shared, const Caller& caller, std::span<const std::
 Status may_grow(const SharedState& shared, const Object& object, const wire::LocalFile& request) {
   const bool grows = request.local_bytes > object.bytes() && (request.ticket.rights & wire::kMayMove) == 0;
   return grows ? shared.growth.check(request.file) : Status();
+}
+
+/// Where the server's bytes of one end. kNotFound while the part moves to another server.
+Status extent_of(SharedState& shared, const wire::ExtentsOf::Entry& asked, Tickets::Known& known, wire::Extents::Entry& told) {
+  STRIA_RETURN_IF_ERROR(shared.tickets.check(wire::file_of_part(asked.file), asked.ticket, 0, known));
+  STRIA_RETURN_IF_ERROR(shared.moving.check(asked.file, asked.ticket));
+  STRIA_RETURN_IF_ERROR(shared.objects->look(asked.file, told));
+  return shared.moving.check(asked.file, asked.ticket);
+}
+
+/// Where the server's bytes of each file end. What can't be told of one keeps none of the others.
+Answer extents_of(SharedState& shared, std::span<const std::byte> body) {
+  const auto request = wire::decode<wire::ExtentsOf>(body);
+  if (!request.ok()) {
+    return {request.status(), {}};
+  }
+  Tickets::Known known;
+  wire::Extents told;
+  for (const wire::ExtentsOf::Entry& each : request->files) {
+    wire::Extents::Entry& entry = told.entries.emplace_back();
+    entry.error = extent_of(shared, each, known, entry).code();
+  }
+  return {{}, wire::encode(told)};
 }
 
 /// The rights, one of which a ticket has to give. `changes`: the request locks others out, or takes
@@ -163,9 +188,17 @@ asio::awaitable<void> Connection::small_request() {
     co_await give(answer);
     co_return;
   }
-  if (header_.kind == Kind::kParts || header_.kind == Kind::kMovePart) {
-    std::function<Answer()> work = [self = shared_from_this()] {
-      const auto answer = self->header_.kind == Kind::kParts ? parts_of : move_part;
+  if (header_.kind == Kind::kExtents && body_.size() <= kFewFilesBytes) {
+    const Answer answer = extents_of(*shared_, body_);
+    co_await give(answer);
+    co_return;
+  }
+  if (header_.kind == Kind::kParts || header_.kind == Kind::kMovePart || header_.kind == Kind::kExtents) {
+    std::function<Answer()> work = [self = shared_from_this(), kind = header_.kind] {
+      if (kind == Kind::kExtents) {
+        return extents_of(*self->shared_, self->body_);
+      }
+      const auto answer = kind == Kind::kParts ? parts_of : move_part;
       return answer(*self->shared_, self->caller_, self->body_);
     };
     const Answer answer =

@@ -58,6 +58,15 @@ constexpr NamedKind kNamedKinds[] = {
     {Kind::kSetQuota, "set_quota"},
     {Kind::kQuotas, "quotas"},
     {Kind::kUsage, "usage"},
+    {Kind::kExtents, "extents"},
+    {Kind::kLook, "look"},
+    {Kind::kLookAll, "look_all"},
+    {Kind::kResolve, "resolve"},
+    {Kind::kChange, "change"},
+    {Kind::kMakeLink, "make_link"},
+    {Kind::kLinkName, "link_name"},
+    {Kind::kSetAttribute, "set_attribute"},
+    {Kind::kGetAttribute, "get_attribute"},
 };
 
 void add_budget(wire::Figures& figures, const std::string& name, const Budget& budget) {

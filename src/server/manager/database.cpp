@@ -69,10 +69,11 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path) {
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_timeout(handle, 10000);
   // Exclusive, because only this server uses the file. The log's index is then in memory, and not
-  // in a mapped file, where a dying disk would end the program by a signal.
+  // in a mapped file, where a dying disk would end the program by a signal. The log is copied into
+  // the file, and both are synced, once for 32 MiB: a change of names writes some 30 kB.
   STRIA_RETURN_IF_ERROR(
       database->script("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
-                       "PRAGMA foreign_keys=OFF;"));
+                       "PRAGMA foreign_keys=OFF; PRAGMA wal_autocheckpoint=8000;"));
   return database;
 }
 

@@ -30,6 +30,7 @@ class Query {
   /// How the statement has gone so far.
   const Status& status() const { return status_; }
   int64_t number(int column) const { return sqlite3_column_int64(statement_, column); }
+  bool is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
   std::string text(int column) const;
   std::vector<std::byte> bytes(int column) const;
 

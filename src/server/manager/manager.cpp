@@ -37,7 +37,7 @@ bool changes_names(const Question& question) {
   }
   return question.kind == Kind::kRename || question.kind == Kind::kRemove || question.kind == Kind::kMakeDirectory ||
          question.kind == Kind::kSetOwnership || question.kind == Kind::kAdopt || question.kind == Kind::kDiscard ||
-         question.kind == Kind::kMoveCommit;
+         question.kind == Kind::kMoveCommit || Tree::changes(question.kind);
 }
 
 Answer about_quotas(Quotas& quotas, const Question& question) {
@@ -81,6 +81,23 @@ Answer about_moves(Moves& moves, Quotas& quotas, const Question& question) {
   }
 }
 
+Answer about_tree(Tree& tree, Quotas& quotas, const Question& question) {
+  using wire::Kind;
+  auto answer = tree.answer(question.caller, question.kind, question.body);
+  if (!answer.ok()) {
+    return {answer.status(), {}};
+  }
+  if (question.kind == Kind::kChange) {
+    quotas.changed();
+  } else if (question.kind == Kind::kMakeLink || question.kind == Kind::kLinkName) {
+    const Answer noted = with<wire::NewLink>(question, [&](const wire::NewLink& link) { return quotas.came(link.path); });
+    if (!noted.status.ok()) {
+      return noted;
+    }
+  }
+  return {{}, std::move(*answer)};
+}
+
 /// Where a copy of the names is made.
 std::string beside(const std::string& path) {
   return path.substr(0, path.rfind('.')) + ".backup";
@@ -96,6 +113,7 @@ Manager::Manager(std::unique_ptr<Names> names, const std::string& path, const Op
       moves_(*names_, fleet_),
       quotas_(*names_, fleet_),
       check_(*names_, moves_, [this](uint64_t file) { return open_count_.contains(file); }),
+      tree_(*names_, fleet_, [this](uint64_t file) { return ticket_for(file, 0).ticket; }),
       ticket_life_(options.ticket_life) {}
 
 Result<std::unique_ptr<Manager>> Manager::open(const std::string& path, const Options& options) {
@@ -131,7 +149,8 @@ Status Manager::room_for_handle(const wire::Identity& session) const {
 }
 
 Answer Manager::change(const Question& question) {
-  const bool adds = question.kind == wire::Kind::kOpen || question.kind == wire::Kind::kMakeDirectory;
+  const bool adds =
+      question.kind == wire::Kind::kOpen || question.kind == wire::Kind::kMakeDirectory || Tree::changes(question.kind);
   if (adds) {
     return change_once(question);
   }
@@ -186,6 +205,9 @@ Answer Manager::change_once(const Question& question) {
 
 Answer Manager::dispatch(const Question& question) {
   using wire::Kind;
+  if (Tree::knows(question.kind)) {
+    return about_tree(tree_, quotas_, question);
+  }
   switch (question.kind) {
     case Kind::kOpen:
       return with<wire::Open>(question, [&](const wire::Open& request) { return open_file(question, request); });
@@ -318,7 +340,8 @@ Result<wire::Opened> Manager::open_file(const Question& question, const wire::Op
     return Status(ErrorCode::kInvalidArgument, "the handle is in use");
   }
   STRIA_RETURN_IF_ERROR(room_for_handle(question.session));
-  auto found = names_->find(question.caller, request.path);
+  // A new name must not be a symbolic link's, wherever that leads.
+  auto found = names_->find(question.caller, request.path, request.mode != wire::OpenMode::kCreateNew);
   const bool creates = request.mode == wire::OpenMode::kCreate || request.mode == wire::OpenMode::kCreateNew;
   bool is_new = false;
   if (!found.ok() && found.status().code() == ErrorCode::kNotFound && creates) {

@@ -24,6 +24,7 @@
 #include "server/manager/names_check.hpp"
 #include "server/manager/quotas.hpp"
 #include "server/manager/replies.hpp"
+#include "server/manager/tree.hpp"
 #include "wire/frame.hpp"
 #include "wire/messages.hpp"
 
@@ -97,6 +98,7 @@ class Manager {
   Moves moves_;
   Quotas quotas_;
   NamesCheck check_;
+  Tree tree_;
   std::chrono::milliseconds ticket_life_;
   std::map<HandleKey, std::pair<uint64_t, bool>> handles_;  // file, exclusive
   std::map<wire::Identity, int64_t> handle_counts_;

@@ -2,7 +2,8 @@
 // Servers (roster.hpp) and the last replies (replies.hpp) are in the same database.
 //
 // Problem: this must survive a kill at any moment, and a power loss after Unsynced::sync().
-// Owner, group and mode of files and directories are kept and enforced here.
+// Owner, group and mode of files and directories are kept and enforced here. A file may have
+// several names, and a symbolic link is followed wherever it stands on the way to a name.
 // Method: SQLite with a write-ahead log. Changes are transactions, ordered and atomic. They are
 // written at once but synced only when asked for, as those of a directory are. A file's number is
 // never used again, even when a power loss undoes the latest files: it begins with the number of
@@ -12,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,12 +26,14 @@
 #include "server/manager/unsynced.hpp"
 #include "stria/status.hpp"
 #include "wire/messages.hpp"
+#include "wire/tree.hpp"
 
 namespace stria::server {
 
 struct NamedFile {
   uint64_t file = 0;
   bool is_directory = false;
+  bool is_link = false;  ///< symbolic, and not followed
   int64_t created_ns = 0;
   wire::Ownership owner = {};
   int64_t stripe_bytes = 0;
@@ -53,16 +57,17 @@ class Names {
 
   // Each of these is kPermissionDenied when the caller may not do it.
 
-  /// kNotFound when nothing has that name.
-  Result<NamedFile> find(const Caller& caller, std::string_view path);
+  /// kNotFound when nothing has that name. `follow`: a symbolic link, for what it points to.
+  Result<NamedFile> find(const Caller& caller, std::string_view path, bool follow = true);
   /// Makes a file, whose name nothing has, and the directories above it.
   Result<NamedFile> create(const Caller& caller, const wire::NewDirectory& what, const Placement& placement);
   /// A name for a file that has its number already, and its bytes; for files that lost their names.
   Status create_as(const Caller& caller, const wire::NewDirectory& what, const Placement& placement, uint64_t file);
   Status make_directory(const Caller& caller, const wire::NewDirectory& what);
-  /// Gives the file another name. A file that had this name loses it and is returned.
+  /// Gives the file another name. A file that had this name loses it, and is returned if it was the
+  /// last one.
   Result<std::optional<uint64_t>> rename(const Caller& caller, const wire::Rename& names);
-  /// Removes the name of a file, which is returned, or removes an empty directory.
+  /// Removes an empty directory, or the name of a file, which is returned if it was the last one.
   Result<std::optional<uint64_t>> remove(const Caller& caller, std::string_view path);
   Result<wire::Listed> list(const Caller& caller, const wire::List& request);
   Status set_ownership(const Caller& caller, const wire::SetOwnership& change);
@@ -74,31 +79,49 @@ class Names {
   /// Files without a name that were still open when the manager ended.
   Result<std::vector<uint64_t>> nameless();
 
- private:
+  // For tree.hpp.
+
+  /// What a path leads to.
   struct Entry {
     int64_t parent = 0;
     std::string name = {};
     int64_t inode = 0;  ///< 0: there is none
     bool is_directory = false;
+    bool is_link = false;
+    int64_t names = 0;
     wire::Ownership owner = {};
     wire::Ownership above = {};  ///< to whom the parent belongs
+    std::string path = {};       ///< without links on the way
   };
+  struct Walk {
+    bool follow = true;  ///< a symbolic link that the path itself names
+    /// Those of a new file: directories that are missing on the way are made.
+    std::optional<uint32_t> permissions = {};
+  };
+  Result<Entry> walk(const Caller& caller, std::string_view path, const Walk& how);
   /// What a new inode is made of.
   struct Make {
-    bool is_directory = false;
+    wire::NameKind kind = wire::NameKind::kFile;
     uint32_t permissions = 0;
-    Placement placement;
+    Placement placement = {};
     int64_t number = 0;  ///< 0: the next one
   };
+  /// Makes what the entry is to name.
+  Status make(const Caller& caller, Entry& entry, const Make& what);
+  /// Owner, group and mode of what is there.
+  Status set_ownership_of(const Caller& caller, const Entry& entry, const wire::Ownership& wanted);
+
+ private:
   static Result<std::unique_ptr<Names>> open_with(const std::string& path, const Reserve& reserve);
   Status prepare();
   Status prepare_secret();
-  /// With `permissions`, those of a new file, makes the directories that are missing on the way.
-  Result<Entry> walk(const Caller& caller, std::string_view path, std::optional<uint32_t> permissions = {});
-  /// Makes what the entry is to name.
-  Status make(const Caller& caller, Entry& entry, const Make& what);
-  Status lose_name(const Entry& entry);
-  Result<bool> is_empty(int64_t directory);
+  /// The entry is, or becomes, a directory that the caller may enter.
+  Status enter(const Caller& caller, Entry& entry, const Walk& how);
+  Result<Entry> look_in(const Entry& directory, const std::string& name);
+  /// The components of a link's target, before those that are left.
+  Status follow(const Entry& link, std::deque<std::string>& rest);
+  /// True when it was the last name of a file.
+  Result<bool> lose_name(const Entry& entry);
 
   std::unique_ptr<Database> database_;
   Unsynced unsynced_{*database_};
@@ -106,5 +129,14 @@ class Names {
   wire::StoreSecret secret_{};
   int64_t next_file_ = 0;
 };
+
+// For tree.hpp, and of no rights.
+
+/// Names in the directory have changed.
+Status touch_directory(Database& database, int64_t directory);
+/// What is known of it has changed, and not its content.
+Status touch(Database& database, int64_t inode);
+/// Versions before links must not open the database any more.
+Status keep_for_links(Database& database);
 
 }  // namespace stria::server

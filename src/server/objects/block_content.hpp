@@ -34,6 +34,13 @@ inline int64_t ns_of(const timespec& time) {
   return int64_t{time.tv_sec} * kSecondNs + time.tv_nsec;
 }
 
+/// Later than what file systems note at the same moment.
+inline int64_t exact_time_ns() {
+  timespec now = {};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return ns_of(now);
+}
+
 /// The time as file systems note it.
 inline int64_t file_time_ns() {
   timespec now = {};

@@ -303,6 +303,7 @@ void Object::keep_time_of_change() {
 }
 
 wire::Extent Object::extent() const {
+  time_is_known_ = true;
   return {bytes(), std::max(modified_ns(), stored_ns_.load())};
 }
 

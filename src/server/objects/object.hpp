@@ -141,6 +141,9 @@ class Object {
   std::mutex pass_mutex_;
   std::atomic<int64_t> last_change_s_ = 0;
   std::atomic<int64_t> stored_ns_ = 0;  // when the mapping was written last
+  // Somebody was told when it was changed last, and the next change needs a later time: a file
+  // system's clock stands still for some milliseconds.
+  mutable std::atomic<bool> time_is_known_ = true;
   std::mutex view_mutex_;
   std::shared_ptr<const Mapping> view_map_;
   std::atomic<uint64_t> changes_ = 0;  // counted with the block locked, before its bytes change

@@ -157,6 +157,16 @@ TEST_F(ObjectTest, EachShortWriteChangesTheTime) {
   EXPECT_EQ(object_->extent().modified_ns, before);
 }
 
+TEST_F(ObjectTest, AChangeAfterItsTimeWasToldHasALaterOne) {
+  const std::byte one{1};
+  STRIA_EXPECT_OK(write_range({0, 1}, &one));
+  for (int round = 0; round < 20; ++round) {  // much quicker than the clock of a file system
+    const int64_t before = object_->extent().modified_ns;
+    STRIA_EXPECT_OK(round % 2 == 0 ? write_range({10, 11}, &one) : object_->resize(20 + round));
+    EXPECT_GT(object_->extent().modified_ns, before) << "round " << round;
+  }
+}
+
 // What is sent from the system's cache: compared with its sums, and not used after a write between.
 TEST_F(ObjectTest, ViewsAreWhatWasWrittenUntilTheNextWrite) {
   fill(300000, 11);

@@ -92,6 +92,9 @@ void Object::settle(int64_t first, std::span<BlockSum> sums) {
 Status Object::begin_change(int64_t end) {
   unsynced_ = true;
   last_change_s_ = now_s();
+  if (time_is_known_.exchange(false)) {
+    stored_ns_ = exact_time_ns();
+  }
   STRIA_RETURN_IF_ERROR(sums_->make_dirty());
   return sums_->reserve(block_end(end));
 }
@@ -120,7 +123,7 @@ Status Object::write(std::span<const PieceRow> rows, const std::byte* data) {
   STRIA_RETURN_IF_ERROR(begin_change(end));
   const bool mapped = short_pieces && can_map(end);
   if (mapped) {
-    stored_ns_ = file_time_ns();
+    stored_ns_ = std::max(stored_ns_.load(), file_time_ns());
   }
   Parts parts(rows, const_cast<std::byte*>(data));
   for (Part part; parts.next(part);) {

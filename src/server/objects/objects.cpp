@@ -140,6 +140,30 @@ Result<std::shared_ptr<Object>> Objects::find(uint64_t file, bool create, const 
   return object;
 }
 
+Status Objects::look(uint64_t file, wire::Extents::Entry& to) {
+  struct stat details = {};
+  const bool is_there = stat(path_of(file).c_str(), &details) == 0;
+  std::shared_ptr<Object> object;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = open_.find(file); found != open_.end()) {
+      object = found->second.object;
+    }
+  }
+  if (object == nullptr && is_there) {
+    to.extent = {static_cast<int64_t>(details.st_size), ns_of(details.st_mtim)};
+  } else if (object == nullptr) {
+    // Which is an error where the part is lost.
+    STRIA_ASSIGN_OR_RETURN(object, find(file, false));
+  }
+  if (object != nullptr) {
+    to.extent = object->extent();
+  }
+  constexpr int64_t kBlockOfStat = 512;
+  to.allocated_bytes = is_there ? static_cast<int64_t>(details.st_blocks) * kBlockOfStat : 0;
+  return {};
+}
+
 Result<std::shared_ptr<Object>> Objects::open_object(uint64_t file, bool create) {
   const std::string path = path_of(file);
   int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);

@@ -24,6 +24,7 @@
 #include "server/objects/removal_record.hpp"
 #include "server/objects/store_directory.hpp"
 #include "stria/status.hpp"
+#include "wire/tree.hpp"
 #include "wire/upkeep.hpp"
 
 namespace stria::server {
@@ -46,6 +47,9 @@ class Objects {
   /// that is lost, was removed, or is damaged as a whole.
   /// `place`: how the file is striped, where data say so; it is noted with the part.
   Result<std::shared_ptr<Object>> find(uint64_t file, bool create, const wire::Striped& place = {});
+  /// Where the file's bytes end, when they changed, and what they take on the disk. An object that
+  /// isn't open stays so. An error as of find().
+  Status look(uint64_t file, wire::Extents::Entry& to);
   /// Makes the file's bytes, and that it has any, survive a power loss.
   Status sync(uint64_t file);
   /// Removes the files' bytes for good; their numbers are not used again. Returns those that are

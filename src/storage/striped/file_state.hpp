@@ -14,6 +14,9 @@ namespace stria::storage {
 struct FileState {
   int64_t bytes = 0;
   int64_t modified_ns = 0;  ///< since 1970; 0: no server has any of it
+  // By states_of_files() alone:
+  int64_t allocated_bytes = 0;  ///< on the servers' disks, where holes take none
+  Status trouble = {};          ///< why some server's word is missing
 };
 
 /// Asks every server that has a slot of the file. `patience`: 0 is that of every request. `silent`

@@ -61,6 +61,20 @@ bool is_lost_and_mine(const std::string& path, const Store& store, const Status&
          !wire::check_servers(attributes->place).ok();
 }
 
+/// What the path leads to by symbolic links; the path itself where it has none, or where nothing is
+/// there. Managers of versions without links know none.
+Result<std::string> without_links(const std::string& path) {
+  STRIA_ASSIGN_OR_RETURN(const wire::StorePath parsed, wire::StorePath::parse(path));
+  const auto reply = ask_about("look up", path, wire::Kind::kResolve);
+  if (reply.status().code() == ErrorCode::kUnsupported || reply.status().code() == ErrorCode::kNotFound) {
+    const auto found = attributes_of(path);
+    return found.ok() || found.status().code() == ErrorCode::kNotFound ? Result<std::string>(path) : found.status();
+  }
+  STRIA_RETURN_IF_ERROR(reply.status());
+  STRIA_ASSIGN_OR_RETURN(const wire::Path resolved, wire::decode<wire::Path>(*reply));
+  return resolved.path == parsed.path ? path : "stria://" + parsed.server + resolved.path;
+}
+
 /// The options for a file that takes the place of one which was removed.
 OpenOptions anew(const OpenOptions& options) {
   OpenOptions made = options;
@@ -150,9 +164,10 @@ Result<NameInfo> StripedDriver::name_info(const std::string& path) {
   return info;
 }
 
-// A store has no links, pipes or access lists. The one who writes to a file there is checked when
-// the name changes.
-Result<Destination> StripedDriver::find_destination(const std::string& path) {
+// A symbolic link stays, and what it points to is replaced. A store has no pipes or access lists.
+// The one who writes to a file there is checked when the name changes.
+Result<Destination> StripedDriver::find_destination(const std::string& name) {
+  STRIA_ASSIGN_OR_RETURN(const std::string path, without_links(name));
   const auto found = attributes_of(path);
   if (found.status().code() == ErrorCode::kNotFound) {
     return Destination{.path = path};

@@ -20,8 +20,10 @@ void apply(const std::string& url, bool recursive, const Change& change) {
   const wire::Attributes now = attributes_of(url);
   // The entries first: the change may shut us out.
   if (recursive && now.is_directory) {
-    for (const wire::Listed::Entry& entry : entries_of(url)) {
-      apply(joined(url, entry.name), recursive, change);
+    for (const StoreEntry& entry : entries_of(url)) {
+      if (!entry.is_link) {
+        apply(joined(url, entry.name), recursive, change);
+      }
     }
   }
   wire::SetOwnership request;

@@ -30,39 +30,84 @@ std::string shown_name(std::string name) {
   return name;
 }
 
-std::string long_line(const std::string& url, const std::string& shown, bool is_directory, StateAsker& asker) {
-  if (storage::is_rados_path(url)) {
-    const storage::PoolName file = storage::look_in_pool(url).value();
-    const std::string size = is_directory ? "" : std::to_string(file.bytes);
-    return fmt::format("{:>15}  {:>14}  {}\n", size, is_directory ? "" : readable(file.object_bytes), shown);
+std::string line_in_pool(const std::string& url, const StoreEntry& entry) {
+  const storage::PoolName file = storage::look_in_pool(url).value();
+  const std::string size = entry.is_directory ? "" : std::to_string(file.bytes);
+  return fmt::format("{:>15}  {:>14}  {}\n", size, entry.is_directory ? "" : readable(file.object_bytes),
+                     shown_name(entry.name) + (entry.is_directory ? "/" : ""));
+}
+
+/// A line of what a store knows. Where a server of the file doesn't answer, it has at least the
+/// bytes that the others know.
+std::string line_of(const wire::LookedAll::Entry& entry, const storage::FileState& file) {
+  const wire::NameState& state = entry.state;
+  const std::string owner = fmt::format("{} {:>8} {:>8}", mode_text(state.kind, state.owner.mode), user_name(state.owner.uid),
+                                        group_name(state.owner.gid));
+  const std::string changed = file.trouble.ok() ? time_text(state.times.modified(file.modified_ns), false) : "?";
+  const std::string shown = shown_name(entry.name);
+  if (state.kind != wire::NameKind::kFile) {
+    const std::string rest = state.is_directory() ? "/" : " -> " + shown_name(state.target);
+    return fmt::format("{}  {:>9}  {:>11}  {}  {}{}\n", owner, "", "", changed, shown, rest);
   }
-  const wire::Attributes attributes = attributes_of(url);
-  const std::string owner = fmt::format("{} {:>8} {:>8}", mode_text(attributes.is_directory, attributes.owner.mode),
-                                        user_name(attributes.owner.uid), group_name(attributes.owner.gid));
-  if (is_directory) {
-    return fmt::format("{}  {:>8}  {:>11}  {}  {}\n", owner, "", "", time_text(attributes.created_ns, false), shown);
+  return fmt::format("{}  {:>9}  {:>2}x {:>8}  {:>16}  {}\n", owner, (file.trouble.ok() ? "" : ">=") + readable(file.bytes),
+                     state.servers.size(), readable(state.stripe_bytes), changed, shown);
+}
+
+std::string lines_of(const std::string& url, const wire::LookedAll& page, StateAsker& asker) {
+  std::vector<wire::Opened> places;
+  for (const wire::LookedAll::Entry& entry : page.entries) {
+    places.push_back(wire::place_of(entry.state, page.places));
   }
-  const auto state = asker.ask(url, attributes.place);
-  const std::string changed = state ? time_text(std::max(state->modified_ns, attributes.created_ns), false) : "?";
-  return fmt::format("{}  {:>8}  {:>2}x {:>8}  {:>16}  {}\n", owner, state ? readable(state->bytes) : "?",
-                     attributes.place.slots.size(), readable(attributes.place.stripe_bytes), changed, shown);
+  const std::vector<storage::FileState> files = asker.ask_all(url, places);
+  std::string text;
+  for (size_t i = 0; i < files.size(); ++i) {
+    text += line_of(page.entries[i], files[i]);
+  }
+  return text;
+}
+
+std::string long_listing(const std::string& url, StateAsker& asker) {
+  wire::Looked itself = name_itself(url);
+  if (!itself.state.is_directory() && !is_directory(url)) {
+    return lines_of(url, {.entries = {{url, std::move(itself.state)}}, .places = std::move(itself.places)}, asker);
+  }
+  const StoreFile directory = find_in_store(url);
+  std::string text;
+  std::string after;
+  for (bool more = true; more;) {
+    const auto page = storage::look_all(*directory.store, {directory.path, after});
+    page.status().with_context(fmt::format("'{}'", url)).throw_if_error();
+    text += lines_of(url, *page, asker);
+    more = page->more && !page->entries.empty();
+    after = page->entries.empty() ? "" : page->entries.back().name;
+  }
+  return text;
 }
 
 int run_ls(const LsArguments& arguments) {
+  if (arguments.details && !arguments.as_json && !storage::is_rados_path(arguments.path)) {
+    StateAsker asker;
+    std::fputs(long_listing(arguments.path, asker).c_str(), stdout);
+    return told_trouble(asker);
+  }
   const bool of_file = !is_directory(arguments.path);
-  const auto entries = of_file ? std::vector<wire::Listed::Entry>{{arguments.path, false}} : entries_of(arguments.path);
+  const auto entries = of_file ? std::vector<StoreEntry>{{{arguments.path, false}}} : entries_of(arguments.path);
   std::string text;
   nlohmann::json objects = nlohmann::json::array();
   StateAsker asker;
-  for (const wire::Listed::Entry& entry : entries) {
+  for (const StoreEntry& entry : entries) {
     const std::string url = of_file ? arguments.path : joined(arguments.path, entry.name);
-    const std::string shown = shown_name(entry.name) + (entry.is_directory ? "/" : "");
     if (arguments.as_json) {
       const nlohmann::json brief = {{"directory", entry.is_directory}};
       objects.push_back(arguments.details ? described_name(url, asker) : brief);
       objects.back()["name"] = entry.name;
     } else {
-      text += arguments.details ? long_line(url, shown, entry.is_directory, asker) : shown + "\n";
+      text += arguments.details ? line_in_pool(url, entry)
+                                : shown_name(entry.name) +
+                                      (entry.is_directory ? "/"
+                                       : entry.is_link    ? "@"
+                                                          : "") +
+                                      "\n";
     }
   }
   if (arguments.as_json) {

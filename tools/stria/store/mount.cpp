@@ -45,6 +45,19 @@ class FuseArguments {
   fuse_args arguments_ = FUSE_ARGS_INIT(0, nullptr);
 };
 
+/// The directory's path in the store, without symbolic links; empty: the store's root.
+std::string root_of(const std::string& url) {
+  const StoreFile place = find_in_store(url);
+  const auto resolved = place.store->ask_manager(wire::Kind::kResolve, wire::encode(wire::Path{place.path}));
+  if (resolved.status().code() == ErrorCode::kUnsupported) {
+    throw Error(ErrorCode::kUnsupported, fmt::format("'{}' can't be mounted: {}, or its manager is of an earlier version", url,
+                                                     resolved.status().message()));
+  }
+  resolved.status().with_context(fmt::format("'{}'", url)).throw_if_error();
+  const std::string path = wire::decode<wire::Path>(*resolved).value().path;
+  return path == "/" ? "" : path;
+}
+
 void check(const MountArguments& arguments) {
   const auto attributes = attributes_of(arguments.url);
   if (!attributes.is_directory) {
@@ -57,6 +70,7 @@ void check(const MountArguments& arguments) {
 }
 
 int run_mount(const MountArguments& arguments) {
+  umask(0);  // the kernel applies that of the program that makes a file
   check(arguments);
   FuseArguments options;
   options.add("-ofsname=" + arguments.url + ",subtype=stria,default_permissions");
@@ -67,12 +81,10 @@ int run_mount(const MountArguments& arguments) {
     options.add("-oallow_other");
   }
   const auto driver = storage::make_driver("posix").value();
-  std::string root = arguments.url;
-  while (root.ends_with('/')) {
-    root.pop_back();
-  }
   MountedFiles files(arguments.cache_bytes);
-  MountedStore store{root, *driver, files};
+  const std::string root = root_of(arguments.url);
+  const std::string server = wire::StorePath::parse(arguments.url).value().server;
+  MountedStore store{"stria://" + server + root, *driver, files, find_in_store(arguments.url).store, root};
   fuse* const session = fuse_new(options.get(), &mounted_store_operations(), sizeof(fuse_operations), &store);
   if (session == nullptr || fuse_mount(session, arguments.directory.c_str()) != 0) {
     throw Error(ErrorCode::kIo, fmt::format("can't mount on '{}': FUSE says why above", arguments.directory));

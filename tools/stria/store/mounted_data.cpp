@@ -48,6 +48,8 @@ struct SharedBytes {
   struct stat noted = {};  // as the servers told, with what was written here since
   Clock::time_point noted_at;
   bool has_noted = false;
+  int64_t written_end = 0;       // of what was written here since the file was opened or cut
+  Clock::time_point written_at;  // the last of it
 
   storage::File* handle_that(bool writes) const {
     for (const auto& [handle, may_write] : handles) {
@@ -77,13 +79,24 @@ struct SharedBytes {
     }
   }
   /// After a write that ends there.
-  void note_written(int64_t end) { extend(&noted, end); }
-  /// Puts what is kept over what the servers have told.
+  void note_written(int64_t end) {
+    extend(&noted, end);
+    written_end = std::max(written_end, end);
+    written_at = Clock::now();
+  }
+  /// Puts what is kept over what the servers have told. They may have told it just before they got
+  /// what was written a moment ago.
   void add_kept(struct stat* details) const {
+    if (Clock::now() - written_at < MountedFiles::kLongestKept + MountedFiles::kLifetime) {
+      details->st_size = std::max<off_t>(details->st_size, written_end);
+    }
     if (small != nullptr && small->keeps()) {
       extend(details, small->kept_end());
       if (is_later(kept_since_time, details->st_mtim)) {
-        details->st_mtim = details->st_ctim = kept_since_time;
+        details->st_mtim = kept_since_time;
+      }
+      if (is_later(kept_since_time, details->st_ctim)) {
+        details->st_ctim = kept_since_time;
       }
     }
   }
@@ -177,6 +190,7 @@ Status MountedFile::resize(int64_t bytes) {
   const std::lock_guard lock(shared_->mutex);
   files_.changes_.fetch_add(1);
   shared_->settle();
+  shared_->written_end = 0;
   return file_->resize(bytes);
 }
 
@@ -261,16 +275,10 @@ Result<std::unique_ptr<MountedFile>> MountedFiles::open(storage::Driver& driver,
   }
   const std::lock_guard lock(shared->mutex);
   shared->settle();  // another machine may have closed it meanwhile
+  shared->written_end = 0;
   shared->handles.emplace_back(file.get(), options.mode != storage::OpenOptions::Mode::kRead);
   auto opened = std::make_unique<MountedFile>(shared, std::move(file), *this);
   return opened;
-}
-
-void MountedFiles::add_kept(uint64_t number, struct stat* details) {
-  if (const auto shared = find(number)) {
-    const std::lock_guard lock(shared->mutex);
-    shared->add_kept(details);
-  }
 }
 
 void MountedFiles::note_attributes(uint64_t number, uint64_t changes_before, struct stat* details) {
@@ -288,6 +296,14 @@ void MountedFiles::settle() {
   for (const auto& shared : all()) {
     const std::lock_guard lock(shared->mutex);
     shared->settle();
+  }
+}
+
+void MountedFiles::forget_attributes() {
+  changes_.fetch_add(1);
+  for (const auto& shared : all()) {
+    const std::lock_guard lock(shared->mutex);
+    shared->has_noted = false;
   }
 }
 

@@ -91,14 +91,14 @@ class MountedFiles {
                                             const storage::OpenOptions& options);
   /// How often files were written or cut here. Ask it before the servers, for note_attributes().
   uint64_t changes() const { return changes_.load(); }
-  /// The servers have told these attributes of a file: adds what is kept of it here.
-  void add_kept(uint64_t number, struct stat* details);
-  /// The same, and an open file's are used again for kLifetime, if no file has changed since
-  /// `changes_before`.
+  /// The servers have told these attributes of a file: adds what is kept of it here. An open file's
+  /// are used again for kLifetime, if no file has changed since `changes_before`.
   void note_attributes(uint64_t number, uint64_t changes_before, struct stat* details);
   /// Writes all that is kept, and uses no attributes that were noted: to be called before
   /// attributes are changed, because bytes that came later would change times again.
   void settle();
+  /// Uses no attributes that were noted: to be called after attributes or names have changed.
+  void forget_attributes();
 
  private:
   friend class MountedFile;

@@ -1,37 +1,16 @@
 #include "store/mounted_store.hpp"
 
 #include <fcntl.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
-#include <algorithm>
+#include <atomic>
 #include <cerrno>
-#include <cstring>
 #include <memory>
+#include <utility>
 
-#include "store/store_command.hpp"
-#include "wire/quotas.hpp"
+#include "store/mounted_calls.hpp"
 
 namespace stria::tool {
 
-namespace {
-
-using storage::OpenOptions;
-using Mode = OpenOptions::Mode;
-
-const MountedStore& mounted() {
-  return *static_cast<const MountedStore*>(fuse_get_context()->private_data);
-}
-
-std::string url_of(const char* path) {
-  return mounted().url + path;
-}
-
-MountedFile& open_file(const fuse_file_info* info) {
-  return *reinterpret_cast<MountedFile*>(info->fh);
-}
-
-/// The system's number for an error.
 int errno_of(ErrorCode code) {
   switch (code) {
     case ErrorCode::kOk:
@@ -57,134 +36,47 @@ int errno_of(ErrorCode code) {
   }
 }
 
-int minus_errno(const Status& status) {
-  return status.ok() ? 0 : wire::is_over_quota(status) ? -EDQUOT : -errno_of(status.code());
-}
+namespace {
 
-/// Returns what body() returns, or the number of the error that it throws.
-template <typename Body>
-int answer(Body body) {
-  try {
-    return body();
-  } catch (const Error& error) {
-    return -errno_of(error.code());
-  } catch (const std::bad_alloc&) {
-    return -ENOMEM;
-  } catch (const std::exception&) {
-    return -EIO;
+using storage::OpenOptions;
+using Mode = OpenOptions::Mode;
+
+/// An open file. Its calls come from many threads.
+struct OpenFile {
+  explicit OpenFile(std::unique_ptr<MountedFile> opened) : file(std::move(opened)), number(file->identity().value().number) {
+    open_files.add(number, 1);
   }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() { open_files.add(number, -1); }
+
+  std::unique_ptr<MountedFile> file;
+  uint64_t number;
+  OpenNumbers& open_files = mounted().open_files;
+  std::atomic<bool> is_new = false;  // nobody has asked for its attributes since it was made
+};
+
+OpenFile& open_file(const fuse_file_info* info) {
+  return *reinterpret_cast<OpenFile*>(info->fh);
 }
 
-timespec time_of(int64_t ns) {
-  return {static_cast<time_t>(ns / 1000000000), static_cast<long>(ns % 1000000000)};
-}
-
-void describe(const wire::Attributes& attributes, const storage::FileState& state, struct stat* details) {
-  std::memset(details, 0, sizeof *details);
-  details->st_mode = (attributes.is_directory ? S_IFDIR : S_IFREG) | attributes.owner.mode;
-  details->st_nlink = attributes.is_directory ? 2 : 1;
-  details->st_uid = attributes.owner.uid;
-  details->st_gid = attributes.owner.gid;
-  details->st_size = state.bytes;
-  details->st_blksize = static_cast<blksize_t>(std::max<int64_t>(attributes.place.stripe_bytes, 4096));
-  details->st_blocks = (state.bytes + 511) / 512;
-  details->st_mtim = time_of(std::max(state.modified_ns, attributes.created_ns));
-  details->st_ctim = details->st_mtim;
-  details->st_atim = details->st_mtim;
-}
-
-/// The kernel looks a name up before it does anything else with it.
-bool has_long_name(std::string_view path) {
-  return path.size() - (path.rfind('/') + 1) > wire::kMaxNameBytes;
-}
-
-int get_attributes(const char* path, struct stat* details, fuse_file_info* info) {
-  if (has_long_name(path)) {
-    return -ENAMETOOLONG;
-  }
-  if (info != nullptr && open_file(info).attributes(details)) {
-    return 0;
-  }
+int open_as(const char* path, const OpenOptions& options, fuse_file_info* info) {
   return answer([&] {
-    const std::string url = url_of(path);
-    const uint64_t changes = mounted().files.changes();
-    const wire::Attributes attributes = attributes_of(url);
-    describe(attributes, attributes.is_directory ? storage::FileState() : state_of_file(url, attributes.place), details);
-    if (!attributes.is_directory) {
-      mounted().files.note_attributes(attributes.place.file, changes, details);
-    }
-    return 0;
-  });
-}
-
-int read_directory(const char* path, void* buffer, fuse_fill_dir_t fill, off_t, fuse_file_info*, fuse_readdir_flags) {
-  return answer([&] {
-    fill(buffer, ".", nullptr, 0, {});
-    fill(buffer, "..", nullptr, 0, {});
-    for (const wire::Listed::Entry& entry : entries_of(url_of(path))) {
-      struct stat kind = {};
-      kind.st_mode = entry.is_directory ? S_IFDIR : S_IFREG;
-      if (fill(buffer, entry.name.c_str(), &kind, 0, {}) != 0) {
-        return -ENOMEM;
-      }
-    }
-    return 0;
-  });
-}
-
-int open_as(const char* path, Mode mode, fuse_file_info* info) {
-  return answer([&] {
-    auto opened = mounted().files.open(mounted().driver, url_of(path), {.mode = mode});
+    auto opened = mounted().files.open(mounted().driver, url_of(path), options);
     if (!opened.ok()) {
       return minus_errno(opened.status());
     }
-    info->fh = reinterpret_cast<uint64_t>(opened->release());
+    auto file = std::make_unique<OpenFile>(std::move(*opened));
+    info->fh = reinterpret_cast<uint64_t>(file.release());
     return 0;
   });
 }
 
-int open_existing(const char* path, fuse_file_info* info) {
-  const bool writes = (info->flags & O_ACCMODE) != O_RDONLY;
-  const int outcome = open_as(path, writes ? Mode::kReadWrite : Mode::kRead, info);
-  if (outcome != 0 || (info->flags & O_TRUNC) == 0) {
-    return outcome;
-  }
-  return answer([&] { return minus_errno(open_file(info).resize(0)); });
-}
-
-/// What is new belongs to who made it, where the mount's own user may give it away.
-void give_to_maker(const std::string& url) {
-  const fuse_context* const maker = fuse_get_context();
-  if (maker->uid == geteuid() && maker->gid == getegid()) {
-    return;
-  }
-  wire::SetOwnership change;
-  change.uid = maker->uid;
-  change.gid = maker->gid;
-  try {
-    set_ownership(url, change);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::kPermissionDenied) {
-      throw;
-    }
-  }
-}
-
-void set_mode(const std::string& url, mode_t mode) {
-  wire::SetOwnership change;
-  change.mode = mode & wire::kMaxMode;
-  set_ownership(url, change);
-}
-
-int create(const char* path, mode_t mode, fuse_file_info* info) {
-  const int outcome = open_as(path, (info->flags & O_EXCL) != 0 ? Mode::kCreateNew : Mode::kCreate, info);
-  if (outcome != 0) {
-    return outcome;
-  }
+/// After open_as(): does what else belongs to it, and closes the file again where that fails.
+template <typename Body>
+int settle(fuse_file_info* info, Body body) {
   const int settled = answer([&] {
-    const std::string url = url_of(path);
-    set_mode(url, mode);
-    give_to_maker(url);
+    body();
     return 0;
   });
   if (settled != 0) {
@@ -193,10 +85,38 @@ int create(const char* path, mode_t mode, fuse_file_info* info) {
   return settled;
 }
 
+int open_existing(const char* path, fuse_file_info* info) {
+  const bool writes = (info->flags & O_ACCMODE) != O_RDONLY;
+  if (const int outcome = open_as(path, {.mode = writes ? Mode::kReadWrite : Mode::kRead}, info); outcome != 0) {
+    return outcome;
+  }
+  return settle(info, [&] {
+    check_size_is_known(path, open_file(info).number);
+    if ((info->flags & O_TRUNC) != 0) {
+      open_file(info).file->resize(0).throw_if_error();
+      note_cut(path);
+    }
+  });
+}
+
+// The kernel has looked for the name just before. A file that another client has made since is
+// opened as it is, and not cut.
+int create(const char* path, mode_t mode, fuse_file_info* info) {
+  const int outcome = open_as(path, {.mode = Mode::kCreateNew, .permissions = mode & wire::kMaxMode}, info);
+  if (outcome == -EEXIST && (info->flags & O_EXCL) == 0) {
+    return open_existing(path, info);
+  }
+  if (outcome != 0) {
+    return outcome;
+  }
+  open_file(info).is_new = true;
+  return settle(info, [&] { give_to_maker(path); });
+}
+
 int read_bytes(const char*, char* to, size_t bytes, off_t offset, fuse_file_info* info) {
   return answer([&] {
     const storage::ReadSegment segment{offset, reinterpret_cast<std::byte*>(to), static_cast<int64_t>(bytes)};
-    const auto got = open_file(info).read({&segment, 1});
+    const auto got = open_file(info).file->read({&segment, 1});
     return got.ok() ? static_cast<int>(*got) : minus_errno(got.status());
   });
 }
@@ -204,7 +124,7 @@ int read_bytes(const char*, char* to, size_t bytes, off_t offset, fuse_file_info
 int write_bytes(const char*, const char* from, size_t bytes, off_t offset, fuse_file_info* info) {
   return answer([&] {
     const storage::WriteSegment segment{offset, reinterpret_cast<const std::byte*>(from), static_cast<int64_t>(bytes)};
-    const Status outcome = open_file(info).write({&segment, 1});
+    const Status outcome = open_file(info).file->write({&segment, 1});
     return outcome.ok() ? static_cast<int>(bytes) : minus_errno(outcome);
   });
 }
@@ -212,20 +132,25 @@ int write_bytes(const char*, const char* from, size_t bytes, off_t offset, fuse_
 int truncate(const char* path, off_t bytes, fuse_file_info* info) {
   return answer([&] {
     if (info != nullptr) {
-      return minus_errno(open_file(info).resize(bytes));
+      open_file(info).file->resize(bytes).throw_if_error();
+    } else {
+      auto opened = mounted().files.open(mounted().driver, url_of(path), {.mode = Mode::kReadWrite});
+      opened.status().throw_if_error();
+      const OpenFile file(std::move(*opened));
+      file.file->resize(bytes).throw_if_error();
     }
-    const auto file = mounted().files.open(mounted().driver, url_of(path), {.mode = Mode::kReadWrite});
-    return minus_errno(file.ok() ? (*file)->resize(bytes) : file.status());
+    note_cut(path);
+    return 0;
   });
 }
 
 int sync_file(const char*, int, fuse_file_info* info) {
-  return answer([&] { return minus_errno(open_file(info).sync()); });
+  return answer([&] { return minus_errno(open_file(info).file->sync()); });
 }
 
 // Each close() of a program, and it gets the answer.
 int flush(const char*, fuse_file_info* info) {
-  return answer([&] { return minus_errno(open_file(info).flush()); });
+  return answer([&] { return minus_errno(open_file(info).file->flush()); });
 }
 
 int sync_directory(const char* path, int, fuse_file_info*) {
@@ -234,110 +159,20 @@ int sync_directory(const char* path, int, fuse_file_info*) {
 
 int release(const char*, fuse_file_info* info) {
   return answer([&] {
-    const std::unique_ptr<MountedFile> file(&open_file(info));
-    return minus_errno(file->close());
+    const std::unique_ptr<OpenFile> file(&open_file(info));
+    return minus_errno(file->file->close());
   });
-}
-
-int remove_file(const char* path) {
-  return answer([&] { return minus_errno(mounted().driver.remove(url_of(path))); });
-}
-
-int make_directory(const char* path, mode_t mode) {
-  return answer([&] {
-    const std::string url = url_of(path);
-    const StoreFile directory = find_in_store(url);
-    const wire::NewDirectory request{directory.path, static_cast<uint32_t>(mode & wire::kMaxMode)};
-    directory.store->ask_manager(wire::Kind::kMakeDirectory, wire::encode(request)).status().throw_if_error();
-    give_to_maker(url);
-    return 0;
-  });
-}
-
-int remove_directory(const char* path) {
-  return answer([&] {
-    const std::string url = url_of(path);
-    return entries_of(url).empty() ? minus_errno(mounted().driver.remove(url)) : -ENOTEMPTY;
-  });
-}
-
-/// Why what `target` names can't be replaced by `source`; 0 where it can. The store refuses it too,
-/// but its errors have no such numbers.
-int obstacle_to_replace(const std::string& source, const std::string& target) {
-  const bool is_directory = attributes_of(target).is_directory;
-  if (attributes_of(source).is_directory != is_directory) {
-    return is_directory ? EISDIR : ENOTDIR;
-  }
-  return is_directory && !entries_of(target).empty() ? ENOTEMPTY : 0;
-}
-
-int rename(const char* from, const char* to, unsigned flags) {
-  return answer([&] {
-    if ((flags & RENAME_EXCHANGE) != 0) {
-      return -EINVAL;
-    }
-    const std::string source = url_of(from);
-    const std::string target = url_of(to);
-    const auto exists = mounted().driver.exists(target);
-    if (!exists.ok()) {
-      return minus_errno(exists.status());
-    }
-    if (*exists && (flags & RENAME_NOREPLACE) != 0) {
-      return -EEXIST;
-    }
-    if (const int obstacle = *exists ? obstacle_to_replace(source, target) : 0; obstacle != 0) {
-      return -obstacle;
-    }
-    return minus_errno(mounted().driver.rename(source, target));
-  });
-}
-
-int get_space(const char*, struct statvfs* space) {
-  return answer([&] {
-    std::memset(space, 0, sizeof *space);
-    space->f_bsize = 4096;
-    space->f_frsize = 4096;
-    space->f_namemax = wire::kMaxNameBytes;
-    const std::string& url = mounted().url;
-    for (const auto& server : servers_of(find_in_store(url), url).servers) {
-      space->f_blocks += static_cast<fsblkcnt_t>(server.total_bytes) / space->f_frsize;
-      space->f_bfree += static_cast<fsblkcnt_t>(server.free_bytes) / space->f_frsize;
-    }
-    space->f_bavail = space->f_bfree;
-    return 0;
-  });
-}
-
-int change_mode(const char* path, mode_t mode, fuse_file_info*) {
-  return answer([&] {
-    mounted().files.settle();
-    set_mode(url_of(path), mode);
-    return 0;
-  });
-}
-
-int change_owner(const char* path, uid_t uid, gid_t gid, fuse_file_info*) {
-  return answer([&] {
-    mounted().files.settle();
-    wire::SetOwnership change;
-    change.uid = uid == static_cast<uid_t>(-1) ? std::nullopt : std::optional(uid);
-    change.gid = gid == static_cast<gid_t>(-1) ? std::nullopt : std::optional(gid);
-    set_ownership(url_of(path), change);
-    return 0;
-  });
-}
-
-// Programs that copy a file set times last, and would take an error for a failed copy.
-int ignore_times(const char*, const timespec*, fuse_file_info*) {
-  return 0;
 }
 
 void* begin(fuse_conn_info* connection, fuse_config* config) {
   // Requests through a pipe cost two more calls of the system each, and bytes are copied anyway.
   connection->want &= ~static_cast<unsigned>(FUSE_CAP_SPLICE_READ);
   config->auto_cache = 1;
+  config->use_ino = 1;
   config->attr_timeout = 1;
-  config->entry_timeout = 1;
+  // Each is asked about by its name in any case; so this only spares look-ups before a file is
+  // opened or removed.
+  config->entry_timeout = 10;
   config->negative_timeout = 0;
   // Each open compares time and size, and drops the kernel's bytes where they differ.
   config->ac_attr_timeout_set = 1;
@@ -347,18 +182,26 @@ void* begin(fuse_conn_info* connection, fuse_config* config) {
 }
 
 void end(void* store) {
-  static_cast<const MountedStore*>(store)->files.stop();
+  static_cast<MountedStore*>(store)->files.stop();
 }
 
 }  // namespace
+
+bool is_asked_for_the_first_time(const fuse_file_info* info) {
+  return open_file(info).is_new.exchange(false);
+}
+
+bool has_kept_attributes(const fuse_file_info* info, struct stat* details) {
+  return open_file(info).file->attributes(details);
+}
 
 const fuse_operations& mounted_store_operations() {
   static const fuse_operations operations = [] {
     fuse_operations calls = {};
     calls.init = begin;
     calls.destroy = end;
-    calls.getattr = get_attributes;
-    calls.readdir = read_directory;
+    add_name_calls(calls);
+    add_directory_calls(calls);
     calls.open = open_existing;
     calls.create = create;
     calls.read = read_bytes;
@@ -368,14 +211,6 @@ const fuse_operations& mounted_store_operations() {
     calls.fsync = sync_file;
     calls.fsyncdir = sync_directory;
     calls.release = release;
-    calls.unlink = remove_file;
-    calls.mkdir = make_directory;
-    calls.rmdir = remove_directory;
-    calls.rename = rename;
-    calls.statfs = get_space;
-    calls.chmod = change_mode;
-    calls.chown = change_owner;
-    calls.utimens = ignore_times;
     return calls;
   }();
   return operations;

@@ -76,8 +76,8 @@ std::string group_name(uint32_t gid) {
   return entry == nullptr ? std::to_string(gid) : entry->gr_name;
 }
 
-std::string mode_text(bool is_directory, uint32_t mode) {
-  std::string text = is_directory ? "d" : "-";
+std::string mode_text(wire::NameKind kind, uint32_t mode) {
+  std::string text(1, "-dl"[static_cast<size_t>(kind)]);
   for (int bit = 8; bit >= 0; --bit) {
     text += (mode >> bit & 1) != 0 ? "xwr"[bit % 3] : '-';
   }

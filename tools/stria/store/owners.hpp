@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "wire/tree.hpp"
 #include "wire/user.hpp"
 
 namespace stria::tool {
@@ -14,7 +15,7 @@ std::string user_name(uint32_t uid);
 std::string group_name(uint32_t gid);
 
 /// "drwxr-xr-x"
-std::string mode_text(bool is_directory, uint32_t mode);
+std::string mode_text(wire::NameKind kind, uint32_t mode);
 
 /// By name or number. Throws stria::Error (kInvalidArgument) for a name that this machine doesn't
 /// know.

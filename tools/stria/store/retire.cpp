@@ -21,15 +21,18 @@ struct RetireArguments {
 /// Adds files below the directory that have a part on the server, until there are enough.
 void find_files_on(int64_t server, const std::string& url, std::vector<std::string>& found) {
   const auto is_on = [&](const wire::ServerPlace& slot) { return slot.index == server; };
-  for (const wire::Listed::Entry& entry : entries_of(url)) {
+  for (const StoreEntry& entry : entries_of(url)) {
     const std::string below = joined(url, entry.name);
     if (found.size() == kMostNamed) {
       return;
     }
     if (entry.is_directory) {
       find_files_on(server, below, found);
-    } else if (const auto slots = attributes_of(below).place.slots; std::any_of(slots.begin(), slots.end(), is_on)) {
-      found.push_back(below);
+    } else if (!entry.is_link) {
+      const auto slots = attributes_of(below).place.slots;
+      if (std::any_of(slots.begin(), slots.end(), is_on)) {
+        found.push_back(below);
+      }
     }
   }
 }

@@ -1,6 +1,7 @@
 // stria rm: removes files of a store or a pool; with -r also directories and all in them.
 #include <fmt/format.h>
 
+#include "storage/rados_path.hpp"
 #include "store/store_command.hpp"
 
 namespace stria::tool {
@@ -12,8 +13,13 @@ struct RmArguments {
   bool recursive = false;
 };
 
+/// A symbolic link is removed, and not what it points to.
+bool is_directory_itself(const std::string& url) {
+  return storage::is_rados_path(url) ? is_directory(url) : name_itself(url).state.is_directory();
+}
+
 void remove(const std::string& url, bool recursive) {
-  if (recursive && is_directory(url)) {
+  if (recursive && is_directory_itself(url)) {
     for (const wire::Listed::Entry& entry : entries_of(url)) {
       remove(joined(url, entry.name), true);
     }

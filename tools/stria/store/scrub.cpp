@@ -108,13 +108,13 @@ class Scrubbing {
   };
 
   void for_directory(const std::string& url) {
-    std::vector<wire::Listed::Entry> entries;
+    std::vector<StoreEntry> entries;
     attempt(url, [&] { entries = entries_of(url); });
-    for (const wire::Listed::Entry& entry : entries) {
+    for (const StoreEntry& entry : entries) {
       const std::string below = joined(url, entry.name);
       if (entry.is_directory) {
         for_directory(below);
-      } else {
+      } else if (!entry.is_link) {
         for_file(below);
       }
     }

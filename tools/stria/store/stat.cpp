@@ -33,20 +33,30 @@ std::string pool_text(const std::string& url, const json& description) {
 }
 
 json describe(const std::string& url, StateAsker& asker) {
-  const wire::Attributes attributes = attributes_of(url);
+  const wire::Looked looked = name_itself(url);
+  const wire::NameState& state = looked.state;
   json description = {{"path", url},
-                      {"directory", attributes.is_directory},
-                      {"mode", fmt::format("{:04o}", attributes.owner.mode)},
-                      {"uid", attributes.owner.uid},
-                      {"gid", attributes.owner.gid},
-                      {"made", time_text(attributes.created_ns, true)}};
-  if (!attributes.is_directory) {
-    const auto state = asker.ask(url, attributes.place);
-    description["bytes"] = state ? json(state->bytes) : json();
-    description["modified"] = state ? json(time_text(std::max(state->modified_ns, attributes.created_ns), true)) : json();
-    description["file"] = fmt::format("{:016x}", attributes.place.file);
-    description["stripe_bytes"] = attributes.place.stripe_bytes;
-    for (const wire::ServerPlace& slot : attributes.place.slots) {
+                      {"directory", state.is_directory()},
+                      {"mode", fmt::format("{:04o}", state.owner.mode)},
+                      {"uid", state.owner.uid},
+                      {"gid", state.owner.gid},
+                      {"made", time_text(state.times.created_ns, true)}};
+  if (state.kind == wire::NameKind::kLink) {
+    description["link_to"] = state.target;
+  }
+  if (state.kind == wire::NameKind::kFile) {
+    const wire::Opened place = wire::place_of(state, looked.places);
+    const storage::FileState file = asker.ask(url, place);
+    const bool known = file.trouble.ok();
+    description["bytes"] = known ? json(file.bytes) : json();
+    if (!known) {
+      description["bytes_at_least"] = file.bytes;
+    }
+    description["names"] = state.names;
+    description["modified"] = known ? json(time_text(state.times.modified(file.modified_ns), true)) : json();
+    description["file"] = fmt::format("{:016x}", state.number);
+    description["stripe_bytes"] = state.stripe_bytes;
+    for (const wire::ServerPlace& slot : place.slots) {
       description["servers"].push_back({{"index", slot.index}, {"address", slot.address}});
     }
   }
@@ -54,15 +64,19 @@ json describe(const std::string& url, StateAsker& asker) {
 }
 
 std::string store_text(const std::string& url, const json& description) {
-  std::string text = fmt::format("{}: a {} made {}\n", url, description["directory"] ? "directory" : "file",
-                                 description["made"].get<std::string>());
+  const bool is_link = description.contains("link_to");
+  const std::string kind = is_link                    ? "symbolic link to " + description["link_to"].get<std::string>() + ","
+                           : description["directory"] ? "directory"
+                                                      : "file";
+  std::string text = fmt::format("{}: a {} made {}\n", url, kind, description["made"].get<std::string>());
   text += fmt::format("  mode {}, user {}, group {}\n", description["mode"].get<std::string>(),
                       user_name(description["uid"].get<uint32_t>()), group_name(description["gid"].get<uint32_t>()));
-  if (!description["directory"]) {
+  if (!description["directory"] && !is_link) {
     const json& modified = description["modified"];
     text += fmt::format("  changed {}\n", modified.is_null() ? "?" : modified.get<std::string>());
     text += fmt::format(
-        "  {} bytes in stripes of {} on {} servers:", description["bytes"].is_null() ? "?" : description["bytes"].dump(),
+        "  {} bytes in stripes of {} on {} servers:",
+        description["bytes"].is_null() ? "at least " + description["bytes_at_least"].dump() : description["bytes"].dump(),
         readable(description["stripe_bytes"].get<int64_t>()), description["servers"].size());
     for (const json& server : description["servers"]) {
       const auto address = server["address"].get<std::string>();

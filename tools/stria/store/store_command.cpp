@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 
+#include "base/shown_path.hpp"
 #include "storage/rados/rados_driver.hpp"
 #include "storage/rados_path.hpp"
 #include "storage/registry/registry.hpp"
@@ -27,7 +28,7 @@ StoreFile find_in_store(const std::string& url) {
 wire::Attributes attributes_of(const std::string& url) {
   const StoreFile file = find_in_store(url);
   const auto reply = file.store->ask_manager(wire::Kind::kStat, wire::encode(wire::Path{file.path}));
-  reply.status().with_context(fmt::format("'{}'", url)).throw_if_error();
+  reply.status().with_context(fmt::format("'{}'", shown_path(url))).throw_if_error();
   return wire::decode<wire::Attributes>(*reply).value();
 }
 
@@ -35,7 +36,7 @@ void set_ownership(const std::string& url, wire::SetOwnership change) {
   const StoreFile file = find_in_store(url);
   change.path = file.path;
   const auto reply = file.store->ask_manager(wire::Kind::kSetOwnership, wire::encode(change));
-  reply.status().with_context(fmt::format("'{}'", url)).throw_if_error();
+  reply.status().with_context(fmt::format("'{}'", shown_path(url))).throw_if_error();
 }
 
 wire::StoreServers servers_of(const StoreFile& file, const std::string& url) {
@@ -50,25 +51,15 @@ constexpr std::chrono::milliseconds kShortPatience{2000};
 
 }  // namespace
 
-storage::FileState state_of_file(const std::string& url, const wire::Opened& place) {
-  const auto state = storage::state_of_file(find_in_store(url).store, place);
-  state.status().with_context(fmt::format("'{}'", url)).throw_if_error();
-  return *state;
-}
-
-std::optional<storage::FileState> StateAsker::ask(const std::string& url, const wire::Opened& place) {
-  const auto is_silent = [&](const wire::ServerPlace& slot) { return silent_.contains(slot.address); };
-  if (std::any_of(place.slots.begin(), place.slots.end(), is_silent)) {
-    return {};
+std::vector<storage::FileState> StateAsker::ask_all(const std::string& url, std::span<const wire::Opened> places) {
+  asker_.patience = kShortPatience;
+  std::vector<storage::FileState> states = states_of_files(find_in_store(url).store, places, asker_);
+  for (const storage::FileState& state : states) {
+    if (!state.trouble.ok() && trouble_.empty()) {
+      trouble_ = state.trouble.with_context(fmt::format("'{}'", shown_path(url))).message();
+    }
   }
-  std::vector<std::string> silent;
-  const auto state = storage::state_of_file(find_in_store(url).store, place, kShortPatience, &silent);
-  if (!state.ok()) {
-    trouble_ = state.status().with_context(fmt::format("'{}'", url)).message();
-    silent_.insert(silent.begin(), silent.end());
-    return {};
-  }
-  return *state;
+  return states;
 }
 
 int told_trouble(const StateAsker& asker) {
@@ -155,23 +146,54 @@ void remove_name(const std::string& url) {
   storage::make_driver("posix").value()->remove(url).throw_if_error();
 }
 
-std::vector<wire::Listed::Entry> entries_of(const std::string& url) {
-  if (storage::is_rados_path(url)) {
-    std::vector<wire::Listed::Entry> entries;
-    for (const storage::PoolEntry& entry : storage::list_pool_directory(url).value()) {
-      entries.push_back({entry.name, entry.is_directory});
-    }
-    return entries;
-  }
-  const StoreFile directory = find_in_store(url);
-  std::vector<wire::Listed::Entry> entries;
+wire::Looked name_itself(const std::string& url) {
+  const StoreFile name = find_in_store(url);
+  const auto looked = storage::look(*name.store, {name.path, false});
+  looked.status().with_context(fmt::format("'{}'", shown_path(url))).throw_if_error();
+  return *looked;
+}
+
+namespace {
+
+/// As a server tells it that knows of no links, or of a directory that may be read but not entered.
+std::vector<StoreEntry> names_alone(const StoreFile& directory, const std::string& url) {
+  std::vector<StoreEntry> entries;
   wire::Listed part;
   do {
     const std::string after = entries.empty() ? "" : entries.back().name;
     const auto reply = directory.store->ask_manager(wire::Kind::kList, wire::encode(wire::List{directory.path, after}));
-    reply.status().with_context(fmt::format("'{}'", url)).throw_if_error();
+    reply.status().with_context(fmt::format("'{}'", shown_path(url))).throw_if_error();
     part = wire::decode<wire::Listed>(*reply).value();
-    entries.insert(entries.end(), part.entries.begin(), part.entries.end());
+    for (const wire::Listed::Entry& entry : part.entries) {
+      entries.push_back({entry});
+    }
+  } while (part.more && !part.entries.empty());
+  return entries;
+}
+
+}  // namespace
+
+std::vector<StoreEntry> entries_of(const std::string& url) {
+  std::vector<StoreEntry> entries;
+  if (storage::is_rados_path(url)) {
+    for (const storage::PoolEntry& entry : storage::list_pool_directory(url).value()) {
+      entries.push_back({{entry.name, entry.is_directory}});
+    }
+    return entries;
+  }
+  const StoreFile directory = find_in_store(url);
+  wire::LookedAll part;
+  do {
+    const auto page = storage::look_all(*directory.store, {directory.path, entries.empty() ? "" : entries.back().name});
+    const ErrorCode code = page.status().code();
+    if (code == ErrorCode::kPermissionDenied || code == ErrorCode::kUnsupported) {
+      return names_alone(directory, url);
+    }
+    page.status().with_context(fmt::format("'{}'", shown_path(url))).throw_if_error();
+    part = *page;
+    for (const wire::LookedAll::Entry& entry : part.entries) {
+      entries.push_back({{entry.name, entry.state.is_directory()}, entry.state.kind == wire::NameKind::kLink});
+    }
   } while (part.more && !part.entries.empty());
   return entries;
 }

@@ -3,13 +3,12 @@
 #pragma once
 
 #include <map>
-#include <optional>
-#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "command.hpp"
-#include "storage/striped/file_state.hpp"
+#include "storage/striped/file_states.hpp"
 #include "storage/striped/store.hpp"
 #include "wire/address.hpp"
 #include "wire/messages.hpp"
@@ -56,19 +55,18 @@ void set_ownership(const std::string& url, wire::SetOwnership change);
 /// The store's servers, as its manager knows them. Throws stria::Error.
 wire::StoreServers servers_of(const StoreFile& file, const std::string& url);
 
-/// What the servers of a file know of it. Throws stria::Error.
-storage::FileState state_of_file(const std::string& url, const wire::Opened& place);
-
 /// Asks for the states of files, and lets no server that is away delay this more than once.
 class StateAsker {
  public:
-  /// None when a server of the file doesn't answer; then trouble() tells which.
-  std::optional<storage::FileState> ask(const std::string& url, const wire::Opened& place);
+  /// When a server of the file doesn't answer, what the others know, and trouble() tells which.
+  storage::FileState ask(const std::string& url, const wire::Opened& place) { return ask_all(url, {&place, 1}).front(); }
+  /// The same for many files, all at the same time. `url`: where they are.
+  std::vector<storage::FileState> ask_all(const std::string& url, std::span<const wire::Opened> places);
   /// Empty: all answered.
   const std::string& trouble() const { return trouble_; }
 
  private:
-  std::set<std::string> silent_;  // servers
+  storage::StatesAsker asker_;
   std::string trouble_;
 };
 
@@ -96,8 +94,13 @@ bool has_bad_disk(const wire::StoreServers::Entry& server, const Conditions& con
 
 bool is_root(const std::string& url);
 bool is_directory(const std::string& url);
+struct StoreEntry : wire::Listed::Entry {
+  bool is_link = false;  ///< symbolic: what it points to is looked at under its own name
+};
 /// The entries of a directory, sorted.
-std::vector<wire::Listed::Entry> entries_of(const std::string& url);
+std::vector<StoreEntry> entries_of(const std::string& url);
+/// The name itself, where it is a symbolic link's. Throws stria::Error.
+wire::Looked name_itself(const std::string& url);
 /// Removes a file, or an empty directory.
 void remove_name(const std::string& url);
 /// A copy of a file, under a name that it gets when it is complete; of this machine too.

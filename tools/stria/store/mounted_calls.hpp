@@ -1,0 +1,87 @@
+// What every call of a mounted store needs: the store, paths in it, errors as the system's numbers.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <exception>
+#include <new>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "storage/striped/file_state.hpp"
+#include "store/mounted_store.hpp"
+#include "stria/status.hpp"
+#include "wire/quotas.hpp"
+#include "wire/tree.hpp"
+
+namespace stria::tool {
+
+inline MountedStore& mounted() {
+  return *static_cast<MountedStore*>(fuse_get_context()->private_data);
+}
+
+inline std::string url_of(const char* path) {
+  return mounted().url + path;
+}
+
+/// A call's path as the manager knows it. The kernel has followed symbolic links already.
+inline wire::Look name_of(const char* path) {
+  return {mounted().root + path, false};
+}
+
+/// The system's number for an error.
+int errno_of(ErrorCode code);
+
+inline int minus_errno(const Status& status) {
+  return status.ok() ? 0 : wire::is_over_quota(status) ? -EDQUOT : -errno_of(status.code());
+}
+
+/// Returns what body() returns, or the number of the error that it throws.
+template <typename Body>
+int answer(Body body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    return minus_errno(Status(error.code(), error.what()));
+  } catch (const std::bad_alloc&) {
+    return -ENOMEM;
+  } catch (const std::exception&) {
+    return -EIO;
+  }
+}
+
+/// Sets what is to change of a name. Throws stria::Error.
+void change_name(const wire::Change& change);
+
+/// What is new belongs to who made it, where the mount's own user may give it away. Throws
+/// stria::Error.
+void give_to_maker(const char* path);
+
+/// The file was cut: times that were set before don't hold any more. Throws stria::Error.
+void note_cut(const char* path);
+
+/// Waits until the kernel no longer believes a size that is in doubt, of a file that is open.
+/// Throws stria::Error (kIo) where a server doesn't answer.
+void check_size_is_known(const char* path, uint64_t number);
+
+/// True once for an open file that was just made: it is empty.
+bool is_asked_for_the_first_time(const fuse_file_info* info);
+
+/// True where an open file's attributes are known without a request; puts them into `details`.
+bool has_kept_attributes(const fuse_file_info* info, struct stat* details);
+
+/// Adds the calls on names: attributes, directories, links, times, attributes that users give.
+void add_name_calls(fuse_operations& calls);
+/// Adds those that list directories.
+void add_directory_calls(fuse_operations& calls);
+
+/// What stat() tells of a name.
+struct stat described(const wire::NameState& state, const storage::FileState& file);
+
+/// What the servers know of files; where some don't answer, what the others know. Aligned with
+/// `places`.
+std::vector<storage::FileState> states_as_known(std::span<const wire::Opened> places);
+
+}  // namespace stria::tool
