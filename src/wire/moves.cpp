@@ -10,10 +10,6 @@ int64_t get_server(Reader& reader) {
   return static_cast<int64_t>(reader.natural_up_to(kMaxServers));
 }
 
-void put_places(Writer& writer, const std::vector<ServerPlace>& slots) {
-  put_list(writer, slots, [&](const ServerPlace& slot) { slot.put(writer); });
-}
-
 }  // namespace
 
 void MoveBegin::put(Writer& writer) const {
@@ -96,7 +92,7 @@ void MovesTold::get(Reader& reader) {
 }
 
 void Places::put(Writer& writer) const {
-  put_places(writer, slots);
+  put_list(writer, slots, [&](const ServerPlace& slot) { slot.put(writer); });
 }
 
 void Places::get(Reader& reader) {

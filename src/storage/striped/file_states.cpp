@@ -56,8 +56,8 @@ void add(FileState& state, const wire::Opened& place, int64_t slot, const wire::
   state.allocated_bytes += told.allocated_bytes;
 }
 
-/// Of a file with a part that moves to another server, or has moved: what its disks hold isn't
-/// known then, and counts as its bytes.
+/// Asks about a file with a part that moves to another server, or has moved. What the disks hold of
+/// it isn't known then, and counts as its bytes.
 FileState state_where_it_is(const std::shared_ptr<Store>& store, const wire::Opened& place, const StatesAsker& asker) {
   const auto state = state_of_file(store, place, asker.patience);
   FileState found = state.ok() ? *state : FileState();
