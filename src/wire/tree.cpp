@@ -101,7 +101,7 @@ void NameState::get(Reader& reader) {
   target = reader.text(kMaxPathBytes);
   stripe_bytes = reader.offset();
   get_list(reader, servers, kMaxServers,
-           [&](int64_t& server) { server = static_cast<int64_t>(reader.natural_up_to(kMaxServers)); });
+           [&](int64_t& place) { place = static_cast<int64_t>(reader.natural_up_to(kMaxPlaces)); });
   ticket.get(reader);
 }
 

@@ -56,7 +56,7 @@ struct NameState {
   Times times = {};
   std::string target = {};  ///< of a link
   int64_t stripe_bytes = 0;
-  std::vector<int64_t> servers = {};  ///< of a file, by slot
+  std::vector<int64_t> servers = {};  ///< of a file, by slot: places (layout.hpp)
   Ticket ticket = {};                 ///< to ask for the size alone
   bool is_directory() const { return kind == NameKind::kDirectory; }
   void put(Writer& writer) const;
