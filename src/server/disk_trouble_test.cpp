@@ -79,7 +79,7 @@ TEST(DiskTrouble, AFullDiskIsAnErrorOfTheRequest) {
 }
 
 TEST(DiskTrouble, NamesForWhichThereIsNoRoomAreRefusedAndOthersStay) {
-  const SmallDisk disk("size=3m");
+  const SmallDisk disk("size=8m");  // of which 4 MiB are kept for removals
   if (!disk.ok()) {
     GTEST_SKIP() << "no tmpfs can be mounted here";
   }
