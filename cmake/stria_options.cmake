@@ -83,9 +83,6 @@ set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
 if(STRIA_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC takes a file that is included for a header, in which they would be a mistake.
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
-elseif(STRIA_UNITY)
-  # For Clang an alias within a class shadows one that another file has in its unnamed namespace.
-  target_compile_options(stria_options INTERFACE -Wno-shadow)
 endif()
 
 # Clang only: builds with GCC find headers that a file forgets to include.

@@ -18,7 +18,6 @@ constexpr int64_t kLittleBytes = int64_t{8} << 20;
 constexpr int kMostPasses = 12;
 constexpr int kMostHolds = 20;
 constexpr std::chrono::milliseconds kBetweenHolds{100};
-constexpr int64_t kPieceBytes = 64 << 10;  // of zeros that aren't copied
 
 /// Takes a reply's data, of which there may be fewer than asked for.
 class PartSink : public storage::ReplySink {
