@@ -12,8 +12,7 @@ import zipfile
 
 import posix_cases
 import pytest
-from mount_test import mounted
-from store_processes import Store
+from mount_test import mounted, store_to_mount
 from stria_program import run
 
 SERVERS = 2
@@ -27,13 +26,8 @@ KNOWN_DIFFERENCES = {
 
 @pytest.fixture(scope="module")
 def store(session_directory):
-    if not os.access("/dev/fuse", os.R_OK | os.W_OK) or shutil.which("fusermount3") is None:
-        pytest.skip("no /dev/fuse, or no fusermount3: nothing can be mounted here")
-    directory = session_directory / "programs"
-    directory.mkdir()
-    servers = Store(directory, SERVERS)
-    yield servers
-    servers.close()
+    with store_to_mount(session_directory / "programs", SERVERS) as servers:
+        yield servers
 
 
 @pytest.fixture(scope="module")

@@ -46,15 +46,20 @@ def mounted(url, directory, *options):
         unmount(directory)
 
 
-@pytest.fixture(scope="module")
-def store(session_directory):
+@contextlib.contextmanager
+def store_to_mount(directory, count):
+    """So many servers, whose store can be mounted. A test is left out where nothing can be."""
     if not os.access("/dev/fuse", os.R_OK | os.W_OK) or shutil.which("fusermount3") is None:
         pytest.skip("no /dev/fuse, or no fusermount3: nothing can be mounted here")
-    directory = session_directory / "mounted"
     directory.mkdir()
-    servers = Store(directory, SERVERS)
-    yield servers
-    servers.close()
+    with contextlib.closing(Store(directory, count)) as servers:
+        yield servers
+
+
+@pytest.fixture(scope="module")
+def store(session_directory):
+    with store_to_mount(session_directory / "mounted", SERVERS) as servers:
+        yield servers
 
 
 @pytest.fixture(scope="module")

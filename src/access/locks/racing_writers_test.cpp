@@ -92,6 +92,21 @@ class RacingWriters : public ::testing::Test {
     comm_->barrier();
   }
 
+  /// Every third time a rank writes its pieces by `plain_method`. They must not be lost in others'
+  /// windows either.
+  void race(Context& context, int64_t piece, int64_t stride, int64_t count, Method plain_method) {
+    for (int step = 0; step < 40; ++step) {
+      const bool plain = (step + comm_->rank()) % 3 == 0;
+      hints_.method = plain ? plain_method : Method::kAutomatic;
+      const MoveReport report = write_pieces(context, piece, stride, count, value_of(comm_->rank(), step));
+      ASSERT_TRUE(report.status.ok()) << report.status.message();
+      ASSERT_EQ(report.method, plain ? plain_method : Method::kHybrid) << report.reason;
+      if (step % 10 == 9) {
+        ASSERT_NO_FATAL_FAILURE(check_pieces(piece, stride, count, step));
+      }
+    }
+  }
+
   static int value_of(int rank, int step) { return 1 + (rank * 50 + step) % 250; }
 
   std::unique_ptr<Comm> comm_;
@@ -109,18 +124,7 @@ TEST_F(RacingWriters, OfOneFileOnOneNodeSieveUnasked) {
   Context context{*comm_, file_.get(), hints_, times_};
   context.others.locks = locks.get();
   context.others.writers = &writers;
-  for (int step = 0; step < 40; ++step) {
-    // Every third time, one rank writes its pieces one by one. They must not be lost in others'
-    // windows either.
-    bool plain = (step + comm_->rank()) % 3 == 0;
-    hints_.method = plain ? Method::kMultiple : Method::kAutomatic;
-    const MoveReport report = write_pieces(context, 8, 24, 3000, value_of(comm_->rank(), step));
-    ASSERT_TRUE(report.status.ok()) << report.status.message();
-    ASSERT_EQ(report.method, plain ? Method::kMultiple : Method::kHybrid) << report.reason;
-    if (step % 10 == 9) {
-      ASSERT_NO_FATAL_FAILURE(check_pieces(8, 24, 3000, step));
-    }
-  }
+  race(context, 8, 24, 3000, Method::kMultiple);
 }
 
 TEST_F(RacingWriters, WithHandlesOfTheirOwnSieveWhenAsked) {
@@ -133,16 +137,7 @@ TEST_F(RacingWriters, WithHandlesOfTheirOwnSieveWhenAsked) {
   Context context{*self, file_.get(), hints_, times_};
   context.others.locks = locks.get();
   context.others.writers = &writers;
-  for (int step = 0; step < 40; ++step) {
-    bool plain = (step + comm_->rank()) % 3 == 0;
-    hints_.method = plain ? Method::kListIo : Method::kAutomatic;
-    const MoveReport report = write_pieces(context, 16, 40, 1500, value_of(comm_->rank(), step));
-    ASSERT_TRUE(report.status.ok()) << report.status.message();
-    ASSERT_EQ(report.method, plain ? Method::kListIo : Method::kHybrid);
-    if (step % 10 == 9) {
-      ASSERT_NO_FATAL_FAILURE(check_pieces(16, 40, 1500, step));
-    }
-  }
+  race(context, 16, 40, 1500, Method::kListIo);
 }
 
 /// Each rank counts as a node.
@@ -170,17 +165,7 @@ TEST_F(RacingNodes, SieveUnaskedAfterAHeader) {
     ASSERT_TRUE(move(context, std::span(&lane, 1), Endpoint::of_write(source), Independently()).status.ok());
   }
   comm_->barrier();
-  for (int step = 0; step < 40; ++step) {
-    // Every third time a rank writes its pieces one by one.
-    const bool plain = (step + comm_->rank()) % 3 == 0;
-    hints_.method = plain ? Method::kMultiple : Method::kAutomatic;
-    const MoveReport report = write_pieces(context, 8, 24, 3000, value_of(comm_->rank(), step));
-    ASSERT_TRUE(report.status.ok()) << report.status.message();
-    ASSERT_EQ(report.method, plain ? Method::kMultiple : Method::kHybrid) << report.reason;
-    if (step % 10 == 9) {
-      ASSERT_NO_FATAL_FAILURE(check_pieces(8, 24, 3000, step));
-    }
-  }
+  race(context, 8, 24, 3000, Method::kMultiple);
 }
 
 TEST_F(RacingWriters, SpansOverSixtyFourMebibytes) {

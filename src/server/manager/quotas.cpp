@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
+#include "base/readable.hpp"
 #include "server/manager/names_fields.hpp"
 #include "wire/address.hpp"
 #include "wire/frame.hpp"
@@ -28,17 +28,6 @@ CREATE TABLE IF NOT EXISTS sizes (server INTEGER NOT NULL, part INTEGER NOT NULL
   PRIMARY KEY (server, part)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS told_sizes (server INTEGER PRIMARY KEY);
 )";
-
-std::string bytes_text(int64_t bytes) {
-  constexpr std::array<const char*, 6> kUnits{"B", "kB", "MB", "GB", "TB", "PB"};
-  auto value = static_cast<double>(bytes);
-  size_t unit = 0;
-  while (value >= 1000 && unit + 1 < kUnits.size()) {
-    value /= 1000;
-    ++unit;
-  }
-  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
-}
 
 }  // namespace
 
@@ -216,7 +205,7 @@ std::string Quotas::sentence(const wire::Account& account, const Limit& limit, c
                                                            : fmt::format("the directory '{}'", path->second);
   const bool by_bytes = limit.bytes > 0 && used.bytes >= limit.bytes;
   return by_bytes ? fmt::format("{}: {} has {} of at most {}: remove files, or ask for more", wire::kOverQuota, who,
-                                bytes_text(used.bytes), bytes_text(limit.bytes))
+                                readable(used.bytes), readable(limit.bytes))
                   : fmt::format("{}: {} has {} of at most {} files: remove some, or ask for more", wire::kOverQuota, who,
                                 used.files, limit.files);
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/readable.hpp"
 #include "command.hpp"
 #include "storage/striped/file_states.hpp"
 #include "storage/striped/store.hpp"
@@ -108,8 +109,5 @@ void copy_file(const std::string& from, const std::string& to, bool sync);
 
 /// `directory` and `name` with one slash between.
 std::string joined(const std::string& directory, const std::string& name);
-
-/// "12.3 MB"
-std::string readable(int64_t bytes);
 
 }  // namespace stria::tool
