@@ -1,6 +1,8 @@
 // What the report says of commits in the background, and of ranks that wait.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "report/trace_builder_test.hpp"
 
 namespace stria::tool {

@@ -1,5 +1,6 @@
 #include "grid/field.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 namespace stria::convection {

@@ -386,9 +386,9 @@ void shorten_rounds(ThroughAggregators& through, const RequestShape& shape, cons
   }
 }
 
-// Tells whether a grid of nodes can pay at all: only then do the ranks find out of each other whether
-// it does. Where stripes are dealt out, aggregators that follow each other have no stretch of the
-// file.
+// Tells whether a grid of nodes can pay at all: only then do the ranks find out of each other
+// whether it does. Where stripes are dealt out, aggregators that follow each other have no stretch
+// of the file.
 Switch axes_of(const ThroughAggregators& through, const RequestShape& shape, const ResolvedHints& hints, const Comm& comm) {
   if (through.stripe_count > 1 || hints.axes != Switch::kAutomatic) {
     return through.stripe_count > 1 ? Switch::kDisable : hints.axes;

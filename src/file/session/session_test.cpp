@@ -2,6 +2,7 @@
 // write it, and failures end the same everywhere.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
 

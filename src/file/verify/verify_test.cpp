@@ -1,6 +1,7 @@
 // How verify() and get() treat rows that were never put, lost sums, and files of older versions.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "access/random_case_test.hpp"

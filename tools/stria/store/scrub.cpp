@@ -1,6 +1,7 @@
 // stria scrub: reads all that a store keeps, and lists what is damaged.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <set>
