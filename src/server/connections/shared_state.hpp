@@ -24,7 +24,7 @@
 
 namespace stria::server {
 
-class Connection;
+struct Client;
 
 /// How long clients may keep a server waiting.
 struct Patience {
@@ -76,7 +76,7 @@ struct SharedState {
   std::atomic<bool> resting = false;  ///< the objects are being checked
 
   std::mutex sessions_mutex;
-  std::map<wire::Identity, std::shared_ptr<Connection>> sessions;  ///< those greeted
+  std::map<wire::Identity, std::shared_ptr<Client>> sessions;  ///< those greeted
 };
 
 }  // namespace stria::server

@@ -1,6 +1,6 @@
 // The sum of a block against its definition. No flipped bit is missed, and a change of a part gives
 // the sum of the whole.
-#include "server/objects/block_sum.hpp"
+#include "server/objects/blocks/block_sum.hpp"
 
 #include <gtest/gtest.h>
 

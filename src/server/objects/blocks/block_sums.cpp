@@ -1,4 +1,4 @@
-#include "server/objects/block_sums.hpp"
+#include "server/objects/blocks/block_sums.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@
 
 #include "base/byte_range.hpp"
 #include "base/hash.hpp"
-#include "server/objects/guarded_copy.hpp"
+#include "server/objects/blocks/guarded_copy.hpp"
 
 namespace stria::server {
 

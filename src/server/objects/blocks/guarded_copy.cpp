@@ -1,4 +1,4 @@
-#include "server/objects/guarded_copy.hpp"
+#include "server/objects/blocks/guarded_copy.hpp"
 
 #include <setjmp.h>
 #include <signal.h>

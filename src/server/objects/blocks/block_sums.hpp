@@ -26,8 +26,8 @@
 #include <span>
 #include <string>
 
-#include "server/objects/block_sum.hpp"
-#include "server/objects/guarded_copy.hpp"
+#include "server/objects/blocks/block_sum.hpp"
+#include "server/objects/blocks/guarded_copy.hpp"
 #include "stria/status.hpp"
 
 namespace stria::server {

@@ -9,7 +9,7 @@
 
 #include "base/byte_range.hpp"
 #include "base/piece_row.hpp"
-#include "server/objects/block_sums.hpp"
+#include "server/objects/blocks/block_sums.hpp"
 
 namespace stria::server {
 

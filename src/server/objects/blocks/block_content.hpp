@@ -13,7 +13,7 @@
 #include <cstring>
 
 #include "base/byte_range.hpp"
-#include "server/objects/block_sums.hpp"
+#include "server/objects/blocks/block_sums.hpp"
 
 namespace stria::server {
 

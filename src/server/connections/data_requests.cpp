@@ -1,16 +1,14 @@
-// Reading and writing: data go through one buffer, one payload at a time. Long runs that are read
-// go from the system's cache to the connection.
-#include <array>
-#include <asio/buffer.hpp>
+#include "server/connections/data_requests.hpp"
+
+#include <algorithm>
 #include <asio/post.hpp>
 #include <asio/use_awaitable.hpp>
-#include <exception>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/hash.hpp"
-#include "server/connections/connection.hpp"
 #include "server/connections/move_requests.hpp"
 #include "wire/region.hpp"
 
@@ -36,6 +34,20 @@ struct Request {
     return request;
   }
 };
+
+// The most memory that a decoded datatype takes per byte of its description, because lists
+// share sub-trees.
+constexpr int64_t kDescriptionFactor = 64;
+constexpr int64_t kSmallDescriptionBytes = 256;
+
+/// The most memory that the datatype of a transfer takes, 0 where it hardly takes any; `body` is
+/// that of the request.
+int64_t memory_of_description(std::span<const std::byte> body) {
+  wire::Reader reader(body);
+  wire::Transfer().get(reader);
+  const auto bytes = static_cast<int64_t>(body.size());
+  return wire::Region::is_type(reader) && bytes > kSmallDescriptionBytes ? bytes * kDescriptionFactor : 0;
+}
 
 // Rows and blocks between their pieces: so many go to the object at once, however many a payload
 // has. So many ranges of other servers are skipped. Then other connections have their turn.
@@ -145,7 +157,7 @@ class Places {
 };
 
 /// The run as it lies in the system's cache; none when it is empty, or must be read.
-Status view_of(Object* object, ByteRange run, std::optional<Object::View>& view) {
+Status view_of(Object* object, ByteRange run, std::optional<BlockView>& view) {
   if (object == nullptr || run.empty()) {
     return {};
   }
@@ -192,52 +204,54 @@ asio::awaitable<Status> move_all(Stream& stream, Places& places, int64_t bytes, 
   }
 }
 
-}  // namespace
-
 /// Null when the file has no bytes here, and none are to be written.
-Status Connection::find_object(const wire::Transfer& transfer, uint8_t right, std::shared_ptr<Object>& object) {
-  STRIA_RETURN_IF_ERROR(check_ticket(transfer.file, transfer.ticket, right));
+Status find_object(Client& client, const wire::Transfer& transfer, uint8_t right, std::shared_ptr<Object>& object) {
+  const uint64_t file = wire::file_of_part(transfer.file);
+  STRIA_RETURN_IF_ERROR(client.shared->tickets.check(file, transfer.ticket, right, client.known_tickets));
   const wire::Striped place{transfer.layout.stripe_bytes, transfer.layout.slot_count, transfer.slot};
   const bool writes = right == wire::kMayWrite;
   const PartUse use{transfer.file, transfer.ticket, writes, writes ? place : wire::Striped()};
-  STRIA_ASSIGN_OR_RETURN(object, find_part(*shared_, use));
+  STRIA_ASSIGN_OR_RETURN(object, find_part(*client.shared, use));
   return {};
 }
 
 // After an error the rest of the stream is still taken, so that the connection stays in step.
-asio::awaitable<void> Connection::write_data(std::byte* buffer) {
-  const std::vector<std::byte> request_body = std::move(body_);
-  const uint64_t number = header_.request;
+asio::awaitable<void> write_data(Client& client, std::byte* buffer) {
+  SharedState& shared = *client.shared;
+  Messages& messages = client.messages;
+  const std::vector<std::byte> request_body = messages.take_body();
+  const uint64_t number = messages.header().request;
   const auto request = Request::decode(request_body);
   Status outcome = request.status();
   std::shared_ptr<Object> object;
   std::optional<Places> places;
   if (outcome.ok()) {
-    outcome = find_object(request->transfer, wire::kMayWrite, object);
+    outcome = find_object(client, request->transfer, wire::kMayWrite, object);
     places.emplace(*request, INT64_MAX);
   }
   while (true) {
-    co_await receive_payload(buffer);
-    const std::span<const std::byte> payload(buffer, header_.payload_bytes);
-    if (outcome.ok() && !payload.empty() && hash_bytes(payload) != header_.payload_sum) {
+    co_await messages.receive_payload(buffer);
+    const wire::Header header = messages.header();
+    const std::span<const std::byte> payload(buffer, header.payload_bytes);
+    if (outcome.ok() && !payload.empty() && hash_bytes(payload) != header.payload_sum) {
       outcome = Status(ErrorCode::kAborted, "data changed on their way to the server");
     }
     if (outcome.ok()) {
       int64_t moved = 0;
-      outcome = co_await move_all(stream_, *places, header_.payload_bytes, &moved,
+      outcome = co_await move_all(messages.stream(), *places, header.payload_bytes, &moved,
                                   [&](std::span<const PieceRow> some, int64_t offset) {
-                                    return write_rows(*shared_, *object, request->transfer, some, buffer + offset);
+                                    return write_rows(shared, *object, request->transfer, some, buffer + offset);
                                   });
-      shared_->counters.written_bytes += moved;
-      if (outcome.ok() && moved != header_.payload_bytes) {
+      shared.counters.written_bytes += moved;
+      if (outcome.ok() && moved != header.payload_bytes) {
         outcome = Status(ErrorCode::kFormat, "more data than the request names");
       }
     }
-    if (!header_.more) {
+    if (!header.more) {
       break;
     }
-    co_await receive_head(shared_->patience.message);
-    if (header_.kind != Kind::kData || header_.request != number) {
+    co_await messages.receive(shared.patience.message);
+    if (messages.header().kind != Kind::kData || messages.header().request != number) {
       throw Error(ErrorCode::kFormat, "a request in the middle of data");
     }
   }
@@ -245,34 +259,25 @@ asio::awaitable<void> Connection::write_data(std::byte* buffer) {
     outcome = Status(ErrorCode::kFormat, "less data than the request names");
   }
   if (outcome.ok()) {
-    co_await reply(wire::reply_to(Kind::kWrite), {});
+    co_await messages.reply(wire::reply_to(Kind::kWrite), {});
   } else {
-    co_await refuse(outcome);
+    co_await messages.refuse(outcome);
   }
 }
 
-asio::awaitable<void> Connection::send_data(wire::Header header, std::span<const std::byte> body, Payload payload) {
-  const std::span<const std::byte> data = payload.data;
-  header.request = header_.request;
-  header.payload_bytes = static_cast<uint32_t>(data.size());
-  header.payload_sum = payload.sum;
-  const std::vector<std::byte> head = wire::encode_head(header, body);
-  const std::array<asio::const_buffer, 2> parts{asio::buffer(head), asio::const_buffer(data.data(), data.size())};
-  co_await stream_.write({parts.data(), data.empty() ? size_t{1} : size_t{2}}, shared_->patience.message);
-}
-
-asio::awaitable<void> Connection::read_data(std::byte* buffer) {
-  if (header_.payload_bytes != 0 || header_.more) {
+asio::awaitable<void> read_data(Client& client, std::byte* buffer) {
+  Messages& messages = client.messages;
+  if (messages.header().payload_bytes != 0 || messages.header().more) {
     throw Error(ErrorCode::kFormat, "data where none belong");
   }
-  const auto request = Request::decode(body_);
+  const auto request = Request::decode(messages.body());
   Status outcome = request.status();
   std::shared_ptr<Object> object;
   if (outcome.ok()) {
-    outcome = find_object(request->transfer, wire::kMayRead, object);
+    outcome = find_object(client, request->transfer, wire::kMayRead, object);
   }
   if (!outcome.ok()) {
-    co_await refuse(outcome);
+    co_await messages.refuse(outcome);
     co_return;
   }
   const wire::Extent extent = object == nullptr ? wire::Extent() : wire::Extent{object->bytes(), 0};
@@ -283,7 +288,7 @@ asio::awaitable<void> Connection::read_data(std::byte* buffer) {
   header.kind = wire::reply_to(Kind::kRead);
   do {
     const ByteRange run = places.take_long(kWorthViewBytes, wire::kMaxPayloadBytes);
-    std::optional<Object::View> view;
+    std::optional<BlockView> view;
     outcome = view_of(object.get(), run, view);
     int64_t bytes = run.size();
     if (outcome.ok() && view == std::nullopt && !run.empty()) {
@@ -294,16 +299,16 @@ asio::awaitable<void> Connection::read_data(std::byte* buffer) {
       // The rest of the payload; after a run only what tells whether there is more.
       const int64_t rest = run.empty() ? static_cast<int64_t>(wire::kMaxPayloadBytes) : 0;
       int64_t moved = 0;
-      outcome = co_await move_all(stream_, places, rest, &moved, [&](std::span<const PieceRow> some, int64_t offset) {
+      outcome = co_await move_all(messages.stream(), places, rest, &moved, [&](std::span<const PieceRow> some, int64_t offset) {
         return object->read(some, buffer + offset);
       });
       bytes += moved;
     }
     if (!outcome.ok()) {
-      co_await refuse(outcome);
+      co_await messages.refuse(outcome);
       co_return;
     }
-    shared_->counters.read_bytes += bytes;
+    client.shared->counters.read_bytes += bytes;
     header.more = !places.done();
     Payload payload{{buffer, static_cast<size_t>(bytes)}, 0};
     if (view) {
@@ -311,13 +316,28 @@ asio::awaitable<void> Connection::read_data(std::byte* buffer) {
     } else if (bytes > 0) {
       payload.sum = hash_bytes(payload.data);
     }
-    co_await send_data(header, body, payload);
+    co_await messages.send(header, body, payload);
     if (view) {
       object->sent(*view);
     }
     header.kind = Kind::kData;
     body = {};
   } while (header.more);
+}
+
+}  // namespace
+
+asio::awaitable<void> move_data(Client& client) {
+  Messages& messages = client.messages;
+  const int64_t description_bytes = memory_of_description(messages.body());
+  const Budget::Share description = co_await messages.wait_for(client.shared->descriptions, description_bytes);
+  const Budget::Share share = co_await messages.wait_for(client.shared->buffers.budget(), 1);
+  Buffers::Lease lease = client.shared->buffers.take();
+  if (messages.header().kind == Kind::kWrite) {
+    co_await write_data(client, lease.data());
+  } else {
+    co_await read_data(client, lease.data());
+  }
 }
 
 }  // namespace stria::server

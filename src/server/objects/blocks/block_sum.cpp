@@ -1,4 +1,4 @@
-#include "server/objects/block_sum.hpp"
+#include "server/objects/blocks/block_sum.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -1,4 +1,5 @@
-// Looks at all blocks of an object, as the disk has them where the system's cache can be avoided.
+#include "server/objects/blocks/block_scrub.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -7,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "server/objects/object.hpp"
+#include "base/byte_range.hpp"
 
 namespace stria::server {
 
@@ -38,14 +39,12 @@ class DirectFile {
   int descriptor_;
 };
 
-}  // namespace
-
 /// Returns the number of bytes that could be read; bytes behind the end are zero.
-int64_t Object::read_for_scrub(int direct, int64_t first, std::span<std::byte> content) {
+int64_t read_for_scrub(const ObjectFile& file, int direct, int64_t first, std::span<std::byte> content) {
   std::fill(content.begin(), content.end(), std::byte{0});
-  const int64_t wanted = std::min<int64_t>(static_cast<int64_t>(content.size()), bytes() - first * kBlockBytes);
+  const int64_t wanted = std::min<int64_t>(static_cast<int64_t>(content.size()), file.bytes() - first * kBlockBytes);
   int64_t have = 0;
-  for (const int descriptor : {direct, descriptor_}) {
+  for (const int descriptor : {direct, file.descriptor()}) {
     if (descriptor < 0 || have >= wanted) {
       continue;
     }
@@ -55,31 +54,31 @@ int64_t Object::read_for_scrub(int direct, int64_t first, std::span<std::byte> c
   return have >= wanted ? static_cast<int64_t>(content.size()) : align_down(have, kBlockBytes);
 }
 
+}  // namespace
+
 // Scrubs of several clients may mix: what counts is that each block was looked at.
-bool Object::add_to_pass(int64_t first, int64_t end, bool found) {
-  const std::lock_guard lock(pass_mutex_);
+bool ScrubPass::add(int64_t first, int64_t end, bool found) {
+  const std::lock_guard lock(mutex_);
   if (first == 0) {
-    pass_ = {};
+    next_ = 0;
+    found_ = false;
   }
-  if (first != pass_.next) {
+  if (first != next_) {
     return false;
   }
-  pass_ = {end, pass_.found || found};
-  return !pass_.found;
+  next_ = end;
+  found_ = found_ || found;
+  return !found_;
 }
 
-Result<wire::Scrubbed> Object::scrub(const wire::Scrub& request) {
-  const std::shared_lock lock(size_mutex_);
+Result<wire::Scrubbed> scrub_blocks(Blocks& blocks, const wire::Scrub& request, ScrubPass& pass) {
   const AlignedMemory memory(static_cast<std::byte*>(std::aligned_alloc(kBlockBytes, kAtOnce * kBlockBytes)));
   if (memory == nullptr) {
     return Status(ErrorCode::kResourceExhausted, "no memory to look at the blocks");
   }
-  if (request.accept) {
-    STRIA_RETURN_IF_ERROR(begin_change(0));
-  }
-  const DirectFile direct(path_);
+  const DirectFile direct(blocks.file.path());
   wire::Scrubbed answer;
-  answer.local_bytes = bytes();
+  answer.local_bytes = blocks.file.bytes();
   const int64_t all = align_up(answer.local_bytes, kBlockBytes) / kBlockBytes;
   const int64_t first = std::min(request.first_block, all);
   int64_t block = first;
@@ -88,15 +87,15 @@ Result<wire::Scrubbed> Object::scrub(const wire::Scrub& request) {
     const auto count = static_cast<size_t>(std::min(kAtOnce, stop - block));
     std::vector<BlockSum> sums(count);
     const auto mode = request.accept ? BlockLocks::Mode::kExclusive : BlockLocks::Mode::kShared;
-    const BlockLocks::Guard guard(locks_, block, block + static_cast<int64_t>(count), mode);
-    STRIA_RETURN_IF_ERROR(sums_->load(block, sums));
+    const BlockLocks::Guard guard(blocks.locks, block, block + static_cast<int64_t>(count), mode);
+    STRIA_RETURN_IF_ERROR(blocks.sums->load(block, sums));
     const std::span<std::byte> content(memory.get(), count * kBlockBytes);
-    int64_t readable = read_for_scrub(direct.get(), block, content);
+    int64_t readable = read_for_scrub(blocks.file, direct.get(), block, content);
     for (size_t i = 0; i < count; ++i) {
       const auto now = block + static_cast<int64_t>(i);
       std::byte* const bytes = content.data() + i * kBlockBytes;
       if (readable < static_cast<int64_t>((i + 1) * kBlockBytes) &&
-          read_for_scrub(direct.get(), now, {bytes, kBlockBytes}) == 0) {
+          read_for_scrub(blocks.file, direct.get(), now, {bytes, kBlockBytes}) == 0) {
         answer.bad.push_back({now, wire::BlockFault::kUnreadable});
         continue;
       }
@@ -104,12 +103,12 @@ Result<wire::Scrubbed> Object::scrub(const wire::Scrub& request) {
       if (sums[i].fits(sum)) {
         continue;
       }
-      const bool doubtful = sums[i].in_flight() || sums_->is_doubtful();
+      const bool doubtful = sums[i].in_flight() || blocks.sums->is_doubtful();
       answer.bad.push_back({now, doubtful ? wire::BlockFault::kInFlight : wire::BlockFault::kDamaged});
       if (doubtful && request.accept) {
         sums[i] = {sum, sum};
-        STRIA_RETURN_IF_ERROR(sums_->reserve(now + 1));
-        STRIA_RETURN_IF_ERROR(sums_->store(now, {&sums[i], 1}));
+        STRIA_RETURN_IF_ERROR(blocks.sums->reserve(now + 1));
+        STRIA_RETURN_IF_ERROR(blocks.sums->store(now, {&sums[i], 1}));
       }
     }
     block += static_cast<int64_t>(count);
@@ -119,8 +118,8 @@ Result<wire::Scrubbed> Object::scrub(const wire::Scrub& request) {
   });
   answer.next_block = block;
   answer.done = block == all;
-  if (add_to_pass(first, block, !none_left) && answer.done) {
-    STRIA_RETURN_IF_ERROR(sums_->end_doubt());
+  if (pass.add(first, block, !none_left) && answer.done) {
+    STRIA_RETURN_IF_ERROR(blocks.sums->end_doubt());
   }
   return answer;
 }
