@@ -2,7 +2,7 @@
 #include "storage/path.hpp"
 #include "storage/rados_path.hpp"
 #include "storage/registry/registry.hpp"
-#include "store/places.hpp"
+#include "store/names/places.hpp"
 #include "store/store_command.hpp"
 
 namespace stria::tool {

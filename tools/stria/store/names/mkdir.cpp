@@ -1,6 +1,6 @@
 // stria mkdir: makes directories of a store, as POSIX's mkdir does.
 #include "storage/rados_path.hpp"
-#include "store/places.hpp"
+#include "store/names/places.hpp"
 #include "store/store_command.hpp"
 
 namespace stria::tool {

@@ -20,8 +20,8 @@
 #include "server/disk_image_test.hpp"
 #include "server/server_processes_test.hpp"
 #include "storage/striped/striped_driver.hpp"
-#include "store/evacuate.hpp"
-#include "store/part_mover.hpp"
+#include "store/moves/evacuate.hpp"
+#include "store/moves/part_mover.hpp"
 
 namespace stria::tool {
 namespace {

@@ -1,4 +1,4 @@
-#include "store/evacuate.hpp"
+#include "store/moves/evacuate.hpp"
 
 #include <algorithm>
 #include <tuple>

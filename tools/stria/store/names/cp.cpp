@@ -11,7 +11,7 @@
 #include "file/background/partial_file.hpp"
 #include "storage/path.hpp"
 #include "storage/registry/registry.hpp"
-#include "store/places.hpp"
+#include "store/names/places.hpp"
 #include "store/progress.hpp"
 #include "store/store_command.hpp"
 

@@ -1,4 +1,4 @@
-#include "store/places.hpp"
+#include "store/names/places.hpp"
 
 #include <fmt/format.h>
 

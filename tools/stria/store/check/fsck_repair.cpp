@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "store/fsck.hpp"
+#include "store/check/fsck.hpp"
 
 namespace stria::tool {
 

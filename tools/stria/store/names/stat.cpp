@@ -4,7 +4,7 @@
 
 #include "storage/rados/rados_driver.hpp"
 #include "storage/rados_path.hpp"
-#include "store/described_name.hpp"
+#include "store/names/described_name.hpp"
 #include "store/owners.hpp"
 #include "store/store_command.hpp"
 

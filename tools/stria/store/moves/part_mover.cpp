@@ -1,4 +1,4 @@
-#include "store/part_mover.hpp"
+#include "store/moves/part_mover.hpp"
 
 #include <algorithm>
 #include <thread>

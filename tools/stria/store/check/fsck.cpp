@@ -1,4 +1,4 @@
-#include "store/fsck.hpp"
+#include "store/check/fsck.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "store/move_parts.hpp"
+#include "store/moves/move_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "report/text.hpp"
-#include "store/evacuate.hpp"
-#include "store/part_mover.hpp"
+#include "store/moves/evacuate.hpp"
+#include "store/moves/part_mover.hpp"
 #include "store/progress.hpp"
 
 namespace stria::tool {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "store/fsck.hpp"
+#include "store/check/fsck.hpp"
 #include "wire/moves.hpp"
 
 namespace stria::tool {
