@@ -10,9 +10,9 @@
 #include <optional>
 #include <utility>
 
-#include "server/connections/background.hpp"
-#include "server/connections/caller_of.hpp"
 #include "server/connections/messages.hpp"
+#include "server/connections/network/caller_of.hpp"
+#include "server/connections/resources/background.hpp"
 #include "server/connections/shared_state.hpp"
 #include "server/connections/tickets.hpp"
 

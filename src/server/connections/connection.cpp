@@ -6,9 +6,9 @@
 #include <mutex>
 #include <string>
 
-#include "server/connections/background.hpp"
 #include "server/connections/greeting.hpp"
 #include "server/connections/requests.hpp"
+#include "server/connections/resources/background.hpp"
 
 namespace stria::server {
 

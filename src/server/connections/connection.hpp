@@ -15,8 +15,8 @@
 #include <memory>
 
 #include "server/connections/client.hpp"
+#include "server/connections/network/stream.hpp"
 #include "server/connections/shared_state.hpp"
-#include "server/connections/stream.hpp"
 
 namespace stria::server {
 

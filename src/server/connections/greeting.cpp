@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "server/connections/background.hpp"
+#include "server/connections/resources/background.hpp"
 
 namespace stria::server {
 

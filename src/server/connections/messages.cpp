@@ -4,8 +4,8 @@
 #include <asio/buffer.hpp>
 #include <memory>
 
-#include "server/connections/background.hpp"
-#include "server/connections/caller_of.hpp"
+#include "server/connections/network/caller_of.hpp"
+#include "server/connections/resources/background.hpp"
 
 namespace stria::server {
 

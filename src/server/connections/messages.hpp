@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "server/connections/budget.hpp"
+#include "server/connections/network/stream.hpp"
+#include "server/connections/resources/budget.hpp"
 #include "server/connections/shared_state.hpp"
-#include "server/connections/stream.hpp"
 #include "server/manager/manager.hpp"
 #include "wire/frame.hpp"
 #include "wire/messages.hpp"

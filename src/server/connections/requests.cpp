@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "server/connections/background.hpp"
 #include "server/connections/data_requests.hpp"
 #include "server/connections/move_requests.hpp"
+#include "server/connections/resources/background.hpp"
 #include "server/objects/part_survey.hpp"
 #include "wire/tree.hpp"
 

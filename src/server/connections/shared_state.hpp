@@ -9,11 +9,11 @@
 #include <mutex>
 #include <string>
 
-#include "server/connections/buffers.hpp"
 #include "server/connections/counters.hpp"
-#include "server/connections/range_locks.hpp"
+#include "server/connections/resources/buffers.hpp"
+#include "server/connections/resources/range_locks.hpp"
+#include "server/connections/resources/user_counts.hpp"
 #include "server/connections/tickets.hpp"
-#include "server/connections/user_counts.hpp"
 #include "server/connections/watch.hpp"
 #include "server/manager/manager.hpp"
 #include "server/objects/growth.hpp"

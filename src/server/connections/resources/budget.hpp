@@ -13,7 +13,7 @@
 #include <mutex>
 #include <utility>
 
-#include "server/connections/background.hpp"
+#include "server/connections/resources/background.hpp"
 
 namespace stria::server {
 

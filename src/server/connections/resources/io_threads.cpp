@@ -1,4 +1,4 @@
-#include "server/connections/io_threads.hpp"
+#include "server/connections/resources/io_threads.hpp"
 
 #include <algorithm>
 #include <exception>

@@ -1,4 +1,4 @@
-#include "server/connections/listener.hpp"
+#include "server/connections/network/listener.hpp"
 
 #include <fcntl.h>
 #include <netinet/in.h>

@@ -1,4 +1,4 @@
-#include "server/connections/range_locks.hpp"
+#include "server/connections/resources/range_locks.hpp"
 
 #include <algorithm>
 #include <utility>

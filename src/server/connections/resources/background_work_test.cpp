@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "server/connections/background.hpp"
+#include "server/connections/resources/background.hpp"
 
 namespace stria::server {
 namespace {

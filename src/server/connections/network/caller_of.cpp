@@ -1,4 +1,4 @@
-#include "server/connections/caller_of.hpp"
+#include "server/connections/network/caller_of.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

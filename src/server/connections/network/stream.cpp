@@ -1,4 +1,4 @@
-#include "server/connections/stream.hpp"
+#include "server/connections/network/stream.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -1,4 +1,4 @@
-#include "server/connections/budget.hpp"
+#include "server/connections/resources/budget.hpp"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/connections/budget.hpp"
+#include "server/connections/resources/budget.hpp"
 #include "wire/frame.hpp"
 
 namespace stria::server {
