@@ -45,17 +45,17 @@ Hyperslab slab_of(const stria_dataset& dataset, const stria_slab& slab) {
   return {{slab.start, slab.start + rank}, {slab.count, slab.count + rank}, {slab.stride, slab.stride + rank}};
 }
 
-using Names = std::vector<std::pair<std::string, int64_t>>;
+using NamedNumbers = std::vector<std::pair<std::string, int64_t>>;
 
-Names names_of(const Column& column) {
-  Names names;
+NamedNumbers names_of(const Column& column) {
+  NamedNumbers names;
   for (const NamedNumber& one : column.enumeration) {
     names.emplace_back(one.name, one.value);
   }
   return names;
 }
 
-void set_names(Column& column, const Names& names) {
+void set_names(Column& column, const NamedNumbers& names) {
   column.enumeration.clear();
   for (const auto& [name, value] : names) {
     column.enumeration.push_back({name, value});

@@ -5,7 +5,9 @@
 
 #include <memory>
 
+#include "file/read/read_session.hpp"
 #include "file/session/session.hpp"
+#include "file/write/write_session.hpp"
 #include "trace/record/recorder.hpp"
 #include "trace/record/span.hpp"
 
@@ -70,6 +72,9 @@ class DirectedTurn {
   Turn turn_;
   Direction& session_;
 };
+
+using WriteTurn = DirectedTurn<WriteSession>;
+using ReadTurn = DirectedTurn<ReadSession>;
 
 /// A commit or flush; what was recorded so far then goes where a crash can't harm it.
 template <typename Move>

@@ -103,7 +103,7 @@ std::string Dataset::filters() const {
 }
 
 int64_t Dataset::stored_bytes() const {
-  return file::DirectedTurn<file::ReadSession>(session_, "stored_bytes()")->stored_bytes(index_).value();
+  return file::ReadTurn(session_, "stored_bytes()")->stored_bytes(index_).value();
 }
 
 std::string Dataset::type_name() const {

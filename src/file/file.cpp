@@ -20,11 +20,10 @@ namespace stria {
 using file::call;
 using file::finish_call;
 using file::live;
+using file::ReadTurn;
+using file::WriteTurn;
 
 namespace {
-
-using Writing = file::DirectedTurn<file::WriteSession>;
-using Reading = file::DirectedTurn<file::ReadSession>;
 
 // The others' next collective call says why.
 void leave(file::Session& session) noexcept {
@@ -150,11 +149,11 @@ Dataset File::create_dataset(const std::string& path, ElementType element, const
   spec.path = path;
   spec.element = container::ElementSpec::of_number(element);
   spec.dims = dims;
-  return Dataset(session_, Writing(session_, "create_dataset()")->create_dataset(spec, options).value());
+  return Dataset(session_, WriteTurn(session_, "create_dataset()")->create_dataset(spec, options).value());
 }
 
 Dataset File::append_rows(const std::string& path, int64_t rows) {
-  return Dataset(session_, Writing(session_, "append_rows()")->append_rows(path, rows).value());
+  return Dataset(session_, WriteTurn(session_, "append_rows()")->append_rows(path, rows).value());
 }
 
 Dataset File::append_rows(const std::string& path, int64_t count, const Memory& memory) {
@@ -165,7 +164,7 @@ Dataset File::append_rows(const std::string& path, int64_t count, const Memory& 
 }
 
 Dataset File::update(const std::string& path) {
-  return Dataset(session_, Writing(session_, "update()")->update(path).value());
+  return Dataset(session_, WriteTurn(session_, "update()")->update(path).value());
 }
 
 void File::create_link(const std::string& path, const std::string& target) {
@@ -173,12 +172,12 @@ void File::create_link(const std::string& path, const std::string& target) {
 }
 
 void File::create_link(const std::string& path, const std::string& target, const std::string& file) {
-  Writing(session_, "create_link()")->create_link({.path = path, .target = target, .file = file}).throw_if_error();
+  WriteTurn(session_, "create_link()")->create_link({.path = path, .target = target, .file = file}).throw_if_error();
 }
 
 void File::create_strings(const std::string& path, const std::vector<std::string>& strings, int64_t string_bytes,
                           bool as_column) {
-  const Writing session(session_, "create_strings()");
+  const WriteTurn session(session_, "create_strings()");
   container::DatasetSpec spec;
   spec.path = path;
   spec.element = container::ElementSpec::of_filled_string(std::max<int64_t>(string_bytes, 0));
@@ -191,7 +190,7 @@ void File::create_strings(const std::string& path, const std::vector<std::string
 
 void File::create_string_array(const std::string& path, const std::vector<int64_t>& dims,
                                const std::vector<std::string>& strings, int64_t string_bytes) {
-  const Writing session(session_, "create_string_array()");
+  const WriteTurn session(session_, "create_string_array()");
   container::DatasetSpec spec = strings_spec(*session, "create_string_array", path, dims, strings);
   spec.element.bytes = string_bytes == 0 ? spec.element.bytes : std::max<int64_t>(string_bytes, 0);
   create_filled(*session, "create_string_array", std::move(spec), strings, '\0');
@@ -199,7 +198,7 @@ void File::create_string_array(const std::string& path, const std::vector<int64_
 
 void File::create_texts(const std::string& path, const std::vector<int64_t>& dims, const std::vector<std::string>& texts,
                         const std::vector<std::string>& dimensions) {
-  const Writing session(session_, "create_texts()");
+  const WriteTurn session(session_, "create_texts()");
   container::DatasetSpec spec = strings_spec(*session, "create_texts", path, dims, texts);
   spec.element.varies = true;
   spec.dimension_names = dimensions;
@@ -207,16 +206,16 @@ void File::create_texts(const std::string& path, const std::vector<int64_t>& dim
 }
 
 bool File::has_group(const std::string& path) const {
-  return file::has_group(*Reading(session_, "has_group()"), path).value();
+  return file::has_group(*ReadTurn(session_, "has_group()"), path).value();
 }
 std::vector<std::string> File::members(const std::string& group) const {
-  return file::members(*Reading(session_, "members()"), group).value();
+  return file::members(*ReadTurn(session_, "members()"), group).value();
 }
 std::pair<std::string, std::string> File::link_to_file(const std::string& path) const {
-  return file::link_to_file(*Reading(session_, "link_to_file()"), path).value();
+  return file::link_to_file(*ReadTurn(session_, "link_to_file()"), path).value();
 }
 std::vector<std::string> File::datasets() const {
-  return file::dataset_paths(*Reading(session_, "datasets()")).value();
+  return file::dataset_paths(*ReadTurn(session_, "datasets()")).value();
 }
 bool File::has_dataset(const std::string& path) const {
   return live(session_)->find(path).ok();
@@ -226,17 +225,17 @@ Dataset File::dataset(const std::string& path) const {
 }
 
 std::vector<std::string> File::read_strings(const std::string& path) {
-  const Reading session(session_, "read_strings()");
+  const ReadTurn session(session_, "read_strings()");
   const trace::FileSpan span = call(*session, trace::BuiltIn::kFileReadList);
   const CallNote noted = note(*session, "read_strings()");
   return file::read_strings(*session, path).value();
 }
 
 bool File::has_checksums() const {
-  return file::has_checksums(*Reading(session_, "has_checksums()")).value();
+  return file::has_checksums(*ReadTurn(session_, "has_checksums()")).value();
 }
 std::vector<Damage> File::verify(std::vector<std::string>* remarks, const std::vector<std::string>& except) {
-  const Reading session(session_, "verify()");
+  const ReadTurn session(session_, "verify()");
   const trace::FileSpan span = call(*session, trace::BuiltIn::kFileVerify);
   const CallNote noted = note(*session, "verify()");
   return session->verify(remarks, except).value();
@@ -271,7 +270,7 @@ void File::commit() {
 }
 Commit File::commit_async() {
   std::shared_ptr<const file::BackgroundCommit> commit;
-  const Writing session(session_, "commit_async()");
+  const WriteTurn session(session_, "commit_async()");
   const auto begin = [&]() -> Status {
     STRIA_ASSIGN_OR_RETURN(commit, session->commit_async());
     return Status();

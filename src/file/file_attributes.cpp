@@ -7,8 +7,8 @@
 
 namespace stria {
 
-using Writing = file::DirectedTurn<file::WriteSession>;
-using Reading = file::DirectedTurn<file::ReadSession>;
+using file::ReadTurn;
+using file::WriteTurn;
 
 namespace {
 
@@ -58,7 +58,7 @@ std::vector<std::string> texts_of(const container::AttributeSpec& found) {
 
 container::AttributeSpec read_one(const std::shared_ptr<file::Session>& of, const std::string& object,
                                   const std::string& name) {
-  const Reading session(of, "attribute()");
+  const ReadTurn session(of, "attribute()");
   const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileReadList), session->accounts().trace_id());
   const CallNote noted = note(*session, "attribute()");
   return file::read_attribute(*session, object, name).value();
@@ -74,7 +74,7 @@ void File::set_numbers(const std::string& object, const std::string& name, Eleme
 
 void File::set_array(const std::string& object, const std::string& name, ElementType type, const std::vector<int64_t>& dims,
                      const void* values, int64_t count, Meaning meaning) {
-  const Writing session(session_, "set_attribute()");
+  const WriteTurn session(session_, "set_attribute()");
   container::AttributeSpec attribute{object, name, container::ElementSpec::of_number(type), dims, {}};
   const auto shape_bytes = container::dataset_bytes({.path = name, .element = attribute.element, .dims = dims});
   if (!shape_bytes.ok() || *shape_bytes != count * attribute.element.bytes) {
@@ -93,27 +93,27 @@ void File::set_array(const std::string& object, const std::string& name, Element
 }
 
 void File::set_attribute(const std::string& object, const std::string& name, std::string_view value) {
-  Writing(session_, "set_attribute()")->set_attribute(strings_attribute(object, name, {value})).throw_if_error();
+  WriteTurn(session_, "set_attribute()")->set_attribute(strings_attribute(object, name, {value})).throw_if_error();
 }
 
 void File::set_attribute(const std::string& object, const std::string& name, const std::vector<std::string>& values) {
   container::AttributeSpec attribute = strings_attribute(object, name, {values.begin(), values.end()});
   attribute.dims = {static_cast<int64_t>(values.size())};
-  Writing(session_, "set_attribute()")->set_attribute(std::move(attribute)).throw_if_error();
+  WriteTurn(session_, "set_attribute()")->set_attribute(std::move(attribute)).throw_if_error();
 }
 
 void File::set_text(const std::string& object, const std::string& name, std::string_view text) {
-  Writing(session_, "set_text()")->set_attribute(texts_attribute(object, name, {text})).throw_if_error();
+  WriteTurn(session_, "set_text()")->set_attribute(texts_attribute(object, name, {text})).throw_if_error();
 }
 
 void File::set_texts(const std::string& object, const std::string& name, const std::vector<std::string>& texts) {
   container::AttributeSpec attribute = texts_attribute(object, name, {texts.begin(), texts.end()});
   attribute.dims = {static_cast<int64_t>(texts.size())};
-  Writing(session_, "set_texts()")->set_attribute(std::move(attribute)).throw_if_error();
+  WriteTurn(session_, "set_texts()")->set_attribute(std::move(attribute)).throw_if_error();
 }
 
 void File::set_attribute(const std::string& object, const std::string& name, const Reference& value) {
-  Writing(session_, "set_attribute()")->set_attribute(references_attribute(object, name, {value.path})).throw_if_error();
+  WriteTurn(session_, "set_attribute()")->set_attribute(references_attribute(object, name, {value.path})).throw_if_error();
 }
 
 void File::set_attribute(const std::string& object, const std::string& name, const std::vector<Reference>& values) {
@@ -123,11 +123,11 @@ void File::set_attribute(const std::string& object, const std::string& name, con
   }
   container::AttributeSpec attribute = references_attribute(object, name, paths);
   attribute.dims = {static_cast<int64_t>(values.size())};
-  Writing(session_, "set_attribute()")->set_attribute(std::move(attribute)).throw_if_error();
+  WriteTurn(session_, "set_attribute()")->set_attribute(std::move(attribute)).throw_if_error();
 }
 
 std::vector<AttributeInfo> File::attributes(const std::string& object) {
-  const Reading session(session_, "attributes()");
+  const ReadTurn session(session_, "attributes()");
   const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileReadList), session->accounts().trace_id());
   const CallNote noted = note(*session, "attributes()");
   return file::list_attributes(*session, object).value();

@@ -17,11 +17,10 @@ namespace stria {
 
 using file::call;
 using file::live;
+using file::ReadTurn;
+using file::WriteTurn;
 
 namespace {
-
-using Writing = file::DirectedTurn<file::WriteSession>;
-using Reading = file::DirectedTurn<file::ReadSession>;
 
 // The columns of each row, with zeros between them: what a program has there differs by rank.
 Status drop_padding(const container::ElementSpec& record, std::span<const std::byte> rows, std::vector<std::byte>& clean) {
@@ -80,7 +79,7 @@ std::vector<Column> flat_columns(const std::vector<Column>& columns, int64_t row
 
 Dataset File::create_records(const std::string& path, const std::vector<Column>& columns, const std::vector<int64_t>& dims,
                              const DatasetOptions& options) {
-  const Writing session(session_, "create_records()");
+  const WriteTurn session(session_, "create_records()");
   container::DatasetSpec spec;
   spec.path = path;
   spec.dims = dims;
@@ -94,7 +93,7 @@ Dataset File::create_records(const std::string& path, const std::vector<Column>&
 
 Dataset File::create_string_dataset(const std::string& path, int64_t string_bytes, const std::vector<int64_t>& dims,
                                     const DatasetOptions& options) {
-  const Writing session(session_, "create_string_dataset()");
+  const WriteTurn session(session_, "create_string_dataset()");
   container::DatasetSpec spec;
   spec.path = path;
   spec.dims = dims;
@@ -104,7 +103,7 @@ Dataset File::create_string_dataset(const std::string& path, int64_t string_byte
 
 void File::create_table(const std::string& path, const std::vector<Column>& columns, int64_t row_bytes, int64_t row_count,
                         const void* rows) {
-  const Writing session(session_, "create_table()");
+  const WriteTurn session(session_, "create_table()");
   container::DatasetSpec spec;
   spec.path = path;
   spec.dims = {row_count};
@@ -129,7 +128,7 @@ std::vector<Column> File::columns(const std::string& path, int64_t* row_bytes) {
 }
 
 std::vector<std::byte> File::read_table(const std::string& path, std::vector<Column>* columns, int64_t* row_bytes) {
-  const Reading session(session_, "read_table()");
+  const ReadTurn session(session_, "read_table()");
   const trace::FileSpan span = call(*session, trace::BuiltIn::kFileReadList);
   const CallNote noted = note(*session, "read_table()");
   return file::read_table(*session, path, *columns, *row_bytes).value();

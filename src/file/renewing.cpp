@@ -53,14 +53,15 @@ Status renew_parity(const std::string& given_path, int parities) {
       }
     }
     STRIA_ASSIGN_OR_RETURN(files.emplace_back(), described(*environment.driver, path));
-    ParityWriter writer(environment, path);
-    STRIA_RETURN_IF_ERROR(writer.remove_all().status());
-    const Status made = writer.make(files, parities, generation, true);
+    const StoredFile file{.environment = environment, .path = path};
+    ParityWriter writer;
+    STRIA_RETURN_IF_ERROR(writer.remove_all(file).status());
+    const Status made = writer.make(file, files, parities, generation, true);
     if (!made.ok()) {
-      writer.discard();
+      writer.discard(file);
       return made;
     }
-    writer.note_published();
+    writer.note_published(file);
     return Status();
   });
 }

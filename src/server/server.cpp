@@ -16,11 +16,11 @@
 #include <thread>
 #include <vector>
 
-#include "server/connections/background.hpp"
 #include "server/connections/connection.hpp"
-#include "server/connections/io_threads.hpp"
-#include "server/connections/listener.hpp"
 #include "server/connections/metrics_page.hpp"
+#include "server/connections/network/listener.hpp"
+#include "server/connections/resources/background.hpp"
+#include "server/connections/resources/io_threads.hpp"
 #include "server/objects/store_directory.hpp"
 #include "server/usage_teller.hpp"
 #include "storage/striped/call.hpp"

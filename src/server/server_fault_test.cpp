@@ -34,12 +34,12 @@ using testing::write_all;
 using Mode = OpenOptions::Mode;
 
 /// Sets the patience of clients as long as it lives.
-class Patience {
+class ServerPatience {
  public:
-  explicit Patience(const char* seconds) { setenv("STRIA_SERVER_TIMEOUT", seconds, 1); }
-  Patience(const Patience&) = delete;
-  Patience& operator=(const Patience&) = delete;
-  ~Patience() { unsetenv("STRIA_SERVER_TIMEOUT"); }
+  explicit ServerPatience(const char* seconds) { setenv("STRIA_SERVER_TIMEOUT", seconds, 1); }
+  ServerPatience(const ServerPatience&) = delete;
+  ServerPatience& operator=(const ServerPatience&) = delete;
+  ~ServerPatience() { unsetenv("STRIA_SERVER_TIMEOUT"); }
 };
 
 /// A store of one server that is reached through an unruly proxy.
@@ -151,7 +151,7 @@ TEST(Faults, AServerThatReturnsIsFoundAgain) {
 
 TEST(Faults, AServerThatStaysAwayIsNamed) {
   Cluster cluster(2);
-  const Patience patience("4");
+  const ServerPatience patience("4");
   StripedDriver driver;
   const auto file = driver.open(cluster.url() + "/f", {.mode = Mode::kCreate}).value();
   const auto bytes = noise(1 << 20, 3);

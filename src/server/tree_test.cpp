@@ -24,7 +24,7 @@ using testing::write_all;
 using wire::Kind;
 using Mode = OpenOptions::Mode;
 
-class Tree : public ::testing::Test {
+class TreeTest : public ::testing::Test {
  protected:
   void put(const std::string& name, size_t bytes) {
     const auto file = driver_.open(cluster_.url() + name, {.mode = Mode::kCreate}).value();
@@ -65,7 +65,7 @@ class Tree : public ::testing::Test {
   std::shared_ptr<storage::Store> store_ = storage::Store::at(cluster_.address()).value();
 };
 
-TEST_F(Tree, SymbolicLinksAreFollowedWhereverTheyStand) {
+TEST_F(TreeTest, SymbolicLinksAreFollowedWhereverTheyStand) {
   put("/real/below/file", 100'000);
   STRIA_EXPECT_OK(ask(Kind::kMakeLink, wire::NewLink{"/one", "real"}));
   STRIA_EXPECT_OK(ask(Kind::kMakeLink, wire::NewLink{"/real/two", "../one/below/./file"}));
@@ -79,7 +79,7 @@ TEST_F(Tree, SymbolicLinksAreFollowedWhereverTheyStand) {
   EXPECT_EQ(ask(Kind::kMakeLink, wire::NewLink{"/none", ""}).code(), ErrorCode::kInvalidArgument);
 }
 
-TEST_F(Tree, LinksThatLeadNowhereAreErrors) {
+TEST_F(TreeTest, LinksThatLeadNowhereAreErrors) {
   STRIA_EXPECT_OK(ask(Kind::kMakeLink, wire::NewLink{"/loop", "loop"}));
   STRIA_EXPECT_OK(ask(Kind::kMakeLink, wire::NewLink{"/machine", "/etc/hostname"}));
   STRIA_EXPECT_OK(ask(Kind::kMakeLink, wire::NewLink{"/out", "../etc"}));
@@ -94,7 +94,7 @@ TEST_F(Tree, LinksThatLeadNowhereAreErrors) {
   EXPECT_EQ(look("/dangling").kind, wire::NameKind::kLink);
 }
 
-TEST_F(Tree, WhatReplacesALinkedFileLeavesTheLink) {
+TEST_F(TreeTest, WhatReplacesALinkedFileLeavesTheLink) {
   put("/real", 100);
   STRIA_EXPECT_OK(ask(Kind::kMakeLink, wire::NewLink{"/link", "real"}));
   EXPECT_EQ(driver_.find_destination(cluster_.url() + "/link")->path, cluster_.url() + "/real");
@@ -105,7 +105,7 @@ TEST_F(Tree, WhatReplacesALinkedFileLeavesTheLink) {
   EXPECT_EQ(content("/real").size(), 100U);
 }
 
-TEST_F(Tree, AFileLivesAsLongAsItHasAName) {
+TEST_F(TreeTest, AFileLivesAsLongAsItHasAName) {
   put("/first", 200'000);
   STRIA_EXPECT_OK(ask(Kind::kLinkName, wire::NewLink{"/second", "/first"}));
   EXPECT_EQ(look("/first").names, 2U);
@@ -125,14 +125,14 @@ TEST_F(Tree, AFileLivesAsLongAsItHasAName) {
   EXPECT_EQ(ask(Kind::kLinkName, wire::NewLink{"/new", "/none"}).code(), ErrorCode::kNotFound);
 }
 
-TEST_F(Tree, EarlierManagersRefuseNamesWithLinks) {
+TEST_F(TreeTest, EarlierManagersRefuseNamesWithLinks) {
   EXPECT_EQ(format_of_names(), 2);
   STRIA_EXPECT_OK(ask(Kind::kMakeLink, wire::NewLink{"/link", "anywhere"}));
   EXPECT_EQ(format_of_names(), 3);
   EXPECT_EQ(look("/link").target, "anywhere") << "this one takes it";
 }
 
-TEST_F(Tree, TimesThatAreSetHoldUntilTheNextWrite) {
+TEST_F(TreeTest, TimesThatAreSetHoldUntilTheNextWrite) {
   put("/file", 300'000);
   const auto set = [&](int64_t ns) {
     wire::Change change;
@@ -154,7 +154,7 @@ TEST_F(Tree, TimesThatAreSetHoldUntilTheNextWrite) {
   EXPECT_EQ(look("/file").times.modified(later), later);
 }
 
-TEST_F(Tree, DirectoriesHaveTheTimeOfTheirNames) {
+TEST_F(TreeTest, DirectoriesHaveTheTimeOfTheirNames) {
   STRIA_EXPECT_OK(ask(Kind::kMakeDirectory, wire::NewDirectory{"/directory", 0755}));
   int64_t before = look("/directory").times.modified(0);
   const auto moves_on = [&] {
@@ -171,7 +171,7 @@ TEST_F(Tree, DirectoriesHaveTheTimeOfTheirNames) {
   EXPECT_TRUE(moves_on());
 }
 
-TEST_F(Tree, AttributesStayWithTheirFile) {
+TEST_F(TreeTest, AttributesStayWithTheirFile) {
   using How = wire::SetAttribute::How;
   put("/file", 10);
   const auto set = [&](How how, const std::string& name, const std::string& value) {
@@ -196,7 +196,7 @@ TEST_F(Tree, AttributesStayWithTheirFile) {
   EXPECT_TRUE(get("").empty()) << "of another file";
 }
 
-TEST_F(Tree, ADirectoryIsLookedAtAsAWhole) {
+TEST_F(TreeTest, ADirectoryIsLookedAtAsAWhole) {
   constexpr int kFiles = 300;
   for (int i = 0; i < kFiles; ++i) {
     put("/many/" + std::to_string(i), static_cast<size_t>(i) * 1000);
@@ -221,7 +221,7 @@ TEST_F(Tree, ADirectoryIsLookedAtAsAWhole) {
   EXPECT_EQ(storage::look_all(*store_, {"/many", "link"})->entries.size(), 0U);
 }
 
-TEST_F(Tree, HolesTakeNoSpace) {
+TEST_F(TreeTest, HolesTakeNoSpace) {
   {
     const auto file = driver_.open(cluster_.url() + "/sparse", {.mode = Mode::kCreate}).value();
     STRIA_EXPECT_OK(file->resize(50'000'000));
@@ -230,7 +230,7 @@ TEST_F(Tree, HolesTakeNoSpace) {
   EXPECT_LT(servers_state("/sparse").allocated_bytes, 1'000'000);
 }
 
-TEST_F(Tree, OtherServersTellWhatTheyKnow) {
+TEST_F(TreeTest, OtherServersTellWhatTheyKnow) {
   put("/file", 1'000'000);
   const auto looked = storage::look(*store_, {"/file", true}).value();
   const wire::Opened place = wire::place_of(looked.state, looked.places);

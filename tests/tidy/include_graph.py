@@ -79,6 +79,8 @@ ROOMS = {
     ],
     "src/file/write": ["target", "old", "metadata", "stages"],
     "src/server": ["events", "objects", "manager", "connections"],
+    "src/server/objects": ["blocks"],
+    "src/server/connections": ["resources", "network"],
 }
 # Behind the interface of their layer: its own files and tests include them.
 HIDDEN = ["src/container/hdf5", "src/container/netcdf"]
@@ -126,6 +128,12 @@ def check(files):
                 text = f'"{match.group(2)}" is no file of ours; other libraries are included with <>'
                 violations.append(Violation(file.path, number, text))
     return violations + _circles(edges)
+
+
+def included_file(path, line, paths):
+    """The file of ours that a line of the file at `path` includes, or None."""
+    match = _INCLUDE.match(line)
+    return _resolve(path, match.group(2), paths) if match else None
 
 
 def _resolve(path, included, paths):

@@ -65,7 +65,14 @@ class UnitedNames(unittest.TestCase):
 
     def test_what_a_header_declares(self):
         def found(header, source):
-            texts = {"src__CMakeLists_txt": "add_library(one a.cpp)\n", "src__other_hpp": header, "src__a_cpp": source}
+            texts = {
+                "src__CMakeLists_txt": "add_library(one a.cpp b.cpp)\n",
+                "src__other_hpp": header,
+                "src__unused_hpp": "namespace s { class F {}; }",
+                "src__a_cpp": source,
+                "src__b_hpp": '#include "other.hpp"\n',
+                "src__b_cpp": '#include "b.hpp"\n',
+            }
             return texts_of(united_names.check(tree(**texts)))
 
         for header in ("namespace s { class F { int a; }; }", "namespace s {\nint g();\nclass F {};\n}"):
@@ -73,15 +80,33 @@ class UnitedNames(unittest.TestCase):
             assert said.startswith("src/a.cpp:1: s::F is declared in src/other.hpp too"), said
         (said,) = found("namespace s { inline int f(int a) { return a; } }", "namespace s { namespace { int f(int b) {} } }")
         assert "s::f(int) is declared" in said
+        for header, source, name in (
+            ("namespace s { inline constexpr int kOne = 1; }", "constexpr int kOne = 1;", "s::kOne"),
+            ("namespace s { constexpr Names kAll[2]{1, 2}; }", 'const char* const kAll[] = {"a"};', "s::kAll"),
+            ("namespace s { using A = int; }", "using A = int;", "s::A"),
+            ("namespace s { using A = int; }", "class A {};", "s::A"),
+            ("namespace s { template <int n> using A = B<n>; }", "template <int n>\nusing A = B<n>;", "s::A"),
+        ):
+            (said,) = found(header, f"namespace s {{ namespace {{ {source} }} }}")
+            assert f"{name} is declared in src/other.hpp too" in said, said
         for header, source in (
             ("namespace s { int f(int a); }", "namespace s { const char* f(int a) { return 0; } }"),
             ("namespace s { class F; }", "namespace s { namespace { class F {}; } }"),
             ("namespace t { class F {}; }", "namespace s { namespace { class F {}; } }"),
+            ("namespace s { inline constexpr int kOne = 1; }", "namespace s { int f() { constexpr int kOne = 1; } }"),
+            ("namespace s { struct T { static constexpr int kOne = 1; }; }", "namespace s { namespace { int kOne = 2; } }"),
+            ("namespace s { namespace { using A = int; } }", "namespace s { namespace { using A = int; } }"),
         ):
-            assert found(header, source) == []
+            assert found(header, source) == [], (header, source)
 
     def test_an_alias_of_two_meanings(self):
         self.assertEqual(self.found("namespace { using A = int; }", "namespace { using A = char; }"), ["src/b.cpp:1: A"])
+        self.assertEqual(self.found("using A = int;", "using A = char;"), ["src/b.cpp:1: A"])
+
+    def test_an_alias_within_an_unnamed_namespace_and_without(self):
+        self.assertEqual(self.found("namespace { using A = int; }", "using A = int;"), ["src/b.cpp:1: A"])
+        self.assertEqual(self.found("using A = int;", "namespace { using A = int; }"), ["src/b.cpp:1: A"])
+        self.assertEqual(self.found("using A = int;", "using A = int;"), [])
 
     def test_files_of_other_targets_and_with_options_of_their_own_are_apart(self):
         text = "namespace { int f() {} }"

@@ -2,7 +2,8 @@
 (STRIA_UNITY).
 
 Two files of a target may not define the same name without linkage in one namespace: functions of
-the same parameters, types, constants. The names are read from the text, the targets from the
+the same parameters, types, constants, aliases. Nor may a file define one that a header declares,
+which any file of the target includes. The names are read from the text, the targets from the
 CMakeLists.txt. What this can't see, as an ambiguous call, a build with STRIA_UNITY finds:
 `make check-all PART=unity`.
 """
@@ -11,6 +12,7 @@ import collections
 import posixpath
 import re
 
+import include_graph
 from function_length import blank
 from source_tree import Violation
 
@@ -28,6 +30,7 @@ _SPECIFIERS = {"const", "volatile", "unsigned", "signed", "long", "short", "stru
 def check(files):
     sources = {file.path: file for file in files if file.is_cpp and file.suffix in {".cpp", ".c"}}
     headers = {file.path: list(shared_names(file.text)) for file in files if file.is_cpp and file.suffix == ".hpp"}
+    included = _includes(files)
     names = {}
     violations = set()
     for paths in _targets(files).values():
@@ -39,15 +42,15 @@ def check(files):
                 if path.endswith(".c"):
                     name = name.split("(")[0]
                 places[name].append((path, line, meaning, hidden))
-        declared = _declared_beside(paths, headers)
+        declared = _declared_for(paths & sources.keys(), included, headers)
         for name, found in places.items():
             for path, line, _, hidden in found:
                 if hidden and name in declared:
                     text = f"{name} is declared in {declared[name]} too, which the same target compiles: give it another name"
                     violations.add(Violation(path, line, text))
-            for path, line, meaning, _ in found[1:]:
-                if path == found[0][0] or (meaning and meaning == found[0][2]):
-                    continue  # an overload or a specialisation; an alias of the same type
+            for path, line, meaning, hidden in found[1:]:
+                if path == found[0][0] or (meaning and (meaning, hidden) == found[0][2:]):
+                    continue  # an overload, a specialisation, an alias of one meaning in one scope
                 text = f"{name} is in {found[0][0]} too, which the same target compiles: give one another name, or share it"
                 violations.add(Violation(path, line, text))
     return list(violations)
@@ -84,14 +87,31 @@ def _resolved(text, known):
     return re.sub(r"\$\{(\w+)\}", lambda match: known.get(match.group(1), match.group()), text)
 
 
-def _declared_beside(paths, headers):
-    """What the headers in the folders of a target's sources declare: {name: header}."""
-    folders = {posixpath.dirname(path) for path in paths}
-    return {name: path for path, found in headers.items() if posixpath.dirname(path) in folders for name in found}
+def _includes(files):
+    """The headers of ours that each file includes itself: {path: paths}."""
+    paths = {file.path for file in files}
+    included = {}
+    for file in files:
+        if file.is_cpp:
+            found = (include_graph.included_file(file.path, line, paths) for _, line in file.lines())
+            included[file.path] = {path for path in found if path is not None}
+    return included
+
+
+def _declared_for(sources, included, headers):
+    """What the headers declare that any of the sources includes, by others too: {name: header}."""
+    seen, waiting = set(), list(sources)
+    while waiting:
+        path = waiting.pop()
+        if path not in seen:
+            seen.add(path)
+            waiting += included[path]
+    return {name: path for path in sorted(seen & headers.keys()) for name in headers[path]}
 
 
 def shared_names(text):
-    """Yields the types and functions that a header declares in namespaces with names."""
+    """Yields the types, functions, constants and aliases that a header declares in namespaces with
+    names."""
     for name, *_ in _names(text, lambda head, opened, hidden: [] if hidden else _declared(head, opened)):
         yield name
 
@@ -149,15 +169,20 @@ def _without_template(head):
 
 
 def _declared(head, opened):
-    """The type or function that a declaration in a header names for all."""
+    """The type, function, constant or alias that a declaration in a header names for all."""
     head = _without_template(head)
+    if alias := _ALIAS.match(head):
+        yield alias.group(1), alias.group(2)
     if head.startswith(("friend ", "static_assert", "typedef ", "using ", "#")):
         return
+    before_value = _before_value(head)
     if kind := _TYPE.match(head):
         if opened:
             yield kind.group(1), None
-    elif function := re.search(r"(\w+)\s*\(", head.split("=")[0]):
+    elif function := re.search(r"(\w+)\s*\(", before_value):
         yield f"{function.group(1)}({_types(head[function.end() - 1 :])})", None
+    elif variable := _variable(before_value):
+        yield variable, None
 
 
 def _defined(head, opened, hidden):
@@ -170,18 +195,27 @@ def _defined(head, opened, hidden):
             yield kind.group(1), None
         return
     if alias := _ALIAS.match(head):
-        if hidden:
-            yield alias.group(1), alias.group(2)
+        yield alias.group(1), alias.group(2)
         return
     if head.startswith("using "):
         return
     local = hidden or re.match(r"(?:inline\s+|thread_local\s+)*(?:static|constexpr|const)\b", head)
-    before_value = re.split(r"(?<![=!<>+\-*/])=(?!=)", head, maxsplit=1)[0]
+    before_value = _before_value(head)
     if "(" in before_value and (function := re.search(r"(operator\s*[^\s\w(]+|[\w:~]+)\s*\(", before_value)):
         if opened and local and "::" not in function.group(1):
             yield f"{function.group(1)}({_types(head[function.end() - 1 :])})", None
-    elif local and (variable := _VARIABLE.search(before_value.rstrip())) and " " in before_value:
-        yield variable.group(1), None
+    elif local and (variable := _variable(before_value)):
+        yield variable, None
+
+
+def _before_value(head):
+    return re.split(r"(?<![=!<>+\-*/])=(?!=)", head, maxsplit=1)[0]
+
+
+def _variable(declaration):
+    """The variable that it declares, or None."""
+    variable = _VARIABLE.search(declaration.rstrip())
+    return variable.group(1) if variable and " " in declaration else None
 
 
 def _closing(text, opening):

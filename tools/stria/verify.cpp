@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-struct Verdict {
+struct FileVerdict {
   std::vector<Damage> damages;
   std::vector<std::string> remarks;
 };
@@ -35,20 +35,20 @@ std::vector<std::string> remarks_on_parity(Ranks& ranks, const std::string& path
   return remarks;
 }
 
-Verdict verdict_on(Ranks& ranks, const std::string& path) {
+FileVerdict verdict_on(Ranks& ranks, const std::string& path) {
   File file = ranks.open(path);
   if (!file.has_checksums()) {
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("'{}' carries no checksums: it was not written by Stria, or without them", path));
   }
-  Verdict verdict;
+  FileVerdict verdict;
   verdict.damages = file.verify(&verdict.remarks);
   const auto on_parity = remarks_on_parity(ranks, path);
   verdict.remarks.insert(verdict.remarks.end(), on_parity.begin(), on_parity.end());
   return verdict;
 }
 
-json verdict_json(const std::string& path, const Verdict& verdict) {
+json verdict_json(const std::string& path, const FileVerdict& verdict) {
   json list = json::array();
   for (const Damage& damage : verdict.damages) {
     list.push_back({{"dataset", damage.dataset}, {"first_row", damage.first_row}, {"last_row", damage.last_row}});
@@ -67,7 +67,7 @@ std::string damage_text(const Damage& damage) {
              : fmt::format("dataset '{}' is damaged in blocks {} to {}", damage.dataset, damage.first_row, damage.last_row - 1);
 }
 
-std::string verdict_text(const std::string& path, const Verdict& verdict) {
+std::string verdict_text(const std::string& path, const FileVerdict& verdict) {
   std::string text = verdict.damages.empty() ? fmt::format("{}: complete, every checksum is right\n", path) : "";
   for (const Damage& damage : verdict.damages) {
     text += fmt::format("{}: {}\n", path, damage_text(damage));
@@ -85,7 +85,7 @@ int run(Ranks& ranks, const std::vector<std::string>& paths, bool as_json) {
   std::string unusable;
   for (const std::string& path : paths) {
     try {
-      const Verdict verdict = verdict_on(ranks, path);
+      const FileVerdict verdict = verdict_on(ranks, path);
       status = std::max(status, verdict.damages.empty() ? kDone : kAnswerIsNo);
       all.push_back(verdict_json(path, verdict));
       print(ranks, as_json ? "" : verdict_text(path, verdict));

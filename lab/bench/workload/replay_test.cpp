@@ -8,8 +8,6 @@
 namespace stria::bench {
 namespace {
 
-constexpr int64_t kMiB = 1 << 20;
-
 Workload play(const Recording& recording, const Ranks& ranks, int64_t mib = 1024) {
   const WorkloadKind kind = replay_kind(std::make_shared<const Recording>(recording));
   Chosen chosen = kind.standards();

@@ -37,10 +37,10 @@ constexpr int64_t kPieceBytes = 16;      // that the engine joins
 constexpr int64_t kPieces = 256 * kKiB;  // of a rank
 constexpr int64_t kLongPieces = 64;      // of as many bytes
 /// A rate or a time that can't be told from nothing.
-constexpr double kLeastSeconds = 1e-9;
+constexpr double kShortestSeconds = 1e-9;
 
 double above_nothing(double seconds) {
-  return std::max(seconds, kLeastSeconds);
+  return std::max(seconds, kShortestSeconds);
 }
 
 /// The places of a new file.

@@ -208,11 +208,26 @@ Status set_fill_value(const FillValue& value, container::DatasetSpec& spec) {
   return Status();
 }
 
+// Without rows at first, or with as many as the dimensions say.
+Status let_grow(const container::Layout& layout, const DatasetOptions& options, container::DatasetSpec& spec) {
+  const bool begins_empty = !spec.dims.empty() && spec.dims[0] == kUnlimited;
+  if (options.unlimited && spec.dims.empty()) {
+    return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': one value has no unlimited dimension", spec.path));
+  }
+  if (begins_empty) {
+    spec.dims[0] = 0;
+  }
+  if (begins_empty || options.unlimited) {
+    (layout.grows_by_records() ? spec.unlimited : spec.extendable) = true;
+  }
+  return Status();
+}
+
 }  // namespace
 
 // Readers of netCDF leave out elements that have the value of this attribute.
-Status Definitions::tell_fill_value(const container::DatasetSpec& spec, const FillValue& value) {
-  const bool is_told = target_.layout->tells_fill_values() || !spec.dimension_names.empty();
+Status Definitions::tell_fill_value(const Target& target, const container::DatasetSpec& spec, const FillValue& value) {
+  const bool is_told = target.layout.tells_fill_values() || !spec.dimension_names.empty();
   if (!value.is_given || !is_told || spec.element.meaning != Meaning::kNumber) {
     return Status();
   }
@@ -223,25 +238,11 @@ Status Definitions::tell_fill_value(const container::DatasetSpec& spec, const Fi
                                      .value = {}};
   STRIA_ASSIGN_OR_RETURN(attribute.value, container::fill_value_as(spec.element, value));
   attribute.element.big_endian = spec.element.big_endian;
-  return set_attribute(std::move(attribute));
+  return set_attribute(target, std::move(attribute));
 }
 
-// Without rows at first, or with as many as the dimensions say.
-Status Definitions::let_grow(const DatasetOptions& options, container::DatasetSpec& spec) const {
-  const bool begins_empty = !spec.dims.empty() && spec.dims[0] == kUnlimited;
-  if (options.unlimited && spec.dims.empty()) {
-    return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': one value has no unlimited dimension", spec.path));
-  }
-  if (begins_empty) {
-    spec.dims[0] = 0;
-  }
-  if (begins_empty || options.unlimited) {
-    (target_.layout->grows_by_records() ? spec.unlimited : spec.extendable) = true;
-  }
-  return Status();
-}
-
-Result<int> Definitions::create_dataset(const container::DatasetSpec& given, const DatasetOptions& options) {
+Result<int> Definitions::create_dataset(const Target& target, const container::DatasetSpec& given,
+                                        const DatasetOptions& options) {
   STRIA_RETURN_IF_ERROR(check_dataset_name(given.path));
   if (given.element.kind != container::ElementSpec::Kind::kNumber) {
     STRIA_RETURN_IF_ERROR(check_no_numbers(given, options));
@@ -253,7 +254,7 @@ Result<int> Definitions::create_dataset(const container::DatasetSpec& given, con
   if (!options.enumeration.empty()) {
     entry.spec.element.enumeration = options.enumeration;
   }
-  STRIA_RETURN_IF_ERROR(let_grow(options, entry.spec));
+  STRIA_RETURN_IF_ERROR(let_grow(target.layout, options, entry.spec));
   entry.value_range = options.value_range;
   if (entry.value_range && options.meaning == Meaning::kHalf) {
     return Status(ErrorCode::kUnsupported,
@@ -266,44 +267,44 @@ Result<int> Definitions::create_dataset(const container::DatasetSpec& given, con
     STRIA_RETURN_IF_ERROR(name.empty() ? Status() : check_attribute_name("", name));
   }
   entry.spec.dimension_names = options.dimensions;
-  STRIA_RETURN_IF_ERROR(target_.layout->prepare(entry.spec));
+  STRIA_RETURN_IF_ERROR(target.layout.prepare(entry.spec));
   STRIA_RETURN_IF_ERROR(set_fill_value(options.fill_value, entry.spec));
-  if (target_.catalog.find(entry.spec.path) || target_.before.find(entry.spec.path)) {
-    const auto before = target_.before.find(entry.spec.path);
-    const bool is_scale = before && target_.before[*before].spec.is_dimension;
+  if (target.catalog.find(entry.spec.path) || target.before.find(entry.spec.path)) {
+    const auto before = target.before.find(entry.spec.path);
+    const bool is_scale = before && target.before[*before].spec.is_dimension;
     return Status(ErrorCode::kAlreadyExists,
                   fmt::format("the dataset name '{}' is taken{}", entry.spec.path,
                               is_scale ? " by a dimension of the file, which gets no coordinates later" : ""));
   }
   const int64_t by_hint = entry.data_bytes() >= alignment_bytes_ ? alignment_bytes_ : 8;
   entry.spec.alignment_bytes = options.alignment_bytes > 0 ? options.alignment_bytes : by_hint;
-  STRIA_ASSIGN_OR_RETURN(entry.data_offset, target_.layout->place(entry.spec));
+  STRIA_ASSIGN_OR_RETURN(entry.data_offset, target.layout.place(entry.spec));
   entry.spec.data_offset = entry.data_offset;
   entry.spec.order = next_order_++;
   uint64_t hash = combine_hashes(hash_of(entry.spec), entry.value_range ? 1 : 0);
   hash = options.data_hash != 0 ? combine_hashes(hash, options.data_hash) : hash;
-  const int number = target_.catalog.add(std::move(entry));
-  target_.log.add(hash, 1, [this, number, data_hash = options.data_hash] {
-    DefinitionText text = describe_dataset(target_.catalog[number]);
+  const int number = target.catalog.add(std::move(entry));
+  target.log.add(hash, 1, [&catalog = std::as_const(target.catalog), number, data_hash = options.data_hash] {
+    DefinitionText text = describe_dataset(catalog[number]);
     if (data_hash != 0) {
       text.arguments.emplace_back("the data", fmt::format("of hash {:016x}", data_hash));
     }
     return text;
   });
-  STRIA_RETURN_IF_ERROR(tell_fill_value(target_.catalog[number].spec, options.fill_value));
+  STRIA_RETURN_IF_ERROR(tell_fill_value(target, target.catalog[number].spec, options.fill_value));
   return number;
 }
 
-Result<int> Definitions::append_rows(const std::string& path, int64_t rows) {
+Result<int> Definitions::append_rows(const Target& target, const std::string& path, int64_t rows) {
   const auto refused = [&](ErrorCode code, const std::string& why) {
     return Status(code, fmt::format("append_rows('{}', {}): {}", path, rows, why));
   };
-  const auto old = target_.before.find(path);
-  auto number = target_.catalog.find(old ? target_.before[*old].spec.path : path);
+  const auto old = target.before.find(path);
+  auto number = target.catalog.find(old ? target.before[*old].spec.path : path);
   if (!number && !old) {
     return refused(ErrorCode::kNotFound, "there is no such dataset");
   }
-  DatasetEntry entry = number ? target_.catalog[*number] : target_.before[*old];
+  DatasetEntry entry = number ? target.catalog[*number] : target.before[*old];
   const bool in_place = entry.spec.unlimited;  // netCDF's records
   if (!old && in_place) {
     return refused(ErrorCode::kUnsupported,
@@ -320,36 +321,36 @@ Result<int> Definitions::append_rows(const std::string& path, int64_t rows) {
   }
   STRIA_RETURN_IF_ERROR(container::dataset_bytes(entry.spec).status());
   if (number) {
-    target_.catalog[*number].spec.dims = entry.spec.dims;
+    target.catalog[*number].spec.dims = entry.spec.dims;
   } else {
     entry.is_old = true;
-    entry.old_rows = target_.before[*old].row_count();
+    entry.old_rows = target.before[*old].row_count();
     entry.data_offset = in_place ? entry.data_offset : -1;
     entry.spec.alignment_bytes = 8;
-    number = target_.catalog.add(std::move(entry));
+    number = target.catalog.add(std::move(entry));
   }
-  const uint64_t hash = combine_hashes(hash_text(target_.catalog[*number].spec.path), static_cast<uint64_t>(rows));
-  target_.log.add(hash, 1, [name = target_.catalog[*number].spec.path, rows] {
+  const uint64_t hash = combine_hashes(hash_text(target.catalog[*number].spec.path), static_cast<uint64_t>(rows));
+  target.log.add(hash, 1, [name = target.catalog[*number].spec.path, rows] {
     return DefinitionText{fmt::format("append_rows('{}')", name), {{"the number of rows", std::to_string(rows)}}};
   });
   return *number;
 }
 
-Result<int> Definitions::update(const std::string& path) {
+Result<int> Definitions::update(const Target& target, const std::string& path) {
   const auto refused = [&](ErrorCode code, const std::string& why) {
     return Status(code, fmt::format("update('{}'): {}", path, why));
   };
   STRIA_RETURN_IF_ERROR(check_dataset_name(path));
-  const auto old = target_.before.find(path);
-  if (const auto number = target_.catalog.find(old ? target_.before[*old].spec.path : path)) {
-    return target_.catalog[*number].is_updated
+  const auto old = target.before.find(path);
+  if (const auto number = target.catalog.find(old ? target.before[*old].spec.path : path)) {
+    return target.catalog[*number].is_updated
                ? Result<int>(*number)
                : refused(ErrorCode::kInvalidArgument, "it is new, or gets rows, and can't be overwritten as well");
   }
   if (!old) {
     return refused(ErrorCode::kNotFound, "the file has no such dataset");
   }
-  DatasetEntry entry = target_.before[*old];
+  DatasetEntry entry = target.before[*old];
   if (entry.spec.element.kind != container::ElementSpec::Kind::kNumber) {
     return refused(ErrorCode::kUnsupported, "it holds no numbers");
   }
@@ -366,29 +367,28 @@ Result<int> Definitions::update(const std::string& path) {
   entry.is_updated = true;
   entry.value_range = entry.spec.element.meaning != Meaning::kHalf;
   entry.spec.alignment_bytes = 8;
-  const int number = target_.catalog.add(std::move(entry));
-  target_.log.add(combine_hashes(hash_text(target_.catalog[number].spec.path), 1), 1,
-                  [name = target_.catalog[number].spec.path] {
-                    return DefinitionText{fmt::format("update('{}')", name), {}};
-                  });
+  const int number = target.catalog.add(std::move(entry));
+  target.log.add(combine_hashes(hash_text(target.catalog[number].spec.path), 1), 1, [name = target.catalog[number].spec.path] {
+    return DefinitionText{fmt::format("update('{}')", name), {}};
+  });
   return number;
 }
 
-Status Definitions::create_table(container::DatasetSpec spec, std::span<const std::byte> content) {
+Status Definitions::create_table(const Target& target, container::DatasetSpec spec, std::span<const std::byte> content) {
   STRIA_RETURN_IF_ERROR(check_dataset_name(spec.path));
   STRIA_RETURN_IF_ERROR(check_member_names(spec.element));
   spec.order = next_order_++;
-  return add_table(std::move(spec), content);
+  return add_table(target, std::move(spec), content);
 }
 
-Status Definitions::add_table(container::DatasetSpec spec, std::span<const std::byte> content) {
+Status Definitions::add_table(const Target& target, container::DatasetSpec spec, std::span<const std::byte> content) {
   auto path = container::normal_path(spec.path);
   spec.path = path.ok() ? *path : spec.path;  // the writer reports what is wrong with it
-  STRIA_RETURN_IF_ERROR(target_.layout->note_table(spec));
+  STRIA_RETURN_IF_ERROR(target.layout.note_table(spec));
   const auto bytes = container::dataset_bytes(spec);
   const uint64_t hash = content.empty() && bytes.ok() && *bytes > 0 ? 0 : content_hash(content);
-  target_.log.add(hash_of(spec), hash,
-                  [this, number = tables_.size(), hash] { return describe_table(tables_[number].spec, hash); });
+  target.log.add(hash_of(spec), hash,
+                 [this, number = tables_.size(), hash] { return describe_table(tables_[number].spec, hash); });
   const auto kept = carries_out_ ? content : std::span<const std::byte>();
   tables_.push_back({.spec = std::move(spec), .content = {kept.begin(), kept.end()}});
   return Status();
@@ -402,30 +402,30 @@ void Definitions::drop_own_tables() {
   }
 }
 
-Status Definitions::set_attribute(container::AttributeSpec attribute) {
+Status Definitions::set_attribute(const Target& target, container::AttributeSpec attribute) {
   STRIA_RETURN_IF_ERROR(check_attribute_name(attribute.object_path, attribute.name));
-  STRIA_RETURN_IF_ERROR(target_.layout->note_attribute(attribute));
-  const auto number = target_.catalog.find(attribute.object_path);
-  if (target_.layout->tells_fill_values() && attribute.name == kFillValueName && number) {
-    keep_fill_value(attribute, target_.catalog[*number].spec);
+  STRIA_RETURN_IF_ERROR(target.layout.note_attribute(attribute));
+  const auto number = target.catalog.find(attribute.object_path);
+  if (target.layout.tells_fill_values() && attribute.name == kFillValueName && number) {
+    keep_fill_value(attribute, target.catalog[*number].spec);
   }
   uint64_t hash = combine_hashes(hash_text(attribute.object_path), hash_text(attribute.name));
   hash = combine_hashes(combine_hashes(hash, hash_of(attribute.element)), hash_bytes(attribute.value));
   for (const int64_t size : attribute.dims) {
     hash = combine_hashes(hash, static_cast<uint64_t>(size));
   }
-  target_.log.add(hash, 1, [this, number = attributes_.size()] { return describe_attribute(attributes_[number]); });
+  target.log.add(hash, 1, [this, number = attributes_.size()] { return describe_attribute(attributes_[number]); });
   attributes_.push_back(std::move(attribute));
   return Status();
 }
 
-Status Definitions::create_link(container::LinkSpec link) {
+Status Definitions::create_link(const Target& target, container::LinkSpec link) {
   STRIA_RETURN_IF_ERROR(check_dataset_name(link.path));
   STRIA_RETURN_IF_ERROR(check_link_target(link.path, link.target));
   STRIA_RETURN_IF_ERROR(link.file.empty() ? Status() : check_link_target(link.path, link.file));
-  STRIA_RETURN_IF_ERROR(target_.layout->note_link(link));
+  STRIA_RETURN_IF_ERROR(target.layout.note_link(link));
   const uint64_t hash = combine_hashes(hash_text(link.path), combine_hashes(hash_text(link.target), hash_text(link.file)));
-  target_.log.add(hash, 1, [link] {
+  target.log.add(hash, 1, [link] {
     return DefinitionText{fmt::format("create_link('{}')", link.path), {{"the target", link.target}, {"the file", link.file}}};
   });
   link.order = next_order_++;
@@ -433,9 +433,9 @@ Status Definitions::create_link(container::LinkSpec link) {
   return Status();
 }
 
-Status Definitions::create_group(const std::string& path) {
+Status Definitions::create_group(const Target& target, const std::string& path) {
   STRIA_RETURN_IF_ERROR(check_dataset_name(path));
-  target_.log.add(hash_text(path), 1, [path] { return DefinitionText{fmt::format("create_group('{}')", path), {}}; });
+  target.log.add(hash_text(path), 1, [path] { return DefinitionText{fmt::format("create_group('{}')", path), {}}; });
   groups_.emplace_back(path, next_order_++);
   return Status();
 }

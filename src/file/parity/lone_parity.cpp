@@ -16,7 +16,8 @@ LoneParity::LoneParity(std::shared_ptr<storage::Driver> driver, access::Resolved
 }
 
 Status LoneParity::make(const std::string& present_path, int64_t file_bytes, bool sync) {
-  return writer_.make({{.path = present_path, .name = storage::file_name_of(path_), .bytes = file_bytes}}, parities_, 0, sync);
+  const ParityFile present{.path = present_path, .name = storage::file_name_of(path_), .bytes = file_bytes};
+  return writer_.make(file(), {present}, parities_, 0, sync);
 }
 
 }  // namespace stria::file

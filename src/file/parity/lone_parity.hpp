@@ -24,15 +24,17 @@ class LoneParity {
   /// Makes the parity of what lies at `present_path`.
   Status make(const std::string& present_path, int64_t file_bytes, bool sync);
   /// When the file is valid.
-  void note_published() noexcept { writer_.note_published(); }
-  void discard() noexcept { writer_.discard(); }
+  void note_published() noexcept { writer_.note_published(file()); }
+  void discard() noexcept { writer_.discard(file()); }
 
  private:
+  StoredFile file() const { return {.environment = environment_, .path = path_}; }
+
   Environment environment_;
   const std::string path_;
   const int parities_;
   const bool renews_;
-  ParityWriter writer_{environment_, path_};
+  ParityWriter writer_;
 };
 
 }  // namespace stria::file

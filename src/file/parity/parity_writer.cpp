@@ -86,12 +86,12 @@ Status check_count(size_t members, int parities) {
 
 }  // namespace
 
-Result<int> ParityWriter::remove_all() {
-  storage::Driver& driver = *environment_.driver;
-  const auto set = ParitySet::find(environment_.driver, path_);
-  STRIA_ASSIGN_OR_RETURN(const auto names, list_parity(driver, path_));
+Result<int> ParityWriter::remove_all(const StoredFile& file) {
+  storage::Driver& driver = *file.environment.driver;
+  const auto set = ParitySet::find(file.environment.driver, file.path);
+  STRIA_ASSIGN_OR_RETURN(const auto names, list_parity(driver, file.path));
   for (const auto& one : names) {
-    const std::string path = path_beside(path_, one.name);
+    const std::string path = path_beside(file.path, one.name);
     if (const std::string real = real_path(driver, path); real != path) {
       places_.push_back(storage::directory_of(real));
     }
@@ -100,15 +100,16 @@ Result<int> ParityWriter::remove_all() {
   return set.ok() ? (*set)->head().parities : 0;
 }
 
-std::string ParityWriter::path_of(int number) const {
-  return path_beside(path_, head_.parity_name(number));
+std::string ParityWriter::path_of(int number, const std::string& path) const {
+  return path_beside(path, head_.parity_name(number));
 }
 
-Result<std::vector<std::byte>> ParityWriter::begin(const std::vector<ParityFile>& files, int parities, int64_t generation) {
+Result<std::vector<std::byte>> ParityWriter::begin(const StoredFile& file, const std::vector<ParityFile>& files, int parities,
+                                                   int64_t generation) {
   STRIA_RETURN_IF_ERROR(check_count(files.size(), parities));
-  head_ = {.file_name = storage::file_name_of(path_), .generation = generation, .parities = parities, .members = {}};
+  head_ = {.file_name = storage::file_name_of(file.path), .generation = generation, .parities = parities, .members = {}};
   if (generation == 0) {
-    STRIA_ASSIGN_OR_RETURN(const auto there, list_parity(*environment_.driver, path_));
+    STRIA_ASSIGN_OR_RETURN(const auto there, list_parity(*file.environment.driver, file.path));
     for (const auto& one : there) {
       head_.generation = std::max(head_.generation, one.generation);
     }
@@ -121,19 +122,19 @@ Result<std::vector<std::byte>> ParityWriter::begin(const std::vector<ParityFile>
     head_.unit_bytes = files[0].bytes >= kManyUnits ? ParityHead::kLargeUnitBytes : ParityHead::kSmallUnitBytes;
     head_.members = stretches_of(files[0].name, files[0].bytes, head_.unit_bytes);
   } else {
-    for (const ParityFile& file : files) {
-      head_.members.push_back({.name = file.name, .begin = 0, .bytes = file.bytes});
+    for (const ParityFile& each : files) {
+      head_.members.push_back({.name = each.name, .begin = 0, .bytes = each.bytes});
     }
     head_.unit_bytes = unit_bytes_for(head_.longest_bytes());
   }
-  const auto& places = environment_.hints.part_places;
+  const auto& places = file.environment.hints.part_places;
   for (int number = 0; number < parities; ++number) {
-    real_paths_.push_back(places.empty()
-                              ? placed_path(places_, static_cast<size_t>(number), path_of(number))
-                              : placed_path(places, files.size() - 1 + static_cast<size_t>(number), path_of(number)));
+    real_paths_.push_back(
+        places.empty() ? placed_path(places_, static_cast<size_t>(number), path_of(number, file.path))
+                       : placed_path(places, files.size() - 1 + static_cast<size_t>(number), path_of(number, file.path)));
   }
-  STRIA_RETURN_IF_ERROR(choose_servers(files));
-  STRIA_RETURN_IF_ERROR(create_files());
+  STRIA_RETURN_IF_ERROR(choose_servers(file, files));
+  STRIA_RETURN_IF_ERROR(create_files(file));
   FieldWriter fields;
   fields.bytes(head_.encode(0));
   for (const std::string& path : real_paths_) {
@@ -144,54 +145,54 @@ Result<std::vector<std::byte>> ParityWriter::begin(const std::vector<ParityFile>
 }
 
 // On rank 0. In a store, parity lies where none of the parts does.
-Status ParityWriter::choose_servers(const std::vector<ParityFile>& files) {
+Status ParityWriter::choose_servers(const StoredFile& file, const std::vector<ParityFile>& files) {
   servers_.assign(static_cast<size_t>(head_.parities), -1);
   if (files.size() == 1) {
     return Status();
   }
-  STRIA_ASSIGN_OR_RETURN(PartServers servers, PartServers::find(path_, environment_.hints.first_server));
-  for (const ParityFile& file : files) {
-    servers.note(file.path);
+  STRIA_ASSIGN_OR_RETURN(PartServers servers, PartServers::find(file.path, file.environment.hints.first_server));
+  for (const ParityFile& each : files) {
+    servers.note(each.path);
   }
   std::generate(servers_.begin(), servers_.end(), [&] { return servers.next(); });
   return Status();
 }
 
 // On rank 0. What a killed program has left by these names goes first.
-Status ParityWriter::create_files() {
-  storage::Driver& driver = *environment_.driver;
-  STRIA_ASSIGN_OR_RETURN(const storage::Destination destination, driver.find_destination(path_));
+Status ParityWriter::create_files(const StoredFile& file) {
+  storage::Driver& driver = *file.environment.driver;
+  STRIA_ASSIGN_OR_RETURN(const storage::Destination destination, driver.find_destination(file.path));
   for (int number = 0; number < head_.parities; ++number) {
-    const Status removed = remove_placed(driver, path_of(number));
+    const Status removed = remove_placed(driver, path_of(number, file.path));
     STRIA_RETURN_IF_ERROR(removed.code() == ErrorCode::kNotFound ? Status() : removed);
     is_made_ = true;
-    STRIA_RETURN_IF_ERROR(begin_placed(driver, path_of(number), real_paths_[static_cast<size_t>(number)]));
+    STRIA_RETURN_IF_ERROR(begin_placed(driver, path_of(number, file.path), real_paths_[static_cast<size_t>(number)]));
     storage::OpenOptions open;
     open.mode = storage::OpenOptions::Mode::kCreateNew;
     open.permissions = destination.replaced ? 0600 : open.permissions;
     open.striping = on_server(servers_[static_cast<size_t>(number)]);
-    STRIA_ASSIGN_OR_RETURN(const auto file, driver.open(real_paths_[static_cast<size_t>(number)], open));
-    STRIA_RETURN_IF_ERROR(destination.replaced ? driver.set_attributes(*file, *destination.replaced) : Status());
-    const auto identity = file->identity();
+    STRIA_ASSIGN_OR_RETURN(const auto made, driver.open(real_paths_[static_cast<size_t>(number)], open));
+    STRIA_RETURN_IF_ERROR(destination.replaced ? driver.set_attributes(*made, *destination.replaced) : Status());
+    const auto identity = made->identity();
     numbers_.push_back(identity.ok() ? identity->number : 0);
-    STRIA_RETURN_IF_ERROR(file->resize(head_.file_bytes()));
-    STRIA_RETURN_IF_ERROR(file->close());
+    STRIA_RETURN_IF_ERROR(made->resize(head_.file_bytes()));
+    STRIA_RETURN_IF_ERROR(made->close());
   }
   return Status();
 }
 
-Result<std::unique_ptr<storage::File>> ParityWriter::open_made(int number) const {
+Result<std::unique_ptr<storage::File>> ParityWriter::open_made(int number, storage::Driver& driver) const {
   storage::OpenOptions open;
   open.mode = storage::OpenOptions::Mode::kReadWrite;
   open.plain_only = true;
   open.expected_number = numbers_[static_cast<size_t>(number)];
-  return environment_.driver->open(real_paths_[static_cast<size_t>(number)], open);
+  return driver.open(real_paths_[static_cast<size_t>(number)], open);
 }
 
-Status ParityWriter::take(std::span<const std::byte> message) {
+Status ParityWriter::take(std::span<const std::byte> message, const std::string& path) {
   FieldReader fields(message);
   const auto encoded = fields.bytes();
-  STRIA_ASSIGN_OR_RETURN(ReadHead read, decode_head(encoded, path_));
+  STRIA_ASSIGN_OR_RETURN(ReadHead read, decode_head(encoded, path));
   head_ = std::move(read.head);
   for (int number = 0; number < head_.parities; ++number) {
     real_paths_.push_back(fields.text());
@@ -202,29 +203,30 @@ Status ParityWriter::take(std::span<const std::byte> message) {
   return Status();
 }
 
-Status ParityWriter::make(const std::vector<ParityFile>& files, int parities, int64_t generation, bool sync) {
-  Comm& comm = *environment_.comm;
+Status ParityWriter::make(const StoredFile& file, const std::vector<ParityFile>& files, int parities, int64_t generation,
+                          bool sync) {
+  Comm& comm = *file.environment.comm;
   std::vector<std::byte> message;
   Status mine;
   if (comm.rank() == 0) {
-    auto begun = or_out_of_memory([&] { return begin(files, parities, generation); });
+    auto begun = or_out_of_memory([&] { return begin(file, files, parities, generation); });
     mine = begun.status();
     message = begun.ok() ? std::move(*begun) : message;
   }
   STRIA_RETURN_IF_ERROR(comm.agree(mine));
   broadcast_bytes(comm, message, 0);
   mine = or_out_of_memory([&]() -> Status {
-    STRIA_RETURN_IF_ERROR(comm.rank() == 0 ? Status() : take(message));
-    return encode_share(files, sync);
+    STRIA_RETURN_IF_ERROR(comm.rank() == 0 ? Status() : take(message, file.path));
+    return encode_share(file.environment, files, sync);
   });
   STRIA_RETURN_IF_ERROR(comm.agree(mine));
-  mine = comm.rank() == 0 ? or_out_of_memory([&] { return write_heads(sync); }) : Status();
+  mine = comm.rank() == 0 ? or_out_of_memory([&] { return write_heads(file, sync); }) : Status();
   return comm.agree(mine);
 }
 
 // Each rank has the stripes of one stretch. Local.
-Status ParityWriter::encode_share(const std::vector<ParityFile>& files, bool sync) const {
-  const Comm& comm = *environment_.comm;
+Status ParityWriter::encode_share(const Environment& environment, const std::vector<ParityFile>& files, bool sync) const {
+  const Comm& comm = *environment.comm;
   const auto share = [&](int rank) {
     return head_.stripe_count() / comm.size() * rank + std::min<int64_t>(head_.stripe_count() % comm.size(), rank);
   };
@@ -235,7 +237,7 @@ Status ParityWriter::encode_share(const std::vector<ParityFile>& files, bool syn
   std::vector<std::unique_ptr<storage::File>> opened;
   std::vector<storage::File*> members;
   for (const ParityFile& file : files) {
-    STRIA_ASSIGN_OR_RETURN(auto handle, environment_.driver->open(file.path, {}));
+    STRIA_ASSIGN_OR_RETURN(auto handle, environment.driver->open(file.path, {}));
     STRIA_RETURN_IF_ERROR(handle->refresh({0, INT64_MAX}));
     opened.push_back(std::move(handle));
   }
@@ -244,7 +246,7 @@ Status ParityWriter::encode_share(const std::vector<ParityFile>& files, bool syn
   }
   std::vector<std::unique_ptr<storage::File>> parities;
   for (int number = 0; number < head_.parities; ++number) {
-    STRIA_ASSIGN_OR_RETURN(auto handle, open_made(number));
+    STRIA_ASSIGN_OR_RETURN(auto handle, open_made(number, *environment.driver));
     parities.push_back(std::move(handle));
   }
   StripeEncoder encoder(head_);
@@ -259,47 +261,47 @@ Status ParityWriter::encode_share(const std::vector<ParityFile>& files, bool syn
 }
 
 // On rank 0, when all else of the parity is written.
-Status ParityWriter::write_heads(bool sync) const {
+Status ParityWriter::write_heads(const StoredFile& file, bool sync) const {
   for (int number = 0; number < head_.parities; ++number) {
-    STRIA_ASSIGN_OR_RETURN(const auto file, open_made(number));
+    STRIA_ASSIGN_OR_RETURN(const auto made, open_made(number, *file.environment.driver));
     const std::vector<std::byte> head = head_.encode(number);
     const storage::WriteSegment segment{0, head.data(), static_cast<int64_t>(head.size())};
-    STRIA_RETURN_IF_ERROR(file->write(std::span(&segment, 1)));
-    STRIA_RETURN_IF_ERROR(sync ? file->sync() : Status());
-    STRIA_RETURN_IF_ERROR(file->close());
+    STRIA_RETURN_IF_ERROR(made->write(std::span(&segment, 1)));
+    STRIA_RETURN_IF_ERROR(sync ? made->sync() : Status());
+    STRIA_RETURN_IF_ERROR(made->close());
     const std::string& real = real_paths_[static_cast<size_t>(number)];
-    const bool is_elsewhere = real != path_of(number);
-    STRIA_RETURN_IF_ERROR(sync && is_elsewhere ? environment_.driver->sync_directory(real) : Status());
+    const bool is_elsewhere = real != path_of(number, file.path);
+    STRIA_RETURN_IF_ERROR(sync && is_elsewhere ? file.environment.driver->sync_directory(real) : Status());
   }
-  return sync ? environment_.driver->sync_directory(path_) : Status();
+  return sync ? file.environment.driver->sync_directory(file.path) : Status();
 }
 
 // Where this fails, the file has its name and its parity, and only a file that is lost as a whole
 // isn't known to have had one.
-void ParityWriter::note_published() noexcept {
+void ParityWriter::note_published(const StoredFile& file) noexcept {
   static_cast<void>(or_out_of_memory([&]() -> Status {
     is_made_ = false;
     const auto mark = mark_of(head_);
     for (int number = 0; number < head_.parities; ++number) {
-      STRIA_ASSIGN_OR_RETURN(const auto file, open_made(number));
+      STRIA_ASSIGN_OR_RETURN(const auto made, open_made(number, *file.environment.driver));
       const storage::WriteSegment segment{ParityHead::kMarkOffset, mark.data(), static_cast<int64_t>(mark.size())};
-      STRIA_RETURN_IF_ERROR(file->write(std::span(&segment, 1)));
-      STRIA_RETURN_IF_ERROR(file->close());
+      STRIA_RETURN_IF_ERROR(made->write(std::span(&segment, 1)));
+      STRIA_RETURN_IF_ERROR(made->close());
     }
-    STRIA_ASSIGN_OR_RETURN(const auto there, list_parity(*environment_.driver, path_));
+    STRIA_ASSIGN_OR_RETURN(const auto there, list_parity(*file.environment.driver, file.path));
     for (const auto& [name, generation] : there) {
-      STRIA_RETURN_IF_ERROR(generation == head_.generation ? Status()
-                                                           : remove_placed(*environment_.driver, path_beside(path_, name)));
+      STRIA_RETURN_IF_ERROR(
+          generation == head_.generation ? Status() : remove_placed(*file.environment.driver, path_beside(file.path, name)));
     }
     return Status();
   }));
 }
 
-void ParityWriter::discard() noexcept {
+void ParityWriter::discard(const StoredFile& file) noexcept {
   static_cast<void>(or_out_of_memory([&]() -> Status {
     for (int number = 0; is_made_ && number < head_.parities; ++number) {
       // The outcome doesn't matter: the caller needs the reason of the failure.
-      static_cast<void>(remove_placed(*environment_.driver, path_of(number)));
+      static_cast<void>(remove_placed(*file.environment.driver, path_of(number, file.path)));
     }
     is_made_ = false;
     return Status();

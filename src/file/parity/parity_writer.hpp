@@ -28,41 +28,37 @@ struct ParityFile {
   int64_t bytes = 0;  ///< on rank 0
 };
 
+/// What was made, and what was removed before that. Each call gets the same file.
 class ParityWriter {
  public:
-  /// `path` is that of the file, as the storage knows it; both must outlive this.
-  ParityWriter(const Environment& environment, const std::string& path) : environment_(environment), path_(path) {}
-  ParityWriter(const ParityWriter&) = delete;
-  ParityWriter& operator=(const ParityWriter&) = delete;
-
-  /// Makes so many parity files of `files`: of each as one member, or of a single one in stretches.
+  /// Makes so many parity files of `files`, which are `file` and its parts as they lie now: of each
+  /// as one member, or of a single one in stretches.
   /// `generation` of their parts; 0: the next one. Collective: yes; the same outcome everywhere.
-  Status make(const std::vector<ParityFile>& files, int parities, int64_t generation, bool sync);
+  Status make(const StoredFile& file, const std::vector<ParityFile>& files, int parities, int64_t generation, bool sync);
   /// Rank 0, when the file has its name: says so in the parity, and removes that of other
   /// generations.
-  void note_published() noexcept;
+  void note_published(const StoredFile& file) noexcept;
   /// Removes what this has made, unless the file has its name. On rank 0.
-  void discard() noexcept;
+  void discard(const StoredFile& file) noexcept;
 
   /// On rank 0: removes all parity of the file, and returns how many parity files it had; 0: none.
   /// Those that are made next lie in the same places.
-  Result<int> remove_all();
+  Result<int> remove_all(const StoredFile& file);
   /// On rank 0: the places of what remove_all() has removed.
   const std::vector<std::string>& removed_places() const { return places_; }
 
  private:
-  Result<std::vector<std::byte>> begin(const std::vector<ParityFile>& files, int parities, int64_t generation);
-  Status take(std::span<const std::byte> message);
-  Status choose_servers(const std::vector<ParityFile>& files);
-  Status create_files();
-  Status encode_share(const std::vector<ParityFile>& files, bool sync) const;
-  Status write_heads(bool sync) const;
-  std::string path_of(int number) const;
+  Result<std::vector<std::byte>> begin(const StoredFile& file, const std::vector<ParityFile>& files, int parities,
+                                       int64_t generation);
+  Status take(std::span<const std::byte> message, const std::string& path);
+  Status choose_servers(const StoredFile& file, const std::vector<ParityFile>& files);
+  Status create_files(const StoredFile& file);
+  Status encode_share(const Environment& environment, const std::vector<ParityFile>& files, bool sync) const;
+  Status write_heads(const StoredFile& file, bool sync) const;
+  std::string path_of(int number, const std::string& path) const;
   /// Opens one that was made to write to it.
-  Result<std::unique_ptr<storage::File>> open_made(int number) const;
+  Result<std::unique_ptr<storage::File>> open_made(int number, storage::Driver& driver) const;
 
-  const Environment& environment_;
-  const std::string& path_;
   ParityHead head_;
   std::vector<std::string> real_paths_;  // of each parity file
   std::vector<uint64_t> numbers_;        // Identity::number of each, where it is known

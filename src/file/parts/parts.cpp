@@ -39,14 +39,13 @@ int64_t present_generation(storage::Driver& driver, const std::string& path) {
   return generation.value_or(-1);
 }
 
-Parts::Parts(const Environment& environment, const std::string& path, PartedLayout& layout)
-    : environment_(environment), path_(path), layout_(layout), servers_(layout.map()->parts.size(), -1) {}
+Parts::Parts(PartedLayout& layout) : layout_(layout), servers_(layout.map()->parts.size(), -1) {}
 
-Status Parts::create(const std::string& written_path) {
-  Comm& comm = *environment_.comm;
+Status Parts::create(const StoredFile& file, const std::string& written_path) {
+  Comm& comm = *file.environment.comm;
   Status mine;
-  if (lies_on_single_servers(environment_.hints, path_)) {
-    mine = or_out_of_memory([&] { return find_near_servers(); });
+  if (lies_on_single_servers(file.environment.hints, file.path)) {
+    mine = or_out_of_memory([&] { return find_near_servers(file); });
     comm.all_reduce(servers_, ReduceOp::kMax);
     STRIA_RETURN_IF_ERROR(comm.agree(mine));
   }
@@ -58,8 +57,8 @@ Status Parts::create(const std::string& written_path) {
   Beginning beginning;
   if (comm.rank() == 0) {
     mine = or_out_of_memory([&]() -> Status {
-      STRIA_RETURN_IF_ERROR(choose_servers(written_path, beginning.server_count));
-      STRIA_ASSIGN_OR_RETURN(beginning.generation, find_generation());
+      STRIA_RETURN_IF_ERROR(choose_servers(file, written_path, beginning.server_count));
+      STRIA_ASSIGN_OR_RETURN(beginning.generation, find_generation(file));
       return Status();
     });
     std::random_device random;
@@ -74,8 +73,8 @@ Status Parts::create(const std::string& written_path) {
   std::vector<int64_t> numbers;
   if (generation_ > 0) {
     mine = or_out_of_memory([&]() -> Status {
-      note_server_count(static_cast<int>(beginning.server_count));
-      STRIA_RETURN_IF_ERROR(make_own());
+      note_server_count(file, static_cast<int>(beginning.server_count));
+      STRIA_RETURN_IF_ERROR(make_own(file));
       numbers = own_numbers();
       return Status();
     });
@@ -88,38 +87,38 @@ Status Parts::create(const std::string& written_path) {
   return Status();
 }
 
-bool Parts::is_own(int part) const {
-  const Comm& comm = *environment_.comm;
+bool Parts::is_own(const StoredFile& file, int part) const {
+  const Comm& comm = *file.environment.comm;
   return int64_t{part} * comm.size() / layout_.map()->part_count() == comm.rank();
 }
 
-Status Parts::find_near_servers() {
+Status Parts::find_near_servers(const StoredFile& file) {
   for (int part = 0; part < map()->part_count(); ++part) {
-    if (is_own(part)) {
-      STRIA_ASSIGN_OR_RETURN(servers_[static_cast<size_t>(part)], near_server(path_, part));
+    if (is_own(file, part)) {
+      STRIA_ASSIGN_OR_RETURN(servers_[static_cast<size_t>(part)], near_server(file.path, part));
     }
   }
   return Status();
 }
 
 // The file itself is there already, under its temporary name.
-Status Parts::choose_servers(const std::string& written_path, int64_t& up_count) {
-  const access::ResolvedHints& hints = environment_.hints;
-  if (!lies_on_single_servers(hints, path_)) {
+Status Parts::choose_servers(const StoredFile& file, const std::string& written_path, int64_t& up_count) {
+  const access::ResolvedHints& hints = file.environment.hints;
+  if (!lies_on_single_servers(hints, file.path)) {
     return Status();
   }
-  STRIA_ASSIGN_OR_RETURN(PartServers servers, PartServers::find(path_, hints.first_server));
+  STRIA_ASSIGN_OR_RETURN(PartServers servers, PartServers::find(file.path, hints.first_server));
   servers.note(written_path);
   for (int64_t& server : servers_) {
-    server = servers.next_near(static_cast<int>(server), set_files());
+    server = servers.next_near(static_cast<int>(server), set_files(file));
   }
   up_count = servers.count();
   return Status();
 }
 
-void Parts::note_server_count(int servers) {
-  const auto parities = static_cast<int>(environment_.hints.parity_count);
-  server_warning_ = servers == 0 ? "" : warn_of_shared_servers(path_, set_files(), parities, servers);
+void Parts::note_server_count(const StoredFile& file, int servers) {
+  const auto parities = static_cast<int>(file.environment.hints.parity_count);
+  server_warning_ = servers == 0 ? "" : warn_of_shared_servers(file.path, set_files(file), parities, servers);
 }
 
 // Each part has its number at the rank that has made it, and 0 elsewhere.
@@ -133,47 +132,47 @@ std::vector<int64_t> Parts::own_numbers() const {
 }
 
 // The lowest rank among those that share a part makes it.
-Status Parts::make_own() {
-  const std::string name = storage::file_name_of(path_);
+Status Parts::make_own(const StoredFile& file) {
+  const std::string name = storage::file_name_of(file.path);
   storage::PartMap& map = *layout_.map();
   for (int part = 0; part < map.part_count(); ++part) {
     storage::PartMap::Part& one = map.parts[static_cast<size_t>(part)];
-    one.path = path_beside(path_, part_name(name, generation_, part));
-    one.real_path = placed_path(environment_.hints.part_places, static_cast<size_t>(part), one.path);
-    if (is_own(part)) {
-      STRIA_ASSIGN_OR_RETURN(const storage::Destination master, environment_.driver->find_destination(path_));
+    one.path = path_beside(file.path, part_name(name, generation_, part));
+    one.real_path = placed_path(file.environment.hints.part_places, static_cast<size_t>(part), one.path);
+    if (is_own(file, part)) {
+      STRIA_ASSIGN_OR_RETURN(const storage::Destination master, file.environment.driver->find_destination(file.path));
       storage::OpenOptions open;
       open.mode = storage::OpenOptions::Mode::kCreateNew;
       open.permissions = master.replaced ? 0600 : open.permissions;
       own_[part] = nullptr;  // so that its link goes where it can't be made
       open.striping = on_server(static_cast<int>(servers_[static_cast<size_t>(part)]));
-      STRIA_RETURN_IF_ERROR(begin_placed(*environment_.driver, one.path, one.real_path));
-      STRIA_ASSIGN_OR_RETURN(own_[part], environment_.driver->open(one.real_path, open));
+      STRIA_RETURN_IF_ERROR(begin_placed(*file.environment.driver, one.path, one.real_path));
+      STRIA_ASSIGN_OR_RETURN(own_[part], file.environment.driver->open(one.real_path, open));
     }
   }
   return Status();
 }
 
-Result<int64_t> Parts::find_generation() const {
-  STRIA_ASSIGN_OR_RETURN(const auto there, list_parts(*environment_.driver, path_));
-  const int64_t present = there.empty() ? 0 : present_generation(*environment_.driver, path_);
+Result<int64_t> Parts::find_generation(const StoredFile& file) {
+  STRIA_ASSIGN_OR_RETURN(const auto there, list_parts(*file.environment.driver, file.path));
+  const int64_t present = there.empty() ? 0 : present_generation(*file.environment.driver, file.path);
   int64_t last = 0;
   for (const auto& [name, generation] : there) {
     last = std::max(last, generation);
     if (present >= 0 && generation != present) {
-      const std::string path = path_beside(path_, name);
-      const Status removed = remove_placed(*environment_.driver, path);
+      const std::string path = path_beside(file.path, name);
+      const Status removed = remove_placed(*file.environment.driver, path);
       // A disk that has failed since keeps what it has; that is no reason to write no more.
-      STRIA_RETURN_IF_ERROR(real_path(*environment_.driver, path) == path ? removed : Status());
+      STRIA_RETURN_IF_ERROR(real_path(*file.environment.driver, path) == path ? removed : Status());
     }
   }
   return last + 1;
 }
 
-Status Parts::define_table(const Catalog& catalog, Definitions& definitions) const {
+Status Parts::define_table(const Definitions::Target& target, Definitions& definitions) const {
   STRIA_RETURN_IF_ERROR(layout_.place_marks());
   std::vector<std::string> paths;
-  for (const DatasetEntry& entry : catalog.datasets()) {
+  for (const DatasetEntry& entry : target.catalog.datasets()) {
     if (entry.data_offset >= storage::PartMap::kFirstAddress) {
       paths.push_back(entry.spec.path);
     }
@@ -184,7 +183,7 @@ Status Parts::define_table(const Catalog& catalog, Definitions& definitions) con
   spec.element = container::ElementSpec::of_number(ElementType::kUint8);
   spec.dims = {static_cast<int64_t>(content.size())};
   spec.is_hidden = true;
-  return definitions.add_table(std::move(spec), content);
+  return definitions.add_table(target, std::move(spec), content);
 }
 
 void Parts::name_sources(Catalog& catalog) const {
@@ -200,15 +199,16 @@ void Parts::name_sources(Catalog& catalog) const {
   }
 }
 
-Status Parts::finish(const Catalog& catalog, bool sync) {
-  for (const auto& [number, file] : own_) {
-    STRIA_RETURN_IF_ERROR(finish_part(number, *file, catalog, sync));
+Status Parts::finish(const StoredFile& file, const Catalog& catalog, bool sync) {
+  for (const auto& [number, part] : own_) {
+    STRIA_RETURN_IF_ERROR(finish_part(file, number, catalog, sync));
   }
   return Status();
 }
 
-Status Parts::finish_part(int number, storage::File& file, const Catalog& catalog, bool sync) const {
-  STRIA_ASSIGN_OR_RETURN(const auto writer, environment_.format->make_writer(layout_.of_part(number)));
+Status Parts::finish_part(const StoredFile& file, int number, const Catalog& catalog, bool sync) const {
+  storage::File& own = *own_.at(number);
+  STRIA_ASSIGN_OR_RETURN(const auto writer, file.environment.format->make_writer(layout_.of_part(number)));
   auto array = map()->arrays.begin();
   for (const DatasetEntry& entry : catalog.datasets()) {
     if (entry.data_offset < storage::PartMap::kFirstAddress) {
@@ -233,34 +233,35 @@ Status Parts::finish_part(int number, storage::File& file, const Catalog& catalo
   for (const auto& extent : image.extents) {
     segments.push_back({extent.offset, extent.bytes.data(), static_cast<int64_t>(extent.bytes.size())});
   }
-  STRIA_RETURN_IF_ERROR(file.write(segments));
-  STRIA_RETURN_IF_ERROR(file.resize(image.file_bytes));
-  STRIA_ASSIGN_OR_RETURN(const storage::Destination master, environment_.driver->find_destination(path_));
-  STRIA_RETURN_IF_ERROR(master.replaced ? environment_.driver->set_attributes(file, *master.replaced) : Status());
-  STRIA_RETURN_IF_ERROR(sync ? file.sync() : Status());
+  STRIA_RETURN_IF_ERROR(own.write(segments));
+  STRIA_RETURN_IF_ERROR(own.resize(image.file_bytes));
+  STRIA_ASSIGN_OR_RETURN(const storage::Destination master, file.environment.driver->find_destination(file.path));
+  STRIA_RETURN_IF_ERROR(master.replaced ? file.environment.driver->set_attributes(own, *master.replaced) : Status());
+  STRIA_RETURN_IF_ERROR(sync ? own.sync() : Status());
   const storage::PartMap::Part& part = map()->parts[static_cast<size_t>(number)];
-  STRIA_RETURN_IF_ERROR(sync && part.real_path != part.path ? environment_.driver->sync_directory(part.real_path) : Status());
-  return file.close();
+  STRIA_RETURN_IF_ERROR(sync && part.real_path != part.path ? file.environment.driver->sync_directory(part.real_path)
+                                                            : Status());
+  return own.close();
 }
 
-void Parts::discard() noexcept {
+void Parts::discard(storage::Driver& driver) noexcept {
   for (auto& [number, file] : own_) {
     file.reset();
     // The outcome doesn't matter: the caller needs the reason of the failure.
-    static_cast<void>(or_out_of_memory(
-        [&, part = number] { return remove_placed(*environment_.driver, map()->parts[static_cast<size_t>(part)].path); }));
+    static_cast<void>(
+        or_out_of_memory([&, part = number] { return remove_placed(driver, map()->parts[static_cast<size_t>(part)].path); }));
   }
   own_.clear();
 }
 
-void Parts::clear_others() noexcept {
+void Parts::clear_others(const StoredFile& file) noexcept {
   static_cast<void>(or_out_of_memory([&]() -> Status {
-    STRIA_ASSIGN_OR_RETURN(auto there, list_parts(*environment_.driver, path_));
-    STRIA_ASSIGN_OR_RETURN(const auto parity, list_parity(*environment_.driver, path_));
+    STRIA_ASSIGN_OR_RETURN(auto there, list_parts(*file.environment.driver, file.path));
+    STRIA_ASSIGN_OR_RETURN(const auto parity, list_parity(*file.environment.driver, file.path));
     there.insert(there.end(), parity.begin(), parity.end());
     for (const auto& [name, generation] : there) {
       if (generation != generation_) {
-        STRIA_RETURN_IF_ERROR(remove_placed(*environment_.driver, path_beside(path_, name)));
+        STRIA_RETURN_IF_ERROR(remove_placed(*file.environment.driver, path_beside(file.path, name)));
       }
     }
     return Status();

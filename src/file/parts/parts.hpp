@@ -32,50 +32,52 @@ int part_count(const Environment& environment);
 /// The generation of the parts that the file at `path` has; 0: none, -1: not known. Local.
 int64_t present_generation(storage::Driver& driver, const std::string& path);
 
+/// Each call gets the file that they are of: their master.
 class Parts {
  public:
-  /// All arguments must outlive this. `path` is that of the master, as the storage knows it.
-  Parts(const Environment& environment, const std::string& path, PartedLayout& layout);
+  /// `layout` places the raw data in the parts, and must outlive this.
+  explicit Parts(PartedLayout& layout);
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
   /// Makes the files. `written_path`: where the master is until it has its name. Collective: yes;
   /// the same outcome everywhere.
-  Status create(const std::string& written_path);
+  Status create(const StoredFile& file, const std::string& written_path);
   const std::shared_ptr<storage::PartMap>& map() const { return layout_.map(); }
   int64_t generation() const { return generation_; }
   /// Adds the table of parts to the definitions, when all datasets are made.
-  Status define_table(const Catalog& catalog, Definitions& definitions) const;
+  Status define_table(const Definitions::Target& target, Definitions& definitions) const;
   /// Says where a lost server takes more than the parity makes up for; else empty. It is the same
   /// on every rank.
   const std::string& server_warning() const { return server_warning_; }
   /// Says in the datasets of `catalog` which rows lie where, for the master's headers.
   void name_sources(Catalog& catalog) const;
   /// Completes those parts that this rank has made, once everything is defined.
-  Status finish(const Catalog& catalog, bool sync);
+  Status finish(const StoredFile& file, const Catalog& catalog, bool sync);
   /// Removes those parts that this rank has made.
-  void discard() noexcept;
+  void discard(storage::Driver& driver) noexcept;
   /// Rank 0, when the file has its name: removes the parts of other generations, and
   /// their parity.
-  void clear_others() noexcept;
+  void clear_others(const StoredFile& file) noexcept;
 
  private:
   /// Rank 0: removes what killed programs left behind, and returns a generation of which there
   /// is no part.
-  Result<int64_t> find_generation() const;
-  int set_files() const { return map()->part_count() + static_cast<int>(environment_.hints.parity_count) + 1; }
+  static Result<int64_t> find_generation(const StoredFile& file);
+  /// How many files there are with the master and its parity.
+  int set_files(const StoredFile& file) const {
+    return map()->part_count() + static_cast<int>(file.environment.hints.parity_count) + 1;
+  }
   /// Where parts lie on a server each: notes which is near the rank that makes each part.
-  Status find_near_servers();
+  Status find_near_servers(const StoredFile& file);
   /// Rank 0: on which server of a store each part lies.
-  Status choose_servers(const std::string& written_path, int64_t& up_count);
-  bool is_own(int part) const;
-  void note_server_count(int servers);
-  Status make_own();
+  Status choose_servers(const StoredFile& file, const std::string& written_path, int64_t& up_count);
+  bool is_own(const StoredFile& file, int part) const;
+  void note_server_count(const StoredFile& file, int servers);
+  Status make_own(const StoredFile& file);
   std::vector<int64_t> own_numbers() const;
-  Status finish_part(int number, storage::File& file, const Catalog& catalog, bool sync) const;
+  Status finish_part(const StoredFile& file, int number, const Catalog& catalog, bool sync) const;
 
-  const Environment& environment_;
-  const std::string& path_;
   PartedLayout& layout_;
   int64_t generation_ = 0;
   std::vector<int64_t> servers_;  // of each part; -1: the storage's choice

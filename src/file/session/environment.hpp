@@ -34,6 +34,12 @@ struct Environment {
   bool puts_off = false;
 };
 
+/// A file that a session writes, as functions take it.
+struct StoredFile {
+  const Environment& environment;
+  const std::string& path;  ///< as the storage knows it
+};
+
 /// The limits of the hints.
 inline WaitLimits wait_limits_of(const access::ResolvedHints& hints) {
   return {static_cast<double>(hints.wait_warning_s), static_cast<double>(hints.wait_deadline_s)};

@@ -62,7 +62,8 @@ Result<storage::Capabilities> begin_parts(Parts& parts, NewFile& file, Environme
   if (is_netcdf(environment.format->format())) {
     return Status(ErrorCode::kUnsupported, "stria_subfiles: a netCDF file can't have its data in other files");
   }
-  STRIA_RETURN_IF_ERROR(parts.create(file.place().unpublished_path()));
+  STRIA_RETURN_IF_ERROR(
+      parts.create({.environment = environment, .path = file.place().path()}, file.place().unpublished_path()));
   if (!parts.server_warning().empty()) {
     meetings.reserve().attempt([&] { environment.hint_warnings.push_back(parts.server_warning()); });
   }
@@ -81,13 +82,12 @@ WriteSession::WriteSession(Beginning beginning, PartedLayout* parted)
     : DefiningSession(std::move(beginning)),
       guard_({.copied_bytes = environment_.hints.put_copies_bytes,
               .samples = environment_.hints.put_check != access::Switch::kDisable}),
-      file_(environment_, stored_path_, identity_, accounts_.times(), grows()),
-      gathering_(comm(), catalog_, accounts_.times()) {
+      file_(environment_, stored_path_, identity_, accounts_.times(), grows()) {
   if (parted != nullptr) {
-    parts_ = std::make_unique<Parts>(environment_, stored_path_, *parted);
+    parts_ = std::make_unique<Parts>(*parted);
   }
   if (grows() || environment_.hints.parity_count > 0) {
-    parity_ = std::make_unique<ParityStage>(environment_, stored_path_, file_, parts_.get());
+    parity_.emplace();
   }
 }
 

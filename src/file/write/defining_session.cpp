@@ -15,8 +15,7 @@ DefiningSession::DefiningSession(Beginning beginning)
       options_(std::move(beginning.options)),
       old_(path_),
       places_(std::move(beginning.layout)),
-      definitions_({.catalog = catalog_, .layout = places_.layout(), .log = meetings_.log(), .before = old_.content().catalog},
-                   environment_.hints.alignment_bytes, meetings_.is_root()) {
+      definitions_(environment_.hints.alignment_bytes, meetings_.is_root()) {
   const uint64_t choices = (options_.sync ? 2 : 0) + (options_.checksums ? 1 : 0) + 4 * static_cast<uint64_t>(options_.format) +
                            (options_.track_order ? 64 : 0);
   const uint64_t hash = combine_hashes(hash_of_opening(environment_, path_), choices);
@@ -30,30 +29,34 @@ DefiningSession::DefiningSession(Beginning beginning)
   });
 }
 
+Definitions::Target DefiningSession::target() {
+  return {.catalog = catalog_, .layout = *places_.layout(), .log = meetings_.log(), .before = old_.content().catalog};
+}
+
 Result<int> DefiningSession::create_dataset(const container::DatasetSpec& spec, const DatasetOptions& options) {
   STRIA_RETURN_IF_ERROR(meetings_.check_open());
-  auto number = definitions_.create_dataset(spec, options);
+  auto number = definitions_.create_dataset(target(), spec, options);
   return number.ok() ? number : meetings_.refuse(number.status());
 }
 
 Status DefiningSession::create_table(container::DatasetSpec spec, std::span<const std::byte> content) {
   STRIA_RETURN_IF_ERROR(meetings_.check_open());
-  return meetings_.refuse(definitions_.create_table(std::move(spec), content));
+  return meetings_.refuse(definitions_.create_table(target(), std::move(spec), content));
 }
 
 Status DefiningSession::set_attribute(container::AttributeSpec attribute) {
   STRIA_RETURN_IF_ERROR(meetings_.check_open());
-  return meetings_.refuse(definitions_.set_attribute(std::move(attribute)));
+  return meetings_.refuse(definitions_.set_attribute(target(), std::move(attribute)));
 }
 
 Status DefiningSession::create_link(container::LinkSpec link) {
   STRIA_RETURN_IF_ERROR(meetings_.check_open());
-  return meetings_.refuse(definitions_.create_link(std::move(link)));
+  return meetings_.refuse(definitions_.create_link(target(), std::move(link)));
 }
 
 Status DefiningSession::create_group(const std::string& path) {
   STRIA_RETURN_IF_ERROR(meetings_.check_open());
-  return meetings_.refuse(definitions_.create_group(path));
+  return meetings_.refuse(definitions_.create_group(target(), path));
 }
 
 std::string DefiningSession::how_opened() const {
@@ -70,7 +73,7 @@ Result<int> DefiningSession::find(const std::string& dataset_path) {
 
 Result<int> DefiningSession::append_rows(const std::string& path, int64_t rows) {
   STRIA_RETURN_IF_ERROR(meetings_.check_open());
-  auto number = definitions_.append_rows(path, rows);
+  auto number = definitions_.append_rows(target(), path, rows);
   return number.ok() ? number : meetings_.refuse(number.status());
 }
 
@@ -92,7 +95,7 @@ Result<int> DefiningSession::update(const std::string& path) {
     return meetings_.refuse(Status(ErrorCode::kUnsupported,
                                    fmt::format("update('{}'): elements of a classic netCDF file can't be overwritten", path)));
   }
-  auto number = definitions_.update(path);
+  auto number = definitions_.update(target(), path);
   if (number.ok() && catalog_[*number].is_chunked()) {
     // Chunks may lie anywhere in what the file has.
     catalog_[*number].data_offset = 0;

@@ -52,6 +52,8 @@ class DefiningSession : public Session {
     std::unique_ptr<container::Layout> layout;  ///< which places its raw data
   };
   explicit DefiningSession(Beginning beginning);
+  /// What definitions change.
+  Definitions::Target target();
 
   const Kind kind_;
   CreateOptions options_;

@@ -26,7 +26,7 @@ Status sync_other_nodes(const Publishing& what, const Status& mine) {
 Status write_metadata(const Publishing& what, Metadata& metadata) {
   {
     PhaseTimer timer(what.report.phases, Phase::kMetadata);
-    STRIA_ASSIGN_OR_RETURN(GatheredByAll gathered, what.gathering.take_all());
+    STRIA_ASSIGN_OR_RETURN(GatheredByAll gathered, what.gathering.take_all(what.catalog));
     STRIA_RETURN_IF_ERROR(metadata.finish(std::move(gathered), what.options.checksums));
   }
   return what.file.write(metadata.image());
@@ -68,15 +68,15 @@ Status share_outcome(const Publishing& what, const Status& mine) {
 }  // namespace
 
 Status publish(const Publishing& what, std::unique_ptr<Metadata> metadata, const Status& moved) {
-  Status mine = what.gathering.hand_in(moved);
+  Status mine = what.gathering.hand_in(moved, what.comm, what.catalog, what.report.phases);
   if (mine.ok()) {
-    mine = what.gathering.write_row_sums(what.file.handles().cached());
+    mine = what.gathering.write_row_sums(what.file.handles().cached(), what.report.phases);
   }
   if (what.options.sync && what.comm.node_size() < what.comm.size()) {
     mine = sync_other_nodes(what, mine);
   }
   mine.update(what.file.close_handles());
-  what.gathering.finish();
+  what.gathering.finish(what.report.phases);
   const Status made = is_root(what) && mine.ok() ? or_out_of_memory([&] { return write_metadata(what, *metadata); }) : Status();
   Status outcome = collect(what, mine);
   const auto said_by_root = [&](const Status& status) {
@@ -85,7 +85,7 @@ Status publish(const Publishing& what, std::unique_ptr<Metadata> metadata, const
   outcome = is_root(what) && outcome.ok() ? said_by_root(made) : outcome;
   if (what.parity != nullptr && what.file.staging() == nullptr) {
     const int64_t file_bytes = is_root(what) && outcome.ok() ? metadata->image().file_bytes : 0;
-    outcome = what.parity->protect(outcome, file_bytes, what.options.sync);
+    outcome = what.parity->protect(what.parity_work, outcome, file_bytes, what.options.sync);
   }
   if (is_root(what) && outcome.ok()) {
     outcome = said_by_root(or_out_of_memory([&] { return name_file(what, *metadata); }));

@@ -24,10 +24,12 @@ struct Publishing {
   Comm& comm;
   const CreateOptions& options;
   NewFile& file;
+  const Catalog& catalog;
   Gathering& gathering;
   access::MemoryReserve& reserve;
   Report& report;
   ParityStage* parity = nullptr;  ///< null: the file gets none
+  ParityWork parity_work;
 };
 
 /// Gives the file its name after this rank's data were moved, or failed to be, as `moved` says.

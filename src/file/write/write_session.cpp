@@ -70,8 +70,8 @@ Status WriteSession::end(Call call, BackgroundStage* stage) {
   if (!status.ok()) {
     return fail(status);
   }
-  if (parity_ != nullptr) {
-    parity_->end(file_, report().file_bytes, options_.sync);
+  if (parity_) {
+    parity_->end(of_parity(), report().file_bytes, options_.sync);
   }
   meetings_.end();
   chunk_puts_.release();
@@ -80,7 +80,7 @@ Status WriteSession::end(Call call, BackgroundStage* stage) {
     accounts_.report().file_bytes += parts_->map()->bytes_of_parts();
   }
   if (parts_ != nullptr && meetings_.is_root()) {
-    parts_->clear_others();
+    parts_->clear_others({.environment = environment_, .path = stored_path_});
   }
   if (meetings_.is_root() && !grows() && environment_.hints.home_every > 0) {
     meetings_.reserve().attempt([&] { note_turn(stored_path_, environment_.hints.part_places.empty()); });
@@ -97,7 +97,7 @@ Aside WriteSession::take_stock(bool last) {
     return guard_.check(pending_, catalog_.datasets());
   }));
   if (environment_.hints.put_overlaps != access::Switch::kEnable) {
-    meetings_.poison(or_out_of_memory([&] { return gathering_.note_puts(pending_); }));
+    meetings_.poison(or_out_of_memory([&] { return gathering_.note_puts(pending_, catalog_); }));
   }
   meetings_.poison(or_out_of_memory([&] { return note_touched(catalog_, old_, pending_, touched_); }));
   meetings_.poison(
@@ -110,7 +110,9 @@ Aside WriteSession::take_stock(bool last) {
   }
   const auto sum_bytes = or_out_of_memory([&]() -> Result<int64_t> {
     const bool tables_too = meetings_.is_root() && !room_.is_kept();
-    return needs_room_for_sums() ? count_sum_records(catalog_, pending_, tables_too ? &definitions_ : nullptr) : 0;
+    return options_.checksums && places_.layout()->interleaves()
+               ? count_sum_records(catalog_, pending_, tables_too ? &definitions_ : nullptr)
+               : 0;
   });
   meetings_.poison(sum_bytes.status());
   aside.sum_bytes = sum_bytes.ok() ? *sum_bytes : 0;
@@ -122,7 +124,8 @@ Result<Agreed> WriteSession::agree(Call call) {
   const Aside aside = take_stock(last);
   STRIA_ASSIGN_OR_RETURN(const Agreed agreed, agree_on_request(meetings_, call, pending_, true, aside));
   accounts_.count_agreed(agreed.asked_bytes());
-  if (needs_room_for_sums()) {
+  if (options_.checksums && places_.layout()->interleaves()) {
+    // Rows lie among each other behind everything else, so that sums must have their room before.
     STRIA_ASSIGN_OR_RETURN(
         const bool fits,
         room_.keep(
@@ -161,14 +164,17 @@ void WriteSession::give_up_sums() {
 // Rows that lie among others' are behind the tables: nothing more can be defined.
 Status WriteSession::settle(bool last) {
   if (last && parts_ != nullptr) {
-    STRIA_RETURN_IF_ERROR(parts_->define_table(catalog_, definitions_));
+    STRIA_RETURN_IF_ERROR(parts_->define_table(target(), definitions_));
   }
   const bool is_complete = last || places_.layout()->interleaves();
   if (!options_.checksums || !is_complete) {
     return places_.settle(last, catalog_, pending_);
   }
-  return places_.settle_with_tables(last, catalog_, pending_,
-                                    {.old = old_.content(), .definitions = definitions_, .gathering = gathering_});
+  STRIA_ASSIGN_OR_RETURN(auto tables, places_.settle_with_tables(last, target(), pending_, old_.content(), definitions_));
+  if (tables) {
+    gathering_.set_tables(std::move(*tables));
+  }
+  return Status();
 }
 
 Status WriteSession::fill_gaps(bool last) {
@@ -180,6 +186,10 @@ Status WriteSession::fill_gaps(bool last) {
 
 FileToStage WriteSession::staged() {
   return {.path = path_, .meetings = meetings_, .file = file_, .environment = environment_, .capabilities = capabilities_};
+}
+
+ParityWork WriteSession::of_parity() {
+  return {.environment = environment_, .path = stored_path_, .file = file_, .parts = parts_.get()};
 }
 
 Result<access::RequestShape> WriteSession::make_ready(const Agreed& agreed, BackgroundStage* stage) {
@@ -209,18 +219,20 @@ Status WriteSession::complete(const access::RequestShape& shape) {
   return publish({.comm = comm(),
                   .options = options_,
                   .file = file_,
+                  .catalog = catalog_,
                   .gathering = gathering_,
                   .reserve = meetings_.reserve(),
                   .report = accounts_.report(),
-                  .parity = grows() ? nullptr : parity_.get()},
+                  .parity = parity_ && !grows() ? &*parity_ : nullptr,
+                  .parity_work = of_parity()},
                  std::move(moved.metadata), moved.outcome);
 }
 
 // Rank 0 makes the metadata already, while the others pack; but before the first byte of what the
 // file has is overwritten, so that no reason remains to give up afterwards.
 Moved WriteSession::move(const access::RequestShape& agreed, bool last) {
-  if (parity_ != nullptr && grows()) {
-    if (Status begun = parity_->begin_growing(); !begun.ok()) {
+  if (parity_ && grows()) {
+    if (Status begun = parity_->begin_growing(of_parity()); !begun.ok()) {
       return {.outcome = std::move(begun)};
     }
   }
@@ -252,7 +264,7 @@ Moved WriteSession::move(const access::RequestShape& agreed, bool last) {
   std::string choice;
   const auto prepare = [&] { return ends ? make() : Status(); };
   moved.outcome = move_data({.pending = pending_,
-                             .datasets = catalog_.datasets(),
+                             .catalog = catalog_,
                              .plan = plan,
                              .use = use,
                              .checksums = options_.checksums,
@@ -268,7 +280,7 @@ Moved WriteSession::move(const access::RequestShape& agreed, bool last) {
   meetings_.reserve().attempt([&] { accounts_.note_choice(plan, choice, environment_); });
   if (moved.outcome.ok() && last && parts_ != nullptr) {
     moved.outcome = or_out_of_memory([&]() -> Status {
-      STRIA_RETURN_IF_ERROR(parts_->finish(catalog_, options_.sync));
+      STRIA_RETURN_IF_ERROR(parts_->finish({.environment = environment_, .path = stored_path_}, catalog_, options_.sync));
       return file_.handles().close_parts(options_.sync);
     });
   }
@@ -332,11 +344,12 @@ void WriteSession::discard() noexcept {
   }
   old_.close();
   file_.discard();
-  if (parity_ != nullptr && !file_.is_published()) {
-    parity_->discard();
+  const StoredFile stored{.environment = environment_, .path = stored_path_};
+  if (parity_ && !file_.is_published()) {
+    parity_->discard(stored);
   }
   if (parts_ != nullptr && !file_.is_published()) {
-    parts_->discard();
+    parts_->discard(*environment_.driver);
   }
 }
 

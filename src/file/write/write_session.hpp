@@ -10,6 +10,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -70,8 +71,6 @@ class WriteSession : public DefiningSession {
   Aside take_stock(bool last);
   /// Gives everything its final place; where nothing more can be defined, tables too. Local.
   Status settle(bool last);
-  /// Rows lie among each other behind everything else, so that sums must have their room before.
-  bool needs_room_for_sums() const { return options_.checksums && places_.layout()->interleaves(); }
   /// From now on the file gets no sums, and those that were taken are dropped.
   void give_up_sums();
   /// A commit; into `stage` where there is one. Collective: yes; the same outcome everywhere.
@@ -81,6 +80,8 @@ class WriteSession : public DefiningSession {
   Result<access::RequestShape> make_ready(const Agreed& agreed, BackgroundStage* stage);
   /// What a commit in the background takes over.
   FileToStage staged();
+  /// What its parity is made of.
+  ParityWork of_parity();
   /// Moves what is pending, and makes the metadata when it is the `last` time. Collective: yes.
   Moved move(const access::RequestShape& shape, bool last);
   /// On rank 0; nothing on others.
@@ -90,7 +91,7 @@ class WriteSession : public DefiningSession {
   Status complete(const access::RequestShape& shape);
   Status fill_gaps(bool last);
   /// Whether a commit has anything to do.
-  bool changes() const { return !grows() || definitions_.any(); }
+  bool changes() const { return !grows() || catalog_.size() > 0 || definitions_.any(); }
   Status secure(Transfer& put) override { return guard_.take(put); }
   Status fail(const Status& status);
   void discard() noexcept;
@@ -98,7 +99,7 @@ class WriteSession : public DefiningSession {
   PutGuard guard_;
   std::unique_ptr<Parts> parts_;  // null: the raw data go into the file itself
   NewFile file_;
-  std::unique_ptr<ParityStage> parity_;  // null: a new file gets none
+  std::optional<ParityStage> parity_;  // none: a new file gets none
   Gathering gathering_;
   RoomForSums room_;
   FilledDatasets filled_;

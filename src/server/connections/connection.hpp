@@ -2,29 +2,23 @@
 //
 // Invariants: two connections never work on one session at the same time. A new connection waits
 // until the last request of the old one is over, so that a repeated request never overtakes its
-// first copy. A connection holds one message and, for data, one payload, and asks for the memory
-// before it receives them; without room they stay with the sender. No request keeps a thread for
-// long: one with many pieces lets others go on in between. Cost per connection: a coroutine of some
-// hundred bytes, 16 KiB and a small message; while data move, a buffer for one payload.
+// first copy. A connection holds one message and, for data, one payload (messages.hpp). No request
+// keeps a thread for long: one with many pieces lets others go on in between.
+// Cost per connection: a coroutine of some hundred bytes, 16 KiB and a small message; while data
+// move, a buffer for one payload.
 #pragma once
 
 #include <asio/awaitable.hpp>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "server/connections/caller_of.hpp"
+#include "server/connections/client.hpp"
+#include "server/connections/network/stream.hpp"
 #include "server/connections/shared_state.hpp"
-#include "server/connections/stream.hpp"
-#include "wire/frame.hpp"
-#include "wire/messages.hpp"
 
 namespace stria::server {
-
-inline constexpr std::chrono::milliseconds kWorkingEvery{5000};
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
@@ -33,10 +27,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Serves until the client has gone. Never throws.
   asio::awaitable<void> run();
   /// Ends the connection soon. May be called from any thread.
-  void stop();
+  void stop() { client_->stop(); }
   bool finished() const { return finished_; }
-  uint64_t number() const { return number_; }
-  asio::any_io_executor executor() { return stream_.executor(); }
+  asio::any_io_executor executor() { return client_->messages.stream().executor(); }
   /// Closes the connection when the client keeps it waiting for too long. May be called
   /// from any thread.
   void check_time();
@@ -52,58 +45,17 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool is_needed() const;
   asio::awaitable<void> serve();
   asio::awaitable<void> greet();
-  /// The key by which both sides prove themselves; none where nothing is proven.
-  std::optional<wire::Key> key_of_proofs(wire::ProofKind kind, const wire::Claim& claim) const;
-  asio::awaitable<void> seal(wire::Challenge& challenge);
-  asio::awaitable<Result<Caller>> check_proof(const wire::Hello& hello, const wire::Challenge& challenge);
-  asio::awaitable<void> turn_away(const Status& why);
-  asio::awaitable<void> take_over(const wire::Identity& session);
+  asio::awaitable<void> take_over();
   asio::awaitable<void> count_user();
-  asio::awaitable<void> receive_head(std::chrono::milliseconds time);
-  asio::awaitable<Budget::Share> wait_for(Budget& budget, int64_t amount);
-  asio::awaitable<void> receive_payload(std::byte* to);
-  asio::awaitable<void> reply(wire::Kind kind, std::span<const std::byte> body);
-  asio::awaitable<void> refuse(const Status& status);
-  /// `part`: the number of the part that is asked for.
-  Status check_ticket(uint64_t part, const wire::Ticket& ticket, uint8_t any_of) {
-    return shared_->tickets.check(wire::file_of_part(part), ticket, any_of, known_tickets_);
-  }
-  asio::awaitable<void> give(const Answer& answer);
-  asio::awaitable<void> say_working();
-  asio::awaitable<void> handle();
-  asio::awaitable<void> ask_manager();
-  Status find_object(const wire::Transfer& transfer, uint8_t right, std::shared_ptr<Object>& object);
-  asio::awaitable<void> write_data(std::byte* buffer);
-  asio::awaitable<void> read_data(std::byte* buffer);
-  struct Payload {
-    std::span<const std::byte> data;
-    uint64_t sum = 0;
-  };
-  asio::awaitable<void> send_data(wire::Header header, std::span<const std::byte> body, Payload payload);
-  asio::awaitable<void> small_request();
-  asio::awaitable<void> lock_range();
-  asio::awaitable<void> scrub();
-  Answer change_object(const wire::LocalFile& request);
+  void leave();
 
-  std::shared_ptr<SharedState> shared_;
-  std::optional<wire::User> peer_;  // as the kernel says
-  std::string client_;              // its address
-  Stream stream_;
-  uint64_t number_;
-  wire::Identity session_{};
-  Caller caller_;
+  const std::shared_ptr<SharedState> shared_;
+  const std::shared_ptr<Client> client_;
   bool challenged_ = false;  // it has greeted, and is to prove who it is
   bool counted_ = false;     // among its user's
-  Tickets::Known known_tickets_;
   std::atomic<bool> greeted_ = false;
   std::atomic<bool> ending_ = false;    // it makes room
   std::atomic<int64_t> idle_since_ns_;  // 0: it has a request
-  std::atomic<int64_t> handles_ = 0;    // open files, as the manager said last
-  Budget::Share message_share_;         // for body_
-  wire::Header header_;
-  wire::Kind kind_ = wire::Kind::kHello;  // of the request; header_ may be that of its data
-  std::vector<std::byte> body_;
-  std::vector<std::byte> payload_;  // of messages that have none as a rule
   std::atomic<bool> finished_ = false;
 };
 

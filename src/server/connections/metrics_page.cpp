@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "server/connections/counters.hpp"
-#include "server/connections/stream.hpp"
+#include "server/connections/network/stream.hpp"
 
 namespace stria::server {
 

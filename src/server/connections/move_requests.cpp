@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "server/connections/connection.hpp"
+#include "server/connections/client.hpp"
 
 namespace stria::server {
 
@@ -18,9 +18,9 @@ Status busy(const char* why) {
 /// part is then.
 void drop_notes(SharedState& shared, const std::vector<RangeLocks::Owner>& owners) {
   const std::lock_guard lock(shared.sessions_mutex);
-  for (const auto& [session, connection] : shared.sessions) {
-    if (std::find(owners.begin(), owners.end(), connection->number()) != owners.end()) {
-      connection->stop();
+  for (const auto& [session, client] : shared.sessions) {
+    if (std::find(owners.begin(), owners.end(), client->number) != owners.end()) {
+      client->stop();
     }
   }
 }

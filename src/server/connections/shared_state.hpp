@@ -9,11 +9,11 @@
 #include <mutex>
 #include <string>
 
-#include "server/connections/buffers.hpp"
 #include "server/connections/counters.hpp"
-#include "server/connections/range_locks.hpp"
+#include "server/connections/resources/buffers.hpp"
+#include "server/connections/resources/range_locks.hpp"
+#include "server/connections/resources/user_counts.hpp"
 #include "server/connections/tickets.hpp"
-#include "server/connections/user_counts.hpp"
 #include "server/connections/watch.hpp"
 #include "server/manager/manager.hpp"
 #include "server/objects/growth.hpp"
@@ -24,7 +24,7 @@
 
 namespace stria::server {
 
-class Connection;
+struct Client;
 
 /// How long clients may keep a server waiting.
 struct Patience {
@@ -76,7 +76,7 @@ struct SharedState {
   std::atomic<bool> resting = false;  ///< the objects are being checked
 
   std::mutex sessions_mutex;
-  std::map<wire::Identity, std::shared_ptr<Connection>> sessions;  ///< those greeted
+  std::map<wire::Identity, std::shared_ptr<Client>> sessions;  ///< those greeted
 };
 
 }  // namespace stria::server

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "server/objects/block_content.hpp"
+#include "server/objects/blocks/block_content.hpp"
 #include "server/objects/part_place.hpp"
 #include "wire/key.hpp"
 

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "server/objects/block_sums.hpp"
+#include "server/objects/blocks/block_sums.hpp"
 #include "server/objects/part_place.hpp"
 #include "server/objects/part_record.hpp"
 #include "server/objects/removal_record.hpp"

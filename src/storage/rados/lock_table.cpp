@@ -10,13 +10,13 @@
 #include <thread>
 #include <utility>
 
+#include "storage/rados/pool.hpp"
 #include "storage/rados_path.hpp"
 
 namespace stria::storage {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr const char* kGeneration = "generation";

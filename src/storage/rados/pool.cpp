@@ -20,8 +20,6 @@ namespace stria::storage {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // All objects of Stria's are in this namespace of their pool.
 constexpr const char* kNamespace = "stria";
 constexpr std::chrono::seconds kPauseAfterFailure{5};

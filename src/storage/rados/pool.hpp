@@ -18,6 +18,8 @@
 
 namespace stria::storage {
 
+using Clock = std::chrono::steady_clock;
+
 /// The time that the cluster has for an answer.
 std::chrono::seconds rados_patience();
 
@@ -74,7 +76,7 @@ class Pool {
   std::shared_ptr<ClusterConnection> connection_;
   std::string name_;
   rados_ioctx_t io_;
-  mutable std::atomic<std::chrono::steady_clock::duration> given_up_until_{};
+  mutable std::atomic<Clock::duration> given_up_until_{};
 };
 
 }  // namespace stria::storage

@@ -1,7 +1,7 @@
 // stria server: which servers of a store take new files, and what moves between them.
 #include <fmt/format.h>
 
-#include "store/move_parts.hpp"
+#include "store/moves/move_parts.hpp"
 #include "store/store_command.hpp"
 
 namespace stria::tool {

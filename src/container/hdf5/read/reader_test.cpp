@@ -22,7 +22,7 @@ using test::BytesFile;
 using test::fill_flash;
 using test::FlashShape;
 using test::TemporaryFile;
-using Layout = DatasetInfo::Layout;
+using LayoutKind = DatasetInfo::Layout;
 using Kind = ElementSpec::Kind;
 
 // A file that `fill` made with libhdf5, opened by the reader.
@@ -116,7 +116,7 @@ TEST(Hdf5Reader, ReadsWhatTheWriterMade) {
     EXPECT_EQ(info->data_offset, offset);
     EXPECT_EQ(info->spec.dims, spec.dims);
     EXPECT_EQ(info->spec.element.number, spec.element.number);
-    EXPECT_EQ(info->layout, Layout::kContiguous);
+    EXPECT_EQ(info->layout, LayoutKind::kContiguous);
   }
   auto info = file.reader->dataset("/sim info");
   ASSERT_TRUE(info.ok());
@@ -139,18 +139,18 @@ TEST(Hdf5Reader, ReadsWhatTheWriterMade) {
 
 struct LayoutCase {
   const char* name;
-  Layout layout;
+  LayoutKind layout;
   bool direct;
   std::function<void(hid_t)> set;
 };
 
 std::vector<LayoutCase> layout_cases() {
   static const hsize_t kChunk[3] = {3, 4, 5};
-  return {{"contiguous", Layout::kContiguous, true, [](hid_t) {}},
-          {"early", Layout::kContiguous, true, [](hid_t list) { H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY); }},
-          {"compact", Layout::kCompact, false, [](hid_t list) { H5Pset_layout(list, H5D_COMPACT); }},
-          {"chunked", Layout::kChunked, false, [](hid_t list) { H5Pset_chunk(list, 3, kChunk); }},
-          {"filtered", Layout::kChunked, false, [](hid_t list) {
+  return {{"contiguous", LayoutKind::kContiguous, true, [](hid_t) {}},
+          {"early", LayoutKind::kContiguous, true, [](hid_t list) { H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY); }},
+          {"compact", LayoutKind::kCompact, false, [](hid_t list) { H5Pset_layout(list, H5D_COMPACT); }},
+          {"chunked", LayoutKind::kChunked, false, [](hid_t list) { H5Pset_chunk(list, 3, kChunk); }},
+          {"filtered", LayoutKind::kChunked, false, [](hid_t list) {
              H5Pset_chunk(list, 3, kChunk);
              H5Pset_shuffle(list);
              H5Pset_deflate(list, 4);
@@ -316,7 +316,7 @@ TEST(Hdf5Reader, UnallocatedDataReadAsTheFillValue) {
   });
   auto info = file.reader->dataset("late");
   ASSERT_TRUE(info.ok());
-  EXPECT_EQ(info->layout, Layout::kUnallocated);
+  EXPECT_EQ(info->layout, LayoutKind::kUnallocated);
   EXPECT_EQ(info->data_offset, -1);
   EXPECT_EQ(read_all(*file.reader, "late"), bytes_of<int32_t>({17, 17, 17, 17, 17}));
   EXPECT_EQ(read_all(*file.reader, "chunks"), bytes_of<int32_t>({17, 17, 17, 17, 17}));
@@ -355,7 +355,7 @@ TEST(Hdf5Reader, VirtualDatasetsOfTheSameFileAreReadOthersRefused) {
       },
       H5P_DEFAULT, access);
   H5Pclose(access);
-  EXPECT_EQ(file.reader->dataset("same")->layout, Layout::kVirtual);
+  EXPECT_EQ(file.reader->dataset("same")->layout, LayoutKind::kVirtual);
   EXPECT_EQ(read_all(*file.reader, "same"), bytes_of(values));
   Bytes out(16);
   const Status status = file.reader->read_hyperslab("other", std::vector<int64_t>{0}, std::vector<int64_t>{4}, out);

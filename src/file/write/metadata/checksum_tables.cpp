@@ -32,7 +32,7 @@ std::vector<std::string> paths_by_number(const Catalog& catalog, const OldConten
   return paths;
 }
 
-Status define_names(const std::vector<std::string>& paths, Definitions& definitions) {
+Status define_names(const Definitions::Target& target, const std::vector<std::string>& paths, Definitions& definitions) {
   size_t longest = 1;
   for (const std::string& path : paths) {
     longest = std::max(longest, path.size());
@@ -47,17 +47,17 @@ Status define_names(const std::vector<std::string>& paths, Definitions& definiti
   for (size_t i = 0; i < paths.size(); ++i) {
     std::memcpy(bytes.data() + i * longest, paths[i].data(), paths[i].size());
   }
-  return definitions.add_table(std::move(names), bytes);
+  return definitions.add_table(target, std::move(names), bytes);
 }
 
-Status define_placement(size_t path_count, const Catalog& catalog, const OldContent& old, Definitions& definitions) {
+Status define_placement(const Definitions::Target& target, size_t path_count, const OldContent& old, Definitions& definitions) {
   const auto first_table = static_cast<int64_t>(old.checksums.tables.size());
   std::vector<int64_t> places;
   for (size_t i = 0; i < old.kept_path_count(); ++i) {
     places.push_back(old.checksums.placement[i].first);
     places.push_back(old.checksums.placement[i].second);
   }
-  for (const DatasetEntry& dataset : catalog.datasets()) {
+  for (const DatasetEntry& dataset : target.catalog.datasets()) {
     if (dataset.is_old) {
       continue;
     }
@@ -71,7 +71,7 @@ Status define_placement(size_t path_count, const Catalog& catalog, const OldCont
   placement.element = container::ElementSpec::of_number(ElementType::kInt64);
   placement.dims = {static_cast<int64_t>(path_count), 2};
   placement.is_hidden = true;
-  return definitions.add_table(std::move(placement), std::as_bytes(std::span(places)));
+  return definitions.add_table(target, std::move(placement), std::as_bytes(std::span(places)));
 }
 
 // All of it has new records, as it then is in the file.
@@ -99,15 +99,15 @@ void add_rows_of_others(const Catalog& catalog, const OldContent& old, std::vect
 
 }  // namespace
 
-Result<std::vector<RowTable>> define_checksum_tables(Catalog& catalog, const OldContent& old, container::Layout& layout,
+Result<std::vector<RowTable>> define_checksum_tables(const Definitions::Target& target, const OldContent& old,
                                                      Definitions& definitions) {
-  std::vector<RowTable> tables = place_row_sums(catalog.datasets());
+  std::vector<RowTable> tables = place_row_sums(target.catalog.datasets());
   for (size_t i = 0; i < tables.size(); ++i) {
-    STRIA_ASSIGN_OR_RETURN(tables[i].data_offset, layout.place(tables[i].spec(old.checksums.tables.size() + i)));
+    STRIA_ASSIGN_OR_RETURN(tables[i].data_offset, target.layout.place(tables[i].spec(old.checksums.tables.size() + i)));
   }
-  const std::vector<std::string> paths = paths_by_number(catalog, old, definitions);
-  STRIA_RETURN_IF_ERROR(define_names(paths, definitions));
-  STRIA_RETURN_IF_ERROR(define_placement(paths.size(), catalog, old, definitions));
+  const std::vector<std::string> paths = paths_by_number(target.catalog, old, definitions);
+  STRIA_RETURN_IF_ERROR(define_names(target, paths, definitions));
+  STRIA_RETURN_IF_ERROR(define_placement(target, paths.size(), old, definitions));
   return tables;
 }
 

@@ -15,7 +15,7 @@ namespace stria::file {
 /// Gives the sums of rows their tables, and the tables their places. Defines the tables that
 /// say where each dataset has its sums. To be called when everything else is defined. The same
 /// on every rank.
-Result<std::vector<RowTable>> define_checksum_tables(Catalog& catalog, const OldContent& old, container::Layout& layout,
+Result<std::vector<RowTable>> define_checksum_tables(const Definitions::Target& target, const OldContent& old,
                                                      Definitions& definitions);
 
 /// Adds the sums of all small tables to the records of slabs. Rank 0 does this, which has the whole

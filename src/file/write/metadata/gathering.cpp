@@ -8,56 +8,56 @@
 
 namespace stria::file {
 
-Status Gathering::keep(TransferSet& set, std::span<const Transfer> transfers) {
-  PhaseTimer timer(times_, Phase::kPack);
-  return or_out_of_memory([&] { return gathered_.keep(set, transfers, catalog_); });
+Status Gathering::keep(TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog, PhaseTimes& times) {
+  PhaseTimer timer(times, Phase::kPack);
+  return or_out_of_memory([&] { return gathered_.keep(set, transfers, catalog); });
 }
 
-Status Gathering::hand_in(const Status& mine) {
+Status Gathering::hand_in(const Status& mine, Comm& comm, const Catalog& catalog, PhaseTimes& times) {
   if (parts_.started()) {
     return mine;
   }
-  PhaseTimer timer(times_, Phase::kCommit);
+  PhaseTimer timer(times, Phase::kCommit);
   auto message = or_out_of_memory([&]() -> Result<std::vector<std::byte>> {
     if (!mine.ok()) {
       return encode_outcome(mine, {});
     }
-    gathered_.lay_out(tables_, catalog_);
-    return encode_outcome(mine, gathered_.encode(catalog_));
+    gathered_.lay_out(tables_, catalog);
+    return encode_outcome(mine, gathered_.encode(catalog));
   });
-  parts_.start(comm_, message.ok() ? std::move(*message) : encode_outcome(message.status(), {}));
+  parts_.start(comm, message.ok() ? std::move(*message) : encode_outcome(message.status(), {}));
   return mine.ok() ? message.status() : mine;
 }
 
-Status Gathering::write_row_sums(storage::File* file) {
+Status Gathering::write_row_sums(storage::File* file, PhaseTimes& times) {
   return or_out_of_memory([&]() -> Status {
     const std::vector<storage::WriteSegment> sums = take_row_sums();
     if (sums.empty()) {
       return Status();
     }
-    PhaseTimer timer(times_, Phase::kCommit);
+    PhaseTimer timer(times, Phase::kCommit);
     return file->write(sums);
   });
 }
 
-void Gathering::finish() {
-  PhaseTimer timer(times_, Phase::kCommit);
+void Gathering::finish(PhaseTimes& times) {
+  PhaseTimer timer(times, Phase::kCommit);
   parts_.finish();
 }
 
-Result<GatheredByAll> Gathering::take_all() {
+Result<GatheredByAll> Gathering::take_all(const Catalog& catalog) {
   STRIA_ASSIGN_OR_RETURN(const auto messages, parts_.take());
   Status failure;
-  GatheredByAll all(catalog_, tables_.size());
+  GatheredByAll all(catalog, tables_.size());
   for (size_t rank = 0; rank < messages.size(); ++rank) {
     const auto part = decode_outcome(messages[rank]);
-    keep_first_failure(failure, part.status(), static_cast<int>(rank), comm_.size());
+    keep_first_failure(failure, part.status(), static_cast<int>(rank), static_cast<int>(messages.size()));
     if (failure.ok()) {
-      STRIA_RETURN_IF_ERROR(all.add(*part, catalog_));
+      STRIA_RETURN_IF_ERROR(all.add(*part, catalog));
     }
   }
   STRIA_RETURN_IF_ERROR(failure);
-  STRIA_RETURN_IF_ERROR(check_put_places(std::exchange(all.puts, {}), catalog_.datasets()));
+  STRIA_RETURN_IF_ERROR(check_put_places(std::exchange(all.puts, {}), catalog.datasets()));
   return all;
 }
 

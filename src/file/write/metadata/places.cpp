@@ -32,20 +32,23 @@ Status Places::settle(bool complete, Catalog& catalog, std::span<Transfer> pendi
   return Status();
 }
 
-Status Places::settle_with_tables(bool complete, Catalog& catalog, std::span<Transfer> pending, const Tables& with) {
+Result<std::optional<std::vector<RowTable>>> Places::settle_with_tables(bool complete, const Definitions::Target& target,
+                                                                        std::span<Transfer> pending, const OldContent& old,
+                                                                        Definitions& definitions) {
+  std::optional<std::vector<RowTable>> made;
   if (settled_ && layout_->interleaves()) {
-    return Status();  // they have their places before the rows
+    return made;  // they have their places before the rows
   }
   const bool was_settled = settled_;
-  STRIA_ASSIGN_OR_RETURN(auto tables, define_checksum_tables(catalog, with.old, *layout_, with.definitions));
-  STRIA_RETURN_IF_ERROR(settle(complete, catalog, pending));
+  STRIA_ASSIGN_OR_RETURN(auto tables, define_checksum_tables(target, old, definitions));
+  STRIA_RETURN_IF_ERROR(settle(complete, target.catalog, pending));
   for (size_t i = 0; !was_settled && i < tables.size(); ++i) {
-    container::DatasetSpec spec = tables[i].spec(with.old.checksums.tables.size() + i);
+    container::DatasetSpec spec = tables[i].spec(old.checksums.tables.size() + i);
     layout_->finish_place(spec);
     tables[i].data_offset = spec.data_offset;
   }
-  with.gathering.set_tables(std::move(tables));
-  return Status();
+  made = std::move(tables);
+  return made;
 }
 
 }  // namespace stria::file

@@ -9,13 +9,15 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "container/container.hpp"
+#include "file/checksums/row_tables.hpp"
 #include "file/define/catalog.hpp"
 #include "file/define/definitions.hpp"
 #include "file/move/transfer.hpp"
-#include "file/write/metadata/gathering.hpp"
 #include "file/write/old/old_content.hpp"
 
 namespace stria::file {
@@ -23,13 +25,6 @@ namespace stria::file {
 /// Everything here is local, and the same on every rank.
 class Places {
  public:
-  /// What the tables of checksums go by.
-  struct Tables {
-    const OldContent& old;
-    Definitions& definitions;
-    Gathering& gathering;
-  };
-
   explicit Places(std::unique_ptr<container::Layout> layout) : layout_(std::move(layout)) {}
   Places(const Places&) = delete;
   Places& operator=(const Places&) = delete;
@@ -41,8 +36,11 @@ class Places {
   /// Makes the places of all datasets final, the first time, and those of `pending` puts whose rows
   /// lie among others'. `complete`: nothing more will be defined.
   Status settle(bool complete, Catalog& catalog, std::span<Transfer> pending);
-  /// The same when everything else is defined, and defines the tables of checksums.
-  Status settle_with_tables(bool complete, Catalog& catalog, std::span<Transfer> pending, const Tables& tables);
+  /// The same when everything else is defined, and defines the tables of checksums, which it
+  /// returns; none where they had their places before. `target` has this layout.
+  Result<std::optional<std::vector<RowTable>>> settle_with_tables(bool complete, const Definitions::Target& target,
+                                                                  std::span<Transfer> pending, const OldContent& old,
+                                                                  Definitions& definitions);
 
  private:
   std::unique_ptr<container::Layout> layout_;

@@ -51,7 +51,7 @@ Status ChunkMaking::make_chunks(Status& kept) {
   };
   const Status ready = set.ok() ? or_out_of_memory(make_packer) : set.status();
   STRIA_RETURN_IF_ERROR(ready.ok() ? packer->pack(puts_.packed) : work_.comm.agree(ready));
-  kept = work_.gathering.keep(**set, puts_.waiting);
+  kept = work_.gathering.keep(**set, puts_.waiting, work_.catalog, work_.times);
   return Status();
 }
 

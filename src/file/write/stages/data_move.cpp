@@ -32,7 +32,7 @@ Status reserve_space(const DataMove& data, const MovedTo& to) {
     return Status();
   }
   int64_t end = 0;
-  for (const DatasetEntry& dataset : data.datasets) {
+  for (const DatasetEntry& dataset : data.catalog.datasets()) {
     end = std::max(end, dataset.extent().end);
   }
   return to.file.reserve_space(end);
@@ -55,7 +55,8 @@ Status move_set(TransferSet& set, const DataMove& data, const MovedTo& to, const
   }
   if (data.last && is_alone(data.plan)) {  // an exchange must not fail for want of this memory
     aids.packed = [&]() -> std::span<const storage::WriteSegment> {
-      kept = to.gathering.hand_in(to.gathering.keep(set, data.pending));
+      kept = to.gathering.hand_in(to.gathering.keep(set, data.pending, data.catalog, to.times), *to.environment.comm,
+                                  data.catalog, to.times);
       sums = to.gathering.take_row_sums();
       return sums;
     };
@@ -74,7 +75,7 @@ Status move_set(TransferSet& set, const DataMove& data, const MovedTo& to, const
     return moved.status;
   }
   meter.finish();
-  return kept ? *kept : to.gathering.keep(set, data.pending);
+  return kept ? *kept : to.gathering.keep(set, data.pending, data.catalog, to.times);
 }
 
 // Moves where this rank is `ready`.
@@ -83,9 +84,9 @@ Status transfer(const Status& ready, const DataMove& data, const MovedTo& to, co
   ProgressMeter meter(progress, data.pending);
   auto set = or_out_of_memory([&] {
     if (data.checksums) {
-      place_row_sums(data.datasets);
+      place_row_sums(data.catalog.datasets());
     }
-    return TransferSet::create(data.pending, data.datasets,
+    return TransferSet::create(data.pending, data.catalog.datasets(),
                                {.checksums = data.checksums, .value_ranges = true, .progress = &meter});
   });
   const Status begun = ready.ok() ? set.status() : ready;

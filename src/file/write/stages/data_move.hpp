@@ -45,7 +45,7 @@ class MoveSignal {
 /// What moves, and by what.
 struct DataMove {
   std::span<const Transfer> pending;
-  std::span<DatasetEntry> datasets;
+  Catalog& catalog;
   const access::Plan& plan;
   access::StorageUse use;
   bool checksums = false;

@@ -6,7 +6,7 @@
 // one.
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <string>
 
 #include "file/parity/parity_writer.hpp"
@@ -15,33 +15,35 @@
 
 namespace stria::file {
 
+/// What parity is made of, and with.
+struct ParityWork {
+  Environment& environment;  ///< gets a warning where there is none in the end
+  const std::string& path;   ///< as the storage knows it
+  NewFile& file;
+  const Parts* parts;  ///< null: the file is in one piece
+
+  StoredFile stored() const { return {.environment = environment, .path = path}; }
+};
+
+/// What was made of it so far.
 class ParityStage {
  public:
-  /// All must outlive this. `parts` is null where the file is in one piece.
-  ParityStage(Environment& environment, const std::string& path, const NewFile& file, const Parts* parts)
-      : environment_(environment), path_(path), file_(file), parts_(parts), writer_(environment, path) {}
-
   /// Makes the parity of a new file of which all bytes are written. `mine` is what has become of
   /// them; `file_bytes` counts on rank 0. Collective: yes; the same outcome everywhere.
-  Status protect(const Status& mine, int64_t file_bytes, bool sync);
+  Status protect(const ParityWork& work, const Status& mine, int64_t file_bytes, bool sync);
   /// Before a file that grows is changed: removes its parity. Collective: yes; the same outcome
   /// everywhere.
-  Status begin_growing();
+  Status begin_growing(const ParityWork& work);
   /// When the file is valid, or its commit goes on in the background: marks the parity of a new
   /// file, makes that of one that grows anew, or leaves both to the background. Where that fails, a
   /// warning says that there is none. Collective: yes.
-  void end(NewFile& file, int64_t file_bytes, bool sync);
-  void discard() noexcept { writer_.discard(); }
+  void end(const ParityWork& work, int64_t file_bytes, bool sync);
+  void discard(const StoredFile& file) noexcept { writer_.discard(file); }
 
  private:
-  Result<std::vector<ParityFile>> files(int64_t file_bytes) const;
-  Status leave_to_background(NewFile& file);
-  Status renew(int64_t file_bytes, bool sync);
+  Status leave_to_background(const ParityWork& work) const;
+  Status renew(const ParityWork& work, int64_t file_bytes, bool sync);
 
-  Environment& environment_;
-  const std::string& path_;
-  const NewFile& file_;
-  const Parts* parts_;
   ParityWriter writer_;
   bool has_begun_ = false;
   int64_t renewed_count_ = 0;  // of parity files that one which grows has had

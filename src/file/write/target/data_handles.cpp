@@ -5,37 +5,38 @@
 namespace stria::file {
 
 Status DataHandles::open(const Use& use, const Place& place) {
+  const Environment& environment = place.file.environment;
   storage::OpenOptions open;
   open.mode = storage::OpenOptions::Mode::kReadWrite;
-  open.sole_writer = environment_.comm->node_size() == 1;
+  open.sole_writer = environment.comm->node_size() == 1;
   if (place.created != nullptr) {
     file_ = place.created;
   } else if (file_ == nullptr && (use.writes || use.has_data)) {
-    open.expected_number = of_rank_0_.expected_number();
-    open.plain_only = !grows_;
-    STRIA_ASSIGN_OR_RETURN(opened_, environment_.driver->open(place.path, open));
+    open.expected_number = place.of_rank_0.expected_number();
+    open.plain_only = !place.grows;
+    STRIA_ASSIGN_OR_RETURN(opened_, environment.driver->open(place.file.path, open));
     open.plain_only = false;
-    STRIA_RETURN_IF_ERROR(of_rank_0_.check(*opened_));
+    STRIA_RETURN_IF_ERROR(place.of_rank_0.check(*opened_));
     file_ = opened_.get();
   }
   if (place.staging != nullptr && file_ != nullptr) {
     staged_ = std::make_unique<StagedFile>(*file_, *place.staging);
   }
   if (parts_ != nullptr && file_ != nullptr && parted_ == nullptr) {
-    parted_ = std::make_unique<storage::PartedFile>(*file_, environment_.driver, parts_, open.mode);
-    if (parts_->part_count() >= environment_.comm->size()) {
+    parted_ = std::make_unique<storage::PartedFile>(*file_, environment.driver, parts_, open.mode);
+    if (parts_->part_count() >= environment.comm->size()) {
       parted_->expect_no_other_writers();
     }
   }
-  return use.direct && use.writes && direct() == nullptr ? open_direct(open) : Status();
+  return use.direct && use.writes && direct() == nullptr ? open_direct(open, environment) : Status();
 }
 
 // Where that isn't offered, the cached handle is used.
-Status DataHandles::open_direct(storage::OpenOptions open) {
+Status DataHandles::open_direct(storage::OpenOptions open, const Environment& environment) {
   open.direct = true;
-  direct_driver_ = environment_.make_direct_driver ? environment_.make_direct_driver() : environment_.driver;
+  direct_driver_ = environment.make_direct_driver ? environment.make_direct_driver() : environment.driver;
   if (parts_ != nullptr) {
-    direct_parted_ = std::make_unique<storage::PartedFile>(*file_, environment_.driver, parts_, open.mode);
+    direct_parted_ = std::make_unique<storage::PartedFile>(*file_, environment.driver, parts_, open.mode);
     direct_parted_->write_past_cache(direct_driver_);
     return Status();
   }
@@ -46,12 +47,12 @@ Status DataHandles::open_direct(storage::OpenOptions open) {
   return Status();
 }
 
-Result<storage::File*> DataHandles::own(const std::string& path) {
+Result<storage::File*> DataHandles::own(const Place& place) {
   if (file_ == nullptr) {
     storage::OpenOptions open;
     open.mode = storage::OpenOptions::Mode::kReadWrite;
-    open.expected_number = of_rank_0_.expected_number();
-    STRIA_ASSIGN_OR_RETURN(opened_, environment_.driver->open(path, open));
+    open.expected_number = place.of_rank_0.expected_number();
+    STRIA_ASSIGN_OR_RETURN(opened_, place.file.environment.driver->open(place.file.path, open));
     file_ = opened_.get();
   }
   return file_;

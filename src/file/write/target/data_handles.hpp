@@ -23,18 +23,14 @@ class DataHandles {
     bool has_data = false;
     bool direct = false;  ///< aligned stretches go past the page cache
   };
-  /// Where it goes.
+  /// The file that it goes to.
   struct Place {
-    const std::string& path;
+    StoredFile file;                   ///< as it lies now
+    const FileIdentity& of_rank_0;     ///< which one it is
+    bool grows = false;                ///< it was there before
     storage::File* created = nullptr;  ///< rank 0's handle
     Staging* staging = nullptr;        ///< what is written is staged here
   };
-
-  /// All arguments must outlive this. `grows`: the file is there.
-  DataHandles(const Environment& environment, const FileIdentity& of_rank_0, bool grows)
-      : environment_(environment), of_rank_0_(of_rank_0), grows_(grows) {}
-  DataHandles(const DataHandles&) = delete;
-  DataHandles& operator=(const DataHandles&) = delete;
 
   /// The raw data go to parts beside the file.
   void spread(std::shared_ptr<const storage::PartMap> parts) { parts_ = std::move(parts); }
@@ -43,7 +39,7 @@ class DataHandles {
   /// Opens the handles that a transfer needs and that are not open.
   Status open(const Use& use, const Place& place);
   /// This rank's handle on the file itself, opened where none was needed.
-  Result<storage::File*> own(const std::string& path);
+  Result<storage::File*> own(const Place& place);
   /// The handle that data go through; null where none was needed.
   storage::File* cached() const { return staged_ != nullptr ? staged_.get() : parted_ != nullptr ? parted_.get() : file_; }
   /// The same file past the page cache, or null.
@@ -62,11 +58,8 @@ class DataHandles {
   void discard() noexcept;
 
  private:
-  Status open_direct(storage::OpenOptions open);
+  Status open_direct(storage::OpenOptions open, const Environment& environment);
 
-  const Environment& environment_;
-  const FileIdentity& of_rank_0_;
-  bool grows_;
   std::unique_ptr<storage::File> opened_;  // other ranks, when the first transfer needs it
   storage::File* file_ = nullptr;          // that, or rank 0's
   std::shared_ptr<storage::Driver> direct_driver_;

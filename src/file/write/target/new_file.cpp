@@ -65,11 +65,7 @@ Status bring_staged(const Environment& environment, const std::string& path, con
 
 NewFile::NewFile(const Environment& environment, const std::string& path, const FileIdentity& of_rank_0, PhaseTimes& times,
                  bool grows)
-    : environment_(environment),
-      times_(times),
-      place_(environment.hints, path, grows),
-      grows_(grows),
-      handles_(environment, of_rank_0, grows) {}
+    : environment_(environment), of_rank_0_(of_rank_0), times_(times), place_(environment.hints, path, grows), grows_(grows) {}
 
 Status NewFile::open_old(const std::string& given_path) {
   place_.follow(environment_.driver->follow_links(place_.path()));
@@ -139,9 +135,17 @@ void NewFile::depart() noexcept {
   target_.reset();
 }
 
+DataHandles::Place NewFile::present() const {
+  return {.file = {.environment = environment_, .path = place_.unpublished_path()},
+          .of_rank_0 = of_rank_0_,
+          .grows = grows_,
+          .created = created(),
+          .staging = staging()};
+}
+
 Status NewFile::open(const Use& use) {
   PhaseTimer timer(times_, Phase::kOpen);
-  return handles_.open(use, {.path = place_.unpublished_path(), .created = created(), .staging = staging()});
+  return handles_.open(use, present());
 }
 
 Status NewFile::reserve_space(int64_t end) {
@@ -154,7 +158,7 @@ Status NewFile::reserve_space(int64_t end) {
 }
 
 Status NewFile::sync() {
-  STRIA_ASSIGN_OR_RETURN(storage::File* const own, handles_.own(place_.unpublished_path()));
+  STRIA_ASSIGN_OR_RETURN(storage::File* const own, handles_.own(present()));
   return background_ != nullptr ? Status() : own->sync();
 }
 

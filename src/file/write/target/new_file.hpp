@@ -1,7 +1,9 @@
 // A new file under its temporary name, or an old one that grows: this rank's handles, and on rank 0
 // the change of the name, or of the bytes that make what was added valid.
 //
-// Until then, an old file of the final name stays as it was. Nothing here communicates.
+// Until then, an old file of the final name stays as it was. Nothing here communicates. The object
+// is bound to its environment and to the times of its session, because it is one thing on one
+// storage as long as it lives: what it has made there, it also removes.
 #pragma once
 
 #include <memory>
@@ -37,7 +39,6 @@ class NewFile {
   /// place().path() may be another one then, which other ranks are told.
   Status create(const std::string& given_path);
   FilePlace& place() { return place_; }
-  const FilePlace& place() const { return place_; }
   /// Rank 0, where the file is staged at a place of its own and nothing is written yet: reserves
   /// room for so many bytes there. Where there is none, or storage fails, the file is written to
   /// its own place. True where it is staged.
@@ -95,10 +96,13 @@ class NewFile {
   void discard() noexcept;
 
  private:
+  /// Where the handles lead.
+  DataHandles::Place present() const;
   Status reserve_own_place(std::unique_ptr<PartialFile> own);
   void write_to_own_place(const Status& why);
 
   const Environment& environment_;
+  const FileIdentity& of_rank_0_;
   PhaseTimes& times_;
   FilePlace place_;
   bool published_ = false;

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kHeaderBytesMax = 16 << 20;  // all blocks of an object header
 constexpr int64_t kMostMessages = 100000;
 constexpr int64_t kNothing = 0x00;
-constexpr int64_t kContinuation = 0x10;
+constexpr int64_t kContinuationMessage = 0x10;
 constexpr int64_t kReferenceCount = 0x16;
 
 /// Goes through a header block by block.
@@ -69,7 +69,7 @@ Status HeaderWalk::enter(int64_t address) {
 
 void HeaderWalk::keep(HeaderMessage message) {
   Decoder content(message.content);
-  if (message.type == kContinuation) {
+  if (message.type == kContinuationMessage) {
     const int64_t address = content.number(static_cast<size_t>(source_.address_bytes));
     const int64_t size = content.number(static_cast<size_t>(source_.length_bytes));
     // A block of version 2 has a signature before and a sum behind the messages.
