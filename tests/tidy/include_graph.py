@@ -116,7 +116,7 @@ def check(files):
             match = _INCLUDE.match(line)
             if not match:
                 continue
-            target = _resolve(file.path, match.group(2), paths)
+            target = resolve(file.path, match.group(2), paths)
             if target:
                 edges[file.path][target] = number
                 reason = _forbidden(file, target)
@@ -128,7 +128,7 @@ def check(files):
     return violations + _circles(edges)
 
 
-def _resolve(path, included, paths):
+def resolve(path, included, paths):
     """The file of ours that the include names, or None."""
     for folder in [posixpath.dirname(path), *SEARCH_FOLDERS]:
         candidate = posixpath.normpath(posixpath.join(folder, included))
