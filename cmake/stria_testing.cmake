@@ -80,6 +80,7 @@ endfunction()
 # Tests compile longer than they run.
 function(stria_compile_as_test target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CXX_COMPILER_ID:Clang>:-O0>)
+  set_target_properties(${target} PROPERTIES STRIA_WITHOUT_COVERAGE ON)
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/tests)
   stria_precompile_test(${target} ${ARGN})
 endfunction()
