@@ -10,15 +10,15 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 exec </dev/null
 
 table=docs/checked.md
-parts=(unity long nodes mpich asan tsan asan_mpich tsan_mpich fuzz drop_in hdf5 examples documents docs packages wheels
+parts=(apart long nodes mpich asan tsan asan_mpich tsan_mpich fuzz drop_in hdf5 examples documents docs packages wheels
   papers bench bench_async bench_hdf5 bench_languages bench_mpiio bench_nodes bench_servers debian13)
 
 # The command of a part. What measures does so at a size at which it only shows that it works.
 run_part() {
   case $1 in
     long | nodes | mpich | asan | tsan | asan_mpich | tsan_mpich | fuzz) scripts/check_long.sh "$1" ;;
-    unity) # every target, its files compiled together
-      scripts/setup.sh && cmake --preset release -B build/unity -DSTRIA_UNITY=ON && cmake --build build/unity
+    apart) # every target, each of its files by itself
+      scripts/setup.sh && cmake --preset release -B build/apart -DSTRIA_UNITY=OFF && cmake --build build/apart
       ;;
     drop_in) scripts/check_drop_in.sh ;;
     hdf5) scripts/check_hdf5.sh ;;

@@ -32,8 +32,10 @@ run_part() {
     mpich)
       if stage build_mpich build_preset checked-mpich; then stage test_mpich test_preset checked-mpich -L '^mpi$' || true; fi
       ;;
-    asan | tsan | asan_mpich | tsan_mpich)
-      if stage "build_$1" build_preset "${1/_/-}"; then stage "test_$1" test_preset "${1/_/-}" -LE 'long|style' || true; fi
+    asan | tsan | asan_mpich | tsan_mpich) # all rounds of random tests (tests/support/rounds.hpp)
+      if stage "build_$1" build_preset "${1/_/-}"; then
+        STRIA_ALL_ROUNDS=1 stage "test_$1" test_preset "${1/_/-}" -LE 'long|style' || true
+      fi
       ;;
     fuzz)
       if stage build_clang build_preset clang; then stage fuzz_long scripts/fuzz.sh "$fuzz_seconds" || true; fi

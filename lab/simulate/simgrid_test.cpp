@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <memory>
 #include <random>
 #include <simgrid/s4u.hpp>

@@ -252,7 +252,7 @@ TEST(Transfer, WritesEqualTheOracle) {
     ASSERT_NO_FATAL_FAILURE(check_write(make_scenario(first_seed() + static_cast<uint64_t>(i))));
   }
   EXPECT_GT(windows_used, case_count(900) / 50);
-  EXPECT_GT(gathered_used, case_count(900) / 100);
+  EXPECT_GE(gathered_used, case_count(900) / 100);
 }
 
 TEST(Transfer, ReadsEndWhereTheFileEnds) {
@@ -264,7 +264,7 @@ TEST(Transfer, ReadsEndWhereTheFileEnds) {
     ASSERT_NO_FATAL_FAILURE(check_read(scenario, file_bytes));
   }
   EXPECT_GT(windows_used, case_count(900) / 50);
-  EXPECT_GT(gathered_used, case_count(900) / 100);
+  EXPECT_GE(gathered_used, case_count(900) / 100);
 }
 
 TEST(Transfer, RealFiles) {

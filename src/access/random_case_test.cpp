@@ -6,6 +6,7 @@
 
 #include "access/request/overlap.hpp"
 #include "support/naive_datatype.hpp"
+#include "support/rounds.hpp"
 
 namespace stria::access::test {
 
@@ -241,7 +242,7 @@ Case make_case(uint64_t seed) {
 
 int case_count(int usual) {
   const char* text = std::getenv("STRIA_TEST_CASES");
-  return text == nullptr ? usual : std::atoi(text);
+  return text == nullptr ? rounds(usual) : std::atoi(text);
 }
 
 uint64_t first_seed() {

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "support/naive_datatype.hpp"
+#include "support/rounds.hpp"
 
 namespace stria {
 namespace {
@@ -230,7 +231,7 @@ class PackIsa : public testing::TestWithParam<Isa> {
 // Blocks with guard cells, as simulations hold them: every number of variables, all or some of them
 // moved, in every form.
 TEST_P(PackIsa, MovesInterleavedBlocks) {
-  for (int i = 0; i < 1200; ++i) {
+  for (int i = 0; i < rounds(1200); ++i) {
     SCOPED_TRACE("seed " + std::to_string(seed_of(i)));
     TypeGenerator generator(seed_of(i));
     const Kind kind = kKinds[generator.pick(0, std::size(kKinds) - 1)];
@@ -273,7 +274,7 @@ TEST_P(PackIsa, MovesInterleavedBlocks) {
 }
 
 TEST_P(PackIsa, MovesRandomTypes) {
-  for (int i = 0; i < 2500; ++i) {
+  for (int i = 0; i < rounds(2500); ++i) {
     SCOPED_TRACE("seed " + std::to_string(seed_of(i)));
     const Kind kind = kKinds[static_cast<size_t>(i) % std::size(kKinds)];
     TypeGenerator generator(seed_of(i), element_bytes(kind.memory));

@@ -17,6 +17,7 @@
 #include "storage/striped/striped_driver.hpp"
 #include "storage/striped/striped_file.hpp"
 #include "support/naive_datatype.hpp"
+#include "support/rounds.hpp"
 
 namespace stria::storage {
 namespace {
@@ -202,7 +203,7 @@ TEST(Striped, DatatypesMatchTheModel) {
 // which one overlaps the next.
 TEST(Striped, VectorsMatchTheModel) {
   const Cluster cluster(3);
-  for (int i = 0; i < 24; ++i) {
+  for (int i = 0; i < rounds(24); ++i) {
     SCOPED_TRACE("seed " + std::to_string(test::seed_of(i)));
     std::mt19937_64 random(test::seed_of(i));
     const auto up_to = [&](int64_t most) { return 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(most)); };

@@ -15,6 +15,7 @@
 
 #include "storage/driver.hpp"
 #include "stria/datatype.hpp"
+#include "support/rounds.hpp"
 
 namespace stria::storage {
 namespace {
@@ -85,7 +86,7 @@ void check_random_reads(File& file, const std::vector<std::byte>& model, int64_t
 }
 
 TEST_P(DriverTest, RandomListsMatchTheModel) {
-  for (uint64_t seed = 1; seed <= 25; ++seed) {
+  for (uint64_t seed = 1; seed <= rounds<uint64_t>(25); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 random(seed);
     const auto file = open("random", OpenOptions::Mode::kCreate);

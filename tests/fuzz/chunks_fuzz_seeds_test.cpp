@@ -5,6 +5,7 @@
 
 #include "chunks_fuzz_kinds.hpp"
 #include "container/chunks/filter_pipeline.hpp"
+#include "support/rounds.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
@@ -13,7 +14,7 @@ namespace {
 
 TEST(ChunksFuzz, HoldsOnDamagedFiles) {
   std::mt19937_64 random(3);
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < rounds(300); ++i) {
     std::vector<uint8_t> input = {1};
     for (uint64_t changes = 1 + random() % 4; changes > 0; --changes) {
       const auto place = static_cast<uint16_t>(random() % 12000);
@@ -27,7 +28,7 @@ TEST(ChunksFuzz, HoldsOnDamagedFiles) {
 
 TEST(ChunksFuzz, HoldsOnDamagedChunks) {
   std::mt19937_64 random(4);
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < rounds(20000); ++i) {
     const auto kind = static_cast<uint8_t>(random() & ~1u);
     const container::DatasetSpec spec = fuzzed_chunks(kind);
     if (spec.chunking->filters.zfp() && !container::ZfpCodec::available().ok()) {

@@ -118,7 +118,7 @@ def check(files):
             match = _INCLUDE.match(line)
             if not match:
                 continue
-            target = _resolve(file.path, match.group(2), paths)
+            target = resolve(file.path, match.group(2), paths)
             if target:
                 edges[file.path][target] = number
                 reason = _forbidden(file, target)
@@ -133,10 +133,10 @@ def check(files):
 def included_file(path, line, paths):
     """The file of ours that a line of the file at `path` includes, or None."""
     match = _INCLUDE.match(line)
-    return _resolve(path, match.group(2), paths) if match else None
+    return resolve(path, match.group(2), paths) if match else None
 
 
-def _resolve(path, included, paths):
+def resolve(path, included, paths):
     """The file of ours that the include names, or None."""
     for folder in [posixpath.dirname(path), *SEARCH_FOLDERS]:
         candidate = posixpath.normpath(posixpath.join(folder, included))

@@ -20,10 +20,9 @@ def folders_by_layer():
     """Where the compiler looks for the headers of a layer's sources: {layer: {(path, ...), ...}}"""
     found = {}
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
-        path = pathlib.Path(entry["directory"], entry["file"])
-        target = re.search(r" -o \S*CMakeFiles/(?:layer_\w+|stria_server)\.dir/", entry["command"])
-        if target and path.is_relative_to(SOURCE / "src"):
-            layer = path.relative_to(SOURCE / "src").parts[0]
+        target = re.search(r" -o \S*CMakeFiles/(?:layer_(\w+?)(?:_mpi)?|stria_(server))\.dir/", entry["command"])
+        if target:
+            layer = target.group(1) or target.group(2)
             found.setdefault(layer, set()).add(tuple(SEARCHED.findall(entry["command"])))
     return found
 

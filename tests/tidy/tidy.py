@@ -12,6 +12,7 @@ import sys
 
 import class_size
 import documented_figures
+import missing_includes
 import united_names
 
 import contracts
@@ -25,6 +26,7 @@ import text_rules
 
 CHECKS = [
     include_graph.check,
+    missing_includes.check,
     text_rules.check,
     prose_rules.check,
     function_length.check,

@@ -6,6 +6,7 @@ import unittest
 import class_size
 import documented_figures
 import measure
+import missing_includes
 import united_names
 
 import contracts
@@ -539,6 +540,27 @@ class Measures(unittest.TestCase):
         rows = list(measure.table({"one": measures, "other": measures}))
         self.assertEqual(rows[0], "| | one | other |")
         self.assertTrue(all(row.count("|") == 4 for row in rows[:1] + rows[2:]))
+
+
+class MissingIncludes(unittest.TestCase):
+    def found(self, text, **others):
+        files = tree(src__a_cpp=text, **others)
+        return [violation.text for violation in missing_includes.check(files)]
+
+    def test_headers_of_the_standard_library(self):
+        use = "bool f() { assert(std::all_of(b, e, p)); return std::clamp(1, 2, 3); }\n"
+        self.assertEqual(self.found(use), ["uses all_of without <algorithm>: include it"])
+        self.assertEqual(self.found("#include <algorithm>\n" + use), [])
+        through = {"src__b_hpp": '#include "c.hpp"\n', "src__c_hpp": "#include <algorithm>\n"}
+        self.assertEqual(self.found('#include "b.hpp"\n' + use, **through), [])
+        self.assertEqual(self.found("// std::sort\nstd::string a = b.find(c);\n"), [])
+
+    def test_headers_of_ours(self):
+        header = {"src__b_hpp": "struct Part {\n  int a;\n};\nusing Parts = std::vector<Part>;\n"}
+        self.assertEqual(self.found("Part one;\n", **header), ['uses Part without "src/b.hpp": include it'])
+        self.assertEqual(self.found('#include "b.hpp"\nParts all;\n', **header), [])
+        for own in ("struct Part;\nPart& a;\n", "void f(Other::Part a);\n", "TEST(Part, IsThere) {}\n", "f(a.Part);\n"):
+            self.assertEqual(self.found(own, **header), [])
 
 
 class Whole(unittest.TestCase):

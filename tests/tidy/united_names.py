@@ -4,8 +4,8 @@
 Two files of a target may not define the same name without linkage in one namespace: functions of
 the same parameters, types, constants, aliases. Nor may a file define one that a header declares,
 which any file of the target includes. The names are read from the text, the targets from the
-CMakeLists.txt. What this can't see, as an ambiguous call, a build with STRIA_UNITY finds:
-`make check-all PART=unity`.
+CMakeLists.txt. What this can't see, as an ambiguous call, is found by the builds of `make check`
+with STRIA_UNITY.
 """
 
 import collections

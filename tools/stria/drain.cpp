@@ -1,6 +1,8 @@
 // stria drain: brings staged files to their own places.
 #include <fmt/format.h>
 
+#include <cstdio>
+
 #include "command.hpp"
 #include "file/background/staging_place.hpp"
 #include "file/parity/homecoming.hpp"

@@ -1,7 +1,8 @@
 """The experiments of one paper at their quick sizes: each gives its figures and its part of the
 page, and its counts are the paper's. No time is looked at.
 
-usage: papers_run_test.py STRIA PAPER"""
+usage: papers_run_test.py STRIA PAPER [WITHOUT]...
+  WITHOUT  experiments that run by the same code as others of the paper: make papers runs all"""
 
 import json
 import math
@@ -13,8 +14,10 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "papers"))
 import run_papers  # noqa: E402
 
-stria, paper = sys.argv[1:]
-chosen = [experiment for experiment in run_papers.EXPERIMENTS if experiment.key.startswith(paper)]
+stria, paper, *without = sys.argv[1:]
+chosen = [
+    experiment for experiment in run_papers.EXPERIMENTS if experiment.key.startswith(paper) and experiment.key not in without
+]
 assert chosen, f"no experiment of {paper}"
 with tempfile.TemporaryDirectory() as out:
     command = [stria, "papers", "run", *(experiment.key for experiment in chosen), "--quick", "--cycles", "1", "--out", out]

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "comm/conformance_test.hpp"
+#include "support/rounds.hpp"
 #include "support/sanitized.hpp"
 
 namespace stria {
@@ -19,9 +20,9 @@ std::span<std::byte> bytes_of(int& value) {
   return std::as_writable_bytes(std::span(&value, 1));
 }
 
-/// The schedules for so many ranks: sanitizers take twenty times as long for each.
+/// The schedules for so many ranks.
 uint64_t most_seeds(int ranks) {
-  return (ranks < 20 ? 12u : 3u) / (kSanitized ? 3 : 1);
+  return rounds(ranks < 20 ? 12u : 3u);
 }
 
 TEST(SimulatedComm, ConformsUnderManySchedules) {

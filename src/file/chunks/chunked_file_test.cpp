@@ -12,6 +12,7 @@
 #include "comm/self/self_comm.hpp"
 #include "container/formats.hpp"
 #include "file/session/session_case_test.hpp"
+#include "support/rounds.hpp"
 
 namespace stria::file::test {
 namespace {
@@ -470,7 +471,7 @@ TEST(ChunkedFile, AFlippedBitOfNoiseIsFound) {
 
 TEST(ChunkedFile, AnyFlippedBitOfAChunkIsFound) {
   auto comm = make_self_comm();
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (uint64_t seed = 1; seed <= rounds<uint64_t>(60); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Case made = random_case(seed);
     made.setting.ranks = made.setting.ranks_per_node = 1;

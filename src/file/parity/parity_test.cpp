@@ -16,6 +16,7 @@
 #include "file/parts/part_places.hpp"
 #include "file/session/session_case_test.hpp"
 #include "storage/fault/fault_driver.hpp"
+#include "support/rounds.hpp"
 
 namespace stria::file::test {
 namespace {
@@ -135,7 +136,7 @@ void damage(storage::MemoryDriver& memory, const std::string& name, std::mt19937
 }
 
 TEST(Parity, WhateverIsLostIsReadAndPutBackByteForByte) {
-  for (uint64_t seed = 1; seed <= 48; ++seed) {
+  for (uint64_t seed = 1; seed <= rounds<uint64_t>(48); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Setting setting = random_setting(seed);
     storage::MemoryDriver memory;
@@ -181,7 +182,7 @@ TEST(Parity, AFlippedBitAnywhereIsPutBack) {
     const Files whole = files_in(memory);
     std::mt19937_64 random(static_cast<uint64_t>(parts));
     for (const auto& [name, content] : whole) {
-      for (int round = 0; round < 40; ++round) {
+      for (int round = 0; round < rounds(40); ++round) {
         Bytes flipped = content;
         const size_t at = random() % content.size();
         flipped[at] ^= static_cast<std::byte>(1 << random() % 8);
@@ -358,7 +359,7 @@ TEST(ParityInPlaces, NothingLiesInAPlaceWithoutALink) {
   write_whole(setting, memory);
   for (int rank = 0; rank < setting.ranks; ++rank) {
     bool failed = true;
-    for (int nth = 1; failed && nth < 300; ++nth) {
+    for (int nth = 1 + rank % failure_step(); failed && nth < 300; nth += failure_step()) {
       const std::string fault = "any:nth=" + std::to_string(nth) + ":errno=EIO";
       SCOPED_TRACE(fault + " on rank " + std::to_string(rank));
       std::vector<Status> statuses(static_cast<size_t>(setting.ranks));
@@ -419,7 +420,7 @@ TEST(Parity, EveryFailedOperationLeavesAWholeFileWithItsParityOrNone) {
     for (int rank = 0; rank < setting.ranks; ++rank) {
       bool failed = true;
       int failures = 0;
-      for (int nth = 1; failed && nth < 300; ++nth) {
+      for (int nth = 1 + rank % failure_step(); failed && nth < 300; nth += failure_step()) {
         SCOPED_TRACE("operation " + std::to_string(nth) + " of rank " + std::to_string(rank));
         std::vector<Status> statuses(static_cast<size_t>(setting.ranks));
         failed = write_with_failure(setting, &WriteSession::commit, memory, rank, nth, statuses) >= nth;

@@ -9,6 +9,7 @@
 #include "access/random_case_test.hpp"
 #include "comm/self/self_comm.hpp"
 #include "file/session/session_case_test.hpp"
+#include "support/rounds.hpp"
 
 namespace stria::file::test {
 namespace {
@@ -85,7 +86,7 @@ TEST(Session, TheBytesDependNeitherOnTheRanksNorOnTheMethod) {
     reference.checksums = checksums;
     write_whole(reference, memory);
     Bytes expected = content_of(memory, reference.path);
-    for (uint64_t seed = 1; seed < 25; ++seed) {
+    for (uint64_t seed = 1; seed <= rounds<uint64_t>(24); ++seed) {
       Setting setting = random_setting(seed);
       setting.hints.alignment_bytes = reference.hints.alignment_bytes;
       setting.only_whole_rows = reference.only_whole_rows;

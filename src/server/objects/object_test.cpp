@@ -18,6 +18,7 @@
 #include "server/cluster_test.hpp"
 #include "server/objects/objects.hpp"
 #include "storage/conformance_test.hpp"
+#include "support/rounds.hpp"
 
 namespace {
 
@@ -236,7 +237,7 @@ std::vector<PieceRow> rows_of(const std::vector<ByteRange>& places) {
 }
 
 TEST_F(ObjectTest, RandomWorkMatchesTheModel) {
-  for (uint64_t seed = 1; seed <= 400; ++seed) {
+  for (uint64_t seed = 1; seed <= rounds<uint64_t>(400); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 random(seed);
     const auto end = static_cast<int64_t>(model_.size());
@@ -285,7 +286,7 @@ TEST_F(ObjectTest, RandomWorkMatchesTheModel) {
 
 TEST_F(ObjectTest, EveryFlippedByteIsFound) {
   std::mt19937_64 random(3);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < rounds(60); ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     fill(200001, static_cast<uint64_t>(round));
     STRIA_EXPECT_OK(object_->sync());
@@ -445,7 +446,7 @@ class PowerLoss : public ObjectTest {
 
 TEST_F(PowerLoss, WhatWasSyncedIsThereAndWhatWasInFlightIsTold) {
   int told = 0;
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (uint64_t seed = 1; seed <= rounds<uint64_t>(60); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 random(seed);
     open();
@@ -495,7 +496,7 @@ TEST_F(PowerLoss, WhatWasSyncedIsThereAndWhatWasInFlightIsTold) {
     ASSERT_EQ(scrub().size(), 1u);
     EXPECT_EQ(scrub()[0].fault, wire::BlockFault::kDamaged) << "the doubt is over";
   }
-  EXPECT_GT(told, 20);
+  EXPECT_GT(told, rounds(60) / 3);
 }
 
 TEST_F(PowerLoss, ScrubsOfSomeBlocksDontEndTheDoubtOfOthers) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "support/rounds.hpp"
+
 namespace stria::storage {
 namespace {
 
@@ -138,7 +140,7 @@ class Player {
 };
 
 TEST(GatheredFile, AnyAccessesGiveTheBytesOfAVector) {
-  for (unsigned seed = 0; seed < 20; ++seed) {
+  for (unsigned seed = 0; seed < rounds(20u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Player player(seed);
     for (int step = 0; step < 400 && !HasFailure(); ++step) {

@@ -1,6 +1,7 @@
 // stria df: the servers of a store and the space on them.
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "store/store_command.hpp"

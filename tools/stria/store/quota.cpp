@@ -1,6 +1,7 @@
 // stria quota: how much of a store users and directories may have.
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "store/owners.hpp"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdio>
 
 #include "base/shown_path.hpp"
 #include "storage/rados/rados_driver.hpp"

@@ -204,7 +204,7 @@ TEST(Axes, ALackOfMemoryEndsEverywhere) {
       ++failures;
     }
   }
-  EXPECT_GT(failures, 100);
+  EXPECT_GT(failures, 4 * case_count(24));
 }
 
 TEST(Parcels, RefuseWhatIsNone) {

@@ -15,6 +15,7 @@
 #include "access/together/two_phase/two_phase.hpp"
 #include "comm/simulated/simulated_comm.hpp"
 #include "storage/memory/memory_driver.hpp"
+#include "support/sanitized.hpp"
 
 namespace stria::access {
 namespace {
@@ -95,11 +96,8 @@ Row measure(int ranks) {
   return row;
 }
 
-#if defined(__SANITIZE_THREAD__)
-constexpr int kMostRanks = 256;  // the thread sanitizer keeps a history of every fiber
-#else
-constexpr int kMostRanks = 1024;
-#endif
+// A sanitizer keeps a history of every fiber, or a shadow of its stack.
+constexpr int kMostRanks = kSanitized ? 256 : 1024;
 
 int most_ranks() {
   const char* text = std::getenv("STRIA_SCALE_RANKS");

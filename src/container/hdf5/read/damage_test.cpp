@@ -10,6 +10,7 @@
 #include "container/hdf5/exercise.hpp"
 #include "container/hdf5/read/reader.hpp"
 #include "container/hdf5/test_support.hpp"
+#include "support/rounds.hpp"
 
 namespace stria::container {
 namespace {
@@ -159,7 +160,7 @@ TEST(DamagedHdf5, AGlobalHeapIsLookedThroughBeforeItIsRead) {
 
 TEST(DamagedHdf5, FilesWithoutChecksumsDoNoHarm) {
   const Bytes whole = old_sample();
-  for (uint64_t seed = 1; seed <= 3000; ++seed) {
+  for (uint64_t seed = 1; seed <= rounds<uint64_t>(3000); ++seed) {
     std::mt19937_64 random(seed);
     Bytes bytes = whole;
     for (uint64_t flips = 1 + random() % 3; flips > 0; --flips) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 
 #include "storage/rados/rados_driver.hpp"
 #include "storage/rados_path.hpp"

@@ -2,6 +2,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <cstdio>
+
 #include "storage/rados/rados_driver.hpp"
 #include "storage/rados_path.hpp"
 #include "store/names/described_name.hpp"
