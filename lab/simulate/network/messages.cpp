@@ -81,8 +81,8 @@ void Messages::match(const Way& way) {
       return;
     }
     const Awaited awaited = std::move(channel.awaited.front());
-    channel.sent.pop_front();
-    channel.awaited.pop_front();
+    channel.sent.erase(channel.sent.begin());
+    channel.awaited.erase(channel.awaited.begin());
     if (sent->data.size() != awaited.buffer.size()) {
       clock_.fail(Status(ErrorCode::kInternal, "a message of " + std::to_string(sent->data.size()) + " bytes from rank " +
                                                    std::to_string(way.from) + " to rank " + std::to_string(way.to) +

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 #include <unordered_map>
@@ -75,10 +74,11 @@ class Messages {
     std::shared_ptr<Transfer> transfer;
     double moment;
   };
-  /// Messages in their order, and receives in theirs; one of the two is empty.
+  /// Messages in their order, and receives in theirs; one of the two is empty. There may be millions
+  /// of channels with one message each, where a deque would take half a kilobyte.
   struct Channel {
-    std::deque<std::shared_ptr<Sent>> sent;
-    std::deque<Awaited> awaited;
+    std::vector<std::shared_ptr<Sent>> sent;
+    std::vector<Awaited> awaited;
   };
 
   bool is_payload(int tag) const;
