@@ -74,8 +74,8 @@ class Messages {
     std::shared_ptr<Transfer> transfer;
     double moment;
   };
-  /// Messages in their order, and receives in theirs; one of the two is empty. There may be millions
-  /// of channels with one message each, where a deque would take half a kilobyte.
+  /// Messages in their order, and receives in theirs; one of the two is empty. There may be
+  /// millions of channels with one message each, where a deque would take half a kilobyte.
   struct Channel {
     std::vector<std::shared_ptr<Sent>> sent;
     std::vector<Awaited> awaited;
