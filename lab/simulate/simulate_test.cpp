@@ -37,7 +37,7 @@ RunOptions options_of(const std::string& workload, int ranks, const std::string&
 
 /// Ways that replay which rank moves what, without bytes.
 bool is_a_pattern(const Way& way) {
-  return way.name == "romio" || way.name == "rank-zero";
+  return way.name == "romio" || way.name == "romio-sieving" || way.name == "rank-zero";
 }
 
 TEST(Machines, HaveASourceForEachNumber) {
@@ -173,6 +173,25 @@ TEST(Simulation, SievesWritesWithoutUndoingOthers) {
   EXPECT_EQ(run(machine, options).value().store.bytes, sieved.useful_bytes);
 }
 
+// Rows of 64 bytes in planes of 4 KiB: a window of two planes is read as a whole, but for the last
+// one, which ends with the last row: 4096 + 15 * 128 + 64 bytes.
+TEST(Simulation, SievesWholeWindowsAsRomioDoes) {
+  const Machine machine = find_machine("jaguar").value();
+  RunOptions options = options_of("block3d", 8, "romio-sieving");
+  options.chosen.numbers["cells"] = 32;
+  options.hints = {{"ind_wr_buffer_size", "8192"}, {"ind_rd_buffer_size", "8192"}};
+  constexpr int64_t kOfARank = 7 * 8192 + 6080;
+  const RunOutcome written = run(machine, options).value();
+  const std::map<int64_t, int64_t> sizes{{6080, 8}, {8192, 8 * 7}};
+  EXPECT_EQ(written.store.write_sizes, sizes);
+  options.reads = true;
+  const RunOutcome read = run(machine, options).value();
+  EXPECT_EQ(read.store.bytes, 8 * kOfARank);
+  EXPECT_LT(read.seconds, written.seconds / 4) << "ranks that read share the lock";
+  options.carries_data = true;
+  EXPECT_EQ(run(machine, options).status().code(), ErrorCode::kUnsupported);
+}
+
 TEST(Simulation, TakesTheSameTimeWhetherBytesTravelOrDescriptions) {
   const Machine machine = find_machine("jaguar").value();
   for (const Way& way : ways()) {
@@ -279,6 +298,36 @@ TEST(Simulation, MakesTheObjectsOfAFileServerByServer) {
   options.hints["start_iodevice"] = "0";
   EXPECT_GT(run(machine, options).value().open_s, 64 * object_s);
   EXPECT_LT(balanced_s, 64 * object_s);
+}
+
+// All processes ask at once, so that the last creation is the first that nobody waits behind.
+TEST(Simulation, MakesFilesMoreSlowlyInACrowd) {
+  Machine machine = find_machine("jaguar").value();
+  machine.metadata.crowd = 8;
+  RunOptions options = options_of("ior", 64, "own-file");
+  options.chosen.words["files"] = "separate";
+  options.chosen.numbers["block-kib"] = 4;
+  options.hints = {{"striping_factor", "1"}};
+  double creations = 1;  // the first is being made when the others come
+  for (int waiting = 63; waiting > 0; --waiting) {
+    creations += std::max(1.0, waiting / machine.metadata.crowd);
+  }
+  const double creation_s = machine.metadata.create_s + machine.metadata.object_s;
+  EXPECT_NEAR(run(machine, options).value().metadata_s, creations * creation_s, 1e-9);
+  options.ranks = 8;
+  EXPECT_NEAR(run(machine, options).value().metadata_s, 8 * creation_s, 1e-9);
+}
+
+// Where a machine has no such number, or fewer wait, all that waits costs as before.
+TEST(Simulation, IsTheSameBelowACrowd) {
+  Machine machine = find_machine("jaguar").value();
+  RunOptions options = options_of("ior", 64, "own-file");
+  options.chosen.words["files"] = "separate";
+  options.chosen.numbers["block-kib"] = 64;
+  machine.metadata.crowd = 0;
+  const double without_s = run(machine, options).value().seconds;
+  machine.metadata.crowd = 64;
+  EXPECT_EQ(run(machine, options).value().seconds, without_s);
 }
 
 TEST(Simulation, GathersEveryPieceAtRankZero) {

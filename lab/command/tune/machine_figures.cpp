@@ -252,6 +252,7 @@ class MachineMeasurement {
                     {"pack_rate", {pack_rate, "measured: all ranks copy pieces of 4 KiB"}},
                     {"piece_s", {std::max(short_s - copied / 4 / pack_rate, 0.0) / pieces, "measured: pieces of 8 bytes"}}};
     section["read_piece_s"] = {read_piece_s_, "measured: pieces of 16 bytes through aggregators, beside ones of 64 KiB"};
+    section["write_piece_s"] = {read_piece_s_, "as for reads: the same loops the other way round"};
     double link_rate = copied / above_nothing(long_s);
     if (ranks_ > 1) {
       const double local_s = message_s(comm_, 1, 8);

@@ -131,6 +131,7 @@ void take_locks(Section section, Locks& locks) {
 void take_metadata(Section section, MetadataServer& metadata) {
   section.take("open_s", metadata.open_s);
   section.take("create_s", metadata.create_s);
+  section.take("crowd", metadata.crowd);
   section.take("object_s", metadata.object_s);
   section.take("rename_s", metadata.rename_s);
   section.take("object_on_server_s", metadata.object_on_server_s);

@@ -77,6 +77,7 @@ struct Locks {
 struct MetadataServer {
   double open_s = 0;
   double create_s = 0;
+  double crowd = 0;     ///< each creation takes longer by so many times this as wait; 0: no longer
   double object_s = 0;  ///< more for each server on which a new file gets an object
   double rename_s = 0;
   /// A server needs it for each object. The maker of a file asks one server after another.

@@ -25,6 +25,10 @@ bool Messages::is_payload(int tag) const {
   return tag == access::kWriteDataTag || tag == access::kReadDataTag;
 }
 
+bool Messages::carries(int tag) const {
+  return options_.carries_payload || !is_payload(tag);
+}
+
 std::shared_ptr<Transfer> Messages::send(std::span<const std::byte> data, int to, int tag) {
   const Way way{clock_.current(), to, tag};
   clock_.charge(nodes_.message_s);
@@ -38,8 +42,10 @@ std::shared_ptr<Transfer> Messages::send(std::span<const std::byte> data, int to
   ++traffic_.messages;
   traffic_.bytes += static_cast<int64_t>(data.size());
   if (sent->is_eager) {
-    sent->copy.assign(data.begin(), data.end());
-    sent->data = sent->copy;
+    if (carries(tag)) {  // else only its length is asked for, when the sender's memory may be gone
+      sent->copy.assign(data.begin(), data.end());
+      sent->data = sent->copy;
+    }
     sent->transfer->done = true;
     travel(way, static_cast<int64_t>(data.size()), sent->moment, [this, way, sent] {
       sent->has_arrived = true;
@@ -75,8 +81,8 @@ void Messages::match(const Way& way) {
       return;
     }
     const Awaited awaited = std::move(channel.awaited.front());
-    channel.sent.pop_front();
-    channel.awaited.pop_front();
+    channel.sent.erase(channel.sent.begin());
+    channel.awaited.erase(channel.awaited.begin());
     if (sent->data.size() != awaited.buffer.size()) {
       clock_.fail(Status(ErrorCode::kInternal, "a message of " + std::to_string(sent->data.size()) + " bytes from rank " +
                                                    std::to_string(way.from) + " to rank " + std::to_string(way.to) +
@@ -93,7 +99,7 @@ void Messages::match(const Way& way) {
 
 void Messages::deliver(const Way& way, const std::shared_ptr<Sent>& sent, const Awaited& awaited) {
   const auto finish = [this, way, sent, awaited] {
-    if (options_.carries_payload || !is_payload(way.tag)) {
+    if (carries(way.tag)) {
       std::copy(sent->data.begin(), sent->data.end(), awaited.buffer.begin());
     }
     complete(*awaited.transfer);

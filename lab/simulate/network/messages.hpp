@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 #include <unordered_map>
@@ -75,13 +74,16 @@ class Messages {
     std::shared_ptr<Transfer> transfer;
     double moment;
   };
-  /// Messages in their order, and receives in theirs; one of the two is empty.
+  /// Messages in their order, and receives in theirs; one of the two is empty. There may be
+  /// millions of channels with one message each, where a deque would take half a kilobyte.
   struct Channel {
-    std::deque<std::shared_ptr<Sent>> sent;
-    std::deque<Awaited> awaited;
+    std::vector<std::shared_ptr<Sent>> sent;
+    std::vector<Awaited> awaited;
   };
 
   bool is_payload(int tag) const;
+  /// Whether bytes of a message go from memory to memory.
+  bool carries(int tag) const;
   void match(const Way& way);
   void deliver(const Way& way, const std::shared_ptr<Sent>& sent, const Awaited& awaited);
   /// Moves bytes from `moment` on; calls `arrived` when they are there, `left` when they have left.

@@ -15,7 +15,8 @@ Store::Store(Clock& clock, const Machine& machine, const StoreOptions& options)
       groups_(machine.servers.group_size == 0
                   ? 0
                   : static_cast<size_t>((machine.servers.count - 1) / machine.servers.group_size + 1)),
-      lock_servers_(static_cast<size_t>(machine.servers.count)) {}
+      lock_servers_(static_cast<size_t>(machine.servers.count)),
+      names_(clock, machine.metadata) {}
 
 std::shared_ptr<StoredFile> Store::create(const storage::Striping& striping) {
   auto file = std::make_shared<StoredFile>();
@@ -214,7 +215,7 @@ double Store::pass_server(const Access& access, int server, const Part& part, do
 void Store::count_anew() {
   totals_ = {};
   lock_s_ = 0;
-  metadata_server_.count_anew();
+  names_.count_anew();
   for (Queue& server : servers_) {
     server.count_anew();
   }

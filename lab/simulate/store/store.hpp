@@ -20,6 +20,7 @@
 #include "clock/queue.hpp"
 #include "machine/machine.hpp"
 #include "storage/driver.hpp"
+#include "store/name_server.hpp"
 #include "store/range_locks.hpp"
 
 namespace stria::simulate {
@@ -76,8 +77,7 @@ class Store {
 
   /// A new file that is dealt out as asked.
   std::shared_ptr<StoredFile> create(const storage::Striping& striping);
-  /// When the metadata server has done so much work that comes at `moment`.
-  double metadata(double moment, double seconds) { return metadata_server_.serve(moment, seconds); }
+  NameServer& names() { return names_; }
   /// When a server of a new file has made its object, asked at `moment`.
   double make_object(const StoredFile& file, int stripe, double moment);
   void count_write(int64_t bytes) { ++totals_.write_sizes[bytes]; }
@@ -90,7 +90,7 @@ class Store {
   /// Seconds that the busiest, and an average, server has worked.
   double busiest_server_s() const;
   double mean_server_s() const;
-  double metadata_s() const { return metadata_server_.busy_s(); }
+  double metadata_s() const { return names_.busy_s(); }
   double locks_s() const { return lock_s_; }
 
  private:
@@ -117,7 +117,7 @@ class Store {
   std::vector<Queue> groups_;
   std::vector<Queue> lock_servers_;
   std::map<int, Queue> clients_;
-  Queue metadata_server_;
+  NameServer names_;
   StoreTotals totals_;
   double lock_s_ = 0;
   int next_server_ = 0;

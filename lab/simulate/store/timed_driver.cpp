@@ -21,7 +21,10 @@ struct Shared {
   std::map<std::string, std::shared_ptr<StoredFile>> files;
 
   /// The running rank waits for the metadata server.
-  void take_metadata_time(double seconds) { clock.sleep_until(store.metadata(settled(), seconds)); }
+  void take_metadata_time(double seconds, NameServer::Work work = NameServer::Work::kOther) {
+    clock.settle();
+    store.names().serve(seconds, work);
+  }
   double settled() {
     clock.settle();
     return clock.now();
@@ -235,7 +238,7 @@ class TimedDriver : public Driver {
     }
     const std::shared_ptr<StoredFile> file = stored;
     if (is_new) {
-      shared_.take_metadata_time(metadata.create_s + metadata.object_s * file->stripe_count);
+      shared_.take_metadata_time(metadata.create_s + metadata.object_s * file->stripe_count, NameServer::Work::kCreate);
       make_objects(*file);
     } else {
       shared_.take_metadata_time(metadata.open_s);
