@@ -120,7 +120,7 @@ void SharedState::restart(bool is_first_rank) {
 }
 
 Result<std::shared_ptr<SharedBuffer>> SharedState::gathering_memory(Comm& comm, int64_t bytes) {
-  if (gathering_memory_ == nullptr || gathering_bytes_ != bytes) {
+  if (gathering_memory_ == nullptr || gathering_bytes_ < bytes) {
     forget_gathering_memory();
     STRIA_ASSIGN_OR_RETURN(gathering_memory_, comm.allocate_shared(comm.node_rank() == 0 ? bytes : 0));
     gathering_bytes_ = bytes;

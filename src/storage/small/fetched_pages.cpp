@@ -339,38 +339,6 @@ void FetchedPages::give_up(int64_t index) {
   }
 }
 
-// A page that comes is waited for; a rank that reads on fetches what follows meanwhile, so that as
-// many requests are under way as there are ranks that wait.
-void FetchedPages::fetch_beyond(int64_t index, int64_t bytes) {
-  const int64_t first = first_missing(index);
-  if (first >= 0) {
-    static_cast<void>(fetch(first, std::max<int64_t>(bytes / state_->page_bytes, 1)).ok());
-  }
-}
-
-// The first page from this one on that no rank has or fetches; -1: the file ends before, or it is
-// too far away.
-int64_t FetchedPages::first_missing(int64_t index) {
-  const RobustMutexLock lock(&state_->mutex);
-  state_->is_broken = state_->is_broken || lock.owner_died();
-  const int64_t end = state_->is_broken ? index : index + state_->page_count / 2;
-  for (; index < end; ++index) {
-    const int64_t at = find(index);
-    if (at < 0) {
-      return index;
-    }
-    const Slot& slot = slots()[at];
-    if (slot.state == PageState::kFetched && is_fresh(slot)) {
-      if (slot.bytes < state_->page_bytes) {
-        return -1;
-      }
-    } else if (slot.state != PageState::kFetching) {
-      return index;
-    }
-  }
-  return -1;
-}
-
 Result<int64_t> FetchedPages::read_rest(ByteRange range, std::byte* data, int64_t done) {
   const ReadSegment rest{range.begin + done, data + done, range.size() - done};
   STRIA_ASSIGN_OR_RETURN(const int64_t bytes, options_.read({&rest, 1}));
@@ -396,7 +364,6 @@ Result<int64_t> FetchedPages::read(ByteRange range, std::byte* data) {
   uint32_t seen = 0;
   int64_t waits_since_ns = 0;
   bool may_fetch = true;
-  bool may_fetch_beyond = true;
   while (true) {
     const Found found = copy(range, data, done, seen);
     if (found == Found::kAll || found == Found::kEnd) {
@@ -405,10 +372,6 @@ Result<int64_t> FetchedPages::read(ByteRange range, std::byte* data) {
     }
     const int64_t index = (range.begin + done) / state_->page_bytes;
     if (found == Found::kComing) {
-      if (std::exchange(may_fetch_beyond, false) && stream_before(range) != nullptr) {
-        fetch_beyond(index, window_bytes(range));
-        continue;
-      }
       waits_since_ns = waits_since_ns == 0 ? now_ns() : waits_since_ns;
       if (now_ns() - waits_since_ns > kPatienceNs) {
         give_up(index);

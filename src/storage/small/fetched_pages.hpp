@@ -4,7 +4,7 @@
 // of each rank's own carries every byte over the network once for each rank.
 // Method: a table of pages, found by their number in the file. A rank that misses a page claims it
 // and some that follow, and reads them in one list; ranks that want one of them meanwhile wait for
-// it, and fetch what follows it. A page never changes: it is what the storage had at a moment after its fetch began. A rank
+// it. A page never changes: it is what the storage had at a moment after its fetch began. A rank
 // uses only pages whose fetch began after it last heard of other ranks, by the node's clock, so
 // that no rank has to tell the others what it forgets.
 // Invariant: a page that is being fetched is written by its fetcher alone, and gets no other place.
@@ -94,8 +94,6 @@ class FetchedPages {
   void claim(int64_t first_index, int64_t count);
   Status fetch(int64_t first_index, int64_t count);
   void publish(const Result<int64_t>& got, int64_t first_index);
-  void fetch_beyond(int64_t index, int64_t bytes);
-  int64_t first_missing(int64_t index);
   Result<int64_t> read_rest(ByteRange range, std::byte* data, int64_t done);
   void give_up(int64_t index);
 

@@ -62,13 +62,15 @@ class PageTable {
   /// Holds the mutex, which all below needs that says nothing else.
   class Lock {
    public:
-    explicit Lock(const PageTable& table) : lock_(&table.state_->mutex) {
+    explicit Lock(const PageTable& table) : lock_(&table.state_->mutex, kTries) {
       if (lock_.owner_died()) {
         table.derive_anew();
       }
     }
 
    private:
+    static constexpr int kTries = 100;  // a microsecond or two: a copy takes less
+
     RobustMutexLock lock_;
   };
 

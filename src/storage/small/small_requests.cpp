@@ -170,17 +170,37 @@ void SmallRequests::share_pages(ShareOf which) {
   kept_bytes_ = pages_.empty() ? 0 : kept_bytes_;
 }
 
+// Before a write that doesn't follow the one before it: what ends there is shared. So is the write
+// itself where that one followed none either. False where this rank is to keep it alone.
+bool SmallRequests::share(ByteRange range, const std::byte* data, bool follows) {
+  const bool followed = std::exchange(follows_, follows);
+  if (options_.together == nullptr || follows) {
+    return false;
+  }
+  share_pages(ShareOf::kPartial);
+  if (followed || have_page_of(range)) {
+    return false;
+  }
+  options_.together->put(range.begin, {data, static_cast<size_t>(range.size())});
+  return true;
+}
+
+bool SmallRequests::have_page_of(ByteRange range) const {
+  const auto page = pages_.lower_bound(range.begin / page_bytes_);
+  return page != pages_.end() && page->first * page_bytes_ < range.end;
+}
+
 Status SmallRequests::write(int64_t offset, std::span<const std::byte> data, Status& late) {
   const auto bytes = static_cast<int64_t>(data.size());
   if (data.empty()) {
     return {};
   }
-  const int64_t follows = std::exchange(last_end_, offset + bytes);
+  const bool follows = std::exchange(last_end_, offset + bytes) == offset;
   if (bytes <= options_.largest_bytes && offset < kFarOffset) {
-    if (options_.together != nullptr && offset != follows) {
-      share_pages(ShareOf::kPartial);
-    }
     note_late(late);
+    if (share({offset, offset + bytes}, data.data(), follows)) {
+      return {};
+    }
     if (!has_room({offset, offset + bytes})) {
       late.update(write_own_out());
     }

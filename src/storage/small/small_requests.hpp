@@ -84,6 +84,8 @@ class SmallRequests {
   Result<int64_t> read_storage(ByteRange range, std::byte* data, Status& late);
   Result<int64_t> read_fetched(ByteRange range, std::byte* data, Status& late);
   Status write_own_out();
+  bool share(ByteRange range, const std::byte* data, bool follows);
+  bool have_page_of(ByteRange range) const;
   void share_pages(ShareOf which);
   Pages::iterator recycle(Pages::iterator page);
   bool have_others_sent();
@@ -101,6 +103,7 @@ class SmallRequests {
   Page* last_page_ = nullptr;
   int64_t last_index_ = -1;
   int64_t last_end_ = -1;  // of the write before
+  bool follows_ = true;    // that one began where another had ended
   std::vector<std::unique_ptr<std::byte[]>> spare_;
 };
 
