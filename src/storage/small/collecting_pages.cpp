@@ -21,6 +21,7 @@ constexpr int64_t kEnoughToSendBytes = 2 << 20;
 constexpr int64_t kTableParts = 4;
 // While other ranks make pages whole, but none of this rank's, it waits for no more than so many.
 constexpr int kMostOfOthers = 16;
+constexpr int64_t kMostJointPages = 1024;
 
 }  // namespace
 
@@ -91,17 +92,19 @@ void CollectingPages::make_room(uint32_t seen) {
   }
 }
 
-// Waits until a page has become whole or was sent. False after a moment in which none has, and
-// always then until pages become whole by several ranks again.
+// Waits until a page has become whole or was sent. False after a moment in which none has; the more
+// often that has been in vain, the more pages must become whole by several ranks before the next.
 bool CollectingPages::wait_for_others(uint32_t seen) {
   const int64_t joint = table_.joint_pages();
-  if (table_.rank_count() == 1 || joint <= joint_in_vain_) {
+  if (table_.rank_count() == 1 || joint < joint_wanted_) {
     return false;
   }
   if (sleep_while(table_.changes(), seen)) {
+    joint_step_ = 1;
     return true;
   }
-  joint_in_vain_ = joint;
+  joint_wanted_ = joint + joint_step_;
+  joint_step_ = std::min(2 * joint_step_, kMostJointPages);
   return false;
 }
 

@@ -78,7 +78,8 @@ class CollectingPages {
   int64_t enough_pages_;         // for a list
   std::vector<int64_t> chosen_;  // pages that this rank sends
   uint64_t sent_seen_;
-  int64_t joint_in_vain_ = -1;  // how many pages were joint when a wait for others was in vain
+  int64_t joint_wanted_ = 0;  // so many pages must be joint before it waits for others
+  int64_t joint_step_ = 1;    // so many more after a wait in vain
 };
 
 }  // namespace stria::storage

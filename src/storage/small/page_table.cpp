@@ -262,6 +262,10 @@ void PageTable::take_back_from(int64_t sender) {
 void PageTable::for_each_range(int64_t number, ByteRange part, const std::function<void(ByteRange)>& visit) const {
   const ByteRange page = range_of(number);
   const ByteRange wanted = intersect(part, page);
+  if (is_whole(number) && !wanted.empty()) {
+    visit(wanted);
+    return;
+  }
   const Words bits = bits_of(number);
   ByteRange run{wanted.begin, wanted.begin};
   int64_t at = wanted.begin - page.begin;
@@ -310,10 +314,11 @@ void PageTable::derive_anew() const {
       continue;
     }
     put_in_bucket(number);
-    page.written_bytes = 0;
+    int64_t written_bytes = 0;
     for (const auto& word : bits_of(number)) {
-      page.written_bytes += std::popcount(word.load(std::memory_order_relaxed));
+      written_bytes += std::popcount(word.load(std::memory_order_relaxed));
     }
+    page.written_bytes = written_bytes;
     state_->whole_pages += page.use == Use::kCollecting && is_whole(number) ? 1 : 0;
     for (int64_t which = 0; which < rank_count(); ++which) {
       rank(which).pages.fetch_add(has_bytes_of(number, which) ? 1 : 0);
