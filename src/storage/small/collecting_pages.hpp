@@ -7,8 +7,8 @@
 // a rank is ahead of others. Where no place is free, and when a rank syncs, pages go as the ranges
 // that were written; a rank waits a moment before, as long as others make pages whole.
 // Invariant: a page that is being sent doesn't change, and who wants to write there waits.
-// Faults: an error of a send is kept for every rank that has bytes in it. Who sends holds a mutex of
-// its own, by which the others find out that it has died; they then send the same pages again.
+// Faults: an error of a send is kept for every rank that has bytes in it. Who sends holds a mutex
+// of its own, by which the others find out that it has died; they then send the same pages again.
 // Cost: one copy of each byte, under one mutex of the node; an eighth of the memory for its bits.
 #pragma once
 

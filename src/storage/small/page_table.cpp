@@ -40,7 +40,7 @@ void keep_order() {
 }  // namespace
 
 /// Where the parts of a table begin, in bytes.
-struct PageTable::Layout {
+struct PageMemory::Layout {
   explicit Layout(Shape shape)
       : ranks(align_up(static_cast<int64_t>(sizeof(State)), kWordBits)),
         slots(ranks + shape.ranks * static_cast<int64_t>(sizeof(Rank))),
@@ -59,7 +59,7 @@ struct PageTable::Layout {
   int64_t end;
 };
 
-PageTable::Shape PageTable::shape_for(int64_t stripe_bytes, int64_t memory_bytes, int64_t ranks) {
+PageMemory::Shape PageMemory::shape_for(int64_t stripe_bytes, int64_t memory_bytes, int64_t ranks) {
   const int64_t dividing = stripe_bytes > 0 ? std::gcd(stripe_bytes, kUsualCollectingBytes) : kUsualCollectingBytes;
   Shape shape{.page_bytes = dividing >= kTableAlignBytes ? dividing : kUsualCollectingBytes, .page_count = 0, .ranks = ranks};
   shape.page_count = memory_bytes / shape.page_bytes;
@@ -69,7 +69,7 @@ PageTable::Shape PageTable::shape_for(int64_t stripe_bytes, int64_t memory_bytes
   return shape;
 }
 
-int64_t PageTable::memory_bytes(Shape shape) {
+int64_t PageMemory::memory_bytes(Shape shape) {
   return Layout(shape).end;
 }
 
@@ -90,7 +90,7 @@ void PageTable::prepare(std::byte* memory, Shape shape) {
   PageTable(memory).derive_anew();
 }
 
-PageTable::PageTable(std::byte* memory) : state_(reinterpret_cast<State*>(memory)) {
+PageMemory::PageMemory(std::byte* memory) : state_(reinterpret_cast<State*>(memory)) {
   const Layout layout(state_->shape);
   ranks_ = reinterpret_cast<Rank*>(memory + layout.ranks);
   slots_ = reinterpret_cast<Slot*>(memory + layout.slots);
@@ -100,22 +100,22 @@ PageTable::PageTable(std::byte* memory) : state_(reinterpret_cast<State*>(memory
   pages_ = memory + layout.pages;
 }
 
-int32_t& PageTable::bucket_of(int64_t index) const {
+int32_t& PageMemory::bucket_of(int64_t index) const {
   const uint64_t mixed = static_cast<uint64_t>(index) * 0x9E3779B97F4A7C15U;
   return buckets_[(mixed >> 32) % static_cast<uint64_t>(page_count())];
 }
 
-PageTable::Words PageTable::ranks_of(int64_t number) const {
+PageMemory::Words PageMemory::ranks_of(int64_t number) const {
   const int64_t words = words_for(rank_count());
   return {rank_words_ + number * words, static_cast<size_t>(words)};
 }
 
-PageTable::Words PageTable::bits_of(int64_t number) const {
+PageMemory::Words PageMemory::bits_of(int64_t number) const {
   const int64_t words = words_for(page_bytes());
   return {bit_words_ + number * words, static_cast<size_t>(words)};
 }
 
-ByteRange PageTable::range_of(int64_t number) const {
+ByteRange PageMemory::range_of(int64_t number) const {
   const int64_t begin = slot(number).index.load(std::memory_order_relaxed) * page_bytes();
   return {begin, begin + page_bytes()};
 }

@@ -22,7 +22,8 @@
 
 namespace stria::storage {
 
-class PageTable {
+/// Where the parts of a table lie, and what they are.
+class PageMemory {
  public:
   struct Shape {
     int64_t page_bytes = 0;  ///< a multiple of 4096
@@ -34,10 +35,6 @@ class PageTable {
   static Shape shape_for(int64_t stripe_bytes, int64_t memory_bytes, int64_t ranks);
   /// What they take in all.
   static int64_t memory_bytes(Shape shape);
-  /// Makes an empty table. One rank calls it, before others use the memory. `memory` is aligned as
-  /// the system's pages are.
-  static void prepare(std::byte* memory, Shape shape);
-
   enum class Use : uint8_t { kFree, kCollecting, kSending };
   struct Slot {
     std::atomic<Use> use{Use::kFree};
@@ -56,8 +53,53 @@ class PageTable {
     char message[256]{};
   };
 
-  /// \pre prepared
-  explicit PageTable(std::byte* memory);
+  int64_t page_bytes() const { return state_->shape.page_bytes; }
+  int64_t page_count() const { return state_->shape.page_count; }
+  int64_t rank_count() const { return state_->shape.ranks; }
+  Rank& rank(int64_t which) const { return ranks_[which]; }
+  Slot& slot(int64_t number) const { return slots_[number]; }
+  /// The bytes of a page; who sends it needs no mutex.
+  std::byte* bytes(int64_t number) const { return pages_ + number * page_bytes(); }
+  ByteRange range_of(int64_t number) const;
+
+ protected:
+  struct State {
+    pthread_mutex_t mutex{};
+    std::atomic<uint32_t> changes{0};
+    std::atomic<int64_t> joint_pages{0};
+    Shape shape{};
+    // These are derived.
+    int64_t whole_pages = 0;  // that collect
+    int64_t first_free = -1;
+    uint64_t uses = 0;
+  };
+  using Words = std::span<std::atomic<uint64_t>>;
+
+  struct Layout;
+
+  /// The memory holds a table.
+  explicit PageMemory(std::byte* memory);
+  int32_t& bucket_of(int64_t index) const;
+  Words ranks_of(int64_t number) const;
+  Words bits_of(int64_t number) const;
+
+  State* state_;
+  Rank* ranks_;
+  Slot* slots_;
+  std::atomic<uint64_t>* rank_words_;  // of each page, the ranks that have bytes in it
+  std::atomic<uint64_t>* bit_words_;   // of each page, its bytes that were written
+  int32_t* buckets_;
+  std::byte* pages_;
+};
+
+class PageTable : public PageMemory {
+ public:
+  /// Makes an empty table. One rank calls it, before others use the memory. `memory` is aligned as
+  /// the system's pages are.
+  static void prepare(std::byte* memory, Shape shape);
+
+  /// The memory has been prepared.
+  explicit PageTable(std::byte* memory) : PageMemory(memory) {}
 
   /// Holds the mutex, which all below needs that says nothing else.
   class Lock {
@@ -74,9 +116,6 @@ class PageTable {
     RobustMutexLock lock_;
   };
 
-  int64_t page_bytes() const { return state_->shape.page_bytes; }
-  int64_t page_count() const { return state_->shape.page_count; }
-  int64_t rank_count() const { return state_->shape.ranks; }
   int64_t whole_pages() const { return state_->whole_pages; }
   /// How many pages became whole by several ranks. Needs no mutex.
   int64_t joint_pages() const { return state_->joint_pages.load(std::memory_order_relaxed); }
@@ -85,11 +124,6 @@ class PageTable {
   /// Wakes those who wait for a change.
   void note_change() const;
 
-  Rank& rank(int64_t which) const { return ranks_[which]; }
-  Slot& slot(int64_t number) const { return slots_[number]; }
-  /// The bytes of a page; who sends it needs no mutex.
-  std::byte* bytes(int64_t number) const { return pages_ + number * page_bytes(); }
-  ByteRange range_of(int64_t number) const;
   /// The slot of a page that collects or is sent; -1: none.
   int64_t find(int64_t index) const;
   bool is_whole(int64_t number) const { return slot(number).written_bytes == page_bytes(); }
@@ -112,36 +146,11 @@ class PageTable {
   bool has_all_of(int64_t number, ByteRange part) const;
 
  private:
-  struct State {
-    pthread_mutex_t mutex{};
-    std::atomic<uint32_t> changes{0};
-    std::atomic<int64_t> joint_pages{0};
-    Shape shape{};
-    // These are derived.
-    int64_t whole_pages = 0;  // that collect
-    int64_t first_free = -1;
-    uint64_t uses = 0;
-  };
-  using Words = std::span<std::atomic<uint64_t>>;
-
-  struct Layout;
-
-  int32_t& bucket_of(int64_t index) const;
-  Words ranks_of(int64_t number) const;
-  Words bits_of(int64_t number) const;
   void derive_anew() const;
   void put_in_bucket(int64_t number) const;
   void note_rank(int64_t number, int64_t which) const;
   void note_whole(int64_t number, int64_t last) const;
   void tell_ranks(int64_t number, const Status& sent) const;
-
-  State* state_;
-  Rank* ranks_;
-  Slot* slots_;
-  std::atomic<uint64_t>* rank_words_;  // of each page, the ranks that have bytes in it
-  std::atomic<uint64_t>* bit_words_;   // of each page, its bytes that were written
-  int32_t* buckets_;
-  std::byte* pages_;
 };
 
 }  // namespace stria::storage

@@ -53,6 +53,11 @@ bool has_part_of(const std::vector<ByteRange>& ranges, ByteRange wanted) {
   return std::any_of(ranges.begin(), ranges.end(), [&](ByteRange range) { return overlap(range, wanted); });
 }
 
+// Whether any rank has sent bytes of this one, which windows from before don't have.
+bool were_sent(CollectingPages* together) {
+  return together != nullptr && together->were_sent();
+}
+
 int64_t page_bytes_for(int64_t stripe_bytes) {
   return stripe_bytes > 0 ? std::gcd(stripe_bytes, kLargestPageBytes) : kLargestPageBytes;
 }
@@ -178,16 +183,12 @@ bool SmallRequests::share(ByteRange range, const std::byte* data, bool follows) 
     return false;
   }
   share_pages(ShareOf::kPartial);
-  if (followed || have_page_of(range)) {
+  const auto page = pages_.lower_bound(range.begin / page_bytes_);
+  if (followed || (page != pages_.end() && page->first * page_bytes_ < range.end)) {
     return false;
   }
   options_.together->put(range.begin, {data, static_cast<size_t>(range.size())});
   return true;
-}
-
-bool SmallRequests::have_page_of(ByteRange range) const {
-  const auto page = pages_.lower_bound(range.begin / page_bytes_);
-  return page != pages_.end() && page->first * page_bytes_ < range.end;
 }
 
 Status SmallRequests::write(int64_t offset, std::span<const std::byte> data, Status& late) {
@@ -355,14 +356,9 @@ Result<int64_t> SmallRequests::read_storage(ByteRange range, std::byte* data, St
   return options_.read({&segment, 1});
 }
 
-// Whether another rank has sent bytes of this one, which windows from before don't have.
-bool SmallRequests::have_others_sent() {
-  return options_.together != nullptr && options_.together->were_sent();
-}
-
 Result<int64_t> SmallRequests::read_fetched(ByteRange range, std::byte* data, Status& late) {
   int64_t bytes = 0;
-  if (have_others_sent()) {
+  if (were_sent(options_.together.get())) {
     begin_fetching_anew();
   }
   do {
@@ -373,7 +369,7 @@ Result<int64_t> SmallRequests::read_fetched(ByteRange range, std::byte* data, St
     } else if (keeps()) {
       put_written_over(range, data);
     }
-    if (!have_others_sent()) {
+    if (!were_sent(options_.together.get())) {
       return bytes;
     }
     begin_fetching_anew();

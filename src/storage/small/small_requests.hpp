@@ -6,9 +6,8 @@
 // are enough of them, somebody must see the bytes, or the program syncs. All pages then go as one
 // list. No byte is ever written that the program hasn't written, so that writers of other bytes of
 // a page lose nothing. Reads that follow each other fetch a window ahead, twice as long each time.
-// Where ranks of a node share pages (collecting_pages.hpp), a piece that no other piece of this rank
-// touches goes there when the next one is written, so that only a rank with a stretch of its own
-// makes lists of its own.
+// Where ranks of a node share pages (collecting_pages.hpp), what a write doesn't follow goes there.
+// Only a rank with a stretch of its own makes lists of its own.
 // Invariant: of the bytes that this rank has in both, those in its own pages are the newer ones. A
 // window has what this rank would read from the storage if its pages had been written.
 // Cost: one copy of each byte; memory up to a limit; other ranks see writes later (write_out()),
@@ -85,10 +84,8 @@ class SmallRequests {
   Result<int64_t> read_fetched(ByteRange range, std::byte* data, Status& late);
   Status write_own_out();
   bool share(ByteRange range, const std::byte* data, bool follows);
-  bool have_page_of(ByteRange range) const;
   void share_pages(ShareOf which);
   Pages::iterator recycle(Pages::iterator page);
-  bool have_others_sent();
   void put_together(int64_t index, const Page& page);
   bool is_shared(int64_t index) const;
   void note_late(Status& late);
