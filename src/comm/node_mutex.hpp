@@ -38,10 +38,12 @@ inline void init_robust_node_mutex(pthread_mutex_t* mutex) {
   pthread_mutexattr_destroy(&attributes);
 }
 
-/// Holds such a mutex.
+/// Holds such a mutex. One that is held for less than a system call takes is tried so many times
+/// before the thread sleeps.
 class RobustMutexLock {
  public:
-  explicit RobustMutexLock(pthread_mutex_t* mutex) : mutex_(mutex), owner_died_(pthread_mutex_lock(mutex) == EOWNERDEAD) {
+  explicit RobustMutexLock(pthread_mutex_t* mutex, int tries = 0)
+      : mutex_(mutex), owner_died_(lock(mutex, tries) == EOWNERDEAD) {
     if (owner_died_) {
       pthread_mutex_consistent(mutex_);
     }
@@ -54,6 +56,16 @@ class RobustMutexLock {
   bool owner_died() const { return owner_died_; }
 
  private:
+  static int lock(pthread_mutex_t* mutex, int tries) {
+    for (int i = 0; i < tries; ++i) {
+      const int error = pthread_mutex_trylock(mutex);
+      if (error != EBUSY) {
+        return error;
+      }
+    }
+    return pthread_mutex_lock(mutex);
+  }
+
   pthread_mutex_t* mutex_;
   bool owner_died_;
 };

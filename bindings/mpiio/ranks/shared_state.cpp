@@ -74,15 +74,15 @@ void SharedState::connect(Comm& comm) {
   }
 }
 
-void SharedState::forget_fetched_memory() {
-  if (fetched_memory_ != nullptr) {
-    fetched_memory_.reset();
-    fetching_channels.fetch_sub(1);
+void SharedState::forget_gathering_memory() {
+  if (gathering_memory_ != nullptr) {
+    gathering_memory_.reset();
+    gathering_channels.fetch_sub(1);
   }
 }
 
 SharedState::~SharedState() {
-  forget_fetched_memory();
+  forget_gathering_memory();
   if (token_ != Token()) {
     NodesServer::instance().forget(token_);
   }
@@ -119,14 +119,14 @@ void SharedState::restart(bool is_first_rank) {
   }
 }
 
-Result<std::shared_ptr<SharedBuffer>> SharedState::fetched_memory(Comm& comm, int64_t bytes) {
-  if (fetched_memory_ == nullptr || fetched_bytes_ != bytes) {
-    forget_fetched_memory();
-    STRIA_ASSIGN_OR_RETURN(fetched_memory_, comm.allocate_shared(comm.node_rank() == 0 ? bytes : 0));
-    fetched_bytes_ = bytes;
-    fetching_channels.fetch_add(1);
+Result<std::shared_ptr<SharedBuffer>> SharedState::gathering_memory(Comm& comm, int64_t bytes) {
+  if (gathering_memory_ == nullptr || gathering_bytes_ < bytes) {
+    forget_gathering_memory();
+    STRIA_ASSIGN_OR_RETURN(gathering_memory_, comm.allocate_shared(comm.node_rank() == 0 ? bytes : 0));
+    gathering_bytes_ = bytes;
+    gathering_channels.fetch_add(1);
   }
-  return fetched_memory_;
+  return gathering_memory_;
 }
 
 NodeTurn* SharedState::atomic_turn(Comm& comm) {

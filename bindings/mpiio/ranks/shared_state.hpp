@@ -53,10 +53,10 @@ class SharedState {
   NodeTurn* atomic_turn(Comm& comm);
   /// Whether this process still takes part in such memory, of which a program that opens many files
   /// at once would otherwise use up its node's. Local.
-  bool may_fetch_together() const { return fetched_memory_ != nullptr || fetching_channels < kFetchingChannels; }
-  /// Memory of the node's first rank for what its ranks fetch together. It stays for the next file
-  /// of the channel. Collective: yes; the outcome is the node's.
-  Result<std::shared_ptr<SharedBuffer>> fetched_memory(Comm& comm, int64_t bytes);
+  bool may_gather_together() const { return gathering_memory_ != nullptr || gathering_channels < kGatheringChannels; }
+  /// Memory of the node's first rank for what its ranks fetch and write together. It stays for the
+  /// next file of the channel. Collective: yes; the outcome is the node's.
+  Result<std::shared_ptr<SharedBuffer>> gathering_memory(Comm& comm, int64_t bytes);
   /// What keeps this node's writers out of windows that are being sieved.
   NodeLocks& locks() const { return *locks_; }
   /// Where the ranks of one node agree in collective calls; null when they don't share memory.
@@ -85,7 +85,7 @@ class SharedState {
   Status share_on_node(Comm& comm);
   Status make_locks(Comm& comm);
   void connect(Comm& comm);
-  void forget_fetched_memory();
+  void forget_gathering_memory();
 
   bool several_nodes_ = false;
   std::shared_ptr<SharedBuffer> memory_;      // a Shared
@@ -100,10 +100,10 @@ class SharedState {
   std::unique_ptr<NodeLocks> locks_;
   std::unique_ptr<NodeMeeting> meeting_;
   std::unique_ptr<NodeTurn> turn_;
-  std::shared_ptr<SharedBuffer> fetched_memory_;
-  int64_t fetched_bytes_ = 0;
-  static constexpr int kFetchingChannels = 4;
-  static inline std::atomic<int> fetching_channels{0};  // of this process
+  std::shared_ptr<SharedBuffer> gathering_memory_;
+  int64_t gathering_bytes_ = 0;
+  static constexpr int kGatheringChannels = 4;
+  static inline std::atomic<int> gathering_channels{0};  // of this process
 };
 
 }  // namespace stria::mpiio

@@ -53,6 +53,11 @@ bool has_part_of(const std::vector<ByteRange>& ranges, ByteRange wanted) {
   return std::any_of(ranges.begin(), ranges.end(), [&](ByteRange range) { return overlap(range, wanted); });
 }
 
+// Whether any rank has sent bytes of this one, which windows from before don't have.
+bool were_sent(CollectingPages* together) {
+  return together != nullptr && together->were_sent();
+}
+
 int64_t page_bytes_for(int64_t stripe_bytes) {
   return stripe_bytes > 0 ? std::gcd(stripe_bytes, kLargestPageBytes) : kLargestPageBytes;
 }
@@ -136,14 +141,69 @@ bool SmallRequests::has_room(ByteRange range) const {
   return kept_bytes_ < kEnoughBytes && static_cast<int64_t>(pages_.size()) + last - first + 1 <= most_pages_;
 }
 
+// What sends of this rank's bytes have met, by whichever rank.
+void SmallRequests::note_late(Status& late) {
+  if (options_.together != nullptr) {
+    late.update(options_.together->take_error());
+  }
+}
+
+bool SmallRequests::is_shared(int64_t index) const {
+  return options_.together != nullptr && options_.together->has_page_of({index * page_bytes_, (index + 1) * page_bytes_});
+}
+
+void SmallRequests::put_together(int64_t index, const Page& page) {
+  for (const ByteRange range : page.written) {
+    const std::byte* const bytes = page.bytes.get() + (range.begin - index * page_bytes_);
+    options_.together->put(range.begin, {bytes, static_cast<size_t>(range.size())});
+  }
+}
+
+// Puts pages where the node's ranks collect them: those that this rank has not written wholly, or
+// all that have bytes there already, which must not overtake these.
+void SmallRequests::share_pages(ShareOf which) {
+  for (auto page = pages_.begin(); page != pages_.end();) {
+    const auto& [index, kept] = *page;
+    const bool is_whole = kept.written.size() == 1 && kept.written.front().size() == page_bytes_;
+    if (which == ShareOf::kPartial ? is_whole : !is_shared(index)) {
+      ++page;
+      continue;
+    }
+    put_together(index, kept);
+    page = recycle(page);
+  }
+  kept_bytes_ = pages_.empty() ? 0 : kept_bytes_;
+}
+
+// Before a write that doesn't follow the one before it: what ends there is shared. So is the write
+// itself where that one followed none either. False where this rank is to keep it alone.
+bool SmallRequests::share(ByteRange range, const std::byte* data, bool follows) {
+  const bool followed = std::exchange(follows_, follows);
+  if (options_.together == nullptr || follows) {
+    return false;
+  }
+  share_pages(ShareOf::kPartial);
+  const auto page = pages_.lower_bound(range.begin / page_bytes_);
+  if (followed || (page != pages_.end() && page->first * page_bytes_ < range.end)) {
+    return false;
+  }
+  options_.together->put(range.begin, {data, static_cast<size_t>(range.size())});
+  return true;
+}
+
 Status SmallRequests::write(int64_t offset, std::span<const std::byte> data, Status& late) {
   const auto bytes = static_cast<int64_t>(data.size());
   if (data.empty()) {
     return {};
   }
+  const bool follows = std::exchange(last_end_, offset + bytes) == offset;
   if (bytes <= options_.largest_bytes && offset < kFarOffset) {
+    note_late(late);
+    if (share({offset, offset + bytes}, data.data(), follows)) {
+      return {};
+    }
     if (!has_room({offset, offset + bytes})) {
-      late.update(write_out());
+      late.update(write_own_out());
     }
     if (keep(offset, data)) {
       kept_bytes_ += bytes;
@@ -160,6 +220,27 @@ Status SmallRequests::write(int64_t offset, std::span<const std::byte> data, Sta
 }
 
 Status SmallRequests::write_out() {
+  if (!keeps()) {
+    return {};
+  }
+  if (options_.together == nullptr) {
+    return write_own_out();
+  }
+  if (options_.together->keeps()) {
+    share_pages(ShareOf::kPartial);
+  }
+  Status written = write_own_out();
+  options_.together->write_out();
+  note_late(written);
+  begin_fetching_anew();
+  return written;
+}
+
+// All that lies in this rank's own pages.
+Status SmallRequests::write_own_out() {
+  if (options_.together != nullptr) {
+    share_pages(ShareOf::kShared);
+  }
   if (pages_.empty()) {
     return {};
   }
@@ -186,19 +267,26 @@ Status SmallRequests::write_out() {
   return written;
 }
 
-// Fresh memory costs as much as the copy into it.
-void SmallRequests::recycle_pages() {
-  for (auto& [index, page] : pages_) {
-    try {
-      spare_.push_back(std::move(page.bytes));
-    } catch (const std::bad_alloc&) {
-      break;
-    }
+// Gives a page's memory to the next one: fresh memory costs as much as the copy into it.
+SmallRequests::Pages::iterator SmallRequests::recycle(Pages::iterator page) {
+  for (const ByteRange range : page->second.written) {
+    kept_bytes_ -= range.size();
   }
-  pages_.clear();
-  kept_bytes_ = 0;
+  try {
+    spare_.push_back(std::move(page->second.bytes));
+  } catch (const std::bad_alloc&) {
+    page->second.bytes.reset();
+  }
   last_page_ = nullptr;
   last_index_ = -1;
+  return pages_.erase(page);
+}
+
+void SmallRequests::recycle_pages() {
+  while (!pages_.empty()) {
+    recycle(pages_.begin());
+  }
+  kept_bytes_ = 0;
 }
 
 void SmallRequests::forget() {
@@ -214,7 +302,7 @@ bool SmallRequests::have_part_of(ByteRange range) const {
       return true;
     }
   }
-  return false;
+  return options_.together != nullptr && options_.together->has_page_of(range);
 }
 
 // Copies a range of which all has been written; false where not all has.
@@ -238,6 +326,9 @@ bool SmallRequests::copy_written(ByteRange range, std::byte* data) const {
 
 // Puts what is kept of a range over what the storage has there.
 void SmallRequests::put_written_over(ByteRange range, std::byte* data) const {
+  if (options_.together != nullptr) {
+    options_.together->put_over(range, data);
+  }
   auto page = pages_.lower_bound(range.begin / page_bytes_);
   for (; page != pages_.end() && page->first * page_bytes_ < range.end; ++page) {
     const std::vector<ByteRange>& written = page->second.written;
@@ -256,8 +347,9 @@ Result<int64_t> SmallRequests::read_storage(ByteRange range, std::byte* data, St
     late.update(write_out());
   }
   const ReadSegment segment{range.begin, data, range.size()};
+  const bool has_kept = keeps();
   STRIA_ASSIGN_OR_RETURN(const int64_t bytes, options_.read({&segment, 1}));
-  if (bytes == range.size() || pages_.empty()) {
+  if (bytes == range.size() || !has_kept) {
     return bytes;
   }
   late.update(write_out());  // the file may end behind what is kept
@@ -265,16 +357,23 @@ Result<int64_t> SmallRequests::read_storage(ByteRange range, std::byte* data, St
 }
 
 Result<int64_t> SmallRequests::read_fetched(ByteRange range, std::byte* data, Status& late) {
-  STRIA_ASSIGN_OR_RETURN(const int64_t bytes, options_.fetched->read(range, data));
-  if (pages_.empty()) {
-    return bytes;
+  int64_t bytes = 0;
+  if (were_sent(options_.together.get())) {
+    begin_fetching_anew();
   }
-  if (bytes < range.size()) {
-    late.update(write_out());  // the file may end behind what is kept
-    return options_.fetched->read(range, data);
-  }
-  put_written_over(range, data);
-  return bytes;
+  do {
+    STRIA_ASSIGN_OR_RETURN(bytes, options_.fetched->read(range, data));
+    if (keeps() && bytes < range.size()) {
+      late.update(write_out());  // the file may end behind what is kept
+      STRIA_ASSIGN_OR_RETURN(bytes, options_.fetched->read(range, data));
+    } else if (keeps()) {
+      put_written_over(range, data);
+    }
+    if (!were_sent(options_.together.get())) {
+      return bytes;
+    }
+    begin_fetching_anew();
+  } while (true);
 }
 
 Result<int64_t> SmallRequests::read(int64_t offset, std::span<std::byte> data, Status& late) {
@@ -286,6 +385,9 @@ Result<int64_t> SmallRequests::read(int64_t offset, std::span<std::byte> data, S
     return read_storage(range, data.data(), late);
   }
   if (!pages_.empty() && copy_written(range, data.data())) {
+    return range.size();
+  }
+  if (options_.together != nullptr && pages_.empty() && options_.together->copy_all(range, data.data())) {
     return range.size();
   }
   return read_fetched(range, data.data(), late);

@@ -6,7 +6,10 @@
 // are enough of them, somebody must see the bytes, or the program syncs. All pages then go as one
 // list. No byte is ever written that the program hasn't written, so that writers of other bytes of
 // a page lose nothing. Reads that follow each other fetch a window ahead, twice as long each time.
-// Invariant: a window has what this rank would read from the storage if its pages had been written.
+// Where ranks of a node share pages (collecting_pages.hpp), what a write doesn't follow goes there.
+// Only a rank with a stretch of its own makes lists of its own.
+// Invariant: of the bytes that this rank has in both, those in its own pages are the newer ones. A
+// window has what this rank would read from the storage if its pages had been written.
 // Cost: one copy of each byte; memory up to a limit; other ranks see writes later (write_out()),
 // and this rank sees theirs later (forget()).
 #pragma once
@@ -21,6 +24,7 @@
 
 #include "base/byte_range.hpp"
 #include "storage/driver.hpp"
+#include "storage/small/collecting_pages.hpp"
 #include "storage/small/fetched_pages.hpp"
 
 namespace stria::storage {
@@ -38,6 +42,8 @@ class SmallRequests {
     int64_t memory_bytes = 0;  ///< of what is written; at least kLeastMemoryBytes
     int64_t largest_bytes = kLargestBytes;
     std::unique_ptr<FetchedPages> fetched{};  ///< null: reads ask the storage
+    /// What the ranks of the node write together; null: each gathers alone.
+    std::unique_ptr<CollectingPages> together{};
     std::function<Status(std::span<const WriteSegment>)> write;
     std::function<Result<int64_t>(std::span<const ReadSegment>)> read;
   };
@@ -54,8 +60,8 @@ class SmallRequests {
   /// After this, reads ask the storage.
   void forget();
   /// Whether anything is kept that isn't written.
-  bool keeps() const { return !pages_.empty(); }
-  /// Where the bytes that are kept end in the file; 0: none are.
+  bool keeps() const { return !pages_.empty() || (options_.together != nullptr && options_.together->keeps()); }
+  /// Where the bytes end in the file that this rank keeps alone; 0: it keeps none.
   int64_t kept_end() const;
   /// The memory that pages take now.
   int64_t memory_bytes() const { return static_cast<int64_t>(pages_.size() + spare_.size()) * page_bytes_; }
@@ -66,6 +72,7 @@ class SmallRequests {
     std::vector<ByteRange> written;  // of the file; sorted, and none touches the next
   };
   using Pages = std::map<int64_t, Page>;
+  enum class ShareOf { kPartial, kShared };
 
   bool has_room(ByteRange range) const;
   bool keep(int64_t offset, std::span<const std::byte> data);
@@ -75,6 +82,13 @@ class SmallRequests {
   void put_written_over(ByteRange range, std::byte* data) const;
   Result<int64_t> read_storage(ByteRange range, std::byte* data, Status& late);
   Result<int64_t> read_fetched(ByteRange range, std::byte* data, Status& late);
+  Status write_own_out();
+  bool share(ByteRange range, const std::byte* data, bool follows);
+  void share_pages(ShareOf which);
+  Pages::iterator recycle(Pages::iterator page);
+  void put_together(int64_t index, const Page& page);
+  bool is_shared(int64_t index) const;
+  void note_late(Status& late);
   void begin_fetching_anew();
   void recycle_pages();
 
@@ -85,6 +99,8 @@ class SmallRequests {
   int64_t kept_bytes_ = 0;  // those of a place that is written twice count twice
   Page* last_page_ = nullptr;
   int64_t last_index_ = -1;
+  int64_t last_end_ = -1;  // of the write before
+  bool follows_ = true;    // that one began where another had ended
   std::vector<std::unique_ptr<std::byte[]>> spare_;
 };
 
