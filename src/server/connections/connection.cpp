@@ -134,12 +134,16 @@ asio::awaitable<void> Connection::serve() {
 asio::awaitable<void> Connection::receive_head(milliseconds time) {
   std::array<std::byte, wire::kHeaderBytes> bytes{};
   co_await stream_.read(bytes, time);
-  const auto header = wire::decode_header(bytes);
+  const auto header = wire::decode_header(bytes, shared_->newest_version);
   if (!greeted_ && header.status().code() == ErrorCode::kUnsupported) {
     // The head of this answer tells the client which version the server speaks.
     co_await turn_away(header.status());
   }
   header_ = header.value();
+  if (header_.version != version_.value_or(header_.version)) {
+    throw Error(ErrorCode::kFormat, "a message of another version than the greeting");
+  }
+  version_ = header_.version;
   if (!greeted_ && header_.body_bytes + header_.payload_bytes > kSmallBytes) {
     throw Error(ErrorCode::kFormat, "a stranger sends much");
   }
@@ -185,6 +189,7 @@ asio::awaitable<void> Connection::receive_payload(std::byte* to) {
 
 asio::awaitable<void> Connection::reply(Kind kind, std::span<const std::byte> body) {
   wire::Header header;
+  header.version = version_.value_or(shared_->newest_version);
   header.kind = kind;
   header.request = header_.request;
   const std::vector<std::byte> head = wire::encode_head(header, body);

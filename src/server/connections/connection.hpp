@@ -100,6 +100,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::atomic<int64_t> idle_since_ns_;  // 0: it has a request
   std::atomic<int64_t> handles_ = 0;    // open files, as the manager said last
   Budget::Share message_share_;         // for body_
+  std::optional<uint16_t> version_;     // of the protocol, that of the greeting
   wire::Header header_;
   wire::Kind kind_ = wire::Kind::kHello;  // of the request; header_ may be that of its data
   std::vector<std::byte> body_;

@@ -253,6 +253,7 @@ asio::awaitable<void> Connection::write_data(std::byte* buffer) {
 
 asio::awaitable<void> Connection::send_data(wire::Header header, std::span<const std::byte> body, Payload payload) {
   const std::span<const std::byte> data = payload.data;
+  header.version = header_.version;
   header.request = header_.request;
   header.payload_bytes = static_cast<uint32_t>(data.size());
   header.payload_sum = payload.sum;

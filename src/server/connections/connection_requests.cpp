@@ -1,5 +1,6 @@
 // Requests of one message, with one message as reply: names, sizes, syncs, locks, scrubs.
 #include <algorithm>
+#include <string>
 
 #include "server/connections/background.hpp"
 #include "server/connections/connection.hpp"
@@ -21,7 +22,7 @@ constexpr milliseconds kLockSlice{250};  // a server that ends waits no longer f
 
 bool is_of_manager(Kind kind) {
   return (kind >= Kind::kOpen && kind <= Kind::kRetire) || (kind >= Kind::kCondition && kind <= Kind::kDiscard) ||
-         (kind >= Kind::kMoveBegin && kind <= Kind::kUsage) || (kind >= Kind::kLook && kind <= Kind::kGetAttribute);
+         (kind >= Kind::kMoveBegin && kind <= Kind::kUsage) || (kind >= Kind::kLook && kind <= Kind::kCloseAll);
 }
 
 bool moves_data(Kind kind) {
@@ -118,6 +119,11 @@ asio::awaitable<void> Connection::handle() {
   if (header_.payload_bytes != 0 || header_.more) {
     throw Error(ErrorCode::kFormat, "data where none belong");
   }
+  if (wire::first_version_of(header_.kind) > version_) {
+    const Status why(ErrorCode::kUnsupported, "version " + std::to_string(*version_) + " of the protocol has no such request");
+    co_await refuse(why);
+    co_return;
+  }
   if (is_of_manager(header_.kind)) {
     co_await ask_manager();
   } else {
@@ -139,7 +145,7 @@ asio::awaitable<void> Connection::ask_manager() {
     co_await refuse(why);
     co_return;
   }
-  const Question question{session_, header_.kind, header_.request, body_, caller_};
+  const Question question{session_, header_.kind, header_.request, body_, caller_, *version_};
   std::function<Answer()> work = [shared = shared_, question] { return shared->manager->answer(question); };
   const Answer answer =
       co_await in_background<Answer>(shared_->manager_thread, std::move(work), kWorkingEvery, [this] { return say_working(); });
