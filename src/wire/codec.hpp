@@ -21,7 +21,7 @@ class Writer {
  public:
   explicit Writer(std::vector<std::byte>& out, uint16_t version = kVersion) : out_(out), version_(version) {}
 
-  /// Of the protocol, that the other side speaks.
+  /// The other side speaks this version of the protocol.
   uint16_t version() const { return version_; }
 
   template <typename Number>
@@ -56,7 +56,7 @@ class Reader {
  public:
   explicit Reader(std::span<const std::byte> in, uint16_t version = kVersion) : in_(in), version_(version) {}
 
-  /// Of the protocol, that the other side speaks.
+  /// The other side speaks this version of the protocol.
   uint16_t version() const { return version_; }
 
   template <typename Number>

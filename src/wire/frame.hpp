@@ -112,8 +112,8 @@ struct Header {
 std::vector<std::byte> encode_head(Header header, std::span<const std::byte> body);
 
 /// Reads a header of a version up to `newest`. kUnsupported when it is of another, kFormat when it
-/// is none, or beyond a limit, kCorrupted when it isn't as it was sent. So nobody waits for bytes of
-/// a length that never was.
+/// is none, or beyond a limit, kCorrupted when it isn't as it was sent. So nobody waits for bytes
+/// of a length that never was.
 Result<Header> decode_header(std::span<const std::byte, kHeaderBytes> bytes, uint16_t newest = kVersion);
 
 /// kCorrupted unless the body is what was sent with the header.

@@ -394,7 +394,7 @@ def test_a_new_file_costs_two_requests_to_the_manager(store, place, work):
         with (directory / str(number)).open("xb") as file:
             file.write(bytes(number))
     asked = sum(requests(store, kind) for kind in kinds) - before
-    # A look-up and the file itself; the directory's attributes where a file took a tenth of a second.
+    # A look-up and the file itself; the directory's attributes where a file took long.
     assert asked < 3.2 * count, asked
     with mounted(store.url, work / "second") as second:
         assert sorted(os.listdir(second / "many"), key=int) == [str(number) for number in range(count)]

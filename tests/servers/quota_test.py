@@ -107,8 +107,8 @@ def pattern(begin, end):
 
 
 def write_until_refused(path, number):
-    """Writes and syncs pieces of one file until that is refused with the error `number`; returns the
-    bytes that were acknowledged. The last write may have taken a part of its piece."""
+    """Writes and syncs pieces of one file until that is refused with the error `number`; returns
+    the bytes that were acknowledged. The last write may have taken a part of its piece."""
     deadline = time.monotonic() + 100
     acknowledged = 0
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
@@ -134,7 +134,8 @@ def append(path, size):
     """Adds bytes to a file, which a mount keeps until it is closed."""
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
     try:
-        os.write(descriptor, bytes(size))
+        while size > 0:
+            size -= os.write(descriptor, bytes(size))
     finally:
         os.close(descriptor)
 
@@ -167,12 +168,8 @@ def test_a_mount_tells_of_a_full_disk(work):
     skip_without_fuse()
     small = work / "store/1"
     small.mkdir(parents=True)
-    if (
-        subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=12m,mode=755", "tmpfs", small], check=False, capture_output=True
-        ).returncode
-        != 0
-    ):
+    command = ["mount", "-t", "tmpfs", "-o", "size=12m,mode=755", "tmpfs", small]
+    if subprocess.run(command, check=False, capture_output=True).returncode != 0:
         pytest.skip("a small disk can't be mounted here")
     try:
         with store_to_mount(work / "store", 2) as store, mounted(store.url, work / "mount") as directory:

@@ -1,4 +1,5 @@
-"""Servers and clients of a store that are not of one version: each speaks its own and the one before.
+"""Servers and clients of a store that are not of one version: each speaks its own and the one
+before.
 
 With STRIA_OLD_PROGRAM, the older side is that program, a build of the version before. Without it,
 this program speaks as that did (STRIA_WIRE_VERSION)."""

@@ -30,7 +30,8 @@ class ServerLink {
   ServerLink(const ServerLink&) = delete;
   ServerLink& operator=(const ServerLink&) = delete;
 
-  /// Connects and greets, in one attempt; twice where the server speaks an earlier version. Errors that another attempt may cure are kIo.
+  /// Connects and greets, in one attempt; twice where the server speaks an earlier version. Errors
+  /// that another attempt may cure are kIo.
   Status connect(Clock::time_point deadline);
   void disconnect() { channel_.close(); }
   bool connected() const { return channel_.is_open(); }

@@ -37,8 +37,8 @@ class Store {
 
   /// Opens a file. When the connection has to be made again, the handle is restored with it.
   Result<wire::Opened> open(wire::Open& request);
-  /// Makes a file and opens it, and hears what its name means. kUnsupported by a manager of a version
-  /// that doesn't tell.
+  /// Makes a file and opens it, and hears what its name means. kUnsupported by a manager of a
+  /// version that doesn't tell.
   Result<wire::Made> make(wire::Open& request);
   /// Opens another handle on an open file, by its number, with rights that the file's mode allows.
   struct Again {

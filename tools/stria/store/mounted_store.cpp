@@ -239,7 +239,7 @@ void ToldDirectories::note(const std::string& path, uint64_t changes_before, con
     told_.clear();
   }
   Told& told = told_[path];
-  if (is_later(details.st_ctim, told.details.st_ctim)) {  // others make files there at the same time
+  if (is_later(details.st_ctim, told.details.st_ctim)) {  // others make files there too
     told = {details, Clock::now()};
   }
 }
