@@ -127,6 +127,7 @@ Status Server::State::prepare() {
   if (options.munge != nullptr) {
     STRIA_RETURN_IF_ERROR(options.munge->check().with_context("--munge"));
   }
+  STRIA_ASSIGN_OR_RETURN(shared->newest_version, wire::newest_version());
   shared->key = options.key;
   shared->munge = options.munge;
   shared->encrypts = options.encrypts;
@@ -329,7 +330,7 @@ Result<std::vector<std::byte>> Server::State::ask_manager(wire::Kind kind, std::
 // Asked before the first pulse of each connection: a manager of another store registers nothing.
 Status Server::State::check_store(storage::ServerLink& link, storage::Clock::time_point deadline) {
   STRIA_ASSIGN_OR_RETURN(const auto reply, link.ask(wire::Kind::kPulse, wire::encode(wire::Pulse()), deadline));
-  STRIA_ASSIGN_OR_RETURN(const auto answer, wire::decode<wire::PulseAnswer>(reply));
+  STRIA_ASSIGN_OR_RETURN(const auto answer, wire::decode<wire::PulseAnswer>(reply, link.version()));
   return directory.belongs_to(wire::store_identity(answer.secret));
 }
 
@@ -345,7 +346,8 @@ Status Server::State::pulse() {
   said.removed = removed;
   const milliseconds patience = io_threads.started() ? kPulsePatience : milliseconds(0);
   STRIA_ASSIGN_OR_RETURN(const auto reply, ask_manager(wire::Kind::kPulse, wire::encode(said), patience));
-  STRIA_ASSIGN_OR_RETURN(const auto answer, wire::decode<wire::PulseAnswer>(reply));
+  const uint16_t version = manager_link == nullptr ? wire::kVersion : manager_link->version();
+  STRIA_ASSIGN_OR_RETURN(const auto answer, wire::decode<wire::PulseAnswer>(reply, version));
   STRIA_RETURN_IF_ERROR(directory.belongs_to(wire::store_identity(answer.secret)));
   shared->tickets.learn(answer.secret, answer.now_ms);
   told_bytes = moved_bytes;

@@ -5,12 +5,16 @@
 
 #include <array>
 #include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <string>
 #include <thread>
 
 #include "server/clients_test.hpp"
 #include "server/cluster_test.hpp"
 #include "storage/conformance_test.hpp"
 #include "storage/striped/striped_driver.hpp"
+#include "wire/tree.hpp"
 
 namespace stria::server {
 namespace {
@@ -105,6 +109,85 @@ TEST(StrangeMessages, AServerOfAnotherVersionIsNamedAtOnce) {
   for (const std::string& part : {server.address(), std::string("version 9"), std::to_string(wire::kVersion)}) {
     EXPECT_NE(told.message().find(part), std::string::npos) << told.message();
   }
+}
+
+/// While it lives, this process speaks no newer version of the protocol.
+class SpeaksAtMost {
+ public:
+  explicit SpeaksAtMost(uint16_t version) { setenv("STRIA_WIRE_VERSION", std::to_string(version).c_str(), 1); }
+  SpeaksAtMost(const SpeaksAtMost&) = delete;
+  SpeaksAtMost& operator=(const SpeaksAtMost&) = delete;
+  ~SpeaksAtMost() { unsetenv("STRIA_WIRE_VERSION"); }
+};
+
+std::unique_ptr<storage::ServerLink> linked(const Cluster& cluster) {
+  auto link = std::make_unique<storage::ServerLink>(wire::Address::parse(cluster.address()).value(), nullptr);
+  STRIA_EXPECT_OK(link->connect(storage::Clock::now() + std::chrono::seconds(10)));
+  return link;
+}
+
+Status ask_to_close(storage::ServerLink& link) {
+  const auto body = wire::encode(wire::Handles{{1}});
+  return link.ask(wire::Kind::kCloseAll, body, storage::Clock::now() + std::chrono::seconds(10)).status();
+}
+
+TEST(StrangeMessages, TheOlderOfTwoVersionsIsSpoken) {
+  std::unique_ptr<Cluster> old_cluster;
+  std::unique_ptr<storage::ServerLink> old_client;
+  const Cluster cluster(1);
+  {
+    const SpeaksAtMost older(wire::kOldestVersion);
+    old_cluster = std::make_unique<Cluster>(1);
+    old_client = linked(cluster);
+  }
+  const auto new_client = linked(cluster);
+  EXPECT_EQ(new_client->version(), wire::kVersion);
+  STRIA_EXPECT_OK(ask_to_close(*new_client));
+  const auto client_of_old = linked(*old_cluster);
+  for (storage::ServerLink* const link : {old_client.get(), client_of_old.get()}) {
+    EXPECT_EQ(link->version(), wire::kOldestVersion);
+    const Status refused = ask_to_close(*link);
+    EXPECT_EQ(refused.code(), ErrorCode::kUnsupported);
+    for (const std::string& part : {"the server at " + link->server(), std::string("speaks version 3"),
+                                    std::string("needs version 4"), std::string("upgrade the server first")}) {
+      EXPECT_NE(refused.message().find(part), std::string::npos) << refused.message();
+    }
+  }
+}
+
+/// A client that says it speaks the older version, and asks what only the newer one has.
+TEST(StrangeMessages, AConnectionKeepsTheVersionOfItsGreeting) {
+  const Cluster cluster(1);
+  std::unique_ptr<storage::ServerLink> link;
+  {
+    const SpeaksAtMost older(wire::kOldestVersion);
+    link = linked(cluster);
+  }
+  const auto answer_to = [&](uint16_t version) {
+    wire::Header header;
+    header.version = version;
+    header.kind = wire::Kind::kCloseAll;
+    header.request = 99;
+    const auto frame = wire::encode_head(header, wire::encode(wire::Handles()));
+    const int socket = link->socket();
+    EXPECT_EQ(send(socket, frame.data(), frame.size(), MSG_NOSIGNAL), static_cast<ssize_t>(frame.size()));
+    std::array<std::byte, wire::kHeaderBytes> head{};
+    pollfd waiting{socket, POLLIN, 0};
+    EXPECT_EQ(poll(&waiting, 1, 10000), 1);
+    return recv(socket, head.data(), head.size(), 0) == static_cast<ssize_t>(head.size())
+               ? wire::decode_header(head)
+               : Result<wire::Header>(Status(ErrorCode::kIo, "it ended the connection"));
+  };
+  const auto refused = answer_to(wire::kOldestVersion);
+  STRIA_EXPECT_OK(refused.status());
+  EXPECT_EQ(refused->kind, wire::Kind::kError);
+  EXPECT_EQ(refused->version, wire::kOldestVersion);
+  STRIA_EXPECT_OK(linked(cluster)->connect(storage::Clock::now() + std::chrono::seconds(10)));
+  {
+    const SpeaksAtMost older(wire::kOldestVersion);
+    link = linked(cluster);
+  }
+  EXPECT_EQ(answer_to(wire::kVersion).status().code(), ErrorCode::kIo);
 }
 
 /// Two ways to write the names of one directory: it would become its own parent, and be lost.

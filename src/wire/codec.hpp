@@ -12,13 +12,17 @@
 #include <vector>
 
 #include "stria/status.hpp"
+#include "wire/version.hpp"
 
 namespace stria::wire {
 
 /// Appends fields to a buffer.
 class Writer {
  public:
-  explicit Writer(std::vector<std::byte>& out) : out_(out) {}
+  explicit Writer(std::vector<std::byte>& out, uint16_t version = kVersion) : out_(out), version_(version) {}
+
+  /// The other side speaks this version of the protocol.
+  uint16_t version() const { return version_; }
 
   template <typename Number>
   void fixed(Number value) {
@@ -42,6 +46,7 @@ class Writer {
 
  private:
   std::vector<std::byte>& out_;
+  uint16_t version_;
 };
 
 /// Takes fields from a buffer that may come from anywhere. After the first missing field
@@ -49,7 +54,10 @@ class Writer {
 /// go and checked once.
 class Reader {
  public:
-  explicit Reader(std::span<const std::byte> in) : in_(in) {}
+  explicit Reader(std::span<const std::byte> in, uint16_t version = kVersion) : in_(in), version_(version) {}
+
+  /// The other side speaks this version of the protocol.
+  uint16_t version() const { return version_; }
 
   template <typename Number>
   Number fixed() {
@@ -120,6 +128,7 @@ class Reader {
 
  private:
   std::span<const std::byte> in_;
+  uint16_t version_;
   size_t position_ = 0;
   bool failed_ = false;
 };

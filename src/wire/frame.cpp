@@ -18,6 +18,11 @@ uint32_t short_sum(std::span<const std::byte> bytes) {
   return static_cast<uint32_t>(hash_bytes(bytes));
 }
 
+std::string spoken_versions(uint16_t newest) {
+  const std::string last = std::to_string(newest);
+  return newest == kOldestVersion ? last : std::to_string(kOldestVersion) + " to " + last;
+}
+
 }  // namespace
 
 std::vector<std::byte> encode_head(Header header, std::span<const std::byte> body) {
@@ -26,7 +31,7 @@ std::vector<std::byte> encode_head(Header header, std::span<const std::byte> bod
   out.reserve(kHeaderBytes + body.size());
   Writer writer(out);
   writer.fixed(kMagic);
-  writer.fixed(kVersion);
+  writer.fixed(header.version);
   writer.fixed(static_cast<uint16_t>(header.kind));
   writer.fixed(header.request);
   writer.fixed(header.deadline_ms);
@@ -40,16 +45,18 @@ std::vector<std::byte> encode_head(Header header, std::span<const std::byte> bod
   return out;
 }
 
-Result<Header> decode_header(std::span<const std::byte, kHeaderBytes> bytes) {
+Result<Header> decode_header(std::span<const std::byte, kHeaderBytes> bytes, uint16_t newest) {
   Reader reader(bytes);
   if (reader.fixed<uint32_t>() != kMagic) {
     return Status(ErrorCode::kFormat, "what arrived is not a message of this protocol");
   }
-  if (const auto version = reader.fixed<uint16_t>(); version != kVersion) {
-    return Status(ErrorCode::kUnsupported, "the other side speaks version " + std::to_string(version) +
-                                               " of the protocol, this one " + std::to_string(kVersion));
-  }
   Header header;
+  header.version = reader.fixed<uint16_t>();
+  if (header.version < kOldestVersion || header.version > newest) {
+    return Status(ErrorCode::kUnsupported, "the other side speaks version " + std::to_string(header.version) +
+                                               " of the protocol, this one " + spoken_versions(newest) + ": upgrade " +
+                                               (header.version < kOldestVersion ? "the other first" : "this one first"));
+  }
   header.kind = static_cast<Kind>(reader.fixed<uint16_t>());
   header.request = reader.fixed<uint64_t>();
   header.deadline_ms = reader.fixed<uint32_t>();

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "stria/status.hpp"
+#include "wire/version.hpp"
 
 namespace stria::wire {
 
-inline constexpr uint16_t kVersion = 3;
 inline constexpr size_t kHeaderBytes = 48;
 inline constexpr size_t kMaxBodyBytes = size_t{1} << 20;
 /// The largest payload: small enough to stay in the second-level cache between the
@@ -80,6 +80,8 @@ enum class Kind : uint16_t {
   kLinkName = 0x55,
   kSetAttribute = 0x56,
   kGetAttribute = 0x57,
+  kMake = 0x58,
+  kCloseAll = 0x59,
   kReply = 0x8000,
   kError = 0xffff,    ///< instead of a reply
   kWorking = 0xfffe,  ///< the reply will take longer; the server lives
@@ -89,7 +91,13 @@ inline Kind reply_to(Kind request) {
   return static_cast<Kind>(static_cast<uint16_t>(request) | static_cast<uint16_t>(Kind::kReply));
 }
 
+/// The version from which on there is that kind of request.
+constexpr uint16_t first_version_of(Kind kind) {
+  return kind == Kind::kMake || kind == Kind::kCloseAll ? 4 : kOldestVersion;
+}
+
 struct Header {
+  uint16_t version = kVersion;
   Kind kind = Kind::kError;
   uint64_t request = 0;      ///< a reply has its request's number
   uint32_t deadline_ms = 0;  ///< how long the sender waits for the answer; 0: not said
@@ -103,9 +111,10 @@ struct Header {
 /// kMaxBodyBytes
 std::vector<std::byte> encode_head(Header header, std::span<const std::byte> body);
 
-/// Reads a header; kFormat when it is none, or beyond a limit, kCorrupted when it isn't as it was
-/// sent. So nobody waits for bytes of a length that never was.
-Result<Header> decode_header(std::span<const std::byte, kHeaderBytes> bytes);
+/// Reads a header of a version up to `newest`. kUnsupported when it is of another, kFormat when it
+/// is none, or beyond a limit, kCorrupted when it isn't as it was sent. So nobody waits for bytes
+/// of a length that never was.
+Result<Header> decode_header(std::span<const std::byte, kHeaderBytes> bytes, uint16_t newest = kVersion);
 
 /// kCorrupted unless the body is what was sent with the header.
 Status check_body(std::span<const std::byte, kHeaderBytes> header, std::span<const std::byte> body);

@@ -31,17 +31,17 @@ inline constexpr uint64_t kMaxListed = 4096;
 inline constexpr uint64_t kMaxServers = kMaxSlots;
 
 template <typename Message>
-std::vector<std::byte> encode(const Message& message) {
+std::vector<std::byte> encode(const Message& message, uint16_t version = kVersion) {
   std::vector<std::byte> body;
-  Writer writer(body);
+  Writer writer(body, version);
   message.put(writer);
   return body;
 }
 
 /// kFormat unless the body is exactly one such message.
 template <typename Message>
-Result<Message> decode(std::span<const std::byte> body) {
-  Reader reader(body);
+Result<Message> decode(std::span<const std::byte> body, uint16_t version = kVersion) {
+  Reader reader(body, version);
   Message message;
   message.get(reader);
   STRIA_RETURN_IF_ERROR(reader.finish(Message::kName));

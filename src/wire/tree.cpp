@@ -139,6 +139,26 @@ void Looked::get(Reader& reader) {
   get_places(reader, places);
 }
 
+void Made::put(Writer& writer) const {
+  opened.put(writer);
+  file.put(writer);
+  directory.put(writer);
+}
+
+void Made::get(Reader& reader) {
+  opened.get(reader);
+  file.get(reader);
+  directory.get(reader);
+}
+
+void Handles::put(Writer& writer) const {
+  put_list(writer, handles, [&](uint64_t handle) { writer.natural(handle); });
+}
+
+void Handles::get(Reader& reader) {
+  get_list(reader, handles, kMaxListed, [&](uint64_t& handle) { handle = reader.natural(); });
+}
+
 void LookedAll::put(Writer& writer) const {
   put_list(writer, entries, [&](const Entry& entry) {
     writer.text(entry.name);

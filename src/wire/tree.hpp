@@ -84,6 +84,25 @@ struct Looked {
   void get(Reader& reader);
 };
 
+/// A file that was made, open, and what its name and its directory mean now. It is asked as by
+/// kOpen.
+struct Made {
+  static constexpr const char* kName = "made";
+  Opened opened;
+  NameState file;
+  NameState directory;
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
+/// Handles to give up, by their numbers.
+struct Handles {
+  static constexpr const char* kName = "handles";
+  std::vector<uint64_t> handles;
+  void put(Writer& writer) const;
+  void get(Reader& reader);
+};
+
 /// A directory's names, sorted, with what they mean. It is asked as by kList.
 struct LookedAll {
   static constexpr const char* kName = "looked all";

@@ -89,8 +89,8 @@ TEST(Frame, TheDocumentedExampleIsWhatIsSent) {
   header.kind = Kind::kRead;
   header.request = 3;
   EXPECT_EQ(encode_head(header, body),
-            from_hex("53 54 52 31 03 00 21 00 03 00 00 00 00 00 00 00 00 00 00 00 2e 00 00 00 00 00 00 00 "
-                     "00 00 00 00 00 00 00 00 00 00 00 00 47 f4 63 13 05 3d 2d d0 "
+            from_hex("53 54 52 31 04 00 21 00 03 00 00 00 00 00 00 00 00 00 00 00 2e 00 00 00 00 00 00 00 "
+                     "00 00 00 00 00 00 00 00 00 00 00 00 01 e0 23 72 05 3d 2d d0 "
                      "02 00 00 00 00 00 00 00 04 00 68 e5 cf 8b 01 00 00 6f 28 00 27 54 3f 32 5a 56 da 8c 9c e0 70 c8 d2 "
                      "80 80 04 02 01 02 02 00 64 b8 fe 07 08"));
 }
@@ -152,6 +152,8 @@ TEST(Messages, ThoseOfUpkeepAreReadAsWrittenAndNeverCut) {
   const std::vector<ServerPlace> places{{0, "here:1"}, {3, "there:2"}};
   check_prefixes(Looked{state, places});
   check_prefixes(LookedAll{{{"name", state}}, places, true});
+  check_prefixes(Made{{7, 65536, false, places, kExampleTicket, 5}, state, state});
+  check_prefixes(Handles{{1, 300, 70000}});
   check_prefixes(Change{.what = {"/a", false}, .mode = 0600, .modified = {TimeChange::How::kGiven, -7}, .written_ns = 9});
   check_prefixes(NewLink{"/link", "../target"});
   check_prefixes(SetAttribute{{"/a", true}, SetAttribute::How::kReplace, "user.a", "value"});

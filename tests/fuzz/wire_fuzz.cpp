@@ -121,8 +121,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   read_as_any<wire::ServerCondition, wire::Conditions, wire::NewFiles, wire::Backup, wire::BackupPart, wire::Parts,
               wire::PartsListed, wire::Named, wire::NamedListed, wire::PartsOf, wire::PartsKnown, wire::Paths, wire::Adopt,
               wire::Discarded>(bytes);
-  read_as_any<wire::Look, wire::Looked, wire::LookedAll, wire::Change, wire::NewLink, wire::SetAttribute, wire::GetAttribute,
-              wire::UserAttributes, wire::ExtentsOf, wire::Extents>(bytes);
+  read_as_any<wire::Look, wire::Looked, wire::LookedAll, wire::Made, wire::Handles, wire::Change, wire::NewLink,
+              wire::SetAttribute, wire::GetAttribute, wire::UserAttributes, wire::ExtentsOf, wire::Extents>(bytes);
   walk_region(bytes);
   open_records(bytes);
   return 0;

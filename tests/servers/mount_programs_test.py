@@ -12,7 +12,7 @@ import zipfile
 
 import posix_cases
 import pytest
-from mount_test import mounted, store_to_mount
+from mounting import mounted, store_to_mount
 from stria_program import run
 
 SERVERS = 2

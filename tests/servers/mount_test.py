@@ -14,46 +14,12 @@ import time
 import h5py
 import pytest
 import yt
+from mounting import mounted, store_to_mount, unmount
 from store_processes import Store
 from stria_program import PROGRAM, environment, run
 
 SERVERS = 4
 yt.set_log_level("error")
-
-
-def unmount(directory):
-    subprocess.run(["fusermount3", "-u", "-z", str(directory)], check=False, capture_output=True)
-
-
-@contextlib.contextmanager
-def mounted(url, directory, *options):
-    """The directory, with the store's there below it."""
-    directory.mkdir(exist_ok=True)
-    done = subprocess.run(
-        [PROGRAM, "mount", *options, url, str(directory)],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    if "this build can't mount" in done.stderr:
-        pytest.skip("this build has no libfuse3")
-    assert done.returncode == 0, done.stderr
-    try:
-        yield directory
-    finally:
-        unmount(directory)
-
-
-@contextlib.contextmanager
-def store_to_mount(directory, count):
-    """So many servers, whose store can be mounted. A test is left out where nothing can be."""
-    if not os.access("/dev/fuse", os.R_OK | os.W_OK) or shutil.which("fusermount3") is None:
-        pytest.skip("no /dev/fuse, or no fusermount3: nothing can be mounted here")
-    directory.mkdir()
-    with contextlib.closing(Store(directory, count)) as servers:
-        yield servers
 
 
 @pytest.fixture(scope="module")
@@ -416,3 +382,44 @@ def test_errors_that_come_late_are_told_by_sync_and_close(session_directory):
                 os.close(descriptor)
     finally:
         servers.close()
+
+
+def test_a_new_file_costs_two_requests_to_the_manager(store, place, work):
+    count = 300
+    kinds = ("open", "make", "look", "close", "close_all", "change", "stat")
+    directory = place / "many"
+    directory.mkdir()
+    before = sum(requests(store, kind) for kind in kinds)
+    for number in range(count):
+        with (directory / str(number)).open("xb") as file:
+            file.write(bytes(number))
+    asked = sum(requests(store, kind) for kind in kinds) - before
+    # A look-up and the file itself; the directory's attributes where a file took long.
+    assert asked < 3.2 * count, asked
+    with mounted(store.url, work / "second") as second:
+        assert sorted(os.listdir(second / "many"), key=int) == [str(number) for number in range(count)]
+        assert [(second / f"many/{number}").stat().st_size for number in range(count)] == list(range(count))
+        written = directory.stat().st_mtime_ns
+        (second / "many/other").touch()
+        assert (directory / "other").exists(), "a name that another mount has made is there at once"
+        with pytest.raises(FileExistsError):
+            (directory / "other").open("x")
+        wait_until(lambda: directory.stat().st_mtime_ns > written)
+
+
+def test_a_file_that_was_closed_is_given_up_soon(store, place):
+    before = requests(store, "close_all")
+    (place / "alone").write_bytes(b"alone")
+    wait_until(lambda: requests(store, "close_all") > before)
+    before = requests(store, "close_all")
+    with (place / "alone").open("rb") as file:
+        file.read()
+    (place / "alone").unlink()
+    assert requests(store, "close_all") == before + 1, "before the name goes"
+
+
+def wait_until(holds):
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline, "not within a long time"
+        time.sleep(0.05)

@@ -1,10 +1,13 @@
 """Users and directories have no more of a store than their quotas say."""
 
+import errno
 import json
 import os
+import subprocess
 import time
 
 import pytest
+from mounting import mounted, skip_without_fuse, store_to_mount
 from store_processes import Store
 from stria_program import run
 
@@ -97,3 +100,96 @@ def test_what_is_said_wrongly_is_refused(store):
     run("quota", "set", store.url, "--user", USER, "--space", "much").refused("'much' is no space")
     run("quota", "set", store.url, "--user", USER, "--space", "1XB").refused("'1XB' is no space")
     run("quota", "set", f"{store.url}/nothing", "--space", "1GB").refused("No such file or directory")
+
+
+def pattern(begin, end):
+    return b"".join(bytes([1 + at // 1000 % 250]) * 1000 for at in range(0, end, 1000))[begin:end]
+
+
+def write_until_refused(path, number):
+    """Writes and syncs pieces of one file until that is refused with the error `number`; returns
+    the bytes that were acknowledged. The last write may have taken a part of its piece."""
+    deadline = time.monotonic() + 100
+    acknowledged = 0
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
+    with pytest.raises(OSError) as refused:
+        while time.monotonic() < deadline:
+            try:
+                written = os.write(descriptor, pattern(acknowledged, acknowledged + 150_000))
+                os.fsync(descriptor)
+            except OSError:
+                os.close(descriptor)
+                raise
+            acknowledged += written
+    assert refused.value.errno == number, refused.value
+    return acknowledged
+
+
+def check_acknowledged(store, work, name, acknowledged):
+    run("cp", f"{store.url}/{name}", work / "back").succeeded()
+    assert (work / "back").read_bytes()[:acknowledged] == pattern(0, acknowledged)
+
+
+def append(path, size):
+    """Adds bytes to a file, which a mount keeps until it is closed."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
+    try:
+        while size > 0:
+            size -= os.write(descriptor, bytes(size))
+    finally:
+        os.close(descriptor)
+
+
+def test_a_mount_tells_of_a_quota(store, work):
+    skip_without_fuse()
+    with mounted(store.url, work / "mount") as directory:
+        (directory / "project").mkdir()
+        (directory / "project/before").write_bytes(bytes(1_000_000))
+        run("quota", "set", f"{store.url}/project", "--space", "3MB", "--files", "3").succeeded()
+        wait_until(is_counted(store, 1_000_000, 1))
+        acknowledged = write_until_refused(directory / "project/file", errno.EDQUOT)
+        assert acknowledged >= 1_500_000
+        check_acknowledged(store, work, "project/file", acknowledged)
+        with pytest.raises(OSError) as refused:
+            append(directory / "project/before", 1000)
+        assert refused.value.errno == errno.EDQUOT
+        assert (directory / "project/before").read_bytes() == bytes(1_000_000)
+        (directory / "elsewhere").write_bytes(bytes(1_000_000))
+        (directory / "project/file").unlink()
+        wait_until(is_counted(store, 1_000_000, 1))
+        (directory / "project/second").write_bytes(bytes(1000))
+        (directory / "project/third").write_bytes(bytes(1000))
+        with pytest.raises(OSError) as refused:
+            (directory / "project/fourth").touch()
+        assert refused.value.errno == errno.EDQUOT
+
+
+def test_a_mount_tells_of_a_full_disk(work):
+    skip_without_fuse()
+    small = work / "store/1"
+    small.mkdir(parents=True)
+    command = ["mount", "-t", "tmpfs", "-o", "size=12m,mode=755", "tmpfs", small]
+    if subprocess.run(command, check=False, capture_output=True).returncode != 0:
+        pytest.skip("a small disk can't be mounted here")
+    try:
+        with store_to_mount(work / "store", 2) as store, mounted(store.url, work / "mount") as directory:
+            acknowledged = write_until_refused(directory / "file", errno.ENOSPC)
+            assert acknowledged >= 5_000_000
+            check_acknowledged(store, work, "file", acknowledged)
+            with pytest.raises(OSError) as refused:
+                append(directory / "file", 3_000_000)
+            assert refused.value.errno == errno.ENOSPC
+            (directory / "file").unlink()
+            wait_until(lambda: has_room(directory / "file"))
+    finally:
+        subprocess.run(["umount", "-l", small], check=False)
+
+
+def has_room(path):
+    """Whether a file of some megabytes can be written."""
+    try:
+        path.write_bytes(bytes(4_000_000))
+    except OSError as error:
+        assert error.errno == errno.ENOSPC, error
+        return False
+    return True

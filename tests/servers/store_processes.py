@@ -10,6 +10,9 @@ import subprocess
 from stria_program import PROGRAM
 
 START_SECONDS = 60
+# A program of the version before, where there is one; else this one speaks as that did.
+OLD_PROGRAM = os.environ.get("STRIA_OLD_PROGRAM", PROGRAM)
+OLD_VERSION = "3"
 
 
 def lasting_port():
@@ -31,8 +34,10 @@ class Store:
     """Servers 0 to count - 1, of which 0 is the manager; each can be killed and started
     again where it was."""
 
-    def __init__(self, directory, count, key=None, options=(), descriptors=None):
-        """`options` are added to every server's; `descriptors` is the most that each may have."""
+    def __init__(self, directory, count, key=None, options=(), descriptors=None, old=()):
+        """`options` are added to every server's; `descriptors` is the most that each may have.
+        Servers whose index is in `old` are of the version before."""
+        self.old = set(old)
         self.directory = directory
         self.options = options
         self.descriptors = descriptors
@@ -47,14 +52,21 @@ class Store:
         return f"stria://{self.addresses[0]}"
 
     def start(self, index):
-        command = [PROGRAM, "serve", "--dir", self.directory / str(index), "--listen", self.addresses[index]]
+        command = [
+            OLD_PROGRAM if index in self.old else PROGRAM,
+            "serve",
+            "--dir",
+            self.directory / str(index),
+            "--listen",
+            self.addresses[index],
+        ]
         if index > 0:
             command += ["--join", self.addresses[0]]
         command += self.options
         log = open(self.directory / f"server_{index}.log", "a")  # noqa: SIM115
         process = subprocess.Popen(
             [*self.limits(), *map(str, command)],
-            env=self.environment(),
+            env=self.environment(index),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,
@@ -76,8 +88,11 @@ class Store:
     def limits(self):
         return [] if self.descriptors is None else ["prlimit", f"--nofile={self.descriptors}"]
 
-    def environment(self):
+    def environment(self, index):
         environment = dict(os.environ)
+        environment.pop("STRIA_WIRE_VERSION", None)
+        if index in self.old:
+            environment["STRIA_WIRE_VERSION"] = OLD_VERSION
         if self.key:
             environment["STRIA_KEY_FILE"] = str(self.key)
         return environment

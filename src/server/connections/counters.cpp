@@ -67,6 +67,8 @@ constexpr NamedKind kNamedKinds[] = {
     {Kind::kLinkName, "link_name"},
     {Kind::kSetAttribute, "set_attribute"},
     {Kind::kGetAttribute, "get_attribute"},
+    {Kind::kMake, "make"},
+    {Kind::kCloseAll, "close_all"},
 };
 
 void add_budget(wire::Figures& figures, const std::string& name, const Budget& budget) {
@@ -106,6 +108,7 @@ wire::Figures figures_of(const SharedState& shared) {
   const auto age = std::chrono::steady_clock::now() - counters.start;
   figures.add("uptime_seconds", std::chrono::duration_cast<std::chrono::seconds>(age).count());
   figures.add("manager", shared.manager == nullptr ? 0 : 1);
+  figures.add("protocol_version", shared.newest_version);
   const auto [total_bytes, free_bytes] = shared.objects->space();
   figures.add("space_bytes", total_bytes);
   figures.add("space_free_bytes", free_bytes);

@@ -38,12 +38,16 @@ Messages::Messages(SharedState& shared, Stream::Socket socket)
 asio::awaitable<void> Messages::receive(milliseconds time) {
   std::array<std::byte, wire::kHeaderBytes> bytes{};
   co_await stream_.read(bytes, time);
-  const auto header = wire::decode_header(bytes);
+  const auto header = wire::decode_header(bytes, shared_.newest_version);
   if (stranger_ && header.status().code() == ErrorCode::kUnsupported) {
     // The head of this answer tells the client which version the server speaks.
     co_await turn_away(header.status());
   }
   header_ = header.value();
+  if (header_.version != version_.value_or(header_.version)) {
+    throw Error(ErrorCode::kFormat, "a message of another version than the greeting");
+  }
+  version_ = header_.version;
   if (stranger_ && header_.body_bytes + header_.payload_bytes > kSmallBytes) {
     throw Error(ErrorCode::kFormat, "a stranger sends much");
   }
@@ -100,6 +104,7 @@ asio::awaitable<Budget::Share> Messages::wait_for(Budget& budget, int64_t amount
 
 asio::awaitable<void> Messages::reply(Kind kind, std::span<const std::byte> body) {
   wire::Header header;
+  header.version = version();
   header.kind = kind;
   header.request = header_.request;
   const std::vector<std::byte> head = wire::encode_head(header, body);
@@ -109,6 +114,7 @@ asio::awaitable<void> Messages::reply(Kind kind, std::span<const std::byte> body
 
 asio::awaitable<void> Messages::send(wire::Header header, std::span<const std::byte> body, Payload payload) {
   const std::span<const std::byte> data = payload.data;
+  header.version = header_.version;
   header.request = header_.request;
   header.payload_bytes = static_cast<uint32_t>(data.size());
   header.payload_sum = payload.sum;

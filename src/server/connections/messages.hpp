@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -50,6 +51,8 @@ class Messages {
   /// The payload that the head has named. `to` has room for it.
   asio::awaitable<void> receive_payload(std::byte* to);
   const wire::Header& header() const { return header_; }
+  /// The version of the protocol that the client speaks: that of its greeting.
+  uint16_t version() const { return version_.value_or(shared_.newest_version); }
   const std::vector<std::byte>& body() const { return body_; }
   /// The same, which is then empty here.
   std::vector<std::byte> take_body() { return std::exchange(body_, {}); }
@@ -83,6 +86,7 @@ class Messages {
   Stream stream_;
   bool stranger_ = true;
   Budget::Share share_;  // for body_
+  std::optional<uint16_t> version_;
   wire::Header header_;
   wire::Kind request_ = wire::Kind::kHello;
   std::vector<std::byte> body_;

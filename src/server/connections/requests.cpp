@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "server/connections/data_requests.hpp"
@@ -26,7 +27,7 @@ constexpr milliseconds kLockSlice{250};  // a server that ends waits no longer f
 
 bool is_of_manager(Kind kind) {
   return (kind >= Kind::kOpen && kind <= Kind::kRetire) || (kind >= Kind::kCondition && kind <= Kind::kDiscard) ||
-         (kind >= Kind::kMoveBegin && kind <= Kind::kUsage) || (kind >= Kind::kLook && kind <= Kind::kGetAttribute);
+         (kind >= Kind::kMoveBegin && kind <= Kind::kUsage) || (kind >= Kind::kLook && kind <= Kind::kCloseAll);
 }
 
 bool moves_data(Kind kind) {
@@ -103,7 +104,8 @@ asio::awaitable<Answer> ask_manager(Client& client) {
                      {}};
   }
   const Messages& messages = client.messages;
-  const Question question{client.session, messages.header().kind, messages.header().request, messages.body(), client.caller};
+  const Question question{client.session,  messages.header().kind, messages.header().request,
+                          messages.body(), client.caller,          messages.version()};
   std::function<Answer()> work = [shared = client.shared, question] { return shared->manager->answer(question); };
   Answer answer = co_await done_by(client.shared->manager_thread, std::move(work), client);
   client.handles = answer.handles;
@@ -252,6 +254,10 @@ asio::awaitable<Answer> lock_range(Client& client) {
 /// The answer of one message to a request of one message.
 asio::awaitable<Answer> answer_of(Client& client) {
   const Kind kind = client.messages.header().kind;
+  if (const uint16_t version = client.messages.version(); wire::first_version_of(kind) > version) {
+    co_return Answer{
+        Status(ErrorCode::kUnsupported, "version " + std::to_string(version) + " of the protocol has no such request"), {}};
+  }
   if (is_of_manager(kind)) {
     co_return co_await ask_manager(client);
   }

@@ -51,6 +51,7 @@ struct SharedState {
         buffers(given.buffers) {}
 
   wire::Identity identity{};
+  uint16_t newest_version = wire::kVersion;  ///< of the protocol, that it speaks
   std::shared_ptr<const wire::Key> key;      ///< null: there is none
   std::shared_ptr<const wire::Munge> munge;  ///< null: clients can't prove by MUNGE who they are
   bool encrypts = false;                     ///< all that doesn't stay on this machine

@@ -74,7 +74,8 @@ void Watch::failed(Kind kind, const Status& why, const std::string& client) {
     what = "disk_error";
   } else if (of_parts && code == ErrorCode::kAborted) {
     what = "network_error";
-  } else if (!of_parts && kind != Kind::kOpen && (code == ErrorCode::kIo || code == ErrorCode::kReadOnly)) {
+  } else if (!of_parts && kind != Kind::kOpen && kind != Kind::kMake &&
+             (code == ErrorCode::kIo || code == ErrorCode::kReadOnly)) {
     what = "names_error";
   }
   if (what != nullptr) {

@@ -1,5 +1,7 @@
 #include "server/manager/manager.hpp"
 
+#include <utility>
+
 #include "server/manager/names_fields.hpp"
 
 namespace stria::server {
@@ -13,25 +15,38 @@ constexpr int64_t kMostHandlesOfSession = 16384;
 constexpr size_t kMostHandles = size_t{1} << 18;
 
 template <typename Message>
-Answer answered(const Result<Message>& result) {
-  return result.ok() ? Answer{{}, wire::encode(*result)} : Answer{result.status(), {}};
+Answer answered(const Result<Message>& result, uint16_t version) {
+  return result.ok() ? Answer{{}, wire::encode(*result, version)} : Answer{result.status(), {}};
 }
 
-Answer answered(const Status& status) {
+Answer answered(const Status& status, uint16_t) {
   return {status, {}};
 }
 
 /// Decodes the question and answers it.
 template <typename Message, typename Body>
 Answer with(const Question& question, Body body) {
-  const auto message = wire::decode<Message>(question.body);
-  return message.ok() ? answered(body(*message)) : Answer{message.status(), {}};
+  const auto message = wire::decode<Message>(question.body, question.version);
+  return message.ok() ? answered(body(*message), question.version) : Answer{message.status(), {}};
+}
+
+/// A request to open a file has a handle, and what a manager says of it is good for a while only.
+bool opens(const Question& question) {
+  return question.kind == wire::Kind::kOpen || question.kind == wire::Kind::kMake;
+}
+
+wire::Opened& opened_in(wire::Opened& reply) {
+  return reply;
+}
+
+wire::Opened& opened_in(wire::Made& reply) {
+  return reply.opened;
 }
 
 /// True for what must not be done twice.
 bool changes_names(const Question& question) {
   using wire::Kind;
-  if (question.kind == Kind::kOpen) {
+  if (opens(question)) {
     const auto request = wire::decode<wire::Open>(question.body);
     return request.ok() && request->mode >= wire::OpenMode::kCreate;
   }
@@ -47,7 +62,7 @@ Answer about_quotas(Quotas& quotas, const Question& question) {
     case Kind::kSetQuota:
       return with<wire::SetQuota>(question, [&](const wire::SetQuota& wanted) { return quotas.set(caller, wanted); });
     case Kind::kQuotas:
-      return answered(quotas.list(caller));
+      return answered(quotas.list(caller), question.version);
     case Kind::kUsage:
       return with<wire::Usage>(question, [&](const wire::Usage& usage) -> Result<wire::UsageAnswer> {
         return caller.trusted ? quotas.hear(usage)
@@ -149,8 +164,7 @@ Status Manager::room_for_handle(const wire::Identity& session) const {
 }
 
 Answer Manager::change(const Question& question) {
-  const bool adds =
-      question.kind == wire::Kind::kOpen || question.kind == wire::Kind::kMakeDirectory || Tree::changes(question.kind);
+  const bool adds = opens(question) || question.kind == wire::Kind::kMakeDirectory || Tree::changes(question.kind);
   if (adds) {
     return change_once(question);
   }
@@ -162,6 +176,22 @@ Answer Manager::change(const Question& question) {
   return answer;
 }
 
+template <typename Reply>
+Answer Manager::open_as_before(const Question& question, std::span<const std::byte> before) {
+  const auto request = wire::decode<wire::Open>(question.body);
+  auto reply = wire::decode<Reply>(before);
+  if (!request.ok() || !reply.ok()) {
+    return {request.ok() ? reply.status() : request.status(), {}};
+  }
+  wire::Opened& opened = opened_in(*reply);
+  const auto held = reclaim(question, {request->handle, opened.file, request->exclusive, opened.ticket.rights});
+  if (held.ok()) {
+    opened.ticket = held->ticket;
+    opened.ticket_ms = held->ticket_ms;
+  }
+  return {held.status(), wire::encode(*reply)};
+}
+
 // The change and the memory of its reply are one transaction: asked again, it is told again and not
 // done again.
 Answer Manager::change_once(const Question& question) {
@@ -170,19 +200,14 @@ Answer Manager::change_once(const Question& question) {
     return {before.status(), {}};
   }
   if (before->has_value()) {
-    if (question.kind == wire::Kind::kOpen) {
-      const auto request = wire::decode<wire::Open>(question.body);
-      auto opened = wire::decode<wire::Opened>(**before);
-      if (request.ok() && opened.ok()) {
-        const auto held = reclaim(question, {request->handle, opened->file, request->exclusive, opened->ticket.rights});
-        if (held.ok()) {
-          opened->ticket = held->ticket;
-          opened->ticket_ms = held->ticket_ms;
-        }
-        return {held.status(), wire::encode(*opened)};
-      }
+    switch (question.kind) {
+      case wire::Kind::kOpen:
+        return open_as_before<wire::Opened>(question, **before);
+      case wire::Kind::kMake:
+        return open_as_before<wire::Made>(question, **before);
+      default:
+        return {{}, **before};
     }
-    return {{}, **before};
   }
   Transaction transaction(names_->database());
   if (!transaction.status().ok()) {
@@ -195,7 +220,7 @@ Answer Manager::change_once(const Question& question) {
   if (answer.status.ok()) {
     answer.status = transaction.commit();
   }
-  if (!answer.status.ok() && question.kind == wire::Kind::kOpen) {
+  if (!answer.status.ok() && opens(question)) {
     if (const auto request = wire::decode<wire::Open>(question.body); request.ok()) {
       let_go({question.session, request->handle});
     }
@@ -211,6 +236,15 @@ Answer Manager::dispatch(const Question& question) {
   switch (question.kind) {
     case Kind::kOpen:
       return with<wire::Open>(question, [&](const wire::Open& request) { return open_file(question, request); });
+    case Kind::kMake:
+      return with<wire::Open>(question, [&](const wire::Open& request) { return make_file(question, request); });
+    case Kind::kCloseAll:
+      return with<wire::Handles>(question, [&](const wire::Handles& closed) {
+        for (const uint64_t handle : closed.handles) {
+          let_go({question.session, handle});
+        }
+        return Status();
+      });
     case Kind::kClose:
       return with<wire::Handle>(question, [&](const wire::Handle& handle) {
         let_go({question.session, handle.handle});
@@ -246,9 +280,9 @@ Answer Manager::dispatch(const Question& question) {
         return names_->set_ownership(question.caller, change);
       });
     case Kind::kSyncNames:
-      return answered(with_reserve(names_->reserve(), [&] { return names_->unsynced().sync(); }));
+      return answered(with_reserve(names_->reserve(), [&] { return names_->unsynced().sync(); }), question.version);
     case Kind::kServers:
-      return answered(Result<wire::StoreServers>(fleet_.servers()));
+      return answered(Result<wire::StoreServers>(fleet_.servers()), question.version);
     case Kind::kRetire:
       return with<wire::Retire>(question, [&](const wire::Retire& request) { return fleet_.retire(question.caller, request); });
     case Kind::kPulse:
@@ -271,7 +305,7 @@ Answer Manager::dispatch_upkeep(const Question& question) {
   const Caller& caller = question.caller;
   switch (question.kind) {
     case Kind::kConditions:
-      return answered(Result<wire::Conditions>(fleet_.conditions()));
+      return answered(Result<wire::Conditions>(fleet_.conditions()), question.version);
     case Kind::kNewFiles:
       return with<wire::NewFiles>(question,
                                   [&](const wire::NewFiles& request) { return fleet_.set_new_files(caller, request); });
@@ -370,6 +404,14 @@ Result<wire::Opened> Manager::open_file(const Question& question, const wire::Op
   opened.cut = request.mode == wire::OpenMode::kCreate && !is_new;
   hold(key, found->file, request.exclusive);
   return opened;
+}
+
+Result<wire::Made> Manager::make_file(const Question& question, const wire::Open& request) {
+  if (request.mode != wire::OpenMode::kCreateNew) {
+    return Status(ErrorCode::kInvalidArgument, "a file that is made is new");
+  }
+  STRIA_ASSIGN_OR_RETURN(wire::Opened opened, open_file(question, request));
+  return tree_.made(question.caller, request.path, std::move(opened));
 }
 
 void Manager::hold(const HandleKey& key, uint64_t file, bool exclusive) {

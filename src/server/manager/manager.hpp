@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct Question {
   uint64_t request = 0;
   std::vector<std::byte> body;
   Caller caller;
+  uint16_t version = wire::kVersion;  ///< of the protocol, that the asker speaks
 };
 
 struct Answer {
@@ -84,6 +86,10 @@ class Manager {
   Status room_for_handle(const wire::Identity& session) const;
   Answer change(const Question& question);
   Answer change_once(const Question& question);
+  /// The reply of before to the same request, with a ticket that is good from now.
+  template <typename Reply>
+  Answer open_as_before(const Question& question, std::span<const std::byte> before);
+  Result<wire::Made> make_file(const Question& question, const wire::Open& request);
   Result<wire::Opened> open_file(const Question& question, const wire::Open& request);
   Result<wire::Opened> describe(const NamedFile& file, uint8_t rights);
   Result<wire::Renewed> reclaim(const Question& question, const wire::Handle& handle);

@@ -1,6 +1,7 @@
 #include "server/manager/tree.hpp"
 
 #include <set>
+#include <utility>
 
 #include "server/manager/names_fields.hpp"
 
@@ -119,15 +120,29 @@ Result<std::vector<wire::ServerPlace>> Tree::places_of(std::span<const int64_t> 
   return places;
 }
 
-Result<wire::Looked> Tree::look(const Caller& caller, const wire::Look& request) {
-  STRIA_ASSIGN_OR_RETURN(const Names::Entry entry, find(caller, request));
-  wire::Looked looked;
-  Query row = names_.database().query("SELECT " STRIA_STATE_COLUMNS " FROM inodes " STRIA_STATE_TABLES " WHERE inodes.id = ?",
-                                      entry.inode);
+Result<wire::NameState> Tree::state_of(int64_t inode) {
+  Query row =
+      names_.database().query("SELECT " STRIA_STATE_COLUMNS " FROM inodes " STRIA_STATE_TABLES " WHERE inodes.id = ?", inode);
   if (!row.next()) {
     return row.status().ok() ? nothing_there() : row.status();
   }
-  looked.state = state_in(row);
+  return state_in(row);
+}
+
+Result<wire::Made> Tree::made(const Caller& caller, std::string_view path, wire::Opened opened) {
+  const std::string directory(path.substr(0, path.rfind('/') + 1));
+  STRIA_ASSIGN_OR_RETURN(const Names::Entry above, find(caller, {directory, true}));
+  wire::Made made;
+  STRIA_ASSIGN_OR_RETURN(made.file, state_of(static_cast<int64_t>(opened.file)));
+  STRIA_ASSIGN_OR_RETURN(made.directory, state_of(above.inode));
+  made.opened = std::move(opened);
+  return made;
+}
+
+Result<wire::Looked> Tree::look(const Caller& caller, const wire::Look& request) {
+  STRIA_ASSIGN_OR_RETURN(const Names::Entry entry, find(caller, request));
+  wire::Looked looked;
+  STRIA_ASSIGN_OR_RETURN(looked.state, state_of(entry.inode));
   STRIA_ASSIGN_OR_RETURN(looked.places, places_of(looked.state.servers));
   return looked;
 }

@@ -13,6 +13,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/manager/fleet.hpp"
@@ -33,6 +34,8 @@ class Tree {
   static bool changes(wire::Kind kind) { return kind >= wire::Kind::kChange && kind <= wire::Kind::kSetAttribute; }
   /// The body of the reply; kUnsupported for other kinds.
   Result<std::vector<std::byte>> answer(const Caller& caller, wire::Kind kind, std::span<const std::byte> body);
+  /// With what was just made at the path: what it and its directory mean now.
+  Result<wire::Made> made(const Caller& caller, std::string_view path, wire::Opened opened);
 
  private:
   Result<wire::Looked> look(const Caller& caller, const wire::Look& request);
@@ -48,6 +51,7 @@ class Tree {
 
   /// What is there; kNotFound when nothing is.
   Result<Names::Entry> find(const Caller& caller, const wire::Look& what);
+  Result<wire::NameState> state_of(int64_t inode);
   /// The columns of kStateColumns, from the first one on.
   wire::NameState state_in(const Query& row) const;
   Result<std::vector<wire::ServerPlace>> places_of(std::span<const int64_t> servers) const;

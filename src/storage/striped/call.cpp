@@ -102,6 +102,10 @@ class Conversation {
 
  private:
   void begin() {
+    if (const Status may = call_.link->may_ask(call_.kind); !may.ok()) {
+      finish(may);
+      return;
+    }
     if (call_.before_sending) {
       if (const Status outcome = call_.before_sending(call_.body); !outcome.ok()) {
         call_.link->disconnect();
@@ -110,6 +114,7 @@ class Conversation {
       }
     }
     wire::Header header;
+    header.version = call_.link->version();
     header.kind = call_.kind;
     header.request = request_;
     header.deadline_ms = call_.wait_ms;
@@ -169,7 +174,7 @@ class Conversation {
   Status take_head() {
     const wire::Header& header = receiver_.header();
     const Status unexpected(ErrorCode::kIo, "its answer fits no question");
-    if (header.request != request_) {
+    if (header.request != request_ || header.version != call_.link->version()) {
       return unexpected;
     }
     if (header.kind == wire::Kind::kWorking || header.kind == wire::Kind::kError) {

@@ -133,18 +133,21 @@ Status ServerLink::reach(Clock::time_point deadline) {
 }
 
 Result<std::vector<std::byte>> ServerLink::ask(wire::Kind kind, std::span<const std::byte> body, Clock::time_point deadline) {
+  STRIA_RETURN_IF_ERROR(may_ask(kind));
   wire::Header header;
+  header.version = version_;
   header.kind = kind;
   header.request = next_request();
   STRIA_RETURN_IF_ERROR(send_all(wire::encode_head(header, body), deadline));
   std::array<std::byte, wire::kHeaderBytes> bytes{};
   STRIA_RETURN_IF_ERROR(receive_all(bytes, deadline));
-  const auto header_of_answer = wire::decode_header(bytes);
+  const auto header_of_answer = wire::decode_header(bytes, version_);
   if (header_of_answer.status().code() == ErrorCode::kCorrupted || header_of_answer.status().code() == ErrorCode::kFormat) {
     return lost("an answer changed on its way");
   }
   STRIA_RETURN_IF_ERROR(header_of_answer.status());
   const wire::Header& answer = *header_of_answer;
+  answered_in_ = answer.version;
   std::vector<std::byte> reply(answer.body_bytes);
   STRIA_RETURN_IF_ERROR(receive_all(reply, deadline));
   if (!wire::check_body(bytes, reply).ok()) {
@@ -153,7 +156,8 @@ Result<std::vector<std::byte>> ServerLink::ask(wire::Kind kind, std::span<const 
   if (answer.kind == wire::Kind::kError) {
     return failure_of(reply);
   }
-  const bool expected = answer.kind == wire::reply_to(kind) && answer.request == header.request && answer.payload_bytes == 0;
+  const bool expected = answer.kind == wire::reply_to(kind) && answer.request == header.request && answer.payload_bytes == 0 &&
+                        answer.version == version_;
   return expected ? Result<std::vector<std::byte>>(std::move(reply))
                   : Status(ErrorCode::kFormat, "the server's answer fits no question");
 }
@@ -172,10 +176,30 @@ Status ServerLink::greet(Clock::time_point deadline) {
   return after_greeting ? after_greeting(*this, deadline) : Status();
 }
 
-Status ServerLink::connect(Clock::time_point deadline) {
+Status ServerLink::may_ask(wire::Kind kind) const {
+  const uint16_t needed = wire::first_version_of(kind);
+  if (needed <= version_) {
+    return {};
+  }
+  return Status(ErrorCode::kUnsupported, "the server at " + server() + " speaks version " + std::to_string(version_) +
+                                             " of the protocol, and this needs version " + std::to_string(needed) +
+                                             ": upgrade the server first");
+}
+
+Status ServerLink::reach_and_greet(Clock::time_point deadline) {
   disconnect();
-  Status outcome = reach(deadline);
-  outcome = outcome.ok() ? greet(deadline) : outcome;
+  answered_in_ = version_;
+  STRIA_RETURN_IF_ERROR(reach(deadline));
+  return greet(deadline);
+}
+
+Status ServerLink::connect(Clock::time_point deadline) {
+  STRIA_ASSIGN_OR_RETURN(version_, wire::newest_version());
+  Status outcome = reach_and_greet(deadline);
+  if (outcome.code() == ErrorCode::kUnsupported && answered_in_ < version_) {
+    version_ = answered_in_;
+    outcome = reach_and_greet(deadline);
+  }
   if (!outcome.ok()) {
     disconnect();
     return outcome;

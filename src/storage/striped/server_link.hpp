@@ -30,7 +30,8 @@ class ServerLink {
   ServerLink(const ServerLink&) = delete;
   ServerLink& operator=(const ServerLink&) = delete;
 
-  /// Connects and greets, in one attempt. Errors that another attempt may cure are kIo.
+  /// Connects and greets, in one attempt; twice where the server speaks an earlier version. Errors
+  /// that another attempt may cure are kIo.
   Status connect(Clock::time_point deadline);
   void disconnect() { channel_.close(); }
   bool connected() const { return channel_.is_open(); }
@@ -43,6 +44,10 @@ class ServerLink {
   /// Counts the connections made; what an earlier one held is lost.
   int64_t generation() const { return generation_; }
   uint64_t next_request() { return ++request_; }
+  /// That of the protocol in which the server was greeted last.
+  uint16_t version() const { return version_; }
+  /// kUnsupported, which names the server, when it is too old for such a request.
+  Status may_ask(wire::Kind kind) const;
 
   /// Sends a small request and returns its reply, for use within connect().
   Result<std::vector<std::byte>> ask(wire::Kind kind, std::span<const std::byte> body, Clock::time_point deadline);
@@ -55,6 +60,7 @@ class ServerLink {
  private:
   Status reach(Clock::time_point deadline);
   Status greet(Clock::time_point deadline);
+  Status reach_and_greet(Clock::time_point deadline);
   Status send_all(std::span<const std::byte> bytes, Clock::time_point deadline);
   Status receive_all(std::span<std::byte> bytes, Clock::time_point deadline);
   Status wait_for(short events, Clock::time_point deadline) const;
@@ -65,6 +71,8 @@ class ServerLink {
   wire::Identity session_{};
   wire::Identity server_identity_{};
   uint64_t request_ = 0;
+  uint16_t version_ = wire::kVersion;
+  uint16_t answered_in_ = wire::kVersion;  // the version of the last answer to ask()
   Channel channel_;
   int64_t generation_ = 0;
 };

@@ -6,6 +6,17 @@
 
 namespace stria::storage {
 
+namespace {
+
+constexpr size_t kMostGathered = 64;
+
+Status check_layout(const wire::Opened& opened) {
+  const wire::Layout layout{opened.stripe_bytes, static_cast<int64_t>(opened.slots.size())};
+  return layout.valid() ? Status() : Status(ErrorCode::kFormat, "the manager tells of a file that no server keeps");
+}
+
+}  // namespace
+
 Result<std::shared_ptr<Store>> Store::at(const std::string& address) {
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<Store>> stores;
@@ -58,6 +69,9 @@ Result<std::vector<std::byte>> Store::ask_manager_locked(wire::Kind kind, std::v
 Result<std::vector<std::byte>> Store::ask_manager(wire::Kind kind, std::vector<std::byte> body,
                                                   std::chrono::milliseconds patience) {
   const std::lock_guard lock(manager_mutex_);
+  if (kind == wire::Kind::kRemove || kind == wire::Kind::kRename) {
+    STRIA_RETURN_IF_ERROR(give_up_closed_locked());
+  }
   return ask_manager_locked(kind, std::move(body), patience);
 }
 
@@ -66,14 +80,25 @@ Result<wire::Opened> Store::open(wire::Open& request) {
   request.handle = ++last_handle_;
   STRIA_ASSIGN_OR_RETURN(const auto reply, ask_manager_locked(wire::Kind::kOpen, wire::encode(request)));
   STRIA_ASSIGN_OR_RETURN(wire::Opened opened, wire::decode<wire::Opened>(reply));
-  const wire::Layout layout{opened.stripe_bytes, static_cast<int64_t>(opened.slots.size())};
-  if (!layout.valid()) {
-    return Status(ErrorCode::kFormat, "the manager tells of a file that no server keeps");
-  }
+  STRIA_RETURN_IF_ERROR(check_layout(opened));
+  hold_locked(request, opened);
+  return opened;
+}
+
+Result<wire::Made> Store::make(wire::Open& request) {
+  const std::lock_guard lock(manager_mutex_);
+  request.handle = ++last_handle_;
+  STRIA_ASSIGN_OR_RETURN(const auto reply, ask_manager_locked(wire::Kind::kMake, wire::encode(request)));
+  STRIA_ASSIGN_OR_RETURN(wire::Made made, wire::decode<wire::Made>(reply));
+  STRIA_RETURN_IF_ERROR(check_layout(made.opened));
+  hold_locked(request, made.opened);
+  return made;
+}
+
+void Store::hold_locked(const wire::Open& request, const wire::Opened& opened) {
   handles_[request.handle] = {
       {.handle = request.handle, .file = opened.file, .exclusive = request.exclusive, .rights = opened.ticket.rights},
       Status()};
-  return opened;
 }
 
 Result<wire::Renewed> Store::claim_locked(const wire::Handle& handle, std::chrono::milliseconds patience) {
@@ -123,8 +148,43 @@ Status Store::close(uint64_t handle) {
   const OpenHandle open = found->second;
   // Erased first, so that a new connection doesn't restore a handle that is being closed.
   handles_.erase(found);
+  if (gathers_closes_ && !open.handle.exclusive && open.state.ok()) {
+    closed_.push_back(open.handle);
+    return closed_.size() < kMostGathered ? Status() : give_up_closed_locked();
+  }
   const Status closed = ask_manager_locked(wire::Kind::kClose, wire::encode(open.handle)).status();
   return open.state.ok() ? closed : open.state;
+}
+
+void Store::gather_closes() {
+  const std::lock_guard lock(manager_mutex_);
+  gathers_closes_ = true;
+}
+
+Status Store::give_up_closed() {
+  const std::lock_guard lock(manager_mutex_);
+  return give_up_closed_locked();
+}
+
+// Where the connection was lost meanwhile, they are given up already, which does no harm.
+Status Store::give_up_closed_locked() {
+  const std::vector<wire::Handle> closed = std::exchange(closed_, {});
+  if (closed.empty()) {
+    return {};
+  }
+  wire::Handles handles;
+  for (const wire::Handle& each : closed) {
+    handles.handles.push_back(each.handle);
+  }
+  const Status given_up = ask_manager_locked(wire::Kind::kCloseAll, wire::encode(handles)).status();
+  if (given_up.code() != ErrorCode::kUnsupported) {
+    return given_up;
+  }
+  Status outcome;
+  for (const wire::Handle& each : closed) {
+    outcome.update(ask_manager_locked(wire::Kind::kClose, wire::encode(each)).status());
+  }
+  return outcome;
 }
 
 Result<Store::Borrowed> Store::borrow(const std::shared_ptr<Store>& store, const std::string& address) {

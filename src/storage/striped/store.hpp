@@ -17,6 +17,7 @@
 #include "storage/striped/call.hpp"
 #include "storage/striped/server_link.hpp"
 #include "wire/messages.hpp"
+#include "wire/tree.hpp"
 #include "wire/upkeep.hpp"
 
 namespace stria::storage {
@@ -36,6 +37,9 @@ class Store {
 
   /// Opens a file. When the connection has to be made again, the handle is restored with it.
   Result<wire::Opened> open(wire::Open& request);
+  /// Makes a file and opens it, and hears what its name means. kUnsupported by a manager of a
+  /// version that doesn't tell.
+  Result<wire::Made> make(wire::Open& request);
   /// Opens another handle on an open file, by its number, with rights that the file's mode allows.
   struct Again {
     uint64_t handle = 0;
@@ -48,6 +52,10 @@ class Store {
   Result<uint64_t> number();
   /// Closes a handle. An error when the handle was lost before, and its lock with it.
   Status close(uint64_t handle);
+  /// From now on, handles that lock nothing are given up many at a time: by give_up_closed(), and
+  /// before a name is removed or replaced, so that the manager knows which files are still open.
+  void gather_closes();
+  Status give_up_closed();
   /// The reason why a handle can't be used any more, or success.
   Status handle_state(uint64_t handle);
 
@@ -85,6 +93,8 @@ class Store {
   Result<wire::Renewed> claim_locked(const wire::Handle& handle, std::chrono::milliseconds patience = {});
   Result<std::vector<std::byte>> ask_manager_locked(wire::Kind kind, std::vector<std::byte> body,
                                                     std::chrono::milliseconds patience = {});
+  void hold_locked(const wire::Open& request, const wire::Opened& opened);
+  Status give_up_closed_locked();
   void give_back(const std::string& address, std::unique_ptr<ServerLink> link);
 
   std::shared_ptr<const wire::Key> key_;
@@ -93,6 +103,8 @@ class Store {
   ServerLink manager_;
   std::map<uint64_t, OpenHandle> handles_;
   uint64_t last_handle_ = 0;
+  bool gathers_closes_ = false;
+  std::vector<wire::Handle> closed_;  // not given up yet
   std::mutex idle_mutex_;
   std::multimap<std::string, std::unique_ptr<ServerLink>> idle_;
 };

@@ -81,10 +81,13 @@ int run_mount(const MountArguments& arguments) {
     options.add("-oallow_other");
   }
   const auto driver = storage::make_driver("posix").value();
-  MountedFiles files(arguments.cache_bytes);
+  const auto store_of_names = find_in_store(arguments.url).store;
+  store_of_names->gather_closes();
+  // What can't be given up now is when the connection is made again.
+  MountedFiles files(arguments.cache_bytes, [&] { static_cast<void>(store_of_names->give_up_closed()); });
   const std::string root = root_of(arguments.url);
   const std::string server = wire::StorePath::parse(arguments.url).value().server;
-  MountedStore store{"stria://" + server + root, *driver, files, find_in_store(arguments.url).store, root};
+  MountedStore store{"stria://" + server + root, *driver, files, store_of_names, root};
   fuse* const session = fuse_new(options.get(), &mounted_store_operations(), sizeof(fuse_operations), &store);
   if (session == nullptr || fuse_mount(session, arguments.directory.c_str()) != 0) {
     throw Error(ErrorCode::kIo, fmt::format("can't mount on '{}': FUSE says why above", arguments.directory));

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <exception>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,9 +56,9 @@ int answer(Body body) {
 /// Sets what is to change of a name. Throws stria::Error.
 void change_name(const wire::Change& change);
 
-/// What is new belongs to who made it, where the mount's own user may give it away. Throws
-/// stria::Error.
-void give_to_maker(const char* path);
+/// What is new belongs to who made it, where the mount's own user may give it away. True where that
+/// may have changed. Throws stria::Error.
+bool give_to_maker(const char* path);
 
 /// The file was cut: times that were set before don't hold any more. Throws stria::Error.
 void note_cut(const char* path);
@@ -68,6 +69,14 @@ void check_size_is_known(const char* path, uint64_t number);
 
 /// True once for an open file that was just made: it is empty.
 bool is_asked_for_the_first_time(const fuse_file_info* info);
+
+/// What the manager told of a file as it was made, and the changes of the mount's files before.
+struct ToldState {
+  wire::NameState state;
+  uint64_t changes_before = 0;
+};
+/// None of a file that was there, or where the manager tells nothing.
+const std::optional<ToldState>& told_when_made(const fuse_file_info* info);
 
 /// True where an open file's attributes are known without a request; puts them into `details`.
 bool has_kept_attributes(const fuse_file_info* info, struct stat* details);

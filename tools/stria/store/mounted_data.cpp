@@ -29,10 +29,6 @@ timespec wall_time() {
   return now;
 }
 
-bool is_later(const timespec& a, const timespec& b) {
-  return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
-}
-
 }  // namespace
 
 /// What the handles of one file have together.
@@ -227,6 +223,7 @@ Status MountedFile::close() {
   closed.update(tell());
   std::erase_if(shared_->handles, [this](const auto& handle) { return handle.first == file_.get(); });
   file_.reset();
+  files_.note_kept();
   return closed;
 }
 
@@ -259,6 +256,10 @@ std::vector<std::shared_ptr<SharedBytes>> MountedFiles::all() {
 Result<std::unique_ptr<MountedFile>> MountedFiles::open(storage::Driver& driver, const std::string& url,
                                                         const storage::OpenOptions& options) {
   STRIA_ASSIGN_OR_RETURN(auto file, driver.open(url, options));
+  return add(std::move(file), options.mode != storage::OpenOptions::Mode::kRead);
+}
+
+Result<std::unique_ptr<MountedFile>> MountedFiles::add(std::unique_ptr<storage::File> file, bool writes) {
   STRIA_ASSIGN_OR_RETURN(const storage::Identity identity, file->identity());
   std::shared_ptr<SharedBytes> shared;
   {
@@ -276,7 +277,7 @@ Result<std::unique_ptr<MountedFile>> MountedFiles::open(storage::Driver& driver,
   const std::lock_guard lock(shared->mutex);
   shared->settle();  // another machine may have closed it meanwhile
   shared->written_end = 0;
-  shared->handles.emplace_back(file.get(), options.mode != storage::OpenOptions::Mode::kRead);
+  shared->handles.emplace_back(file.get(), writes);
   auto opened = std::make_unique<MountedFile>(shared, std::move(file), *this);
   return opened;
 }
@@ -345,6 +346,7 @@ void MountedFiles::run() {
     changed_.wait_for(lock, kLongestKept / 4, [this] { return ends_; });
     has_kept_ = false;
     lock.unlock();
+    rest_();
     bool keeps = false;
     for (const auto& shared : all()) {
       const std::lock_guard file_lock(shared->mutex);

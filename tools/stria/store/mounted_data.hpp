@@ -12,18 +12,21 @@
 #pragma once
 
 #include <sys/stat.h>
+#include <time.h>
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "storage/driver.hpp"
@@ -32,6 +35,10 @@ namespace stria::tool {
 
 class MountedFiles;
 struct SharedBytes;
+
+inline bool is_later(const timespec& a, const timespec& b) {
+  return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
+}
 
 /// An open file of a program. Any thread; lists of one piece are gathered.
 class MountedFile final : public storage::File {
@@ -76,7 +83,8 @@ class MountedFiles {
   /// Bytes and attributes that were fetched earlier are fetched again.
   static constexpr std::chrono::milliseconds kLifetime{1000};
 
-  explicit MountedFiles(int64_t cache_bytes) : cache_bytes_(cache_bytes) {}
+  /// `rest` is called on another thread soon after files were written or closed.
+  MountedFiles(int64_t cache_bytes, std::function<void()> rest) : cache_bytes_(cache_bytes), rest_(std::move(rest)) {}
   MountedFiles(const MountedFiles&) = delete;
   MountedFiles& operator=(const MountedFiles&) = delete;
   ~MountedFiles() { stop(); }
@@ -89,6 +97,8 @@ class MountedFiles {
 
   Result<std::unique_ptr<MountedFile>> open(storage::Driver& driver, const std::string& url,
                                             const storage::OpenOptions& options);
+  /// Takes a file that is open.
+  Result<std::unique_ptr<MountedFile>> add(std::unique_ptr<storage::File> file, bool writes);
   /// How often files were written or cut here. Ask it before the servers, for note_attributes().
   uint64_t changes() const { return changes_.load(); }
   /// The servers have told these attributes of a file: adds what is kept of it here. An open file's
@@ -104,11 +114,12 @@ class MountedFiles {
   friend class MountedFile;
   std::shared_ptr<SharedBytes> find(uint64_t number);
   std::vector<std::shared_ptr<SharedBytes>> all();
-  /// Something is kept: it must be written before long.
+  /// Something is kept, or was closed: there is something to do before long.
   void note_kept();
   void run();
 
   int64_t cache_bytes_;
+  std::function<void()> rest_;
   std::atomic<uint64_t> changes_{0};
   std::mutex mutex_;
   std::map<uint64_t, std::weak_ptr<SharedBytes>> files_;

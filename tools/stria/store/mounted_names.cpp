@@ -76,6 +76,16 @@ int get_attributes(const char* path, struct stat* details, fuse_file_info* info)
   if (info != nullptr && has_kept_attributes(info, details)) {
     return 0;
   }
+  if (is_new && told_when_made(info)) {
+    const ToldState& told = *told_when_made(info);
+    *details = described(told.state, {});
+    mounted().files.note_attributes(told.state.number, told.changes_before, details);
+    return 0;
+  }
+  if (const auto told = mounted().directories.find(path); info == nullptr && told) {
+    *details = *told;
+    return 0;
+  }
   return answer([&] {
     const uint64_t changes = mounted().files.changes();
     const wire::Looked looked = look_at(path);
@@ -94,6 +104,7 @@ int get_attributes(const char* path, struct stat* details, fuse_file_info* info)
 /// Returns `outcome` of a call that may have changed what open files' attributes are.
 int after_change(int outcome) {
   mounted().files.forget_attributes();
+  mounted().directories.forget();
   return outcome;
 }
 
@@ -102,21 +113,21 @@ int remove_file(const char* path) {
 }
 
 int make_directory(const char* path, mode_t mode) {
-  return answer([&] {
+  return after_change(answer([&] {
     const wire::NewDirectory request{name_of(path).path, static_cast<uint32_t>(mode & wire::kMaxMode)};
     ask(wire::Kind::kMakeDirectory, wire::encode(request));
     give_to_maker(path);
     return 0;
-  });
+  }));
 }
 
 /// The store refuses to remove a full directory too, but its errors have no such number.
 int remove_directory(const char* path) {
-  return answer([&] {
+  return after_change(answer([&] {
     const Status removed = mounted().driver.remove(url_of(path));
     const bool is_full = removed.code() == ErrorCode::kInvalidArgument && !entries_of(url_of(path)).empty();
     return is_full ? -ENOTEMPTY : minus_errno(removed);
-  });
+  }));
 }
 
 /// Why what `to` names can't be replaced by `from`; 0 where that isn't the reason.
@@ -146,11 +157,11 @@ int rename(const char* from, const char* to, unsigned flags) {
 }
 
 int make_link(const char* target, const char* path) {
-  return answer([&] {
+  return after_change(answer([&] {
     ask(wire::Kind::kMakeLink, wire::encode(wire::NewLink{name_of(path).path, target}));
     give_to_maker(path);
     return 0;
-  });
+  }));
 }
 
 int read_link(const char* path, char* to, size_t bytes) {
@@ -178,13 +189,13 @@ int make_node(const char* path, mode_t mode, dev_t) {
   if (!S_ISREG(mode)) {
     return -EPERM;
   }
-  return answer([&] {
+  return after_change(answer([&] {
     auto made = mounted().driver.open(url_of(path),
                                       {.mode = storage::OpenOptions::Mode::kCreateNew, .permissions = mode & wire::kMaxMode});
     made.status().throw_if_error();
     give_to_maker(path);
     return minus_errno((*made)->close());
-  });
+  }));
 }
 
 int get_space(const char*, struct statvfs* space) {
@@ -361,12 +372,13 @@ void check_size_is_known(const char* path, uint64_t number) {
 void change_name(const wire::Change& change) {
   ask(wire::Kind::kChange, wire::encode(change));
   mounted().files.forget_attributes();
+  mounted().directories.forget();
 }
 
-void give_to_maker(const char* path) {
+bool give_to_maker(const char* path) {
   const fuse_context* const maker = fuse_get_context();
   if (maker->uid == geteuid() && maker->gid == getegid()) {
-    return;
+    return false;
   }
   const std::string directory(path, std::string_view(path).rfind('/'));
   try {
@@ -378,6 +390,7 @@ void give_to_maker(const char* path) {
       throw;
     }
   }
+  return true;
 }
 
 void note_cut(const char* path) {

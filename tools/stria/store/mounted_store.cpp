@@ -2,11 +2,15 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "storage/striped/made_file.hpp"
 #include "store/mounted_calls.hpp"
 
 namespace stria::tool {
@@ -54,6 +58,7 @@ struct OpenFile {
   uint64_t number;
   OpenNumbers& open_files = mounted().open_files;
   std::atomic<bool> is_new = false;  // nobody has asked for its attributes since it was made
+  std::optional<ToldState> told;     // what was told as it was made
 };
 
 OpenFile& open_file(const fuse_file_info* info) {
@@ -99,10 +104,36 @@ int open_existing(const char* path, fuse_file_info* info) {
   });
 }
 
+int make_file(const char* path, uint32_t permissions, fuse_file_info* info) {
+  const uint64_t changes = mounted().files.changes();
+  const uint64_t changes_of_directories = mounted().directories.changes();
+  auto made = Result<storage::MadeFile>(Status(ErrorCode::kUnsupported, ""));
+  const int outcome = answer([&] {
+    made = storage::make_in_store(mounted().store, url_of(path), name_of(path).path, permissions);
+    return minus_errno(made.status());
+  });
+  if (made.status().code() == ErrorCode::kUnsupported) {  // a manager of the version before
+    mounted().directories.forget();
+    return open_as(path, {.mode = Mode::kCreateNew, .permissions = permissions}, info);
+  }
+  if (outcome != 0) {
+    return outcome;
+  }
+  return answer([&] {
+    const size_t slash = std::string_view(path).rfind('/');
+    mounted().directories.note(std::string(path, std::max<size_t>(slash, 1)), changes_of_directories,
+                               described(made->directory, {}));
+    auto file = std::make_unique<OpenFile>(mounted().files.add(std::move(made->file), true).value());
+    file->told = ToldState{std::move(made->state), changes};
+    info->fh = reinterpret_cast<uint64_t>(file.release());
+    return 0;
+  });
+}
+
 // The kernel has looked for the name just before. A file that another client has made since is
 // opened as it is, and not cut.
 int create(const char* path, mode_t mode, fuse_file_info* info) {
-  const int outcome = open_as(path, {.mode = Mode::kCreateNew, .permissions = mode & wire::kMaxMode}, info);
+  const int outcome = make_file(path, mode & wire::kMaxMode, info);
   if (outcome == -EEXIST && (info->flags & O_EXCL) == 0) {
     return open_existing(path, info);
   }
@@ -110,7 +141,11 @@ int create(const char* path, mode_t mode, fuse_file_info* info) {
     return outcome;
   }
   open_file(info).is_new = true;
-  return settle(info, [&] { give_to_maker(path); });
+  return settle(info, [&] {
+    if (give_to_maker(path)) {
+      open_file(info).told.reset();
+    }
+  });
 }
 
 int read_bytes(const char*, char* to, size_t bytes, off_t offset, fuse_file_info* info) {
@@ -189,6 +224,31 @@ void end(void* store) {
 
 bool is_asked_for_the_first_time(const fuse_file_info* info) {
   return open_file(info).is_new.exchange(false);
+}
+
+const std::optional<ToldState>& told_when_made(const fuse_file_info* info) {
+  return open_file(info).told;
+}
+
+void ToldDirectories::note(const std::string& path, uint64_t changes_before, const struct stat& details) {
+  const std::lock_guard lock(mutex_);
+  if (changes_ != changes_before) {
+    return;
+  }
+  if (told_.size() >= kMost) {
+    told_.clear();
+  }
+  Told& told = told_[path];
+  if (is_later(details.st_ctim, told.details.st_ctim)) {  // others make files there too
+    told = {details, Clock::now()};
+  }
+}
+
+std::optional<struct stat> ToldDirectories::find(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  const auto found = told_.find(path);
+  const bool holds = found != told_.end() && Clock::now() - found->second.when <= kLasts;
+  return holds ? std::optional(found->second.details) : std::nullopt;
 }
 
 bool has_kept_attributes(const fuse_file_info* info, struct stat* details) {

@@ -7,11 +7,13 @@
 // asks.
 // Cost: a look-up asks the manager, and every server of a file for its size, all at the same time.
 // A directory's names are looked up by thousands at once, and the kernel gets their attributes with
-// them.
+// them. A new file costs two requests to the manager: the kernel's look-up, and one that makes it
+// and tells its attributes and its directory's. Files that are closed are given up many at a time.
 #pragma once
 
 #define FUSE_USE_VERSION 35
 #include <fuse3/fuse.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <cstddef>
@@ -19,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -89,6 +92,38 @@ class OpenNumbers {
   size_t enough_ = kFew;  // then those that were closed long ago are forgotten
 };
 
+/// Attributes of directories as the manager told them with what was made there a moment ago: the
+/// kernel asks for them again before it makes the next name. Thread-safe.
+class ToldDirectories {
+ public:
+  /// Before the manager is asked, for note().
+  uint64_t changes() {
+    const std::lock_guard lock(mutex_);
+    return changes_;
+  }
+  /// Notes what was told, unless something has changed here since `changes_before`.
+  void note(const std::string& path, uint64_t changes_before, const struct stat& details);
+  std::optional<struct stat> find(const std::string& path);
+  /// After anything else was changed.
+  void forget() {
+    const std::lock_guard lock(mutex_);
+    ++changes_;
+    told_.clear();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Told {
+    struct stat details = {};
+    Clock::time_point when;
+  };
+  static constexpr std::chrono::milliseconds kLasts{100};
+  static constexpr size_t kMost = 64;
+  std::mutex mutex_;
+  uint64_t changes_ = 0;
+  std::map<std::string, Told> told_;
+};
+
 /// For so long the kernel believes what it was told of a file.
 inline constexpr std::chrono::milliseconds kAttributesLast{1000};
 
@@ -105,6 +140,7 @@ struct MountedStore {
   /// answer. Nobody may read them as if that were all, for as long as the kernel may believe it.
   RecentlyNoted<uint64_t> doubtful{kAttributesLast + std::chrono::milliseconds(100)};
   OpenNumbers open_files = {};
+  ToldDirectories directories = {};
 };
 
 /// The table of calls. The private data of the file system is a MountedStore.
