@@ -226,7 +226,7 @@ std::vector<std::string> way_names() {
 }
 
 std::string ways_help() {
-  std::string help = "how it is written:";
+  std::string help = "how it is written (library, or as recorded):";
   for (const simulate::Way& way : simulate::ways()) {
     help += fmt::format(" {}: {};", way.name, way.help);
   }
@@ -251,9 +251,7 @@ void add_simulate(Command app, Action& action) {
   command.add_option("--set", arguments->settings, "NAME=VALUE, a parameter of the workload; may be repeated")
       .take_all()
       .shown_default("");
-  command.add_option("--through", arguments->through, ways_help())
-      .check(one_of(way_names()))
-      .shown_default("library, or as recorded");
+  command.add_option("--through", arguments->through, ways_help()).check(one_of(way_names())).shown_default("");
   command.add_flag("--read", arguments->options.reads, "read instead of writing");
   command.add_flag("--verify", arguments->options.carries_data, "carry the bytes, and check every one in the file");
   command.add_option("--seed", arguments->options.seed, "of the servers' jitter");

@@ -356,7 +356,7 @@ def sieving(runs, places, quick):
     settings = [f"cells={cells}"]
     ways = {"direct": ("alone", ["stria_method=multiple"])}
     for name, size in (("sieving 512 KB", 1 << 19), ("sieving 8 MB", 1 << 23)):
-        ways[name] = ("romio-sieving", [f"ind_rd_buffer_size={size}", f"ind_wr_buffer_size={size}"])
+        ways[name] = ("sieving", [f"ind_rd_buffer_size={size}", f"ind_wr_buffer_size={size}"])
     times, writes = (
         {name: measure(runs.simulate("jaguar", ranks, "block3d", settings, *way, reads=reads)) for name, way in ways.items()}
         for measure, reads in ((seconds, True), (writing_s, False))

@@ -37,7 +37,7 @@ RunOptions options_of(const std::string& workload, int ranks, const std::string&
 
 /// Ways that replay which rank moves what, without bytes.
 bool is_a_pattern(const Way& way) {
-  return way.name == "romio" || way.name == "romio-sieving" || way.name == "rank-zero";
+  return way.name == "romio" || way.name == "sieving" || way.name == "rank-zero";
 }
 
 TEST(Machines, HaveASourceForEachNumber) {
@@ -177,7 +177,7 @@ TEST(Simulation, SievesWritesWithoutUndoingOthers) {
 // one, which ends with the last row: 4096 + 15 * 128 + 64 bytes.
 TEST(Simulation, SievesWholeWindowsAsRomioDoes) {
   const Machine machine = find_machine("jaguar").value();
-  RunOptions options = options_of("block3d", 8, "romio-sieving");
+  RunOptions options = options_of("block3d", 8, "sieving");
   options.chosen.numbers["cells"] = 32;
   options.hints = {{"ind_wr_buffer_size", "8192"}, {"ind_rd_buffer_size", "8192"}};
   constexpr int64_t kOfARank = 7 * 8192 + 6080;

@@ -13,6 +13,7 @@
 #include "server/unruly_proxy_test.hpp"
 #include "storage/striped/store.hpp"
 #include "storage/striped/striped_file.hpp"
+#include "wire/frame.hpp"
 
 namespace stria::server {
 namespace {
@@ -101,7 +102,8 @@ TEST(Encryption, WhatIsOnItsWayCantBeRead) {
     work(store_at(watched.proxy.address(), Encryption::kAsServerWants), "/name-of-the-file", bytes);
     const std::string kept = watched.proxy.kept();
     EXPECT_GT(kept.size(), 2 * bytes.size());
-    for (const std::string& plain : {words.substr(0, 16), std::string("name-of-the-file"), std::string("STR1\x03\0\x20", 7)}) {
+    const std::string header = {'S', 'T', 'R', '1', static_cast<char>(wire::kVersion), '\0', '\x20'};
+    for (const std::string& plain : {words.substr(0, 16), std::string("name-of-the-file"), header}) {
       EXPECT_EQ(kept.find(plain) == kept.npos, encrypts) << plain;
     }
   }

@@ -30,7 +30,7 @@ constexpr KnownWay kWays[] = {
     {"hdf5", "each rank by itself, a call behind the joint creation of its dataset", move_alone_in_step},
     {"own-file", "one file for each rank", move_own_file},
     {"romio", "each call by ROMIO's two-phase of the papers' time", write_as_romio},
-    {"romio-sieving", "each rank by itself, by ROMIO's data sieving of the papers' time", sieve_as_romio},
+    {"sieving", "each rank by itself, by ROMIO's data sieving of the papers' time", sieve_as_romio},
     {"rank-zero", "rank 0 asks for each piece, and writes", write_through_rank_zero},
 };
 
