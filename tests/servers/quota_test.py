@@ -1,5 +1,6 @@
 """Users and directories have no more of a store than their quotas say."""
 
+import contextlib
 import errno
 import json
 import os
@@ -21,6 +22,14 @@ def store(work, monkeypatch):
     servers = Store(work / "store", 2)
     yield servers
     servers.close()
+
+
+@contextlib.contextmanager
+def refused(code):
+    """What is done within fails with that number of the system."""
+    with pytest.raises(OSError) as refusal:
+        yield
+    assert refusal.value.errno == code
 
 
 def put(store, work, name, size=1_000_000):
@@ -112,7 +121,7 @@ def write_until_refused(path, number):
     deadline = time.monotonic() + 100
     acknowledged = 0
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
-    with pytest.raises(OSError) as refused:
+    with refused(number):
         while time.monotonic() < deadline:
             try:
                 written = os.write(descriptor, pattern(acknowledged, acknowledged + 150_000))
@@ -121,7 +130,6 @@ def write_until_refused(path, number):
                 os.close(descriptor)
                 raise
             acknowledged += written
-    assert refused.value.errno == number, refused.value
     return acknowledged
 
 
@@ -150,18 +158,16 @@ def test_a_mount_tells_of_a_quota(store, work):
         acknowledged = write_until_refused(directory / "project/file", errno.EDQUOT)
         assert acknowledged >= 1_500_000
         check_acknowledged(store, work, "project/file", acknowledged)
-        with pytest.raises(OSError) as refused:
+        with refused(errno.EDQUOT):
             append(directory / "project/before", 1000)
-        assert refused.value.errno == errno.EDQUOT
         assert (directory / "project/before").read_bytes() == bytes(1_000_000)
         (directory / "elsewhere").write_bytes(bytes(1_000_000))
         (directory / "project/file").unlink()
         wait_until(is_counted(store, 1_000_000, 1))
         (directory / "project/second").write_bytes(bytes(1000))
         (directory / "project/third").write_bytes(bytes(1000))
-        with pytest.raises(OSError) as refused:
+        with refused(errno.EDQUOT):
             (directory / "project/fourth").touch()
-        assert refused.value.errno == errno.EDQUOT
 
 
 def test_a_mount_tells_of_a_full_disk(work):
@@ -176,9 +182,8 @@ def test_a_mount_tells_of_a_full_disk(work):
             acknowledged = write_until_refused(directory / "file", errno.ENOSPC)
             assert acknowledged >= 5_000_000
             check_acknowledged(store, work, "file", acknowledged)
-            with pytest.raises(OSError) as refused:
+            with refused(errno.ENOSPC):
                 append(directory / "file", 3_000_000)
-            assert refused.value.errno == errno.ENOSPC
             (directory / "file").unlink()
             wait_until(lambda: has_room(directory / "file"))
     finally:

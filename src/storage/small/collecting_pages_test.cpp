@@ -2,7 +2,6 @@
 #include "storage/small/collecting_pages.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 
 #include "base/byte_range.hpp"
 #include "storage/small/fetched_pages.hpp"
+#include "storage/small/shared_memory_test.hpp"
 #include "storage/small/small_requests.hpp"
 
 namespace stria::storage {
@@ -26,24 +26,6 @@ namespace {
 constexpr int64_t kStripe = 4 << 10;
 constexpr int64_t kCollectedBytes = 64 << 10;
 constexpr int64_t kBytesOfFile = 300'000;
-
-/// Memory that children of this process share.
-class Memory {
- public:
-  explicit Memory(int64_t bytes) : bytes_(static_cast<size_t>(bytes)) {
-    void* const memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    EXPECT_NE(memory, MAP_FAILED);
-    memory_ = static_cast<std::byte*>(memory);
-  }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  ~Memory() { munmap(memory_, bytes_); }
-  std::byte* get() const { return memory_; }
-
- private:
-  size_t bytes_;
-  std::byte* memory_;
-};
 
 /// The table of a node.
 class Node {
@@ -58,7 +40,7 @@ class Node {
 
  private:
   PageTable::Shape shape_;
-  Memory memory_;
+  SharedMemory memory_;
 };
 
 /// What all processes write to.
@@ -84,7 +66,7 @@ class Store {
   int64_t fails_at = -1;
 
  private:
-  Memory memory_;
+  SharedMemory memory_;
 };
 
 std::unique_ptr<CollectingPages> rank_of(const Node& node, int64_t rank, const Store& store) {
@@ -265,7 +247,7 @@ class Job {
     }
     Node collected;
     FetchedPages::Shape shape;
-    Memory fetched;
+    SharedMemory fetched;
   };
 
   std::unique_ptr<SmallRequests> small_of(const NodeOfJob& node, int64_t rank) {
@@ -433,7 +415,7 @@ TEST(CollectingPages, RanksThatAreKilledAnywhereLeaveTheOthersWhole) {
   for (int round = 0; round < 30; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     const Store store;
-    const Memory synced_memory(4096);
+    const SharedMemory synced_memory(4096);
     auto& synced = *new (synced_memory.get()) std::atomic<int64_t>{0};  // pieces of the child
     const Node node(2);
     const pid_t child = start([&] {

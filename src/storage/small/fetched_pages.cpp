@@ -6,19 +6,17 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <numeric>
 #include <utility>
 
 #include "base/check.hpp"
 #include "comm/node_mutex.hpp"
 #include "comm/pause.hpp"
+#include "storage/small/page_bytes.hpp"
 
 namespace stria::storage {
 
 namespace {
 
-constexpr int64_t kUsualPageBytes = 64 << 10;
-constexpr int64_t kLeastPageBytes = 4 << 10;
 constexpr int64_t kFirstWindowBytes = 128 << 10;
 // What lies between two reads of a stream costs less than a request of its own.
 constexpr int64_t kLongestGapBytes = 32 << 10;
@@ -69,14 +67,13 @@ struct FetchedPages::State {
 };
 
 FetchedPages::Shape FetchedPages::shape_for(int64_t stripe_bytes, int64_t memory_bytes) {
-  const int64_t dividing = stripe_bytes > 0 ? std::gcd(stripe_bytes, kUsualPageBytes) : kUsualPageBytes;
-  const int64_t page_bytes = dividing >= kLeastPageBytes ? dividing : kUsualPageBytes;
+  const int64_t page_bytes = shared_page_bytes(stripe_bytes);
   return {page_bytes, memory_bytes / page_bytes};
 }
 
 int64_t FetchedPages::memory_bytes(Shape shape) {
   const auto per_page = static_cast<int64_t>(sizeof(Slot) + sizeof(int32_t));
-  const int64_t table = align_up(static_cast<int64_t>(sizeof(State)) + per_page * shape.page_count, kLeastPageBytes);
+  const int64_t table = align_up(static_cast<int64_t>(sizeof(State)) + per_page * shape.page_count, kPageAlignBytes);
   return table + shape.page_bytes * shape.page_count;
 }
 

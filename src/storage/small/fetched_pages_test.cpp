@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "base/byte_range.hpp"
+#include "storage/small/shared_memory_test.hpp"
 #include "support/rounds.hpp"
 
 namespace stria::storage {
@@ -24,23 +24,16 @@ constexpr int64_t kStripeBytes = 4 << 10;
 constexpr int64_t kNodeBytes = 96 << 10;
 constexpr int64_t kFileBytes = 300'000;
 
-/// Memory that children of this process share.
+/// The empty table of a node.
 class NodeMemory {
  public:
-  explicit NodeMemory(FetchedPages::Shape shape) : bytes_(FetchedPages::memory_bytes(shape)) {
-    void* const memory = mmap(nullptr, static_cast<size_t>(bytes_), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    EXPECT_NE(memory, MAP_FAILED);
-    memory_ = static_cast<std::byte*>(memory);
-    FetchedPages::prepare(memory_, shape);
+  explicit NodeMemory(FetchedPages::Shape shape) : memory_(FetchedPages::memory_bytes(shape)) {
+    FetchedPages::prepare(memory_.get(), shape);
   }
-  NodeMemory(const NodeMemory&) = delete;
-  NodeMemory& operator=(const NodeMemory&) = delete;
-  ~NodeMemory() { munmap(memory_, static_cast<size_t>(bytes_)); }
-  std::byte* get() const { return memory_; }
+  std::byte* get() const { return memory_.get(); }
 
  private:
-  int64_t bytes_;
-  std::byte* memory_;
+  SharedMemory memory_;
 };
 
 FetchedPages::Shape shape() {

@@ -5,17 +5,15 @@
 #include <cstring>
 #include <memory>
 #include <new>
-#include <numeric>
 
 #include "base/check.hpp"
 #include "comm/pause.hpp"
+#include "storage/small/page_bytes.hpp"
 
 namespace stria::storage {
 
 namespace {
 
-constexpr int64_t kUsualCollectingBytes = 64 << 10;
-constexpr int64_t kTableAlignBytes = 4 << 10;
 constexpr int64_t kWordBits = 64;
 constexpr auto kWordBytes = static_cast<int64_t>(sizeof(uint64_t));
 
@@ -47,7 +45,7 @@ struct PageMemory::Layout {
         rank_words(slots + shape.page_count * static_cast<int64_t>(sizeof(Slot))),
         bit_words(rank_words + shape.page_count * words_for(shape.ranks) * kWordBytes),
         buckets(bit_words + shape.page_count * words_for(shape.page_bytes) * kWordBytes),
-        pages(align_up(buckets + shape.page_count * static_cast<int64_t>(sizeof(int32_t)), kTableAlignBytes)),
+        pages(align_up(buckets + shape.page_count * static_cast<int64_t>(sizeof(int32_t)), kPageAlignBytes)),
         end(pages + shape.page_count * shape.page_bytes) {}
 
   int64_t ranks;
@@ -60,8 +58,7 @@ struct PageMemory::Layout {
 };
 
 PageMemory::Shape PageMemory::shape_for(int64_t stripe_bytes, int64_t memory_bytes, int64_t ranks) {
-  const int64_t dividing = stripe_bytes > 0 ? std::gcd(stripe_bytes, kUsualCollectingBytes) : kUsualCollectingBytes;
-  Shape shape{.page_bytes = dividing >= kTableAlignBytes ? dividing : kUsualCollectingBytes, .page_count = 0, .ranks = ranks};
+  Shape shape{.page_bytes = shared_page_bytes(stripe_bytes), .page_count = 0, .ranks = ranks};
   shape.page_count = memory_bytes / shape.page_bytes;
   while (shape.page_count > 0 && Layout(shape).end > memory_bytes) {
     --shape.page_count;
