@@ -35,6 +35,15 @@ RunOptions options_of(const std::string& workload, int ranks, const std::string&
   return options;
 }
 
+/// A file of its own for each rank, in one call of `kib` KiB.
+RunOptions separate_files(int ranks, int kib, const std::string& stripes) {
+  RunOptions options = options_of("ior", ranks, "own-file");
+  options.chosen.words["files"] = "separate";
+  options.chosen.numbers["block-kib"] = kib;
+  options.hints = {{"striping_factor", stripes}};
+  return options;
+}
+
 /// Ways that replay which rank moves what, without bytes.
 bool is_a_pattern(const Way& way) {
   return way.name == "romio" || way.name == "sieving" || way.name == "rank-zero";
@@ -286,10 +295,7 @@ TEST(Simulation, NeedsNoSeekWithinTheWriteCache) {
 TEST(Simulation, MakesTheObjectsOfAFileServerByServer) {
   Machine machine = find_machine("jaguar").value();
   machine.servers.random_first = 0;
-  RunOptions options = options_of("ior", 1, "own-file");
-  options.chosen.words["files"] = "separate";
-  options.chosen.numbers["block-kib"] = 4;
-  options.hints = {{"striping_factor", "100"}};
+  RunOptions options = separate_files(1, 4, "100");
   const double object_s = machine.metadata.object_on_server_s;
   EXPECT_GT(run(machine, options).value().open_s, 100 * object_s);
   options.ranks = 64;
@@ -304,10 +310,7 @@ TEST(Simulation, MakesTheObjectsOfAFileServerByServer) {
 TEST(Simulation, MakesFilesMoreSlowlyInACrowd) {
   Machine machine = find_machine("jaguar").value();
   machine.metadata.crowd = 8;
-  RunOptions options = options_of("ior", 64, "own-file");
-  options.chosen.words["files"] = "separate";
-  options.chosen.numbers["block-kib"] = 4;
-  options.hints = {{"striping_factor", "1"}};
+  RunOptions options = separate_files(64, 4, "1");
   double creations = 1;  // the first is being made when the others come
   for (int waiting = 63; waiting > 0; --waiting) {
     creations += std::max(1.0, waiting / machine.metadata.crowd);
@@ -321,9 +324,7 @@ TEST(Simulation, MakesFilesMoreSlowlyInACrowd) {
 // Where a machine has no such number, or fewer wait, all that waits costs as before.
 TEST(Simulation, IsTheSameBelowACrowd) {
   Machine machine = find_machine("jaguar").value();
-  RunOptions options = options_of("ior", 64, "own-file");
-  options.chosen.words["files"] = "separate";
-  options.chosen.numbers["block-kib"] = 64;
+  const RunOptions options = separate_files(64, 64, "1");
   machine.metadata.crowd = 0;
   const double without_s = run(machine, options).value().seconds;
   machine.metadata.crowd = 64;
