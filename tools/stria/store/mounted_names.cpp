@@ -181,6 +181,9 @@ int read_link(const char* path, char* to, size_t bytes) {
 }
 
 int link_name(const char* file, const char* path) {
+  if (mounted().alone) {
+    return -EPERM;
+  }
   return after_change(answer([&] {
     ask(wire::Kind::kLinkName, wire::encode(wire::NewLink{name_of(path).path, name_of(file).path}));
     return 0;
@@ -387,6 +390,11 @@ void change_name(const wire::Change& change) {
   }
   mounted().files.forget_attributes();
   mounted().directories.forget();
+}
+
+bool has_several_names(const char* path) {
+  const auto looked = storage::look(*mounted().store, name_of(path));
+  return looked.ok() && looked->state.kind == wire::NameKind::kFile && looked->state.names > 1;
 }
 
 bool give_to_maker(const char* path) {

@@ -92,7 +92,10 @@ int settle(fuse_file_info* info, Body body) {
 }
 
 int open_existing(const char* path, fuse_file_info* info) {
-  const bool writes = (info->flags & O_ACCMODE) != O_RDONLY;
+  const bool writes = (info->flags & (O_ACCMODE | O_TRUNC)) != O_RDONLY;
+  if (writes && mounted().alone && has_several_names(path)) {
+    return -EROFS;
+  }
   if (const int outcome = open_as(path, {.mode = writes ? Mode::kReadWrite : Mode::kRead}, info); outcome != 0) {
     return outcome;
   }
@@ -172,6 +175,8 @@ int truncate(const char* path, off_t bytes, fuse_file_info* info) {
   return answer([&] {
     if (info != nullptr) {
       open_file(info).file->resize(bytes).throw_if_error();
+    } else if (mounted().alone && has_several_names(path)) {
+      return -EROFS;
     } else {
       auto opened = mounted().files.open(mounted().driver, url_of(path), {.mode = Mode::kReadWrite});
       opened.status().throw_if_error();
