@@ -43,14 +43,14 @@ int64_t end_of(std::span<const PieceRow> rows) {
   return end;
 }
 
-/// Notes at its end that there is something to sync: a sync that came after the change had begun may
-/// have missed what it wrote.
-class Unsynced {
+/// Notes at its end that there is something to sync: a sync that came after the change had begun
+/// may have missed what it wrote.
+class NoteOfChange {
  public:
-  explicit Unsynced(std::atomic<bool>& note) : note_(note) {}
-  Unsynced(const Unsynced&) = delete;
-  Unsynced& operator=(const Unsynced&) = delete;
-  ~Unsynced() { note_ = true; }
+  explicit NoteOfChange(std::atomic<bool>& note) : note_(note) {}
+  NoteOfChange(const NoteOfChange&) = delete;
+  NoteOfChange& operator=(const NoteOfChange&) = delete;
+  ~NoteOfChange() { note_ = true; }
 
  private:
   std::atomic<bool>& note_;
@@ -96,7 +96,7 @@ Status Object::begin_change(int64_t end) {
 Status Object::grow(int64_t end) {
   const std::unique_lock nobody_writes(size_mutex_);
   if (end > bytes()) {
-    const Unsynced unsynced(unsynced_);
+    const NoteOfChange note(unsynced_);
     STRIA_RETURN_IF_ERROR(begin_change(end));
     return blocks_.file.resize(end, "write");
   }
@@ -111,7 +111,7 @@ Status Object::write(std::span<const PieceRow> rows, const std::byte* data) {
     STRIA_RETURN_IF_ERROR(grow(end));
   }
   const std::shared_lock lock(size_mutex_);
-  const Unsynced unsynced(unsynced_);
+  const NoteOfChange note(unsynced_);
   STRIA_RETURN_IF_ERROR(begin_change(end));
   const bool mapped = short_pieces && blocks_.file.can_map(end);
   if (mapped) {
@@ -129,7 +129,7 @@ Status Object::resize(int64_t bytes) {
   if (bytes == this->bytes()) {
     return {};
   }
-  const Unsynced unsynced(unsynced_);
+  const NoteOfChange note(unsynced_);
   ++blocks_.changes;
   STRIA_RETURN_IF_ERROR(begin_change(0));
   return resize_blocks(blocks_, bytes);
@@ -137,7 +137,7 @@ Status Object::resize(int64_t bytes) {
 
 Status Object::reserve(int64_t bytes) {
   const std::unique_lock lock(size_mutex_);
-  const Unsynced unsynced(unsynced_);
+  const NoteOfChange note(unsynced_);
   STRIA_RETURN_IF_ERROR(begin_change(0));
   return blocks_.file.reserve(bytes);
 }

@@ -11,10 +11,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <random>
 #include <thread>
-#include <utility>
 
 #include "base/hash.hpp"
 #include "server/cluster_test.hpp"
@@ -26,10 +24,6 @@ namespace {
 
 /// The directories that this program has synced.
 std::vector<std::string> synced_directories;
-/// How many syncs of files it has asked for.
-int file_syncs = 0;
-/// What is done once, before the next write of bytes.
-std::function<void()> before_write;
 
 }  // namespace
 
@@ -41,18 +35,6 @@ extern "C" int fsync(int descriptor) {
     synced_directories.push_back(path);
   }
   return static_cast<int>(syscall(SYS_fsync, descriptor));
-}
-
-extern "C" int fdatasync(int descriptor) {
-  ++file_syncs;
-  return static_cast<int>(syscall(SYS_fdatasync, descriptor));
-}
-
-extern "C" ssize_t pwrite(int descriptor, const void* bytes, size_t count, off_t offset) {
-  if (const auto first = std::exchange(before_write, nullptr)) {
-    first();
-  }
-  return syscall(SYS_pwrite64, descriptor, bytes, count, offset);
 }
 
 namespace stria::server {
@@ -300,45 +282,6 @@ TEST_F(ObjectTest, RandomWorkMatchesTheModel) {
       model_.resize(1000);
     }
   }
-}
-
-TEST_F(ObjectTest, OnlyWhatWasChangedIsSynced) {
-  fill(100'000, 5);
-  const auto syncs = [this] {
-    const int before = file_syncs;
-    STRIA_EXPECT_OK(object_->sync());
-    return file_syncs - before;
-  };
-  EXPECT_EQ(syncs(), 2) << "the bytes and their sums";
-  EXPECT_EQ(syncs(), 0);
-  Bytes bytes(50'000, std::byte{7});
-  const ByteRange place{3, 50'003};
-  STRIA_EXPECT_OK(object_->write(rows_of({place}), bytes.data()));
-  EXPECT_EQ(syncs(), 2);
-  STRIA_EXPECT_OK(object_->read(rows_of({place}), bytes.data()));
-  EXPECT_EQ(syncs(), 0);
-  STRIA_EXPECT_OK(object_->resize(90'000));
-  EXPECT_EQ(syncs(), 2);
-  STRIA_EXPECT_OK(object_->reserve(95'000));
-  EXPECT_EQ(syncs(), 2);
-  open();
-  EXPECT_EQ(syncs(), 0) << "it was clean";
-}
-
-// A sync that comes while bytes are written has not written them.
-TEST_F(ObjectTest, AWriteDuringASyncIsSyncedByTheNext) {
-  fill(100'000, 6);
-  STRIA_EXPECT_OK(object_->sync());
-  int during = 0;
-  before_write = [&] {
-    STRIA_EXPECT_OK(object_->sync());
-    during = ++file_syncs;
-  };
-  const Bytes bytes(50'000, std::byte{7});
-  STRIA_EXPECT_OK(object_->write(rows_of({{3, 50'003}}), bytes.data()));
-  ASSERT_GT(during, 0);
-  STRIA_EXPECT_OK(object_->sync());
-  EXPECT_EQ(file_syncs, during + 2);
 }
 
 TEST_F(ObjectTest, EveryFlippedByteIsFound) {

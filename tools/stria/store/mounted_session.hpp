@@ -1,8 +1,8 @@
 // What a mount agrees on with the kernel, beyond what libfuse does.
 //
 // Problem: before each write the kernel asks for the file's capabilities, which it would have to
-// take away: a request as long as a small write itself. It asks no more of a file system that
-// takes away what a write takes (FUSE_HANDLE_KILLPRIV_V2), but libfuse before 3.17 doesn't offer it.
+// take away: a request as long as a small write itself. It asks no more of a file system that takes
+// away what a write takes (FUSE_HANDLE_KILLPRIV_V2), but libfuse before 3.17 doesn't offer it.
 // Method: with those, the answer to the kernel's first request is completed on its way.
 // Cost: none after that.
 #pragma once
