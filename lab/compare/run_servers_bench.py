@@ -150,11 +150,11 @@ class Bench:
         return goals.of_small_calls(times, cases.CALLS)
 
     def mount(self):
-        """The verdicts on a Python program on two mounts; one of them keeps nothing."""
+        """The verdicts on a Python program on mounts that keep nothing, much, and all."""
         rows = 100 if self.options.quick else 1000
         seconds = {}
         for _ in range(self.options.cycles):
-            for how, options in (("none", ["--cache-bytes", "0"]), ("usual", [])):
+            for how, options in (("none", ["--cache-bytes", "0"]), ("usual", []), ("alone", ["--alone"])):
                 with tempfile.TemporaryDirectory() as directory:
                     text, why = output_of([STRIA, "mount", *options, self.store.url, directory], TIMEOUT_S)
                     if text is not None:
@@ -164,7 +164,7 @@ class Bench:
                     self.problems.append(f"mount: {why}")
                     return []
                 for part, measured in json.loads(text).items():
-                    seconds.setdefault(part, {"none": [], "usual": []})[how] += measured
+                    seconds.setdefault(part, {"none": [], "usual": [], "alone": []})[how] += measured
         self.plain["mount"] = seconds
         return goals.of_mount(seconds)
 

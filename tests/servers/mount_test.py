@@ -407,6 +407,51 @@ def test_a_new_file_costs_two_requests_to_the_manager(store, place, work):
         wait_until(lambda: directory.stat().st_mtime_ns > written)
 
 
+def test_a_mount_alone_gathers_in_the_kernel(store, place, work):
+    """Pieces so short and scattered that each was a request, and none carries a neighbour's bytes
+    back. What is synced or closed is there for others."""
+    generator = random.Random(6)
+    content = bytearray(300_000)
+    (place / "whole").write_bytes(content)
+    (place / "twice").write_bytes(b"twice")
+    os.link(place / "twice", place / "again")
+    with mounted(store.url, work / "alone", "--alone") as alone:
+        before = requests(store, "write")
+        with open(alone / "whole", "r+b", buffering=0) as file:
+            for _ in range(4000):
+                at, piece = generator.randrange(299_000), generator.randbytes(generator.randrange(1, 900))
+                file.seek(at)
+                file.write(piece)
+                content[at : at + len(piece)] = piece
+            file.seek(0)
+            assert file.read() == content
+            os.fsync(file.fileno())
+            run("cp", f"{store.url}/whole", work / "synced").succeeded()
+            assert (work / "synced").read_bytes() == content
+            file.seek(0, os.SEEK_END)
+            file.write(b"the end")
+            content += b"the end"
+            assert os.fstat(file.fileno()).st_size == len(content)
+        assert requests(store, "write") - before < 60
+        run("cp", f"{store.url}/whole", work / "closed").succeeded()
+        assert (work / "closed").read_bytes() == content
+        os.truncate(alone / "whole", 1000)
+        with open(alone / "whole", "ab", buffering=0) as file:
+            file.write(b"more")
+        assert (alone / "whole").read_bytes() == content[:1000] + b"more"
+        times = (alone / "whole").stat().st_mtime_ns
+        assert (alone / "again").read_bytes() == b"twice"
+        for change in (lambda: (alone / "again").open("r+b"), lambda: os.truncate(alone / "again", 1)):
+            with pytest.raises(OSError, match="Read-only"):
+                change()
+        with pytest.raises(PermissionError):
+            os.link(alone / "whole", alone / "second_name")
+    run("cp", f"{store.url}/whole", work / "last").succeeded()
+    assert (work / "last").read_bytes() == content[:1000] + b"more"
+    wait_until(lambda: (place / "whole").stat().st_mtime_ns == times)
+    assert (place / "twice").read_bytes() == b"twice"
+
+
 def test_a_file_that_was_closed_is_given_up_soon(store, place):
     before = requests(store, "close_all")
     (place / "alone").write_bytes(b"alone")

@@ -79,6 +79,33 @@ def takes_set_uid_away(place):
     return mode(file)
 
 
+@case("write")
+def by_a_user_takes_set_uid_away(place):
+    """Also into a file that was open before it had the bits."""
+    file = make(place / "file")
+    modes = []
+
+    def as_each(call):
+        for bits in (0o6777, 0o4767):
+            os.chmod(file, bits)
+            with as_stranger():
+                call()
+            modes.append(mode(file))
+            os.chmod(file, bits)
+            call()
+            modes.append(mode(file))
+
+    def cut_at_opening():
+        opened(file, os.O_WRONLY | os.O_TRUNC)
+
+    with open(file, "r+b", buffering=0) as before:
+        as_each(lambda: before.write(b"x"))
+        as_each(lambda: before.truncate(1))
+    as_each(lambda: os.truncate(file, 1))
+    as_each(cut_at_opening)
+    return modes
+
+
 @case("chown")
 def fails_(place):
     file = make(place / "file")

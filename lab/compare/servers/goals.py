@@ -129,12 +129,13 @@ def of_small_calls(times, calls):
 
 
 def of_mount(seconds):
-    """A Python program on a mount, and on one that keeps nothing: {part: {how: [seconds]}}."""
+    """A Python program on a mount, on one that keeps nothing, and on one that nobody else changes:
+    {part: {how: [seconds]}}."""
+    places = {"usual": "a mount", "alone": "a mount alone"}
     return [
-        Verdict(
-            f"h5py on a mount, {part.replace('_', ' ')}, of the speed without memory", median_ratio(of["none"], of["usual"]), 5
-        )
+        Verdict(f"h5py on {place}, {part.replace('_', ' ')}, of the speed without memory", median_ratio(of["none"], of[how]), 5)
         for part, of in seconds.items()
+        for how, place in places.items()
     ]
 
 

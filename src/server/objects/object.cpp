@@ -43,6 +43,19 @@ int64_t end_of(std::span<const PieceRow> rows) {
   return end;
 }
 
+/// Notes at its end that there is something to sync: a sync that came after the change had begun
+/// may have missed what it wrote.
+class NoteOfChange {
+ public:
+  explicit NoteOfChange(std::atomic<bool>& note) : note_(note) {}
+  NoteOfChange(const NoteOfChange&) = delete;
+  NoteOfChange& operator=(const NoteOfChange&) = delete;
+  ~NoteOfChange() { note_ = true; }
+
+ private:
+  std::atomic<bool>& note_;
+};
+
 }  // namespace
 
 Object::Object(std::string path, int descriptor, std::unique_ptr<BlockSums> sums, int64_t bytes)
@@ -83,6 +96,7 @@ Status Object::begin_change(int64_t end) {
 Status Object::grow(int64_t end) {
   const std::unique_lock nobody_writes(size_mutex_);
   if (end > bytes()) {
+    const NoteOfChange note(unsynced_);
     STRIA_RETURN_IF_ERROR(begin_change(end));
     return blocks_.file.resize(end, "write");
   }
@@ -97,6 +111,7 @@ Status Object::write(std::span<const PieceRow> rows, const std::byte* data) {
     STRIA_RETURN_IF_ERROR(grow(end));
   }
   const std::shared_lock lock(size_mutex_);
+  const NoteOfChange note(unsynced_);
   STRIA_RETURN_IF_ERROR(begin_change(end));
   const bool mapped = short_pieces && blocks_.file.can_map(end);
   if (mapped) {
@@ -114,6 +129,7 @@ Status Object::resize(int64_t bytes) {
   if (bytes == this->bytes()) {
     return {};
   }
+  const NoteOfChange note(unsynced_);
   ++blocks_.changes;
   STRIA_RETURN_IF_ERROR(begin_change(0));
   return resize_blocks(blocks_, bytes);
@@ -121,13 +137,17 @@ Status Object::resize(int64_t bytes) {
 
 Status Object::reserve(int64_t bytes) {
   const std::unique_lock lock(size_mutex_);
+  const NoteOfChange note(unsynced_);
   STRIA_RETURN_IF_ERROR(begin_change(0));
   return blocks_.file.reserve(bytes);
 }
 
 Status Object::sync() {
   const std::lock_guard lock(sync_mutex_);
-  unsynced_ = false;
+  // Also where another client's sync, for which this one has waited, has done it.
+  if (!unsynced_.exchange(false)) {
+    return {};
+  }
   time_.keep(blocks_.file);
   Status outcome = blocks_.file.sync();
   if (outcome.ok()) {
@@ -146,7 +166,11 @@ Result<wire::Scrubbed> Object::scrub(const wire::Scrub& request) {
   if (request.accept) {
     STRIA_RETURN_IF_ERROR(begin_change(0));
   }
-  return scrub_blocks(blocks_, request, scrubs_);
+  auto scrubbed = scrub_blocks(blocks_, request, scrubs_);
+  if (request.accept) {
+    unsynced_ = true;
+  }
+  return scrubbed;
 }
 
 void Object::rest(bool at_once) {

@@ -60,7 +60,8 @@ class Object {
 
   Status resize(int64_t bytes);
   Status reserve(int64_t bytes);
-  /// After a failure it always fails, because what was lost can't be known.
+  /// Costs nothing where nothing was changed since the last. After a failure it always fails,
+  /// because what was lost can't be known.
   Status sync();
   wire::Extent extent() const { return {bytes(), time_.tell(blocks_.file)}; }
   /// Compares some MiB of blocks with their sums, as they are on the disk, from one block on.
@@ -80,7 +81,7 @@ class Object {
   std::shared_mutex size_mutex_;  // exclusive while it is cut
   std::mutex sync_mutex_;         // held while it is synced
   std::atomic<bool> sync_failed_ = false;
-  std::atomic<bool> unsynced_;
+  std::atomic<bool> unsynced_;  // before a change and after it; not during a sync
   std::atomic<int64_t> last_change_s_;
 };
 

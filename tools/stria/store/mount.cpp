@@ -8,6 +8,7 @@
 
 #ifdef STRIA_WITH_FUSE
 #include "storage/registry/registry.hpp"
+#include "store/mounted_session.hpp"
 #include "store/mounted_store.hpp"
 #endif
 
@@ -23,6 +24,7 @@ struct MountArguments {
   bool foreground = false;
   bool read_only = false;
   bool for_all = false;
+  bool alone = false;
   int64_t cache_bytes = kUsualCacheBytes;
 };
 
@@ -87,11 +89,17 @@ int run_mount(const MountArguments& arguments) {
   MountedFiles files(arguments.cache_bytes, [&] { static_cast<void>(store_of_names->give_up_closed()); });
   const std::string root = root_of(arguments.url);
   const std::string server = wire::StorePath::parse(arguments.url).value().server;
-  MountedStore store{"stria://" + server + root, *driver, files, store_of_names, root};
+  MountedStore store{.url = "stria://" + server + root,
+                     .driver = *driver,
+                     .files = files,
+                     .store = store_of_names,
+                     .root = root,
+                     .alone = arguments.alone};
   fuse* const session = fuse_new(options.get(), &mounted_store_operations(), sizeof(fuse_operations), &store);
   if (session == nullptr || fuse_mount(session, arguments.directory.c_str()) != 0) {
     throw Error(ErrorCode::kIo, fmt::format("can't mount on '{}': FUSE says why above", arguments.directory));
   }
+  offer_to_take_privileges(session);
   // Nothing that runs on threads has begun yet: the process may still go to the background.
   fuse_daemonize(arguments.foreground ? 1 : 0);
   fuse_set_signal_handlers(fuse_get_session(session));
@@ -119,6 +127,7 @@ void add_mount(Command app, Action& action) {
   command.add_flag("--foreground", arguments->foreground, "stay in the foreground; Ctrl-C unmounts");
   command.add_flag("--read-only", arguments->read_only, "refuse changes");
   command.add_flag("--allow-other", arguments->for_all, "other users may enter too (user_allow_other in /etc/fuse.conf)");
+  command.add_flag("--alone", arguments->alone, "nobody else changes its files meanwhile: the kernel gathers writes");
   command.add_option("--cache-bytes", arguments->cache_bytes, "memory for bytes of open files, 8 MiB each; 0: none")
       .check(in_range(0, INT64_MAX))
       .show_default();

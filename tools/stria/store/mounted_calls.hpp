@@ -32,6 +32,11 @@ inline wire::Look name_of(const char* path) {
   return {mounted().root + path, false};
 }
 
+/// The kernel asks for a program that may not keep privileges of files that it writes.
+inline bool is_asked_by_a_user() {
+  return fuse_get_context()->uid != 0;
+}
+
 /// The system's number for an error.
 int errno_of(ErrorCode code);
 
@@ -60,12 +65,21 @@ void change_name(const wire::Change& change);
 /// may have changed. Throws stria::Error.
 bool give_to_maker(const char* path);
 
-/// The file was cut: times that were set before don't hold any more. Throws stria::Error.
+/// The file was cut: times that were set before don't hold any more, and where a user has cut it,
+/// neither do its privileges. Throws stria::Error.
 void note_cut(const char* path);
+
+/// A user has written the file: set-user-ID and set-group-ID don't hold any more. Throws
+/// stria::Error.
+void take_privileges(const char* path);
 
 /// Waits until the kernel no longer believes a size that is in doubt, of a file that is open.
 /// Throws stria::Error (kIo) where a server doesn't answer.
 void check_size_is_known(const char* path, uint64_t number);
+
+/// To the kernel the names of a file are files of their own. Where it keeps what is written, such
+/// files can only be read. False where nothing has the name.
+bool has_several_names(const char* path);
 
 /// True once for an open file that was just made: it is empty.
 bool is_asked_for_the_first_time(const fuse_file_info* info);
@@ -73,7 +87,7 @@ bool is_asked_for_the_first_time(const fuse_file_info* info);
 /// What the manager told of a file as it was made, and the changes of the mount's files before.
 struct ToldState {
   wire::NameState state;
-  uint64_t changes_before = 0;
+  MountedFiles::Changes before;
 };
 /// None of a file that was there, or where the manager tells nothing.
 const std::optional<ToldState>& told_when_made(const fuse_file_info* info);

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "comm/private_memory.hpp"
@@ -44,6 +45,7 @@ struct SharedBytes {
   struct stat noted = {};  // as the servers told, with what was written here since
   Clock::time_point noted_at;
   bool has_noted = false;
+  std::optional<mode_t> mode;    // as the servers told, and nobody has changed it here since
   int64_t written_end = 0;       // of what was written here since the file was opened or cut
   Clock::time_point written_at;  // the last of it
 
@@ -236,6 +238,11 @@ bool MountedFile::attributes(struct stat* details) {
   return true;
 }
 
+bool MountedFile::may_have_privileges() {
+  const std::lock_guard lock(shared_->mutex);
+  return !shared_->mode || has_privileges(*shared_->mode);
+}
+
 std::shared_ptr<SharedBytes> MountedFiles::find(uint64_t number) {
   const std::lock_guard lock(mutex_);
   const auto found = files_.find(number);
@@ -282,13 +289,23 @@ Result<std::unique_ptr<MountedFile>> MountedFiles::add(std::unique_ptr<storage::
   return opened;
 }
 
-void MountedFiles::note_attributes(uint64_t number, uint64_t changes_before, struct stat* details) {
+void MountedFiles::note_attributes(uint64_t number, const Changes& before, struct stat* details) {
   if (const auto shared = find(number)) {
     const std::lock_guard lock(shared->mutex);
     shared->add_kept(details);
     shared->noted = *details;
     shared->noted_at = Clock::now();
-    shared->has_noted = changes() == changes_before;
+    shared->has_noted = changes().files == before.files;
+  }
+  note_mode(number, before, details->st_mode);
+}
+
+void MountedFiles::note_mode(uint64_t number, const Changes& before, mode_t mode) {
+  if (const auto shared = find(number)) {
+    const std::lock_guard lock(shared->mutex);
+    if (changes().modes == before.modes) {
+      shared->mode = mode;
+    }
   }
 }
 
@@ -305,6 +322,14 @@ void MountedFiles::forget_attributes() {
   for (const auto& shared : all()) {
     const std::lock_guard lock(shared->mutex);
     shared->has_noted = false;
+  }
+}
+
+void MountedFiles::forget_modes() {
+  mode_changes_.fetch_add(1);
+  for (const auto& shared : all()) {
+    const std::lock_guard lock(shared->mutex);
+    shared->mode.reset();
   }
 }
 

@@ -40,6 +40,15 @@ inline bool is_later(const timespec& a, const timespec& b) {
   return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
 }
 
+/// True for the bits of a file's mode that a write by a user takes away.
+inline bool has_privileges(mode_t mode) {
+  return (mode & S_ISUID) != 0 || (mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP);
+}
+/// The mode without them.
+inline mode_t without_privileges(mode_t mode) {
+  return mode & ~static_cast<mode_t>((mode & S_IXGRP) != 0 ? S_ISUID | S_ISGID : S_ISUID);
+}
+
 /// An open file of a program. Any thread; lists of one piece are gathered.
 class MountedFile final : public storage::File {
  public:
@@ -65,6 +74,8 @@ class MountedFile final : public storage::File {
   Status close() override;
   /// What the file's attributes are, where that is known without a request.
   bool attributes(struct stat* details);
+  /// True unless it is known that neither set-user-ID nor set-group-ID is among the file's bits.
+  bool may_have_privileges();
 
  private:
   Status tell();
@@ -99,16 +110,25 @@ class MountedFiles {
                                             const storage::OpenOptions& options);
   /// Takes a file that is open.
   Result<std::unique_ptr<MountedFile>> add(std::unique_ptr<storage::File> file, bool writes);
-  /// How often files were written or cut here. Ask it before the servers, for note_attributes().
-  uint64_t changes() const { return changes_.load(); }
+  /// How often files were written or cut here, and how often a mode or an owner was changed.
+  struct Changes {
+    uint64_t files = 0;
+    uint64_t modes = 0;
+  };
+  /// Ask it before the servers, for note_attributes().
+  Changes changes() const { return {changes_.load(), mode_changes_.load()}; }
   /// The servers have told these attributes of a file: adds what is kept of it here. An open file's
-  /// are used again for kLifetime, if no file has changed since `changes_before`.
-  void note_attributes(uint64_t number, uint64_t changes_before, struct stat* details);
+  /// are used again for kLifetime, if no file has changed since `before`.
+  void note_attributes(uint64_t number, const Changes& before, struct stat* details);
+  /// The manager has told this mode of a file.
+  void note_mode(uint64_t number, const Changes& before, mode_t mode);
   /// Writes all that is kept, and uses no attributes that were noted: to be called before
   /// attributes are changed, because bytes that came later would change times again.
   void settle();
   /// Uses no attributes that were noted: to be called after attributes or names have changed.
   void forget_attributes();
+  /// The same of what is known of modes: to be called after a mode or an owner has changed.
+  void forget_modes();
 
  private:
   friend class MountedFile;
@@ -121,6 +141,7 @@ class MountedFiles {
   int64_t cache_bytes_;
   std::function<void()> rest_;
   std::atomic<uint64_t> changes_{0};
+  std::atomic<uint64_t> mode_changes_{0};
   std::mutex mutex_;
   std::map<uint64_t, std::weak_ptr<SharedBytes>> files_;
   std::condition_variable changed_;

@@ -55,10 +55,13 @@ bool has_long_name(std::string_view path) {
 }
 
 /// A name can be looked up while a server is away, so that it can be removed. A file that is open
-/// has no doubtful size.
+/// has no doubtful size, nor has any where the kernel would believe it for good.
 storage::FileState of_servers(const wire::Looked& looked) {
   if (looked.state.kind != wire::NameKind::kFile) {
     return {};
+  }
+  if (mounted().alone) {
+    return surely_known(looked);
   }
   const wire::Opened place = wire::place_of(looked.state, looked.places);
   storage::FileState state = states_as_known({&place, 1}).front();
@@ -79,7 +82,7 @@ int get_attributes(const char* path, struct stat* details, fuse_file_info* info)
   if (is_new && told_when_made(info)) {
     const ToldState& told = *told_when_made(info);
     *details = described(told.state, {});
-    mounted().files.note_attributes(told.state.number, told.changes_before, details);
+    mounted().files.note_attributes(told.state.number, told.before, details);
     return 0;
   }
   if (const auto told = mounted().directories.find(path); info == nullptr && told) {
@@ -87,7 +90,7 @@ int get_attributes(const char* path, struct stat* details, fuse_file_info* info)
     return 0;
   }
   return answer([&] {
-    const uint64_t changes = mounted().files.changes();
+    const MountedFiles::Changes before = mounted().files.changes();
     const wire::Looked looked = look_at(path);
     storage::FileState state;
     if (!is_new) {
@@ -95,7 +98,7 @@ int get_attributes(const char* path, struct stat* details, fuse_file_info* info)
     }
     *details = described(looked.state, state);
     if (looked.state.kind == wire::NameKind::kFile) {
-      mounted().files.note_attributes(looked.state.number, changes, details);
+      mounted().files.note_attributes(looked.state.number, before, details);
     }
     return 0;
   });
@@ -178,6 +181,9 @@ int read_link(const char* path, char* to, size_t bytes) {
 }
 
 int link_name(const char* file, const char* path) {
+  if (mounted().alone) {
+    return -EPERM;
+  }
   return after_change(answer([&] {
     ask(wire::Kind::kLinkName, wire::encode(wire::NewLink{name_of(path).path, name_of(file).path}));
     return 0;
@@ -222,12 +228,20 @@ int change_mode(const char* path, mode_t mode, fuse_file_info*) {
   });
 }
 
+/// The file's mode, if it has privileges, without them.
+std::optional<uint32_t> mode_without_privileges(const char* path) {
+  const wire::NameState state = look_at(path).state;
+  const bool loses = state.kind == wire::NameKind::kFile && has_privileges(state.owner.mode);
+  return loses ? std::optional(without_privileges(state.owner.mode)) : std::nullopt;
+}
+
 int change_owner(const char* path, uid_t uid, gid_t gid, fuse_file_info*) {
   return answer([&] {
     mounted().files.settle();
     change_name({.what = name_of(path),
                  .uid = uid == static_cast<uid_t>(-1) ? std::nullopt : std::optional(uid),
-                 .gid = gid == static_cast<gid_t>(-1) ? std::nullopt : std::optional(gid)});
+                 .gid = gid == static_cast<gid_t>(-1) ? std::nullopt : std::optional(gid),
+                 .mode = mounted().takes_privileges ? mode_without_privileges(path) : std::nullopt});
     return 0;
   });
 }
@@ -371,8 +385,16 @@ void check_size_is_known(const char* path, uint64_t number) {
 
 void change_name(const wire::Change& change) {
   ask(wire::Kind::kChange, wire::encode(change));
+  if (change.mode || change.uid || change.gid) {
+    mounted().files.forget_modes();
+  }
   mounted().files.forget_attributes();
   mounted().directories.forget();
+}
+
+bool has_several_names(const char* path) {
+  const auto looked = storage::look(*mounted().store, name_of(path));
+  return looked.ok() && looked->state.kind == wire::NameKind::kFile && looked->state.names > 1;
 }
 
 bool give_to_maker(const char* path) {
@@ -395,9 +417,26 @@ bool give_to_maker(const char* path) {
 
 void note_cut(const char* path) {
   const wire::Looked looked = look_at(path);
+  wire::Change change{.what = name_of(path)};
   if (looked.state.times.modified_ns) {
-    change_name(
-        {.what = name_of(path), .modified = {wire::TimeChange::How::kNow}, .written_ns = surely_known(looked).modified_ns});
+    change.modified = {wire::TimeChange::How::kNow};
+    change.written_ns = surely_known(looked).modified_ns;
+  }
+  if (is_asked_by_a_user() && has_privileges(looked.state.owner.mode)) {
+    change.mode = without_privileges(looked.state.owner.mode);
+  }
+  if (looked.state.times.modified_ns || change.mode) {
+    change_name(change);
+  }
+}
+
+void take_privileges(const char* path) {
+  const MountedFiles::Changes before = mounted().files.changes();
+  const wire::NameState state = look_at(path).state;
+  if (has_privileges(state.owner.mode)) {
+    change_name({.what = name_of(path), .mode = without_privileges(state.owner.mode)});
+  } else {
+    mounted().files.note_mode(state.number, before, state.owner.mode);
   }
 }
 

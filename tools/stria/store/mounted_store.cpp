@@ -12,6 +12,7 @@
 
 #include "storage/striped/made_file.hpp"
 #include "store/mounted_calls.hpp"
+#include "store/mounted_session.hpp"
 
 namespace stria::tool {
 
@@ -91,7 +92,10 @@ int settle(fuse_file_info* info, Body body) {
 }
 
 int open_existing(const char* path, fuse_file_info* info) {
-  const bool writes = (info->flags & O_ACCMODE) != O_RDONLY;
+  const bool writes = (info->flags & (O_ACCMODE | O_TRUNC)) != O_RDONLY;
+  if (writes && mounted().alone && has_several_names(path)) {
+    return -EROFS;
+  }
   if (const int outcome = open_as(path, {.mode = writes ? Mode::kReadWrite : Mode::kRead}, info); outcome != 0) {
     return outcome;
   }
@@ -105,7 +109,7 @@ int open_existing(const char* path, fuse_file_info* info) {
 }
 
 int make_file(const char* path, uint32_t permissions, fuse_file_info* info) {
-  const uint64_t changes = mounted().files.changes();
+  const MountedFiles::Changes before = mounted().files.changes();
   const uint64_t changes_of_directories = mounted().directories.changes();
   auto made = Result<storage::MadeFile>(Status(ErrorCode::kUnsupported, ""));
   const int outcome = answer([&] {
@@ -124,7 +128,7 @@ int make_file(const char* path, uint32_t permissions, fuse_file_info* info) {
     mounted().directories.note(std::string(path, std::max<size_t>(slash, 1)), changes_of_directories,
                                described(made->directory, {}));
     auto file = std::make_unique<OpenFile>(mounted().files.add(std::move(made->file), true).value());
-    file->told = ToldState{std::move(made->state), changes};
+    file->told = ToldState{std::move(made->state), before};
     info->fh = reinterpret_cast<uint64_t>(file.release());
     return 0;
   });
@@ -156,8 +160,11 @@ int read_bytes(const char*, char* to, size_t bytes, off_t offset, fuse_file_info
   });
 }
 
-int write_bytes(const char*, const char* from, size_t bytes, off_t offset, fuse_file_info* info) {
+int write_bytes(const char* path, const char* from, size_t bytes, off_t offset, fuse_file_info* info) {
   return answer([&] {
+    if (mounted().takes_privileges && is_asked_by_a_user() && open_file(info).file->may_have_privileges()) {
+      take_privileges(path);
+    }
     const storage::WriteSegment segment{offset, reinterpret_cast<const std::byte*>(from), static_cast<int64_t>(bytes)};
     const Status outcome = open_file(info).file->write({&segment, 1});
     return outcome.ok() ? static_cast<int>(bytes) : minus_errno(outcome);
@@ -168,6 +175,8 @@ int truncate(const char* path, off_t bytes, fuse_file_info* info) {
   return answer([&] {
     if (info != nullptr) {
       open_file(info).file->resize(bytes).throw_if_error();
+    } else if (mounted().alone && has_several_names(path)) {
+      return -EROFS;
     } else {
       auto opened = mounted().files.open(mounted().driver, url_of(path), {.mode = Mode::kReadWrite});
       opened.status().throw_if_error();
@@ -202,7 +211,16 @@ int release(const char*, fuse_file_info* info) {
 void* begin(fuse_conn_info* connection, fuse_config* config) {
   // Requests through a pipe cost two more calls of the system each, and bytes are copied anyway.
   connection->want &= ~static_cast<unsigned>(FUSE_CAP_SPLICE_READ);
-  config->auto_cache = 1;
+  mounted().takes_privileges = leaves_privileges(connection);
+  if (mounted().alone && (connection->capable & FUSE_CAP_WRITEBACK_CACHE) != 0) {
+    // What the kernel has of a file holds until it forgets the file.
+    connection->want |= FUSE_CAP_WRITEBACK_CACHE;
+    connection->want &= ~static_cast<unsigned>(FUSE_CAP_AUTO_INVAL_DATA);
+    config->kernel_cache = 1;
+  } else {
+    mounted().alone = false;
+    config->auto_cache = 1;
+  }
   config->use_ino = 1;
   config->attr_timeout = 1;
   // Each is asked about by its name in any case; so this only spares look-ups before a file is

@@ -134,11 +134,16 @@ struct MountedStore {
   MountedFiles& files;
   std::shared_ptr<storage::Store> store;
   std::string root = {};  ///< the path of that directory in the store; empty: the store's own root
+  /// Nobody else changes files: the kernel keeps what is written, and believes its own sizes.
+  bool alone = false;
   /// Servers that didn't answer: a look-up doesn't wait for them again so soon.
   RecentlyNoted<std::string> silent{std::chrono::seconds(5)};
   /// Files that were said to have the bytes of which some servers know, because others didn't
   /// answer. Nobody may read them as if that were all, for as long as the kernel may believe it.
   RecentlyNoted<uint64_t> doubtful{kAttributesLast + std::chrono::milliseconds(100)};
+  /// The kernel leaves it to the mount to take set-user-ID and set-group-ID from files that users
+  /// write, and doesn't ask for the file's capabilities before each write.
+  bool takes_privileges = false;
   OpenNumbers open_files = {};
   ToldDirectories directories = {};
 };

@@ -1,0 +1,124 @@
+// What a part's sync asks of the system: all that was changed, and nothing else.
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/cluster_test.hpp"
+#include "server/objects/object.hpp"
+#include "server/objects/objects.hpp"
+#include "storage/conformance_test.hpp"
+
+namespace {
+
+/// How many syncs of files this program has asked for.
+int file_syncs = 0;
+/// What is done once, before the next write of bytes.
+std::function<void()> before_write;
+
+}  // namespace
+
+// In place of the C library's.
+extern "C" int fdatasync(int descriptor) {
+  ++file_syncs;
+  return static_cast<int>(syscall(SYS_fdatasync, descriptor));
+}
+
+extern "C" ssize_t pwrite(int descriptor, const void* bytes, size_t count, off_t offset) {
+  if (const auto first = std::exchange(before_write, nullptr)) {
+    first();
+  }
+  return syscall(SYS_pwrite64, descriptor, bytes, count, offset);
+}
+
+namespace stria::server {
+namespace {
+
+constexpr uint64_t kPart = 5;
+constexpr int kOfBytesAndSums = 2;
+
+class ObjectSyncTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::scratch_directory() + "/stria-sync-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+    std::filesystem::create_directory(directory_ + "/data");
+    open();
+    write();
+    STRIA_EXPECT_OK(object_->sync());
+  }
+  void TearDown() override {
+    object_ = nullptr;
+    objects_ = nullptr;
+    std::filesystem::remove_all(directory_);
+  }
+  /// Opens the part as a server does that starts.
+  void open() {
+    object_ = nullptr;
+    objects_ = nullptr;
+    objects_ = Objects::open({directory_ + "/data", directory_ + "/parts", directory_ + "/removed"}).value();
+    object_ = objects_->find(kPart, true).value();
+  }
+  void write() {
+    const std::vector<std::byte> bytes(50'000, std::byte{7});
+    const PieceRow row{3, static_cast<int64_t>(bytes.size()), 0, 1};
+    STRIA_EXPECT_OK(object_->write({&row, 1}, bytes.data()));
+  }
+  /// How many files are synced by a sync of the part.
+  int synced() {
+    const int before = file_syncs;
+    STRIA_EXPECT_OK(object_->sync());
+    return file_syncs - before;
+  }
+
+  std::string directory_;
+  std::unique_ptr<Objects> objects_;
+  std::shared_ptr<Object> object_;
+};
+
+TEST_F(ObjectSyncTest, WhatWasChangedIsSyncedOnce) {
+  EXPECT_EQ(synced(), 0);
+  write();
+  EXPECT_EQ(synced(), kOfBytesAndSums);
+  EXPECT_EQ(synced(), 0);
+  std::byte byte{};
+  const PieceRow row{3, 1, 0, 1};
+  STRIA_EXPECT_OK(object_->read({&row, 1}, &byte));
+  EXPECT_EQ(synced(), 0);
+  STRIA_EXPECT_OK(object_->write({&row, 1}, &byte));
+  EXPECT_EQ(synced(), kOfBytesAndSums) << "through a mapping";
+  STRIA_EXPECT_OK(object_->resize(40'000));
+  EXPECT_EQ(synced(), kOfBytesAndSums);
+  STRIA_EXPECT_OK(object_->reserve(95'000));
+  EXPECT_EQ(synced(), kOfBytesAndSums);
+  open();
+  EXPECT_EQ(synced(), 0) << "it was left clean";
+}
+
+TEST_F(ObjectSyncTest, WhatAServerLeftUnsyncedIsSyncedByTheNext) {
+  write();
+  open();
+  EXPECT_EQ(synced(), kOfBytesAndSums);
+}
+
+// A sync that comes while bytes are written has not written them.
+TEST_F(ObjectSyncTest, AWriteDuringASyncIsSyncedByTheNext) {
+  bool came_between = false;
+  before_write = [&] {
+    came_between = true;
+    EXPECT_EQ(synced(), kOfBytesAndSums) << "the write has begun";
+  };
+  write();
+  EXPECT_TRUE(came_between);
+  EXPECT_EQ(synced(), kOfBytesAndSums);
+}
+
+}  // namespace
+}  // namespace stria::server
