@@ -76,6 +76,7 @@ Setting on_nodes(int nodes, int ranks_per_node, int parts, int parities) {
   setting.hints.subfile_count = parts;
   setting.hints.parity_count = parities;
   setting.hints.part_places = {"/local/{node}/run/"};
+  setting.path = "/shared/run.h5";
   return setting;
 }
 
@@ -98,7 +99,7 @@ std::string read_on(Setting setting, MemoryDriver& memory, const std::vector<int
 /// The names of the files on a disk.
 std::vector<std::string> files_of(MemoryDriver& memory, int disk) {
   std::vector<std::string> found;
-  for (const std::string& node : {"", "-1", "-2", "-3", "-4", "-5", "-6"}) {
+  for (const char* const node : {"", "-1", "-2", "-3", "-4", "-5", "-6"}) {
     const std::string directory = NodeView::place_of(disk, "/local/" + host_name() + node + "/run");
     const auto names = memory.list_directory(directory);
     for (size_t i = 0; names.ok() && i < names->size(); ++i) {
