@@ -9,6 +9,7 @@
 
 #include "file/nodes/node_places.hpp"
 #include "file/session/session_case_test.hpp"
+#include "storage/fault/fault_driver.hpp"
 #include "storage/path.hpp"
 #include "support/rounds.hpp"
 
@@ -163,6 +164,37 @@ TEST(OnNodes, PartsAndParityAreDealtToNodes) {
     EXPECT_EQ(warn_of_shared_nodes(comm, "f", 3, 2), "");
     EXPECT_NE(warn_of_shared_nodes(comm, "f", 7, 1), "");
   });
+}
+
+// Each operation of each rank fails once, its own and those that it does for others.
+TEST(OnNodes, AnyFailureIsEveryRanksAndLeavesTheFileOfBefore) {
+  const Setting setting = on_nodes(3, 1, 2, 1);
+  constexpr int kMostOperations = 300;
+  for (int rank = 0; rank < setting.ranks; ++rank) {
+    bool was_there = true;
+    int failures = 0;
+    for (int nth = 1 + rank % failure_step(); was_there; nth += failure_step()) {
+      ASSERT_LT(nth, kMostOperations);
+      SCOPED_TRACE("operation " + std::to_string(nth) + " of rank " + std::to_string(rank));
+      MemoryDriver memory;
+      write_on(setting, memory, own_disks(3));
+      std::vector<Status> statuses(static_cast<size_t>(setting.ranks));
+      on_ranks(setting, [&](Comm& comm) {
+        const bool fails = comm.rank() == rank;
+        const std::string fault = "any:nth=" + std::to_string(fails ? nth : 100000) + ":errno=EIO";
+        const auto script = storage::FaultScript::parse(fault, comm.rank()).value();
+        const auto driver = std::make_shared<storage::FaultDriver>(view(memory, comm, own_disks(3)), script);
+        statuses[static_cast<size_t>(comm.rank())] = write_file(setting, comm, driver);
+        was_there = fails ? script->operation_count() >= nth : was_there;
+      });
+      for (const Status& status : statuses) {
+        ASSERT_EQ(status.message(), statuses[0].message());
+      }
+      failures += statuses[0].ok() ? 0 : 1;
+      ASSERT_EQ(read_on(setting, memory, own_disks(3), 1), "") << statuses[0].message();
+    }
+    EXPECT_GT(failures, 5);
+  }
 }
 
 TEST(OnNodes, RandomFilesAreReadWhateverNodeIsLost) {
