@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -47,6 +48,14 @@ struct SharedBytes {
   /// They only pass through on their way between memory and the file. Simulated ranks that move
   /// descriptions instead have no memory for them.
   bool pass_through;
+};
+
+/// Serves other ranks while this one waits (Comm::set_attendant()).
+class Attendant {
+ public:
+  virtual ~Attendant() = default;
+  /// Does what is to be done now. It mustn't wait for other ranks.
+  virtual void attend() noexcept = 0;
 };
 
 class Comm {
@@ -86,6 +95,10 @@ class Comm {
   // size, but a receive must have the size of its message.
   virtual std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) = 0;
   virtual std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) = 0;
+  using Taken = std::optional<std::pair<int, std::vector<std::byte>>>;
+  /// Takes a message of any rank and any size that has arrived with this tag, and says who has sent
+  /// it; nothing where there is none. Never waits. To be called on innermost(). Local.
+  virtual Taken take_message(int /*tag*/) { return std::nullopt; }
   /// Waits, and leaves the processor to others meanwhile.
   virtual void wait(CommRequest& request) = 0;
   /// Keeps a message for which no one will wait, until it is done; it owns its buffer. If this
@@ -110,6 +123,11 @@ class Comm {
   /// Wakes all that wait for `word`. To be called after the word has changed.
   virtual void wake(std::atomic<uint32_t>& word);
 
+  /// From now on, every wait of this rank for others attends to them as well. To be called on
+  /// innermost(). Local.
+  void set_attendant(std::shared_ptr<Attendant> attendant) { attendant_ = std::move(attendant); }
+  const std::shared_ptr<Attendant>& attendant() const { return attendant_; }
+
   using Messages = std::vector<std::pair<int, std::vector<std::byte>>>;
   /// Sends each (rank, bytes), and returns what arrived here as (sender, bytes), in order of
   /// senders. A rank sends at most one message to each rank, itself included, and needn't know who
@@ -122,6 +140,14 @@ class Comm {
   /// everywhere. Costs one small reduction when all is well. Collective: yes.
   Status agree(const Status& mine, std::span<std::byte> shared = {});
 
+ protected:
+  /// For the loops that wait.
+  void attend() const noexcept {
+    if (attendant_ != nullptr) {
+      attendant_->attend();
+    }
+  }
+
  private:
   friend NodeTurn* node_turn(Comm& comm);
 
@@ -129,6 +155,7 @@ class Comm {
   bool turn_made_ = false;
   int files_ = 0;
   std::vector<std::unique_ptr<CommRequest>> parked_;
+  std::shared_ptr<Attendant> attendant_;
 };
 
 /// Broadcasts a vector of bytes of any size from `root`. Collective: yes.

@@ -240,6 +240,74 @@ void check_agree(Check& check) {
   EXPECT_EQ(comm.agree(agreed).message(), agreed.message()) << "agreed on twice";
 }
 
+/// Answers each question with its bytes, one more each.
+class Answering final : public Attendant {
+ public:
+  static constexpr int kQuestion = 10;
+  static constexpr int kAnswer = 11;
+
+  explicit Answering(Comm& comm) : comm_(comm) {}
+  void attend() noexcept override {
+    while (auto question = comm_.take_message(kQuestion)) {
+      Bytes& answer = *answers_.emplace_back(std::make_unique<Bytes>(std::move(question->second)));
+      for (std::byte& byte : answer) {
+        byte = static_cast<std::byte>(std::to_integer<int>(byte) + 1);
+      }
+      sends_.push_back(comm_.send(answer, question->first, kAnswer));
+    }
+  }
+  bool is_done() {
+    return std::all_of(sends_.begin(), sends_.end(), [](const auto& send) { return send->test(); });
+  }
+  size_t count() const { return answers_.size(); }
+
+ private:
+  Comm& comm_;
+  std::vector<std::unique_ptr<Bytes>> answers_;
+  std::vector<std::unique_ptr<CommRequest>> sends_;
+};
+
+/// Each rank asks the next ones, and answers those before it while it waits: for its own answers,
+/// and in a barrier that some ranks reach long before others.
+void check_attendant(Check& check, int questions) {
+  Comm& comm = check.comm.innermost();
+  if (comm.size() == 1) {
+    return;
+  }
+  const auto answering = std::make_shared<Answering>(comm);
+  comm.set_attendant(answering);
+  for (int i = 0; i < questions; ++i) {
+    const int64_t bytes = check.random_bytes();
+    const Bytes question = pattern(bytes, comm.rank(), ++check.topic);
+    const int asked = (comm.rank() + 1 + i) % comm.size();
+    if (comm.rank() % 2 == 1 || asked == comm.rank()) {
+      continue;  // these only answer
+    }
+    const auto sent = comm.send(question, asked, Answering::kQuestion);
+    auto answer = comm.take_message(Answering::kAnswer);
+    for (int attempt = 0; !answer; ++attempt) {
+      comm.pause(attempt);
+      answer = comm.take_message(Answering::kAnswer);
+    }
+    comm.wait(*sent);
+    EXPECT_EQ(answer->first, asked);
+    Bytes expected = question;
+    for (std::byte& byte : expected) {
+      byte = static_cast<std::byte>(std::to_integer<int>(byte) + 1);
+    }
+    EXPECT_TRUE(answer->second == expected) << bytes << " bytes";
+  }
+  comm.barrier();
+  for (int attempt = 0; !answering->is_done(); ++attempt) {
+    comm.pause(attempt);
+  }
+  int64_t answered = static_cast<int64_t>(answering->count());
+  comm.all_reduce(std::span(&answered, 1), ReduceOp::kSum);
+  EXPECT_GT(answered, 0);
+  EXPECT_FALSE(comm.take_message(Answering::kAnswer));
+  comm.set_attendant(nullptr);
+}
+
 void check_large(Check& check) {
   const int64_t bytes = check.options.large_bytes;
   check_broadcast(check, bytes + 1, check.comm.size() - 1);
@@ -273,6 +341,7 @@ void check_comm(Comm& comm, const CommConformance& options) {
       check_sparse_exchange(check);
     }
     check_agree(check);
+    check_attendant(check, 4);
   }
   check_shared(check, 100000);
   check_shared(check, 0);

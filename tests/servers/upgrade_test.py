@@ -10,6 +10,8 @@ import json
 import os
 import random
 import shutil
+import subprocess
+import sys
 import threading
 import time
 
@@ -120,6 +122,38 @@ def test_a_mount_works_with_the_version_before(work, as_client, old_client, old_
         run("fsck", store.url).succeeded()
 
 
+# Writes a file of so many bytes that follow on its standard input, and says when that is done.
+WRITER = """
+import sys
+while line := sys.stdin.buffer.readline():
+    count, path = line.split(maxsplit=1)
+    content = sys.stdin.buffer.read(int(count))
+    with open(path.strip(), "wb") as file:
+        file.write(content)
+    print("written", flush=True)
+"""
+
+
+@contextlib.contextmanager
+def writing_process(directory):
+    """A function that writes a file there from another process. This one starts servers: a process
+    that it forks closes the files that are open here, and in a mount that waits for the servers."""
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+
+        def write(name, content):
+            process.stdin.write(b"%d %s\n" % (len(content), os.fsencode(directory / name)) + content)
+            process.stdin.flush()
+            said = process.stdout.readline()
+            assert said == b"written\n", process.stderr.read().decode()
+
+        try:
+            yield write
+        finally:
+            process.stdin.close()
+
+
 def write_until(ends, write, written):
     """Writes files, and notes what of each was acknowledged, until it is told to end."""
     while not ends.is_set():
@@ -179,8 +213,8 @@ def test_a_store_is_upgraded_below_a_mount(work, as_client, old_client):
     skip_without_fuse()
     with store_of(work / "store", set(range(SERVERS))) as store:
         as_client(old_client)
-        with mounted(store.url, work / "mount") as directory:
-            written = upgrade_beside(store, lambda name, content: (directory / name).write_bytes(content))
+        with mounted(store.url, work / "mount") as directory, writing_process(directory) as write:
+            written = upgrade_beside(store, write)
         as_client(False)
         check_upgraded(store, work, written)
 

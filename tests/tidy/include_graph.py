@@ -70,6 +70,7 @@ ROOMS = {
         "move",
         "chunks",
         "session",
+        "nodes",
         "parts",
         "parity",
         "verify",

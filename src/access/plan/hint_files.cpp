@@ -105,9 +105,8 @@ std::string refusal(const std::string& name, const std::string& value) {
   if (name.rfind("stria_wait_", 0) == 0 || (name == "stria_driver" && value == "memory")) {
     return fmt::format("hint '{}' with the value '{}' is for programs and has no effect from a file", name, value);
   }
-  std::vector<std::string> problems;
-  resolve_hints({{name, value}}, problems);
-  return problems.empty() ? "" : problems[0];
+  ResolvedHints alone;
+  return set_hint(alone, name, value);
 }
 
 // Strings end with a zero byte. First the number of hints, then their names and values, then the

@@ -21,6 +21,18 @@ TEST(HintLines, AreNamesAndValues) {
   EXPECT_TRUE(read.problems.empty());
 }
 
+// Other lines, or the program, give what they need.
+TEST(HintLines, ThatMeanNothingAloneCount) {
+  const FileHints found = parse_hint_lines(
+      "stria_part_places /nvme0/run:/nvme1/{node}\nstria_home_every 10\nstria_subfiles 4\nstria_parity 1\n", "hints");
+  EXPECT_EQ(found.problems, std::vector<std::string>());
+  std::vector<std::string> warnings;
+  const ResolvedHints resolved = resolve_hints(found.hints, warnings);
+  EXPECT_EQ(warnings, std::vector<std::string>());
+  EXPECT_EQ(resolved.part_places, (std::vector<std::string>{"/nvme0/run", "/nvme1/{node}"}));
+  EXPECT_EQ(resolved.home_every, 10);
+}
+
 TEST(HintLines, ThatAreBrokenAreNamedAndLeftOut) {
   const FileHints read = parse_hint_lines(
       "cb_nodes\ncb_nods 3\ncb_nodes many\nstria_driver memory\nstria_wait_deadline_s 1\ncb_nodes 2\n", "/d/hints");

@@ -278,16 +278,21 @@ const char* domains_name(ResolvedHints::Domains domains) {
   }
 }
 
+std::string set_hint(ResolvedHints& hints, const std::string& name, const std::string& value) {
+  const auto found = setters().find(name);
+  if (found == setters().end()) {
+    return fmt::format("hint '{}' is not known and has no effect", name);
+  }
+  const std::string expected = found->second(hints, value);
+  return expected.empty() ? ""
+                          : fmt::format("hint '{}' has the value '{}' but needs {}; its default is used", name, value, expected);
+}
+
 ResolvedHints resolve_hints(const Hints& hints, std::vector<std::string>& warnings) {
   ResolvedHints resolved;
   for (const auto& [name, value] : hints) {
-    auto found = setters().find(name);
-    if (found == setters().end()) {
-      warnings.push_back(fmt::format("hint '{}' is not known and has no effect", name));
-      continue;
-    }
-    if (std::string expected = found->second(resolved, value); !expected.empty()) {
-      warnings.push_back(fmt::format("hint '{}' has the value '{}' but needs {}; its default is used", name, value, expected));
+    if (std::string problem = set_hint(resolved, name, value); !problem.empty()) {
+      warnings.push_back(std::move(problem));
     }
   }
   if (resolved.staging_rate > 0 && resolved.staging_rate < kUsualLeastRate) {

@@ -100,6 +100,8 @@ struct ResolvedHints {
   int64_t wait_deadline_s = -1;
 };
 
+/// Sets one hint, whatever the others are. Returns why it can't be used; else nothing.
+std::string set_hint(ResolvedHints& hints, const std::string& name, const std::string& value);
 /// Parses the hints. One that can't be used keeps its default and adds a line to `warnings`.
 ResolvedHints resolve_hints(const Hints& hints, std::vector<std::string>& warnings);
 

@@ -71,6 +71,7 @@ class MpiComm : public Comm {
   }
   std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) override;
   std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) override;
+  Taken take_message(int tag) override;
   void wait(CommRequest& request) override;
   void pause(int attempt) override;
   void look_at_wait(bool begins) override { watch_.look(begins); }
@@ -119,6 +120,7 @@ MpiComm::~MpiComm() {
 }
 
 void MpiComm::pause(int attempt) {
+  attend();
   polite_pause(attempt);
   if (attempt >= kYieldingPauses) {
     watch_.look(attempt == kYieldingPauses);
@@ -259,7 +261,9 @@ void MpiComm::gather(std::span<const std::byte> mine, int root, const PieceTaker
 
 std::unique_ptr<CommRequest> MpiComm::send(std::span<const std::byte> data, int to, int tag) {
   auto message = std::make_unique<MpiMessage>();
-  message->start_send(world_, data, to, kFirstUserTag + tag);
+  if (is_mpi_running()) {  // a file that outlives MPI has nobody to tell
+    message->start_send(world_, data, to, kFirstUserTag + tag);
+  }
   return message;
 }
 
@@ -267,6 +271,21 @@ std::unique_ptr<CommRequest> MpiComm::receive(std::span<std::byte> data, int fro
   auto message = std::make_unique<MpiMessage>();
   message->start_receive(world_, data, from, kFirstUserTag + tag);
   return message;
+}
+
+Comm::Taken MpiComm::take_message(int tag) {
+  int found = 0;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  MPI_Status status;
+  MPI_Improbe(MPI_ANY_SOURCE, kFirstUserTag + tag, world_, &found, &message, &status);
+  if (found == 0) {
+    return std::nullopt;
+  }
+  int bytes = 0;
+  MPI_Get_count(&status, MPI_BYTE, &bytes);
+  std::vector<std::byte> content(static_cast<size_t>(bytes));
+  MPI_Mrecv(content.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+  return std::pair(status.MPI_SOURCE, std::move(content));
 }
 
 void MpiComm::wait(CommRequest& request) {
@@ -278,8 +297,10 @@ void MpiComm::wait(CommRequest& request) {
 // The program's own messages may depend on this rank, so that it lets MPI work on
 // them now and then.
 void MpiComm::wait_while(std::atomic<uint32_t>& word, uint32_t seen) {
+  attend();
   for (bool begins = true; !sleep_while(word, seen); begins = false) {
     watch_.look(begins);
+    attend();
     int found = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, kProgressTag, world_, &found, MPI_STATUS_IGNORE);
   }

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "comm/simulated/scheduler.hpp"
@@ -28,6 +30,8 @@ class Network {
 
   std::shared_ptr<Transfer> send(std::span<const std::byte> data, int from, int to, int tag);
   std::shared_ptr<Transfer> receive(std::span<std::byte> data, int from, int to, int tag);
+  /// A message that has arrived, from the lowest rank that has sent one; nothing: there is none.
+  std::optional<std::pair<int, std::vector<std::byte>>> take(int to, int tag);
   const std::vector<RankTraffic>& traffic() const { return traffic_; }
 
  private:

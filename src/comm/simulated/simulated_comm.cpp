@@ -101,8 +101,20 @@ class SimulatedComm : public MessageCollectives {
     auto transfer = world_.network.receive(data, from, rank_, tag);
     return request(std::move(transfer), {"receives", "from", from, tag, static_cast<int64_t>(data.size())});
   }
-  void wait(CommRequest& request) override { static_cast<SimulatedRequest&>(request).wait(); }
-  void pause(int) override { world_.scheduler.poll(); }
+  Taken take_message(int tag) override { return world_.network.take(rank_, tag); }
+  void wait(CommRequest& request) override {
+    if (attendant() == nullptr) {
+      static_cast<SimulatedRequest&>(request).wait();
+      return;
+    }
+    do {
+      attend();
+    } while (!request.test() && !world_.scheduler.cancelled());
+  }
+  void pause(int) override {
+    attend();
+    world_.scheduler.poll();
+  }
   /// Other ranks may still send after this rank has ended.
   void park(std::unique_ptr<CommRequest>&& request) override { world_.parked.push_back(std::move(request)); }
   /// Works as nonblocking consensus does: messages and a barrier, without lists of addresses.
@@ -144,7 +156,12 @@ Result<std::shared_ptr<SharedBuffer>> SimulatedComm::allocate_shared(SharedBytes
     }
   }
   while (allocation->present < node_size() && !world_.scheduler.cancelled()) {
-    world_.scheduler.block({.what = "allocates shared memory with its node"});
+    if (attendant() == nullptr) {
+      world_.scheduler.block({.what = "allocates shared memory with its node"});
+    } else {
+      attend();
+      world_.scheduler.poll();
+    }
   }
   STRIA_RETURN_IF_ERROR(allocation->failure);
   return std::shared_ptr<SharedBuffer>(allocation->parts);

@@ -18,7 +18,8 @@ namespace stria::file {
 namespace {
 
 constexpr int64_t kSampledStripes = 16;
-// The times of files in a store are those of their servers, whose clocks needn't agree.
+// The times of files in a store are those of their servers, those on a node's own disk that of the
+// node: their clocks needn't agree.
 constexpr int64_t kClocksDifferNs = 2'000'000'000;
 
 // Where a member's file is: the file itself may have got another name since.
@@ -296,10 +297,12 @@ std::optional<int64_t> ParitySet::changed_ns(int unit) const {
 // Parity is marked when the file has its name, so that nothing of the file is younger by itself.
 Status ParitySet::check_age(Which which) const {
   std::optional<int64_t> made;
+  bool clocks_differ = storage::is_remote_path(path_);
   for (int unit = head_.member_count(); unit < head_.unit_count(); ++unit) {
     made = std::max(made, changed_ns(unit));
+    clocks_differ = clocks_differ || real_path(*driver_, path_of(unit)) != path_of(unit);
   }
-  if (made && storage::is_remote_path(path_)) {
+  if (made && clocks_differ) {
     *made += kClocksDifferNs;
   }
   for (int unit = 0; made && unit < head_.member_count(); ++unit) {

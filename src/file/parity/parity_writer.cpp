@@ -9,6 +9,7 @@
 #include "base/out_of_memory.hpp"
 #include "file/checksums/seal.hpp"
 #include "file/meet/message_fields.hpp"
+#include "file/nodes/node_places.hpp"
 #include "file/parity/parity_code.hpp"
 #include "file/parity/parity_set.hpp"
 #include "file/parts/part_names.hpp"
@@ -127,11 +128,12 @@ Result<std::vector<std::byte>> ParityWriter::begin(const StoredFile& file, const
     }
     head_.unit_bytes = unit_bytes_for(head_.longest_bytes());
   }
-  const auto& places = file.environment.hints.part_places;
-  for (int number = 0; number < parities; ++number) {
-    real_paths_.push_back(
-        places.empty() ? placed_path(places_, static_cast<size_t>(number), path_of(number, file.path))
-                       : placed_path(places, files.size() - 1 + static_cast<size_t>(number), path_of(number, file.path)));
+  const std::vector<int> nodes = nodes_of_parity(*file.environment.comm, static_cast<int>(files.size()) - 1, parities);
+  for (size_t number = 0; number < nodes.size(); ++number) {
+    const std::string path = path_of(static_cast<int>(number), file.path);
+    const auto places = places_on(file.environment, nodes[number]);
+    real_paths_.push_back(places.empty() ? placed_path(places_, number, path)
+                                         : placed_path(places, files.size() - 1 + number, path));
   }
   STRIA_RETURN_IF_ERROR(choose_servers(file, files));
   STRIA_RETURN_IF_ERROR(create_files(file));

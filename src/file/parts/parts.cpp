@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/out_of_memory.hpp"
+#include "file/nodes/node_places.hpp"
 #include "file/parts/part_names.hpp"
 #include "file/parts/part_places.hpp"
 #include "file/parts/part_servers.hpp"
@@ -138,7 +139,8 @@ Status Parts::make_own(const StoredFile& file) {
   for (int part = 0; part < map.part_count(); ++part) {
     storage::PartMap::Part& one = map.parts[static_cast<size_t>(part)];
     one.path = path_beside(file.path, part_name(name, generation_, part));
-    one.real_path = placed_path(file.environment.hints.part_places, static_cast<size_t>(part), one.path);
+    const int node = node_of_part(*file.environment.comm, part, map.part_count());
+    one.real_path = placed_path(places_on(file.environment, node), static_cast<size_t>(part), one.path);
     if (is_own(file, part)) {
       STRIA_ASSIGN_OR_RETURN(const storage::Destination master, file.environment.driver->find_destination(file.path));
       storage::OpenOptions open;

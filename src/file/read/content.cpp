@@ -9,6 +9,8 @@
 #include "file/background/staging_place.hpp"
 #include "file/checksums/changes.hpp"
 #include "file/meet/message_fields.hpp"
+#include "file/parts/part_names.hpp"
+#include "file/parts/part_places.hpp"
 #include "file/parts/parts_table.hpp"
 #include "file/session/catalog_message.hpp"
 #include "trace/record/phase_timer.hpp"
@@ -50,6 +52,29 @@ Result<Content> read_as_it_is(const ReadBy& by, ReadFile& file) {
   STRIA_ASSIGN_OR_RETURN(content.is_whole, must_be_whole(by, *file.reader));
   STRIA_RETURN_IF_ERROR(content.is_whole ? read_whole(by, file, content) : Status());
   return content;
+}
+
+// Most files have no parts elsewhere. Parity is listed only where there are some.
+Result<std::vector<std::string>> find_placed(const ReadBy& by, const ReadFile& file) {
+  storage::Driver& driver = *by.environment.driver;
+  std::vector<std::string> placed;
+  for (int part = 0; file.parts != nullptr && part < file.parts->part_count(); ++part) {
+    const std::string& path = file.parts->parts[static_cast<size_t>(part)].path;
+    if (std::string real = real_path(driver, path); real != path) {
+      placed.push_back(std::move(real));
+    }
+  }
+  if (placed.empty() || by.environment.comm->size() == 1) {
+    return std::vector<std::string>();
+  }
+  STRIA_ASSIGN_OR_RETURN(const auto parity, list_parity(driver, file.path));
+  for (const PartName& one : parity) {
+    const std::string path = path_beside(file.path, one.name);
+    if (std::string real = real_path(driver, path); real != path) {
+      placed.push_back(std::move(real));
+    }
+  }
+  return placed;
 }
 
 // A program that adds to the file may write its head while it is read.
@@ -99,6 +124,7 @@ Result<OpenedFile> open_on_root(const ReadBy& by, const std::string& path) {
   content = is_healed ? read_steadily(by, opened.file) : std::move(content);
   STRIA_RETURN_IF_ERROR(content.status());
   opened.content = std::move(*content);
+  STRIA_ASSIGN_OR_RETURN(opened.placed, find_placed(by, opened.file));
   return opened;
 }
 
@@ -113,6 +139,10 @@ std::vector<std::byte> encode_opened(const OpenedFile& opened) {
     fields.text(remark);
   }
   fields.text(opened.file.healing_remark);
+  fields.number(static_cast<int64_t>(opened.placed.size()));
+  for (const std::string& path : opened.placed) {
+    fields.text(path);
+  }
   const Content& content = opened.content;
   fields.bytes(encode_catalog(content.format, content.catalog, content.sums, content.parts));
   return fields.take();
@@ -130,6 +160,9 @@ Result<OpenedFile> decode_opened(const ReadBy& by, std::span<const std::byte> me
     opened.content.remarks.push_back(fields.text());
   }
   opened.file.healing_remark = fields.text();
+  for (int64_t left = fields.number(); fields.well() && left > 0; --left) {
+    opened.placed.push_back(fields.text());
+  }
   STRIA_RETURN_IF_ERROR(opened.file.healing_remark.empty() ? Status() : find_parity(by, opened.file));
   STRIA_ASSIGN_OR_RETURN(CatalogMessage catalog, decode_catalog(fields.bytes()));
   opened.content.catalog = std::move(catalog.datasets);

@@ -44,6 +44,8 @@ struct Content {
 struct OpenedFile {
   ReadFile file;
   Content content;
+  /// Where parts and parity lie that are not beside it; empty: all are.
+  std::vector<std::string> placed{};
   std::string remark{};  ///< why one that may be staged is passed by; a sentence for people
 };
 

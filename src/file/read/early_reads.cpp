@@ -15,7 +15,7 @@ access::Plan plan_of_early_reads() {
 bool may_read_early(std::span<const Transfer> gets, const Catalog& catalog, const storage::Capabilities& capabilities,
                     const Environment& environment) {
   const int ranks = environment.comm->size();
-  if (ranks == 1 || gets.empty()) {
+  if (ranks == 1 || gets.empty() || environment.is_served) {
     return false;
   }
   access::RequestShape direct{.write = false, .in_lockstep = true};

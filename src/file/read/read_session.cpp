@@ -10,6 +10,7 @@
 #include "file/chunks/node_chunks.hpp"
 #include "file/define/columns.hpp"
 #include "file/move/progress_meter.hpp"
+#include "file/nodes/node_places.hpp"
 #include "file/session/catalog_message.hpp"
 #include "file/verify/whole_file.hpp"
 #include "trace/record/phase_timer.hpp"
@@ -103,6 +104,7 @@ ReadFrom ReadSession::from() {
 // Rank 0 reads the catalog and tells the others.
 Status ReadSession::begin() {
   std::vector<std::byte> message;
+  std::vector<std::string> placed;
   OpenedFile opened;
   Status status = environment_.problem;
   if (status.ok() && meetings_.is_root()) {
@@ -118,9 +120,27 @@ Status ReadSession::begin() {
     if (!meetings_.is_root()) {
       STRIA_ASSIGN_OR_RETURN(opened, decode_opened(from().by, message));
     }
+    placed = std::move(opened.placed);
     return take(std::move(opened));
   });
-  return agree_on_file(Call::kOpen, status, file_.file.get(), stored_path_);
+  STRIA_RETURN_IF_ERROR(agree_on_file(Call::kOpen, status, file_.file.get(), stored_path_));
+  return placed.empty() ? Status() : reach_parts(placed);
+}
+
+// Rank 0 has opened the file by a driver that reaches no other node.
+Status ReadSession::reach_parts(const std::vector<std::string>& placed) {
+  if (!reach_nodes(environment_, placed)) {
+    return Status();
+  }
+  return comm().agree(or_out_of_memory([&]() -> Status {
+    close_handles(file_);
+    STRIA_RETURN_IF_ERROR(file_.parity != nullptr ? find_parity(from().by, file_) : Status());
+    if (!meetings_.is_root()) {
+      return Status();
+    }
+    STRIA_RETURN_IF_ERROR(open_handle(from().by, file_));
+    return open_reader(file_);
+  }));
 }
 
 Status ReadSession::take(OpenedFile opened) {

@@ -25,6 +25,12 @@ struct Environment {
   access::ResolvedHints hints;
   std::vector<std::string> hint_warnings;
   const container::FileFormat* format = &container::default_format();  ///< of new files
+  /// By node, where places for the parts of a new file name nodes (nodes/node_places.hpp); else
+  /// empty.
+  std::vector<std::string> node_names;
+  /// Some parts are reached through ranks of other nodes: a rank that moves bytes, or looks at a
+  /// part, does so while all others are in the call too.
+  bool is_served = false;
   bool absolute_paths = false;  ///< the program may leave its directory while the file is open
   /// Why this rank can't take part, there being no driver; every rank hears of it at the
   /// first agreement.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/out_of_memory.hpp"
+#include "file/nodes/node_places.hpp"
 #include "file/parts/home_turns.hpp"
 #include "file/write/write_session.hpp"
 #include "storage/path.hpp"
@@ -55,6 +56,18 @@ void settle_places(const std::string& path, const std::string& stored_path, Envi
   }
 }
 
+// Only the parts of a file lie on the nodes' own disks. Local.
+void stay_off_nodes(const std::string& path, Environment& environment, Meetings& meetings) {
+  if (name_nodes(environment.hints.part_places)) {
+    environment.hints.part_places.clear();
+    meetings.reserve().attempt([&] {
+      environment.hint_warnings.push_back(fmt::format(
+          "hint 'stria_part_places' has no effect on '{}': its places name nodes, which needs 'stria_subfiles' for a new file",
+          path));
+    });
+  }
+}
+
 // What a file in parts can do, of which the storage of the file itself says `capabilities`.
 // Collective, with the same outcome everywhere.
 Result<storage::Capabilities> begin_parts(Parts& parts, NewFile& file, Environment& environment, Meetings& meetings,
@@ -62,18 +75,35 @@ Result<storage::Capabilities> begin_parts(Parts& parts, NewFile& file, Environme
   if (is_netcdf(environment.format->format())) {
     return Status(ErrorCode::kUnsupported, "stria_subfiles: a netCDF file can't have its data in other files");
   }
+  const bool on_nodes = name_nodes(environment.hints.part_places) && !storage::is_remote_path(file.place().path());
+  if (on_nodes) {
+    STRIA_RETURN_IF_ERROR(begin_on_nodes(environment));
+    meetings.reserve().attempt([&] {
+      const std::string warning =
+          environment.hints.parity_count == 0
+              ? std::string()
+              : warn_of_shared_nodes(meetings.comm(), file.place().path(), parts.map()->part_count(),
+                                     static_cast<int>(environment.hints.parity_count));
+      if (!warning.empty()) {
+        environment.hint_warnings.push_back(warning);
+      }
+    });
+  }
   STRIA_RETURN_IF_ERROR(
       parts.create({.environment = environment, .path = file.place().path()}, file.place().unpublished_path()));
   if (!parts.server_warning().empty()) {
     meetings.reserve().attempt([&] { environment.hint_warnings.push_back(parts.server_warning()); });
   }
   // Past the page cache only where that is asked for.
-  const bool direct = environment.hints.direct == access::Switch::kEnable;
+  const bool direct = environment.hints.direct == access::Switch::kEnable && !on_nodes;
   if (!direct) {
     environment.hints.direct = access::Switch::kDisable;
   }
   file.handles().spread(parts.map());
-  return storage::parted_capabilities(capabilities, parts.map()->part_count() < meetings.comm().size(), direct);
+  auto parted = storage::parted_capabilities(capabilities, parts.map()->part_count() < meetings.comm().size(), direct);
+  // Ranks of a node that take turns would wait for one that waits for another node.
+  parted.parallel_writes = parted.parallel_writes || on_nodes;
+  return parted;
 }
 
 }  // namespace
@@ -129,6 +159,9 @@ Result<std::shared_ptr<WriteSession>> WriteSession::create(Environment environme
   if (status.ok()) {
     settle_places(path, session.stored_path_, session.environment_, session.meetings_);
   }
+  if (status.ok() && session.parts_ == nullptr) {
+    stay_off_nodes(path, session.environment_, session.meetings_);
+  }
   if (status.ok() && session.parts_ != nullptr) {
     auto of_parts = begin_parts(*session.parts_, session.file_, session.environment_, session.meetings_, session.capabilities_);
     session.capabilities_ = of_parts.ok() ? *of_parts : session.capabilities_;
@@ -145,6 +178,7 @@ Result<std::shared_ptr<WriteSession>> WriteSession::append(Environment environme
   const CreateOptions writing{.hints = options.hints, .sync = options.sync};
   STRIA_ASSIGN_OR_RETURN(auto made, make(std::move(environment), path, writing, Kind::kGrowing));
   WriteSession& session = *made;
+  stay_off_nodes(path, session.environment_, session.meetings_);
   std::vector<std::byte> message;
   Status status = session.environment_.problem;
   if (session.meetings_.is_root() && status.ok()) {

@@ -85,6 +85,9 @@ Status WriteSession::end(Call call, BackgroundStage* stage) {
   if (meetings_.is_root() && !grows() && environment_.hints.home_every > 0) {
     meetings_.reserve().attempt([&] { note_turn(stored_path_, environment_.hints.part_places.empty()); });
   }
+  if (environment_.is_served) {
+    comm().barrier();  // rank 0 may have marked the parity on other nodes
+  }
   return Status();
 }
 

@@ -1,0 +1,82 @@
+// Files on disks that only their own node sees, for the ranks of other nodes.
+//
+// Problem: parts of a file lie on the nodes' own disks, and a rank needs one of another node: to
+// write the rows that belong there, to make parity, or after a restart on other nodes.
+// Method: a rank asks one that sees the file, by a message, and waits for the answer. Whoever waits
+// for other ranks, in whatever call of Stria's, serves meanwhile (Attendant). So nobody needs a
+// thread, a port or a server. A rank that serves only does I/O, and never asks: no circle of ranks
+// can wait for each other.
+// Invariant: a rank asks only where the call ends with a meeting of all ranks, so that those that
+// are asked are in a call too. What needs no answer may be said at any time, and is done when the
+// other one waits next.
+// Cost: two messages for each request, of at most kMostBytes of data, and one copy on each side.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "comm/comm.hpp"
+#include "storage/driver.hpp"
+
+namespace stria::file {
+
+/// What a rank can be asked.
+enum class Ask : int64_t {
+  kOpen,
+  kClose,
+  kRead,
+  kWrite,
+  kSize,
+  kResize,
+  kPreallocate,
+  kSync,
+  kSetAttributes,
+  kRemove,
+  kExists,
+  kNameInfo,
+  kIdentity,
+  kSyncDirectory,
+  kListDirectory,
+};
+
+class NodeService final : public Attendant {
+ public:
+  static constexpr int64_t kMostBytes = 4 << 20;  ///< of data in a request or an answer
+
+  /// The service of this communicator, made at the first call: it serves files of `driver`. Local.
+  static std::shared_ptr<NodeService> of(Comm& comm, const std::shared_ptr<storage::Driver>& driver);
+  NodeService(Comm& innermost, std::shared_ptr<storage::Driver> driver);
+
+  /// Does what other ranks have asked.
+  void attend() noexcept override;
+  /// Asks `rank`, and returns the fields of its answer, or its error. `fields` are those of a
+  /// FieldWriter.
+  Result<std::vector<std::byte>> ask(int rank, Ask what, std::span<const std::byte> fields);
+  /// Has it done without an answer.
+  void tell(int rank, Ask what, std::span<const std::byte> fields);
+  int64_t next_handle() { return ++last_handle_; }
+
+ private:
+  using HandleKey = std::pair<int, int64_t>;  // the rank that has it, its number there
+
+  void serve(int from, std::span<const std::byte> message);
+  Result<std::vector<std::byte>> answer(int from, Ask what, std::span<const std::byte> fields);
+  Result<std::vector<std::byte>> answer_for_file(storage::File& file, Ask what, std::span<const std::byte> fields);
+  Result<std::vector<std::byte>> answer_for_name(Ask what, const std::string& path);
+  Result<std::vector<std::byte>> open(const HandleKey& key, std::span<const std::byte> fields);
+  void send_away(int rank, int tag, std::vector<std::byte> message);
+
+  Comm& comm_;
+  std::shared_ptr<storage::Driver> driver_;
+  std::map<HandleKey, std::unique_ptr<storage::File>> files_;
+  int64_t last_handle_ = 0;
+  bool serves_ = false;
+};
+
+}  // namespace stria::file
