@@ -503,7 +503,8 @@ void Server::State::tend_standby() {
     }
     told_state = state;
   }
-  if (marks != nullptr && marks->is_due() && !telling_marks.exchange(true)) {
+  if (!telling_marks && marks->is_due()) {
+    telling_marks = true;
     const std::shared_ptr<void> ends(nullptr, [this](void*) { telling_marks = false; });
     shared->standby_thread.post([this, ends] { tell_marks(); });
   }

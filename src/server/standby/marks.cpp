@@ -8,16 +8,18 @@ namespace stria::server {
 namespace {
 
 constexpr std::chrono::milliseconds kMarkPatience{1000};
+constexpr int kCallsBetweenLooks = 4;
 
 }  // namespace
 
-bool Marks::is_due() const {
+bool Marks::is_due() {
   const ChangeStream::State state = stream_.state();
   if (state == ChangeStream::State::kAlone && !mark_) {
     return false;  // there never was a standby
   }
   const wire::Identity in_step = state == ChangeStream::State::kInStep ? stream_.standby() : wire::Identity{};
-  return state == ChangeStream::State::kUnsure || !mark_ || mark_->in_step != in_step || told_.size() < voters_;
+  return state == ChangeStream::State::kUnsure || !mark_ || mark_->in_step != in_step || told_.size() < voters_ ||
+         ++calls_since_ >= kCallsBetweenLooks;
 }
 
 Status Marks::take(const wire::Identity& server, const Result<wire::RoleTold>& told) {
@@ -36,6 +38,7 @@ Status Marks::take(const wire::Identity& server, const Result<wire::RoleTold>& t
 }
 
 Status Marks::tell(uint64_t epoch, const std::string& address) {
+  calls_since_ = 0;
   const ChangeStream::State state = stream_.state();
   const wire::Identity in_step = state == ChangeStream::State::kInStep ? stream_.standby() : wire::Identity{};
   if (!mark_ || mark_->in_step != in_step || newest_ > mark_->number) {

@@ -34,8 +34,9 @@ class Marks {
 
   /// Tells those servers that don't know yet. To be called again and again.
   Status tell(uint64_t epoch, const std::string& address);
-  /// True when some server doesn't know the mark yet.
-  bool is_due() const;
+  /// True when some server doesn't know the mark yet, and now and then, as new ones may have come. To
+  /// be called some times a second, and not during tell().
+  bool is_due();
 
  private:
   /// Takes what a server said; false where another is the manager.
@@ -50,6 +51,7 @@ class Marks {
   uint64_t newest_ = 0;  // number of a mark that a server knows
   std::set<wire::Identity> told_;
   size_t voters_ = 0;
+  int calls_since_ = 0;
 };
 
 }  // namespace stria::server

@@ -73,6 +73,11 @@ Status check(const Promotion& what, const NamesCopy::Known& known, const Found& 
   const wire::Mark& of_manager = found.newest_of_manager;
   // An attempt before was cut off: servers that took part in it have forgotten the mark.
   const bool goes_on = was_begun(what, known, found) && (what.decided_by || of_manager.number == 0);
+  if (!goes_on && of_manager.number == 0) {
+    return Status(ErrorCode::kAborted, fmt::format("no server has been told that this standby has every change: try again in a "
+                                                   "moment; {}",
+                                                   kForce));
+  }
   const bool is_newest = found.newest.epoch == known.epoch || was_begun(what, known, found);
   return goes_on || (is_newest && of_manager.in_step == what.server)
              ? Status()
