@@ -139,6 +139,7 @@ struct Server::State {
   std::unique_ptr<UsageTeller> usage;
   std::unique_ptr<Marks> marks;  // for the standby thread
   ChangeStream::State told_state = ChangeStream::State::kAlone;
+  bool told_replaced = false;
   std::atomic<bool> telling_marks = false;
   std::unique_ptr<NamesCopy> names_copy;
   std::unique_ptr<Follower> follower;
@@ -485,6 +486,11 @@ Result<std::vector<std::byte>> Server::State::ask_manager(wire::Kind kind, std::
 }
 
 void Server::State::tend_standby() {
+  if (shared->was_replaced() && !told_replaced) {
+    told_replaced = true;
+    shared->watch.tell({Level::kWarning, "manager_replaced",
+                        "this manager was replaced by the one at " + shared->role->manager() + ", and changes no names any more"});
+  }
   if (!shared->manages()) {
     return;
   }

@@ -37,7 +37,6 @@ wire::RoleTold role_of(const SharedState& shared) {
 /// On the manager's thread, so that what it has done before goes to the standby, and nothing is done
 /// after.
 Answer keep_role(SharedState& shared, const wire::Role& request) {
-  const bool managed = shared.manages();
   const uint64_t before = shared.role->epoch();
   const Status kept = request.step == wire::RoleStep::kFence ? shared.role->fence(request)
                                                              : shared.role->note(request.mark, request.manager);
@@ -46,7 +45,7 @@ Answer keep_role(SharedState& shared, const wire::Role& request) {
   }
   if (const uint64_t epoch = shared.role->epoch(); epoch > before) {
     shared.tickets.fence(epoch);
-    shared.watch.tell({managed ? Level::kWarning : Level::kInfo, managed ? "manager_replaced" : "manager_changed",
+    shared.watch.tell({Level::kInfo, "manager_changed",
                        "the store's manager is now the one at " + shared.role->manager() + ", epoch " + std::to_string(epoch)});
   }
   return {{}, wire::encode(role_of(shared))};

@@ -12,7 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // The manager has news each second.
-constexpr milliseconds kFollowPatience{3000};
+constexpr milliseconds kFollowPatience{2500};
 constexpr milliseconds kBetweenAttempts{500};
 constexpr milliseconds kWhileCopyIsMade{5};
 

@@ -10,7 +10,7 @@ namespace stria::server {
 
 namespace {
 
-constexpr std::chrono::milliseconds kRolePatience{3000};
+constexpr std::chrono::milliseconds kRolePatience{2000};
 constexpr const char* kForce = "'stria promote --even-if-behind' takes over all the same";
 
 /// What the servers know before anything is done.
