@@ -50,7 +50,7 @@ Result<Address> Address::parse(std::string_view text) {
   address.port = text.substr(colon + 1);
   const bool good_port = !address.port.empty() && address.port.size() <= 5 &&
                          address.port.find_first_not_of("0123456789") == std::string::npos && std::stoi(address.port) <= 65535;
-  return good_port && !host.empty() ? Result<Address>(address) : bad_address(text);
+  return good_port && !host.empty() && host.find(',') == std::string_view::npos ? Result<Address>(address) : bad_address(text);
 }
 
 std::string Address::text() const {
