@@ -50,7 +50,7 @@ def address_url(store, index):
 
 
 def names(store):
-    return set(run("ls", store.url).succeeded().stdout.split())
+    return {name.rstrip("/") for name in run("ls", store.url).succeeded().stdout.split()}
 
 
 class Writer:
@@ -147,7 +147,7 @@ def test_a_standby_that_is_behind_is_refused(store, work):
     run("mkdir", f"{store.url}/with").succeeded()
     store.kill(STANDBY)
     run("mkdir", f"{store.url}/without").succeeded()
-    assert "standby_behind" in log_of(store, 0)
+    wait_for(lambda: "standby_behind" in log_of(store, 0))
     store.kill(0)
     store.start(STANDBY)
     run("promote", address_url(store, STANDBY)).refused("behind", "--even-if-behind")
