@@ -28,6 +28,11 @@ void Follower::stop() {
     stopping_ = true;
   }
   wake_.notify_all();
+  join();
+}
+
+void Follower::join() {
+  const std::lock_guard lock(join_mutex_);
   if (thread_.joinable()) {
     thread_.join();
   }
@@ -37,10 +42,7 @@ void Follower::stop() {
 bool Follower::finish() {
   finishing_ = true;
   wake_.notify_all();
-  if (thread_.joinable()) {
-    thread_.join();
-  }
-  follows_ = false;
+  join();
   return ended_;
 }
 

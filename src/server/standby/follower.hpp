@@ -51,6 +51,8 @@ class Follower {
   Status take_changes(wire::Followed& told);
   Result<wire::Followed> ask(const wire::Follow& what);
   void begin_anew();
+  /// From whichever thread ends it.
+  void join();
 
   NamesCopy& copy_;
   Options options_;
@@ -66,6 +68,7 @@ class Follower {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
+  std::mutex join_mutex_;
   std::thread thread_;
 };
 

@@ -280,7 +280,8 @@ class Conversation {
       lost_servers().add(call_.link->server());
     }
     const std::string why = why_.ok() ? "no answer in time" : why_.message();
-    finish(Status(ErrorCode::kIo, "server " + call_.link->server() + " doesn't answer (" + why + ")"));
+    finish(Status(ErrorCode::kIo, "server " + call_.link->server() + " doesn't answer (" + why + ")" +
+                                      (call_.link->has_others() ? ", nor does a manager at the other addresses" : "")));
   }
 
   void finish(const Status& outcome) {
