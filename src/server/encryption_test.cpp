@@ -34,7 +34,7 @@ std::shared_ptr<const wire::Key> cluster_key() {
 
 std::shared_ptr<Store> store_at(const std::string& address, Encryption encryption,
                                 std::shared_ptr<const wire::Key> key = cluster_key()) {
-  return std::make_shared<Store>(wire::Address::parse(address).value(), std::move(key), encryption);
+  return std::make_shared<Store>(wire::parse_addresses(address).value(), std::move(key), encryption);
 }
 
 Result<std::unique_ptr<StripedFile>> open(const std::shared_ptr<Store>& store, const std::string& path) {

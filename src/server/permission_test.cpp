@@ -56,7 +56,7 @@ Cluster::Change with_key(milliseconds ticket_life = milliseconds(300000)) {
 class Client {
  public:
   Client(const Cluster& cluster, std::shared_ptr<const wire::Key> key)
-      : store_(std::make_shared<storage::Store>(wire::Address::parse(cluster.address()).value(), std::move(key))) {}
+      : store_(std::make_shared<storage::Store>(wire::parse_addresses(cluster.address()).value(), std::move(key))) {}
   Client(const Cluster& cluster, const wire::User& user) : Client(cluster, key_of(user)) {}
 
   Result<std::unique_ptr<StripedFile>> open(const std::string& path, OpenMode mode, uint32_t permissions = 0644) const {
@@ -278,7 +278,7 @@ TEST(Tickets, ThatAConnectionKnowsAreLookedAtAgain) {
   };
   EXPECT_EQ(check(0, {}, 0), kDenied) << "without a secret none is genuine";
   wire::StoreSecret secret{std::byte{7}};
-  tickets.learn(secret, kNow);
+  tickets.learn(secret, 0, kNow);
   const wire::Ticket ticket = wire::issue_ticket(secret, 5, wire::kMayRead, kNow + kLife);
   for (int again = 0; again < 3; ++again) {
     EXPECT_EQ(check(5, ticket, wire::kMayRead), ErrorCode::kOk);
@@ -298,13 +298,20 @@ TEST(Tickets, ThatAConnectionKnowsAreLookedAtAgain) {
     EXPECT_EQ(check(file, wire::issue_ticket(secret, file, wire::kMayRead, kNow + kLife), wire::kMayRead), ErrorCode::kOk);
   }
   EXPECT_EQ(check(5, ticket, wire::kMayRead), ErrorCode::kOk) << "forgotten, and found genuine again";
-  tickets.learn(secret, kNow + kLife + 1);
+  tickets.learn(secret, 0, kNow + kLife + 1);
   EXPECT_EQ(check(5, ticket, wire::kMayRead), kDenied) << "it has expired";
-  tickets.learn(secret, kNow);
+  tickets.learn(secret, 0, kNow);
   EXPECT_EQ(check(5, ticket, wire::kMayRead), ErrorCode::kOk);
   secret[0] = std::byte{8};
-  tickets.learn(secret, kNow);
+  tickets.learn(secret, 0, kNow);
   EXPECT_EQ(check(5, ticket, wire::kMayRead), kDenied) << "the store has another secret";
+  const wire::Ticket before = wire::issue_ticket(secret, 5, wire::kMayRead, kNow + kLife);
+  const wire::Ticket after = wire::issue_ticket(wire::ticket_secret(secret, 3), 5, wire::kMayRead, kNow + kLife);
+  EXPECT_EQ(check(5, before, wire::kMayRead), ErrorCode::kOk);
+  EXPECT_EQ(check(5, after, wire::kMayRead), kDenied);
+  tickets.fence(3);
+  EXPECT_EQ(check(5, before, wire::kMayRead), kDenied) << "another manager has taken over";
+  EXPECT_EQ(check(5, after, wire::kMayRead), ErrorCode::kOk);
 }
 
 TEST(Tickets, EndAndAreRenewedWhileTheModeAllowsIt) {

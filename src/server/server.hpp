@@ -18,8 +18,12 @@ namespace stria::server {
 struct ServerOptions {
   std::string directory;
   std::string listen = "127.0.0.1:0";  ///< port 0: one that is free
-  /// The manager's address; empty: this server is the manager.
+  /// The manager's address, or a list with its standby's; empty: this server is the manager.
   std::string join;
+  /// It joins, keeps every change of the names as well, and can become the manager.
+  bool standby = false;
+  /// The manager's: how long clients wait for a standby that doesn't answer, before it goes on alone.
+  std::chrono::milliseconds standby_patience{5000};
   std::string metrics;  ///< where Prometheus finds the figures; empty: nowhere
   /// The address that clients are told; empty: the one listened on.
   std::string advertise;

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -41,7 +42,9 @@ class ServerProcess {
   }
 
   /// `join`: the manager's address; empty: this is the manager.
-  void start(const std::string& join = "") { address_ = ask("s" + address_ + " " + join); }
+  void start(const std::string& join = "", bool standby = false) {
+    address_ = ask((standby ? "b" : "s") + address_ + " " + join);
+  }
   void kill_server() { ask("k"); }
   const std::string& address() const { return address_; }
 
@@ -60,10 +63,10 @@ class ServerProcess {
     std::string command(256, '\0');
     ssize_t bytes = 0;
     while ((bytes = recv(channel, command.data(), command.size(), 0)) > 0) {
-      if (command[0] == 's') {
+      if (command[0] == 's' || command[0] == 'b') {
         const std::string words(command.data() + 1, static_cast<size_t>(bytes - 1));
         const size_t space = words.find(' ');
-        const Start start{directory, words.substr(0, space), words.substr(space + 1)};
+        const Start start{directory, words.substr(0, space), words.substr(space + 1), command[0] == 'b'};
         server = fork();
         if (server == 0) {
           prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -85,12 +88,15 @@ class ServerProcess {
     std::string directory;
     std::string address;
     std::string join;
+    bool standby = false;
   };
   [[noreturn]] static void serve(const Start& start, int channel) {
     ServerOptions options;
     options.directory = start.directory;
     options.listen = start.address.empty() ? "127.0.0.1:0" : start.address;
     options.join = start.join;
+    options.standby = start.standby;
+    options.standby_patience = std::chrono::milliseconds(1500);
     const auto server = Server::start(options);
     const std::string answer = server.ok() ? (*server)->address() : server.status().message();
     send(channel, answer.data(), answer.size(), MSG_NOSIGNAL);

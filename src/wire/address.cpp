@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::string_view kUnixPrefix = "unix:";
 constexpr size_t kMaxDepth = 64;
+constexpr size_t kMaxManagers = 8;
 
 Status bad_address(std::string_view text) {
   return Status(ErrorCode::kInvalidArgument,
@@ -48,7 +50,7 @@ Result<Address> Address::parse(std::string_view text) {
   address.port = text.substr(colon + 1);
   const bool good_port = !address.port.empty() && address.port.size() <= 5 &&
                          address.port.find_first_not_of("0123456789") == std::string::npos && std::stoi(address.port) <= 65535;
-  return good_port && !host.empty() ? Result<Address>(address) : bad_address(text);
+  return good_port && !host.empty() && host.find(',') == std::string_view::npos ? Result<Address>(address) : bad_address(text);
 }
 
 std::string Address::text() const {
@@ -56,6 +58,24 @@ std::string Address::text() const {
     return std::string(kUnixPrefix) + host;
   }
   return (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + port;
+}
+
+// A single socket may have commas in its path.
+Result<std::vector<Address>> parse_addresses(std::string_view text) {
+  std::vector<Address> addresses;
+  const auto whole = Address::parse(text);
+  if (whole.ok() && (!whole->is_unix || text.find(",unix:") == std::string_view::npos)) {
+    return std::vector<Address>{*whole};
+  }
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    STRIA_ASSIGN_OR_RETURN(Address next, Address::parse(text.substr(at, end - at)));
+    addresses.push_back(std::move(next));
+    at = end + 1;
+  }
+  return addresses.size() <= kMaxManagers ? Result<std::vector<Address>>(std::move(addresses))
+                                          : Status(ErrorCode::kInvalidArgument, "'" + std::string(text) + "' names more than " +
+                                                                                    std::to_string(kMaxManagers) + " managers");
 }
 
 Result<std::vector<SocketAddress>> resolve(const Address& address) {
@@ -106,22 +126,47 @@ bool is_wildcard(const SocketAddress& address) {
   return address.family() == AF_INET && v4->sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
+namespace {
+
+/// Where the list of servers ends that a path of a store begins with, and whether a colon ends it.
+struct ServersEnd {
+  size_t at = 0;
+  bool colon = false;
+};
+
+// The path of a Unix socket has slashes, and ends at a colon, or at a comma before another address.
+ServersEnd servers_end(std::string_view rest) {
+  size_t at = 0;
+  while (true) {
+    if (rest.substr(at).starts_with(kUnixPrefix)) {
+      const size_t colon = rest.find(':', at + kUnixPrefix.size());
+      const size_t comma = rest.find(",unix:", at);
+      if (comma == std::string_view::npos || comma > colon) {
+        return {std::min(colon, rest.size()), colon != std::string_view::npos};
+      }
+      at = comma + 1;
+      continue;
+    }
+    const size_t end = std::min(rest.find_first_of("/,", at), rest.size());
+    if (end == rest.size() || rest[end] == '/') {
+      return {end, false};
+    }
+    at = end + 1;
+  }
+}
+
+}  // namespace
+
 Result<StorePath> StorePath::parse(std::string_view text) {
   if (!is_store_path(text)) {
     return Status(ErrorCode::kInvalidArgument, "'" + std::string(text) + "' does not begin with stria://");
   }
   const std::string_view rest = text.substr(kStorePrefix.size());
+  const ServersEnd end = servers_end(rest);
   StorePath parsed;
-  size_t end = rest.find('/');
-  if (rest.starts_with(kUnixPrefix)) {
-    end = rest.find(':', kUnixPrefix.size());
-    parsed.server = rest.substr(0, end);
-    end = end == std::string_view::npos ? end : end + 1;
-  } else {
-    parsed.server = rest.substr(0, end);
-  }
-  STRIA_RETURN_IF_ERROR(Address::parse(parsed.server).status().with_context(std::string(text)));
-  parsed.path = end == std::string_view::npos ? "" : rest.substr(end);
+  parsed.server = rest.substr(0, end.at);
+  STRIA_RETURN_IF_ERROR(parse_addresses(parsed.server).status().with_context(std::string(text)));
+  parsed.path = rest.substr(end.at + (end.colon ? 1 : 0));
   STRIA_ASSIGN_OR_RETURN(const std::vector<std::string> parts, split_path(parsed.path));
   parsed.path.clear();
   for (const std::string& part : parts) {

@@ -1,5 +1,6 @@
 // Addresses of servers, and paths of a store: stria://SERVER/PATH. SERVER is host:port, [v6]:port
-// or unix:/socket: (the path of a Unix socket ends at the next colon).
+// or unix:/socket: (the path of a Unix socket ends at the next colon); or several of them with
+// commas between, where the store has a standby manager.
 #pragma once
 
 #include <sys/socket.h>
@@ -21,6 +22,10 @@ struct Address {
   static Result<Address> parse(std::string_view text);
   std::string text() const;
 };
+
+/// The addresses of a list: one, or several with commas between ("a:7700,b:7700"), of which one is
+/// the manager's at any time. kInvalidArgument for anything else.
+Result<std::vector<Address>> parse_addresses(std::string_view text);
 
 /// What a socket needs to reach an address, or to listen at it.
 struct SocketAddress {
@@ -47,7 +52,7 @@ inline bool is_store_path(std::string_view path) {
 
 /// A path of a store, taken apart.
 struct StorePath {
-  std::string server;  ///< the manager's address
+  std::string server;  ///< the manager's address, or a list (parse_addresses())
   std::string path;    ///< within the store: "/a/b", "/" for its root
   static Result<StorePath> parse(std::string_view text);
 };

@@ -82,6 +82,9 @@ enum class Kind : uint16_t {
   kGetAttribute = 0x57,
   kMake = 0x58,
   kCloseAll = 0x59,
+  kRole = 0x5a,
+  kFollow = 0x5b,
+  kPromote = 0x5c,
   kReply = 0x8000,
   kError = 0xffff,    ///< instead of a reply
   kWorking = 0xfffe,  ///< the reply will take longer; the server lives
@@ -93,7 +96,7 @@ inline Kind reply_to(Kind request) {
 
 /// The version from which on there is that kind of request.
 constexpr uint16_t first_version_of(Kind kind) {
-  return kind == Kind::kMake || kind == Kind::kCloseAll ? 4 : kOldestVersion;
+  return kind >= Kind::kMake && kind <= Kind::kPromote ? 4 : kOldestVersion;
 }
 
 struct Header {

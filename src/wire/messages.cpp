@@ -281,6 +281,9 @@ void PulseAnswer::put(Writer& writer) const {
   writer.bytes(secret);
   writer.fixed(now_ms);
   put_list(writer, remove, [&](uint64_t file) { writer.natural(file); });
+  if (writer.version() >= kVersionWithEpochs) {
+    writer.natural(epoch);
+  }
 }
 
 void PulseAnswer::get(Reader& reader) {
@@ -288,6 +291,9 @@ void PulseAnswer::get(Reader& reader) {
   get_bytes(reader, secret);
   now_ms = reader.fixed<uint64_t>();
   get_list(reader, remove, kMaxListed, [&](uint64_t& file) { file = reader.natural(); });
+  if (reader.version() >= kVersionWithEpochs) {
+    epoch = reader.natural();
+  }
 }
 
 void Retire::put(Writer& writer) const {

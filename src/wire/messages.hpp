@@ -260,6 +260,8 @@ struct PulseAnswer {
   StoreSecret secret{};          ///< that seals tickets
   uint64_t now_ms = 0;           ///< since 1970, by the manager's clock
   std::vector<uint64_t> remove;  ///< files that nobody names any more
+  /// Grows when another manager takes over (standby.hpp); from version 4 on.
+  uint64_t epoch = 0;
   void put(Writer& writer) const;
   void get(Reader& reader);
 };

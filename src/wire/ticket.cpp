@@ -3,11 +3,18 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
 #include "wire/user.hpp"
 
 namespace stria::wire {
+
+namespace {
+
+constexpr std::string_view kForeignTicket = "the ticket isn't this store's for the file";
+
+}  // namespace
 
 void Ticket::put(Writer& writer) const {
   writer.fixed(rights);
@@ -32,6 +39,27 @@ std::array<std::byte, 16> store_identity(const StoreSecret& secret) {
                      reinterpret_cast<const unsigned char*>(kWhat.data()), kWhat.size(),
                      reinterpret_cast<const unsigned char*>(secret.data()), secret.size());
   return identity;
+}
+
+StoreSecret ticket_secret(const StoreSecret& secret, uint64_t epoch) {
+  if (epoch == 0) {
+    return secret;
+  }
+  std::string what = "tickets of epoch ";
+  what += std::to_string(epoch);
+  StoreSecret derived{};
+  crypto_generichash(reinterpret_cast<unsigned char*>(derived.data()), derived.size(),
+                     reinterpret_cast<const unsigned char*>(what.data()), what.size(),
+                     reinterpret_cast<const unsigned char*>(secret.data()), secret.size());
+  return derived;
+}
+
+Status foreign_ticket() {
+  return Status(ErrorCode::kPermissionDenied, std::string(kForeignTicket));
+}
+
+bool is_foreign_ticket(const Status& status) {
+  return status.code() == ErrorCode::kPermissionDenied && status.message().find(kForeignTicket) != std::string::npos;
 }
 
 Ticket issue_ticket(const StoreSecret& secret, uint64_t file, uint8_t rights, uint64_t expires_ms) {

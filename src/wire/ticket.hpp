@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "stria/status.hpp"
 #include "wire/codec.hpp"
 
 namespace stria::wire {
@@ -23,6 +24,10 @@ using StoreSecret = std::array<std::byte, 32>;
 
 /// Names the store whose secret this is, without telling the secret.
 std::array<std::byte, 16> store_identity(const StoreSecret& secret);
+
+/// The secret by which the manager of that epoch (standby.hpp) seals tickets: the store's own for
+/// the first one. Tickets of the manager before are then none any more.
+StoreSecret ticket_secret(const StoreSecret& secret, uint64_t epoch);
 
 /// A right that tickets alone have: to copy a part while it moves, and nothing besides.
 inline constexpr uint8_t kMayMove = 8;
@@ -46,5 +51,9 @@ Ticket issue_ticket(const StoreSecret& secret, uint64_t file, uint8_t rights, ui
 
 /// Whether the ticket is one that was issued for the file, expired or not.
 bool is_genuine(const StoreSecret& secret, uint64_t file, const Ticket& ticket);
+
+/// What a server says to a ticket that isn't genuine: another manager may have sealed it.
+Status foreign_ticket();
+bool is_foreign_ticket(const Status& status);
 
 }  // namespace stria::wire

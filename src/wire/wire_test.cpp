@@ -9,6 +9,7 @@
 #include "wire/frame.hpp"
 #include "wire/key.hpp"
 #include "wire/messages.hpp"
+#include "wire/standby.hpp"
 #include "wire/tree.hpp"
 #include "wire/upkeep.hpp"
 
@@ -39,12 +40,35 @@ TEST(Address, StorePathsAreTakenApart) {
   check("stria://[::1]:9/x", "[::1]:9", "/x");
   check("stria://unix:/run/s:/x/y", "unix:/run/s", "/x/y");
   check("stria://unix:/run/s:", "unix:/run/s", "/");
-  for (const std::string text : {"/a", "stria://", "stria://h", "stria://h:1/../etc", "stria://h:1/a/../../b"}) {
+  check("stria://h:1,g:2/x", "h:1,g:2", "/x");
+  check("stria://h:1,[::1]:9", "h:1,[::1]:9", "/");
+  check("stria://h:1/a,b:2", "h:1", "/a,b:2");
+  check("stria://unix:/run/s,unix:/run/t:/x", "unix:/run/s,unix:/run/t", "/x");
+  check("stria://h:1,unix:/run/s:/x", "h:1,unix:/run/s", "/x");
+  for (const std::string text : {"stria://h:1,/a", "stria://,h:1/a", "stria://h:1,g/a", "/a", "stria://", "stria://h", "stria://h:1/../etc", "stria://h:1/a/../../b"}) {
     EXPECT_FALSE(StorePath::parse(text).ok()) << text;
   }
   EXPECT_FALSE(split_path(std::string("/a\0b", 4)).ok());
   EXPECT_FALSE(split_path("/" + std::string(256, 'x')).ok());
   EXPECT_TRUE(split_path("/" + std::string(255, 'x')).ok());
+}
+
+TEST(Address, ListsOfManagersAreTakenApart) {
+  const auto texts = [](const std::string& list) {
+    std::vector<std::string> all;
+    for (const Address& address : parse_addresses(list).value()) {
+      all.push_back(address.text());
+    }
+    return all;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(texts("h:1"), (Texts{"h:1"}));
+  EXPECT_EQ(texts("h:1,[::1]:2,g:3"), (Texts{"h:1", "[::1]:2", "g:3"}));
+  EXPECT_EQ(texts("unix:/a,b"), (Texts{"unix:/a,b"})) << "a socket's name may have commas";
+  EXPECT_EQ(texts("unix:/a,unix:/b"), (Texts{"unix:/a", "unix:/b"}));
+  for (const std::string list : {"", "h:1,", ",h:1", "h:1,g", "h:1,,g:2", "a:1,a:2,a:3,a:4,a:5,a:6,a:7,a:8,a:9"}) {
+    EXPECT_EQ(parse_addresses(list).status().code(), ErrorCode::kInvalidArgument) << list;
+  }
 }
 
 TEST(Frame, EveryFlippedBitIsSeen) {
@@ -126,7 +150,7 @@ TEST(Messages, AreReadAsWrittenAndNeverCut) {
   check_prefixes(List{"/d", "x"});
   check_prefixes(Listed{{{"a", true}, {"b", false}}, true});
   check_prefixes(Pulse{{}, "h:1", 1000, 500, 1 << 30, {1, 2, 3}});
-  check_prefixes(PulseAnswer{4, {}, 1700000000000, {9}});
+  check_prefixes(PulseAnswer{4, {}, 1700000000000, {9}, 300});
   check_prefixes(StoreServers{{{{1, "x:1"}, 5, 4, -1, 300}}});
   check_prefixes(Extent{4096, 99});
   check_prefixes(LocalFile{7, kExampleTicket, 8});
@@ -141,6 +165,12 @@ TEST(Messages, ThoseOfUpkeepAreReadAsWrittenAndNeverCut) {
   check_prefixes(Conditions{{{1, Condition::kLeaving, true, "x"}, {2, Condition::kGood, false, ""}}});
   check_prefixes(NewFiles{3, false});
   check_prefixes(Backup{9, 1 << 20});
+  check_prefixes(Role{RoleStep::kFence, {2, 7, {}}, "a:1", {1, 300, {}}, true});
+  check_prefixes(RoleTold{RoleKind::kReplaced, {2, 7, {}}, "a:1"});
+  check_prefixes(Follow{{}, 1234567, true, 5, 300});
+  check_prefixes(Followed{9, 5000, 7, std::vector<std::byte>(300), {{8, ChangeForm::kSchema, true, false, {std::byte{1}}}}, true});
+  check_prefixes(Promote{true});
+  check_prefixes(Promoted{3, "a:1", true, {"b:2", ""}});
   check_prefixes(BackupPart{9, 5000, std::vector<std::byte>(300)});
   check_prefixes(Parts{7, {8, 9}});
   check_prefixes(PartsListed{{{7, PartState::kOtherSize, 10, 20, {65536, 4, 3}}}, true});

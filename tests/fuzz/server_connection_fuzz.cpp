@@ -47,8 +47,11 @@ class State {
     shared = std::make_shared<server::SharedState>(bounds);
     shared->paths = {directory_ + "/data", directory_ + "/parts", directory_ + "/removed"};
     shared->objects = server::Objects::open(shared->paths).value();
-    shared->manager = server::Manager::open(directory_ + "/names.sqlite", {std::chrono::minutes(1), nullptr}).value();
-    shared->tickets.learn(wire::StoreSecret{}, kMinuteMs);
+    shared->role = std::make_unique<server::RoleRecord>(directory_ + "/role");
+    server::Manager::Options options{.ticket_life = std::chrono::minutes(1)};
+    options.stream = shared->stream;
+    shared->manager.take(server::Manager::open(directory_ + "/names.sqlite", options).value());
+    shared->tickets.learn(wire::StoreSecret{}, 0, kMinuteMs);
   }
   /// A server for new files.
   void pulse() const {
@@ -63,6 +66,7 @@ class State {
   ~State() {
     shared->manager_thread.join();
     shared->disk_threads.join();
+    shared->standby_thread.join();
     shared->munge_threads.join();
     shared.reset();
     std::filesystem::remove_all(directory_);

@@ -230,7 +230,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const int ready = setenv("STRIA_SERVER_TIMEOUT", kPatienceSeconds, 1);
   require(ready == 0);
   server.set_input(std::as_bytes(std::span(data, size)));
-  const auto store = std::make_shared<storage::Store>(wire::Address::parse(server.address()).value(), nullptr);
+  const auto store = std::make_shared<storage::Store>(wire::parse_addresses(server.address()).value(), nullptr);
   uint64_t handle = 0;
   const wire::Opened opened = open_file(*store, server.address(), &handle);
   const auto state = storage::state_of_file(store, opened);

@@ -34,9 +34,11 @@ class Store:
     """Servers 0 to count - 1, of which 0 is the manager; each can be killed and started
     again where it was."""
 
-    def __init__(self, directory, count, key=None, options=(), descriptors=None, old=()):
+    def __init__(self, directory, count, key=None, options=(), descriptors=None, old=(), standby=None):
         """`options` are added to every server's; `descriptors` is the most that each may have.
-        Servers whose index is in `old` are of the version before."""
+        Servers whose index is in `old` are of the version before. `standby` is the index of one
+        that stands by the manager."""
+        self.standby = standby
         self.old = set(old)
         self.directory = directory
         self.options = options
@@ -49,7 +51,12 @@ class Store:
 
     @property
     def url(self):
-        return f"stria://{self.addresses[0]}"
+        return f"stria://{self.managers}"
+
+    @property
+    def managers(self):
+        """The addresses at which the manager may be."""
+        return ",".join(self.addresses[index] for index in (0, self.standby) if index is not None)
 
     def start(self, index):
         command = [
@@ -61,7 +68,9 @@ class Store:
             self.addresses[index],
         ]
         if index > 0:
-            command += ["--join", self.addresses[0]]
+            command += ["--join", self.managers]
+        if index > 0 and index == self.standby:
+            command += ["--standby"]
         command += self.options
         log = open(self.directory / f"server_{index}.log", "a")  # noqa: SIM115
         process = subprocess.Popen(

@@ -79,7 +79,7 @@ ROOMS = {
         "read",
     ],
     "src/file/write": ["target", "old", "metadata", "stages"],
-    "src/server": ["events", "objects", "manager", "connections"],
+    "src/server": ["events", "objects", "manager", "standby", "connections"],
     "src/server/objects": ["blocks"],
     "src/server/connections": ["resources", "network"],
 }

@@ -31,7 +31,7 @@ const std::vector<Task>& tasks() {
       {"Measure", {"bench", "papers", "simulate"}},
       {"Run applications", {"flash", "convection"}},
       {"Keep files on servers of your own",
-       {"serve", "status", "df", "scrub", "fsck", "backup", "server", "quota", "retire", "key", "mount"}},
+       {"serve", "status", "df", "scrub", "fsck", "backup", "server", "promote", "quota", "retire", "key", "mount"}},
       {"Files of a store or a pool", {"ls", "cp", "mv", "rm", "mkdir", "stat", "chmod", "chown"}},
   };
   return kTasks;

@@ -63,6 +63,7 @@ void add_commands(Command app, Action& action) {
   add_scrub(app, action);
   add_status(app, action);
   add_retire(app, action);
+  add_promote(app, action);
   add_server(app, action);
   add_quota(app, action);
   add_backup(app, action);

@@ -69,6 +69,9 @@ constexpr NamedKind kNamedKinds[] = {
     {Kind::kGetAttribute, "get_attribute"},
     {Kind::kMake, "make"},
     {Kind::kCloseAll, "close_all"},
+    {Kind::kRole, "role"},
+    {Kind::kFollow, "follow"},
+    {Kind::kPromote, "promote"},
 };
 
 void add_budget(wire::Figures& figures, const std::string& name, const Budget& budget) {
@@ -84,11 +87,17 @@ void add_log(wire::Figures& figures, const EventLog& log) {
   figures.add("log_left_out_total", log.left_out());
 }
 
-void add_manager(wire::Figures& figures, const Manager& manager) {
+void add_manager(wire::Figures& figures, const SharedState& shared) {
+  const Manager& manager = *shared.manager.operator->();
   figures.add("servers", manager.servers().servers);
   figures.add("servers_up", manager.servers().up);
   figures.add("servers_take_new_files", manager.servers().take_new_files);
   figures.add("last_backup_seconds", manager.last_backup_s());
+  const ChangeStream::State state = shared.stream->state();
+  figures.add("standby_known", shared.stream->standby() != wire::Identity{} ? 1 : 0);
+  figures.add("standby_in_step", state == ChangeStream::State::kInStep ? 1 : 0);
+  figures.add("manager_unsure", state == ChangeStream::State::kUnsure ? 1 : 0);
+  figures.add("standby_changes_waiting", shared.stream->behind());
 }
 
 }  // namespace
@@ -107,7 +116,12 @@ wire::Figures figures_of(const SharedState& shared) {
   wire::Figures figures;
   const auto age = std::chrono::steady_clock::now() - counters.start;
   figures.add("uptime_seconds", std::chrono::duration_cast<std::chrono::seconds>(age).count());
-  figures.add("manager", shared.manager == nullptr ? 0 : 1);
+  figures.add("manager", shared.manages() ? 1 : 0);
+  figures.add("manager_replaced", shared.was_replaced() ? 1 : 0);
+  figures.add("epoch", static_cast<int64_t>(shared.role->epoch()));
+  figures.add("standby_marks_in_step", shared.role->mark().in_step != wire::Identity{} ? 1 : 0);
+  figures.add("standby", shared.in_step && !shared.manages() ? 1 : 0);
+  figures.add("standby_follows", shared.in_step && !shared.manages() && shared.in_step() ? 1 : 0);
   figures.add("protocol_version", shared.newest_version);
   const auto [total_bytes, free_bytes] = shared.objects->space();
   figures.add("space_bytes", total_bytes);
@@ -134,8 +148,8 @@ wire::Figures figures_of(const SharedState& shared) {
   if (shared.watch.log() != nullptr) {
     add_log(figures, *shared.watch.log());
   }
-  if (shared.manager != nullptr) {
-    add_manager(figures, *shared.manager);
+  if (shared.manages()) {
+    add_manager(figures, shared);
   }
   for (const NamedKind& each : kNamedKinds) {
     const Counters::OfKind& of_kind = counters.kinds[static_cast<size_t>(each.kind)];

@@ -11,6 +11,7 @@
 #include "server/connections/data_requests.hpp"
 #include "server/connections/move_requests.hpp"
 #include "server/connections/resources/background.hpp"
+#include "server/connections/standby_requests.hpp"
 #include "server/objects/part_survey.hpp"
 #include "wire/tree.hpp"
 
@@ -100,16 +101,19 @@ Status check_ticket(Client& client, uint64_t part, const wire::Ticket& ticket, u
 
 asio::awaitable<Answer> ask_manager(Client& client) {
   if (client.shared->manager == nullptr) {
-    co_return Answer{Status(ErrorCode::kUnsupported, "this server is no manager of names: use the address of the one that is"),
-                     {}};
+    co_return Answer{wire::no_manager(client.shared->role->manager()), {}};
   }
   const Messages& messages = client.messages;
   const Question question{client.session,  messages.header().kind, messages.header().request,
                           messages.body(), client.caller,          messages.version()};
-  std::function<Answer()> work = [shared = client.shared, question] { return shared->manager->answer(question); };
+  std::function<Answer()> work = [shared = client.shared, question] {
+    return shared->was_replaced() ? Answer{wire::replaced_manager(shared->role->manager()), {}}
+                                  : shared->manager->answer(question);
+  };
   Answer answer = co_await done_by(client.shared->manager_thread, std::move(work), client);
   client.handles = answer.handles;
-  co_return answer;
+  const Status may = co_await may_be_told(client, answer);
+  co_return may.ok() ? answer : Answer{may, {}};
 }
 
 Answer resize_or_reserve(SharedState& shared, Kind kind, const wire::LocalFile& request) {
@@ -270,6 +274,12 @@ asio::awaitable<Answer> answer_of(Client& client) {
   switch (kind) {
     case Kind::kScrub:
       co_return co_await scrub(client);
+    case Kind::kRole:
+      co_return co_await tell_role(client);
+    case Kind::kFollow:
+      co_return co_await follow(client);
+    case Kind::kPromote:
+      co_return co_await promote(client);
     case Kind::kStatus:
       co_return Answer{wire::decode<wire::Nothing>(client.messages.body()).status(), wire::encode(figures_of(*client.shared))};
     case Kind::kParts:

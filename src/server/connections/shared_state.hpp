@@ -4,6 +4,8 @@
 #include <asio/io_context.hpp>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,6 +21,7 @@
 #include "server/objects/growth.hpp"
 #include "server/objects/moving_parts.hpp"
 #include "server/objects/objects.hpp"
+#include "server/objects/role_record.hpp"
 #include "wire/key.hpp"
 #include "wire/munge.hpp"
 
@@ -42,10 +45,27 @@ struct Bounds {
   int64_t description_bytes = int64_t{128} << 20;  ///< of datatypes, taken apart
 };
 
+/// The manager's place in its process: it may come later, when a standby is promoted, and stays.
+class ManagerSeat {
+ public:
+  bool operator==(std::nullptr_t) const { return now_ == nullptr; }
+  Manager* operator->() const { return now_; }
+  void take(std::unique_ptr<Manager> manager) {
+    owner_ = std::move(manager);
+    now_ = owner_.get();
+  }
+
+ private:
+  std::unique_ptr<Manager> owner_;
+  std::atomic<Manager*> now_ = nullptr;
+};
+
 struct SharedState {
-  explicit SharedState(const Bounds& given, const Watch::Options& watched = {})
+  explicit SharedState(const Bounds& given, const Watch::Options& watched = {},
+                       std::chrono::milliseconds standby_patience = std::chrono::seconds(5))
       : bounds(given),
         watch(watched),
+        stream(std::make_shared<ChangeStream>(standby_patience)),
         messages(given.message_bytes),
         descriptions(given.description_bytes),
         buffers(given.buffers) {}
@@ -55,7 +75,8 @@ struct SharedState {
   std::shared_ptr<const wire::Key> key;      ///< null: there is none
   std::shared_ptr<const wire::Munge> munge;  ///< null: clients can't prove by MUNGE who they are
   bool encrypts = false;                     ///< all that doesn't stay on this machine
-  std::unique_ptr<Manager> manager;          ///< null: this server has no such role
+  ManagerSeat manager;                       ///< null: this server has no such role
+  std::unique_ptr<RoleRecord> role;          ///< who is the store's manager
   std::unique_ptr<Objects> objects;
   ObjectPaths paths;  ///< of the objects
   RangeLocks locks;
@@ -66,12 +87,20 @@ struct SharedState {
   const Bounds bounds;
   Counters counters;
   Watch watch;
+  const std::shared_ptr<ChangeStream> stream;  ///< of the manager's changes
+  /// Makes this server the manager; null: it is no standby. Waits for others.
+  std::function<Result<wire::Promoted>(const wire::Promote& request)> promote;
+  std::function<bool()> in_step;  ///< the standby's: it has all that the manager has told it
+  /// Another has taken over from the manager here.
+  bool was_replaced() const { return !(manager == nullptr) && role->epoch() > manager->epoch(); }
+  bool manages() const { return !(manager == nullptr) && !was_replaced(); }
   Patience patience;
   Budget messages;
   Budget descriptions;
   Buffers buffers;
   Workers manager_thread{1};
   Workers disk_threads{4};   ///< for what waits for a device: sync, removal
+  Workers standby_thread{1};  ///< for what asks other servers who is the manager
   Workers munge_threads{2};  ///< for what waits for munged
   std::atomic<bool> stopping = false;
   std::atomic<bool> resting = false;  ///< the objects are being checked

@@ -24,12 +24,25 @@ void Tickets::Known::add(uint64_t file, const wire::Ticket& ticket, uint64_t sec
   next_ = (next_ + 1) % entries_.size();
 }
 
-void Tickets::learn(const wire::StoreSecret& secret, uint64_t manager_now_ms) {
-  const std::lock_guard lock(mutex_);
+void Tickets::seal_by(const wire::StoreSecret& secret) {
   if (secret_number_ == 0 || secret != secret_) {
     secret_ = secret;
     ++secret_number_;
   }
+}
+
+void Tickets::fence(uint64_t epoch) {
+  const std::lock_guard lock(mutex_);
+  if (knows_store_) {
+    seal_by(wire::ticket_secret(store_secret_, epoch));
+  }
+}
+
+void Tickets::learn(const wire::StoreSecret& secret, uint64_t epoch, uint64_t manager_now_ms) {
+  const std::lock_guard lock(mutex_);
+  store_secret_ = secret;
+  knows_store_ = true;
+  seal_by(wire::ticket_secret(secret, epoch));
   ahead_ms_ = static_cast<int64_t>(manager_now_ms) - steady_ms();
 }
 
@@ -53,7 +66,7 @@ bool Tickets::is_genuine(uint64_t file, const wire::Ticket& ticket, Known& known
 
 Status Tickets::check(uint64_t file, const wire::Ticket& ticket, uint8_t any_of, Known& known) const {
   if (!is_genuine(file, ticket, known)) {
-    return Status(ErrorCode::kPermissionDenied, "the ticket isn't this store's for the file");
+    return wire::foreign_ticket();
   }
   if (ticket.expires_ms < static_cast<uint64_t>(ahead_ms_ + steady_ms())) {
     return Status(ErrorCode::kPermissionDenied, "the ticket has expired");

@@ -37,17 +37,22 @@ class Tickets {
     size_t next_ = 0;
   };
 
-  /// What the manager says every second: the secret that seals tickets, and its clock, which goes
-  /// on by ours until it says more.
-  void learn(const wire::StoreSecret& secret, uint64_t manager_now_ms);
+  /// What the manager says every second: the store's secret, its epoch, from which tickets are
+  /// sealed, and its clock, which goes on by ours until it says more.
+  void learn(const wire::StoreSecret& secret, uint64_t epoch, uint64_t manager_now_ms);
+  /// Another manager has taken over: tickets of the one before are none any more.
+  void fence(uint64_t epoch);
   /// kPermissionDenied unless the ticket is the manager's, is for the file, isn't over, and gives
   /// one of the rights `any_of`, if there are any.
   Status check(uint64_t file, const wire::Ticket& ticket, uint8_t any_of, Known& known) const;
 
  private:
+  void seal_by(const wire::StoreSecret& secret);
   bool is_genuine(uint64_t file, const wire::Ticket& ticket, Known& known) const;
 
   mutable std::mutex mutex_;
+  wire::StoreSecret store_secret_{};
+  bool knows_store_ = false;
   wire::StoreSecret secret_{};
   std::atomic<uint64_t> secret_number_ = 0;  // another secret has another number
   std::atomic<int64_t> ahead_ms_ = 0;        // of the manager's clock, before our steady one

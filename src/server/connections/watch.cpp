@@ -19,7 +19,8 @@ bool is_of_parts(Kind kind) {
 
 /// What takes as long as others want, or as there is work.
 bool may_be_slow(Kind kind) {
-  return kind == Kind::kLock || kind == Kind::kScrub || kind == Kind::kParts || kind == Kind::kMovePart;
+  return kind == Kind::kLock || kind == Kind::kScrub || kind == Kind::kParts || kind == Kind::kMovePart ||
+         kind == Kind::kFollow || kind == Kind::kPromote;
 }
 
 Level level_of(ErrorCode code) {

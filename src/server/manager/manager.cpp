@@ -114,8 +114,15 @@ Answer about_tree(Tree& tree, Quotas& quotas, const Question& question) {
 }
 
 /// Where a copy of the names is made.
-std::string beside(const std::string& path) {
-  return path.substr(0, path.rfind('.')) + ".backup";
+std::string beside(const std::string& path, const char* ending) {
+  return path.substr(0, path.rfind('.')) + ending;
+}
+
+/// What holds even if the manager was replaced a moment ago: servers look at its epoch themselves.
+bool may_be_unsure(const Question& question) {
+  using wire::Kind;
+  return question.kind == Kind::kPulse || question.kind == Kind::kCondition || question.kind == Kind::kUsage ||
+         question.kind == Kind::kMoving || question.kind == Kind::kServers || question.kind == Kind::kConditions;
 }
 
 }  // namespace
@@ -124,12 +131,16 @@ Manager::Manager(std::unique_ptr<Names> names, const std::string& path, const Op
     : names_(std::move(names)),
       fleet_(*names_, options.log),
       replies_(names_->database()),
-      backup_(names_->database(), beside(path)),
+      backup_(names_->database(), beside(path, ".backup")),
       moves_(*names_, fleet_),
       quotas_(*names_, fleet_),
       check_(*names_, moves_, [this](uint64_t file) { return open_count_.contains(file); }),
       tree_(*names_, fleet_, [this](uint64_t file) { return ticket_for(file, 0).ticket; }),
-      ticket_life_(options.ticket_life) {}
+      succession_(*names_, fleet_, beside(path, ".base"), options.stream),
+      stream_(options.stream),
+      ticket_life_(options.ticket_life) {
+  fleet_.lives_with(options.server);
+}
 
 Result<std::unique_ptr<Manager>> Manager::open(const std::string& path, const Options& options) {
   STRIA_ASSIGN_OR_RETURN(auto names, Names::open(path));
@@ -141,6 +152,7 @@ Result<std::unique_ptr<Manager>> Manager::open(const std::string& path, const Op
   STRIA_RETURN_IF_ERROR(manager->fleet_.load());
   STRIA_RETURN_IF_ERROR(manager->moves_.load());
   STRIA_RETURN_IF_ERROR(manager->quotas_.load());
+  STRIA_RETURN_IF_ERROR(manager->succession_.load());
   return manager;
 }
 
@@ -148,6 +160,10 @@ Answer Manager::answer(const Question& question) {
   Answer answer = changes_names(question) ? change(question) : dispatch(question);
   const auto held = handle_counts_.find(question.session);
   answer.handles = held == handle_counts_.end() ? 0 : held->second;
+  const uint64_t change = succession_.record();
+  const bool at_once = stream_ == nullptr || question.kind == wire::Kind::kFollow ||
+                       (may_be_unsure(question) && stream_->state() == ChangeStream::State::kUnsure);
+  answer.after_change = at_once ? std::nullopt : std::optional(change);
   return answer;
 }
 
@@ -293,7 +309,9 @@ Answer Manager::dispatch(const Question& question) {
                 {}};
       }
       return question.kind == Kind::kPulse
-                 ? with<wire::Pulse>(question, [&](const wire::Pulse& said) { return fleet_.pulse(said); })
+                 ? with<wire::Pulse>(
+                       question,
+                       [&](const wire::Pulse& said) { return succession_.checked(fleet_.pulse(said), question.version); })
                  : with<wire::ServerCondition>(question, [&](const wire::ServerCondition& said) { return fleet_.hear(said); });
     default:
       return dispatch_upkeep(question);
@@ -311,6 +329,8 @@ Answer Manager::dispatch_upkeep(const Question& question) {
                                   [&](const wire::NewFiles& request) { return fleet_.set_new_files(caller, request); });
     case Kind::kBackup:
       return with<wire::Backup>(question, [&](const wire::Backup& request) { return backup_.answer(caller, request); });
+    case Kind::kFollow:
+      return with<wire::Follow>(question, [&](const wire::Follow& request) { return succession_.copy(caller, request); });
     case Kind::kNamed:
       return with<wire::Named>(question, [&](const wire::Named& request) { return check_.list(caller, request); });
     case Kind::kKnown:
@@ -343,7 +363,7 @@ Status Manager::check_renamed(const Question& question, const std::string& from)
 
 wire::Renewed Manager::ticket_for(uint64_t file, uint8_t rights) const {
   const auto life = static_cast<uint64_t>(ticket_life_.count());
-  return {wire::issue_ticket(names_->secret(), file, rights, static_cast<uint64_t>(now_ns() / kNsOfMs) + life), life};
+  return {wire::issue_ticket(names_->ticket_secret(), file, rights, static_cast<uint64_t>(now_ns() / kNsOfMs) + life), life};
 }
 
 Result<wire::Attributes> Manager::stat(const Question& question, const std::string& path) {
@@ -473,6 +493,7 @@ void Manager::session_ended(const wire::Identity& session) {
   for (const HandleKey& key : held) {
     let_go(key);
   }
+  succession_.record();
 }
 
 Status Manager::unnamed(std::optional<uint64_t> file) {
@@ -499,6 +520,8 @@ void Manager::tidy() {
   if (++ticks_ % 600 == 0) {
     static_cast<void>(replies_.forget_old_sessions());
   }
+  succession_.tidy();
+  succession_.record();
 }
 
 }  // namespace stria::server

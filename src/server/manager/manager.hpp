@@ -25,6 +25,7 @@
 #include "server/manager/names_check.hpp"
 #include "server/manager/quotas.hpp"
 #include "server/manager/replies.hpp"
+#include "server/manager/succession.hpp"
 #include "server/manager/tree.hpp"
 #include "wire/frame.hpp"
 #include "wire/messages.hpp"
@@ -45,6 +46,8 @@ struct Answer {
   Status status;
   std::vector<std::byte> body;
   int64_t handles = 0;  ///< that the session has afterwards
+  /// The client may have it when the standby has this change; none: at once.
+  std::optional<uint64_t> after_change = {};
 };
 
 class Manager {
@@ -52,14 +55,13 @@ class Manager {
   struct Options {
     std::chrono::milliseconds ticket_life{300000};  ///< how long tickets are good
     std::shared_ptr<EventLog> log;                  ///< null: nothing is told
+    std::shared_ptr<ChangeStream> stream;           ///< to a standby; null: there can't be one
+    wire::Identity server{};                        ///< with which it shares its process; can't be taken out
   };
   static Result<std::unique_ptr<Manager>> open(const std::string& path, const Options& options);
   Manager(std::unique_ptr<Names> names, const std::string& path, const Options& options);
   Manager(const Manager&) = delete;
   Manager& operator=(const Manager&) = delete;
-
-  /// The server with which the manager shares its process; it can't be taken out.
-  void lives_with(const wire::Identity& server) { fleet_.lives_with(server); }
 
   Answer answer(const Question& question);
   /// The session's connection ended.
@@ -71,6 +73,9 @@ class Manager {
   const FleetCounts& servers() const { return fleet_.counts(); }
   /// When the last whole backup was taken, in seconds since 1970; 0: none since the start.
   int64_t last_backup_s() const { return backup_.last_s(); }
+  uint64_t epoch() const { return succession_.epoch(); }
+
+  Succession& succession() { return succession_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -105,6 +110,8 @@ class Manager {
   Quotas quotas_;
   NamesCheck check_;
   Tree tree_;
+  Succession succession_;
+  std::shared_ptr<ChangeStream> stream_;
   std::chrono::milliseconds ticket_life_;
   std::map<HandleKey, std::pair<uint64_t, bool>> handles_;  // file, exclusive
   std::map<wire::Identity, int64_t> handle_counts_;

@@ -147,7 +147,10 @@ Status Names::prepare_secret() {
     return Status(ErrorCode::kCorrupted, "the secret for tickets is damaged");
   }
   std::copy(bytes.begin(), bytes.end(), secret_.begin());
-  return {};
+  Query epoch = database_->query("SELECT value FROM meta WHERE key = 'epoch'");
+  epoch_ = epoch.next() ? static_cast<uint64_t>(epoch.number(0)) : 0;
+  ticket_secret_ = wire::ticket_secret(secret_, epoch_);
+  return epoch.status();
 }
 
 Result<wire::Ownership> Names::owner_of(uint64_t file) {

@@ -74,8 +74,12 @@ class Names {
 
   /// To whom a file belongs, with or without a name.
   Result<wire::Ownership> owner_of(uint64_t file);
-  /// What seals tickets: made with the store, known to its servers only.
+  /// Made with the store, known to its servers only.
   const wire::StoreSecret& secret() const { return secret_; }
+  /// What seals tickets.
+  const wire::StoreSecret& ticket_secret() const { return ticket_secret_; }
+  /// How often another manager has taken over (wire/standby.hpp).
+  uint64_t epoch() const { return epoch_; }
   /// Files without a name that were still open when the manager ended.
   Result<std::vector<uint64_t>> nameless();
 
@@ -127,6 +131,8 @@ class Names {
   Unsynced unsynced_{*database_};
   Reserve reserve_;
   wire::StoreSecret secret_{};
+  wire::StoreSecret ticket_secret_{};
+  uint64_t epoch_ = 0;
   int64_t next_file_ = 0;
 };
 

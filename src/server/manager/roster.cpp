@@ -91,9 +91,15 @@ Result<std::vector<Roster::Server>> Roster::servers() {
   std::vector<Server> servers;
   Query query = database_.query(
       "SELECT id, address, EXISTS (SELECT 1 FROM meta WHERE key = 'retired ' || id), "
-      "EXISTS (SELECT 1 FROM meta WHERE key = 'closed ' || id) FROM servers ORDER BY id");
+      "EXISTS (SELECT 1 FROM meta WHERE key = 'closed ' || id), identity FROM servers ORDER BY id");
   while (query.next()) {
-    servers.push_back({query.number(0), query.text(1), query.number(2) != 0, query.number(3) != 0});
+    Server& server = servers.emplace_back();
+    server.index = query.number(0);
+    server.address = query.text(1);
+    server.retired = query.number(2) != 0;
+    server.closed = query.number(3) != 0;
+    const std::vector<std::byte> identity = query.bytes(4);
+    std::copy_n(identity.begin(), std::min(identity.size(), server.identity.size()), server.identity.begin());
   }
   STRIA_RETURN_IF_ERROR(query.status());
   return servers;

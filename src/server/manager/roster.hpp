@@ -22,6 +22,7 @@ class Roster {
     std::string address;
     bool retired = false;
     bool closed = false;  ///< to new files
+    wire::Identity identity{};
   };
   /// Another server that had the address has none from now on. kInvalidArgument for one that was
   /// retired.

@@ -11,6 +11,7 @@ Status Unsynced::sync() {
   const Status outcome = database_.run("UPDATE meta SET value = value + 1 WHERE key = 'syncs'");
   STRIA_RETURN_IF_ERROR(database_.script("PRAGMA synchronous=NORMAL"));
   dirty_ = !outcome.ok();
+  syncs_ += outcome.ok() ? 1 : 0;
   return outcome;
 }
 

@@ -1,6 +1,8 @@
 // Whether the manager's database has changes that a power loss would undo.
 #pragma once
 
+#include <cstdint>
+
 #include "server/manager/database.hpp"
 #include "stria/status.hpp"
 
@@ -17,10 +19,13 @@ class Unsynced {
   void note() { dirty_ = true; }
   /// Everything so far survives a power loss.
   Status sync();
+  /// How often that was made so.
+  int64_t syncs() const { return syncs_; }
 
  private:
   Database& database_;
   bool dirty_ = true;
+  int64_t syncs_ = 0;
 };
 
 }  // namespace stria::server

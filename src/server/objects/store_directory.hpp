@@ -6,6 +6,8 @@
 //   data/xx/…       the objects and their checksums, see docs/formats/store.md
 //   parts/…         which objects there are, see part_record.hpp
 //   removed/…       which there were, see removal_record.hpp
+//   role            who is the store's manager, see role_record.hpp
+//   standby.sqlite  a standby's copy of the names
 //
 // No name in it comes from a client.
 #pragma once
@@ -45,6 +47,8 @@ class StoreDirectory {
   /// kInvalidArgument when its store has its names elsewhere, or has lost them.
   Status may_keep_names() const;
   std::string names_path() const { return path_ + "/names.sqlite"; }
+  std::string standby_path() const { return path_ + "/standby.sqlite"; }
+  std::string role_path() const { return path_ + "/role"; }
   std::string data_path() const { return path_ + "/data"; }
   ObjectPaths object_paths() const { return {data_path(), path_ + "/parts", path_ + "/removed"}; }
 

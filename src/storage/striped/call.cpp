@@ -13,6 +13,7 @@
 #include <string>
 
 #include "storage/striped/frame_stream.hpp"
+#include "wire/standby.hpp"
 
 namespace stria::storage {
 
@@ -23,6 +24,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kFirstPause{5};
 constexpr milliseconds kLongestRetryPause{500};
 constexpr milliseconds kConnectPatience{3000};
+// Where there are other addresses, one from which nothing comes is left after so long.
+constexpr milliseconds kSilence{12000};
 // When a server was never reached, its address is more likely wrong than the server restarting.
 constexpr milliseconds kFirstPatience{5000};
 // The patience begins anew each time something moves. This keeps a server that always fails
@@ -68,7 +71,7 @@ class Conversation {
     if (lost_servers().has(call.link->server()) && !call.only_this_connection) {
       // Only a new connection tells whether it is there again.
       call.link->disconnect();
-      deadline_ = Clock::now() + std::min(patience_, kLostPatience);
+      deadline_ = Clock::now() + std::min(patience_, call.link->has_others() ? 2 * kConnectPatience : kLostPatience);
     }
     request_ = call.link->next_request();
     due_ = Clock::now();
@@ -80,7 +83,7 @@ class Conversation {
   }
 
   bool done() const { return done_; }
-  Clock::time_point wake() const { return talking_ ? deadline_ : std::min(due_, deadline_); }
+  Clock::time_point wake() const { return talking_ ? std::min(deadline_, silent_until()) : std::min(due_, deadline_); }
   pollfd interest() const {
     const short events = static_cast<short>(POLLIN | (sender_.done() ? 0 : POLLOUT));
     return {talking_ ? call_.link->socket() : -1, events, 0};
@@ -95,12 +98,21 @@ class Conversation {
     if (talking_) {
       talk();
     }
+    if (talking_ && Clock::now() >= silent_until()) {
+      try_elsewhere(Status(ErrorCode::kIo, "no answer in time"));
+    }
     if (!done_ && Clock::now() >= deadline_) {
       give_up();
     }
   }
 
  private:
+  /// A manager that works says so every few seconds: where one is silent, its standby may have taken
+  /// over.
+  Clock::time_point silent_until() const {
+    return call_.link->has_others() && patience_ > kSilence ? heard_ + kSilence : Clock::time_point::max();
+  }
+
   void begin() {
     if (const Status may = call_.link->may_ask(call_.kind); !may.ok()) {
       finish(may);
@@ -122,6 +134,7 @@ class Conversation {
     receiver_.start();
     received_head_ = false;
     talking_ = true;
+    heard_ = Clock::now();
   }
 
   void connect(Clock::time_point now) {
@@ -132,8 +145,8 @@ class Conversation {
     if (outcome.ok()) {
       lost_servers().remove(call_.link->server());
       begin();
-    } else if (outcome.code() == ErrorCode::kIo) {
-      try_again(outcome);
+    } else if (outcome.code() == ErrorCode::kIo || wire::is_no_manager(outcome)) {
+      try_elsewhere(outcome);
     } else {
       finish(outcome.with_context("server " + call_.link->server()));
     }
@@ -148,7 +161,8 @@ class Conversation {
       outcome = listen(moved);
     }
     if (moved) {
-      deadline_ = Clock::now() + patience_;
+      heard_ = Clock::now();
+      deadline_ = heard_ + patience_;
     }
     if (!outcome.ok()) {
       try_again(outcome);
@@ -214,6 +228,10 @@ class Conversation {
       if (damaged && ++damaged_ < 5) {
         return Status(ErrorCode::kIo, failure.message());
       }
+      if (wire::is_no_manager(failure) && call_.link->has_others()) {
+        try_elsewhere(failure);
+        return {};
+      }
       if (!sender_.done()) {
         call_.link->disconnect();  // the server won't take the rest of the request
       }
@@ -225,6 +243,23 @@ class Conversation {
     }
     finish(Status());
     return {};
+  }
+
+  /// At the link's next address, where it has one. Servers that are no managers answer again and
+  /// again, which must not hold the call for ever.
+  void try_elsewhere(const Status& why) {
+    const auto now = Clock::now();
+    if (!call_.link->has_others()) {
+      why.code() == ErrorCode::kIo ? try_again(why) : finish(why.with_context("server " + call_.link->server()));
+      return;
+    }
+    give_up_at_ = std::min(give_up_at_, now + patience_);
+    try_again(why);
+    if (!done_ && now >= give_up_at_) {
+      give_up();
+      return;
+    }
+    call_.link->try_next();
   }
 
   void try_again(const Status& why) {
@@ -245,7 +280,8 @@ class Conversation {
       lost_servers().add(call_.link->server());
     }
     const std::string why = why_.ok() ? "no answer in time" : why_.message();
-    finish(Status(ErrorCode::kIo, "server " + call_.link->server() + " doesn't answer (" + why + ")"));
+    finish(Status(ErrorCode::kIo, "server " + call_.link->server() + " doesn't answer (" + why + ")" +
+                                      (call_.link->has_others() ? ", nor does a manager at the other addresses" : "")));
   }
 
   void finish(const Status& outcome) {
@@ -257,6 +293,8 @@ class Conversation {
   Call& call_;
   milliseconds patience_;
   Clock::time_point deadline_;
+  Clock::time_point heard_;
+  Clock::time_point give_up_at_ = Clock::time_point::max();
   Clock::time_point due_;
   milliseconds pause_ = kFirstPause;
   int attempts_ = 0;

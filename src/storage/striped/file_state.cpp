@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "storage/striped/call.hpp"
+#include "wire/ticket.hpp"
 
 namespace stria::storage {
 
@@ -52,6 +53,11 @@ Result<FileState> state_of_file(const std::shared_ptr<Store>& store, const wire:
   wire::Opened now = place;
   while (true) {
     auto state = ask_state(store, now, patience, silent);
+    if (wire::is_foreign_ticket(state.status()) && Clock::now() < deadline) {
+      // A server has yet to hear that another manager has taken over.
+      std::this_thread::sleep_for(kBetweenQuestions);
+      continue;
+    }
     if (state.status().code() != ErrorCode::kNotFound || Clock::now() > deadline) {
       return state;
     }

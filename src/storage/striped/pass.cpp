@@ -43,6 +43,12 @@ Status Pass::renew() {
   return renewed.status();
 }
 
+void Pass::forget() {
+  const std::lock_guard lock(mutex_);
+  renew_at_ = Clock::now();
+  ends_at_ = renew_at_;
+}
+
 Status Pass::stamp(std::vector<std::byte>& body) {
   const std::lock_guard lock(mutex_);
   if (Clock::now() >= renew_at_) {

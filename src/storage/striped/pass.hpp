@@ -23,6 +23,9 @@ class Pass {
 
   /// Puts the ticket into the body of a request about bytes.
   Status stamp(std::vector<std::byte>& body);
+  /// A server knows the ticket no more, since another manager has taken over: the next request asks
+  /// for one of that manager.
+  void forget();
 
  private:
   Status renew();

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/check.hpp"
+
 namespace stria::storage {
 
 namespace {
@@ -50,8 +52,17 @@ Status failure_of(std::span<const std::byte> body) {
 }
 
 ServerLink::ServerLink(wire::Address address, std::shared_ptr<const wire::Key> key, Encryption encryption)
-    : address_(std::move(address)), key_(std::move(key)), encryption_(encryption) {
+    : ServerLink(std::vector<wire::Address>{std::move(address)}, std::move(key), encryption) {}
+
+ServerLink::ServerLink(std::vector<wire::Address> addresses, std::shared_ptr<const wire::Key> key, Encryption encryption)
+    : addresses_(std::move(addresses)), key_(std::move(key)), encryption_(encryption) {
+  STRIA_CHECK(!addresses_.empty(), "a server's address");
   wire::randomise(session_);
+}
+
+void ServerLink::try_next() {
+  disconnect();
+  current_ = (current_ + 1) % addresses_.size();
 }
 
 Status ServerLink::wait_for(short events, Clock::time_point deadline) const {
@@ -104,7 +115,7 @@ Status ServerLink::receive_all(std::span<std::byte> bytes, Clock::time_point dea
 }
 
 Status ServerLink::reach(Clock::time_point deadline) {
-  STRIA_ASSIGN_OR_RETURN(const std::vector<wire::SocketAddress> places, wire::resolve(address_));
+  STRIA_ASSIGN_OR_RETURN(const std::vector<wire::SocketAddress> places, wire::resolve(addresses_[current_]));
   Status outcome = lost("it has no address");
   for (const wire::SocketAddress& place : places) {
     const int made = ::socket(place.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -163,7 +174,7 @@ Result<std::vector<std::byte>> ServerLink::ask(wire::Kind kind, std::span<const 
 }
 
 Status ServerLink::greet(Clock::time_point deadline) {
-  const Greeting greeting({session_, key_.get(), encryption_, address_.is_unix});
+  const Greeting greeting({session_, key_.get(), encryption_, addresses_[current_].is_unix});
   STRIA_ASSIGN_OR_RETURN(const auto reply, ask(wire::Kind::kHello, wire::encode(greeting.hello()), deadline));
   STRIA_ASSIGN_OR_RETURN(const auto challenge, wire::decode<wire::Challenge>(reply));
   STRIA_ASSIGN_OR_RETURN(const auto proof, greeting.answer(challenge));

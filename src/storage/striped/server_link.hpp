@@ -4,6 +4,9 @@
 // Each link is a session. Its random identity stays the same over reconnections and its request
 // numbers count on, so that a server recognises a request that it has answered already. One thread
 // at a time uses a link.
+//
+// A link to a store's manager may have several addresses, of which one is the manager's. When it
+// can't be reached, or is the manager no more, the next is tried; the session stays the same.
 #pragma once
 
 #include <chrono>
@@ -27,6 +30,9 @@ using Clock = std::chrono::steady_clock;
 class ServerLink {
  public:
   ServerLink(wire::Address address, std::shared_ptr<const wire::Key> key, Encryption encryption = Encryption::kAsServerWants);
+  /// \pre !addresses.empty()
+  ServerLink(std::vector<wire::Address> addresses, std::shared_ptr<const wire::Key> key,
+             Encryption encryption = Encryption::kAsServerWants);
   ServerLink(const ServerLink&) = delete;
   ServerLink& operator=(const ServerLink&) = delete;
 
@@ -38,7 +44,11 @@ class ServerLink {
   bool is_stale() const { return channel_.is_stale(); }
   int socket() const { return channel_.socket(); }
   Channel& channel() { return channel_; }
-  std::string server() const { return address_.text(); }
+  /// The address that is used now.
+  std::string server() const { return addresses_[current_].text(); }
+  bool has_others() const { return addresses_.size() > 1; }
+  /// The next connection is made to the next address.
+  void try_next();
   /// The identity of the server that was greeted last.
   const wire::Identity& server_identity() const { return server_identity_; }
   /// Counts the connections made; what an earlier one held is lost.
@@ -65,7 +75,8 @@ class ServerLink {
   Status receive_all(std::span<std::byte> bytes, Clock::time_point deadline);
   Status wait_for(short events, Clock::time_point deadline) const;
 
-  wire::Address address_;
+  std::vector<wire::Address> addresses_;
+  size_t current_ = 0;
   std::shared_ptr<const wire::Key> key_;
   Encryption encryption_;
   wire::Identity session_{};

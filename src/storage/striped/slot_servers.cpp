@@ -5,6 +5,8 @@
 #include <thread>
 #include <utility>
 
+#include "wire/ticket.hpp"
+
 namespace stria::storage {
 
 namespace {
@@ -63,6 +65,12 @@ Status SlotServers::follow(const std::function<Status()>& attempt) {
   auto pause = kPauseAtFirst;
   while (true) {
     const Status outcome = attempt();
+    if (wire::is_foreign_ticket(outcome) && Clock::now() < deadline) {
+      pass_.forget();
+      std::this_thread::sleep_for(pause);
+      pause = std::min(2 * pause, kLongestPause);
+      continue;
+    }
     if (outcome.ok() || !may_have_moved(outcome)) {
       return outcome;
     }

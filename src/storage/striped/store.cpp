@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "wire/moves.hpp"
+#include "wire/standby.hpp"
 
 namespace stria::storage {
 
@@ -23,16 +24,16 @@ Result<std::shared_ptr<Store>> Store::at(const std::string& address) {
   const std::lock_guard lock(mutex);
   std::shared_ptr<Store>& store = stores[address];
   if (store == nullptr) {
-    STRIA_ASSIGN_OR_RETURN(const wire::Address place, wire::Address::parse(address));
+    STRIA_ASSIGN_OR_RETURN(const auto places, wire::parse_addresses(address));
     STRIA_ASSIGN_OR_RETURN(auto key, wire::Key::from_environment());
     STRIA_ASSIGN_OR_RETURN(const Encryption encryption, encryption_from_environment());
-    store = std::make_shared<Store>(place, std::move(key), encryption);
+    store = std::make_shared<Store>(places, std::move(key), encryption);
   }
   return store;
 }
 
-Store::Store(wire::Address manager, std::shared_ptr<const wire::Key> key, Encryption encryption)
-    : key_(std::move(key)), encryption_(encryption), manager_(std::move(manager), key_, encryption) {
+Store::Store(std::vector<wire::Address> managers, std::shared_ptr<const wire::Key> key, Encryption encryption)
+    : key_(std::move(key)), encryption_(encryption), manager_(std::move(managers), key_, encryption) {
   manager_.after_greeting = [this](ServerLink& link, Clock::time_point deadline) { return take_up_handles(link, deadline); };
 }
 
@@ -47,7 +48,7 @@ Status Store::take_up_handles(ServerLink& link, Clock::time_point deadline) {
       continue;
     }
     const Status answer = link.ask(wire::Kind::kReclaim, wire::encode(open.handle), deadline).status();
-    if (answer.code() == ErrorCode::kIo) {
+    if (answer.code() == ErrorCode::kIo || wire::is_no_manager(answer)) {
       return answer;
     }
     open.state = answer;
@@ -129,7 +130,9 @@ Result<uint64_t> Store::number() {
   if (manager_.generation() == 0) {
     STRIA_RETURN_IF_ERROR(ask_manager_locked(wire::Kind::kStat, wire::encode(wire::Path{"/"})).status());
   }
-  wire::Reader reader(manager_.server_identity());
+  // A standby that has taken over doesn't change what a file is.
+  first_manager_ = first_manager_.value_or(manager_.server_identity());
+  wire::Reader reader(*first_manager_);
   return reader.fixed<uint64_t>();
 }
 

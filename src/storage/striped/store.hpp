@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +25,8 @@ namespace stria::storage {
 
 class Store {
  public:
-  /// Returns the store of the manager at `address` ("host:port"). Sends nothing yet.
+  /// Returns the store of the manager at `address`: "host:port", or a list with commas between, of
+  /// the manager and its standby. Sends nothing yet.
   static Result<std::shared_ptr<Store>> at(const std::string& address);
 
   /// The user for whom the store is asked.
@@ -82,7 +84,7 @@ class Store {
   };
   static Result<Borrowed> borrow(const std::shared_ptr<Store>& store, const std::string& address);
 
-  Store(wire::Address manager, std::shared_ptr<const wire::Key> key, Encryption encryption = Encryption::kAsServerWants);
+  Store(std::vector<wire::Address> managers, std::shared_ptr<const wire::Key> key, Encryption encryption = Encryption::kAsServerWants);
 
  private:
   struct OpenHandle {
@@ -103,6 +105,7 @@ class Store {
   ServerLink manager_;
   std::map<uint64_t, OpenHandle> handles_;
   uint64_t last_handle_ = 0;
+  std::optional<wire::Identity> first_manager_;
   bool gathers_closes_ = false;
   std::vector<wire::Handle> closed_;  // not given up yet
   std::mutex idle_mutex_;

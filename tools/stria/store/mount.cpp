@@ -60,6 +60,16 @@ std::string root_of(const std::string& url) {
   return path == "/" ? "" : path;
 }
 
+/// As FUSE takes a value that may have commas.
+std::string as_option(const std::string& value) {
+  std::string escaped;
+  for (const char each : value) {
+    escaped += each == ',' || each == '\\' ? "\\" : "";
+    escaped += each;
+  }
+  return escaped;
+}
+
 void check(const MountArguments& arguments) {
   const auto attributes = attributes_of(arguments.url);
   if (!attributes.is_directory) {
@@ -75,7 +85,7 @@ int run_mount(const MountArguments& arguments) {
   umask(0);  // the kernel applies that of the program that makes a file
   check(arguments);
   FuseArguments options;
-  options.add("-ofsname=" + arguments.url + ",subtype=stria,default_permissions");
+  options.add("-ofsname=" + as_option(arguments.url) + ",subtype=stria,default_permissions");
   if (arguments.read_only) {
     options.add("-oro");
   }

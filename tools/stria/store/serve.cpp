@@ -21,6 +21,7 @@ struct ServeArguments {
   std::string directory;
   std::string listen = "127.0.0.1:7700";
   std::string join;
+  bool standby = false;
   std::string advertise;
   std::string key;
   bool munge = false;
@@ -61,6 +62,7 @@ server::ServerOptions options_of(const ServeArguments& arguments) {
   options.directory = arguments.directory;
   options.listen = arguments.listen;
   options.join = arguments.join;
+  options.standby = arguments.standby;
   options.advertise = arguments.advertise;
   options.bounds.connections = static_cast<size_t>(arguments.connections);
   options.bounds.buffers = static_cast<size_t>(arguments.buffers);
@@ -139,6 +141,9 @@ int run_serve(const ServeArguments& arguments) {
   if (arguments.cluster > 0 && !arguments.join.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "a cluster (--cluster) is a store of its own: it can't join another (--join)");
   }
+  if (arguments.standby && arguments.join.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "a standby (--standby) stands by a manager: name it by --join HOST:PORT");
+  }
   const sigset_t signals = ending_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   const server::ServerOptions options = options_of(arguments);
@@ -175,7 +180,10 @@ void add_serve(Command app, Action& action) {
       .required()
       .check(not_empty());
   command.add_option("--listen", arguments->listen, "host:port or unix:/path; port 0: one that is free").show_default();
-  command.add_option("--join", arguments->join, "the manager's address; without it this server is one");
+  command.add_option("--join", arguments->join,
+                     "the manager's address, or a list with its standby's (a:7700,b:7700); without it this server is one");
+  command.add_flag("--standby", arguments->standby,
+                   "keep every change of the names as well, so that 'stria promote' can make it the manager");
   command.add_option("--advertise", arguments->advertise,
                      "the address that clients are told; needed where --listen is every address (0.0.0.0)");
   command.add_option("--key", arguments->key, "the file with the cluster's key (or STRIA_KEY_FILE)");

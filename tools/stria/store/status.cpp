@@ -58,6 +58,16 @@ struct Moment {
   Conditions conditions;
 
   bool is_well(const ServerState& server) const { return server.trouble.empty() && !has_bad_disk(server.known, conditions); }
+  /// ", manager" and the like; empty where it is but a server.
+  std::string role_of(const ServerState& server) const {
+    if (server["standby"] == 0) {
+      return server["manager"] != 0 ? ", manager" : (server["manager_replaced"] != 0 ? ", was the manager" : "");
+    }
+    const bool in_step = std::any_of(servers.begin(), servers.end(), [](const ServerState& each) {
+      return each["manager"] != 0 && each["standby_in_step"] != 0;
+    });
+    return in_step && server["standby_follows"] != 0 ? ", standby with every change" : ", standby that is behind";
+  }
   /// Why a server gets no new files, in its own words; empty when it gets some.
   std::string reason_of(const ServerState& server) const {
     const auto found = conditions.find(server.known.place.index);
@@ -148,8 +158,8 @@ std::string table(const Moment& now, const Moment* before) {
     text += fmt::format("{}{:>7}{:>6}{:>11.1f}{:>9}{:>9}{:>6}{:>6}\n", name, duration(server["uptime_seconds"]),
                         server["connections"], rates.requests(), readable(rates.bytes("written_bytes_total")),
                         readable(rates.bytes("read_bytes_total")), queue, server.sum("errors_total"));
-    text += fmt::format("{:<4}{}{}; {} of {} free\n", "", state_of(server.known, now.conditions),
-                        server["manager"] != 0 ? ", manager" : "", readable(server["space_free_bytes"]),
+    text += fmt::format("{:<4}{}{}; {} of {} free\n", "", state_of(server.known, now.conditions), now.role_of(server),
+                        readable(server["space_free_bytes"]),
                         readable(server["space_bytes"]));
     if (const std::string reason = now.reason_of(server); !reason.empty()) {
       text += folded(fmt::format("{:<4}{}", "", reason), kIndent);
@@ -167,6 +177,9 @@ json as_json(const Moment& moment) {
                   {"answers", server.trouble.empty()},
                   {"state", state_of(server.known, moment.conditions)},
                   {"figures", server.figures}};
+    if (const std::string role = moment.role_of(server); !role.empty()) {
+      entry["role"] = role.substr(2);
+    }
     if (!server.trouble.empty()) {
       entry["trouble"] = server.trouble;
     }

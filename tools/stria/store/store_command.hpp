@@ -31,6 +31,7 @@ void add_chmod(Command app, Action& action);  ///< also chown
 void add_key(Command app, Action& action);
 void add_df(Command app, Action& action);
 void add_retire(Command app, Action& action);
+void add_promote(Command app, Action& action);
 void add_server(Command app, Action& action);  ///< new-files, no-new-files, drain, rebalance
 void add_quota(Command app, Action& action);
 void add_backup(Command app, Action& action);

@@ -1,0 +1,68 @@
+#include "server/standby/marks.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace stria::server {
+
+namespace {
+
+constexpr std::chrono::milliseconds kMarkPatience{1000};
+constexpr int kCallsBetweenLooks = 4;
+
+}  // namespace
+
+bool Marks::is_due() {
+  const ChangeStream::State state = stream_.state();
+  if (state == ChangeStream::State::kAlone && !mark_) {
+    return false;  // there never was a standby
+  }
+  const wire::Identity in_step = state == ChangeStream::State::kInStep ? stream_.standby() : wire::Identity{};
+  return state == ChangeStream::State::kUnsure || !mark_ || mark_->in_step != in_step || told_.size() < voters_ ||
+         ++calls_since_ >= kCallsBetweenLooks;
+}
+
+Status Marks::take(const wire::Identity& server, const Result<wire::RoleTold>& told) {
+  if (!told.ok()) {
+    return {};
+  }
+  if (told->mark.epoch > mark_->epoch) {
+    return role_.note(told->mark, told->manager);
+  }
+  if (told->mark == *mark_) {
+    told_.insert(server);
+  } else if (told->mark.is_newer_than(*mark_)) {
+    newest_ = std::max(newest_, told->mark.number);
+  }
+  return {};
+}
+
+Status Marks::tell(uint64_t epoch, const std::string& address) {
+  calls_since_ = 0;
+  const ChangeStream::State state = stream_.state();
+  const wire::Identity in_step = state == ChangeStream::State::kInStep ? stream_.standby() : wire::Identity{};
+  if (!mark_ || mark_->in_step != in_step || newest_ > mark_->number) {
+    STRIA_ASSIGN_OR_RETURN(mark_, manager_.next_mark(in_step, newest_));
+    told_.clear();
+  }
+  // This server first: then it doesn't let itself be replaced by one that knows no better.
+  STRIA_RETURN_IF_ERROR(role_.note(*mark_, address));
+  if (role_.epoch() > epoch) {
+    return {};
+  }
+  told_.insert(self_);
+  STRIA_ASSIGN_OR_RETURN(auto servers, manager_.voters(stream_.standby()));
+  voters_ = servers.size();
+  std::erase_if(servers, [&](const Roster::Server& server) { return told_.contains(server.identity); });
+  for (const auto& [server, told] : calls_.ask(servers, {.step = wire::RoleStep::kNote, .mark = *mark_, .manager = address},
+                                               kMarkPatience)) {
+    STRIA_RETURN_IF_ERROR(take(server, told));
+  }
+  const bool nobody_is = mark_->in_step == wire::Identity{};
+  if (role_.epoch() <= epoch && nobody_is && told_.size() >= enough_to_go_on(voters_)) {
+    stream_.told_all();
+  }
+  return {};
+}
+
+}  // namespace stria::server

@@ -1,0 +1,45 @@
+// Questions to many servers at once about who is the store's manager (wire/standby.hpp).
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "server/manager/roster.hpp"
+#include "storage/striped/server_link.hpp"
+#include "wire/standby.hpp"
+
+namespace stria::server {
+
+/// A link to one of the addresses, as servers of the store speak to each other.
+using Connect = std::function<std::unique_ptr<storage::ServerLink>(std::vector<wire::Address> addresses)>;
+
+/// For one thread.
+class RoleCalls {
+ public:
+  explicit RoleCalls(Connect connect) : connect_(std::move(connect)) {}
+
+  /// What each server answers, by its identity; an error for one that doesn't, or is another's.
+  using Answers = std::map<wire::Identity, Result<wire::RoleTold>>;
+  Answers ask(std::span<const Roster::Server> servers, const wire::Role& what, std::chrono::milliseconds patience);
+
+ private:
+  Connect connect_;
+  std::map<std::string, std::unique_ptr<storage::ServerLink>> links_;
+};
+
+/// Of so many servers, how many have to know that the manager goes on without its standby.
+inline size_t enough_to_go_on(size_t servers) {
+  return servers / 2 + 1;
+}
+
+/// Of so many servers, how many have to be asked so that one of them knows.
+inline size_t enough_to_take_over(size_t servers) {
+  return servers - enough_to_go_on(servers) + 1;
+}
+
+}  // namespace stria::server

@@ -1,0 +1,405 @@
+// A standby manager has every change that was acknowledged, takes over when it is told to, and only
+// then; clients go on, and the manager before can't.
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "server/clients_test.hpp"
+#include "server/cluster_test.hpp"
+#include "server/server_processes_test.hpp"
+#include "storage/striped/store.hpp"
+#include "storage/striped/striped_driver.hpp"
+#include "wire/moves.hpp"
+#include "wire/quotas.hpp"
+#include "wire/standby.hpp"
+#include "wire/tree.hpp"
+
+namespace stria::server {
+namespace {
+
+using std::chrono::milliseconds;
+using storage::OpenOptions;
+using storage::StripedDriver;
+using testing::Cluster;
+using testing::noise;
+using testing::read_all;
+using testing::ServerProcess;
+using testing::write_all;
+using wire::Kind;
+using Mode = OpenOptions::Mode;
+
+Result<std::vector<std::byte>> ask(const std::string& address, Kind kind, std::vector<std::byte> body = {}) {
+  const auto deadline = storage::Clock::now() + std::chrono::seconds(30);
+  storage::ServerLink link(wire::Address::parse(address).value(), nullptr);
+  STRIA_RETURN_IF_ERROR(link.connect(deadline));
+  return link.ask(kind, body, deadline);
+}
+
+/// -1: the server doesn't answer.
+int64_t figure(const std::string& address, const std::string& name) {
+  const auto reply = ask(address, Kind::kStatus);
+  const auto figures = reply.ok() ? wire::decode<wire::Figures>(*reply) : Result<wire::Figures>(reply.status());
+  for (const auto& entry : figures.ok() ? figures->entries : std::vector<wire::Figures::Entry>()) {
+    if (entry.name == name) {
+      return entry.value;
+    }
+  }
+  return -1;
+}
+
+/// As long as a standby may take for it.
+bool comes_true(const std::function<bool()>& condition) {
+  const auto deadline = storage::Clock::now() + std::chrono::seconds(40);
+  while (!condition()) {
+    if (storage::Clock::now() > deadline) {
+      return false;
+    }
+    std::this_thread::sleep_for(milliseconds(50));
+  }
+  return true;
+}
+
+bool comes_in_step(const std::string& manager) {
+  return comes_true([&] { return figure(manager, "standby_in_step") == 1; });
+}
+
+Result<wire::Promoted> promote(const std::string& standby, bool even_if_behind = false) {
+  STRIA_ASSIGN_OR_RETURN(const auto reply, ask(standby, Kind::kPromote, wire::encode(wire::Promote{even_if_behind})));
+  return wire::decode<wire::Promoted>(reply);
+}
+
+/// The servers know that the standby has all. A moment after it is so.
+Status promote_soon(const std::string& standby) {
+  Status outcome;
+  static_cast<void>(comes_true([&] {
+    outcome = promote(standby).status();
+    return outcome.code() != ErrorCode::kAborted;
+  }));
+  return outcome;
+}
+
+/// Every row of every table, but for what a manager notes of itself.
+std::multiset<std::string> rows_of(const std::string& path) {
+  std::multiset<std::string> rows;
+  sqlite3* database = nullptr;
+  EXPECT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  std::vector<std::string> tables;
+  const auto each_row = [&](const std::string& sql, const std::function<void(sqlite3_stmt*)>& take) {
+    sqlite3_stmt* query = nullptr;
+    EXPECT_EQ(sqlite3_prepare_v2(database, sql.c_str(), -1, &query, nullptr), SQLITE_OK) << sql;
+    while (sqlite3_step(query) == SQLITE_ROW) {
+      take(query);
+    }
+    sqlite3_finalize(query);
+  };
+  const auto text = [](sqlite3_stmt* query, int column) {
+    const auto* const bytes = static_cast<const char*>(sqlite3_column_blob(query, column));
+    return std::string(bytes == nullptr ? "" : bytes, static_cast<size_t>(sqlite3_column_bytes(query, column)));
+  };
+  each_row("SELECT name FROM sqlite_master WHERE type = 'table'",
+           [&](sqlite3_stmt* query) { tables.push_back(text(query, 0)); });
+  each_row("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL", [&](sqlite3_stmt* query) { rows.insert(text(query, 0)); });
+  for (const std::string& table : tables) {
+    const std::string but = table == "meta" ? " WHERE key NOT IN ('syncs', 'mark')" : "";
+    each_row("SELECT * FROM " + table + but, [&](sqlite3_stmt* query) {
+      std::string row = table;
+      for (int column = 0; column < sqlite3_column_count(query); ++column) {
+        row += "|" + text(query, column);
+      }
+      rows.insert(row);
+    });
+  }
+  sqlite3_close(database);
+  return rows;
+}
+
+/// What changes the names in every way that there is.
+class RandomChanges {
+ public:
+  RandomChanges(storage::Store& store, uint64_t seed) : store_(store), random_(seed) {}
+
+  void make_one() {
+    switch (random_() % 12) {
+      case 0:
+      case 1:
+      case 2:
+        make_file();
+        break;
+      case 3:
+        say(Kind::kRename, wire::Rename{path(), path()});
+        break;
+      case 4:
+        say(Kind::kRemove, wire::Path{path()});
+        break;
+      case 5:
+        say(Kind::kMakeDirectory, wire::NewDirectory{path(), 0755});
+        break;
+      case 6:
+        say(Kind::kMakeLink, wire::NewLink{path(), "somewhere"});
+        break;
+      case 7:
+        say(Kind::kLinkName, wire::NewLink{path(), path()});
+        break;
+      case 8:
+        say(Kind::kSetAttribute, wire::SetAttribute{{path(), true}, {}, "user.a", std::string(random_() % 60000, 'x')});
+        break;
+      case 9:
+        say(Kind::kSetOwnership, wire::SetOwnership{path(), {}, {}, static_cast<uint32_t>(0700 + random_() % 64)});
+        break;
+      case 10:
+        say(Kind::kSetQuota, wire::SetQuota{wire::QuotaKind::kUser, static_cast<uint32_t>(random_() % 5) + 70000, "",
+                                            static_cast<int64_t>(random_() % 2) * 1000000, 0});
+        break;
+      default:
+        move();
+    }
+  }
+  int64_t done() const { return done_; }
+
+ private:
+  std::string path() { return "/d" + std::to_string(random_() % 4) + "/n" + std::to_string(random_() % 12); }
+  template <typename Message>
+  std::optional<std::vector<std::byte>> say(Kind kind, const Message& message) {
+    auto reply = store_.ask_manager(kind, wire::encode(message));
+    done_ += reply.ok() ? 1 : 0;
+    EXPECT_NE(reply.status().code(), ErrorCode::kIo) << reply.status().message();
+    return reply.ok() ? std::optional(*reply) : std::nullopt;
+  }
+  void make_file() {
+    wire::Open request;
+    request.path = path();
+    request.mode = wire::OpenMode::kCreate;
+    request.permissions = 0644;
+    request.server_count = 1;
+    if (store_.open(request).ok()) {
+      ++done_;
+      if (random_() % 3 != 0) {
+        STRIA_EXPECT_OK(store_.close(request.handle));
+      }
+    }
+  }
+  void move() {
+    const auto found = store_.ask_manager(Kind::kStat, wire::encode(wire::Path{path()}));
+    const auto attributes = found.ok() ? wire::decode<wire::Attributes>(*found) : Result<wire::Attributes>(found.status());
+    if (!attributes.ok() || attributes->is_directory || attributes->place.slots.empty()) {
+      return;
+    }
+    const int64_t from = attributes->place.slots[0].index;
+    const auto begun = say(Kind::kMoveBegin, wire::MoveBegin{attributes->place.file, from, (from + 1) % 3});
+    if (begun) {
+      const wire::MoveOf move{attributes->place.file, wire::decode<wire::MoveBegun>(*begun)->ticket};
+      say(random_() % 4 == 0 ? Kind::kMoveAbort : Kind::kMoveCommit, move);
+    }
+  }
+
+  storage::Store& store_;
+  std::mt19937_64 random_;
+  int64_t done_ = 0;
+};
+
+Cluster::Change with_standby() {
+  return [](ServerOptions& options) {
+    options.standby = options.directory.ends_with("/1");
+    options.standby_patience = milliseconds(1500);
+  };
+}
+
+TEST(Standby, ItsNamesAreTheManagers) {
+  Cluster cluster(3, with_standby());
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  const auto store = storage::Store::at(cluster.address()).value();
+  RandomChanges changes(*store, seed);
+  for (int i = 0; i < 100; ++i) {
+    changes.make_one();  // some of them while the copy is made
+  }
+  ASSERT_TRUE(comes_in_step(cluster.address()));
+  for (int i = 0; i < 600; ++i) {
+    changes.make_one();
+  }
+  EXPECT_GT(changes.done(), 100);
+  EXPECT_TRUE(comes_in_step(cluster.address()));
+  std::this_thread::sleep_for(milliseconds(3000));  // servers remove parts, and tell of that
+  cluster.stop(0);
+  cluster.stop(1);
+  const auto names = rows_of(cluster.directory(0) + "/names.sqlite");
+  EXPECT_GT(names.size(), 50U);
+  EXPECT_EQ(rows_of(cluster.directory(1) + "/standby.sqlite"), names);
+}
+
+TEST(Standby, TakesOverFromAManagerThatLives) {
+  Cluster cluster(3, with_standby());
+  ASSERT_TRUE(comes_in_step(cluster.address()));
+  const std::string url = "stria://" + cluster.address(0) + "," + cluster.address(1);
+  StripedDriver driver;
+  const auto file = driver.open(url + "/open", {.mode = Mode::kCreate}).value();
+  STRIA_EXPECT_OK(write_all(*file, noise(300000, 1)));
+  std::atomic<bool> ends = false;
+  std::atomic<int> made = 0;
+  std::thread client([&] {
+    while (!ends) {
+      STRIA_EXPECT_OK(driver.open(url + "/f" + std::to_string(made), {.mode = Mode::kCreateNew}).status());
+      ++made;
+    }
+  });
+  std::this_thread::sleep_for(milliseconds(300));
+  STRIA_EXPECT_OK(promote_soon(cluster.address(1)));
+  const int before = made;
+  EXPECT_TRUE(comes_true([&] { return made > before + 20; }));
+  ends = true;
+  client.join();
+  EXPECT_EQ(driver.list_directory(url + "/")->size(), static_cast<size_t>(made) + 1);
+  STRIA_EXPECT_OK(write_all(*file, noise(300000, 2)));
+  EXPECT_EQ(read_all(*file), noise(300000, 2));
+  EXPECT_EQ(driver.open(url + "/open", {.mode = Mode::kCreate, .exclusive_lock = true}).status().code(), ErrorCode::kOk)
+      << "only an exclusive handle keeps others out";
+  const Status refused = ask(cluster.address(0), Kind::kRemove, wire::encode(wire::Path{"/open"})).status();
+  EXPECT_TRUE(wire::is_no_manager(refused)) << refused.message();
+  EXPECT_NE(refused.message().find(cluster.address(1)), std::string::npos) << refused.message();
+  EXPECT_EQ(figure(cluster.address(0), "manager_replaced"), 1);
+  EXPECT_EQ(promote(cluster.address(1)).status().code(), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(promote(cluster.address(2)).status().code(), ErrorCode::kUnsupported);
+  // Each has its role after a restart, whatever it is started as.
+  cluster.stop(1);
+  cluster.stop(0);
+  cluster.start(1);
+  cluster.start(0);
+  EXPECT_EQ(figure(cluster.address(1), "manager"), 1);
+  EXPECT_EQ(figure(cluster.address(0), "manager"), 0);
+  EXPECT_EQ(driver.list_directory(url + "/")->size(), static_cast<size_t>(made) + 1);
+}
+
+/// A manager, its standby and two servers, each in a process that can be killed.
+class StandbyProcesses : public ::testing::Test {
+ protected:
+  static std::string make_directory() {
+    std::string pattern = testing::scratch_directory() + "/stria-standby-XXXXXX";
+    return mkdtemp(pattern.data()) == nullptr ? "" : pattern;
+  }
+  ~StandbyProcesses() override { std::filesystem::remove_all(directory_); }
+
+  void start_all() {
+    manager_.start();
+    standby_.start(manager_.address(), true);
+    one_.start(manager_.address());
+    other_.start(manager_.address());
+    ASSERT_TRUE(comes_in_step(manager_.address()));
+  }
+  std::string both() const { return "stria://" + manager_.address() + "," + standby_.address(); }
+  Status make(const std::string& name) { return driver_.open(both() + name, {.mode = Mode::kCreateNew}).status(); }
+
+  std::string directory_ = make_directory();
+  ServerProcess manager_{directory_ + "/manager"};
+  ServerProcess standby_{directory_ + "/standby"};
+  ServerProcess one_{directory_ + "/one"};
+  ServerProcess other_{directory_ + "/other"};
+  StripedDriver driver_;
+};
+
+TEST_F(StandbyProcesses, NothingAcknowledgedIsLostWithTheManager) {
+  start_all();
+  std::mt19937_64 random(std::random_device{}());
+  std::atomic<bool> ends = false;
+  std::atomic<int> made = 0;
+  OpenOptions options{.mode = Mode::kCreate, .exclusive_lock = true};
+  options.striping = {.server_count = 2, .first_server = 2};  // with the manager its parts would be gone
+  const auto open = driver_.open(both() + "/open", options).value();
+  std::thread client([&] {
+    while (!ends) {
+      const std::string name = "/n" + std::to_string(made);
+      STRIA_EXPECT_OK(make(name));
+      STRIA_EXPECT_OK(driver_.rename(both() + name, both() + "/r" + std::to_string(made)));
+      ++made;
+    }
+  });
+  std::this_thread::sleep_for(milliseconds(200 + random() % 400));
+  manager_.kill_server();
+  std::this_thread::sleep_for(milliseconds(random() % 300));
+  const int before = made;
+  EXPECT_GT(before, 5);
+  const auto promoted = promote(standby_.address());
+  STRIA_EXPECT_OK(promoted.status());
+  EXPECT_TRUE(comes_true([&] { return made > before + 10; }));
+  ends = true;
+  client.join();
+  EXPECT_FALSE(promoted->was_reached);
+  EXPECT_EQ(promoted->unreached, std::vector<std::string>{manager_.address()});
+  std::set<std::string> expected{"open"};
+  for (int i = 0; i < made; ++i) {
+    expected.insert("r" + std::to_string(i));
+  }
+  const auto names = driver_.list_directory(both() + "/").value();
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()), expected);
+  STRIA_EXPECT_OK(write_all(*open, noise(100000, 3)));
+  EXPECT_EQ(driver_.open("stria://" + standby_.address() + "/open", {.mode = Mode::kCreate, .exclusive_lock = true}).status().code(),
+            ErrorCode::kAlreadyExists)
+      << "the handle was claimed again, and with it the lock";
+  // The old manager comes back, and has to hear that it is none.
+  manager_.start();
+  EXPECT_TRUE(comes_true([&] { return figure(manager_.address(), "manager") == 0; }));
+  const Status refused = ask(manager_.address(), Kind::kRemove, wire::encode(wire::Path{"/open"})).status();
+  EXPECT_TRUE(wire::is_no_manager(refused)) << refused.message();
+  EXPECT_TRUE(comes_true([&] { return figure(standby_.address(), "servers_up") == 4; }));
+}
+
+TEST_F(StandbyProcesses, OneThatIsBehindIsNotPromotedUnnoticed) {
+  start_all();
+  STRIA_EXPECT_OK(make("/with"));
+  standby_.kill_server();
+  STRIA_EXPECT_OK(make("/without"));  // waits until the servers know
+  manager_.kill_server();
+  standby_.start(manager_.address(), true);
+  const auto refused = promote(standby_.address());
+  EXPECT_EQ(refused.status().code(), ErrorCode::kAborted);
+  EXPECT_NE(refused.status().message().find("behind"), std::string::npos) << refused.status().message();
+  EXPECT_EQ(figure(one_.address(), "epoch"), 0) << "nothing was changed";
+  const auto forced = promote(standby_.address(), true);
+  STRIA_EXPECT_OK(forced.status());
+  EXPECT_EQ(driver_.list_directory(both() + "/").value(), std::vector<std::string>{"with"});
+  STRIA_EXPECT_OK(make("/later"));
+}
+
+TEST_F(StandbyProcesses, OneThatWasLostCatchesUp) {
+  start_all();
+  STRIA_EXPECT_OK(make("/one"));
+  standby_.kill_server();
+  STRIA_EXPECT_OK(make("/two"));
+  standby_.start(manager_.address(), true);
+  EXPECT_TRUE(comes_in_step(manager_.address()));
+  STRIA_EXPECT_OK(make("/three"));
+  EXPECT_TRUE(comes_true([&] { return figure(one_.address(), "standby_marks_in_step") == 1; }));
+  manager_.kill_server();
+  STRIA_EXPECT_OK(promote_soon(standby_.address()));
+  EXPECT_EQ(driver_.list_directory(both() + "/")->size(), 3U);
+}
+
+TEST_F(StandbyProcesses, WithoutStandbyAndServersNothingIsAcknowledged) {
+  start_all();
+  STRIA_EXPECT_OK(make("/before"));
+  standby_.kill_server();
+  one_.kill_server();
+  other_.kill_server();
+  std::atomic<bool> answered = false;
+  std::thread client([&] {
+    const auto store = storage::Store::at(manager_.address()).value();
+    const auto reply = store->ask_manager(Kind::kMakeDirectory, wire::encode(wire::NewDirectory{"/d", 0755}));
+    answered = true;
+    STRIA_EXPECT_OK(reply.status());
+  });
+  std::this_thread::sleep_for(milliseconds(5000));
+  EXPECT_FALSE(answered) << "the standby could take over without the directory";
+  one_.start(manager_.address());
+  client.join();
+}
+
+}  // namespace
+}  // namespace stria::server

@@ -1,0 +1,188 @@
+"""A store with a standby manager, as its operator uses it: with a key and encryption, while clients
+and a mount write."""
+
+import contextlib
+import json
+import os
+import random
+import threading
+import time
+
+import pytest
+from mounting import mounted, skip_without_fuse
+from store_processes import Store
+from stria_program import run
+
+SERVERS = 4
+STANDBY = 1
+PATIENCE_SECONDS = 40
+
+
+@pytest.fixture
+def store(work, monkeypatch):
+    key = work / "key"
+    key.touch(mode=0o600)
+    key.write_bytes(os.urandom(32))
+    monkeypatch.setenv("STRIA_KEY_FILE", str(key))
+    with contextlib.closing(Store(work, SERVERS, key=key, options=["--encrypt"], standby=STANDBY)) as servers:
+        wait_for(lambda: role_of(servers, STANDBY) == "standby with every change")
+        wait_for(lambda: all(server["figures"]["standby_marks_in_step"] for server in status(servers) if server["index"] != STANDBY))
+        yield servers
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "it does not come true"
+        time.sleep(0.1)
+
+
+def status(store):
+    return json.loads(run("status", "--json", store.url).stdout)
+
+
+def role_of(store, index):
+    return next(server.get("role", "") for server in status(store) if server["address"] == store.addresses[index])
+
+
+def address_url(store, index):
+    return f"stria://{store.addresses[index]}"
+
+
+def names(store):
+    return {name.rstrip("/") for name in run("ls", store.url).succeeded().stdout.split()}
+
+
+class Writer:
+    """Copies files into the store, one after another, until it is told to end."""
+
+    def __init__(self, store, source):
+        self.store = store
+        self.source = source
+        self.copied = []
+        self.ends = False
+        self.thread = threading.Thread(target=self.write)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ends = True
+        self.thread.join()
+
+    def write(self):
+        while not self.ends:
+            name = f"file_{len(self.copied)}"
+            run("cp", self.source, f"{self.store.url}/{name}").succeeded()
+            self.copied.append(name)
+
+    def goes_on(self):
+        count = len(self.copied)
+        wait_for(lambda: len(self.copied) > count + 2 or not self.thread.is_alive())
+        assert self.thread.is_alive()
+
+
+def log_of(store, index):
+    return (store.directory / f"server_{index}.log").read_text()
+
+
+def test_a_standby_takes_over_below_clients_and_gives_back(store, work):
+    content = random.Random(1).randbytes(700_001)
+    (work / "content").write_bytes(content)
+    assert ", standby with every change" in run("status", store.url).succeeded().stdout
+    with Writer(store, work / "content") as writer:
+        writer.goes_on()
+        promoted = run("promote", address_url(store, STANDBY)).succeeded()
+        assert f"{store.addresses[STANDBY]} is the manager now (epoch 1)" in promoted.stdout
+        assert promoted.stderr == ""
+        writer.goes_on()
+    assert names(store) == set(writer.copied)
+    run("ls", address_url(store, 0)).refused("was replaced", store.addresses[STANDBY])
+    wait_for(lambda: role_of(store, 0) == "was the manager")
+    assert role_of(store, STANDBY) == "manager"
+    assert "manager_replaced" in log_of(store, 0) and "promoted" in log_of(store, STANDBY)
+    run("promote", address_url(store, STANDBY)).refused("manager already")
+    run("promote", address_url(store, 2)).refused("no standby")
+    # The old one becomes the standby of the new one, and then the manager again.
+    assert store.end(0) == 0
+    store.options = ["--encrypt", "--standby", "--join", store.addresses[STANDBY]]
+    store.start(0)
+    store.options = ["--encrypt"]
+    wait_for(lambda: role_of(store, 0) == "standby with every change")
+    wait_for(lambda: all(server["figures"]["standby_marks_in_step"] for server in status(store) if server["index"] != 0))
+    run("cp", work / "content", f"{store.url}/between").succeeded()
+    assert "(epoch 2)" in run("promote", address_url(store, 0)).succeeded().stdout
+    assert names(store) == {*writer.copied, "between"}
+    for name in ("between", writer.copied[0], writer.copied[-1]):
+        run("cp", f"{store.url}/{name}", work / "back").succeeded()
+        assert (work / "back").read_bytes() == content
+    run("fsck", store.url).succeeded()
+
+
+def test_a_manager_that_died_is_replaced_and_hears_of_it(store, work):
+    (work / "content").write_bytes(b"content" * 1000)
+    run("mkdir", f"{store.url}/in").succeeded()
+    run("cp", "--sync", work / "content", f"{store.url}/in/before").succeeded()
+    store.kill(0)
+    promoted = run("promote", address_url(store, STANDBY)).succeeded()
+    assert "didn't answer" in promoted.stderr and store.addresses[0] in promoted.stderr
+    assert run("ls", f"{store.url}/in").succeeded().stdout.split() == ["before"]
+    run("cp", work / "content", f"{store.url}/after").succeeded()
+    store.start(0)
+    wait_for(lambda: role_of(store, 0) == "was the manager")
+    run("mkdir", f"{address_url(store, 0)}/late").refused("was replaced", store.addresses[STANDBY])
+    run("cp", f"{store.url}/in/before", work / "back").succeeded()
+    assert (work / "back").read_bytes() == b"content" * 1000
+    # Whatever they are started as, each is what it has become.
+    for index in (0, STANDBY):
+        assert store.end(index) == 0
+    for index in (STANDBY, 0):
+        store.start(index)
+    assert names(store) == {"in", "after"}
+    assert role_of(store, STANDBY) == "manager"
+
+
+def test_a_standby_that_is_behind_is_refused(store, work):
+    run("mkdir", f"{store.url}/with").succeeded()
+    store.kill(STANDBY)
+    run("mkdir", f"{store.url}/without").succeeded()
+    wait_for(lambda: "standby_behind" in log_of(store, 0))
+    store.kill(0)
+    store.start(STANDBY)
+    run("promote", address_url(store, STANDBY)).refused("behind", "--even-if-behind")
+    run("ls", address_url(store, STANDBY)).refused("no manager of names")
+    run("promote", "--even-if-behind", address_url(store, STANDBY)).succeeded()
+    assert names(store) == {"with"}
+
+
+def test_a_standby_that_comes_back_catches_up(store, work):
+    assert store.end(STANDBY) == 0
+    run("mkdir", f"{store.url}/without").succeeded()
+    store.start(STANDBY)
+    wait_for(lambda: role_of(store, STANDBY) == "standby with every change")
+    run("mkdir", f"{store.url}/with").succeeded()
+    wait_for(lambda: all(server["figures"]["standby_marks_in_step"] for server in status(store) if server["index"] != STANDBY))
+    store.kill(0)
+    run("promote", address_url(store, STANDBY)).succeeded()
+    assert names(store) == {"with", "without"}
+
+
+def test_a_mount_goes_on(store, work):
+    skip_without_fuse()
+    content = random.Random(2).randbytes(300_000)
+    with mounted(store.url, work / "place") as place, open(place / "open", "w+b", buffering=0) as file:
+        file.write(content)
+        run("promote", address_url(store, STANDBY)).succeeded()
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+        (place / "new").write_bytes(content)
+        assert sorted(path.name for path in place.iterdir()) == ["new", "open"]
+        assert (place / "open").read_bytes() == content * 2
+    run("cp", f"{store.url}/open", work / "back").succeeded()
+    assert (work / "back").read_bytes() == content * 2
+
+
+def test_options_that_mean_nothing(work):
+    run("serve", "--dir", work / "none", "--standby").refused("--join")
