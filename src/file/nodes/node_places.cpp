@@ -106,6 +106,18 @@ Status begin_on_nodes(Environment& environment) {
   return comm.agree(mine);
 }
 
+void end_on_nodes(Environment& environment) {
+  Comm& comm = *environment.comm;
+  if (environment.is_served) {
+    // Without memory for that, it goes when the others wait next.
+    static_cast<void>(or_out_of_memory([&] {
+      NodeService::of(comm, environment.driver)->settle();
+      return Status();
+    }));
+    comm.barrier();
+  }
+}
+
 int node_of_part(const Comm& comm, int part, int parts) {
   return comm.node_of_rank()[static_cast<size_t>(int64_t{part} * comm.size() / parts)];
 }

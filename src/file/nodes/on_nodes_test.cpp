@@ -148,8 +148,6 @@ TEST(OnNodes, AFileReplacesTheOneOfBeforeOnEveryDisk) {
   const Setting setting = on_nodes(3, 1, 2, 1);
   write_on(setting, memory, own_disks(3));
   write_on(setting, memory, own_disks(3));
-  // What was replaced is removed when the ranks there wait next.
-  EXPECT_EQ(read_on(setting, memory, own_disks(3), 1), "");
   for (int disk = 0; disk < 3; ++disk) {
     EXPECT_EQ(files_of(memory, disk).size(), 1U) << disk;
   }
