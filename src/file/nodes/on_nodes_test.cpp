@@ -143,6 +143,20 @@ TEST(OnNodes, ANodeFewerIsMadeUpForByParityAndTwoAreAnError) {
   }
 }
 
+TEST(OnNodes, ANodeThatComesBackWithAnEmptyDiskServesNothing) {
+  for (int lost = 0; lost < 4; ++lost) {
+    for (uint64_t seed = 1; seed <= 5; ++seed) {
+      SCOPED_TRACE(std::to_string(lost) + ", seed " + std::to_string(seed));
+      MemoryDriver memory;
+      Setting setting = on_nodes(4, 2, 3, 1);
+      setting.seed = seed;
+      write_on(setting, memory, own_disks(4));
+      lose(memory, lost);
+      ASSERT_EQ(read_on(setting, memory, own_disks(4), 2), "");
+    }
+  }
+}
+
 TEST(OnNodes, AFileReplacesTheOneOfBeforeOnEveryDisk) {
   MemoryDriver memory;
   const Setting setting = on_nodes(3, 1, 2, 1);
