@@ -125,12 +125,14 @@ def test_parts_on_the_nodes_own_disks(directory, own, lost):
     program_on(FOUR_BY_TWO, READING, directory)
     for node in NODES:
         assert len(names_in(f"{own}/{node}/run", node)) == 1, node
-    cluster("on", NODES[lost], "sh", "-c", f"rm {own}/{NODES[lost]}/run/*")  # it comes back with an empty disk
+    # It comes back with an empty disk.
+    cluster("on", NODES[lost], "sh", "-c", f"rm {own}/{NODES[lost]}/run/*")
     read = program_on(FOUR_BY_TWO, READING, directory)
     assert ("is missing" in read) == (lost != 3), "n4 has the parity"
     for node in NODES:
         tool(directory, "drain", f"{own}/{node}/run", node=node)
     if lost == 3:
+        cluster("on", "n3", "sh", "-c", f"rm {directory}/safe.h5.parity-*".replace("[", "\\[").replace("]", "\\]"))
         tool(directory, "repair", "--renew", 1, "safe.h5", node="n3")
     else:
         assert "is missing" in tool(directory, "repair", "--dry-run", "safe.h5", code=1)
@@ -177,7 +179,9 @@ def test_servers_of_a_store(directory):
         for name in tool(directory, "ls", f"{url}/runs", **client).split()
     }
     assert sorted(server["address"] for (server,) in where.values()) == ADDRESSES, where
-    lost = next(index for index in (3, 2, 1) if any("part" in n and s[0]["address"] == ADDRESSES[index] for n, s in where.items()))
+    lost = next(
+        index for index in (3, 2, 1) if any("part" in n and s[0]["address"] == ADDRESSES[index] for n, s in where.items())
+    )
     servers[lost].kill()
     cluster("on", NODES[lost], "pkill", "-KILL", "-x", "stria")
     program_on(["-n", "4"], READING, directory, path, **client)
@@ -186,7 +190,9 @@ def test_servers_of_a_store(directory):
     tool(directory, "repair", path, **client)
     tool(directory, "verify", path, **client)
     number = next(
-        server["index"] for server in json.loads(tool(directory, "df", "--json", url, **client)) if server["address"] == ADDRESSES[lost]
+        server["index"]
+        for server in json.loads(tool(directory, "df", "--json", url, **client))
+        if server["address"] == ADDRESSES[lost]
     )
     deadline = time.monotonic() + 60
     while "silent" not in tool(directory, "df", url, **client) and time.monotonic() < deadline:
