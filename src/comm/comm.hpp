@@ -125,7 +125,7 @@ class Comm {
 
   /// From now on, every wait of this rank for others attends to them as well. To be called on
   /// innermost(). Local.
-  void set_attendant(std::shared_ptr<Attendant> attendant) { attendant_ = std::move(attendant); }
+  virtual void set_attendant(std::shared_ptr<Attendant> attendant) { attendant_ = std::move(attendant); }
   const std::shared_ptr<Attendant>& attendant() const { return attendant_; }
 
   using Messages = std::vector<std::pair<int, std::vector<std::byte>>>;

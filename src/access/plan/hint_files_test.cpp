@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "access/request/hints.hpp"
 #include "comm/self/self_comm.hpp"
 #include "comm/simulated/simulated_comm.hpp"
 

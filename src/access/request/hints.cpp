@@ -284,8 +284,9 @@ std::string set_hint(ResolvedHints& hints, const std::string& name, const std::s
     return fmt::format("hint '{}' is not known and has no effect", name);
   }
   const std::string expected = found->second(hints, value);
-  return expected.empty() ? ""
-                          : fmt::format("hint '{}' has the value '{}' but needs {}; its default is used", name, value, expected);
+  return expected.empty()
+             ? ""
+             : fmt::format("hint '{}' has the value '{}' but needs {}; its default is used", name, value, expected);
 }
 
 ResolvedHints resolve_hints(const Hints& hints, std::vector<std::string>& warnings) {

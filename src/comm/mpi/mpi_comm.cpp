@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "base/check.hpp"
 #include "comm/end_of_mpi.hpp"
@@ -72,6 +73,12 @@ class MpiComm : public Comm {
   std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) override;
   std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) override;
   Taken take_message(int tag) override;
+  void set_attendant(std::shared_ptr<Attendant> attendant) override {
+    if (attendant != nullptr) {
+      attend_in_waits(attendant);
+    }
+    Comm::set_attendant(std::move(attendant));
+  }
   void wait(CommRequest& request) override;
   void pause(int attempt) override;
   void look_at_wait(bool begins) override { watch_.look(begins); }

@@ -5,9 +5,33 @@
 
 namespace stria {
 
+namespace {
+
+std::vector<std::weak_ptr<Attendant>>& attendants() {
+  thread_local std::vector<std::weak_ptr<Attendant>> all;
+  return all;
+}
+
+// A rank that waits for its node may be asked by one that this node waits for.
+void pause_and_attend(int attempt) {
+  for (const std::weak_ptr<Attendant>& each : attendants()) {
+    if (const auto attendant = each.lock(); attendant != nullptr) {
+      attendant->attend();
+    }
+  }
+  polite_pause(attempt);
+}
+
+}  // namespace
+
+void attend_in_waits(const std::shared_ptr<Attendant>& attendant) {
+  std::erase_if(attendants(), [](const auto& each) { return each.expired(); });
+  attendants().push_back(attendant);
+}
+
 MpiMessage::~MpiMessage() {
   for (int attempt = 0; !test(); ++attempt) {
-    polite_pause(attempt);
+    pause_and_attend(attempt);
   }
 }
 
@@ -50,7 +74,7 @@ void wait_politely(MPI_Request& request, MPI_Status* status) {
   int done = 0;
   MPI_Test(&request, &done, status);
   for (int attempt = 0; done == 0; ++attempt) {
-    polite_pause(attempt);
+    pause_and_attend(attempt);
     MPI_Test(&request, &done, status);
   }
 }

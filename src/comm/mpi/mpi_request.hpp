@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -49,6 +50,9 @@ class MpiMessage : public CommRequest {
 
   std::vector<Piece> pieces_;
 };
+
+/// From now on, waits of this thread attend to the others too, whatever communicator they are for.
+void attend_in_waits(const std::shared_ptr<Attendant>& attendant);
 
 /// Waits for one MPI request, with polite pauses, and gives its status.
 void wait_politely(MPI_Request& request, MPI_Status* status = MPI_STATUS_IGNORE);

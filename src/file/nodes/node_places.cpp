@@ -71,8 +71,8 @@ std::vector<int> files_on_nodes(const Comm& comm, int parts) {
 
 // What the ranks of another node serve is asked for piece by piece.
 void serve(Environment& environment, NodeRoutes routes) {
-  environment.driver = std::make_shared<NodesDriver>(
-      environment.driver, NodeService::of(*environment.comm, environment.driver), std::move(routes));
+  environment.driver = std::make_shared<NodesDriver>(environment.driver, NodeService::of(*environment.comm, environment.driver),
+                                                     std::move(routes));
   environment.make_direct_driver = nullptr;
   environment.hints.method = access::Method::kListIo;
   environment.hints.direct = access::Switch::kDisable;
@@ -106,6 +106,18 @@ Status begin_on_nodes(Environment& environment) {
   return comm.agree(mine);
 }
 
+void end_on_nodes(Environment& environment) {
+  Comm& comm = *environment.comm;
+  if (environment.is_served) {
+    // Without memory for that, it goes when the others wait next.
+    static_cast<void>(or_out_of_memory([&] {
+      NodeService::of(comm, environment.driver)->settle();
+      return Status();
+    }));
+    comm.barrier();
+  }
+}
+
 int node_of_part(const Comm& comm, int part, int parts) {
   return comm.node_of_rank()[static_cast<size_t>(int64_t{part} * comm.size() / parts)];
 }
@@ -137,9 +149,10 @@ std::string warn_of_shared_nodes(const Comm& comm, const std::string& path, int 
   const int most = *std::max_element(files.begin(), files.end());
   return most <= parities
              ? std::string()
-             : fmt::format("a node that is lost takes up to {} of the {} files of '{}' (parts and parity), and stria_parity={} "
-                           "makes up for {}: there are {} nodes; with {} each file lies on its own",
-                           most, parts + parities, path, parities, parities, comm.node_count(), parts + parities);
+             : fmt::format(
+                   "a node that is lost takes up to {} of the {} files of '{}' (parts and parity), and stria_parity={} "
+                   "makes up for {}: there are {} nodes; with {} each file lies on its own",
+                   most, parts + parities, path, parities, parities, comm.node_count(), parts + parities);
 }
 
 bool reach_nodes(Environment& environment, const std::vector<std::string>& real_paths) {

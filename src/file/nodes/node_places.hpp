@@ -21,6 +21,9 @@ bool name_nodes(const std::vector<std::string>& places);
 /// Finds the nodes' names, and makes the driver of `environment` one that reaches the places of all
 /// nodes. Collective: yes.
 Status begin_on_nodes(Environment& environment);
+/// Ends a call in which some rank may still ask others: returns when no rank does any more, and all
+/// is removed that is to be. Collective: yes.
+void end_on_nodes(Environment& environment);
 /// The node of the rank that makes part `part` of `parts`.
 int node_of_part(const Comm& comm, int part, int parts);
 /// The nodes for the parity of a file of so many parts: those with the fewest files, the last

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <new>
+#include <utility>
 
 #include "base/out_of_memory.hpp"
 #include "comm/waiting.hpp"
@@ -222,6 +223,8 @@ Result<std::vector<std::byte>> NodeService::answer_for_name(Ask what, const std:
   switch (what) {
     case Ask::kRemove:
       return nothing_if(driver_->remove(path));
+    case Ask::kNothing:
+      return nothing();
     case Ask::kSyncDirectory:
       return nothing_if(driver_->sync_directory(path));
     case Ask::kExists: {
@@ -262,6 +265,14 @@ void NodeService::tell(int rank, Ask what, std::span<const std::byte> fields) {
   message.number(0);
   message.bytes(fields);
   send_away(rank, kAskTag, message.take());
+  told_.insert(rank);
+}
+
+// Messages from one rank to another are served in order.
+void NodeService::settle() {
+  for (const int rank : std::exchange(told_, {})) {
+    static_cast<void>(ask(rank, Ask::kNothing, {}));
+  }
 }
 
 Result<std::vector<std::byte>> NodeService::ask(int rank, Ask what, std::span<const std::byte> fields) {

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -43,6 +44,7 @@ enum class Ask : int64_t {
   kIdentity,
   kSyncDirectory,
   kListDirectory,
+  kNothing,
 };
 
 class NodeService final : public Attendant {
@@ -60,6 +62,8 @@ class NodeService final : public Attendant {
   Result<std::vector<std::byte>> ask(int rank, Ask what, std::span<const std::byte> fields);
   /// Has it done without an answer.
   void tell(int rank, Ask what, std::span<const std::byte> fields);
+  /// Returns when all that this rank has told others is done.
+  void settle();
   int64_t next_handle() { return ++last_handle_; }
 
  private:
@@ -75,6 +79,7 @@ class NodeService final : public Attendant {
   Comm& comm_;
   std::shared_ptr<storage::Driver> driver_;
   std::map<HandleKey, std::unique_ptr<storage::File>> files_;
+  std::set<int> told_;  // ranks that have something to do
   int64_t last_handle_ = 0;
   bool serves_ = false;
 };

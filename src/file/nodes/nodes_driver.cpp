@@ -14,7 +14,7 @@ namespace stria::file {
 
 namespace {
 
-constexpr size_t kMostSegments = 65536;  // in one message
+constexpr size_t kMostSegmentsAsked = 65536;  // in one message
 
 std::vector<std::byte> of_path(const std::string& path) {
   FieldWriter fields;
@@ -29,7 +29,7 @@ std::vector<Segment> next_batch(std::vector<Segment>& rest) {
   std::vector<Segment> batch;
   int64_t left = NodeService::kMostBytes;
   size_t whole = 0;
-  while (whole < rest.size() && batch.size() < kMostSegments && left > 0) {
+  while (whole < rest.size() && batch.size() < kMostSegmentsAsked && left > 0) {
     Segment part = rest[whole];
     part.bytes = std::min(part.bytes, left);
     left -= part.bytes;
@@ -286,7 +286,7 @@ Result<bool> NodesDriver::exists(const std::string& path) {
 
 Status NodesDriver::sync_directory(const std::string& path) {
   const int rank = rank_of(path);
-  // Of the name itself, which is a link, not of what it leads to.
+  // A link lies in a directory of this node, wherever it leads.
   return rank < 0 || own_->follow_links(path) != path ? own_->sync_directory(path)
                                                       : ask_for(rank, Ask::kSyncDirectory, path).status();
 }

@@ -53,6 +53,23 @@ Result<Findings> check_whole(const ReadFrom& from, Meetings& meetings, const std
   return share_findings(summed(from), meetings.comm(), findings);
 }
 
+// Has parts and parity on other nodes' own disks reached through the ranks there. Rank 0 has opened
+// the file by a driver that reaches none.
+Status reach_parts(const ReadBy& by, Environment& environment, const std::vector<std::string>& placed, ReadFile& file) {
+  if (placed.empty() || !reach_nodes(environment, placed)) {
+    return Status();
+  }
+  return environment.comm->agree(or_out_of_memory([&]() -> Status {
+    close_handles(file);
+    STRIA_RETURN_IF_ERROR(file.parity != nullptr ? find_parity(by, file) : Status());
+    if (!by.is_root()) {
+      return Status();
+    }
+    STRIA_RETURN_IF_ERROR(open_handle(by, file));
+    return open_reader(file);
+  }));
+}
+
 }  // namespace
 
 ReadSession::ReadSession(Environment environment, const std::string& path, const OpenOptions& options,
@@ -124,23 +141,7 @@ Status ReadSession::begin() {
     return take(std::move(opened));
   });
   STRIA_RETURN_IF_ERROR(agree_on_file(Call::kOpen, status, file_.file.get(), stored_path_));
-  return placed.empty() ? Status() : reach_parts(placed);
-}
-
-// Rank 0 has opened the file by a driver that reaches no other node.
-Status ReadSession::reach_parts(const std::vector<std::string>& placed) {
-  if (!reach_nodes(environment_, placed)) {
-    return Status();
-  }
-  return comm().agree(or_out_of_memory([&]() -> Status {
-    close_handles(file_);
-    STRIA_RETURN_IF_ERROR(file_.parity != nullptr ? find_parity(from().by, file_) : Status());
-    if (!meetings_.is_root()) {
-      return Status();
-    }
-    STRIA_RETURN_IF_ERROR(open_handle(from().by, file_));
-    return open_reader(file_);
-  }));
+  return reach_parts(from().by, environment_, placed, file_);
 }
 
 Status ReadSession::take(OpenedFile opened) {

@@ -63,9 +63,6 @@ class ReadSession : public Session {
   /// What the functions of this file read from.
   ReadFrom from();
   Status begin();
-  /// Has parts and parity on other nodes' own disks reached through the ranks there. Collective:
-  /// yes; the same outcome everywhere.
-  Status reach_parts(const std::vector<std::string>& placed);
   /// Takes over what was opened on this rank, or told by rank 0. Local.
   Status take(OpenedFile opened);
   /// The conductor of a flush: what is read early, the meeting, the move. Collective: yes; the same

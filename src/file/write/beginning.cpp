@@ -79,11 +79,10 @@ Result<storage::Capabilities> begin_parts(Parts& parts, NewFile& file, Environme
   if (on_nodes) {
     STRIA_RETURN_IF_ERROR(begin_on_nodes(environment));
     meetings.reserve().attempt([&] {
-      const std::string warning =
-          environment.hints.parity_count == 0
-              ? std::string()
-              : warn_of_shared_nodes(meetings.comm(), file.place().path(), parts.map()->part_count(),
-                                     static_cast<int>(environment.hints.parity_count));
+      const std::string warning = environment.hints.parity_count == 0
+                                      ? std::string()
+                                      : warn_of_shared_nodes(meetings.comm(), file.place().path(), parts.map()->part_count(),
+                                                             static_cast<int>(environment.hints.parity_count));
       if (!warning.empty()) {
         environment.hint_warnings.push_back(warning);
       }

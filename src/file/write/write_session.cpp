@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/out_of_memory.hpp"
+#include "file/nodes/node_places.hpp"
 #include "file/parts/home_turns.hpp"
 #include "file/write/publication.hpp"
 #include "file/write/stages/data_move.hpp"
@@ -85,9 +86,7 @@ Status WriteSession::end(Call call, BackgroundStage* stage) {
   if (meetings_.is_root() && !grows() && environment_.hints.home_every > 0) {
     meetings_.reserve().attempt([&] { note_turn(stored_path_, environment_.hints.part_places.empty()); });
   }
-  if (environment_.is_served) {
-    comm().barrier();  // rank 0 may have marked the parity on other nodes
-  }
+  end_on_nodes(environment_);
   return Status();
 }
 
