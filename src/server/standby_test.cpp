@@ -1,5 +1,7 @@
 // A standby manager has every change that was acknowledged, takes over when it is told to, and only
 // then; clients go on, and the manager before can't.
+#include "wire/standby.hpp"
+
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -20,7 +22,6 @@
 #include "storage/striped/striped_driver.hpp"
 #include "wire/moves.hpp"
 #include "wire/quotas.hpp"
-#include "wire/standby.hpp"
 #include "wire/tree.hpp"
 
 namespace stria::server {
@@ -56,7 +57,7 @@ int64_t figure(const std::string& address, const std::string& name) {
   return -1;
 }
 
-/// As long as a standby may take for it.
+/// Waits as long as a standby may take for it.
 bool comes_true(const std::function<bool()>& condition) {
   const auto deadline = storage::Clock::now() + std::chrono::seconds(40);
   while (!condition()) {
@@ -340,9 +341,8 @@ TEST_F(StandbyProcesses, NothingAcknowledgedIsLostWithTheManager) {
   const auto names = driver_.list_directory(both() + "/").value();
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()), expected);
   STRIA_EXPECT_OK(write_all(*open, noise(100000, 3)));
-  EXPECT_EQ(driver_.open("stria://" + standby_.address() + "/open", {.mode = Mode::kCreate, .exclusive_lock = true}).status().code(),
-            ErrorCode::kAlreadyExists)
-      << "the handle was claimed again, and with it the lock";
+  const auto again = driver_.open("stria://" + standby_.address() + "/open", {.mode = Mode::kCreate, .exclusive_lock = true});
+  EXPECT_EQ(again.status().code(), ErrorCode::kAlreadyExists) << "the handle was claimed again, and with it the lock";
   // The old manager comes back, and has to hear that it is none.
   manager_.start();
   EXPECT_TRUE(comes_true([&] { return figure(manager_.address(), "manager") == 0; }));

@@ -19,9 +19,7 @@ struct Mark {
   uint64_t epoch = 0;
   uint64_t number = 0;
   Identity in_step{};  ///< the standby that has every change; zeros: none
-  bool is_newer_than(const Mark& other) const {
-    return epoch > other.epoch || (epoch == other.epoch && number > other.number);
-  }
+  bool is_newer_than(const Mark& other) const { return epoch > other.epoch || (epoch == other.epoch && number > other.number); }
   bool operator==(const Mark&) const = default;
   void put(Writer& writer) const;
   void get(Reader& reader);
@@ -111,7 +109,7 @@ struct Promoted {
   static constexpr const char* kName = "promoted";
   uint64_t epoch = 0;
   std::string manager;
-  bool was_reached = false;             ///< the manager before has ended its work in order
+  bool was_reached = false;            ///< the manager before has ended its work in order
   std::vector<std::string> unreached;  ///< servers that have not heard of it
   void put(Writer& writer) const;
   void get(Reader& reader);

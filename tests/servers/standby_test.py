@@ -184,5 +184,19 @@ def test_a_mount_goes_on(store, work):
     assert (work / "back").read_bytes() == content * 2
 
 
+def test_a_client_of_the_version_before_goes_on(store, work, monkeypatch):
+    (work / "content").write_bytes(b"content" * 1000)
+    monkeypatch.setenv("STRIA_WIRE_VERSION", "3")
+    run("cp", work / "content", f"{address_url(store, 0)}/old").succeeded()
+    run("promote", address_url(store, STANDBY)).refused("needs version 4")
+    monkeypatch.delenv("STRIA_WIRE_VERSION")
+    run("promote", address_url(store, STANDBY)).succeeded()
+    monkeypatch.setenv("STRIA_WIRE_VERSION", "3")
+    run("cp", f"{address_url(store, STANDBY)}/old", work / "back").succeeded()
+    run("mv", f"{store.url}/old", f"{store.url}/new").succeeded()
+    assert (work / "back").read_bytes() == b"content" * 1000
+    assert names(store) == {"new"}
+
+
 def test_options_that_mean_nothing(work):
     run("serve", "--dir", work / "none", "--standby").refused("--join")

@@ -59,7 +59,7 @@ class ChangeStream {
   /// there is. kAborted: it has to begin with another copy.
   Result<wire::Followed> follow(const wire::Follow& request, std::function<void()> ring);
 
-  // Of those who wait for answers.
+  // For those who wait for answers.
 
   /// Whether what was done up to that change may be told. If not, `ring` is called when that may
   /// have changed.

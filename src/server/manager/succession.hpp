@@ -27,7 +27,7 @@ class Succession {
 
   /// What the database knows of a standby.
   Status load();
-  uint64_t epoch() const { return names_.epoch(); }
+  uint64_t epoch() const { return names_.seals().epoch; }
 
   /// Has what was changed go to the standby. Returns the number of the last change; 0: there were
   /// none.

@@ -31,7 +31,7 @@ class RoleRecord {
 
   /// Keeps the mark and the manager if it is newer than what is kept.
   Status note(const wire::Mark& mark, const std::string& manager);
-  /// As RoleStep::kFence says. kAborted, which says why, where it is refused.
+  /// Does what RoleStep::kFence says. kAborted, which says why, where it is refused.
   Status fence(const wire::Role& request);
 
  private:

@@ -54,8 +54,8 @@ Status Marks::tell(uint64_t epoch, const std::string& address) {
   STRIA_ASSIGN_OR_RETURN(auto servers, manager_.voters(stream_.standby()));
   voters_ = servers.size();
   std::erase_if(servers, [&](const Roster::Server& server) { return told_.contains(server.identity); });
-  for (const auto& [server, told] : calls_.ask(servers, {.step = wire::RoleStep::kNote, .mark = *mark_, .manager = address},
-                                               kMarkPatience)) {
+  for (const auto& [server, told] :
+       calls_.ask(servers, {.step = wire::RoleStep::kNote, .mark = *mark_, .manager = address}, kMarkPatience)) {
     STRIA_RETURN_IF_ERROR(take(server, told));
   }
   const bool nobody_is = mark_->in_step == wire::Identity{};
