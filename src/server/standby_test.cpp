@@ -312,7 +312,8 @@ TEST_F(StandbyProcesses, NothingAcknowledgedIsLostWithTheManager) {
   std::atomic<bool> ends = false;
   std::atomic<int> made = 0;
   OpenOptions options{.mode = Mode::kCreate, .exclusive_lock = true};
-  options.striping = {.server_count = 2, .first_server = 2};  // with the manager its parts would be gone
+  // What the manager has of files is gone with it.
+  options.striping = {.server_count = 2, .first_server = 2};
   const auto open = driver_.open(both() + "/open", options).value();
   std::thread client([&] {
     while (!ends) {

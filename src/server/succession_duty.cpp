@@ -66,10 +66,11 @@ void SuccessionDuty::tend() {
     return;
   }
   telling_ = true;
-  const std::shared_ptr<void> ends(nullptr, [this](void*) { telling_ = false; });  // however it ends
+  // However it ends; what fails is tried again.
+  const std::shared_ptr<void> ends(nullptr, [this](void*) { telling_ = false; });
   shared_.standby_thread.post([this, ends] {
     if (shared_.manages()) {
-      static_cast<void>(marks_.tell(shared_.manager->epoch(), address_));  // what fails is tried again
+      static_cast<void>(marks_.tell(shared_.manager->epoch(), address_));
     }
   });
 }

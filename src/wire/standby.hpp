@@ -2,8 +2,8 @@
 // (docs/formats/wire.md, "A standby manager").
 //
 // Several processes may once have been the store's manager. The one of the highest epoch is it, and
-// every server keeps the highest epoch that it has heard of. Within an epoch the manager numbers its
-// marks, each of which says which standby has every change; every server keeps the newest.
+// every server keeps the highest epoch that it has heard of. Within an epoch the manager numbers
+// its marks, each of which says which standby has every change; every server keeps the newest.
 #pragma once
 
 #include <cstdint>
@@ -115,8 +115,8 @@ struct Promoted {
   void get(Reader& reader);
 };
 
-/// What a server answers that isn't the store's manager, or not any more. `manager`: who is, if that
-/// is known.
+/// What a server answers that isn't the store's manager, or not any more. `manager`: who is, if
+/// that is known.
 Status no_manager(const std::string& manager);
 Status replaced_manager(const std::string& manager);
 /// True for both, without context: another address of a list may be the manager's.

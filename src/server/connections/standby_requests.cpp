@@ -35,8 +35,8 @@ wire::RoleTold role_of(const SharedState& shared) {
   return told;
 }
 
-/// On the manager's thread, so that what it has done before goes to the standby, and nothing is done
-/// after.
+/// On the manager's thread, so that what it has done before goes to the standby, and nothing is
+/// done after.
 Answer keep_role(SharedState& shared, const wire::Role& request) {
   if (const Status place = wire::Address::parse(request.manager).status(); !place.ok()) {
     return {place, {}};

@@ -34,8 +34,8 @@ class Marks {
 
   /// Tells those servers that don't know yet. To be called again and again.
   Status tell(uint64_t epoch, const std::string& address);
-  /// True when some server doesn't know the mark yet, and now and then, as new ones may have come. To
-  /// be called some times a second, and not during tell().
+  /// True when some server doesn't know the mark yet, and now and then, as new ones may have come.
+  /// To be called some times a second, and not during tell().
   bool is_due();
 
  private:
