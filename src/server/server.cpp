@@ -190,6 +190,10 @@ Result<std::unique_ptr<Manager>> Server::State::open_manager() const {
 Status Server::State::prepare_manager() {
   STRIA_RETURN_IF_ERROR(directory.may_keep_names());
   STRIA_ASSIGN_OR_RETURN(auto manager, open_manager());
+  // Names that come from a backup may not know of the standby.
+  if (const wire::Mark mark = shared->role->mark(); mark.epoch == manager->epoch() && mark.number > 0) {
+    shared->stream->had_standby(mark.in_step);
+  }
   shared->manager.take(std::move(manager));
   return {};
 }

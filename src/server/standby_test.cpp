@@ -279,6 +279,25 @@ TEST(Standby, TakesOverFromAManagerThatLives) {
   EXPECT_EQ(driver.list_directory(url + "/")->size(), static_cast<size_t>(made) + 1);
 }
 
+TEST(Standby, NamesOfABackupDontLetItTakeOverUnnoticed) {
+  Cluster cluster(3, with_standby());
+  ASSERT_TRUE(comes_in_step(cluster.address()));
+  EXPECT_TRUE(comes_true([&] { return figure(cluster.address(2), "standby_marks_in_step") == 1; }));
+  cluster.stop(1);
+  cluster.stop(0);
+  sqlite3* database = nullptr;
+  EXPECT_EQ(sqlite3_open((cluster.directory(0) + "/names.sqlite").c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database, "DELETE FROM meta WHERE key IN ('standby', 'mark')", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(database);
+  cluster.start(0);
+  StripedDriver driver;
+  STRIA_EXPECT_OK(driver.open(cluster.url() + "/f", {.mode = Mode::kCreateNew}).status());
+  EXPECT_EQ(figure(cluster.address(2), "standby_marks_in_step"), 0);
+  cluster.stop(0);
+  cluster.start(1);
+  EXPECT_EQ(promote(cluster.address(1)).status().code(), ErrorCode::kAborted);
+}
+
 /// A manager, its standby and two servers, each in a process that can be killed.
 class StandbyProcesses : public ::testing::Test {
  protected:
