@@ -39,6 +39,8 @@ class Marks {
   bool is_due();
 
  private:
+  /// Has another mark be made, if that one is another and not older.
+  void give_way_to(const wire::Mark& known);
   /// Takes what a server said; false where another is the manager.
   Status take(const wire::Identity& server, const Result<wire::RoleTold>& told);
 
@@ -48,7 +50,8 @@ class Marks {
   RoleRecord& role_;
   wire::Identity self_;
   std::optional<wire::Mark> mark_;
-  uint64_t newest_ = 0;  // number of a mark that a server knows
+  uint64_t newest_ = 0;       // number of a mark that a server knows
+  bool is_outdated_ = false;  // by that one
   std::set<wire::Identity> told_;
   size_t voters_ = 0;
   int calls_since_ = 0;
