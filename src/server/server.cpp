@@ -13,7 +13,6 @@
 #include <exception>
 #include <future>
 #include <list>
-#include <optional>
 #include <thread>
 #include <vector>
 
@@ -22,11 +21,10 @@
 #include "server/connections/network/listener.hpp"
 #include "server/connections/resources/background.hpp"
 #include "server/connections/resources/io_threads.hpp"
+#include "server/manager_elsewhere.hpp"
 #include "server/objects/store_directory.hpp"
-#include "server/standby/follower.hpp"
-#include "server/standby/marks.hpp"
-#include "server/standby/names_copy.hpp"
-#include "server/standby/promotion.hpp"
+#include "server/standby_duty.hpp"
+#include "server/succession_duty.hpp"
 #include "server/usage_teller.hpp"
 #include "storage/striped/call.hpp"
 
@@ -75,28 +73,10 @@ struct Server::State {
   State(const ServerOptions& given, StoreDirectory taken) : options(given), directory(std::move(taken)) {}
 
   Status prepare();
-  Status find_role();
+  Connect connect_to() const;
+  Result<std::unique_ptr<Manager>> open_manager() const;
   Status prepare_manager();
   Status prepare_joined();
-  Status prepare_standby();
-  Connect connect_to();
-  std::unique_ptr<storage::ServerLink> link_to_manager();
-  Result<std::unique_ptr<Manager>> open_manager();
-  Status become_manager(uint64_t epoch);
-  Result<wire::Promoted> promote_self(const wire::Promote& request);
-  void tend_standby();
-  void tell_marks();
-  Marks::Manager marks_of_manager();
-  /// What work() returns, done by the manager's thread.
-  template <typename Work>
-  auto on_manager_thread(Work work) {
-    std::packaged_task<decltype(work())()> task(std::move(work));
-    auto outcome = task.get_future();
-    shared->manager_thread.post([&task] { task(); });
-    return outcome.get();
-  }
-  /// Another server is the manager: this one says so to who has just claimed to be it.
-  Status refuse_manager(uint64_t epoch);
   asio::awaitable<void> accept(asio::posix::stream_descriptor& door);
   void welcome(int accepted);
   bool make_room();
@@ -134,17 +114,10 @@ struct Server::State {
   std::vector<uint64_t> removed;  // files, of which the manager is to hear
   int64_t told_bytes = 0;         // of data, moved up to the last pulse
   bool told_bad = false;          // the condition that the manager knows isn't good
-  std::unique_ptr<storage::ServerLink> manager_link;
-  std::string linked_to;  // the manager that was known when the link was made
+  std::unique_ptr<ManagerElsewhere> elsewhere;
   std::unique_ptr<UsageTeller> usage;
-  std::unique_ptr<Marks> marks;  // for the standby thread
-  ChangeStream::State told_state = ChangeStream::State::kAlone;
-  bool told_replaced = false;
-  std::atomic<bool> telling_marks = false;
-  std::unique_ptr<NamesCopy> names_copy;
-  std::unique_ptr<Follower> follower;
-  std::unique_ptr<RoleCalls> role_calls;  // for the standby thread
-  std::optional<wire::Mark> promotion_decided_by;
+  std::unique_ptr<StandbyDuty> standby;  // null: it is none
+  std::unique_ptr<SuccessionDuty> succession;
 };
 
 Status Server::State::prepare() {
@@ -171,7 +144,10 @@ Status Server::State::prepare() {
   STRIA_ASSIGN_OR_RETURN(shared->objects, Objects::open(directory.object_paths(), most_open));
   shared->role = std::make_unique<RoleRecord>(directory.role_path());
   STRIA_RETURN_IF_ERROR(shared->role->load());
-  STRIA_RETURN_IF_ERROR(find_role());
+  STRIA_ASSIGN_OR_RETURN(options.join, whom_to_join(options.join, directory.names_path(), *shared));
+  elsewhere = std::make_unique<ManagerElsewhere>(
+      options.join, connect_to(), *shared->role,
+      [this](storage::ServerLink& link, storage::Clock::time_point deadline) { return check_store(link, deadline); });
   STRIA_RETURN_IF_ERROR(options.join.empty() ? prepare_manager() : prepare_joined());
   usage = std::make_unique<UsageTeller>(
       shared->growth, directory.object_paths(), shared->identity,
@@ -200,116 +176,39 @@ Status Server::State::prepare() {
   return {};
 }
 
-// A standby that was promoted is the manager, whatever it was started as; a manager that was replaced
-// is one no more.
-Status Server::State::find_role() {
-  const uint64_t known = shared->role->epoch();
-  if (known == 0 && options.join.empty()) {
-    return {};
-  }
-  STRIA_ASSIGN_OR_RETURN(const auto kept, epoch_of_names(directory.names_path()));
-  const bool is_newest = kept && *kept >= known;
-  if (!options.join.empty() && is_newest && *kept > 0) {
-    shared->watch.tell({Level::kInfo, "manager_changed", "this server was promoted: it is the store's manager, and joins none"});
-    options.join.clear();
-  } else if (options.join.empty() && kept && !is_newest) {
-    options.join = shared->role->manager();
-    shared->watch.tell({Level::kWarning, "manager_replaced",
-                        "this manager was replaced by the one at " + options.join + ", and joins it as a server"});
-  }
-  return {};
+Connect Server::State::connect_to() const {
+  const auto encryption = options.encrypts ? storage::Encryption::kAlways : storage::Encryption::kNever;
+  return [key = options.key, encryption](std::vector<wire::Address> addresses) {
+    return std::make_unique<storage::ServerLink>(std::move(addresses), key, encryption);
+  };
 }
 
-Result<std::unique_ptr<Manager>> Server::State::open_manager() {
-  return Manager::open(directory.names_path(),
-                       {options.ticket_life, options.watch.log, shared->stream, shared->identity});
+Result<std::unique_ptr<Manager>> Server::State::open_manager() const {
+  return Manager::open(directory.names_path(), {options.ticket_life, options.watch.log, shared->stream, shared->identity});
 }
 
 Status Server::State::prepare_manager() {
   STRIA_RETURN_IF_ERROR(directory.may_keep_names());
   STRIA_ASSIGN_OR_RETURN(auto manager, open_manager());
+  // Names that come from a backup may not know of the standby.
+  if (const wire::Mark mark = shared->role->mark(); mark.epoch == manager->epoch() && mark.number > 0) {
+    shared->stream->had_standby(mark.in_step);
+  }
   shared->manager.take(std::move(manager));
   return {};
 }
 
 Status Server::State::prepare_joined() {
   STRIA_RETURN_IF_ERROR(wire::parse_addresses(options.join).status());
-  manager_link = link_to_manager();
-  return options.standby ? prepare_standby() : Status();
-}
-
-Connect Server::State::connect_to() {
-  return [this](std::vector<wire::Address> addresses) {
-    return std::make_unique<storage::ServerLink>(
-        std::move(addresses), options.key, options.encrypts ? storage::Encryption::kAlways : storage::Encryption::kNever);
-  };
-}
-
-// Where it was last, and then where the options say.
-std::unique_ptr<storage::ServerLink> Server::State::link_to_manager() {
-  std::vector<wire::Address> addresses;
-  const std::string manager = shared->role->manager();
-  if (const auto known = wire::Address::parse(manager); known.ok()) {
-    addresses.push_back(*known);
+  if (options.standby) {
+    standby = std::make_unique<StandbyDuty>(*shared,
+                                            StandbyDuty::Options{.copy_path = directory.standby_path(),
+                                                                 .names_path = directory.names_path(),
+                                                                 .link = [this] { return elsewhere->link(); },
+                                                                 .connect = connect_to(),
+                                                                 .address = [this]() -> const std::string& { return address; },
+                                                                 .open_manager = [this] { return open_manager(); }});
   }
-  // What can't be parsed was refused at the start; a manager that was replaced joins the known one.
-  for (const wire::Address& each :
-       options.join.empty() ? std::vector<wire::Address>() : wire::parse_addresses(options.join).value()) {
-    if (each.text() != manager) {
-      addresses.push_back(each);
-    }
-  }
-  auto link = connect_to()(std::move(addresses));
-  link->after_greeting = [this](storage::ServerLink& made, storage::Clock::time_point deadline) {
-    return check_store(made, deadline);
-  };
-  return link;
-}
-
-Status Server::State::prepare_standby() {
-  names_copy = std::make_unique<NamesCopy>(directory.standby_path());
-  follower = std::make_unique<Follower>(
-      *names_copy,
-      Follower::Options{shared->identity, [this] { return link_to_manager(); },
-                        [this](bool good, const std::string& text) {
-                          shared->watch.tell({good ? Level::kInfo : Level::kWarning, good ? "standby_follows" : "standby_away",
-                                              "this standby " + text});
-                        }});
-  role_calls = std::make_unique<RoleCalls>(connect_to());
-  shared->promote = [this](const wire::Promote& request) { return promote_self(request); };
-  shared->in_step = [this] { return follower->follows(); };
-  return {};
-}
-
-Result<wire::Promoted> Server::State::promote_self(const wire::Promote& request) {
-  if (shared->manages()) {
-    return Status(ErrorCode::kAlreadyExists, "this server is the store's manager already");
-  }
-  const Promotion promotion{.copy = *names_copy,
-                            .follower = *follower,
-                            .calls = *role_calls,
-                            .server = shared->identity,
-                            .address = address,
-                            .decided_by = promotion_decided_by,
-                            .become = [this](uint64_t epoch) { return become_manager(epoch); }};
-  return promote(promotion, request);
-}
-
-// Clients are let to it when it knows of a server, and this server of its tickets.
-Status Server::State::become_manager(uint64_t epoch) {
-  STRIA_RETURN_IF_ERROR(names_copy->become(directory.names_path(), epoch));
-  STRIA_RETURN_IF_ERROR(shared->role->note({.epoch = epoch}, address));
-  STRIA_ASSIGN_OR_RETURN(auto manager, open_manager());
-  wire::Pulse said;
-  said.server = shared->identity;
-  said.address = address;
-  std::tie(said.total_bytes, said.free_bytes) = shared->objects->space();
-  const Answer reply = manager->answer({{}, wire::Kind::kPulse, 0, wire::encode(said), kItself});
-  STRIA_RETURN_IF_ERROR(reply.status);
-  STRIA_ASSIGN_OR_RETURN(const auto answer, wire::decode<wire::PulseAnswer>(reply.body));
-  shared->tickets.learn(answer.secret, answer.epoch, answer.now_ms);
-  shared->manager.take(std::move(manager));
-  shared->watch.tell({Level::kWarning, "promoted", "this standby is the store's manager now, epoch " + std::to_string(epoch)});
   return {};
 }
 
@@ -394,16 +293,17 @@ void Server::State::start_threads() {
         door.get_executor(), [this, &door] { return serve_metrics(shared, door); }, asio::detached);
   }
   io_threads.start();
-  if (follower != nullptr) {
-    follower->start();
+  if (standby != nullptr) {
+    standby->start();
   }
-  marks = std::make_unique<Marks>(RoleCalls(connect_to()), marks_of_manager(), *shared->stream, *shared->role, shared->identity);
+  succession = std::make_unique<SuccessionDuty>(*shared, connect_to(), address);
   timekeeper = std::thread([this] { keep_time(); });
 }
 
 void Server::State::tell_of_start() const {
-  const std::string role =
-      options.join.empty() ? "the store's manager" : (options.standby ? "a standby of" : "a server of") + (" the manager at " + options.join);
+  const std::string role = options.join.empty()
+                               ? "the store's manager"
+                               : (options.standby ? "a standby of" : "a server of") + (" the manager at " + options.join);
   shared->watch.tell({Level::kInfo, "started", "serves '" + options.directory + "' at " + address + " as " + role});
 }
 
@@ -430,7 +330,7 @@ void Server::State::keep_time() {
     }
     try {
       check_connections();
-      tend_standby();
+      succession->tend();
       if (tick % kTicksToPulse == 0) {
         tend();
       }
@@ -462,17 +362,7 @@ void Server::State::tend() {
 
 Result<std::vector<std::byte>> Server::State::ask_manager(wire::Kind kind, std::vector<std::byte> body, milliseconds patience) {
   if (!shared->manages()) {
-    if (manager_link == nullptr || linked_to != shared->role->manager()) {
-      linked_to = shared->role->manager();
-      manager_link = link_to_manager();
-    }
-    storage::Call call;
-    call.link = manager_link.get();
-    call.kind = kind;
-    call.body = std::move(body);
-    call.patience = patience;
-    STRIA_RETURN_IF_ERROR(storage::run_calls({&call, 1}));
-    return std::move(call.reply);
+    return elsewhere->ask(kind, std::move(body), patience);
   }
   std::packaged_task<Answer()> task([&] { return shared->manager->answer({{}, kind, 0, std::move(body), kItself}); });
   shared->manager_thread.post([&task] { task(); });
@@ -483,69 +373,6 @@ Result<std::vector<std::byte>> Server::State::ask_manager(wire::Kind kind, std::
     return Status(ErrorCode::kIo, "neither the standby nor most servers of the store answer");
   }
   return std::move(answer.body);
-}
-
-void Server::State::tend_standby() {
-  if (shared->was_replaced() && !told_replaced) {
-    told_replaced = true;
-    shared->watch.tell({Level::kWarning, "manager_replaced",
-                        "this manager was replaced by the one at " + shared->role->manager() + ", and changes no names any more"});
-  }
-  if (!shared->manages()) {
-    return;
-  }
-  ChangeStream& stream = *shared->stream;
-  stream.tidy();
-  const ChangeStream::State state = stream.state();
-  if (state != told_state) {
-    using Standing = ChangeStream::State;
-    if (state == Standing::kInStep) {
-      shared->watch.tell({Level::kInfo, "standby_in_step", "the standby has every change"});
-    } else if (state == Standing::kUnsure) {
-      shared->watch.tell({Level::kWarning, "standby_lost",
-                          "the standby doesn't answer: changes wait until the other servers know that it is behind"});
-    } else {
-      shared->watch.tell({Level::kWarning, "standby_behind", "the manager goes on alone: the standby is behind"});
-    }
-    told_state = state;
-  }
-  if (!telling_marks && marks->is_due()) {
-    telling_marks = true;
-    const std::shared_ptr<void> ends(nullptr, [this](void*) { telling_marks = false; });
-    shared->standby_thread.post([this, ends] { tell_marks(); });
-  }
-}
-
-Marks::Manager Server::State::marks_of_manager() {
-  return {[this](const wire::Identity& in_step, uint64_t newest) {
-            return on_manager_thread([this, in_step, newest] { return shared->manager->succession().next_mark(in_step, newest); });
-          },
-          [this](const wire::Identity& standby) {
-            return on_manager_thread([this, standby] { return shared->manager->succession().voters(standby); });
-          }};
-}
-
-// What fails is tried again.
-void Server::State::tell_marks() {
-  if (shared->manages()) {
-    static_cast<void>(marks->tell(shared->manager->epoch(), address));
-  }
-}
-
-Status Server::State::refuse_manager(uint64_t epoch) {
-  const wire::Role told{.step = wire::RoleStep::kNote, .mark = shared->role->mark(), .manager = shared->role->manager()};
-  storage::Call call;
-  call.link = manager_link.get();
-  call.kind = wire::Kind::kRole;
-  call.body = wire::encode(told);
-  call.patience = kPulsePatience;
-  static_cast<void>(storage::run_calls({&call, 1}));
-  const std::string where = manager_link->server();
-  if (manager_link->has_others()) {
-    manager_link->try_next();
-  }
-  return Status(ErrorCode::kIo, "the manager at " + where + " (epoch " + std::to_string(epoch) + ") was replaced by the one at " +
-                                    told.manager);
 }
 
 // Whoever is the manager at that address now, it must be that of the store whose parts are here.
@@ -569,14 +396,14 @@ Status Server::State::pulse() {
   const milliseconds patience = io_threads.started() ? kPulsePatience : milliseconds(0);
   const bool managed = shared->manages();
   STRIA_ASSIGN_OR_RETURN(const auto reply, ask_manager(wire::Kind::kPulse, wire::encode(said), patience));
-  const uint16_t version = managed ? wire::kVersion : manager_link->version();
+  const uint16_t version = managed ? wire::kVersion : elsewhere->version();
   STRIA_ASSIGN_OR_RETURN(const auto answer, wire::decode<wire::PulseAnswer>(reply, version));
   STRIA_RETURN_IF_ERROR(directory.belongs_to(wire::store_identity(answer.secret)));
   if (!managed && answer.epoch < shared->role->epoch()) {
-    return refuse_manager(answer.epoch);
+    return elsewhere->refuse(answer.epoch);
   }
   if (!managed && answer.epoch > shared->role->epoch()) {
-    STRIA_RETURN_IF_ERROR(shared->role->note({.epoch = answer.epoch}, manager_link->server()));
+    STRIA_RETURN_IF_ERROR(shared->role->note({.epoch = answer.epoch}, elsewhere->address()));
   }
   shared->tickets.learn(answer.secret, answer.epoch, answer.now_ms);
   told_bytes = moved_bytes;
@@ -628,7 +455,7 @@ Status Server::State::tell_condition() {
 // From now on no program is told that a file with a part here is complete, and new files go
 // elsewhere.
 void Server::State::sign_off() {
-  if (shared->manages() || manager_link == nullptr || !io_threads.started()) {
+  if (shared->manages() || !io_threads.started()) {
     return;
   }
   const wire::ServerCondition said{shared->identity, wire::Condition::kLeaving, "it was ended"};
@@ -646,8 +473,8 @@ void Server::State::stop() {
     timekeeper.join();
   }
   sign_off();
-  if (follower != nullptr) {
-    follower->stop();
+  if (standby != nullptr) {
+    standby->stop();
   }
   {
     const std::lock_guard lock(mutex);
@@ -702,7 +529,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   STRIA_RETURN_IF_ERROR(state->prepare());
   const Status heard = state->pulse();
   // A standby is there to be promoted when the manager isn't.
-  const bool may_wait = state->names_copy != nullptr && state->names_copy->exists() && heard.code() == ErrorCode::kIo;
+  const bool may_wait = state->standby != nullptr && state->standby->has_copy() && heard.code() == ErrorCode::kIo;
   STRIA_RETURN_IF_ERROR(may_wait ? Status() : heard);
   state->start_threads();
   state->tell_of_start();

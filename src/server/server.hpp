@@ -22,7 +22,8 @@ struct ServerOptions {
   std::string join;
   /// It joins, keeps every change of the names as well, and can become the manager.
   bool standby = false;
-  /// The manager's: how long clients wait for a standby that doesn't answer, before it goes on alone.
+  /// The manager's: how long clients wait for a standby that doesn't answer, before it goes on
+  /// alone.
   std::chrono::milliseconds standby_patience{5000};
   std::string metrics;  ///< where Prometheus finds the figures; empty: nowhere
   /// The address that clients are told; empty: the one listened on.

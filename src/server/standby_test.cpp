@@ -1,5 +1,7 @@
 // A standby manager has every change that was acknowledged, takes over when it is told to, and only
 // then; clients go on, and the manager before can't.
+#include "wire/standby.hpp"
+
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -20,7 +22,6 @@
 #include "storage/striped/striped_driver.hpp"
 #include "wire/moves.hpp"
 #include "wire/quotas.hpp"
-#include "wire/standby.hpp"
 #include "wire/tree.hpp"
 
 namespace stria::server {
@@ -56,7 +57,7 @@ int64_t figure(const std::string& address, const std::string& name) {
   return -1;
 }
 
-/// As long as a standby may take for it.
+/// Waits as long as a standby may take for it.
 bool comes_true(const std::function<bool()>& condition) {
   const auto deadline = storage::Clock::now() + std::chrono::seconds(40);
   while (!condition()) {
@@ -278,6 +279,25 @@ TEST(Standby, TakesOverFromAManagerThatLives) {
   EXPECT_EQ(driver.list_directory(url + "/")->size(), static_cast<size_t>(made) + 1);
 }
 
+TEST(Standby, NamesOfABackupDontLetItTakeOverUnnoticed) {
+  Cluster cluster(3, with_standby());
+  ASSERT_TRUE(comes_in_step(cluster.address()));
+  EXPECT_TRUE(comes_true([&] { return figure(cluster.address(2), "standby_marks_in_step") == 1; }));
+  cluster.stop(1);
+  cluster.stop(0);
+  sqlite3* database = nullptr;
+  EXPECT_EQ(sqlite3_open((cluster.directory(0) + "/names.sqlite").c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database, "DELETE FROM meta WHERE key IN ('standby', 'mark')", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(database);
+  cluster.start(0);
+  StripedDriver driver;
+  STRIA_EXPECT_OK(driver.open(cluster.url() + "/f", {.mode = Mode::kCreateNew}).status());
+  EXPECT_EQ(figure(cluster.address(2), "standby_marks_in_step"), 0);
+  cluster.stop(0);
+  cluster.start(1);
+  EXPECT_EQ(promote(cluster.address(1)).status().code(), ErrorCode::kAborted);
+}
+
 /// A manager, its standby and two servers, each in a process that can be killed.
 class StandbyProcesses : public ::testing::Test {
  protected:
@@ -305,50 +325,90 @@ class StandbyProcesses : public ::testing::Test {
   StripedDriver driver_;
 };
 
+/// Names as they have to be, while a client changes them.
+class Expected {
+ public:
+  Expected(StripedDriver& driver, std::string root, uint64_t seed)
+      : driver_(driver), root_(std::move(root)), random_(seed), names_{"open"} {}
+
+  void change() {
+    const std::string one = "n" + std::to_string(random_() % 8);
+    const std::string other = "n" + std::to_string(random_() % 8);
+    const bool there = names_.contains(one);
+    switch (random_() % 4) {
+      case 0:
+      case 1:
+        expect(driver_.open(root_ + one, {.mode = Mode::kCreateNew}).status(),
+               there ? ErrorCode::kAlreadyExists : ErrorCode::kOk);
+        names_.insert(one);
+        break;
+      case 2:
+        expect(driver_.rename(root_ + one, root_ + other), there ? ErrorCode::kOk : ErrorCode::kNotFound);
+        if (names_.erase(one) > 0) {
+          names_.insert(other);
+        }
+        break;
+      default:
+        expect(driver_.remove(root_ + one), there ? ErrorCode::kOk : ErrorCode::kNotFound);
+        names_.erase(one);
+    }
+    ++done;
+  }
+  void check() {
+    const auto there = driver_.list_directory(root_).value();
+    EXPECT_EQ(std::set<std::string>(there.begin(), there.end()), names_);
+  }
+  std::atomic<int> done = 0;
+
+ private:
+  // Each is done once, and no more, also when its answer was lost with the manager.
+  static void expect(const Status& outcome, ErrorCode code) { EXPECT_EQ(outcome.code(), code) << outcome.message(); }
+
+  StripedDriver& driver_;
+  std::string root_;
+  std::mt19937_64 random_;
+  std::set<std::string> names_;
+};
+
 TEST_F(StandbyProcesses, NothingAcknowledgedIsLostWithTheManager) {
   start_all();
-  std::mt19937_64 random(std::random_device{}());
-  std::atomic<bool> ends = false;
-  std::atomic<int> made = 0;
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
   OpenOptions options{.mode = Mode::kCreate, .exclusive_lock = true};
-  options.striping = {.server_count = 2, .first_server = 2};  // with the manager its parts would be gone
+  // What the manager has of files is gone with it.
+  options.striping = {.server_count = 2, .first_server = 2};
   const auto open = driver_.open(both() + "/open", options).value();
+  std::atomic<bool> ends = false;
+  Expected names(driver_, both() + "/", seed);
   std::thread client([&] {
     while (!ends) {
-      const std::string name = "/n" + std::to_string(made);
-      STRIA_EXPECT_OK(make(name));
-      STRIA_EXPECT_OK(driver_.rename(both() + name, both() + "/r" + std::to_string(made)));
-      ++made;
+      names.change();
     }
   });
   std::this_thread::sleep_for(milliseconds(200 + random() % 400));
   manager_.kill_server();
   std::this_thread::sleep_for(milliseconds(random() % 300));
-  const int before = made;
+  const int before = names.done;
   EXPECT_GT(before, 5);
   const auto promoted = promote(standby_.address());
   STRIA_EXPECT_OK(promoted.status());
-  EXPECT_TRUE(comes_true([&] { return made > before + 10; }));
+  EXPECT_TRUE(comes_true([&] { return names.done > before + 100; }));
   ends = true;
   client.join();
   EXPECT_FALSE(promoted->was_reached);
   EXPECT_EQ(promoted->unreached, std::vector<std::string>{manager_.address()});
-  std::set<std::string> expected{"open"};
-  for (int i = 0; i < made; ++i) {
-    expected.insert("r" + std::to_string(i));
-  }
-  const auto names = driver_.list_directory(both() + "/").value();
-  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()), expected);
+  names.check();
   STRIA_EXPECT_OK(write_all(*open, noise(100000, 3)));
-  EXPECT_EQ(driver_.open("stria://" + standby_.address() + "/open", {.mode = Mode::kCreate, .exclusive_lock = true}).status().code(),
-            ErrorCode::kAlreadyExists)
-      << "the handle was claimed again, and with it the lock";
+  const auto again = driver_.open("stria://" + standby_.address() + "/open", {.mode = Mode::kCreate, .exclusive_lock = true});
+  EXPECT_EQ(again.status().code(), ErrorCode::kAlreadyExists) << "the handle was claimed again, and with it the lock";
   // The old manager comes back, and has to hear that it is none.
   manager_.start();
   EXPECT_TRUE(comes_true([&] { return figure(manager_.address(), "manager") == 0; }));
   const Status refused = ask(manager_.address(), Kind::kRemove, wire::encode(wire::Path{"/open"})).status();
   EXPECT_TRUE(wire::is_no_manager(refused)) << refused.message();
   EXPECT_TRUE(comes_true([&] { return figure(standby_.address(), "servers_up") == 4; }));
+  names.check();
 }
 
 TEST_F(StandbyProcesses, OneThatIsBehindIsNotPromotedUnnoticed) {

@@ -11,6 +11,7 @@ namespace {
 constexpr std::string_view kNoManager = "this server is no manager of names";
 constexpr std::string_view kReplaced = "this manager was replaced";
 constexpr uint64_t kMaxPiecesBytes = kMaxBodyBytes / 2;
+constexpr uint64_t kMostEpochs = uint64_t{1} << 62;  // so that there is a next one
 
 template <typename Value>
 Value get_up_to(Reader& reader, Value last) {
@@ -41,8 +42,8 @@ void Mark::put(Writer& writer) const {
 }
 
 void Mark::get(Reader& reader) {
-  epoch = reader.natural();
-  number = reader.natural();
+  epoch = reader.natural_up_to(kMostEpochs);
+  number = reader.natural_up_to(kMostEpochs);
   get_bytes(reader, in_step);
 }
 

@@ -2,8 +2,8 @@
 // (docs/formats/wire.md, "A standby manager").
 //
 // Several processes may once have been the store's manager. The one of the highest epoch is it, and
-// every server keeps the highest epoch that it has heard of. Within an epoch the manager numbers its
-// marks, each of which says which standby has every change; every server keeps the newest.
+// every server keeps the highest epoch that it has heard of. Within an epoch the manager numbers
+// its marks, each of which says which standby has every change; every server keeps the newest.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,7 @@ struct Mark {
   uint64_t epoch = 0;
   uint64_t number = 0;
   Identity in_step{};  ///< the standby that has every change; zeros: none
-  bool is_newer_than(const Mark& other) const {
-    return epoch > other.epoch || (epoch == other.epoch && number > other.number);
-  }
+  bool is_newer_than(const Mark& other) const { return epoch > other.epoch || (epoch == other.epoch && number > other.number); }
   bool operator==(const Mark&) const = default;
   void put(Writer& writer) const;
   void get(Reader& reader);
@@ -111,14 +109,14 @@ struct Promoted {
   static constexpr const char* kName = "promoted";
   uint64_t epoch = 0;
   std::string manager;
-  bool was_reached = false;             ///< the manager before has ended its work in order
+  bool was_reached = false;            ///< the manager before has ended its work in order
   std::vector<std::string> unreached;  ///< servers that have not heard of it
   void put(Writer& writer) const;
   void get(Reader& reader);
 };
 
-/// What a server answers that isn't the store's manager, or not any more. `manager`: who is, if that
-/// is known.
+/// What a server answers that isn't the store's manager, or not any more. `manager`: who is, if
+/// that is known.
 Status no_manager(const std::string& manager);
 Status replaced_manager(const std::string& manager);
 /// True for both, without context: another address of a list may be the manager's.

@@ -45,7 +45,8 @@ TEST(Address, StorePathsAreTakenApart) {
   check("stria://h:1/a,b:2", "h:1", "/a,b:2");
   check("stria://unix:/run/s,unix:/run/t:/x", "unix:/run/s,unix:/run/t", "/x");
   check("stria://h:1,unix:/run/s:/x", "h:1,unix:/run/s", "/x");
-  for (const std::string text : {"stria://h:1,/a", "stria://,h:1/a", "stria://h:1,g/a", "/a", "stria://", "stria://h", "stria://h:1/../etc", "stria://h:1/a/../../b"}) {
+  for (const std::string text : {"stria://h:1,/a", "stria://,h:1/a", "stria://h:1,g/a", "/a", "stria://", "stria://h",
+                                 "stria://h:1/../etc", "stria://h:1/a/../../b"}) {
     EXPECT_FALSE(StorePath::parse(text).ok()) << text;
   }
   EXPECT_FALSE(split_path(std::string("/a\0b", 4)).ok());
@@ -168,7 +169,8 @@ TEST(Messages, ThoseOfUpkeepAreReadAsWrittenAndNeverCut) {
   check_prefixes(Role{RoleStep::kFence, {2, 7, {}}, "a:1", {1, 300, {}}, true});
   check_prefixes(RoleTold{RoleKind::kReplaced, {2, 7, {}}, "a:1"});
   check_prefixes(Follow{{}, 1234567, true, 5, 300});
-  check_prefixes(Followed{9, 5000, 7, std::vector<std::byte>(300), {{8, ChangeForm::kSchema, true, false, {std::byte{1}}}}, true});
+  check_prefixes(
+      Followed{9, 5000, 7, std::vector<std::byte>(300), {{8, ChangeForm::kSchema, true, false, {std::byte{1}}}}, true});
   check_prefixes(Promote{true});
   check_prefixes(Promoted{3, "a:1", true, {"b:2", ""}});
   check_prefixes(BackupPart{9, 5000, std::vector<std::byte>(300)});

@@ -48,7 +48,8 @@ class State {
     shared->paths = {directory_ + "/data", directory_ + "/parts", directory_ + "/removed"};
     shared->objects = server::Objects::open(shared->paths).value();
     shared->role = std::make_unique<server::RoleRecord>(directory_ + "/role");
-    server::Manager::Options options{.ticket_life = std::chrono::minutes(1)};
+    server::Manager::Options options;
+    options.ticket_life = std::chrono::minutes(1);
     options.stream = shared->stream;
     shared->manager.take(server::Manager::open(directory_ + "/names.sqlite", options).value());
     shared->tickets.learn(wire::StoreSecret{}, 0, kMinuteMs);

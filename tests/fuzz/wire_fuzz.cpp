@@ -10,6 +10,7 @@
 #include "wire/frame.hpp"
 #include "wire/messages.hpp"
 #include "wire/region.hpp"
+#include "wire/standby.hpp"
 #include "wire/tree.hpp"
 #include "wire/upkeep.hpp"
 
@@ -123,6 +124,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
               wire::Discarded>(bytes);
   read_as_any<wire::Look, wire::Looked, wire::LookedAll, wire::Made, wire::Handles, wire::Change, wire::NewLink,
               wire::SetAttribute, wire::GetAttribute, wire::UserAttributes, wire::ExtentsOf, wire::Extents>(bytes);
+  read_as_any<wire::Role, wire::RoleTold, wire::Follow, wire::Followed, wire::Promote, wire::Promoted>(bytes);
   walk_region(bytes);
   open_records(bytes);
   return 0;

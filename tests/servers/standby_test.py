@@ -25,8 +25,7 @@ def store(work, monkeypatch):
     key.write_bytes(os.urandom(32))
     monkeypatch.setenv("STRIA_KEY_FILE", str(key))
     with contextlib.closing(Store(work, SERVERS, key=key, options=["--encrypt"], standby=STANDBY)) as servers:
-        wait_for(lambda: role_of(servers, STANDBY) == "standby with every change")
-        wait_for(lambda: all(server["figures"]["standby_marks_in_step"] for server in status(servers) if server["index"] != STANDBY))
+        wait_for_standby(servers, STANDBY)
         yield servers
 
 
@@ -43,6 +42,17 @@ def status(store):
 
 def role_of(store, index):
     return next(server.get("role", "") for server in status(store) if server["address"] == store.addresses[index])
+
+
+def wait_for_standby(store, index):
+    """It has every change, and the other servers know."""
+    wait_for(lambda: role_of(store, index) == "standby with every change")
+    others = [address for number, address in enumerate(store.addresses) if number != index]
+    wait_for(lambda: all(figures_of(store, address)["standby_marks_in_step"] for address in others))
+
+
+def figures_of(store, address):
+    return next(server["figures"] for server in status(store) if server["address"] == address)
 
 
 def address_url(store, index):
@@ -109,8 +119,7 @@ def test_a_standby_takes_over_below_clients_and_gives_back(store, work):
     store.options = ["--encrypt", "--standby", "--join", store.addresses[STANDBY]]
     store.start(0)
     store.options = ["--encrypt"]
-    wait_for(lambda: role_of(store, 0) == "standby with every change")
-    wait_for(lambda: all(server["figures"]["standby_marks_in_step"] for server in status(store) if server["index"] != 0))
+    wait_for_standby(store, 0)
     run("cp", work / "content", f"{store.url}/between").succeeded()
     assert "(epoch 2)" in run("promote", address_url(store, 0)).succeeded().stdout
     assert names(store) == {*writer.copied, "between"}
@@ -160,9 +169,8 @@ def test_a_standby_that_comes_back_catches_up(store, work):
     assert store.end(STANDBY) == 0
     run("mkdir", f"{store.url}/without").succeeded()
     store.start(STANDBY)
-    wait_for(lambda: role_of(store, STANDBY) == "standby with every change")
+    wait_for_standby(store, STANDBY)
     run("mkdir", f"{store.url}/with").succeeded()
-    wait_for(lambda: all(server["figures"]["standby_marks_in_step"] for server in status(store) if server["index"] != STANDBY))
     store.kill(0)
     run("promote", address_url(store, STANDBY)).succeeded()
     assert names(store) == {"with", "without"}
@@ -182,6 +190,20 @@ def test_a_mount_goes_on(store, work):
         assert (place / "open").read_bytes() == content * 2
     run("cp", f"{store.url}/open", work / "back").succeeded()
     assert (work / "back").read_bytes() == content * 2
+
+
+def test_a_client_of_the_version_before_goes_on(store, work, monkeypatch):
+    (work / "content").write_bytes(b"content" * 1000)
+    monkeypatch.setenv("STRIA_WIRE_VERSION", "3")
+    run("cp", work / "content", f"{address_url(store, 0)}/old").succeeded()
+    run("promote", address_url(store, STANDBY)).refused("needs version 4")
+    monkeypatch.delenv("STRIA_WIRE_VERSION")
+    run("promote", address_url(store, STANDBY)).succeeded()
+    monkeypatch.setenv("STRIA_WIRE_VERSION", "3")
+    run("cp", f"{address_url(store, STANDBY)}/old", work / "back").succeeded()
+    run("mv", f"{store.url}/old", f"{store.url}/new").succeeded()
+    assert (work / "back").read_bytes() == b"content" * 1000
+    assert names(store) == {"new"}
 
 
 def test_options_that_mean_nothing(work):

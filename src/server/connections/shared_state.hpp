@@ -99,9 +99,9 @@ struct SharedState {
   Budget descriptions;
   Buffers buffers;
   Workers manager_thread{1};
-  Workers disk_threads{4};   ///< for what waits for a device: sync, removal
+  Workers disk_threads{4};    ///< for what waits for a device: sync, removal
   Workers standby_thread{1};  ///< for what asks other servers who is the manager
-  Workers munge_threads{2};  ///< for what waits for munged
+  Workers munge_threads{2};   ///< for what waits for munged
   std::atomic<bool> stopping = false;
   std::atomic<bool> resting = false;  ///< the objects are being checked
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "wire/address.hpp"
 #include "wire/standby.hpp"
 
 namespace stria::server {
@@ -34,12 +35,15 @@ wire::RoleTold role_of(const SharedState& shared) {
   return told;
 }
 
-/// On the manager's thread, so that what it has done before goes to the standby, and nothing is done
-/// after.
+/// On the manager's thread, so that what it has done before goes to the standby, and nothing is
+/// done after.
 Answer keep_role(SharedState& shared, const wire::Role& request) {
+  if (const Status place = wire::Address::parse(request.manager).status(); !place.ok()) {
+    return {place, {}};
+  }
   const uint64_t before = shared.role->epoch();
-  const Status kept = request.step == wire::RoleStep::kFence ? shared.role->fence(request)
-                                                             : shared.role->note(request.mark, request.manager);
+  const Status kept =
+      request.step == wire::RoleStep::kFence ? shared.role->fence(request) : shared.role->note(request.mark, request.manager);
   if (!kept.ok()) {
     return {kept, {}};
   }
@@ -52,7 +56,8 @@ Answer keep_role(SharedState& shared, const wire::Role& request) {
 }
 
 Status check_trusted(const Client& client) {
-  return client.caller.trusted ? Status() : Status(ErrorCode::kPermissionDenied, "only a server of the store says who its manager is");
+  return client.caller.trusted ? Status()
+                               : Status(ErrorCode::kPermissionDenied, "only a server of the store says who its manager is");
 }
 
 Status in_doubt() {
@@ -112,8 +117,9 @@ asio::awaitable<Answer> follow(Client& client) {
     co_return Answer{may, {}};
   }
   if (!request->whole) {
-    const Question question{client.session,         client.messages.header().kind, client.messages.header().request,
-                            client.messages.body(), client.caller,                 client.messages.version()};
+    const Question question{
+        client.session, client.messages.header().kind, client.messages.header().request, client.messages.body(),
+        client.caller,  client.messages.version()};
     std::function<Answer()> work = [shared, question] {
       return shared->was_replaced() ? Answer{wire::replaced_manager(shared->role->manager()), {}}
                                     : shared->manager->answer(question);

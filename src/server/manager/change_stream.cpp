@@ -19,7 +19,7 @@ constexpr std::chrono::seconds kPatienceForCopy{60};
 
 void ChangeStream::had_standby(const wire::Identity& standby) {
   const std::lock_guard lock(mutex_);
-  standby_ = standby;
+  standby_ = standby == wire::Identity{} ? standby_ : standby;
   state_ = State::kUnsure;
 }
 

@@ -1,11 +1,11 @@
 // Which changes of the names the standby has, and so what clients may be told.
 //
-// Problem: no client hears of a change that would be lost with the manager's disk. Method: an answer
-// waits until the standby has all that was changed before it. Where the standby is lost, answers
-// wait until servers of the store have been told so (the marks of wire/standby.hpp), because then it
-// can't take over unnoticed; from then on the manager goes on alone.
-// Cost: a comparison for an answer that waits for nothing; memory for the changes that the standby
-// doesn't have yet, up to 64 MiB.
+// Problem: no client hears of a change that would be lost with the manager's disk. Method: an
+// answer waits until the standby has all that was changed before it. Where the standby is lost,
+// answers wait until servers of the store have been told so (the marks of wire/standby.hpp),
+// because then it can't take over unnoticed; from then on the manager goes on alone. Cost: a
+// comparison for an answer that waits for nothing; memory for the changes that the standby doesn't
+// have yet, up to 64 MiB.
 #pragma once
 
 #include <chrono>
@@ -59,7 +59,7 @@ class ChangeStream {
   /// there is. kAborted: it has to begin with another copy.
   Result<wire::Followed> follow(const wire::Follow& request, std::function<void()> ring);
 
-  // Of those who wait for answers.
+  // For those who wait for answers.
 
   /// Whether what was done up to that change may be told. If not, `ring` is called when that may
   /// have changed.

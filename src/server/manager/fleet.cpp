@@ -173,7 +173,7 @@ Status Fleet::check_present(std::span<const int64_t> servers) const {
 }
 
 wire::PulseAnswer Fleet::store_of(int64_t server) const {
-  return {server, names_.secret(), static_cast<uint64_t>(now_ns() / 1000000), {}, names_.epoch()};
+  return {server, names_.seals().store, static_cast<uint64_t>(now_ns() / 1000000), {}, names_.seals().epoch};
 }
 
 // Two directories can't answer at one address: the one that is heard of has it.

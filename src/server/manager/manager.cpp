@@ -363,7 +363,7 @@ Status Manager::check_renamed(const Question& question, const std::string& from)
 
 wire::Renewed Manager::ticket_for(uint64_t file, uint8_t rights) const {
   const auto life = static_cast<uint64_t>(ticket_life_.count());
-  return {wire::issue_ticket(names_->ticket_secret(), file, rights, static_cast<uint64_t>(now_ns() / kNsOfMs) + life), life};
+  return {wire::issue_ticket(names_->seals().tickets, file, rights, static_cast<uint64_t>(now_ns() / kNsOfMs) + life), life};
 }
 
 Result<wire::Attributes> Manager::stat(const Question& question, const std::string& path) {

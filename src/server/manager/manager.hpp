@@ -56,7 +56,7 @@ class Manager {
     std::chrono::milliseconds ticket_life{300000};  ///< how long tickets are good
     std::shared_ptr<EventLog> log;                  ///< null: nothing is told
     std::shared_ptr<ChangeStream> stream;           ///< to a standby; null: there can't be one
-    wire::Identity server{};                        ///< with which it shares its process; can't be taken out
+    wire::Identity server{};                        ///< of its own process; can't be taken out
   };
   static Result<std::unique_ptr<Manager>> open(const std::string& path, const Options& options);
   Manager(std::unique_ptr<Names> names, const std::string& path, const Options& options);

@@ -147,7 +147,7 @@ Result<wire::MoveBegun> Moves::begin(const Caller& caller, const wire::Identity&
   // Each move has a ticket of its own.
   last_expiry_ms_ = std::max(last_expiry_ms_ + 1, expiry_now_ms());
   constexpr uint8_t kRights = wire::kMayRead | wire::kMayWrite | wire::kMayMove;
-  move.ticket = wire::issue_ticket(names_.ticket_secret(), request.file, kRights, last_expiry_ms_);
+  move.ticket = wire::issue_ticket(names_.seals().tickets, request.file, kRights, last_expiry_ms_);
   move.session = session;
   moves_[request.file] = move;
   return wire::MoveBegun{

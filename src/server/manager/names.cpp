@@ -143,13 +143,13 @@ Status Names::prepare_secret() {
   Query kept = database_->query("SELECT value FROM meta WHERE key = 'secret'");
   const std::vector<std::byte> bytes = kept.next() ? kept.bytes(0) : std::vector<std::byte>();
   STRIA_RETURN_IF_ERROR(kept.status());
-  if (bytes.size() != secret_.size()) {
+  if (bytes.size() != seals_.store.size()) {
     return Status(ErrorCode::kCorrupted, "the secret for tickets is damaged");
   }
-  std::copy(bytes.begin(), bytes.end(), secret_.begin());
+  std::copy(bytes.begin(), bytes.end(), seals_.store.begin());
   Query epoch = database_->query("SELECT value FROM meta WHERE key = 'epoch'");
-  epoch_ = epoch.next() ? static_cast<uint64_t>(epoch.number(0)) : 0;
-  ticket_secret_ = wire::ticket_secret(secret_, epoch_);
+  seals_.epoch = epoch.next() ? static_cast<uint64_t>(epoch.number(0)) : 0;
+  seals_.tickets = wire::ticket_secret(seals_.store, seals_.epoch);
   return epoch.status();
 }
 

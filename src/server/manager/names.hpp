@@ -45,6 +45,13 @@ struct Placement {
   std::vector<int64_t> servers;
 };
 
+/// What the store's servers know, and nobody else.
+struct Seals {
+  wire::StoreSecret store{};    ///< made with the store
+  uint64_t epoch = 0;           ///< how often another manager has taken over (wire/standby.hpp)
+  wire::StoreSecret tickets{};  ///< seals tickets in that epoch
+};
+
 class Names {
  public:
   static Result<std::unique_ptr<Names>> open(const std::string& path);
@@ -74,12 +81,7 @@ class Names {
 
   /// To whom a file belongs, with or without a name.
   Result<wire::Ownership> owner_of(uint64_t file);
-  /// Made with the store, known to its servers only.
-  const wire::StoreSecret& secret() const { return secret_; }
-  /// What seals tickets.
-  const wire::StoreSecret& ticket_secret() const { return ticket_secret_; }
-  /// How often another manager has taken over (wire/standby.hpp).
-  uint64_t epoch() const { return epoch_; }
+  const Seals& seals() const { return seals_; }
   /// Files without a name that were still open when the manager ended.
   Result<std::vector<uint64_t>> nameless();
 
@@ -130,9 +132,7 @@ class Names {
   std::unique_ptr<Database> database_;
   Unsynced unsynced_{*database_};
   Reserve reserve_;
-  wire::StoreSecret secret_{};
-  wire::StoreSecret ticket_secret_{};
-  uint64_t epoch_ = 0;
+  Seals seals_;
   int64_t next_file_ = 0;
 };
 

@@ -68,6 +68,10 @@ Result<wire::Followed> Succession::copy(const Caller& caller, const wire::Follow
   if (!caller.trusted || stream_ == nullptr) {
     return Status(ErrorCode::kPermissionDenied, "only a server of the store follows its manager");
   }
+  if (!kHasSessions) {
+    return Status(ErrorCode::kUnsupported,
+                  "the manager can't have a standby: it was built with an SQLite that lacks the session extension");
+  }
   STRIA_ASSIGN_OR_RETURN(const auto known, voters({}));
   if (std::none_of(known.begin(), known.end(), [&](const auto& each) { return each.identity == request.standby; })) {
     return Status(ErrorCode::kAborted, "the store has not heard of that server yet");

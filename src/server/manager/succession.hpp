@@ -21,20 +21,20 @@ namespace stria::server {
 
 class Succession {
  public:
-  /// `names` and `fleet` outlive this. The copy for the standby is made as the file `copy_path`. `stream`: null
-  /// where there can't be a standby.
+  /// `names` and `fleet` outlive this. The copy for the standby is made as the file `copy_path`.
+  /// `stream`: null where there can't be a standby.
   Succession(Names& names, Fleet& fleet, const std::string& copy_path, std::shared_ptr<ChangeStream> stream);
 
   /// What the database knows of a standby.
   Status load();
-  uint64_t epoch() const { return names_.epoch(); }
+  uint64_t epoch() const { return names_.seals().epoch; }
 
   /// Has what was changed go to the standby. Returns the number of the last change; 0: there were
   /// none.
   uint64_t record();
   Result<wire::Followed> copy(const Caller& caller, const wire::Follow& request);
-  /// The answer to a pulse, as a server of that version understands it. Where it isn't sure that the
-  /// manager is the store's, no bytes are removed.
+  /// The answer to a pulse, as a server of that version understands it. Where it isn't sure that
+  /// the manager is the store's, no bytes are removed.
   Result<wire::PulseAnswer> checked(Result<wire::PulseAnswer> answer, uint16_t version) const;
 
   /// Another mark, with a higher number than `newest`. Durable.

@@ -3,8 +3,8 @@
 //
 // Problem: a manager that was replaced must not go on after any restart, its own or that of a
 // server. Method: the file `role` beside the parts, written anew and synced before the server
-// answers that it knows. Cost: two syncs for each mark, of which there are some when a standby comes
-// or is lost.
+// answers that it knows. Cost: two syncs for each mark, of which there are some when a standby
+// comes or is lost.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ class RoleRecord {
 
   /// Keeps the mark and the manager if it is newer than what is kept.
   Status note(const wire::Mark& mark, const std::string& manager);
-  /// As RoleStep::kFence says. kAborted, which says why, where it is refused.
+  /// Does what RoleStep::kFence says. kAborted, which says why, where it is refused.
   Status fence(const wire::Role& request);
 
  private:

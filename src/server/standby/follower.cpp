@@ -87,6 +87,9 @@ Result<wire::Followed> Follower::ask(const wire::Follow& what) {
   if (link_ == nullptr) {
     link_ = options_.connect();
   }
+  if (link_ == nullptr) {
+    return Status(ErrorCode::kIo, "it isn't known where the store's manager is");
+  }
   storage::Call call;
   call.link = link_.get();
   call.kind = wire::Kind::kFollow;

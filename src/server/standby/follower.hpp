@@ -1,8 +1,8 @@
 // A standby's following of the manager: a copy of the names, and then each change, applied before
 // the manager is told that it is there.
 //
-// Where the connection is lost for a moment, it goes on where it was. Where the manager has given it
-// up meanwhile, or was started again, it takes another copy; the one before is kept until then.
+// Where the connection is lost for a moment, it goes on where it was. Where the manager has given
+// it up meanwhile, or was started again, it takes another copy; the one before is kept until then.
 // A thread of its own; what is public may be called from any.
 #pragma once
 
@@ -40,8 +40,8 @@ class Follower {
   void stop();
   /// It has a whole copy, and all that the manager has told it since.
   bool follows() const { return follows_; }
-  /// Fetches what a manager that was replaced still has, and ends. False when it didn't answer to the
-  /// end.
+  /// Fetches what a manager that was replaced still has, and ends. False when it didn't answer to
+  /// the end.
   bool finish();
 
  private:

@@ -34,11 +34,13 @@ class Marks {
 
   /// Tells those servers that don't know yet. To be called again and again.
   Status tell(uint64_t epoch, const std::string& address);
-  /// True when some server doesn't know the mark yet, and now and then, as new ones may have come. To
-  /// be called some times a second, and not during tell().
+  /// True when some server doesn't know the mark yet, and now and then, as new ones may have come.
+  /// To be called some times a second, and not during tell().
   bool is_due();
 
  private:
+  /// Has another mark be made, if that one is another and not older.
+  void give_way_to(const wire::Mark& known);
   /// Takes what a server said; false where another is the manager.
   Status take(const wire::Identity& server, const Result<wire::RoleTold>& told);
 
@@ -48,7 +50,8 @@ class Marks {
   RoleRecord& role_;
   wire::Identity self_;
   std::optional<wire::Mark> mark_;
-  uint64_t newest_ = 0;  // number of a mark that a server knows
+  uint64_t newest_ = 0;       // number of a mark that a server knows
+  bool is_outdated_ = false;  // by that one
   std::set<wire::Identity> told_;
   size_t voters_ = 0;
   int calls_since_ = 0;

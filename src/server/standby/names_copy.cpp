@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "server/manager/sqlite_sessions.hpp"
 #include "server/objects/store_directory.hpp"
 
 namespace stria::server {
@@ -115,10 +116,9 @@ Status NamesCopy::apply(const Change& change) {
   }
   // An empty changeset is durable with what came before it all the same.
   auto bytes = change.bytes;
-  const int code =
-      bytes.empty() ? SQLITE_OK
-                    : sqlite3changeset_apply(database_->handle(), static_cast<int>(bytes.size()), bytes.data(), nullptr, give_up,
-                                             nullptr);
+  const int code = bytes.empty() ? SQLITE_OK
+                                 : sqlite3changeset_apply(database_->handle(), static_cast<int>(bytes.size()), bytes.data(),
+                                                          nullptr, give_up, nullptr);
   Status outcome = code == SQLITE_OK ? Status() : sqlite_error(code, sqlite3_errstr(code));
   if (code == SQLITE_ABORT) {
     outcome = Status(ErrorCode::kCorrupted, "a change of the names doesn't fit the standby's copy");

@@ -33,7 +33,7 @@ class NamesCopy {
   /// Whether there is a whole one, of this run or an earlier one.
   bool exists() const;
 
-  // Of a new copy: begin(), its bytes in order, and take().
+  // A new copy comes by begin(), its bytes in order, and take().
   Status begin();
   Status add(std::span<const std::byte> bytes);
   /// It is whole: replaces the one before, durably.
@@ -57,7 +57,7 @@ class NamesCopy {
 
   std::string path_;
   int descriptor_ = -1;  // of the new one
-  std::mutex mutex_;  // of database_
+  std::mutex mutex_;     // of database_
   std::unique_ptr<Database> database_;
 };
 

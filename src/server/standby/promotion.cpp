@@ -26,7 +26,8 @@ struct Found {
 std::string names_of(const std::vector<Roster::Server>& servers) {
   std::string names;
   for (const Roster::Server& server : servers) {
-    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", server.index, server.address.empty() ? "gone" : server.address);
+    names +=
+        fmt::format("{}{} ({})", names.empty() ? "" : ", ", server.index, server.address.empty() ? "gone" : server.address);
   }
   return names;
 }

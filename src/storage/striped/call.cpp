@@ -107,8 +107,8 @@ class Conversation {
   }
 
  private:
-  /// A manager that works says so every few seconds: where one is silent, its standby may have taken
-  /// over.
+  /// A manager that works says so every few seconds: where one is silent, its standby may have
+  /// taken over.
   Clock::time_point silent_until() const {
     return call_.link->has_others() && patience_ > kSilence ? heard_ + kSilence : Clock::time_point::max();
   }

@@ -1,8 +1,8 @@
 // The servers that have the slots of an open file of a store, and the requests to them.
 //
 // A part may move to another server while the file is open (`stria server drain`). The old one then
-// answers that it isn't there, and the manager knows where it is; no message says so before. After a
-// standby has taken over as the manager, servers know tickets of the manager before no more.
+// answers that it isn't there, and the manager knows where it is; no message says so before. After
+// a standby has taken over as the manager, servers know tickets of the manager before no more.
 #pragma once
 
 #include <chrono>

@@ -84,7 +84,8 @@ class Store {
   };
   static Result<Borrowed> borrow(const std::shared_ptr<Store>& store, const std::string& address);
 
-  Store(std::vector<wire::Address> managers, std::shared_ptr<const wire::Key> key, Encryption encryption = Encryption::kAsServerWants);
+  Store(std::vector<wire::Address> managers, std::shared_ptr<const wire::Key> key,
+        Encryption encryption = Encryption::kAsServerWants);
 
  private:
   struct OpenHandle {

@@ -159,8 +159,7 @@ std::string table(const Moment& now, const Moment* before) {
                         server["connections"], rates.requests(), readable(rates.bytes("written_bytes_total")),
                         readable(rates.bytes("read_bytes_total")), queue, server.sum("errors_total"));
     text += fmt::format("{:<4}{}{}; {} of {} free\n", "", state_of(server.known, now.conditions), now.role_of(server),
-                        readable(server["space_free_bytes"]),
-                        readable(server["space_bytes"]));
+                        readable(server["space_free_bytes"]), readable(server["space_bytes"]));
     if (const std::string reason = now.reason_of(server); !reason.empty()) {
       text += folded(fmt::format("{:<4}{}", "", reason), kIndent);
     }

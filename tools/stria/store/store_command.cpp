@@ -17,7 +17,7 @@ namespace stria::tool {
 bool runs_alone(const std::string& subcommand) {
   constexpr std::array<std::string_view, 21> kAlone{"serve",  "ls",     "cp",     "rm",    "mv",    "mkdir",  "stat",
                                                     "df",     "scrub",  "chmod",  "chown", "key",   "status", "mount",
-                                                    "retire", "server", "backup", "fsck",  "drain", "quota", "promote"};
+                                                    "retire", "server", "backup", "fsck",  "drain", "quota",  "promote"};
   return std::find(kAlone.begin(), kAlone.end(), subcommand) != kAlone.end();
 }
 
