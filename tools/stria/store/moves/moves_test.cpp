@@ -210,7 +210,7 @@ TEST(Moves, OnlyWhoRunsTheStoreMovesPartsAndNoMoveEndsTwice) {
   const auto known = server::testing::known_file(cluster.address(), "/f");
   const int64_t from = known.slots[0].index;
   const auto one = storage::Store::at(cluster.address()).value();
-  storage::Store other(wire::Address::parse(cluster.address()).value(), nullptr);
+  storage::Store other({wire::Address::parse(cluster.address()).value()}, nullptr);
   const auto begin = wire::encode(wire::MoveBegin{known.file, from, 1 - from});
   const auto reply = one->ask_manager(wire::Kind::kMoveBegin, begin).value();
   const auto begun = wire::decode<wire::MoveBegun>(reply).value();
