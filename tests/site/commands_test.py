@@ -23,6 +23,7 @@ ELSEWHERE = {
     "cmake ": "the tests install and without_mpi",
     "export PKG_CONFIG_PATH=": "the test install",
     "c++ ": "the test install",
+    "srun ": "needs Slurm; tests/nodes/lost_node_test.py drains each node",
     "stria serve ": "the tests servers.*, which take any free port",
     "stria flash io --dir stria://": "the tests servers.*",
     "stria status stria://": "the test servers_parity",
