@@ -20,6 +20,12 @@ inline std::string scratch_directory() {
   return std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : ::testing::TempDir();
 }
 
+/// A new directory; empty where there can be none.
+inline std::string make_directory(const std::string& parent) {
+  std::string pattern = parent + "/stria-server-XXXXXX";
+  return mkdtemp(pattern.data()) == nullptr ? "" : pattern;
+}
+
 class Cluster {
  public:
   using Change = std::function<void(ServerOptions&)>;
@@ -28,8 +34,7 @@ class Cluster {
   Cluster(int count, std::same_as<bool> auto over_unix) : Cluster(count, Change(), over_unix) {}
   /// Servers with options of their own.
   Cluster(int count, Change change, bool over_unix = false) : over_unix_(over_unix), change_(std::move(change)) {
-    std::string pattern = scratch_directory() + "/stria-cluster-XXXXXX";
-    directory_ = mkdtemp(pattern.data()) == nullptr ? "" : pattern;
+    directory_ = make_directory(scratch_directory());
     for (int i = 0; i < count; ++i) {
       servers_.emplace_back();
       addresses_.push_back(over_unix ? "unix:" + directory_ + "/" + std::to_string(i) + ".socket" : "127.0.0.1:0");

@@ -14,11 +14,6 @@
 
 namespace stria::server::testing {
 
-inline std::string make_directory(const std::string& parent) {
-  std::string pattern = parent + "/stria-disk-XXXXXX";
-  return mkdtemp(pattern.data()) == nullptr ? "" : pattern;
-}
-
 /// A small file system of its own, in a file, which can lose its power.
 class Disk {
  public:

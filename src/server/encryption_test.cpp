@@ -66,8 +66,7 @@ Cluster::Change with_key(bool encrypts) {
 class Watched {
  public:
   explicit Watched(bool encrypts) {
-    std::string pattern = testing::scratch_directory() + "/stria-watched-XXXXXX";
-    directory_ = mkdtemp(pattern.data()) == nullptr ? "" : pattern;
+    directory_ = testing::make_directory(testing::scratch_directory());
     ServerOptions options;
     options.directory = directory_;
     options.advertise = proxy.address();

@@ -301,10 +301,6 @@ TEST(Standby, NamesOfABackupDontLetItTakeOverUnnoticed) {
 /// A manager, its standby and two servers, each in a process that can be killed.
 class StandbyProcesses : public ::testing::Test {
  protected:
-  static std::string make_directory() {
-    std::string pattern = testing::scratch_directory() + "/stria-standby-XXXXXX";
-    return mkdtemp(pattern.data()) == nullptr ? "" : pattern;
-  }
   ~StandbyProcesses() override { std::filesystem::remove_all(directory_); }
 
   void start_all() {
@@ -317,7 +313,7 @@ class StandbyProcesses : public ::testing::Test {
   std::string both() const { return "stria://" + manager_.address() + "," + standby_.address(); }
   Status make(const std::string& name) { return driver_.open(both() + name, {.mode = Mode::kCreateNew}).status(); }
 
-  std::string directory_ = make_directory();
+  std::string directory_ = testing::make_directory(testing::scratch_directory());
   ServerProcess manager_{directory_ + "/manager"};
   ServerProcess standby_{directory_ + "/standby"};
   ServerProcess one_{directory_ + "/one"};

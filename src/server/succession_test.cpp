@@ -25,12 +25,8 @@ using State = ChangeStream::State;
 
 class SuccessionTest : public ::testing::Test {
  protected:
-  static std::string make_directory() {
-    std::string pattern = testing::scratch_directory() + "/stria-succession-XXXXXX";
-    return mkdtemp(pattern.data()) == nullptr ? "" : pattern;
-  }
   ~SuccessionTest() override { std::filesystem::remove_all(directory_); }
-  std::string directory_ = make_directory();
+  std::string directory_ = testing::make_directory(testing::scratch_directory());
 };
 
 std::vector<std::byte> content_of(const std::string& path) {

@@ -103,14 +103,7 @@ asio::awaitable<Answer> ask_manager(Client& client) {
   if (client.shared->manager == nullptr) {
     co_return Answer{wire::no_manager(client.shared->role->manager()), {}};
   }
-  const Messages& messages = client.messages;
-  const Question question{client.session,  messages.header().kind, messages.header().request,
-                          messages.body(), client.caller,          messages.version()};
-  std::function<Answer()> work = [shared = client.shared, question] {
-    return shared->was_replaced() ? Answer{wire::replaced_manager(shared->role->manager()), {}}
-                                  : shared->manager->answer(question);
-  };
-  Answer answer = co_await done_by(client.shared->manager_thread, std::move(work), client);
+  Answer answer = co_await done_by_manager(client);
   client.handles = answer.handles;
   const Status may = co_await may_be_told(client, answer);
   co_return may.ok() ? answer : Answer{may, {}};

@@ -67,6 +67,17 @@ Status in_doubt() {
 
 }  // namespace
 
+asio::awaitable<Answer> done_by_manager(Client& client) {
+  const Messages& messages = client.messages;
+  const Question question{client.session,  messages.header().kind, messages.header().request,
+                          messages.body(), client.caller,          messages.version()};
+  std::function<Answer()> work = [shared = client.shared, question] {
+    return shared->was_replaced() ? Answer{wire::replaced_manager(shared->role->manager()), {}}
+                                  : shared->manager->answer(question);
+  };
+  co_return co_await done_by(client.shared->manager_thread, std::move(work), client);
+}
+
 asio::awaitable<Status> may_be_told(Client& client, const Answer& answer) {
   if (!answer.after_change) {
     co_return Status();
@@ -117,14 +128,7 @@ asio::awaitable<Answer> follow(Client& client) {
     co_return Answer{may, {}};
   }
   if (!request->whole) {
-    const Question question{
-        client.session, client.messages.header().kind, client.messages.header().request, client.messages.body(),
-        client.caller,  client.messages.version()};
-    std::function<Answer()> work = [shared, question] {
-      return shared->was_replaced() ? Answer{wire::replaced_manager(shared->role->manager()), {}}
-                                    : shared->manager->answer(question);
-    };
-    co_return co_await done_by(shared->manager_thread, std::move(work), client);
+    co_return co_await done_by_manager(client);
   }
   const auto asked = std::chrono::steady_clock::now();
   while (true) {

@@ -144,19 +144,19 @@ Status Object::reserve(int64_t bytes) {
 
 Status Object::sync() {
   const std::lock_guard lock(sync_mutex_);
-  // Also where another client's sync, for which this one has waited, has done it.
-  if (!unsynced_.exchange(false)) {
-    return {};
-  }
-  time_.keep(blocks_.file);
-  Status outcome = blocks_.file.sync();
-  if (outcome.ok()) {
-    outcome = blocks_.sums->sync();
-  }
-  if (!outcome.ok()) {
-    sync_failed_ = true;
-    unsynced_ = true;
-    return outcome;
+  // There is nothing to do also where another client's sync, for which this one has waited, has
+  // done it.
+  if (unsynced_.exchange(false)) {
+    time_.keep(blocks_.file);
+    Status outcome = blocks_.file.sync();
+    if (outcome.ok()) {
+      outcome = blocks_.sums->sync();
+    }
+    if (!outcome.ok()) {
+      sync_failed_ = true;
+      unsynced_ = true;
+      return outcome;
+    }
   }
   return sync_failed_ ? blocks_.file.error("sync", EIO) : Status();
 }

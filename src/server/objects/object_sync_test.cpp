@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -19,6 +20,8 @@ namespace {
 
 /// How many syncs of files this program has asked for.
 int file_syncs = 0;
+/// So many of them fail from now on.
+int failing_syncs = 0;
 /// What is done once, before the next write of bytes.
 std::function<void()> before_write;
 
@@ -27,6 +30,11 @@ std::function<void()> before_write;
 // In place of the C library's.
 extern "C" int fdatasync(int descriptor) {
   ++file_syncs;
+  if (failing_syncs > 0) {
+    --failing_syncs;
+    errno = EIO;
+    return -1;
+  }
   return static_cast<int>(syscall(SYS_fdatasync, descriptor));
 }
 
@@ -46,9 +54,8 @@ constexpr int kOfBytesAndSums = 2;
 class ObjectSyncTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = testing::scratch_directory() + "/stria-sync-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
+    directory_ = testing::make_directory(testing::scratch_directory());
+    ASSERT_FALSE(directory_.empty());
     std::filesystem::create_directory(directory_ + "/data");
     open();
     write();
@@ -118,6 +125,17 @@ TEST_F(ObjectSyncTest, AWriteDuringASyncIsSyncedByTheNext) {
   write();
   EXPECT_TRUE(came_between);
   EXPECT_EQ(synced(), kOfBytesAndSums);
+}
+
+// The system tells of lost bytes once; whoever asks later must hear of them too.
+TEST_F(ObjectSyncTest, AfterAFailureItAlwaysFails) {
+  write();
+  failing_syncs = 1;
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(object_->sync().code(), ErrorCode::kIo) << i;
+  }
+  write();
+  EXPECT_EQ(object_->sync().code(), ErrorCode::kIo);
 }
 
 }  // namespace

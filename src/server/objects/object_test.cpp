@@ -48,9 +48,8 @@ constexpr uint64_t kFile = 5;
 class ObjectTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = scratch_directory() + "/stria-object-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
+    directory_ = testing::make_directory(scratch_directory());
+    ASSERT_FALSE(directory_.empty());
     std::filesystem::create_directory(data());
     open();
   }
