@@ -170,6 +170,41 @@ TEST(Moves, ClientsWriteWhilePartsMove) {
   }
 }
 
+// What lies between a cut and what is written behind it later is zero. The server tells of either
+// in a pass of its own.
+TEST(Moves, APartIsCutAndThenGrowsWhileItMoves) {
+  Cluster cluster(2);
+  StripedDriver driver;
+  const auto file = driver.open(cluster.url() + "/f", {.mode = Mode::kCreate, .striping = {.server_count = 1}}).value();
+  Bytes content = server::testing::noise(6 << 20, 1);
+  STRIA_EXPECT_OK(server::testing::write_all(*file, content));
+  const auto known = server::testing::known_file(cluster.address(), "/f");
+  const int64_t from = known.slots[0].index;
+  const auto write = [&](size_t at) {
+    const Bytes piece = server::testing::noise(10, at);
+    content.resize(std::max(content.size(), at + piece.size()));
+    std::copy(piece.begin(), piece.end(), content.begin() + static_cast<ptrdiff_t>(at));
+    const storage::WriteSegment segment{static_cast<int64_t>(at), piece.data(), static_cast<int64_t>(piece.size())};
+    STRIA_EXPECT_OK(file->write({&segment, 1}));
+  };
+  int copies = 0;
+  const auto meanwhile = [&](int64_t) {
+    ++copies;
+    if (copies == 1) {  // within the first pass; the second one copies the piece before the cut
+      content.resize(100000);
+      STRIA_EXPECT_OK(file->resize(100000));
+      write(5);
+    } else if (copies == 3) {
+      write(size_t{7} << 19);
+    }
+  };
+  Throttle throttle(0);
+  PartMover mover(storage::Store::at(cluster.address()).value(), throttle, meanwhile);
+  STRIA_EXPECT_OK(mover.move({known.file, from, 1 - from}));
+  EXPECT_GE(copies, 4);
+  EXPECT_EQ(difference(server::testing::read_all(*file), content), kSame);
+}
+
 // A client asks by the file's number where it knows the part: never may it get another part there.
 TEST(Moves, APlaceGetsNoOtherPartOfTheFile) {
   Cluster cluster(3);

@@ -110,6 +110,11 @@ Status PartMover::write(const wire::MoveBegun& move, ByteRange range) {
   return {};
 }
 
+Status PartMover::resize(const wire::MoveBegun& move, int64_t bytes) {
+  const wire::LocalFile request{part_at(file_, move.to), move.ticket, bytes};
+  return ask_server(move.to, wire::Kind::kResize, wire::encode(request)).status();
+}
+
 /// `skips_zeros`: the target has nothing of it yet.
 Status PartMover::copy(const wire::MoveBegun& move, ByteRange range, bool skips_zeros) {
   buffer_.resize(static_cast<size_t>(kCopyBytes));
@@ -129,7 +134,18 @@ Status PartMover::copy(const wire::MoveBegun& move, ByteRange range, bool skips_
   return {};
 }
 
+/// The target is to have nothing beyond the part's end. Where a client has cut the part and writes
+/// behind the cut later, the server tells of what was written alone, and what lies between is zero.
+Status PartMover::cut(const wire::MoveBegun& move, int64_t end) {
+  if (copied_end_ > end) {
+    STRIA_RETURN_IF_ERROR(resize(move, end));
+    copied_end_ = end;
+  }
+  return {};
+}
+
 Status PartMover::copy_changed(const wire::MoveBegun& move, const wire::PartMoved& changed) {
+  STRIA_RETURN_IF_ERROR(cut(move, changed.extent.local_bytes));
   for (const ByteRange& range : changed.changed) {
     const ByteRange present = intersect(range, {0, changed.extent.local_bytes});
     STRIA_RETURN_IF_ERROR(present.empty() ? Status() : copy(move, present, false));
@@ -183,13 +199,12 @@ Status PartMover::copy_part(const wire::MoveBegun& move, wire::PartMoved& last) 
 /// Clients wait meanwhile.
 Status PartMover::finish(const wire::MoveBegun& move, const wire::PartMoved& last) {
   STRIA_RETURN_IF_ERROR(copy_changed(move, last));
-  const uint64_t part = part_at(file_, move.to);
-  const auto local = [&](int64_t bytes) { return wire::encode(wire::LocalFile{part, move.ticket, bytes}); };
   if (last.extent.local_bytes != copied_end_) {
-    STRIA_RETURN_IF_ERROR(ask_server(move.to, wire::Kind::kResize, local(last.extent.local_bytes)).status());
+    STRIA_RETURN_IF_ERROR(resize(move, last.extent.local_bytes));
   }
-  STRIA_RETURN_IF_ERROR(ask_server(move.to, wire::Kind::kSync, local(0)).status());
-  STRIA_ASSIGN_OR_RETURN(const auto reply, ask_server(move.to, wire::Kind::kExtent, local(0)));
+  const auto part = wire::encode(wire::LocalFile{part_at(file_, move.to), move.ticket, 0});
+  STRIA_RETURN_IF_ERROR(ask_server(move.to, wire::Kind::kSync, part).status());
+  STRIA_ASSIGN_OR_RETURN(const auto reply, ask_server(move.to, wire::Kind::kExtent, part));
   STRIA_ASSIGN_OR_RETURN(const auto extent, wire::decode<wire::Extent>(reply));
   if (extent.local_bytes != last.extent.local_bytes) {
     return Status(ErrorCode::kIo, "server " + move.to.address + " hasn't got the whole part");

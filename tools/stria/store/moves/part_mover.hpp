@@ -46,9 +46,11 @@ class PartMover {
   Status hold(const wire::MoveBegun& move, uint64_t since, wire::PartMoved& last);
   Status finish(const wire::MoveBegun& move, const wire::PartMoved& last);
   Status copy(const wire::MoveBegun& move, ByteRange range, bool skips_zeros);
+  Status cut(const wire::MoveBegun& move, int64_t end);
   Status copy_changed(const wire::MoveBegun& move, const wire::PartMoved& changed);
   Status read(const wire::MoveBegun& move, ByteRange range, int64_t& bytes);
   Status write(const wire::MoveBegun& move, ByteRange range);
+  Status resize(const wire::MoveBegun& move, int64_t bytes);
   Result<wire::PartMoved> step(const wire::MoveBegun& move, wire::MoveStep step, uint64_t since, int64_t modified_ns = 0);
   Result<std::vector<std::byte>> ask_server(const wire::ServerPlace& server, wire::Kind kind, std::vector<std::byte> body);
 
