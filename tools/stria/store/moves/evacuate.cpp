@@ -1,6 +1,8 @@
 #include "store/moves/evacuate.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <tuple>
 
 namespace stria::tool {
@@ -11,12 +13,33 @@ bool has_place(const std::vector<int64_t>& places, int64_t server, bool second) 
   return std::find(places.begin(), places.end(), wire::place_on(server, second)) != places.end();
 }
 
+// A server says every second that it lives.
+constexpr std::chrono::seconds kFirstWords{5};
+constexpr std::chrono::milliseconds kBetweenLooks{250};
+
 }  // namespace
 
+/// A manager that has just started has heard of few servers yet: those that others could have parts
+/// on would seem to be away.
+wire::StoreServers StoreMap::servers_once_heard() const {
+  const auto deadline = std::chrono::steady_clock::now() + kFirstWords;
+  while (true) {
+    auto all = servers_of(asker_.root(), asker_.url());
+    const bool heard = std::all_of(all.servers.begin(), all.servers.end(), [](const auto& server) {
+      return server.silent_ms >= 0 || server.place.address.empty();
+    });
+    if (heard || std::chrono::steady_clock::now() > deadline) {
+      return all;
+    }
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+}
+
 std::vector<TakingServer> StoreMap::taking_servers() const {
+  const wire::StoreServers all = servers_once_heard();
   const Conditions conditions = conditions_of(asker_.root(), asker_.url());
   std::vector<TakingServer> servers;
-  for (const auto& server : servers_of(asker_.root(), asker_.url()).servers) {
+  for (const auto& server : all.servers) {
     const auto found = conditions.find(server.place.index);
     const bool takes =
         found == conditions.end() || (!found->second.closed && found->second.condition == wire::Condition::kGood);

@@ -32,12 +32,15 @@ class StoreMap {
  public:
   explicit StoreMap(const StoreAsker& asker) : asker_(asker) {}
 
-  /// Servers that are up and take new files.
+  /// Servers that are up and take new files. Waits some seconds for those of which a manager that
+  /// was started a moment ago has heard nothing yet.
   std::vector<TakingServer> taking_servers() const;
   /// The parts on the server, with their sizes.
   std::vector<MovablePart> parts_on(const wire::ServerPlace& server) const;
 
  private:
+  wire::StoreServers servers_once_heard() const;
+
   const StoreAsker& asker_;
 };
 

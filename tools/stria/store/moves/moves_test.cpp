@@ -386,6 +386,9 @@ TEST(Moves, WhateverIsKilledNoByteIsLost) {
     thread.join();
   }
   EXPECT_EQ(run({"server", "new-files", store.url(), "4"}), 0);
+  // A manager that has just started has not heard of the other servers yet.
+  store.kill_server(0);
+  store.start(0);
   EXPECT_EQ(run({"server", "drain", store.url(), "2"}), 0);
   const auto deadline = storage::Clock::now() + std::chrono::seconds(60);
   int checked = 1;
