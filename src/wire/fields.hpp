@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "wire/codec.hpp"
-#include "wire/user.hpp"
+#include "wire/trust/user.hpp"
 
 namespace stria::wire {
 

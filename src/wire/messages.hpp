@@ -13,8 +13,8 @@
 #include "wire/codec.hpp"
 #include "wire/layout.hpp"
 #include "wire/region.hpp"
-#include "wire/ticket.hpp"
-#include "wire/user.hpp"
+#include "wire/trust/ticket.hpp"
+#include "wire/trust/user.hpp"
 
 namespace stria::wire {
 

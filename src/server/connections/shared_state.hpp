@@ -22,8 +22,8 @@
 #include "server/objects/moving_parts.hpp"
 #include "server/objects/objects.hpp"
 #include "server/objects/role_record.hpp"
-#include "wire/key.hpp"
-#include "wire/munge.hpp"
+#include "wire/trust/key.hpp"
+#include "wire/trust/munge.hpp"
 
 namespace stria::server {
 

@@ -1,4 +1,4 @@
-#include "wire/encryption.hpp"
+#include "wire/trust/encryption.hpp"
 
 #include <sodium.h>
 

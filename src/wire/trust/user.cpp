@@ -1,4 +1,4 @@
-#include "wire/user.hpp"
+#include "wire/trust/user.hpp"
 
 #include <grp.h>
 #include <pwd.h>
