@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/check.hpp"
-#include "wire/codec.hpp"
+#include "wire/form/codec.hpp"
 
 namespace stria::wire {
 

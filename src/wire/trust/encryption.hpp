@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "stria/status.hpp"
-#include "wire/messages.hpp"
+#include "wire/trust/greeting.hpp"
 #include "wire/trust/key.hpp"
 
 namespace stria::wire {

@@ -16,7 +16,7 @@
 #include <cstdint>
 
 #include "stria/status.hpp"
-#include "wire/codec.hpp"
+#include "wire/form/codec.hpp"
 
 namespace stria::wire {
 
