@@ -25,7 +25,7 @@
 #include "server/manager/names_check.hpp"
 #include "server/manager/quotas.hpp"
 #include "server/manager/replies.hpp"
-#include "server/manager/succession.hpp"
+#include "server/manager/succession/succession.hpp"
 #include "server/manager/tree.hpp"
 #include "wire/frame.hpp"
 #include "wire/messages.hpp"

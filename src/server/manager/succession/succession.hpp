@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "server/manager/change_recorder.hpp"
-#include "server/manager/change_stream.hpp"
+#include "server/manager/succession/change_recorder.hpp"
+#include "server/manager/succession/change_stream.hpp"
 #include "server/manager/fleet.hpp"
 #include "server/manager/names.hpp"
 #include "server/manager/names_backup.hpp"
