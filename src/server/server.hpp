@@ -10,8 +10,8 @@
 
 #include "server/connections/shared_state.hpp"
 #include "stria/status.hpp"
-#include "wire/key.hpp"
-#include "wire/munge.hpp"
+#include "wire/trust/key.hpp"
+#include "wire/trust/munge.hpp"
 
 namespace stria::server {
 

@@ -4,7 +4,7 @@
 
 #include "base/check.hpp"
 #include "base/hash.hpp"
-#include "wire/codec.hpp"
+#include "wire/form/codec.hpp"
 
 namespace stria::wire {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "stria/status.hpp"
-#include "wire/version.hpp"
+#include "wire/form/version.hpp"
 
 namespace stria::wire {
 

@@ -1,5 +1,5 @@
 // What the I/O servers are asked.
-#include "wire/fields.hpp"
+#include "wire/form/fields.hpp"
 #include "wire/messages.hpp"
 
 namespace stria::wire {

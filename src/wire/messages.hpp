@@ -1,6 +1,5 @@
 // The fields of every message (docs/formats/wire.md). Each message has put(), which appends the
-// fields, and get(), which takes them. encode() and decode() make and check whole bodies. What
-// get() takes may come from anywhere.
+// fields, and get(), which takes them. What get() takes may come from anywhere.
 #pragma once
 
 #include <array>
@@ -10,43 +9,21 @@
 #include <vector>
 
 #include "stria/status.hpp"
-#include "wire/codec.hpp"
+#include "wire/form/codec.hpp"
+#include "wire/form/fields.hpp"
 #include "wire/layout.hpp"
 #include "wire/region.hpp"
-#include "wire/ticket.hpp"
-#include "wire/user.hpp"
+#include "wire/trust/greeting.hpp"
+#include "wire/trust/ticket.hpp"
+#include "wire/trust/user.hpp"
 
 namespace stria::wire {
 
-using Identity = std::array<std::byte, 16>;  ///< of a session, a server, a store: random
-using Nonce = std::array<std::byte, 32>;
-using Proof = std::array<std::byte, 32>;
-using ExchangeKey = std::array<std::byte, 32>;  ///< X25519: public, and new for each connection
-
 inline constexpr size_t kMaxPathBytes = 4096;
 inline constexpr size_t kMaxNameBytes = 255;
-inline constexpr size_t kMaxTextBytes = 1024;
 /// Entries of one answer to kList, and of other lists of small things.
 inline constexpr uint64_t kMaxListed = 4096;
 inline constexpr uint64_t kMaxServers = kMaxSlots;
-
-template <typename Message>
-std::vector<std::byte> encode(const Message& message, uint16_t version = kVersion) {
-  std::vector<std::byte> body;
-  Writer writer(body, version);
-  message.put(writer);
-  return body;
-}
-
-/// kFormat unless the body is exactly one such message.
-template <typename Message>
-Result<Message> decode(std::span<const std::byte> body, uint16_t version = kVersion) {
-  Reader reader(body, version);
-  Message message;
-  message.get(reader);
-  STRIA_RETURN_IF_ERROR(reader.finish(Message::kName));
-  return message;
-}
 
 /// No fields.
 struct Nothing {
@@ -62,54 +39,6 @@ struct Failure {
   std::string text;
   void put(Writer& writer) const;
   void get(Reader& reader);
-};
-
-// Greeting: hello, challenge; proof, welcome.
-
-struct Hello {
-  static constexpr const char* kName = "hello";
-  Identity session{};
-  Nonce nonce{};
-  Claim claim;  ///< who the client is, and how it will prove that
-  /// What follows the greeting may be encrypted, with this key.
-  std::optional<ExchangeKey> exchange = {};
-  void put(Writer& writer) const;
-  void get(Reader& reader);
-};
-
-/// How a client is to prove its claim, and the server proves that it is one of the store's.
-enum class ProofKind : uint8_t {
-  kNone = 0,
-  kKey = 1,
-  kMunge = 2,  ///< a credential of MUNGE seals the proof
-};
-
-struct Challenge {
-  static constexpr const char* kName = "challenge";
-  ProofKind wants = ProofKind::kNone;
-  Identity server{};
-  Nonce nonce{};
-  /// What follows the greeting is encrypted, with this key.
-  std::optional<ExchangeKey> exchange = {};
-  Proof proof{};             ///< that the server has the key; not sent when a credential is
-  std::string credential{};  ///< kMunge: seals the proof
-  void put(Writer& writer) const;
-  void get(Reader& reader);
-};
-
-struct KeyProof {
-  static constexpr const char* kName = "proof";
-  Proof proof{};
-  void put(Writer& writer) const;
-  void get(Reader& reader);
-};
-
-/// In place of a proof when the server wants kMunge.
-struct Credential {
-  static constexpr const char* kName = "credential";
-  std::string text;
-  void put(Writer& writer) const { writer.text(text); }
-  void get(Reader& reader) { text = reader.text(kMaxTextBytes); }
 };
 
 // The manager's messages.

@@ -1,6 +1,6 @@
 #include "wire/moves.hpp"
 
-#include "wire/fields.hpp"
+#include "wire/form/fields.hpp"
 
 namespace stria::wire {
 

@@ -19,7 +19,7 @@
 #include "datatype/cursor.hpp"
 #include "stria/datatype.hpp"
 #include "stria/status.hpp"
-#include "wire/codec.hpp"
+#include "wire/form/codec.hpp"
 #include "wire/layout.hpp"
 
 namespace stria::wire {

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "wire/fields.hpp"
+#include "wire/form/fields.hpp"
 
 namespace stria::wire {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "wire/fields.hpp"
+#include "wire/form/fields.hpp"
 
 namespace stria::wire {
 

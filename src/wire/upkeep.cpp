@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "wire/fields.hpp"
+#include "wire/form/fields.hpp"
 
 namespace stria::wire {
 

@@ -1,5 +1,5 @@
 // Messages of the version before keep their fields.
-#include "wire/version.hpp"
+#include "wire/form/version.hpp"
 
 #include <gtest/gtest.h>
 

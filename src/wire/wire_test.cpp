@@ -7,7 +7,6 @@
 
 #include "wire/address.hpp"
 #include "wire/frame.hpp"
-#include "wire/key.hpp"
 #include "wire/messages.hpp"
 #include "wire/standby.hpp"
 #include "wire/tree.hpp"
@@ -197,20 +196,6 @@ TEST(Messages, ThoseOfUpkeepAreReadAsWrittenAndNeverCut) {
   check_prefixes(Paths{{"/a", "", "/b/c"}});
   check_prefixes(Adopt{300, 65536, {1, 0}});
   check_prefixes(Discarded{4});
-}
-
-TEST(Key, ProofsDependOnEverything) {
-  const std::string secret = "0123456789abcdef";
-  const Key key(std::as_bytes(std::span(secret)));
-  const Key other(std::as_bytes(std::span(secret).first(15)));
-  Hello hello;
-  Challenge challenge;
-  const Proof proof = key.client_proof(hello, challenge);
-  EXPECT_TRUE(same_proof(proof, key.client_proof(hello, challenge)));
-  EXPECT_FALSE(same_proof(proof, key.server_proof(hello, challenge))) << "a proof can't be sent back";
-  EXPECT_FALSE(same_proof(proof, other.client_proof(hello, challenge)));
-  challenge.nonce[31] = std::byte{1};
-  EXPECT_FALSE(same_proof(proof, key.client_proof(hello, challenge)));
 }
 
 }  // namespace

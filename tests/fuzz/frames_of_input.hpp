@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "wire/codec.hpp"
+#include "wire/form/codec.hpp"
 #include "wire/frame.hpp"
 
 namespace stria::testing {

@@ -6,12 +6,12 @@
 #include <span>
 #include <vector>
 
-#include "wire/encryption.hpp"
 #include "wire/frame.hpp"
 #include "wire/messages.hpp"
 #include "wire/region.hpp"
 #include "wire/standby.hpp"
 #include "wire/tree.hpp"
+#include "wire/trust/encryption.hpp"
 #include "wire/upkeep.hpp"
 
 namespace {

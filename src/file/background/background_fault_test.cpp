@@ -17,7 +17,7 @@
 #include "file/background/background_commit.hpp"
 #include "file/session/session_case_test.hpp"
 #include "storage/fault/fault_driver.hpp"
-#include "wire/key.hpp"
+#include "wire/trust/key.hpp"
 
 namespace stria::file::test {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "base/out_of_memory.hpp"
 #include "file/background/listener.hpp"
-#include "wire/key.hpp"
+#include "wire/trust/key.hpp"
 
 namespace stria::file {
 

@@ -84,7 +84,7 @@ void Connection::leave() {
   }
   if (greeted_) {
     const wire::Identity session = client_->session;
-    if (shared_->manager != nullptr) {
+    if (shared_->manager.is_here()) {
       // In the manager's queue, before what the session asks on its next connection.
       shared_->manager_thread.post([shared = shared_, session] { shared->manager->session_ended(session); });
     }

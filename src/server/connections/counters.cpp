@@ -120,8 +120,8 @@ wire::Figures figures_of(const SharedState& shared) {
   figures.add("manager_replaced", shared.was_replaced() ? 1 : 0);
   figures.add("epoch", static_cast<int64_t>(shared.role->epoch()));
   figures.add("standby_marks_in_step", shared.role->mark().in_step != wire::Identity{} ? 1 : 0);
-  figures.add("standby", shared.in_step && shared.manager == nullptr ? 1 : 0);
-  figures.add("standby_follows", shared.in_step && shared.manager == nullptr && shared.in_step() ? 1 : 0);
+  figures.add("standby", shared.in_step && !shared.manager.is_here() ? 1 : 0);
+  figures.add("standby_follows", shared.in_step && !shared.manager.is_here() && shared.in_step() ? 1 : 0);
   figures.add("protocol_version", shared.newest_version);
   const auto [total_bytes, free_bytes] = shared.objects->space();
   figures.add("space_bytes", total_bytes);

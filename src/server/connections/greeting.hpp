@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "server/connections/client.hpp"
-#include "wire/key.hpp"
 #include "wire/messages.hpp"
+#include "wire/trust/key.hpp"
 
 namespace stria::server {
 

@@ -100,7 +100,7 @@ Status check_ticket(Client& client, uint64_t part, const wire::Ticket& ticket, u
 }
 
 asio::awaitable<Answer> ask_manager(Client& client) {
-  if (client.shared->manager == nullptr) {
+  if (!client.shared->manager.is_here()) {
     co_return Answer{wire::no_manager(client.shared->role->manager()), {}};
   }
   Answer answer = co_await done_by_manager(client);

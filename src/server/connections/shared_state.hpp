@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/check.hpp"
 #include "server/connections/counters.hpp"
 #include "server/connections/resources/buffers.hpp"
 #include "server/connections/resources/range_locks.hpp"
@@ -22,8 +23,8 @@
 #include "server/objects/moving_parts.hpp"
 #include "server/objects/objects.hpp"
 #include "server/objects/role_record.hpp"
-#include "wire/key.hpp"
-#include "wire/munge.hpp"
+#include "wire/trust/key.hpp"
+#include "wire/trust/munge.hpp"
 
 namespace stria::server {
 
@@ -48,8 +49,13 @@ struct Bounds {
 /// The manager's place in its process: it may come later, when a standby is promoted, and stays.
 class ManagerSeat {
  public:
-  bool operator==(std::nullptr_t) const { return now_ == nullptr; }
-  Manager* operator->() const { return now_; }
+  /// Whether it has come. Another one elsewhere may have replaced it since.
+  bool is_here() const { return now_ != nullptr; }
+  /// \pre is_here()
+  Manager* operator->() const {
+    STRIA_ASSERT(is_here());
+    return now_;
+  }
   void take(std::unique_ptr<Manager> manager) {
     owner_ = std::move(manager);
     now_ = owner_.get();
@@ -75,7 +81,7 @@ struct SharedState {
   std::shared_ptr<const wire::Key> key;      ///< null: there is none
   std::shared_ptr<const wire::Munge> munge;  ///< null: clients can't prove by MUNGE who they are
   bool encrypts = false;                     ///< all that doesn't stay on this machine
-  ManagerSeat manager;                       ///< null: this server has no such role
+  ManagerSeat manager;                       ///< not here: this server has no such role
   std::unique_ptr<RoleRecord> role;          ///< who is the store's manager
   std::unique_ptr<Objects> objects;
   ObjectPaths paths;  ///< of the objects
@@ -92,8 +98,8 @@ struct SharedState {
   std::function<Result<wire::Promoted>(const wire::Promote& request)> promote;
   std::function<bool()> in_step;  ///< the standby's: it has all that the manager has told it
   /// Another has taken over from the manager here.
-  bool was_replaced() const { return !(manager == nullptr) && role->epoch() > manager->epoch(); }
-  bool manages() const { return !(manager == nullptr) && !was_replaced(); }
+  bool was_replaced() const { return manager.is_here() && role->epoch() > manager->epoch(); }
+  bool manages() const { return manager.is_here() && !was_replaced(); }
   Patience patience;
   Budget messages;
   Budget descriptions;

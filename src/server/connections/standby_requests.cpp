@@ -121,7 +121,7 @@ asio::awaitable<Answer> follow(Client& client) {
   const auto shared = client.shared;
   const auto request = wire::decode<wire::Follow>(client.messages.body());
   Status may = request.ok() ? check_trusted(client) : request.status();
-  if (may.ok() && shared->manager == nullptr) {
+  if (may.ok() && !shared->manager.is_here()) {
     may = wire::no_manager(shared->role->manager());
   }
   if (!may.ok()) {

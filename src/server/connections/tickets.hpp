@@ -14,7 +14,7 @@
 #include <mutex>
 
 #include "stria/status.hpp"
-#include "wire/ticket.hpp"
+#include "wire/trust/ticket.hpp"
 
 namespace stria::server {
 

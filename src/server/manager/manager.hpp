@@ -4,8 +4,8 @@
 //
 // Invariant: a file without a name lives as long as a session has it open, or may come back and
 // claim it. Handles belong to a session. A session whose connection has ended has none, and claims
-// them again when it returns. Whoever gets a ticket (wire/ticket.hpp) for a file was allowed to
-// have it at that moment; a handle's ticket is renewed only while the file's mode still allows
+// them again when it returns. Whoever gets a ticket (wire/trust/ticket.hpp) for a file was allowed
+// to have it at that moment; a handle's ticket is renewed only while the file's mode still allows
 // that, or for its owner, who may change the mode.
 #pragma once
 
@@ -25,7 +25,7 @@
 #include "server/manager/names_check.hpp"
 #include "server/manager/quotas.hpp"
 #include "server/manager/replies.hpp"
-#include "server/manager/succession.hpp"
+#include "server/manager/succession/succession.hpp"
 #include "server/manager/tree.hpp"
 #include "wire/frame.hpp"
 #include "wire/messages.hpp"

@@ -11,7 +11,7 @@
 #include "server/manager/names_fields.hpp"
 #include "wire/address.hpp"
 #include "wire/frame.hpp"
-#include "wire/key.hpp"
+#include "wire/trust/key.hpp"
 
 namespace stria::server {
 

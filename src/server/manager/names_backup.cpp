@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "server/manager/names_fields.hpp"
-#include "wire/key.hpp"
+#include "wire/trust/key.hpp"
 
 namespace stria::server {
 

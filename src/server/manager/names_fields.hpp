@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "wire/codec.hpp"
+#include "wire/form/codec.hpp"
 
 namespace stria::server {
 

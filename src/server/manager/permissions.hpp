@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "stria/status.hpp"
-#include "wire/user.hpp"
+#include "wire/trust/user.hpp"
 
 namespace stria::server {
 

@@ -4,17 +4,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <functional>
-#include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "server/cluster_test.hpp"
-#include "server/objects/object.hpp"
-#include "server/objects/objects.hpp"
-#include "storage/conformance_test.hpp"
+#include "server/objects/one_object_test.hpp"
 
 namespace {
 
@@ -48,30 +42,14 @@ extern "C" ssize_t pwrite(int descriptor, const void* bytes, size_t count, off_t
 namespace stria::server {
 namespace {
 
-constexpr uint64_t kPart = 5;
 constexpr int kOfBytesAndSums = 2;
 
-class ObjectSyncTest : public ::testing::Test {
+class ObjectSyncTest : public testing::OneObjectTest {
  protected:
   void SetUp() override {
-    directory_ = testing::make_directory(testing::scratch_directory());
-    ASSERT_FALSE(directory_.empty());
-    std::filesystem::create_directory(directory_ + "/data");
-    open();
+    ASSERT_NO_FATAL_FAILURE(OneObjectTest::SetUp());
     write();
     STRIA_EXPECT_OK(object_->sync());
-  }
-  void TearDown() override {
-    object_ = nullptr;
-    objects_ = nullptr;
-    std::filesystem::remove_all(directory_);
-  }
-  /// Opens the part as a server does that starts.
-  void open() {
-    object_ = nullptr;
-    objects_ = nullptr;
-    objects_ = Objects::open({directory_ + "/data", directory_ + "/parts", directory_ + "/removed"}).value();
-    object_ = objects_->find(kPart, true).value();
   }
   void write() {
     const std::vector<std::byte> bytes(50'000, std::byte{7});
@@ -84,10 +62,6 @@ class ObjectSyncTest : public ::testing::Test {
     STRIA_EXPECT_OK(object_->sync());
     return file_syncs - before;
   }
-
-  std::string directory_;
-  std::unique_ptr<Objects> objects_;
-  std::shared_ptr<Object> object_;
 };
 
 TEST_F(ObjectSyncTest, WhatWasChangedIsSyncedOnce) {

@@ -15,8 +15,7 @@
 #include <thread>
 
 #include "base/hash.hpp"
-#include "server/cluster_test.hpp"
-#include "server/objects/objects.hpp"
+#include "server/objects/one_object_test.hpp"
 #include "storage/conformance_test.hpp"
 #include "support/rounds.hpp"
 
@@ -40,33 +39,10 @@ extern "C" int fsync(int descriptor) {
 namespace stria::server {
 namespace {
 
-using testing::scratch_directory;
 using Bytes = std::vector<std::byte>;
 
-constexpr uint64_t kFile = 5;
-
-class ObjectTest : public ::testing::Test {
+class ObjectTest : public testing::OneObjectTest {
  protected:
-  void SetUp() override {
-    directory_ = testing::make_directory(scratch_directory());
-    ASSERT_FALSE(directory_.empty());
-    std::filesystem::create_directory(data());
-    open();
-  }
-  void TearDown() override {
-    object_ = nullptr;
-    objects_ = nullptr;
-    std::filesystem::remove_all(directory_);
-  }
-  /// Opens the object as a server does that starts.
-  void open() {
-    object_ = nullptr;
-    objects_ = nullptr;
-    objects_ = Objects::open(paths()).value();
-    object_ = objects_->find(kFile, true).value();
-  }
-  std::string data() const { return directory_ + "/data"; }
-  ObjectPaths paths() const { return {data(), directory_ + "/parts", directory_ + "/removed"}; }
   std::string data_path() const {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(data())) {
       if (entry.is_regular_file() && entry.path().extension() != ".sums") {
@@ -120,9 +96,6 @@ class ObjectTest : public ::testing::Test {
     ::close(descriptor);
   }
 
-  std::string directory_;
-  std::unique_ptr<Objects> objects_;
-  std::shared_ptr<Object> object_;
   Bytes model_;
 };
 

@@ -13,7 +13,7 @@
 
 #include "server/objects/blocks/block_content.hpp"
 #include "server/objects/part_place.hpp"
-#include "wire/key.hpp"
+#include "wire/trust/key.hpp"
 
 namespace stria::server {
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "wire/key.hpp"
+#include "wire/trust/key.hpp"
 
 namespace stria::server {
 

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "server/manager/change_recorder.hpp"
+#include "server/manager/succession/change_recorder.hpp"
 #include "server/standby/names_copy.hpp"
 #include "server/standby/role_calls.hpp"
 #include "wire/standby.hpp"

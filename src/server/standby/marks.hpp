@@ -14,7 +14,7 @@
 #include <set>
 #include <vector>
 
-#include "server/manager/change_stream.hpp"
+#include "server/manager/succession/change_stream.hpp"
 #include "server/objects/role_record.hpp"
 #include "server/standby/role_calls.hpp"
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "server/manager/sqlite_sessions.hpp"
+#include "server/manager/succession/sqlite_sessions.hpp"
 #include "server/objects/store_directory.hpp"
 
 namespace stria::server {

@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "server/manager/change_recorder.hpp"
 #include "server/manager/database.hpp"
 #include "server/manager/roster.hpp"
+#include "server/manager/succession/change_recorder.hpp"
 #include "stria/status.hpp"
 
 namespace stria::server {

@@ -9,7 +9,7 @@
 #include "storage/rados/names.hpp"
 #include "storage/rados/presence.hpp"
 #include "storage/rados_path.hpp"
-#include "wire/key.hpp"
+#include "wire/trust/key.hpp"
 
 namespace stria::storage {
 

@@ -13,7 +13,7 @@
 #include "storage/rados/names.hpp"
 #include "storage/rados/rados_file.hpp"
 #include "storage/rados_path.hpp"
-#include "wire/key.hpp"
+#include "wire/trust/key.hpp"
 
 namespace stria::storage {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "stria/status.hpp"
-#include "wire/encryption.hpp"
+#include "wire/trust/encryption.hpp"
 
 namespace stria::storage {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "storage/striped/call.hpp"
-#include "wire/ticket.hpp"
+#include "wire/trust/ticket.hpp"
 
 namespace stria::storage {
 

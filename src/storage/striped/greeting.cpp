@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "wire/munge.hpp"
+#include "wire/trust/munge.hpp"
 
 namespace stria::storage {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "stria/status.hpp"
-#include "wire/encryption.hpp"
-#include "wire/key.hpp"
 #include "wire/messages.hpp"
+#include "wire/trust/encryption.hpp"
+#include "wire/trust/key.hpp"
 
 namespace stria::storage {
 

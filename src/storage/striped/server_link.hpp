@@ -21,7 +21,7 @@
 #include "stria/status.hpp"
 #include "wire/address.hpp"
 #include "wire/frame.hpp"
-#include "wire/key.hpp"
+#include "wire/trust/key.hpp"
 
 namespace stria::storage {
 

@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "wire/ticket.hpp"
+#include "wire/trust/ticket.hpp"
 
 namespace stria::storage {
 

@@ -1,5 +1,5 @@
 // stria key: a user's key, made of the cluster's.
-#include "wire/key.hpp"
+#include "wire/trust/key.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

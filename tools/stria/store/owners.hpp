@@ -6,7 +6,7 @@
 #include <string>
 
 #include "wire/tree.hpp"
-#include "wire/user.hpp"
+#include "wire/trust/user.hpp"
 
 namespace stria::tool {
 

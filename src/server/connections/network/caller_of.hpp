@@ -5,8 +5,8 @@
 #include <string>
 
 #include "server/manager/permissions.hpp"
-#include "wire/key.hpp"
-#include "wire/munge.hpp"
+#include "wire/trust/key.hpp"
+#include "wire/trust/munge.hpp"
 
 namespace stria::server {
 

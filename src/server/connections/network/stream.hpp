@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-#include "wire/encryption.hpp"
+#include "wire/trust/encryption.hpp"
 
 namespace stria::server {
 

@@ -3,13 +3,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "wire/codec.hpp"
-#include "wire/user.hpp"
+#include "wire/form/codec.hpp"
 
 namespace stria::wire {
+
+using Identity = std::array<std::byte, 16>;  ///< of a session, a server, a store: random
+
+inline constexpr size_t kMaxTextBytes = 1024;
 
 inline void put_flag(Writer& writer, bool flag) {
   writer.fixed(static_cast<uint8_t>(flag));
@@ -27,10 +31,6 @@ template <size_t size>
 void get_bytes(Reader& reader, std::array<std::byte, size>& to) {
   const auto from = reader.bytes(size);
   std::copy(from.begin(), from.end(), to.begin());
-}
-
-inline uint32_t get_mode(Reader& reader) {
-  return static_cast<uint32_t>(reader.natural_up_to(kMaxMode));
 }
 
 inline void put_natural(Writer& writer, int64_t value) {

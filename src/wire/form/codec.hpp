@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "stria/status.hpp"
-#include "wire/version.hpp"
+#include "wire/form/version.hpp"
 
 namespace stria::wire {
 
@@ -132,5 +132,24 @@ class Reader {
   size_t position_ = 0;
   bool failed_ = false;
 };
+
+/// The body of a message: all of its fields.
+template <typename Message>
+std::vector<std::byte> encode(const Message& message, uint16_t version = kVersion) {
+  std::vector<std::byte> body;
+  Writer writer(body, version);
+  message.put(writer);
+  return body;
+}
+
+/// kFormat unless the body is exactly one such message.
+template <typename Message>
+Result<Message> decode(std::span<const std::byte> body, uint16_t version = kVersion) {
+  Reader reader(body, version);
+  Message message;
+  message.get(reader);
+  STRIA_RETURN_IF_ERROR(reader.finish(Message::kName));
+  return message;
+}
 
 }  // namespace stria::wire

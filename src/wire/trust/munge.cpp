@@ -1,4 +1,4 @@
-#include "wire/munge.hpp"
+#include "wire/trust/munge.hpp"
 
 #include <sys/types.h>
 

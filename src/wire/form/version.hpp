@@ -5,8 +5,8 @@
 // answers in its own, and the client greets again in that one, if it can. The connection keeps the
 // version of its greeting.
 //
-// A message of a newer version has a kind that first_version_of() knows (frame.hpp). Messages that
-// there were keep their fields, because a request, and the reply to a change of names, may be
+// A message of a newer version has a kind that first_version_of() knows (wire/frame.hpp). Messages
+// that there were keep their fields, because a request, and the reply to a change of names, may be
 // repeated on a connection of another version. Only the answers to servers' own messages, which
 // aren't repeated, may have fields of a newer version: Reader and Writer say which one is spoken.
 #pragma once
@@ -19,7 +19,7 @@ namespace stria::wire {
 
 inline constexpr uint16_t kVersion = 4;
 inline constexpr uint16_t kOldestVersion = 3;
-/// Since then a manager tells its servers which of several managers it is (standby.hpp).
+/// Since then a manager tells its servers which of several managers it is (wire/standby.hpp).
 inline constexpr uint16_t kVersionWithEpochs = 4;
 
 /// The newest version that this process speaks: kVersion, or what STRIA_WIRE_VERSION says, by which

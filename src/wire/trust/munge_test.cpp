@@ -1,5 +1,5 @@
 // Credentials of a munged that the test starts. Skipped where none is installed.
-#include "wire/munge.hpp"
+#include "wire/trust/munge.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

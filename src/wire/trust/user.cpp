@@ -1,4 +1,4 @@
-#include "wire/user.hpp"
+#include "wire/trust/user.hpp"
 
 #include <grp.h>
 #include <pwd.h>
@@ -113,7 +113,7 @@ void Ownership::put(Writer& writer) const {
 void Ownership::get(Reader& reader) {
   uid = get_id(reader);
   gid = get_id(reader);
-  mode = static_cast<uint32_t>(reader.natural_up_to(kMaxMode));
+  mode = get_mode(reader);
 }
 
 }  // namespace stria::wire

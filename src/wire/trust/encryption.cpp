@@ -1,4 +1,4 @@
-#include "wire/encryption.hpp"
+#include "wire/trust/encryption.hpp"
 
 #include <sodium.h>
 
@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/check.hpp"
-#include "wire/codec.hpp"
+#include "wire/form/codec.hpp"
 
 namespace stria::wire {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "server/manager/database.hpp"
-#include "server/manager/sqlite_sessions.hpp"
+#include "server/manager/succession/sqlite_sessions.hpp"
 #include "server/manager/unsynced.hpp"
 #include "stria/status.hpp"
 #include "wire/standby.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "wire/codec.hpp"
+#include "wire/form/codec.hpp"
 
 namespace stria::wire {
 
@@ -53,6 +53,10 @@ std::vector<uint32_t> groups_of(uint32_t uid, uint32_t gid);
 
 /// The bits of owner, group and others that new files and directories of this process lose.
 uint32_t this_umask();
+
+inline uint32_t get_mode(Reader& reader) {
+  return static_cast<uint32_t>(reader.natural_up_to(kMaxMode));
+}
 
 struct Ownership {
   uint32_t uid = 0;

@@ -1,4 +1,4 @@
-#include "wire/ticket.hpp"
+#include "wire/trust/ticket.hpp"
 
 #include <sodium.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "wire/user.hpp"
+#include "wire/trust/user.hpp"
 
 namespace stria::wire {
 

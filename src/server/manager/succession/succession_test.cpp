@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "server/cluster_test.hpp"
-#include "server/manager/change_recorder.hpp"
-#include "server/manager/change_stream.hpp"
+#include "server/manager/succession/change_recorder.hpp"
+#include "server/manager/succession/change_stream.hpp"
 #include "server/objects/role_record.hpp"
 #include "server/standby/names_copy.hpp"
 #include "server/standby/role_calls.hpp"

@@ -17,7 +17,7 @@
 #include <optional>
 #include <vector>
 
-#include "server/manager/change_recorder.hpp"
+#include "server/manager/succession/change_recorder.hpp"
 #include "stria/status.hpp"
 #include "wire/standby.hpp"
 

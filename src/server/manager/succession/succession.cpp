@@ -1,4 +1,4 @@
-#include "server/manager/succession.hpp"
+#include "server/manager/succession/succession.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "server/manager/change_recorder.hpp"
-#include "server/manager/change_stream.hpp"
 #include "server/manager/fleet.hpp"
 #include "server/manager/names.hpp"
 #include "server/manager/names_backup.hpp"
+#include "server/manager/succession/change_recorder.hpp"
+#include "server/manager/succession/change_stream.hpp"
 #include "wire/standby.hpp"
 
 namespace stria::server {

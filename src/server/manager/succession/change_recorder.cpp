@@ -1,4 +1,4 @@
-#include "server/manager/change_recorder.hpp"
+#include "server/manager/succession/change_recorder.hpp"
 
 #include <utility>
 

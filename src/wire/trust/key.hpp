@@ -14,7 +14,7 @@
 #include <string>
 
 #include "stria/status.hpp"
-#include "wire/messages.hpp"
+#include "wire/trust/greeting.hpp"
 
 namespace stria::wire {
 

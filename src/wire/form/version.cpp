@@ -1,4 +1,4 @@
-#include "wire/version.hpp"
+#include "wire/form/version.hpp"
 
 #include <charconv>
 #include <cstdlib>

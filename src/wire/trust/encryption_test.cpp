@@ -1,6 +1,6 @@
 // What is sealed comes out the same, however the network cuts it, and nothing else comes out: no
 // record that was changed, left out, repeated, moved, or sent back.
-#include "wire/encryption.hpp"
+#include "wire/trust/encryption.hpp"
 
 #include <gtest/gtest.h>
 

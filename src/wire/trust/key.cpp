@@ -1,4 +1,4 @@
-#include "wire/key.hpp"
+#include "wire/trust/key.hpp"
 
 #include <sodium.h>
 #include <sys/stat.h>

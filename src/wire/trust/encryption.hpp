@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "stria/status.hpp"
-#include "wire/key.hpp"
-#include "wire/messages.hpp"
+#include "wire/trust/greeting.hpp"
+#include "wire/trust/key.hpp"
 
 namespace stria::wire {
 

@@ -16,7 +16,7 @@
 #include <cstdint>
 
 #include "stria/status.hpp"
-#include "wire/codec.hpp"
+#include "wire/form/codec.hpp"
 
 namespace stria::wire {
 
@@ -25,8 +25,8 @@ using StoreSecret = std::array<std::byte, 32>;
 /// Names the store whose secret this is, without telling the secret.
 std::array<std::byte, 16> store_identity(const StoreSecret& secret);
 
-/// The secret by which the manager of that epoch (standby.hpp) seals tickets: the store's own for
-/// the first one. Tickets of the manager before are then none any more.
+/// The secret by which the manager of that epoch (wire/standby.hpp) seals tickets: the store's own
+/// for the first one. Tickets of the manager before are then none any more.
 StoreSecret ticket_secret(const StoreSecret& secret, uint64_t epoch);
 
 /// A right that tickets alone have: to copy a part while it moves, and nothing besides.

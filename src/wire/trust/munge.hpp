@@ -14,7 +14,7 @@
 #include <string>
 
 #include "stria/status.hpp"
-#include "wire/key.hpp"
+#include "wire/trust/key.hpp"
 
 namespace stria::wire {
 

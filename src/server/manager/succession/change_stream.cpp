@@ -1,4 +1,4 @@
-#include "server/manager/change_stream.hpp"
+#include "server/manager/succession/change_stream.hpp"
 
 #include <algorithm>
 #include <future>
