@@ -314,6 +314,20 @@ TEST_F(ObjectTest, DamagedSumsAreFoundToo) {
 }
 
 // Before it was synced, a power loss may take a part without a trace; after that it may not.
+// Its second opening would not know of what the first one's users are about to do.
+TEST_F(ObjectTest, APartThatIsInUseIsNotOpenedASecondTimeToSetItsTime) {
+  constexpr int64_t kLongAgoNs = 1'000'000'000'000'000'000;
+  fill(1000, 1);
+  STRIA_EXPECT_OK(objects_->set_modified(kFile, kLongAgoNs));
+  EXPECT_EQ(objects_->find(kFile, false).value(), object_);
+  EXPECT_GT(object_->extent().modified_ns, kLongAgoNs);
+  object_ = nullptr;
+  STRIA_EXPECT_OK(objects_->set_modified(kFile, kLongAgoNs));
+  object_ = objects_->find(kFile, false).value();
+  EXPECT_EQ(object_->extent().modified_ns, kLongAgoNs);
+  check_all();
+}
+
 TEST_F(ObjectTest, APartIsInTheRecordFromItsSyncToItsRemoval) {
   const std::string record = directory_ + "/parts/" + part_name(kFile);
   fill(1000, 1);
