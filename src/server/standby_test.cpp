@@ -309,6 +309,10 @@ class StandbyProcesses : public ::testing::Test {
     one_.start(manager_.address());
     other_.start(manager_.address());
     ASSERT_TRUE(comes_in_step(manager_.address()));
+    // Were the manager killed before it has told them, no standby would be promoted.
+    for (const ServerProcess* server : {&one_, &other_}) {
+      ASSERT_TRUE(comes_true([&] { return figure(server->address(), "standby_marks_in_step") == 1; }));
+    }
   }
   std::string both() const { return "stria://" + manager_.address() + "," + standby_.address(); }
   Status make(const std::string& name) { return driver_.open(both() + name, {.mode = Mode::kCreateNew}).status(); }
@@ -367,7 +371,7 @@ class Expected {
 };
 
 TEST_F(StandbyProcesses, NothingAcknowledgedIsLostWithTheManager) {
-  start_all();
+  ASSERT_NO_FATAL_FAILURE(start_all());
   const auto seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 random(seed);
@@ -392,6 +396,7 @@ TEST_F(StandbyProcesses, NothingAcknowledgedIsLostWithTheManager) {
   EXPECT_TRUE(comes_true([&] { return names.done > before + 100; }));
   ends = true;
   client.join();
+  ASSERT_TRUE(promoted.ok());
   EXPECT_FALSE(promoted->was_reached);
   EXPECT_EQ(promoted->unreached, std::vector<std::string>{manager_.address()});
   names.check();
@@ -408,7 +413,7 @@ TEST_F(StandbyProcesses, NothingAcknowledgedIsLostWithTheManager) {
 }
 
 TEST_F(StandbyProcesses, OneThatIsBehindIsNotPromotedUnnoticed) {
-  start_all();
+  ASSERT_NO_FATAL_FAILURE(start_all());
   STRIA_EXPECT_OK(make("/with"));
   standby_.kill_server();
   STRIA_EXPECT_OK(make("/without"));  // waits until the servers know
@@ -425,7 +430,7 @@ TEST_F(StandbyProcesses, OneThatIsBehindIsNotPromotedUnnoticed) {
 }
 
 TEST_F(StandbyProcesses, OneThatWasLostCatchesUp) {
-  start_all();
+  ASSERT_NO_FATAL_FAILURE(start_all());
   STRIA_EXPECT_OK(make("/one"));
   standby_.kill_server();
   STRIA_EXPECT_OK(make("/two"));
@@ -439,7 +444,7 @@ TEST_F(StandbyProcesses, OneThatWasLostCatchesUp) {
 }
 
 TEST_F(StandbyProcesses, WithoutStandbyAndServersNothingIsAcknowledged) {
-  start_all();
+  ASSERT_NO_FATAL_FAILURE(start_all());
   STRIA_EXPECT_OK(make("/before"));
   standby_.kill_server();
   one_.kill_server();
