@@ -74,7 +74,7 @@ struct Server::State {
 
   Status prepare();
   Connect connect_to() const;
-  Result<std::unique_ptr<Manager>> open_manager() const;
+  Result<std::unique_ptr<Manager>> open_manager(std::vector<wire::Identity> away) const;
   Status prepare_manager();
   Status prepare_joined();
   asio::awaitable<void> accept(asio::posix::stream_descriptor& door);
@@ -183,13 +183,14 @@ Connect Server::State::connect_to() const {
   };
 }
 
-Result<std::unique_ptr<Manager>> Server::State::open_manager() const {
-  return Manager::open(directory.names_path(), {options.ticket_life, options.watch.log, shared->stream, shared->identity});
+Result<std::unique_ptr<Manager>> Server::State::open_manager(std::vector<wire::Identity> away) const {
+  return Manager::open(directory.names_path(),
+                       {options.ticket_life, options.watch.log, shared->stream, shared->identity, std::move(away)});
 }
 
 Status Server::State::prepare_manager() {
   STRIA_RETURN_IF_ERROR(directory.may_keep_names());
-  STRIA_ASSIGN_OR_RETURN(auto manager, open_manager());
+  STRIA_ASSIGN_OR_RETURN(auto manager, open_manager({}));
   // Names that come from a backup may not know of the standby.
   if (const wire::Mark mark = shared->role->mark(); mark.epoch == manager->epoch() && mark.number > 0) {
     shared->stream->had_standby(mark.in_step);
@@ -201,13 +202,14 @@ Status Server::State::prepare_manager() {
 Status Server::State::prepare_joined() {
   STRIA_RETURN_IF_ERROR(wire::parse_addresses(options.join).status());
   if (options.standby) {
-    standby = std::make_unique<StandbyDuty>(*shared,
-                                            StandbyDuty::Options{.copy_path = directory.standby_path(),
-                                                                 .names_path = directory.names_path(),
-                                                                 .link = [this] { return elsewhere->link(); },
-                                                                 .connect = connect_to(),
-                                                                 .address = [this]() -> const std::string& { return address; },
-                                                                 .open_manager = [this] { return open_manager(); }});
+    standby = std::make_unique<StandbyDuty>(
+        *shared, StandbyDuty::Options{
+                     .copy_path = directory.standby_path(),
+                     .names_path = directory.names_path(),
+                     .link = [this] { return elsewhere->link(); },
+                     .connect = connect_to(),
+                     .address = [this]() -> const std::string& { return address; },
+                     .open_manager = [this](std::vector<wire::Identity> away) { return open_manager(std::move(away)); }});
   }
   return {};
 }
