@@ -75,12 +75,16 @@ class StandbyProcesses : public ::testing::Test {
  protected:
   ~StandbyProcesses() override { std::filesystem::remove_all(directory_); }
 
+  /// Returns when the standby may be promoted.
   void start_all() {
     manager_.start();
     standby_.start(manager_.address(), true);
     one_.start(manager_.address());
     other_.start(manager_.address());
     ASSERT_TRUE(comes_in_step(manager_.address()));
+    for (const ServerProcess* server : {&one_, &other_}) {
+      ASSERT_TRUE(comes_true([&] { return figure(server->address(), "standby_marks_in_step") == 1; }));
+    }
   }
   std::string both() const { return "stria://" + manager_.address() + "," + standby_.address(); }
   Status make(const std::string& name) {
