@@ -156,6 +156,50 @@ def test_a_mount_goes_on(store, work):
     assert (work / "back").read_bytes() == content * 2
 
 
+def test_files_are_made_in_a_mount_all_the_while(store, work):
+    """No part of theirs lies on the servers that are the manager, one after the other."""
+    skip_without_fuse()
+    content = random.Random(3).randbytes(100_000)
+    for index in (0, STANDBY):
+        run("server", "no-new-files", store.url, store.addresses[index]).succeeded()
+    made = []
+    failures = []
+    ends = threading.Event()
+
+    def make_files(place):
+        while not ends.is_set():
+            path = place / f"file_{len(made)}"
+            try:
+                path.write_bytes(content)
+                assert path.stat().st_size == len(content)
+                assert path.read_bytes() == content
+            except (OSError, AssertionError) as failure:
+                failures.append(f"{path}: {failure}")
+            made.append(path.name)
+
+    def goes_on():
+        count = len(made)
+        wait_for(lambda: len(made) > count + 10)
+
+    with mounted(store.url, work / "place") as place:
+        thread = threading.Thread(target=make_files, args=[place])
+        thread.start()
+        try:
+            goes_on()
+            for _ in range(2):
+                store.kill(0)
+                store.start(0)
+                goes_on()
+            wait_for_standby(store, STANDBY)
+            run("promote", address_url(store, STANDBY)).succeeded()
+            goes_on()
+        finally:
+            ends.set()
+            thread.join()
+        assert failures == []
+        assert sorted(path.name for path in place.iterdir()) == sorted(made)
+
+
 def test_a_client_of_the_version_before_goes_on(store, work, monkeypatch):
     (work / "content").write_bytes(b"content" * 1000)
     monkeypatch.setenv("STRIA_WIRE_VERSION", "3")
