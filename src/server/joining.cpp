@@ -20,7 +20,8 @@ constexpr std::chrono::minutes kTellAgainAfter{5};
 
 Status wait_for_manager(const Joining& joining, const Status& first, const Watch& watch) {
   Status outcome = first;
-  std::map<std::string, Clock::time_point> told;  // where there are several addresses, reasons take turns
+  // Where there are several addresses, reasons take turns.
+  std::map<std::string, Clock::time_point> told;
   while (outcome.code() == ErrorCode::kIo) {
     const auto [reason, is_new] = told.try_emplace(outcome.message(), Clock::now());
     if (is_new || Clock::now() - reason->second > kTellAgainAfter) {

@@ -523,8 +523,8 @@ void Server::State::stop() {
 }
 
 // A standby is there to be promoted when the manager isn't. While another server waits, it answers
-// whoever asks who is the manager, so that a standby can take over from one that never comes; but it
-// gives nobody bytes, as it doesn't know the store's tickets.
+// whoever asks who is the manager, so that a standby can take over from one that never comes; but
+// it gives nobody bytes, as it doesn't know the store's tickets.
 Status Server::State::wait_to_join(const Status& first) {
   if (standby != nullptr && standby->has_copy()) {
     return {};

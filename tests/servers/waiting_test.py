@@ -9,6 +9,7 @@ import signal
 import subprocess
 import threading
 import time
+from subprocess import DEVNULL, PIPE
 
 import pytest
 from standby_support import PATIENCE_SECONDS, address_url, log_of, wait_for, wait_for_standby
@@ -90,9 +91,7 @@ def test_all_servers_are_started_before_the_manager(work, key):
 def start_alone(directory, *options, key=None):
     environment = {**os.environ, **({"STRIA_KEY_FILE": str(key)} if key else {})}
     command = [PROGRAM, "serve", "--dir", directory, "--listen", "127.0.0.1:0", *options]
-    return subprocess.Popen(
-        list(map(str, command)), env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    return subprocess.Popen(list(map(str, command)), env=environment, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, text=True)
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
