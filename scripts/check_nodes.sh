@@ -32,7 +32,7 @@ run_again() { # CLUSTER [PYTEST_OPTION...]
 
 cluster=cluster.sh
 chosen=()
-files=(nodes_test.py store_test.py lost_node_test.py nodes_bench_test.py)
+files=(nodes_test.py store_test.py lost_node_test.py cut_manager_test.py nodes_bench_test.py)
 if [[ ${STRIA_MPI:-} == mpich ]]; then
   scripts/mpich_wheel.sh || leave_out "MPICH of several nodes: no package of it can be had from PyPI"
   files=(nodes_test.py) # servers know nothing of MPI

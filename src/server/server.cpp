@@ -21,6 +21,7 @@
 #include "server/connections/network/listener.hpp"
 #include "server/connections/resources/background.hpp"
 #include "server/connections/resources/io_threads.hpp"
+#include "server/joining.hpp"
 #include "server/manager_elsewhere.hpp"
 #include "server/objects/store_directory.hpp"
 #include "server/standby_duty.hpp"
@@ -38,6 +39,8 @@ constexpr milliseconds kTick{250};
 constexpr int kTicksToPulse = 4;
 // Once the server runs, the next pulse comes soon.
 constexpr milliseconds kPulsePatience{1000};
+// One that waits for its manager is to end soon when it is told to.
+constexpr milliseconds kJoinPatience{3000};
 // The manager may have ended before.
 constexpr milliseconds kSignOffPatience{300};
 constexpr milliseconds kAfterFailedAccept{50};
@@ -74,13 +77,16 @@ struct Server::State {
 
   Status prepare();
   Connect connect_to() const;
-  Result<std::unique_ptr<Manager>> open_manager() const;
+  Result<std::unique_ptr<Manager>> open_manager(std::vector<wire::Identity> away) const;
   Status prepare_manager();
   Status prepare_joined();
   asio::awaitable<void> accept(asio::posix::stream_descriptor& door);
   void welcome(int accepted);
   bool make_room();
+  void open_doors();
   void start_threads();
+  /// Until the manager knows this server; `first`: what the first attempt came to.
+  Status wait_to_join(const Status& first);
   void tell_of_start() const;
   void stop();
   void keep_time();
@@ -89,8 +95,8 @@ struct Server::State {
   void forget_finished();
   void check_connections();
   Status check_store(storage::ServerLink& link, storage::Clock::time_point deadline);
-  Status pulse();
-  Status ask_of_moves();
+  Status pulse(milliseconds patience);
+  Status ask_of_moves(milliseconds patience);
   Status tell_condition();
   void sign_off();
   /// The store's manager, in this process or another.
@@ -114,6 +120,7 @@ struct Server::State {
   std::vector<uint64_t> removed;  // files, of which the manager is to hear
   int64_t told_bytes = 0;         // of data, moved up to the last pulse
   bool told_bad = false;          // the condition that the manager knows isn't good
+  bool joined = false;            // a manager has heard of it since the start
   std::unique_ptr<ManagerElsewhere> elsewhere;
   std::unique_ptr<UsageTeller> usage;
   std::unique_ptr<StandbyDuty> standby;  // null: it is none
@@ -183,13 +190,14 @@ Connect Server::State::connect_to() const {
   };
 }
 
-Result<std::unique_ptr<Manager>> Server::State::open_manager() const {
-  return Manager::open(directory.names_path(), {options.ticket_life, options.watch.log, shared->stream, shared->identity});
+Result<std::unique_ptr<Manager>> Server::State::open_manager(std::vector<wire::Identity> away) const {
+  return Manager::open(directory.names_path(),
+                       {options.ticket_life, options.watch.log, shared->stream, shared->identity, std::move(away)});
 }
 
 Status Server::State::prepare_manager() {
   STRIA_RETURN_IF_ERROR(directory.may_keep_names());
-  STRIA_ASSIGN_OR_RETURN(auto manager, open_manager());
+  STRIA_ASSIGN_OR_RETURN(auto manager, open_manager({}));
   // Names that come from a backup may not know of the standby.
   if (const wire::Mark mark = shared->role->mark(); mark.epoch == manager->epoch() && mark.number > 0) {
     shared->stream->had_standby(mark.in_step);
@@ -201,13 +209,14 @@ Status Server::State::prepare_manager() {
 Status Server::State::prepare_joined() {
   STRIA_RETURN_IF_ERROR(wire::parse_addresses(options.join).status());
   if (options.standby) {
-    standby = std::make_unique<StandbyDuty>(*shared,
-                                            StandbyDuty::Options{.copy_path = directory.standby_path(),
-                                                                 .names_path = directory.names_path(),
-                                                                 .link = [this] { return elsewhere->link(); },
-                                                                 .connect = connect_to(),
-                                                                 .address = [this]() -> const std::string& { return address; },
-                                                                 .open_manager = [this] { return open_manager(); }});
+    standby = std::make_unique<StandbyDuty>(
+        *shared, StandbyDuty::Options{
+                     .copy_path = directory.standby_path(),
+                     .names_path = directory.names_path(),
+                     .link = [this] { return elsewhere->link(); },
+                     .connect = connect_to(),
+                     .address = [this]() -> const std::string& { return address; },
+                     .open_manager = [this](std::vector<wire::Identity> away) { return open_manager(std::move(away)); }});
   }
   return {};
 }
@@ -283,7 +292,7 @@ void Server::State::welcome(int accepted) {
   connections.splice(connections.end(), one);
 }
 
-void Server::State::start_threads() {
+void Server::State::open_doors() {
   for (asio::posix::stream_descriptor& door : doors) {
     asio::co_spawn(
         door.get_executor(), [this, &door] { return accept(door); }, asio::detached);
@@ -293,6 +302,9 @@ void Server::State::start_threads() {
         door.get_executor(), [this, &door] { return serve_metrics(shared, door); }, asio::detached);
   }
   io_threads.start();
+}
+
+void Server::State::start_threads() {
   if (standby != nullptr) {
     standby->start();
   }
@@ -342,7 +354,7 @@ void Server::State::keep_time() {
 
 void Server::State::tend() {
   // The next pulse tells the same; a manager that is away finds us alive when it returns.
-  if (pulse().ok()) {
+  if (pulse(kPulsePatience).ok()) {
     static_cast<void>(usage->tell());
   }
   shared->watch.tidy();
@@ -384,7 +396,7 @@ Status Server::State::check_store(storage::ServerLink& link, storage::Clock::tim
 }
 
 // Tells the manager that this server lives, and removes files that have no name any more.
-Status Server::State::pulse() {
+Status Server::State::pulse(milliseconds patience) {
   wire::Pulse said;
   said.server = shared->identity;
   said.address = address;
@@ -393,7 +405,6 @@ Status Server::State::pulse() {
   const int64_t under_way = shared->buffers.budget().used() + shared->buffers.budget().waiting() + shared->disk_threads.jobs();
   said.busy_bytes = moved_bytes - told_bytes + under_way * static_cast<int64_t>(wire::kMaxPayloadBytes);
   said.removed = removed;
-  const milliseconds patience = io_threads.started() ? kPulsePatience : milliseconds(0);
   const bool managed = shared->manages();
   STRIA_ASSIGN_OR_RETURN(const auto reply, ask_manager(wire::Kind::kPulse, wire::encode(said), patience));
   const uint16_t version = managed ? wire::kVersion : elsewhere->version();
@@ -405,18 +416,24 @@ Status Server::State::pulse() {
   if (!managed && answer.epoch > shared->role->epoch()) {
     STRIA_RETURN_IF_ERROR(shared->role->note({.epoch = answer.epoch}, elsewhere->address()));
   }
+  if (!joined) {  // clients get no bytes before it knows which parts went while it was away
+    STRIA_RETURN_IF_ERROR(ask_of_moves(patience));
+  }
   shared->tickets.learn(answer.secret, answer.epoch, answer.now_ms);
   told_bytes = moved_bytes;
   removed = shared->objects->remove(answer.remove);
   shared->moving.removed(removed);
   shared->growth.changed(removed);
-  STRIA_RETURN_IF_ERROR(ask_of_moves());
+  if (joined) {
+    STRIA_RETURN_IF_ERROR(ask_of_moves(patience));
+  }
+  joined = true;
   return tell_condition();
 }
 
-// A server that starts hears which parts went while it was away, before it lets clients in.
-Status Server::State::ask_of_moves() {
-  const bool starts = !io_threads.started();
+// A server that starts hears which parts went while it was away.
+Status Server::State::ask_of_moves(milliseconds patience) {
+  const bool starts = !joined;
   const auto questions = shared->moving.questions();
   if (questions.empty() && !starts) {
     return {};
@@ -425,7 +442,7 @@ Status Server::State::ask_of_moves() {
   for (const MovingParts::Question& question : questions) {
     asked.parts.push_back(question.asked);
   }
-  const auto reply = ask_manager(wire::Kind::kMoving, wire::encode(asked), starts ? milliseconds(0) : kPulsePatience);
+  const auto reply = ask_manager(wire::Kind::kMoving, wire::encode(asked), patience);
   if (reply.status().code() == ErrorCode::kUnsupported) {
     return {};  // a manager of an earlier version moves nothing
   }
@@ -455,7 +472,7 @@ Status Server::State::tell_condition() {
 // From now on no program is told that a file with a part here is complete, and new files go
 // elsewhere.
 void Server::State::sign_off() {
-  if (shared->manages() || !io_threads.started()) {
+  if (shared->manages() || !joined) {
     return;
   }
   const wire::ServerCondition said{shared->identity, wire::Condition::kLeaving, "it was ended"};
@@ -505,6 +522,19 @@ void Server::State::stop() {
   }
 }
 
+// A standby is there to be promoted when the manager isn't. While another server waits, it answers
+// whoever asks who is the manager, so that a standby can take over from one that never comes; but
+// it gives nobody bytes, as it doesn't know the store's tickets.
+Status Server::State::wait_to_join(const Status& first) {
+  if (standby != nullptr && standby->has_copy()) {
+    return {};
+  }
+  const Joining joining{.attempt = [this] { return pulse(kJoinPatience); },
+                        .meanwhile = [this] { check_connections(); },
+                        .gives_up = options.gives_up};
+  return wait_for_manager(joining, first, shared->watch);
+}
+
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Server::~Server() {
@@ -527,13 +557,16 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   STRIA_ASSIGN_OR_RETURN(StoreDirectory directory, StoreDirectory::open(options.directory));
   auto state = std::make_unique<State>(options, std::move(directory));
   STRIA_RETURN_IF_ERROR(state->prepare());
-  const Status heard = state->pulse();
-  // A standby is there to be promoted when the manager isn't.
-  const bool may_wait = state->standby != nullptr && state->standby->has_copy() && heard.code() == ErrorCode::kIo;
-  STRIA_RETURN_IF_ERROR(may_wait ? Status() : heard);
-  state->start_threads();
-  state->tell_of_start();
-  return std::unique_ptr<Server>(new Server(std::move(state)));
+  const bool joins = !state->options.join.empty();
+  const Status heard = state->pulse(joins ? kJoinPatience : milliseconds(0));
+  const bool waits = joins && heard.code() == ErrorCode::kIo;
+  STRIA_RETURN_IF_ERROR(waits ? Status() : heard);
+  std::unique_ptr<Server> server(new Server(std::move(state)));
+  server->state_->open_doors();
+  STRIA_RETURN_IF_ERROR(waits ? server->state_->wait_to_join(heard) : Status());
+  server->state_->start_threads();
+  server->state_->tell_of_start();
+  return server;
 }
 
 }  // namespace stria::server

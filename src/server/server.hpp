@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -22,6 +23,8 @@ struct ServerOptions {
   std::string join;
   /// It joins, keeps every change of the names as well, and can become the manager.
   bool standby = false;
+  /// Asked while it waits for the manager: true ends that, with kAborted. Empty: it waits on.
+  std::function<bool()> gives_up;
   /// The manager's: how long clients wait for a standby that doesn't answer, before it goes on
   /// alone.
   std::chrono::milliseconds standby_patience{5000};
@@ -44,7 +47,8 @@ struct ServerOptions {
 
 class Server {
  public:
-  /// Returns when clients may connect; for a server that joins, when the manager knows it.
+  /// Returns when clients may connect; for a server that joins, when the manager knows it. It waits
+  /// for one that doesn't answer, unless it is a standby that could take its place.
   static Result<std::unique_ptr<Server>> start(const ServerOptions& options);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

@@ -30,21 +30,22 @@ Result<wire::Promoted> StandbyDuty::take_over(const wire::Promote& request) {
   if (shared_.manages()) {
     return Status(ErrorCode::kAlreadyExists, "this server is the store's manager already");
   }
-  const Promotion promotion{.copy = copy_,
-                            .follower = follower_,
-                            .calls = calls_,
-                            .server = shared_.identity,
-                            .address = options_.address(),
-                            .decided_by = decided_by_,
-                            .become = [this](uint64_t epoch) { return become(epoch); }};
+  const Promotion promotion{
+      .copy = copy_,
+      .follower = follower_,
+      .calls = calls_,
+      .server = shared_.identity,
+      .address = options_.address(),
+      .decided_by = decided_by_,
+      .become = [this](uint64_t epoch, std::vector<wire::Identity> away) { return become(epoch, std::move(away)); }};
   return promote(promotion, request);
 }
 
 // Clients are let to it when it knows of a server, and this server of its tickets.
-Status StandbyDuty::become(uint64_t epoch) {
+Status StandbyDuty::become(uint64_t epoch, std::vector<wire::Identity> away) {
   STRIA_RETURN_IF_ERROR(copy_.become(options_.names_path, epoch));
   STRIA_RETURN_IF_ERROR(shared_.role->note({.epoch = epoch}, options_.address()));
-  STRIA_ASSIGN_OR_RETURN(auto manager, options_.open_manager());
+  STRIA_ASSIGN_OR_RETURN(auto manager, options_.open_manager(std::move(away)));
   wire::Pulse said;
   said.server = shared_.identity;
   said.address = options_.address();

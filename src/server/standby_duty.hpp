@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "server/connections/shared_state.hpp"
 #include "server/standby/promotion.hpp"
@@ -20,8 +21,8 @@ class StandbyDuty {
     std::function<std::unique_ptr<storage::ServerLink>()> link;  ///< to the manager
     Connect connect;
     std::function<const std::string&()> address;  ///< its own
-    /// The manager of those names.
-    std::function<Result<std::unique_ptr<Manager>>()> open_manager;
+    /// The manager of those names, for whom the servers `away` didn't answer.
+    std::function<Result<std::unique_ptr<Manager>>(std::vector<wire::Identity> away)> open_manager;
   };
   /// `shared` gets what it has to know of a standby, and outlives this.
   StandbyDuty(SharedState& shared, Options options);
@@ -33,7 +34,7 @@ class StandbyDuty {
 
  private:
   Result<wire::Promoted> take_over(const wire::Promote& request);
-  Status become(uint64_t epoch);
+  Status become(uint64_t epoch, std::vector<wire::Identity> away);
 
   SharedState& shared_;
   Options options_;

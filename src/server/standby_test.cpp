@@ -17,7 +17,7 @@
 
 #include "server/clients_test.hpp"
 #include "server/cluster_test.hpp"
-#include "server/server_processes_test.hpp"
+#include "server/standby_processes_test.hpp"
 #include "storage/striped/store.hpp"
 #include "storage/striped/striped_driver.hpp"
 #include "wire/moves.hpp"
@@ -30,63 +30,19 @@ namespace {
 using std::chrono::milliseconds;
 using storage::OpenOptions;
 using storage::StripedDriver;
+using testing::ask;
 using testing::Cluster;
+using testing::comes_in_step;
+using testing::comes_true;
+using testing::figure;
 using testing::noise;
+using testing::promote;
+using testing::promote_soon;
 using testing::read_all;
-using testing::ServerProcess;
+using testing::StandbyProcesses;
 using testing::write_all;
 using wire::Kind;
 using Mode = OpenOptions::Mode;
-
-Result<std::vector<std::byte>> ask(const std::string& address, Kind kind, std::vector<std::byte> body = {}) {
-  const auto deadline = storage::Clock::now() + std::chrono::seconds(30);
-  storage::ServerLink link(wire::Address::parse(address).value(), nullptr);
-  STRIA_RETURN_IF_ERROR(link.connect(deadline));
-  return link.ask(kind, body, deadline);
-}
-
-/// -1: the server doesn't answer.
-int64_t figure(const std::string& address, const std::string& name) {
-  const auto reply = ask(address, Kind::kStatus);
-  const auto figures = reply.ok() ? wire::decode<wire::Figures>(*reply) : Result<wire::Figures>(reply.status());
-  for (const auto& entry : figures.ok() ? figures->entries : std::vector<wire::Figures::Entry>()) {
-    if (entry.name == name) {
-      return entry.value;
-    }
-  }
-  return -1;
-}
-
-/// Waits as long as a standby may take for it.
-bool comes_true(const std::function<bool()>& condition) {
-  const auto deadline = storage::Clock::now() + std::chrono::seconds(40);
-  while (!condition()) {
-    if (storage::Clock::now() > deadline) {
-      return false;
-    }
-    std::this_thread::sleep_for(milliseconds(50));
-  }
-  return true;
-}
-
-bool comes_in_step(const std::string& manager) {
-  return comes_true([&] { return figure(manager, "standby_in_step") == 1; });
-}
-
-Result<wire::Promoted> promote(const std::string& standby, bool even_if_behind = false) {
-  STRIA_ASSIGN_OR_RETURN(const auto reply, ask(standby, Kind::kPromote, wire::encode(wire::Promote{even_if_behind})));
-  return wire::decode<wire::Promoted>(reply);
-}
-
-/// The servers know that the standby has all. A moment after it is so.
-Status promote_soon(const std::string& standby) {
-  Status outcome;
-  static_cast<void>(comes_true([&] {
-    outcome = promote(standby).status();
-    return outcome.code() != ErrorCode::kAborted;
-  }));
-  return outcome;
-}
 
 /// Every row of every table, but for what a manager notes of itself.
 std::multiset<std::string> rows_of(const std::string& path) {
@@ -297,33 +253,6 @@ TEST(Standby, NamesOfABackupDontLetItTakeOverUnnoticed) {
   cluster.start(1);
   EXPECT_EQ(promote(cluster.address(1)).status().code(), ErrorCode::kAborted);
 }
-
-/// A manager, its standby and two servers, each in a process that can be killed.
-class StandbyProcesses : public ::testing::Test {
- protected:
-  ~StandbyProcesses() override { std::filesystem::remove_all(directory_); }
-
-  void start_all() {
-    manager_.start();
-    standby_.start(manager_.address(), true);
-    one_.start(manager_.address());
-    other_.start(manager_.address());
-    ASSERT_TRUE(comes_in_step(manager_.address()));
-    // Were the manager killed before it has told them, no standby would be promoted.
-    for (const ServerProcess* server : {&one_, &other_}) {
-      ASSERT_TRUE(comes_true([&] { return figure(server->address(), "standby_marks_in_step") == 1; }));
-    }
-  }
-  std::string both() const { return "stria://" + manager_.address() + "," + standby_.address(); }
-  Status make(const std::string& name) { return driver_.open(both() + name, {.mode = Mode::kCreateNew}).status(); }
-
-  std::string directory_ = testing::make_directory(testing::scratch_directory());
-  ServerProcess manager_{directory_ + "/manager"};
-  ServerProcess standby_{directory_ + "/standby"};
-  ServerProcess one_{directory_ + "/one"};
-  ServerProcess other_{directory_ + "/other"};
-  StripedDriver driver_;
-};
 
 /// Names as they have to be, while a client changes them.
 class Expected {

@@ -95,7 +95,9 @@ Result<std::vector<SocketAddress>> resolve(const Address& address) {
   const int error = getaddrinfo(address.host.c_str(), address.port.c_str(), &wanted, &list);
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(list, freeaddrinfo);
   if (error != 0) {
-    return Status(ErrorCode::kNotFound, "no machine is called '" + address.host + "': " + gai_strerror(error));
+    // Without an answer of the name servers it isn't known.
+    return Status(error == EAI_AGAIN ? ErrorCode::kIo : ErrorCode::kNotFound,
+                  "no machine is called '" + address.host + "': " + gai_strerror(error));
   }
   for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
     SocketAddress& one = found.emplace_back();

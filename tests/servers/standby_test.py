@@ -2,20 +2,18 @@
 and a mount write."""
 
 import contextlib
-import json
 import os
 import random
 import threading
-import time
 
 import pytest
 from mounting import mounted, skip_without_fuse
+from standby_support import address_url, log_of, role_of, wait_for, wait_for_standby
 from store_processes import Store
 from stria_program import run
 
 SERVERS = 4
 STANDBY = 1
-PATIENCE_SECONDS = 40
 
 
 @pytest.fixture
@@ -27,36 +25,6 @@ def store(work, monkeypatch):
     with contextlib.closing(Store(work, SERVERS, key=key, options=["--encrypt"], standby=STANDBY)) as servers:
         wait_for_standby(servers, STANDBY)
         yield servers
-
-
-def wait_for(condition):
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, "it does not come true"
-        time.sleep(0.1)
-
-
-def status(store):
-    return json.loads(run("status", "--json", store.url).stdout)
-
-
-def role_of(store, index):
-    return next(server.get("role", "") for server in status(store) if server["address"] == store.addresses[index])
-
-
-def wait_for_standby(store, index):
-    """It has every change, and the other servers know."""
-    wait_for(lambda: role_of(store, index) == "standby with every change")
-    others = [address for number, address in enumerate(store.addresses) if number != index]
-    wait_for(lambda: all(figures_of(store, address)["standby_marks_in_step"] for address in others))
-
-
-def figures_of(store, address):
-    return next(server["figures"] for server in status(store) if server["address"] == address)
-
-
-def address_url(store, index):
-    return f"stria://{store.addresses[index]}"
 
 
 def names(store):
@@ -91,10 +59,6 @@ class Writer:
         count = len(self.copied)
         wait_for(lambda: len(self.copied) > count + 2 or not self.thread.is_alive())
         assert self.thread.is_alive()
-
-
-def log_of(store, index):
-    return (store.directory / f"server_{index}.log").read_text()
 
 
 def test_a_standby_takes_over_below_clients_and_gives_back(store, work):
@@ -190,6 +154,50 @@ def test_a_mount_goes_on(store, work):
         assert (place / "open").read_bytes() == content * 2
     run("cp", f"{store.url}/open", work / "back").succeeded()
     assert (work / "back").read_bytes() == content * 2
+
+
+def test_files_are_made_in_a_mount_all_the_while(store, work):
+    """No part of theirs lies on the servers that are the manager, one after the other."""
+    skip_without_fuse()
+    content = random.Random(3).randbytes(100_000)
+    for index in (0, STANDBY):
+        run("server", "no-new-files", store.url, store.addresses[index]).succeeded()
+    made = []
+    failures = []
+    ends = threading.Event()
+
+    def make_files(place):
+        while not ends.is_set():
+            path = place / f"file_{len(made)}"
+            try:
+                path.write_bytes(content)
+                assert path.stat().st_size == len(content)
+                assert path.read_bytes() == content
+            except (OSError, AssertionError) as failure:
+                failures.append(f"{path}: {failure}")
+            made.append(path.name)
+
+    def goes_on():
+        count = len(made)
+        wait_for(lambda: len(made) > count + 10)
+
+    with mounted(store.url, work / "place") as place:
+        thread = threading.Thread(target=make_files, args=[place])
+        thread.start()
+        try:
+            goes_on()
+            for _ in range(2):
+                store.kill(0)
+                store.start(0)
+                goes_on()
+            wait_for_standby(store, STANDBY)
+            run("promote", address_url(store, STANDBY)).succeeded()
+            goes_on()
+        finally:
+            ends.set()
+            thread.join()
+        assert failures == []
+        assert sorted(path.name for path in place.iterdir()) == sorted(made)
 
 
 def test_a_client_of_the_version_before_goes_on(store, work, monkeypatch):

@@ -15,6 +15,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
+// A manager that waits for servers is asked so often whether it has heard of them.
+constexpr milliseconds kAskAgainAfter{25};
 // A standby that hears nothing for so long asks whether the manager lives.
 constexpr milliseconds kNewsEvery{1000};
 // Neither the standby nor enough servers answer: the client shall know.
@@ -75,7 +77,17 @@ asio::awaitable<Answer> done_by_manager(Client& client) {
     return shared->was_replaced() ? Answer{wire::replaced_manager(shared->role->manager()), {}}
                                   : shared->manager->answer(question);
   };
-  co_return co_await done_by(client.shared->manager_thread, std::move(work), client);
+  auto said_at = std::chrono::steady_clock::now();
+  Answer answer = co_await done_by(client.shared->manager_thread, work, client);
+  while (answer.too_early && !client.shared->stopping) {
+    co_await std::make_shared<Bell>(client.messages.stream().executor())->wait(kAskAgainAfter);
+    if (const auto now = std::chrono::steady_clock::now(); now - said_at >= kNewsEvery) {
+      co_await client.messages.say_working();
+      said_at = now;
+    }
+    answer = co_await done_by(client.shared->manager_thread, work, client);
+  }
+  co_return answer;
 }
 
 asio::awaitable<Status> may_be_told(Client& client, const Answer& answer) {

@@ -16,6 +16,8 @@ constexpr int64_t kDefaultStripeBytes = 256 << 10;
 // none of any, for a moment.
 constexpr std::chrono::seconds kAliveFor{6};
 constexpr std::chrono::seconds kPerhapsAliveFor{10};
+// A server that lives has told a manager that has just started so by then.
+constexpr std::chrono::seconds kAllHeardIn{3};
 // Among servers that all are nearly full by their reserve, or aren't yet, one with less than this
 // part of its space free gets new files last.
 constexpr int64_t kFullPart = 20;
@@ -42,8 +44,18 @@ Status Fleet::load() {
     member.address = server.address;
     member.retired = server.retired;
     member.closed = server.closed;
+    if (!server.retired) {
+      awaited_[server.identity] = server.index;
+    }
   }
+  started_ = Clock::now();
   return {};
+}
+
+// Where no server takes files, those that are late may be the ones that do.
+bool Fleet::has_settled() const {
+  const auto age = Clock::now() - started_;
+  return awaited_.empty() || age >= kPerhapsAliveFor || (age >= kAllHeardIn && !able_servers().empty());
 }
 
 bool Fleet::heard_within(const Member& member, Clock::duration time) const {
@@ -196,6 +208,7 @@ Result<wire::PulseAnswer> Fleet::pulse(const wire::Pulse& said) {
   const bool is_new = !members_.contains(index);
   give_address(index, said.address);
   indices_[said.server] = index;
+  awaited_.erase(said.server);
   if (said.server == own_server_) {
     own_index_ = index;
   }
@@ -313,6 +326,7 @@ Result<wire::Retired> Fleet::retire(const Caller& caller, const wire::Retire& re
   STRIA_RETURN_IF_ERROR(with_reserve(names_.reserve(), [&] { return roster_.retire(request.server); }));
   tell(Level::kWarning, "server_retired", request.server, "was taken out of the store");
   member = {.retired = true};
+  std::erase_if(awaited_, [&](const auto& each) { return each.second == request.server; });
   answer.done = true;
   return answer;
 }

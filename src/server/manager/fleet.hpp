@@ -37,6 +37,11 @@ class Fleet {
 
   /// What the database knows of servers.
   Status load();
+  /// Nobody waits for a server that is known not to answer.
+  void is_away(const wire::Identity& server) { awaited_.erase(server); }
+  /// False for some seconds after the start, while a server that the store knows was not heard of:
+  /// new files wait, so that they lie on all servers that live.
+  bool has_settled() const;
   /// The server with which the manager shares its process; it can't be taken out.
   void lives_with(const wire::Identity& server) { own_server_ = server; }
   Roster& roster() { return roster_; }
@@ -93,6 +98,8 @@ class Fleet {
   std::shared_ptr<EventLog> log_;
   std::map<int64_t, Member> members_;
   std::map<wire::Identity, int64_t> indices_;  // of those heard of
+  std::map<wire::Identity, int64_t> awaited_;  // known since the start, and not heard of yet
+  Clock::time_point started_ = Clock::now();
   std::optional<wire::Identity> own_server_;
   int64_t own_index_ = -1;
   size_t next_first_ = 0;

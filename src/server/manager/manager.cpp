@@ -150,13 +150,30 @@ Result<std::unique_ptr<Manager>> Manager::open(const std::string& path, const Op
     manager->nameless_[file] = Clock::now();
   }
   STRIA_RETURN_IF_ERROR(manager->fleet_.load());
+  for (const wire::Identity& server : options.away) {
+    manager->fleet_.is_away(server);
+  }
   STRIA_RETURN_IF_ERROR(manager->moves_.load());
   STRIA_RETURN_IF_ERROR(manager->quotas_.load());
   STRIA_RETURN_IF_ERROR(manager->succession_.load());
   return manager;
 }
 
+bool Manager::is_too_early(const Question& question) {
+  if (!opens(question) || fleet_.has_settled()) {
+    return false;
+  }
+  const auto request = wire::decode<wire::Open>(question.body);
+  return request.ok() && request->mode >= wire::OpenMode::kCreate &&
+         names_->find(question.caller, request->path).status().code() == ErrorCode::kNotFound;
+}
+
 Answer Manager::answer(const Question& question) {
+  if (is_too_early(question)) {
+    Answer later{Status(ErrorCode::kIo, "the manager has just started, and waits for the store's servers"), {}};
+    later.too_early = true;
+    return later;
+  }
   Answer answer = changes_names(question) ? change(question) : dispatch(question);
   const auto held = handle_counts_.find(question.session);
   answer.handles = held == handle_counts_.end() ? 0 : held->second;

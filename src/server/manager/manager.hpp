@@ -48,6 +48,8 @@ struct Answer {
   int64_t handles = 0;  ///< that the session has afterwards
   /// The client may have it when the standby has this change; none: at once.
   std::optional<uint64_t> after_change = {};
+  /// Nothing was done, as the manager has just started: it is to be asked again in a moment.
+  bool too_early = false;
 };
 
 class Manager {
@@ -57,6 +59,7 @@ class Manager {
     std::shared_ptr<EventLog> log;                  ///< null: nothing is told
     std::shared_ptr<ChangeStream> stream;           ///< to a standby; null: there can't be one
     wire::Identity server{};                        ///< of its own process; can't be taken out
+    std::vector<wire::Identity> away = {};          ///< servers that didn't answer a moment ago
   };
   static Result<std::unique_ptr<Manager>> open(const std::string& path, const Options& options);
   Manager(std::unique_ptr<Names> names, const std::string& path, const Options& options);
@@ -84,6 +87,8 @@ class Manager {
   Answer dispatch(const Question& question);
   /// What only those ask who look after the store.
   Answer dispatch_upkeep(const Question& question);
+  /// It makes a file, and it isn't known yet which servers live.
+  bool is_too_early(const Question& question);
   Status check_renamed(const Question& question, const std::string& from);
   Result<wire::Attributes> stat(const Question& question, const std::string& path);
   /// A ticket and how long it is good.

@@ -135,7 +135,11 @@ Result<wire::Promoted> promote(const Promotion& what, const wire::Promote& reque
                               names_of(unreached), refused.ok() ? "" : " (" + refused.message() + ")", kForce));
   }
   done.was_reached = what.follower.finish();
-  STRIA_RETURN_IF_ERROR(what.become(done.epoch));
+  std::vector<wire::Identity> away;
+  for (const Roster::Server& server : unreached) {
+    away.push_back(server.identity);
+  }
+  STRIA_RETURN_IF_ERROR(what.become(done.epoch, std::move(away)));
   return done;
 }
 

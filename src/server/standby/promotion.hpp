@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "server/standby/follower.hpp"
 #include "server/standby/names_copy.hpp"
@@ -25,8 +26,8 @@ struct Promotion {
   std::string address;      ///< its own
   /// The newest mark when it was decided; kept for a second attempt.
   std::optional<wire::Mark>& decided_by;
-  /// The last step: the names are the manager's now.
-  std::function<Status(uint64_t epoch)> become;
+  /// The last step: the names are the manager's now. `away`: servers that didn't answer.
+  std::function<Status(uint64_t epoch, std::vector<wire::Identity> away)> become;
 };
 
 /// kAborted, which says what to do, where the standby is behind or too few servers answer.

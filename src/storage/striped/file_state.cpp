@@ -12,6 +12,7 @@ namespace stria::storage {
 namespace {
 
 constexpr std::chrono::milliseconds kBetweenQuestions{20};
+constexpr std::chrono::milliseconds kLongestBetweenQuestions{200};
 
 /// Asks once, where the parts are by `place`.
 Result<FileState> ask_state(const std::shared_ptr<Store>& store, const wire::Opened& place, std::chrono::milliseconds patience,
@@ -45,17 +46,28 @@ Result<FileState> ask_state(const std::shared_ptr<Store>& store, const wire::Ope
   return state;
 }
 
+/// Another ticket of the same rights, which are none.
+Result<wire::Ticket> ask_for_ticket(Store& store, uint64_t file) {
+  STRIA_ASSIGN_OR_RETURN(const Store::Again again, store.open_again(file, 0));
+  STRIA_RETURN_IF_ERROR(store.close(again.handle));
+  return again.good.ticket;
+}
+
 }  // namespace
 
 Result<FileState> state_of_file(const std::shared_ptr<Store>& store, const wire::Opened& place,
                                 std::chrono::milliseconds patience, std::vector<std::string>* silent) {
   const auto deadline = Clock::now() + (patience.count() > 0 ? patience : server_patience());
   wire::Opened now = place;
+  auto pause = kBetweenQuestions;
   while (true) {
     auto state = ask_state(store, now, patience, silent);
     if (wire::is_foreign_ticket(state.status()) && Clock::now() < deadline) {
-      // A server has yet to hear that another manager has taken over.
-      std::this_thread::sleep_for(kBetweenQuestions);
+      // A server has yet to hear that another manager has taken over, or this ticket is of the one
+      // before.
+      std::this_thread::sleep_for(pause);
+      pause = std::min(2 * pause, kLongestBetweenQuestions);
+      STRIA_ASSIGN_OR_RETURN(now.ticket, ask_for_ticket(*store, place.file));
       continue;
     }
     if (state.status().code() != ErrorCode::kNotFound || Clock::now() > deadline) {

@@ -56,7 +56,13 @@ void add(FileState& state, const wire::Opened& place, int64_t slot, const wire::
   state.allocated_bytes += told.allocated_bytes;
 }
 
-/// Asks about a file with a part that moves to another server, or has moved. What the disks hold of
+/// True where another question may tell: a part moves to another server, or has moved; or a server
+/// doesn't know the ticket, as another manager has just taken over.
+bool may_be_told_again(const Status& trouble) {
+  return trouble.code() == ErrorCode::kNotFound || trouble.code() == ErrorCode::kPermissionDenied;
+}
+
+/// Asks about a file for which may_be_told_again() is true. What the disks hold of
 /// it isn't known then, and counts as its bytes.
 FileState state_where_it_is(const std::shared_ptr<Store>& store, const wire::Opened& place, const StatesAsker& asker) {
   const auto state = state_of_file(store, place, asker.patience);
@@ -130,7 +136,7 @@ std::vector<FileState> states_of_files(const std::shared_ptr<Store>& store, std:
     }
   }
   for (size_t file = 0; file < places.size(); ++file) {
-    if (states[file].trouble.code() == ErrorCode::kNotFound) {
+    if (may_be_told_again(states[file].trouble)) {
       states[file] = state_where_it_is(store, places[file], asker);
     }
   }

@@ -92,6 +92,14 @@ sigset_t ending_signals() {
   return signals;
 }
 
+bool is_pending(const sigset_t& signals) {
+  sigset_t now;
+  sigemptyset(&now);
+  sigpending(&now);
+  return (sigismember(&signals, SIGTERM) == 1 && sigismember(&now, SIGTERM) == 1) ||
+         (sigismember(&signals, SIGINT) == 1 && sigismember(&now, SIGINT) == 1);
+}
+
 using Servers = std::vector<std::unique_ptr<server::Server>>;
 
 /// The address of server `i` of a cluster whose first one has the given address: the next ports, or
@@ -146,13 +154,19 @@ int run_serve(const ServeArguments& arguments) {
   }
   const sigset_t signals = ending_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  const server::ServerOptions options = options_of(arguments);
+  server::ServerOptions options = options_of(arguments);
+  options.gives_up = [&signals] { return is_pending(signals); };
   Servers servers;
   if (arguments.cluster > 0) {
     servers = start_cluster(arguments, options);
     fmt::print("stria://{}\n", servers[0]->address());
   } else {
-    servers.push_back(server::Server::start(options).value());
+    auto started = server::Server::start(options);
+    if (!started.ok() && is_pending(signals)) {
+      fmt::print(stderr, "stria: {}\n", started.status().message());
+      return kDone;
+    }
+    servers.push_back(std::move(started).value());
     fmt::print("{}{}\n", arguments.join.empty() ? "stria://" : "server ", servers[0]->address());
   }
   std::fflush(stdout);

@@ -1,0 +1,42 @@
+"""What the servers of a store say of its manager, its standby, and of what happens to them."""
+
+import json
+import time
+
+from stria_program import run
+
+PATIENCE_SECONDS = 60
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "it does not come true"
+        time.sleep(0.1)
+
+
+def status(store):
+    return json.loads(run("status", "--json", store.url).stdout)
+
+
+def role_of(store, index):
+    return next(server.get("role", "") for server in status(store) if server["address"] == store.addresses[index])
+
+
+def wait_for_standby(store, index):
+    """It has every change, and the other servers know."""
+    wait_for(lambda: role_of(store, index) == "standby with every change")
+    others = [address for number, address in enumerate(store.addresses) if number != index]
+    wait_for(lambda: all(figures_of(store, address)["standby_marks_in_step"] for address in others))
+
+
+def figures_of(store, address):
+    return next(server["figures"] for server in status(store) if server["address"] == address)
+
+
+def address_url(store, index):
+    return f"stria://{store.addresses[index]}"
+
+
+def log_of(store, index):
+    return (store.directory / f"server_{index}.log").read_text()
