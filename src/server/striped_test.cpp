@@ -26,9 +26,20 @@ using server::testing::Cluster;
 using testing::DriverCase;
 using testing::DriverTest;
 
+/// Ends a cluster before the program's static objects, which the servers' threads use.
+class ClusterEnd : public ::testing::Environment {
+ public:
+  explicit ClusterEnd(std::shared_ptr<std::unique_ptr<Cluster>> cluster) : cluster_(std::move(cluster)) {}
+  void TearDown() override { cluster_->reset(); }
+
+ private:
+  std::shared_ptr<std::unique_ptr<Cluster>> cluster_;
+};
+
 DriverCase on_cluster(const std::string& name, int servers, bool over_unix) {
   // Started by the first test that needs it.
   auto cluster = std::make_shared<std::unique_ptr<Cluster>>();
+  ::testing::AddGlobalTestEnvironment(new ClusterEnd(cluster));
   auto count = std::make_shared<int>(0);
   DriverCase driver_case{name, [] { return make_driver("posix"); }, "", false, nullptr};
   driver_case.fresh_directory = [=] {

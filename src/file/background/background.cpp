@@ -148,8 +148,9 @@ void Background::finish() {
 }
 
 void Background::run() {
-  // A lower priority is for this thread alone. It may be refused.
-  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNiceness);
+  // A lower priority than the ranks' is for this thread alone, however low theirs is. The kernel
+  // takes what is beyond the lowest for the lowest.
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), getpriority(PRIO_PROCESS, 0) + kNiceness);
   std::unique_lock lock(mutex_);
   while (!stopping_ || !to_write_.empty() || !to_end_.empty()) {
     if (work(lock)) {
