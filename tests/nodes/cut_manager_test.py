@@ -5,7 +5,6 @@ network is there again, and follows the new one, as docs/servers.md says.
 Run by scripts/check_nodes.sh, beside nodes_test.py.
 """
 
-import contextlib
 import json
 import os
 import subprocess
@@ -101,38 +100,48 @@ def content_of(number):
     return f"{SHARE}/content_{number % 3}"
 
 
-@contextlib.contextmanager
-def writer(node):
-    """Copies files into the store on that node, one after another; gives their names, each of which
-    was acknowledged."""
-    copied = []
-    failed = []
-    ends = threading.Event()
+class Writer:
+    """Copies files into the store on a node, one after another; each name in `copied` was
+    acknowledged."""
 
-    def write():
-        while not ends.is_set() and not failed:
-            code, output = tool(node, "cp", content_of(len(copied)), f"{URL}/file_{len(copied)}")
-            if code == 0:
-                copied.append(f"file_{len(copied)}")
-            else:
-                failed.append(output)
+    def __init__(self, node):
+        self.node = node
+        self.copied = []
+        self.failed = []
+        self.ends = False
+        self.between_copies = threading.Lock()
+        self.thread = threading.Thread(target=self.write)
 
-    thread = threading.Thread(target=write)
-    thread.start()
-    try:
-        yield copied
-    finally:
-        ends.set()
-        thread.join()
-    assert failed == []
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ends = True
+        self.thread.join()
+
+    def write(self):
+        while not self.ends and not self.failed:
+            name = f"file_{len(self.copied)}"
+            with self.between_copies:
+                code, output = tool(self.node, "cp", content_of(len(self.copied)), f"{URL}/{name}")
+            (self.copied if code == 0 else self.failed).append(name if code == 0 else output)
+            time.sleep(0.01)  # for whoever waits for the lock
+
+    def goes_on(self):
+        count = len(self.copied)
+        wait_for(lambda: self.failed or len(self.copied) >= count + 3)
+        assert self.failed == []
 
 
 def test_the_managers_network_is_cut(servers):
     for number in range(3):
         cluster("on", "n1", "sh", "-c", f"head -c 1500000 /dev/urandom > {content_of(number)}")
-    with writer("n4") as copied:
-        wait_for(lambda: len(copied) >= 3)
-        cluster("cut", "n1")
+    with Writer("n4") as writer:
+        writer.goes_on()
+        # A copy under way would have a part on the server that is cut off, and fail with it.
+        with writer.between_copies:
+            cluster("cut", "n1")
         # A client that reaches the old manager alone.
         begin = time.monotonic()
         alone = subprocess.Popen(
@@ -140,10 +149,9 @@ def test_the_managers_network_is_cut(servers):
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT)  # fmt: skip
         promoted = succeeded("n3", "promote", f"stria://{ADDRESSES[1]}")
         assert f"{ADDRESSES[1]} is the manager now (epoch 1)" in promoted and ADDRESSES[0] in promoted, promoted
-        before = len(copied)
-        wait_for(lambda: len(copied) >= before + 3)
+        writer.goes_on()
         # New files lie on the servers that are there.
-        where = json.loads(succeeded("n4", "stat", "--json", f"{URL}/{copied[-1]}"))["servers"]
+        where = json.loads(succeeded("n4", "stat", "--json", f"{URL}/{writer.copied[-1]}"))["servers"]
         assert sorted(server["address"] for server in where) == ADDRESSES[1:]
         output, _ = alone.communicate(timeout=PATIENCE_S)
         assert alone.returncode != 0, "the old manager acknowledged what is lost"
@@ -152,11 +160,10 @@ def test_the_managers_network_is_cut(servers):
         wait_for(lambda: told()[ADDRESSES[0]].get("role") == "was the manager")
         code, output = tool("n1", "mkdir", f"stria://{ADDRESSES[0]}/late")
         assert code != 0 and "was replaced" in output and ADDRESSES[1] in output, output
-        before = len(copied)
-        wait_for(lambda: len(copied) >= before + 2)
+        writer.goes_on()
     # Nothing that was acknowledged is lost, and nothing else is there.
-    assert set(succeeded("n4", "ls", URL).split()) == set(copied)
-    for number, name in enumerate(copied):
+    assert set(succeeded("n4", "ls", URL).split()) == set(writer.copied)
+    for number, name in enumerate(writer.copied):
         succeeded("n3", "cp", f"{URL}/{name}", f"{SHARE}/back")
         cluster("on", "n3", "cmp", f"{SHARE}/back", content_of(number))
     # The old one follows, as the documents say.
