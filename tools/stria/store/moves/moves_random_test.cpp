@@ -420,6 +420,12 @@ TEST(MovesRandom, AStandbyTakesOverWhilePartsMove) {
     store.kill_server(old);
     STRIA_EXPECT_OK(server::testing::promote_soon(store.address(next)));
     store.set_manager(next);
+    // One that was promoted once has to hear from others that it is the manager no more.
+    store.start(old, true);
+    ASSERT_TRUE(server::testing::comes_true([&] {
+      return server::testing::figure(store.address(old), "epoch") == server::testing::figure(store.address(next), "epoch");
+    }));
+    store.kill_server(old);
     store.start(old, true);
     drain.wait();
     EXPECT_EQ(run({"server", "new-files", store.both(), drained}), 0);

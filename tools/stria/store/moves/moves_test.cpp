@@ -11,6 +11,7 @@
 
 #include "store/moves/moving_store_test.hpp"
 #include "store/moves/part_mover.hpp"
+#include "wire/tree.hpp"
 
 namespace stria::tool {
 namespace {
@@ -116,6 +117,35 @@ TEST(Moves, APartIsCutAndThenGrowsWhileItMoves) {
   STRIA_EXPECT_OK(mover.move({known.file, from, 1 - from}));
   EXPECT_GE(copies, 4);
   EXPECT_EQ(difference(server::testing::read_all(*file), content), kSame);
+}
+
+// A client that was promised space finds it where the part is afterwards.
+TEST(Moves, APreallocatedPartKeepsItsSpace) {
+  Cluster cluster(2);
+  StripedDriver driver;
+  const auto file = driver.open(cluster.url() + "/f", {.mode = Mode::kCreate, .striping = {.server_count = 1}}).value();
+  const Bytes content = server::testing::noise(100000, 1);
+  STRIA_EXPECT_OK(server::testing::write_all(*file, content));
+  STRIA_EXPECT_OK(file->preallocate(3 << 20));
+  const auto known = server::testing::known_file(cluster.address(), "/f");
+  const int64_t from = known.slots[0].index;
+  Throttle throttle(0);
+  PartMover mover(storage::Store::at(cluster.address()).value(), throttle, [](int64_t) {});
+  const auto allocated = [&] {
+    const auto store = storage::Store::at(cluster.address()).value();
+    const auto place = storage::ask_where(*store, known.file).value()[0];
+    const wire::ExtentsOf question{{{wire::part_number(known.file, place.second), known.ticket}}};
+    auto link = storage::Store::borrow(store, place.address).value();
+    const auto deadline = storage::Clock::now() + std::chrono::seconds(10);
+    STRIA_EXPECT_OK(link.link()->connect(deadline));
+    const auto reply = link.link()->ask(wire::Kind::kExtents, wire::encode(question), deadline).value();
+    return wire::decode<wire::Extents>(reply).value().entries.at(0).allocated_bytes;
+  };
+  EXPECT_GE(allocated(), 3 << 20);
+  STRIA_EXPECT_OK(mover.move({known.file, from, 1 - from}));
+  EXPECT_EQ(places_of(cluster.address(), known.file), std::vector<int64_t>{1 - from});
+  EXPECT_GE(allocated(), 3 << 20);
+  EXPECT_EQ(file->size().value(), 3 << 20);
 }
 
 // A client asks by the file's number where it knows the part: never may it get another part there.
