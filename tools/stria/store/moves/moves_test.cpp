@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
+#include <deque>
 #include <memory>
 #include <random>
 #include <thread>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "store/moves/moving_store_test.hpp"
 #include "store/moves/part_mover.hpp"
+#include "wire/region.hpp"
 #include "wire/tree.hpp"
 
 namespace stria::tool {
@@ -221,6 +225,109 @@ TEST(Moves, OnlyWhoRunsTheStoreMovesPartsAndNoMoveEndsTwice) {
   const auto deadline = storage::Clock::now() + std::chrono::seconds(10);
   STRIA_EXPECT_OK(link.link()->connect(deadline));
   EXPECT_EQ(link.link()->ask(wire::Kind::kExtent, extent, deadline).status().code(), ErrorCode::kNotFound);
+}
+
+/// A file with one part, of which a move has begun.
+struct Begun {
+  uint64_t file = 0;
+  wire::MoveBegun move;
+
+  wire::MovePart step(wire::MoveStep step) const { return {wire::part_number(file, move.from.second), move.ticket, step, 0, 0}; }
+};
+
+/// Is in the midst of a write to the part until it ends.
+class SlowWriter {
+ public:
+  SlowWriter(const Begun& begun, const wire::Opened& opened)
+      : link_(wire::Address::parse(begun.move.from.address).value(), nullptr), data_(server::testing::noise(10, 1)) {
+    STRIA_EXPECT_OK(link_.connect(storage::Clock::now() + std::chrono::seconds(10)));
+    std::vector<std::byte> body;
+    wire::Writer writer(body);
+    wire::Transfer{begun.file, opened.ticket, begun.move.layout, 0}.put(writer);
+    wire::encode_range(writer, {0, static_cast<int64_t>(data_.size())});
+    wire::Header header;
+    header.version = link_.version();
+    header.kind = wire::Kind::kWrite;
+    header.request = link_.next_request();
+    header.payload_bytes = static_cast<uint32_t>(data_.size());
+    header.payload_sum = hash_bytes(data_);
+    send_all(wire::encode_head(header, body));
+  }
+  void end() { send_all(data_); }
+
+ private:
+  void send_all(const std::vector<std::byte>& bytes) {
+    EXPECT_EQ(send(link_.socket(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+  }
+  storage::ServerLink link_;
+  Bytes data_;
+};
+
+Result<std::vector<std::byte>> ask_step(storage::ServerLink& link, const wire::MovePart& step, int milliseconds) {
+  const auto deadline = storage::Clock::now() + std::chrono::milliseconds(milliseconds);
+  STRIA_RETURN_IF_ERROR(link.connected() ? Status() : link.connect(storage::Clock::now() + std::chrono::seconds(30)));
+  return link.ask(wire::Kind::kMovePart, wire::encode(step), deadline);
+}
+
+// The first copy of a request to hold a part comes late, since the server waits for its disks, finds
+// the part in use, and gives it back to its clients. A second copy must not think that it is held.
+TEST(Moves, AStepThatIsAskedForTwiceIsTakenOnceAtATime) {
+  if (std::getenv("STRIA_LONG") == nullptr) {
+    GTEST_SKIP() << "takes ten seconds: STRIA_LONG=1";
+  }
+  Cluster cluster(2);
+  StripedDriver driver;
+  const auto store = storage::Store::at(cluster.address()).value();
+  std::vector<Begun> begun;
+  std::vector<wire::Opened> opened;
+  for (int i = 0; begun.size() < 9; ++i) {
+    const std::string path = "/" + std::to_string(i);
+    const auto file = driver.open(cluster.url() + path, {.mode = Mode::kCreate, .striping = {.server_count = 1}}).value();
+    STRIA_EXPECT_OK(server::testing::write_all(*file, server::testing::noise(100, 1)));
+    const auto known = server::testing::known_file(cluster.address(), path);
+    if (known.slots[0].index == 1) {
+      const auto body = wire::encode(wire::MoveBegin{known.file, 1, 0});
+      const auto reply = store->ask_manager(wire::Kind::kMoveBegin, body).value();
+      begun.push_back({known.file, wire::decode<wire::MoveBegun>(reply).value()});
+      opened.push_back(known);
+    }
+  }
+  const auto link_to = [&] {
+    return std::make_unique<storage::ServerLink>(wire::Address::parse(cluster.address(1)).value(), nullptr);
+  };
+  const auto link = link_to();
+  std::deque<SlowWriter> writers;
+  for (size_t i = 0; i < begun.size(); ++i) {
+    STRIA_EXPECT_OK(ask_step(*link, begun[i].step(wire::MoveStep::kFollow), 10000).status());
+    writers.emplace_back(begun[i], opened[i]);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  // Four at a time wait for three seconds each.
+  const auto from = storage::Clock::now();
+  const auto at = [&](int milliseconds) { std::this_thread::sleep_until(from + std::chrono::milliseconds(milliseconds)); };
+  std::vector<std::thread> others;
+  for (size_t i = 1; i < begun.size(); ++i) {
+    others.emplace_back([&, i] { static_cast<void>(ask_step(*link_to(), begun[i].step(wire::MoveStep::kHold), 20000)); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_FALSE(ask_step(*link, begun[0].step(wire::MoveStep::kHold), 50).ok()) << "it waits for its turn";
+  link->disconnect();
+  Status held;
+  std::thread again([&] { held = ask_step(*link, begun[0].step(wire::MoveStep::kHold), 20000).status(); });
+  at(5600);  // a connection without a client has ended by now, where it does so at all
+  writers[5].end();
+  at(8800);  // the first copy has given up
+  writers[0].end();
+  again.join();
+  for (std::thread& other : others) {
+    other.join();
+  }
+  STRIA_EXPECT_OK(held);
+  const auto extent = wire::encode(wire::LocalFile{begun[0].file, opened[0].ticket, 0});
+  const auto client = link_to();
+  const auto deadline = storage::Clock::now() + std::chrono::seconds(10);
+  STRIA_EXPECT_OK(client->connect(deadline));
+  EXPECT_EQ(client->ask(wire::Kind::kExtent, extent, deadline).status().code(), ErrorCode::kNotFound) << "it is held";
 }
 
 }  // namespace
