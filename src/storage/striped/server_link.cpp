@@ -60,6 +60,12 @@ ServerLink::ServerLink(std::vector<wire::Address> addresses, std::shared_ptr<con
   wire::randomise(session_);
 }
 
+std::unique_ptr<ServerLink> ServerLink::same_session() const {
+  auto other = std::make_unique<ServerLink>(addresses_[current_], key_, encryption_);
+  other->session_ = session_;
+  return other;
+}
+
 void ServerLink::try_next() {
   disconnect();
   current_ = (current_ + 1) % addresses_.size();

@@ -47,6 +47,9 @@ class ServerLink {
   /// The address that is used now.
   std::string server() const { return addresses_[current_].text(); }
   bool has_others() const { return addresses_.size() > 1; }
+  /// Another link to that address, of the same session: the server ends what the session had before.
+  std::unique_ptr<ServerLink> same_session() const;
+  const wire::Identity& session() const { return session_; }
   /// The next connection is made to the next address.
   void try_next();
   /// The identity of the server that was greeted last.
