@@ -54,7 +54,7 @@ class UnrulyProxy {
   }
   /// True when what was planned has happened.
   bool done() const { return mischief_ == Mischief::kNone; }
-  /// Brings what was delayed, of a client that has gone, and waits until the server has done with it.
+  /// Brings what was delayed, of a client that has gone, and waits for the server.
   void bring_delayed() {
     const std::lock_guard lock(mutex_);
     send(delayed_server_, delayed_.data(), delayed_.size(), MSG_NOSIGNAL);

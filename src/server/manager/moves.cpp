@@ -276,8 +276,8 @@ Result<wire::MovesTold> Moves::ask(const wire::MovesAsked& asked, bool unsure) {
   }
   const bool any_over = std::any_of(told.parts.begin(), told.parts.end(),
                                     [](wire::PartMoves state) { return state != wire::PartMoves::kUnderWay; });
-  STRIA_RETURN_IF_ERROR(any_over || !told.gone.empty() ? with_reserve(names_.reserve(), [&] { return names_.unsynced().sync(); })
-                                                       : Status());
+  STRIA_RETURN_IF_ERROR(
+      any_over || !told.gone.empty() ? with_reserve(names_.reserve(), [&] { return names_.unsynced().sync(); }) : Status());
   return told;
 }
 

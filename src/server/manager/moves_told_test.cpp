@@ -55,9 +55,9 @@ class MovesToldTest : public ::testing::Test {
     const auto opened = wire::decode<wire::Opened>(ask(wire::Kind::kOpen, wire::encode(request)).body).value();
     file_ = opened.file;
     const int64_t from = opened.slots[0].index;
-    const auto begun = wire::decode<wire::MoveBegun>(
-                           ask(wire::Kind::kMoveBegin, wire::encode(wire::MoveBegin{file_, from, 1 - from})).body)
-                           .value();
+    const auto begun =
+        wire::decode<wire::MoveBegun>(ask(wire::Kind::kMoveBegin, wire::encode(wire::MoveBegin{file_, from, 1 - from})).body)
+            .value();
     STRIA_EXPECT_OK(ask(wire::Kind::kMoveCommit, wire::encode(wire::MoveOf{file_, begun.ticket})).status);
     return static_cast<int>(from);
   }

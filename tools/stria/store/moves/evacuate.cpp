@@ -15,7 +15,7 @@ bool has_place(const std::vector<int64_t>& places, int64_t server, bool second) 
 
 // A server says every second that it lives.
 constexpr std::chrono::seconds kFirstWords{5};
-constexpr std::chrono::milliseconds kBetweenLooks{250};
+constexpr std::chrono::milliseconds kBetweenQuestions{250};
 
 }  // namespace
 
@@ -25,13 +25,12 @@ wire::StoreServers StoreMap::servers_once_heard() const {
   const auto deadline = std::chrono::steady_clock::now() + kFirstWords;
   while (true) {
     auto all = servers_of(asker_.root(), asker_.url());
-    const bool heard = std::all_of(all.servers.begin(), all.servers.end(), [](const auto& server) {
-      return server.silent_ms >= 0 || server.place.address.empty();
-    });
+    const bool heard = std::all_of(all.servers.begin(), all.servers.end(),
+                                   [](const auto& server) { return server.silent_ms >= 0 || server.place.address.empty(); });
     if (heard || std::chrono::steady_clock::now() > deadline) {
       return all;
     }
-    std::this_thread::sleep_for(kBetweenLooks);
+    std::this_thread::sleep_for(kBetweenQuestions);
   }
 }
 

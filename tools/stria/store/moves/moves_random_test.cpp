@@ -181,7 +181,8 @@ class Cutter {
       const Bytes data = server::testing::noise(1 + random_() % 50000, random_());
       back_.resize(std::max(back_.size(), at + data.size()));
       std::copy(data.begin(), data.end(), back_.begin() + static_cast<ptrdiff_t>(at));
-      const storage::WriteSegment segment{kFrontBytes + static_cast<int64_t>(at), data.data(), static_cast<int64_t>(data.size())};
+      const storage::WriteSegment segment{kFrontBytes + static_cast<int64_t>(at), data.data(),
+                                          static_cast<int64_t>(data.size())};
       STRIA_EXPECT_OK(file_->write({&segment, 1}));
     }
   }
@@ -203,8 +204,8 @@ class Cutter {
   Bytes back_;
 };
 
-/// Locks a number in a file of its own and counts it up, by two handles in turn. A lock that is lost
-/// with its server or its connection is an error, after which the count begins anew.
+/// Locks a number in a file of its own and counts it up, by two handles in turn. A lock that is
+/// lost with its server or its connection is an error, after which the count begins anew.
 class Locker {
  public:
   explicit Locker(std::string url) : url_(std::move(url)) { begin_anew(); }
@@ -400,7 +401,7 @@ TEST(MovesRandom, WhateverIsKilledNoByteIsLost) {
 
 // The old manager becomes the standby of the new one, and the other way round.
 TEST(MovesRandom, AStandbyTakesOverWhilePartsMove) {
-  setenv("STRIA_SERVER_TIMEOUT", "30", 1);
+  setenv("STRIA_SERVER_TIMEOUT", "100", 1);
   SCOPED_TRACE("STRIA_SEED=" + std::to_string(seed()));
   ProcessStore store(5, true);
   Clients clients(store.both());

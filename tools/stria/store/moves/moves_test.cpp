@@ -232,7 +232,9 @@ struct Begun {
   uint64_t file = 0;
   wire::MoveBegun move;
 
-  wire::MovePart step(wire::MoveStep step) const { return {wire::part_number(file, move.from.second), move.ticket, step, 0, 0}; }
+  wire::MovePart step(wire::MoveStep step) const {
+    return {wire::part_number(file, move.from.second), move.ticket, step, 0, 0};
+  }
 };
 
 /// Is in the midst of a write to the part until it ends.
@@ -269,8 +271,8 @@ Result<std::vector<std::byte>> ask_step(storage::ServerLink& link, const wire::M
   return link.ask(wire::Kind::kMovePart, wire::encode(step), deadline);
 }
 
-// The first copy of a request to hold a part comes late, since the server waits for its disks, finds
-// the part in use, and gives it back to its clients. A second copy must not think that it is held.
+// The first copy of a request to hold a part comes late, since the server waits for its disks. It
+// finds the part in use, and gives it back to its clients. The second must not think it held.
 TEST(Moves, AStepThatIsAskedForTwiceIsTakenOnceAtATime) {
   if (std::getenv("STRIA_LONG") == nullptr) {
     GTEST_SKIP() << "takes ten seconds: STRIA_LONG=1";

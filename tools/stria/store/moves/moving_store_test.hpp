@@ -173,7 +173,7 @@ class ProcessStore {
     std::filesystem::remove_all(directory_);
   }
   std::string url() const { return "stria://" + address(); }
-  /// Of the first two, one of which is the manager.
+  /// One of the first two is the manager.
   std::string both() const { return url() + "," + address(1); }
   const std::string& address(int server = 0) const { return servers_[static_cast<size_t>(server)]->address(); }
   void start(int server, bool standby = false) {
@@ -189,8 +189,8 @@ class ProcessStore {
   std::vector<std::unique_ptr<server::testing::ServerProcess>> servers_;
 };
 
-/// Cuts about half of the process's connections over TCP, whatever is on its way over them. What was
-/// sent arrives, and answers do not.
+/// Cuts about half of the process's connections over TCP, whatever is on its way over them. What
+/// was sent arrives, and answers do not.
 inline void cut_connections(pid_t process, std::mt19937_64& random) {
   const auto handle = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
   std::error_code gone;
