@@ -370,7 +370,7 @@ TEST(MovesRandom, WhateverIsKilledNoByteIsLost) {
   Clients clients(store.url());
   clients.start();
   std::mt19937_64 random(seed());
-  for (int round = 0; round < rounds(6) && !::testing::Test::HasFailure(); ++round) {
+  for (int round = 0; round < rounds(4) && !::testing::Test::HasFailure(); ++round) {
     const std::string drained = std::to_string(1 + round % 3);
     {
       Program drain({"server", "drain", store.url(), drained, "--rate", "40", "--wait", "2"});
