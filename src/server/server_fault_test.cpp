@@ -125,6 +125,29 @@ TEST_F(Unruly, EveryDamagedRequestIsSentAgain) {
   sweep(UnrulyProxy::Mischief::kFlip, false);
 }
 
+// The network brings a request after its client has given it up, and has written something else by
+// another connection.
+TEST_F(Unruly, WhatWasGivenUpIsNotDoneLater) {
+  const auto file = driver_.open(path("f"), {.mode = Mode::kCreateNew}).value();
+  const auto first = noise(200000, 1);
+  const auto newer = noise(200000, 2);
+  STRIA_EXPECT_OK(write_all(*file, noise(200000, 3)));
+  {
+    const auto one = file->lock({0, 1}, LockMode::kExclusive).value();
+    const auto other = file->lock({1, 2}, LockMode::kExclusive).value();
+  }  // each by a connection of its own, which later requests use in turn
+  {
+    const ServerPatience patience("1");
+    proxy_.plan(UnrulyProxy::Mischief::kDelay, false, 100000);
+    EXPECT_EQ(write_all(*file, first).code(), ErrorCode::kIo);
+    EXPECT_TRUE(proxy_.done());
+  }
+  STRIA_EXPECT_OK(write_all(*file, newer));
+  proxy_.bring_delayed();
+  EXPECT_EQ(read_all(*file), newer);
+  STRIA_EXPECT_OK(file->close());
+}
+
 TEST(Faults, AServerThatReturnsIsFoundAgain) {
   Cluster cluster(3);
   StripedDriver driver;

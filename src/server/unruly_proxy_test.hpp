@@ -1,6 +1,7 @@
 // A relay between a client and a server that does, once, what a network may do: it cuts the
-// connection after so many bytes, flips a bit, or goes silent. Otherwise it passes everything on,
-// in odd portions. It may keep what it passes on.
+// connection after so many bytes, flips a bit, or brings what the client sends later, after the
+// client has gone. Otherwise it passes everything on, in odd portions. It may keep what it passes
+// on.
 #pragma once
 
 #include <arpa/inet.h>
@@ -21,7 +22,7 @@ namespace stria::server::testing {
 
 class UnrulyProxy {
  public:
-  enum class Mischief { kNone, kCut, kFlip };
+  enum class Mischief { kNone, kCut, kFlip, kDelay };
 
   /// Listens on a port of loopback; connect_to() says where to.
   UnrulyProxy() {
@@ -53,6 +54,16 @@ class UnrulyProxy {
   }
   /// True when what was planned has happened.
   bool done() const { return mischief_ == Mischief::kNone; }
+  /// Brings what was delayed, of a client that has gone, and waits for the server.
+  void bring_delayed() {
+    const std::lock_guard lock(mutex_);
+    send(delayed_server_, delayed_.data(), delayed_.size(), MSG_NOSIGNAL);
+    std::array<char, 7001> answer{};
+    pollfd entry{delayed_server_, POLLIN, 0};
+    poll(&entry, 1, 10000);
+    recv(delayed_server_, answer.data(), answer.size(), MSG_DONTWAIT);
+    ::close(delayed_server_);
+  }
   /// From now on it keeps all that it passes on, in both directions.
   void keep_all() { keeps_ = true; }
   std::string kept() {
@@ -65,6 +76,7 @@ class UnrulyProxy {
   struct Pair {
     int client = -1;
     int server = -1;
+    bool is_delayed = false;
   };
 
   static sockaddr_in loopback(int port) {
@@ -80,7 +92,7 @@ class UnrulyProxy {
       std::vector<pollfd> entries{{door_, POLLIN, 0}};
       for (const Pair& pair : pairs_) {
         entries.push_back({pair.client, POLLIN, 0});
-        entries.push_back({pair.server, POLLIN, 0});
+        entries.push_back({pair.is_delayed ? -1 : pair.server, POLLIN, 0});
       }
       poll(entries.data(), entries.size(), 20);
       for (size_t i = 1; i < entries.size(); ++i) {
@@ -113,7 +125,9 @@ class UnrulyProxy {
 
   static void close_pair(Pair& pair) {
     ::close(pair.client);
-    ::close(pair.server);
+    if (!pair.is_delayed) {
+      ::close(pair.server);
+    }
     pair.client = -1;
   }
 
@@ -129,12 +143,23 @@ class UnrulyProxy {
       const std::lock_guard lock(mutex_);
       kept_.append(bytes.data(), static_cast<size_t>(now));
     }
+    if (pair.is_delayed) {
+      const std::lock_guard lock(mutex_);
+      delayed_.append(bytes.data(), static_cast<size_t>(now));
+      return true;
+    }
     int64_t passed = now;
     bool goes_on = true;
     if (mischief_ != Mischief::kNone && from_server == from_server_) {
       if (left_ < now) {
         if (mischief_ == Mischief::kFlip) {
           bytes[static_cast<size_t>(left_)] ^= 16;
+        } else if (mischief_ == Mischief::kDelay) {
+          passed = left_;
+          const std::lock_guard lock(mutex_);
+          delayed_.assign(bytes.data() + passed, static_cast<size_t>(now - passed));
+          delayed_server_ = pair.server;
+          pair.is_delayed = true;
         } else {
           passed = left_;
           goes_on = false;
@@ -166,6 +191,8 @@ class UnrulyProxy {
   std::atomic<bool> keeps_ = false;
   std::mutex mutex_;
   std::string kept_;
+  std::string delayed_;
+  int delayed_server_ = -1;
   std::vector<Pair> pairs_;
   std::thread thread_;
 };

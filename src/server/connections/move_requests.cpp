@@ -53,11 +53,9 @@ Status take_step(SharedState& shared, const wire::MovePart& request) {
       STRIA_RETURN_IF_ERROR(shared.moving.receive(request.part, request.ticket));
       return shared.objects->make_way(request.part);
     case MoveStep::kOpen:
-      // Clients that come in between are told to come again.
-      if (request.modified_ns > 0) {
-        STRIA_RETURN_IF_ERROR(shared.objects->set_modified(request.part, request.modified_ns));
-      }
-      return shared.moving.open(request.part, request.ticket);
+      return shared.moving.open(request.part, request.ticket, [&] {
+        return request.modified_ns > 0 ? shared.objects->set_modified(request.part, request.modified_ns) : Status();
+      });
     case MoveStep::kGone:
       return shared.moving.gone(request.part, request.ticket);
   }

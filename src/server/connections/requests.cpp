@@ -172,7 +172,10 @@ asio::awaitable<Answer> survey(Client& client) {
     const auto answer = kind == Kind::kParts ? parts_of : move_part;
     return answer(*self->shared, self->caller, self->messages.body());
   };
-  co_return co_await done_by(client.shared->disk_threads, std::move(work), client);
+  // A step of a move that was asked for twice would be taken in the midst of a later one: it would
+  // let clients to a part that is held, or remove what has come.
+  const Ending ending = kind == Kind::kMovePart ? Ending::kAfterwards : Ending::kAnyTime;
+  co_return co_await done_by(client.shared->disk_threads, std::move(work), client, ending);
 }
 
 Answer scrub_part(SharedState& shared, const wire::Scrub& request) {

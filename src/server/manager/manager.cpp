@@ -73,7 +73,7 @@ Answer about_quotas(Quotas& quotas, const Question& question) {
   }
 }
 
-Answer about_moves(Moves& moves, Quotas& quotas, const Question& question) {
+Answer about_moves(Moves& moves, Quotas& quotas, const Question& question, bool unsure) {
   using wire::Kind;
   const Caller& caller = question.caller;
   switch (question.kind) {
@@ -86,7 +86,7 @@ Answer about_moves(Moves& moves, Quotas& quotas, const Question& question) {
       return with<wire::MoveOf>(question, [&](const wire::MoveOf& move) { return moves.undo(caller, move); });
     case Kind::kMoving:
       return with<wire::MovesAsked>(question, [&](const wire::MovesAsked& asked) -> Result<wire::MovesTold> {
-        return caller.trusted ? moves.ask(asked)
+        return caller.trusted ? moves.ask(asked, unsure)
                               : Status(ErrorCode::kPermissionDenied, "only a server of the store asks for its parts' moves");
       });
     case Kind::kWhere:
@@ -168,18 +168,21 @@ bool Manager::is_too_early(const Question& question) {
          names_->find(question.caller, request->path).status().code() == ErrorCode::kNotFound;
 }
 
+// What is answered at once was found while the manager was unsure all the time, and so leaves out
+// what may be undone.
 Answer Manager::answer(const Question& question) {
   if (is_too_early(question)) {
     Answer later{Status(ErrorCode::kIo, "the manager has just started, and waits for the store's servers"), {}};
     later.too_early = true;
     return later;
   }
+  const bool was_unsure = succession_.is_unsure();
   Answer answer = changes_names(question) ? change(question) : dispatch(question);
   const auto held = handle_counts_.find(question.session);
   answer.handles = held == handle_counts_.end() ? 0 : held->second;
   const uint64_t change = succession_.record();
   const bool at_once = stream_ == nullptr || question.kind == wire::Kind::kFollow ||
-                       (may_be_unsure(question) && stream_->state() == ChangeStream::State::kUnsure);
+                       (may_be_unsure(question) && was_unsure && succession_.is_unsure());
   answer.after_change = at_once ? std::nullopt : std::optional(change);
   return answer;
 }
@@ -359,7 +362,7 @@ Answer Manager::dispatch_upkeep(const Question& question) {
     case Kind::kDiscard:
       return with<wire::PartsOf>(question, [&](const wire::PartsOf& request) { return check_.discard(caller, request); });
     default:
-      return about_moves(moves_, quotas_, question);
+      return about_moves(moves_, quotas_, question, succession_.is_unsure());
   }
 }
 

@@ -260,7 +260,9 @@ Status Moves::server_starts(int64_t server, std::vector<uint64_t>& gone) {
   return {};
 }
 
-Result<wire::MovesTold> Moves::ask(const wire::MovesAsked& asked) {
+// From what is said here, clients are let to a part or kept from it: neither a loss of power nor a
+// standby that takes over may undo it.
+Result<wire::MovesTold> Moves::ask(const wire::MovesAsked& asked, bool unsure) {
   STRIA_ASSIGN_OR_RETURN(const int64_t server, fleet_.index_of(asked.server));
   wire::MovesTold told;
   if (asked.starts) {
@@ -268,9 +270,14 @@ Result<wire::MovesTold> Moves::ask(const wire::MovesAsked& asked) {
     told.last_expiry_ms = last_expiry_ms_;
   }
   for (const wire::MovesAsked::Entry& entry : asked.parts) {
-    STRIA_ASSIGN_OR_RETURN(const wire::PartMoves state, state_of(server, entry));
+    STRIA_ASSIGN_OR_RETURN(const wire::PartMoves state,
+                           unsure ? Result<wire::PartMoves>(wire::PartMoves::kUnderWay) : state_of(server, entry));
     told.parts.push_back(state);
   }
+  const bool any_over = std::any_of(told.parts.begin(), told.parts.end(),
+                                    [](wire::PartMoves state) { return state != wire::PartMoves::kUnderWay; });
+  STRIA_RETURN_IF_ERROR(
+      any_over || !told.gone.empty() ? with_reserve(names_.reserve(), [&] { return names_.unsynced().sync(); }) : Status());
   return told;
 }
 

@@ -111,7 +111,7 @@ Status MovingParts::receive(uint64_t part, const wire::Ticket& ticket) {
   return {};
 }
 
-Status MovingParts::open(uint64_t part, const wire::Ticket& ticket) {
+Status MovingParts::open(uint64_t part, const wire::Ticket& ticket, const std::function<Status()>& last) {
   const std::lock_guard lock(mutex_);
   if (!entries_.contains(part)) {
     return {};
@@ -119,6 +119,7 @@ Status MovingParts::open(uint64_t part, const wire::Ticket& ticket) {
   if (const Entry* const entry = find(part, ticket); entry == nullptr || entry->state != State::kReceived) {
     return over();
   }
+  STRIA_RETURN_IF_ERROR(last());
   entries_.erase(part);
   count_ = entries_.size();
   return {};
@@ -170,10 +171,13 @@ std::vector<MovingParts::Question> MovingParts::questions() const {
     return questions;
   }
   const std::lock_guard lock(mutex_);
-  for (const auto& [part, entry] : entries_) {
-    if (entry.state != State::kGone && questions.size() < wire::kMaxListed) {
-      const bool ends = entry.state == State::kHeld && Clock::now() - entry.since > kLongestHold;
-      questions.push_back({{part, ends}, entry.ticket});
+  // A manager that has taken over may not know that a part has gone; others wait for the answer.
+  for (const bool gone : {false, true}) {
+    for (const auto& [part, entry] : entries_) {
+      if ((entry.state == State::kGone) == gone && questions.size() < wire::kMaxListed) {
+        const bool ends = entry.state == State::kHeld && Clock::now() - entry.since > kLongestHold;
+        questions.push_back({{part, ends}, entry.ticket});
+      }
     }
   }
   return questions;
@@ -183,7 +187,7 @@ void MovingParts::settle(const std::vector<Question>& asked, const std::vector<w
   const std::lock_guard lock(mutex_);
   for (size_t i = 0; i < std::min(asked.size(), states.size()); ++i) {
     Entry* const entry = find(asked[i].asked.part, asked[i].ticket);
-    if (entry == nullptr || entry->state == State::kGone) {
+    if (entry == nullptr) {
       continue;
     }
     if (states[i] == wire::PartMoves::kHere) {

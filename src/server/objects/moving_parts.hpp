@@ -14,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <unordered_map>
@@ -43,8 +44,9 @@ class MovingParts {
   void release(uint64_t part, const wire::Ticket& ticket);
   /// kAborted for a ticket that is older than one that came before.
   Status receive(uint64_t part, const wire::Ticket& ticket);
-  /// kAborted unless it is being received, or open, by that ticket.
-  Status open(uint64_t part, const wire::Ticket& ticket);
+  /// kAborted unless it is being received, or open, by that ticket. Calls `last` before clients are
+  /// let to it, and not for a part that is open: its clients may have changed it.
+  Status open(uint64_t part, const wire::Ticket& ticket, const std::function<Status()>& last);
   /// kAborted unless it is held by that ticket.
   Status gone(uint64_t part, const wire::Ticket& ticket);
   /// Fills in the number of the next change, and what was changed from `since` on.

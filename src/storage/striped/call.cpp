@@ -7,10 +7,12 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "storage/striped/frame_stream.hpp"
 #include "wire/standby.hpp"
@@ -36,25 +38,65 @@ constexpr int kMostAttempts = 1000;
 // more calls before it ends, and each would wait for all of the patience.
 constexpr milliseconds kLostPatience{500};
 
-/// Servers that were given up, and not reached since.
+/// What changes bytes, which must not happen after the client was told that it failed, in the midst
+/// of what it does next.
+bool changes_bytes(wire::Kind kind) {
+  return kind == wire::Kind::kWrite || kind == wire::Kind::kResize || kind == wire::Kind::kReserve;
+}
+
+/// Servers that were given up, and not reached since. Requests may be left there, or on their way,
+/// that would be done late: a server ends those of a session that comes again.
 class LostServers {
  public:
-  void add(const std::string& server) {
+  /// `left`: a link of the session that has left a request there; null: none has.
+  void add(const std::string& server, std::unique_ptr<ServerLink> left) {
     const std::lock_guard lock(mutex_);
-    servers_.insert(server);
-  }
-  void remove(const std::string& server) {
-    const std::lock_guard lock(mutex_);
-    servers_.erase(server);
+    auto& all = servers_[server];
+    const auto is_known = [&](const auto& each) { return each->session() == left->session(); };
+    if (left != nullptr && std::none_of(all.begin(), all.end(), is_known)) {
+      all.push_back(std::move(left));
+    }
   }
   bool has(const std::string& server) {
     const std::lock_guard lock(mutex_);
     return servers_.contains(server);
   }
+  /// The link has reached its server: afterwards no request is left there.
+  Status reached(const ServerLink& link, Clock::time_point deadline) {
+    if (!has(link.server())) {
+      return {};
+    }
+    const std::lock_guard one_at_a_time(reaching_);
+    while (true) {
+      std::unique_ptr<ServerLink> left = take(link.server());
+      if (left == nullptr) {
+        return {};
+      }
+      const Status outcome = left->session() == link.session() ? Status() : left->connect(deadline);
+      if (!outcome.ok()) {
+        add(link.server(), std::move(left));
+        return outcome;
+      }
+    }
+  }
 
  private:
+  /// Null when there is none: the server isn't lost any more.
+  std::unique_ptr<ServerLink> take(const std::string& server) {
+    const std::lock_guard lock(mutex_);
+    const auto found = servers_.find(server);
+    if (found == servers_.end() || found->second.empty()) {
+      servers_.erase(server);
+      return nullptr;
+    }
+    std::unique_ptr<ServerLink> left = std::move(found->second.back());
+    found->second.pop_back();
+    return left;
+  }
+
+  std::mutex reaching_;
   std::mutex mutex_;
-  std::set<std::string> servers_;
+  std::map<std::string, std::vector<std::unique_ptr<ServerLink>>> servers_;
 };
 
 LostServers& lost_servers() {
@@ -134,6 +176,7 @@ class Conversation {
     receiver_.start();
     received_head_ = false;
     talking_ = true;
+    was_sent_ = true;
     heard_ = Clock::now();
   }
 
@@ -141,9 +184,12 @@ class Conversation {
     if (attempts_ == 0) {
       deadline_ += now - due_;  // other servers that don't answer came first
     }
-    Status outcome = call_.link->connect(std::min(deadline_, now + kConnectPatience));
+    const auto until = std::min(deadline_, now + kConnectPatience);
+    Status outcome = call_.link->connect(until);
     if (outcome.ok()) {
-      lost_servers().remove(call_.link->server());
+      outcome = lost_servers().reached(*call_.link, until);
+    }
+    if (outcome.ok()) {
       begin();
     } else if (outcome.code() == ErrorCode::kIo || wire::is_no_manager(outcome)) {
       try_elsewhere(outcome);
@@ -277,7 +323,7 @@ class Conversation {
   void give_up() {
     call_.link->disconnect();
     if (!call_.only_this_connection) {
-      lost_servers().add(call_.link->server());
+      lost_servers().add(call_.link->server(), was_sent_ && changes_bytes(call_.kind) ? call_.link->same_session() : nullptr);
     }
     const std::string why = why_.ok() ? "no answer in time" : why_.message();
     finish(Status(ErrorCode::kIo, "server " + call_.link->server() + " doesn't answer (" + why + ")" +
@@ -301,6 +347,7 @@ class Conversation {
   int damaged_ = 0;
   uint64_t request_ = 0;
   bool talking_ = false;
+  bool was_sent_ = false;  // it, or a part of it
   bool done_ = false;
   bool received_head_ = false;
   Status why_;

@@ -60,6 +60,12 @@ ServerLink::ServerLink(std::vector<wire::Address> addresses, std::shared_ptr<con
   wire::randomise(session_);
 }
 
+std::unique_ptr<ServerLink> ServerLink::same_session() const {
+  auto other = std::make_unique<ServerLink>(addresses_[current_], key_, encryption_);
+  other->session_ = session_;
+  return other;
+}
+
 void ServerLink::try_next() {
   disconnect();
   current_ = (current_ + 1) % addresses_.size();
@@ -151,19 +157,23 @@ Result<std::vector<std::byte>> ServerLink::ask(wire::Kind kind, std::span<const 
   header.request = next_request();
   STRIA_RETURN_IF_ERROR(send_all(wire::encode_head(header, body), deadline));
   std::array<std::byte, wire::kHeaderBytes> bytes{};
-  STRIA_RETURN_IF_ERROR(receive_all(bytes, deadline));
-  const auto header_of_answer = wire::decode_header(bytes, version_);
-  if (header_of_answer.status().code() == ErrorCode::kCorrupted || header_of_answer.status().code() == ErrorCode::kFormat) {
-    return lost("an answer changed on its way");
-  }
-  STRIA_RETURN_IF_ERROR(header_of_answer.status());
-  const wire::Header& answer = *header_of_answer;
-  answered_in_ = answer.version;
-  std::vector<std::byte> reply(answer.body_bytes);
-  STRIA_RETURN_IF_ERROR(receive_all(reply, deadline));
-  if (!wire::check_body(bytes, reply).ok()) {
-    return lost("an answer changed on its way");
-  }
+  std::vector<std::byte> reply;
+  wire::Header answer;
+  do {
+    STRIA_RETURN_IF_ERROR(receive_all(bytes, deadline));
+    const auto header_of_answer = wire::decode_header(bytes, version_);
+    if (header_of_answer.status().code() == ErrorCode::kCorrupted || header_of_answer.status().code() == ErrorCode::kFormat) {
+      return lost("an answer changed on its way");
+    }
+    STRIA_RETURN_IF_ERROR(header_of_answer.status());
+    answer = *header_of_answer;
+    answered_in_ = answer.version;
+    reply.resize(answer.body_bytes);
+    STRIA_RETURN_IF_ERROR(receive_all(reply, deadline));
+    if (!wire::check_body(bytes, reply).ok()) {
+      return lost("an answer changed on its way");
+    }
+  } while (answer.kind == wire::Kind::kWorking && answer.request == header.request && answer.payload_bytes == 0);
   if (answer.kind == wire::Kind::kError) {
     return failure_of(reply);
   }

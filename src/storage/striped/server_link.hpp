@@ -47,6 +47,9 @@ class ServerLink {
   /// The address that is used now.
   std::string server() const { return addresses_[current_].text(); }
   bool has_others() const { return addresses_.size() > 1; }
+  /// Another link to that address, of the same session: the server ends what that had before.
+  std::unique_ptr<ServerLink> same_session() const;
+  const wire::Identity& session() const { return session_; }
   /// The next connection is made to the next address.
   void try_next();
   /// The identity of the server that was greeted last.
@@ -59,7 +62,8 @@ class ServerLink {
   /// kUnsupported, which names the server, when it is too old for such a request.
   Status may_ask(wire::Kind kind) const;
 
-  /// Sends a small request and returns its reply, for use within connect().
+  /// Sends a small request and returns its reply, for use within connect(). The server may say
+  /// meanwhile that it works on it.
   Result<std::vector<std::byte>> ask(wire::Kind kind, std::span<const std::byte> body, Clock::time_point deadline);
 
   /// The manager gave the address, so it is right: a server that isn't there is restarting.

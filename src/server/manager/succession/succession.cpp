@@ -95,6 +95,10 @@ Result<wire::Followed> Succession::copy(const Caller& caller, const wire::Follow
   return told;
 }
 
+bool Succession::is_unsure() const {
+  return stream_ != nullptr && stream_->state() == ChangeStream::State::kUnsure;
+}
+
 Result<wire::PulseAnswer> Succession::checked(Result<wire::PulseAnswer> answer, uint16_t version) const {
   STRIA_RETURN_IF_ERROR(answer.status());
   answer->epoch = epoch();
@@ -102,7 +106,7 @@ Result<wire::PulseAnswer> Succession::checked(Result<wire::PulseAnswer> answer, 
     return Status(ErrorCode::kUnsupported,
                   "a standby has become this store's manager, which a server of the version before can't know: upgrade it");
   }
-  if (stream_ != nullptr && stream_->state() == ChangeStream::State::kUnsure) {
+  if (is_unsure()) {
     answer->remove.clear();
   }
   return answer;

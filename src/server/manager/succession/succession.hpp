@@ -33,6 +33,8 @@ class Succession {
   /// none.
   uint64_t record();
   Result<wire::Followed> copy(const Caller& caller, const wire::Follow& request);
+  /// Whether a standby may take over without the last changes.
+  bool is_unsure() const;
   /// The answer to a pulse, as a server of that version understands it. Where it isn't sure that
   /// the manager is the store's, no bytes are removed.
   Result<wire::PulseAnswer> checked(Result<wire::PulseAnswer> answer, uint16_t version) const;

@@ -15,7 +15,7 @@ bool has_place(const std::vector<int64_t>& places, int64_t server, bool second) 
 
 // A server says every second that it lives.
 constexpr std::chrono::seconds kFirstWords{5};
-constexpr std::chrono::milliseconds kBetweenAnswers{250};
+constexpr std::chrono::milliseconds kBetweenQuestions{250};
 
 }  // namespace
 
@@ -30,7 +30,7 @@ wire::StoreServers StoreMap::servers_once_heard() const {
     if (heard || std::chrono::steady_clock::now() > deadline) {
       return all;
     }
-    std::this_thread::sleep_for(kBetweenAnswers);
+    std::this_thread::sleep_for(kBetweenQuestions);
   }
 }
 

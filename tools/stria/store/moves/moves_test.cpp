@@ -1,29 +1,21 @@
 // Parts move to other servers while clients use them, and whatever ends in the midst of it: no byte
 // that was acknowledged is lost.
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
+#include <deque>
 #include <memory>
 #include <random>
 #include <thread>
-#include <utility>
 #include <vector>
 
-#include "server/clients_test.hpp"
-#include "server/cluster_test.hpp"
-#include "server/disk_image_test.hpp"
-#include "server/server_processes_test.hpp"
-#include "storage/striped/striped_driver.hpp"
-#include "store/moves/evacuate.hpp"
+#include "base/hash.hpp"
+#include "store/moves/moving_store_test.hpp"
 #include "store/moves/part_mover.hpp"
+#include "wire/region.hpp"
+#include "wire/tree.hpp"
 
 namespace stria::tool {
 namespace {
@@ -31,85 +23,11 @@ namespace {
 using server::testing::Cluster;
 using storage::OpenOptions;
 using storage::StripedDriver;
-using Mode = OpenOptions::Mode;
-using Bytes = std::vector<std::byte>;
-
-constexpr std::pair<int64_t, int64_t> kSame{-1, 0};
-constexpr int64_t kMostBytes = int64_t{6} << 20;
-
-/// Where they begin to differ, and how many bytes of that 64 KiB do; -1 where they are the same.
-std::pair<int64_t, int64_t> difference(const Bytes& got, const Bytes& expected) {
-  const auto [a, b] = std::mismatch(got.begin(), got.end(), expected.begin(), expected.end());
-  if (a == got.end() && b == expected.end()) {
-    return {-1, 0};
-  }
-  const auto begin = static_cast<size_t>(a - got.begin());
-  const size_t end = std::min({got.size(), expected.size(), begin + (64 << 10)});
-  int64_t differ = 0;
-  for (size_t i = begin; i < end; ++i) {
-    differ += got[i] != expected[i] ? 1 : 0;
-  }
-  return {static_cast<int64_t>(begin), differ};
-}
-
-/// Writes to a file, cuts it and reads it, beside a copy in memory.
-class Writer {
- public:
-  Writer(const std::string& url, uint64_t seed, OpenOptions options = {.mode = Mode::kCreate}) : url_(url), random_(seed) {
-    options.striping.unit_bytes = 64 << 10;
-    file_ = driver_.open(url, options).value();
-  }
-  /// Until the flag is set, and at least so many times.
-  void run(const std::atomic<bool>& ends, int least) {
-    for (int i = 0; (!ends || i < least) && !::testing::Test::HasFailure(); ++i) {
-      step();
-    }
-    check();
-  }
-  void step() {
-    const auto kind = random_() % 16;
-    if (kind == 0) {
-      model_.resize(random_() % kMostBytes);
-      STRIA_EXPECT_OK(file_->resize(static_cast<int64_t>(model_.size())));
-    } else if (kind == 1) {
-      check();
-    } else if (kind == 2) {
-      STRIA_EXPECT_OK(file_->sync());
-    } else {
-      write();
-    }
-  }
-  void check() {
-    ASSERT_EQ(file_->size().value(), static_cast<int64_t>(model_.size())) << url_;
-    ASSERT_EQ(difference(server::testing::read_all(*file_), model_), kSame) << url_;
-  }
-  const Bytes& model() const { return model_; }
-  const std::string& url() const { return url_; }
-
- private:
-  void write() {
-    std::vector<storage::WriteSegment> segments;
-    const size_t piece_bytes = 1 + random_() % (random_() % 2 == 0 ? 300 : 200000);
-    const Bytes data = server::testing::noise(piece_bytes, random_());
-    auto at = static_cast<int64_t>(random_() % (kMostBytes - 200000));
-    for (size_t left = 1 + random_() % 12; left > 0 && at + 200000 < kMostBytes; --left) {
-      segments.push_back({at, data.data(), static_cast<int64_t>(piece_bytes)});
-      at += static_cast<int64_t>(piece_bytes + random_() % 100000);
-    }
-    const Status written = file_->write(segments);
-    STRIA_EXPECT_OK(written);
-    for (const auto& segment : segments) {
-      model_.resize(std::max(model_.size(), static_cast<size_t>(segment.offset + segment.bytes)));
-      std::memcpy(model_.data() + segment.offset, segment.data, static_cast<size_t>(segment.bytes));
-    }
-  }
-
-  std::string url_;
-  std::mt19937_64 random_;
-  StripedDriver driver_;
-  std::unique_ptr<storage::File> file_;
-  Bytes model_;
-};
+using testing::Bytes;
+using testing::difference;
+using testing::kSame;
+using testing::Mode;
+using testing::Writer;
 
 std::vector<int64_t> places_of(const std::string& address, uint64_t file) {
   std::vector<int64_t> places;
@@ -205,6 +123,35 @@ TEST(Moves, APartIsCutAndThenGrowsWhileItMoves) {
   EXPECT_EQ(difference(server::testing::read_all(*file), content), kSame);
 }
 
+// A client that was promised space finds it where the part is afterwards.
+TEST(Moves, APreallocatedPartKeepsItsSpace) {
+  Cluster cluster(2);
+  StripedDriver driver;
+  const auto file = driver.open(cluster.url() + "/f", {.mode = Mode::kCreate, .striping = {.server_count = 1}}).value();
+  const Bytes content = server::testing::noise(100000, 1);
+  STRIA_EXPECT_OK(server::testing::write_all(*file, content));
+  STRIA_EXPECT_OK(file->preallocate(3 << 20));
+  const auto known = server::testing::known_file(cluster.address(), "/f");
+  const int64_t from = known.slots[0].index;
+  Throttle throttle(0);
+  PartMover mover(storage::Store::at(cluster.address()).value(), throttle, [](int64_t) {});
+  const auto allocated = [&] {
+    const auto store = storage::Store::at(cluster.address()).value();
+    const auto place = storage::ask_where(*store, known.file).value()[0];
+    const wire::ExtentsOf question{{{wire::part_number(known.file, place.second), known.ticket}}};
+    auto link = storage::Store::borrow(store, place.address).value();
+    const auto deadline = storage::Clock::now() + std::chrono::seconds(10);
+    STRIA_EXPECT_OK(link.link()->connect(deadline));
+    const auto reply = link.link()->ask(wire::Kind::kExtents, wire::encode(question), deadline).value();
+    return wire::decode<wire::Extents>(reply).value().entries.at(0).allocated_bytes;
+  };
+  EXPECT_GE(allocated(), 3 << 20);
+  STRIA_EXPECT_OK(mover.move({known.file, from, 1 - from}));
+  EXPECT_EQ(places_of(cluster.address(), known.file), std::vector<int64_t>{1 - from});
+  EXPECT_GE(allocated(), 3 << 20);
+  EXPECT_EQ(file->size().value(), 3 << 20);
+}
+
 // A client asks by the file's number where it knows the part: never may it get another part there.
 TEST(Moves, APlaceGetsNoOtherPartOfTheFile) {
   Cluster cluster(3);
@@ -280,129 +227,109 @@ TEST(Moves, OnlyWhoRunsTheStoreMovesPartsAndNoMoveEndsTwice) {
   EXPECT_EQ(link.link()->ask(wire::Kind::kExtent, extent, deadline).status().code(), ErrorCode::kNotFound);
 }
 
-std::string program() {
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path().string() + "/stria";
-}
+/// A file with one part, of which a move has begun.
+struct Begun {
+  uint64_t file = 0;
+  wire::MoveBegun move;
 
-/// A command of the program, which can be killed.
-class Program {
- public:
-  explicit Program(std::vector<std::string> words) {
-    words.insert(words.begin(), program());
-    std::vector<char*> arguments;
-    for (std::string& word : words) {
-      arguments.push_back(word.data());
-    }
-    arguments.push_back(nullptr);
-    EXPECT_EQ(posix_spawn(&process_, arguments[0], nullptr, nullptr, arguments.data(), environ), 0);
+  wire::MovePart step(wire::MoveStep step) const {
+    return {wire::part_number(file, move.from.second), move.ticket, step, 0, 0};
   }
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
-  ~Program() { end(); }
-  void end() {
-    if (process_ > 0) {
-      kill(process_, SIGKILL);
-      wait();
-    }
-  }
-  int wait() {
-    int status = 0;
-    waitpid(std::exchange(process_, -1), &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-
- private:
-  pid_t process_ = -1;
 };
 
-int run(const std::vector<std::string>& words) {
-  return Program(words).wait();
-}
-
-/// Five servers in processes of their own.
-class ProcessStore {
+/// Is in the midst of a write to the part until it ends.
+class SlowWriter {
  public:
-  ProcessStore() : directory_(server::testing::make_directory(server::testing::scratch_directory())) {
-    for (int i = 0; i < 5; ++i) {
-      const std::string directory = directory_ + "/" + std::to_string(i);
-      servers_.push_back(std::make_unique<server::testing::ServerProcess>(directory));
-    }
-    for (int i = 0; i < 5; ++i) {
-      start(i);
-    }
+  SlowWriter(const Begun& begun, const wire::Opened& opened)
+      : link_(wire::Address::parse(begun.move.from.address).value(), nullptr), data_(server::testing::noise(10, 1)) {
+    STRIA_EXPECT_OK(link_.connect(storage::Clock::now() + std::chrono::seconds(10)));
+    std::vector<std::byte> body;
+    wire::Writer writer(body);
+    wire::Transfer{begun.file, opened.ticket, begun.move.layout, 0}.put(writer);
+    wire::encode_range(writer, {0, static_cast<int64_t>(data_.size())});
+    wire::Header header;
+    header.version = link_.version();
+    header.kind = wire::Kind::kWrite;
+    header.request = link_.next_request();
+    header.payload_bytes = static_cast<uint32_t>(data_.size());
+    header.payload_sum = hash_bytes(data_);
+    send_all(wire::encode_head(header, body));
   }
-  ProcessStore(const ProcessStore&) = delete;
-  ProcessStore& operator=(const ProcessStore&) = delete;
-  ~ProcessStore() {
-    // The later ones have the channels of those before them, too, and would keep these waiting.
-    while (!servers_.empty()) {
-      servers_.pop_back();
-    }
-    std::filesystem::remove_all(directory_);
-  }
-  std::string url() const { return "stria://" + address(); }
-  const std::string& address(size_t server = 0) const { return servers_[server]->address(); }
-  void start(int server) { servers_[static_cast<size_t>(server)]->start(server == 0 ? "" : address()); }
-  void kill_server(int server) { servers_[static_cast<size_t>(server)]->kill_server(); }
+  void end() { send_all(data_); }
 
  private:
-  std::string directory_;
-  std::vector<std::unique_ptr<server::testing::ServerProcess>> servers_;
+  void send_all(const std::vector<std::byte>& bytes) {
+    EXPECT_EQ(send(link_.socket(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+  }
+  storage::ServerLink link_;
+  Bytes data_;
 };
 
-// The servers begin as processes before this one has threads.
-TEST(Moves, WhateverIsKilledNoByteIsLost) {
-  setenv("STRIA_SERVER_TIMEOUT", "10", 1);
-  ProcessStore store;
-  // A place gets no other part of a file. So after many moves only a server that had none has room.
-  EXPECT_EQ(run({"server", "no-new-files", store.url(), "4"}), 0);
-  std::vector<std::unique_ptr<Writer>> writers;
-  for (uint64_t i = 0; i < 6; ++i) {
-    writers.push_back(std::make_unique<Writer>(store.url() + "/" + std::to_string(i), i));
-    writers.back()->step();
+Result<std::vector<std::byte>> ask_step(storage::ServerLink& link, const wire::MovePart& step, int milliseconds) {
+  const auto deadline = storage::Clock::now() + std::chrono::milliseconds(milliseconds);
+  STRIA_RETURN_IF_ERROR(link.connected() ? Status() : link.connect(storage::Clock::now() + std::chrono::seconds(30)));
+  return link.ask(wire::Kind::kMovePart, wire::encode(step), deadline);
+}
+
+// The first copy of a request to hold a part comes late, since the server waits for its disks. It
+// finds the part in use, and gives it back to its clients. The second must not think it held.
+TEST(Moves, AStepThatIsAskedForTwiceIsTakenOnceAtATime) {
+  if (std::getenv("STRIA_LONG") == nullptr) {
+    GTEST_SKIP() << "takes ten seconds: STRIA_LONG=1";
   }
-  std::atomic<bool> ends = false;
-  std::vector<std::thread> threads;
-  for (size_t i = 0; i < 3; ++i) {  // the others are open, and not written meanwhile
-    threads.emplace_back([&, i] { writers[i]->run(ends, 20); });
-  }
-  std::mt19937_64 random(7);
-  for (int round = 0; round < 8 && !::testing::Test::HasFailure(); ++round) {
-    const int drained = 1 + round % 3;
-    Program drain({"server", "drain", store.url(), std::to_string(drained), "--rate", "20", "--wait", "5"});
-    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 700));
-    const int victim = static_cast<int>(random() % 5);  // 4: the command itself
-    if (victim < 4) {
-      store.kill_server(victim);
-      store.start(victim);
-      drain.wait();
-    } else {
-      drain.end();
-    }
-    EXPECT_EQ(run({"server", "new-files", store.url(), std::to_string(drained)}), 0);
-  }
-  ends = true;
-  for (std::thread& thread : threads) {
-    thread.join();
-  }
-  EXPECT_EQ(run({"server", "new-files", store.url(), "4"}), 0);
-  // A manager that has just started has not heard of the other servers yet.
-  store.kill_server(0);
-  store.start(0);
-  EXPECT_EQ(run({"server", "drain", store.url(), "2"}), 0);
-  const auto deadline = storage::Clock::now() + std::chrono::seconds(60);
-  int checked = 1;
-  while ((checked = run({"fsck", store.url()})) != 0 && storage::Clock::now() < deadline) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  }
-  EXPECT_EQ(checked, 0);
-  EXPECT_EQ(run({"retire", store.url(), "2"}), 0);
-  store.kill_server(2);
+  Cluster cluster(2);
   StripedDriver driver;
-  for (const auto& writer : writers) {
-    writer->check();
-    EXPECT_EQ(difference(server::testing::read_all(*driver.open(writer->url(), {}).value()), writer->model()), kSame);
+  const auto store = storage::Store::at(cluster.address()).value();
+  std::vector<Begun> begun;
+  std::vector<wire::Opened> opened;
+  for (int i = 0; begun.size() < 9; ++i) {
+    const std::string path = "/" + std::to_string(i);
+    const auto file = driver.open(cluster.url() + path, {.mode = Mode::kCreate, .striping = {.server_count = 1}}).value();
+    STRIA_EXPECT_OK(server::testing::write_all(*file, server::testing::noise(100, 1)));
+    const auto known = server::testing::known_file(cluster.address(), path);
+    if (known.slots[0].index == 1) {
+      const auto body = wire::encode(wire::MoveBegin{known.file, 1, 0});
+      const auto reply = store->ask_manager(wire::Kind::kMoveBegin, body).value();
+      begun.push_back({known.file, wire::decode<wire::MoveBegun>(reply).value()});
+      opened.push_back(known);
+    }
   }
+  const auto link_to = [&] {
+    return std::make_unique<storage::ServerLink>(wire::Address::parse(cluster.address(1)).value(), nullptr);
+  };
+  const auto link = link_to();
+  std::deque<SlowWriter> writers;
+  for (size_t i = 0; i < begun.size(); ++i) {
+    STRIA_EXPECT_OK(ask_step(*link, begun[i].step(wire::MoveStep::kFollow), 10000).status());
+    writers.emplace_back(begun[i], opened[i]);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  // Four at a time wait for three seconds each.
+  const auto from = storage::Clock::now();
+  const auto at = [&](int milliseconds) { std::this_thread::sleep_until(from + std::chrono::milliseconds(milliseconds)); };
+  std::vector<std::thread> others;
+  for (size_t i = 1; i < begun.size(); ++i) {
+    others.emplace_back([&, i] { static_cast<void>(ask_step(*link_to(), begun[i].step(wire::MoveStep::kHold), 20000)); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_FALSE(ask_step(*link, begun[0].step(wire::MoveStep::kHold), 50).ok()) << "it waits for its turn";
+  link->disconnect();
+  Status held;
+  std::thread again([&] { held = ask_step(*link, begun[0].step(wire::MoveStep::kHold), 20000).status(); });
+  at(5600);  // a connection without a client has ended by now, where it does so at all
+  writers[5].end();
+  at(8800);  // the first copy has given up
+  writers[0].end();
+  again.join();
+  for (std::thread& other : others) {
+    other.join();
+  }
+  STRIA_EXPECT_OK(held);
+  const auto extent = wire::encode(wire::LocalFile{begun[0].file, opened[0].ticket, 0});
+  const auto client = link_to();
+  const auto deadline = storage::Clock::now() + std::chrono::seconds(10);
+  STRIA_EXPECT_OK(client->connect(deadline));
+  EXPECT_EQ(client->ask(wire::Kind::kExtent, extent, deadline).status().code(), ErrorCode::kNotFound) << "it is held";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "storage/striped/call.hpp"
 #include "wire/region.hpp"
+#include "wire/tree.hpp"
 
 namespace stria::tool {
 
@@ -115,6 +116,26 @@ Status PartMover::resize(const wire::MoveBegun& move, int64_t bytes) {
   return ask_server(move.to, wire::Kind::kResize, wire::encode(request)).status();
 }
 
+Result<int64_t> PartMover::allocated_bytes(const wire::MoveBegun& move, const wire::ServerPlace& server) {
+  const wire::ExtentsOf question{{{part_at(file_, server), move.ticket}}};
+  STRIA_ASSIGN_OR_RETURN(const auto reply, ask_server(server, wire::Kind::kExtents, wire::encode(question)));
+  STRIA_ASSIGN_OR_RETURN(const auto told, wire::decode<wire::Extents>(reply));
+  const bool known = told.entries.size() == 1 && told.entries[0].error == ErrorCode::kOk;
+  return known ? told.entries[0].allocated_bytes : 0;
+}
+
+/// A part without holes has none afterwards: a client that has preallocated it relies on its space.
+Status PartMover::reserve(const wire::MoveBegun& move, int64_t bytes) {
+  const auto there = allocated_bytes(move, move.from);
+  const auto here = allocated_bytes(move, move.to);
+  if (!there.ok() || !here.ok() || *there < bytes || *here >= bytes) {
+    return {};  // a server of an earlier version doesn't say
+  }
+  const wire::LocalFile request{part_at(file_, move.to), move.ticket, bytes};
+  const Status reserved = ask_server(move.to, wire::Kind::kReserve, wire::encode(request)).status();
+  return reserved.code() == ErrorCode::kNoSpace ? reserved : Status();
+}
+
 /// `skips_zeros`: the target has nothing of it yet.
 Status PartMover::copy(const wire::MoveBegun& move, ByteRange range, bool skips_zeros) {
   buffer_.resize(static_cast<size_t>(kCopyBytes));
@@ -202,6 +223,7 @@ Status PartMover::finish(const wire::MoveBegun& move, const wire::PartMoved& las
   if (last.extent.local_bytes != copied_end_) {
     STRIA_RETURN_IF_ERROR(resize(move, last.extent.local_bytes));
   }
+  STRIA_RETURN_IF_ERROR(reserve(move, last.extent.local_bytes));
   const auto part = wire::encode(wire::LocalFile{part_at(file_, move.to), move.ticket, 0});
   STRIA_RETURN_IF_ERROR(ask_server(move.to, wire::Kind::kSync, part).status());
   STRIA_ASSIGN_OR_RETURN(const auto reply, ask_server(move.to, wire::Kind::kExtent, part));

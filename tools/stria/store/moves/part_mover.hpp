@@ -51,6 +51,8 @@ class PartMover {
   Status read(const wire::MoveBegun& move, ByteRange range, int64_t& bytes);
   Status write(const wire::MoveBegun& move, ByteRange range);
   Status resize(const wire::MoveBegun& move, int64_t bytes);
+  Result<int64_t> allocated_bytes(const wire::MoveBegun& move, const wire::ServerPlace& server);
+  Status reserve(const wire::MoveBegun& move, int64_t bytes);
   Result<wire::PartMoved> step(const wire::MoveBegun& move, wire::MoveStep step, uint64_t since, int64_t modified_ns = 0);
   Result<std::vector<std::byte>> ask_server(const wire::ServerPlace& server, wire::Kind kind, std::vector<std::byte> body);
 

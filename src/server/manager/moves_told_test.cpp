@@ -1,0 +1,112 @@
+// What the manager tells servers of parts that move: clients get at a part by it, so it lasts.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "server/cluster_test.hpp"
+#include "server/manager/database.hpp"
+#include "server/manager/manager.hpp"
+#include "storage/conformance_test.hpp"
+
+namespace stria::server {
+namespace {
+
+using wire::PartMoves;
+
+/// A manager without its server, which hears what the test says.
+class MovesToldTest : public ::testing::Test {
+ protected:
+  MovesToldTest() { start(); }
+  ~MovesToldTest() override {
+    manager_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+
+  std::string names() const { return directory_ + "/names.sqlite"; }
+  void start() {
+    Manager::Options options;
+    options.stream = stream_;
+    manager_ = Manager::open(names(), options).value();
+    for (int server = 0; server < 2; ++server) {
+      wire::Pulse said;
+      said.server = identity(server);
+      said.address = "h:" + std::to_string(server + 1);
+      STRIA_EXPECT_OK(ask(wire::Kind::kPulse, wire::encode(said)).status);
+    }
+  }
+  Answer ask(wire::Kind kind, std::vector<std::byte> body) {
+    const Caller itself{.user = {}, .trusted = true, .is_super = true};
+    return manager_->answer({{}, kind, ++request_, std::move(body), itself});
+  }
+  static wire::Identity identity(int server) {
+    wire::Identity identity{};
+    identity[0] = static_cast<std::byte>(server + 1);
+    return identity;
+  }
+  /// Makes a file with one part, and moves that to the other server. Returns where it was.
+  int move_file(const std::string& path) {
+    wire::Open request;
+    request.path = path;
+    request.mode = wire::OpenMode::kCreateNew;
+    request.handle = request_ + 1;
+    request.server_count = 1;
+    const auto opened = wire::decode<wire::Opened>(ask(wire::Kind::kOpen, wire::encode(request)).body).value();
+    file_ = opened.file;
+    const int64_t from = opened.slots[0].index;
+    const auto begun =
+        wire::decode<wire::MoveBegun>(ask(wire::Kind::kMoveBegin, wire::encode(wire::MoveBegin{file_, from, 1 - from})).body)
+            .value();
+    STRIA_EXPECT_OK(ask(wire::Kind::kMoveCommit, wire::encode(wire::MoveOf{file_, begun.ticket})).status);
+    return static_cast<int>(from);
+  }
+  PartMoves told(int server) {
+    last_ = ask(wire::Kind::kMoving, wire::encode(wire::MovesAsked{identity(server), false, {{file_, false}}}));
+    return wire::decode<wire::MovesTold>(last_.body).value().parts.at(0);
+  }
+  /// How often the names were synced so far, of a manager that has ended.
+  int64_t syncs() {
+    manager_.reset();
+    const auto database = Database::open(names()).value();
+    Query query = database->query("SELECT value FROM meta WHERE key = 'syncs'");
+    EXPECT_TRUE(query.next());
+    return query.number(0);
+  }
+
+  std::string directory_ = testing::make_directory(testing::scratch_directory());
+  std::shared_ptr<ChangeStream> stream_ = std::make_shared<ChangeStream>(std::chrono::milliseconds(100));
+  std::unique_ptr<Manager> manager_;
+  uint64_t request_ = 0;
+  uint64_t file_ = 0;
+  Answer last_;
+};
+
+// A loss of power may undo a commit that isn't synced, and not what a server has made of it.
+TEST_F(MovesToldTest, WhereAPartIsSurvivesALossOfPower) {
+  const int64_t at_first = syncs();
+  start();
+  move_file("/one");
+  const int64_t after_one = syncs();
+  start();
+  const int from = move_file("/other");
+  EXPECT_EQ(told(from), PartMoves::kElsewhere);
+  EXPECT_EQ(told(1 - from), PartMoves::kHere) << "nothing has changed, and there is nothing to sync";
+  EXPECT_EQ(syncs() - after_one, after_one - at_first + 1);
+}
+
+TEST_F(MovesToldTest, NothingIsToldThatAStandbyWouldUndo) {
+  wire::Identity standby{std::byte{9}};
+  const int from = move_file("/f");
+  stream_->had_standby(standby);
+  EXPECT_EQ(told(from), PartMoves::kUnderWay);
+  EXPECT_FALSE(last_.after_change) << "a server that waits for it would keep the manager unsure";
+  EXPECT_EQ(told(1 - from), PartMoves::kUnderWay);
+  stream_->told_all();
+  EXPECT_EQ(told(from), PartMoves::kElsewhere);
+  EXPECT_TRUE(last_.after_change);
+  EXPECT_EQ(told(1 - from), PartMoves::kHere);
+}
+
+}  // namespace
+}  // namespace stria::server
