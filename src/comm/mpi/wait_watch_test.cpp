@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -37,20 +38,36 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+/// `attempt` returns what was wrong on this rank. On a busy machine another rank may be late, too,
+/// and be named or speak; so there are three tries. All ranks call this.
+void expect_in_three_tries(const std::function<std::string()>& attempt) {
+  constexpr int kTries = 3;
+  std::string wrong;
+  for (int i = 0; i < kTries; ++i) {
+    wrong = attempt();
+    int somewhere = wrong.empty() ? 0 : 1;
+    MPI_Allreduce(MPI_IN_PLACE, &somewhere, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (somewhere == 0) {
+      return;
+    }
+  }
+  EXPECT_EQ(wrong, "");
+}
+
 TEST(WaitWatch, TheLowestOfThoseThatWaitNamesTheOneThatIsLate) {
   const auto comm = make_mpi_comm(MPI_COMM_WORLD).value();
   const int last = comm->size() - 1;
   for (const int late : {0, last}) {
     const int speaker = late == 0 ? 1 : 0;
-    const std::string words = words_of(*comm, comm->rank() == late);
-    if (comm->rank() != speaker || last == 0) {
-      EXPECT_EQ(words, "") << "rank " << comm->rank() << " is not the one to speak";
-      continue;
-    }
     const std::string who = "stria: rank " + std::to_string(speaker) + " on " + host_name() + " has waited ";
     const std::string whom = " s in commit() of 'a_file' for rank " + std::to_string(late) + " on " + host_name() +
                              ", which still reads or writes, is not in this call, has ended, or can't be reached";
-    EXPECT_TRUE(has(words, who) && has(words, whom)) << words;
+    expect_in_three_tries([&] {
+      const std::string words = words_of(*comm, comm->rank() == late);
+      const bool speaks = comm->rank() == speaker && last > 0;
+      const bool is_right = speaks ? has(words, who) && has(words, whom) : words.empty();
+      return is_right ? "" : "rank " + std::to_string(comm->rank()) + " said: " + words;
+    });
   }
 }
 
@@ -59,8 +76,11 @@ TEST(WaitWatch, OneLineNamesSeveral) {
   if (comm->size() < 3) {
     GTEST_SKIP() << "several ranks besides one that waits";
   }
-  const std::string words = words_of(*comm, comm->rank() > 0);
-  EXPECT_EQ(has(words, " for ranks 1-" + std::to_string(comm->size() - 1) + " on "), comm->rank() == 0) << words;
+  expect_in_three_tries([&] {
+    const std::string words = words_of(*comm, comm->rank() > 0);
+    const bool names = has(words, " for ranks 1-" + std::to_string(comm->size() - 1) + " on ");
+    return names == (comm->rank() == 0) ? "" : "rank " + std::to_string(comm->rank()) + " said: " + words;
+  });
 }
 
 TEST(WaitWatch, SaysThatNobodyIsElsewhere) {
