@@ -8,10 +8,10 @@ Run by scripts/check_nodes.sh, beside nodes_test.py.
 import json
 import os
 import subprocess
-import threading
 import time
 
 import pytest
+from copies import PATIENCE_SECONDS, Copies, wait_for
 from nodes_test import BUILD, CLUSTER, ROOT, SHARE, cluster
 
 STRIA = BUILD / "bin/stria"
@@ -21,7 +21,6 @@ BOTH = ",".join(ADDRESSES[:2])
 URL = f"stria://{BOTH}"
 KEY = f"{SHARE}/cluster.key"
 OWN = "/tmp/store"  # a node's /tmp is its own
-PATIENCE_S = 60
 
 
 def line_on(node, *arguments):
@@ -39,13 +38,6 @@ def succeeded(node, *arguments):
     code, output = tool(node, *arguments)
     assert code == 0, output
     return output
-
-
-def wait_for(condition):
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline, "it does not come true"
-        time.sleep(0.2)
 
 
 def serve(index, *options):
@@ -100,44 +92,10 @@ def content_of(number):
     return f"{SHARE}/content_{number % 3}"
 
 
-class Writer:
-    """Copies files into the store on a node, one after another; each name in `copied` was
-    acknowledged."""
-
-    def __init__(self, node):
-        self.node = node
-        self.copied = []
-        self.failed = []
-        self.ends = False
-        self.between_copies = threading.Lock()
-        self.thread = threading.Thread(target=self.write)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.ends = True
-        self.thread.join()
-
-    def write(self):
-        while not self.ends and not self.failed:
-            name = f"file_{len(self.copied)}"
-            with self.between_copies:
-                code, output = tool(self.node, "cp", content_of(len(self.copied)), f"{URL}/{name}")
-            (self.copied if code == 0 else self.failed).append(name if code == 0 else output)
-            time.sleep(0.01)  # for whoever waits for the lock
-
-    def goes_on(self):
-        count = len(self.copied)
-        wait_for(lambda: self.failed or len(self.copied) >= count + 3)
-        assert self.failed == []
-
-
 def test_the_managers_network_is_cut(servers):
     for number in range(3):
         cluster("on", "n1", "sh", "-c", f"head -c 1500000 /dev/urandom > {content_of(number)}")
-    with Writer("n4") as writer:
+    with Copies(lambda number, name: succeeded("n4", "cp", content_of(number), f"{URL}/{name}")) as writer:
         writer.goes_on()
         # A copy under way would have a part on the server that is cut off, and fail with it.
         with writer.between_copies:
@@ -153,9 +111,9 @@ def test_the_managers_network_is_cut(servers):
         # New files lie on the servers that are there.
         where = json.loads(succeeded("n4", "stat", "--json", f"{URL}/{writer.copied[-1]}"))["servers"]
         assert sorted(server["address"] for server in where) == ADDRESSES[1:]
-        output, _ = alone.communicate(timeout=PATIENCE_S)
+        output, _ = alone.communicate(timeout=PATIENCE_SECONDS)
         assert alone.returncode != 0, "the old manager acknowledged what is lost"
-        assert "isn't known whether that will last" in output and time.monotonic() - begin < PATIENCE_S, output
+        assert "isn't known whether that will last" in output and time.monotonic() - begin < PATIENCE_SECONDS, output
         cluster("heal", "n1")
         wait_for(lambda: told()[ADDRESSES[0]].get("role") == "was the manager")
         code, output = tool("n1", "mkdir", f"stria://{ADDRESSES[0]}/late")
@@ -168,7 +126,7 @@ def test_the_managers_network_is_cut(servers):
         cluster("on", "n3", "cmp", f"{SHARE}/back", content_of(number))
     # The old one follows, as the documents say.
     cluster("on", "n1", "pkill", "-TERM", "-x", "stria")
-    servers[0].wait(timeout=PATIENCE_S)
+    servers[0].wait(timeout=PATIENCE_SECONDS)
     servers[0] = serve(0, "--join", BOTH, "--standby")
     wait_for_standby(0)
     succeeded("n4", "fsck", URL)

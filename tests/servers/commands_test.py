@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import pytest
-from store_processes import Store, lasting_port
+from store_processes import Store, lasting_port, new_key
 from stria_program import PROGRAM, needs_laboratory, run, start
 
 
@@ -173,6 +173,4 @@ def test_a_cluster_has_the_same_addresses_again(work):
 
 
 def test_every_address_is_none_that_clients_can_use(work):
-    (work / "key").write_bytes(os.urandom(32))
-    (work / "key").chmod(0o600)
-    run("serve", "--dir", work / "store", "--listen", "0.0.0.0:0", "--key", work / "key").refused("--advertise")
+    run("serve", "--dir", work / "store", "--listen", "0.0.0.0:0", "--key", new_key(work / "key")).refused("--advertise")

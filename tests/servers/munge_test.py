@@ -11,7 +11,7 @@ import tempfile
 import time
 
 import pytest
-from store_processes import Store
+from store_processes import Store, new_key
 from stria_program import PROGRAM, run
 
 ALICE, BOB = 71001, 71002  # none of this machine's
@@ -138,9 +138,7 @@ def test_a_server_that_proves_nothing(place, monkeypatch):
 
 
 def test_keys_go_on_beside_it(place, monkeypatch):
-    key, hers = place / "cluster_key", place / "her_key"
-    key.touch(mode=0o600)
-    key.write_bytes(os.urandom(32))
+    key, hers = new_key(place / "cluster_key"), place / "her_key"
     run("key", ALICE, hers, "--groups", 500, "--key", key).succeeded()
     with store(place / "both", key=key) as servers:
         run("cp", PROGRAM, f"{servers.url}/by_munge").succeeded()

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 import pytest
-from store_processes import Store
+from store_processes import Store, new_key
 from stria_program import PROGRAM, environment, run
 
 ALICE, BOB = 71001, 71002  # none of this machine's
@@ -23,8 +23,7 @@ def keys(session_directory):
     directory = session_directory / "keys"
     directory.mkdir()
     files = {name: directory / name for name in ("cluster", "alice", "bob")}
-    files["cluster"].touch(mode=0o600)
-    files["cluster"].write_bytes(os.urandom(32))
+    new_key(files["cluster"])
     for name, uid in (("alice", ALICE), ("bob", BOB)):
         run("key", uid, files[name], "--groups", GROUP, "--key", files["cluster"]).succeeded()
     return files

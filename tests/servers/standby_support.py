@@ -1,18 +1,9 @@
 """What the servers of a store say of its manager, its standby, and of what happens to them."""
 
 import json
-import time
 
+from copies import wait_for
 from stria_program import run
-
-PATIENCE_SECONDS = 60
-
-
-def wait_for(condition):
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, "it does not come true"
-        time.sleep(0.1)
 
 
 def status(store):

@@ -7,9 +7,10 @@ import random
 import threading
 
 import pytest
+from copies import Copies, wait_for
 from mounting import mounted, skip_without_fuse
-from standby_support import address_url, log_of, role_of, wait_for, wait_for_standby
-from store_processes import Store
+from standby_support import address_url, log_of, role_of, wait_for_standby
+from store_processes import Store, new_key
 from stria_program import run
 
 SERVERS = 4
@@ -18,9 +19,7 @@ STANDBY = 1
 
 @pytest.fixture
 def store(work, monkeypatch):
-    key = work / "key"
-    key.touch(mode=0o600)
-    key.write_bytes(os.urandom(32))
+    key = new_key(work / "key")
     monkeypatch.setenv("STRIA_KEY_FILE", str(key))
     with contextlib.closing(Store(work, SERVERS, key=key, options=["--encrypt"], standby=STANDBY)) as servers:
         wait_for_standby(servers, STANDBY)
@@ -31,41 +30,15 @@ def names(store):
     return {name.rstrip("/") for name in run("ls", store.url).succeeded().stdout.split()}
 
 
-class Writer:
-    """Copies files into the store, one after another, until it is told to end."""
-
-    def __init__(self, store, source):
-        self.store = store
-        self.source = source
-        self.copied = []
-        self.ends = False
-        self.thread = threading.Thread(target=self.write)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.ends = True
-        self.thread.join()
-
-    def write(self):
-        while not self.ends:
-            name = f"file_{len(self.copied)}"
-            run("cp", self.source, f"{self.store.url}/{name}").succeeded()
-            self.copied.append(name)
-
-    def goes_on(self):
-        count = len(self.copied)
-        wait_for(lambda: len(self.copied) > count + 2 or not self.thread.is_alive())
-        assert self.thread.is_alive()
+def copies_of(source, store):
+    return Copies(lambda _, name: run("cp", source, f"{store.url}/{name}").succeeded())
 
 
 def test_a_standby_takes_over_below_clients_and_gives_back(store, work):
     content = random.Random(1).randbytes(700_001)
     (work / "content").write_bytes(content)
     assert ", standby with every change" in run("status", store.url).succeeded().stdout
-    with Writer(store, work / "content") as writer:
+    with copies_of(work / "content", store) as writer:
         writer.goes_on()
         promoted = run("promote", address_url(store, STANDBY)).succeeded()
         assert f"{store.addresses[STANDBY]} is the manager now (epoch 1)" in promoted.stdout

@@ -15,6 +15,13 @@ OLD_PROGRAM = os.environ.get("STRIA_OLD_PROGRAM", PROGRAM)
 OLD_VERSION = "3"
 
 
+def new_key(path):
+    """A cluster's key, which only this user may read."""
+    path.touch(mode=0o600)
+    path.write_bytes(os.urandom(32))
+    return path
+
+
 def lasting_port():
     """A free port outside the range from which the system gives ports, so that no other program
     gets it while its server is away. 0, any port, where there is none."""

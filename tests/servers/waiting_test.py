@@ -12,8 +12,9 @@ import time
 from subprocess import DEVNULL, PIPE
 
 import pytest
-from standby_support import PATIENCE_SECONDS, address_url, log_of, wait_for, wait_for_standby
-from store_processes import Store, lasting_port
+from copies import PATIENCE_SECONDS, wait_for
+from standby_support import address_url, log_of, wait_for_standby
+from store_processes import Store, lasting_port, new_key
 from stria_program import PROGRAM, run
 
 SERVERS = 4
@@ -25,9 +26,7 @@ SOON_SECONDS = 6  # an attempt and what a busy machine adds
 
 @pytest.fixture
 def key(work, monkeypatch):
-    path = work / "key"
-    path.touch(mode=0o600)
-    path.write_bytes(os.urandom(32))
+    path = new_key(work / "key")
     monkeypatch.setenv("STRIA_KEY_FILE", str(path))
     return path
 
@@ -116,9 +115,7 @@ def refused_at_once(process, *words):
 
 def test_what_waiting_cannot_mend_ends_it(work, key):
     (work / "others").mkdir()
-    other_key = work / "other_key"
-    other_key.touch(mode=0o600)
-    other_key.write_bytes(os.urandom(32))
+    other_key = new_key(work / "other_key")
     with stopped_store(work, key) as store, contextlib.closing(Store(work / "others", 1, key=key)) as others:
         refused_at_once(start_alone(work / "new", "--join", store.addresses[1]), "no manager of names", store.addresses[1])
         refused_at_once(start_alone(work / "new", "--join", store.addresses[0], key=other_key), "another key")

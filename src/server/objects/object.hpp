@@ -63,6 +63,8 @@ class Object {
   /// Costs nothing where nothing was changed since the last. After a failure it always fails,
   /// because what was lost can't be known.
   Status sync();
+  /// It was changed last at that time, in ns since 1970. To be called while nobody changes it.
+  void set_modified(int64_t ns) { time_.set(blocks_.file, ns); }
   wire::Extent extent() const { return {bytes(), time_.tell(blocks_.file)}; }
   /// Compares some MiB of blocks with their sums, as they are on the disk, from one block on.
   Result<wire::Scrubbed> scrub(const wire::Scrub& request);

@@ -314,14 +314,20 @@ TEST_F(ObjectTest, DamagedSumsAreFoundToo) {
 }
 
 // Before it was synced, a power loss may take a part without a trace; after that it may not.
-// Its second opening would not know of what the first one's users are about to do.
-TEST_F(ObjectTest, APartThatIsInUseIsNotOpenedASecondTimeToSetItsTime) {
+// Whoever looks at it meanwhile goes on with the same object.
+TEST_F(ObjectTest, TheTimeOfAPartIsSetWhetherItIsOpenOrNot) {
   constexpr int64_t kLongAgoNs = 1'000'000'000'000'000'000;
   fill(1000, 1);
+  EXPECT_GT(object_->extent().modified_ns, kLongAgoNs);
   STRIA_EXPECT_OK(objects_->set_modified(kFile, kLongAgoNs));
-  EXPECT_EQ(objects_->find(kFile, false).value(), object_);
+  EXPECT_EQ(objects_->find(kFile, false).value(), object_) << "not opened a second time";
+  EXPECT_EQ(object_->extent().modified_ns, kLongAgoNs);
+  open();
+  EXPECT_EQ(object_->extent().modified_ns, kLongAgoNs);
+  fill(1000, 2);
   EXPECT_GT(object_->extent().modified_ns, kLongAgoNs);
   object_ = nullptr;
+  objects_ = Objects::open(paths()).value();
   STRIA_EXPECT_OK(objects_->set_modified(kFile, kLongAgoNs));
   object_ = objects_->find(kFile, false).value();
   EXPECT_EQ(object_->extent().modified_ns, kLongAgoNs);

@@ -327,12 +327,8 @@ Status Objects::make_way(uint64_t part) {
 Status Objects::set_modified(uint64_t part, int64_t modified_ns) {
   const std::lock_guard lock(mutex_);
   if (const auto found = open_.find(part); found != open_.end()) {
-    if (found->second.object.use_count() > 1) {
-      return {};  // a client changes it already
-    }
-    ages_.erase(found->second.age);
-    open_.erase(found);  // it knows when it was written to
-    unplaced_.erase(part);
+    found->second.object->set_modified(modified_ns);
+    return {};
   }
   const timespec times[2] = {{0, UTIME_OMIT}, {modified_ns / 1000000000, modified_ns % 1000000000}};
   const bool done = utimensat(AT_FDCWD, path_of(part).c_str(), times, 0) == 0 || errno == ENOENT;

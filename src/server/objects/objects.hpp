@@ -60,8 +60,8 @@ class Objects {
   Status make_way(uint64_t part);
   /// Whether nobody uses the part after a while. The caller keeps others from beginning to.
   bool wait_until_unused(uint64_t part);
-  /// The part was changed at that time, in ns since 1970. Does nothing to a part that somebody
-  /// uses: its time is that of what its users change.
+  /// The part was changed last at that time, in ns since 1970. To be called while nobody changes
+  /// it.
   Status set_modified(uint64_t part, int64_t modified_ns);
   /// To be called every second or so: notes on the disk which objects are synced, and which there
   /// are.

@@ -38,6 +38,12 @@ class TimeOfChange {
       file.set_modified(noted);
     }
   }
+  /// It was changed last at that time, and what was noted here counts no more. To be called while
+  /// nobody changes it.
+  void set(const ObjectFile& file, int64_t ns) {
+    noted_ns_ = 0;
+    file.set_modified(ns);
+  }
 
  private:
   std::atomic<int64_t> noted_ns_ = 0;
