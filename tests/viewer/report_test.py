@@ -127,7 +127,7 @@ NO_PARTS = {"ground", "panel", "ink", "muted", "line", "alert", "alert-ink"}
 
 
 def test_a_part_has_the_colour_of_its_state_in_the_timeline():
-    palette = (stria_program.ROOT / "tools/viewer/palette.js").read_text()
+    palette = (stria_program.ROOT / "tools/viewer/page/picture/palette.js").read_text()
     states = {name: colours for name, *colours in re.findall(r'\["([^"]+)", "(#\w+)", "(#\w+)"\]', palette)}
     style = (stria_program.ROOT / "tools/report/report_style.cpp").read_text()
     light, dark = (

@@ -1,7 +1,7 @@
 // Counter tracks: what the second chart can show besides the bandwidth.
-import * as format from "./format.js";
-import { kWaits } from "./profile.js";
-import { Pyramid } from "./pyramid.js";
+import * as format from "../format.js";
+import { kWaits } from "../run/profile.js";
+import { Pyramid } from "../run/pyramid.js";
 
 const kBuckets = 8192;
 

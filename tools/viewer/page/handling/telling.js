@@ -1,7 +1,7 @@
 // What the page says in words: its title, what is in view, and a summary for screen readers. These
 // are methods of the page's App.
-import { burstText, isIo } from "./bursts.js";
-import * as format from "./format.js";
+import * as format from "../format.js";
+import { burstText, isIo } from "../run/bursts.js";
 
 const kMostNamed = 3;
 const kPeakColumns = 500;

@@ -1,9 +1,9 @@
 // The choice of a span and its request, by mouse, keyboard or search. These are methods of
 // the page's App.
-import { fillRequest, heading } from "./details.js";
-import { follow } from "./follow.js";
-import * as format from "./format.js";
-import { search } from "./search.js";
+import { fillRequest, heading } from "../beside/details.js";
+import * as format from "../format.js";
+import { follow } from "../run/follow.js";
+import { search } from "../run/search.js";
 
 const kAround = 0.1; // of a span, on both sides of it when the page zooms to it
 const kAroundMatch = 2; // the same for a match, whose surroundings explain it

@@ -1,6 +1,6 @@
 // What lies over all charts: the dragged interval, and marks.
+import * as format from "../format.js";
 import { kGutter } from "./canvas_area.js";
-import * as format from "./format.js";
 
 export function drawOverlays(app, area, { labels = false } = {}) {
   const { context } = area;

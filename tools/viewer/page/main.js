@@ -1,27 +1,27 @@
 // The page: it holds the run, what is shown of it, and what is chosen. It redraws once per frame
 // when any of these changes.
-import { findBursts, firstBurst, nextBurst, showBurst } from "./bursts.js";
-import { CanvasArea } from "./canvas_area.js";
-import { drawOverview, drawSizes, drawStates, drawTrack } from "./charts.js";
-import { takePayload } from "./columns.js";
-import { attachControls } from "./controls.js";
-import { fillRequest } from "./details.js";
-import { buildLegend, updateLegend } from "./legend.js";
-import { copyLink, keepLink, takeView } from "./link.js";
-import { drawOverlays } from "./overlays.js";
-import { makePalette } from "./palette.js";
-import { attachPanel, updatePanel } from "./panel.js";
-import { makeCounters, makeRows, sortRows } from "./rows.js";
-import { savePicture } from "./saving.js";
-import { Segments } from "./segments.js";
-import { selecting } from "./selecting.js";
-import { flightSeries, requestSeries, stateSeries } from "./series.js";
-import { attachSibling, tellSibling } from "./sibling.js";
-import { telling } from "./telling.js";
-import { kAxisHeight, Timeline } from "./timeline.js";
-import { TraceModel } from "./trace_model.js";
-import { fillTracks } from "./tracks.js";
-import { kMaxRowHeight, Viewport } from "./viewport.js";
+import { fillRequest } from "./beside/details.js";
+import { buildLegend, updateLegend } from "./beside/legend.js";
+import { attachPanel, updatePanel } from "./beside/panel.js";
+import { attachControls } from "./handling/controls.js";
+import { copyLink, keepLink, takeView } from "./handling/link.js";
+import { savePicture } from "./handling/saving.js";
+import { selecting } from "./handling/selecting.js";
+import { attachSibling, tellSibling } from "./handling/sibling.js";
+import { telling } from "./handling/telling.js";
+import { CanvasArea } from "./picture/canvas_area.js";
+import { drawOverview, drawSizes, drawStates, drawTrack } from "./picture/charts.js";
+import { drawOverlays } from "./picture/overlays.js";
+import { makePalette } from "./picture/palette.js";
+import { kAxisHeight, Timeline } from "./picture/timeline.js";
+import { fillTracks } from "./picture/tracks.js";
+import { kMaxRowHeight, Viewport } from "./picture/viewport.js";
+import { findBursts, firstBurst, nextBurst, showBurst } from "./run/bursts.js";
+import { takePayload } from "./run/columns.js";
+import { makeCounters, makeRows, sortRows } from "./run/rows.js";
+import { Segments } from "./run/segments.js";
+import { flightSeries, requestSeries, stateSeries } from "./run/series.js";
+import { TraceModel } from "./run/trace_model.js";
 
 // Lower rows are not rounded to pixels, because their many remainders would leave the bottom of
 // the screen empty.

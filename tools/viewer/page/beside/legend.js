@@ -1,7 +1,7 @@
 // The legend: every state in view, with its colour and its share of the time in I/O there. A click
 // hides or shows it.
-import { isIo } from "./bursts.js";
-import * as format from "./format.js";
+import * as format from "../format.js";
+import { isIo } from "../run/bursts.js";
 
 const kLevels = [
   ["app", "Application calls"],

@@ -1,9 +1,9 @@
 // Mouse, wheel and keyboard. The keyboard can do everything that the mouse can; "?" lists the keys.
-import { kGutter } from "./canvas_area.js";
-import { fillTip } from "./details.js";
-import { addMark } from "./overlays.js";
+import { fillTip } from "../beside/details.js";
+import { kGutter } from "../picture/canvas_area.js";
+import { addMark } from "../picture/overlays.js";
+import { kAxisHeight } from "../picture/timeline.js";
 import { savePicture } from "./saving.js";
-import { kAxisHeight } from "./timeline.js";
 
 const kWheelZoom = 0.0022;
 

@@ -1,9 +1,9 @@
 // The charts above the timeline: the overview with its window, ranks in each state, bandwidth,
 // request sizes.
+import * as format from "../format.js";
+import { kSizeClasses } from "../run/series.js";
 import { kGutter } from "./canvas_area.js";
-import * as format from "./format.js";
 import { paintStack } from "./raster.js";
-import { kSizeClasses } from "./series.js";
 import { valuesOf } from "./tracks.js";
 
 const kMarkHeight = 4;

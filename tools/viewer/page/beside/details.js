@@ -1,6 +1,6 @@
 // The fields of a span as text, for the tip under the mouse and for the panel of the
 // followed request.
-import * as format from "./format.js";
+import * as format from "../format.js";
 
 const kMostListed = 300;
 

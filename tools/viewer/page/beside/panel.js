@@ -1,8 +1,9 @@
 // The tabs beside the charts: states, the profile of an interval, messages, marks.
-import * as format from "./format.js";
+import * as format from "../format.js";
+import { matrixOf } from "../run/messages.js";
+import { kWaits, profileOf } from "../run/profile.js";
 import { updateLegend } from "./legend.js";
-import { drawMatrix, matrixOf } from "./messages.js";
-import { kWaits, profileOf } from "./profile.js";
+import { drawMatrix } from "./matrix.js";
 
 const kMostPairs = 6;
 

@@ -1,14 +1,14 @@
 // The timeline: one row per rank, node or aggregator (rows.js). Tall rows show nested spans in
 // lanes; thin rows show the innermost state; rows of several ranks show how many are in each state.
 // Spans are painted into pixels (raster.js); only text, outlines and links are drawn.
+import * as format from "../format.js";
+import { counterOf } from "../run/rows.js";
+import { stateSeries } from "../run/series.js";
+import { drawArrows, drawTies } from "./arrows.js";
 import { kGutter } from "./canvas_area.js";
-import * as format from "./format.js";
-import { drawArrows, drawTies } from "./messages.js";
 import { inkOn } from "./palette.js";
 import { LinePainter, Paints, paintLane, paintSegments, paintStack } from "./raster.js";
 import { RowLevels } from "./row_levels.js";
-import { counterOf } from "./rows.js";
-import { stateSeries } from "./series.js";
 
 export const kAxisHeight = 22;
 const kLeastLane = 3;
