@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "datatype/pack.hpp"
+#include "datatype/pack/pack.hpp"
 
 namespace {
 

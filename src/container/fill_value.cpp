@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "datatype/convert.hpp"
+#include "datatype/convert/convert.hpp"
 
 namespace stria::container {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/byte_range.hpp"
-#include "datatype/pack.hpp"
+#include "datatype/pack/pack.hpp"
 #include "hdf5/library/library.hpp"
 #include "hdf5/report/counts.hpp"
 #include "hdf5/selection/selection.hpp"

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/checked.hpp"
-#include "datatype/convert.hpp"
+#include "datatype/convert/convert.hpp"
 #include "mpiio/types/basic_types.hpp"
 #include "mpiio/types/pack_items.hpp"
 

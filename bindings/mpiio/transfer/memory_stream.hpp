@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "access/request/request.hpp"
-#include "datatype/pack.hpp"
+#include "datatype/pack/pack.hpp"
 #include "stria/datatype.hpp"
 
 namespace stria::mpiio {

@@ -1,6 +1,6 @@
 #include "mpiio/types/pack_items.hpp"
 
-#include "datatype/pack.hpp"
+#include "datatype/pack/pack.hpp"
 
 namespace stria::mpiio {
 

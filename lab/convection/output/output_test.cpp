@@ -7,7 +7,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "file/file_fixture_test.hpp"
+#include "file/tests/file_fixture_test.hpp"
 
 namespace stria::convection {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "datatype/pack_kernels.hpp"
+#include "datatype/pack/pack_kernels.hpp"
 
 namespace stria::access {
 

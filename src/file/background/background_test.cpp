@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "file/file_fixture_test.hpp"
+#include "file/tests/file_fixture_test.hpp"
 
 namespace stria {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "container/chunks/chunk_grid.hpp"
 #include "datatype/cursor.hpp"
-#include "datatype/pack_kernels.hpp"
+#include "datatype/pack/pack_kernels.hpp"
 #include "file/chunks/chunk_batch.hpp"
 #include "trace/record/phase_timer.hpp"
 

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <span>
 
-#include "datatype/convert.hpp"
-#include "datatype/half.hpp"
+#include "datatype/convert/convert.hpp"
+#include "datatype/convert/half.hpp"
 
 namespace stria::file {
 

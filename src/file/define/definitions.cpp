@@ -9,7 +9,7 @@
 #include "container/chunks/filters/filter_text.hpp"
 #include "container/fill_value.hpp"
 #include "container/object_path.hpp"
-#include "datatype/convert.hpp"
+#include "datatype/convert/convert.hpp"
 #include "file/define/attribute_values.hpp"
 #include "file/define/chunking.hpp"
 #include "file/define/names.hpp"

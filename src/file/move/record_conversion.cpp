@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "datatype/convert.hpp"
-#include "datatype/half.hpp"
+#include "datatype/convert/convert.hpp"
+#include "datatype/convert/half.hpp"
 #include "file/define/attribute_values.hpp"
 #include "file/move/record_places.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "datatype/pack.hpp"
+#include "datatype/pack/pack.hpp"
 #include "file/define/catalog.hpp"
 #include "file/define/columns.hpp"
 

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "base/checked.hpp"
-#include "datatype/pack.hpp"
+#include "datatype/pack/pack.hpp"
 
 namespace stria::file {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "access/request/request.hpp"
-#include "datatype/pack.hpp"
+#include "datatype/pack/pack.hpp"
 #include "file/checksums/unit_hasher.hpp"
 #include "file/move/progress_meter.hpp"
 #include "file/move/transfer.hpp"

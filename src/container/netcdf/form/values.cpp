@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "container/netcdf/form/names.hpp"
-#include "datatype/convert.hpp"
+#include "datatype/convert/convert.hpp"
 
 namespace stria::container::netcdf {
 

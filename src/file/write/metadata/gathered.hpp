@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "datatype/pack.hpp"
+#include "datatype/pack/pack.hpp"
 #include "file/checksums/checksum_index.hpp"
 #include "file/checksums/row_tables.hpp"
 #include "file/chunks/packed_chunks.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/hash.hpp"
-#include "datatype/convert.hpp"
+#include "datatype/convert/convert.hpp"
 #include "file/checksums/chunk_sums.hpp"
 #include "file/checksums/seal.hpp"
 #include "file/define/names.hpp"

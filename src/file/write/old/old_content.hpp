@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "container/container.hpp"
-#include "datatype/pack.hpp"
+#include "datatype/pack/pack.hpp"
 #include "file/checksums/checksum_index.hpp"
 #include "file/checksums/chunk_sums.hpp"
 #include "file/checksums/seal.hpp"

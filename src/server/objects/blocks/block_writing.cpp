@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/byte_range.hpp"
-#include "datatype/pack_kernels.hpp"
+#include "datatype/pack/pack_kernels.hpp"
 #include "server/objects/blocks/block_content.hpp"
 #include "server/objects/blocks/block_reading.hpp"
 

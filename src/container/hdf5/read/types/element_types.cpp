@@ -9,7 +9,7 @@
 
 #include "container/hdf5/read/types/number_types.hpp"
 #include "container/hdf5/read/types/remade_types.hpp"
-#include "datatype/convert.hpp"
+#include "datatype/convert/convert.hpp"
 
 namespace stria::container::h5 {
 
