@@ -39,6 +39,7 @@ LAYERS = [
 # of its rooms, or where _ITSELF stands among them.
 _ITSELF = "."
 ROOMS = {
+    "src/datatype": [_ITSELF, "convert", "pack"],
     "src/wire": ["form", "trust"],
     "src/comm": [_ITSELF, "self", "trace", "simulated", "mpi"],
     "src/storage": [
