@@ -4,8 +4,8 @@
 
 #include <immintrin.h>
 
-#include "datatype/convert/scalar_kernels.hpp"
 #include "datatype/pack/pack_kernels.hpp"
+#include "datatype/pack/scalar_kernels.hpp"
 
 namespace stria::pack {
 namespace {

@@ -1,7 +1,7 @@
 #include <cstring>
 
-#include "datatype/convert/scalar_kernels.hpp"
 #include "datatype/pack/pack_kernels.hpp"
+#include "datatype/pack/scalar_kernels.hpp"
 
 namespace stria::pack {
 namespace {
