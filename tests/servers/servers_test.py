@@ -191,10 +191,11 @@ def test_sedov_goes_on_from_its_checkpoint(store):
 
 
 def test_of_a_file_and_its_staged_copy_the_newer_one_counts(store, work):
-    new, old = work / "new", work / "old"
-    for directory, steps in ((new, 2), (old, 1)):
-        run("flash", "sedov", "--max-level", 3, "--steps", steps, "--checkpoint-every", steps, "--out", directory).succeeded()
-    own, other = new / "sedov_hdf5_chk_0000", old / "sedov_hdf5_chk_0000"
+    options = ["--nxb", 4, "--nvar", 3, "--rounds", 1, "--keep", "--layout", "standard"]
+    for directory, blocks in (("new", 2), ("old", 1)):
+        (work / directory).mkdir()
+        run("flash", "io", *options, "--blocks", blocks, "--dir", work / directory).succeeded()
+    (own,), (other,) = ([*(work / directory).iterdir()] for directory in ("new", "old"))
     content = own.read_bytes()
     near = store.url + "/near"
     staged = f"{near}/{urllib.parse.quote(str(own), safe='')}"
