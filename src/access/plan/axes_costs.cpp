@@ -9,10 +9,11 @@ namespace {
 
 // A message costs the time of so many bytes: 30 us at 1 Gbit/s, or 0.3 us at 100 Gbit/s.
 constexpr int64_t kMessageBytes = 4 << 10;
-// In a sparse exchange a size goes before the bytes; along an axis an answer goes back besides. In
-// each round there are two tokens, and the bytes.
+// In a sparse exchange a size goes before the bytes. Along an axis a size goes to each column of
+// the grid, also where it is 0, and to those that are met an answer comes back and the bytes go.
+// In each round there are two tokens, and the bytes.
 constexpr int64_t kMessagesOfExchange = 2;
-constexpr int64_t kMessagesOfHop = 3;
+constexpr int64_t kMessagesOfMetColumn = 2;
 constexpr int64_t kMessagesOfRound = 3;
 // The agreements that straight ways don't have.
 constexpr int64_t kAgreementsOfWrite = 2;
@@ -32,14 +33,15 @@ int64_t straight_cost_bytes(const AxesShape& shape) {
 }
 
 int64_t axes_cost_bytes(const AxesShape& shape, size_t choice) {
-  const int64_t columns = shape.columns[choice];
+  const int64_t met_columns = shape.columns[choice];
   const int64_t ways = shape.write ? 1 : 2;  // a read's descriptions, and its bytes back
   // A message up a tree and one down for each rank of the node, and the steps of the tree.
   const int64_t agreement =
       2 * shape.ranks / shape.nodes + std::bit_width(static_cast<uint64_t>(std::max<int64_t>(shape.ranks - 1, 0)));
   const int64_t agreements = (shape.write ? kAgreementsOfWrite : kAgreementsOfRead) * agreement;
-  const int64_t messages = columns * ways * kMessagesOfHop + messages_to(rows_of_choice(choice), shape) + agreements;
-  return messages * kMessageBytes + kTimesMoreBytes * shape.bytes + columns * shape.description_bytes;
+  const int64_t hop = columns_of_grid(shape.aggregators, rows_of_choice(choice)) + met_columns * kMessagesOfMetColumn;
+  const int64_t messages = ways * hop + messages_to(rows_of_choice(choice), shape) + agreements;
+  return messages * kMessageBytes + kTimesMoreBytes * shape.bytes + met_columns * shape.description_bytes;
 }
 
 int rows_that_pay(const AxesShape& shape) {
@@ -54,9 +56,14 @@ int rows_that_pay(const AxesShape& shape) {
 }
 
 AxesShape most_scattered(bool write, int64_t ranks, int64_t nodes, int64_t aggregators, int64_t total_bytes) {
-  AxesShape shape{.write = write, .ranks = ranks, .nodes = nodes, .met = aggregators, .bytes = total_bytes / nodes};
+  AxesShape shape{.write = write,
+                  .ranks = ranks,
+                  .nodes = nodes,
+                  .aggregators = aggregators,
+                  .met = aggregators,
+                  .bytes = total_bytes / nodes};
   for (size_t choice = 0; choice < AxesShape::kChoices; ++choice) {
-    shape.columns[choice] = (aggregators + rows_of_choice(choice) - 1) / rows_of_choice(choice);
+    shape.columns[choice] = columns_of_grid(aggregators, rows_of_choice(choice));
   }
   return shape;
 }

@@ -23,16 +23,22 @@ struct AxesShape {
   bool write = true;
   int64_t ranks = 1;
   int64_t nodes = 1;
+  int64_t aggregators = 1;
   int64_t met = 0;    ///< aggregators for which a node has bytes
   int64_t bytes = 0;  ///< of a node
   int64_t description_bytes = 0;
   int64_t rounds = 1;
-  std::array<int64_t, kChoices> columns = {};  ///< in which those aggregators lie, by choice
+  std::array<int64_t, kChoices> columns = {};  ///< in which the met ones lie, by choice
 };
 
 /// The rows of a grid by choice.
 constexpr int rows_of_choice(size_t choice) {
   return 2 << choice;
+}
+
+/// The columns of a grid of so many rows.
+constexpr int64_t columns_of_grid(int64_t aggregators, int rows) {
+  return (aggregators + rows - 1) / rows;
 }
 
 int64_t straight_cost_bytes(const AxesShape& shape);

@@ -245,6 +245,13 @@ TEST(AxesCosts, AGridPaysForSmallBlocksThatAreDealtToManyNodes) {
   AxesShape few = most_scattered(true, 4096, 256, 256, 256 << 16);
   few.met = 4;
   EXPECT_EQ(rows_that_pay(few), 0);
+  // Sizes go to all columns, also to those of which a node meets no aggregator.
+  AxesShape some = most_scattered(true, 16384, 1024, 1024, 1024 << 16);
+  some.met = 61;
+  for (size_t choice = 0; choice < AxesShape::kChoices; ++choice) {
+    some.columns[choice] = columns_of_grid(some.met, rows_of_choice(choice));
+  }
+  EXPECT_EQ(rows_that_pay(some), 0);
 }
 
 }  // namespace

@@ -123,7 +123,11 @@ int find_rows(const Context& context, const ThroughAggregators& plan, std::span<
     rounds = std::max(domains.round_count(), 1);
   });
   const Meeting node = gather_on_node(context.comm, memory, mine);
-  AxesShape shape{.write = write, .ranks = context.comm.size(), .nodes = context.comm.node_count(), .rounds = rounds};
+  AxesShape shape{.write = write,
+                  .ranks = context.comm.size(),
+                  .nodes = context.comm.node_count(),
+                  .aggregators = static_cast<int64_t>(plan.aggregators.size()),
+                  .rounds = rounds};
   std::array<int64_t, 3 + AxesShape::kChoices> most = {};
   most[0] = columns_met(node, 1) * of_a_bit;
   most[1] = node.bytes;
