@@ -8,7 +8,7 @@
 
 namespace stria::server {
 
-/// Has the manager answer the client's request, on its thread; an error where another has taken
+/// Has the manager answer the client's request, on its thread or in its place; an error where another has taken
 /// over. This server has a manager.
 asio::awaitable<Answer> done_by_manager(Client& client);
 

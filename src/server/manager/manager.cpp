@@ -140,6 +140,7 @@ Manager::Manager(std::unique_ptr<Names> names, const std::string& path, const Op
       stream_(options.stream),
       ticket_life_(options.ticket_life) {
   fleet_.lives_with(options.server);
+  names_->database().shorten_log_later();
 }
 
 Result<std::unique_ptr<Manager>> Manager::open(const std::string& path, const Options& options) {
@@ -184,7 +185,15 @@ Answer Manager::answer(const Question& question) {
   const bool at_once = stream_ == nullptr || question.kind == wire::Kind::kFollow ||
                        (may_be_unsure(question) && was_unsure && succession_.is_unsure());
   answer.after_change = at_once ? std::nullopt : std::optional(change);
+  answer.log_is_long = names_->database().log_is_long();
   return answer;
+}
+
+// A long log may be that of many changes, or of one that asked before and couldn't copy it all.
+void Manager::shorten_log() {
+  if (names_->database().log_is_long()) {
+    names_->database().shorten_log();
+  }
 }
 
 Status Manager::room_for_handle(const wire::Identity& session) const {
@@ -542,6 +551,7 @@ void Manager::tidy() {
   }
   succession_.tidy();
   succession_.record();
+  shorten_log();
 }
 
 }  // namespace stria::server

@@ -106,28 +106,37 @@ struct SharedBytes {
 
 namespace {
 
-void begin_to_gather(SharedBytes& shared, int64_t stripe_bytes) {
-  using storage::FetchedPages;
+using storage::FetchedPages;
+
+Result<int64_t> read_by_handle(const SharedBytes& shared, std::span<const storage::ReadSegment> list) {
+  return shared.handle_that(false)->read(list);
+}
+
+/// Null where there is no memory.
+std::unique_ptr<FetchedPages> begin_to_fetch(SharedBytes& shared, int64_t stripe_bytes) {
   const FetchedPages::Shape shape = FetchedPages::shape_for(stripe_bytes, kFetchedBytes);
   auto memory = PrivateMemory::allocate(FetchedPages::memory_bytes(shape));
   if (!memory.ok()) {
-    return;
+    return nullptr;
   }
   shared.memory = std::move(*memory);
   FetchedPages::prepare(shared.memory.bytes().data(), shape);
-  const auto read = [&shared](std::span<const storage::ReadSegment> list) { return shared.handle_that(false)->read(list); };
   FetchedPages::Options options{.memory = shared.memory.bytes().data(),
                                 .most_window_bytes = kLongestWindowBytes,
                                 .alone_bytes = kAloneBytes,
                                 .lifetime_ns = std::chrono::nanoseconds(MountedFiles::kLifetime).count(),
-                                .read = read};
+                                .read = [&shared](auto list) { return read_by_handle(shared, list); }};
+  return std::make_unique<FetchedPages>(std::move(options));
+}
+
+void begin_to_gather(SharedBytes& shared, int64_t stripe_bytes) {
   shared.small = std::make_unique<storage::SmallRequests>(storage::SmallRequests::Options{
       .stripe_bytes = stripe_bytes,
       .memory_bytes = kWrittenBytes,
       .largest_bytes = kLargestBytes,
-      .fetched = std::make_unique<FetchedPages>(std::move(options)),
+      .make_fetched = [&shared, stripe_bytes] { return begin_to_fetch(shared, stripe_bytes); },
       .write = [&shared](std::span<const storage::WriteSegment> list) { return shared.handle_that(true)->write(list); },
-      .read = read});
+      .read = [&shared](auto list) { return read_by_handle(shared, list); }});
 }
 
 }  // namespace
