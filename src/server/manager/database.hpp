@@ -74,6 +74,7 @@ class Database {
   }
   int64_t last_row() const { return sqlite3_last_insert_rowid(handle_); }
   int64_t changes() const { return sqlite3_changes64(handle_); }
+  bool in_transaction() const { return sqlite3_get_autocommit(handle_) == 0; }
   /// For what SQLite does with a whole database.
   sqlite3* handle() { return handle_; }
   Result<bool> has_table(std::string_view name);

@@ -9,7 +9,8 @@
 // never used again, even when a power loss undoes the latest files: it begins with the number of
 // the manager's start, which is durable, and no less than the seconds since 1970, so that names
 // from a backup don't meet parts of later files. Bytes of files never pass here.
-// Cost: 10 to 50 µs per change; a look-up for each component of a path. For one thread.
+// Cost: 10 to 50 µs per change; a look-up for each component of a path, but for one only where the
+// path before asked for a name in the same directory. For one thread.
 #pragma once
 
 #include <cstdint>
@@ -129,7 +130,17 @@ class Names {
   /// True when it was the last name of a file.
   Result<bool> lose_name(const Entry& entry);
 
+  /// Directories on the way to the names of one, from the store's root on.
+  struct Way {
+    std::string path = {};  // with a slash at its end, as it was asked for
+    std::vector<Entry> directories = {};
+  };
+  /// Where walking goes on: behind the way of the walk before, or at the root. `rest` is left then.
+  Status begin_walk(const Caller& caller, std::string_view path, std::vector<Entry>& above, std::deque<std::string>& rest);
+  void keep_way(std::string_view path, const std::vector<Entry>& above);
+
   std::unique_ptr<Database> database_;
+  Way way_;  // as it is now: nothing that is in it has changed since
   Unsynced unsynced_{*database_};
   Reserve reserve_;
   Seals seals_;
