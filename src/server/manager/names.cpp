@@ -288,6 +288,9 @@ Result<Names::Entry> Names::walk(const Caller& caller, std::string_view path, co
 
 Result<NamedFile> Names::find(const Caller& caller, std::string_view path, bool follow) {
   STRIA_ASSIGN_OR_RETURN(const Entry entry, walk(caller, path, {.follow = follow}));
+  if (entry.inode == 0) {
+    return not_found();
+  }
   Query found = database_->query("SELECT created_ns, stripe_bytes, servers FROM inodes WHERE id = ?", entry.inode);
   if (!found.next()) {
     return found.status().ok() ? not_found() : found.status();

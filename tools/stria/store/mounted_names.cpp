@@ -91,14 +91,17 @@ int get_attributes(const char* path, struct stat* details, fuse_file_info* info)
   }
   return answer([&] {
     const MountedFiles::Changes before = mounted().files.changes();
-    const wire::Looked looked = look_at(path);
+    const auto looked = storage::look(*mounted().store, name_of(path));
+    if (!looked.ok()) {  // as before each new file: to throw costs as much as two calls of the kernel
+      return minus_errno(looked.status());
+    }
     storage::FileState state;
     if (!is_new) {
-      state = of_servers(looked);
+      state = of_servers(*looked);
     }
-    *details = described(looked.state, state);
-    if (looked.state.kind == wire::NameKind::kFile) {
-      mounted().files.note_attributes(looked.state.number, before, details);
+    *details = described(looked->state, state);
+    if (looked->state.kind == wire::NameKind::kFile) {
+      mounted().files.note_attributes(looked->state.number, before, details);
     }
     return 0;
   });
