@@ -151,7 +151,8 @@ def main():
             try:
                 for step, (taken, costs) in measure(stria, directory, options).items():
                     seconds[stria, step].append(taken)
-                    each = ", ".join(f"{what} {n / options.files:.2f}" for what, n in sorted(costs.items()) if n > options.files / 200)
+                    often = {what: n / options.files for what, n in sorted(costs.items()) if n > options.files / 200}
+                    each = ", ".join(f"{what} {n:.2f}" for what, n in often.items())
                     print(f"{stria}: {step} in {taken:.2f} s; a file: {each}", flush=True)
             finally:
                 shutil.rmtree(directory)

@@ -99,7 +99,7 @@ asio::awaitable<Answer> asked_of_manager(Client& client, std::function<Answer()>
     answer = co_await done_by(shared->manager_thread, std::move(work), client);
   }
   if (answer->log_is_long) {
-    shared->manager_thread.post([shared] { shared->manager->shorten_log(); });
+    shared->manager_thread.post([shared] { shared->manager->tidy(); });
   }
   co_return std::move(*answer);
 }

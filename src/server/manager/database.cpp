@@ -97,6 +97,9 @@ bool Database::log_is_long() const {
 }
 
 void Database::shorten_log() {
+  if (!log_is_long()) {
+    return;
+  }
   log_pages_ = 0;  // also where that fails: the next change tells how long it is
   static_cast<void>(sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr));
 }

@@ -83,7 +83,7 @@ class Database {
   void shorten_log_later();
   /// True once there is so much of it that it should be copied.
   bool log_is_long() const;
-  /// What is left undone is done later.
+  /// Does so where it is long. What is left undone is done later.
   void shorten_log();
   /// Several statements without arguments.
   Status script(const char* sql);

@@ -189,13 +189,6 @@ Answer Manager::answer(const Question& question) {
   return answer;
 }
 
-// A long log may be that of many changes, or of one that asked before and couldn't copy it all.
-void Manager::shorten_log() {
-  if (names_->database().log_is_long()) {
-    names_->database().shorten_log();
-  }
-}
-
 Status Manager::room_for_handle(const wire::Identity& session) const {
   const auto held = handle_counts_.find(session);
   if (held != handle_counts_.end() && held->second >= kMostHandlesOfSession) {
@@ -551,7 +544,7 @@ void Manager::tidy() {
   }
   succession_.tidy();
   succession_.record();
-  shorten_log();
+  names_->database().shorten_log();
 }
 
 }  // namespace stria::server

@@ -50,7 +50,7 @@ struct Answer {
   std::optional<uint64_t> after_change = {};
   /// Nothing was done, as the manager has just started: it is to be asked again in a moment.
   bool too_early = false;
-  /// There is enough in the log of the names for shorten_log().
+  /// There is so much in the log of the names that tidy() should come soon.
   bool log_is_long = false;
 };
 
@@ -69,11 +69,9 @@ class Manager {
   Manager& operator=(const Manager&) = delete;
 
   Answer answer(const Question& question);
-  /// To be called after an answer that says so. Waits for the disk.
-  void shorten_log();
   /// The session's connection ended.
   void session_ended(const wire::Identity& session);
-  /// To be called every second or so.
+  /// To be called every second or so, and after an answer that says so. Waits for the disk.
   void tidy();
 
   // These two from any thread.

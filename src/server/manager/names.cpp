@@ -220,41 +220,32 @@ Status Names::follow(const Entry& link, std::deque<std::string>& rest) {
   return {};
 }
 
+std::vector<Names::Entry> Names::Way::to(std::string_view name) const {
+  return way_of(name) == path ? directories : std::vector<Entry>();
+}
+
 // Programs make, look at and remove many names of one directory. What the way looked like is known
 // until a directory changes its name or its owner, or goes.
-Status Names::begin_walk(const Caller& caller, std::string_view path, std::vector<Entry>& above, std::deque<std::string>& rest) {
-  const std::string_view way = way_of(path);
-  const bool is_name_there = !rest.empty() && path.substr(way.size()) == rest.back();
-  if (way_.directories.empty() || way != way_.path || (!is_name_there && way != path)) {
-    Entry root{.inode = kRoot, .is_directory = true, .names = 1};
-    STRIA_ASSIGN_OR_RETURN(root.owner, owner_of(kRoot));
-    above.push_back(std::move(root));
-    return {};
-  }
-  above = way_.directories;
-  for (size_t i = 0; i + 1 < above.size(); ++i) {
-    STRIA_RETURN_IF_ERROR(enter(caller, above[i], {}));
-  }
-  rest.erase(rest.begin(), rest.end() - (is_name_there ? 1 : 0));
-  return {};
-}
-
-// Within a transaction there may be directories that are undone.
-void Names::keep_way(std::string_view path, const std::vector<Entry>& above) {
-  if (database_->in_transaction() || above.empty() || way_of(path) == way_.path) {
-    return;
-  }
-  way_ = {std::string(way_of(path)), above};
-}
-
 Result<Names::Entry> Names::walk(const Caller& caller, std::string_view path, const Walk& how) {
   STRIA_ASSIGN_OR_RETURN(const std::vector<std::string> parts, wire::split_path(path));
   std::deque<std::string> rest(parts.begin(), parts.end());
+  const std::string_view name = path.substr(way_of(path).size());
+  bool is_plain = !parts.empty() && name == parts.back();
   std::vector<Entry> above;  // the directories on the way to `at`
-  STRIA_RETURN_IF_ERROR(begin_walk(caller, path, above, rest));
+  if (is_plain || name.empty()) {
+    above = way_.to(path);
+  }
+  if (above.empty()) {
+    Entry& root = above.emplace_back(Entry{.inode = kRoot, .is_directory = true, .names = 1});
+    STRIA_ASSIGN_OR_RETURN(root.owner, owner_of(kRoot));
+  } else {
+    rest.erase(rest.begin(), rest.end() - (is_plain ? 1 : 0));
+  }
+  for (size_t i = 0; i + 1 < above.size(); ++i) {
+    STRIA_RETURN_IF_ERROR(enter(caller, above[i], how));
+  }
   Entry at = std::move(above.back());
   above.pop_back();
-  bool is_plain = !parts.empty() && path.substr(way_of(path).size()) == parts.back();
   for (int links = 0; !rest.empty();) {
     const std::string part = std::move(rest.front());
     rest.pop_front();
@@ -280,8 +271,9 @@ Result<Names::Entry> Names::walk(const Caller& caller, std::string_view path, co
     above.push_back(std::move(at));
     at = std::move(next);
   }
-  if (is_plain) {
-    keep_way(path, above);
+  // Within a transaction there may be directories that are undone.
+  if (is_plain && !database_->in_transaction()) {
+    way_ = {std::string(way_of(path)), std::move(above)};
   }
   return at;
 }

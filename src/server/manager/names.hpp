@@ -130,14 +130,14 @@ class Names {
   /// True when it was the last name of a file.
   Result<bool> lose_name(const Entry& entry);
 
-  /// Directories on the way to the names of one, from the store's root on.
+  /// The directories on the way to a name, from the store's root on.
   struct Way {
+    /// Those on the way to what the path names, where it is this one; otherwise none.
+    std::vector<Entry> to(std::string_view name) const;
+
     std::string path = {};  // with a slash at its end, as it was asked for
     std::vector<Entry> directories = {};
   };
-  /// Where walking goes on: behind the way of the walk before, or at the root. `rest` is left then.
-  Status begin_walk(const Caller& caller, std::string_view path, std::vector<Entry>& above, std::deque<std::string>& rest);
-  void keep_way(std::string_view path, const std::vector<Entry>& above);
 
   std::unique_ptr<Database> database_;
   Way way_;  // as it is now: nothing that is in it has changed since

@@ -1,6 +1,6 @@
 // The reply to the last change that a session asked for, so that the same request is not done
-// twice. A session counts its requests up: one above all that have been remembered is new, and isn't
-// looked for.
+// twice. A session counts its requests up: one above all that have been remembered is new, and is
+// not looked for.
 #pragma once
 
 #include <cstddef>

@@ -2,14 +2,15 @@
 //
 // Problem: a small piece costs a microsecond by a system call, and nanoseconds by a copy through a
 // mapping. But a mapping raises a signal where a call returns an error (full disk, bad disk, a file
-// cut meanwhile). And a disk must give back what was written to it. To map and unmap a file takes as
-// long as some calls, and most small files are written once.
+// cut meanwhile). And a disk must give back what was written to it. To map and unmap a file takes
+// as long as some calls, and most small files are written once.
 // Method: pieces that are small on average are copied through a mapping that is kept, after the
-// file was made long enough; not the first few of an object. A guard turns the signal into a failure; the pieces then go by system
-// calls, which say why. All other pieces go by pread and pwrite. Long runs that are read are sent
-// from another mapping, without a copy (View). Each block that is touched is locked, and what is
-// read is compared with its sum. When a part of a block is written, its sum is updated by the words
-// that change. Regular pieces of a block are moved by one loop.
+// file was made long enough; not the first few of an object. A guard turns the signal into a
+// failure; the pieces then go by system calls, which say why. All other pieces go by pread and
+// pwrite. Long runs that are read are sent from another mapping, without a copy (View). Each block
+// that is touched is locked, and what is read is compared with its sum. When a part of a block is
+// written, its sum is updated by the words that change. Regular pieces of a block are moved by one
+// loop.
 // Cost: one system call per run of neighbours, or one copy per piece; a multiplication for each 8
 // bytes, two where only a part of a block is written, and one for each 8 bytes of a block of which
 // a part is read.

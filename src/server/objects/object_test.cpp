@@ -116,68 +116,6 @@ TEST_F(ObjectTest, TheFirstSyncAfterAKillSyncsTheFolderOfNamesThatTheServerHadMa
   EXPECT_EQ(synced_directories, (std::vector<std::string>{folder, folder})) << "a new name";
 }
 
-/// True where this process has the file mapped.
-bool is_mapped(const std::string& path) {
-  std::ifstream maps("/proc/self/maps");
-  const std::string all((std::istreambuf_iterator<char>(maps)), {});
-  return all.find(path + "\n") != std::string::npos;
-}
-
-TEST_F(ObjectTest, FilesThatAreUsedOnceAreNotMapped) {
-  fill(5000, 3);
-  check_all();
-  EXPECT_FALSE(is_mapped(data_path()));
-  EXPECT_FALSE(is_mapped(sums_path()));
-  open();
-  check_all();
-  EXPECT_FALSE(is_mapped(sums_path()));
-  for (int i = 0; i < 20; ++i) {
-    model_[static_cast<size_t>(i) * 200] ^= std::byte{1};
-    STRIA_EXPECT_OK(write_range({i * 200, i * 200 + 1}, model_.data() + i * 200));
-  }
-  EXPECT_TRUE(is_mapped(data_path()));
-  EXPECT_TRUE(is_mapped(sums_path()));
-  check_all();
-  open();
-  check_all();
-  EXPECT_TRUE(scrub().empty());
-}
-
-// The sums of some blocks come by calls, those of others when they have been mapped for a shorter
-// part.
-TEST_F(ObjectTest, WritersOfANewPartDoNotLoseOneAnothersSums) {
-  constexpr int kWriters = 4;
-  constexpr int64_t kBlocksOfEach = 12;
-  for (int round = 0; round < rounds(20); ++round) {
-    SCOPED_TRACE("round " + std::to_string(round));
-    STRIA_EXPECT_OK(object_->resize(0));
-    open();
-    model_.assign(kWriters * kBlocksOfEach * kBlockBytes, std::byte{0});
-    std::mt19937_64 random(static_cast<uint64_t>(round));
-    for (std::byte& byte : model_) {
-      byte = static_cast<std::byte>(random() >> 30);
-    }
-    std::vector<std::thread> writers;
-    for (int64_t writer = 0; writer < kWriters; ++writer) {
-      writers.emplace_back([&, writer] {
-        for (int64_t i = 0; i < kBlocksOfEach; ++i) {
-          const int64_t block = (writer % 2 == 0 ? i : kBlocksOfEach - 1 - i) * kWriters + writer;
-          const ByteRange half{block * kBlockBytes, block * kBlockBytes + kBlockBytes / 2};
-          STRIA_EXPECT_OK(write_range(half, model_.data() + half.begin));
-          STRIA_EXPECT_OK(write_range({half.end, half.end + kBlockBytes / 2}, model_.data() + half.end));
-        }
-      });
-    }
-    for (std::thread& writer : writers) {
-      writer.join();
-    }
-    check_all();
-    open();
-    check_all();
-    ASSERT_TRUE(scrub().empty());
-  }
-}
-
 TEST_F(ObjectTest, EachShortWriteChangesTheTime) {
   const std::byte one{1};
   for (int i = 0; i < 10; ++i) {

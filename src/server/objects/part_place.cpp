@@ -51,9 +51,8 @@ Status note_place(int sums_descriptor, const std::string& sums_path, const wire:
   note.slot = place.slot;
   note.sum = note.sum_of();
   const ssize_t written = pwrite(sums_descriptor, &note, sizeof note, kPlaceOffset);
-  return written == sizeof note
-             ? Status()
-             : Status::from_errno(written < 0 ? errno : ENOSPC, "note in '" + sums_path + "' on the server");
+  return written == sizeof note ? Status()
+                                : Status::from_errno(written < 0 ? errno : ENOSPC, "note in '" + sums_path + "' on the server");
 }
 
 }  // namespace stria::server

@@ -45,7 +45,7 @@ struct SharedBytes {
   struct stat noted = {};  // as the servers told, with what was written here since
   Clock::time_point noted_at;
   bool has_noted = false;
-  std::optional<storage::FileState> state;  // as the servers told, and nothing was written here since
+  std::optional<storage::FileState> state;  // as servers told, and nothing was written here since
   Clock::time_point state_at;
   std::optional<mode_t> mode;    // as the servers told, and nobody has changed it here since
   int64_t written_end = 0;       // of what was written here since the file was opened or cut

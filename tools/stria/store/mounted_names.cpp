@@ -92,7 +92,7 @@ int get_attributes(const char* path, struct stat* details, fuse_file_info* info)
   return answer([&] {
     const MountedFiles::Changes before = mounted().files.changes();
     const auto looked = storage::look(*mounted().store, name_of(path));
-    if (!looked.ok()) {  // as before each new file: to throw costs as much as two calls of the kernel
+    if (!looked.ok()) {  // before each new file: to throw costs as much as some calls of the system
       return minus_errno(looked.status());
     }
     const uint64_t number = looked->state.number;
