@@ -97,9 +97,11 @@ class OneAtATime {
       return false;
     }
     const End end{jobs_};
-    const std::lock_guard turn(turn_);
-    work();
-    return true;
+    const std::unique_lock turn(turn_, std::try_to_lock);
+    if (turn.owns_lock()) {  // not, where work was asked for in this moment
+      work();
+    }
+    return turn.owns_lock();
   }
   /// The number of jobs that wait or are being done.
   int64_t jobs() const { return jobs_; }
