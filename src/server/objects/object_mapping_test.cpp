@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "server/objects/blocks/block_sums.hpp"
 #include "server/objects/one_object_test.hpp"
 #include "support/rounds.hpp"
 
@@ -104,6 +105,36 @@ TEST_F(ObjectMappingTest, WritersOfANewPartLeaveOneAnothersSums) {
     open();
     check_all();
   }
+}
+
+// Room for the sums of a far block is left to calls, and before they come, others map what is there.
+TEST_F(ObjectMappingTest, SumsBehindWhatIsMappedGetTheirRoom) {
+  constexpr uint64_t kRun = 7;
+  constexpr int64_t kFar = 199;
+  const std::string path = directory_ + "/alone.sums";
+  const BlockSum stored{11, 12};
+  BlockSum loaded;
+  {
+    const auto sums = BlockSums::open(path, kRun, 0).value();
+    EXPECT_TRUE(sums->is_new());
+    STRIA_EXPECT_OK(sums->reserve(kFar + 1));
+    for (int i = 0; i < 20; ++i) {
+      STRIA_EXPECT_OK(sums->store(0, {&stored, 1}));
+      STRIA_EXPECT_OK(sums->load(0, {&loaded, 1}));
+      EXPECT_EQ(loaded.next, stored.next);
+    }
+    EXPECT_TRUE(sums->in_place(0, [](const BlockSum&) {})) << "it is mapped";
+    EXPECT_FALSE(sums->in_place(kFar, [](const BlockSum&) {}));
+    STRIA_EXPECT_OK(sums->store(kFar, {&stored, 1}));
+    STRIA_EXPECT_OK(sums->load(kFar, {&loaded, 1}));
+    EXPECT_EQ(loaded.now, stored.now);
+  }
+  const auto again = BlockSums::open(path, kRun, (kFar + 1) * kBlockBytes).value();
+  EXPECT_FALSE(again->is_new());
+  STRIA_EXPECT_OK(again->load(kFar, {&loaded, 1}));
+  EXPECT_EQ(loaded.next, stored.next);
+  STRIA_EXPECT_OK(again->load(kFar - 1, {&loaded, 1}));
+  EXPECT_EQ(loaded.next, 0U) << "a hole";
 }
 
 }  // namespace
