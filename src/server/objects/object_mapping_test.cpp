@@ -107,7 +107,7 @@ TEST_F(ObjectMappingTest, WritersOfANewPartLeaveOneAnothersSums) {
   }
 }
 
-// Room for the sums of a far block is left to calls, and before they come, others map what is there.
+// Room for the sums of a far block is left to calls; before they come, others map what is there.
 TEST_F(ObjectMappingTest, SumsBehindWhatIsMappedGetTheirRoom) {
   constexpr uint64_t kRun = 7;
   constexpr int64_t kFar = 199;
