@@ -172,6 +172,26 @@ TEST(Permissions, DirectoriesAreForWhomTheirModeSays) {
   EXPECT_EQ(carol.list("/project/deep").code(), kDenied);
 }
 
+// The manager knows the way to the names that were asked for last.
+TEST(Permissions, CountOnAWayThatAnotherHasJustGone) {
+  const Cluster cluster(1, with_key());
+  const Client alice(cluster, kAlice);
+  const Client bob(cluster, kBob);
+  STRIA_EXPECT_OK(alice.make_directory("/way", 0755));
+  STRIA_EXPECT_OK(alice.make_directory("/way/on", 0755));
+  STRIA_EXPECT_OK(alice.try_open("/way/on/f", OpenMode::kCreateNew, 0666));
+  STRIA_EXPECT_OK(bob.try_open("/way/on/f", OpenMode::kReadWrite));
+  for (const std::string directory : {"/way", "/way/on"}) {
+    STRIA_EXPECT_OK(alice.change_mode(directory, 0700));
+    STRIA_EXPECT_OK(alice.look("/way/on/f").status());
+    EXPECT_EQ(bob.try_open("/way/on/f", OpenMode::kRead).code(), kDenied) << directory;
+    EXPECT_EQ(bob.look("/way/on/none").status().code(), kDenied) << directory;
+    STRIA_EXPECT_OK(alice.change_mode(directory, 0755));
+    STRIA_EXPECT_OK(bob.try_open("/way/on/f", OpenMode::kRead));
+  }
+  EXPECT_EQ(bob.try_open("/way/on/new", OpenMode::kCreate).code(), kDenied);
+}
+
 TEST(Permissions, OwnersMayNotGiveFilesAwayAndRootMay) {
   const Cluster cluster(1, with_key());
   const Client root(cluster, cluster_key());  // this test's user runs the servers

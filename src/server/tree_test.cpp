@@ -125,6 +125,38 @@ TEST_F(TreeTest, AFileLivesAsLongAsItHasAName) {
   EXPECT_EQ(ask(Kind::kLinkName, wire::NewLink{"/new", "/none"}).code(), ErrorCode::kNotFound);
 }
 
+// The manager knows the way to the names that were asked for last, until it changes.
+TEST_F(TreeTest, AWayThatHasChangedIsGoneAnew) {
+  const auto is_missing = [&](const std::string& name) {
+    return storage::look(*store_, {name, false}).status().code() == ErrorCode::kNotFound;
+  };
+  put("/a/b/one", 100);
+  EXPECT_TRUE(is_missing("/a/b/none"));
+  STRIA_EXPECT_OK(ask(Kind::kRename, wire::Rename{"/a/b", "/a/c"}));
+  EXPECT_TRUE(is_missing("/a/b/one"));
+  EXPECT_EQ(content("/a/c/one").size(), 100U);
+  EXPECT_TRUE(is_missing("/a/c/none"));
+  STRIA_EXPECT_OK(ask(Kind::kRename, wire::Rename{"/a", "/z"}));
+  EXPECT_TRUE(is_missing("/a/c/one")) << "a directory above has another name";
+  put("/a/c/two", 200);
+  EXPECT_TRUE(is_missing("/z/c/two"));
+  EXPECT_TRUE(is_missing("/a/c/one"));
+  STRIA_EXPECT_OK(ask(Kind::kRemove, wire::Path{"/a/c/two"}));
+  EXPECT_TRUE(is_missing("/a/c/two"));
+  STRIA_EXPECT_OK(ask(Kind::kRemove, wire::Path{"/a/c"}));
+  EXPECT_TRUE(is_missing("/a/c/three"));
+  EXPECT_EQ(driver_.open(cluster_.url() + "/a/c", {.mode = Mode::kRead}).status().code(), ErrorCode::kNotFound);
+  STRIA_EXPECT_OK(ask(Kind::kMakeLink, wire::NewLink{"/a/c", "../z/c"}));
+  EXPECT_EQ(content("/a/c/one").size(), 100U) << "where the directory was, a link is";
+  // What a request made on its way, and undid as it failed.
+  EXPECT_EQ(ask(Kind::kRename, wire::Rename{"/z/c/one", "/new/" + std::string(5, 'x') + "/z/../q"}).code(),
+            ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(is_missing("/new/xxxxx/none"));
+  EXPECT_TRUE(is_missing("/new"));
+  put("//a/./c//four", 300);
+  EXPECT_EQ(content("/z/c/four").size(), 300U);
+}
+
 TEST_F(TreeTest, EarlierManagersRefuseNamesWithLinks) {
   EXPECT_EQ(format_of_names(), 2);
   STRIA_EXPECT_OK(ask(Kind::kMakeLink, wire::NewLink{"/link", "anywhere"}));

@@ -407,6 +407,43 @@ def test_a_new_file_costs_two_requests_to_the_manager(store, place, work):
         wait_until(lambda: directory.stat().st_mtime_ns > written)
 
 
+def test_what_belongs_to_an_open_file_is_set_without_asking_for_its_size_again(store, place, work):
+    """As tar does with each file that it makes."""
+    count = 30
+    set_ns = 1_500_000_000_123_456_789
+    directory = place / "unpacked"
+    directory.mkdir()
+    before = requests(store, "extents")
+    for number in range(count):
+        with (directory / str(number)).open("xb", buffering=0) as file:
+            file.write(bytes(100))
+            os.utime(file.fileno(), ns=(set_ns, set_ns))
+            os.fchown(file.fileno(), os.geteuid(), os.getegid())
+            os.fchmod(file.fileno(), 0o751)
+            found = os.fstat(file.fileno())
+            assert (found.st_size, found.st_mtime_ns, found.st_mode & 0o7777) == (100, set_ns, 0o751)
+    asked = requests(store, "extents") - before
+    # All servers before the time is set, and where that took long or somebody looked, once more.
+    assert asked < 2.5 * SERVERS * count, asked
+    with mounted(store.url, work / "third") as third, (directory / "0").open("r+b", buffering=0) as file:
+        os.fchmod(file.fileno(), 0o640)
+        file.write(bytes(150))
+        os.fchmod(file.fileno(), 0o644)
+        found = os.fstat(file.fileno())
+        assert found.st_size == 150 and found.st_mtime_ns > set_ns, "what was written since counts"
+        os.ftruncate(file.fileno(), 10)
+        os.fchmod(file.fileno(), 0o640)
+        assert os.fstat(file.fileno()).st_size == 10
+        with (third / "unpacked/0").open("ab") as other:
+            other.write(bytes(500))
+
+        def is_seen():
+            os.fchmod(file.fileno(), 0o600)  # which must not keep what was told before for longer
+            return os.fstat(file.fileno()).st_size == 510
+
+        wait_until(is_seen)
+
+
 def test_a_mount_alone_gathers_in_the_kernel(store, place, work):
     """Pieces so short and scattered that each was a request, and none carries a neighbour's bytes
     back. What is synced or closed is there for others."""

@@ -43,8 +43,8 @@ struct Client : public std::enable_shared_from_this<Client> {
 
 /// What work() answers, done by one of the workers. Meanwhile the client is told that it isn't
 /// forgotten.
-inline asio::awaitable<Answer> done_by(Workers& workers, std::function<Answer()> work, Client& client,
-                                       Ending ending = Ending::kAnyTime) {
+template <typename Pool>
+asio::awaitable<Answer> done_by(Pool& workers, std::function<Answer()> work, Client& client, Ending ending = Ending::kAnyTime) {
   return in_background<Answer>(
       workers, std::move(work), kWorkingEvery, [&client] { return client.messages.say_working(); }, ending);
 }

@@ -104,7 +104,7 @@ struct SharedState {
   Budget messages;
   Budget descriptions;
   Buffers buffers;
-  Workers manager_thread{1};
+  OneAtATime manager_thread;  ///< for the manager's requests
   Workers disk_threads{4};    ///< for what waits for a device: sync, removal
   Workers standby_thread{1};  ///< for what asks other servers who is the manager
   Workers munge_threads{2};   ///< for what waits for munged

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "wire/address.hpp"
@@ -67,6 +68,42 @@ Status in_doubt() {
                 "it isn't known whether that will last: neither the manager's standby nor most servers of the store answer");
 }
 
+/// What the manager answers in some microseconds, without a wait for the disk: most of what a
+/// client asks for one name.
+bool is_quick(wire::Kind kind) {
+  using wire::Kind;
+  switch (kind) {
+    case Kind::kOpen:
+    case Kind::kMake:
+    case Kind::kClose:
+    case Kind::kCloseAll:
+    case Kind::kReclaim:
+    case Kind::kStat:
+    case Kind::kLook:
+    case Kind::kRename:
+    case Kind::kRemove:
+    case Kind::kMakeDirectory:
+    case Kind::kChange:
+    case Kind::kGetAttribute:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// By whoever may: on this thread where the manager has nothing else to do.
+asio::awaitable<Answer> asked_of_manager(Client& client, std::function<Answer()> work, bool at_once) {
+  const auto shared = client.shared;
+  std::optional<Answer> answer;
+  if (!at_once || !shared->manager_thread.try_now([&] { answer = work(); })) {
+    answer = co_await done_by(shared->manager_thread, std::move(work), client);
+  }
+  if (answer->log_is_long) {
+    shared->manager_thread.post([shared] { shared->manager->tidy(); });
+  }
+  co_return std::move(*answer);
+}
+
 }  // namespace
 
 asio::awaitable<Answer> done_by_manager(Client& client) {
@@ -78,14 +115,14 @@ asio::awaitable<Answer> done_by_manager(Client& client) {
                                   : shared->manager->answer(question);
   };
   auto said_at = std::chrono::steady_clock::now();
-  Answer answer = co_await done_by(client.shared->manager_thread, work, client);
+  Answer answer = co_await asked_of_manager(client, work, is_quick(question.kind));
   while (answer.too_early && !client.shared->stopping) {
     co_await std::make_shared<Bell>(client.messages.stream().executor())->wait(kAskAgainAfter);
     if (const auto now = std::chrono::steady_clock::now(); now - said_at >= kNewsEvery) {
       co_await client.messages.say_working();
       said_at = now;
     }
-    answer = co_await done_by(client.shared->manager_thread, work, client);
+    answer = co_await asked_of_manager(client, work, false);
   }
   co_return answer;
 }

@@ -8,8 +8,8 @@
 
 namespace stria::server {
 
-/// Has the manager answer the client's request, on its thread; an error where another has taken
-/// over. This server has a manager.
+/// Has the manager answer the client's request, on its thread or in its place; an error where
+/// another has taken over. This server has a manager.
 asio::awaitable<Answer> done_by_manager(Client& client);
 
 /// Waits until the client may have the manager's answer (change_stream.hpp). An error where that

@@ -2,6 +2,12 @@
 
 namespace stria::server {
 
+namespace {
+
+constexpr int kLongLogPages = 8000;
+
+}  // namespace
+
 Status sqlite_error(int code, const char* text) {
   const std::string what = std::string("the store's names: ") + text;
   switch (code & 0xff) {
@@ -73,8 +79,29 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path) {
   // the file, and both are synced, once for 32 MiB: a change of names writes some 30 kB.
   STRIA_RETURN_IF_ERROR(
       database->script("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
-                       "PRAGMA foreign_keys=OFF; PRAGMA wal_autocheckpoint=8000;"));
+                       "PRAGMA foreign_keys=OFF;"));
+  sqlite3_wal_autocheckpoint(handle, kLongLogPages);
   return database;
+}
+
+void Database::shorten_log_later() {
+  const auto note = [](void* database, sqlite3*, const char*, int pages) {
+    static_cast<Database*>(database)->log_pages_ = pages;
+    return SQLITE_OK;
+  };
+  sqlite3_wal_hook(handle_, note, this);
+}
+
+bool Database::log_is_long() const {
+  return log_pages_ >= kLongLogPages;
+}
+
+void Database::shorten_log() {
+  if (!log_is_long()) {
+    return;
+  }
+  log_pages_ = 0;  // also where that fails: the next change tells how long it is
+  static_cast<void>(sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr));
 }
 
 Database::~Database() {

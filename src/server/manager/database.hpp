@@ -74,9 +74,17 @@ class Database {
   }
   int64_t last_row() const { return sqlite3_last_insert_rowid(handle_); }
   int64_t changes() const { return sqlite3_changes64(handle_); }
+  bool in_transaction() const { return sqlite3_get_autocommit(handle_) == 0; }
   /// For what SQLite does with a whole database.
   sqlite3* handle() { return handle_; }
   Result<bool> has_table(std::string_view name);
+
+  /// From now on no change copies a long log into the file and syncs both: shorten_log() does.
+  void shorten_log_later();
+  /// True once there is so much of it that it should be copied.
+  bool log_is_long() const;
+  /// Does so where it is long. What is left undone is done later.
+  void shorten_log();
   /// Several statements without arguments.
   Status script(const char* sql);
 
@@ -84,6 +92,7 @@ class Database {
   sqlite3_stmt* prepare(const char* sql);
   sqlite3* handle_;
   std::map<const char*, sqlite3_stmt*> prepared_;
+  int log_pages_ = 0;  // only where the log is shortened later
 };
 
 /// The destructor undoes a transaction that was not committed.

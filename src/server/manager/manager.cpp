@@ -140,6 +140,7 @@ Manager::Manager(std::unique_ptr<Names> names, const std::string& path, const Op
       stream_(options.stream),
       ticket_life_(options.ticket_life) {
   fleet_.lives_with(options.server);
+  names_->database().shorten_log_later();
 }
 
 Result<std::unique_ptr<Manager>> Manager::open(const std::string& path, const Options& options) {
@@ -184,6 +185,7 @@ Answer Manager::answer(const Question& question) {
   const bool at_once = stream_ == nullptr || question.kind == wire::Kind::kFollow ||
                        (may_be_unsure(question) && was_unsure && succession_.is_unsure());
   answer.after_change = at_once ? std::nullopt : std::optional(change);
+  answer.log_is_long = names_->database().log_is_long();
   return answer;
 }
 
@@ -542,6 +544,7 @@ void Manager::tidy() {
   }
   succession_.tidy();
   succession_.record();
+  names_->database().shorten_log();
 }
 
 }  // namespace stria::server

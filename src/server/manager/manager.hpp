@@ -50,6 +50,8 @@ struct Answer {
   std::optional<uint64_t> after_change = {};
   /// Nothing was done, as the manager has just started: it is to be asked again in a moment.
   bool too_early = false;
+  /// There is so much in the log of the names that tidy() should come soon.
+  bool log_is_long = false;
 };
 
 class Manager {
@@ -69,7 +71,7 @@ class Manager {
   Answer answer(const Question& question);
   /// The session's connection ended.
   void session_ended(const wire::Identity& session);
-  /// To be called every second or so.
+  /// To be called every second or so, and after an answer that says so. Waits for the disk.
   void tidy();
 
   // These two from any thread.

@@ -82,6 +82,11 @@ uint32_t directory_mode(uint32_t permissions) {
   return permissions | (permissions & 0444) >> 2 | kOwnDirectory;
 }
 
+/// The path up to its last name, with the slash.
+std::string_view way_of(std::string_view path) {
+  return path.substr(0, path.rfind('/') + 1);
+}
+
 Result<bool> is_empty(Database& database, int64_t directory) {
   Query any = database.query("SELECT 1 FROM entries WHERE parent = ? LIMIT 1", directory);
   const bool empty = !any.next();
@@ -215,17 +220,38 @@ Status Names::follow(const Entry& link, std::deque<std::string>& rest) {
   return {};
 }
 
+std::vector<Names::Entry> Names::Way::to(std::string_view name) const {
+  return way_of(name) == path ? directories : std::vector<Entry>();
+}
+
+// Programs make, look at and remove many names of one directory. What the way looked like is known
+// until a directory changes its name or its owner, or goes.
 Result<Names::Entry> Names::walk(const Caller& caller, std::string_view path, const Walk& how) {
   STRIA_ASSIGN_OR_RETURN(const std::vector<std::string> parts, wire::split_path(path));
   std::deque<std::string> rest(parts.begin(), parts.end());
-  Entry at{.inode = kRoot, .is_directory = true, .names = 1};
-  STRIA_ASSIGN_OR_RETURN(at.owner, owner_of(kRoot));
+  const std::string_view name = path.substr(way_of(path).size());
+  bool is_plain = !parts.empty() && name == parts.back();
   std::vector<Entry> above;  // the directories on the way to `at`
+  if (is_plain || name.empty()) {
+    above = way_.to(path);
+  }
+  if (above.empty()) {
+    Entry& root = above.emplace_back(Entry{.inode = kRoot, .is_directory = true, .names = 1});
+    STRIA_ASSIGN_OR_RETURN(root.owner, owner_of(kRoot));
+  } else {
+    rest.erase(rest.begin(), rest.end() - (is_plain ? 1 : 0));
+  }
+  for (size_t i = 0; i + 1 < above.size(); ++i) {
+    STRIA_RETURN_IF_ERROR(enter(caller, above[i], how));
+  }
+  Entry at = std::move(above.back());
+  above.pop_back();
   for (int links = 0; !rest.empty();) {
     const std::string part = std::move(rest.front());
     rest.pop_front();
     STRIA_RETURN_IF_ERROR(enter(caller, at, how));
     if (part == "..") {
+      is_plain = false;
       if (above.empty()) {
         return Status(ErrorCode::kUnsupported, "a symbolic link leads out of the store");
       }
@@ -235,6 +261,7 @@ Result<Names::Entry> Names::walk(const Caller& caller, std::string_view path, co
     }
     STRIA_ASSIGN_OR_RETURN(Entry next, look_in(at, part));
     if (next.is_link && (how.follow || !rest.empty())) {
+      is_plain = false;
       if (++links > wire::kMaxLinks) {
         return Status(ErrorCode::kInvalidArgument, "'" + shown_path(next.path) + "': too many levels of symbolic links");
       }
@@ -244,11 +271,18 @@ Result<Names::Entry> Names::walk(const Caller& caller, std::string_view path, co
     above.push_back(std::move(at));
     at = std::move(next);
   }
+  // Within a transaction there may be directories that are undone.
+  if (is_plain && !database_->in_transaction()) {
+    way_ = {std::string(way_of(path)), std::move(above)};
+  }
   return at;
 }
 
 Result<NamedFile> Names::find(const Caller& caller, std::string_view path, bool follow) {
   STRIA_ASSIGN_OR_RETURN(const Entry entry, walk(caller, path, {.follow = follow}));
+  if (entry.inode == 0) {
+    return not_found();
+  }
   Query found = database_->query("SELECT created_ns, stripe_bytes, servers FROM inodes WHERE id = ?", entry.inode);
   if (!found.next()) {
     return found.status().ok() ? not_found() : found.status();
@@ -336,6 +370,7 @@ Status Names::set_ownership(const Caller& caller, const wire::SetOwnership& chan
 
 Status Names::set_ownership_of(const Caller& caller, const Entry& entry, const wire::Ownership& wanted) {
   STRIA_ASSIGN_OR_RETURN(const wire::Ownership owner, change_ownership(caller, {entry.owner, wanted}));
+  way_ = {};
   unsynced_.note();
   STRIA_RETURN_IF_ERROR(database_->run("UPDATE inodes SET uid = ?, gid = ?, mode = ? WHERE id = ?", int64_t{owner.uid},
                                        int64_t{owner.gid}, int64_t{owner.mode}, entry.inode));
@@ -348,6 +383,7 @@ Result<bool> Names::lose_name(const Entry& entry) {
       database_->run("DELETE FROM entries WHERE parent = ? AND name = ?", entry.parent, std::string_view(entry.name)));
   STRIA_RETURN_IF_ERROR(touch_directory(*database_, entry.parent));
   if (entry.is_directory || entry.is_link) {
+    way_ = {};
     STRIA_RETURN_IF_ERROR(database_->run("DELETE FROM inodes WHERE id = ?", entry.inode));
     return false;
   }
@@ -381,6 +417,9 @@ Result<std::optional<uint64_t>> Names::rename(const Caller& caller, const wire::
   }
   if (target.parent == 0) {
     return Status(ErrorCode::kInvalidArgument, "the new name is that of the store itself");
+  }
+  if (source.is_directory) {
+    way_ = {};
   }
   bool loses_file = false;
   if (target.inode != 0) {

@@ -9,7 +9,8 @@
 // never used again, even when a power loss undoes the latest files: it begins with the number of
 // the manager's start, which is durable, and no less than the seconds since 1970, so that names
 // from a backup don't meet parts of later files. Bytes of files never pass here.
-// Cost: 10 to 50 µs per change; a look-up for each component of a path. For one thread.
+// Cost: 10 to 50 µs per change; a look-up for each component of a path, but for one only where the
+// path before asked for a name in the same directory. For one thread.
 #pragma once
 
 #include <cstdint>
@@ -129,7 +130,17 @@ class Names {
   /// True when it was the last name of a file.
   Result<bool> lose_name(const Entry& entry);
 
+  /// The directories on the way to a name, from the store's root on.
+  struct Way {
+    /// Those on the way to what the path names, where it is this one; otherwise none.
+    std::vector<Entry> to(std::string_view name) const;
+
+    std::string path = {};  // with a slash at its end, as it was asked for
+    std::vector<Entry> directories = {};
+  };
+
   std::unique_ptr<Database> database_;
+  Way way_;  // as it is now: nothing that is in it has changed since
   Unsynced unsynced_{*database_};
   Reserve reserve_;
   Seals seals_;

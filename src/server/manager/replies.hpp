@@ -1,9 +1,11 @@
 // The reply to the last change that a session asked for, so that the same request is not done
-// twice.
+// twice. A session counts its requests up: one above all that have been remembered is new, and is
+// not looked for.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -25,6 +27,7 @@ class Replies {
 
  private:
   Database& database_;
+  std::map<wire::Identity, uint64_t> last_;  // requests of sessions since the start
 };
 
 }  // namespace stria::server

@@ -8,6 +8,7 @@
 #include "server/objects/blocks/block_reading.hpp"
 #include "server/objects/blocks/block_writing.hpp"
 #include "server/objects/blocks/parts.hpp"
+#include "server/objects/part_place.hpp"
 
 namespace stria::server {
 
@@ -19,14 +20,23 @@ constexpr int64_t kWorthCallBytes = 16 << 10;
 // client that writes and syncs in turn would wait for two more syncs each time.
 constexpr int64_t kRestSeconds = 10;
 
-bool are_short(std::span<const PieceRow> rows) {
-  int64_t bytes = 0;
+// So many short pieces of an object go by calls before it is mapped.
+constexpr int64_t kFewPieces = 8;
+
+int64_t count_of(std::span<const PieceRow> rows) {
   int64_t pieces = 0;
   for (const PieceRow& row : rows) {
-    bytes += row.bytes();
     pieces += row.count;
   }
-  return bytes < kWorthCallBytes * pieces;
+  return pieces;
+}
+
+bool are_short(std::span<const PieceRow> rows) {
+  int64_t bytes = 0;
+  for (const PieceRow& row : rows) {
+    bytes += row.bytes();
+  }
+  return bytes < kWorthCallBytes * count_of(rows);
 }
 
 [[maybe_unused]] bool are_in_order(std::span<const PieceRow> rows) {
@@ -68,10 +78,22 @@ Object::~Object() {
   time_.keep(blocks_.file);
 }
 
+bool Object::go_by_mapping(std::span<const PieceRow> rows) {
+  return are_short(rows) && (few_pieces_ > kFewPieces || (few_pieces_ += count_of(rows)) > kFewPieces);
+}
+
+wire::Striped Object::place() const {
+  return blocks_.sums->is_new() ? wire::Striped() : noted_place(blocks_.sums->descriptor());
+}
+
+Status Object::note_place(const wire::Striped& place) {
+  return server::note_place(blocks_.sums->descriptor(), blocks_.sums->path(), place);
+}
+
 Status Object::read(std::span<const PieceRow> rows, std::byte* data) {
   STRIA_ASSERT(are_in_order(rows));
   const std::shared_lock lock(size_mutex_);
-  const bool mapped = are_short(rows) && blocks_.file.can_map(end_of(rows));
+  const bool mapped = go_by_mapping(rows) && blocks_.file.can_map(end_of(rows));
   Parts parts(rows, data);
   for (Part part; parts.next(part);) {
     STRIA_RETURN_IF_ERROR(read_part(blocks_, part, mapped));
@@ -106,7 +128,7 @@ Status Object::grow(int64_t end) {
 Status Object::write(std::span<const PieceRow> rows, const std::byte* data) {
   STRIA_ASSERT(are_in_order(rows));
   const int64_t end = end_of(rows);
-  const bool short_pieces = are_short(rows);
+  const bool short_pieces = go_by_mapping(rows);
   if (short_pieces && end > bytes()) {
     STRIA_RETURN_IF_ERROR(grow(end));
   }

@@ -2,13 +2,15 @@
 //
 // Problem: a small piece costs a microsecond by a system call, and nanoseconds by a copy through a
 // mapping. But a mapping raises a signal where a call returns an error (full disk, bad disk, a file
-// cut meanwhile). And a disk must give back what was written to it.
+// cut meanwhile). And a disk must give back what was written to it. To map and unmap a file takes
+// as long as some calls, and most small files are written once.
 // Method: pieces that are small on average are copied through a mapping that is kept, after the
-// file was made long enough. A guard turns the signal into a failure; the pieces then go by system
-// calls, which say why. All other pieces go by pread and pwrite. Long runs that are read are sent
-// from another mapping, without a copy (View). Each block that is touched is locked, and what is
-// read is compared with its sum. When a part of a block is written, its sum is updated by the words
-// that change. Regular pieces of a block are moved by one loop.
+// file was made long enough; not the first few of an object. A guard turns the signal into a
+// failure; the pieces then go by system calls, which say why. All other pieces go by pread and
+// pwrite. Long runs that are read are sent from another mapping, without a copy (View). Each block
+// that is touched is locked, and what is read is compared with its sum. When a part of a block is
+// written, its sum is updated by the words that change. Regular pieces of a block are moved by one
+// loop.
 // Cost: one system call per run of neighbours, or one copy per piece; a multiplication for each 8
 // bytes, two where only a part of a block is written, and one for each 8 bytes of a block of which
 // a part is read.
@@ -30,6 +32,7 @@
 #include "server/objects/time_of_change.hpp"
 #include "stria/status.hpp"
 #include "wire/messages.hpp"
+#include "wire/upkeep.hpp"
 
 namespace stria::server {
 
@@ -66,6 +69,9 @@ class Object {
   /// It was changed last at that time, in ns since 1970. To be called while nobody changes it.
   void set_modified(int64_t ns) { time_.set(blocks_.file, ns); }
   wire::Extent extent() const { return {bytes(), time_.tell(blocks_.file)}; }
+  /// How the file is striped, if that is noted.
+  wire::Striped place() const;
+  Status note_place(const wire::Striped& place);
   /// Compares some MiB of blocks with their sums, as they are on the disk, from one block on.
   Result<wire::Scrubbed> scrub(const wire::Scrub& request);
   /// To be called now and then: notes on the disk when nothing has been un-synced for a while, or
@@ -75,6 +81,7 @@ class Object {
  private:
   Status begin_change(int64_t end);
   Status grow(int64_t end);
+  bool go_by_mapping(std::span<const PieceRow> rows);
 
   Blocks blocks_;
   BlockViews views_;
@@ -85,6 +92,7 @@ class Object {
   std::atomic<bool> sync_failed_ = false;
   std::atomic<bool> unsynced_;  // before a change and after it; not during a sync
   std::atomic<int64_t> last_change_s_;
+  std::atomic<int64_t> few_pieces_ = 0;  // that were short, and went by calls
 };
 
 }  // namespace stria::server

@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "server/objects/blocks/block_content.hpp"
-#include "server/objects/part_place.hpp"
 #include "wire/trust/key.hpp"
 
 namespace stria::server {
@@ -106,11 +105,11 @@ size_t Objects::open_count() {
 }
 
 /// Notes it for a part that is open, once; where `place` isn't known, later data will tell.
-Status Objects::keep_place(uint64_t file, const wire::Striped& place) {
+Status Objects::keep_place(uint64_t file, Object& object, const wire::Striped& place) {
   if (!place.known() || !unplaced_.contains(file)) {
     return {};
   }
-  STRIA_RETURN_IF_ERROR(note_place(sums_path(path_of(file)), place));
+  STRIA_RETURN_IF_ERROR(object.note_place(place));
   unplaced_.erase(file);
   return {};
 }
@@ -119,7 +118,7 @@ Result<std::shared_ptr<Object>> Objects::find(uint64_t file, bool create, const 
   const std::lock_guard lock(mutex_);
   if (auto found = open_.find(file); found != open_.end()) {
     ages_.splice(ages_.begin(), ages_, found->second.age);
-    STRIA_RETURN_IF_ERROR(keep_place(file, place));
+    STRIA_RETURN_IF_ERROR(keep_place(file, *found->second.object, place));
     return found->second.object;
   }
   auto object = open_object(file, create);
@@ -133,10 +132,10 @@ Result<std::shared_ptr<Object>> Objects::find(uint64_t file, bool create, const 
     drop_oldest(most_open_ - 1);
     ages_.push_front(file);
     open_.emplace(file, Entry{*object, ages_.begin()});
-    if (!noted_place(sums_path(path_of(file))).known()) {
+    if (!(*object)->place().known()) {
       unplaced_.insert(file);
     }
-    STRIA_RETURN_IF_ERROR(keep_place(file, place));
+    STRIA_RETURN_IF_ERROR(keep_place(file, **object, place));
   }
   return object;
 }
@@ -188,7 +187,7 @@ Result<std::shared_ptr<Object>> Objects::open_object(uint64_t file, bool create)
     descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   }
   struct stat details = {};
-  if (descriptor < 0 || fstat(descriptor, &details) != 0) {
+  if (descriptor < 0 || (!missing && fstat(descriptor, &details) != 0)) {
     const Status status = Status::from_errno(errno, "open '" + path + "' on the server");
     if (descriptor >= 0) {
       ::close(descriptor);

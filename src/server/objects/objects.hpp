@@ -4,7 +4,7 @@
 // closed, because its locks would not keep out a user that opens it again. A part that the disk has
 // lost is an error (part_record.hpp), once it was synced or was there for ten seconds. So is one
 // that was removed (removal_record.hpp).
-// Cost: two descriptors and two mappings for each open object.
+// Cost: two descriptors for each open object, and two mappings where it is used for long.
 #pragma once
 
 #include <array>
@@ -77,7 +77,7 @@ class Objects {
   std::string folder_path(size_t folder) const;
   void drop_oldest(size_t keep);
   Result<std::shared_ptr<Object>> open_object(uint64_t file, bool create);
-  Status keep_place(uint64_t file, const wire::Striped& place);
+  Status keep_place(uint64_t file, Object& object, const wire::Striped& place);
   Status check_not_removed(uint64_t file) const;
   Status make_record();
   Status remove_part(uint64_t file);

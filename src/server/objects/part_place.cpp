@@ -31,27 +31,28 @@ wire::Striped noted_place(const std::string& sums_path) {
   if (descriptor < 0) {
     return {};
   }
-  Note note;
-  const ssize_t bytes = pread(descriptor, &note, sizeof note, kPlaceOffset);
+  const wire::Striped place = noted_place(descriptor);
   ::close(descriptor);
+  return place;
+}
+
+wire::Striped noted_place(int sums_descriptor) {
+  Note note;
+  const ssize_t bytes = pread(sums_descriptor, &note, sizeof note, kPlaceOffset);
   const bool good = bytes == sizeof note && note.title == Note().title && note.sum == note.sum_of() &&
                     wire::Layout{note.stripe_bytes, note.slot_count}.valid() && note.slot >= 0 && note.slot < note.slot_count;
   return good ? wire::Striped{note.stripe_bytes, note.slot_count, note.slot} : wire::Striped{};
 }
 
-Status note_place(const std::string& sums_path, const wire::Striped& place) {
-  const int descriptor = ::open(sums_path.c_str(), O_WRONLY | O_CLOEXEC);
+Status note_place(int sums_descriptor, const std::string& sums_path, const wire::Striped& place) {
   Note note;
   note.stripe_bytes = place.stripe_bytes;
   note.slot_count = place.slot_count;
   note.slot = place.slot;
   note.sum = note.sum_of();
-  const bool done = descriptor >= 0 && pwrite(descriptor, &note, sizeof note, kPlaceOffset) == sizeof note;
-  const Status outcome = done ? Status() : Status::from_errno(errno, "note in '" + sums_path + "' on the server");
-  if (descriptor >= 0) {
-    ::close(descriptor);
-  }
-  return outcome;
+  const ssize_t written = pwrite(sums_descriptor, &note, sizeof note, kPlaceOffset);
+  return written == sizeof note ? Status()
+                                : Status::from_errno(written < 0 ? errno : ENOSPC, "note in '" + sums_path + "' on the server");
 }
 
 }  // namespace stria::server

@@ -3,7 +3,7 @@
 // Problem: only the manager's names say of how many servers a file is, and in which order. Where
 // the names are lost, or older than the file, its parts are a heap of bytes. Method: the first page
 // of the checksums has room for it (docs/formats/store.md). It is noted when data first come for a
-// part, since data say it. Cost: two system calls when a part is opened to write to it.
+// part, since data say it. Cost: a system call when a part is made, and one when it is opened.
 #pragma once
 
 #include <string>
@@ -16,7 +16,10 @@ namespace stria::server {
 /// What the file of checksums notes; not known where it notes nothing, or something damaged.
 wire::Striped noted_place(const std::string& sums_path);
 
-/// Notes it. The file is there.
-Status note_place(const std::string& sums_path, const wire::Striped& place);
+/// The same of one that is open.
+wire::Striped noted_place(int sums_descriptor);
+
+/// Notes it.
+Status note_place(int sums_descriptor, const std::string& sums_path, const wire::Striped& place);
 
 }  // namespace stria::server

@@ -381,6 +381,9 @@ Result<int64_t> SmallRequests::read(int64_t offset, std::span<std::byte> data, S
   if (range.empty()) {
     return 0;
   }
+  if (options_.make_fetched) {
+    options_.fetched = std::exchange(options_.make_fetched, {})();
+  }
   if (range.size() > options_.largest_bytes || offset >= kFarOffset || options_.fetched == nullptr) {
     return read_storage(range, data.data(), late);
   }

@@ -42,6 +42,8 @@ class SmallRequests {
     int64_t memory_bytes = 0;  ///< of what is written; at least kLeastMemoryBytes
     int64_t largest_bytes = kLargestBytes;
     std::unique_ptr<FetchedPages> fetched{};  ///< null: reads ask the storage
+    /// Called by the first read instead, where most files are never read: what `fetched` would be.
+    std::function<std::unique_ptr<FetchedPages>()> make_fetched{};
     /// What the ranks of the node write together; null: each gathers alone.
     std::unique_ptr<CollectingPages> together{};
     std::function<Status(std::span<const WriteSegment>)> write;

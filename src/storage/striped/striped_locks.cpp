@@ -34,9 +34,9 @@ class StripedRangeLock : public RangeLock {
   Result<bool> take_again() {
     const uint64_t file = locks_.servers_.file();
     const bool exclusive = mode_ == LockMode::kExclusive;
-    const wire::LockRange wanted{file, {}, range_, exclusive, locks_.holder_};
+    const wire::LockRange wanted{file, {}, range_, exclusive, locks_.holder()};
     STRIA_ASSIGN_OR_RETURN(const bool taken, locks_.ask(link_, wire::Kind::kLock, wanted, 0));
-    const wire::LockRange notes{.file = file, .range = {StripedLocks::kBehindAnyFile, INT64_MAX}, .holder = locks_.holder_};
+    const wire::LockRange notes{.file = file, .range = {StripedLocks::kBehindAnyFile, INT64_MAX}, .holder = locks_.holder()};
     STRIA_ASSIGN_OR_RETURN(const bool others, locks_.ask(link_, wire::Kind::kIsLocked, notes, 0));
     generation_ = link_.link()->generation();
     return taken && !others;
@@ -52,13 +52,16 @@ class StripedRangeLock : public RangeLock {
   int64_t generation_;
 };
 
-StripedLocks::StripedLocks(SlotServers& servers) : servers_(servers) {
-  wire::randomise(std::as_writable_bytes(std::span(&holder_, 1)));
+StripedLocks::StripedLocks(SlotServers& servers) : servers_(servers) {}
+
+uint64_t StripedLocks::holder() {
+  std::call_once(holder_is_made_, [this] { wire::randomise(std::as_writable_bytes(std::span(&holder_, 1))); });
+  return holder_;
 }
 
 Result<std::unique_ptr<RangeLock>> StripedLocks::take(ByteRange range, LockMode mode, uint32_t wait_ms) {
   STRIA_ASSIGN_OR_RETURN(Store::Borrowed link, servers_.borrow(0));
-  const wire::LockRange wanted{servers_.file(), {}, range, mode == LockMode::kExclusive, holder_};
+  const wire::LockRange wanted{servers_.file(), {}, range, mode == LockMode::kExclusive, holder()};
   STRIA_ASSIGN_OR_RETURN(const bool got, ask(link, wire::Kind::kLock, wanted, wait_ms));
   std::unique_ptr<RangeLock> held;
   if (got) {
@@ -69,7 +72,7 @@ Result<std::unique_ptr<RangeLock>> StripedLocks::take(ByteRange range, LockMode 
 
 Result<bool> StripedLocks::is_locked_elsewhere(ByteRange range) {
   STRIA_ASSIGN_OR_RETURN(Store::Borrowed link, servers_.borrow(0));
-  return ask(link, wire::Kind::kIsLocked, {.file = servers_.file(), .range = range, .holder = holder_}, 0);
+  return ask(link, wire::Kind::kIsLocked, {.file = servers_.file(), .range = range, .holder = holder()}, 0);
 }
 
 Status StripedLocks::renew_notes() {
@@ -122,7 +125,7 @@ Status StripedLocks::give_up(Store::Borrowed& borrowed, ByteRange range, int64_t
   Call call;
   call.link = borrowed.link();
   call.kind = wire::Kind::kUnlock;
-  call.body = wire::encode(wire::LockRange{.file = servers_.part(0), .range = range, .holder = holder_});
+  call.body = wire::encode(wire::LockRange{.file = servers_.part(0), .range = range, .holder = holder()});
   call.only_this_connection = true;
   STRIA_RETURN_IF_ERROR(run_calls({&call, 1}));
   STRIA_ASSIGN_OR_RETURN(const auto answer, wire::decode<wire::Answer>(call.reply));

@@ -42,9 +42,12 @@ class StripedLocks {
   /// Gives a lock up, and returns whether it had been held until now.
   Status give_up(Store::Borrowed& borrowed, ByteRange range, int64_t generation);
   void note_lost(ByteRange range, const Status& why);
+  /// Identifies this handle's locks. Most handles never lock.
+  uint64_t holder();
 
   SlotServers& servers_;
-  uint64_t holder_ = 0;  ///< identifies this handle's locks
+  std::once_flag holder_is_made_;
+  uint64_t holder_ = 0;
   std::mutex notes_mutex_;
   std::set<StripedRangeLock*> notes_;  ///< locks that are held and guard no bytes
   mutable std::mutex lost_mutex_;

@@ -45,6 +45,8 @@ struct SharedBytes {
   struct stat noted = {};  // as the servers told, with what was written here since
   Clock::time_point noted_at;
   bool has_noted = false;
+  std::optional<storage::FileState> state;  // as servers told, and nothing was written here since
+  Clock::time_point state_at;
   std::optional<mode_t> mode;    // as the servers told, and nobody has changed it here since
   int64_t written_end = 0;       // of what was written here since the file was opened or cut
   Clock::time_point written_at;  // the last of it
@@ -65,6 +67,7 @@ struct SharedBytes {
   }
   void write_out() {
     if (small != nullptr && small->keeps()) {
+      state.reset();
       note_late(small->write_out());
     }
   }
@@ -81,6 +84,7 @@ struct SharedBytes {
     extend(&noted, end);
     written_end = std::max(written_end, end);
     written_at = Clock::now();
+    state.reset();
   }
   /// Puts what is kept over what the servers have told. They may have told it just before they got
   /// what was written a moment ago.
@@ -106,28 +110,37 @@ struct SharedBytes {
 
 namespace {
 
-void begin_to_gather(SharedBytes& shared, int64_t stripe_bytes) {
-  using storage::FetchedPages;
+using storage::FetchedPages;
+
+Result<int64_t> read_by_handle(const SharedBytes& shared, std::span<const storage::ReadSegment> list) {
+  return shared.handle_that(false)->read(list);
+}
+
+/// Null where there is no memory.
+std::unique_ptr<FetchedPages> begin_to_fetch(SharedBytes& shared, int64_t stripe_bytes) {
   const FetchedPages::Shape shape = FetchedPages::shape_for(stripe_bytes, kFetchedBytes);
   auto memory = PrivateMemory::allocate(FetchedPages::memory_bytes(shape));
   if (!memory.ok()) {
-    return;
+    return nullptr;
   }
   shared.memory = std::move(*memory);
   FetchedPages::prepare(shared.memory.bytes().data(), shape);
-  const auto read = [&shared](std::span<const storage::ReadSegment> list) { return shared.handle_that(false)->read(list); };
   FetchedPages::Options options{.memory = shared.memory.bytes().data(),
                                 .most_window_bytes = kLongestWindowBytes,
                                 .alone_bytes = kAloneBytes,
                                 .lifetime_ns = std::chrono::nanoseconds(MountedFiles::kLifetime).count(),
-                                .read = read};
+                                .read = [&shared](auto list) { return read_by_handle(shared, list); }};
+  return std::make_unique<FetchedPages>(std::move(options));
+}
+
+void begin_to_gather(SharedBytes& shared, int64_t stripe_bytes) {
   shared.small = std::make_unique<storage::SmallRequests>(storage::SmallRequests::Options{
       .stripe_bytes = stripe_bytes,
       .memory_bytes = kWrittenBytes,
       .largest_bytes = kLargestBytes,
-      .fetched = std::make_unique<FetchedPages>(std::move(options)),
+      .make_fetched = [&shared, stripe_bytes] { return begin_to_fetch(shared, stripe_bytes); },
       .write = [&shared](std::span<const storage::WriteSegment> list) { return shared.handle_that(true)->write(list); },
-      .read = read});
+      .read = [&shared](auto list) { return read_by_handle(shared, list); }});
 }
 
 }  // namespace
@@ -189,6 +202,7 @@ Status MountedFile::resize(int64_t bytes) {
   files_.changes_.fetch_add(1);
   shared_->settle();
   shared_->written_end = 0;
+  shared_->state.reset();
   return file_->resize(bytes);
 }
 
@@ -196,6 +210,7 @@ Status MountedFile::preallocate(int64_t bytes) {
   const std::lock_guard lock(shared_->mutex);
   files_.changes_.fetch_add(1);
   shared_->settle();
+  shared_->state.reset();
   return file_->preallocate(bytes);
 }
 
@@ -283,6 +298,7 @@ Result<std::unique_ptr<MountedFile>> MountedFiles::add(std::unique_ptr<storage::
   }
   const std::lock_guard lock(shared->mutex);
   shared->settle();  // another machine may have closed it meanwhile
+  shared->state.reset();
   shared->written_end = 0;
   shared->handles.emplace_back(file.get(), writes);
   auto opened = std::make_unique<MountedFile>(shared, std::move(file), *this);
@@ -298,6 +314,27 @@ void MountedFiles::note_attributes(uint64_t number, const Changes& before, struc
     shared->has_noted = changes().files == before.files;
   }
   note_mode(number, before, details->st_mode);
+}
+
+void MountedFiles::note_state(uint64_t number, const Changes& before, const storage::FileState& state) {
+  const auto shared = find(number);
+  if (shared == nullptr || !state.trouble.ok()) {
+    return;
+  }
+  const std::lock_guard lock(shared->mutex);
+  if (changes().files == before.files && (shared->small == nullptr || !shared->small->keeps())) {
+    shared->state = state;
+    shared->state_at = Clock::now();
+  }
+}
+
+std::optional<storage::FileState> MountedFiles::told_state(uint64_t number) {
+  const auto shared = find(number);
+  if (shared == nullptr) {
+    return std::nullopt;
+  }
+  const std::lock_guard lock(shared->mutex);
+  return Clock::now() - shared->state_at <= kLifetime ? shared->state : std::nullopt;
 }
 
 void MountedFiles::note_mode(uint64_t number, const Changes& before, mode_t mode) {

@@ -6,7 +6,8 @@
 // Method: handles of one file share its bytes (storage/small/small_requests.hpp). What is written
 // goes to the servers when there is enough of it, after kLongestKept, when the file is synced, cut
 // or closed. What is fetched is used for kLifetime, as long as the kernel keeps attributes. For as
-// long an open file's attributes are answered from memory, with what was written here since.
+// long an open file's attributes are answered from memory, with what was written here since. After
+// its mode, owner or times have changed, only the manager is asked for them again.
 // Errors that come late are told by every handle's next write, fsync and close.
 // Cost: one copy of each byte, and memory up to a limit.
 #pragma once
@@ -23,6 +24,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -30,6 +32,7 @@
 #include <vector>
 
 #include "storage/driver.hpp"
+#include "storage/striped/file_state.hpp"
 
 namespace stria::tool {
 
@@ -120,6 +123,10 @@ class MountedFiles {
   /// The servers have told these attributes of a file: adds what is kept of it here. An open file's
   /// are used again for kLifetime, if no file has changed since `before`.
   void note_attributes(uint64_t number, const Changes& before, struct stat* details);
+  /// The servers have told this of an open file's bytes, if no file has changed since `before`.
+  void note_state(uint64_t number, const Changes& before, const storage::FileState& state);
+  /// What they told of them less than kLifetime ago, if nothing was written here since.
+  std::optional<storage::FileState> told_state(uint64_t number);
   /// The manager has told this mode of a file.
   void note_mode(uint64_t number, const Changes& before, mode_t mode);
   /// Writes all that is kept, and uses no attributes that were noted: to be called before

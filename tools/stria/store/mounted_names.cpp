@@ -91,14 +91,21 @@ int get_attributes(const char* path, struct stat* details, fuse_file_info* info)
   }
   return answer([&] {
     const MountedFiles::Changes before = mounted().files.changes();
-    const wire::Looked looked = look_at(path);
-    storage::FileState state;
-    if (!is_new) {
-      state = of_servers(looked);
+    const auto looked = storage::look(*mounted().store, name_of(path));
+    if (!looked.ok()) {  // before each new file: to throw costs as much as some calls of the system
+      return minus_errno(looked.status());
     }
-    *details = described(looked.state, state);
-    if (looked.state.kind == wire::NameKind::kFile) {
-      mounted().files.note_attributes(looked.state.number, before, details);
+    const uint64_t number = looked->state.number;
+    if (const auto told = is_new ? std::nullopt : mounted().files.told_state(number)) {
+      *details = described(looked->state, *told);
+      mounted().files.note_mode(number, before, details->st_mode);
+      return 0;
+    }
+    const storage::FileState state = is_new ? storage::FileState() : of_servers(*looked);
+    *details = described(looked->state, state);
+    if (looked->state.kind == wire::NameKind::kFile) {
+      mounted().files.note_attributes(number, before, details);
+      mounted().files.note_state(number, before, state);
     }
     return 0;
   });
@@ -261,7 +268,11 @@ int set_times(const char* path, const timespec times[2], fuse_file_info*) {
     mounted().files.settle();
     wire::Change change{.what = name_of(path), .accessed = change_to(times[0]), .modified = change_to(times[1])};
     if (change.modified.how != wire::TimeChange::How::kStays) {
-      change.written_ns = surely_known(look_at(path)).modified_ns;
+      const MountedFiles::Changes before = mounted().files.changes();
+      const wire::Looked looked = look_at(path);
+      const storage::FileState state = surely_known(looked);
+      mounted().files.note_state(looked.state.number, before, state);
+      change.written_ns = state.modified_ns;
     }
     change_name(change);
     return 0;
@@ -389,7 +400,7 @@ void change_name(const wire::Change& change) {
     mounted().files.forget_modes();
   }
   mounted().files.forget_attributes();
-  mounted().directories.forget();
+  mounted().directories.forget(change.what.path.substr(mounted().root.size()));
 }
 
 bool has_several_names(const char* path) {

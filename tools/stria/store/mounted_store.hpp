@@ -104,6 +104,12 @@ class ToldDirectories {
   /// Notes what was told, unless something has changed here since `changes_before`.
   void note(const std::string& path, uint64_t changes_before, const struct stat& details);
   std::optional<struct stat> find(const std::string& path);
+  /// After the mode, the owner or the times of what has that path have changed.
+  void forget(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    ++changes_;
+    told_.erase(path);
+  }
   /// After anything else was changed.
   void forget() {
     const std::lock_guard lock(mutex_);

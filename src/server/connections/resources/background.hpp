@@ -13,6 +13,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 
 namespace stria::server {
 
@@ -71,14 +72,61 @@ class Workers {
   asio::thread_pool pool_;
 };
 
+/// A thread for work that is done one piece after another, in the order in which it is asked for.
+//
+// Handing work to a thread and its outcome back wakes two threads, which takes longer than most of
+// the work. So where nothing else is to be done, who asks does it at once, in the thread's place.
+class OneAtATime {
+ public:
+  /// An exception ends this work and not the server.
+  template <typename Work>
+  void post(Work work) {
+    ++jobs_;
+    thread_.post([this, work = std::move(work)]() mutable {
+      const End end{jobs_};  // after the turn
+      const std::lock_guard turn(turn_);
+      work();
+    });
+  }
+  /// Does it on the caller's thread, if nothing waits or is being done: true, with whatever it
+  /// throws.
+  template <typename Work>
+  bool try_now(const Work& work) {
+    int64_t none = 0;
+    if (!jobs_.compare_exchange_strong(none, 1)) {
+      return false;
+    }
+    const End end{jobs_};
+    const std::unique_lock turn(turn_, std::try_to_lock);
+    if (turn.owns_lock()) {  // not, where work was asked for in this moment
+      work();
+    }
+    return turn.owns_lock();
+  }
+  /// The number of jobs that wait or are being done.
+  int64_t jobs() const { return jobs_; }
+  /// Waits until all are done.
+  void join() { thread_.join(); }
+
+ private:
+  struct End {
+    ~End() { --jobs; }
+    std::atomic<int64_t>& jobs;
+  };
+
+  std::atomic<int64_t> jobs_ = 0;
+  std::mutex turn_;
+  Workers thread_{1};
+};
+
 /// Whether a connection may end before its work. Its client may come back with the same request,
 /// which must not overtake work that it would undo.
 enum class Ending { kAnyTime, kAfterwards };
 
 /// What work() returns, done by one of `workers`. Every `patience` until then tell() is awaited.
 /// Throws what either throws.
-template <typename Outcome, typename Tell>
-asio::awaitable<Outcome> in_background(Workers& workers, std::function<Outcome()> work, std::chrono::milliseconds patience,
+template <typename Outcome, typename Pool, typename Tell>
+asio::awaitable<Outcome> in_background(Pool& workers, std::function<Outcome()> work, std::chrono::milliseconds patience,
                                        Tell tell, Ending ending = Ending::kAnyTime) {
   struct Job {
     Outcome outcome;

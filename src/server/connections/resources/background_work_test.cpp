@@ -10,6 +10,7 @@
 #include <new>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "server/connections/resources/background.hpp"
 
@@ -94,6 +95,74 @@ TEST_F(BackgroundWork, IsOverBeforeTheConnectionEndsWhereThatMatters) {
   EXPECT_THROW(run(longer, client_has_gone), std::runtime_error);
   go_on.set_value();
   workers_.join();
+}
+
+class OneAtATimeTest : public ::testing::Test {
+ protected:
+  /// Work that goes on until it is told to end.
+  void begin_long_work() {
+    worker_.post([this] {
+      begun_.set_value();
+      end_.get_future().wait();
+    });
+    begun_.get_future().wait();
+  }
+
+  std::promise<void> begun_;
+  std::promise<void> end_;
+  OneAtATime worker_;
+};
+
+TEST_F(OneAtATimeTest, WorkIsDoneAtOnceOnlyWhereNothingIsBeingDone) {
+  const auto caller = std::this_thread::get_id();
+  std::thread::id done_by;
+  EXPECT_TRUE(worker_.try_now([&] { done_by = std::this_thread::get_id(); }));
+  EXPECT_EQ(done_by, caller);
+  begin_long_work();
+  EXPECT_FALSE(worker_.try_now([] { FAIL() << "beside other work"; }));
+  std::vector<int> order;
+  worker_.post([&] { order.push_back(1); });
+  worker_.post([&] { order.push_back(2); });
+  EXPECT_FALSE(worker_.try_now([] { FAIL() << "before work that waits"; }));
+  EXPECT_EQ(worker_.jobs(), 3);
+  end_.set_value();
+  worker_.join();
+  EXPECT_EQ(order, (std::vector<int>{1, 2}));
+  EXPECT_EQ(worker_.jobs(), 0);
+}
+
+TEST_F(OneAtATimeTest, WorkThatThrowsLeavesTheWayFree) {
+  EXPECT_THROW(worker_.try_now([] { throw std::bad_alloc(); }), std::bad_alloc);
+  worker_.post([] { throw std::bad_alloc(); });
+  std::promise<void> done;
+  worker_.post([&] { done.set_value(); });
+  done.get_future().wait();
+  for (int i = 0; i < 10000 && worker_.jobs() > 0; ++i) {
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  EXPECT_TRUE(worker_.try_now([] {}));
+  worker_.join();
+}
+
+TEST_F(OneAtATimeTest, NoTwoPiecesOfWorkAreDoneTogether) {
+  constexpr int kThreads = 4;
+  constexpr int kTurns = 2000;
+  int count = 0;  // not atomic: a sanitizer, or the sum, tells of two at once
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      for (int turn = 0; turn < kTurns; ++turn) {
+        if (!worker_.try_now([&] { ++count; })) {
+          worker_.post([&] { ++count; });
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  worker_.join();
+  EXPECT_EQ(count, kThreads * kTurns);
 }
 
 }  // namespace

@@ -84,8 +84,9 @@ Status BlockSums::take_head(int64_t object_bytes) {
   if (fstat(descriptor_, &details) != 0) {
     return error("look at", errno);
   }
+  is_new_ = details.st_size == 0;
   Head head;
-  const ssize_t bytes = pread(descriptor_, &head, sizeof head, 0);
+  const ssize_t bytes = is_new_ ? 0 : pread(descriptor_, &head, sizeof head, 0);
   if (bytes < 0) {
     return error("read", errno);
   }
@@ -169,15 +170,17 @@ bool BlockSums::map_locked() {
 Status BlockSums::reserve(int64_t blocks) {
   {
     const std::shared_lock lock(map_mutex_);
-    if (blocks <= room_ && blocks <= mapped_) {
+    if ((blocks <= room_ && blocks <= mapped_) || (by_calls() && blocks <= kFewBlocks)) {
       return {};
     }
   }
   const std::unique_lock lock(map_mutex_);
   if (blocks > room_) {
     const int64_t wanted = align_up(std::max(blocks, room_ + room_ / 4), kRoomUnit);
-    // A store into a mapping can't report a full disk, so space is taken before.
-    const int result = posix_fallocate(descriptor_, kHeadBytes + room_ * kSumBytes, (wanted - room_) * kSumBytes);
+    // A store into a mapping can't report a full disk, so space is taken before; also where calls
+    // have left holes.
+    const int64_t begin = map_ == nullptr ? 0 : room_;
+    const int result = posix_fallocate(descriptor_, kHeadBytes + begin * kSumBytes, (wanted - begin) * kSumBytes);
     if (result != 0) {
       return error("make room in", result);
     }
@@ -189,6 +192,15 @@ Status BlockSums::reserve(int64_t blocks) {
 Status BlockSums::load(int64_t first, std::span<BlockSum> sums) {
   std::fill(sums.begin(), sums.end(), BlockSum());
   std::shared_lock lock(map_mutex_);
+  if (by_calls()) {
+    const int64_t there = std::clamp<int64_t>(room_ - first, 0, static_cast<int64_t>(sums.size()));
+    if (there == 0) {
+      return {};
+    }
+    ++calls_;
+    const auto bytes = static_cast<size_t>(there * kSumBytes);
+    return pread(descriptor_, sums.data(), bytes, kHeadBytes + first * kSumBytes) < 0 ? error("read", errno) : Status();
+  }
   if (const int64_t room = room_; room > mapped_) {
     lock.unlock();
     STRIA_RETURN_IF_ERROR(reserve(room));
@@ -199,8 +211,30 @@ Status BlockSums::load(int64_t first, std::span<BlockSum> sums) {
   return count == 0 || guarded_copy(copy) ? Status() : error("read", EIO);
 }
 
+Status BlockSums::store_by_call(int64_t first, std::span<const BlockSum> sums) {
+  ++calls_;
+  const ssize_t written = pwrite(descriptor_, sums.data(), sums.size_bytes(), kHeadBytes + first * kSumBytes);
+  if (written != static_cast<ssize_t>(sums.size_bytes())) {
+    return error("write", written < 0 ? errno : ENOSPC);
+  }
+  room_ = std::max(room_, first + static_cast<int64_t>(sums.size()));
+  return {};
+}
+
 Status BlockSums::store(int64_t first, std::span<const BlockSum> sums) {
-  const std::shared_lock lock(map_mutex_);
+  const auto end = first + static_cast<int64_t>(sums.size());
+  std::shared_lock lock(map_mutex_);
+  while (end > std::min(room_, mapped_)) {
+    lock.unlock();
+    {
+      const std::unique_lock nobody_maps(map_mutex_);
+      if (map_ == nullptr) {
+        return store_by_call(first, sums);
+      }
+    }
+    STRIA_RETURN_IF_ERROR(reserve(end));  // they have been mapped since that was left to calls
+    lock.lock();
+  }
   auto copy = [&] { std::memcpy(map_ + first, sums.data(), sums.size_bytes()); };
   // A kill after this must find it done.
   const bool done = guarded_copy(copy);

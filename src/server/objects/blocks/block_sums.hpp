@@ -13,7 +13,8 @@
 //
 // Invariant: the sum of a block of zeros is 0, and so is that of a hole and of what has no sum.
 // Cost: 16 bytes a block of 4 KiB; memory only as the system caches it; one sync when a clean
-// object is first written. Layout: docs/formats/store.md.
+// object is first written. The sums are mapped, but not for an object of a megabyte before the
+// eighth use: to map and unmap takes longer than a few system calls. Layout: docs/formats/store.md.
 #pragma once
 
 #include <algorithm>
@@ -70,6 +71,10 @@ class BlockSums {
   Status make_dirty();
   /// Says on the disk that everything is synced, as it is, while nobody writes.
   Status make_clean(int64_t object_bytes);
+  /// The file was not there, or had nothing in it.
+  bool is_new() const { return is_new_; }
+  int descriptor() const { return descriptor_; }
+  const std::string& path() const { return path_; }
   bool is_clean() const { return state_ == State::kClean; }
   /// True when a block that fits no sum may have been in flight as the server ended.
   bool is_doubtful() const { return state_ == State::kDoubtful; }
@@ -83,16 +88,24 @@ class BlockSums {
   Status change_state(State state, int64_t object_bytes);
   Status error(const char* operation, int error_number) const;
   bool map_locked();
+  /// Whether they are read and written by system calls so far.
+  bool by_calls() const { return map_ == nullptr && calls_ < kFewCalls && room_ <= kFewBlocks; }
+  Status store_by_call(int64_t first, std::span<const BlockSum> sums);
+
+  static constexpr int kFewCalls = 16;
+  static constexpr int64_t kFewBlocks = 256;  // in the same page of the file
 
   std::string path_;
   int descriptor_;
   uint64_t run_;
+  bool is_new_ = false;
   std::atomic<State> state_ = State::kDirty;
   std::mutex head_mutex_;
   std::shared_mutex map_mutex_;  // exclusive while it is mapped anew or cut
   BlockSum* map_ = nullptr;
   int64_t mapped_ = 0;  // blocks
   int64_t room_ = 0;    // blocks that the file has space for
+  std::atomic<int> calls_ = 0;
 };
 
 }  // namespace stria::server

@@ -55,6 +55,10 @@ bool ObjectFile::can_map(int64_t end) {
 }
 
 Status ObjectFile::get(ByteRange range, std::byte* to) const {
+  if (range.begin >= bytes()) {
+    std::memset(to, 0, static_cast<size_t>(range.size()));
+    return {};
+  }
   const int error_number = read_fully(descriptor_, range.begin, to, range.size());
   return error_number == 0 ? Status() : error("read", error_number);
 }
