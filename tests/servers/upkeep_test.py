@@ -98,6 +98,47 @@ def test_a_server_that_ends_signs_off(store, work):
     assert servers_of(store, "with") == [0, 1, 2]
 
 
+def quotas(store):
+    return json.loads(run("quota", "show", "--json", store.url).succeeded().stdout)
+
+
+def what_is_said(store):
+    """Of servers, names and parts, space, and what a server that has ended means for others."""
+    drained = run("server", "drain", store.url, 2)
+    told = [(server["state"], server.get("reason", "")) for server in json.loads(run("status", "--json", store.url).stdout)]
+    code, report = fsck(store)
+    return {
+        "status": told,
+        "fsck": (code, faults(report)),
+        "quotas": quotas(store),
+        "drain": (drained.code, "has ended" in drained.stderr),
+    }
+
+
+def test_a_manager_that_is_started_again_knows_who_has_signed_off(store, work):
+    put(store, work, "before")
+    run("quota", "set", store.url, "--user", 0, "--space", "100M").succeeded()
+    wait_until(lambda: quotas(store)[0]["counted"])
+    assert store.end(2) == 0
+    said = what_is_said(store)
+    assert said["status"] == [("up", ""), ("up", ""), ("ended", "it was ended")]
+    assert said["drain"] == (2, True) and said["fsck"] == (1, [("not looked at", "")])
+    store.kill(0)
+    store.start(0)
+    begin = time.monotonic()
+    put(store, work, "without")
+    assert time.monotonic() - begin < 3, "nobody waits for a server that has signed off"
+    assert servers_of(store, "without") == [0, 1]
+    run("rm", f"{store.url}/without").succeeded()
+    wait_until(lambda: states(store)[1] == "up")
+    assert what_is_said(store) == said
+    store.start(2)
+    store.kill(0)
+    store.start(0)
+    wait_until(lambda: states(store) == ["up", "up", "up"])
+    assert is_whole(store, work, "/before", "before")
+
+
 def restore(store, backup):
     """As docs/servers.md says."""
     store.end(0)

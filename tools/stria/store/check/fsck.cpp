@@ -27,8 +27,11 @@ class StoreCheck {
   explicit StoreCheck(const StoreAsker& asker) : asker_(asker) {}
 
   StoreFindings run() {
+    const Conditions conditions = conditions_of(asker_.root(), asker_.url());
     for (const auto& server : servers_of(asker_.root(), asker_.url()).servers) {
-      if (!server.place.address.empty()) {
+      if (has_ended(server.place.index, conditions)) {
+        miss(server.place, fmt::format("server {} ({}) has ended: start it", server.place.index, address_of(server)));
+      } else if (!server.place.address.empty()) {
         look_at_parts(server.place);
       }
     }
@@ -61,10 +64,14 @@ class StoreCheck {
       }
       // Without the manager nothing can be looked at.
       static_cast<void>(servers_of(asker_.root(), asker_.url()));
-      findings_.all_answered = false;
-      findings_.servers.erase(server.index);
-      add(FaultKind::kNotLookedAt, 0, server.index, error.what());
+      miss(server, error.what());
     }
+  }
+
+  void miss(const wire::ServerPlace& server, const std::string& why) {
+    findings_.all_answered = false;
+    findings_.servers.erase(server.index);
+    add(FaultKind::kNotLookedAt, 0, server.index, why);
   }
 
   void look_at_parts(const wire::ServerPlace& server) {

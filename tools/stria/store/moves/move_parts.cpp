@@ -106,6 +106,10 @@ int run_drain_server(const MoveArguments& arguments) {
     throw Error(ErrorCode::kIo, fmt::format("server {} is gone: what isn't there can't be moved", server.index));
   }
   const StoreAsker asker(arguments.url);
+  if (has_ended(server.index, conditions_of(asker.root(), arguments.url))) {
+    throw Error(ErrorCode::kIo,
+                fmt::format("server {} ({}) has ended: start it, and drain it then", server.index, server.address));
+  }
   const StoreMap map(asker);
   // Files that are made from now on lie elsewhere, so there is an end.
   static_cast<void>(asker.manager<wire::Nothing>(wire::Kind::kNewFiles, wire::NewFiles{server.index, false}));
