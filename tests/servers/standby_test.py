@@ -113,6 +113,44 @@ def test_a_standby_that_takes_over_knows_who_has_signed_off(store, work):
     wait_for(lambda: all(server["state"] == "up" for server in status(store)))
 
 
+def test_who_looks_after_the_store_goes_on_when_a_standby_takes_over(store, work):
+    """The manager dies in the midst of a copy, and comes back as a server that has yet to hear."""
+    (work / "many").mkdir()
+    for number in range(12):
+        (work / "many" / f"file_{number}").write_bytes(random.Random(number).randbytes(1_500_000))
+    run("cp", "-r", work / "many", f"{store.url}/many").succeeded()
+    ends = threading.Event()
+    outcomes = []
+
+    def look(*command):
+        while not ends.is_set():
+            outcomes.append(run(*command, store.url))
+
+    lookers = [threading.Thread(target=look, args=[command]) for command in ("scrub", "scrub", "scrub", "fsck")]
+    lookers.append(threading.Thread(target=lambda: outcomes.append(run("server", "drain", "--rate", 2, store.url, 3))))
+    for thread in lookers:
+        thread.start()
+    try:
+        time.sleep(1)
+        store.kill(0)
+        run("promote", address_url(store, STANDBY)).succeeded()
+        store.start(0)
+        wait_for(lambda: role_of(store, 0) == "was the manager")
+        lookers.pop().join()
+    finally:
+        ends.set()
+        for thread in lookers:
+            thread.join()
+    for outcome in outcomes:
+        outcome.succeeded()
+    assert {outcome.command[1] for outcome in outcomes} == {"scrub", "fsck", "server"}
+    for number in range(12):
+        run("cp", f"{store.url}/many/file_{number}", work / "back").succeeded()
+        assert (work / "back").read_bytes() == (work / "many" / f"file_{number}").read_bytes()
+        described = json.loads(run("stat", "--json", f"{store.url}/many/file_{number}").succeeded().stdout)
+        assert all(server["index"] != 3 for server in described["servers"])
+
+
 def test_a_standby_that_is_behind_is_refused(store, work):
     run("mkdir", f"{store.url}/with").succeeded()
     store.kill(STANDBY)

@@ -1,11 +1,13 @@
 """What whoever looks after a store does: closes servers to new files, copies the names and brings
 them back, checks names against parts, reads the log and the metrics."""
 
+import contextlib
 import json
 import random
 import re
 import shutil
 import socket
+import sqlite3
 import subprocess
 import threading
 import time
@@ -13,7 +15,7 @@ import urllib.request
 
 import pytest
 from store_processes import Store
-from stria_program import ROOT, run
+from stria_program import PROGRAM, ROOT, run
 
 MONITORING = ROOT / "packaging/monitoring"
 
@@ -191,6 +193,27 @@ def test_parts_that_no_name_needs_are_freed(store, work):
     assert code == 0 and [fault["mended"] for fault in report["faults"]] == ["removed"], report
     wait_until(lambda: len(list(store.directory.rglob("data/*/*"))) == 2 * 3)
     assert fsck(store)[0] == 0 and is_whole(store, work, "/kept", "kept")
+
+
+def test_a_backup_goes_on_when_the_manager_is_started_again(store, work):
+    put(store, work, "kept")
+    assert store.end(0) == 0
+    with contextlib.closing(sqlite3.connect(store.directory / "0/names.sqlite")) as names:
+        names.execute("CREATE TABLE ballast (bytes BLOB)")
+        names.execute("INSERT INTO ballast VALUES (randomblob(200000000))")
+        names.commit()
+    store.start(0)
+    command = [PROGRAM, "backup", store.url, work / "names"]
+    with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as backup:
+        partial = work / "names.partial"
+        wait_until(lambda: backup.poll() is not None or (partial.exists() and partial.stat().st_size > 0))
+        store.kill(0)
+        store.start(0)
+        _, told = backup.communicate(timeout=60)
+    assert backup.returncode == 0, told
+    with contextlib.closing(sqlite3.connect(work / "names")) as copied:
+        assert copied.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert copied.execute("SELECT count(*) FROM ballast").fetchone() == (1,)
 
 
 def test_a_manager_whose_disk_is_lost_gets_its_names_back(store, work):

@@ -187,7 +187,7 @@ Status Moves::commit(const Caller& caller, const wire::MoveOf& move) {
   STRIA_RETURN_IF_ERROR(check_mover(caller));
   const auto found = moves_.find(move.file);
   if (found == moves_.end() || found->second.ticket != move.ticket) {
-    return Status(ErrorCode::kAborted, "the move was ended before");
+    return wire::move_is_over();
   }
   const Move made = found->second;
   std::vector<wire::ServerPlace> target;

@@ -11,10 +11,6 @@ constexpr int64_t kStretchBytes = int64_t{1} << 20;
 // Clients that wait give up after half a minute.
 constexpr std::chrono::seconds kLongestHold{10};
 
-Status over() {
-  return Status(ErrorCode::kAborted, "the move of this part is over");
-}
-
 }  // namespace
 
 Status MovingParts::check(uint64_t part, const wire::Ticket& ticket) const {
@@ -75,7 +71,7 @@ Status MovingParts::follow(uint64_t part, const wire::Ticket& ticket) {
       return {};
     }
     if (found->second.state == State::kGone) {
-      return over();
+      return wire::move_is_over();
     }
   }
   begin(part, ticket, State::kFollowed);
@@ -86,7 +82,7 @@ Status MovingParts::hold(uint64_t part, const wire::Ticket& ticket) {
   const std::lock_guard lock(mutex_);
   Entry* const entry = find(part, ticket);
   if (entry == nullptr || (entry->state != State::kFollowed && entry->state != State::kHeld)) {
-    return over();
+    return wire::move_is_over();
   }
   entry->since = entry->state == State::kHeld ? entry->since : Clock::now();
   entry->state = State::kHeld;
@@ -104,7 +100,7 @@ void MovingParts::release(uint64_t part, const wire::Ticket& ticket) {
 Status MovingParts::receive(uint64_t part, const wire::Ticket& ticket) {
   const std::lock_guard lock(mutex_);
   if (find(part, ticket) == nullptr && ticket.expires_ms <= last_expiry_ms_) {
-    return over();
+    return wire::move_is_over();
   }
   last_expiry_ms_ = std::max(last_expiry_ms_, ticket.expires_ms);
   begin(part, ticket, State::kReceived);
@@ -117,7 +113,7 @@ Status MovingParts::open(uint64_t part, const wire::Ticket& ticket, const std::f
     return {};
   }
   if (const Entry* const entry = find(part, ticket); entry == nullptr || entry->state != State::kReceived) {
-    return over();
+    return wire::move_is_over();
   }
   STRIA_RETURN_IF_ERROR(last());
   entries_.erase(part);
@@ -129,7 +125,7 @@ Status MovingParts::gone(uint64_t part, const wire::Ticket& ticket) {
   const std::lock_guard lock(mutex_);
   Entry* const entry = find(part, ticket);
   if (entry == nullptr || (entry->state != State::kHeld && entry->state != State::kGone)) {
-    return over();
+    return wire::move_is_over();
   }
   entry->state = State::kGone;
   return {};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "report/text.hpp"
@@ -287,11 +288,22 @@ int report_findings(const FsckArguments& arguments, const StoreFindings& finding
 
 int run_fsck(const FsckArguments& arguments) {
   const StoreAsker asker(arguments.url);
-  StoreFindings findings = check_store(asker);
-  if (arguments.repairs || arguments.frees) {
-    mend_store(asker, findings, arguments.frees);
+  const std::string again = fmt::format("repeat 'stria fsck {}{}'",
+                                        arguments.frees ? "--free " : (arguments.repairs ? "--repair " : ""), arguments.url);
+  StoreFindings findings;
+  try {
+    findings = check_store(asker);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}; nothing was changed: {}", error.what(), again));
   }
-  return report_findings(arguments, findings);
+  Status synced;
+  if (arguments.repairs || arguments.frees) {
+    synced = mend_store(asker, findings, arguments.frees);
+  }
+  const int answer = report_findings(arguments, findings);
+  std::fflush(stdout);
+  synced.with_context("what was mended may be undone by a loss of power; " + again).throw_if_error();
+  return answer;
 }
 
 }  // namespace
