@@ -161,20 +161,31 @@ void MovingParts::tell_changes(uint64_t part, uint64_t since, wire::PartMoved& a
   }
 }
 
-std::vector<MovingParts::Question> MovingParts::questions() const {
+std::vector<MovingParts::Question> MovingParts::questions() {
   std::vector<Question> questions;
   if (count_ == 0) {
     return questions;
   }
   const std::lock_guard lock(mutex_);
   // A manager that has taken over may not know that a part has gone; others wait for the answer.
-  for (const bool gone : {false, true}) {
-    for (const auto& [part, entry] : entries_) {
-      if ((entry.state == State::kGone) == gone && questions.size() < wire::kMaxListed) {
-        const bool ends = entry.state == State::kHeld && Clock::now() - entry.since > kLongestHold;
-        questions.push_back({{part, ends}, entry.ticket});
-      }
+  std::vector<uint64_t> gone;
+  for (const auto& [part, entry] : entries_) {
+    if (entry.state == State::kGone) {
+      gone.push_back(part);
+    } else if (questions.size() < wire::kMaxListed) {
+      const bool ends = entry.state == State::kHeld && Clock::now() - entry.since > kLongestHold;
+      questions.push_back({{part, ends}, entry.ticket});
     }
+  }
+  const size_t room = std::min(gone.size(), size_t{wire::kMaxListed} - questions.size());
+  if (room < gone.size()) {
+    std::sort(gone.begin(), gone.end());
+    std::rotate(gone.begin(), std::upper_bound(gone.begin(), gone.end(), last_gone_asked_), gone.end());
+    gone.resize(room);
+    last_gone_asked_ = gone.empty() ? last_gone_asked_ : gone.back();
+  }
+  for (const uint64_t part : gone) {
+    questions.push_back({{part, false}, entries_.at(part).ticket});
   }
   return questions;
 }
