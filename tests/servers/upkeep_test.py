@@ -315,6 +315,23 @@ def test_the_log_tells_what_happens(store, work):
     assert all(event["server"] == store.addresses[1] for event in events(store, 1))
 
 
+def test_a_server_that_is_away_when_the_manager_starts_is_in_the_log(store):
+    assert store.end(1) == 0
+    store.kill(2)
+    store.kill(0)
+    (store.directory / "server_0.log").unlink()
+    store.start(0)
+
+    def silent():
+        return [event["of_server"] for event in events(store, 0) if event["event"] == "server_silent"]
+
+    wait_until(silent)
+    assert silent() == ["2"], "the other one has signed off"
+    store.start(2)
+    wait_until(lambda: states(store)[2] == "up")
+    assert any(event["event"] == "server_joined" and event["of_server"] == "2" for event in events(store, 0))
+
+
 def test_a_client_that_is_refused_is_in_the_log(work, monkeypatch):
     for name in ("key", "other"):
         (work / name).write_bytes(name.encode() * 8)
