@@ -96,6 +96,7 @@ struct Server::State {
   void check_connections();
   Status check_store(storage::ServerLink& link, storage::Clock::time_point deadline);
   Status pulse(milliseconds patience);
+  Status hear_what_has_gone(milliseconds patience);
   Status ask_of_moves(milliseconds patience);
   Status tell_condition();
   void sign_off();
@@ -417,7 +418,7 @@ Status Server::State::pulse(milliseconds patience) {
     STRIA_RETURN_IF_ERROR(shared->role->note({.epoch = answer.epoch}, elsewhere->address()));
   }
   if (!joined) {  // clients get no bytes before it knows which parts went while it was away
-    STRIA_RETURN_IF_ERROR(ask_of_moves(patience));
+    STRIA_RETURN_IF_ERROR(hear_what_has_gone(patience));
   }
   shared->tickets.learn(answer.secret, answer.epoch, answer.now_ms);
   told_bytes = moved_bytes;
@@ -431,27 +432,39 @@ Status Server::State::pulse(milliseconds patience) {
   return tell_condition();
 }
 
-// A server that starts hears which parts went while it was away.
+// A server that starts hears which parts went while it was away, as many at once as a message may
+// have.
+Status Server::State::hear_what_has_gone(milliseconds patience) {
+  wire::MovesAsked asked{shared->identity, true, {}};
+  while (true) {
+    const auto reply = ask_manager(wire::Kind::kMoving, wire::encode(asked), patience);
+    if (reply.status().code() == ErrorCode::kUnsupported) {
+      return {};  // a manager of an earlier version moves nothing
+    }
+    STRIA_RETURN_IF_ERROR(reply.status());
+    STRIA_ASSIGN_OR_RETURN(const auto told, wire::decode<wire::MovesTold>(*reply));
+    shared->moving.start(told);
+    // One of an earlier version tells the same again.
+    const bool goes_on = asked.parts.empty() || (!told.gone.empty() && asked.parts.back().part != told.gone.back());
+    if (told.gone.size() < wire::kMaxListed || !goes_on) {
+      return {};
+    }
+    asked.parts = {{told.gone.back(), false}};
+  }
+}
+
 Status Server::State::ask_of_moves(milliseconds patience) {
-  const bool starts = !joined;
   const auto questions = shared->moving.questions();
-  if (questions.empty() && !starts) {
+  if (questions.empty()) {
     return {};
   }
-  wire::MovesAsked asked{shared->identity, starts, {}};
+  wire::MovesAsked asked{shared->identity, false, {}};
   for (const MovingParts::Question& question : questions) {
     asked.parts.push_back(question.asked);
   }
-  const auto reply = ask_manager(wire::Kind::kMoving, wire::encode(asked), patience);
-  if (reply.status().code() == ErrorCode::kUnsupported) {
-    return {};  // a manager of an earlier version moves nothing
-  }
-  STRIA_RETURN_IF_ERROR(reply.status());
-  STRIA_ASSIGN_OR_RETURN(const auto told, wire::decode<wire::MovesTold>(*reply));
+  STRIA_ASSIGN_OR_RETURN(const auto reply, ask_manager(wire::Kind::kMoving, wire::encode(asked), patience));
+  STRIA_ASSIGN_OR_RETURN(const auto told, wire::decode<wire::MovesTold>(reply));
   shared->moving.settle(questions, told.parts);
-  if (starts) {
-    shared->moving.start(told);
-  }
   return {};
 }
 

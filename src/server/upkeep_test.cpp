@@ -144,6 +144,37 @@ TEST(Upkeep, AFileIsNotCompleteWhenAServerHasSignedOff) {
   unsetenv("STRIA_SERVER_TIMEOUT");
 }
 
+// Else a server that ends before it has told the new manager that it lives would be as one that is
+// silent, and a copy could be called complete that can't be opened.
+TEST(Upkeep, AManagerThatIsStartedAgainKnowsWhoHasSignedOff) {
+  setenv("STRIA_SERVER_TIMEOUT", "1", 1);
+  Cluster cluster(3);
+  StripedDriver driver;
+  const auto url = [&](const std::string& name) { return cluster.url() + "/" + name; };
+  const auto file = driver.open(url("partial"), {.mode = Mode::kCreate, .exclusive_lock = true}).value();
+  STRIA_EXPECT_OK(write_all(*file, noise(1 << 20, 1)));
+  cluster.stop(1);
+  cluster.stop(0);
+  cluster.start(0);
+  cluster.stop(2);  // it has hardly been heard of
+  for (const int server : {1, 2}) {
+    EXPECT_EQ(condition_of(cluster, server).condition, wire::Condition::kLeaving) << server;
+    EXPECT_EQ(condition_of(cluster, server).why, "it was ended");
+    const Status refused = driver.rename(url("partial"), url("complete"));
+    EXPECT_NE(refused.message().find(cluster.address(server) + ") has ended"), std::string::npos) << refused.message();
+    cluster.start(server);
+    await_condition(cluster, server, wire::Condition::kGood);
+  }
+  STRIA_EXPECT_OK(driver.rename(url("partial"), url("complete")));
+  cluster.stop(0);
+  cluster.start(0);  // which doesn't remember what is over
+  for (const int server : {1, 2}) {
+    EXPECT_EQ(condition_of(cluster, server).condition, wire::Condition::kGood) << server;
+  }
+  EXPECT_EQ(read_all(*driver.open(url("complete"), {}).value()), noise(1 << 20, 1));
+  unsetenv("STRIA_SERVER_TIMEOUT");
+}
+
 TEST(Upkeep, ARenameWaitsForAServerThatIsStartedAgain) {
   Cluster cluster(2);
   StripedDriver driver;

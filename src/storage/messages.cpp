@@ -1,6 +1,7 @@
 #include "storage/messages.hpp"
 
 #include "base/shown_path.hpp"
+#include "storage/path.hpp"
 
 namespace stria::storage {
 
@@ -10,6 +11,16 @@ std::string describe(const char* operation, const std::string& path) {
 
 std::string describe(const char* operation, const std::string& path, int64_t offset, int64_t bytes) {
   return describe(operation, path) + " at offset " + std::to_string(offset) + " (" + std::to_string(bytes) + " bytes)";
+}
+
+std::string why_unseen(Driver& driver, const std::string& path) {
+  const std::string real = driver.follow_links(path);
+  const std::string directory = directory_of(real);
+  if (real == path || driver.list_directory(directory).status().code() != ErrorCode::kNotFound) {
+    return "";
+  }
+  const std::string shown = shown_path(directory);
+  return "in '" + shown + "', " + std::string(kUnseen) + "; 'stria drain " + shown + "' on its node brings it home";
 }
 
 Status closed_file(const char* operation, const std::string& path) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "storage/driver.hpp"
 
@@ -21,6 +22,12 @@ Status bad_segment(const char* operation, const std::string& path, int64_t offse
 Status check_open_again(const File& file, bool known, const OpenOptions& options);
 /// The error of a file that another program has locked.
 Status file_in_use(const std::string& path);
+
+/// Where a file lies that isn't found by its name, because a link leads to a directory that this
+/// machine doesn't see, as of another node's own disk, and what to do; else empty. It contains
+/// kUnseen.
+std::string why_unseen(Driver& driver, const std::string& path);
+inline constexpr std::string_view kUnseen = "which isn't seen here";
 
 /// The error of a file that OpenOptions::mine_only keeps out.
 Status not_mine(const char* operation, const std::string& path);

@@ -207,3 +207,51 @@ def test_verify_looks_at_the_parity(work):
     damage(work / "run.h5.parity-1-0", 20_000)
     said = run("verify", path).succeeded().stdout
     assert "run.h5.parity-1-0' is damaged: 'stria repair" in said
+
+
+def test_parts_on_the_disk_of_another_node(work):
+    """They are as good as missing here, and not lost: the messages say where they lie, and how they
+    come home. Nothing is added to such a file, and its parity stays."""
+    path = work / "run.h5"
+    here = work / "local" / os.uname().nodename / "run"
+    there = work / "local" / "other" / "run"
+    here.mkdir(parents=True)
+    values = write(path, 1, stria_subfiles="3", stria_part_places=str(work / "local/{node}/run"))
+    names = {file.name.rsplit("run.h5.")[1]: file for file in here.iterdir()}
+    assert len(names) == 4
+
+    def moves_there(name):
+        link = work / f"run.h5.{name}"
+        link.unlink()
+        link.symlink_to(there / names[name].name)
+        (work / "away").mkdir(exist_ok=True)
+        names[name].rename(work / "away" / names[name].name)
+
+    def says(outcome, code, *words):
+        told = outcome.stdout + outcome.stderr
+        assert outcome.code == code and all(word in told for word in words), outcome
+        return told
+
+    advice = f"'stria drain {there}' on its node brings it home"
+    moves_there("part-1-2")
+    verified = says(run("verify", path), 0, "complete, every checksum is right", "run.h5.part-1-2' is out of reach", advice)
+    assert f"{advice}); if it is lost, 'stria repair --place DIRECTORY {path}'" in verified
+    says(run("repair", "--dry-run", path), 1, "out of reach", advice)
+    before = content(work / "away"), content(here)
+    with pytest.raises(stria.StriaError, match="can't grow"):
+        stria.append(str(path))
+    assert before == (content(work / "away"), content(here))
+    moves_there("part-1-1")
+    says(run("verify", path), 2, "run.h5.part-1-1' is out of reach", "run.h5.part-1-2' is out of reach", advice)
+    moves_there("parity-1-0")
+    says(run("verify", path), 2, "has a part in", advice)
+    told = says(run("repair", "--dry-run", path), 2, "the parity of", "is out of reach", advice)
+    assert "--renew" not in told, "the parity isn't lost"
+    there.mkdir(parents=True)
+    for file in list((work / "away").iterdir()):
+        file.rename(there / file.name)
+    says(run("drain", there), 0, "brought")
+    says(run("drain", here), 0, "brought")
+    says(run("verify", path), 0, "complete")
+    with stria.open(str(path)) as file:
+        assert (file["dens"][:] == values).all()

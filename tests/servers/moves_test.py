@@ -1,13 +1,16 @@
 """Parts of files move to other servers: one is drained, one joins; names from before are mended."""
 
+import concurrent.futures
+import contextlib
 import json
 import random
 import shutil
+import subprocess
 import time
 
 import pytest
 from store_processes import Store
-from stria_program import run
+from stria_program import PROGRAM, run
 
 
 @pytest.fixture
@@ -160,3 +163,95 @@ def test_names_from_before_a_move_find_the_parts(make_store, work):
     assert servers_of(store, "moved") == [0, 2] and is_whole(store, work, "moved")
     run("stat", f"{store.url}/removed").refused("removed")
     assert fsck(store)[0] == 0
+
+
+@contextlib.contextmanager
+def started(*command):
+    """A command that works meanwhile; it is ended where the test fails."""
+    words = list(map(str, [PROGRAM, *command]))
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def finished(process):
+    """Its status, and what it has said."""
+    stdout, stderr = process.communicate(timeout=90)
+    return process.returncode, stdout, stderr
+
+
+def comes_to(store, index, least):
+    wait_until(lambda: data_bytes(store, index) >= least)
+
+
+@pytest.mark.parametrize("command", ["drain", "rebalance"])
+def test_moves_go_on_when_the_manager_is_started_again(make_store, work, command):
+    """It is killed in the midst of a copy, and of the next one; that of a drained server's part
+    can't be the manager's own."""
+    store = make_store(2)
+    sizes = {f"file_{number}": 8_000_000 for number in range(4)}
+    for name, size in sizes.items():
+        put(store, work, name, size)
+    store.join()
+    wait_until(lambda: len(json.loads(run("df", "--json", store.url).stdout)) == 3)
+    which = ["drain", store.url, 1] if command == "drain" else ["rebalance", store.url]
+    with started("server", *which, "--rate", 4) as moving:
+        for least in (1_000_000, 5_500_000):
+            comes_to(store, 2, least)
+            store.kill(0)
+            time.sleep(0.5)
+            store.start(0)
+        assert finished(moving)[0] == 0
+    if command == "drain":
+        assert all(1 not in servers_of(store, name) for name in sizes)
+    else:
+        assert run("server", "rebalance", "--dry-run", store.url).succeeded().stdout.startswith("0 parts")
+    wait_until(lambda: fsck(store)[0] == 0)
+    assert all(is_whole(store, work, name, size) for name, size in sizes.items())
+
+
+def test_a_command_that_the_manager_has_left_says_how_to_go_on(make_store, work, monkeypatch):
+    monkeypatch.setenv("STRIA_SERVER_TIMEOUT", "2")
+    store = make_store(3)
+    for number in range(3):
+        put(store, work, f"file_{number}", 6_000_000)
+    run("server", "no-new-files", store.url, 0).succeeded()
+    with started("server", "drain", store.url, 1, "--rate", 3) as drain:
+        comes_to(store, 2, 3 * 2_000_000 + 2_500_000)  # a whole part, and some of the next one
+        store.kill(0)
+        code, _, told = finished(drain)
+    assert code == 2 and f"repeat 'stria server drain {store.url} 1'" in told, told
+    assert "1 part moved" in told, told
+    scrubbed = run("scrub", store.url)
+    assert scrubbed.code == 2 and "nothing" not in scrubbed.stdout, scrubbed
+    checked = run("fsck", "--repair", store.url)
+    assert checked.code == 2 and "doesn't answer" in checked.stderr, checked
+    store.start(0)
+    run("server", "drain", store.url, 1).succeeded()
+    wait_until(lambda: fsck(store)[0] == 0)
+    assert all(is_whole(store, work, f"file_{number}", 6_000_000) for number in range(3))
+
+
+def test_a_scrub_follows_parts_that_move(make_store, work):
+    """None of its bytes is left out, whichever part moves when it is looked at."""
+    store = make_store(3)
+    (work / "many").mkdir()
+    for number in range(100):
+        (work / "many" / f"file_{number}").write_bytes(bytes(300_000))
+    run("cp", "-r", work / "many", f"{store.url}/many").succeeded()
+    reports = []
+
+    def scrub_until(drain):
+        while drain.poll() is None:
+            done = run("scrub", "--json", store.url)
+            reports.append((done.code, json.loads(done.stdout)))
+
+    with started("server", "drain", store.url, 1, "--rate", 4) as drain, concurrent.futures.ThreadPoolExecutor() as pool:
+        for scrub in [pool.submit(scrub_until, drain) for _ in range(4)]:
+            scrub.result()
+        assert finished(drain)[0] == 0
+    assert len(reports) > 8
+    for code, report in reports:
+        assert code == 0 and report["bytes"] == 100 * 300_000 and report["whole"], report

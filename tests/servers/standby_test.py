@@ -2,14 +2,16 @@
 and a mount write."""
 
 import contextlib
+import json
 import os
 import random
 import threading
+import time
 
 import pytest
 from copies import Copies, wait_for
 from mounting import mounted, skip_without_fuse
-from standby_support import address_url, log_of, role_of, wait_for_standby
+from standby_support import address_url, log_of, role_of, status, wait_for_standby
 from store_processes import Store, new_key
 from stria_program import run
 
@@ -87,6 +89,66 @@ def test_a_manager_that_died_is_replaced_and_hears_of_it(store, work):
         store.start(index)
     assert names(store) == {"in", "after"}
     assert role_of(store, STANDBY) == "manager"
+
+
+def test_a_standby_that_takes_over_knows_who_has_signed_off(store, work):
+    def said():
+        told = {server["index"]: (server["state"], server.get("reason", "")) for server in status(store)}
+        report = json.loads(run("fsck", "--json", store.url).stdout)
+        faults = [(fault["fault"], fault["message"]) for fault in report["faults"]]
+        drained = run("server", "drain", store.url, 3)
+        return told[3], faults, (drained.code, drained.stderr)
+
+    (work / "content").write_bytes(b"content" * 100_000)
+    assert store.end(3) == 0
+    before = said()
+    assert before[0] == ("ended", "it was ended") and before[1][0][0] == "not looked at", before
+    run("promote", address_url(store, STANDBY)).succeeded()
+    begin = time.monotonic()
+    run("cp", work / "content", f"{store.url}/without").succeeded()
+    assert time.monotonic() - begin < 3, "nobody waits for a server that has signed off"
+    wait_for(lambda: [server["state"] for server in status(store)] == ["up", "up", "up", "ended"])
+    assert said() == before
+    store.start(3)
+    wait_for(lambda: all(server["state"] == "up" for server in status(store)))
+
+
+def test_who_looks_after_the_store_goes_on_when_a_standby_takes_over(store, work):
+    """The manager dies in the midst of a copy, and comes back as a server that has yet to hear."""
+    (work / "many").mkdir()
+    for number in range(12):
+        (work / "many" / f"file_{number}").write_bytes(random.Random(number).randbytes(1_500_000))
+    run("cp", "-r", work / "many", f"{store.url}/many").succeeded()
+    ends = threading.Event()
+    outcomes = []
+
+    def look(*command):
+        while not ends.is_set():
+            outcomes.append(run(*command, store.url))
+
+    lookers = [threading.Thread(target=look, args=[command]) for command in ("scrub", "scrub", "scrub", "fsck")]
+    lookers.append(threading.Thread(target=lambda: outcomes.append(run("server", "drain", "--rate", 2, store.url, 3))))
+    for thread in lookers:
+        thread.start()
+    try:
+        time.sleep(1)
+        store.kill(0)
+        run("promote", address_url(store, STANDBY)).succeeded()
+        store.start(0)
+        wait_for(lambda: role_of(store, 0) == "was the manager")
+        lookers.pop().join()
+    finally:
+        ends.set()
+        for thread in lookers:
+            thread.join()
+    for outcome in outcomes:
+        outcome.succeeded()
+    assert {outcome.command[1] for outcome in outcomes} == {"scrub", "fsck", "server"}
+    for number in range(12):
+        run("cp", f"{store.url}/many/file_{number}", work / "back").succeeded()
+        assert (work / "back").read_bytes() == (work / "many" / f"file_{number}").read_bytes()
+        described = json.loads(run("stat", "--json", f"{store.url}/many/file_{number}").succeeded().stdout)
+        assert all(server["index"] != 3 for server in described["servers"])
 
 
 def test_a_standby_that_is_behind_is_refused(store, work):

@@ -1,11 +1,13 @@
 """What whoever looks after a store does: closes servers to new files, copies the names and brings
 them back, checks names against parts, reads the log and the metrics."""
 
+import contextlib
 import json
 import random
 import re
 import shutil
 import socket
+import sqlite3
 import subprocess
 import threading
 import time
@@ -13,7 +15,7 @@ import urllib.request
 
 import pytest
 from store_processes import Store
-from stria_program import ROOT, run
+from stria_program import PROGRAM, ROOT, run
 
 MONITORING = ROOT / "packaging/monitoring"
 
@@ -98,6 +100,47 @@ def test_a_server_that_ends_signs_off(store, work):
     assert servers_of(store, "with") == [0, 1, 2]
 
 
+def quotas(store):
+    return json.loads(run("quota", "show", "--json", store.url).succeeded().stdout)
+
+
+def what_is_said(store):
+    """Of servers, names and parts, space, and what a server that has ended means for others."""
+    drained = run("server", "drain", store.url, 2)
+    told = [(server["state"], server.get("reason", "")) for server in json.loads(run("status", "--json", store.url).stdout)]
+    code, report = fsck(store)
+    return {
+        "status": told,
+        "fsck": (code, faults(report)),
+        "quotas": quotas(store),
+        "drain": (drained.code, "has ended" in drained.stderr),
+    }
+
+
+def test_a_manager_that_is_started_again_knows_who_has_signed_off(store, work):
+    put(store, work, "before")
+    run("quota", "set", store.url, "--user", 0, "--space", "100M").succeeded()
+    wait_until(lambda: quotas(store)[0]["counted"])
+    assert store.end(2) == 0
+    said = what_is_said(store)
+    assert said["status"] == [("up", ""), ("up", ""), ("ended", "it was ended")]
+    assert said["drain"] == (2, True) and said["fsck"] == (1, [("not looked at", "")])
+    store.kill(0)
+    store.start(0)
+    begin = time.monotonic()
+    put(store, work, "without")
+    assert time.monotonic() - begin < 3, "nobody waits for a server that has signed off"
+    assert servers_of(store, "without") == [0, 1]
+    run("rm", f"{store.url}/without").succeeded()
+    wait_until(lambda: states(store)[1] == "up")
+    assert what_is_said(store) == said
+    store.start(2)
+    store.kill(0)
+    store.start(0)
+    wait_until(lambda: states(store) == ["up", "up", "up"])
+    assert is_whole(store, work, "/before", "before")
+
+
 def restore(store, backup):
     """As docs/servers.md says."""
     store.end(0)
@@ -150,6 +193,27 @@ def test_parts_that_no_name_needs_are_freed(store, work):
     assert code == 0 and [fault["mended"] for fault in report["faults"]] == ["removed"], report
     wait_until(lambda: len(list(store.directory.rglob("data/*/*"))) == 2 * 3)
     assert fsck(store)[0] == 0 and is_whole(store, work, "/kept", "kept")
+
+
+def test_a_backup_goes_on_when_the_manager_is_started_again(store, work):
+    put(store, work, "kept")
+    assert store.end(0) == 0
+    with contextlib.closing(sqlite3.connect(store.directory / "0/names.sqlite")) as names:
+        names.execute("CREATE TABLE ballast (bytes BLOB)")
+        names.execute("INSERT INTO ballast VALUES (randomblob(200000000))")
+        names.commit()
+    store.start(0)
+    command = [PROGRAM, "backup", store.url, work / "names"]
+    with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as backup:
+        partial = work / "names.partial"
+        wait_until(lambda: backup.poll() is not None or (partial.exists() and partial.stat().st_size > 0))
+        store.kill(0)
+        store.start(0)
+        _, told = backup.communicate(timeout=60)
+    assert backup.returncode == 0, told
+    with contextlib.closing(sqlite3.connect(work / "names")) as copied:
+        assert copied.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert copied.execute("SELECT count(*) FROM ballast").fetchone() == (1,)
 
 
 def test_a_manager_whose_disk_is_lost_gets_its_names_back(store, work):
@@ -249,6 +313,23 @@ def test_the_log_tells_what_happens(store, work):
         assert expected in told, told
     assert [event["event"] for event in events(store, 1)] == ["started", "ended", "started"]
     assert all(event["server"] == store.addresses[1] for event in events(store, 1))
+
+
+def test_a_server_that_is_away_when_the_manager_starts_is_in_the_log(store):
+    assert store.end(1) == 0
+    store.kill(2)
+    store.kill(0)
+    (store.directory / "server_0.log").unlink()
+    store.start(0)
+
+    def silent():
+        return [event["of_server"] for event in events(store, 0) if event["event"] == "server_silent"]
+
+    wait_until(silent)
+    assert silent() == ["2"], "the other one has signed off"
+    store.start(2)
+    wait_until(lambda: states(store)[2] == "up")
+    assert any(event["event"] == "server_joined" and event["of_server"] == "2" for event in events(store, 0))
 
 
 def test_a_client_that_is_refused_is_in_the_log(work, monkeypatch):

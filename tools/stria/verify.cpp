@@ -6,6 +6,7 @@
 
 #include "command.hpp"
 #include "file/parity/repair.hpp"
+#include "storage/messages.hpp"
 #include "storage/registry/registry.hpp"
 #include "stria/file.hpp"
 
@@ -29,7 +30,12 @@ std::vector<std::string> remarks_on_parity(Ranks& ranks, const std::string& path
       remarks.push_back(verdict.status().message());
     }
     for (size_t i = 0; verdict.ok() && i < verdict->troubles.size(); ++i) {
-      remarks.push_back(fmt::format("{}: 'stria repair {}' puts it back", verdict->troubles[i], path));
+      const std::string& trouble = verdict->troubles[i];
+      // What lies on a disk of another node is there, and is to come home; or the disk is lost.
+      const bool is_elsewhere = trouble.find(storage::kUnseen) != std::string::npos;
+      remarks.push_back(
+          is_elsewhere ? fmt::format("{}; if it is lost, 'stria repair --place DIRECTORY {}' puts it elsewhere", trouble, path)
+                       : fmt::format("{}: 'stria repair {}' puts it back", trouble, path));
     }
   });
   return remarks;

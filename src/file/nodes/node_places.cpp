@@ -14,6 +14,7 @@
 #include "base/out_of_memory.hpp"
 #include "comm/waiting.hpp"
 #include "file/nodes/nodes_driver.hpp"
+#include "storage/path.hpp"
 
 namespace stria::file {
 
@@ -157,18 +158,22 @@ std::string warn_of_shared_nodes(const Comm& comm, const std::string& path, int 
 
 bool reach_nodes(Environment& environment, const std::vector<std::string>& real_paths) {
   Comm& comm = *environment.comm;
-  std::vector<int64_t> lowest(real_paths.size(), comm.size());
-  std::vector<bool> is_mine(real_paths.size());
-  for (size_t i = 0; i < real_paths.size(); ++i) {
-    const auto exists = environment.driver->exists(real_paths[i]);
+  // The files, and then the directories: that of a file which no rank has says whether it is lost.
+  const size_t files = real_paths.size();
+  std::vector<int64_t> lowest(2 * files, comm.size());
+  std::vector<bool> is_mine(2 * files);
+  for (size_t i = 0; i < 2 * files; ++i) {
+    const auto exists = environment.driver->exists(i < files ? real_paths[i] : storage::directory_of(real_paths[i - files]));
     is_mine[i] = exists.ok() && *exists;
     lowest[i] = is_mine[i] ? comm.rank() : comm.size();
   }
   comm.all_reduce(lowest, ReduceOp::kMin);
   NodeRoutes routes;
-  for (size_t i = 0; i < real_paths.size(); ++i) {
+  for (size_t i = 0; i < files; ++i) {
     if (!is_mine[i] && lowest[i] < comm.size()) {
       routes.of_files[real_paths[i]] = static_cast<int>(lowest[i]);
+    } else if (lowest[i] == comm.size() && !is_mine[files + i] && lowest[files + i] < comm.size()) {
+      routes.of_directories[storage::directory_of(real_paths[i])] = static_cast<int>(lowest[files + i]);
     }
   }
   int64_t any = routes.of_files.empty() ? 0 : 1;

@@ -174,6 +174,32 @@ TEST(OnNodes, PartsAndParityAreDealtToNodes) {
   });
 }
 
+// Rank 0 alone looks at the old file, and sees its own node's disk.
+TEST(OnNodes, NothingIsAddedToSuchAFileAndItsParityStays) {
+  MemoryDriver memory;
+  const Setting setting = on_nodes(4, 2, 3, 1);
+  write_on(setting, memory, own_disks(4));
+  for (const std::vector<std::string>& places : {std::vector<std::string>(), setting.hints.part_places}) {
+    std::vector<std::string> messages(static_cast<size_t>(setting.ranks));
+    on_ranks(setting, [&](Comm& comm) {
+      Environment environment = environment_of(comm, view(memory, comm, own_disks(4)), setting.hints);
+      environment.hints.part_places = places;
+      const auto session = WriteSession::append(std::move(environment), setting.path, {});
+      EXPECT_EQ(session.status().code(), ErrorCode::kUnsupported);
+      messages[static_cast<size_t>(comm.rank())] = session.status().message();
+    });
+    for (const std::string& message : messages) {
+      EXPECT_EQ(message, messages[0]);
+      EXPECT_NE(message.find("its data lie in several files, which can't grow"), std::string::npos) << message;
+    }
+  }
+  for (int lost = 0; lost < 4; ++lost) {
+    std::vector<int> left = own_disks(4);
+    left.erase(left.begin() + lost);
+    EXPECT_EQ(read_on(setting, memory, left, 2), "") << lost;
+  }
+}
+
 // Each operation of each rank fails once, its own and those that it does for others.
 TEST(OnNodes, AnyFailureIsEveryRanksAndLeavesTheFileOfBefore) {
   const Setting setting = on_nodes(3, 1, 2, 1);

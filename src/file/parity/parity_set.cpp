@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/hash.hpp"
 #include "file/checksums/seal.hpp"
 #include "file/parts/part_names.hpp"
 #include "file/parts/part_places.hpp"
+#include "storage/messages.hpp"
 #include "storage/path.hpp"
 
 namespace stria::file {
@@ -25,6 +28,16 @@ constexpr int64_t kClocksDifferNs = 2'000'000'000;
 // Where a member's file is: the file itself may have got another name since.
 std::string member_path(const std::string& path, const ParityHead& head, const ParityMember& member) {
   return member.name == head.file_name ? path : path_beside(path, member.name);
+}
+
+/// The same of the first parity of a generation of which that can be said.
+std::string why_unseen(storage::Driver& driver, const std::string& path, const std::vector<PartName>& names,
+                       int64_t generation) {
+  std::string why;
+  for (const PartName& name : names) {
+    why = why.empty() && name.generation == generation ? storage::why_unseen(driver, path_beside(path, name.name)) : why;
+  }
+  return why;
 }
 
 }  // namespace
@@ -43,6 +56,10 @@ Result<std::shared_ptr<ParitySet>> ParitySet::find(const std::shared_ptr<storage
   int most = -1;
   for (const int64_t generation : generations) {
     auto set = open(driver, path, generation);
+    if (const std::string why = set.ok() ? "" : why_unseen(*driver, path, names, generation); !why.empty()) {
+      none = Status(ErrorCode::kCorrupted, fmt::format("the parity of '{}' is out of reach ({})", path, why));
+      continue;
+    }
     if (!set.ok()) {
       none = Status(ErrorCode::kCorrupted,
                     fmt::format("the parity beside '{}' says nothing, make it anew with 'stria repair --renew {} {}': {}", path,
@@ -116,7 +133,11 @@ size_t ParitySet::add_file(const std::string& path) {
   auto opened = driver_->open(path, {});
   files_.push_back({.path = path, .file = opened.ok() ? std::move(*opened) : nullptr, .why_away = {}});
   const bool has_name = opened.ok() || opened.status().code() != ErrorCode::kNotFound;
-  files_.back().why_away = !opened.ok() && has_name && storage::is_remote_path(path) ? opened.status().message() : "";
+  if (!opened.ok()) {
+    files_.back().why_away = !storage::is_remote_path(path) ? storage::why_unseen(*driver_, path)
+                             : has_name                     ? opened.status().message()
+                                                            : "";
+  }
   give_up_if_away(files_.back());
   return files_.size() - 1;
 }

@@ -18,6 +18,9 @@ constexpr std::chrono::seconds kAliveFor{6};
 constexpr std::chrono::seconds kPerhapsAliveFor{10};
 // A server that lives has told a manager that has just started so by then.
 constexpr std::chrono::seconds kAllHeardIn{3};
+// One that had signed off, and was started while there was no manager, asks twice a second for one.
+constexpr std::chrono::milliseconds kAllBackIn{1500};
+constexpr const char* kWasEnded = "it was ended";
 // Among servers that all are nearly full by their reserve, or aren't yet, one with less than this
 // part of its space free gets new files last.
 constexpr int64_t kFullPart = 20;
@@ -44,6 +47,10 @@ Status Fleet::load() {
     member.address = server.address;
     member.retired = server.retired;
     member.closed = server.closed;
+    if (server.left && !server.retired) {
+      member.condition = wire::Condition::kLeaving;
+      member.why = kWasEnded;
+    }
     if (!server.retired) {
       awaited_[server.identity] = server.index;
     }
@@ -55,7 +62,9 @@ Status Fleet::load() {
 // Where no server takes files, those that are late may be the ones that do.
 bool Fleet::has_settled() const {
   const auto age = Clock::now() - started_;
-  return awaited_.empty() || age >= kPerhapsAliveFor || (age >= kAllHeardIn && !able_servers().empty());
+  const auto may_come = [&](const auto& each) { return age < kAllBackIn || !members_.at(each.second).left(); };
+  return std::none_of(awaited_.begin(), awaited_.end(), may_come) || age >= kPerhapsAliveFor ||
+         (age >= kAllHeardIn && !able_servers().empty());
 }
 
 bool Fleet::heard_within(const Member& member, Clock::duration time) const {
@@ -215,6 +224,8 @@ Result<wire::PulseAnswer> Fleet::pulse(const wire::Pulse& said) {
   Member& member = members_[index];
   const bool was_silent = !member.last_pulse || member.told_silent;
   if (member.left()) {
+    // What can't be noted now is noted when the manager has started again, and hears the server.
+    static_cast<void>(with_reserve(names_.reserve(), [&] { return roster_.set_left(index, false); }));
     member.condition = wire::Condition::kGood;
     member.why.clear();
   }
@@ -236,7 +247,9 @@ Result<wire::PulseAnswer> Fleet::pulse(const wire::Pulse& said) {
 }
 
 Status Fleet::hear(const wire::ServerCondition& said) {
-  STRIA_ASSIGN_OR_RETURN(const int64_t index, index_of(said.server));
+  // A server may end before a manager that has just started has heard its pulse.
+  const auto known = said.condition == wire::Condition::kLeaving ? awaited_.find(said.server) : awaited_.end();
+  STRIA_ASSIGN_OR_RETURN(const int64_t index, known != awaited_.end() ? known->second : index_of(said.server));
   Member& member = members_.at(index);
   const bool changes = member.condition != said.condition;
   member.condition = said.condition;
@@ -252,7 +265,8 @@ Status Fleet::hear(const wire::ServerCondition& said) {
          member.left() ? "signs off"
                        : fmt::format("takes no new files, as it is {}: {}", condition_name(said.condition), said.why));
   }
-  return {};
+  const bool left_now = changes && member.left();
+  return left_now ? with_reserve(names_.reserve(), [&] { return roster_.set_left(index, true); }) : Status();
 }
 
 wire::StoreServers Fleet::servers() const {
@@ -343,7 +357,9 @@ void Fleet::tidy() {
     const bool is_up = heard_within(member, kPerhapsAliveFor);
     up += is_up ? 1 : 0;
     take += is_up && !member.closed && member.condition == wire::Condition::kGood ? 1 : 0;
-    if (member.last_pulse && !is_up && !member.told_silent) {
+    // Also one of which this manager has never heard.
+    const bool was_waited_for = member.last_pulse || Clock::now() - started_ >= kPerhapsAliveFor;
+    if (!is_up && was_waited_for && !member.left() && !member.address.empty() && !member.told_silent) {
       member.told_silent = true;
       tell(Level::kError, "server_silent", index, fmt::format("was not heard of for {} seconds", kPerhapsAliveFor.count()));
     }

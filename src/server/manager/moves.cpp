@@ -187,7 +187,7 @@ Status Moves::commit(const Caller& caller, const wire::MoveOf& move) {
   STRIA_RETURN_IF_ERROR(check_mover(caller));
   const auto found = moves_.find(move.file);
   if (found == moves_.end() || found->second.ticket != move.ticket) {
-    return Status(ErrorCode::kAborted, "the move was ended before");
+    return wire::move_is_over();
   }
   const Move made = found->second;
   std::vector<wire::ServerPlace> target;
@@ -233,7 +233,7 @@ Result<wire::PartMoves> Moves::state_of(int64_t server, const wire::MovesAsked::
 }
 
 /// What it knew of moves is forgotten, so these are at an end.
-Status Moves::server_starts(int64_t server, std::vector<uint64_t>& gone) {
+Status Moves::server_starts(int64_t server, std::optional<uint64_t> after, std::vector<uint64_t>& gone) {
   std::vector<uint64_t> ended;
   for (const auto& [file, move] : moves_) {
     if (wire::server_of(move.from) == server || wire::server_of(move.to) == server) {
@@ -245,7 +245,8 @@ Status Moves::server_starts(int64_t server, std::vector<uint64_t>& gone) {
   }
   std::vector<uint64_t> leaving;
   {
-    Query query = names_.database().query("SELECT file FROM dead WHERE server = ?", server);
+    Query query = names_.database().query("SELECT file FROM dead WHERE server = ? AND (file > ? OR ? = 0) ORDER BY file",
+                                          server, static_cast<int64_t>(after.value_or(0)), static_cast<int64_t>(after ? 1 : 0));
     while (query.next()) {
       leaving.push_back(static_cast<uint64_t>(query.number(0)));
     }
@@ -266,7 +267,8 @@ Result<wire::MovesTold> Moves::ask(const wire::MovesAsked& asked, bool unsure) {
   STRIA_ASSIGN_OR_RETURN(const int64_t server, fleet_.index_of(asked.server));
   wire::MovesTold told;
   if (asked.starts) {
-    STRIA_RETURN_IF_ERROR(server_starts(server, told.gone));
+    const auto after = asked.parts.empty() ? std::optional<uint64_t>() : asked.parts.back().part;
+    STRIA_RETURN_IF_ERROR(server_starts(server, after, told.gone));
     told.last_expiry_ms = last_expiry_ms_;
   }
   for (const wire::MovesAsked::Entry& entry : asked.parts) {

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "server/manager/fleet.hpp"
@@ -68,7 +69,8 @@ class Moves {
   Status leave(uint64_t file, int64_t place);
   Status end(uint64_t file);
   Result<wire::PartMoves> state_of(int64_t server, const wire::MovesAsked::Entry& asked);
-  Status server_starts(int64_t server, std::vector<uint64_t>& gone);
+  /// `gone`: the parts that it has still, as many as a message may have; those behind `after`.
+  Status server_starts(int64_t server, std::optional<uint64_t> after, std::vector<uint64_t>& gone);
 
   Names& names_;
   Fleet& fleet_;

@@ -3,12 +3,17 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "server/clients_test.hpp"
 #include "server/cluster_test.hpp"
 #include "server/manager/database.hpp"
 #include "server/manager/manager.hpp"
+#include "server/manager/names_fields.hpp"
 #include "storage/conformance_test.hpp"
+#include "storage/striped/striped_driver.hpp"
 
 namespace stria::server {
 namespace {
@@ -106,6 +111,50 @@ TEST_F(MovesToldTest, NothingIsToldThatAStandbyWouldUndo) {
   EXPECT_EQ(told(from), PartMoves::kElsewhere);
   EXPECT_TRUE(last_.after_change);
   EXPECT_EQ(told(1 - from), PartMoves::kHere);
+}
+
+/// As if the part had moved from server 1 to server 0, with many others before it.
+void move_in_names(const std::string& path, uint64_t file) {
+  constexpr int64_t kOthers = wire::kMaxListed + 100;
+  const auto names = Database::open(path).value();
+  Transaction transaction(*names);
+  const auto id = static_cast<int64_t>(file);
+  const std::vector<std::byte> there = encode_servers({0});
+  STRIA_EXPECT_OK(names->run("UPDATE inodes SET servers = ? WHERE id = ?", std::span<const std::byte>(there), id));
+  for (int64_t other = id - kOthers; other < id; ++other) {
+    STRIA_EXPECT_OK(
+        names->run("INSERT INTO inodes SELECT ?, directory, named, created_ns, uid, gid, mode, stripe_bytes, servers "
+                   "FROM inodes WHERE id = ?",
+                   other, id));
+  }
+  for (int64_t gone = id - kOthers; gone <= id; ++gone) {
+    STRIA_EXPECT_OK(names->run("INSERT INTO dead VALUES (1, ?)", gone));
+  }
+  STRIA_EXPECT_OK(transaction.commit());
+}
+
+// A client that has the file open since before asks where the part was, and must not get old bytes.
+TEST(PartsThatHaveGone, AreAllToldToAServerThatStarts) {
+  testing::Cluster cluster(2);
+  storage::StripedDriver driver;
+  storage::OpenOptions there{.mode = storage::OpenOptions::Mode::kCreate};
+  there.striping = {.server_count = 1, .first_server = 1};
+  STRIA_EXPECT_OK(testing::write_all(*driver.open(cluster.url() + "/f", there).value(), testing::noise(5000, 1)));
+  const wire::Opened place = testing::known_file(cluster.address(), "/f");
+  ASSERT_EQ(place.slots.at(0).index, 1);
+  const auto old_part = [&] {
+    storage::ServerLink link(wire::Address::parse(cluster.address(1)).value(), nullptr);
+    const auto deadline = storage::Clock::now() + std::chrono::seconds(10);
+    STRIA_EXPECT_OK(link.connect(deadline));
+    return link.ask(wire::Kind::kExtent, wire::encode(wire::LocalFile{place.file, place.ticket, 0}), deadline).status();
+  };
+  STRIA_EXPECT_OK(old_part());
+  cluster.stop(1);
+  cluster.stop(0);
+  move_in_names(cluster.directory(0) + "/names.sqlite", place.file);
+  cluster.start(0);
+  cluster.start(1);
+  EXPECT_EQ(old_part().code(), ErrorCode::kNotFound);
 }
 
 }  // namespace

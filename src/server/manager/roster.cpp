@@ -91,14 +91,16 @@ Result<std::vector<Roster::Server>> Roster::servers() {
   std::vector<Server> servers;
   Query query = database_.query(
       "SELECT id, address, EXISTS (SELECT 1 FROM meta WHERE key = 'retired ' || id), "
-      "EXISTS (SELECT 1 FROM meta WHERE key = 'closed ' || id), identity FROM servers ORDER BY id");
+      "EXISTS (SELECT 1 FROM meta WHERE key = 'closed ' || id), EXISTS (SELECT 1 FROM meta WHERE key = 'left ' || id), "
+      "identity FROM servers ORDER BY id");
   while (query.next()) {
     Server& server = servers.emplace_back();
     server.index = query.number(0);
     server.address = query.text(1);
     server.retired = query.number(2) != 0;
     server.closed = query.number(3) != 0;
-    const std::vector<std::byte> identity = query.bytes(4);
+    server.left = query.number(4) != 0;
+    const std::vector<std::byte> identity = query.bytes(5);
     std::copy_n(identity.begin(), std::min(identity.size(), server.identity.size()), server.identity.begin());
   }
   STRIA_RETURN_IF_ERROR(query.status());
@@ -123,11 +125,20 @@ Result<uint64_t> Roster::count_parts(int64_t server) {
   return count;
 }
 
-Status Roster::set_new_files(int64_t server, bool taken) {
-  STRIA_RETURN_IF_ERROR(taken ? database_.run("DELETE FROM meta WHERE key = 'closed ' || ?", server)
-                              : database_.run("INSERT OR IGNORE INTO meta VALUES ('closed ' || ?, 1)", server));
+Status Roster::set_mark(std::string_view what, int64_t server, bool holds) {
+  STRIA_RETURN_IF_ERROR(holds
+                            ? database_.run("INSERT OR IGNORE INTO meta VALUES (CAST(? AS TEXT) || ' ' || ?, 1)", what, server)
+                            : database_.run("DELETE FROM meta WHERE key = CAST(? AS TEXT) || ' ' || ?", what, server));
   unsynced_.note();
   return unsynced_.sync();
+}
+
+Status Roster::set_new_files(int64_t server, bool taken) {
+  return set_mark("closed", server, !taken);
+}
+
+Status Roster::set_left(int64_t server, bool left) {
+  return set_mark("left", server, left);
 }
 
 Status Roster::retire(int64_t server) {
@@ -135,6 +146,7 @@ Status Roster::retire(int64_t server) {
   STRIA_RETURN_IF_ERROR(transaction.status());
   STRIA_RETURN_IF_ERROR(database_.run("UPDATE servers SET address = x'' WHERE id = ?", server));
   STRIA_RETURN_IF_ERROR(database_.run("DELETE FROM dead WHERE server = ?", server));
+  STRIA_RETURN_IF_ERROR(database_.run("DELETE FROM meta WHERE key = 'left ' || ?", server));
   STRIA_RETURN_IF_ERROR(database_.run("INSERT OR IGNORE INTO meta VALUES ('retired ' || ?, 1)", server));
   STRIA_RETURN_IF_ERROR(transaction.commit());
   unsynced_.note();

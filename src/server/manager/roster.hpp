@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/manager/database.hpp"
@@ -22,6 +23,7 @@ class Roster {
     std::string address;
     bool retired = false;
     bool closed = false;  ///< to new files
+    bool left = false;    ///< it has signed off, and not come back
     wire::Identity identity{};
   };
   /// Another server that had the address has none from now on. kInvalidArgument for one that was
@@ -36,6 +38,8 @@ class Roster {
 
   /// Whether the server is to take new files. Durable.
   Status set_new_files(int64_t server, bool taken);
+  /// Whether the server has signed off. Durable, so that a manager that starts knows it.
+  Status set_left(int64_t server, bool left);
 
   /// Notes that a file without a name can go, because no session has it open any more. Each server
   /// learns by to_remove() that its bytes of the file can be removed.
@@ -44,6 +48,8 @@ class Roster {
   Status removed(int64_t server, const std::vector<uint64_t>& files);
 
  private:
+  /// Notes something of the server, or forgets it. Durable.
+  Status set_mark(std::string_view what, int64_t server, bool holds);
   Status take_address(int64_t server, const std::string& address);
   Result<bool> is_retired(int64_t server);
 

@@ -11,10 +11,6 @@ constexpr int64_t kStretchBytes = int64_t{1} << 20;
 // Clients that wait give up after half a minute.
 constexpr std::chrono::seconds kLongestHold{10};
 
-Status over() {
-  return Status(ErrorCode::kAborted, "the move of this part is over");
-}
-
 }  // namespace
 
 Status MovingParts::check(uint64_t part, const wire::Ticket& ticket) const {
@@ -75,7 +71,7 @@ Status MovingParts::follow(uint64_t part, const wire::Ticket& ticket) {
       return {};
     }
     if (found->second.state == State::kGone) {
-      return over();
+      return wire::move_is_over();
     }
   }
   begin(part, ticket, State::kFollowed);
@@ -86,7 +82,7 @@ Status MovingParts::hold(uint64_t part, const wire::Ticket& ticket) {
   const std::lock_guard lock(mutex_);
   Entry* const entry = find(part, ticket);
   if (entry == nullptr || (entry->state != State::kFollowed && entry->state != State::kHeld)) {
-    return over();
+    return wire::move_is_over();
   }
   entry->since = entry->state == State::kHeld ? entry->since : Clock::now();
   entry->state = State::kHeld;
@@ -104,7 +100,7 @@ void MovingParts::release(uint64_t part, const wire::Ticket& ticket) {
 Status MovingParts::receive(uint64_t part, const wire::Ticket& ticket) {
   const std::lock_guard lock(mutex_);
   if (find(part, ticket) == nullptr && ticket.expires_ms <= last_expiry_ms_) {
-    return over();
+    return wire::move_is_over();
   }
   last_expiry_ms_ = std::max(last_expiry_ms_, ticket.expires_ms);
   begin(part, ticket, State::kReceived);
@@ -117,7 +113,7 @@ Status MovingParts::open(uint64_t part, const wire::Ticket& ticket, const std::f
     return {};
   }
   if (const Entry* const entry = find(part, ticket); entry == nullptr || entry->state != State::kReceived) {
-    return over();
+    return wire::move_is_over();
   }
   STRIA_RETURN_IF_ERROR(last());
   entries_.erase(part);
@@ -129,7 +125,7 @@ Status MovingParts::gone(uint64_t part, const wire::Ticket& ticket) {
   const std::lock_guard lock(mutex_);
   Entry* const entry = find(part, ticket);
   if (entry == nullptr || (entry->state != State::kHeld && entry->state != State::kGone)) {
-    return over();
+    return wire::move_is_over();
   }
   entry->state = State::kGone;
   return {};
@@ -165,20 +161,31 @@ void MovingParts::tell_changes(uint64_t part, uint64_t since, wire::PartMoved& a
   }
 }
 
-std::vector<MovingParts::Question> MovingParts::questions() const {
+std::vector<MovingParts::Question> MovingParts::questions() {
   std::vector<Question> questions;
   if (count_ == 0) {
     return questions;
   }
   const std::lock_guard lock(mutex_);
   // A manager that has taken over may not know that a part has gone; others wait for the answer.
-  for (const bool gone : {false, true}) {
-    for (const auto& [part, entry] : entries_) {
-      if ((entry.state == State::kGone) == gone && questions.size() < wire::kMaxListed) {
-        const bool ends = entry.state == State::kHeld && Clock::now() - entry.since > kLongestHold;
-        questions.push_back({{part, ends}, entry.ticket});
-      }
+  std::vector<uint64_t> gone;
+  for (const auto& [part, entry] : entries_) {
+    if (entry.state == State::kGone) {
+      gone.push_back(part);
+    } else if (questions.size() < wire::kMaxListed) {
+      const bool ends = entry.state == State::kHeld && Clock::now() - entry.since > kLongestHold;
+      questions.push_back({{part, ends}, entry.ticket});
     }
+  }
+  const size_t room = std::min(gone.size(), size_t{wire::kMaxListed} - questions.size());
+  if (room < gone.size()) {
+    std::sort(gone.begin(), gone.end());
+    std::rotate(gone.begin(), std::upper_bound(gone.begin(), gone.end(), last_gone_asked_), gone.end());
+    gone.resize(room);
+    last_gone_asked_ = gone.empty() ? last_gone_asked_ : gone.back();
+  }
+  for (const uint64_t part : gone) {
+    questions.push_back({{part, false}, entries_.at(part).ticket});
   }
   return questions;
 }

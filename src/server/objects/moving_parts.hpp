@@ -57,10 +57,11 @@ class MovingParts {
     wire::MovesAsked::Entry asked;
     wire::Ticket ticket;
   };
-  std::vector<Question> questions() const;
+  /// Parts that have gone take turns, where they are more than a message may have.
+  std::vector<Question> questions();
   /// Its answers. Moves that have begun since are not touched.
   void settle(const std::vector<Question>& asked, const std::vector<wire::PartMoves>& states);
-  /// To be called once, before clients come: parts that went meanwhile, moves that are at an end.
+  /// To be called before clients come: parts that went meanwhile, moves that are at an end.
   void start(const wire::MovesTold& told);
   /// Their bytes are removed.
   void removed(std::span<const uint64_t> parts);
@@ -83,7 +84,8 @@ class MovingParts {
   mutable std::mutex mutex_;
   mutable std::unordered_map<uint64_t, Entry> entries_;
   std::atomic<size_t> count_ = 0;
-  uint64_t last_expiry_ms_ = 0;  // of the tickets by which parts were received
+  uint64_t last_expiry_ms_ = 0;   // of the tickets by which parts were received
+  uint64_t last_gone_asked_ = 0;  // the part that was the last one of a list
 };
 
 }  // namespace stria::server

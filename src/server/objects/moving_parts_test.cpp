@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "storage/conformance_test.hpp"
 
 namespace stria::server {
@@ -62,6 +64,23 @@ TEST(MovingParts, AnOpenPartIsNotOpenedTwice) {
   const auto fails = [] { return Status(ErrorCode::kIo, "a bad disk"); };
   EXPECT_EQ(moving.open(kPart, ticket_of(2), fails).code(), ErrorCode::kIo);
   EXPECT_EQ(moving.check(kPart, kNobody).code(), ErrorCode::kNotFound) << "it isn't open";
+}
+
+TEST(MovingParts, ThereIsATurnForEachPartThatHasGone) {
+  MovingParts moving;
+  wire::MovesTold told;
+  constexpr uint64_t kParts = 2 * wire::kMaxListed + 7;
+  for (uint64_t part = 1; part <= kParts; ++part) {
+    told.gone.push_back(part);
+  }
+  moving.start(told);
+  std::set<uint64_t> asked;
+  for (int second = 0; second < 3; ++second) {
+    for (const MovingParts::Question& question : moving.questions()) {
+      asked.insert(question.asked.part);
+    }
+  }
+  EXPECT_EQ(asked.size(), kParts);
 }
 
 }  // namespace

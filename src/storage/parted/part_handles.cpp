@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "storage/messages.hpp"
 #include "storage/path.hpp"
 
 namespace stria::storage {
@@ -32,7 +33,9 @@ Result<std::unique_ptr<File>> PartHandles::open(int number) {
   }
   const std::string whose = "'" + master_.path() + "' has a part in '" + part.path + "'";
   if (opened.status().code() == ErrorCode::kNotFound) {
-    return Status(ErrorCode::kCorrupted, whose + ", which is missing: bring it to " + directory_of(master_.path()));
+    const std::string why = why_unseen(*driver_, part.path);
+    return Status(ErrorCode::kCorrupted, why.empty() ? whose + ", which is missing: bring it to " + directory_of(master_.path())
+                                                     : whose + " (" + why + ")");
   }
   STRIA_RETURN_IF_ERROR(opened.status().with_context(whose));
   STRIA_ASSIGN_OR_RETURN(const int64_t bytes, (*opened)->size());

@@ -15,6 +15,9 @@ namespace stria::tool {
 
 namespace {
 
+// A manager that is started again, or another that takes over, knows nothing of the copy.
+constexpr int kMostCopies = 10;
+
 struct BackupArguments {
   std::string url;
   std::string file;
@@ -47,6 +50,7 @@ class PrivateCopy {
       bytes = bytes.subspan(static_cast<size_t>(written));
     }
   }
+  void begin_anew() { check(ftruncate(descriptor_, 0) == 0 && lseek(descriptor_, 0, SEEK_SET) == 0); }
   void publish() {
     check(fsync(descriptor_) == 0);
     check(rename(partial_.c_str(), path_.c_str()) == 0);
@@ -70,8 +74,15 @@ int run_backup(const BackupArguments& arguments) {
   Progress progress(0);
   wire::Backup request;
   wire::BackupPart part;
+  int copies = 1;
   do {
     const auto reply = root.store->ask_manager(wire::Kind::kBackup, wire::encode(request));
+    if (reply.status().code() == ErrorCode::kAborted && copies++ < kMostCopies) {
+      copy.begin_anew();
+      request = {};
+      part = {};
+      continue;
+    }
     reply.status().with_context(arguments.url).throw_if_error();
     part = wire::decode<wire::BackupPart>(*reply).value();
     if (part.total_bytes > 0 && part.bytes.empty()) {

@@ -116,6 +116,11 @@ wire::Conditions::Entry condition_of(const wire::StoreServers::Entry& server, co
 
 }  // namespace
 
+bool has_ended(int64_t server, const Conditions& conditions) {
+  const auto found = conditions.find(server);
+  return found != conditions.end() && found->second.condition == wire::Condition::kLeaving;
+}
+
 bool has_bad_disk(const wire::StoreServers::Entry& server, const Conditions& conditions) {
   const wire::Condition condition = condition_of(server, conditions).condition;
   return condition == wire::Condition::kReadOnly || condition == wire::Condition::kFailing;

@@ -89,6 +89,9 @@ Conditions conditions_of(const StoreFile& file, const std::string& url);
 /// "up", or for how long nothing was heard of it; and why it gets no new files, in a word.
 std::string state_of(const wire::StoreServers::Entry& server, const Conditions& conditions);
 
+/// True when it has signed off, and not come back.
+bool has_ended(int64_t server, const Conditions& conditions);
+
 /// True when its disk is read-only or fails.
 bool has_bad_disk(const wire::StoreServers::Entry& server, const Conditions& conditions);
 

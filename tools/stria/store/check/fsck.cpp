@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "report/text.hpp"
@@ -27,8 +28,11 @@ class StoreCheck {
   explicit StoreCheck(const StoreAsker& asker) : asker_(asker) {}
 
   StoreFindings run() {
+    const Conditions conditions = conditions_of(asker_.root(), asker_.url());
     for (const auto& server : servers_of(asker_.root(), asker_.url()).servers) {
-      if (!server.place.address.empty()) {
+      if (has_ended(server.place.index, conditions)) {
+        miss(server.place, fmt::format("server {} ({}) has ended: start it", server.place.index, address_of(server)));
+      } else if (!server.place.address.empty()) {
         look_at_parts(server.place);
       }
     }
@@ -61,10 +65,14 @@ class StoreCheck {
       }
       // Without the manager nothing can be looked at.
       static_cast<void>(servers_of(asker_.root(), asker_.url()));
-      findings_.all_answered = false;
-      findings_.servers.erase(server.index);
-      add(FaultKind::kNotLookedAt, 0, server.index, error.what());
+      miss(server, error.what());
     }
+  }
+
+  void miss(const wire::ServerPlace& server, const std::string& why) {
+    findings_.all_answered = false;
+    findings_.servers.erase(server.index);
+    add(FaultKind::kNotLookedAt, 0, server.index, why);
   }
 
   void look_at_parts(const wire::ServerPlace& server) {
@@ -280,11 +288,22 @@ int report_findings(const FsckArguments& arguments, const StoreFindings& finding
 
 int run_fsck(const FsckArguments& arguments) {
   const StoreAsker asker(arguments.url);
-  StoreFindings findings = check_store(asker);
-  if (arguments.repairs || arguments.frees) {
-    mend_store(asker, findings, arguments.frees);
+  const std::string again = fmt::format("repeat 'stria fsck {}{}'",
+                                        arguments.frees ? "--free " : (arguments.repairs ? "--repair " : ""), arguments.url);
+  StoreFindings findings;
+  try {
+    findings = check_store(asker);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}; nothing was changed: {}", error.what(), again));
   }
-  return report_findings(arguments, findings);
+  Status synced;
+  if (arguments.repairs || arguments.frees) {
+    synced = mend_store(asker, findings, arguments.frees);
+  }
+  const int answer = report_findings(arguments, findings);
+  std::fflush(stdout);
+  synced.with_context("what was mended may be undone by a loss of power; " + again).throw_if_error();
+  return answer;
 }
 
 }  // namespace

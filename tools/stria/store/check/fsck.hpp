@@ -85,6 +85,7 @@ class StoreAsker {
 StoreFindings check_store(const StoreAsker& asker);
 
 /// `frees`: parts that no name needs go, and don't get one. Sets what was done about each fault.
-void mend_store(const StoreAsker& asker, StoreFindings& findings, bool frees);
+/// Returns whether that lasts.
+Status mend_store(const StoreAsker& asker, StoreFindings& findings, bool frees);
 
 }  // namespace stria::tool

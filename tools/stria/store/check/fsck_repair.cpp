@@ -168,7 +168,7 @@ class StoreRepair {
 
 }  // namespace
 
-void mend_store(const StoreAsker& asker, StoreFindings& findings, bool frees) {
+Status mend_store(const StoreAsker& asker, StoreFindings& findings, bool frees) {
   StoreRepair repair(asker, findings, frees);
   for (StoreFault& fault : findings.faults) {
     try {
@@ -178,7 +178,7 @@ void mend_store(const StoreAsker& asker, StoreFindings& findings, bool frees) {
     }
   }
   const auto synced = asker.root().store->ask_manager(wire::Kind::kSyncNames, wire::encode(wire::Path{"/"}));
-  synced.status().with_context(asker.url()).throw_if_error();
+  return synced.status().with_context(asker.url());
 }
 
 }  // namespace stria::tool

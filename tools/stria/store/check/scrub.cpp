@@ -5,9 +5,10 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "report/text.hpp"
-#include "storage/striped/pass.hpp"
+#include "storage/striped/slot_servers.hpp"
 #include "store/progress.hpp"
 #include "store/store_command.hpp"
 
@@ -35,9 +36,8 @@ struct File {
     const auto opened = found.store->open(request);
     opened.status().with_context(fmt::format("scrub '{}'", url)).throw_if_error();
     store = found.store;
-    place = *opened;
     handle = request.handle;
-    pass = std::make_unique<storage::Pass>(store, handle, wire::Renewed{place.ticket, place.ticket_ms});
+    servers = std::make_unique<storage::SlotServers>(store, *opened, handle);
   }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
@@ -45,9 +45,8 @@ struct File {
 
   std::string url;
   std::shared_ptr<storage::Store> store;
-  wire::Opened place;
   uint64_t handle = 0;
-  std::unique_ptr<storage::Pass> pass;
+  std::unique_ptr<storage::SlotServers> servers;
 };
 
 const char* name_of(wire::BlockFault fault) {
@@ -72,7 +71,10 @@ class Scrubbing {
     }
   }
 
-  int report() const {
+  int64_t files() const { return files_; }
+
+  /// `whole`: everything was looked at.
+  int report(bool whole) const {
     int64_t wrong = 0;
     std::set<std::string> paths;
     std::set<std::string> missed;
@@ -85,7 +87,8 @@ class Scrubbing {
       }
     }
     if (arguments_.as_json) {
-      const json all = {{"files", files_}, {"bytes", bytes_}, {"faults", faults_}, {"accepted", arguments_.accept}};
+      const json all = {
+          {"files", files_}, {"bytes", bytes_}, {"faults", faults_}, {"accepted", arguments_.accept}, {"whole", whole}};
       fmt::print("{}\n", all.dump(2, ' ', false, json::error_handler_t::replace));
       return wrong == 0 ? kDone : kAnswerIsNo;
     }
@@ -149,8 +152,8 @@ class Scrubbing {
   void look_at(const std::string& url) {
     const File file(url, arguments_.accept);
     std::vector<Slot> slots;
-    for (size_t i = 0; i < file.place.slots.size(); ++i) {
-      slots.push_back({static_cast<int64_t>(i)});
+    for (int64_t slot = 0; slot < file.servers->layout().slot_count; ++slot) {
+      slots.push_back({slot});
     }
     // All servers of the file work at the same time.
     while (std::any_of(slots.begin(), slots.end(), [](const Slot& slot) { return !slot.done; })) {
@@ -164,27 +167,42 @@ class Scrubbing {
     std::vector<storage::Call> calls;
     std::vector<Slot*> asked;
     for (Slot& slot : slots) {
-      if (slot.done) {
-        continue;
+      if (!slot.done) {
+        links.push_back(file.servers->borrow(slot.number).value());
+        calls.push_back(question(file, slot, links.back()));
+        asked.push_back(&slot);
       }
-      links.push_back(storage::Store::borrow(file.store, file.place.slots[static_cast<size_t>(slot.number)].address).value());
-      storage::Call& call = calls.emplace_back();
-      call.link = links.back().link();
-      call.kind = wire::Kind::kScrub;
-      const uint64_t part = wire::part_number(file.place.file, file.place.slots[static_cast<size_t>(slot.number)].second);
-      call.body = wire::encode(wire::Scrub{part, {}, slot.next_block, arguments_.accept});
-      call.before_sending = [&file](std::vector<std::byte>& body) { return file.pass->stamp(body); };
-      asked.push_back(&slot);
     }
     static_cast<void>(storage::run_calls(calls));  // the outcome of each call is looked at below
     for (size_t i = 0; i < calls.size(); ++i) {
+      follow(file, *asked[i], calls[i]);
       take(file, *asked[i], calls[i]);
     }
   }
 
+  storage::Call question(const File& file, const Slot& slot, storage::Store::Borrowed& link) const {
+    const wire::Scrub request{file.servers->part(slot.number), {}, slot.next_block, arguments_.accept};
+    return file.servers->call_to(link, wire::Kind::kScrub, wire::encode(request));
+  }
+
+  /// Asks again where the part is now, or by the ticket of a manager that has taken over.
+  void follow(const File& file, const Slot& slot, storage::Call& call) const {
+    bool was_asked = true;
+    call.outcome = file.servers->follow([&]() -> Status {
+      if (std::exchange(was_asked, false)) {
+        return call.outcome;
+      }
+      STRIA_ASSIGN_OR_RETURN(storage::Store::Borrowed link, file.servers->borrow(slot.number));
+      storage::Call again = question(file, slot, link);
+      const Status outcome = storage::run_calls({&again, 1});
+      call.reply = std::move(again.reply);
+      return outcome;
+    });
+  }
+
   void take(const File& file, Slot& slot, const storage::Call& call) {
-    const wire::ServerPlace& server = file.place.slots[static_cast<size_t>(slot.number)];
-    json fault = {{"path", file.url}, {"server", server.address}};
+    const std::string server = file.servers->address(slot.number);
+    json fault = {{"path", file.url}, {"server", server}};
     const bool is_damaged = call.outcome.code() == ErrorCode::kCorrupted;
     if (is_damaged || call.outcome.code() == ErrorCode::kIo) {
       fault["fault"] = is_damaged ? name_of(wire::BlockFault::kDamaged) : kNotLookedAt;
@@ -196,12 +214,12 @@ class Scrubbing {
     call.outcome.with_context(fmt::format("scrub '{}'", file.url)).throw_if_error();
     const auto part = wire::decode<wire::Scrubbed>(call.reply).value();
     if (!part.done && part.next_block <= slot.next_block) {
-      throw Error(ErrorCode::kFormat, fmt::format("server {} goes round in circles", server.address));
+      throw Error(ErrorCode::kFormat, fmt::format("server {} goes round in circles", server));
     }
     const int64_t end = std::min(part.next_block * kScrubBlockBytes, part.local_bytes);
     bytes_ += std::max<int64_t>(0, end - slot.next_block * kScrubBlockBytes);
     for (const wire::Scrubbed::Bad& bad : part.bad) {
-      const wire::Layout layout{file.place.stripe_bytes, static_cast<int64_t>(file.place.slots.size())};
+      const wire::Layout& layout = file.servers->layout();
       const int64_t last = std::min((bad.block + 1) * kScrubBlockBytes, part.local_bytes) - 1;
       fault["fault"] = name_of(bad.fault);
       fault["block"] = bad.block;
@@ -233,8 +251,18 @@ class Scrubbing {
 
 int run_scrub(const ScrubArguments& arguments) {
   Scrubbing scrubbing(arguments);
-  scrubbing.look_below(arguments.path);
-  return scrubbing.report();
+  try {
+    scrubbing.look_below(arguments.path);
+  } catch (const Error& error) {
+    if (scrubbing.files() == 0) {
+      throw;
+    }
+    scrubbing.report(false);
+    std::fflush(stdout);
+    throw Error(error.code(), fmt::format("{}; the scrub ended with file {}: repeat 'stria scrub{} {}'", error.what(),
+                                          scrubbing.files(), arguments.accept ? " --accept" : "", arguments.path));
+  }
+  return scrubbing.report(true);
 }
 
 }  // namespace

@@ -20,13 +20,15 @@ constexpr std::chrono::milliseconds kBetweenQuestions{250};
 }  // namespace
 
 /// A manager that has just started has heard of few servers yet: those that others could have parts
-/// on would seem to be away.
+/// on would seem to be away. One that has signed off isn't waited for.
 wire::StoreServers StoreMap::servers_once_heard() const {
+  const Conditions conditions = conditions_of(asker_.root(), asker_.url());
   const auto deadline = std::chrono::steady_clock::now() + kFirstWords;
   while (true) {
     auto all = servers_of(asker_.root(), asker_.url());
-    const bool heard = std::all_of(all.servers.begin(), all.servers.end(),
-                                   [](const auto& server) { return server.silent_ms >= 0 || server.place.address.empty(); });
+    const bool heard = std::all_of(all.servers.begin(), all.servers.end(), [&](const auto& server) {
+      return server.silent_ms >= 0 || server.place.address.empty() || has_ended(server.place.index, conditions);
+    });
     if (heard || std::chrono::steady_clock::now() > deadline) {
       return all;
     }

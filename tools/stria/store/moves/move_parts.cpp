@@ -42,12 +42,12 @@ int64_t bytes_of(const std::vector<MovablePart>& parts) {
 class PartMoves {
  public:
   PartMoves(const StoreAsker& asker, const MoveArguments& arguments, int64_t total_bytes)
-      : throttle_(arguments.megabytes_per_second * kMegabyte),
+      : asker_(asker),
+        throttle_(arguments.megabytes_per_second * kMegabyte),
         progress_(total_bytes),
         mover_(asker.root().store, throttle_, [this](int64_t bytes) { progress_.say(bytes_ += bytes); }) {}
 
-  /// Tries the servers in turn. An error that isn't one of the part, such as of a manager that has
-  /// gone, is thrown.
+  /// Tries the servers in turn. Throws stria::Error when the manager has gone.
   Status move(const MovablePart& part, std::vector<TakingServer>& servers) {
     std::set<int64_t> refused;
     Status outcome(ErrorCode::kNoSpace, "no other server has space for it, and fewer than two parts of the file");
@@ -63,6 +63,9 @@ class PartMoves {
   }
   Status move_to(const MovablePart& part, int64_t target, std::vector<TakingServer>& servers) {
     const Status outcome = mover_.move({part.file, part.from, target});
+    if (outcome.code() == ErrorCode::kIo) {  // without the manager no part can be moved
+      static_cast<void>(servers_of(asker_.root(), asker_.url()));
+    }
     if (outcome.ok()) {
       ++parts_;
       const auto taker = std::find_if(servers.begin(), servers.end(), [&](const auto& each) { return each.index == target; });
@@ -72,14 +75,27 @@ class PartMoves {
   }
   int64_t parts() const { return parts_; }
   int64_t bytes() const { return bytes_; }
+  std::string said() const { return fmt::format("{} moved, {}", counted_text(parts_, "part"), readable(bytes_)); }
 
  private:
+  const StoreAsker& asker_;
   Throttle throttle_;
   Progress progress_;
   int64_t bytes_ = 0;
   int64_t parts_ = 0;
   PartMover mover_;
 };
+
+/// Does it. An error that ends it says how far it was, and how to go on.
+template <typename Body>
+int with_account(const PartMoves& moves, const std::string& command, Body body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}; {} before that, and each other part is where it was: repeat '{}'", error.what(),
+                                          moves.said(), command));
+  }
+}
 
 /// Says why parts stay, with the names of some files.
 void tell_left(const StoreAsker& asker, const std::map<uint64_t, Status>& left) {
@@ -100,17 +116,9 @@ void tell_left(const StoreAsker& asker, const std::map<uint64_t, Status>& left) 
   }
 }
 
-int run_drain_server(const MoveArguments& arguments) {
-  const wire::ServerPlace server = find_server(arguments.url, arguments.server);
-  if (server.address.empty()) {
-    throw Error(ErrorCode::kIo, fmt::format("server {} is gone: what isn't there can't be moved", server.index));
-  }
-  const StoreAsker asker(arguments.url);
-  const StoreMap map(asker);
-  // Files that are made from now on lie elsewhere, so there is an end.
-  static_cast<void>(asker.manager<wire::Nothing>(wire::Kind::kNewFiles, wire::NewFiles{server.index, false}));
-  std::vector<MovablePart> parts = map.parts_on(server);
-  PartMoves moves(asker, arguments, bytes_of(parts));
+/// Until none is left, or none of those that are left moves. Returns why those stay.
+std::map<uint64_t, Status> move_all(const StoreMap& map, const wire::ServerPlace& server, std::vector<MovablePart> parts,
+                                    const MoveArguments& arguments, PartMoves& moves) {
   std::map<uint64_t, Status> left;
   auto last_moved = std::chrono::steady_clock::now();
   while (!parts.empty()) {
@@ -136,16 +144,37 @@ int run_drain_server(const MoveArguments& arguments) {
     }
     parts = map.parts_on(server);
   }
-  fmt::print("{} moved, {}\n", counted_text(moves.parts(), "part"), readable(moves.bytes()));
-  if (!left.empty()) {
-    tell_left(asker, left);
-    fmt::print("server {} ({}) has {} still, and gets no new files\n", server.index, server.address,
-               counted_text(static_cast<int64_t>(left.size()), "part"));
-    return kAnswerIsNo;
+  return left;
+}
+
+int run_drain_server(const MoveArguments& arguments) {
+  const wire::ServerPlace server = find_server(arguments.url, arguments.server);
+  if (server.address.empty()) {
+    throw Error(ErrorCode::kIo, fmt::format("server {} is gone: what isn't there can't be moved", server.index));
   }
-  fmt::print("server {} ({}) has no part of a file, and gets no new files: 'stria retire {} {}' takes it out of the store\n",
-             server.index, server.address, arguments.url, server.index);
-  return kDone;
+  const StoreAsker asker(arguments.url);
+  if (has_ended(server.index, conditions_of(asker.root(), arguments.url))) {
+    throw Error(ErrorCode::kIo,
+                fmt::format("server {} ({}) has ended: start it, and drain it then", server.index, server.address));
+  }
+  const StoreMap map(asker);
+  // Files that are made from now on lie elsewhere, so there is an end.
+  static_cast<void>(asker.manager<wire::Nothing>(wire::Kind::kNewFiles, wire::NewFiles{server.index, false}));
+  std::vector<MovablePart> parts = map.parts_on(server);
+  PartMoves moves(asker, arguments, bytes_of(parts));
+  return with_account(moves, fmt::format("stria server drain {} {}", arguments.url, server.index), [&] {
+    const std::map<uint64_t, Status> left = move_all(map, server, std::move(parts), arguments, moves);
+    fmt::print("{}\n", moves.said());
+    if (!left.empty()) {
+      tell_left(asker, left);
+      fmt::print("server {} ({}) has {} still, and gets no new files\n", server.index, server.address,
+                 counted_text(static_cast<int64_t>(left.size()), "part"));
+      return kAnswerIsNo;
+    }
+    fmt::print("server {} ({}) has no part of a file, and gets no new files: 'stria retire {} {}' takes it out of the store\n",
+               server.index, server.address, arguments.url, server.index);
+    return kDone;
+  });
 }
 
 struct ServerLoad {
@@ -227,24 +256,26 @@ int run_rebalance(const MoveArguments& arguments) {
     return kDone;
   }
   PartMoves moves(asker, arguments, bytes);
-  std::map<uint64_t, Status> left;
-  // Another part of the same file moves in the next run, by where the file is then.
-  std::set<uint64_t> moved_files;
-  for (const Balance& move : plan) {
-    if (!moved_files.insert(move.part.file).second) {
-      continue;
+  return with_account(moves, fmt::format("stria server rebalance {}", arguments.url), [&] {
+    std::map<uint64_t, Status> left;
+    // Another part of the same file moves in the next run, by where the file is then.
+    std::set<uint64_t> moved_files;
+    for (const Balance& move : plan) {
+      if (!moved_files.insert(move.part.file).second) {
+        continue;
+      }
+      const Status outcome = moves.move_to(move.part, move.target, servers);
+      if (!outcome.ok() && outcome.code() != ErrorCode::kNotFound) {
+        left.emplace(move.part.number(), outcome);
+      }
     }
-    const Status outcome = moves.move_to(move.part, move.target, servers);
-    if (!outcome.ok() && outcome.code() != ErrorCode::kNotFound) {
-      left.emplace(move.part.number(), outcome);
+    fmt::print("{}\n", moves.said());
+    if (left.empty()) {
+      return kDone;
     }
-  }
-  fmt::print("{} moved, {}\n", counted_text(moves.parts(), "part"), readable(moves.bytes()));
-  if (left.empty()) {
-    return kDone;
-  }
-  tell_left(asker, left);
-  return kAnswerIsNo;
+    tell_left(asker, left);
+    return kAnswerIsNo;
+  });
 }
 
 void add_common(Command command, MoveArguments& arguments) {

@@ -6,6 +6,7 @@
 #include "storage/striped/call.hpp"
 #include "wire/region.hpp"
 #include "wire/tree.hpp"
+#include "wire/trust/ticket.hpp"
 
 namespace stria::tool {
 
@@ -19,6 +20,12 @@ constexpr int64_t kLittleBytes = int64_t{8} << 20;
 constexpr int kMostPasses = 12;
 constexpr int kMostHolds = 20;
 constexpr std::chrono::milliseconds kBetweenHolds{100};
+// A move that others have ended is begun anew so often at most, and as long as a client waits for a
+// server where nothing was copied meanwhile.
+constexpr int kMostAttempts = 20;
+constexpr std::chrono::milliseconds kFirstPause{100};
+constexpr std::chrono::milliseconds kLongestPause{1000};
+constexpr std::chrono::seconds kMostHaste{1};
 
 /// Takes a reply's data, of which there may be fewer than asked for.
 class PartSink : public storage::ReplySink {
@@ -62,7 +69,9 @@ void Throttle::moved(int64_t bytes) {
   bytes_ += bytes;
   if (bytes_per_second_ > 0) {
     const std::chrono::duration<double> due(static_cast<double>(bytes_) / static_cast<double>(bytes_per_second_));
-    std::this_thread::sleep_until(begin_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(due));
+    const auto until = begin_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(due);
+    begin_ += std::max(std::chrono::steady_clock::now() - kMostHaste - until, std::chrono::steady_clock::duration(0));
+    std::this_thread::sleep_until(until);
   }
 }
 
@@ -146,6 +155,7 @@ Status PartMover::copy(const wire::MoveBegun& move, ByteRange range, bool skips_
     if (bytes > 0 && !(skips_zeros && all_zero({buffer_.data(), static_cast<size_t>(bytes)}))) {
       STRIA_RETURN_IF_ERROR(write(move, {begin, begin + bytes}));
     }
+    copied_bytes_ += bytes;
     moved_(bytes);
     throttle_.moved(bytes);
     if (bytes < wanted.size()) {
@@ -182,7 +192,7 @@ Status PartMover::hold(const wire::MoveBegun& move, uint64_t since, wire::PartMo
       last = std::move(*held);
       return {};
     }
-    if (held.status().code() != ErrorCode::kAborted || attempt == kMostHolds) {
+    if (held.status().code() != ErrorCode::kAborted || wire::is_move_over(held.status()) || attempt == kMostHolds) {
       return held.status();
     }
     std::this_thread::sleep_for(kBetweenHolds);
@@ -234,25 +244,59 @@ Status PartMover::finish(const wire::MoveBegun& move, const wire::PartMoved& las
   return {};
 }
 
-Status PartMover::move(const wire::MoveBegin& request) {
-  file_ = request.file;
+PartMover::Attempt PartMover::move_once(const wire::MoveBegin& request) {
   const auto reply = store_->ask_manager(wire::Kind::kMoveBegin, wire::encode(request));
-  STRIA_RETURN_IF_ERROR(reply.status());
-  STRIA_ASSIGN_OR_RETURN(const auto move, wire::decode<wire::MoveBegun>(*reply));
-  const auto this_move = wire::encode(wire::MoveOf{file_, move.ticket});
+  const auto move = reply.ok() ? wire::decode<wire::MoveBegun>(*reply) : Result<wire::MoveBegun>(reply.status());
+  if (!move.ok()) {
+    return {move.status()};
+  }
+  // A server that knows of no such move, or another manager's ticket.
+  const auto was_ended = [](const Status& outcome) {
+    return outcome.code() == ErrorCode::kNotFound || wire::is_move_over(outcome) || wire::is_foreign_ticket(outcome);
+  };
+  const auto this_move = wire::encode(wire::MoveOf{file_, move->ticket});
   wire::PartMoved last;
-  const Status copied = copy_part(move, last);
+  const Status copied = copy_part(*move, last);
   if (!copied.ok()) {
     static_cast<void>(store_->ask_manager(wire::Kind::kMoveAbort, this_move));
-    return copied;
+    return {copied, was_ended(copied)};
   }
   // Where no answer comes nobody but the manager knows where the part is: its servers ask.
-  STRIA_RETURN_IF_ERROR(store_->ask_manager(wire::Kind::kMoveCommit, this_move).status());
+  const Status committed = store_->ask_manager(wire::Kind::kMoveCommit, this_move).status();
+  if (!committed.ok()) {
+    return {committed, was_ended(committed)};
+  }
   const auto synced = store_->ask_manager(wire::Kind::kSyncNames, wire::encode(wire::Path{"/"}));
   // The servers hear of it by themselves, too; this spares clients a second.
-  static_cast<void>(step(move, MoveStep::kOpen, 0, last.extent.modified_ns));
-  static_cast<void>(step(move, MoveStep::kGone, 0));
-  return synced.status();
+  static_cast<void>(step(*move, MoveStep::kOpen, 0, last.extent.modified_ns));
+  static_cast<void>(step(*move, MoveStep::kGone, 0));
+  return {synced.status()};
+}
+
+Status PartMover::move(const wire::MoveBegin& request) {
+  file_ = request.file;
+  auto deadline = storage::Clock::time_point();
+  auto pause = kFirstPause;
+  bool was_ended = false;
+  for (int attempt = 1;; ++attempt) {
+    const int64_t before = copied_bytes_;
+    const Attempt done = move_once(request);
+    const auto now = storage::Clock::now();
+    if (copied_bytes_ > before || !was_ended) {
+      deadline = now + storage::server_patience();
+      pause = kFirstPause;
+    }
+    // Afterwards the target has something to remove first, or a server hasn't heard of the manager.
+    was_ended = done.was_ended || (was_ended && done.outcome.code() == ErrorCode::kAborted);
+    if (!was_ended) {
+      return done.outcome;
+    }
+    if (attempt == kMostAttempts || now > deadline) {
+      return Status(ErrorCode::kAborted, "its move was interrupted again and again: " + done.outcome.message());
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, kLongestPause);
+  }
 }
 
 }  // namespace stria::tool

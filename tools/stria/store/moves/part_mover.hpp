@@ -4,7 +4,9 @@
 // Method: the part is copied while it is followed: its server says what clients have changed since.
 // That is copied again, and again, until it is little. For the last of it the part is held: clients
 // wait. Then the new server syncs, and the manager says that the part is there
-// (docs/formats/wire.md, "Moves"). Where a step fails the move is undone, and the part stays.
+// (docs/formats/wire.md, "Moves"). Where a step fails the move is undone, and the part stays. A
+// manager that is started again, one that takes over, and either server that is started again end
+// the moves that they find: such a move is begun anew.
 // Cost: the part's bytes through this process, each verified on its way; two syncs of the names,
 // and one of the part.
 #pragma once
@@ -23,7 +25,8 @@ class Throttle {
  public:
   /// 0: any rate.
   explicit Throttle(int64_t bytes_per_second) : bytes_per_second_(bytes_per_second) {}
-  /// Sleeps until so many more may have been moved.
+  /// Sleeps until so many more may have been moved. After a pause that others have made, no more
+  /// come at once than in a second.
   void moved(int64_t bytes);
 
  private:
@@ -42,6 +45,11 @@ class PartMover {
   Status move(const wire::MoveBegin& request);
 
  private:
+  struct Attempt {
+    Status outcome;
+    bool was_ended = false;  ///< by others, so that it can be begun anew
+  };
+  Attempt move_once(const wire::MoveBegin& request);
   Status copy_part(const wire::MoveBegun& move, wire::PartMoved& last);
   Status hold(const wire::MoveBegun& move, uint64_t since, wire::PartMoved& last);
   Status finish(const wire::MoveBegun& move, const wire::PartMoved& last);
@@ -60,7 +68,8 @@ class PartMover {
   Throttle& throttle_;
   std::function<void(int64_t)> moved_;
   uint64_t file_ = 0;
-  int64_t copied_end_ = 0;  // of what the target has
+  int64_t copied_end_ = 0;    // of what the target has
+  int64_t copied_bytes_ = 0;  // in all
   std::vector<std::byte> buffer_;
 };
 
