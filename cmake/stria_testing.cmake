@@ -28,7 +28,7 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DI
 file(STRINGS ${CMAKE_SOURCE_DIR}/scripts/mpiexec.env STRIA_TEST_ENV REGEX "^[A-Z]")
 list(APPEND STRIA_TEST_ENV "UBSAN_OPTIONS=print_stacktrace=1"
   "LSAN_OPTIONS=suppressions=${support}/lsan.supp:print_suppressions=0"
-  "TSAN_OPTIONS=suppressions=${support}/tsan.supp:ignore_noninstrumented_modules=1:second_deadlock_stack=1:die_after_fork=0")
+  "TSAN_OPTIONS=suppressions=${support}/tsan.supp:ignore_noninstrumented_modules=1:second_deadlock_stack=1:die_after_fork=0:atexit_sleep_ms=100")
 # A library to preload that is instrumented itself comes before the shared runtime:
 # verify_asan_link_order.
 set(STRIA_ASAN_OPTIONS "ASAN_OPTIONS=abort_on_error=0:verify_asan_link_order=0:strict_string_checks=1:detect_stack_use_after_return=1")
