@@ -1,16 +1,14 @@
 """Parts of files move to other servers: one is drained, one joins; names from before are mended."""
 
 import concurrent.futures
-import contextlib
 import json
 import random
 import shutil
-import subprocess
 import time
 
 import pytest
-from store_processes import Store
-from stria_program import PROGRAM, run
+from store_processes import Store, started
+from stria_program import run
 
 
 @pytest.fixture
@@ -163,17 +161,6 @@ def test_names_from_before_a_move_find_the_parts(make_store, work):
     assert servers_of(store, "moved") == [0, 2] and is_whole(store, work, "moved")
     run("stat", f"{store.url}/removed").refused("removed")
     assert fsck(store)[0] == 0
-
-
-@contextlib.contextmanager
-def started(*command):
-    """A command that works meanwhile; it is ended where the test fails."""
-    words = list(map(str, [PROGRAM, *command]))
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
 
 
 def finished(process):

@@ -1,5 +1,6 @@
 """A store of several `stria serve` processes on this machine."""
 
+import contextlib
 import os
 import pathlib
 import random
@@ -13,6 +14,17 @@ START_SECONDS = 60
 # A program of the version before, where there is one; else this one speaks as that did.
 OLD_PROGRAM = os.environ.get("STRIA_OLD_PROGRAM", PROGRAM)
 OLD_VERSION = "3"
+
+
+@contextlib.contextmanager
+def started(*command):
+    """A command that works meanwhile; it is ended where the test fails."""
+    words = list(map(str, [PROGRAM, *command]))
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def new_key(path):

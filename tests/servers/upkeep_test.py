@@ -14,8 +14,8 @@ import time
 import urllib.request
 
 import pytest
-from store_processes import Store
-from stria_program import PROGRAM, ROOT, run
+from store_processes import Store, started
+from stria_program import ROOT, run
 
 MONITORING = ROOT / "packaging/monitoring"
 
@@ -203,8 +203,7 @@ def test_a_backup_goes_on_when_the_manager_is_started_again(store, work):
         names.execute("INSERT INTO ballast VALUES (randomblob(200000000))")
         names.commit()
     store.start(0)
-    command = [PROGRAM, "backup", store.url, work / "names"]
-    with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as backup:
+    with started("backup", store.url, work / "names") as backup:
         partial = work / "names.partial"
         wait_until(lambda: backup.poll() is not None or (partial.exists() and partial.stat().st_size > 0))
         store.kill(0)
