@@ -11,8 +11,9 @@ import subprocess
 import time
 
 import pytest
-from copies import PATIENCE_SECONDS, Copies, wait_for
+from copies import Copies
 from nodes_test import BUILD, CLUSTER, ROOT, SHARE, cluster
+from waiting import PATIENCE_SECONDS, wait_until
 
 STRIA = BUILD / "bin/stria"
 NODES = ["n1", "n2", "n3", "n4"]
@@ -85,7 +86,7 @@ def wait_for_standby(index):
             other.get("figures", {}).get("standby_marks_in_step") == 1 for other in others
         )
 
-    wait_for(may_be_promoted)
+    wait_until(may_be_promoted)
 
 
 def content_of(number):
@@ -115,7 +116,7 @@ def test_the_managers_network_is_cut(servers):
         assert alone.returncode != 0, "the old manager acknowledged what is lost"
         assert "isn't known whether that will last" in output and time.monotonic() - begin < PATIENCE_SECONDS, output
         cluster("heal", "n1")
-        wait_for(lambda: told()[ADDRESSES[0]].get("role") == "was the manager")
+        wait_until(lambda: told()[ADDRESSES[0]].get("role") == "was the manager")
         code, output = tool("n1", "mkdir", f"stria://{ADDRESSES[0]}/late")
         assert code != 0 and "was replaced" in output and ADDRESSES[1] in output, output
         writer.goes_on()

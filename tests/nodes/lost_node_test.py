@@ -10,10 +10,10 @@ import os
 import re
 import subprocess
 import sys
-import time
 
 import pytest
 from nodes_test import BUILD, CLUSTER, FOUR_BY_TWO, ROOT, SHARE, cluster, finish, run, start
+from waiting import wait_until
 
 PAGE = (ROOT / "docs/howto/survive_a_lost_disk.md").read_text()
 STRIA = BUILD / "bin/stria"
@@ -196,9 +196,7 @@ def test_servers_of_a_store(directory):
         for server in json.loads(tool(directory, "df", "--json", url, **client))
         if server["address"] == ADDRESSES[lost]
     )
-    deadline = time.monotonic() + 60
-    while "silent" not in tool(directory, "df", url, **client) and time.monotonic() < deadline:
-        time.sleep(0.5)
+    wait_until(lambda: "silent" in tool(directory, "df", url, **client))
     tool(directory, "retire", "--lost", url, number, **client)
     tool(directory, "status", url, **client)
     assert "is missing" not in program_on(THREE_BY_TWO, READING, directory, path, **client)

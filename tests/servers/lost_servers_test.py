@@ -10,6 +10,7 @@ import time
 import pytest
 from store_processes import Store
 from stria_program import run
+from waiting import wait_until
 
 
 @pytest.fixture
@@ -40,9 +41,7 @@ def servers_of(store):
 def put_on_two(store, work, name):
     """A file on the servers 0 and 2, made while server 1 is away."""
     store.kill(1)
-    deadline = time.monotonic() + 300
-    while servers_of(store)[1]["silent_ms"] < 6000 and time.monotonic() < deadline:
-        time.sleep(0.5)
+    wait_until(lambda: servers_of(store)[1]["silent_ms"] >= 6000)
     put(store, work, name)
     store.start(1)
 
@@ -113,9 +112,7 @@ def test_scrub_finds_files_whose_names_come_from_a_backup(store, work):
     shutil.copy(names, work / "names")
     store.start(0)
     run("rm", f"{store.url}/b").succeeded()
-    deadline = time.monotonic() + 300
-    while len(list(store.directory.rglob("parts/*"))) > 3 and time.monotonic() < deadline:
-        time.sleep(0.2)
+    wait_until(lambda: len(list(store.directory.rglob("parts/*"))) <= 3)
     store.end(0)
     shutil.copy(work / "names", names)
     store.start(0)

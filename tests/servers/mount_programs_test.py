@@ -14,6 +14,7 @@ import posix_cases
 import pytest
 from mounting import mounted, store_to_mount
 from stria_program import run
+from waiting import wait_until
 
 SERVERS = 2
 # Why a mounted store answers otherwise than a local file system: docs/servers.md has the table.
@@ -211,10 +212,7 @@ def test_names_go_while_a_server_is_away(store, place):
         assert not top.exists()
     finally:
         store.start(1)
-    deadline = time.monotonic() + 60
-    while sum(1 for path in parts.rglob("*") if path.is_file()) > before - 10 and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert sum(1 for path in parts.rglob("*") if path.is_file()) <= before - 10
+    wait_until(lambda: sum(1 for path in parts.rglob("*") if path.is_file()) <= before - 10)
 
 
 def test_a_file_is_not_read_as_shorter_than_it_is(store, place):

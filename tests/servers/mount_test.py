@@ -17,6 +17,7 @@ import yt
 from mounting import mounted, store_to_mount, unmount
 from store_processes import Store
 from stria_program import PROGRAM, environment, run
+from waiting import wait_until
 
 SERVERS = 4
 yt.set_log_level("error")
@@ -501,10 +502,3 @@ def test_a_file_that_was_closed_is_given_up_soon(store, place):
         file.read()
     (place / "alone").unlink()
     assert requests(store, "close_all") == before + 1, "before the name goes"
-
-
-def wait_until(holds):
-    deadline = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < deadline, "not within a long time"
-        time.sleep(0.05)

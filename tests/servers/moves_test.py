@@ -9,6 +9,7 @@ import time
 import pytest
 from store_processes import Store, started
 from stria_program import run
+from waiting import wait_until
 
 
 @pytest.fixture
@@ -56,13 +57,6 @@ def data_bytes(store, index):
 def fsck(store, *options):
     done = run("fsck", "--json", store.url, *options)
     return done.code, json.loads(done.stdout)
-
-
-def wait_until(holds):
-    deadline = time.monotonic() + 200
-    while not holds() and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert holds()
 
 
 SIZES = {"wide": 1_500_000, "small": 1000, "empty": 0, "two": 600_000}

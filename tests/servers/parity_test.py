@@ -7,13 +7,13 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
 import stria
 from store_processes import Store
 from stria_program import run
+from waiting import wait_until
 
 SHAPE = (40, 64, 8)
 VALUES = np.arange(40 * 64 * 8.0).reshape(SHAPE)
@@ -66,13 +66,7 @@ def check_values(store, values=VALUES):
 
 def wait_until_silent(store, server):
     """Until the manager gives it no new files."""
-    deadline = time.monotonic() + 300
-    while True:
-        listed = json.loads(run("df", "--json", store.url).succeeded().stdout)
-        if listed[server]["silent_ms"] > 6000:
-            return
-        assert time.monotonic() < deadline
-        time.sleep(0.5)
+    wait_until(lambda: json.loads(run("df", "--json", store.url).succeeded().stdout)[server]["silent_ms"] > 6000)
 
 
 def test_a_server_that_takes_no_new_files_gets_no_part(make_store):

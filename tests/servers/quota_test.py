@@ -11,6 +11,7 @@ import pytest
 from mounting import mounted, skip_without_fuse, store_to_mount
 from store_processes import Store
 from stria_program import run
+from waiting import wait_until
 
 USER = 12345
 
@@ -39,13 +40,6 @@ def put(store, work, name, size=1_000_000):
 
 def quotas(store):
     return json.loads(run("quota", "show", "--json", store.url).succeeded().stdout)
-
-
-def wait_until(holds):
-    deadline = time.monotonic() + 200
-    while not holds():
-        assert time.monotonic() < deadline, "not within a long time"
-        time.sleep(0.2)
 
 
 def is_counted(store, bytes_used, files):

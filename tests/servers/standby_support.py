@@ -2,8 +2,8 @@
 
 import json
 
-from copies import wait_for
 from stria_program import run
+from waiting import wait_until
 
 
 def status(store):
@@ -16,9 +16,9 @@ def role_of(store, index):
 
 def wait_for_standby(store, index):
     """It has every change, and the other servers know."""
-    wait_for(lambda: role_of(store, index) == "standby with every change")
+    wait_until(lambda: role_of(store, index) == "standby with every change")
     others = [address for number, address in enumerate(store.addresses) if number != index]
-    wait_for(lambda: all(figures_of(store, address)["standby_marks_in_step"] for address in others))
+    wait_until(lambda: all(figures_of(store, address)["standby_marks_in_step"] for address in others))
 
 
 def figures_of(store, address):

@@ -9,11 +9,12 @@ import threading
 import time
 
 import pytest
-from copies import Copies, wait_for
+from copies import Copies
 from mounting import mounted, skip_without_fuse
 from standby_support import address_url, log_of, role_of, status, wait_for_standby
 from store_processes import Store, new_key
 from stria_program import run
+from waiting import wait_until
 
 SERVERS = 4
 STANDBY = 1
@@ -48,7 +49,7 @@ def test_a_standby_takes_over_below_clients_and_gives_back(store, work):
         writer.goes_on()
     assert names(store) == set(writer.copied)
     run("ls", address_url(store, 0)).refused("was replaced", store.addresses[STANDBY])
-    wait_for(lambda: role_of(store, 0) == "was the manager")
+    wait_until(lambda: role_of(store, 0) == "was the manager")
     assert role_of(store, STANDBY) == "manager"
     assert "manager_replaced" in log_of(store, 0) and "promoted" in log_of(store, STANDBY)
     run("promote", address_url(store, STANDBY)).refused("manager already")
@@ -78,7 +79,7 @@ def test_a_manager_that_died_is_replaced_and_hears_of_it(store, work):
     assert run("ls", f"{store.url}/in").succeeded().stdout.split() == ["before"]
     run("cp", work / "content", f"{store.url}/after").succeeded()
     store.start(0)
-    wait_for(lambda: role_of(store, 0) == "was the manager")
+    wait_until(lambda: role_of(store, 0) == "was the manager")
     run("mkdir", f"{address_url(store, 0)}/late").refused("was replaced", store.addresses[STANDBY])
     run("cp", f"{store.url}/in/before", work / "back").succeeded()
     assert (work / "back").read_bytes() == b"content" * 1000
@@ -107,10 +108,10 @@ def test_a_standby_that_takes_over_knows_who_has_signed_off(store, work):
     begin = time.monotonic()
     run("cp", work / "content", f"{store.url}/without").succeeded()
     assert time.monotonic() - begin < 3, "nobody waits for a server that has signed off"
-    wait_for(lambda: [server["state"] for server in status(store)] == ["up", "up", "up", "ended"])
+    wait_until(lambda: [server["state"] for server in status(store)] == ["up", "up", "up", "ended"])
     assert said() == before
     store.start(3)
-    wait_for(lambda: all(server["state"] == "up" for server in status(store)))
+    wait_until(lambda: all(server["state"] == "up" for server in status(store)))
 
 
 def test_who_looks_after_the_store_goes_on_when_a_standby_takes_over(store, work):
@@ -135,7 +136,7 @@ def test_who_looks_after_the_store_goes_on_when_a_standby_takes_over(store, work
         store.kill(0)
         run("promote", address_url(store, STANDBY)).succeeded()
         store.start(0)
-        wait_for(lambda: role_of(store, 0) == "was the manager")
+        wait_until(lambda: role_of(store, 0) == "was the manager")
         lookers.pop().join()
     finally:
         ends.set()
@@ -155,7 +156,7 @@ def test_a_standby_that_is_behind_is_refused(store, work):
     run("mkdir", f"{store.url}/with").succeeded()
     store.kill(STANDBY)
     run("mkdir", f"{store.url}/without").succeeded()
-    wait_for(lambda: "standby_behind" in log_of(store, 0))
+    wait_until(lambda: "standby_behind" in log_of(store, 0))
     store.kill(0)
     store.start(STANDBY)
     run("promote", address_url(store, STANDBY)).refused("behind", "--even-if-behind")
@@ -214,7 +215,7 @@ def test_files_are_made_in_a_mount_all_the_while(store, work):
 
     def goes_on():
         count = len(made)
-        wait_for(lambda: len(made) > count + 10)
+        wait_until(lambda: len(made) > count + 10)
 
     with mounted(store.url, work / "place") as place:
         thread = threading.Thread(target=make_files, args=[place])

@@ -16,6 +16,7 @@ import urllib.request
 import pytest
 from store_processes import Store, started
 from stria_program import ROOT, run
+from waiting import wait_until
 
 MONITORING = ROOT / "packaging/monitoring"
 
@@ -58,13 +59,6 @@ def fsck(store, *options):
 
 def faults(report):
     return sorted((fault["fault"], fault.get("path", "")) for fault in report["faults"])
-
-
-def wait_until(holds):
-    deadline = time.monotonic() + 200
-    while not holds() and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert holds()
 
 
 def events(store, index):

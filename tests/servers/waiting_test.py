@@ -12,10 +12,10 @@ import time
 from subprocess import DEVNULL, PIPE
 
 import pytest
-from copies import PATIENCE_SECONDS, wait_for
 from standby_support import address_url, log_of, wait_for_standby
 from store_processes import Store, lasting_port, new_key
 from stria_program import PROGRAM, run
+from waiting import PATIENCE_SECONDS, wait_until
 
 SERVERS = 4
 STANDBY = 1
@@ -140,7 +140,7 @@ def test_a_standby_takes_over_from_a_manager_that_never_comes(work, key):
             store.kill(index)
         starting = Started(store, [2, 3])
         for index in (2, 3):
-            wait_for(lambda index=index: is_said(store, index, 1))
+            wait_until(lambda index=index: is_said(store, index, 1))
         store.start(STANDBY)
         assert starting.are_waiting()
         assert "is the manager now" in run("promote", address_url(store, STANDBY)).succeeded().stdout

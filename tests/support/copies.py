@@ -3,14 +3,7 @@
 import threading
 import time
 
-PATIENCE_SECONDS = 60
-
-
-def wait_for(condition):
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, "it does not come true"
-        time.sleep(0.1)
+from waiting import wait_until
 
 
 class Copies:
@@ -48,6 +41,6 @@ class Copies:
 
     def goes_on(self):
         count = len(self.copied)
-        wait_for(lambda: len(self.copied) > count + 2 or not self.thread.is_alive())
+        wait_until(lambda: len(self.copied) > count + 2 or not self.thread.is_alive())
         assert self.failed == []
         assert self.thread.is_alive()

@@ -1,10 +1,10 @@
 """Traces of real runs: what is in them at each level, and after a run that was killed."""
 
 import json
-import time
 
 import pytest
 from stria_program import PROGRAM, kill_all, rank_processes, run, start
+from waiting import wait_until
 
 RANKS = 3
 BLOCKS = 6
@@ -127,9 +127,7 @@ def test_a_killed_run_can_be_read(work, monkeypatch):
     process = start([*IO, "--rounds", 10000, "--dir", work], ranks=RANKS)
     monkeypatch.delenv("STRIA_TRACE")
     monkeypatch.delenv("STRIA_TRACE_DIR")
-    deadline = time.monotonic() + 600
-    while sum(part.stat().st_size for part in work.glob("traces/*.parts/*.part")) < 300_000 and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: sum(part.stat().st_size for part in work.glob("traces/*.parts/*.part")) >= 300_000)
     assert rank_processes(process)
     kill_all(process)
     (parts,) = work.glob("traces/*.parts")
