@@ -82,6 +82,7 @@ ROOMS = {
     ],
     "src/file/write": ["target", "old", "metadata", "stages"],
     "src/server": ["events", "objects", "manager", "standby", "connections"],
+    "src/server/manager": ["database", "names", "fleet", "succession"],
     "src/server/objects": ["blocks"],
     "src/server/connections": ["resources", "network"],
 }

@@ -18,13 +18,13 @@
 #include <string>
 #include <vector>
 
-#include "server/manager/fleet.hpp"
+#include "server/manager/database/replies.hpp"
+#include "server/manager/fleet/fleet.hpp"
 #include "server/manager/moves.hpp"
-#include "server/manager/names.hpp"
-#include "server/manager/names_backup.hpp"
+#include "server/manager/names/names.hpp"
+#include "server/manager/names/names_backup.hpp"
 #include "server/manager/names_check.hpp"
 #include "server/manager/quotas.hpp"
-#include "server/manager/replies.hpp"
 #include "server/manager/succession/succession.hpp"
 #include "server/manager/tree.hpp"
 #include "wire/frame.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "server/manager/names_fields.hpp"
+#include "server/manager/database/names_fields.hpp"
 
 namespace stria::server {
 

@@ -19,8 +19,8 @@
 #include <optional>
 #include <vector>
 
-#include "server/manager/fleet.hpp"
-#include "server/manager/names.hpp"
+#include "server/manager/fleet/fleet.hpp"
+#include "server/manager/names/names.hpp"
 #include "wire/moves.hpp"
 
 namespace stria::server {

@@ -9,9 +9,9 @@
 
 #include "server/clients_test.hpp"
 #include "server/cluster_test.hpp"
-#include "server/manager/database.hpp"
+#include "server/manager/database/database.hpp"
+#include "server/manager/database/names_fields.hpp"
 #include "server/manager/manager.hpp"
-#include "server/manager/names_fields.hpp"
 #include "storage/conformance_test.hpp"
 #include "storage/striped/striped_driver.hpp"
 

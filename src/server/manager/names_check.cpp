@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "server/manager/names_fields.hpp"
+#include "server/manager/database/names_fields.hpp"
 #include "wire/frame.hpp"
 
 namespace stria::server {

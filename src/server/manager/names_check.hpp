@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "server/manager/moves.hpp"
-#include "server/manager/names.hpp"
+#include "server/manager/names/names.hpp"
 #include "wire/upkeep.hpp"
 
 namespace stria::server {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/readable.hpp"
-#include "server/manager/names_fields.hpp"
+#include "server/manager/database/names_fields.hpp"
 #include "wire/address.hpp"
 #include "wire/frame.hpp"
 

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "server/manager/fleet.hpp"
-#include "server/manager/names.hpp"
+#include "server/manager/fleet/fleet.hpp"
+#include "server/manager/names/names.hpp"
 #include "wire/quotas.hpp"
 
 namespace stria::server {

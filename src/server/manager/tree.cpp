@@ -3,7 +3,7 @@
 #include <set>
 #include <utility>
 
-#include "server/manager/names_fields.hpp"
+#include "server/manager/database/names_fields.hpp"
 
 namespace stria::server {
 

@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "server/manager/fleet.hpp"
-#include "server/manager/names.hpp"
+#include "server/manager/fleet/fleet.hpp"
+#include "server/manager/names/names.hpp"
 #include "wire/frame.hpp"
 #include "wire/tree.hpp"
 

@@ -3,10 +3,10 @@
 // Problem: names that come from a backup may be of files that were removed since. What has no part
 // reads as zeros, as if it had never been written.
 // Method: a bit for each number of a file, in a file for the numbers of each start of the manager,
-// which counts its files up (manager/names.hpp). Invariant: the manager hears that a file is
-// removed only when its bit survives a power loss; a bit that was set stays so until the
-// part moves back to this server, because a number is never used again. So a file that has no part
-// and no bit was never written here.
+// which counts its files up (manager/names/names.hpp). Invariant: the manager hears that a file is
+// removed only when its bit survives a power loss; a bit that was set stays so until the part moves
+// back to this server, because a number is never used again. So a file that has no part and no bit
+// was never written here.
 // Cost: a bit per file that the store ever had, and one sync for all that a pulse removes; two
 // system calls where a part is made or isn't there.
 #pragma once

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "server/manager/database.hpp"
-#include "server/manager/roster.hpp"
+#include "server/manager/database/database.hpp"
+#include "server/manager/fleet/roster.hpp"
 #include "server/manager/succession/change_recorder.hpp"
 #include "stria/status.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "server/manager/roster.hpp"
+#include "server/manager/fleet/roster.hpp"
 #include "storage/striped/server_link.hpp"
 #include "wire/standby.hpp"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "server/manager/permissions.hpp"
+#include "server/manager/names/permissions.hpp"
 #include "wire/trust/key.hpp"
 #include "wire/trust/munge.hpp"
 

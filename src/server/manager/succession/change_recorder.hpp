@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "server/manager/database.hpp"
+#include "server/manager/database/database.hpp"
+#include "server/manager/database/unsynced.hpp"
 #include "server/manager/succession/sqlite_sessions.hpp"
-#include "server/manager/unsynced.hpp"
 #include "stria/status.hpp"
 #include "wire/standby.hpp"
 

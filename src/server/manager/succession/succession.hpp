@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "server/manager/fleet.hpp"
-#include "server/manager/names.hpp"
-#include "server/manager/names_backup.hpp"
+#include "server/manager/fleet/fleet.hpp"
+#include "server/manager/names/names.hpp"
+#include "server/manager/names/names_backup.hpp"
 #include "server/manager/succession/change_recorder.hpp"
 #include "server/manager/succession/change_stream.hpp"
 #include "wire/standby.hpp"

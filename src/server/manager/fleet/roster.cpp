@@ -1,8 +1,8 @@
-#include "server/manager/roster.hpp"
+#include "server/manager/fleet/roster.hpp"
 
 #include <algorithm>
 
-#include "server/manager/names_fields.hpp"
+#include "server/manager/database/names_fields.hpp"
 #include "wire/frame.hpp"
 
 namespace stria::server {

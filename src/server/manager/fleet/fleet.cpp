@@ -1,11 +1,11 @@
-#include "server/manager/fleet.hpp"
+#include "server/manager/fleet/fleet.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <tuple>
 
-#include "server/manager/names_fields.hpp"
+#include "server/manager/database/names_fields.hpp"
 
 namespace stria::server {
 

@@ -1,4 +1,4 @@
-#include "server/manager/unsynced.hpp"
+#include "server/manager/database/unsynced.hpp"
 
 namespace stria::server {
 

@@ -21,10 +21,10 @@
 #include <string_view>
 #include <vector>
 
-#include "server/manager/database.hpp"
-#include "server/manager/permissions.hpp"
-#include "server/manager/reserve.hpp"
-#include "server/manager/unsynced.hpp"
+#include "server/manager/database/database.hpp"
+#include "server/manager/database/unsynced.hpp"
+#include "server/manager/names/permissions.hpp"
+#include "server/manager/names/reserve.hpp"
 #include "stria/status.hpp"
 #include "wire/messages.hpp"
 #include "wire/tree.hpp"

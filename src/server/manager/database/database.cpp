@@ -1,4 +1,4 @@
-#include "server/manager/database.hpp"
+#include "server/manager/database/database.hpp"
 
 namespace stria::server {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "server/manager/database.hpp"
-#include "server/manager/unsynced.hpp"
+#include "server/manager/database/database.hpp"
+#include "server/manager/database/unsynced.hpp"
 #include "stria/status.hpp"
 #include "wire/messages.hpp"
 

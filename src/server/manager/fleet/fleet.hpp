@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "server/events/event_log.hpp"
-#include "server/manager/names.hpp"
-#include "server/manager/roster.hpp"
+#include "server/manager/fleet/roster.hpp"
+#include "server/manager/names/names.hpp"
 #include "wire/upkeep.hpp"
 
 namespace stria::server {

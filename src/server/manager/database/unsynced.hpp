@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "server/manager/database.hpp"
+#include "server/manager/database/database.hpp"
 #include "stria/status.hpp"
 
 namespace stria::server {

@@ -15,8 +15,8 @@
 #include <memory>
 #include <string>
 
-#include "server/manager/database.hpp"
-#include "server/manager/permissions.hpp"
+#include "server/manager/database/database.hpp"
+#include "server/manager/names/permissions.hpp"
 #include "wire/upkeep.hpp"
 
 namespace stria::server {

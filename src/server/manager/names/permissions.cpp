@@ -1,4 +1,4 @@
-#include "server/manager/permissions.hpp"
+#include "server/manager/names/permissions.hpp"
 
 #include <array>
 #include <cstdio>

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "server/manager/database.hpp"
+#include "server/manager/database/database.hpp"
 #include "stria/status.hpp"
 #include "wire/messages.hpp"
 

@@ -1,4 +1,4 @@
-#include "server/manager/names_backup.hpp"
+#include "server/manager/names/names_backup.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "server/manager/names_fields.hpp"
+#include "server/manager/database/names_fields.hpp"
 #include "wire/trust/key.hpp"
 
 namespace stria::server {

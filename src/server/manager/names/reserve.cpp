@@ -1,4 +1,4 @@
-#include "server/manager/reserve.hpp"
+#include "server/manager/names/reserve.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

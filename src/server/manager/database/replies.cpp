@@ -1,6 +1,6 @@
-#include "server/manager/replies.hpp"
+#include "server/manager/database/replies.hpp"
 
-#include "server/manager/names_fields.hpp"
+#include "server/manager/database/names_fields.hpp"
 
 namespace stria::server {
 

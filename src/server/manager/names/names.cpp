@@ -1,4 +1,4 @@
-#include "server/manager/names.hpp"
+#include "server/manager/names/names.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 
 #include "base/shown_path.hpp"
-#include "server/manager/names_fields.hpp"
+#include "server/manager/database/names_fields.hpp"
 #include "wire/address.hpp"
 #include "wire/frame.hpp"
 #include "wire/trust/key.hpp"
