@@ -1,4 +1,4 @@
-"""A store of eight servers on this machine, for as long as a bench runs."""
+"""A store on this machine, for as long as a bench runs."""
 
 import contextlib
 import glob
@@ -33,17 +33,20 @@ def cpu_seconds(processes):
 
 
 class Store:
-    """Eight servers in one process, in a directory of their own; ended with the block."""
+    """Servers in one process of the `program` stria, in a directory of their own; ended with the
+    block."""
 
     where = "one machine"
 
-    def __init__(self, directory):
+    def __init__(self, directory, program=STRIA, servers=SERVERS):
+        self.program = program
+        self.servers = servers
         self.directory = directory
         self.process = None
         self.url = ""
 
     def __enter__(self):
-        command = [STRIA, "serve", "--cluster", str(SERVERS), "--dir", os.path.join(self.directory, "store")]
+        command = [self.program, "serve", "--cluster", str(self.servers), "--dir", os.path.join(self.directory, "store")]
         self.process = subprocess.Popen(
             [*command, "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )

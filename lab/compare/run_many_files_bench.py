@@ -1,8 +1,9 @@
+#!/usr/bin/env python3
 """Many small files in a mounted store of four servers on this machine: made, listed and removed, by
 each of some builds in turn. Prints for each run the seconds, and what a file costs: processor time,
 changes of context, and requests to the servers.
 
-    many_files.py [--files N] [--bytes N] [--makers N] [--rounds N] [--dir DIR] STRIA [STRIA ...]
+    run_many_files_bench.py [--files N] [--bytes N] [--makers N] [--rounds N] [--dir DIR] STRIA ...
 
 STRIA are commands of builds, such as build/release/bin/stria.
 """
@@ -14,13 +15,15 @@ import glob
 import json
 import os
 import re
-import shutil
-import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [os.path.join(ROOT, "lab", "compare"), os.path.join(ROOT, "scripts")]
+from servers.store import Store  # noqa: E402
 
 SERVERS = 4
 
@@ -68,71 +71,59 @@ def remove_all(directory, options):
         subprocess.run(["rm", "-r", os.path.join(directory, f"of{maker}")], check=True)
 
 
-class Mounted:
-    """A new store and its mount, and what both have cost so far."""
-
-    def __init__(self, stria, directory):
-        self.stria, self.directory = stria, directory
-        self.servers = subprocess.Popen(
-            [stria, "serve", "--cluster", str(SERVERS), "--dir", f"{directory}/store", "--listen", "127.0.0.1:0"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        self.url = self.servers.stdout.readline().strip()
-        self.place = os.path.join(directory, "mounted")
-        os.mkdir(self.place)
-        self.mount = subprocess.Popen([stria, "mount", "--foreground", self.url, self.place])
-        while not os.path.ismount(self.place):
-            if self.mount.poll() is not None:
-                sys.exit("the store can't be mounted")
+@contextlib.contextmanager
+def mounted(store, directory):
+    """The store's mount there, a process in the foreground."""
+    os.mkdir(directory)
+    mount = subprocess.Popen([store.program, "mount", "--foreground", store.url, directory])
+    try:
+        while not os.path.ismount(directory):
+            if mount.poll() is not None:
+                sys.exit("the store can't be mounted: see above")
             time.sleep(0.05)
+        yield mount
+    finally:
+        subprocess.run(["fusermount3", "-u", "-z", directory], check=False)
+        mount.terminate()
+        mount.wait(timeout=60)
 
-    def close(self):
-        subprocess.run(["fusermount3", "-u", "-z", self.place], check=False)
-        for process in (self.mount, self.servers):
-            with contextlib.suppress(ProcessLookupError):
-                process.send_signal(signal.SIGTERM)
-            process.wait(timeout=60)
-        self.servers.stdout.close()
 
-    def costs(self):
-        """{what: number} so far."""
-        costs = collections.Counter()
-        for name, process in (("servers", self.servers), ("mount", self.mount)):
-            for task in glob.glob(f"/proc/{process.pid}/task/*"):
-                with contextlib.suppress(FileNotFoundError):
-                    with open(f"{task}/schedstat", encoding="utf-8") as file:
-                        costs[f"us of {name}"] += int(file.read().split()[0]) / 1000
-                    with open(f"{task}/status", encoding="utf-8") as file:
-                        costs[f"switches of {name}"] += sum(map(int, re.findall(r"ctxt_switches:\s*(\d+)", file.read())))
-        told = subprocess.run([self.stria, "status", "--json", self.url], check=True, capture_output=True, text=True)
-        for server in json.loads(told.stdout):
-            for figure, count in server["figures"].items():
-                if request := re.fullmatch(r'requests_total\{kind="(.*)"\}', figure):
-                    costs[request[1]] += count
-        return costs
+def costs_of(store, mount):
+    """{what: number} of the servers and the mount so far."""
+    costs = collections.Counter()
+    for name, process in (("servers", store.process), ("mount", mount)):
+        for task in glob.glob(f"/proc/{process.pid}/task/*"):
+            with contextlib.suppress(FileNotFoundError):
+                with open(f"{task}/schedstat", encoding="utf-8") as file:
+                    costs[f"us of {name}"] += int(file.read().split()[0]) / 1000
+                with open(f"{task}/status", encoding="utf-8") as file:
+                    costs[f"switches of {name}"] += sum(map(int, re.findall(r"ctxt_switches:\s*(\d+)", file.read())))
+    told = subprocess.run([store.program, "status", "--json", store.url], check=True, capture_output=True, text=True)
+    for server in json.loads(told.stdout):
+        for figure, count in server["figures"].items():
+            if request := re.fullmatch(r'requests_total\{kind="(.*)"\}', figure):
+                costs[request[1]] += count
+    return costs
 
 
 def measure(stria, directory, options):
     """{step: (seconds, {what: number})}"""
-    mounted = Mounted(stria, directory)
-    try:
-        steps = {}
+    place = os.path.join(directory, "mounted")
+    steps = {}
+    with Store(directory, stria, SERVERS) as store, mounted(store, place) as mount:
         for name, step in (("made", by_makers), ("listed", list_all), ("removed", remove_all)):
-            before, own_before, begin = mounted.costs(), time.process_time() + sum(os.times()[2:4]), time.monotonic()
-            step(mounted.place, options)
+            before, own_before = costs_of(store, mount), time.process_time() + sum(os.times()[2:4])
+            begin = time.monotonic()
+            step(place, options)
             seconds = time.monotonic() - begin
             own = time.process_time() + sum(os.times()[2:4]) - own_before
-            costs = mounted.costs()
+            costs = costs_of(store, mount)
             costs.subtract(before)
             costs["us of the program"] = own * 1e6
             steps[name] = seconds, costs
             if name == "made":
-                check(mounted.place, options)
-        return steps
-    finally:
-        mounted.close()
+                check(place, options)
+    return steps
 
 
 def main():
@@ -144,18 +135,17 @@ def main():
     parser.add_argument("--dir", help="where the stores are made; otherwise where temporary files are")
     parser.add_argument("stria", nargs="+")
     options = parser.parse_args()
+    if not os.access("/dev/fuse", os.R_OK | os.W_OK):
+        sys.exit("a store can't be mounted here: there is no FUSE")
     seconds = collections.defaultdict(list)
     for _ in range(options.rounds):
         for stria in options.stria:
-            directory = tempfile.mkdtemp(prefix="stria_many_files.", dir=options.dir)
-            try:
+            with tempfile.TemporaryDirectory(prefix="stria_many_files.", dir=options.dir) as directory:
                 for step, (taken, costs) in measure(stria, directory, options).items():
                     seconds[stria, step].append(taken)
                     often = {what: n / options.files for what, n in sorted(costs.items()) if n > options.files / 200}
                     each = ", ".join(f"{what} {n:.2f}" for what, n in often.items())
                     print(f"{stria}: {step} in {taken:.2f} s; a file: {each}", flush=True)
-            finally:
-                shutil.rmtree(directory)
     for (stria, step), taken in seconds.items():
         print(f"{stria}: {step}, median {statistics.median(taken):.2f} s of {len(taken)}")
 
