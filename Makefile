@@ -1,4 +1,4 @@
-# Every target calls a script or a CMake preset that can also be used alone.
+# Every target calls a script, a function of one or a CMake preset that can also be used alone.
 .DEFAULT_GOAL := help
 .PHONY: help setup build build-mpich demo check check-all check-long check-drop-in bench bench-async bench-hdf5 bench-languages bench-mpiio bench-nodes bench-servers papers docs packages wheels sanitize format clean
 
@@ -9,10 +9,10 @@ setup: ## install what is missing: Debian packages, Python packages in build/ven
 	@scripts/setup.sh
 
 build: setup ## optimised programs in build/release/bin (Open MPI); make check builds the tests too
-	@cmake --preset release && cmake --build --preset release --target installed
+	@bash -c 'source scripts/stages.sh && build_united release installed'
 
 build-mpich: setup ## the same with MPICH in build/release-mpich/bin
-	@cmake --preset release-mpich && cmake --build --preset release-mpich --target installed
+	@bash -c 'source scripts/stages.sh && build_united release-mpich installed'
 
 demo: ## a Sedov blast on 4 ranks in out/demo: written, checked, drawn, its timeline and I/O report
 	@scripts/demo.sh

@@ -24,11 +24,11 @@ run_part() {
     hdf5) scripts/check_hdf5.sh ;;
     examples) # against an installed package, under both MPIs
       scripts/setup.sh && source scripts/stages.sh &&
-        build_preset release && ctest --preset release -L install &&
-        build_preset release-mpich && ctest --preset release-mpich -L install
+        build_united release && ctest --preset release -L install -LE long &&
+        build_united release-mpich && ctest --preset release-mpich -L install -LE long
       ;;
     documents) # the command lines of README, tutorial and how-to pages
-      scripts/setup.sh && source scripts/stages.sh && build_preset release && ctest --preset release -R '^site[.]'
+      scripts/setup.sh && source scripts/stages.sh && build_united release && ctest --preset release -R '^site[.]'
       ;;
     docs) scripts/docs.sh ;;
     packages) scripts/packages.sh --lint ;;

@@ -39,10 +39,10 @@ suites() {
 scripts/setup.sh
 stage fetch_mpi4py fetch_mpi4py || true
 targets=(stria_mpiio mpiio_hdf5_program)
-if stage build build_preset release "${targets[@]}" mpiio_pnetcdf_program mpiio_netcdf_program; then
+if stage build build_united release "${targets[@]}" mpiio_pnetcdf_program mpiio_netcdf_program; then
   stage drop_in drop_in openmpi release || true
 fi
-if stage build_mpich build_preset release-mpich "${targets[@]}"; then
+if stage build_mpich build_united release-mpich "${targets[@]}"; then
   stage drop_in_mpich drop_in mpich release-mpich || true
 fi
 if stage fetch_suites scripts/io_suites.sh fetch; then

@@ -19,7 +19,7 @@ scripts/setup.sh
 stage newer_hdf5 scripts/newer_hdf5.sh serial openmpi || true
 stage fetch_suites scripts/io_suites.sh fetch hdf5 netcdf || true
 stage build_suites scripts/io_suites.sh build openmpi hdf5 netcdf || true
-if stage build build_preset release hdf5_vol_tests; then
+if stage build build_united release hdf5_vol_tests; then
   stage hdf5_suites suites "$@" || true
 fi
 finish

@@ -19,11 +19,10 @@ if ((${#parts[@]} == 0)); then parts=("${known[@]}"); fi
 run_part() {
   case $1 in
     long)
-      # There may be no long tests here, so an empty selection is no failure.
-      if stage build build_preset release; then stage test_long ctest --preset release -L '^long$' || true; fi
+      if stage build build_united release; then stage test_long test_preset release -L '^long$' || true; fi
       ;;
     nodes)
-      if stage build build_preset release; then
+      if stage build build_united release; then
         stage nodes_long env STRIA_NODES_LONG=1 scripts/check_nodes.sh || true
         stage nodes_nfs env STRIA_NODES=nfs scripts/check_nodes.sh || true
         stage nodes_ceph env STRIA_NODES=ceph scripts/check_nodes.sh || true

@@ -8,6 +8,6 @@ source scripts/stages.sh
 source scripts/mpiexec_env.sh
 
 scripts/setup.sh
-stage build build_preset release || exit 1
+stage build build_united release || exit 1
 mkdir -p out/bench
 exec build/venv/bin/python lab/compare/run_flash_bench.py --out out/bench "$@"

@@ -7,6 +7,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source scripts/stages.sh
 
 scripts/setup.sh
-stage build build_preset release stria_cli stria_cli_mpi || exit 1
+stage build build_united release stria_cli stria_cli_mpi || exit 1
 mkdir -p out/bench
 exec build/venv/bin/python -B lab/compare/run_async_bench.py --out out/bench/async.json "$@"

@@ -7,6 +7,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source scripts/stages.sh
 
 scripts/setup.sh
-stage build build_preset release stria_hdf5 hdf5_hyperslabs stria_hyperslabs || exit 1
+stage build build_united release stria_hdf5 hdf5_hyperslabs stria_hyperslabs || exit 1
 mkdir -p out/bench
 exec build/venv/bin/python -B lab/compare/run_hdf5_bench.py --out out/bench/hdf5.json "$@"

@@ -7,5 +7,5 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source scripts/stages.sh
 
 scripts/setup.sh
-stage build build_preset release bench_languages_{cpp,c,fortran} stria_python || exit 1
+stage build build_united release bench_languages_{cpp,c,fortran} stria_python || exit 1
 exec build/venv/bin/python -B lab/compare/run_languages_bench.py "$@"

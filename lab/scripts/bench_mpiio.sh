@@ -8,6 +8,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source scripts/stages.sh
 
 scripts/setup.sh
-stage build build_preset release stria_cli stria_mpiio bench_flash_peers || exit 1
-stage build_mpich build_preset release-mpich stria_cli stria_mpiio || exit 1
+stage build build_united release stria_cli stria_mpiio bench_flash_peers || exit 1
+stage build_mpich build_united release-mpich stria_cli stria_mpiio || exit 1
 exec build/venv/bin/python -B lab/compare/run_mpiio_bench.py "$@"

@@ -14,7 +14,7 @@ source scripts/stages.sh
 source scripts/mpiexec_env.sh
 
 scripts/setup.sh
-stage build build_preset release stria_mpiio bench_flash_peers stria_cli || exit 1
+stage build build_united release stria_mpiio bench_flash_peers stria_cli || exit 1
 program=lab/compare/run_nodes_bench.py
 if [[ ${1:-} == ceph ]]; then
   program=lab/compare/run_ceph_nodes_bench.py

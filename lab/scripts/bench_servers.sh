@@ -11,7 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source scripts/stages.sh
 
 scripts/setup.sh
-stage build build_preset release store_bench stria_cli stria_mpiio || exit 1
+stage build build_united release store_bench stria_cli stria_mpiio || exit 1
 bench=(build/venv/bin/python -B lab/compare/run_servers_bench.py)
 case " $*" in
   *" --rate"*) exec tests/nodes/cluster.sh enter "${bench[@]}" "$@" ;;

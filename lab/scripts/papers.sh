@@ -9,5 +9,5 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source scripts/stages.sh
 
 scripts/setup.sh
-stage build build_preset release stria_cli stria_mpiio stria_trace bench_flash_peers || exit 1
+stage build build_united release stria_cli stria_mpiio stria_trace bench_flash_peers || exit 1
 STRIA_PYTHON=${STRIA_PYTHON:-build/venv/bin/python} exec build/release/bin/stria papers "$@"

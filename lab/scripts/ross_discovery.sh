@@ -15,7 +15,7 @@ out=out/ross
 bin=build/release/bin
 
 scripts/setup.sh
-stage build build_preset release stria_cli stria_trace stria_mpiio bench_flash_peers
+stage build build_united release stria_cli stria_trace stria_mpiio bench_flash_peers
 export STRIA_PYTHON=build/venv/bin/python
 mkdir -p "$out"
 find "$out" -maxdepth 1 -type f \( -name '*.stria-trace' -o -name '*.html' -o -name '*.txt' -o -name '*.parquet' \) -delete

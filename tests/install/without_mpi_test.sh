@@ -9,7 +9,7 @@ work=$(mktemp -d --tmpdir stria_without_mpi_test.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 
 no_mpi=-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON
-cmake -S "$source" -B "$work/build" -G Ninja -DSTRIA_MPI=none $no_mpi
+cmake -S "$source" -B "$work/build" -G Ninja -DSTRIA_MPI=none -DSTRIA_UNITY=ON $no_mpi
 cmake --build "$work/build" --target installed
 if [[ -e $work/build/bindings/python ]]; then
   cmake --build "$work/build" --target stria_python
