@@ -4,8 +4,8 @@
 #include "base/checked.hpp"
 #include "base/out_of_memory.hpp"
 #include "container/fill_value.hpp"
-#include "file/calls.hpp"
 #include "file/define/attribute_values.hpp"
+#include "file/opening/calls.hpp"
 #include "file/read/read_session.hpp"
 #include "file/write/write_session.hpp"
 

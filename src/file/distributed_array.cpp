@@ -6,7 +6,7 @@
 
 #include "base/check.hpp"
 #include "base/checked.hpp"
-#include "file/calls.hpp"
+#include "file/opening/calls.hpp"
 
 namespace stria {
 

@@ -8,9 +8,9 @@
 
 #include "comm/self/self_comm.hpp"
 #include "comm/trace/traced_comm.hpp"
-#include "file/calls.hpp"
-#include "file/open_files.hpp"
-#include "file/opening.hpp"
+#include "file/opening/calls.hpp"
+#include "file/opening/open_files.hpp"
+#include "file/opening/opening.hpp"
 #include "file/read/lookups.hpp"
 #include "file/read/small_content.hpp"
 #include "file/write/write_session.hpp"

@@ -1,6 +1,6 @@
 // The attributes of File: numbers, strings and references, one or a list.
-#include "file/calls.hpp"
 #include "file/define/attribute_values.hpp"
+#include "file/opening/calls.hpp"
 #include "file/read/small_content.hpp"
 #include "file/write/write_session.hpp"
 #include "stria/file.hpp"

@@ -2,7 +2,7 @@
 #include "comm/mpi/mpi_comm.hpp"
 #include "comm/mpi/trace_join.hpp"
 #include "comm/mpi/uncaught.hpp"
-#include "file/opening.hpp"
+#include "file/opening/opening.hpp"
 #include "stria/file.hpp"
 #include "trace/record/recorder.hpp"
 #include "trace/record/span.hpp"

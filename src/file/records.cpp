@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "base/out_of_memory.hpp"
-#include "file/calls.hpp"
 #include "file/define/columns.hpp"
 #include "file/move/record_conversion.hpp"
 #include "file/move/record_places.hpp"
+#include "file/opening/calls.hpp"
 #include "file/read/small_content.hpp"
 #include "file/write/write_session.hpp"
 #include "stria/file.hpp"

@@ -70,6 +70,14 @@ size_t share_descriptors(Bounds& bounds, size_t loops) {
   return std::clamp((left - std::min(left, bounds.connections)) / 2, kLeastOpenObjects, Objects::kMostOpen);
 }
 
+/// Refuses a manager that was replaced, and notes one that is newer than what is known.
+Status follow_epoch(uint64_t epoch, RoleRecord& role, ManagerElsewhere& manager) {
+  if (epoch < role.epoch()) {
+    return manager.refuse(epoch);
+  }
+  return epoch == role.epoch() ? Status() : role.note({.epoch = epoch}, manager.address());
+}
+
 }  // namespace
 
 struct Server::State {
@@ -96,6 +104,8 @@ struct Server::State {
   void check_connections();
   Status check_store(storage::ServerLink& link, storage::Clock::time_point deadline);
   Status pulse(milliseconds patience);
+  /// The pulse to send; `moved_bytes`: what clients have written and read since the start.
+  wire::Pulse space_and_load(int64_t moved_bytes) const;
   Status hear_what_has_gone(milliseconds patience);
   Status ask_of_moves(milliseconds patience);
   Status tell_condition();
@@ -396,28 +406,20 @@ Status Server::State::check_store(storage::ServerLink& link, storage::Clock::tim
   return directory.belongs_to(wire::store_identity(answer.secret));
 }
 
-// Tells the manager that this server lives, and removes files that have no name any more.
+// Tells the manager what this server is and does, and does what the answer asks for. A server that
+// has just started asks before its clients get any bytes which parts went while it was away.
 Status Server::State::pulse(milliseconds patience) {
-  wire::Pulse said;
-  said.server = shared->identity;
-  said.address = address;
-  std::tie(said.total_bytes, said.free_bytes) = shared->objects->space();
   const int64_t moved_bytes = shared->counters.written_bytes + shared->counters.read_bytes;
-  const int64_t under_way = shared->buffers.budget().used() + shared->buffers.budget().waiting() + shared->disk_threads.jobs();
-  said.busy_bytes = moved_bytes - told_bytes + under_way * static_cast<int64_t>(wire::kMaxPayloadBytes);
-  said.removed = removed;
   const bool managed = shared->manages();
-  STRIA_ASSIGN_OR_RETURN(const auto reply, ask_manager(wire::Kind::kPulse, wire::encode(said), patience));
+  STRIA_ASSIGN_OR_RETURN(const auto reply,
+                         ask_manager(wire::Kind::kPulse, wire::encode(space_and_load(moved_bytes)), patience));
   const uint16_t version = managed ? wire::kVersion : elsewhere->version();
   STRIA_ASSIGN_OR_RETURN(const auto answer, wire::decode<wire::PulseAnswer>(reply, version));
   STRIA_RETURN_IF_ERROR(directory.belongs_to(wire::store_identity(answer.secret)));
-  if (!managed && answer.epoch < shared->role->epoch()) {
-    return elsewhere->refuse(answer.epoch);
+  if (!managed) {
+    STRIA_RETURN_IF_ERROR(follow_epoch(answer.epoch, *shared->role, *elsewhere));
   }
-  if (!managed && answer.epoch > shared->role->epoch()) {
-    STRIA_RETURN_IF_ERROR(shared->role->note({.epoch = answer.epoch}, elsewhere->address()));
-  }
-  if (!joined) {  // clients get no bytes before it knows which parts went while it was away
+  if (!joined) {
     STRIA_RETURN_IF_ERROR(hear_what_has_gone(patience));
   }
   shared->tickets.learn(answer.secret, answer.epoch, answer.now_ms);
@@ -430,6 +432,17 @@ Status Server::State::pulse(milliseconds patience) {
   }
   joined = true;
   return tell_condition();
+}
+
+wire::Pulse Server::State::space_and_load(int64_t moved_bytes) const {
+  const Objects::Space space = shared->objects->space();
+  const int64_t under_way = shared->buffers.budget().used() + shared->buffers.budget().waiting() + shared->disk_threads.jobs();
+  return {.server = shared->identity,
+          .address = address,
+          .total_bytes = space.total_bytes,
+          .free_bytes = space.free_bytes,
+          .busy_bytes = moved_bytes - told_bytes + under_way * static_cast<int64_t>(wire::kMaxPayloadBytes),
+          .removed = removed};
 }
 
 // A server that starts hears which parts went while it was away, as many at once as a message may

@@ -1,6 +1,5 @@
 #include "server/standby_duty.hpp"
 
-#include <tuple>
 #include <utility>
 
 namespace stria::server {
@@ -46,10 +45,12 @@ Status StandbyDuty::become(uint64_t epoch, std::vector<wire::Identity> away) {
   STRIA_RETURN_IF_ERROR(copy_.become(options_.names_path, epoch));
   STRIA_RETURN_IF_ERROR(shared_.role->note({.epoch = epoch}, options_.address()));
   STRIA_ASSIGN_OR_RETURN(auto manager, options_.open_manager(std::move(away)));
-  wire::Pulse said;
-  said.server = shared_.identity;
-  said.address = options_.address();
-  std::tie(said.total_bytes, said.free_bytes) = shared_.objects->space();
+  const Objects::Space space = shared_.objects->space();
+  const wire::Pulse said{.server = shared_.identity,
+                         .address = options_.address(),
+                         .total_bytes = space.total_bytes,
+                         .free_bytes = space.free_bytes,
+                         .removed = {}};
   const Answer reply = manager->answer({{}, wire::Kind::kPulse, 0, wire::encode(said), kOfItself});
   STRIA_RETURN_IF_ERROR(reply.status);
   STRIA_ASSIGN_OR_RETURN(const auto answer, wire::decode<wire::PulseAnswer>(reply.body));

@@ -34,17 +34,25 @@ def new_key(path):
     return path
 
 
+taken_ports = []  # sockets that tell other test programs which ports are taken here
+
+
 def lasting_port():
     """A free port outside the range from which the system gives ports, so that no other program
-    gets it while its server is away. 0, any port, where there is none."""
+    gets it while its server is away; nor does another test, while this process lives. 0, any port,
+    where there is none."""
     first_given = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     for _ in range(100 if first_given > 12000 else 0):
         port = random.SystemRandom().randrange(10000, first_given)
+        taken = socket.socket(socket.AF_UNIX)
         with socket.socket() as probe:
             try:
+                taken.bind(f"\0stria_test_port_{port}")
                 probe.bind(("127.0.0.1", port))
             except OSError:
+                taken.close()
                 continue
+            taken_ports.append(taken)
             return port
     return 0
 

@@ -16,7 +16,7 @@ ROOT = pathlib.Path(stria_program.ROOT)
 BUILD = pathlib.Path(stria_program.PROGRAM).parents[1]
 PAGES = ["README.md", "docs/tutorial.md", *(str(path.relative_to(ROOT)) for path in (ROOT / "docs/howto").glob("*.md"))]
 ELSEWHERE = {
-    "make ": "make check-all runs every target",
+    "make ": "make check-all has a part for each target that takes long",
     "apt install ": "the test packages",
     "spack ": "needs Spack; the test install compares what EasyBuild and Spack look for",
     "pip install ": "the test wheel",

@@ -14,7 +14,6 @@ _INTERFACES = {
     "include/stria/datatype.hpp:Datatype",
     "include/stria/file.hpp:File",
     "src/comm/comm.hpp:Comm",
-    "src/comm/mpi/mpi_comm.cpp:MpiComm",
 }
 
 

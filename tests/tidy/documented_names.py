@@ -1,5 +1,6 @@
 """What users type or read is documented: options of the programs in docs/command_line.md, hints of
-the library in docs/hints.md, rules of the report in docs/trace_report.md."""
+the library in docs/hints.md, rules of the report in docs/trace_report.md. In turn, what a document
+names is there: targets of make, parts of `make check-all`, variables and hints."""
 
 import re
 
@@ -21,11 +22,19 @@ _HINT = re.compile(r'\{"([a-z]\w*)",')
 # The table of rules: {"packing", packing},
 _RULE = re.compile(r'\{"([a-z]\w*)", [a-z]\w*\}')
 _RULE_ROW = re.compile(r"^\| (\w+_?\w*) \| (?!finds something)", re.MULTILINE)
+# In backticks, or at the beginning of a line of a block of commands.
+_MAKE = re.compile(r"(?:(?<=`)make ([a-z][a-z0-9-]*[a-z0-9])(?![\w…-])|^make (\S+))", re.MULTILINE)
+_TARGETS = re.compile(r"^([a-z][a-z0-9-]*):", re.MULTILINE)
+_TARGETS_OF_OTHERS = {"libs", "ptests", "link"}  # of other projects; the last is a request
+_COMMANDS = re.compile(r"^```sh\n(.*?)^```|`[^`\n]+`", re.DOTALL | re.MULTILINE)
+_PART = re.compile(r"PART=\"?([a-z0-9_]+)")
+_PARTS = re.compile(r"^parts=\((.*?)\)", re.DOTALL | re.MULTILINE)
+_NAME = re.compile(r"\b(?:STRIA_[A-Z0-9_]*[A-Z0-9]|stria_[a-z0-9_]*[a-z0-9])\b")
 _HINT_ROW = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
 
 
 def check(files):
-    return _options(files) + _hints(files) + _rules(files)
+    return _options(files) + _hints(files) + _rules(files) + _invented(files)
 
 
 def _options(files):
@@ -61,6 +70,39 @@ def _rules(files):
     ]
     invented = [Violation(RULES_DOCUMENT, 0, f"no rule is called {name}") for name in documented - known.keys()]
     return missing + invented
+
+
+def _invented(files):
+    """What a document names and nothing else knows."""
+    targets = set(_TARGETS.findall(_text(files, "Makefile"))) | _TARGETS_OF_OTHERS
+    parts = set(" ".join(_PARTS.findall(_text(files, "scripts/check_all.sh"))).split())
+    known = set()
+    for file in files:
+        if file.suffix != ".md" and file.text is not None and not file.is_corpus:
+            known.update(_NAME.findall(file.text))
+    violations = []
+    for file in files:
+        if file.suffix != ".md" or file.text is None:
+            continue
+        for begin, text in _commands(file.text):
+            for pattern, names, what in ((_MAKE, targets, "target of make"), (_PART, parts, "part of make check-all")):
+                violations += _unknown(file, begin, pattern.finditer(text), names, what)
+        violations += _unknown(file, 0, _NAME.finditer(file.text), known, "variable or hint")
+    return violations
+
+
+def _commands(text):
+    """Where each piece of code begins, and the piece."""
+    for match in _COMMANDS.finditer(text):
+        yield match.start(), match.group(0)
+
+
+def _unknown(file, begin, matches, names, what):
+    for match in matches:
+        name = match.group(match.lastindex or 0)
+        if name not in names:
+            line = file.text.count("\n", 0, begin + match.start()) + 1
+            yield Violation(file.path, line, f"no {what} is called {name}")
 
 
 def _text(files, path):

@@ -79,6 +79,8 @@ ROOMS = {
         "background",
         "write",
         "read",
+        "opening",
+        "rewrite",
     ],
     "src/file/write": ["target", "old", "metadata", "stages"],
     "src/server": ["events", "objects", "manager", "standby", "connections"],

@@ -446,6 +446,26 @@ class DocumentedNames(unittest.TestCase):
             ],
         )
 
+    def test_what_documents_name_is_there(self):
+        files = [
+            *tree(scripts__check_all_sh="parts=(papers docs)\n", src__a_cpp='getenv("STRIA_KNOWN")'),
+            SourceFile("Makefile", "demo: setup\nbench-hdf5:\n"),
+            SourceFile(
+                "docs/a.md",
+                "`make demo`, `make bench-hdf5`, `make bench-…`, PART of `make gone`, make it\n"
+                "```sh\nmake old PART=papers\nSTRIA_KNOWN=1 make check-all\n```\n`PART=lost` by `STRIA_NEW`\n",
+            ),
+        ]
+        self.assertEqual(
+            texts_of(documented_names.check(files)),
+            [
+                "docs/a.md:1: no target of make is called gone",
+                "docs/a.md:3: no target of make is called old",
+                "docs/a.md:6: no part of make check-all is called lost",
+                "docs/a.md:6: no variable or hint is called STRIA_NEW",
+            ],
+        )
+
     def test_hints_both_ways(self):
         source = 'table = {\n  {"cb_nodes", set_nodes},\n  {"stria_speed", set_speed},\n};\n'
         table = "| hint | values |\n|---|---|\n| `cb_nodes` | 1 |\n| `stria_gone` | 2 |\n"
@@ -453,6 +473,7 @@ class DocumentedNames(unittest.TestCase):
             sorted(texts_of(documented_names.check(tree(src__access__request__hints_cpp=source, docs__hints_md=table)))),
             [
                 "docs/hints.md: no hint is called stria_gone",
+                "docs/hints.md:4: no variable or hint is called stria_gone",
                 "src/access/request/hints.cpp: the hint stria_speed is not described in docs/hints.md",
             ],
         )

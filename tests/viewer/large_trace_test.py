@@ -15,7 +15,7 @@ from trace_pages import Page, make_large_trace, view
 
 RANKS, EVENTS = 1000, 1000
 PAN_SECONDS = 1.0
-LOAD_SECONDS, FRAMES = (3, 30) if os.environ.get("STRIA_TEST_SPEED") else (20, 5)
+LOAD_SECONDS, FRAMES = (3, 30) if os.environ.get("STRIA_TEST_SPEED") else (30, 3)
 
 
 @pytest.fixture(scope="module")

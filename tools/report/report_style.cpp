@@ -2,7 +2,7 @@
 
 namespace stria::tool {
 
-// The parts have the colours of the timeline (tools/viewer/palette.js).
+// The parts have the colours of the timeline (tools/viewer/page/picture/palette.js).
 const char kReportStyle[] = R"css(:root {
   --ground: #ffffff; --panel: #f7f8fa; --ink: #1f2733; --muted: #667085; --line: #e4e7ec; --alert: #fff6e5; --alert-ink: #6b4300;
   --write: #332187; --read: #42a9e8; --sync: #9b2155; --pack: #45a882; --unpack: #268140;

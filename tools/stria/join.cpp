@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "command.hpp"
-#include "file/joining.hpp"
+#include "file/rewrite/joining.hpp"
 #include "report/text.hpp"
 
 namespace stria::tool {

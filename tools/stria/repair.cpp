@@ -7,7 +7,7 @@
 
 #include "access/request/hints.hpp"
 #include "command.hpp"
-#include "file/renewing.hpp"
+#include "file/rewrite/renewing.hpp"
 #include "storage/registry/registry.hpp"
 
 namespace stria::tool {

@@ -258,8 +258,9 @@ Result<Datatype> memory_of_points(const Library& library, hid_t space, const Arr
   return use == Use::kFromFile && has_repeats(pieces) ? Result<Datatype>(not_described()) : memory_of_pieces(pieces);
 }
 
-/// Adds the rows of a block. `block` has its first coordinates, then its last.
-bool add_rows(const Array& array, const hsize_t* block, std::vector<SelectedPiece>& pieces) {
+/// Adds the rows of a block. `block` has its first coordinates, then its last. kInvalidArgument
+/// where it isn't within the array, and kUnsupported for more pieces than are described.
+Status add_rows(const Array& array, const hsize_t* block, std::vector<SelectedPiece>& pieces) {
   const size_t rank = array.rank();
   std::vector<hsize_t> at(block, block + rank);
   const hsize_t* const last = block + rank;
@@ -267,8 +268,11 @@ bool add_rows(const Array& array, const hsize_t* block, std::vector<SelectedPiec
   const auto row_bytes = static_cast<int64_t>(last[rank - 1] - block[rank - 1] + 1) * array.step_bytes[rank - 1];
   while (true) {
     SelectedPiece piece{0, row_bytes};
-    if (!find_place(array, at.data(), piece.offset) || pieces.size() == kMostPieces) {
-      return false;
+    if (!find_place(array, at.data(), piece.offset)) {
+      return outside();
+    }
+    if (pieces.size() == kMostPieces) {
+      return not_described();
     }
     pieces.push_back(piece);
     size_t d = rank - 1;
@@ -277,7 +281,7 @@ bool add_rows(const Array& array, const hsize_t* block, std::vector<SelectedPiec
       --d;
     }
     if (d == 0) {
-      return find_place(array, last, end);
+      return find_place(array, last, end) ? Status() : outside();
     }
     ++at[d - 1];
   }
@@ -294,9 +298,7 @@ Result<Datatype> memory_of_blocks(const Library& library, hid_t space, const Arr
   }
   std::vector<SelectedPiece> pieces;
   for (size_t at = 0; at < list.size(); at += 2 * rank) {
-    if (!add_rows(array, list.data() + at, pieces)) {
-      return not_described();
-    }
+    STRIA_RETURN_IF_ERROR(add_rows(array, list.data() + at, pieces));
   }
   std::sort(pieces.begin(), pieces.end(), [](const SelectedPiece& a, const SelectedPiece& b) { return a.offset < b.offset; });
   return memory_of_pieces(pieces);
@@ -321,27 +323,15 @@ std::optional<std::vector<Steps>> regular_steps(const Library& library, hid_t sp
   if (!lengths) {
     return std::nullopt;
   }
-  const size_t rank = lengths->size();
-  std::vector<Steps> steps(rank);
-  const int selection = library.H5Sget_select_type(space);
-  if (selection == kAllSelection) {
-    for (size_t d = 0; d < rank; ++d) {
-      steps[d].block = steps[d].stride = (*lengths)[d];
-    }
-    return steps;
-  }
-  if (selection != kHyperslabSelection || library.H5Sis_regular_hyperslab(space) <= 0) {
+  Hyperslab slab;
+  slab.rank = lengths->size();
+  std::copy(lengths->begin(), lengths->end(), slab.lengths.begin());
+  if (!ask_hyperslab(library, space, slab)) {
     return std::nullopt;
   }
-  std::vector<hsize_t> start(rank), stride(rank), count(rank), block(rank);
-  if (library.H5Sget_regular_hyperslab(space, start.data(), stride.data(), count.data(), block.data()) < 0) {
-    return std::nullopt;
-  }
-  if (is_moved(library, space, start)) {
-    return std::nullopt;
-  }
-  for (size_t d = 0; d < rank; ++d) {
-    steps[d] = {start[d], stride[d], count[d], block[d]};
+  std::vector<Steps> steps(slab.rank);
+  for (size_t d = 0; d < slab.rank; ++d) {
+    steps[d] = {slab.start[d], slab.stride[d], slab.count[d], slab.block[d]};
   }
   return steps;
 }

@@ -180,10 +180,6 @@ void end_at_once(const std::shared_ptr<Job>& job) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 // All ranks do the same operations in the same order.
 void begin_agreement(const std::shared_ptr<Job>& job) {
   if (job->operation->file->comm().size() > 1) {

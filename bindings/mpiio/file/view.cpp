@@ -102,7 +102,6 @@ View::View(View&& other) noexcept : View() {
 View& View::operator=(View&& other) noexcept {
   std::swap(displacement_bytes_, other.displacement_bytes_);
   std::swap(etype_bytes_, other.etype_bytes_);
-  std::swap(etype_extent_bytes_, other.etype_extent_bytes_);
   std::swap(filetype_, other.filetype_);
   std::swap(is_contiguous_, other.is_contiguous_);
   std::swap(is_sorted_, other.is_sorted_);
@@ -135,7 +134,6 @@ Outcome View::create(const Arguments& arguments, View& made) {
   View view;
   view.displacement_bytes_ = arguments.displacement_bytes;
   view.etype_bytes_ = etype.size();
-  view.etype_extent_bytes_ = etype.extent();
   view.filetype_ = filetype;
   view.is_contiguous_ = filetype.size() > 0 && filetype.is_contiguous();
   view.is_sorted_ = filetype.size() == 0 ||

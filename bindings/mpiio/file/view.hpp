@@ -39,7 +39,6 @@ class View {
 
   int64_t displacement_bytes() const { return displacement_bytes_; }
   int64_t etype_bytes() const { return etype_bytes_; }
-  int64_t etype_extent_bytes() const { return etype_extent_bytes_; }
   const Datatype& filetype() const { return filetype_; }
   const std::shared_ptr<const Representation>& representation() const { return representation_; }
   /// New handles on the types, committed, for the program. It frees them unless they are basic.
@@ -74,7 +73,6 @@ class View {
  private:
   int64_t displacement_bytes_ = 0;
   int64_t etype_bytes_ = 1;
-  int64_t etype_extent_bytes_ = 1;
   Datatype filetype_;
   bool is_contiguous_ = true;
   bool is_sorted_ = true;

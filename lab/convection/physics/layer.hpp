@@ -18,7 +18,6 @@ struct Layer {
   double conductivity = 0.02;  ///< of heat at the top; it grows as the root of the temperature
   double kick = 0.02;          ///< speed of the first disturbance, in the top's speed of sound
 
-  double gravity() const { return (index + 1) * contrast; }
   double temperature(double depth) const { return 1 + contrast * depth; }
   double density(double depth) const { return std::pow(temperature(depth), index); }
   double pressure(double depth) const { return std::pow(temperature(depth), index + 1); }

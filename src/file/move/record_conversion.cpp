@@ -25,8 +25,9 @@ Status invalid(const std::string& path, const std::string& why) {
   return Status(ErrorCode::kInvalidArgument, fmt::format("its column '{}' {}", path, why));
 }
 
-/// A number that is converted, and not just its bits.
-bool is_half(const ElementSpec& element, const ElementSpec& other) {
+/// Whether the values are of half precision and go to or come from numbers. An integer of two bytes
+/// takes their bits.
+bool is_converted_as_half(const ElementSpec& element, const ElementSpec& other) {
   const bool are_bits = other.meaning != Meaning::kHalf && other.number == ElementType::kUint16;
   return element.meaning == Meaning::kHalf && !are_bits;
 }
@@ -73,7 +74,8 @@ bool is_copied(const ElementSpec& from, const ElementSpec& to) {
   if (from.kind == Kind::kString) {
     return from.bytes == to.bytes;
   }
-  const bool same = are_same_numbers(from, to) || (from.number == to.number && !is_half(from, to) && !is_half(to, from));
+  const bool same = are_same_numbers(from, to) ||
+                    (from.number == to.number && !is_converted_as_half(from, to) && !is_converted_as_half(to, from));
   return same && from.is_swapped() == to.is_swapped();
 }
 
@@ -123,11 +125,11 @@ std::vector<std::byte> converted(ElementType from, const std::vector<std::byte>&
 std::vector<std::byte> as_numbers_of(const ElementSpec& to, const ElementSpec& from, std::vector<std::byte> numbers,
                                      int64_t count) {
   ElementType now = from.number;
-  if (is_half(from, to)) {
+  if (is_converted_as_half(from, to)) {
     numbers = widened(numbers, count);
     now = ElementType::kFloat32;
   }
-  if (is_half(to, from)) {
+  if (is_converted_as_half(to, from)) {
     return narrowed(converted(now, numbers, ElementType::kFloat64, count), count);
   }
   return now == to.number ? numbers : converted(now, numbers, to.number, count);
@@ -135,7 +137,6 @@ std::vector<std::byte> as_numbers_of(const ElementSpec& to, const ElementSpec& f
 
 }  // namespace
 
-// Records that are put need every column of the file; those that are got take what they want.
 Result<RecordConversion> RecordConversion::match(const ElementSpec& from, const ElementSpec& to, bool to_file) {
   STRIA_ASSIGN_OR_RETURN(const RecordPlaces sources, RecordPlaces::create(from));
   STRIA_ASSIGN_OR_RETURN(const RecordPlaces targets, RecordPlaces::create(to));
@@ -167,6 +168,8 @@ Result<RecordConversion> RecordConversion::match(const ElementSpec& from, const 
 }
 
 // \pre the steps go by their places in the file
+//
+// Records that are put need every column of the file; those that are got take what they want.
 Status RecordConversion::require_all(const ElementSpec& file) const {
   STRIA_ASSERT(
       std::is_sorted(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) { return a.to_offset < b.to_offset; }));
@@ -249,8 +252,9 @@ bool RecordConversion::is_identity() const {
 }
 
 Status RecordConversion::convert(std::span<const std::byte> from, std::span<std::byte> to) const {
-  std::fill(to.begin(), to.end(), std::byte{0});
   const int64_t rows = to_bytes_ == 0 ? 0 : static_cast<int64_t>(to.size()) / to_bytes_;
+  STRIA_CHECK(static_cast<int64_t>(from.size()) >= rows * from_bytes_);
+  std::fill(to.begin(), to.end(), std::byte{0});
   const int64_t batch_rows = std::max<int64_t>(kBatchBytes / std::max<int64_t>(from_bytes_ + to_bytes_, 1), 1);
   std::vector<std::byte> room;
   for (int64_t row = 0; row < rows; row += batch_rows) {

@@ -33,8 +33,8 @@ class RecordConversion {
   bool is_identity() const;
   int64_t from_bytes() const { return from_bytes_; }
   int64_t to_bytes() const { return to_bytes_; }
-  /// Converts whole records. Bytes of `to` that nothing goes to become zero. kInvalidArgument names
-  /// a string that is longer than there is room.
+  /// Converts as many whole records as `to` has room for. Bytes of `to` that nothing goes to become
+  /// zero. kInvalidArgument names a string that is longer than there is room.
   Status convert(std::span<const std::byte> from, std::span<std::byte> to) const;
 
  private:
@@ -53,7 +53,7 @@ class RecordConversion {
     int64_t rows;
   };
 
-  static Result<RecordConversion> match(const container::ElementSpec& from, const container::ElementSpec& to, bool by_target);
+  static Result<RecordConversion> match(const container::ElementSpec& from, const container::ElementSpec& to, bool to_file);
   Status require_all(const container::ElementSpec& file) const;
   void join_copies();
   Status run(const Step& step, const Batch& batch, std::vector<std::byte>& room) const;

@@ -162,7 +162,7 @@ void ParitySet::open_files() {
   for (int number = 0; number < head_.parities; ++number) {
     file_of_unit_.push_back(add_file(path_beside(path_, parity_name(name, head_.generation, number))));
     if (!has_head_[static_cast<size_t>(number)]) {
-      files_.back().file = nullptr;
+      files_[file_of_unit_.back()].file = nullptr;
     }
   }
 }

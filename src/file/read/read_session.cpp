@@ -256,13 +256,11 @@ Status ReadSession::move_pending(Call call) {
     // Everything is read, on every rank.
     meetings_.reserve().attempt([&] {
       const access::Plan plan = plan_of_early_reads();
-      if (early.bytes > 0) {
-        accounts_.count_move(plan, environment_);
-        return;
+      if (early.bytes == 0) {
+        accounts_.note_method(plan);
+        ProgressMeter(progress_, pending_).finish();
       }
-      accounts_.note_method(plan);
       accounts_.count_move(plan, environment_);
-      ProgressMeter(progress_, pending_).finish();
     });
   } else if (agreed.ok()) {
     status = healing([&] { return move(agreed->shape); });

@@ -211,25 +211,6 @@ Result<access::RequestShape> WriteSession::make_ready(const Agreed& agreed, Back
                      agreed.shape, chunk_puts_, pending_);
 }
 
-Status WriteSession::complete(const access::RequestShape& shape) {
-  Moved moved = move(shape, true);
-  if (updates_any(catalog_)) {
-    moved.outcome = sum_again(
-        {.comm = comm(), .catalog = catalog_, .old = old_, .file = file_, .gathering = gathering_, .times = accounts_.times()},
-        touched_, moved.outcome, options_.checksums);
-  }
-  return publish({.comm = comm(),
-                  .options = options_,
-                  .file = file_,
-                  .catalog = catalog_,
-                  .gathering = gathering_,
-                  .reserve = meetings_.reserve(),
-                  .report = accounts_.report(),
-                  .parity = parity_ && !grows() ? &*parity_ : nullptr,
-                  .parity_work = of_parity()},
-                 std::move(moved.metadata), moved.outcome);
-}
-
 // Rank 0 makes the metadata already, while the others pack; but before the first byte of what the
 // file has is overwritten, so that no reason remains to give up afterwards.
 Moved WriteSession::move(const access::RequestShape& agreed, bool last) {
@@ -306,6 +287,25 @@ Result<std::unique_ptr<Metadata>> WriteSession::make_metadata(bool last) {
                           .definitions = definitions_,
                           .old = old_.content(),
                           .keeps_order = options_.track_order});
+}
+
+Status WriteSession::complete(const access::RequestShape& shape) {
+  Moved moved = move(shape, true);
+  if (updates_any(catalog_)) {
+    moved.outcome = sum_again(
+        {.comm = comm(), .catalog = catalog_, .old = old_, .file = file_, .gathering = gathering_, .times = accounts_.times()},
+        touched_, moved.outcome, options_.checksums);
+  }
+  return publish({.comm = comm(),
+                  .options = options_,
+                  .file = file_,
+                  .catalog = catalog_,
+                  .gathering = gathering_,
+                  .reserve = meetings_.reserve(),
+                  .report = accounts_.report(),
+                  .parity = parity_ && !grows() ? &*parity_ : nullptr,
+                  .parity_work = of_parity()},
+                 std::move(moved.metadata), moved.outcome);
 }
 
 Status WriteSession::abandon() {

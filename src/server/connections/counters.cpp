@@ -123,9 +123,9 @@ wire::Figures figures_of(const SharedState& shared) {
   figures.add("standby", shared.in_step && !shared.manager.is_here() ? 1 : 0);
   figures.add("standby_follows", shared.in_step && !shared.manager.is_here() && shared.in_step() ? 1 : 0);
   figures.add("protocol_version", shared.newest_version);
-  const auto [total_bytes, free_bytes] = shared.objects->space();
-  figures.add("space_bytes", total_bytes);
-  figures.add("space_free_bytes", free_bytes);
+  const Objects::Space space = shared.objects->space();
+  figures.add("space_bytes", space.total_bytes);
+  figures.add("space_free_bytes", space.free_bytes);
   figures.add("connections", counters.open_connections);
   figures.add("connections_limit", static_cast<int64_t>(shared.bounds.connections));
   figures.add("connections_total", counters.connections);

@@ -232,8 +232,8 @@ Result<wire::PartMoves> Moves::state_of(int64_t server, const wire::MovesAsked::
   return has(row->places, wire::place_on(server, file != asked.part)) ? wire::PartMoves::kHere : wire::PartMoves::kElsewhere;
 }
 
-/// What it knew of moves is forgotten, so these are at an end.
-Status Moves::server_starts(int64_t server, std::optional<uint64_t> after, std::vector<uint64_t>& gone) {
+// A server that starts has forgotten what it knew of moves, so these are at an end.
+Status Moves::server_starts(int64_t server, std::optional<uint64_t> after, std::vector<uint64_t>& left_behind) {
   std::vector<uint64_t> ended;
   for (const auto& [file, move] : moves_) {
     if (wire::server_of(move.from) == server || wire::server_of(move.to) == server) {
@@ -253,9 +253,14 @@ Status Moves::server_starts(int64_t server, std::optional<uint64_t> after, std::
     STRIA_RETURN_IF_ERROR(query.status());
   }
   for (const uint64_t part : leaving) {
-    const auto row = row_of(wire::file_of_part(part));
-    if (row.ok() && gone.size() < wire::kMaxListed) {
-      gone.push_back(part);
+    if (left_behind.size() == wire::kMaxListed) {
+      break;
+    }
+    const Status known = row_of(wire::file_of_part(part)).status();
+    if (known.ok()) {
+      left_behind.push_back(part);
+    } else if (known.code() != ErrorCode::kNotFound) {
+      return known;
     }
   }
   return {};

@@ -69,8 +69,9 @@ class Moves {
   Status leave(uint64_t file, int64_t place);
   Status end(uint64_t file);
   Result<wire::PartMoves> state_of(int64_t server, const wire::MovesAsked::Entry& asked);
-  /// `gone`: the parts that it has still, as many as a message may have; those behind `after`.
-  Status server_starts(int64_t server, std::optional<uint64_t> after, std::vector<uint64_t>& gone);
+  /// Adds to `left_behind` the parts that have left this server for another, and of which it may
+  /// still have the bytes: those with numbers behind `after`, as many as a message may have.
+  Status server_starts(int64_t server, std::optional<uint64_t> after, std::vector<uint64_t>& left_behind);
 
   Names& names_;
   Fleet& fleet_;

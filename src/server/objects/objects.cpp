@@ -348,10 +348,10 @@ void Objects::rest() {
   note_older(kSecondsToNote);
 }
 
-std::pair<int64_t, int64_t> Objects::space() const {
+Objects::Space Objects::space() const {
   struct statvfs system = {};
   if (statvfs(directory_.c_str(), &system) != 0) {
-    return {0, 0};
+    return {};
   }
   const auto unit = static_cast<int64_t>(system.f_frsize);
   return {static_cast<int64_t>(system.f_blocks) * unit, static_cast<int64_t>(system.f_bavail) * unit};

@@ -67,8 +67,13 @@ class Objects {
   /// are.
   void rest();
   size_t open_count();
-  /// Total and free bytes of the file system.
-  std::pair<int64_t, int64_t> space() const;
+  struct Space {
+    int64_t total_bytes = 0;
+    int64_t free_bytes = 0;
+  };
+  /// The space of the file system. Where it doesn't tell, both are zero: then DiskHealth says that
+  /// the disk fails, and why.
+  Space space() const;
 
  private:
   static constexpr size_t kFolders = 256;

@@ -1,4 +1,4 @@
-#include "file/renewing.hpp"
+#include "file/rewrite/renewing.hpp"
 
 #include <fmt/format.h>
 

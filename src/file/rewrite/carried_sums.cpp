@@ -1,4 +1,4 @@
-#include "file/carried_sums.hpp"
+#include "file/rewrite/carried_sums.hpp"
 
 #include <algorithm>
 #include <cstring>

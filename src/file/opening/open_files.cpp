@@ -1,4 +1,4 @@
-#include "file/open_files.hpp"
+#include "file/opening/open_files.hpp"
 
 #include <chrono>
 #include <cstdio>

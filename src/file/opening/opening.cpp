@@ -1,4 +1,4 @@
-#include "file/opening.hpp"
+#include "file/opening/opening.hpp"
 
 #include <fmt/format.h>
 #include <limits.h>
@@ -10,7 +10,7 @@
 #include "access/plan/hint_files.hpp"
 #include "base/out_of_memory.hpp"
 #include "file/background/background.hpp"
-#include "file/open_files.hpp"
+#include "file/opening/open_files.hpp"
 #include "file/read/read_session.hpp"
 #include "file/write/write_session.hpp"
 #include "storage/registry/registry.hpp"

@@ -1,4 +1,4 @@
-#include "file/joining.hpp"
+#include "file/rewrite/joining.hpp"
 
 #include <fmt/format.h>
 
@@ -9,11 +9,11 @@
 #include "access/plan/planner.hpp"
 #include "comm/self/self_comm.hpp"
 #include "file/background/partial_file.hpp"
-#include "file/calls.hpp"
-#include "file/carried_sums.hpp"
-#include "file/opening.hpp"
+#include "file/opening/calls.hpp"
+#include "file/opening/opening.hpp"
 #include "file/parts/parts_table.hpp"
 #include "file/read/lookups.hpp"
+#include "file/rewrite/carried_sums.hpp"
 #include "file/session/catalog_message.hpp"
 #include "file/write/target/growing_file.hpp"
 #include "storage/parted/parted_file.hpp"
