@@ -10,6 +10,7 @@
 
 #include "base/hash.hpp"
 #include "base/united_ranges.hpp"
+#include "file/define/hidden_table.hpp"
 #include "file/define/names.hpp"
 
 namespace stria::file {
@@ -19,13 +20,10 @@ std::string RowTable::path(size_t number) {
 }
 
 container::DatasetSpec RowTable::spec(size_t number) const {
-  container::DatasetSpec spec;
-  spec.path = path(number);
-  spec.element = container::ElementSpec::of_number(ElementType::kUint64);
-  spec.dims = {row_count, static_cast<int64_t>(datasets.size())};
+  container::DatasetSpec spec = hidden_table(path(number), container::ElementSpec::of_number(ElementType::kUint64),
+                                             {row_count, static_cast<int64_t>(datasets.size())});
   spec.alignment_bytes = sizeof(uint64_t);
   spec.data_offset = data_offset;
-  spec.is_hidden = true;
   return spec;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/checked.hpp"
+#include "file/define/hidden_table.hpp"
 #include "file/define/names.hpp"
 
 namespace stria::file {
@@ -22,12 +23,7 @@ bool stays_in_master(const container::DatasetSpec& spec, int64_t bytes) {
 }  // namespace
 
 container::DatasetSpec mark_dataset() {
-  container::DatasetSpec spec;
-  spec.path = std::string(kOwnGroup) + "/part";
-  spec.element = container::ElementSpec::of_number(ElementType::kUint8);
-  spec.dims = {storage::PartMap::kMarkBytes};
-  spec.is_hidden = true;
-  return spec;
+  return hidden_bytes(own_path("part"), storage::PartMap::kMarkBytes);
 }
 
 PartedLayout::PartedLayout(const container::FileFormat& format, int part_count) : master_(format.make_layout()) {

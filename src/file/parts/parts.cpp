@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/out_of_memory.hpp"
+#include "file/define/hidden_table.hpp"
 #include "file/nodes/node_places.hpp"
 #include "file/parts/part_names.hpp"
 #include "file/parts/part_places.hpp"
@@ -180,12 +181,7 @@ Status Parts::define_table(const Definitions::Target& target, Definitions& defin
     }
   }
   const std::vector<std::byte> content = encode_parts(*map(), paths);
-  container::DatasetSpec spec;
-  spec.path = kPartsPath;
-  spec.element = container::ElementSpec::of_number(ElementType::kUint8);
-  spec.dims = {static_cast<int64_t>(content.size())};
-  spec.is_hidden = true;
-  return definitions.add_table(target, std::move(spec), content);
+  return definitions.add_table(target, hidden_bytes(kPartsPath, static_cast<int64_t>(content.size())), content);
 }
 
 void Parts::name_sources(Catalog& catalog) const {

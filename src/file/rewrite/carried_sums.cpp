@@ -9,6 +9,7 @@
 #include "container/formats.hpp"
 #include "file/checksums/changes.hpp"
 #include "file/checksums/chunk_sums.hpp"
+#include "file/define/hidden_table.hpp"
 #include "file/define/names.hpp"
 #include "file/session/catalog_message.hpp"
 
@@ -20,15 +21,6 @@ namespace {
 Status replace(container::Copy& copy, container::DatasetSpec spec, std::span<const std::byte> content) {
   STRIA_RETURN_IF_ERROR(copy.remove(spec.path));
   return copy.create_table(spec, content);
-}
-
-container::DatasetSpec table_of(const std::string& path, container::ElementSpec element, std::vector<int64_t> dims) {
-  container::DatasetSpec spec;
-  spec.path = path;
-  spec.element = std::move(element);
-  spec.dims = std::move(dims);
-  spec.is_hidden = true;
-  return spec;
 }
 
 }  // namespace
@@ -80,8 +72,9 @@ Status CarriedSums::renew_list(container::Copy& copy, const std::string& without
   }
   const auto count = static_cast<int64_t>(index_.paths.size());
   const auto list =
-      table_of(own_path("datasets"), container::ElementSpec::of_string(static_cast<int64_t>(width), false), {count});
-  const auto placement = table_of(own_path("placement"), container::ElementSpec::of_number(ElementType::kInt64), {count, 2});
+      hidden_table(own_path("datasets"), container::ElementSpec::of_string(static_cast<int64_t>(width), false), {count});
+  const auto placement =
+      hidden_table(own_path("placement"), container::ElementSpec::of_number(ElementType::kInt64), {count, 2});
   std::vector<int64_t> places;
   for (const auto& [table, column] : index_.placement) {
     places.insert(places.end(), {table, column});
@@ -110,7 +103,7 @@ Status CarriedSums::renew_slabs(container::Copy& copy) {
   }
   const std::vector<std::byte> summed = with_own_sum(records);
   const auto size = static_cast<int64_t>(summed.size());
-  return replace(copy, table_of(own_path("slabs"), container::ElementSpec::of_number(ElementType::kUint8), {size}), summed);
+  return replace(copy, hidden_bytes(own_path("slabs"), size), summed);
 }
 
 // The dataset of the seal is the last that is made. It may begin stretches of its own.
@@ -120,7 +113,7 @@ Status CarriedSums::make_room_for_seal(container::Copy& copy) {
   seal_parts_ = stretches + kMoreStretches;
   const int64_t numbers = seal_numbers(index_.seal.tables.size(), static_cast<size_t>(seal_parts_));
   const std::vector<std::byte> room(static_cast<size_t>(numbers) * sizeof(uint64_t));
-  return replace(copy, table_of(kSealPath, container::ElementSpec::of_number(ElementType::kUint64), {numbers}), room);
+  return replace(copy, hidden_table(kSealPath, container::ElementSpec::of_number(ElementType::kUint64), {numbers}), room);
 }
 
 // Rows that another program has added lie in chunks that had sums before.
@@ -128,8 +121,7 @@ Status CarriedSums::renew_tables(container::Copy& copy, const std::string& witho
   if (index_.is_changed && has_chunk_sums_) {
     const std::vector<std::byte> none = encode_chunk_sums({});
     const auto size = static_cast<int64_t>(none.size());
-    STRIA_RETURN_IF_ERROR(
-        replace(copy, table_of(kChunkSumsPath, container::ElementSpec::of_number(ElementType::kUint8), {size}), none));
+    STRIA_RETURN_IF_ERROR(replace(copy, hidden_bytes(kChunkSumsPath, size), none));
   }
   if (!without.empty()) {
     STRIA_RETURN_IF_ERROR(renew_list(copy, without));

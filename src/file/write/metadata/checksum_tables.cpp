@@ -9,6 +9,7 @@
 #include "file/checksums/changes.hpp"
 #include "file/checksums/checksum_index.hpp"
 #include "file/checksums/seal.hpp"
+#include "file/define/hidden_table.hpp"
 #include "file/define/names.hpp"
 
 namespace stria::file {
@@ -37,17 +38,14 @@ Status define_names(const Definitions::Target& target, const std::vector<std::st
   for (const std::string& path : paths) {
     longest = std::max(longest, path.size());
   }
-  container::DatasetSpec names;
-  names.path = own_path("datasets");
   // Names may end in blanks.
-  names.element = container::ElementSpec::of_string(static_cast<int64_t>(longest), false);
-  names.dims = {static_cast<int64_t>(paths.size())};
-  names.is_hidden = true;
+  const auto element = container::ElementSpec::of_string(static_cast<int64_t>(longest), false);
   std::vector<std::byte> bytes(longest * paths.size());
   for (size_t i = 0; i < paths.size(); ++i) {
     std::memcpy(bytes.data() + i * longest, paths[i].data(), paths[i].size());
   }
-  return definitions.add_table(target, std::move(names), bytes);
+  return definitions.add_table(target, hidden_table(own_path("datasets"), element, {static_cast<int64_t>(paths.size())}),
+                               bytes);
 }
 
 Status define_placement(const Definitions::Target& target, size_t path_count, const OldContent& old, Definitions& definitions) {
@@ -66,12 +64,10 @@ Status define_placement(const Definitions::Target& target, size_t path_count, co
     places.push_back(by_rows ? dataset.checksum_column : -1);
   }
   places.resize(2 * path_count, -1);
-  container::DatasetSpec placement;
-  placement.path = own_path("placement");
-  placement.element = container::ElementSpec::of_number(ElementType::kInt64);
-  placement.dims = {static_cast<int64_t>(path_count), 2};
-  placement.is_hidden = true;
-  return definitions.add_table(target, std::move(placement), std::as_bytes(std::span(places)));
+  return definitions.add_table(target,
+                               hidden_table(own_path("placement"), container::ElementSpec::of_number(ElementType::kInt64),
+                                            {static_cast<int64_t>(path_count), 2}),
+                               std::as_bytes(std::span(places)));
 }
 
 // All of it has new records, as it then is in the file.

@@ -8,6 +8,7 @@
 #include "datatype/convert/convert.hpp"
 #include "file/checksums/chunk_sums.hpp"
 #include "file/checksums/seal.hpp"
+#include "file/define/hidden_table.hpp"
 #include "file/define/names.hpp"
 #include "file/write/metadata/checksum_tables.hpp"
 
@@ -70,7 +71,7 @@ Status Metadata::build_all() {
 Status Metadata::remove_own_tables() {
   for (const char* name : {"datasets", "placement", "slabs", "chunks", "seal"}) {
     if (content_.old.checksums.present) {
-      STRIA_RETURN_IF_ERROR(writer_->remove(std::string(kOwnGroup) + "/" + name));
+      STRIA_RETURN_IF_ERROR(writer_->remove(own_path(name)));
     }
   }
   return Status();
@@ -157,12 +158,7 @@ Status Metadata::place_chunks(std::vector<std::vector<SummedChunk>> chunks, bool
     return Status();
   }
   const std::vector<std::byte> content = encode_chunk_sums(sums);
-  container::DatasetSpec spec;
-  spec.path = kChunkSumsPath;
-  spec.element = container::ElementSpec::of_number(ElementType::kUint8);
-  spec.dims = {static_cast<int64_t>(content.size())};
-  spec.is_hidden = true;
-  return writer_->create_table(spec, content);
+  return writer_->create_table(hidden_bytes(kChunkSumsPath, static_cast<int64_t>(content.size())), content);
 }
 
 // Chunks of which elements are overwritten stay where they are: `sums` gets their new sums, where
@@ -240,23 +236,15 @@ Status Metadata::create_slabs(std::vector<std::byte> records) {
   add_table_sums(content_.catalog, content_.definitions, records);
   STRIA_ASSIGN_OR_RETURN(records, join_records(content_.catalog, content_.old, content_.definitions.tables().size(), records));
   const std::vector<std::byte> summed = with_own_sum(records);
-  container::DatasetSpec slabs;
-  slabs.path = std::string(kOwnGroup) + "/slabs";
-  slabs.element = container::ElementSpec::of_number(ElementType::kUint8);
-  slabs.dims = {static_cast<int64_t>(summed.size())};
-  slabs.is_hidden = true;
-  return writer_->create_table(slabs, summed);
+  return writer_->create_table(hidden_bytes(own_path("slabs"), static_cast<int64_t>(summed.size())), summed);
 }
 
 Status Metadata::create_room_for_seal() {
-  container::DatasetSpec seal;
-  seal.path = kSealPath;
-  seal.element = container::ElementSpec::of_number(ElementType::kUint64);
   seal_parts_ = in_parts_ ? content_.old.sealed.size() + most_parts(content_.definitions.tables().size()) : 0;
-  seal.dims = {seal_numbers(content_.old.checksums.tables.size() + content_.row_tables.size(), seal_parts_)};
-  seal.is_hidden = true;
-  const std::vector<std::byte> room(static_cast<size_t>(seal.dims[0]) * sizeof(uint64_t));
-  return writer_->create_table(seal, room);
+  const int64_t numbers = seal_numbers(content_.old.checksums.tables.size() + content_.row_tables.size(), seal_parts_);
+  const std::vector<std::byte> room(static_cast<size_t>(numbers) * sizeof(uint64_t));
+  return writer_->create_table(hidden_table(kSealPath, container::ElementSpec::of_number(ElementType::kUint64), {numbers}),
+                               room);
 }
 
 // What is made, without the contents of tables, the few bytes between them, and what other programs
