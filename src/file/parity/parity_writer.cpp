@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 #include "file/checksums/seal.hpp"
 #include "file/meet/message_fields.hpp"
@@ -137,6 +138,8 @@ Result<std::vector<std::byte>> ParityWriter::begin(const StoredFile& file, const
   }
   STRIA_RETURN_IF_ERROR(choose_servers(file, files));
   STRIA_RETURN_IF_ERROR(create_files(file));
+  STRIA_CHECK(real_paths_.size() == static_cast<size_t>(parities) && numbers_.size() == real_paths_.size(), real_paths_.size(),
+              numbers_.size(), parities);
   FieldWriter fields;
   fields.bytes(head_.encode(0));
   for (const std::string& path : real_paths_) {
@@ -199,10 +202,11 @@ Status ParityWriter::take(std::span<const std::byte> message, const std::string&
   for (int number = 0; number < head_.parities; ++number) {
     real_paths_.push_back(fields.text());
   }
-  const auto numbers = fields.bytes();
-  numbers_.resize(numbers.size() / sizeof(uint64_t));
-  std::copy(numbers.begin(), numbers.end(), std::as_writable_bytes(std::span(numbers_)).begin());
-  return Status();
+  fields.append_to(numbers_);
+  // Rank 0 has made as many files as it tells of.
+  return fields.is_whole() && numbers_.size() == static_cast<size_t>(head_.parities)
+             ? Status()
+             : Status(ErrorCode::kInternal, "what rank 0 says of the parity of '" + path + "' was garbled on its way");
 }
 
 Status ParityWriter::make(const StoredFile& file, const std::vector<ParityFile>& files, int parities, int64_t generation,
