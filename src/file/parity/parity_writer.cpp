@@ -45,6 +45,8 @@ class StripeEncoder {
       sums.push_back(sum(stripe, unit));
     }
     const std::vector<uint64_t> record = sealed_record(std::move(sums));
+    STRIA_CHECK(static_cast<int64_t>(record.size() * sizeof(uint64_t)) == head_.record_bytes(), record.size(),
+                head_.record_bytes());
     for (size_t parity = 0; parity < parities.size(); ++parity) {
       const storage::WriteSegment segments[] = {{head_.records_begin() + stripe * head_.record_bytes(),
                                                  reinterpret_cast<const std::byte*>(record.data()), head_.record_bytes()},
@@ -247,6 +249,8 @@ Status ParityWriter::encode_share(const Environment& environment, const std::vec
     STRIA_RETURN_IF_ERROR(handle->refresh({0, INT64_MAX}));
     opened.push_back(std::move(handle));
   }
+  STRIA_CHECK(opened.size() == 1 || opened.size() == static_cast<size_t>(head_.member_count()), opened.size(),
+              head_.member_count());
   for (int member = 0; member < head_.member_count(); ++member) {
     members.push_back(opened[opened.size() == 1 ? 0 : static_cast<size_t>(member)].get());
   }
