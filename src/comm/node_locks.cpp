@@ -203,9 +203,9 @@ void NodeLocks::release(int slot) {
     return;
   }
   const MutexLock lock(&state_->mutex);
-  STRIA_CHECK(0 <= slot && slot < state_->slot_count && slots()[slot].ticket != 0 && slots()[slot].held &&
-                  slots()[slot].rank == rank_,
-              slot, state_->slot_count, slots()[slot].rank);
+  STRIA_CHECK(
+      0 <= slot && slot < state_->slot_count && slots()[slot].ticket != 0 && slots()[slot].held && slots()[slot].rank == rank_,
+      slot, state_->slot_count, slots()[slot].rank);
   if (slots()[slot].exclusive) {
     const int64_t before = state_->presence.fetch_sub(kSiever);
     STRIA_CHECK(before >= kSiever, before);

@@ -125,9 +125,9 @@ Status make_streams(const Operation& operation, Streams& streams) {
   }
   std::stable_sort(streams.lane.streams.begin(), streams.lane.streams.end(),
                    [](const access::Stream& a, const access::Stream& b) { return a.displacement < b.displacement; });
-  STRIA_ASSERT(access::total_bytes({&streams.lane, 1}) == operation.bytes &&
-                   streams.firsts.size() == streams.lane.streams.size(),
-               operation.bytes, streams.firsts.size(), streams.lane.streams.size());
+  STRIA_ASSERT(
+      access::total_bytes({&streams.lane, 1}) == operation.bytes && streams.firsts.size() == streams.lane.streams.size(),
+      operation.bytes, streams.firsts.size(), streams.lane.streams.size());
   return {};
 }
 

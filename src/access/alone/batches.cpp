@@ -248,8 +248,8 @@ class ListWriter {
     std::byte* const room = aids_.room ? aids_.room(room_bytes(batch)) : nullptr;
     const std::span<std::byte> staging(room != nullptr ? room : slot.staging->data(),
                                        static_cast<size_t>(room != nullptr ? room_bytes(batch) : slot.staging->size()));
-    Layout layout = lay_out(batch, staging, unit_bytes_,
-                            [&](int id) { return room != nullptr ? nullptr : source_.straight_source(id); });
+    Layout layout =
+        lay_out(batch, staging, unit_bytes_, [&](int id) { return room != nullptr ? nullptr : source_.straight_source(id); });
     source_.pack(layout.packed);
     for (const StreamPart& part : layout.straight) {
       source_.passed_straight(part.stream_id, part.begin, part.end);

@@ -128,8 +128,8 @@ void tidy(ChunkRanges& ranges) {
 
 Result<std::vector<SharedChunks>> find_shared_chunks(Comm& comm, const ChunkRanges& mine, int64_t chunk_count) {
   STRIA_ASSERT(std::is_sorted(mine.begin(), mine.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; }));
-  STRIA_ASSERT(mine.empty() || (mine.front().begin >= 0 && mine.back().end <= chunk_count), mine.front().begin,
-               mine.back().end, chunk_count);
+  STRIA_ASSERT(mine.empty() || (mine.front().begin >= 0 && mine.back().end <= chunk_count), mine.front().begin, mine.back().end,
+               chunk_count);
   if (comm.size() == 1 || chunk_count == 0) {
     return std::vector<SharedChunks>();
   }

@@ -312,7 +312,8 @@ asio::awaitable<void> read_data(Client& client, std::byte* buffer) {
       co_await messages.refuse(outcome);
       co_return;
     }
-    STRIA_CHECK(bytes <= static_cast<int64_t>(wire::kMaxPayloadBytes) && (run.empty() || bytes == run.size()), bytes, run.size());
+    STRIA_CHECK(bytes <= static_cast<int64_t>(wire::kMaxPayloadBytes) && (run.empty() || bytes == run.size()), bytes,
+                run.size());
     client.shared->counters.read_bytes += bytes;
     header.more = !places.done();
     Payload payload{{buffer, static_cast<size_t>(bytes)}, 0};

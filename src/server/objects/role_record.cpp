@@ -69,7 +69,7 @@ Status RoleRecord::keep(const wire::Mark& mark, const std::string& manager) {
   if (mark == mark_ && manager == manager_) {
     return {};
   }
-  STRIA_CHECK(mark.epoch >= mark_.epoch, mark.epoch, mark_.epoch);  // or a manager that was replaced would go on
+  STRIA_CHECK(mark.epoch >= mark_.epoch, mark.epoch, mark_.epoch);
   const auto title = std::as_bytes(std::span(kTitle));
   std::vector<std::byte> bytes(title.begin(), title.end());
   wire::Writer writer(bytes);

@@ -64,7 +64,6 @@ void add_segment(RunList& list, int64_t offset, std::byte* memory, int64_t bytes
 
 template <typename Segment>
 RunList make_sorted_runs(std::span<const Segment> segments, int64_t largest_run_bytes) {
-  STRIA_CHECK(largest_run_bytes > 0, largest_run_bytes);
   const auto by_offset = [](const Segment& a, const Segment& b) { return a.offset < b.offset; };
   std::vector<Segment> sorted;
   if (!std::is_sorted(segments.begin(), segments.end(), by_offset)) {
@@ -86,10 +85,12 @@ RunList make_sorted_runs(std::span<const Segment> segments, int64_t largest_run_
 }  // namespace
 
 RunList make_runs(std::span<const WriteSegment> segments, int64_t largest_run_bytes) {
+  STRIA_CHECK(largest_run_bytes > 0, largest_run_bytes);
   return make_sorted_runs(segments, largest_run_bytes);
 }
 
 RunList make_runs(std::span<const ReadSegment> segments, int64_t largest_run_bytes) {
+  STRIA_CHECK(largest_run_bytes > 0, largest_run_bytes);
   return make_sorted_runs(segments, largest_run_bytes);
 }
 
@@ -100,7 +101,7 @@ std::span<iovec> skip_bytes(std::span<iovec> pieces, int64_t bytes) {
     skip -= pieces.front().iov_len;
     pieces = pieces.subspan(1);
   }
-  STRIA_CHECK(skip == 0 || !pieces.empty(), bytes, skip);  // a call that moved more than it was given
+  STRIA_CHECK(skip == 0 || !pieces.empty(), bytes, skip);  // else a call moved more than given
   if (!pieces.empty()) {
     pieces.front().iov_base = static_cast<std::byte*>(pieces.front().iov_base) + skip;
     pieces.front().iov_len -= skip;

@@ -65,8 +65,8 @@ class MemoryFile : public File {
   /// An error when the handle is closed or lost, or is read-only and `writes` is true. \pre
   /// holds(held)
   Status check(const Held& held, const char* operation, bool writes) const;
-  bool is_free(const Held& held, ByteRange range, LockMode mode) const;                  ///< \pre holds(held)
-  std::unique_ptr<RangeLock> note_lock(const Held& held, ByteRange range, LockMode mode);  ///< \pre the range is free
+  bool is_free(const Held& held, ByteRange range, LockMode mode) const;
+  std::unique_ptr<RangeLock> note_lock(const Held& held, ByteRange range, LockMode mode);
   void release();
 
   std::string path_;

@@ -28,8 +28,10 @@ AxesGrid::AxesGrid(const Comm& comm, const ThroughAggregators& plan, int rows) :
   if (mine != plan.aggregators.end()) {
     find_row(comm, static_cast<int>(mine - plan.aggregators.begin()));
   }
-  // Of the pairs of speaker and relay, both sides of one can be seen here.
-  const auto names_me = [&](const std::vector<int>& ranks) { return std::find(ranks.begin(), ranks.end(), comm.rank()) != ranks.end(); };
+  // A rank that speaks to itself is its own relay: here both sides can be seen.
+  const auto names_me = [&](const std::vector<int>& ranks) {
+    return std::find(ranks.begin(), ranks.end(), comm.rank()) != ranks.end();
+  };
   STRIA_ASSERT(names_me(relays_) == names_me(row_), rows, column_count_, relays_.size(), row_.size());
 }
 

@@ -48,7 +48,8 @@ class Travel {
         ++sent;
       }
     }
-    STRIA_CHECK(sent == outbox.size(), sent, outbox.size());  // a rank out of the hop would never get its message
+    // A rank that isn't in the hop would never get its message.
+    STRIA_CHECK(sent == outbox.size(), sent, outbox.size());
     swap_numbers(kParcelSizeTag, out_, in_, &Peer::bytes);
     for (Peer& peer : in_) {
       STRIA_CHECK(peer.bytes >= 0, peer.bytes, peer.rank);

@@ -163,9 +163,8 @@ void overlaps(const LaneDescription& lane, ByteRange window, std::vector<Overlap
 
 int64_t overlaps_in(std::span<const LaneDescription> description, std::span<const Window> windows,
                     std::vector<std::pair<size_t, Overlap>>& parts) {
-  STRIA_ASSERT(std::adjacent_find(description.begin(), description.end(), [](const auto& a, const auto& b) {
-                 return a.lane >= b.lane;
-               }) == description.end());
+  STRIA_ASSERT(std::adjacent_find(description.begin(), description.end(),
+                                  [](const auto& a, const auto& b) { return a.lane >= b.lane; }) == description.end());
   int64_t bytes = 0;
   std::vector<Overlap> found;
   for (size_t w = 0; w < windows.size(); ++w) {

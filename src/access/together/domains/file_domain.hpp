@@ -33,10 +33,10 @@ struct Window {
 
 class FileDomains {
  public:
-  /// The lanes' hulls and groups are the same on every rank. \pre aggregator_count, buffer_bytes,
-  /// unit_bytes and stripe_count are positive. With stripe_count > 1 units are stripes over so many servers, and a
-  /// group of a single lane is dealt out by them (stripe_deal.hpp); groups of several lanes keep
-  /// contiguous domains, so that their rows stay together.
+  /// The lanes' hulls and groups are the same on every rank. \pre all numbers are positive. With
+  /// stripe_count > 1 units are stripes over so many servers, and a group of a single lane is dealt
+  /// out by them (stripe_deal.hpp); groups of several lanes keep contiguous domains, so that their
+  /// rows stay together.
   FileDomains(std::span<const Lane> lanes, int aggregator_count, int64_t buffer_bytes, int64_t unit_bytes,
               int stripe_count = 1);
 

@@ -55,9 +55,8 @@ std::vector<ByteRange> stretches_of(size_t number, std::span<const Share> shares
   for (const ByteRange range : ranges) {
     append(range, most_gap_bytes, joined, 0);
   }
-  STRIA_ASSERT(std::adjacent_find(joined.begin(), joined.end(), [](ByteRange a, ByteRange b) {
-                 return b.begin <= a.end;
-               }) == joined.end());
+  STRIA_ASSERT(std::adjacent_find(joined.begin(), joined.end(), [](ByteRange a, ByteRange b) { return b.begin <= a.end; }) ==
+               joined.end());
   return joined;
 }
 

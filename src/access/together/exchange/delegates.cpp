@@ -41,8 +41,9 @@ struct NodeDelegates::Board {
   /// The bytes in front of a rank's description.
   static void write_header(std::span<const int> met, std::span<std::byte> text) {
     const uint64_t used = text.size();
-    STRIA_CHECK(used >= sizeof used && (met.empty() || used >= sizeof used * (2 + static_cast<size_t>(met.back()) / kBitsOfWord)),
-                used, met.size());
+    STRIA_CHECK(
+        used >= sizeof used && (met.empty() || used >= sizeof used * (2 + static_cast<size_t>(met.back()) / kBitsOfWord)), used,
+        met.size());
     std::memcpy(text.data(), &used, sizeof used);
     for (int aggregator : met) {
       std::byte* place = text.data() + sizeof(uint64_t) * (1 + static_cast<size_t>(aggregator) / kBitsOfWord);
@@ -253,7 +254,8 @@ std::byte* NodeDelegates::staging(int rank, int64_t offset, int64_t bytes) const
   const auto place = std::lower_bound(node_ranks_.begin(), node_ranks_.end(), rank) - node_ranks_.begin();
   STRIA_CHECK(static_cast<size_t>(place) < node_ranks_.size() && node_ranks_[static_cast<size_t>(place)] == rank, rank);
   const std::span<std::byte> part = staging_->part(static_cast<int>(place));
-  STRIA_CHECK(0 <= offset && 0 <= bytes && bytes <= static_cast<int64_t>(part.size()) - offset, offset, bytes, part.size(), rank);
+  STRIA_CHECK(0 <= offset && 0 <= bytes && bytes <= static_cast<int64_t>(part.size()) - offset, offset, bytes, part.size(),
+              rank);
   return part.data() + offset;
 }
 

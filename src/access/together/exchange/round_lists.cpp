@@ -138,9 +138,9 @@ Status RoundLists::receive_pieces(Contributor& contributor, const std::vector<Wi
   int64_t sizes[] = {0, 0};
   mailbox_.receive(std::as_writable_bytes(std::span(sizes)), contributor.rank, kPiecesTag);
   // allocate() has seen how many pieces are to come.
-  STRIA_CHECK(0 <= sizes[0] && sizes[0] <= static_cast<int64_t>(incoming_.bytes().size()) && 0 <= sizes[1] &&
-                  sizes[1] <= hull.bytes,
-              sizes[0], sizes[1], hull.bytes, incoming_.bytes().size(), contributor.rank);
+  STRIA_CHECK(
+      0 <= sizes[0] && sizes[0] <= static_cast<int64_t>(incoming_.bytes().size()) && 0 <= sizes[1] && sizes[1] <= hull.bytes,
+      sizes[0], sizes[1], hull.bytes, incoming_.bytes().size(), contributor.rank);
   contributor.bytes = sizes[1];
   if (sizes[0] == 0) {
     return Status();

@@ -42,7 +42,8 @@ class NodeRead {
         lose_behind(place.file.begin);
       }
       const uint64_t taken = slot.taken.fetch_add(1) + 1;
-      STRIA_CHECK(taken <= uses_end(round), round, taken, uses_end(round));  // or a rank is in another operation
+      // Else a rank is in another operation.
+      STRIA_CHECK(taken <= uses_end(round), round, taken, uses_end(round));
       if (taken == uses_end(round)) {
         tell();  // a rank may be waiting for the buffer
       }

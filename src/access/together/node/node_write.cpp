@@ -45,7 +45,8 @@ class NodeWrite {
       wait_until_written(slot, rounds_.use(round));
       fill(round, slot);
       const uint64_t packed = slot.packed.fetch_add(1) + 1;
-      STRIA_CHECK(packed <= full_count(round), round, packed, full_count(round));  // or a rank is in another operation
+      // Else a rank is in another operation.
+      STRIA_CHECK(packed <= full_count(round), round, packed, full_count(round));
       if (packed == full_count(round)) {
         write_ready();
       }

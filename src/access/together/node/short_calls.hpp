@@ -36,7 +36,7 @@ class ShortCalls {
   }
   /// \pre may_pass() has said so for this call
   void pass(Comm& comm, bool write, int64_t bytes) {
-    STRIA_ASSERT(is_passing(write, bytes), write, bytes);  // another rank may have missed this one since
+    STRIA_ASSERT(is_passing(write, bytes), write, bytes);  // else another rank waits in vain
     in_step_ = false;
     meeting_.pass(comm);
   }

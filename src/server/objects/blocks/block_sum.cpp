@@ -195,7 +195,7 @@ void SumChange::add_piece(int64_t begin, const std::byte* data, int64_t bytes) {
 void SumChange::add_part_of_word(int64_t begin, const std::byte* data, int64_t bytes) {
   const int64_t word = begin / kSumWordBytes;
   if (word != open_) {
-    STRIA_ASSERT(word > open_, word, open_);  // else a word that was written in parts would be added twice
+    STRIA_ASSERT(word > open_, word, open_);  // else one written in parts would be added twice
     add_open_word();
     open_ = word;
     open_after_ = word_at(block_ + word * kSumWordBytes);
