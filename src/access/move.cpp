@@ -188,6 +188,7 @@ MoveReport move_off(Context& context, std::span<const Lane> lanes, Endpoint endp
 }
 
 MoveReport move_through_windows(Context& context, Endpoint endpoint, NodeWindows& windows, const Agreed& agreed) {
+  STRIA_CHECK(agreed.lanes.size() == 1, agreed.lanes.size());
   const Lane& lane = agreed.lanes[0];
   Moved moved = endpoint.writes() ? windows.write(context, lane, agreed.granule_bytes, endpoint.source())
                                   : windows.read(context, lane, endpoint.sink());
@@ -227,6 +228,7 @@ MoveReport carry_out(Context& context, std::span<const Lane> all_lanes, Endpoint
     return early.end(context, agreed.failed);
   }
   if (agreed.plan.as<ThroughWindows>() != nullptr) {
+    STRIA_CHECK(windows != nullptr, agreed.plan.reason);
     return early.with(move_through_windows(context, endpoint, *windows, agreed));
   }
   if (agreed.plan.as<ThroughAggregators>() != nullptr) {
@@ -251,7 +253,11 @@ MoveReport carry_out(Context& context, std::span<const Lane> all_lanes, Endpoint
 
 MoveReport move(Context& context, std::span<const Lane> lanes, Endpoint endpoint, const Coordination& coordination) {
   STRIA_ASSERT(are_well_formed(lanes), lanes.size());
-  return std::visit([&](const auto& how) { return carry_out(context, lanes, endpoint, how); }, coordination);
+  MoveReport report = std::visit([&](const auto& how) { return carry_out(context, lanes, endpoint, how); }, coordination);
+  STRIA_ASSERT(0 <= report.bytes && report.bytes <= total_bytes(lanes), report.bytes, total_bytes(lanes), report.reason);
+  STRIA_ASSERT(!endpoint.writes() || !report.status.ok() || report.bytes == total_bytes(lanes), report.bytes,
+               total_bytes(lanes), report.reason);
+  return report;
 }
 
 }  // namespace stria::access

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/check.hpp"
+
 namespace stria {
 
 int Comm::node_count() const {
@@ -24,7 +26,9 @@ void Comm::wake(std::atomic<uint32_t>&) {}
 
 void broadcast_bytes(Comm& comm, std::vector<std::byte>& data, int root) {
   int64_t bytes = static_cast<int64_t>(data.size());
+  STRIA_ASSERT(0 <= root && root < comm.size(), root, comm.size());
   comm.broadcast(std::as_writable_bytes(std::span(&bytes, 1)), root);
+  STRIA_CHECK(bytes >= 0, bytes, root);
   if (comm.rank() != root) {
     data.resize(static_cast<size_t>(bytes));
   }
@@ -34,6 +38,7 @@ void broadcast_bytes(Comm& comm, std::vector<std::byte>& data, int root) {
 }
 
 void Comm::park(std::unique_ptr<CommRequest>&& request) {
+  STRIA_ASSERT(&innermost() == this && request != nullptr);
   std::erase_if(parked_, [](const auto& parked) { return parked->test(); });
   parked_.push_back(std::move(request));
 }
@@ -71,9 +76,20 @@ Status Comm::agree(const Status& mine, std::span<std::byte> shared) {
     std::memcpy(wire.data() + sizeof code, mine.message().data(), mine.message().size());
   }
   broadcast_bytes(*this, wire, root);
+  STRIA_CHECK(wire.size() >= sizeof code, wire.size(), root);
   std::memcpy(&code, wire.data(), sizeof code);
+  STRIA_CHECK(code != 0, code, root);  // or some ranks would go on as after a success
   const std::string text(reinterpret_cast<const char*>(wire.data()) + sizeof code, wire.size() - sizeof code);
   return Status(static_cast<ErrorCode>(code), size() == 1 ? text : said_by(root, text));
+}
+
+bool are_well_addressed(const Comm::Messages& outgoing, int ranks) {
+  std::vector<int> to;
+  for (const auto& [rank, message] : outgoing) {
+    to.push_back(rank);
+  }
+  std::sort(to.begin(), to.end());
+  return (to.empty() || (to.front() >= 0 && to.back() < ranks)) && std::adjacent_find(to.begin(), to.end()) == to.end();
 }
 
 std::string said_by(int rank, const std::string& words) {

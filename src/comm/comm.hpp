@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.hpp"
 #include "comm/node_turn.hpp"
 #include "stria/status.hpp"
 
@@ -102,14 +103,17 @@ class Comm {
   /// Waits, and leaves the processor to others meanwhile.
   virtual void wait(CommRequest& request) = 0;
   /// Keeps a message for which no one will wait, until it is done; it owns its buffer. If this
-  /// throws std::bad_alloc, the caller still has the message. To be called on innermost(). Local.
+  /// throws std::bad_alloc, the caller still has the message. Local. \pre this is innermost()
   virtual void park(std::unique_ptr<CommRequest>&& request);
   /// The innermost communicator that this one wraps, or itself. It holds what belongs to the ranks'
   /// messages, whichever wrapper is used.
   virtual Comm& innermost() { return *this; }
-  /// Returns a number for a file that the ranks open together: the next one with each call. To be
-  /// called on innermost(). Collective: yes, without communication.
-  int count_file() { return files_++; }
+  /// Returns a number for a file that the ranks open together: the next one with each call.
+  /// Collective: yes, without communication. \pre this is innermost()
+  int count_file() {
+    STRIA_ASSERT(&innermost() == this);
+    return files_++;
+  }
   /// Lets other ranks or threads run for a moment, for callers that poll several things in a loop.
   /// `attempt` counts from 0 and lengthens the pause.
   virtual void pause(int attempt) = 0;
@@ -123,9 +127,12 @@ class Comm {
   /// Wakes all that wait for `word`. To be called after the word has changed.
   virtual void wake(std::atomic<uint32_t>& word);
 
-  /// From now on, every wait of this rank for others attends to them as well. To be called on
-  /// innermost(). Local.
-  virtual void set_attendant(std::shared_ptr<Attendant> attendant) { attendant_ = std::move(attendant); }
+  /// From now on, every wait of this rank for others attends to them as well. Local. \pre this is
+  /// innermost()
+  virtual void set_attendant(std::shared_ptr<Attendant> attendant) {
+    STRIA_ASSERT(&innermost() == this);
+    attendant_ = std::move(attendant);
+  }
   const std::shared_ptr<Attendant>& attendant() const { return attendant_; }
 
   using Messages = std::vector<std::pair<int, std::vector<std::byte>>>;
@@ -157,6 +164,10 @@ class Comm {
   std::vector<std::unique_ptr<CommRequest>> parked_;
   std::shared_ptr<Attendant> attendant_;
 };
+
+/// Whether messages go to ranks that there are, at most one to each: what Comm::sparse_exchange()
+/// relies on.
+bool are_well_addressed(const Comm::Messages& outgoing, int ranks);
 
 /// Broadcasts a vector of bytes of any size from `root`. Collective: yes.
 void broadcast_bytes(Comm& comm, std::vector<std::byte>& data, int root);

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/check.hpp"
+
 namespace stria {
 
 /// One operation and the word that tells whether it has failed. The operations of a word count
@@ -13,7 +15,10 @@ namespace stria {
 class FailureWord {
  public:
   FailureWord() = default;  ///< no rank shares it, and nothing is heard
-  FailureWord(std::atomic<uint32_t>& word, uint32_t operation) : word_(&word), operation_(operation) {}
+  /// \pre operation > 0
+  FailureWord(std::atomic<uint32_t>& word, uint32_t operation) : word_(&word), operation_(operation) {
+    STRIA_ASSERT(operation > 0);  // the word is 0 before any has failed
+  }
 
   /// Tells the other ranks that the operation has failed here.
   void tell() const {

@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "base/check.hpp"
 #include "comm/comm.hpp"
 #include "comm/node_mutex.hpp"
 #include "comm/waiting.hpp"
@@ -106,7 +107,8 @@ int NodeLocks::whom_to_wait_for(const Slot& mine) const {
   return whom == kNobody && writers ? kWriters : whom;
 }
 
-void NodeLocks::wait_for_change() {
+void NodeLocks::wait_for_change(const MutexLock& held) {
+  STRIA_ASSERT(held.is_of(&state_->mutex));
   const trace::WaitTimer timer;
   timespec until{};
   clock_gettime(CLOCK_MONOTONIC, &until);
@@ -123,7 +125,7 @@ NodeLocks::Guard NodeLocks::take(ByteRange range, bool exclusive) {
     if (free < state_->slot_count) {
       break;
     }
-    wait_for_change();
+    wait_for_change(lock);
   }
   Slot& mine = slots()[free];
   mine = {.ticket = ++state_->last_ticket,
@@ -137,7 +139,7 @@ NodeLocks::Guard NodeLocks::take(ByteRange range, bool exclusive) {
     if (!long_wait.has_begun()) {
       long_wait.begin();
     }
-    wait_for_change();
+    wait_for_change(lock);
     // A rank that waits for a waiting rank leaves the report to that one.
     if (whom != kNext && long_wait.is_due()) {
       say_wait(rank_, long_wait.seconds(),
@@ -182,7 +184,8 @@ void NodeLocks::set_note(uint32_t note) {
 }
 
 void NodeLocks::leave() {
-  state_->left_count.fetch_add(1);
+  const int before = state_->left_count.fetch_add(1);
+  STRIA_CHECK(before < state_->slot_count / kPerRank, before, state_->slot_count);
 }
 
 bool NodeLocks::have_all_left() const {
@@ -191,15 +194,21 @@ bool NodeLocks::have_all_left() const {
 
 void NodeLocks::release(int slot) {
   if (slot == kCounted) {
-    if (state_->presence.fetch_sub(1) > kSiever) {  // another rank may be waiting for this
+    const int64_t before = state_->presence.fetch_sub(1);
+    STRIA_CHECK((before & kPlainMask) > 0, before);
+    if (before > kSiever) {  // another rank may be waiting for this
       const MutexLock lock(&state_->mutex);
       pthread_cond_broadcast(&state_->changed);
     }
     return;
   }
   const MutexLock lock(&state_->mutex);
+  STRIA_CHECK(
+      0 <= slot && slot < state_->slot_count && slots()[slot].ticket != 0 && slots()[slot].held && slots()[slot].rank == rank_,
+      slot, state_->slot_count, slots()[slot].rank);
   if (slots()[slot].exclusive) {
-    state_->presence.fetch_sub(kSiever);
+    const int64_t before = state_->presence.fetch_sub(kSiever);
+    STRIA_CHECK(before >= kSiever, before);
   }
   slots()[slot].ticket = 0;
   pthread_cond_broadcast(&state_->changed);

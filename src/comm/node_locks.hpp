@@ -19,6 +19,7 @@
 namespace stria {
 
 class Comm;
+class MutexLock;
 class SharedBuffer;
 
 class NodeLocks {
@@ -72,7 +73,7 @@ class NodeLocks {
 
   NodeLocks(std::shared_ptr<SharedBuffer> memory, State* state, int rank);
   Guard take(ByteRange range, bool exclusive);
-  void wait_for_change();  ///< for at most a second; the caller holds the mutex
+  void wait_for_change(const MutexLock& held);  ///< for at most a second. \pre of the mutex
   Slot* slots() const;
   int whom_to_wait_for(const Slot& mine) const;
   void release(int slot);

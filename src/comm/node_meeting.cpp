@@ -51,7 +51,9 @@ std::span<const int64_t> NodeMeeting::exchange(Comm& comm, std::span<const int64
   std::copy(mine.begin(), mine.end(), all.subspan(rank_ * mine.size()).begin());
   ++exchanges_;
   // The counts wrap around together: no rank is more than one exchange ahead.
-  if (state_->arrived.fetch_add(1) + 1 == exchanges_ * rank_count_) {
+  const uint32_t arrived = state_->arrived.fetch_add(1) + 1;
+  STRIA_CHECK(arrived - (exchanges_ - 1) * rank_count_ <= rank_count_, arrived, exchanges_, rank_count_);
+  if (arrived == exchanges_ * rank_count_) {
     state_->ended.store(exchanges_);
     comm.wake(state_->ended);
   }

@@ -24,6 +24,8 @@ class MutexLock {
   MutexLock(const MutexLock&) = delete;
   MutexLock& operator=(const MutexLock&) = delete;
 
+  bool is_of(const pthread_mutex_t* mutex) const { return mutex_ == mutex; }
+
  private:
   pthread_mutex_t* mutex_;
 };

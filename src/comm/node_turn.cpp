@@ -10,6 +10,7 @@
 #include <new>
 #include <string>
 
+#include "base/check.hpp"
 #include "comm/comm.hpp"
 #include "comm/pause.hpp"
 #include "comm/waiting.hpp"
@@ -127,6 +128,8 @@ void NodeTurn::wait_for(uint32_t ticket) {
 }
 
 void NodeTurn::announce() {
+  STRIA_CHECK(state_->holder.load(std::memory_order_relaxed) == rank_ && state_->phase.load() % 2 == 0, rank_,
+              state_->holder.load(), state_->phase.load());
   const uint32_t phase = state_->phase.fetch_add(1) + 1;
   if (state_->waiting.load() > 0) {
     wake(state_->phase, bit_of(phase + 1));
@@ -134,6 +137,7 @@ void NodeTurn::announce() {
 }
 
 void NodeTurn::release() {
+  STRIA_CHECK(state_->holder.load(std::memory_order_relaxed) == rank_, rank_, state_->holder.load());
   const uint32_t phase = (state_->phase.load() | 1) + 1;
   state_->phase.store(phase);
   if (state_->waiting.load() > 0) {

@@ -35,9 +35,9 @@ class NodeTurn {
   /// Waits for this rank's turn. Don't hold the turn while waiting for another rank in
   /// any other way.
   void acquire();
-  void release();
-  /// Tells the next in line that the turn will be released within some ten microseconds. This
-  /// rank holds the turn and has not announced its end yet.
+  void release();  ///< \pre this rank has the turn
+  /// Tells the next in line that the turn will be released within some ten microseconds. \pre this
+  /// rank has the turn, and hasn't announced its end yet
   void announce();
 
   /// Begins the next operation, in which no rank has failed yet. By the result a rank tells the

@@ -2,6 +2,7 @@
 // addresses are gathered first, then each rank receives what is for it.
 #include <algorithm>
 
+#include "base/check.hpp"
 #include "comm/comm.hpp"
 
 namespace stria {
@@ -18,6 +19,7 @@ struct Address {
 }  // namespace
 
 Comm::Messages Comm::sparse_exchange(const Messages& outgoing) {
+  STRIA_ASSERT(are_well_addressed(outgoing, size()), outgoing.size(), size());
   int64_t most = static_cast<int64_t>(outgoing.size());
   all_reduce(std::span(&most, 1), ReduceOp::kMax);
   std::vector<Address> mine(static_cast<size_t>(most));
@@ -46,6 +48,7 @@ Comm::Messages Comm::sparse_exchange(const Messages& outgoing) {
       continue;
     }
     auto own = std::find_if(incoming.begin(), incoming.end(), [&](const auto& entry) { return entry.first == rank(); });
+    STRIA_CHECK(own != incoming.end(), to);
     own->second = data;
   }
   for (auto& request : requests) {

@@ -477,6 +477,10 @@ Status Server::State::ask_of_moves(milliseconds patience) {
   }
   STRIA_ASSIGN_OR_RETURN(const auto reply, ask_manager(wire::Kind::kMoving, wire::encode(asked), patience));
   STRIA_ASSIGN_OR_RETURN(const auto told, wire::decode<wire::MovesTold>(reply));
+  if (told.parts.size() != questions.size()) {
+    return Status(ErrorCode::kFormat, "the manager has answered for " + std::to_string(told.parts.size()) + " of " +
+                                          std::to_string(questions.size()) + " parts");
+  }
   shared->moving.settle(questions, told.parts);
   return {};
 }

@@ -60,6 +60,10 @@ Status UsageTeller::tell() {
     // A manager of an earlier version has no quotas.
     return answer.status().code() == ErrorCode::kUnsupported ? Status() : answer.status();
   }
+  if (answer->counts && answer->accounts.size() != usage.parts.size()) {
+    return Status(ErrorCode::kFormat, "the manager says of " + std::to_string(answer->accounts.size()) + " parts, not of " +
+                                          std::to_string(usage.parts.size()) + ", whose they are");
+  }
   growth_.learn(usage.parts, *answer);
   told_all_ = answer->counts && (told_all_ || usage.complete);
   told_up_to_ = answer->counts ? told_up_to_ : 0;

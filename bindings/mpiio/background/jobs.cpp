@@ -7,6 +7,7 @@
 #include <new>
 #include <thread>
 
+#include "base/check.hpp"
 #include "base/signals_blocked.hpp"
 #include "comm/pause.hpp"
 #include "mpiio/background/agreements.hpp"
@@ -38,8 +39,15 @@ Jobs& jobs() {
   return *instance;
 }
 
-// The caller holds the mutex.
-void mark_done(const std::shared_ptr<Job>& job) {
+/// A lock of the mutex, which a function wants to see.
+using Held = std::unique_lock<std::mutex>;
+
+[[maybe_unused]] bool holds(const Held& held) {
+  return held.owns_lock() && held.mutex() == &jobs().mutex;
+}
+
+void mark_done(const Held& held, const std::shared_ptr<Job>& job) {
+  STRIA_ASSERT(holds(held) && !job->done.load(), job->board_number);
   if (job->request != MPI_REQUEST_NULL) {
     note_finished(job);  // first, because a thread that sees the job done tells MPI
   }
@@ -52,26 +60,27 @@ void mark_done(const std::shared_ptr<Job>& job) {
   jobs().changed.notify_all();
 }
 
-// The caller holds the mutex.
-void look_at_others() {
+void look_at_others(const Held& held) {
+  STRIA_ASSERT(holds(held));
   for (const auto& job : jobs().agreements.look()) {
-    mark_done(job);
+    mark_done(held, job);
   }
 }
 
-// This rank's part has been moved. The caller holds the mutex.
-void end_part(const std::shared_ptr<Job>& job) {
+// This rank's part has been moved.
+void end_part(const Held& held, const std::shared_ptr<Job>& job) {
+  STRIA_ASSERT(holds(held) && !job->part_done, job->board_number);
   if (job->operation->staged != nullptr) {
     UnderWay& under_way = job->operation->file->under_way();
     under_way.keep_failure(job->operation->outcome);
     under_way.end_staged();
   }
   if (job->board_number == Job::kAlone) {
-    mark_done(job);
+    mark_done(held, job);
     return;
   }
   job->part_done = true;
-  look_at_others();
+  look_at_others(held);
   jobs().changed.notify_all();
 }
 
@@ -86,9 +95,9 @@ void let_messages_go_on() {
 // Waits without burning the processor.
 template <typename Done>
 void wait_until(File& file, Done&& done) {
-  std::unique_lock lock(jobs().mutex);
+  Held lock(jobs().mutex);
   for (bool begins = true; !jobs().changed.wait_for(lock, kMessagePause, done); begins = false) {
-    look_at_others();  // as the background thread does, where there is one
+    look_at_others(lock);  // as the background thread does, where there is one
     lock.unlock();
     let_messages_go_on();
     file.comm().look_at_wait(begins);
@@ -118,7 +127,7 @@ void run_in_background(Operation& operation) {
 }
 
 void work() {
-  std::unique_lock lock(jobs().mutex);
+  Held lock(jobs().mutex);
   const auto has_news = [] { return jobs().ending || !jobs().waiting.empty(); };
   while (true) {
     if (jobs().agreements.empty()) {
@@ -126,7 +135,7 @@ void work() {
     } else {
       jobs().changed.wait_for(lock, kBoardPause, has_news);
     }
-    look_at_others();
+    look_at_others(lock);
     if (jobs().waiting.empty()) {
       if (jobs().ending) {
         return;
@@ -138,7 +147,7 @@ void work() {
     lock.unlock();
     run_in_background(*job->operation);
     lock.lock();
-    end_part(job);
+    end_part(lock, job);
   }
 }
 
@@ -169,8 +178,8 @@ bool enqueue(const std::shared_ptr<Job>& job) {
 // Ends a job that was done at once. Others may wait to hear of it while this rank is elsewhere; the
 // thread tells them. Without a thread they hear of it when this rank waits.
 void end_at_once(const std::shared_ptr<Job>& job) {
-  const std::lock_guard lock(jobs().mutex);
-  end_part(job);
+  const Held lock(jobs().mutex);
+  end_part(lock, job);
   try {
     if (!jobs().agreements.empty()) {
       start_thread();

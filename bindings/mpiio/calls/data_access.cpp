@@ -97,7 +97,7 @@ bool pass_if_alone(File& file, Direction direction, const PlainPiece& piece) {
   if (!windows.may_pass(direction == Direction::kWrite, piece.file.size())) {
     return false;
   }
-  windows.pass(file.comm());
+  windows.pass(file.comm(), direction == Direction::kWrite, piece.file.size());
   access::count_transfer(file.trace().counters(), access::Method::kListIo, {}, file.comm().rank());
   return true;
 }

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/check.hpp"
 #include "mpiio/mpi/outcome.hpp"
 
 namespace stria::mpiio {
@@ -16,13 +17,19 @@ class UnderWay {
  public:
   /// An operation begins, and has ended. Any thread.
   void begin() { ++count_; }
-  void end() { --count_; }
+  void end() {  ///< \pre it has begun
+    const int left = --count_;
+    STRIA_CHECK(left >= 0, left);
+  }
   bool any() const { return count_.load() > 0; }
 
   // Writes that are staged: for the program they have ended.
 
   void begin_staged() { ++staged_; }
-  void end_staged() { --staged_; }
+  void end_staged() {  ///< \pre it has begun
+    const int left = --staged_;
+    STRIA_CHECK(left >= 0, left);
+  }
   bool any_staged() const { return staged_.load() > 0; }
   /// Whether one is under way, or has failed.
   bool concerns_program() const { return any_staged() || failed_.load(); }
@@ -50,7 +57,11 @@ class UnderWay {
 
   /// The split collective that the program has begun; null without one. A file has one at a time.
   const std::shared_ptr<Job>& split() const { return split_; }
-  void set_split(std::shared_ptr<Job> job) { split_ = std::move(job); }
+  /// \pre there is none
+  void set_split(std::shared_ptr<Job> job) {
+    STRIA_ASSERT(split_ == nullptr && job != nullptr);
+    split_ = std::move(job);
+  }
   std::shared_ptr<Job> take_split() { return std::exchange(split_, nullptr); }
 
  private:

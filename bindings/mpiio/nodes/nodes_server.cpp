@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/signals_blocked.hpp"
 
 namespace stria::mpiio {
@@ -35,8 +36,8 @@ NodesServer::~NodesServer() {
 }
 
 NodesPlace NodesServer::add(std::unique_ptr<NodesLedger> ledger) {
-  const std::lock_guard lock(mutex_);
-  start();
+  const Held lock(mutex_);
+  start(lock);
   NodesPlace place;
   place.token = make_token();
   for (const DatagramSocket& socket : sockets_) {
@@ -52,17 +53,19 @@ void NodesServer::forget(const Token& token) {
 }
 
 NodesAnswer NodesServer::exchange(const Token& token, const NodesReport& report) {
-  const std::lock_guard lock(mutex_);
-  Channel& channel = channels_.at(token);
+  const Held lock(mutex_);
+  const auto found = channels_.find(token);
+  STRIA_CHECK(found != channels_.end());  // forgotten, or another process's
+  Channel& channel = found->second;
   if (channel.ledger->take(report)) {
-    answer_waiters(channel);
+    answer_waiters(lock, channel);
   }
   return channel.ledger->answer(report);
 }
 
-// Without a thread there are no answers, so there are no sockets either. The caller holds
-// the mutex.
-void NodesServer::start() {
+// Without a thread there are no answers, so there are no sockets either.
+void NodesServer::start(const Held& held) {
+  STRIA_ASSERT(holds(held));
   if (thread_.joinable()) {
     return;
   }
@@ -116,18 +119,18 @@ void NodesServer::take(const DatagramSocket& socket) {
   if (!question) {
     return;
   }
-  const std::lock_guard lock(mutex_);
+  const Held lock(mutex_);
   if (const auto channel = channels_.find(question->token); channel != channels_.end()) {
     try {
-      handle(channel->second, {from, &socket, *question});
+      handle(lock, channel->second, {from, &socket, *question});
     } catch (const std::bad_alloc&) {
       return;  // as if it had been lost: it is sent again
     }
   }
 }
 
-// The caller holds the mutex.
-void NodesServer::handle(Channel& channel, const Waiter& asked) {
+void NodesServer::handle(const Held& held, Channel& channel, const Waiter& asked) {
+  STRIA_ASSERT(holds(held));
   const NodesMessage& question = asked.question;
   if (question.kind == NodesMessage::Kind::kHello) {
     asked.socket->send(answer_to(question), &asked.from);
@@ -144,24 +147,24 @@ void NodesServer::handle(Channel& channel, const Waiter& asked) {
     if (before != channel.waiters.end() && before->second.question.sequence > question.sequence) {
       return;  // it has been under way for long
     }
-    if (answer_with_news(channel, asked)) {
+    if (answer_with_news(held, channel, asked)) {
       channel.waiters.erase(question.rank);
     } else {
       channel.waiters.insert_or_assign(question.rank, asked);
     }
     if (news_for_all) {
-      answer_waiters(channel);
+      answer_waiters(held, channel);
     }
   }
 }
 
-// The caller holds the mutex.
-void NodesServer::answer_waiters(Channel& channel) {
-  std::erase_if(channel.waiters, [&](const auto& entry) { return answer_with_news(channel, entry.second); });
+void NodesServer::answer_waiters(const Held& held, Channel& channel) {
+  std::erase_if(channel.waiters, [&](const auto& entry) { return answer_with_news(held, channel, entry.second); });
 }
 
-// False when there is none. The caller holds the mutex.
-bool NodesServer::answer_with_news(const Channel& channel, const Waiter& waiter) {
+// False when there is none.
+bool NodesServer::answer_with_news(const Held& held, const Channel& channel, const Waiter& waiter) const {
+  STRIA_ASSERT(holds(held));
   const auto report = content_of<NodesReport>(waiter.question);
   const NodesAnswer news = channel.ledger->answer(report);
   if (news.known <= report.known) {

@@ -53,13 +53,16 @@ class NodesServer {
     std::map<int, Waiter> waiters;  ///< by rank: the last question of each
   };
 
-  void start();
+  // `held` is a lock of the mutex.
+  using Held = std::unique_lock<std::mutex>;
+  bool holds(const Held& held) const { return held.owns_lock() && held.mutex() == &mutex_; }
+  void start(const Held& held);
   void end();
   void work(std::vector<pollfd> waits);
   void take(const DatagramSocket& socket);
-  void handle(Channel& channel, const Waiter& asked);
-  void answer_waiters(Channel& channel);
-  static bool answer_with_news(const Channel& channel, const Waiter& waiter);
+  void handle(const Held& held, Channel& channel, const Waiter& asked);
+  void answer_waiters(const Held& held, Channel& channel);
+  bool answer_with_news(const Held& held, const Channel& channel, const Waiter& waiter) const;
 
   std::mutex mutex_;
   std::map<Token, Channel> channels_;

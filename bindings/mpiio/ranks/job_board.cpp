@@ -2,6 +2,8 @@
 
 #include <mpi.h>
 
+#include "base/check.hpp"
+
 namespace stria::mpiio {
 
 namespace {
@@ -11,6 +13,7 @@ constexpr int kClassBits = 16;  // error classes are small numbers
 }  // namespace
 
 bool JobBoard::post(int64_t number, int error_class) {
+  STRIA_ASSERT(number >= 0 && 0 <= error_class && error_class < 1 << kClassBits, number, error_class);
   Place& mine = place(number);
   if (mine.seen.load() < number / kPlaces * rank_count_) {
     return false;
@@ -22,7 +25,8 @@ bool JobBoard::post(int64_t number, int error_class) {
     while (before >> kClassBits < number + 1 && !mine.failure.compare_exchange_weak(before, failure)) {
     }
   }
-  mine.finished.fetch_add(1);
+  const int64_t before = mine.finished.fetch_add(1);
+  STRIA_CHECK(before < (number / kPlaces + 1) * rank_count_, number, before, rank_count_);
   return true;
 }
 

@@ -1,5 +1,7 @@
 #include "mpiio/transfer/memory_stream.hpp"
 
+#include "base/check.hpp"
+
 namespace stria::mpiio {
 
 Result<std::unique_ptr<MemoryStream>> MemoryStream::create(std::byte* memory, const Datatype& type,
@@ -20,6 +22,7 @@ Result<std::unique_ptr<MemoryStream>> MemoryStream::create(std::byte* memory, co
 void MemoryStream::to_pack_parts(std::span<const access::StreamPart> parts) {
   parts_.clear();
   for (const access::StreamPart& part : parts) {
+    STRIA_CHECK(0 <= part.stream_id && static_cast<size_t>(part.stream_id) < firsts_.size(), part.stream_id, firsts_.size());
     const int64_t first = firsts_[static_cast<size_t>(part.stream_id)];
     parts_.push_back({0, first + part.begin, first + part.end, part.packed});
   }

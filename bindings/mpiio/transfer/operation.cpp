@@ -8,6 +8,7 @@
 
 #include "access/move.hpp"
 #include "access/plan/facts.hpp"
+#include "base/check.hpp"
 #include "base/checked.hpp"
 #include "mpiio/trace/call_span.hpp"
 #include "mpiio/transfer/memory_stream.hpp"
@@ -124,6 +125,9 @@ Status make_streams(const Operation& operation, Streams& streams) {
   }
   std::stable_sort(streams.lane.streams.begin(), streams.lane.streams.end(),
                    [](const access::Stream& a, const access::Stream& b) { return a.displacement < b.displacement; });
+  STRIA_ASSERT(
+      access::total_bytes({&streams.lane, 1}) == operation.bytes && streams.firsts.size() == streams.lane.streams.size(),
+      operation.bytes, streams.firsts.size(), streams.lane.streams.size());
   return {};
 }
 
@@ -151,6 +155,7 @@ Outcome make_ends(Operation& operation, std::vector<int64_t> firsts, Ends& ends)
 
 // After a read in another representation: converts what came, into memory.
 Outcome finish(Operation& operation, Ends& ends) {
+  STRIA_CHECK(0 <= operation.moved_bytes && operation.moved_bytes <= operation.bytes, operation.moved_bytes, operation.bytes);
   operation.memory_bytes = operation.moved_bytes;
   if (operation.converter == nullptr) {
     return {};
@@ -283,6 +288,7 @@ void run_alone(Operation& operation, storage::File& storage) {
 
 // Piece by piece, so that the memory goes back as soon as it can.
 void run_staged(Operation& operation, storage::File& storage) {
+  STRIA_ASSERT(operation.writes() && operation.converter == nullptr, operation.position);
   const int64_t begin = operation.position;
   int64_t moved_bytes = 0;
   while (!operation.staged->empty() && operation.outcome.ok()) {

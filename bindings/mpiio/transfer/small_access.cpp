@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "access/locks/write_lock.hpp"
+#include "base/check.hpp"
 #include "comm/private_memory.hpp"
 #include "mpiio/file/handles.hpp"
 #include "storage/small/collecting_pages.hpp"
@@ -160,6 +161,7 @@ storage::SmallRequests::Options begin_together(File& file, int64_t node_bytes) {
 }  // namespace
 
 Status write_beside_others(File& file, storage::File& storage, std::span<const storage::WriteSegment> pieces) {
+  STRIA_CHECK(!pieces.empty(), file.path());
   ByteRange hull{pieces.front().offset, 0};
   for (const storage::WriteSegment& piece : pieces) {
     hull = {std::min(hull.begin, piece.offset), std::max(hull.end, piece.offset + piece.bytes)};

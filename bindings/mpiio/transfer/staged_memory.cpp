@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/byte_range.hpp"
+#include "base/check.hpp"
 #include "base/staging_pool.hpp"
 #include "mpiio/transfer/memory_stream.hpp"
 
@@ -94,6 +95,7 @@ StagedMemory::~StagedMemory() {
 }
 
 void StagedMemory::drop_front() {
+  STRIA_CHECK(!pieces_.empty() && pieces_.front().bytes <= counted_bytes_, pieces_.size(), counted_bytes_);
   StagingPool::instance().uncount(pieces_.front().bytes);
   counted_bytes_ -= pieces_.front().bytes;
   pieces_.pop_front();

@@ -47,9 +47,9 @@ const Datatype* find_basic(MPI_Datatype type) {
   return nullptr;
 }
 
-// The caller holds the mutex. \pre the type is not basic
-const Datatype* find_derived(MPI_Datatype type) {
-  STRIA_ASSERT(!is_basic(combiner_of(type)));
+// \pre `held` is a lock of the mutex, and the type is not basic
+const Datatype* find_derived(const std::unique_lock<std::mutex>& held, MPI_Datatype type) {
+  STRIA_ASSERT(held.owns_lock() && held.mutex() == &kept().mutex && !is_basic(combiner_of(type)));
   if (kept().keyval == MPI_KEYVAL_INVALID) {
     MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &kept().keyval, nullptr);
   }
@@ -70,7 +70,7 @@ Result<Datatype> decode_and_keep(MPI_Datatype type) {
   }
   const bool basic = is_basic(combiner_of(type));
   std::unique_lock lock(kept().mutex);
-  const Datatype* known = basic ? find_basic(type) : find_derived(type);
+  const Datatype* known = basic ? find_basic(type) : find_derived(lock, type);
   if (known != nullptr) {
     return *known;
   }

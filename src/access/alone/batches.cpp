@@ -11,6 +11,7 @@
 #include "access/request/batch.hpp"
 #include "access/request/overlap.hpp"
 #include "base/buffer.hpp"
+#include "base/check.hpp"
 #include "datatype/cursor.hpp"
 #include "storage/lists/direct_stretches.hpp"
 #include "trace/record/phase_timer.hpp"
@@ -37,7 +38,7 @@ struct Layout {
 // Parts follow each other in the buffer. With `unit_bytes` > 1 each keeps the place within a unit
 // that its first byte has in the file, as direct I/O wants it.
 template <typename StraightOf>
-Layout lay_out(std::span<const BatchPart> batch, std::byte* staging, int64_t unit_bytes, StraightOf&& straight_of) {
+Layout lay_out(std::span<const BatchPart> batch, std::span<std::byte> staging, int64_t unit_bytes, StraightOf&& straight_of) {
   Layout layout;
   int64_t used_bytes = 0;
   for (const BatchPart& part : batch) {
@@ -54,8 +55,9 @@ Layout lay_out(std::span<const BatchPart> batch, std::byte* staging, int64_t uni
     } else {
       used_bytes = align_up(used_bytes, kCacheLineBytes) + kStaggerBytes;
     }
-    layout.packed.push_back({.stream_id = id, .begin = part.begin, .end = part.end, .packed = staging + used_bytes});
+    layout.packed.push_back({.stream_id = id, .begin = part.begin, .end = part.end, .packed = staging.data() + used_bytes});
     used_bytes += part.end - part.begin;
+    STRIA_CHECK(used_bytes <= static_cast<int64_t>(staging.size()), used_bytes, staging.size(), id, part.begin, part.end);
   }
   return layout;
 }
@@ -85,9 +87,12 @@ void list_segments(std::span<const BatchPart> batch, const Layout& layout, std::
   for (const BatchPart& part : batch) {
     bool is_packed = next_packed < layout.packed.size() && layout.packed[next_packed].stream_id == part.stream->stream_id &&
                      layout.packed[next_packed].begin == part.begin;
+    STRIA_CHECK(is_packed || next_straight < layout.straight.size(), part.stream->stream_id, part.begin, part.end);
     const StreamPart& place = is_packed ? layout.packed[next_packed++] : layout.straight[next_straight++];
+    STRIA_ASSERT(place.stream_id == part.stream->stream_id && place.end == part.end, place.stream_id, place.begin, place.end);
     append_segments(part, place.packed, segments);
   }
+  STRIA_ASSERT(next_packed == layout.packed.size() && next_straight == layout.straight.size(), next_packed, next_straight);
 }
 
 // The bytes that the parts' places in the buffer can cost: by staggering, or by their places within
@@ -228,6 +233,7 @@ class ListWriter {
 
   // Announces the end of the turn before the last few bytes.
   Status write_in_turn(NodeTurn& turn, std::vector<storage::WriteSegment>& segments) {
+    STRIA_CHECK(!segments.empty());
     storage::WriteSegment& last = segments.back();
     int64_t before_bytes = align_down(std::max<int64_t>(last.bytes - kLastBytes, 0), kLastBytes);
     storage::WriteSegment rest{last.offset + before_bytes, last.data + before_bytes, last.bytes - before_bytes};
@@ -240,8 +246,10 @@ class ListWriter {
   void pack(std::span<const BatchPart> batch, Slot& slot) {
     PhaseTimer timer(context_.times, Phase::kPack);
     std::byte* const room = aids_.room ? aids_.room(room_bytes(batch)) : nullptr;
-    Layout layout = lay_out(batch, room != nullptr ? room : slot.staging->data(), unit_bytes_,
-                            [&](int id) { return room != nullptr ? nullptr : source_.straight_source(id); });
+    const std::span<std::byte> staging(room != nullptr ? room : slot.staging->data(),
+                                       static_cast<size_t>(room != nullptr ? room_bytes(batch) : slot.staging->size()));
+    Layout layout =
+        lay_out(batch, staging, unit_bytes_, [&](int id) { return room != nullptr ? nullptr : source_.straight_source(id); });
     source_.pack(layout.packed);
     for (const StreamPart& part : layout.straight) {
       source_.passed_straight(part.stream_id, part.begin, part.end);
@@ -250,6 +258,7 @@ class ListWriter {
     for (const BatchPart& part : batch) {
       unpacked_bytes_ -= part.end - part.begin;
     }
+    STRIA_CHECK(unpacked_bytes_ >= 0, unpacked_bytes_);
   }
 
   static int64_t room_bytes(std::span<const BatchPart> batch) {
@@ -319,6 +328,7 @@ void take(std::span<const BatchPart> batch, const Layout& layout, int64_t end, S
         auto whole = std::find_if(batch.begin(), batch.end(), [&](const BatchPart& entry) {
           return entry.stream->stream_id == part.stream_id && entry.begin == part.begin;
         });
+        STRIA_CHECK(whole != batch.end(), part.stream_id, part.begin);
         const int64_t stop = std::clamp(position_of(*whole->stream, end), part.begin, part.end);
         if (stop < part.end) {
           taken.miss(*whole->stream, stop);
@@ -363,7 +373,8 @@ Moved read_batches(Context& context, std::span<const Lane> lanes, StreamSink& si
   ReadAhead ahead(*context.file);
   moved.status = for_each_batch(lanes, sizes, [&](std::span<const BatchPart> batch) -> Status {
     STRIA_RETURN_IF_ERROR(failure_elsewhere(context));
-    Layout layout = lay_out(batch, staging.data(), 1, [&](int id) { return sink.straight_target(id); });
+    Layout layout = lay_out(batch, {staging.data(), static_cast<size_t>(staging.size())}, 1,
+                            [&](int id) { return sink.straight_target(id); });
     list_segments(batch, layout, segments);
     int64_t end = kNoEnd;
     {

@@ -9,6 +9,7 @@
 #include "access/locks/write_lock.hpp"
 #include "access/request/overlap.hpp"
 #include "base/buffer.hpp"
+#include "base/check.hpp"
 #include "trace/record/phase_timer.hpp"
 
 namespace stria::access {
@@ -73,6 +74,7 @@ class RegionReader {
       STRIA_RETURN_IF_ERROR(failure_elsewhere(context_));
       int64_t begin = regions_.front().begin;
       int64_t end = regions_.back().end;
+      STRIA_CHECK(0 < end - begin && end - begin <= packed_bytes, begin, end, packed_bytes);
       std::byte* packed = target != nullptr ? target + begin : buffers_.staging();
       list_segments(packed);
       int64_t file_end = kNoEnd;
@@ -104,6 +106,8 @@ class RegionReader {
       in_window = in_window == nullptr ? buffers_.window() : in_window;
       segments_.push_back({region.file.begin, in_window, region.file.size()});
       in_window += region.file.size();
+      STRIA_CHECK(in_window - buffers_.window() <= buffers_.window_bytes(), in_window - buffers_.window(),
+                  buffers_.window_bytes());
     }
   }
 
@@ -173,6 +177,7 @@ class RegionWriter {
       source_.passed_straight(stream_id, begin, end);
       return straight + begin;
     }
+    STRIA_CHECK(end - begin <= buffers_.staging_bytes(), begin, end, buffers_.staging_bytes());
     StreamPart part{.stream_id = stream_id, .begin = begin, .end = end, .packed = buffers_.staging()};
     source_.pack(std::span(&part, 1));
     return buffers_.staging();
@@ -216,9 +221,11 @@ class RegionWriter {
       return write_as_list(stream, region, data);
     }
     STRIA_RETURN_IF_ERROR(lock.status());
+    STRIA_CHECK(region.file.size() <= buffers_.window_bytes(), region.file.size(), buffers_.window_bytes());
     std::byte* window = buffers_.window();
     storage::ReadSegment whole{region.file.begin, window, region.file.size()};
     STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, context_.file->read(std::span(&whole, 1)));
+    STRIA_CHECK(0 <= read_bytes && read_bytes <= whole.bytes, read_bytes, whole.bytes);
     std::memset(window + read_bytes, 0, static_cast<size_t>(whole.bytes - read_bytes));
     scatter_pieces(stream, region.begin, region.end, data, window, region.file.begin);
     storage::WriteSegment changed{region.file.begin, window, region.file.size()};

@@ -3,10 +3,12 @@
 #include <utility>
 
 #include "access/request/overlap.hpp"
+#include "base/check.hpp"
 
 namespace stria::access {
 
 void MovedPrefix::miss(const Stream& stream, int64_t position) {
+  STRIA_ASSERT(position >= 0, stream.stream_id, position);
   if (position < stream.size() && std::pair(stream.stream_id, position) < std::pair(stream_id_, position_)) {
     stream_id_ = stream.stream_id;
     position_ = position;
@@ -26,6 +28,7 @@ int64_t MovedPrefix::bytes(std::span<const Lane> lanes) const {
       sum += stream.stream_id < stream_id_ ? stream.size() : 0;
     }
   }
+  STRIA_ASSERT(sum + position_ <= total_bytes(lanes), sum, position_, stream_id_);
   return sum + position_;
 }
 

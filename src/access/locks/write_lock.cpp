@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/check.hpp"
+
 namespace stria::access {
 
 namespace {
@@ -63,6 +65,7 @@ Status WriteLock::lock_file(Context& context, ByteRange range, storage::LockMode
 }
 
 Result<WriteLock> WriteLock::window(Context& context, ByteRange range) {
+  STRIA_ASSERT(!range.empty(), range.begin, range.end);
   WriteLock lock;
   const bool asked = sieving_is_asked_for(context.hints);
   const bool needs_lease = context.comm.size() == 1 && !asked && !context.file->capabilities().locks_itself;
@@ -96,6 +99,7 @@ Result<WriteLock> WriteLock::window(Context& context, ByteRange range) {
 }
 
 Result<WriteLock> WriteLock::plain(Context& context, ByteRange range) {
+  STRIA_ASSERT(!range.empty(), range.begin, range.end);
   WriteLock lock;
   const bool asked = sieving_is_asked_for(context.hints);
   const storage::Capabilities& capabilities = context.file->capabilities();

@@ -65,10 +65,13 @@ class Collector {
 
   int64_t room_bytes() const { return batch_bytes_ - used_bytes_; }
   int64_t batch_bytes() const { return batch_bytes_; }
+  /// In all batches so far.
+  int64_t passed_bytes() const { return passed_bytes_; }
   int64_t most_bytes() const { return most_bytes_; }
   bool empty() const { return parts_.empty(); }
 
   void add(const BatchPart& part) {
+    STRIA_ASSERT(0 <= part.begin && part.begin < part.end && part.end <= part.stream->size(), part.begin, part.end);
     parts_.push_back(part);
     used_bytes_ += part.end - part.begin;
   }
@@ -77,6 +80,8 @@ class Collector {
     if (parts_.empty()) {
       return Status();
     }
+    STRIA_ASSERT(used_bytes_ <= most_bytes_, used_bytes_, most_bytes_);
+    passed_bytes_ += used_bytes_;
     Status status = flush_(parts_);
     parts_.clear();
     used_bytes_ = 0;
@@ -90,6 +95,7 @@ class Collector {
   const std::function<Status(std::span<const BatchPart>)>& flush_;
   std::vector<BatchPart> parts_;
   int64_t used_bytes_ = 0;
+  int64_t passed_bytes_ = 0;
 };
 
 // Bytes that each stream of the panel gives to one batch: whole granules, at least one.
@@ -122,6 +128,7 @@ Status cut_panel(const Panel& panel, Collector& collector) {
       STRIA_RETURN_IF_ERROR(collector.flush());
     }
     slice = remaining_bytes <= collector.room_bytes() ? longest - begin : slice_bytes(panel, collector);
+    STRIA_CHECK(slice > 0, slice, panel.size(), collector.most_bytes());
     for (const Stream* stream : panel) {
       int64_t end = std::min(begin + slice, stream->size());
       if (begin < end) {
@@ -145,7 +152,9 @@ Status for_each_batch(std::span<const Lane> lanes, BatchSizes sizes,
   for (const Panel& panel : make_panels(lanes, most_streams)) {
     STRIA_RETURN_IF_ERROR(cut_panel(panel, collector));
   }
-  return collector.flush();
+  STRIA_RETURN_IF_ERROR(collector.flush());
+  STRIA_ASSERT(collector.passed_bytes() == total_bytes(lanes), collector.passed_bytes(), total_bytes(lanes));
+  return Status();
 }
 
 }  // namespace stria::access

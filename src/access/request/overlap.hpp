@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "access/request/request.hpp"
+#include "base/check.hpp"
 #include "datatype/cursor.hpp"
 
 namespace stria::access {
@@ -70,6 +71,8 @@ void stria::access::for_each_piece(const Overlap& overlap, Visit&& visit) {
 
 template <typename Visit>
 void stria::access::for_each_row(const Overlap& overlap, Visit&& visit) {
+  STRIA_ASSERT(0 <= overlap.begin && overlap.begin <= overlap.end && overlap.end <= overlap.stream->size(), overlap.begin,
+               overlap.end, overlap.stream->size());
   Cursor cursor(overlap.stream->file_type, overlap.stream->displacement);
   cursor.seek(overlap.stream->skip_bytes + overlap.begin);
   for (int64_t at = overlap.begin; at < overlap.end;) {

@@ -32,6 +32,7 @@ RegionWalker::RegionWalker(const Stream& stream, int64_t begin, int64_t end, con
       position_(begin) {
   STRIA_ASSERT(limits.packed_bytes > 0 && limits.window_bytes > 0 && limits.regions > 0, limits.packed_bytes,
                limits.window_bytes);
+  STRIA_ASSERT(0 <= begin && begin <= end && end <= stream.size(), begin, end, stream.size());
   cursor_.seek(skip_bytes_ + begin);
 }
 

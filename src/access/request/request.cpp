@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
+
 namespace stria::access {
 
 int64_t total_bytes(std::span<const Lane> lanes) {
@@ -41,6 +43,7 @@ int64_t bytes_before(std::span<const storage::ReadSegment> segments, int64_t end
 // offset grows with the offset. Where the end may lie anywhere in a gap, it is put after the gap,
 // because other requests may have found bytes there.
 int64_t file_end(std::span<const storage::ReadSegment> segments, int64_t read_bytes) {
+  STRIA_CHECK(read_bytes >= 0, read_bytes);
   int64_t high = 0;
   for (const storage::ReadSegment& segment : segments) {
     high = std::max(high, segment.offset + segment.bytes);

@@ -10,6 +10,7 @@
 #include "access/plan/server_costs.hpp"
 #include "access/request/granule.hpp"
 #include "access/request/overlap.hpp"
+#include "base/check.hpp"
 #include "trace/record/span.hpp"
 
 namespace stria::access {
@@ -112,6 +113,8 @@ Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane,
   if (!all) {
     return {.lanes = {lane}, .is_off = true};
   }
+  STRIA_CHECK(all->size() == static_cast<size_t>(context.comm.size()) * NodeMeeting::kMostValues, all->size(),
+              context.comm.size());
   Summary sum{};
   sum.arrival = {.stage = Stage::kAllToDo, .was_short = true};
   sum.hull = {INT64_MAX, 0};
@@ -119,6 +122,8 @@ Agreed agree_in_memory(Context& context, NodeWindows& windows, const Lane& lane,
   for (size_t rank = 0; rank < all->size() / NodeMeeting::kMostValues; ++rank) {
     Summary one;
     std::memcpy(static_cast<void*>(&one), all->data() + rank * NodeMeeting::kMostValues, sizeof one);
+    STRIA_ASSERT(one.bytes >= 0 && one.pieces >= 0 && is_stage(one.arrival.stage), rank, one.bytes, one.pieces,
+                 one.arrival.stage);
     sum.arrival.stage = std::max(sum.arrival.stage, one.arrival.stage);
     sum.arrival.was_short = sum.arrival.was_short && one.arrival.was_short;
     sum.hull = {std::min(sum.hull.begin, one.hull.begin), std::max(sum.hull.end, one.hull.end)};

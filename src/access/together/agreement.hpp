@@ -24,6 +24,10 @@ namespace stria::access {
 /// How far a rank is when it comes to the meeting. Of several ranks, the last stage counts.
 enum class Stage : int64_t { kAllToDo, kMoved, kFailed };
 
+inline bool is_stage(Stage stage) {
+  return Stage::kAllToDo <= stage && stage <= Stage::kFailed;
+}
+
 /// What a rank has done before the meeting.
 struct Arrival {
   Stage stage = Stage::kAllToDo;
@@ -44,7 +48,7 @@ struct Agreed {
 
   /// Says what the last stage of all ranks means. \pre total_bytes is known
   void set_stage(Stage last) {
-    STRIA_ASSERT(total_bytes >= 0, total_bytes);
+    STRIA_ASSERT(total_bytes >= 0 && is_stage(last), total_bytes, last);
     failed = last == Stage::kFailed;
     all_moved = last == Stage::kMoved && total_bytes == 0;
   }

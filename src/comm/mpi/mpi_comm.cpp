@@ -245,6 +245,7 @@ void MpiComm::all_gather(std::span<const std::byte> mine, std::span<std::byte> a
 
 // One message from each rank; only the root waits for them.
 void MpiComm::gather(std::span<const std::byte> mine, int root, const PieceTaker& take) {
+  STRIA_CHECK(mine.size() <= kGatherBytesMax, mine.size());
   MPI_Request request = MPI_REQUEST_NULL;
   if (rank_ != root) {
     MPI_Isend(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, root, kGatherTag, world_, &request);
@@ -267,6 +268,7 @@ void MpiComm::gather(std::span<const std::byte> mine, int root, const PieceTaker
 }
 
 std::unique_ptr<CommRequest> MpiComm::send(std::span<const std::byte> data, int to, int tag) {
+  STRIA_ASSERT(0 <= to && to < size_ && tag >= 0, to, size_, tag);
   auto message = std::make_unique<MpiMessage>();
   if (is_mpi_running()) {  // a file that outlives MPI has nobody to tell
     message->start_send(world_, data, to, kFirstUserTag + tag);
@@ -275,6 +277,7 @@ std::unique_ptr<CommRequest> MpiComm::send(std::span<const std::byte> data, int 
 }
 
 std::unique_ptr<CommRequest> MpiComm::receive(std::span<std::byte> data, int from, int tag) {
+  STRIA_ASSERT(0 <= from && from < size_ && tag >= 0, from, size_, tag);
   auto message = std::make_unique<MpiMessage>();
   message->start_receive(world_, data, from, kFirstUserTag + tag);
   return message;
@@ -314,6 +317,7 @@ void MpiComm::wait_while(std::atomic<uint32_t>& word, uint32_t seen) {
 }
 
 Comm::Messages MpiComm::sparse_exchange(const Messages& outgoing) {
+  STRIA_ASSERT(are_well_addressed(outgoing, size_), outgoing.size(), size_);
   Messages incoming = sparse_sizes_.exchange(*this, outgoing);
   MpiMessage pieces;
   for (auto& [from, data] : incoming) {

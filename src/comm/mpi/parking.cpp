@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.hpp"
 #include "comm/end_of_mpi.hpp"
 #include "comm/mpi/mpi_request.hpp"
 #include "comm/mpi/wait_watch.hpp"
@@ -86,6 +87,7 @@ std::vector<uint64_t> gather_numbers(MPI_Comm comm, const std::vector<ParkedComm
 }  // namespace
 
 void park_message(MPI_Comm comm, std::unique_ptr<CommRequest>&& message) {
+  STRIA_ASSERT(message != nullptr);
   messages_done(comm);
   const std::lock_guard lock(parking().mutex);
   // Before the message moves: it stays the caller's where memory runs out.

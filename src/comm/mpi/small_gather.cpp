@@ -80,11 +80,13 @@ size_t SmallGather::bytes_of(size_t first_node, size_t nodes, size_t bytes) cons
 
 std::span<const std::byte> SmallGather::gather(Comm& comm, std::span<const std::byte> mine) {
   STRIA_CHECK(takes(mine.size()), mine.size(), places_.size());
+  STRIA_ASSERT(comm.size() == static_cast<int>(places_.size()), comm.size(), places_.size());
   std::byte* const all = set(gatherings_);
   std::memcpy(all + node_rank_ * mine.size(), mine.data(), mine.size());
   ++gatherings_;
   // The counts wrap around together: no rank is more than one gathering ahead.
   const uint32_t arrived = state_->arrived.fetch_add(1) + 1;
+  STRIA_CHECK(arrived - (gatherings_ - 1) * node_size_ <= node_size_, arrived, gatherings_, node_size_);
   if (!is_first_) {
     if (arrived == gatherings_ * node_size_) {
       comm.wake(state_->arrived);
@@ -117,6 +119,7 @@ void SmallGather::exchange_with_nodes(Comm& comm, size_t bytes) {
     const size_t from = (node_ + nodes) % count;
     const size_t to = (node_ + count - nodes) % count;
     const size_t have = bytes_of(node_, nodes, bytes);
+    STRIA_CHECK(have + bytes_of(from, given, bytes) <= held_.size(), have, from, given, bytes, held_.size());
     MPI_Request arriving = MPI_REQUEST_NULL;
     MPI_Request leaving = MPI_REQUEST_NULL;
     MPI_Irecv(held_.data() + have, static_cast<int>(bytes_of(from, given, bytes)), MPI_BYTE, firsts_[from], tag_, world_,

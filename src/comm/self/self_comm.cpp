@@ -27,9 +27,8 @@ struct Mailbox {
   void match() {
     while (!messages.empty() && !receives.empty()) {
       const std::span<std::byte> buffer = receives.front().buffer;
-      if (!buffer.empty()) {
-        std::memcpy(buffer.data(), messages.front().data(), std::min(buffer.size(), messages.front().size()));
-      }
+      STRIA_CHECK(messages.front().size() == buffer.size(), messages.front().size(), buffer.size());
+      std::copy(messages.front().begin(), messages.front().end(), buffer.begin());
       *receives.front().done = true;
       messages.pop_front();
       receives.pop_front();
@@ -71,19 +70,24 @@ class SelfComm : public Comm {
     STRIA_CHECK(all.size() == mine.size(), all.size(), mine.size());
     std::copy(mine.begin(), mine.end(), all.begin());
   }
-  void gather(std::span<const std::byte> mine, int, const PieceTaker& take) override { take(0, mine); }
+  void gather(std::span<const std::byte> mine, int, const PieceTaker& take) override {
+    STRIA_CHECK(mine.size() <= kGatherBytesMax, mine.size());
+    take(0, mine);
+  }
   Result<std::shared_ptr<SharedBuffer>> allocate_shared(SharedBytes wanted) override {
     STRIA_ASSIGN_OR_RETURN(PrivateMemory memory, PrivateMemory::allocate(wanted.bytes));
     return std::shared_ptr<SharedBuffer>(std::make_shared<SelfMemory>(std::move(memory)));
   }
 
-  std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int, int tag) override {
+  std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) override {
+    STRIA_ASSERT(to == 0, to, tag);
     Mailbox& mailbox = mailboxes_[tag];
     mailbox.messages.emplace_back(data.begin(), data.end());
     mailbox.match();
     return std::make_unique<SelfRequest>(std::make_shared<bool>(true));
   }
-  std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int, int tag) override {
+  std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) override {
+    STRIA_ASSERT(from == 0, from, tag);
     auto done = std::make_shared<bool>(false);
     Mailbox& mailbox = mailboxes_[tag];
     mailbox.receives.push_back({data, done});

@@ -109,6 +109,7 @@ void MessageCollectives::all_gather(std::span<const std::byte> mine, std::span<s
 }
 
 void MessageCollectives::gather(std::span<const std::byte> mine, int root, const PieceTaker& take) {
+  STRIA_CHECK(mine.size() <= kGatherBytesMax, mine.size());
   int64_t bytes = static_cast<int64_t>(mine.size());
   if (rank() != root) {
     send_now(std::as_bytes(std::span(&bytes, 1)), root);

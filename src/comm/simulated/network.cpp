@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "base/check.hpp"
+
 namespace stria {
 
 Network::Channel& Network::channel(int from, int to, int tag) {
@@ -24,6 +26,7 @@ void Network::complete(Transfer& transfer) {
 }
 
 std::shared_ptr<Transfer> Network::send(std::span<const std::byte> data, int from, int to, int tag) {
+  STRIA_ASSERT(0 <= to && static_cast<size_t>(to) < node_of_rank_.size(), from, to, tag);
   auto transfer = std::make_shared<Transfer>();
   Channel& way = channel(from, to, tag);
   Message message;
@@ -50,6 +53,7 @@ std::shared_ptr<Transfer> Network::send(std::span<const std::byte> data, int fro
   // Each event delivers the oldest message of its channel, so that delays can't change the
   // order of messages.
   scheduler_.schedule([this, &way, from, to, tag] {
+    STRIA_CHECK(!way.under_way.empty(), from, to, tag);
     way.arrived.push_back(std::move(way.under_way.front()));
     way.under_way.pop_front();
     match(way, from, to, tag);
@@ -58,6 +62,7 @@ std::shared_ptr<Transfer> Network::send(std::span<const std::byte> data, int fro
 }
 
 std::shared_ptr<Transfer> Network::receive(std::span<std::byte> data, int from, int to, int tag) {
+  STRIA_ASSERT(0 <= from && static_cast<size_t>(from) < node_of_rank_.size(), from, to, tag);
   auto transfer = std::make_shared<Transfer>();
   Channel& way = channel(from, to, tag);
   way.receives.push_back({data, transfer});

@@ -31,10 +31,12 @@ ChunkGrid::ChunkGrid(const DatasetSpec& spec)
     : dims_(spec.dims), chunk_(spec.chunking->dims), inner_bytes_(spec.element.bytes) {
   STRIA_ASSERT(!dims_.empty() && dims_.size() == chunk_.size(), spec.path, dims_.size(), chunk_.size());
   chunk_bytes_ = spec.element.bytes;
+  raw_bytes_ = spec.element.bytes;
   for (size_t dim = 0; dim < dims_.size(); ++dim) {
     across_.push_back((dims_[dim] + chunk_[dim] - 1) / chunk_[dim]);
     chunk_count_ *= across_[dim];
     chunk_bytes_ *= chunk_[dim];
+    raw_bytes_ *= dims_[dim];
   }
   joined_ = dims_.size() - 1;
   while (joined_ > 0 && chunk_[joined_] == dims_[joined_]) {
@@ -43,6 +45,7 @@ ChunkGrid::ChunkGrid(const DatasetSpec& spec)
 }
 
 std::vector<int64_t> ChunkGrid::first_index(int64_t chunk) const {
+  STRIA_ASSERT(0 <= chunk && chunk < chunk_count_, chunk, chunk_count_);
   std::vector<int64_t> first(dims_.size());
   for (size_t dim = dims_.size(); dim-- > 0; chunk /= across_[dim]) {
     first[dim] = chunk % across_[dim] * chunk_[dim];
@@ -51,12 +54,13 @@ std::vector<int64_t> ChunkGrid::first_index(int64_t chunk) const {
 }
 
 ByteRange ChunkGrid::rows(int64_t chunk) const {
+  STRIA_ASSERT(0 <= chunk && chunk < chunk_count_, chunk, chunk_count_);
   const int64_t first = chunk / (chunk_count_ / across_[0]) * chunk_[0];
   return {first, std::min(first + chunk_[0], dims_[0])};
 }
 
 ChunkGrid::Run ChunkGrid::run_at(int64_t byte) const {
-  STRIA_ASSERT(byte >= 0, byte);
+  STRIA_ASSERT(0 <= byte && byte < raw_bytes_, byte, raw_bytes_);
   Run run{.begin = byte, .bytes = 0, .chunk = 0, .offset = 0};
   int64_t index = byte / inner_bytes_;
   const int64_t within = byte % inner_bytes_;

@@ -35,9 +35,9 @@ class ChunkGrid {
   /// How many chunks lie along a dimension.
   int64_t chunks_along(size_t dim) const { return across_[dim]; }
   const std::vector<int64_t>& chunk_dims() const { return chunk_; }
-  /// The index of a chunk's first element, in each dimension.
+  /// The index of a chunk's first element, in each dimension. \pre 0 <= chunk < chunk_count()
   std::vector<int64_t> first_index(int64_t chunk) const;
-  /// The rows of the first dimension that a chunk has elements of.
+  /// The rows of the first dimension that a chunk has elements of. \pre as of first_index()
   ByteRange rows(int64_t chunk) const;
   /// The run from byte `byte` of the raw data on. \pre it is a byte of them
   Run run_at(int64_t byte) const;
@@ -51,6 +51,7 @@ class ChunkGrid {
   int64_t inner_bytes_ = 1;  // of one index of that dimension
   int64_t chunk_count_ = 1;
   int64_t chunk_bytes_ = 1;
+  int64_t raw_bytes_ = 1;  // of the dataset
 };
 
 /// Whether a dataset can be cut so: kInvalidArgument says why not.

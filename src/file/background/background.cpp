@@ -52,15 +52,16 @@ Status Background::start() {
 
 void Background::take(Queue& commit) noexcept {
   STRIA_CHECK(commit.size() == 1, commit.size());
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock(mutex_);
   STRIA_CHECK(thread_.joinable());
-  follow_last(*commit.front());
+  follow_last(lock, *commit.front());
   to_write_.splice(to_write_.end(), commit);
   work_.notify_one();
 }
 
 // Without memory for this, the turn among the ranks of the node holds for each file by itself.
-void Background::follow_last(BackgroundCommit& commit) noexcept {
+void Background::follow_last(const std::unique_lock<std::mutex>& lock, BackgroundCommit& commit) noexcept {
+  STRIA_ASSERT(is_held(lock));
   static_cast<void>(or_out_of_memory([&] {
     std::erase_if(last_boards_, [](const auto& entry) { return entry.second->ranks_to_come() == 0; });
     std::shared_ptr<const OutcomeBoard>& last = last_boards_[commit.ranks()];
@@ -70,7 +71,8 @@ void Background::follow_last(BackgroundCommit& commit) noexcept {
 }
 
 std::shared_ptr<BackgroundCommit> Background::find_under_way(
-    const std::function<bool(const BackgroundCommit&)>& is_meant) const {
+    const std::unique_lock<std::mutex>& lock, const std::function<bool(const BackgroundCommit&)>& is_meant) const {
+  STRIA_ASSERT(is_held(lock));
   for (const Queue* const queue : {&to_end_, &to_write_}) {
     const auto found = std::find_if(queue->begin(), queue->end(), [&](const auto& commit) { return is_meant(*commit); });
     if (found != queue->end()) {
@@ -81,6 +83,7 @@ std::shared_ptr<BackgroundCommit> Background::find_under_way(
 }
 
 void Background::wait_until_none(std::unique_lock<std::mutex>& lock, const Find& under_way) {
+  STRIA_ASSERT(is_held(lock));
   LongWait wait;
   while (const std::shared_ptr<BackgroundCommit> commit = under_way()) {
     if (!wait.has_begun()) {
@@ -95,7 +98,7 @@ void Background::wait_for_name(const std::string& stored_path) {
   if (process_ == getpid()) {
     std::unique_lock lock(mutex_);
     wait_until_none(lock, [&] {
-      return find_under_way([&](const BackgroundCommit& commit) { return commit.stored_path() == stored_path; });
+      return find_under_way(lock, [&](const BackgroundCommit& commit) { return commit.stored_path() == stored_path; });
     });
   }
 }
@@ -130,7 +133,7 @@ void Background::finish() {
     std::unique_lock lock(mutex_);
     stopping_ = true;
     work_.notify_one();
-    const auto any = [&] { return find_under_way([](const BackgroundCommit&) { return true; }); };
+    const auto any = [&] { return find_under_way(lock, [](const BackgroundCommit&) { return true; }); };
     if (const auto first = any()) {
       const trace::BackgroundTimer timer(first->trace_id(), "background wait", trace::Counter::kBackgroundWaitNs);
       const CallNote note("MPI_Finalize()", "", first->wait_limits());
@@ -176,6 +179,7 @@ Pace::Clock::duration Background::pause() const {
 }
 
 bool Background::end_some(std::unique_lock<std::mutex>& lock) {
+  STRIA_ASSERT(is_held(lock));
   bool one_has_its_turn = false;
   for (auto at = to_end_.begin(); at != to_end_.end(); ++at) {
     BackgroundCommit& commit = **at;

@@ -52,12 +52,14 @@ class Background {
 
  private:
   using Find = std::function<std::shared_ptr<BackgroundCommit>()>;
+  bool is_held(const std::unique_lock<std::mutex>& lock) const { return lock.owns_lock() && lock.mutex() == &mutex_; }
   /// Waits until `under_way`, which is called with the lock, finds no commit any more.
   void wait_until_none(std::unique_lock<std::mutex>& lock, const Find& under_way);
   /// A commit that was begun and has not ended; null where none is meant.
-  std::shared_ptr<BackgroundCommit> find_under_way(const std::function<bool(const BackgroundCommit&)>& is_meant) const;
+  std::shared_ptr<BackgroundCommit> find_under_way(const std::unique_lock<std::mutex>& lock,
+                                                   const std::function<bool(const BackgroundCommit&)>& is_meant) const;
   /// Has the commit wait for the last one of the same ranks.
-  void follow_last(BackgroundCommit& commit) noexcept;
+  void follow_last(const std::unique_lock<std::mutex>& lock, BackgroundCommit& commit) noexcept;
   /// Does what can be done for the commits that are to be ended. True if there was something.
   bool end_some(std::unique_lock<std::mutex>& lock);
   void run();

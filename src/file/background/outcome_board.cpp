@@ -13,6 +13,7 @@
 #include <new>
 #include <vector>
 
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 #include "file/meet/outcome_message.hpp"
 
@@ -28,8 +29,10 @@ struct OutcomeBoard::Word {
   bool is_told() const { return state.load(std::memory_order_acquire) != kOpen; }
 
   void tell(const Status& outcome) noexcept {
+    STRIA_CHECK(!is_told());  // a rank may be reading it
     try {
       const std::vector<std::byte> encoded = encode_outcome(outcome, {});
+      STRIA_CHECK(encoded.size() <= message.size(), encoded.size(), message.size());
       bytes = static_cast<uint32_t>(encoded.size());
       std::copy(encoded.begin(), encoded.end(), message.begin());
       state.store(kTold, std::memory_order_release);
@@ -91,6 +94,8 @@ Status OutcomeBoard::share(Comm& comm) {
 }
 
 OutcomeBoard::Part& OutcomeBoard::part(int node_rank) const {
+  STRIA_ASSERT(memory_ != nullptr && node_rank >= 0 && static_cast<size_t>(node_rank) < ranks_.size(), node_rank,
+               ranks_.size());
   return *std::launder(reinterpret_cast<Part*>(memory_->part(node_rank).data()));
 }
 

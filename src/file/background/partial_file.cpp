@@ -73,6 +73,7 @@ Status PartialFile::find() {
 
 Status PartialFile::create(const Making& making) {
   STRIA_ASSERT(!partial_path_.empty());
+  STRIA_CHECK(file_ == nullptr && !published_, path_);
   constexpr uint32_t kOwnerAlone = 0600;
   is_staged_ = making.is_staged;
   storage::OpenOptions open;
@@ -103,6 +104,8 @@ Status PartialFile::keep_attributes() {
 }
 
 Status PartialFile::publish(int64_t file_bytes, bool sync, PhaseTimes& times) {
+  STRIA_CHECK(file_ != nullptr && !published_, path_);
+  STRIA_CHECK(file_bytes >= 0, path_, file_bytes);
   {
     PhaseTimer timer(times, Phase::kCommit);
     STRIA_RETURN_IF_ERROR(keep_attributes());

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 #include "base/staging_pool.hpp"
 #include "storage/messages.hpp"
@@ -41,6 +42,7 @@ bool Staging::add_extent() {
 }
 
 std::byte* Staging::room(int64_t bytes) noexcept {
+  STRIA_ASSERT(bytes >= 0, bytes);
   const int64_t counted = bytes <= kExtentBytes ? StagingPool::instance().count(bytes, limit_bytes_) : 0;
   if (counted < bytes || !has_extent_for(bytes)) {
     StagingPool::instance().uncount(counted);
@@ -50,6 +52,7 @@ std::byte* Staging::room(int64_t bytes) noexcept {
   Extent& extent = extents_[room_];
   std::byte* const place = extent.memory + extent.used_bytes;
   extent.used_bytes += bytes;
+  STRIA_CHECK(extent.used_bytes <= kExtentBytes, extent.used_bytes, bytes);
   return place;
 }
 
@@ -72,6 +75,8 @@ int64_t Staging::take(const storage::WriteSegment& segment) noexcept {
   int64_t taken = 0;
   try {
     if (is_in_room(segment)) {
+      const Extent& extent = extents_[room_];
+      STRIA_CHECK(segment.data + segment.bytes <= extent.memory + extent.used_bytes, segment.bytes, extent.used_bytes);
       note(extents_[room_], segment);
       taken = segment.bytes;
     }
@@ -137,6 +142,7 @@ Result<int64_t> Staging::write_piece(storage::File& file, int64_t most_bytes) {
   if (is_written()) {
     return 0;
   }
+  STRIA_ASSERT(most_bytes > 0, most_bytes);
   Extent& extent = extents_[next_extent_];
   std::vector<storage::WriteSegment> some;
   int64_t bytes = 0;

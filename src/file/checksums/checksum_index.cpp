@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 
+#include "base/check.hpp"
 #include "base/hash.hpp"
 #include "file/define/names.hpp"
 #include "file/meet/message_fields.hpp"
@@ -275,6 +276,7 @@ bool ChecksumIndex::is_full(int64_t table) const {
 }
 
 std::vector<std::byte> encode_index(const ChecksumIndex& index) {
+  STRIA_CHECK(index.placement.size() == index.paths.size(), index.placement.size(), index.paths.size());
   FieldWriter fields;
   fields.number(index.present ? 1 : 0);
   fields.number(static_cast<int64_t>(index.paths.size()));
@@ -307,9 +309,7 @@ Result<ChecksumIndex> decode_index(std::span<const std::byte> message) {
     const int64_t table = fields.number();
     index.placement.emplace_back(table, fields.number());
   }
-  const auto tables = fields.bytes();
-  index.tables.resize(tables.size() / sizeof(index.tables[0]));
-  std::copy(tables.begin(), tables.end(), reinterpret_cast<std::byte*>(index.tables.data()));
+  fields.append_to(index.tables);
   const auto slabs = fields.bytes();
   index.is_sealed = fields.number() != 0;
   index.seal_offset = fields.number();
@@ -317,7 +317,7 @@ Result<ChecksumIndex> decode_index(std::span<const std::byte> message) {
   const auto seal = fields.bytes();
   const auto problem = static_cast<ErrorCode>(fields.number());
   index.problem = Status(problem, fields.text());
-  if (!fields.well()) {
+  if (!fields.is_whole()) {
     return Status(ErrorCode::kInternal, "the checksum index was garbled on its way");
   }
   STRIA_ASSIGN_OR_RETURN(index.slabs, decode_slab_sums(slabs, static_cast<int64_t>(index.paths.size())));

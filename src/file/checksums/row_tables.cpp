@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/hash.hpp"
 #include "base/united_ranges.hpp"
 #include "file/define/hidden_table.hpp"
@@ -119,6 +120,8 @@ RowSumBytes lay_out_row_sums(std::span<const RowTable> tables, std::vector<RowSu
   bytes.shares.resize(tables.size());
   int last_table = -1;
   for (const RowSum& sum : sums) {
+    STRIA_ASSERT(sum.table >= 0 && static_cast<size_t>(sum.table) < tables.size(), sum.table, tables.size());
+    STRIA_ASSERT(sum.index >= 0 && tables[static_cast<size_t>(sum.table)].data_offset >= 0, sum.table, sum.index);
     bytes.values.push_back(sum.sum);
     TableShare& share = bytes.shares[static_cast<size_t>(sum.table)];
     share.sum += place_term(sum.index, sum.sum);

@@ -18,10 +18,12 @@ int64_t UnitHasher::unit_end(int64_t unit) const {
 }
 
 void UnitHasher::set_sum(int64_t unit, uint64_t sum) {
+  STRIA_ASSERT(unit >= 0 && unit < unit_count(), unit, unit_count());
   sums_[static_cast<size_t>(unit)] = sum == 0 ? 1 : sum;  // 0 means: not known
 }
 
 void UnitHasher::observe(int64_t begin, std::span<const std::byte> data) {
+  STRIA_ASSERT(begin >= 0 && begin + static_cast<int64_t>(data.size()) <= stream_bytes_, begin, data.size(), stream_bytes_);
   while (!data.empty()) {
     int64_t unit = begin / unit_bytes_;
     auto bytes = static_cast<size_t>(std::min<int64_t>(unit_end(unit) - begin, static_cast<int64_t>(data.size())));
@@ -55,6 +57,7 @@ void UnitHasher::observe_within_unit(int64_t unit, int64_t begin, std::span<cons
 }
 
 void UnitHasher::leave_out(int64_t begin, int64_t end) {
+  STRIA_ASSERT(begin >= 0 && begin <= end && end <= stream_bytes_, begin, end, stream_bytes_);
   STRIA_ASSERT(begin % unit_bytes_ == 0 && (end % unit_bytes_ == 0 || end == stream_bytes_), begin, end, unit_bytes_,
                stream_bytes_);
   left_out_.resize(sums_.size());

@@ -9,6 +9,7 @@
 
 #include "base/buffer.hpp"
 #include "base/byte_range.hpp"
+#include "base/check.hpp"
 
 namespace stria::file {
 
@@ -29,7 +30,10 @@ class ChunkBatch {
       memory_.emplace(bytes);
     }
   }
-  std::span<std::byte> chunk(size_t i) { return {memory_->data() + i * distance_, chunk_bytes_}; }
+  std::span<std::byte> chunk(size_t i) {
+    STRIA_ASSERT(memory_ && static_cast<int64_t>(i * distance_ + chunk_bytes_) <= memory_->size(), i, chunk_bytes_);
+    return {memory_->data() + i * distance_, chunk_bytes_};
+  }
 
  private:
   /// How far apart chunks lie: streams that share sets of a cache hinder each other.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
+
 namespace stria::file {
 
 ChunkNumbers::ChunkNumbers(const Catalog& catalog) {
@@ -16,6 +18,7 @@ ChunkNumbers::ChunkNumbers(const Catalog& catalog) {
 }
 
 ChunkOfDataset ChunkNumbers::chunk(int64_t id) const {
+  STRIA_ASSERT(id >= 0 && id < count_, id, count_);
   // The last dataset that begins there: those before it may have no chunks.
   const auto next = std::upper_bound(first_ids_.begin(), first_ids_.end(), id);
   const auto dataset = static_cast<int>(next - first_ids_.begin()) - 1;

@@ -28,7 +28,10 @@ class ChunkNumbers {
 
   int64_t count() const { return count_; }
   ChunkOfDataset chunk(int64_t id) const;
-  int64_t id_of(const ChunkOfDataset& chunk) const { return first_ids_[static_cast<size_t>(chunk.dataset)] + chunk.number; }
+  int64_t id_of(const ChunkOfDataset& chunk) const {
+    STRIA_ASSERT(chunk.number >= 0 && chunk.number < grid(chunk.dataset).chunk_count(), chunk.dataset, chunk.number);
+    return first_ids_[static_cast<size_t>(chunk.dataset)] + chunk.number;
+  }
   bool has_chunks(int dataset) const { return grids_[static_cast<size_t>(dataset)].has_value(); }
   /// \pre has_chunks(dataset)
   const container::ChunkGrid& grid(int dataset) const {

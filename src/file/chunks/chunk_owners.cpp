@@ -29,6 +29,7 @@ Fields announce(const ChunkRanges& mine, int64_t chunks_a_rank) {
     while (!range.empty()) {
       const int64_t rank = range.begin / chunks_a_rank;
       const int64_t end = std::min(range.end, (rank + 1) * chunks_a_rank);
+      STRIA_ASSERT(range.begin >= 0 && range.begin < end, range.begin, range.end, chunks_a_rank);
       FieldWriter& writer = fields[static_cast<int>(rank)];
       writer.number(range.begin);
       writer.number(end);
@@ -53,6 +54,7 @@ std::vector<SharedChunks> find_overlaps(const Comm::Messages& announced) {
       edges.push_back({fields.number(), rank, true});
       edges.push_back({fields.number(), rank, false});
     }
+    STRIA_CHECK(fields.is_whole(), rank, message.size());
   }
   std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.chunk < b.chunk; });
   std::vector<SharedChunks> shared;
@@ -92,11 +94,14 @@ std::vector<SharedChunks> read_answers(const Comm::Messages& answers) {
       SharedChunks& some = shared.emplace_back();
       some.chunks.begin = fields.number();
       some.chunks.end = fields.number();
-      const auto ranks = fields.bytes();
-      some.ranks.resize(ranks.size() / sizeof(int));
-      std::copy(ranks.begin(), ranks.end(), reinterpret_cast<std::byte*>(some.ranks.data()));
+      fields.append_to(some.ranks);
+      STRIA_CHECK(some.ranks.size() > 1 && !some.chunks.empty(), some.ranks.size(), some.chunks.begin, some.chunks.end);
     }
+    STRIA_CHECK(fields.is_whole(), answered.first, answered.second.size());
   }
+  STRIA_ASSERT(std::adjacent_find(shared.begin(), shared.end(), [](const SharedChunks& a, const SharedChunks& b) {
+                 return a.chunks.end > b.chunks.begin;
+               }) == shared.end());
   return shared;  // in order, because the senders are
 }
 
@@ -123,6 +128,8 @@ void tidy(ChunkRanges& ranges) {
 
 Result<std::vector<SharedChunks>> find_shared_chunks(Comm& comm, const ChunkRanges& mine, int64_t chunk_count) {
   STRIA_ASSERT(std::is_sorted(mine.begin(), mine.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; }));
+  STRIA_ASSERT(mine.empty() || (mine.front().begin >= 0 && mine.back().end <= chunk_count), mine.front().begin, mine.back().end,
+               chunk_count);
   if (comm.size() == 1 || chunk_count == 0) {
     return std::vector<SharedChunks>();
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/check.hpp"
 #include "base/hash.hpp"
 #include "base/out_of_memory.hpp"
 #include "base/parallel.hpp"
@@ -131,7 +132,9 @@ void ChunkPacker::receive(const Comm::Messages& incoming) {
       const int64_t id = fields.number();
       const int64_t offset = fields.number();
       received_.push_back({id, offset, fields.bytes()});
+      STRIA_CHECK(0 <= id && id < parts_.numbers().count(), id, parts_.numbers().count(), sent.first);
     }
+    STRIA_CHECK(fields.is_whole(), sent.first, sent.second.size());
   }
   std::stable_sort(received_.begin(), received_.end(),
                    [](const ReceivedPart& a, const ReceivedPart& b) { return a.chunk_id < b.chunk_id; });
@@ -289,9 +292,13 @@ Result<ChunkPacker::Content> ChunkPacker::find_content(const Work& work, std::sp
     container::lay_fill_value(catalog_[work.dataset].spec.fill_value, chunk);
   }
   for (auto part = first; part != last; ++part) {
+    STRIA_CHECK(0 <= part->offset && part->bytes.size() <= chunk.size() - static_cast<size_t>(part->offset), part->offset,
+                part->bytes.size(), chunk.size(), id);
     std::copy(part->bytes.begin(), part->bytes.end(), chunk.begin() + part->offset);
   }
   for (const ChunkPart& part : found_) {
+    STRIA_ASSERT(0 <= part.offset && part.bytes <= static_cast<int64_t>(chunk.size()) - part.offset, part.offset, part.bytes,
+                 chunk.size(), id);
     streams_.push_back({part.transfer, part.begin, part.begin + part.bytes, chunk.data() + part.offset});
   }
   return Content{.bytes = chunk};

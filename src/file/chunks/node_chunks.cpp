@@ -8,8 +8,8 @@
 #include <new>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
-#include "comm/node_mutex.hpp"
 #include "trace/record/wait_timer.hpp"
 
 namespace stria::file {
@@ -141,6 +141,8 @@ NodeChunks::Place* NodeChunks::own_places() const {
 std::span<std::byte> NodeChunks::bytes_in(const Place& place, size_t bytes) const {
   const auto number = static_cast<int>(&place - places());
   const int rank = number / places_a_rank_;
+  STRIA_ASSERT(number >= 0 && rank < comm_.node_size() && static_cast<int64_t>(bytes) <= place_bytes_, number, bytes,
+               place_bytes_);
   const int64_t offset = (rank == 0 ? table_bytes_ : 0) + number % places_a_rank_ * place_bytes_;
   return memory_->part(rank).subspan(static_cast<size_t>(offset), bytes);
 }
@@ -156,9 +158,8 @@ const NodeChunks::Wanted* NodeChunks::find_wanted(int64_t id) const {
   return wanted != wanted_.end() && wanted->chunks.contains(id) ? &*wanted : nullptr;
 }
 
-// In the next three the mutex is held.
-
-NodeChunks::Place* NodeChunks::find_place(int64_t id) const {
+NodeChunks::Place* NodeChunks::find_place(const MutexLock& held, int64_t id) const {
+  STRIA_ASSERT(held.is_of(&state_->mutex));
   Place* const end = places() + comm_.node_size() * places_a_rank_;
   Place* const found = std::find_if(places(), end, [&](const Place& place) { return place.id == id; });
   return found != end ? found : nullptr;
@@ -166,7 +167,8 @@ NodeChunks::Place* NodeChunks::find_place(int64_t id) const {
 
 // One of this rank's that is free; else the first that it claimed, if that is `age` claims of the
 // node ago and nobody copies from it just now. Null without one.
-NodeChunks::Place* NodeChunks::find_room(int64_t age) const {
+NodeChunks::Place* NodeChunks::find_room(const MutexLock& held, int64_t age) const {
+  STRIA_ASSERT(held.is_of(&state_->mutex));
   Place* oldest = nullptr;
   for (Place* place = own_places(); place < own_places() + places_a_rank_; ++place) {
     if (place->id == kFree) {
@@ -180,7 +182,9 @@ NodeChunks::Place* NodeChunks::find_room(int64_t age) const {
   return oldest;
 }
 
-void NodeChunks::claim(Place& place, const Wanted& wanted, int64_t id) {
+void NodeChunks::claim(const MutexLock& held, Place& place, const Wanted& wanted, int64_t id) {
+  STRIA_ASSERT(held.is_of(&state_->mutex));
+  STRIA_CHECK(place.id == kFree || (place.is_decoded && place.readers == 0), place.id, place.readers, id);
   place = {.id = id, .is_decoded = false, .takers = wanted.rank_count, .readers = 0, .claimed = ++state_->claims};
 }
 
@@ -202,6 +206,7 @@ Status NodeChunks::fill(Place& place, const ChunkOfDataset& chunk, const Decode&
 void NodeChunks::copy_out(Place& place, const Wanted& wanted, int64_t id, std::span<std::byte> out) {
   std::memcpy(out.data(), bytes_in(place, out.size()).data(), out.size());
   const MutexLock lock(&state_->mutex);
+  STRIA_CHECK(place.id == id && place.is_decoded && place.readers > 0, place.id, id, place.readers);
   place.takers -= taken_[wanted.position(id)] ? 0 : 1;
   taken_[wanted.position(id)] = true;
   if (--place.readers == 0 && place.takers <= 0) {
@@ -212,17 +217,17 @@ void NodeChunks::copy_out(Place& place, const Wanted& wanted, int64_t id, std::s
 // Counts this rank among the readers of what it finds or claims.
 NodeChunks::Look NodeChunks::look_for(const Wanted& wanted, int64_t id) {
   const MutexLock lock(&state_->mutex);
-  Place* place = find_place(id);
+  Place* place = find_place(lock, id);
   if (place != nullptr) {
     place->readers += place->is_decoded ? 1 : 0;
     return {place, place->is_decoded ? Found::kDecoded : Found::kUnderWay};
   }
   // What this rank has taken before, others have perhaps, too.
-  place = taken_[wanted.position(id)] ? nullptr : find_room(0);
+  place = taken_[wanted.position(id)] ? nullptr : find_room(lock, 0);
   if (place == nullptr) {
     return {};
   }
-  claim(*place, wanted, id);
+  claim(lock, *place, wanted, id);
   place->readers = 1;
   return {place, Found::kClaimed};
 }
@@ -238,10 +243,10 @@ NodeChunks::Place* NodeChunks::claim_ahead(const Wanted& from, int64_t id) {
       }
       id = wanted->chunks.begin;
     }
-    if (!taken_[wanted->position(id)] && fits(id) && find_place(id) == nullptr) {
-      Place* const place = find_room(kStaleTurns * comm_.node_size() * places_a_rank_);
+    if (!taken_[wanted->position(id)] && fits(id) && find_place(lock, id) == nullptr) {
+      Place* const place = find_room(lock, kStaleTurns * comm_.node_size() * places_a_rank_);
       if (place != nullptr) {
-        claim(*place, *wanted, id);
+        claim(lock, *place, *wanted, id);
       }
       return place;
     }
@@ -259,6 +264,7 @@ bool NodeChunks::decode_ahead(const Wanted& from, int64_t id, const Decode& deco
 
 Status NodeChunks::take(const ChunkOfDataset& chunk, std::span<std::byte> out, const Decode& decode) {
   const int64_t id = numbers_.id_of(chunk);
+  STRIA_CHECK(static_cast<int64_t>(out.size()) == numbers_.grid(chunk.dataset).chunk_bytes(), chunk.dataset, out.size());
   const Wanted* const wanted = find_wanted(id);
   if (wanted == nullptr || !fits(id)) {
     return decode(chunk, out);

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "comm/comm.hpp"
+#include "comm/node_mutex.hpp"
 #include "file/chunks/chunk_numbers.hpp"
 
 namespace stria::file {
@@ -74,9 +75,9 @@ class NodeChunks {
   Place* own_places() const;
   std::span<std::byte> bytes_in(const Place& place, size_t bytes) const;
 
-  Place* find_place(int64_t id) const;
-  Place* find_room(int64_t age) const;
-  void claim(Place& place, const Wanted& wanted, int64_t id);
+  Place* find_place(const MutexLock& held, int64_t id) const;
+  Place* find_room(const MutexLock& held, int64_t age) const;
+  void claim(const MutexLock& held, Place& place, const Wanted& wanted, int64_t id);
 
   Look look_for(const Wanted& wanted, int64_t id);
   Status fill(Place& place, const ChunkOfDataset& chunk, const Decode& decode);

@@ -1,12 +1,8 @@
 #include "file/chunks/packed_chunks.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <type_traits>
 
 namespace stria::file {
-
-static_assert(std::is_trivially_copyable_v<SummedChunk>);
 
 void PackedChunks::add(SummedChunk chunk, std::span<std::byte> bytes) {
   const ChunkPiece* const last = pieces_.empty() ? nullptr : &pieces_.back();
@@ -52,13 +48,7 @@ void encode_chunks(std::span<const SummedChunk> chunks, FieldWriter& fields) {
 }
 
 void decode_chunks(FieldReader& fields, std::vector<SummedChunk>& chunks) {
-  const auto bytes = fields.bytes();
-  if (bytes.empty()) {
-    return;
-  }
-  const size_t before = chunks.size();
-  chunks.resize(before + bytes.size() / sizeof(SummedChunk));
-  std::memcpy(static_cast<void*>(chunks.data() + before), bytes.data(), (chunks.size() - before) * sizeof(SummedChunk));
+  fields.append_to(chunks);
 }
 
 }  // namespace stria::file

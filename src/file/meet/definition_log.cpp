@@ -7,6 +7,7 @@
 #include <limits>
 #include <span>
 
+#include "base/check.hpp"
 #include "base/hash.hpp"
 #include "file/meet/message_fields.hpp"
 
@@ -25,6 +26,7 @@ DefinitionText decode(std::span<const std::byte> message) {
     std::string name = fields.text();
     text.arguments.emplace_back(std::move(name), fields.text());
   }
+  STRIA_CHECK(fields.is_whole(), text.call, message.size());
   return text;
 }
 
@@ -95,6 +97,7 @@ Status DefinitionLog::explain(Comm& comm) const {
     message.assign(own.begin(), own.end());
   }
   broadcast_bytes(comm, message, 0);
+  STRIA_CHECK(message.size() % sizeof(Entry) == 0, message.size());
   std::vector<Entry> expected(message.size() / sizeof(Entry));
   if (!expected.empty()) {
     std::memcpy(expected.data(), message.data(), message.size());

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 #include "file/meet/outcome_message.hpp"
 
@@ -73,6 +74,7 @@ Status Meetings::refuse(const Status& status) {
 
 Status Meetings::meet(Call call, const Status& mine, std::span<int64_t> sums, std::span<int64_t> least) {
   STRIA_RETURN_IF_ERROR(check_open());
+  STRIA_CHECK(sums.size() < RollCall::kMostSums, sums.size());
   std::array<int64_t, RollCall::kMostSums> words{};
   const std::span<int64_t> all = std::span(words).first(1 + sums.size());
   all[0] = mine.ok() ? 0 : kOneFailed + (puts_off_ ? kPutsOff : 0);

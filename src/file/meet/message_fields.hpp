@@ -7,8 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -35,9 +37,23 @@ class FieldReader {
   /// The bytes stay where the message is.
   std::span<const std::byte> bytes();
   std::string text();
+  /// Adds the values of a byte string to `values`. A string that ends within a value is missing.
+  template <typename T>
+  void append_to(std::vector<T>& values) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const std::span<const std::byte> value = bytes();
+    well_ = well_ && value.size() % sizeof(T) == 0;
+    if (well_ && !value.empty()) {
+      const size_t before = values.size();
+      values.resize(before + value.size() / sizeof(T));
+      std::memcpy(static_cast<void*>(values.data() + before), value.data(), value.size());
+    }
+  }
   bool well() const { return well_; }
   /// Nothing is left to read.
   bool done() const { return rest_.empty(); }
+  /// All of the message was read, and nothing was missing.
+  bool is_whole() const { return well() && done(); }
 
  private:
   std::span<const std::byte> rest_;

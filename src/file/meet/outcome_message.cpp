@@ -56,6 +56,7 @@ Status share_bytes(Comm& comm, const Status& mine, std::vector<std::byte>& bytes
 }
 
 Status share_bytes(Comm& comm, int64_t size, std::vector<std::byte>& bytes) {
+  STRIA_CHECK(size >= 0 && (comm.rank() != 0 || bytes.size() == static_cast<size_t>(size)), size, bytes.size());
   Status room;
   try {
     bytes.resize(static_cast<size_t>(size));

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "base/check.hpp"
+
 namespace stria::file {
 
 namespace {
@@ -17,6 +19,7 @@ constexpr int64_t kNoMemory = -1;  // instead of a size: the sender has run out 
 }  // namespace
 
 void PartExchange::start(Comm& comm, std::vector<std::byte> part) {
+  STRIA_CHECK(!started());
   comm_ = &comm;
   if (comm.rank() == 0) {
     make_room(0, 0);
@@ -40,6 +43,7 @@ void PartExchange::start(Comm& comm, std::vector<std::byte> part) {
 }
 
 void PartExchange::finish() {
+  STRIA_CHECK(started());
   if (comm_->rank() == 0) {
     for (int from = 1; from < comm_->size(); ++from) {
       receive_part(from);
@@ -60,6 +64,7 @@ void PartExchange::receive_part(int from) {
     note_no_memory(from);
     return;
   }
+  STRIA_CHECK(left_bytes >= 0, left_bytes, from);
   make_room(from, left_bytes);
   while (left_bytes > 0) {
     std::array<std::byte, kMessageBytes> message;
@@ -92,6 +97,7 @@ Result<std::vector<std::vector<std::byte>>> PartExchange::take() {
   if (!status_.ok()) {
     return status_;
   }
+  STRIA_CHECK(started() && parts_.size() == static_cast<size_t>(comm_->size()), parts_.size());
   return std::move(parts_);
 }
 

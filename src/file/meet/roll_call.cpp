@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/check.hpp"
 #include "trace/record/span.hpp"
 #include "trace/record/wait_timer.hpp"
 
@@ -167,6 +168,10 @@ Status RollCall::exchange(Message& mine, access::MemoryReserve& memory) {
   const auto hear = [&](Edge& edge) {
     const bool all_there = wait_for(edge);
     if (all_there) {
+      // Ranks in the same call mean the same by each sum. One that gives up has the first alone.
+      const bool is_alike = edge.in.size == mine.size || edge.in.first_call != mine.first_call;
+      STRIA_CHECK(is_alike || edge.in.sums[0] != 0 || mine.sums[0] != 0, edge.rank, edge.in.size, mine.size,
+                  call_name(mine.first_call));
       mine.merge(edge.in);
     }
     return all_there;
@@ -226,9 +231,12 @@ Status RollCall::meet(Call call, std::span<int64_t> sums, access::MemoryReserve&
   if (!ended_.ok()) {
     return ended_;
   }
+  STRIA_CHECK(sums.size() <= kMostSums && least.size() <= kMostLeast, sums.size(), least.size());
+  STRIA_CHECK(edges_ != nullptr, call_name(call));
   const trace::Span span(trace::kind(trace::BuiltIn::kReduce));
   const trace::WaitTimer timer;
   Message mine;
+  mine.size = static_cast<int32_t>(sums.size());
   mine.first_rank = comm_.rank();
   mine.first_call = call;
   std::copy(sums.begin(), sums.end(), mine.sums.begin());

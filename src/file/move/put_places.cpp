@@ -298,9 +298,7 @@ void decode_put_places(FieldReader& fields, int rank, std::vector<PutPlace>& pla
     place.dataset = static_cast<int>(fields.number());
     place.flush = fields.number();
     place.has_gaps = fields.number() != 0;
-    const std::span<const std::byte> box = fields.bytes();
-    place.box.resize(box.size() / sizeof(int64_t));
-    std::copy(box.begin(), box.end(), reinterpret_cast<std::byte*>(place.box.data()));
+    fields.append_to(place.box);
     if (place.has_gaps) {
       place.displacement = fields.number();
       size_t consumed_bytes = 0;

@@ -5,6 +5,8 @@
 #include <map>
 #include <numeric>
 
+#include "base/check.hpp"
+
 namespace stria::file {
 
 namespace {
@@ -77,6 +79,8 @@ Result<std::unique_ptr<TransferSet>> TransferSet::create(std::span<const Transfe
                                                          std::span<const DatasetEntry> datasets, const Options& options) {
   std::vector<PackOperand> operands;
   for (const Transfer& transfer : transfers) {
+    STRIA_CHECK(transfer.dataset >= 0 && static_cast<size_t>(transfer.dataset) < datasets.size(), transfer.dataset,
+                datasets.size());
     operands.push_back(operand_of(transfer, datasets[static_cast<size_t>(transfer.dataset)]));
   }
   STRIA_ASSIGN_OR_RETURN(Packer packer, Packer::create(std::move(operands)));
@@ -180,9 +184,16 @@ int64_t TransferSet::piece_count() const {
   return sum;
 }
 
+void TransferSet::check_part(int stream_id, int64_t begin, int64_t end) const {
+  STRIA_ASSERT(stream_id >= 0 && static_cast<size_t>(stream_id) < transfers_.size(), stream_id, transfers_.size());
+  STRIA_ASSERT(0 <= begin && begin <= end && end <= transfers_[static_cast<size_t>(stream_id)].region.size(), stream_id, begin,
+               end);
+}
+
 void TransferSet::to_pack_parts(std::span<const access::StreamPart> parts) {
   pack_parts_.clear();
   for (const access::StreamPart& part : parts) {
+    check_part(part.stream_id, part.begin, part.end);
     const int64_t from = transfers_[static_cast<size_t>(part.stream_id)].stream_begin;
     pack_parts_.push_back({part.stream_id, from + part.begin, from + part.end, part.packed});
   }
@@ -261,6 +272,8 @@ std::byte* TransferSet::straight_target(int stream_id) {
 }
 
 void TransferSet::passed_straight(int stream_id, int64_t begin, int64_t end) {
+  check_part(stream_id, begin, end);
+  STRIA_ASSERT(straights_[static_cast<size_t>(stream_id)] != nullptr, stream_id);
   const auto index = static_cast<size_t>(stream_id);
   const access::StreamPart part{.stream_id = stream_id, .begin = begin, .end = end, .packed = straights_[index] + begin};
   observe(part);

@@ -68,6 +68,7 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   void finish(size_t transfer, UnitHasher& hasher);
   void widen_range(size_t transfer, ByteRange range);
   void advance(std::span<const access::StreamPart> parts);
+  void check_part(int stream_id, int64_t begin, int64_t end) const;
   void to_pack_parts(std::span<const access::StreamPart> parts);
 
   std::span<const Transfer> transfers_;

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 #include "comm/waiting.hpp"
 #include "file/meet/message_fields.hpp"
@@ -44,6 +45,11 @@ Result<std::vector<std::byte>> number_if(const Result<int64_t>& number) {
   return fields.take();
 }
 
+// Nothing is done of a request that isn't whole: what is missing would read as 0.
+Status check_whole(const FieldReader& fields) {
+  return fields.is_whole() ? Status() : Status(ErrorCode::kInternal, "a request of another rank was garbled on its way");
+}
+
 Result<std::vector<std::byte>> read_list(storage::File& file, FieldReader& fields) {
   std::vector<storage::ReadSegment> segments;
   int64_t total = 0;
@@ -57,6 +63,7 @@ Result<std::vector<std::byte>> read_list(storage::File& file, FieldReader& field
     total += segment.bytes;
     segments.push_back(segment);
   }
+  STRIA_RETURN_IF_ERROR(check_whole(fields));
   std::vector<std::byte> content(static_cast<size_t>(total));
   int64_t at = 0;
   for (storage::ReadSegment& segment : segments) {
@@ -82,18 +89,20 @@ Status write_list(storage::File& file, FieldReader& fields) {
     segments.push_back(segment);
   }
   const std::span<const std::byte> content = fields.bytes();
+  STRIA_RETURN_IF_ERROR(check_whole(fields));
+  const auto content_bytes = static_cast<int64_t>(content.size());
   int64_t at = 0;
   for (storage::WriteSegment& segment : segments) {
-    if (segment.bytes < 0 || segment.bytes > static_cast<int64_t>(content.size()) - at) {
+    if (segment.offset < 0 || segment.bytes < 0 || segment.bytes > content_bytes - at) {
       return Status(ErrorCode::kInternal, "a rank sends less than it says");
     }
     segment.data = content.data() + at;
     at += segment.bytes;
   }
-  return file.write(segments);
+  return at == content_bytes ? file.write(segments) : Status(ErrorCode::kInternal, "a rank sends more than it says");
 }
 
-storage::FileAttributes read_attributes(FieldReader& fields) {
+Result<storage::FileAttributes> read_attributes(FieldReader& fields) {
   storage::FileAttributes attributes;
   attributes.mode = static_cast<uint32_t>(fields.number());
   attributes.owner = static_cast<uint32_t>(fields.number());
@@ -103,7 +112,15 @@ storage::FileAttributes read_attributes(FieldReader& fields) {
     const auto value = fields.bytes();
     attributes.extended.emplace_back(name, std::vector<std::byte>(value.begin(), value.end()));
   }
+  STRIA_RETURN_IF_ERROR(check_whole(fields));
   return attributes;
+}
+
+// The number that is all of a request.
+Result<int64_t> only_number(FieldReader& fields) {
+  const int64_t number = fields.number();
+  STRIA_RETURN_IF_ERROR(check_whole(fields));
+  return number;
 }
 
 }  // namespace
@@ -146,6 +163,8 @@ void NodeService::serve(int from, std::span<const std::byte> message) {
   const auto what = static_cast<Ask>(fields.number());
   const bool wants_answer = fields.number() == kWantsAnswer;
   const auto rest = fields.bytes();
+  // Without its first two numbers nobody knows whether an answer is awaited.
+  STRIA_CHECK(fields.is_whole(), from, message.size(), what);
   const auto done = or_out_of_memory([&] { return answer(from, what, rest); });
   if (wants_answer) {
     FieldWriter reply;
@@ -164,6 +183,7 @@ Result<std::vector<std::byte>> NodeService::open(const HandleKey& key, std::span
   options.plain_only = reader.number() != 0;
   options.permissions = static_cast<uint32_t>(reader.number());
   options.expected_number = static_cast<uint64_t>(reader.number());
+  STRIA_RETURN_IF_ERROR(check_whole(reader));
   STRIA_ASSIGN_OR_RETURN(auto file, driver_->open(path, options));
   FieldWriter told;
   const auto identity = file->identity();
@@ -177,11 +197,17 @@ Result<std::vector<std::byte>> NodeService::open(const HandleKey& key, std::span
 
 Result<std::vector<std::byte>> NodeService::answer(int from, Ask what, std::span<const std::byte> fields) {
   FieldReader reader(fields);
+  if (what == Ask::kNothing) {
+    return nothing();
+  }
   if (what >= Ask::kRemove) {
-    return answer_for_name(what, reader.text());
+    const std::string path = reader.text();
+    STRIA_RETURN_IF_ERROR(check_whole(reader));
+    return answer_for_name(what, path);
   }
   const HandleKey key{from, reader.number()};
   const auto rest = reader.bytes();
+  STRIA_RETURN_IF_ERROR(check_whole(reader));
   if (what == Ask::kOpen) {
     return open(key, rest);
   }
@@ -205,14 +231,20 @@ Result<std::vector<std::byte>> NodeService::answer_for_file(storage::File& file,
       return nothing_if(write_list(file, reader));
     case Ask::kSize:
       return number_if(file.size());
-    case Ask::kResize:
-      return nothing_if(file.resize(reader.number()));
-    case Ask::kPreallocate:
-      return nothing_if(file.preallocate(reader.number()));
+    case Ask::kResize: {
+      STRIA_ASSIGN_OR_RETURN(const int64_t bytes, only_number(reader));
+      return nothing_if(file.resize(bytes));
+    }
+    case Ask::kPreallocate: {
+      STRIA_ASSIGN_OR_RETURN(const int64_t bytes, only_number(reader));
+      return nothing_if(file.preallocate(bytes));
+    }
     case Ask::kSync:
       return nothing_if(file.sync());
-    case Ask::kSetAttributes:
-      return nothing_if(driver_->set_attributes(file, read_attributes(reader)));
+    case Ask::kSetAttributes: {
+      STRIA_ASSIGN_OR_RETURN(const storage::FileAttributes attributes, read_attributes(reader));
+      return nothing_if(driver_->set_attributes(file, attributes));
+    }
     default:
       return Status(ErrorCode::kInternal, "an unknown request of another rank");
   }
@@ -223,8 +255,6 @@ Result<std::vector<std::byte>> NodeService::answer_for_name(Ask what, const std:
   switch (what) {
     case Ask::kRemove:
       return nothing_if(driver_->remove(path));
-    case Ask::kNothing:
-      return nothing();
     case Ask::kSyncDirectory:
       return nothing_if(driver_->sync_directory(path));
     case Ask::kExists: {
@@ -260,6 +290,7 @@ Result<std::vector<std::byte>> NodeService::answer_for_name(Ask what, const std:
 }
 
 void NodeService::tell(int rank, Ask what, std::span<const std::byte> fields) {
+  STRIA_ASSERT(0 <= rank && rank < comm_.size(), rank, comm_.size(), what);
   FieldWriter message;
   message.number(static_cast<int64_t>(what));
   message.number(0);
@@ -276,6 +307,8 @@ void NodeService::settle() {
 }
 
 Result<std::vector<std::byte>> NodeService::ask(int rank, Ask what, std::span<const std::byte> fields) {
+  STRIA_ASSERT(0 <= rank && rank < comm_.size(), rank, comm_.size(), what);
+  STRIA_ASSERT(!serves_, rank, what);  // a rank that serves and asks may wait for itself
   FieldWriter message;
   message.number(static_cast<int64_t>(what));
   message.number(kWantsAnswer);
@@ -292,6 +325,9 @@ Result<std::vector<std::byte>> NodeService::ask(int rank, Ask what, std::span<co
   const auto code = static_cast<ErrorCode>(answer.number());
   const std::string words = answer.text();
   const auto rest = answer.bytes();
+  if (!answer.is_whole() || reply->first != rank) {
+    return Status(ErrorCode::kInternal, fmt::format("the answer of rank {} was garbled on its way", rank));
+  }
   if (code != ErrorCode::kOk) {
     return Status(code, fmt::format("{}, by rank {}", words, rank));
   }

@@ -22,6 +22,10 @@ std::vector<std::byte> of_path(const std::string& path) {
   return fields.take();
 }
 
+Status garbled(int rank) {
+  return Status(ErrorCode::kInternal, "the answer of rank " + std::to_string(rank) + " was garbled on its way");
+}
+
 /// The segments that go into one message, from `rest` on, which is moved on. The last one may be
 /// cut.
 template <typename Segment>
@@ -73,13 +77,13 @@ class NodeFile final : public storage::File {
     fields.number(options.permissions);
     fields.number(static_cast<int64_t>(options.expected_number));
     STRIA_ASSIGN_OR_RETURN(const auto reply, ask(Ask::kOpen, fields.take()));
-    is_open_ = true;
+    is_open_ = true;  // there, whatever the answer says
     FieldReader told(reply);
     has_identity_ = told.number() != 0;
     identity_.device = static_cast<uint64_t>(told.number());
     identity_.number = static_cast<uint64_t>(told.number());
     capabilities_.block_bytes = told.number();
-    return Status();
+    return told.is_whole() ? Status() : garbled(rank_);
   }
 
   const std::string& path() const override { return path_; }
@@ -126,9 +130,12 @@ class NodeFile final : public storage::File {
         got.push_back(answer.number());
       }
       const auto content = answer.bytes();
+      if (!answer.is_whole()) {
+        return garbled(rank_);
+      }
       int64_t at = 0;
       for (size_t i = 0; i < batch.size(); ++i) {
-        if (got[i] < 0 || got[i] > batch[i].bytes || at + got[i] > static_cast<int64_t>(content.size())) {
+        if (got[i] < 0 || got[i] > batch[i].bytes || batch[i].bytes > static_cast<int64_t>(content.size()) - at) {
           return Status(ErrorCode::kInternal, storage::describe("read", path_) + ": another rank sends less than it says");
         }
         std::copy_n(content.begin() + at, got[i], batch[i].data);
@@ -141,7 +148,9 @@ class NodeFile final : public storage::File {
 
   Result<int64_t> size() override {
     STRIA_ASSIGN_OR_RETURN(const auto reply, ask(Ask::kSize, {}));
-    return FieldReader(reply).number();
+    FieldReader fields(reply);
+    const int64_t bytes = fields.number();
+    return fields.is_whole() ? Result<int64_t>(bytes) : garbled(rank_);
   }
   Status resize(int64_t bytes) override { return ask_number(Ask::kResize, bytes); }
   Status preallocate(int64_t bytes) override { return ask_number(Ask::kPreallocate, bytes); }
@@ -244,8 +253,10 @@ Result<storage::Identity> NodesDriver::identity(const std::string& path) {
   }
   STRIA_ASSIGN_OR_RETURN(const auto reply, ask_for(rank, Ask::kIdentity, path));
   FieldReader fields(reply);
-  const auto device = static_cast<uint64_t>(fields.number());
-  return storage::Identity{.device = device, .number = static_cast<uint64_t>(fields.number())};
+  storage::Identity identity;
+  identity.device = static_cast<uint64_t>(fields.number());
+  identity.number = static_cast<uint64_t>(fields.number());
+  return fields.is_whole() ? Result<storage::Identity>(identity) : garbled(rank);
 }
 
 Result<storage::NameInfo> NodesDriver::name_info(const std::string& path) {
@@ -261,7 +272,7 @@ Result<storage::NameInfo> NodesDriver::name_info(const std::string& path) {
   const bool has_time = fields.number() != 0;
   const int64_t time = fields.number();
   info.changed_ns = has_time ? std::optional(time) : std::nullopt;
-  return info;
+  return fields.is_whole() ? Result<storage::NameInfo>(info) : garbled(rank);
 }
 
 Status NodesDriver::remove(const std::string& path) {
@@ -281,7 +292,9 @@ Result<bool> NodesDriver::exists(const std::string& path) {
     return own_->exists(path);
   }
   STRIA_ASSIGN_OR_RETURN(const auto reply, ask_for(rank, Ask::kExists, path));
-  return FieldReader(reply).number() != 0;
+  FieldReader fields(reply);
+  const bool exists = fields.number() != 0;
+  return fields.is_whole() ? Result<bool>(exists) : garbled(rank);
 }
 
 Status NodesDriver::sync_directory(const std::string& path) {
@@ -302,7 +315,7 @@ Result<std::vector<std::string>> NodesDriver::list_directory(const std::string& 
   for (int64_t left = fields.number(); fields.well() && left > 0; --left) {
     names.push_back(fields.text());
   }
-  return names;
+  return fields.is_whole() ? Result<std::vector<std::string>>(std::move(names)) : garbled(rank);
 }
 
 }  // namespace stria::file

@@ -27,6 +27,9 @@ ParityCode::ParityCode(int members, int parities) : members_(members), parities_
 }
 
 void ParityCode::encode(std::span<std::byte* const> data, std::span<std::byte* const> parity, int64_t bytes) const {
+  STRIA_CHECK(data.size() == static_cast<size_t>(members_) && parity.size() == static_cast<size_t>(parities_), data.size(),
+              parity.size(), members_, parities_);
+  STRIA_CHECK(bytes >= 0 && bytes <= INT32_MAX, bytes);  // ISA-L counts in int
   std::vector<std::byte*> from(data.begin(), data.end());
   std::vector<std::byte*> to(parity.begin(), parity.end());
   ec_encode_data(static_cast<int>(bytes), members_, parities_, const_cast<unsigned char*>(tables_.data()), bytes_of(from),
@@ -34,6 +37,9 @@ void ParityCode::encode(std::span<std::byte* const> data, std::span<std::byte* c
 }
 
 void ParityCode::multiply(Rows rows, std::span<std::byte* const> from, std::span<std::byte* const> to, int64_t bytes) const {
+  STRIA_CHECK(rows.size() == to.size() * static_cast<size_t>(members_) && from.size() == static_cast<size_t>(members_),
+              rows.size(), from.size(), to.size(), members_);
+  STRIA_CHECK(bytes >= 0 && bytes <= INT32_MAX, bytes);
   Rows tables(rows.size() * kTableBytes);
   ec_init_tables(members_, static_cast<int>(to.size()), rows.data(), tables.data());
   std::vector<std::byte*> sources(from.begin(), from.end());
@@ -44,6 +50,8 @@ void ParityCode::multiply(Rows rows, std::span<std::byte* const> from, std::span
 
 bool ParityCode::restore(std::span<std::byte* const> units, const std::vector<bool>& is_lost, int64_t bytes) const {
   const auto m = static_cast<size_t>(members_);
+  STRIA_CHECK(units.size() == m + static_cast<size_t>(parities_) && is_lost.size() == units.size(), units.size(),
+              is_lost.size(), members_, parities_);
   std::vector<std::byte*> from;
   Rows square;
   for (size_t unit = 0; unit < units.size() && from.size() < m; ++unit) {

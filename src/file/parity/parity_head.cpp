@@ -87,7 +87,7 @@ Result<ReadHead> decode(std::span<const std::byte> summed, const std::string& pa
     member.begin = fields.number();
     member.bytes = fields.number();
   }
-  if (!sound || !fields.well() || !fields.done() || !makes_sense(head, read.number)) {
+  if (!sound || !fields.is_whole() || !makes_sense(head, read.number)) {
     return Status(ErrorCode::kFormat, fmt::format("the head of '{}' makes no sense", path));
   }
   return read;

@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 #include "file/checksums/seal.hpp"
 #include "file/meet/message_fields.hpp"
@@ -44,6 +45,8 @@ class StripeEncoder {
       sums.push_back(sum(stripe, unit));
     }
     const std::vector<uint64_t> record = sealed_record(std::move(sums));
+    STRIA_CHECK(static_cast<int64_t>(record.size() * sizeof(uint64_t)) == head_.record_bytes(), record.size(),
+                head_.record_bytes());
     for (size_t parity = 0; parity < parities.size(); ++parity) {
       const storage::WriteSegment segments[] = {{head_.records_begin() + stripe * head_.record_bytes(),
                                                  reinterpret_cast<const std::byte*>(record.data()), head_.record_bytes()},
@@ -137,6 +140,8 @@ Result<std::vector<std::byte>> ParityWriter::begin(const StoredFile& file, const
   }
   STRIA_RETURN_IF_ERROR(choose_servers(file, files));
   STRIA_RETURN_IF_ERROR(create_files(file));
+  STRIA_CHECK(real_paths_.size() == static_cast<size_t>(parities) && numbers_.size() == real_paths_.size(), real_paths_.size(),
+              numbers_.size(), parities);
   FieldWriter fields;
   fields.bytes(head_.encode(0));
   for (const std::string& path : real_paths_) {
@@ -199,10 +204,11 @@ Status ParityWriter::take(std::span<const std::byte> message, const std::string&
   for (int number = 0; number < head_.parities; ++number) {
     real_paths_.push_back(fields.text());
   }
-  const auto numbers = fields.bytes();
-  numbers_.resize(numbers.size() / sizeof(uint64_t));
-  std::copy(numbers.begin(), numbers.end(), std::as_writable_bytes(std::span(numbers_)).begin());
-  return Status();
+  fields.append_to(numbers_);
+  // Rank 0 has made as many files as it tells of.
+  return fields.is_whole() && numbers_.size() == static_cast<size_t>(head_.parities)
+             ? Status()
+             : Status(ErrorCode::kInternal, "what rank 0 says of the parity of '" + path + "' was garbled on its way");
 }
 
 Status ParityWriter::make(const StoredFile& file, const std::vector<ParityFile>& files, int parities, int64_t generation,
@@ -243,6 +249,8 @@ Status ParityWriter::encode_share(const Environment& environment, const std::vec
     STRIA_RETURN_IF_ERROR(handle->refresh({0, INT64_MAX}));
     opened.push_back(std::move(handle));
   }
+  STRIA_CHECK(opened.size() == 1 || opened.size() == static_cast<size_t>(head_.member_count()), opened.size(),
+              head_.member_count());
   for (int member = 0; member < head_.member_count(); ++member) {
     members.push_back(opened[opened.size() == 1 ? 0 : static_cast<size_t>(member)].get());
   }

@@ -105,7 +105,7 @@ Result<PartsTable> decode_parts(std::span<const std::byte> content, const std::s
     sound = decode_array(fields, table.map, array);
     table.map.arrays.push_back(std::move(array));
   }
-  if (!sound || !fields.well() || !fields.done()) {
+  if (!sound || !fields.is_whole()) {
     return Status(ErrorCode::kFormat, fmt::format("the content of '{}' makes no sense", kPartsPath));
   }
   return table;

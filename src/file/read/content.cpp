@@ -163,8 +163,12 @@ Result<OpenedFile> decode_opened(const ReadBy& by, std::span<const std::byte> me
   for (int64_t left = fields.number(); fields.well() && left > 0; --left) {
     opened.placed.push_back(fields.text());
   }
+  const auto bytes = fields.bytes();
+  if (!fields.is_whole()) {
+    return Status(ErrorCode::kInternal, "what rank 0 says of the file was garbled on its way");
+  }
   STRIA_RETURN_IF_ERROR(opened.file.healing_remark.empty() ? Status() : find_parity(by, opened.file));
-  STRIA_ASSIGN_OR_RETURN(CatalogMessage catalog, decode_catalog(fields.bytes()));
+  STRIA_ASSIGN_OR_RETURN(CatalogMessage catalog, decode_catalog(bytes));
   opened.content.catalog = std::move(catalog.datasets);
   opened.content.sums = std::move(catalog.checksums);
   opened.content.format = catalog.format;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/check.hpp"
 #include "file/checksums/changes.hpp"
 #include "file/meet/message_fields.hpp"
 
@@ -34,9 +35,8 @@ void encode_element(const container::ElementSpec& element, FieldWriter& fields) 
 }
 
 std::vector<int64_t> decode_dims(FieldReader& fields) {
-  const auto bytes = fields.bytes();
-  std::vector<int64_t> dims(bytes.size() / sizeof(int64_t));
-  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(dims.data()));
+  std::vector<int64_t> dims;
+  fields.append_to(dims);
   return dims;
 }
 
@@ -163,6 +163,7 @@ CatalogPaths decode_paths(FieldReader& fields, const std::vector<DatasetEntry>& 
     std::string path = fields.text();
     const int64_t number = fields.number();
     if (fields.well()) {
+      STRIA_CHECK(0 <= number && number < static_cast<int64_t>(datasets.size()), path, number, datasets.size());
       paths.datasets.emplace_back(path.empty() ? datasets[static_cast<size_t>(number)].spec.path : std::move(path),
                                   static_cast<int>(number));
     }
@@ -323,7 +324,7 @@ Result<CatalogMessage> decode_catalog(std::span<const std::byte> message) {
   CatalogPaths paths = decode_paths(fields, datasets);
   const auto index = fields.bytes();
   catalog.parts = fields.bytes();
-  if (!fields.well()) {
+  if (!fields.is_whole()) {
     return Status(ErrorCode::kInternal, "the catalog was garbled on its way");
   }
   catalog.datasets = Catalog(std::move(datasets), std::move(paths));
@@ -350,6 +351,7 @@ container::AttributeSpec decode_attribute(std::span<const std::byte> message) {
   attribute.dims = decode_dims(fields);
   const auto value = fields.bytes();
   attribute.value.assign(value.begin(), value.end());
+  STRIA_CHECK(fields.is_whole(), attribute.object_path, attribute.name, message.size());
   return attribute;
 }
 
@@ -374,6 +376,7 @@ std::vector<AttributeInfo> decode_attribute_list(std::span<const std::byte> mess
     attribute.dims = decode_dims(fields);
     attributes.push_back(std::move(attribute));
   }
+  STRIA_CHECK(fields.is_whole(), attributes.size(), message.size());
   return attributes;
 }
 

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/check.hpp"
 #include "file/meet/message_fields.hpp"
 
 namespace stria::file {
@@ -54,13 +55,11 @@ void decode_findings(std::span<const std::byte> message, Findings& findings) {
   FieldReader fields(message);
   decode_damages(fields, findings.damages);
   decode_damages(fields, findings.repeated);
-  const auto summed = fields.bytes();
-  const size_t before = findings.summed.size();
-  findings.summed.resize(before + summed.size() / sizeof(int64_t));
-  std::copy(summed.begin(), summed.end(), reinterpret_cast<std::byte*>(findings.summed.data() + before));
+  fields.append_to(findings.summed);
   while (!fields.done()) {
     findings.remarks.push_back(fields.text());
   }
+  STRIA_CHECK(fields.is_whole(), message.size());
 }
 
 void tidy(std::vector<Damage>& damages) {

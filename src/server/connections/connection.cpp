@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/check.hpp"
 #include "server/connections/greeting.hpp"
 #include "server/connections/requests.hpp"
 #include "server/connections/resources/background.hpp"
@@ -77,6 +78,7 @@ asio::awaitable<void> Connection::run() {
 }
 
 void Connection::leave() {
+  STRIA_CHECK(!finished_, client_->number);
   client_->messages.stream().close();
   shared_->locks.unlock_all(client_->number);
   if (counted_) {

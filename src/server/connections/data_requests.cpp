@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.hpp"
 #include "base/hash.hpp"
 #include "server/connections/move_requests.hpp"
 #include "wire/region.hpp"
@@ -70,6 +71,7 @@ class Places {
   /// `*moved`.
   template <typename Move>
   Status step(int64_t bytes, int64_t* moved, Move move) {
+    STRIA_CHECK(bytes >= 0, bytes);
     *moved = 0;
     rows_.clear();
     int64_t looks = kMostLooks;
@@ -82,6 +84,7 @@ class Places {
       blocks -= 1 + (now.count - 1) * now.stride / kBlockBytes;
       find_next(looks);
     }
+    STRIA_CHECK(*moved <= bytes, *moved, bytes);  // there is memory for no more
     return rows_.empty() ? Status() : move(std::span<const PieceRow>(rows_));
   }
 
@@ -143,6 +146,7 @@ class Places {
     return now;
   }
   void drop(int64_t pieces) {
+    STRIA_ASSERT(0 < pieces && pieces <= next_.count, pieces, next_.count);
     next_.begin += pieces * next_.stride;
     next_.count -= pieces;
     used_ = 0;
@@ -308,6 +312,8 @@ asio::awaitable<void> read_data(Client& client, std::byte* buffer) {
       co_await messages.refuse(outcome);
       co_return;
     }
+    STRIA_CHECK(bytes <= static_cast<int64_t>(wire::kMaxPayloadBytes) && (run.empty() || bytes == run.size()), bytes,
+                run.size());
     client.shared->counters.read_bytes += bytes;
     header.more = !places.done();
     Payload payload{{buffer, static_cast<size_t>(bytes)}, 0};

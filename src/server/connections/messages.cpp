@@ -4,6 +4,7 @@
 #include <asio/buffer.hpp>
 #include <memory>
 
+#include "base/check.hpp"
 #include "server/connections/network/caller_of.hpp"
 #include "server/connections/resources/background.hpp"
 
@@ -70,6 +71,7 @@ asio::awaitable<void> Messages::receive_request() {
 }
 
 asio::awaitable<void> Messages::receive_payload(std::byte* to) {
+  STRIA_CHECK(header_.payload_bytes <= wire::kMaxPayloadBytes, header_.payload_bytes);
   const std::span<std::byte> payload(to, header_.payload_bytes);
   co_await stream_.read(payload, shared_.patience.message);
 }
@@ -114,6 +116,7 @@ asio::awaitable<void> Messages::reply(Kind kind, std::span<const std::byte> body
 
 asio::awaitable<void> Messages::send(wire::Header header, std::span<const std::byte> body, Payload payload) {
   const std::span<const std::byte> data = payload.data;
+  STRIA_CHECK(data.size() <= wire::kMaxPayloadBytes, data.size(), header.kind);
   header.version = header_.version;
   header.request = header_.request;
   header.payload_bytes = static_cast<uint32_t>(data.size());
@@ -124,6 +127,7 @@ asio::awaitable<void> Messages::send(wire::Header header, std::span<const std::b
 }
 
 asio::awaitable<void> Messages::refuse(const Status& status) {
+  STRIA_CHECK(!status.ok(), request_);  // a client would take it for an answer without content
   shared_.counters.count_error(status.code());
   shared_.watch.failed(request_, status, client_);
   const std::vector<std::byte> body = wire::encode(wire::Failure{status.code(), status.message()});

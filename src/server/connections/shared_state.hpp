@@ -56,7 +56,9 @@ class ManagerSeat {
     STRIA_ASSERT(is_here());
     return now_;
   }
+  /// \pre none has come
   void take(std::unique_ptr<Manager> manager) {
+    STRIA_CHECK(!is_here() && manager != nullptr);
     owner_ = std::move(manager);
     now_ = owner_.get();
   }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/check.hpp"
 #include "server/manager/database/names_fields.hpp"
 
 namespace stria::server {
@@ -457,7 +458,8 @@ Result<wire::Made> Manager::make_file(const Question& question, const wire::Open
 }
 
 void Manager::hold(const HandleKey& key, uint64_t file, bool exclusive) {
-  handles_[key] = {file, exclusive};
+  const bool is_new = handles_.emplace(key, std::pair(file, exclusive)).second;
+  STRIA_CHECK(is_new && (!exclusive || !locked_.contains(file)), file, exclusive, is_new);
   ++handle_counts_[key.first];
   ++open_count_[file];
   if (exclusive) {
@@ -472,16 +474,22 @@ void Manager::let_go(const HandleKey& key) {
   }
   const auto [file, exclusive] = found->second;
   handles_.erase(found);
-  if (const auto held = handle_counts_.find(key.first); --held->second == 0) {
+  const auto held = handle_counts_.find(key.first);
+  STRIA_CHECK(held != handle_counts_.end(), file);
+  if (--held->second == 0) {
     handle_counts_.erase(held);
   }
   if (exclusive) {
-    locked_.erase(file);
+    const auto lock = locked_.find(file);
+    STRIA_CHECK(lock != locked_.end() && lock->second == key, file);
+    locked_.erase(lock);
   }
-  if (--open_count_[file] > 0) {
+  const auto open = open_count_.find(file);
+  STRIA_CHECK(open != open_count_.end(), file);
+  if (--open->second > 0) {
     return;
   }
-  open_count_.erase(file);
+  open_count_.erase(open);
   if (const auto since = nameless_.find(file); since != nameless_.end()) {
     since->second = Clock::now();
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
 #include "base/readable.hpp"
 #include "server/manager/database/names_fields.hpp"
 #include "wire/address.hpp"
@@ -71,6 +72,7 @@ Result<std::vector<int64_t>> Quotas::chain(const std::string& path) {
 
 /// All below it, but not what lies below another directory with a quota; 0: they are nobody's.
 Status Quotas::take_in(int64_t inode, int64_t directory, int64_t ended) {
+  STRIA_ASSERT(inode > 0 && directory >= 0, inode, directory, ended);
   std::vector<int64_t> left{inode};
   while (!left.empty()) {
     const int64_t now = left.back();

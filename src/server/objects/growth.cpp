@@ -1,5 +1,7 @@
 #include "server/objects/growth.hpp"
 
+#include "base/check.hpp"
+
 namespace stria::server {
 
 Status Growth::check(uint64_t part) const {
@@ -50,6 +52,7 @@ std::vector<uint64_t> Growth::take_changed(size_t most) {
 }
 
 void Growth::learn(std::span<const wire::Usage::Entry> told, const wire::UsageAnswer& answer) {
+  STRIA_CHECK(!answer.counts || answer.accounts.size() == told.size(), answer.accounts.size(), told.size());
   const std::lock_guard lock(mutex_);
   counts_ = answer.counts;
   over_.clear();
@@ -61,7 +64,7 @@ void Growth::learn(std::span<const wire::Usage::Entry> told, const wire::UsageAn
     changed_.clear();
     return;
   }
-  for (size_t i = 0; i < told.size() && i < answer.accounts.size(); ++i) {
+  for (size_t i = 0; i < told.size(); ++i) {
     accounts_[told[i].part] = answer.accounts[i];
   }
 }

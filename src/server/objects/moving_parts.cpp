@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
+
 namespace stria::server {
 
 namespace {
@@ -44,6 +46,7 @@ void MovingParts::changed(uint64_t part, std::span<const PieceRow> rows) {
 }
 
 void MovingParts::changed_from(uint64_t part, int64_t begin) {
+  STRIA_ASSERT(begin >= 0, part, begin);
   const std::lock_guard lock(mutex_);
   if (const auto found = entries_.find(part); found != entries_.end()) {
     found->second.all_from = std::min(found->second.all_from, begin);
@@ -177,6 +180,7 @@ std::vector<MovingParts::Question> MovingParts::questions() {
       questions.push_back({{part, ends}, entry.ticket});
     }
   }
+  STRIA_CHECK(questions.size() <= wire::kMaxListed, questions.size());
   const size_t room = std::min(gone.size(), size_t{wire::kMaxListed} - questions.size());
   if (room < gone.size()) {
     std::sort(gone.begin(), gone.end());
@@ -191,8 +195,9 @@ std::vector<MovingParts::Question> MovingParts::questions() {
 }
 
 void MovingParts::settle(const std::vector<Question>& asked, const std::vector<wire::PartMoves>& states) {
+  STRIA_CHECK(asked.size() == states.size(), asked.size(), states.size());
   const std::lock_guard lock(mutex_);
-  for (size_t i = 0; i < std::min(asked.size(), states.size()); ++i) {
+  for (size_t i = 0; i < asked.size(); ++i) {
     Entry* const entry = find(asked[i].asked.part, asked[i].ticket);
     if (entry == nullptr) {
       continue;

@@ -31,7 +31,7 @@ class MovingParts {
   /// kNotFound when the part is held, is being received, or has gone, unless by the move's ticket;
   /// and for the ticket of a move that is over.
   Status check(uint64_t part, const wire::Ticket& ticket) const;
-  /// To be called when the bytes have been written, while who wrote them still uses the object.
+  /// The bytes have been written, and who wrote them still uses the object.
   void changed(uint64_t part, std::span<const PieceRow> rows);
   /// The same for all bytes from one on.
   void changed_from(uint64_t part, int64_t begin);
@@ -59,7 +59,7 @@ class MovingParts {
   };
   /// Parts that have gone take turns, where they are more than a message may have.
   std::vector<Question> questions();
-  /// Its answers. Moves that have begun since are not touched.
+  /// Its answers. Moves that have begun since are not touched. \pre as many as were asked
   void settle(const std::vector<Question>& asked, const std::vector<wire::PartMoves>& states);
   /// To be called before clients come: parts that went meanwhile, moves that are at an end.
   void start(const wire::MovesTold& told);

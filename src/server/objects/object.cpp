@@ -41,7 +41,7 @@ bool are_short(std::span<const PieceRow> rows) {
 
 [[maybe_unused]] bool are_in_order(std::span<const PieceRow> rows) {
   return std::all_of(rows.begin(), rows.end(), [](const PieceRow& row) {
-    return row.count > 0 && row.piece_bytes > 0 && (row.count == 1 || row.stride >= row.piece_bytes);
+    return row.begin >= 0 && row.count > 0 && row.piece_bytes > 0 && (row.count == 1 || row.stride >= row.piece_bytes);
   });
 }
 
@@ -107,6 +107,7 @@ Result<std::optional<Object::View>> Object::view(ByteRange place) {
 }
 
 Status Object::begin_change(int64_t end) {
+  STRIA_ASSERT(end >= 0, end);
   unsynced_ = true;
   last_change_s_ = now_s();
   time_.begin();

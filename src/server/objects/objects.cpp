@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/check.hpp"
 #include "server/objects/blocks/block_content.hpp"
 #include "wire/trust/key.hpp"
 
@@ -78,6 +79,7 @@ Status Objects::make_record() {
 }
 
 std::string Objects::folder_path(size_t folder) const {
+  STRIA_CHECK(folder < kFolders, folder);
   constexpr char kDigits[] = "0123456789abcdef";
   return directory_ + "/" + kDigits[folder / 16] + kDigits[folder % 16];
 }
@@ -88,9 +90,11 @@ std::string Objects::path_of(uint64_t file) const {
 
 /// Closes objects that are not in use, the oldest first.
 void Objects::drop_oldest(size_t keep) {
+  STRIA_ASSERT(ages_.size() == open_.size(), ages_.size(), open_.size());
   for (auto age = ages_.end(); open_.size() > keep && age != ages_.begin();) {
     --age;
     const auto entry = open_.find(*age);
+    STRIA_CHECK(entry != open_.end(), *age);
     if (entry->second.object.use_count() == 1) {
       unplaced_.erase(*age);
       open_.erase(entry);
@@ -131,7 +135,8 @@ Result<std::shared_ptr<Object>> Objects::find(uint64_t file, bool create, const 
   if (object.ok() && *object != nullptr) {
     drop_oldest(most_open_ - 1);
     ages_.push_front(file);
-    open_.emplace(file, Entry{*object, ages_.begin()});
+    const bool is_first = open_.emplace(file, Entry{*object, ages_.begin()}).second;
+    STRIA_CHECK(is_first, file);  // two objects of one part wouldn't keep each other out
     if (!(*object)->place().known()) {
       unplaced_.insert(file);
     }

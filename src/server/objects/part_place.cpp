@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 
+#include "base/check.hpp"
 #include "base/hash.hpp"
 
 namespace stria::server {
@@ -45,6 +46,9 @@ wire::Striped noted_place(int sums_descriptor) {
 }
 
 Status note_place(int sums_descriptor, const std::string& sums_path, const wire::Striped& place) {
+  const wire::Layout layout{place.stripe_bytes, place.slot_count};
+  STRIA_CHECK(layout.valid() && 0 <= place.slot && place.slot < place.slot_count, place.stripe_bytes, place.slot_count,
+              place.slot);
   Note note;
   note.stripe_bytes = place.stripe_bytes;
   note.slot_count = place.slot_count;

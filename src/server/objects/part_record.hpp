@@ -31,7 +31,7 @@ class PartRecord {
   bool has(uint64_t file) const;
   /// Until sync() a power loss may undo it. The part's name itself survives one.
   Status add(uint64_t file);
-  /// To be called before the part goes.
+  /// Before the part goes.
   void remove(uint64_t file);
   Status sync();
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/check.hpp"
 #include "server/objects/part_record.hpp"
 #include "server/objects/store_directory.hpp"
 
@@ -77,6 +78,7 @@ Status RemovalRecord::add_of(uint64_t start, std::span<const uint64_t> files) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   bool done = descriptor >= 0;
   for (const uint64_t file : files) {
+    STRIA_CHECK(start_of(file) == start, file, start);
     done = done && set_bit(descriptor, file, true);
   }
   done = done && fdatasync(descriptor) == 0;

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/check.hpp"
 #include "server/objects/store_directory.hpp"
 
 namespace stria::server {
@@ -68,6 +69,7 @@ Status RoleRecord::keep(const wire::Mark& mark, const std::string& manager) {
   if (mark == mark_ && manager == manager_) {
     return {};
   }
+  STRIA_CHECK(mark.epoch >= mark_.epoch, mark.epoch, mark_.epoch);
   const auto title = std::as_bytes(std::span(kTitle));
   std::vector<std::byte> bytes(title.begin(), title.end());
   wire::Writer writer(bytes);

@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/check.hpp"
 #include "storage/striped/call.hpp"
 
 namespace stria::server {
@@ -19,6 +20,7 @@ constexpr milliseconds kWhileCopyIsMade{5};
 }  // namespace
 
 void Follower::start() {
+  STRIA_CHECK(!thread_.joinable());
   thread_ = std::thread([this] { run(); });
 }
 
@@ -135,10 +137,17 @@ Status Follower::take_piece_of_copy(const wire::Followed& told) {
   if (told.copy.empty()) {
     return Status(ErrorCode::kFormat, "the manager's copy ends too early");
   }
-  STRIA_RETURN_IF_ERROR(copy_.add(told.copy));
+  // Part of the piece may be there: it would be twice in the copy.
+  if (const Status added = copy_.add(told.copy); !added.ok()) {
+    begin_anew();
+    return added;
+  }
   offset_ += static_cast<int64_t>(told.copy.size());
   if (offset_ >= told.total_bytes) {
-    STRIA_RETURN_IF_ERROR(copy_.take());
+    if (const Status taken = copy_.take(); !taken.ok()) {
+      begin_anew();
+      return taken;
+    }
     whole_ = true;
     applied_ = told.first;
   }

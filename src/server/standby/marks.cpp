@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.hpp"
+
 namespace stria::server {
 
 namespace {
@@ -24,6 +26,7 @@ bool Marks::is_due() {
 
 // A mark of that number was given before: the names come from a backup, or have lost the last ones.
 void Marks::give_way_to(const wire::Mark& known) {
+  STRIA_CHECK(mark_.has_value());
   if (known.epoch == mark_->epoch && known.number >= mark_->number && known != *mark_) {
     is_outdated_ = true;
     newest_ = std::max(newest_, known.number);
@@ -51,6 +54,7 @@ Status Marks::tell(uint64_t epoch, const std::string& address) {
   const wire::Identity in_step = state == ChangeStream::State::kInStep ? stream_.standby() : wire::Identity{};
   if (!mark_ || mark_->in_step != in_step || is_outdated_) {
     STRIA_ASSIGN_OR_RETURN(mark_, manager_.next_mark(in_step, newest_));
+    STRIA_CHECK(mark_->number > newest_ && mark_->in_step == in_step, mark_->number, newest_);
     told_.clear();
     is_outdated_ = false;
   }

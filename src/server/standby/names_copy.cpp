@@ -62,6 +62,7 @@ Status NamesCopy::begin() {
 }
 
 Status NamesCopy::add(std::span<const std::byte> bytes) {
+  STRIA_CHECK(descriptor_ >= 0, path_);
   while (!bytes.empty()) {
     const ssize_t written = write(descriptor_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) {
@@ -78,6 +79,7 @@ Status NamesCopy::add(std::span<const std::byte> bytes) {
 // The log of the one before must not be taken for the new one's: it goes first, when the file is
 // whole without it.
 Status NamesCopy::take() {
+  STRIA_CHECK(descriptor_ >= 0, path_);
   const bool synced = fsync(descriptor_) == 0;
   const int error_number = errno;
   ::close(std::exchange(descriptor_, -1));

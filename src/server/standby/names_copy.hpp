@@ -35,8 +35,8 @@ class NamesCopy {
 
   // A new copy comes by begin(), its bytes in order, and take().
   Status begin();
-  Status add(std::span<const std::byte> bytes);
-  /// It is whole: replaces the one before, durably.
+  Status add(std::span<const std::byte> bytes);  ///< \pre begin()
+  /// It is whole: replaces the one before, durably. \pre begin()
   Status take();
 
   /// \pre take() has gone well.

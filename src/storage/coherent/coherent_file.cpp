@@ -5,6 +5,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/check.hpp"
+
 namespace stria::storage {
 
 namespace {
@@ -117,6 +119,7 @@ class CoherentFile final : public File {
   }
 
   std::unique_ptr<RangeLock> hold(ByteRange range, std::unique_ptr<RangeLock> lock) {
+    STRIA_ASSERT(held_.empty(), held_.begin, held_.end);  // one at a time
     auto held = std::make_unique<HeldLock>(*this, std::move(lock));
     held_ = range;
     return held;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/byte_range.hpp"
+#include "base/check.hpp"
 #include "storage/driver.hpp"
 
 namespace stria::storage {
@@ -14,6 +15,7 @@ namespace stria::storage {
 /// left before and behind them, and what isn't aligned, goes to `cached`.
 inline void divide_direct(std::span<const WriteSegment> list, int64_t unit_bytes, std::vector<WriteSegment>& direct,
                           std::vector<WriteSegment>& cached) {
+  STRIA_CHECK(unit_bytes > 0, unit_bytes);
   for (const WriteSegment& segment : list) {
     const ByteRange whole{segment.offset, segment.offset + segment.bytes};
     const ByteRange middle{align_up(whole.begin, unit_bytes), align_down(whole.end, unit_bytes)};

@@ -28,14 +28,14 @@ struct RunList {
 
 /// Sorts the segments by offset and joins those that touch, up to the number of pieces that one
 /// call takes and to `largest_run_bytes` (a segment larger than that is cut). Overlapping segments
-/// stay apart. O(n), or O(n log n) when the list isn't sorted.
+/// stay apart. O(n), or O(n log n) when the list isn't sorted. \pre largest_run_bytes > 0
 RunList make_runs(std::span<const WriteSegment> segments, int64_t largest_run_bytes);
 RunList make_runs(std::span<const ReadSegment> segments, int64_t largest_run_bytes);
 
 /// Drops the first `bytes` from `pieces`, which a short call has moved already. Returns the
-/// pieces that remain.
+/// pieces that remain. \pre they have so many
 std::span<iovec> skip_bytes(std::span<iovec> pieces, int64_t bytes);
-/// Returns the pieces that hold the first `bytes`; the last of them is cut.
+/// Returns the pieces that hold the first `bytes`; the last of them is cut. \pre as of skip_bytes()
 std::span<iovec> cut_to(std::span<iovec> pieces, int64_t bytes);
 
 }  // namespace stria::storage

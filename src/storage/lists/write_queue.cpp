@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 #include "base/signals_blocked.hpp"
 
@@ -16,6 +17,7 @@ struct WriteQueue::Job {
   Status outcome;
 
   void run() {
+    STRIA_ASSERT(!done);
     Status result = or_out_of_memory(work);
     const std::lock_guard lock(mutex);
     outcome = std::move(result);
@@ -61,6 +63,7 @@ WriteQueue::~WriteQueue() {
 }
 
 std::unique_ptr<PendingWrite> WriteQueue::start(std::function<Status()> work) {
+  STRIA_CHECK(static_cast<bool>(work));
   auto job = std::make_shared<Job>();
   job->work = std::move(work);
   auto pending = std::make_unique<Pending>(job);

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "base/check.hpp"
 #include "storage/messages.hpp"
 
 namespace stria::storage {
@@ -31,7 +32,8 @@ void MemoryFile::release() {
   open_ = false;
 }
 
-Status MemoryFile::check(const char* operation, bool writes) const {
+Status MemoryFile::check(const Held& held, const char* operation, bool writes) const {
+  STRIA_ASSERT(holds(held), operation);
   if (!open_) {
     return closed_file(operation, path_);
   }
@@ -45,21 +47,21 @@ Status MemoryFile::check(const char* operation, bool writes) const {
 }
 
 Result<Identity> MemoryFile::identity() {
-  const std::lock_guard lock(inode_->mutex);
-  STRIA_RETURN_IF_ERROR(check("identity", false));
+  const Held lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check(lock, "identity", false));
   return inode_->identity();
 }
 
 Result<std::unique_ptr<File>> MemoryFile::again(bool writable) const {
-  const std::lock_guard lock(inode_->mutex);
-  STRIA_RETURN_IF_ERROR(check("open", false));
+  const Held lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check(lock, "open", false));
   return std::unique_ptr<File>(std::make_unique<MemoryFile>(path_, inode_, writable, false, track_unsynced_));
 }
 
 Status MemoryFile::write(std::span<const WriteSegment> segments) {
   STRIA_RETURN_IF_ERROR(check_segments("write", path_, segments));
-  const std::lock_guard lock(inode_->mutex);
-  STRIA_RETURN_IF_ERROR(check("write", true));
+  const Held lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check(lock, "write", true));
   inode_->changed_ns = MemoryInode::now_ns();
   for (const WriteSegment& segment : segments) {
     try {
@@ -73,8 +75,8 @@ Status MemoryFile::write(std::span<const WriteSegment> segments) {
 
 Result<int64_t> MemoryFile::read(std::span<const ReadSegment> segments) {
   STRIA_RETURN_IF_ERROR(check_segments("read", path_, segments));
-  const std::lock_guard lock(inode_->mutex);
-  STRIA_RETURN_IF_ERROR(check("read", false));
+  const Held lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check(lock, "read", false));
   int64_t total = 0;
   for (const ReadSegment& segment : segments) {
     total += inode_->content.read(segment.offset, segment.data, segment.bytes);
@@ -103,51 +105,53 @@ class MemoryRangeLock : public RangeLock {
 
 }  // namespace
 
-bool MemoryFile::is_free(ByteRange range, LockMode mode) const {
+bool MemoryFile::is_free(const Held& held, ByteRange range, LockMode mode) const {
+  STRIA_ASSERT(holds(held), path_);
   return std::none_of(inode_->locked_ranges.begin(), inode_->locked_ranges.end(), [&](const auto& other) {
     const bool shared = mode == LockMode::kShared && other.mode == LockMode::kShared;
     return !shared && !intersect(range, other.range).empty();
   });
 }
 
-std::unique_ptr<RangeLock> MemoryFile::note_lock(ByteRange range, LockMode mode) {
+std::unique_ptr<RangeLock> MemoryFile::note_lock(const Held& held, ByteRange range, LockMode mode) {
+  STRIA_ASSERT(is_free(held, range, mode), path_, range.begin, range.end);
   // Everything that can fail happens before the range counts as locked.
   std::list<MemoryInode::LockedRange> entry;
   entry.push_front({range, mode, this});
-  auto held = std::make_unique<MemoryRangeLock>(inode_, entry.begin());
+  auto lock = std::make_unique<MemoryRangeLock>(inode_, entry.begin());
   inode_->locked_ranges.splice(inode_->locked_ranges.begin(), entry);
-  return held;
+  return lock;
 }
 
 Result<std::unique_ptr<RangeLock>> MemoryFile::lock(ByteRange range, LockMode mode) {
-  std::unique_lock lock(inode_->mutex);
-  STRIA_RETURN_IF_ERROR(check("lock", mode == LockMode::kExclusive));
-  inode_->range_unlocked.wait(lock, [&] { return is_free(range, mode); });
-  return note_lock(range, mode);
+  Held lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check(lock, "lock", mode == LockMode::kExclusive));
+  inode_->range_unlocked.wait(lock, [&] { return is_free(lock, range, mode); });
+  return note_lock(lock, range, mode);
 }
 
 Result<std::unique_ptr<RangeLock>> MemoryFile::try_lock(ByteRange range, LockMode mode) {
-  const std::lock_guard lock(inode_->mutex);
-  STRIA_RETURN_IF_ERROR(check("lock", mode == LockMode::kExclusive));
-  return is_free(range, mode) ? note_lock(range, mode) : nullptr;
+  const Held lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check(lock, "lock", mode == LockMode::kExclusive));
+  return is_free(lock, range, mode) ? note_lock(lock, range, mode) : nullptr;
 }
 
 Result<bool> MemoryFile::is_locked_elsewhere(ByteRange range) {
-  const std::lock_guard lock(inode_->mutex);
-  STRIA_RETURN_IF_ERROR(check("lock", false));
+  const Held lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check(lock, "lock", false));
   return std::any_of(inode_->locked_ranges.begin(), inode_->locked_ranges.end(),
                      [&](const auto& other) { return other.holder != this && !intersect(range, other.range).empty(); });
 }
 
 Result<int64_t> MemoryFile::size() {
-  const std::lock_guard lock(inode_->mutex);
-  STRIA_RETURN_IF_ERROR(check("size", false));
+  const Held lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check(lock, "size", false));
   return inode_->content.size();
 }
 
 Status MemoryFile::resize(int64_t bytes) {
-  const std::lock_guard lock(inode_->mutex);
-  STRIA_RETURN_IF_ERROR(check("resize", true));
+  const Held lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check(lock, "resize", true));
   if (bytes < 0) {
     return Status::from_errno(EINVAL, describe("resize", path_, bytes, 0));
   }
@@ -157,8 +161,8 @@ Status MemoryFile::resize(int64_t bytes) {
 }
 
 Status MemoryFile::preallocate(int64_t bytes) {
-  const std::lock_guard lock(inode_->mutex);
-  STRIA_RETURN_IF_ERROR(check("preallocate", true));
+  const Held lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check(lock, "preallocate", true));
   if (bytes < 0) {
     return Status::from_errno(EINVAL, describe("preallocate", path_, 0, bytes));
   }
@@ -169,8 +173,8 @@ Status MemoryFile::preallocate(int64_t bytes) {
 }
 
 Status MemoryFile::sync() {
-  const std::lock_guard lock(inode_->mutex);
-  STRIA_RETURN_IF_ERROR(check("sync", false));
+  const Held lock(inode_->mutex);
+  STRIA_RETURN_IF_ERROR(check(lock, "sync", false));
   if (track_unsynced_) {
     inode_->durable_content = inode_->content;
   }
@@ -180,8 +184,8 @@ Status MemoryFile::sync() {
 Status MemoryFile::close() {
   Status outcome;
   {
-    const std::lock_guard lock(inode_->mutex);
-    outcome = check("close", false);
+    const Held lock(inode_->mutex);
+    outcome = check(lock, "close", false);
   }
   release();
   return outcome;

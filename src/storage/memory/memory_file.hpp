@@ -59,11 +59,14 @@ class MemoryFile : public File {
   Status close() override;
 
  private:
-  /// An error when the handle is closed or lost, or is read-only and `writes` is true. The
-  /// caller holds the inode's mutex.
-  Status check(const char* operation, bool writes) const;
-  bool is_free(ByteRange range, LockMode mode) const;  ///< the caller holds the inode's mutex
-  std::unique_ptr<RangeLock> note_lock(ByteRange range, LockMode mode);
+  // `held` is the lock of the inode's mutex.
+  using Held = std::unique_lock<std::mutex>;
+  bool holds(const Held& held) const { return held.owns_lock() && held.mutex() == &inode_->mutex; }
+  /// An error when the handle is closed or lost, or is read-only and `writes` is true. \pre
+  /// holds(held)
+  Status check(const Held& held, const char* operation, bool writes) const;
+  bool is_free(const Held& held, ByteRange range, LockMode mode) const;
+  std::unique_ptr<RangeLock> note_lock(const Held& held, ByteRange range, LockMode mode);
   void release();
 
   std::string path_;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/check.hpp"
 #include "storage/messages.hpp"
 #include "storage/path.hpp"
 
@@ -65,6 +66,7 @@ Result<File*> PartHandles::at(int number) {
   if (number == PartedStretch::kMaster) {
     return &master_;
   }
+  STRIA_CHECK(0 <= number && number < map_->part_count(), number, map_->part_count());
   const auto found = parts_.find(number);
   if (found != parts_.end()) {
     return found->second.get();
@@ -80,6 +82,7 @@ File* PartHandles::direct_at(int number) {
   if (number == PartedStretch::kMaster || direct_driver_ == nullptr) {
     return nullptr;
   }
+  STRIA_CHECK(0 <= number && number < map_->part_count(), number, map_->part_count());
   const auto found = direct_parts_.find(number);
   if (found != direct_parts_.end()) {
     return found->second.get();

@@ -18,6 +18,7 @@ int part_of_row(int64_t row, int64_t row_count, int part_count) {
 }  // namespace
 
 ByteRange rows_of_part(int64_t row_count, int part_count, int part) {
+  STRIA_ASSERT(row_count >= 0 && 0 <= part && part < part_count, row_count, part, part_count);
   const auto before = [&](int64_t parts) { return row_count / part_count * parts + std::min(parts, row_count % part_count); };
   return {before(part), before(part + 1)};
 }
@@ -31,6 +32,7 @@ int64_t PartMap::bytes_of_parts() const {
 }
 
 PartMap::Mark PartMap::mark_of(int part) const {
+  STRIA_ASSERT(0 <= part && part < part_count(), part, part_count());
   Mark mark{};
   std::copy(identity.begin(), identity.end(), mark.begin());
   for (int64_t i = 0; i < kMarkBytes - kIdentityBytes; ++i) {
@@ -55,6 +57,9 @@ PartedStretch PartMap::stretch_at(int64_t address, int64_t bytes) const {
   const int part = part_of_row((address - array.address) / array.row_bytes, array.row_count, part_count());
   const ByteRange rows = rows_of_part(array.row_count, part_count(), part);
   const int64_t skipped = address - array.address - rows.begin * array.row_bytes;
+  STRIA_CHECK(0 <= skipped && skipped < rows.size() * array.row_bytes &&
+                  array.offsets.size() == static_cast<size_t>(part_count()) && array.offsets[static_cast<size_t>(part)] >= 0,
+              address, part, skipped, rows.begin, rows.end, array.offsets.size());
   return {.part = part,
           .offset = array.offsets[static_cast<size_t>(part)] + skipped,
           .bytes = std::min(bytes, rows.size() * array.row_bytes - skipped)};

@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 #include "storage/lists/direct_stretches.hpp"
 #include "storage/messages.hpp"
@@ -66,6 +67,7 @@ Result<PartedFile::Lists<Segment>> PartedFile::divide(const char* operation, std
       if (stretch.bytes == 0) {
         return no_such_place(operation, path(), rest.offset, rest.bytes);
       }
+      STRIA_CHECK(stretch.bytes <= rest.bytes && stretch.offset >= 0, stretch.part, stretch.offset, stretch.bytes, rest.bytes);
       if (stretch.part != PartedStretch::kGap) {
         lists[stretch.part].push_back({stretch.offset, rest.data, stretch.bytes});
       } else if constexpr (std::is_same_v<Segment, ReadSegment>) {

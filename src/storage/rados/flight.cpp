@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "base/check.hpp"
+
 namespace stria::storage {
 
 Flight::~Flight() {
@@ -19,6 +21,7 @@ void Flight::landed(rados_completion_t completion, void* argument) {
   Slot& slot = *static_cast<Slot*>(argument);
   Flight& flight = *slot.flight;
   const std::lock_guard lock(flight.mutex_);
+  STRIA_CHECK(slot.state == State::kFlying, slot.object);
   slot.result = flight.pool_.rados().aio_get_return_value(completion);
   slot.state = State::kLanded;
   flight.landing_.notify_all();

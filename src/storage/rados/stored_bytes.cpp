@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.hpp"
+
 namespace stria::storage {
 
 namespace {
@@ -34,6 +36,7 @@ Result<Header> StoredBytes::header() {
 
 // The reach doubles, so that this is rare.
 Status StoredBytes::reach_for(int64_t end) {
+  STRIA_CHECK(end > 0, end);
   const int64_t needed = (end - 1) / object_bytes_ + 1;
   if (needed <= known_reach_) {
     return {};
@@ -70,6 +73,7 @@ Status StoredBytes::write(std::span<const WriteSegment> segments, int64_t end) {
 
 // The size is asked for in any case; what is known of it decides nothing.
 Result<int64_t> StoredBytes::read(std::span<const ReadSegment> segments, int64_t end) {
+  STRIA_CHECK(end > 0, end);
   STRIA_ASSIGN_OR_RETURN(const Header now, header());
   std::vector<ReadSegment> within;
   int64_t total = 0;
@@ -96,6 +100,7 @@ Result<int64_t> StoredBytes::size() {
 }
 
 Status StoredBytes::resize(int64_t bytes) {
+  STRIA_CHECK(bytes >= 0, bytes);
   STRIA_ASSIGN_OR_RETURN(const Header now, header());
   if (bytes < now.size_bytes) {
     STRIA_RETURN_IF_ERROR(cut_data(*pool_, number_, now, bytes));

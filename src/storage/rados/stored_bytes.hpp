@@ -20,7 +20,7 @@ class StoredBytes {
   /// `header`: the file's, read a moment ago.
   StoredBytes(std::shared_ptr<const Pool> pool, uint64_t number, const Header& header);
 
-  /// Errors don't name the file. A list that is written or read has at least one byte.
+  /// Errors don't name the file. `end`, where the list's bytes end, is positive.
   Status write(std::span<const WriteSegment> segments, int64_t end);
   Result<int64_t> read(std::span<const ReadSegment> segments, int64_t end);
   Result<int64_t> size();

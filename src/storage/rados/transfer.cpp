@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.hpp"
 #include "storage/rados_path.hpp"
 
 namespace stria::storage {
@@ -41,6 +42,7 @@ class Batches {
  public:
   template <typename Send>
   static void cut(const RunList& list, int64_t object_bytes, const Send& send) {
+    STRIA_CHECK(object_bytes > 0, object_bytes);
     Batches batches;
     for (const Run& run : list.runs) {
       std::span<const iovec> pieces = std::span(list.pieces).subspan(run.first_piece, run.piece_count);
@@ -71,7 +73,9 @@ class Batches {
 
   void add(int64_t offset, int64_t bytes, std::span<const iovec>& pieces, size_t& skipped) {
     Extent extent{offset, bytes, current_.pieces.size(), 0};
+    STRIA_ASSERT(bytes > 0, bytes);
     for (size_t left = static_cast<size_t>(bytes); left > 0;) {
+      STRIA_CHECK(!pieces.empty(), bytes, left);
       const size_t now = std::min(left, pieces.front().iov_len - skipped);
       current_.pieces.push_back({static_cast<std::byte*>(pieces.front().iov_base) + skipped, now});
       ++extent.piece_count;

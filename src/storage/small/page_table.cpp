@@ -126,6 +126,7 @@ int64_t PageTable::find(int64_t index) const {
 }
 
 bool PageTable::has_bytes_of(int64_t number, int64_t rank) const {
+  STRIA_ASSERT(0 <= rank && rank < rank_count(), rank, rank_count());
   const uint64_t word = ranks_of(number)[static_cast<size_t>(rank / kWordBits)].load(std::memory_order_relaxed);
   return (word >> (rank % kWordBits) & 1) != 0;
 }
@@ -137,11 +138,13 @@ void PageTable::put_in_bucket(int64_t number) const {
 }
 
 int64_t PageTable::begin_page(int64_t index) {
+  STRIA_ASSERT(index >= 0 && find(index) < 0, index);
   const int64_t number = state_->first_free;
   if (number < 0) {
     return -1;
   }
   Slot& begun = slot(number);
+  STRIA_CHECK(number < page_count() && begun.use == Use::kFree, number, page_count(), begun.use.load());
   state_->first_free = begun.next;
   for (auto& word : ranks_of(number)) {
     word.store(0, std::memory_order_relaxed);
@@ -176,10 +179,12 @@ void PageTable::tell_ranks(int64_t number, const Status& sent) const {
 }
 
 void PageTable::end_page(int64_t number, const Status& sent) {
-  tell_ranks(number, sent);
   Slot& ended = slot(number);
+  STRIA_CHECK(ended.use == Use::kSending, number, ended.use.load());
+  tell_ranks(number, sent);
   int32_t* link = &bucket_of(ended.index.load(std::memory_order_relaxed));
   while (*link != number) {
+    STRIA_CHECK(*link >= 0, number);  // it isn't in its bucket
     link = &slot(*link).next;
   }
   *link = ended.next;
@@ -214,6 +219,7 @@ void PageTable::copy_in(int64_t number, int64_t which, ByteRange part, const std
   }
   page.last_use = ++state_->uses;
   page.written_bytes += added;
+  STRIA_CHECK(page.written_bytes <= page_bytes(), page.written_bytes, page_bytes());
   if (added > 0 && is_whole(number)) {
     note_whole(number, which);
   }
@@ -239,10 +245,12 @@ void PageTable::note_change() const {
 
 void PageTable::begin_sending(int64_t number, int64_t sender) {
   Slot& page = slot(number);
+  STRIA_CHECK(page.use == Use::kCollecting, number, page.use.load(), sender);
   page.sender = sender;
   keep_order();
   page.use.store(Use::kSending, std::memory_order_relaxed);
   state_->whole_pages -= is_whole(number) ? 1 : 0;
+  STRIA_ASSERT(state_->whole_pages >= 0, state_->whole_pages);
 }
 
 void PageTable::take_back_from(int64_t sender) {

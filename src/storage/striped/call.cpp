@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.hpp"
 #include "storage/striped/frame_stream.hpp"
 #include "wire/standby.hpp"
 
@@ -331,6 +332,7 @@ class Conversation {
   }
 
   void finish(const Status& outcome) {
+    STRIA_CHECK(!done_, call_.kind);
     call_.outcome = outcome;
     done_ = true;
     talking_ = false;
@@ -381,6 +383,10 @@ std::chrono::milliseconds server_patience() {
 Status run_calls(std::span<Call> calls) {
   std::vector<std::unique_ptr<Conversation>> conversations;
   for (Call& call : calls) {
+    STRIA_CHECK(call.link != nullptr, call.kind);
+    // A link has one question at a time, or the answers would be mixed up.
+    STRIA_ASSERT(std::count_if(calls.begin(), calls.end(), [&](const Call& each) { return each.link == call.link; }) == 1,
+                 call.link->server());
     conversations.push_back(std::make_unique<Conversation>(call));
   }
   while (true) {

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/check.hpp"
+
 namespace stria::storage {
 
 namespace {
@@ -60,6 +62,7 @@ size_t each_of_first(std::span<const iovec> pieces, size_t most, Copy copy) {
 }  // namespace
 
 void Channel::open(int socket) {
+  STRIA_CHECK(socket >= 0, socket);
   close();
   socket_ = socket;
 }
@@ -80,6 +83,7 @@ bool Channel::is_stale() const {
 }
 
 void Channel::encrypt(const wire::RecordKeys& keys) {
+  STRIA_CHECK(is_open() && encrypted_ == nullptr);
   encrypted_ = std::make_unique<Encrypted>(keys);
 }
 

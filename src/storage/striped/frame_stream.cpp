@@ -45,6 +45,7 @@ uint64_t sum_of(std::span<const iovec> pieces) {
 /// So many bytes of the pieces from `first` on are through.
 void advance(std::vector<iovec>& pieces, size_t& first, size_t bytes) {
   while (bytes > 0) {
+    STRIA_CHECK(first < pieces.size(), first, pieces.size(), bytes);
     iovec& piece = pieces[first];
     const size_t step = std::min(bytes, piece.iov_len);
     piece.iov_base = static_cast<std::byte*>(piece.iov_base) + step;
@@ -69,7 +70,7 @@ IovecCursor::IovecCursor(std::span<const iovec> pieces) : pieces_(pieces) {
 }
 
 void IovecCursor::take(int64_t bytes, std::vector<iovec>& to) {
-  STRIA_CHECK(bytes <= left_, bytes, left_);
+  STRIA_CHECK(0 <= bytes && bytes <= left_, bytes, left_);
   left_ -= bytes;
   while (bytes > 0) {
     const iovec& piece = pieces_.front();
@@ -87,6 +88,7 @@ void IovecCursor::take(int64_t bytes, std::vector<iovec>& to) {
 }
 
 void FrameSender::start(const wire::Header& header, std::span<const std::byte> body, std::span<const iovec> data) {
+  STRIA_CHECK(body.size() <= wire::kMaxBodyBytes, body.size(), header.kind);
   header_ = header;
   data_ = IovecCursor(data);
   done_ = false;
@@ -183,6 +185,7 @@ Result<bool> FrameReceiver::receive(Channel& channel, bool& moved) {
 }
 
 Result<FrameReceiver::Event> FrameReceiver::step(Channel& channel, bool& moved) {
+  STRIA_CHECK(phase_ != Phase::kAsked);
   while (true) {
     STRIA_ASSIGN_OR_RETURN(const bool here, receive(channel, moved));
     if (!here) {
@@ -213,6 +216,7 @@ Result<FrameReceiver::Event> FrameReceiver::step(Channel& channel, bool& moved) 
 }
 
 Status FrameReceiver::accept_payload(IovecCursor& places) {
+  STRIA_CHECK(phase_ == Phase::kAsked, phase_);
   STRIA_CHECK(header_.payload_bytes <= places.left(), header_.payload_bytes, places.left());
   places_.clear();
   places.take(header_.payload_bytes, places_);

@@ -70,7 +70,8 @@ class FrameReceiver {
   Result<Event> step(Channel& channel, bool& moved);
   const wire::Header& header() const { return header_; }
   std::span<const std::byte> body() const { return body_; }
-  /// The payload goes to the next places of the cursor. \pre the cursor has as many bytes left
+  /// The payload goes to the next places of the cursor. \pre step() has just given kHead, and the
+  /// cursor has as many bytes left
   Status accept_payload(IovecCursor& places);
 
  private:

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/check.hpp"
 #include "wire/trust/munge.hpp"
 
 namespace stria::storage {
@@ -117,6 +118,7 @@ Result<std::optional<wire::RecordKeys>> Greeting::record_keys(const wire::Challe
   if (!challenge.exchange) {
     return std::optional<wire::RecordKeys>();
   }
+  STRIA_CHECK(exchange_.has_value() && key_of_proofs(challenge) != nullptr, challenge.wants);
   STRIA_ASSIGN_OR_RETURN(const auto keys,
                          exchange_->keys_with(*challenge.exchange, *key_of_proofs(challenge), hello_, challenge));
   return std::optional(keys);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.hpp"
 #include "storage/striped/store.hpp"
 
 namespace stria::storage {
@@ -58,6 +59,8 @@ Status Pass::stamp(std::vector<std::byte>& body) {
   bytes.reserve(wire::kTicketBytes);
   wire::Writer writer(bytes);
   ticket_.put(writer);
+  STRIA_CHECK(bytes.size() == wire::kTicketBytes && body.size() >= wire::kTicketPlace + bytes.size(), bytes.size(),
+              body.size());
   std::copy(bytes.begin(), bytes.end(), body.begin() + static_cast<ptrdiff_t>(wire::kTicketPlace));
   return {};
 }

@@ -225,6 +225,7 @@ Status ServerLink::connect(Clock::time_point deadline) {
     disconnect();
     return outcome;
   }
+  STRIA_CHECK(connected(), server());
   ++generation_;
   return outcome;
 }

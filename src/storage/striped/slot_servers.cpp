@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/check.hpp"
 #include "wire/trust/ticket.hpp"
 
 namespace stria::storage {
@@ -25,6 +26,7 @@ SlotServers::SlotServers(std::shared_ptr<Store> store, const wire::Opened& opene
       pass_(store_, handle, {opened.ticket, opened.ticket_ms}),
       layout_{opened.stripe_bytes, static_cast<int64_t>(opened.slots.size())} {
   places_ = opened.slots;
+  STRIA_CHECK(layout_.valid(), layout_.stripe_bytes, layout_.slot_count);
 }
 
 Result<wire::Opened> SlotServers::open_again(uint8_t rights, uint64_t& handle) const {
@@ -35,11 +37,13 @@ Result<wire::Opened> SlotServers::open_again(uint8_t rights, uint64_t& handle) c
 }
 
 uint64_t SlotServers::part(int64_t slot) const {
+  STRIA_CHECK(0 <= slot && slot < layout_.slot_count, slot, layout_.slot_count);
   const std::lock_guard lock(places_mutex_);
   return wire::part_number(file_, places_[static_cast<size_t>(slot)].second);
 }
 
 std::string SlotServers::address(int64_t slot) const {
+  STRIA_CHECK(0 <= slot && slot < layout_.slot_count, slot, layout_.slot_count);
   const std::lock_guard lock(places_mutex_);
   return places_[static_cast<size_t>(slot)].address;
 }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/check.hpp"
 #include "wire/moves.hpp"
 #include "wire/standby.hpp"
 
@@ -97,6 +98,7 @@ Result<wire::Made> Store::make(wire::Open& request) {
 }
 
 void Store::hold_locked(const wire::Open& request, const wire::Opened& opened) {
+  STRIA_CHECK(!handles_.contains(request.handle), request.handle);
   handles_[request.handle] = {
       {.handle = request.handle, .file = opened.file, .exclusive = request.exclusive, .rights = opened.ticket.rights},
       Status()};
@@ -206,6 +208,7 @@ Result<Store::Borrowed> Store::borrow(const std::shared_ptr<Store>& store, const
 }
 
 void Store::give_back(const std::string& address, std::unique_ptr<ServerLink> link) {
+  STRIA_CHECK(link != nullptr, address);
   const std::lock_guard lock(idle_mutex_);
   idle_.emplace(address, std::move(link));
 }

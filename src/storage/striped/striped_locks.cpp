@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "base/check.hpp"
+
 namespace stria::storage {
 
 class StripedRangeLock : public RangeLock {
@@ -60,6 +62,7 @@ uint64_t StripedLocks::holder() {
 }
 
 Result<std::unique_ptr<RangeLock>> StripedLocks::take(ByteRange range, LockMode mode, uint32_t wait_ms) {
+  STRIA_CHECK(!range.empty(), range.begin, range.end);
   STRIA_ASSIGN_OR_RETURN(Store::Borrowed link, servers_.borrow(0));
   const wire::LockRange wanted{servers_.file(), {}, range, mode == LockMode::kExclusive, holder()};
   STRIA_ASSIGN_OR_RETURN(const bool got, ask(link, wire::Kind::kLock, wanted, wait_ms));

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
+#include "base/check.hpp"
 #include "datatype/cursor.hpp"
 #include "storage/messages.hpp"
 #include "wire/messages.hpp"
@@ -46,8 +48,17 @@ struct TransferRun::Slot : ReplySink {
   std::vector<Piece> pieces;      // reads: only if a slot has fewer bytes than asked for
   std::vector<iovec> existing;    // reads: what the slot has of them
 
+  int64_t memory_bytes() const {
+    int64_t bytes = 0;
+    for (const iovec& piece : memory) {
+      bytes += static_cast<int64_t>(piece.iov_len);
+    }
+    return bytes;
+  }
+
   /// Memory of bytes of which the last one ends at `end` in the file.
   void add_memory(int64_t end, std::byte* data, int64_t bytes) {
+    STRIA_ASSERT(0 < bytes && bytes <= end, bytes, end, number);
     file_end = std::max(file_end, end);
     if (!memory.empty()) {
       iovec& last = memory.back();
@@ -69,6 +80,9 @@ struct TransferRun::Slot : ReplySink {
       return std::span<const iovec>(memory);
     }
     run->keep_pieces();
+    STRIA_ASSERT(std::accumulate(pieces.begin(), pieces.end(), int64_t{0},
+                                 [](int64_t sum, const Piece& piece) { return sum + piece.bytes; }) == memory_bytes(),
+                 pieces.size(), memory_bytes(), number);
     existing.clear();
     for (const Piece& piece : pieces) {
       if (const int64_t bytes = available(piece); bytes > 0) {
@@ -85,6 +99,28 @@ struct TransferRun::Slot : ReplySink {
     file_end = 0;
   }
 };
+
+namespace {
+
+/// Whether the slot's server finds so many of its bytes in a request, unless it refuses that.
+[[maybe_unused]] bool server_finds(std::span<const std::byte> body, int64_t bytes) {
+  wire::Reader reader(body);
+  wire::Transfer transfer;
+  transfer.get(reader);
+  const auto region = wire::Region::decode(reader);
+  if (!region.ok()) {
+    return true;
+  }
+  int64_t found = 0;
+  for (wire::SlotWalk walk(*region, transfer.layout, transfer.slot); !walk.done();) {
+    int64_t looks = INT64_MAX;
+    const PieceRow row = walk.next(&looks);
+    found += row.count > 0 ? row.bytes() : 0;
+  }
+  return found == bytes;
+}
+
+}  // namespace
 
 TransferRun::TransferRun(SlotServers& servers, const std::string& path)
     : servers_(servers), path_(path), layout_(servers.layout()) {
@@ -152,6 +188,7 @@ void TransferRun::keep_pieces() {
   if (has_pieces_) {
     return;
   }
+  STRIA_CHECK(reads_);
   has_pieces_ = true;
   const auto keep = [this](Slot& slot, int64_t offset, std::byte* data, int64_t bytes) {
     slot.pieces.push_back({layout_.below(slot.number, offset), data, bytes});
@@ -218,6 +255,8 @@ Status TransferRun::run_batch() {
     if (call.body.size() > wire::kMaxBodyBytes) {
       return Status(ErrorCode::kUnsupported, "the datatype's description is longer than a message");
     }
+    STRIA_ASSERT(server_finds(call.body, slot.memory_bytes()), slot.memory_bytes(), slot.number, layout_.slot_count,
+                 layout_.stripe_bytes, slot.ranges.size());
     call.sink = reads_ ? &slot : nullptr;
     call.data = reads_ ? std::span<const iovec>() : std::span<const iovec>(slot.memory);
   }
@@ -289,12 +328,15 @@ Result<int64_t> TransferRun::read(std::span<const ReadSegment> segments) {
   const ReadSegment none;
   const ReadSegment& last = segments.empty() ? none : segments.back();
   STRIA_RETURN_IF_ERROR(flush().with_context(describe("read", path_, last.offset, last.bytes)));
+  STRIA_CHECK(0 <= missing_bytes_ && missing_bytes_ <= total, missing_bytes_, total);
   return total - missing_bytes_;
 }
 
 // The client walks the rows to find the memory of each server's bytes. Each server walks them to
 // find its own.
 Status TransferRun::move_window(const TypeWindow& region, std::byte* data) {
+  STRIA_ASSERT(region.type.is_sorted() && 0 <= region.window.begin && region.window.end <= region.type.size(),
+               region.window.begin, region.window.end, region.type.size());
   region_ = &region;
   region_data_ = data;
   each_row(region, data,

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 
 namespace stria::storage {
@@ -17,6 +18,7 @@ constexpr size_t kDepth = 32;
 std::vector<iovec> first_bytes(std::span<const iovec> pieces, int64_t bytes) {
   std::vector<iovec> head;
   for (size_t left = static_cast<size_t>(bytes); left > 0; pieces = pieces.subspan(1)) {
+    STRIA_CHECK(!pieces.empty(), bytes, left);
     const size_t now = std::min(left, pieces.front().iov_len);
     head.push_back({pieces.front().iov_base, now});
     left -= now;
@@ -104,6 +106,7 @@ int TransferEngine::prepare(Transfer& transfer) {
       transfer.shortened.empty() ? std::span<const iovec>(transfer.pieces) : transfer.shortened;
   // Has room: never more are under way than the ring is deep.
   io_uring_sqe* entry = io_uring_get_sqe(&ring_);
+  STRIA_CHECK(entry != nullptr, under_way_.size());
   io_uring_prep_writev(entry, descriptor_, pieces.data(), static_cast<unsigned>(pieces.size()),
                        static_cast<uint64_t>(transfer.offset));
   io_uring_sqe_set_data(entry, &transfer);
@@ -118,6 +121,7 @@ void TransferEngine::give_up(Transfers& from, Transfer& transfer, int error_numb
 }
 
 void TransferEngine::end(Transfers& from, Transfer& transfer) {
+  STRIA_CHECK(transfer.batch->unfinished > 0, transfer.offset);
   --transfer.batch->unfinished;
   from.erase(transfer.place);
 }
@@ -128,6 +132,7 @@ void TransferEngine::complete(Transfer& transfer, int result) {
     give_up(under_way_, transfer, result == 0 ? EIO : -result);
     return;
   }
+  STRIA_CHECK(result <= transfer.bytes, result, transfer.bytes, transfer.offset);
   if (result > 0) {
     transfer.offset += result;
     transfer.bytes -= result;

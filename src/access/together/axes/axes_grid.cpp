@@ -28,6 +28,11 @@ AxesGrid::AxesGrid(const Comm& comm, const ThroughAggregators& plan, int rows) :
   if (mine != plan.aggregators.end()) {
     find_row(comm, static_cast<int>(mine - plan.aggregators.begin()));
   }
+  // A rank that speaks to itself is its own relay: here both sides can be seen.
+  const auto names_me = [&](const std::vector<int>& ranks) {
+    return std::find(ranks.begin(), ranks.end(), comm.rank()) != ranks.end();
+  };
+  STRIA_ASSERT(names_me(relays_) == names_me(row_), rows, column_count_, relays_.size(), row_.size());
 }
 
 // The nodes whose row this aggregator serves in its column: one rank of each speaks to it.
@@ -50,6 +55,7 @@ void AxesGrid::find_row(const Comm& comm, int aggregator) {
 }
 
 std::pair<int, int> AxesGrid::aggregators_of(int column) const {
+  STRIA_CHECK(0 <= column && column < column_count_, column, column_count_);
   const int first = column * rows_;
   return {first, std::min(first + rows_, static_cast<int>(plan_.aggregators.size()))};
 }

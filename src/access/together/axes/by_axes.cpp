@@ -11,6 +11,7 @@
 #include "access/together/axes/relayed.hpp"
 #include "access/together/exchange/aggregator_buffers.hpp"
 #include "access/together/two_phase/two_phase.hpp"
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 #include "trace/record/phase_timer.hpp"
 
@@ -96,6 +97,8 @@ class MoveByAxes {
         parts.push_back({.stream_id = overlap.stream->stream_id, .begin = overlap.begin, .end = overlap.end, .packed = at});
         at += overlap.end - overlap.begin;
       }
+      STRIA_CHECK(at - outbox_[hole.speaker].data() == static_cast<std::ptrdiff_t>(hole.at) + hole.parcel->bytes, hole.at,
+                  hole.parcel->bytes, hole.speaker);
     }
     if (!parts.empty()) {
       endpoint_.source().pack(parts);
@@ -190,6 +193,7 @@ class MoveByAxes {
       const Overlap& overlap = own.overlaps[i];
       int64_t got = 0;
       std::memcpy(&got, parcel.description.data() + i * sizeof got, sizeof got);
+      STRIA_CHECK(0 <= got && got <= overlap.end - overlap.begin, got, overlap.begin, overlap.end, parcel.header.column);
       const int64_t end = std::min(overlap.end, overlap.begin + got);
       if (overlap.begin < end) {
         parts.push_back({.stream_id = overlap.stream->stream_id, .begin = overlap.begin, .end = end, .packed = at});
@@ -199,6 +203,7 @@ class MoveByAxes {
       }
       at += overlap.end - overlap.begin;
     }
+    STRIA_CHECK(at - parcel.payload.data() == static_cast<std::ptrdiff_t>(parcel.payload.size()), parcel.payload.size());
   }
 
   Context& context_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "access/request/message_tags.hpp"
+#include "base/check.hpp"
 
 namespace stria::access {
 
@@ -39,14 +40,19 @@ class Travel {
   }
 
   void run(Outbox& outbox, Comm::Messages& arrived) {
+    size_t sent = outbox.contains(comm_.rank()) ? 1 : 0;
     for (Peer& peer : out_) {
       if (const auto found = outbox.find(peer.rank); found != outbox.end()) {
         peer.message = std::move(found->second);
         peer.bytes = static_cast<int64_t>(peer.message.size());
+        ++sent;
       }
     }
+    // A rank that isn't in the hop would never get its message.
+    STRIA_CHECK(sent == outbox.size(), sent, outbox.size());
     swap_numbers(kParcelSizeTag, out_, in_, &Peer::bytes);
     for (Peer& peer : in_) {
+      STRIA_CHECK(peer.bytes >= 0, peer.bytes, peer.rank);
       memory_.attempt([&] {
         peer.message.resize(static_cast<size_t>(peer.bytes));
         peer.has_room = 1;

@@ -21,9 +21,9 @@ struct Hop {
   std::span<const int> from;
 };
 
-/// Sends what is in `outbox`, which may have messages for ranks of `hop.to` only, and is empty
-/// afterwards. `arrived` becomes what came, by the order of `hop.from`. Memory that runs out is
-/// noted in `memory`; the other ranks go on. Collective: over the ranks of the hop.
+/// Sends what is in `outbox`, for ranks of `hop.to` and this one; it is empty afterwards. `arrived`
+/// becomes what came, by the order of `hop.from`. Memory that runs out is noted in `memory`; the
+/// other ranks go on. Collective: over the ranks of the hop.
 void travel(Comm& comm, MemoryReserve& memory, const Hop& hop, Outbox& outbox, Comm::Messages& arrived);
 
 }  // namespace stria::access

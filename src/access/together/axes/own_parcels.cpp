@@ -1,7 +1,10 @@
 #include "access/together/axes/own_parcels.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
+
+#include "base/check.hpp"
 
 namespace stria::access {
 
@@ -50,6 +53,10 @@ OwnParcels::OwnParcels(std::span<const Lane> lanes, const FileDomains& domains, 
       by_column_.emplace(column, std::move(parcel));
     }
   }
+  // What this rank asked to move lies in exactly one parcel.
+  STRIA_ASSERT(std::accumulate(by_column_.begin(), by_column_.end(), int64_t{0},
+                               [](int64_t sum, const auto& each) { return sum + each.second.bytes; }) == total_bytes(lanes),
+               by_column_.size(), total_bytes(lanes), columns.size());
 }
 
 OwnParcel OwnParcels::cut(std::span<const Lane> lanes, const FileDomains& domains, std::pair<int, int> aggregators) const {

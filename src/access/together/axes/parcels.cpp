@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "base/check.hpp"
+
 namespace stria::access {
 
 namespace {
@@ -16,6 +18,8 @@ bool is_possible(const ParcelHeader& header, size_t left_bytes, int rank_count, 
 }  // namespace
 
 size_t append_parcel(const ParcelHeader& header, std::span<const std::byte> description, std::vector<std::byte>& message) {
+  STRIA_CHECK(header.description_bytes == static_cast<int64_t>(description.size()) && header.payload_bytes >= 0,
+              header.description_bytes, description.size(), header.payload_bytes);
   const auto numbers = std::as_bytes(std::span(&header, 1));
   message.insert(message.end(), numbers.begin(), numbers.end());
   message.insert(message.end(), description.begin(), description.end());

@@ -27,7 +27,7 @@ struct Parcel {
 };
 
 /// Appends a parcel with room for its payload; returns where that lies in the message. May throw
-/// std::bad_alloc.
+/// std::bad_alloc. \pre the header tells the bytes of the description
 size_t append_parcel(const ParcelHeader& header, std::span<const std::byte> description, std::vector<std::byte>& message);
 
 /// The parcels of a message. kFormat when it isn't one. May throw std::bad_alloc.

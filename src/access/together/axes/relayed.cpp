@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "access/together/domains/description.hpp"
+#include "base/check.hpp"
 
 namespace stria::access {
 
@@ -70,12 +71,14 @@ Status Relayed::add(int sender, const Parcel& parcel, bool with_bytes) {
       lanes_[static_cast<size_t>(lane.lane)].streams.push_back(std::move(stream));
     }
   }
+  STRIA_CHECK(places_.size() == got_.size(), places_.size(), got_.size());
   asked_.push_back({sender, parcel.header, first, places_.size(), bytes});
   return {};
 }
 
 void Relayed::pack(std::span<const StreamPart> parts) {
   for (const StreamPart& part : parts) {
+    STRIA_CHECK(0 <= part.stream_id && static_cast<size_t>(part.stream_id) < places_.size(), part.stream_id, places_.size());
     std::memcpy(part.packed, places_[static_cast<size_t>(part.stream_id)] + part.begin,
                 static_cast<size_t>(part.end - part.begin));
   }
@@ -85,6 +88,7 @@ void Relayed::pack(std::span<const StreamPart> parts) {
 void Relayed::unpack(std::span<const StreamPart> parts) {
   for (const StreamPart& part : parts) {
     const auto number = static_cast<size_t>(part.stream_id);
+    STRIA_CHECK(0 <= part.stream_id && number < places_.size(), part.stream_id, places_.size());
     std::memcpy(places_[number] + part.begin, part.packed, static_cast<size_t>(part.end - part.begin));
     got_[number] += part.end - part.begin;
   }

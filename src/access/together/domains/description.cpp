@@ -57,6 +57,9 @@ class MessageReader {
 }  // namespace
 
 void encode_description(std::span<const Lane> lanes, std::span<const int> chosen, std::vector<std::byte>& message) {
+  STRIA_ASSERT(std::adjacent_find(chosen.begin(), chosen.end(), std::greater_equal<>()) == chosen.end() &&
+                   (chosen.empty() || (chosen.front() >= 0 && static_cast<size_t>(chosen.back()) < lanes.size())),
+               chosen.size(), lanes.size());
   put_number(message, static_cast<int64_t>(chosen.size()));
   std::vector<Datatype> sent;
   for (int lane : chosen) {
@@ -160,6 +163,8 @@ void overlaps(const LaneDescription& lane, ByteRange window, std::vector<Overlap
 
 int64_t overlaps_in(std::span<const LaneDescription> description, std::span<const Window> windows,
                     std::vector<std::pair<size_t, Overlap>>& parts) {
+  STRIA_ASSERT(std::adjacent_find(description.begin(), description.end(),
+                                  [](const auto& a, const auto& b) { return a.lane >= b.lane; }) == description.end());
   int64_t bytes = 0;
   std::vector<Overlap> found;
   for (size_t w = 0; w < windows.size(); ++w) {

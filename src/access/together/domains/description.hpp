@@ -24,7 +24,8 @@ struct LaneDescription {
   std::vector<int64_t> reach;    ///< the highest offset after any byte of the streams up to here
 };
 
-/// Appends the streams of the named lanes to a message; equal file types are sent once.
+/// Appends the streams of the named lanes to a message; equal file types are sent once. \pre
+/// `chosen` ascends, and names lanes
 void encode_description(std::span<const Lane> lanes, std::span<const int> chosen, std::vector<std::byte>& message);
 
 /// Reads a message of encode_description. kFormat when it isn't one. `lane_count` bounds
@@ -40,7 +41,7 @@ int64_t list_entries(const LaneDescription& lane);
 void overlaps(const LaneDescription& lane, ByteRange window, std::vector<Overlap>& out);
 
 /// Appends the number of every window with the overlaps of the description with it. Returns the
-/// bytes of all overlaps.
+/// bytes of all overlaps. \pre the description's lanes ascend
 int64_t overlaps_in(std::span<const LaneDescription> description, std::span<const Window> windows,
                     std::vector<std::pair<size_t, Overlap>>& parts);
 

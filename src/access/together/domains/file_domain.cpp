@@ -24,7 +24,8 @@ FileDomains::FileDomains(std::span<const Lane> lanes, int aggregator_count, int6
     : aggregator_count_(aggregator_count),
       unit_bytes_(unit_bytes),
       waste_bytes_(unit_bytes % Buffer::kAlignmentBytes == 0 ? 0 : kWasteBytes) {
-  STRIA_CHECK(aggregator_count >= 1 && buffer_bytes >= 1 && unit_bytes >= 1, aggregator_count, buffer_bytes, unit_bytes);
+  STRIA_CHECK(aggregator_count >= 1 && buffer_bytes >= 1 && unit_bytes >= 1 && stripe_count >= 1, aggregator_count,
+              buffer_bytes, unit_bytes, stripe_count);
   std::map<int, Group> groups;
   for (size_t i = 0; i < lanes.size(); ++i) {
     hulls_.push_back(lanes[i].hull);
@@ -194,6 +195,14 @@ void FileDomains::append(int lane, ByteRange file, std::vector<Window>& windows)
 }
 
 void FileDomains::windows(int aggregator, int round, std::vector<Window>& windows) const {
+  find_windows(aggregator, round, windows);
+  STRIA_CHECK(windows.empty() || windows.back().buffer_offset + windows.back().file.size() <= needed_buffer_bytes_, aggregator,
+              round, windows.size(), needed_buffer_bytes_);
+}
+
+void FileDomains::find_windows(int aggregator, int round, std::vector<Window>& windows) const {
+  STRIA_CHECK(0 <= aggregator && aggregator < aggregator_count_ && 0 <= round && round < round_count_, aggregator,
+              aggregator_count_, round, round_count_);
   windows.clear();
   if (round >= first_batch_round_) {
     auto number = static_cast<size_t>(round - first_batch_round_) * static_cast<size_t>(aggregator_count_) +
@@ -221,6 +230,7 @@ void FileDomains::windows(int aggregator, int round, std::vector<Window>& window
 }
 
 bool FileDomains::meets(int aggregator, int lane, ByteRange range) const {
+  STRIA_ASSERT(0 <= lane && static_cast<size_t>(lane) < places_.size(), lane, places_.size());
   Place of_lane = places_[static_cast<size_t>(lane)];
   if (of_lane.divided >= 0) {
     const Group& group = divided_[static_cast<size_t>(of_lane.divided)];
@@ -235,6 +245,8 @@ bool FileDomains::meets(int aggregator, int lane, ByteRange range) const {
 }
 
 ByteRange FileDomains::stretch(int first, int end, int lane) const {
+  STRIA_CHECK(0 <= first && first <= end && end <= aggregator_count_ && 0 <= lane && static_cast<size_t>(lane) < places_.size(),
+              first, end, lane);
   const Place of_lane = places_[static_cast<size_t>(lane)];
   if (of_lane.divided >= 0) {
     const Group& group = divided_[static_cast<size_t>(of_lane.divided)];
@@ -247,6 +259,7 @@ ByteRange FileDomains::stretch(int first, int end, int lane) const {
 }
 
 std::pair<int, int> FileDomains::around(int lane, ByteRange range) const {
+  STRIA_ASSERT(0 <= lane && static_cast<size_t>(lane) < places_.size(), lane, places_.size());
   const Place of_lane = places_[static_cast<size_t>(lane)];
   const ByteRange found = intersect(range, hulls_[static_cast<size_t>(lane)]);
   if (found.empty() || (of_lane.divided < 0 && of_lane.batch < 0)) {

@@ -33,10 +33,10 @@ struct Window {
 
 class FileDomains {
  public:
-  /// \pre aggregator_count >= 1, buffer_bytes >= 1, unit_bytes >= 1; lanes' hulls and groups are
-  /// the same on every rank. With stripe_count > 1 units are stripes over so many servers, and a
-  /// group of a single lane is dealt out by them (stripe_deal.hpp); groups of several lanes keep
-  /// contiguous domains, so that their rows stay together.
+  /// The lanes' hulls and groups are the same on every rank. \pre all numbers are positive. With
+  /// stripe_count > 1 units are stripes over so many servers, and a group of a single lane is dealt
+  /// out by them (stripe_deal.hpp); groups of several lanes keep contiguous domains, so that their
+  /// rows stay together.
   FileDomains(std::span<const Lane> lanes, int aggregator_count, int64_t buffer_bytes, int64_t unit_bytes,
               int stripe_count = 1);
 
@@ -46,7 +46,7 @@ class FileDomains {
   /// four alignments where that is more.
   int64_t buffer_bytes() const { return needed_buffer_bytes_; }
   /// Replaces `windows` by those of the aggregator in the round, by increasing lane and offset;
-  /// empty ones are left out.
+  /// empty ones are left out. \pre there are such an aggregator and such a round
   void windows(int aggregator, int round, std::vector<Window>& windows) const;
   /// The same as a new list. May throw std::bad_alloc.
   std::vector<Window> windows_of(int aggregator, int round) const {
@@ -82,6 +82,7 @@ class FileDomains {
     int batch = -1;
   };
 
+  void find_windows(int aggregator, int round, std::vector<Window>& windows) const;
   void divide(const Group& group, int64_t buffer_bytes);
   void deal_out(const Group& group, int64_t buffer_bytes, int stripe_count);
   void dealt_windows(const Group& group, int aggregator, int round, std::vector<Window>& windows) const;

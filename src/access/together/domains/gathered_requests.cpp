@@ -65,6 +65,8 @@ GatheredRequests::GatheredRequests(Comm& comm, const Lane& mine, const storage::
   all_ = {{INT64_MAX, 0}, 0, 0, 0, summary_of(records).capabilities, stage, 0};
   for (int rank = 0; rank < ranks_; ++rank) {
     const RequestSummary other = summary_of(records + static_cast<size_t>(rank) * kRecordBytes);
+    STRIA_ASSERT(other.bytes >= 0 && other.pieces >= 0 && other.description_bytes >= kTooLong, rank, other.bytes, other.pieces,
+                 other.description_bytes);
     all_.hull = {std::min(all_.hull.begin, other.hull.begin), std::max(all_.hull.end, other.hull.end)};
     all_.bytes += other.bytes;
     all_.pieces += other.pieces;
@@ -78,6 +80,8 @@ GatheredRequests::GatheredRequests(Comm& comm, const Lane& mine, const storage::
 std::span<const std::byte> GatheredRequests::description(int rank) const {
   STRIA_ASSERT(are_described() && 0 <= rank && rank < ranks_, rank, ranks_);
   const std::byte* record = records_.get() + static_cast<size_t>(rank) * kRecordBytes;
+  STRIA_CHECK(summary_of(record).description_bytes <= static_cast<int64_t>(kMostDescriptionBytes), rank,
+              summary_of(record).description_bytes);
   return {record + sizeof(RequestSummary), static_cast<size_t>(summary_of(record).description_bytes)};
 }
 

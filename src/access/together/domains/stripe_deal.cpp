@@ -38,6 +38,7 @@ int64_t StripeDeal::first_of_server(int server, int64_t file_block) const {
 }
 
 StripeDeal::Turns StripeDeal::turns(int aggregator, ByteRange range) const {
+  STRIA_ASSERT(0 <= aggregator && aggregator < servers_ * aggregators_a_server_, aggregator, servers_, aggregators_a_server_);
   if (range.empty()) {
     return {};
   }

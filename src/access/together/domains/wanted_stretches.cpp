@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
+
 namespace stria::access {
 
 namespace {
@@ -39,6 +41,7 @@ void append_stretches(const Overlap& overlap, int64_t most_gap_bytes, std::vecto
 }  // namespace
 
 std::vector<ByteRange> stretches_of(size_t number, std::span<const Share> shares, int64_t most_gap_bytes) {
+  STRIA_CHECK(most_gap_bytes >= 0, most_gap_bytes);
   std::vector<ByteRange> ranges;
   for (const Share& share : shares) {
     for (const auto& [window, overlap] : share.parts) {
@@ -52,6 +55,8 @@ std::vector<ByteRange> stretches_of(size_t number, std::span<const Share> shares
   for (const ByteRange range : ranges) {
     append(range, most_gap_bytes, joined, 0);
   }
+  STRIA_ASSERT(std::adjacent_find(joined.begin(), joined.end(), [](ByteRange a, ByteRange b) { return b.begin <= a.end; }) ==
+               joined.end());
   return joined;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/buffer.hpp"
+#include "base/check.hpp"
 
 namespace stria::access {
 
@@ -59,8 +60,16 @@ void AggregatorBuffers::number_node_ranks() {
   }
 }
 
+int64_t AggregatorBuffers::bytes_of(int aggregator_rank) const {
+  const auto found = node_rank_.find(aggregator_rank);
+  STRIA_CHECK(found != node_rank_.end() && shared_ != nullptr, aggregator_rank, context_.comm.rank());
+  return static_cast<int64_t>(shared_->part(found->second).size()) / kTwins;
+}
+
 std::byte* AggregatorBuffers::of(int aggregator_rank, int round) const {
-  std::span<std::byte> part = shared_->part(node_rank_.at(aggregator_rank));
+  const auto found = node_rank_.find(aggregator_rank);
+  STRIA_CHECK(found != node_rank_.end() && shared_ != nullptr && round >= 0, aggregator_rank, context_.comm.rank(), round);
+  std::span<std::byte> part = shared_->part(found->second);
   return part.data() + static_cast<int64_t>(part.size()) / kTwins * (round % kTwins);
 }
 

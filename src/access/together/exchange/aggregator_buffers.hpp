@@ -33,7 +33,9 @@ class AggregatorBuffers {
   /// Keeps nothing for the next operation.
   void forget();
 
-  /// The buffer of an aggregator of this node for a round.
+  /// The bytes of one buffer of an aggregator. \pre it is of this node
+  int64_t bytes_of(int aggregator_rank) const;
+  /// The buffer of an aggregator for a round. \pre it is of this node
   std::byte* of(int aggregator_rank, int round) const;
 
  private:

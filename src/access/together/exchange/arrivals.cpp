@@ -19,7 +19,7 @@ bool Arrivals::has_room(int64_t bytes) const {
 }
 
 void Arrivals::expect(Arrival arrival, int64_t bytes, int from, int tag) {
-  STRIA_CHECK(has_room(bytes), bytes, used_bytes_);
+  STRIA_CHECK(bytes > 0 && has_room(bytes), bytes, used_bytes_, from);
   STRIA_ASSERT(arrival.bytes.empty() && arrival.request == nullptr);
   arrival.bytes = memory_for_messages_.bytes().subspan(used_bytes_, static_cast<size_t>(bytes));
   arrival.request = memory_.surely([&] { return comm_.receive(arrival.bytes, from, tag); });

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/check.hpp"
+
 namespace stria::access {
 
 namespace {
@@ -19,6 +21,7 @@ struct ContributorHeader {
 std::vector<Lane> by_number(std::span<const LaneDescription> description, size_t lane_count) {
   std::vector<Lane> lanes(lane_count);
   for (const LaneDescription& lane : description) {
+    STRIA_CHECK(0 <= lane.lane && static_cast<size_t>(lane.lane) < lane_count, lane.lane, lane_count);
     lanes[static_cast<size_t>(lane.lane)].streams = lane.streams;
   }
   return lanes;
@@ -188,6 +191,8 @@ std::vector<std::byte> Contacts::describe(int aggregator) {
   const auto found =
       std::find_if(served.begin(), served.end(), [&](const auto& entry) { return entry.aggregator == aggregator; });
   if (found != served.end()) {
+    STRIA_CHECK(found->members.size() == found->repeats.size() && found->members.size() > 1, aggregator, found->members.size(),
+                found->repeats.size());
     for (size_t i = 0; i < found->members.size(); ++i) {
       found->repeats[i] = append(found->members[i]->rank, kWhole, found->members[i]->lanes);
     }
@@ -235,6 +240,12 @@ Status Contacts::decode_contributors(int speaker, std::span<const std::byte> mes
         (repeats && (contributors_.empty() || contributors_.back().speaker != speaker))) {
       return Status(ErrorCode::kFormat, "file description names an impossible rank or size");
     }
+    // A delegate speaks for ranks of its own node, each once and by rank.
+    STRIA_ASSERT(context_.comm.node_of_rank()[static_cast<size_t>(header.rank)] ==
+                         context_.comm.node_of_rank()[static_cast<size_t>(speaker)] &&
+                     (contributors_.empty() || contributors_.back().speaker < speaker ||
+                      (contributors_.back().speaker == speaker && contributors_.back().rank < header.rank)),
+                 header.rank, speaker, contributors_.size());
     Contributor contributor;
     contributor.rank = static_cast<int>(header.rank);
     contributor.speaker = speaker;

@@ -34,11 +34,16 @@ struct NodeDelegates::Board {
     return used(node_rank) <= sizeof(uint64_t) ? 0 : number(node_rank, 1 + static_cast<size_t>(aggregator) / kBitsOfWord);
   }
   std::span<const std::byte> description(size_t node_rank) const {
+    STRIA_CHECK(header_bytes() <= used(node_rank) && used(node_rank) <= whole_part(node_rank).size(), node_rank, header_bytes(),
+                used(node_rank), whole_part(node_rank).size());
     return whole_part(node_rank).first(used(node_rank)).subspan(header_bytes());
   }
   /// The bytes in front of a rank's description.
   static void write_header(std::span<const int> met, std::span<std::byte> text) {
     const uint64_t used = text.size();
+    STRIA_CHECK(
+        used >= sizeof used && (met.empty() || used >= sizeof used * (2 + static_cast<size_t>(met.back()) / kBitsOfWord)), used,
+        met.size());
     std::memcpy(text.data(), &used, sizeof used);
     for (int aggregator : met) {
       std::byte* place = text.data() + sizeof(uint64_t) * (1 + static_cast<size_t>(aggregator) / kBitsOfWord);
@@ -159,6 +164,9 @@ Status NodeDelegates::read_board(const Board& board, std::span<const int> met, i
         meeting.push_back(node_rank);
       }
     }
+    // This rank has told the others that it meets the aggregator.
+    STRIA_ASSERT(std::find(meeting.begin(), meeting.end(), static_cast<size_t>(comm_.node_rank())) != meeting.end(), aggregator,
+                 meeting.size());
     if (meeting.size() < 2) {
       continue;
     }
@@ -244,8 +252,10 @@ std::vector<Load> NodeDelegates::loads(const FileDomains& domains, int round) co
 
 std::byte* NodeDelegates::staging(int rank, int64_t offset, int64_t bytes) const {
   const auto place = std::lower_bound(node_ranks_.begin(), node_ranks_.end(), rank) - node_ranks_.begin();
+  STRIA_CHECK(static_cast<size_t>(place) < node_ranks_.size() && node_ranks_[static_cast<size_t>(place)] == rank, rank);
   const std::span<std::byte> part = staging_->part(static_cast<int>(place));
-  STRIA_CHECK(0 <= offset && bytes <= static_cast<int64_t>(part.size()) - offset, offset, bytes, part.size(), rank);
+  STRIA_CHECK(0 <= offset && 0 <= bytes && bytes <= static_cast<int64_t>(part.size()) - offset, offset, bytes, part.size(),
+              rank);
   return part.data() + offset;
 }
 

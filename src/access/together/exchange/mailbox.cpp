@@ -3,9 +3,12 @@
 #include <cstring>
 #include <utility>
 
+#include "base/check.hpp"
+
 namespace stria::access {
 
 void Mailbox::post(std::vector<Posted>& list, std::vector<std::byte>&& data, int to, int tag) {
+  STRIA_ASSERT(0 <= to && to < comm_.size() && to != comm_.rank(), to, comm_.size(), tag);
   memory_.surely([&] { list.emplace_back(); });
   list.back().data = std::move(data);
   memory_.surely([&] { list.back().request = comm_.send(list.back().data, to, tag); });
@@ -34,6 +37,7 @@ void Mailbox::post_bytes(std::vector<std::byte> data, int to, int tag) {
   post(posted_, std::move(data), to, tag);
 }
 void Mailbox::post_payload(std::unique_ptr<std::byte[]> data, int64_t bytes, int to, int tag) {
+  STRIA_ASSERT(data != nullptr && bytes > 0 && 0 <= to && to < comm_.size(), bytes, to, tag);
   const std::span<const std::byte> whole(data.get(), static_cast<size_t>(bytes));
   memory_.surely([&] { posted_.emplace_back(); });
   posted_.back().payload = std::move(data);
@@ -57,6 +61,7 @@ int64_t Mailbox::receive_token(int from, int tag) {
 }
 
 void Mailbox::receive(std::span<std::byte> data, int from, int tag) {
+  STRIA_ASSERT(0 <= from && from < comm_.size() && from != comm_.rank(), from, comm_.size(), tag);
   auto request = memory_.surely([&] { return comm_.receive(data, from, tag); });
   comm_.wait(*request);
 }

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <new>
 
+#include "base/check.hpp"
+
 namespace stria::access {
 
 namespace {
@@ -11,6 +13,16 @@ namespace {
 // The most bytes that a piece's step and length, or a stream's numbers, take.
 constexpr int64_t kMostPieceBytes = 20;
 constexpr int64_t kMostStreamBytes = 256;
+
+}  // namespace
+
+namespace {
+
+// What the contributor has counted, and the aggregator finds.
+[[maybe_unused]] int64_t bytes_in_windows(std::span<const LaneDescription> pieces, std::span<const Window> windows) {
+  std::vector<std::pair<size_t, Overlap>> parts;
+  return overlaps_in(pieces, windows, parts);
+}
 
 }  // namespace
 
@@ -125,6 +137,10 @@ Status RoundLists::receive_pieces(Contributor& contributor, const std::vector<Wi
   }
   int64_t sizes[] = {0, 0};
   mailbox_.receive(std::as_writable_bytes(std::span(sizes)), contributor.rank, kPiecesTag);
+  // allocate() has seen how many pieces are to come.
+  STRIA_CHECK(
+      0 <= sizes[0] && sizes[0] <= static_cast<int64_t>(incoming_.bytes().size()) && 0 <= sizes[1] && sizes[1] <= hull.bytes,
+      sizes[0], sizes[1], hull.bytes, incoming_.bytes().size(), contributor.rank);
   contributor.bytes = sizes[1];
   if (sizes[0] == 0) {
     return Status();
@@ -137,6 +153,7 @@ Status RoundLists::receive_pieces(Contributor& contributor, const std::vector<Wi
     status = pieces.status();
     if (pieces.ok()) {
       contributor.pieces = std::move(*pieces);
+      STRIA_ASSERT(bytes_in_windows(contributor.pieces, windows) == sizes[1], sizes[1], contributor.rank, windows.size());
     }
   });
   return status;

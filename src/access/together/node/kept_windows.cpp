@@ -8,9 +8,9 @@ bool KeptWindows::may_pass(bool write, int64_t bytes) const {
   return windows != nullptr && windows->short_calls().may_pass(write, bytes);
 }
 
-void KeptWindows::pass(Comm& comm) const {
-  STRIA_ASSERT(windows != nullptr);
-  windows->short_calls().pass(comm);
+void KeptWindows::pass(Comm& comm, bool write, int64_t bytes) const {
+  STRIA_CHECK(windows != nullptr);
+  windows->short_calls().pass(comm, write, bytes);
 }
 
 void KeptWindows::stop_passing() const {

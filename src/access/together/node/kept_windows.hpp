@@ -16,7 +16,7 @@ struct KeptWindows {
   /// Asks ShortCalls::may_pass().
   bool may_pass(bool write, int64_t bytes) const;
   /// Passes. \pre may_pass() has said so for this call
-  void pass(Comm& comm) const;
+  void pass(Comm& comm, bool write, int64_t bytes) const;
   /// Has this rank come to the next call: the hints have changed.
   void stop_passing() const;
 };

@@ -6,6 +6,7 @@
 #include "access/request/overlap.hpp"
 #include "access/together/node/node_windows.hpp"
 #include "access/together/window/window_copy.hpp"
+#include "base/check.hpp"
 #include "trace/record/phase_timer.hpp"
 
 namespace stria::access {
@@ -40,7 +41,10 @@ class NodeRead {
       if (memory_.ran_out()) {
         lose_behind(place.file.begin);
       }
-      if (slot.taken.fetch_add(1) + 1 == uses_end(round)) {
+      const uint64_t taken = slot.taken.fetch_add(1) + 1;
+      // Else a rank is in another operation.
+      STRIA_CHECK(taken <= uses_end(round), round, taken, uses_end(round));
+      if (taken == uses_end(round)) {
         tell();  // a rank may be waiting for the buffer
       }
     }
@@ -122,6 +126,7 @@ class NodeRead {
         slot.file_end = NodeWindows::kFailed;
         state_.failed_read.store(rounds_.first + 1);
       } else if (*read_bytes < whole.bytes) {
+        STRIA_CHECK(*read_bytes >= 0, *read_bytes);
         slot.file_end = whole.offset + *read_bytes;
       }
     }

@@ -16,7 +16,7 @@ constexpr int64_t kBitsAByte = 8;  // the smallest granule is a byte
 }  // namespace
 
 Result<std::unique_ptr<NodeWindows>> NodeWindows::create(Comm& comm, int64_t window_bytes) {
-  STRIA_ASSERT(comm.node_count() == 1, comm.node_count());
+  STRIA_ASSERT(comm.node_count() == 1 && window_bytes > 0, comm.node_count(), window_bytes);
   static_assert(sizeof(State) <= kStateBytes);
   STRIA_ASSIGN_OR_RETURN(std::unique_ptr<NodeMeeting> meeting, NodeMeeting::create(comm));
   std::unique_ptr<NodeWindows> made(new NodeWindows);

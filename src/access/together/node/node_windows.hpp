@@ -22,6 +22,7 @@
 #include "access/context/context.hpp"
 #include "access/together/domains/description.hpp"
 #include "access/together/node/short_calls.hpp"
+#include "base/check.hpp"
 #include "comm/failure_word.hpp"
 #include "comm/node_meeting.hpp"
 
@@ -41,6 +42,7 @@ struct NodeRounds {
 
   int64_t count() const { return extent.empty() ? 0 : (extent.end - grid_begin + window_bytes - 1) / window_bytes; }
   Place place(int64_t round) const {
+    STRIA_ASSERT(0 <= round && round < count(), round, count());
     const int64_t origin = grid_begin + round * window_bytes;
     return {origin, intersect({origin, origin + window_bytes}, extent)};
   }

@@ -10,6 +10,7 @@
 #include "access/together/node/node_windows.hpp"
 #include "access/together/window/window_copy.hpp"
 #include "access/together/window/window_writer.hpp"
+#include "base/check.hpp"
 #include "trace/record/phase_timer.hpp"
 
 namespace stria::access {
@@ -43,7 +44,10 @@ class NodeWrite {
       NodeWindows::Slot& slot = slot_of(round);
       wait_until_written(slot, rounds_.use(round));
       fill(round, slot);
-      if (slot.packed.fetch_add(1) + 1 == full_count(round)) {
+      const uint64_t packed = slot.packed.fetch_add(1) + 1;
+      // Else a rank is in another operation.
+      STRIA_CHECK(packed <= full_count(round), round, packed, full_count(round));
+      if (packed == full_count(round)) {
         write_ready();
       }
     }
@@ -106,6 +110,9 @@ class NodeWrite {
   }
 
   void mark_range(int64_t begin, int64_t bytes) {
+    STRIA_ASSERT(begin >= 0 && bytes > 0 && begin % granule_bytes_ == 0 && bytes % granule_bytes_ == 0 &&
+                     begin + bytes <= windows_.window_bytes_,
+                 begin, bytes, granule_bytes_, windows_.window_bytes_);
     int64_t at = begin / granule_bytes_;
     const int64_t end = at + bytes / granule_bytes_;
     first_word_ = std::min(first_word_, at / kMapWordBits);
@@ -177,6 +184,8 @@ class NodeWrite {
   }
 
   Status write_window(const NodeRounds::Place& place, NodeWindows::Slot& slot, int number) {
+    STRIA_CHECK(slot.covered.load() * granule_bytes_ <= place.file.size(), slot.covered.load(), granule_bytes_,
+                place.file.begin, place.file.end);
     std::byte* base = windows_.buffer(number) + (place.file.begin - place.origin);
     if (slot.covered.load() * granule_bytes_ == place.file.size()) {
       STRIA_ASSIGN_OR_RETURN(const WriteLock lock, WriteLock::plain(context_, place.file));
@@ -239,6 +248,7 @@ class NodeWrite {
 };
 
 Moved NodeWindows::write(Context& context, const Lane& lane, int64_t granule_bytes, StreamSource& source) {
+  STRIA_CHECK(granule_bytes > 0 && window_bytes_ % granule_bytes == 0, granule_bytes, window_bytes_);
   return NodeWrite(*this, context, lane, granule_bytes, source).run();
 }
 

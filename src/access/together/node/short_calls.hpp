@@ -32,11 +32,11 @@ class ShortCalls {
 
   /// Tells whether this rank, whose request is one piece, may pass.
   bool may_pass(bool write, int64_t bytes) const {
-    return passing_ && writes_ == write && bytes <= kMostBytes && missed_.load(std::memory_order_relaxed) <= since_;
+    return is_passing(write, bytes) && missed_.load(std::memory_order_relaxed) <= since_;
   }
   /// \pre may_pass() has said so for this call
-  void pass(Comm& comm) {
-    STRIA_ASSERT(passing_);
+  void pass(Comm& comm, bool write, int64_t bytes) {
+    STRIA_ASSERT(is_passing(write, bytes), write, bytes);  // else another rank waits in vain
     in_step_ = false;
     meeting_.pass(comm);
   }
@@ -54,6 +54,8 @@ class ShortCalls {
   void note_meeting(bool all_short, bool write);
 
  private:
+  bool is_passing(bool write, int64_t bytes) const { return passing_ && writes_ == write && bytes <= kMostBytes; }
+
   NodeMeeting& meeting_;
   std::atomic<int64_t>& missed_;  ///< the last call to which a rank came in vain
   bool in_step_ = true;

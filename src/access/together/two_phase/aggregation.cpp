@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
 #include "trace/record/phase_timer.hpp"
 
 namespace stria::access {
@@ -49,6 +50,8 @@ Status Aggregation::prepare() {
   });
   const bool serves = is_aggregator() && !memory_.ran_out();
   const Status allocated = buffers_.allocate(memory_, serves, serves ? domains_->buffer_bytes() : 0);
+  STRIA_CHECK(!allocated.ok() || !serves || buffers_.bytes_of(context_.comm.rank()) >= domains_->buffer_bytes(),
+              domains_->buffer_bytes());
   const FileDomains* domains = domains_ ? &*domains_ : nullptr;
   const Status exchanged = gathered_ == nullptr ? contacts_.exchange(domains) : contacts_.take(domains, *gathered_);
   Status incoming = allocate_arrivals();
@@ -172,6 +175,7 @@ std::vector<int> Aggregation::contributor_ranks() {
 // those that are met first.
 void Aggregation::miss_rounds(int aggregator_rank, int done_rounds, MovedPrefix& moved) {
   const auto place = std::find(plan_.aggregators.begin(), plan_.aggregators.end(), aggregator_rank);
+  STRIA_CHECK(place != plan_.aggregators.end() && done_rounds >= 0, aggregator_rank, done_rounds);
   const auto aggregator = static_cast<int>(place - plan_.aggregators.begin());
   done_rounds = std::min(done_rounds, lists_.first_withheld(aggregator_rank, done_rounds));
   const bool single = stream_count(contacts_.mine()) == 1;

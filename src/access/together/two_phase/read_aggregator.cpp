@@ -4,6 +4,7 @@
 
 #include "access/plan/planner.hpp"
 #include "access/together/domains/wanted_stretches.hpp"
+#include "base/check.hpp"
 
 namespace stria::access {
 
@@ -11,6 +12,10 @@ namespace {
 
 // Packs what one speaker's ranks want. Bytes that several of them want come once.
 std::vector<std::byte> message_for(std::span<const Share> shares, const std::byte* buffer) {
+  STRIA_CHECK(!shares.front().repeats, shares.front().rank);
+  STRIA_ASSERT(std::adjacent_find(shares.begin(), shares.end(), [](const Share& before, const Share& share) {
+                 return share.repeats && share.bytes != before.bytes;
+               }) == shares.end());
   int64_t bytes = 0;
   for (const Share& share : shares) {
     bytes += share.repeats ? 0 : share.bytes;
@@ -24,6 +29,7 @@ std::vector<std::byte> message_for(std::span<const Share> shares, const std::byt
     gather_from_windows(share, buffer, packed);
     packed += share.bytes;
   }
+  STRIA_CHECK(packed == message.data() + message.size(), bytes, shares.front().speaker);
   return message;
 }
 
@@ -55,6 +61,7 @@ void ReadAggregator::serve(int round) {
 void ReadAggregator::hand_out(int speaker, std::span<const Share> shares, const std::byte* buffer,
                               std::vector<int>& taken_from) {
   const bool shared = shares.front().shared;
+  STRIA_ASSERT(std::all_of(shares.begin(), shares.end(), [&](const Share& share) { return share.shared == shared; }), speaker);
   int64_t end = end_;
   std::vector<std::byte> message;
   if (shared && end != kReadFailed) {
@@ -100,6 +107,8 @@ int64_t ReadAggregator::read_windows(int round, const std::vector<Share>& wanted
     const int64_t most_gap_bytes = request_cost_bytes(context_.file->capabilities());
     for (size_t w = 0; w < windows.size(); ++w) {
       for (const ByteRange stretch : stretches_of(w, wanted, most_gap_bytes)) {
+        STRIA_CHECK(intersect(stretch, windows[w].file) == stretch, stretch.begin, stretch.end, windows[w].file.begin,
+                    windows[w].file.end);
         std::byte* at = buffer + windows[w].buffer_offset + (stretch.begin - windows[w].file.begin);
         segments.push_back({stretch.begin, at, stretch.size()});
       }

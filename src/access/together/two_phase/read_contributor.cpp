@@ -102,6 +102,7 @@ void ReadContributor::take_from_delegate(const Share& share) {
     PhaseTimer timer(context_.times, Phase::kExchange);
     mailbox_.receive(std::as_writable_bytes(std::span(place)), share.speaker, kReadPlaceTag);
   }
+  STRIA_CHECK(place[0] >= kReadFailed, place[0], place[1], share.speaker, share.rank);
   if (place[0] == kReadFailed) {
     fail(share.rank);
     return;
@@ -115,6 +116,7 @@ void ReadContributor::take_directly(const Share& share, int64_t own_end) {
     return;
   }
   int64_t end = share.own ? own_end : arrived(share.rank);
+  STRIA_CHECK(end >= kReadFailed, end, share.rank, round_);
   if (end == kReadFailed) {
     fail(share.rank);
     return;

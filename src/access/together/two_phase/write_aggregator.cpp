@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
+
 namespace stria::access {
 
 WriteAggregator::WriteAggregator(TwoPhaseState& state, storage::File* direct_file)
@@ -40,6 +42,8 @@ void WriteAggregator::collect(int round, const std::vector<Share>& contributors)
     if (state_.parted.speakers.contains(speaker)) {
       return;
     }
+    STRIA_ASSERT(std::all_of(shares.begin(), shares.end(), [&](const Share& s) { return s.shared == shares.front().shared; }),
+                 speaker);
     if (mailbox_.receive_token(speaker, kDoneTag) == 0) {
       state_.status = state_.status.ok() ? Status(ErrorCode::kAborted, "another rank could not pack") : state_.status;
     } else if (!shares.front().shared) {
@@ -62,6 +66,8 @@ void WriteAggregator::scatter_arrivals(std::byte* buffer) {
     const std::byte* packed = arrival.bytes.data();
     state_.attempt([&] {
       for (const Share& share : arrival.shares) {
+        STRIA_CHECK(share.bytes <= arrival.bytes.data() + arrival.bytes.size() - packed, share.bytes, share.rank,
+                    arrival.bytes.size());
         scatter_to_windows(share, packed, buffer);
         packed += share.bytes;
       }
@@ -88,6 +94,7 @@ bool WriteAggregator::writes(int round, bool last) const {
 }
 
 WindowWriter& WriteAggregator::begin_flight(int round) {
+  STRIA_CHECK(round >= begun_rounds_, round, begun_rounds_);
   Flight& flight = flights_[static_cast<size_t>(round % Aggregation::kTwins)];
   flight.round = round;
   begun_rounds_ = round + 1;

@@ -2,6 +2,7 @@
 #include "access/together/two_phase/two_phase.hpp"
 #include "access/together/two_phase/write_aggregator.hpp"
 #include "access/together/two_phase/write_contributor.hpp"
+#include "base/check.hpp"
 
 namespace stria::access {
 
@@ -54,6 +55,7 @@ class TwoPhaseWrite {
     MovedPrefix written;
     for (int rank : aggregation_.met_ranks()) {
       const int64_t rounds = rank == me ? aggregator_.written_rounds() : mailbox.receive_token(rank, kWrittenTag);
+      STRIA_CHECK(0 <= rounds && rounds <= aggregation_.round_count(), rounds, aggregation_.round_count(), rank);
       aggregation_.miss_rounds(rank, static_cast<int>(rounds), written);
     }
     mailbox.drain();

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
+
 namespace stria::access {
 
 void WindowCopy::copy(const Overlap& overlap, std::byte* window, int64_t window_begin) {
+  STRIA_ASSERT(overlap.begin < overlap.end && hull_of(overlap).begin >= window_begin, overlap.begin, overlap.end, window_begin);
   const Stream& stream = *overlap.stream;
   const bool is_short = has_pieces_below(stream, rule_.short_piece_bytes);
   if ((is_short || rule_.long_pieces_straight) && copy_straight(overlap, window, window_begin)) {

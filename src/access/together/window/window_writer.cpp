@@ -7,6 +7,7 @@
 #include "access/plan/planner.hpp"
 #include "access/together/domains/wanted_stretches.hpp"
 #include "base/buffer.hpp"
+#include "base/check.hpp"
 #include "trace/record/phase_timer.hpp"
 
 namespace stria::access {
@@ -93,6 +94,7 @@ void WindowWriter::write_lists() {
 }
 
 bool WindowWriter::put_all(std::span<const Window> windows, std::span<const Share> contributors, std::byte* buffer) {
+  STRIA_CHECK(direct_pending_ == nullptr && cached_pending_ == nullptr && direct_.empty() && cached_.empty(), windows.size());
   status_ = Status();
   for (size_t w = 0; w < windows.size() && status_.ok(); ++w) {
     status_ = put(windows[w], w, contributors, buffer);
@@ -138,6 +140,7 @@ Status WindowWriter::write_now(storage::File& file, std::vector<storage::WriteSe
 Status WindowWriter::put(const Window& window, size_t number, std::span<const Share> contributors, std::byte* buffer) {
   std::byte* base = buffer + window.buffer_offset;
   if (ByteRange whole = single_stretch(number, contributors); !whole.empty()) {
+    STRIA_CHECK(intersect(whole, window.file) == whole, whole.begin, whole.end, window.file.begin, window.file.end);
     return add_segment(whole, base + (whole.begin - window.file.begin));
   }
   std::vector<std::pair<ByteRange, Overlap>> overlaps;
@@ -186,6 +189,7 @@ bool WindowWriter::sieving_is_cheaper(const Coverage::Stretches& stretches) cons
 // writes all of it. The lock is not held while this rank waits for another. If no other writer
 // knows the file, all of its ranks are in this operation, with other windows.
 Status WindowWriter::sieve(ByteRange window, const Coverage& coverage, ByteRange hull, std::byte* base) {
+  STRIA_CHECK(intersect(hull, window) == hull, hull.begin, hull.end, window.begin, window.end);
   WriteLock lock;
   if (!context_.others.are_none()) {
     STRIA_ASSIGN_OR_RETURN(lock, WriteLock::window(context_, hull));
@@ -199,6 +203,7 @@ Status WindowWriter::sieve(ByteRange window, const Coverage& coverage, ByteRange
     const int64_t before_bytes = std::max<int64_t>(hull.begin - step.begin, 0);
     storage::ReadSegment segment{step.begin + before_bytes, old.data() + before_bytes, step.size() - before_bytes};
     STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, context_.file->read(std::span(&segment, 1)));
+    STRIA_CHECK(0 <= read_bytes && read_bytes <= segment.bytes, read_bytes, segment.bytes);
     std::memset(segment.data + read_bytes, 0, static_cast<size_t>(segment.bytes - read_bytes));
     std::memset(old.data(), 0, static_cast<size_t>(before_bytes));
     coverage.fill_gaps(step, old.data(), base + (step.begin - window.begin));

@@ -16,12 +16,6 @@ void unite_with(ValueRange& total, const ValueRange& more) {
   total.maximum = std::max(total.maximum, more.maximum);
 }
 
-std::vector<ByteRange> ranges_of(std::span<const std::byte> bytes) {
-  std::vector<ByteRange> ranges(bytes.size() / sizeof(ByteRange));
-  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(ranges.data()));
-  return ranges;
-}
-
 }  // namespace
 
 Result<SlabSum> record_of(const Transfer& put, const DatasetEntry& dataset) {
@@ -118,6 +112,9 @@ void Gathered::lay_out(std::span<const RowTable> tables, const Catalog& catalog)
 
 std::vector<std::byte> Gathered::encode(const Catalog& catalog) const {
   STRIA_CHECK(laid_out_);
+  // add() goes through the same datasets on rank 0.
+  STRIA_CHECK(value_ranges_.size() == static_cast<size_t>(catalog.size()) && chunks_.size() <= value_ranges_.size(),
+              value_ranges_.size(), chunks_.size(), catalog.size());
   std::vector<ValueRange> ranges;
   for (size_t i = 0; i < value_ranges_.size(); ++i) {
     if (catalog[static_cast<int>(i)].value_range) {
@@ -146,21 +143,23 @@ std::vector<storage::WriteSegment> Gathered::take_row_sums() {
 }
 
 Status GatheredByAll::add(std::span<const std::byte> message, const Catalog& catalog) {
+  STRIA_CHECK(value_ranges.size() == static_cast<size_t>(catalog.size()) && chunks.size() == value_ranges.size(),
+              value_ranges.size(), chunks.size(), catalog.size());
   FieldReader fields(message);
-  std::span<const std::byte> ranges = fields.bytes();
+  std::vector<ValueRange> ranges;
+  fields.append_to(ranges);
+  size_t next = 0;
   for (size_t i = 0; i < value_ranges.size(); ++i) {
-    if (catalog[static_cast<int>(i)].value_range && ranges.size() >= sizeof(ValueRange)) {
-      ValueRange range;
-      std::memcpy(&range, ranges.data(), sizeof range);
-      ranges = ranges.subspan(sizeof range);
-      unite_with(value_ranges[i], range);
+    if (catalog[static_cast<int>(i)].value_range) {
+      unite_with(value_ranges[i], next < ranges.size() ? ranges[next] : ValueRange());
+      ++next;
     }
   }
   for (std::vector<TableShare>& shares : table_shares) {
     TableShare& share = shares.emplace_back();
-    share.places = ranges_of(fields.bytes());
+    fields.append_to(share.places);
     share.sum = static_cast<uint64_t>(fields.number());
-    share.repeated = ranges_of(fields.bytes());
+    fields.append_to(share.repeated);
   }
   const auto records = fields.bytes();
   slab_records.insert(slab_records.end(), records.begin(), records.end());
@@ -170,7 +169,9 @@ Status GatheredByAll::add(std::span<const std::byte> message, const Catalog& cat
     }
   }
   decode_put_places(fields, rank_count++, puts);
-  return fields.well() ? Status() : Status(ErrorCode::kInternal, "what a rank gathered was garbled on its way");
+  return fields.is_whole() && next == ranges.size()
+             ? Status()
+             : Status(ErrorCode::kInternal, "what a rank gathered was garbled on its way");
 }
 
 }  // namespace stria::file

@@ -150,7 +150,7 @@ Result<OldContent> decode_old_content(std::span<const std::byte> message) {
   old.end = fields.number();
   old.left_behind_bytes = fields.number();
   const auto bytes = fields.bytes();
-  if (!fields.well()) {
+  if (!fields.is_whole()) {
     return Status(ErrorCode::kInternal, "what the file has was garbled on its way");
   }
   STRIA_ASSIGN_OR_RETURN(CatalogMessage catalog, decode_catalog(bytes));

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
+
 namespace stria::server {
 
 Budget::Share Budget::take_now(int64_t amount) {
+  STRIA_CHECK(amount >= 0, amount);
   amount = std::min(amount, most_);
   const std::lock_guard lock(mutex_);
   if (!waiting_.empty() || amount > left_) {
@@ -16,6 +19,7 @@ Budget::Share Budget::take_now(int64_t amount) {
 }
 
 Budget::Share Budget::ask(int64_t amount, std::shared_ptr<Bell> bell) {
+  STRIA_CHECK(amount >= 0 && bell != nullptr, amount);
   amount = std::min(amount, most_);
   const std::lock_guard lock(mutex_);
   const bool now = waiting_.empty() && amount <= left_;
@@ -28,6 +32,7 @@ Budget::Share Budget::ask(int64_t amount, std::shared_ptr<Bell> bell) {
 void Budget::give_back(Line::iterator entry) {
   const std::lock_guard lock(mutex_);
   left_ += entry->granted ? entry->amount : 0;
+  STRIA_CHECK(left_ <= most_, left_, most_, entry->amount);
   (entry->granted ? granted_ : waiting_).erase(entry);
   while (!waiting_.empty() && waiting_.front().amount <= left_) {
     Entry& next = waiting_.front();

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.hpp"
 #include "server/connections/resources/budget.hpp"
 #include "wire/frame.hpp"
 
@@ -23,7 +24,8 @@ class Buffers {
   const Budget& budget() const { return budget_; }
 
   class Lease;
-  /// The caller has a share, and keeps it as long as the buffer.
+  /// Who has a share takes one, and keeps the share as long as the buffer. \pre there are more
+  /// shares than buffers out
   Lease take();
 
  private:
@@ -31,6 +33,7 @@ class Buffers {
   Budget budget_;
   std::mutex mutex_;
   std::vector<Memory> idle_;
+  int64_t out_ = 0;
 };
 
 /// Gives its buffer back.
@@ -41,6 +44,7 @@ class Buffers::Lease {
   Lease& operator=(const Lease&) = delete;
   ~Lease() {
     const std::lock_guard lock(from_.mutex_);
+    --from_.out_;
     from_.idle_.push_back(std::move(memory_));
   }
   /// wire::kMaxPayloadBytes of them.
@@ -55,6 +59,7 @@ inline Buffers::Lease Buffers::take() {
   Memory memory;
   {
     const std::lock_guard lock(mutex_);
+    STRIA_CHECK(out_ < budget_.used(), out_, budget_.used());
     if (!idle_.empty()) {
       memory = std::move(idle_.back());
       idle_.pop_back();
@@ -63,6 +68,8 @@ inline Buffers::Lease Buffers::take() {
   if (memory == nullptr) {
     memory = std::make_unique_for_overwrite<std::byte[]>(wire::kMaxPayloadBytes);
   }
+  const std::lock_guard lock(mutex_);
+  ++out_;
   return Lease(*this, std::move(memory));
 }
 

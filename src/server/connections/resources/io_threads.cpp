@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <exception>
 
+#include "base/check.hpp"
+
 namespace stria::server {
 
 IoThreads::IoThreads() {
@@ -13,6 +15,7 @@ IoThreads::IoThreads() {
 }
 
 void IoThreads::start() {
+  STRIA_CHECK(!started());
   for (const auto& loop : loops_) {
     loop->thread = std::thread([&io = loop->io] { run(io); });
   }

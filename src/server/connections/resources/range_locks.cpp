@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.hpp"
+
 namespace stria::server {
 
 namespace {
@@ -71,6 +73,7 @@ void RangeLocks::wake(Files::iterator file) {
 
 void RangeLocks::forget(Owner owner, uint64_t file, int64_t locks) {
   const auto found = owners_.find(owner);
+  STRIA_CHECK(found != owners_.end() && found->second.count >= locks && count_ >= locks, owner, file, locks, count_);
   OfOwner& of_owner = found->second;
   count_ -= locks;
   of_owner.count -= locks;
@@ -106,9 +109,12 @@ void RangeLocks::unlock_all(Owner owner) {
     return;
   }
   count_ -= found->second.count;
+  STRIA_CHECK(count_ >= 0, count_, found->second.count);
   for (const auto& [number, held] : found->second.files) {
     const auto file = files_.find(number);
-    std::erase_if(file->second.locks, [&](const Lock& lock) { return lock.owner == owner; });
+    STRIA_CHECK(file != files_.end(), number, owner);
+    const auto given_up = std::erase_if(file->second.locks, [&](const Lock& lock) { return lock.owner == owner; });
+    STRIA_CHECK(static_cast<int64_t>(given_up) == held, given_up, held, number);
     wake(file);
   }
   owners_.erase(found);

@@ -32,6 +32,10 @@ Query::~Query() {
   }
 }
 
+bool Query::takes(size_t arguments) const {
+  return statement_ == nullptr || static_cast<size_t>(sqlite3_bind_parameter_count(statement_)) == arguments;
+}
+
 bool Query::next() {
   if (statement_ == nullptr) {
     status_ = Status(ErrorCode::kInternal, "the store's names: a statement could not be prepared");

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.hpp"
 #include "stria/status.hpp"
 
 namespace stria::server {
@@ -34,6 +35,8 @@ class Query {
   std::string text(int column) const;
   std::vector<std::byte> bytes(int column) const;
 
+  /// Whether the statement has so many arguments; true where it couldn't be prepared.
+  bool takes(size_t arguments) const;
   void bind(int place, int64_t value) { sqlite3_bind_int64(statement_, place, value); }
   void bind(int place, std::string_view value);
   void bind(int place, std::span<const std::byte> value);
@@ -60,6 +63,7 @@ class Database {
   template <typename... Arguments>
   Query query(const char* sql, const Arguments&... arguments) {
     Query query(prepare(sql));
+    STRIA_ASSERT(query.takes(sizeof...(arguments)), sql, sizeof...(arguments));
     int place = 0;
     (query.bind(++place, arguments), ...);
     return query;
@@ -108,6 +112,7 @@ class Transaction {
   }
   const Status& status() const { return status_; }
   Status commit() {
+    STRIA_CHECK(status_.ok() && !committed_, status_, committed_);
     const Status outcome = database_.run("COMMIT");
     committed_ = outcome.ok();
     return outcome;

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/check.hpp"
 #include "wire/form/codec.hpp"
 
 namespace stria::server {
@@ -18,6 +19,7 @@ inline std::vector<std::byte> encode_servers(const std::vector<int64_t>& servers
   std::vector<std::byte> bytes;
   wire::Writer writer(bytes);
   for (const int64_t server : servers) {
+    STRIA_CHECK(0 <= server && server <= UINT32_MAX, server);
     writer.fixed(static_cast<uint32_t>(server));
   }
   return bytes;

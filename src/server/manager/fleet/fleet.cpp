@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/check.hpp"
 #include "server/manager/database/names_fields.hpp"
 
 namespace stria::server {
@@ -112,6 +113,7 @@ Status Fleet::nobody_takes_files() const {
 // nearly full servers, then the least load on all of them, then the least on the first. Among
 // equals they take turns. Returns the place of its first in `able`.
 size_t Fleet::best_first(std::span<const int64_t> able, size_t wanted) const {
+  STRIA_ASSERT(0 < wanted && wanted <= able.size(), wanted, able.size());
   std::tuple<int64_t, int64_t, int64_t> least;
   size_t best = 0;
   for (size_t turn = 0; turn < able.size(); ++turn) {
@@ -156,6 +158,7 @@ Result<Placement> Fleet::place(const wire::Open& request) {
   for (size_t slot = 0; slot < static_cast<size_t>(wanted); ++slot) {
     placement.servers.push_back(able[(first + slot) % able.size()]);
   }
+  STRIA_CHECK(wanted >= 1 && static_cast<int64_t>(placement.servers.size()) == wanted && wanted <= count, wanted, count);
   return placement;
 }
 

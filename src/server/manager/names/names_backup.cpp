@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "base/check.hpp"
 #include "server/manager/database/names_fields.hpp"
 #include "wire/trust/key.hpp"
 
@@ -90,6 +91,7 @@ Status NamesBackup::copy_some() {
 }
 
 Result<wire::BackupPart> NamesBackup::part_at(int64_t offset) {
+  STRIA_CHECK(descriptor_ >= 0 && number_ != 0 && offset >= 0, descriptor_, number_, offset);
   wire::BackupPart part;
   part.number = number_;
   part.total_bytes = total_bytes_;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/check.hpp"
+
 namespace stria::server {
 
 namespace {
@@ -61,6 +63,7 @@ Status ChangeRecorder::take_schema(std::vector<Change>& changes) {
 }
 
 Result<std::vector<Change>> ChangeRecorder::take() {
+  STRIA_CHECK(!database_.in_transaction());  // or the standby would get what may yet be undone
   std::vector<Change> changes;
   if (session_ == nullptr || (sqlite3session_isempty(session_) != 0 && syncs_ == unsynced_.syncs())) {
     return changes;

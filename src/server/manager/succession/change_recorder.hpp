@@ -42,7 +42,7 @@ class ChangeRecorder {
   Status start();
   void stop();
   bool records() const { return session_ != nullptr; }
-  /// What has changed since the last call, in order. To be called between transactions.
+  /// What has changed since the last call, in order. \pre no transaction is open
   Result<std::vector<Change>> take();
 
  private:

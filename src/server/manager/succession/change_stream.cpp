@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/check.hpp"
+
 namespace stria::server {
 
 namespace {
@@ -33,6 +35,7 @@ void ChangeStream::begin(uint64_t number, const wire::Identity& standby) {
 }
 
 void ChangeStream::leave_locked() {
+  STRIA_ASSERT(bytes_ >= 0 && applied_ <= last_, bytes_, applied_, last_);
   number_ = 0;
   changes_.clear();
   bytes_ = 0;
@@ -125,6 +128,8 @@ Result<wire::Followed> ChangeStream::follow(const wire::Follow& request, std::fu
       bytes_ -= static_cast<int64_t>(changes_.front().bytes.size());
       changes_.pop_front();
     }
+    // What the standby lacks is here without a gap.
+    STRIA_CHECK(changes_.size() == last_ - applied_ && bytes_ >= 0, changes_.size(), last_, applied_, bytes_);
     size_t bytes = 0;
     auto from = static_cast<size_t>(request.offset);
     for (const Change& change : changes_) {

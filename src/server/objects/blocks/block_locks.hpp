@@ -21,9 +21,9 @@ class BlockLocks {
 
   class Guard {
    public:
-    /// Blocks [first, end). \pre end > first
+    /// Blocks [first, end). \pre 0 <= first < end
     Guard(BlockLocks& locks, int64_t first, int64_t end, Mode mode) : locks_(locks), mode_(mode) {
-      STRIA_ASSERT(end > first, first, end);
+      STRIA_ASSERT(0 <= first && first < end, first, end);
       const int64_t begin_group = first / kGroupBlocks;
       const int64_t end_group = (end - 1) / kGroupBlocks + 1;
       for (int64_t group = begin_group; group < end_group && group < begin_group + kCount; ++group) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/byte_range.hpp"
+#include "base/check.hpp"
 #include "datatype/pack/pack_kernels.hpp"
 #include "server/objects/blocks/block_content.hpp"
 
@@ -90,6 +91,7 @@ Status read_block(const Blocks& blocks, int64_t block, std::byte* content) {
 }
 
 Status read_part(Blocks& blocks, const Part& part, bool mapped) {
+  STRIA_ASSERT(part.pieces.empty() || lie_in_one_block(part.pieces), part.block());
   return part.pieces.empty() ? read_run(blocks, part.run) : read_pieces(blocks, part, mapped);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/byte_range.hpp"
+#include "base/check.hpp"
 
 namespace stria::server {
 
@@ -58,6 +59,7 @@ int64_t read_for_scrub(const ObjectFile& file, int direct, int64_t first, std::s
 
 // Scrubs of several clients may mix: what counts is that each block was looked at.
 bool ScrubPass::add(int64_t first, int64_t end, bool found) {
+  STRIA_ASSERT(0 <= first && first <= end, first, end);
   const std::lock_guard lock(mutex_);
   if (first == 0) {
     next_ = 0;

@@ -141,15 +141,18 @@ uint64_t sum_of_block(const std::byte* block) {
 
 uint64_t sum_of_part(std::span<const std::byte> bytes, int64_t begin) {
   STRIA_ASSERT(begin % kSumWordBytes == 0 && bytes.size() % kSumWordBytes == 0, begin, bytes.size());
+  STRIA_ASSERT(0 <= begin && begin + static_cast<int64_t>(bytes.size()) <= kBlockBytes, begin, bytes.size());
   return reduce(product(bytes.data(), keys_at(begin), static_cast<int64_t>(bytes.size()) / kSumWordBytes));
 }
 
 uint64_t changed_sum(uint64_t sum, uint64_t before, uint64_t after) {
+  STRIA_ASSERT(before < kPrime && after < kPrime, before, after);
   return reduce(Wide{sum} + kPrime - before + after);
 }
 
 // A few numbers to a piece are the common case.
 void SumChange::add(int64_t begin, const PieceRow& row, const std::byte* data) {
+  STRIA_ASSERT(0 <= begin && begin + row.end() - row.begin <= kBlockBytes, begin, row.begin, row.end());
   const bool whole = (begin | row.stride | row.piece_bytes) % kSumWordBytes == 0;
   if (whole && row.piece_bytes <= kLoopBytes) {
     Wide before = before_;
@@ -192,6 +195,7 @@ void SumChange::add_piece(int64_t begin, const std::byte* data, int64_t bytes) {
 void SumChange::add_part_of_word(int64_t begin, const std::byte* data, int64_t bytes) {
   const int64_t word = begin / kSumWordBytes;
   if (word != open_) {
+    STRIA_ASSERT(word > open_, word, open_);  // else one written in parts would be added twice
     add_open_word();
     open_ = word;
     open_after_ = word_at(block_ + word * kSumWordBytes);

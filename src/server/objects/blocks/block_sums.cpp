@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/byte_range.hpp"
+#include "base/check.hpp"
 #include "base/hash.hpp"
 #include "server/objects/blocks/guarded_copy.hpp"
 
@@ -142,6 +143,7 @@ Status BlockSums::make_dirty() {
 }
 
 Status BlockSums::make_clean(int64_t object_bytes) {
+  STRIA_CHECK(object_bytes >= 0, object_bytes);
   const std::lock_guard lock(head_mutex_);
   return state_ == State::kDirty ? change_state(State::kClean, object_bytes) : Status();
 }
@@ -168,6 +170,7 @@ bool BlockSums::map_locked() {
 }
 
 Status BlockSums::reserve(int64_t blocks) {
+  STRIA_CHECK(blocks >= 0, blocks);
   {
     const std::shared_lock lock(map_mutex_);
     if ((blocks <= room_ && blocks <= mapped_) || (by_calls() && blocks <= kFewBlocks)) {
@@ -190,6 +193,7 @@ Status BlockSums::reserve(int64_t blocks) {
 }
 
 Status BlockSums::load(int64_t first, std::span<BlockSum> sums) {
+  STRIA_CHECK(first >= 0, first);
   std::fill(sums.begin(), sums.end(), BlockSum());
   std::shared_lock lock(map_mutex_);
   if (by_calls()) {
@@ -212,6 +216,7 @@ Status BlockSums::load(int64_t first, std::span<BlockSum> sums) {
 }
 
 Status BlockSums::store_by_call(int64_t first, std::span<const BlockSum> sums) {
+  STRIA_ASSERT(first + static_cast<int64_t>(sums.size()) <= std::max(room_, kFewBlocks), first, sums.size(), room_);
   ++calls_;
   const ssize_t written = pwrite(descriptor_, sums.data(), sums.size_bytes(), kHeadBytes + first * kSumBytes);
   if (written != static_cast<ssize_t>(sums.size_bytes())) {
@@ -221,7 +226,13 @@ Status BlockSums::store_by_call(int64_t first, std::span<const BlockSum> sums) {
   return {};
 }
 
+bool BlockSums::covers(int64_t blocks) {
+  const std::shared_lock lock(map_mutex_);
+  return blocks <= room_ || (map_ == nullptr && blocks <= kFewBlocks);
+}
+
 Status BlockSums::store(int64_t first, std::span<const BlockSum> sums) {
+  STRIA_CHECK(first >= 0, first);
   const auto end = first + static_cast<int64_t>(sums.size());
   std::shared_lock lock(map_mutex_);
   while (end > std::min(room_, mapped_)) {
@@ -243,6 +254,7 @@ Status BlockSums::store(int64_t first, std::span<const BlockSum> sums) {
 }
 
 Status BlockSums::cut(int64_t blocks) {
+  STRIA_CHECK(blocks >= 0, blocks);
   const std::unique_lock lock(map_mutex_);
   if (blocks >= room_) {
     return {};

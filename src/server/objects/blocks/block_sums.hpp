@@ -27,6 +27,7 @@
 #include <span>
 #include <string>
 
+#include "base/check.hpp"
 #include "server/objects/blocks/block_sum.hpp"
 #include "server/objects/blocks/guarded_copy.hpp"
 #include "stria/status.hpp"
@@ -53,12 +54,15 @@ class BlockSums {
   Status reserve(int64_t blocks);
   /// Sums of the blocks from `first` on; zero where there is no room yet.
   Status load(int64_t first, std::span<BlockSum> sums);
+  /// Whether reserve() has made room for so many.
+  bool covers(int64_t blocks);
   /// Stores sums of blocks that reserve() covers.
   Status store(int64_t first, std::span<const BlockSum> sums);
   /// Calls copy(BlockSum&) with the block's sum as it is mapped, guarded (guarded_copy.hpp). False
   /// when it isn't mapped, or a page could not be used.
   template <typename Copy>
   bool in_place(int64_t block, const Copy& copy) {
+    STRIA_ASSERT(block >= 0, block);
     const std::shared_lock lock(map_mutex_);
     auto run = [&] { copy(map_[block]); };
     return block < std::min(room_, mapped_) && guarded_copy(run);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/check.hpp"
 #include "base/hash.hpp"
 #include "server/objects/blocks/block_content.hpp"
 #include "server/objects/blocks/guarded_copy.hpp"
@@ -27,6 +28,7 @@ std::shared_ptr<const Mapping> BlockViews::mapping_of(const ObjectFile& file, in
 
 Result<std::optional<BlockView>> BlockViews::view(Blocks& blocks, ByteRange place) {
   std::optional<BlockView> found;
+  STRIA_ASSERT(place.begin >= 0, place.begin);
   const int64_t first = place.begin / kBlockBytes;
   const int64_t end = block_end(place.end);
   if (now_s() < copies_until_s_ || place.empty() || place.end > blocks.file.bytes()) {
@@ -39,6 +41,7 @@ Result<std::optional<BlockView>> BlockViews::view(Blocks& blocks, ByteRange plac
   std::vector<BlockSum> sums(static_cast<size_t>(end - first));
   const BlockLocks::Guard guard(blocks.locks, first, end, BlockLocks::Mode::kShared);
   STRIA_RETURN_IF_ERROR(blocks.sums->load(first, sums));
+  STRIA_ASSERT(end * kBlockBytes <= mapping->bytes(), end, mapping->bytes());
   BlockView made{{mapping->data() + place.begin, static_cast<size_t>(place.size())}, 0, blocks.changes.load(), mapping};
   int64_t bad = -1;
   auto look = [&] {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/byte_range.hpp"
+#include "base/check.hpp"
 #include "datatype/pack/pack_kernels.hpp"
 #include "server/objects/blocks/block_content.hpp"
 #include "server/objects/blocks/block_reading.hpp"
@@ -108,6 +109,7 @@ Result<Flight> prepare(Blocks& blocks, std::span<const Pieces> pieces, const Blo
   }
   BlockSum sum = stored;
   const ByteRange hull = hull_of(pieces);
+  STRIA_ASSERT(whole.begin <= hull.begin && hull.end <= whole.end, hull.begin, hull.end, block);
   const int64_t begin = align_down(hull.begin, kSumWordBytes);
   const std::span<std::byte> changing(content + begin % kBlockBytes,
                                       static_cast<size_t>(align_up(hull.end, kSumWordBytes) - begin));
@@ -154,6 +156,7 @@ Status write_pieces(Blocks& blocks, const Part& part, bool mapped) {
 /// Sets the blocks' sums for the time while the run is written (`sums`, before as stored)
 /// and afterwards.
 Status new_sums(Blocks& blocks, const Run& run, std::span<BlockSum> sums, std::span<BlockSum> settled) {
+  STRIA_ASSERT(sums.size() == settled.size(), sums.size(), settled.size());
   const int64_t first = run.range.begin / kBlockBytes;
   Content content;
   for (size_t i = 0; i < sums.size(); ++i) {
@@ -193,10 +196,13 @@ Status write_run(Blocks& blocks, const Run& run) {
 }  // namespace
 
 Status write_part(Blocks& blocks, const Part& part, bool mapped) {
+  STRIA_ASSERT(part.pieces.empty() || lie_in_one_block(part.pieces), part.block());
+  STRIA_ASSERT(blocks.sums->covers(part.pieces.empty() ? block_end(part.run.range.end) : part.block() + 1), part.run.range.end);
   return part.pieces.empty() ? write_run(blocks, part.run) : write_pieces(blocks, part, mapped);
 }
 
 Status resize_blocks(Blocks& blocks, int64_t bytes) {
+  STRIA_CHECK(bytes >= 0, bytes);
   const int64_t block = bytes / kBlockBytes;
   BlockSum sum;
   BlockSum cut;

@@ -12,7 +12,7 @@ namespace stria::server {
 
 /// Writes a part from its memory. Pieces go through the mapping where it may be used (`mapped`, as
 /// of read_part()). A block that is damaged stays so when a part of it is written. kCorrupted when
-/// a part is written of a block in doubt. The caller has reserved room for the blocks' sums.
+/// a part is written of a block in doubt. \pre the blocks' sums have room
 Status write_part(Blocks& blocks, const Part& part, bool mapped);
 
 /// Makes the object as long as that; the last block keeps its first bytes and has zeros behind

@@ -55,6 +55,7 @@ bool ObjectFile::can_map(int64_t end) {
 }
 
 Status ObjectFile::get(ByteRange range, std::byte* to) const {
+  STRIA_CHECK(0 <= range.begin && range.begin <= range.end, range.begin, range.end);
   if (range.begin >= bytes()) {
     std::memset(to, 0, static_cast<size_t>(range.size()));
     return {};
@@ -81,6 +82,7 @@ bool ObjectFile::put_mapped(ByteRange range, const std::byte* data) {
 }
 
 Status ObjectFile::put(ByteRange range, const std::byte* data) {
+  STRIA_CHECK(0 <= range.begin && range.begin <= range.end, range.begin, range.end);
   int64_t moved = 0;
   const int error_number =
       move_run(range.begin, const_cast<std::byte*>(data), range.size(), &moved,
@@ -92,6 +94,7 @@ Status ObjectFile::put(ByteRange range, const std::byte* data) {
 }
 
 Status ObjectFile::resize(int64_t bytes, const char* operation) {
+  STRIA_CHECK(bytes >= 0, bytes);
   if (ftruncate(descriptor_, bytes) != 0) {
     return error(operation, errno);
   }
@@ -100,6 +103,7 @@ Status ObjectFile::resize(int64_t bytes, const char* operation) {
 }
 
 Status ObjectFile::reserve(int64_t bytes) {
+  STRIA_CHECK(bytes >= 0, bytes);
   int result = 0;
   do {
     result = bytes == 0 ? 0 : fallocate(descriptor_, 0, 0, bytes);

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "base/byte_range.hpp"
+#include "base/check.hpp"
 #include "server/objects/blocks/guarded_copy.hpp"
 #include "stria/status.hpp"
 
@@ -48,9 +49,11 @@ class ObjectFile {
   /// that.
   bool can_map(int64_t end);
   /// What use(file's first byte as it is mapped) returns. Meanwhile the mapping stays where it is.
+  /// \pre can_map() was true once
   template <typename Use>
   bool with_mapping(const Use& use) {
     const std::shared_lock lock(map_mutex_);
+    STRIA_ASSERT(map_ != nullptr, path_);
     return use(map_);
   }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/byte_range.hpp"
+#include "base/check.hpp"
 #include "base/piece_row.hpp"
 #include "server/objects/blocks/block_sums.hpp"
 
@@ -27,6 +28,7 @@ struct Pieces {
 
 /// The least range that holds all pieces.
 inline ByteRange hull_of(std::span<const Pieces> pieces) {
+  STRIA_ASSERT(!pieces.empty());
   ByteRange hull{pieces.front().row.begin, pieces.front().row.end()};
   for (const Pieces& each : pieces) {
     hull = {std::min(hull.begin, each.row.begin), std::max(hull.end, each.row.end())};
@@ -34,12 +36,21 @@ inline ByteRange hull_of(std::span<const Pieces> pieces) {
   return hull;
 }
 
+/// Whether the pieces are of one block.
+inline bool lie_in_one_block(std::span<const Pieces> pieces) {
+  const ByteRange hull = hull_of(pieces);
+  return hull.begin >= 0 && !hull.empty() && hull.begin / kBlockBytes == (hull.end - 1) / kBlockBytes;
+}
+
 /// Either a run, or pieces of one block.
 struct Part {
   Run run;
   std::vector<Pieces> pieces;  ///< empty: it is a run
 
-  int64_t block() const { return pieces.front().row.begin / kBlockBytes; }
+  int64_t block() const {
+    STRIA_ASSERT(!pieces.empty());
+    return pieces.front().row.begin / kBlockBytes;
+  }
 };
 
 class Parts {
@@ -80,6 +91,7 @@ class Parts {
   }
   /// Whole pieces, or a part of one.
   void take(int64_t bytes) {
+    STRIA_ASSERT(bytes > 0 && used_ + bytes <= row_.count * row_.piece_bytes, bytes, used_, row_.count, row_.piece_bytes);
     data_ += bytes;
     used_ += bytes;
     if (used_ >= row_.piece_bytes) {

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/check.hpp"
 #include "storage/messages.hpp"
 #include "storage/posix/file_system/file_system.hpp"
 #include "storage/posix/file_system/remote_names.hpp"
@@ -46,6 +47,7 @@ Result<int64_t> OpenDescriptor::size() const {
 }
 
 Status OpenDescriptor::close() {
+  STRIA_CHECK(is_open(), path_);  // another file may have the number by now
   const int result = calls_.close(std::exchange(number_, -1));
   // Linux has closed the descriptor even when the call was interrupted.
   return result == 0 || errno == EINTR ? Status() : error("close", errno);

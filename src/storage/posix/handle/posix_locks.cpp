@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/check.hpp"
 #include "storage/messages.hpp"
 
 namespace stria::storage {
@@ -20,7 +21,8 @@ namespace {
 constexpr ByteRange kWriterByte{(int64_t{1} << 62) - 2, (int64_t{1} << 62) - 1};
 
 struct flock place_of(ByteRange range, short type) {
-  struct flock where = {};  // whose process id must be 0
+  STRIA_CHECK(!range.empty(), range.begin, range.end);  // to the kernel, 0 means the rest
+  struct flock where = {};                              // whose process id must be 0
   where.l_type = type;
   where.l_whence = SEEK_SET;
   where.l_start = range.begin;
@@ -105,7 +107,7 @@ Result<std::unique_ptr<RangeLock>> PosixLocks::try_lock(ByteRange range, LockMod
   if (!file_.is_open()) {
     return closed_file("lock", file_.path());
   }
-  if (range.empty()) {  // a length of 0 would mean the rest of the file
+  if (range.empty()) {
     return std::make_unique<RangeLock>();
   }
   // Made first, because a lock without an owner would stay. Giving back a range that was never
@@ -133,6 +135,9 @@ Status PosixLocks::keep_to_bytes() {
 Result<bool> PosixLocks::is_locked_elsewhere(ByteRange range) const {
   if (!file_.is_open()) {
     return closed_file("lock", file_.path());
+  }
+  if (range.empty()) {
+    return false;
   }
   struct flock holder = place_of(range, F_WRLCK);
   if (file_.calls().lock_range(file_.number(), F_OFD_GETLK, &holder) != 0) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.hpp"
 #include "storage/messages.hpp"
 
 namespace stria::storage {
@@ -55,6 +56,7 @@ Status PosixTransfers::write_plainly(int64_t offset, std::span<iovec> pieces) {
   for (const iovec& piece : pieces) {
     left += static_cast<int64_t>(piece.iov_len);
   }
+  STRIA_CHECK(offset >= 0, offset);
   while (left > 0) {
     const ssize_t now = file_.calls().pwritev(file_.number(), pieces.data(), static_cast<int>(pieces.size()), offset);
     if (now < 0 && errno == EINTR) {
@@ -64,6 +66,7 @@ Status PosixTransfers::write_plainly(int64_t offset, std::span<iovec> pieces) {
       // A call that writes nothing without an error would be repeated for ever.
       return file_.transfer_error("write", offset, left, now < 0 ? errno : EIO);
     }
+    STRIA_CHECK(now <= left, now, left, offset);
     offset += now;
     left -= now;
     pieces = skip_bytes(pieces, now);
@@ -78,6 +81,7 @@ Status PosixTransfers::write_by_pages(int64_t offset, std::span<iovec> pieces) {
   for (const iovec& piece : pieces) {
     end += static_cast<int64_t>(piece.iov_len);
   }
+  STRIA_ASSERT(!pieces.empty() && inserter_ != nullptr, offset);
   STRIA_RETURN_IF_ERROR(write_last_page_first(end, pieces.back()));
   std::vector<iovec> rest;
   int64_t rest_offset = offset;
@@ -136,6 +140,7 @@ Result<int64_t> PosixTransfers::insert_pages(int64_t offset, const std::byte* da
   if (error_number != 0) {
     return file_.transfer_error("write", offset, bytes, error_number);
   }
+  STRIA_CHECK(0 <= admitted && admitted <= bytes, admitted, bytes);
   return inserter_->insert(offset, data, align_down(admitted, file_.capabilities().block_bytes));
 }
 
@@ -160,6 +165,7 @@ Result<int64_t> PosixTransfers::read_run_from(int descriptor, const Run& run, st
 
 bool PosixTransfers::can_read_directly(const Run& run, std::span<const iovec> pieces, int64_t file_bytes) const {
   const int64_t align = file_.capabilities().direct_align_bytes;
+  STRIA_CHECK(align > 0, align);
   const bool pieces_aligned = std::all_of(pieces.begin(), pieces.end(), [&](const iovec& piece) {
     return reinterpret_cast<uintptr_t>(piece.iov_base) % static_cast<uintptr_t>(align) == 0 &&
            piece.iov_len % static_cast<size_t>(align) == 0;
