@@ -134,8 +134,8 @@ int stria_hint_problems(const stria_options* options, stria_list** problems);
 
 /* ---- Files ---- */
 
-/* As stria_create_mpi(), stria_open_mpi() and stria_append_mpi(), with the communicator of Fortran,
- * an INTEGER. STRIA_UNSUPPORTED in the library without MPI. Collective: yes. */
+/* Do the same as stria_create_mpi(), stria_open_mpi() and stria_append_mpi(), with the communicator
+ * of Fortran, an INTEGER. STRIA_UNSUPPORTED in the library without MPI. Collective: yes. */
 int stria_create_f(int comm, const char* path, const stria_options* options, stria_file** file);
 int stria_open_f(int comm, const char* path, const stria_options* options, stria_file** file);
 int stria_append_f(int comm, const char* path, const stria_options* options, stria_file** file);
@@ -152,9 +152,9 @@ int stria_flush(stria_file* file);
  * name. After an error the new file is gone, and an old one of that name is unchanged.
  * Collective: yes. */
 int stria_commit(stria_file* file);
-/* As stria_commit(), but returns once this rank's data are packed into memory: they may change, and
- * the file may be closed. The file gets its name by itself, and *commit tells how that went. See
- * docs/async.md. Collective: yes. */
+/* Does the same as stria_commit(), but returns once this rank's data are packed into memory: they
+ * may change, and the file may be closed. The file gets its name by itself, and *commit tells how
+ * that went. See docs/async.md. Collective: yes. */
 int stria_commit_async(stria_file* file, stria_commit_handle** commit);
 /* Returns 1 when stria_commit_wait() would not block, otherwise 0. Collective: no. */
 int stria_commit_done(const stria_commit_handle* commit);
@@ -175,8 +175,9 @@ int stria_discard(stria_file* file);
  * that was neither committed nor discarded is given up: the other ranks' next collective call on it
  * returns STRIA_ABORTED. Collective: no; it doesn't wait for other ranks. */
 void stria_close(stria_file** file);
-/* As stria_close(), because this rank's own work has failed: nothing is said on standard error, and
- * the message of the other ranks has the first 200 bytes of `reason`, which may be NULL.
+/* Closes the file as stria_close() does, because this rank's own work has failed: nothing is said
+ * on standard error, and the message of the other ranks has the first 200 bytes of `reason`, which
+ * may be NULL.
  * Collective: no; it doesn't wait for other ranks. */
 void stria_give_up(stria_file** file, const char* reason);
 
@@ -266,9 +267,9 @@ const char* stria_element_name(int element);
  * the next collective call fails on every rank. */
 int stria_put(stria_dataset* dataset, const int64_t* start, const int64_t* count, const void* data, const stria_type* type,
               int element);
-/* As stria_put(), with a copy: `data` may change or go as soon as this returns. As much memory is
- * taken until the commit or flush (stria_get_copied()); STRIA_RESOURCE_EXHAUSTED where there is
- * none. Collective: no. */
+/* Does the same as stria_put(), with a copy: `data` may change or go as soon as this returns. As
+ * much memory is taken until the commit or flush (stria_get_copied()); STRIA_RESOURCE_EXHAUSTED
+ * where there is none. Collective: no. */
 int stria_put_copy(stria_dataset* dataset, const int64_t* start, const int64_t* count, const void* data, const stria_type* type,
                    int element);
 /* Records a read, as stria_put() does a write; stria_commit() or stria_flush() makes it, and `data`
@@ -326,10 +327,10 @@ typedef struct stria_rows {
 int stria_place_rows(stria_file* file, int64_t count, stria_rows* rows);
 /* This rank's share when all ranks share `total` rows evenly. Collective: no. */
 int stria_share_rows(const stria_file* file, int64_t total, stria_rows* rows);
-/* As stria_put(), stria_put_copy() and stria_get(), with whole rows. Where the dataset can grow,
- * puts count from the first of its last rows->total rows, those that stria_append_rows() has given
- * last. STRIA_INVALID_ARGUMENT when the dataset has fewer rows than rows->total, or another number
- * and can't grow. */
+/* Do the same as stria_put(), stria_put_copy() and stria_get(), with whole rows. Where the dataset
+ * can grow, puts count from the first of its last rows->total rows, those that stria_append_rows()
+ * has given last. STRIA_INVALID_ARGUMENT when the dataset has fewer rows than rows->total, or
+ * another number and can't grow. */
 int stria_put_rows(stria_dataset* dataset, const stria_rows* rows, const void* data, const stria_type* type, int element);
 int stria_put_rows_copy(stria_dataset* dataset, const stria_rows* rows, const void* data, const stria_type* type, int element);
 int stria_get_rows(stria_dataset* dataset, const stria_rows* rows, void* data, const stria_type* type, int element);
@@ -349,7 +350,8 @@ int stria_append_own_rows(stria_file* file, const char* path, int64_t count, con
  * one to three bytes for each run of neighbours. The user frees the map, at any time. */
 int stria_elements_new(int64_t count, const int64_t* offsets, stria_elements** elements);
 void stria_elements_free(stria_elements* elements);
-/* As stria_put(), stria_put_copy() and stria_get(); `data` has `count` consecutive numbers. */
+/* Do the same as stria_put(), stria_put_copy() and stria_get(); `data` has `count` consecutive
+ * numbers. */
 int stria_put_elements(stria_dataset* dataset, const stria_elements* elements, const void* data, int element);
 int stria_put_elements_copy(stria_dataset* dataset, const stria_elements* elements, const void* data, int element);
 int stria_get_elements(stria_dataset* dataset, const stria_elements* elements, void* data, int element);
@@ -497,9 +499,9 @@ int stria_create_records(stria_file* file, const char* path, const stria_records
  * STRIA_UNSUPPORTED. Collective: as stria_create_dataset(). */
 int stria_create_string_dataset(stria_file* file, const char* path, int64_t string_bytes, int rank, const int64_t* dims,
                                 const stria_options* options, stria_dataset** dataset);
-/* Which bytes of memory such records are: row_count rows, row_bytes apart, and of each the columns.
- * They go to the dataset's columns of the same names, and are converted as numbers of datasets are.
- * A type that is made of it, such as one of stria_type_hvector(), is of records too.
+/* Describes which bytes of memory such records are: row_count rows, row_bytes apart, and of each
+ * the columns. They go to the dataset's columns of the same names, and are converted as numbers of
+ * datasets are. A type that is made of it, such as one of stria_type_hvector(), is of records too.
  * What is put has all columns of the dataset, and is copied by stria_put() where the file's records
  * are other bytes; what is got may have some of them. STRIA_INVALID_ARGUMENT, from stria_put() and
  * stria_get(), names a column that the dataset doesn't have, or has of another kind. */
@@ -531,8 +533,9 @@ int stria_has_checksums(const stria_file* file, int* has);
 /* Reads everything and compares it with its checksums. A file that is damaged is no error of the
  * call. Collective: yes. */
 int stria_verify(stria_file* file, stria_verdict** verdict);
-/* As stria_verify(), without `count` datasets named in `except`, the same on all ranks, for
- * instance because they were got whole with the option "verify". Collective: yes. */
+/* Does the same as stria_verify(), but leaves out `count` datasets that are named in `except`, the
+ * same on all ranks, for instance because they were got whole with the option "verify". Collective:
+ * yes. */
 int stria_verify_except(stria_file* file, int64_t count, const char* const* except, stria_verdict** verdict);
 typedef struct stria_damage {
   const char* dataset; /* "": the file's own metadata */
@@ -606,8 +609,9 @@ enum stria_trace_level {
   STRIA_TRACE_FULL      /* each request to the storage and each message */
 };
 
-/* As stria_trace_start_mpi() and stria_trace_start_from_environment_mpi(), with the communicator of
- * Fortran, an INTEGER. STRIA_UNSUPPORTED in the library without MPI. Collective: yes. */
+/* Do the same as stria_trace_start_mpi() and stria_trace_start_from_environment_mpi(), with the
+ * communicator of Fortran, an INTEGER. STRIA_UNSUPPORTED in the library without MPI. Collective:
+ * yes. */
 int stria_trace_start_f(int comm, int level, const char* directory);
 int stria_trace_start_from_environment_f(int comm);
 /* Ends the run, and merges what the ranks have recorded. `path`, if given, gets one string, the

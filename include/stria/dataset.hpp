@@ -70,9 +70,9 @@ class Dataset {
   /// rank with kInvalidArgument, which names the dataset and the put. A change between sampled
   /// bytes isn't seen. Collective: no.
   void put(const Hyperslab& slab, const Memory& memory);
-  /// As put(), with a copy: the memory may change or go as soon as this returns. As much memory is
-  /// taken until flush() or commit() (Report::copied_bytes); kResourceExhausted where there is
-  /// none. The other calls that put do so with Memory::copied(). Collective: no.
+  /// Does the same as put(), with a copy: the memory may change or go as soon as this returns. As
+  /// much memory is taken until flush() or commit() (Report::copied_bytes); kResourceExhausted
+  /// where there is none. The other calls that put do so with Memory::copied(). Collective: no.
   void put_copy(const Hyperslab& slab, const Memory& memory) { put(slab, memory.copied()); }
   /// Records a read of `slab` into `memory`, which commit() does. Numbers are converted as by
   /// put(). The memory must stay until flush() or commit() returns, which nothing checks, and holds

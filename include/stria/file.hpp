@@ -217,8 +217,8 @@ struct DistributedArray;
 
 class File {
  public:
-  /// As below, but for this process alone. MPI is not used, and may be absent. Collective: no; nor
-  /// is any call on the file.
+  /// Do the same as those below, but for this process alone. MPI is not used, and may be absent.
+  /// Collective: no; nor is any call on the file.
   static File create(const std::string& path, const CreateOptions& options = {});
   static File open(const std::string& path, const OpenOptions& options = {});
   static File append(const std::string& path, const AppendOptions& options = {});
@@ -505,13 +505,13 @@ class File {
   /// set, and takes its name. After an error the new file is gone, and an old one of that name is
   /// unchanged. Collective: yes; the same outcome on every rank.
   void commit();
-  /// As commit(), but returns once this rank's data are packed into memory, and the file's content
-  /// and outcome no longer depend on the program: arrays that were put may change, and the file may
-  /// be destroyed. Writing, sync and the change of the name follow by themselves; what goes wrong
-  /// then is told by the result. Of several such files of a rank 0, each gets its name in turn. The
-  /// hint stria_staging_limit bounds the memory; what doesn't fit is written before the call
-  /// returns. So is everything of files in parts, and where update() overwrites what a file has;
-  /// hint_warnings() says why. Collective: yes; the same outcome on every rank.
+  /// Does the same as commit(), but returns once this rank's data are packed into memory, and the
+  /// file's content and outcome no longer depend on the program: arrays that were put may change,
+  /// and the file may be destroyed. Writing, sync and the change of the name follow by themselves;
+  /// what goes wrong then is told by the result. Of several such files of a rank 0, each gets its
+  /// name in turn. The hint stria_staging_limit bounds the memory; what doesn't fit is written
+  /// before the call returns. So is everything of files in parts, and where update() overwrites
+  /// what a file has; hint_warnings() says why. Collective: yes; the same outcome on every rank.
   Commit commit_async();
   /// Gives up a new file. Nothing of it is left. Collective: yes.
   void abandon();

@@ -31,9 +31,9 @@ struct Hyperslab {
 /// One column of records: a number, a string of fixed size, a record within the record, or an array
 /// of one of these.
 struct Column {
-  /// That of the member of the file's records. One that no member has is a path: "pos.x" is a
-  /// member of a member, and "v[2]" an element of an array, of which others are "v[0]", "t[0][1]".
-  /// A dot, a bracket or a backslash in a part of a path has a backslash before it.
+  /// It is the name of the member of the file's records. One that no member has is a path: "pos.x"
+  /// is a member of a member, and "v[2]" an element of an array, of which others are "v[0]",
+  /// "t[0][1]". A dot, a bracket or a backslash in a part of a path has a backslash before it.
   std::string name;
   int64_t offset_bytes = 0;
   /// A number; or, when string_bytes > 0, a string of fixed size, which is padded with blanks in

@@ -113,9 +113,9 @@ class Comm {
   /// Lets other ranks or threads run for a moment, for callers that poll several things in a loop.
   /// `attempt` counts from 0 and lengthens the pause.
   virtual void pause(int attempt) = 0;
-  /// For callers that wait in a loop without pause(): says, after a while, whom the ranks wait
-  /// for (waiting.hpp). To be called every few milliseconds; `begins` is true for the first call
-  /// of a wait. Local.
+  /// Says, after a while, whom the ranks wait for (waiting.hpp). Callers that wait in a loop
+  /// without pause() call this every few milliseconds; `begins` is true for the first call of a
+  /// wait. Local.
   virtual void look_at_wait(bool /*begins*/) {}
   /// Waits while `word`, in memory that the node shares, has the value `seen`; may return
   /// earlier. Local.
@@ -123,7 +123,7 @@ class Comm {
   /// Wakes all that wait for `word`. To be called after the word has changed.
   virtual void wake(std::atomic<uint32_t>& word);
 
-  /// From now on, every wait of this rank for others attends to them as well. To be called on
+  /// From now on, every wait of this rank for others attends to them as well. Must be called on
   /// innermost(). Local.
   virtual void set_attendant(std::shared_ptr<Attendant> attendant) { attendant_ = std::move(attendant); }
   const std::shared_ptr<Attendant>& attendant() const { return attendant_; }
@@ -141,7 +141,7 @@ class Comm {
   Status agree(const Status& mine, std::span<std::byte> shared = {});
 
  protected:
-  /// For the loops that wait.
+  /// Loops that wait call this.
   void attend() const noexcept {
     if (attendant_ != nullptr) {
       attendant_->attend();

@@ -21,7 +21,7 @@ class Comm;
 /// After each sleep of so long at most, a loop that waits looks at the clock.
 inline constexpr int kLongestSleepSeconds = 1;
 
-/// After how many seconds a wait is reported, and after how many it ends the job; 0: never.
+/// Says after how many seconds a wait is reported, and after how many it ends the job; 0: never.
 struct WaitLimits {
   static constexpr double kNotGiven = -1;
   double warning_s = kNotGiven;

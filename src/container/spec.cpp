@@ -94,7 +94,7 @@ Result<int64_t> dataset_bytes(const DatasetSpec& spec) {
   if (bytes < 0) {
     return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': elements of {} bytes", spec.path, bytes));
   }
-  // As if no dimension were empty, since rows have a size even where there are none.
+  // Empty dimensions count as if they weren't, since rows have a size even where there are none.
   int64_t most = std::max<int64_t>(bytes, 1);
   for (int64_t size : spec.dims) {
     if (size < 0) {

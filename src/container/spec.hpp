@@ -92,8 +92,8 @@ struct DatasetSpec {
   std::vector<RowsElsewhere> elsewhere{};
   std::vector<std::string> dimension_names{};  ///< empty ones, and all where it is empty: not given
   bool unlimited = false;                      ///< the first dimension is the file's unlimited one
-  /// From one index of the first dimension to the next, where others' data lie in between; 0: they
-  /// follow each other.
+  /// This is the distance from one index of the first dimension to the next, where others' data lie
+  /// in between; 0: they follow each other.
   int64_t row_stride_bytes = 0;
   bool is_dimension = false;  ///< it stands for a dimension, and has no data
   /// What elements read as that nobody puts: one element as the file has it. Empty: zeros.

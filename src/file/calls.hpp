@@ -59,7 +59,7 @@ Direction& directed(Session& session, const char* call) {
   return *directed;
 }
 
-/// As Turn, of a file that was opened in one direction.
+/// Does the same as Turn, for a file that was opened in one direction.
 template <typename Direction>
 class DirectedTurn {
  public:

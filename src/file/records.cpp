@@ -32,7 +32,7 @@ Status drop_padding(const container::ElementSpec& record, std::span<const std::b
   return Status();
 }
 
-// Above this a description is taken for a mistake, or for damage.
+// A description with more members than this is taken for a mistake, or for damage.
 constexpr size_t kMostFlat = size_t{1} << 20;
 
 Column column_at(const file::RecordPlace& place, int64_t number) {

@@ -14,7 +14,7 @@
 
 namespace stria::server {
 
-/// For one thread, but for link().
+/// One thread may use this, but for link().
 class ManagerElsewhere {
  public:
   /// `check`: of each new connection. `role` outlives this. `join`: a list of addresses, or empty.
@@ -27,8 +27,8 @@ class ManagerElsewhere {
   /// The version in which it answered.
   uint16_t version() const { return link_->version(); }
   std::string address() const { return link_->server(); }
-  /// Who has just answered as the manager of that epoch is it no more: it is told so, and another
-  /// asked next. Returns the error that says it.
+  /// Tells the server that has just answered as the manager of that epoch that it is the manager no
+  /// more, and asks another next. Returns the error that says it.
   Status refuse(uint64_t epoch);
 
  private:

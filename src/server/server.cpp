@@ -85,7 +85,7 @@ struct Server::State {
   bool make_room();
   void open_doors();
   void start_threads();
-  /// Until the manager knows this server; `first`: what the first attempt came to.
+  /// Waits until the manager knows this server; `first` is what the first attempt came to.
   Status wait_to_join(const Status& first);
   void tell_of_start() const;
   void stop();
@@ -388,7 +388,7 @@ Result<std::vector<std::byte>> Server::State::ask_manager(wire::Kind kind, std::
   return std::move(answer.body);
 }
 
-// Whoever is the manager at that address now, it must be that of the store whose parts are here.
+// The manager at that address, whoever it is now, must be that of the store whose parts are here.
 // Asked before the first pulse of each connection: a manager of another store registers nothing.
 Status Server::State::check_store(storage::ServerLink& link, storage::Clock::time_point deadline) {
   STRIA_ASSIGN_OR_RETURN(const auto reply, link.ask(wire::Kind::kPulse, wire::encode(wire::Pulse()), deadline));

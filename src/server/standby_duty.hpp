@@ -44,9 +44,9 @@ class StandbyDuty {
   std::optional<wire::Mark> decided_by_;
 };
 
-/// Whom a server joins, by its options and by what it has become: empty, where it is the manager. A
-/// standby that was promoted is the manager, whatever it was started as; a manager that was
-/// replaced is one no more.
+/// Returns whom a server joins, by its options and by what it has become: empty, where it is the
+/// manager. A standby that was promoted is the manager, whatever it was started as; a manager that
+/// was replaced is one no more.
 Result<std::string> whom_to_join(const std::string& join, const std::string& names_path, const SharedState& shared);
 
 }  // namespace stria::server

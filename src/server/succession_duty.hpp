@@ -17,7 +17,7 @@ class SuccessionDuty {
   /// `shared` outlives this. `address`: its own.
   SuccessionDuty(SharedState& shared, Connect connect, const std::string& address);
 
-  /// To be called some times a second.
+  /// Must be called some times a second.
   void tend();
 
  private:

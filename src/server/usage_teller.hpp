@@ -10,7 +10,7 @@
 
 namespace stria::server {
 
-/// For one thread.
+/// One thread may use this.
 class UsageTeller {
  public:
   using Ask = std::function<Result<std::vector<std::byte>>(wire::Kind kind, std::vector<std::byte> body)>;
@@ -18,8 +18,8 @@ class UsageTeller {
   UsageTeller(Growth& growth, ObjectPaths paths, const wire::Identity& server, Ask ask)
       : growth_(growth), paths_(std::move(paths)), server_(server), ask_(std::move(ask)) {}
 
-  /// To be called every second or so: tells of some parts: in turn of those that have
-  /// changed, and of those that were there before.
+  /// Tells of some parts, and must be called every second or so: tells of some parts: in turn of
+  /// those that have changed, and of those that were there before.
   Status tell();
 
  private:

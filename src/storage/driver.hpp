@@ -90,8 +90,8 @@ class RangeLock {
 enum class LockMode { kShared, kExclusive };
 using LockTaker = std::function<Result<std::unique_ptr<RangeLock>>()>;
 
-/// Which file a name or a handle stands for. Two are equal when this node sees the same file behind
-/// both, as long as some handle on it is open.
+/// Tells which file a name or a handle stands for. Two are equal when this node sees the same file
+/// behind both, as long as some handle on it is open.
 struct Identity {
   uint64_t device = 0;
   uint64_t number = 0;
@@ -183,7 +183,7 @@ class File {
   /// this. Hold it for a moment only, and one at a time.
   virtual Result<std::unique_ptr<RangeLock>> own();
 
-  // For storage whose nodes have separate caches. Elsewhere there is nothing to do.
+  // Storage whose nodes have separate caches has these. Elsewhere there is nothing to do.
 
   /// After this, reads of `range` and the size give what other nodes have handed over.
   virtual Status refresh(ByteRange /*range*/) { return {}; }
@@ -241,8 +241,8 @@ struct OpenOptions {
   /// file that another rank has just created by this name. With expected_number, a file of another
   /// number is refused on local storage, too.
   bool plain_only = false;
-  /// Who may open a new file, less what the system's umask takes away. An existing file keeps its
-  /// own.
+  /// Says who may open a new file, less what the system's umask takes away. An existing file keeps
+  /// its own.
   uint32_t permissions = 0666;
   /// The caller expects no other writer. The storage then leaves out what only pays where writers
   /// contend. If there is another writer, nothing goes wrong.
@@ -252,7 +252,7 @@ struct OpenOptions {
   /// some seconds at most. kIo when the name still means another file, on storage whose numbers are
   /// the same on every node.
   uint64_t expected_number = 0;
-  /// For a new file; an existing one stays as it is.
+  /// A new file gets this striping; an existing one stays as it is.
   Striping striping = {};
 };
 

@@ -63,7 +63,7 @@ enum class PartMoves : uint8_t {
 struct MovesTold {
   static constexpr const char* kName = "moves told";
   std::vector<PartMoves> parts;  ///< as asked
-  // To a server that starts:
+  // A server that starts is told:
   std::vector<uint64_t> gone;   ///< parts that have moved away, and are still there
   uint64_t last_expiry_ms = 0;  ///< moves with tickets up to this one are at an end
   void put(Writer& writer) const;
@@ -96,7 +96,7 @@ enum class MoveStep : uint8_t {
   kGone = 5,     ///< source: the part is the file's no more
 };
 
-/// To an I/O server.
+/// An I/O server is told this.
 struct MovePart {
   static constexpr const char* kName = "move part";
   uint64_t part = 0;

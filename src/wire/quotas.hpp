@@ -9,7 +9,7 @@
 
 namespace stria::wire {
 
-/// Whose bytes and files are counted together.
+/// Says whose bytes and files are counted together.
 enum class QuotaKind : uint8_t {
   kUser = 0,       ///< the owner's
   kDirectory = 1,  ///< all below a directory

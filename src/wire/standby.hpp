@@ -31,7 +31,7 @@ enum class RoleStep : uint8_t {
   kFence = 2,  ///< from now on the epoch is that of the mark, and the manager is at `manager`
 };
 
-/// For any server of the store.
+/// Any server of the store may be asked this.
 struct Role {
   static constexpr const char* kName = "role";
   RoleStep step = RoleStep::kAsk;

@@ -37,7 +37,7 @@ struct Times {
   /// tell of a later one.
   int64_t written_before_ns = 0;
 
-  // For each: when the file's servers say that it was written; 0 for what has none.
+  // Each file has the time when its servers say that it was written; 0 for what has none.
 
   int64_t modified(int64_t written_ns) const;
   int64_t accessed(int64_t written_ns) const { return accessed_ns.value_or(modified(written_ns)); }

@@ -196,7 +196,7 @@ class ListWriter {
   static constexpr int64_t kLeastTurnsOfAll = 8;
   static constexpr int64_t kLeastTurnBytes = 1 << 20;
   static constexpr int64_t kFirstBatchPart = 8;
-  // So many bytes are written in about the time that a rank takes to wake up.
+  // A rank takes about as long to wake up as it takes to write so many bytes.
   static constexpr int64_t kLastBytes = 128 << 10;
 
   struct Slot {

@@ -17,7 +17,7 @@
 
 namespace stria::access {
 
-/// Which other writers the file may have meanwhile, and what keeps the writers out of each
+/// Says which other writers the file may have meanwhile, and what keeps the writers out of each
 /// other's windows.
 struct OtherWriters {
   enum class Known {
@@ -42,14 +42,14 @@ struct Context {
   const ResolvedHints& hints;
   PhaseTimes& times;
   OtherWriters others = {};
-  /// By this, ranks that move their bytes alone hear of failures; null: they don't.
+  /// Ranks that move their bytes alone hear of failures by this; null: they don't.
   AbortSignal* signal = nullptr;
 };
 
 /// What a caller that has planned a write with all ranks adds to it.
 struct WriteAids {
   storage::File* direct_file = nullptr;  ///< the same file past the page cache; null: none
-  /// To be held while writing to cached pages; null: not needed.
+  /// It is held while writing to cached pages; null: not needed.
   NodeTurn* turn = nullptr;
   /// A write in batches calls this once, unless it has nothing to write, when all bytes of this
   /// rank are packed and the last are not yet written. Returns more to write together with them,

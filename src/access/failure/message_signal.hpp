@@ -29,10 +29,10 @@ inline constexpr int64_t kWorthTellingBytes = 8 << 20;
 
 class MessageSignal final : public AbortSignal {
  public:
-  /// For all ranks of `comm`. Each of them makes one, and calls end() once. `on_node` is a word
-  /// that the ranks of this node share in addition. Collective: yes.
+  /// Makes a signal for all ranks of `comm`. Each of them makes one, and calls end() once.
+  /// `on_node` is a word that the ranks of this node share in addition. Collective: yes.
   MessageSignal(Comm& comm, MemoryReserve& memory, FailureWord on_node = {});
-  /// For some of them, such as the aggregators; `comm.rank()` is one of `ranks`.
+  /// Makes a signal for some of them, such as the aggregators; `comm.rank()` is one of `ranks`.
   MessageSignal(Comm& comm, MemoryReserve& memory, std::span<const int> ranks);
 
   void tell() override;

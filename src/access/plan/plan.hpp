@@ -22,8 +22,9 @@ struct RegionMethod {
 /// Every rank moves its own bytes. List I/O is carried out in one of two ways.
 struct Alone {
   Method method = Method::kListIo;
-  /// By list I/O of the same rows of many lanes (alone/batches.hpp). Otherwise each rank makes a
-  /// plan of its own (IndependentPlan), whose list I/O is of regions (alone/regions.hpp).
+  /// True: list I/O moves the same rows of many lanes together (alone/batches.hpp). False: each
+  /// rank makes a plan of its own (IndependentPlan), whose list I/O is of regions
+  /// (alone/regions.hpp).
   bool in_batches = false;
 };
 
@@ -32,7 +33,8 @@ struct ThroughAggregators {
   std::vector<int> aggregators;     ///< their ranks
   int64_t unit_bytes = 4096;        ///< file domains begin at multiples of this
   int64_t buffer_bytes = 32 << 20;  ///< all collective buffers of one aggregator together
-  /// Above 1: units are stripes over so many servers, and dealt out (stripe_deal.hpp).
+  /// Where this is above 1, units are stripes over so many servers, and dealt out
+  /// (stripe_deal.hpp).
   int stripe_count = 1;
   bool shared_memory = true;
   /// Ranks of a node speak through one of them to an aggregator elsewhere (delegates.hpp).

@@ -49,7 +49,7 @@ struct RequestShape {
   bool durable = false;           ///< a sync follows
   /// The bytes from each rank's first piece to its last, lane by lane; 0: not known.
   int64_t span_bytes = 0;
-  /// From the first byte of any rank to the last of any, in one lane; 0: not known.
+  /// It reaches from the first byte of any rank to the last of any, in one lane; 0: not known.
   int64_t region_bytes = 0;
 };
 

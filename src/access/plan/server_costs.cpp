@@ -13,7 +13,7 @@ constexpr int64_t kServerBlockBytes = 4096;
 // More pieces of a rank cost no more, so that sums over all ranks stay exact.
 constexpr int64_t kMostPieces = int64_t{1} << 38;
 
-/// In bytes that could be exchanged meanwhile.
+/// The prices count in bytes that could be exchanged meanwhile.
 struct Prices {
   int64_t block;  ///< of which a part is moved
   int64_t piece;  ///< of a datatype

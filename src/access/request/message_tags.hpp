@@ -21,7 +21,7 @@ enum MessageTag : int {
   /// Delegate to a rank that it speaks for: where its share goes, or that the
   /// aggregator has failed.
   kWritePlaceTag = 32017,
-  /// That rank to the delegate: its share is there (1), or could not be packed (0).
+  /// That rank tells the delegate: its share is there (1), or could not be packed (0).
   kPlacedTag = 32018,
 
   // A read through aggregators.

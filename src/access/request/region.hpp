@@ -70,7 +70,7 @@ class RegionWalker {
   BatchLimits limits_;
   int64_t position_;
   int64_t packed_left_ = 0;
-  /// For regions with holes; the last region's part is not yet subtracted.
+  /// This is for regions with holes; the last region's part is not yet subtracted.
   int64_t window_left_ = 0;
 };
 

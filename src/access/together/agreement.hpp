@@ -54,7 +54,8 @@ struct Agreed {
 /// Collective: yes.
 Agreed agree_on_request(Context& context, NodeWindows* windows, std::span<const Lane> lanes, Arrival arrival, bool write);
 
-/// As Comm::agree(), but without a message where all is well and the ranks share `windows`.
+/// Does the same as Comm::agree(), but without a message where all is well and the ranks share
+/// `windows`.
 Status agree_on_outcome(Context& context, NodeWindows* windows, const Status& mine);
 
 /// The windows that the ranks share where they are all on one node, made at the first call. Null:

@@ -58,7 +58,7 @@ struct Handle {
   uint64_t nonce = 0;  ///< part of its name
 };
 
-/// Which numbering of processes this rank has; 0 where that isn't known.
+/// Says which numbering of processes this rank has; 0 where that isn't known.
 uint64_t own_numbering() {
   struct stat about = {};
   return stat("/proc/self/ns/pid", &about) == 0 ? about.st_ino : 0;

@@ -43,7 +43,8 @@ uint64_t number_communicator(MPI_Comm comm);
 void free_parked(MPI_Comm comm);
 /// Returns how many communicators this rank has parked. Local.
 size_t parked_communicator_count();
-/// For the end of MPI, which all ranks reach: waits for all messages and frees all communicators.
+/// Waits for all messages and frees all communicators. It is called at the end of MPI, which all
+/// ranks reach.
 void free_all_parked();
 
 }  // namespace stria

@@ -30,8 +30,8 @@ class SmallGather {
  public:
   static constexpr size_t kMostBytes = 16 << 10;  ///< of all ranks together
 
-  /// For the ranks of `comm`, which lie over `world`. The first ranks of the nodes send each other
-  /// messages with this tag. Collective: yes; the outcome is the same everywhere.
+  /// Makes one for the ranks of `comm`, which lie over `world`. The first ranks of the nodes send
+  /// each other messages with this tag. Collective: yes; the outcome is the same everywhere.
   static Result<std::unique_ptr<SmallGather>> create(Comm& comm, MPI_Comm world, int tag);
 
   SmallGather(const SmallGather&) = delete;

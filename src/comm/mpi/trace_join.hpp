@@ -31,8 +31,8 @@ Status join_trace(const std::shared_ptr<Comm>& comm);
 /// already. Collective: yes.
 Status start_trace(const std::shared_ptr<Comm>& comm, const trace::Options& options);
 
-/// For the end of a program that never initialised MPI: writes what it recorded, if that is
-/// about any file.
+/// Writes what a program has recorded that never initialised MPI, at its end, if that is about any
+/// file.
 Status write_trace_without_mpi();
 
 /// Ends the run, if there is one, and returns the path of its file. Collective: yes, over the

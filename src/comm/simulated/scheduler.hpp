@@ -43,12 +43,12 @@ class Scheduler {
   std::exception_ptr exception() const { return exception_; }
   int64_t switches() const { return tick_; }
 
-  // For the running rank:
+  // The running rank calls the following functions.
   int current() const { return current_; }
   /// Lets chance decide which rank runs next; the caller stays ready.
   void yield();
-  /// As yield(), for a caller that found nothing to do. After many of these without an event the
-  /// run counts as a deadlock.
+  /// Does the same as yield(), for a caller that found nothing to do. After many of these without
+  /// an event the run counts as a deadlock.
   void poll();
   /// Waits until wake(rank). `state` describes the wait, in case it never ends.
   void block(const WaitState& state);
@@ -56,7 +56,7 @@ class Scheduler {
   /// destructor while its stack unwinds.
   bool cancelled() const { return cancelling_; }
 
-  // For any caller:
+  // Any caller may call the following functions.
   void wake(int rank);
   /// Calls `event` after a random number of turns, usually few, sometimes many.
   void schedule(std::function<void()> event);

@@ -11,7 +11,7 @@
 
 namespace stria::container {
 
-/// zstd's level for all chunks: the fastest that isn't negative.
+/// All chunks are compressed at this level of zstd: the fastest that isn't negative.
 inline constexpr int kZstdLevel = 1;
 
 /// How a dataset is cut, and what each chunk passes through.
@@ -23,8 +23,8 @@ struct Chunking {
   int64_t shuffled_bytes = 0;
 };
 
-/// Which of the dataset's filters were left out for one chunk: bit i stands for the i-th filter
-/// that the dataset lists, and is set where the chunk did not pass it.
+/// Tells which of the dataset's filters were left out for one chunk: bit i stands for the i-th
+/// filter that the dataset lists, and is set where the chunk did not pass it.
 using FilterMask = uint32_t;
 
 /// One chunk as the file has it. A chunk that the file doesn't have reads as the fill value.

@@ -34,7 +34,7 @@ class BackgroundCommit {
   BackgroundCommit(const BackgroundCommit&) = delete;
   BackgroundCommit& operator=(const BackgroundCommit&) = delete;
 
-  // For the session.
+  // The session calls the following functions.
   Staging& staging() { return staging_; }
   /// Makes the node's board. Collective: yes; the outcome is the same everywhere.
   Status share(Comm& comm);
@@ -46,7 +46,7 @@ class BackgroundCommit {
   using Handles = CommitEnding::Handles;
   void take_handles(Handles handles) noexcept;
 
-  // For the thread.
+  // The thread calls the following functions.
   bool is_root() const { return board_->is_root(); }
   /// Whether this rank speaks for its node.
   bool is_first() const { return board_->is_first(); }
@@ -70,13 +70,13 @@ class BackgroundCommit {
   /// all ranks have written, and tells the others; kGoesOn: it has done a piece of that.
   Step try_to_end(Pace& pace) noexcept;
 
-  // For the program.
+  // The program calls the following functions.
   bool is_done() const { return board_->decision().has_value(); }
   /// Waits until the commit has ended, and returns its outcome, which is the same on every rank.
   Status wait() const;
   const WaitLimits& wait_limits() const { return about_.wait_limits; }
-  /// To be called while the program waits for this commit: rank 0 says when that lasts, and any
-  /// rank ends the job after the deadline.
+  /// Is called while the program waits for this commit: rank 0 says when that lasts, and any rank
+  /// ends the job after the deadline.
   void look_at_wait(LongWait& wait) const;
   /// The outcome; success until the commit has ended.
   Status outcome() const;

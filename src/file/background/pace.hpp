@@ -29,7 +29,7 @@ class Pace {
   /// How long nothing may be written yet.
   Clock::duration pause(Clock::time_point now) const { return std::max(next_ - now, Clock::duration::zero()); }
   bool may_write(Clock::time_point now) const { return now >= next_; }
-  /// So many bytes were written at this rate. Without one, nothing is to be waited for.
+  /// Notes that so many bytes were written at this rate. Without one, nothing is to be waited for.
   void note(int64_t bytes, int64_t rate, Clock::time_point now) {
     if (rate > 0) {
       const std::chrono::duration<double> least(static_cast<double>(bytes) / static_cast<double>(rate));

@@ -114,7 +114,7 @@ Status PartialFile::publish(int64_t file_bytes, bool sync, PhaseTimes& times) {
   return settle(sync);
 }
 
-// After the file has its name. A failure now costs no data, unless the power fails too.
+// The file has its name by now. A failure costs no data any more, unless the power fails too.
 Status PartialFile::settle(bool sync) {
   const Status closed = file_->close();
   return closed.ok() && sync ? driver_->sync_directory(path_) : closed;

@@ -43,8 +43,8 @@ class PartialFile final : public UnpublishedFile {
   struct Making {
     storage::Striping striping{};
     uint32_t permissions = 0666;  ///< of a file that replaces none, less the umask
-    /// In a place where other users make files, too: it is this user's alone, and what has its
-    /// final name isn't looked at.
+    /// The file lies in a place where other users make files, too: it is this user's alone, and
+    /// what has its final name isn't looked at.
     bool is_staged = false;
     bool sole_writer = false;  ///< no other rank of this node
   };

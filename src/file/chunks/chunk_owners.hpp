@@ -1,4 +1,4 @@
-// Which chunks several ranks have parts of, and which of the ranks assembles each.
+// Finds which chunks several ranks have parts of, and which of the ranks assembles each.
 //
 // Problem: any rank may put any part of a chunk, and nobody knows who else did.
 // Method: the chunks of the file are divided evenly among the ranks. Each rank tells the one in

@@ -65,7 +65,7 @@ std::vector<int> ChunkPacker::shapes() const {
   return shapes;
 }
 
-// Who assembles what this rank has parts of.
+// Decides who assembles what this rank has parts of.
 void ChunkPacker::divide(const std::vector<SharedChunks>& shared) {
   const std::vector<int> shape_of = shapes();
   for (const ByteRange& range : touched_) {

@@ -78,8 +78,8 @@ class ChunkPacker {
   Result<size_t> find_contents(std::span<const Work> batch, size_t first);
   Result<Content> find_content(const Work& work, std::span<std::byte> chunk);
   bool wants_sample(const Work& work, const Content& content) const;
-  /// Which contents from the `first` on are stored as they are, of those that one put has as a
-  /// whole: by samples of its memory, before they are packed.
+  /// Decides which contents from the `first` on are stored as they are, of those that one put has
+  /// as a whole: by samples of its memory, before they are packed.
   void judge_by_memory(std::span<const Work> batch, size_t first);
   /// The same of the others, once their chunks are assembled.
   void judge_assembled(std::span<const Work> batch, size_t first);

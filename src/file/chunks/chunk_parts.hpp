@@ -1,4 +1,4 @@
-// Which parts of which chunks this rank has puts for.
+// Finds which parts of which chunks this rank has puts for.
 //
 // Problem: a put is a hyperslab with strides, a chunk a box; neither knows the other.
 // Method: each run of a chunk is looked up in the puts that may have some of it, by

@@ -64,7 +64,7 @@ Result<const ChunkReader::Cut*> ChunkReader::cut(int dataset) {
   return &known;
 }
 
-// By this rank, or from one of its node that has decoded it.
+// The chunk is decoded by this rank, or comes from one of its node that has decoded it.
 Status ChunkReader::fetch(int dataset, const Cut& cut, int64_t chunk, std::span<std::byte> out) {
   if (shared_ == nullptr) {
     return decode(dataset, cut, chunk, out);

@@ -1,4 +1,4 @@
-// Which chunks are worth compressing, by how those before them shrank.
+// Decides which chunks are worth compressing, by how those before them shrank.
 //
 // Problem: compressing numbers that don't shrink takes three times as long as writing them.
 // Method: while a dataset's chunks shrink, each is compressed. Else a sample of each chunk is

@@ -54,7 +54,7 @@ Status ChunkUnpacker::run() {
   return Status();
 }
 
-// In the order of their first transfers.
+// The groups come in the order of their first transfers.
 std::vector<ChunkUnpacker::Group> ChunkUnpacker::groups() const {
   using Key = std::tuple<std::vector<int64_t>, std::vector<int64_t>, int64_t, int64_t, int64_t>;
   std::map<Key, size_t> known;

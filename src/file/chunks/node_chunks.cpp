@@ -156,7 +156,7 @@ const NodeChunks::Wanted* NodeChunks::find_wanted(int64_t id) const {
   return wanted != wanted_.end() && wanted->chunks.contains(id) ? &*wanted : nullptr;
 }
 
-// In the next three the mutex is held.
+// The callers of the next three functions hold the mutex.
 
 NodeChunks::Place* NodeChunks::find_place(int64_t id) const {
   Place* const end = places() + comm_.node_size() * places_a_rank_;

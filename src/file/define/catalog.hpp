@@ -70,7 +70,7 @@ struct DatasetEntry {
 
 /// All paths that a file has, of which several may lead to one object.
 struct CatalogPaths {
-  /// In the order of the file's list: of a dataset, and its number.
+  /// Each entry is a dataset and its number, in the order of the file's list.
   std::vector<std::pair<std::string, int>> datasets;
   /// The path of a group, and the one under which the file lists what it has.
   std::unordered_map<std::string, std::string> groups;

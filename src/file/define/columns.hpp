@@ -29,7 +29,7 @@ Result<Datatype> memory_of(std::span<const Column> columns, int64_t row_bytes);
 /// The columns of records of a file. kUnsupported names one that can't be read, `what` has it.
 Result<std::vector<Column>> columns_of(const container::ElementSpec& record, const std::string& what);
 
-/// As columns_of(), of a dataset. kInvalidArgument when it doesn't hold records.
+/// Does the same as columns_of(), for a dataset. kInvalidArgument when it doesn't hold records.
 Result<std::vector<Column>> list_columns(const container::DatasetSpec& spec);
 
 }  // namespace stria::file

@@ -208,7 +208,7 @@ Status set_fill_value(const FillValue& value, container::DatasetSpec& spec) {
   return Status();
 }
 
-// Without rows at first, or with as many as the dimensions say.
+// The dataset has no rows at first, or as many as the dimensions say.
 Status let_grow(const container::Layout& layout, const DatasetOptions& options, container::DatasetSpec& spec) {
   const bool begins_empty = !spec.dims.empty() && spec.dims[0] == kUnlimited;
   if (options.unlimited && spec.dims.empty()) {

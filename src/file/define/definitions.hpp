@@ -53,7 +53,8 @@ class Definitions {
   Status create_group(const Target& target, const std::string& path);
   /// Takes up a dataset that the file has, to overwrite elements. Returns its number.
   Result<int> update(const Target& target, const std::string& path);
-  /// As create_table(), without a look at the name: for tables of the library's own.
+  /// Does the same as create_table(), without a look at the name: it is for tables of the library's
+  /// own.
   Status add_table(const Target& target, container::DatasetSpec spec, std::span<const std::byte> content);
 
   /// Takes back the library's own tables.
@@ -61,7 +62,8 @@ class Definitions {
 
   /// Whether anything was defined besides datasets.
   bool any() const { return !tables_.empty() || !attributes_.empty() || !links_.empty() || !groups_.empty(); }
-  /// In the order in which they were made; the same on every rank but for the contents.
+  /// The tables come in the order in which they were made; they are the same on every rank but for
+  /// the contents.
   std::span<const Table> tables() const { return tables_; }
   /// Makes tables, links and attributes, when all datasets are made. On the rank that carries out.
   Status carry_out(container::Writer& writer) const;

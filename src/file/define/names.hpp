@@ -1,5 +1,5 @@
-// Which names the objects of a new file may have: those that every reader of HDF5 can tell apart,
-// print and open.
+// Decides which names the objects of a new file may have: those that every reader of HDF5 can tell
+// apart, print and open.
 #pragma once
 
 #include <string>

@@ -34,7 +34,7 @@ Result<std::vector<PlaceInElement>> places_of(std::span<const int64_t> offsets) 
   return places;
 }
 
-// By counting, from the lowest digit on; places that share a digit stay in order.
+// It sorts by counting, from the lowest digit on; places that share a digit stay in order.
 void sort(std::vector<PlaceInElement>& places) {
   const auto less = [](const PlaceInElement& a, const PlaceInElement& b) { return a.element < b.element; };
   if (std::is_sorted(places.begin(), places.end(), less)) {

@@ -40,7 +40,7 @@ std::vector<bool> lying_among_others(const Entries& datasets) {
   return lying;
 }
 
-// From the first byte of all datasets that lie among each other to the last.
+// The hull reaches from the first byte of all datasets that lie among each other to the last.
 ByteRange hull_of(const Entries& datasets, const std::vector<bool>& among_others) {
   ByteRange hull{std::numeric_limits<int64_t>::max(), 0};
   for (size_t i = 0; i < datasets.size(); ++i) {

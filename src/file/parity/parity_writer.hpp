@@ -41,10 +41,10 @@ class ParityWriter {
   /// Removes what this has made, unless the file has its name. On rank 0.
   void discard(const StoredFile& file) noexcept;
 
-  /// On rank 0: removes all parity of the file, and returns how many parity files it had; 0: none.
+  /// Removes, on rank 0, all parity of the file, and returns how many parity files it had; 0: none.
   /// Those that are made next lie in the same places.
   Result<int> remove_all(const StoredFile& file);
-  /// On rank 0: the places of what remove_all() has removed.
+  /// Keeps, on rank 0, the places of what remove_all() has removed.
   const std::vector<std::string>& removed_places() const { return places_; }
 
  private:

@@ -1,5 +1,5 @@
-// On which server of a store each file of a parity set lies: the parts, the parity, and the file
-// that names the parts.
+// Decides on which server of a store each file of a parity set lies: the parts, the parity, and the
+// file that names the parts.
 //
 // Problem: a new file of a store is striped over all servers, so that one which is lost takes a
 // piece of every part, and no parity makes up for that.

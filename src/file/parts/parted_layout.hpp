@@ -34,7 +34,7 @@ class PartedLayout final : public container::Layout {
   /// The end of the master.
   int64_t end() const override { return master_->end(); }
 
-  /// With the ends of the raw data in each part, but without names.
+  /// The map has the ends of the raw data in each part, but no names.
   const std::shared_ptr<storage::PartMap>& map() const { return map_; }
   const container::Layout& of_part(int number) const { return *parts_[static_cast<size_t>(number)]; }
 

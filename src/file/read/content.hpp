@@ -54,7 +54,7 @@ struct OpenedFile {
 Result<OpenedFile> open_on_root(const ReadBy& by, const std::string& path);
 /// What rank 0 tells the others.
 std::vector<std::byte> encode_opened(const OpenedFile& opened);
-/// On the others; the file isn't open there, and has no reader.
+/// The other ranks decode what rank 0 has sent; the file isn't open there, and has no reader.
 Result<OpenedFile> decode_opened(const ReadBy& by, std::span<const std::byte> message);
 
 /// Reads the catalog whole, where datasets have been looked up one by one; they keep their numbers.

@@ -27,7 +27,7 @@ struct EarlyReads {
   bool has_failed = false;
 };
 
-/// By which plan that is read.
+/// Returns the plan by which those are read.
 access::Plan plan_of_early_reads();
 /// Whether this rank reads the gets at once. Local.
 bool may_read_early(std::span<const Transfer> gets, const Catalog& catalog, const storage::Capabilities& capabilities,

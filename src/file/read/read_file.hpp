@@ -25,7 +25,7 @@
 
 namespace stria::file {
 
-/// With what a rank reads a file.
+/// Has what a rank reads a file with.
 struct ReadBy {
   const Environment& environment;
   const std::string& given_path;  ///< as the program gave it

@@ -37,7 +37,7 @@ class ReadSession : public Session {
   Result<std::vector<Column>> read_columns(const std::string& dataset_path, int64_t& row_bytes) override;
   Result<int> find(const std::string& dataset_path) override;
 
-  /// By what this rank reads the file; on rank 0 that has a reader.
+  /// This rank reads the file by this; on rank 0 it has a reader.
   const ReadFile& file() const { return file_; }
   /// Whether the catalog is whole; else datasets are looked up one by one, by the reader.
   bool is_complete() const { return is_whole_; }
@@ -72,7 +72,8 @@ class ReadSession : public Session {
   Result<Agreed> meet_after(const EarlyReads& early, Call call);
   /// Moves what is pending by the plan of all ranks. Collective: yes; the same outcome everywhere.
   Status move(const access::RequestShape& shape);
-  /// After a call that has failed on all ranks: whether to make it again, by the file's parity.
+  /// Decides, after a call that has failed on all ranks, whether to make it again by the file's
+  /// parity. Collective: yes; the same outcome everywhere.
   /// Collective: yes; the same outcome everywhere.
   bool heal(const Status& failure);
   /// Makes a collective call that all ranks end alike, and where that fails by damage once more.

@@ -33,7 +33,8 @@ class Accounts {
   void count_transfer(bool put, int64_t bytes);
   /// Counts what the ranks have agreed to move.
   void count_agreed(int64_t bytes) { report_.useful_bytes += bytes; }
-  /// At the end of a call: how long the file has been open, and what its phases have taken.
+  /// Notes how long the file has been open, and what its phases have taken. It is called at the end
+  /// of a call.
   void note_time();
   /// Keeps by which plan data are moved.
   void note_method(const access::Plan& plan);

@@ -30,7 +30,7 @@ struct OneRegion {
       std::transform(own.begin(), own.end(), least.begin(), least.begin(), [](int64_t a, int64_t b) { return std::min(a, b); });
     }
   }
-  /// From the first to the last; 0 where they are of several datasets, or there are none.
+  /// Counts from the first to the last; 0 where they are of several datasets, or there are none.
   int64_t bytes() const { return least[0] != kNone && least[0] == -least[1] ? -least[3] - least[2] : 0; }
 };
 

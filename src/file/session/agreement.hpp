@@ -30,7 +30,7 @@ struct Agreed {
   int64_t sum_bytes = 0;     ///< of the sums of what is pending, on all ranks
   int64_t useful_bytes = 0;  ///< of all ranks' Aside
 
-  /// That the program has asked for since the last agreement.
+  /// Counts what the program has asked for since the last agreement.
   int64_t asked_bytes() const { return shape.total_bytes + useful_bytes; }
 };
 

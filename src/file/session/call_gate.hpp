@@ -1,4 +1,4 @@
-// Who may be in a call on a file, and when the file may end.
+// Decides who may be in a call on a file, and when the file may end.
 //
 // Problem: a report of progress runs within a call, and may drop the last handle on the file.
 // Method: one thread at a time is inside (one_thread.hpp). A report must not call, and what ends
@@ -27,7 +27,8 @@ class CallGate {
   /// Lets a call in, which may be within another one of the same thread. Where it isn't inside
   /// then, it must do nothing, and doesn't leave().
   Entry enter() noexcept;
-  /// As enter(), but waits for the end of the other thread's call, and lets in from a report.
+  /// Does the same as enter(), but waits for the end of the other thread's call, and lets in from a
+  /// report.
   void await_turn() noexcept;
   /// Ends a call. After the outermost one, the session may be gone: end_after_report().
   void leave() noexcept;

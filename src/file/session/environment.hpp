@@ -25,8 +25,8 @@ struct Environment {
   access::ResolvedHints hints;
   std::vector<std::string> hint_warnings;
   const container::FileFormat* format = &container::default_format();  ///< of new files
-  /// By node, where places for the parts of a new file name nodes (nodes/node_places.hpp); else
-  /// empty.
+  /// The names stand by node, where places for the parts of a new file name nodes
+  /// (nodes/node_places.hpp); else there are none.
   std::vector<std::string> node_names;
   /// Some parts are reached through ranks of other nodes: a rank that moves bytes, or looks at a
   /// part, does so while all others are in the call too.
@@ -35,7 +35,7 @@ struct Environment {
   /// Why this rank can't take part, there being no driver; every rank hears of it at the
   /// first agreement.
   Status problem;
-  /// On rank 0: the problem is the failure of an earlier commit in the background, of which the
+  /// The problem, on rank 0, is the failure of an earlier commit in the background, of which the
   /// program has to hear before this call is begun.
   bool puts_off = false;
 };

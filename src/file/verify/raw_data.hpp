@@ -19,7 +19,7 @@
 
 namespace stria::file {
 
-/// For one operation. Everything here is local; damages are of chunks that can't be decoded.
+/// Serves one operation. Everything here is local; damages are of chunks that can't be decoded.
 class RawData {
  public:
   explicit RawData(const SummedFile& from) : from_(from) {}

@@ -1,4 +1,4 @@
-// Which records of sums each dataset of a file has.
+// Finds which records of sums each dataset of a file has.
 //
 // Problem: records name datasets by their place in the list of sums, and gets by their number in
 // the catalog.

@@ -48,7 +48,8 @@ class WriteSession : public DefiningSession {
 
   Status flush() override;
   Status commit() override;
-  /// As commit(), but returns once everything is packed. Null where the commit has ended already.
+  /// Does the same as commit(), but returns once everything is packed. Null where the commit has
+  /// ended already.
   /// Collective: yes; the same outcome everywhere.
   Result<std::shared_ptr<const BackgroundCommit>> commit_async();
   Status abandon() override;
@@ -71,7 +72,7 @@ class WriteSession : public DefiningSession {
   Aside take_stock(bool last);
   /// Gives everything its final place; where nothing more can be defined, tables too. Local.
   Status settle(bool last);
-  /// From now on the file gets no sums, and those that were taken are dropped.
+  /// The file gets no sums from now on, and those that were taken are dropped.
   void give_up_sums();
   /// A commit; into `stage` where there is one. Collective: yes; the same outcome everywhere.
   Status end(Call call, BackgroundStage* stage);
@@ -84,7 +85,7 @@ class WriteSession : public DefiningSession {
   ParityWork of_parity();
   /// Moves what is pending, and makes the metadata when it is the `last` time. Collective: yes.
   Moved move(const access::RequestShape& shape, bool last);
-  /// On rank 0; nothing on others.
+  /// Makes the metadata on rank 0; returns nothing on others.
   Result<std::unique_ptr<Metadata>> make_metadata(bool last);
   /// Moves, makes the metadata and gives the file its name, once all is ready. Collective: yes; the
   /// same outcome everywhere.

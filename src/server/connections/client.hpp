@@ -18,7 +18,7 @@
 
 namespace stria::server {
 
-/// For the connection's thread, but for stop() and `handles`.
+/// Belongs to the connection's thread, but for stop() and `handles`.
 struct Client : public std::enable_shared_from_this<Client> {
   Client(std::shared_ptr<SharedState> server, Stream::Socket socket, uint64_t its_number)
       : shared(std::move(server)),

@@ -53,7 +53,7 @@ int64_t memory_of_description(std::span<const std::byte> body) {
 // has. So many ranges of other servers are skipped. Then other connections have their turn.
 constexpr int64_t kMostBlocks = 4096;
 constexpr int64_t kMostLooks = 1 << 14;
-// From this size on a run is sent as it lies in the system's cache.
+// A run of so many bytes or more is sent as it lies in the system's cache.
 constexpr int64_t kWorthViewBytes = int64_t{32} << 10;
 
 /// Gives places of a slot as rows, in the request's order, up to where the slot's bytes end.
@@ -165,7 +165,8 @@ Status view_of(Object* object, ByteRange run, std::optional<BlockView>& view) {
   return {};
 }
 
-/// Whoever moves a part may write what its clients could.
+/// Writes the rows. Their client needs no right to make the part longer when it moves the part:
+/// what it writes was allowed to others before.
 Status write_rows(SharedState& shared, Object& object, const wire::Transfer& transfer, std::span<const PieceRow> rows,
                   const std::byte* data) {
   int64_t end = 0;

@@ -34,7 +34,7 @@ struct Payload {
   uint64_t sum = 0;
 };
 
-/// For the connection's thread, where nothing else is said. Every call that waits throws
+/// Belongs to the connection's thread, where nothing else is said. Every call that waits throws
 /// asio::system_error when the client has gone or is too slow, and Error when what comes is none of
 /// the protocol: either ends the connection.
 class Messages {
@@ -74,7 +74,7 @@ class Messages {
 
   /// Waits for a share of memory, and tells the client now and then that it isn't forgotten.
   asio::awaitable<Budget::Share> wait_for(Budget& budget, int64_t amount);
-  /// From now on the client may send as much as others.
+  /// The client may send as much as others from now on.
   void let_in() { stranger_ = false; }
   /// The client's address, for people.
   const std::string& client() const { return client_; }

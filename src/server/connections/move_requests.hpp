@@ -9,7 +9,7 @@
 
 namespace stria::server {
 
-/// Who wants which part, with a ticket that was found good.
+/// Says who wants which part, with a ticket that was found good.
 struct PartUse {
   uint64_t part = 0;
   wire::Ticket ticket;

@@ -48,7 +48,8 @@ Answer parts_of(SharedState& shared, const Caller& caller, std::span<const std::
   return {page.status(), page.ok() ? wire::encode(*page) : std::vector<std::byte>()};
 }
 
-/// Whoever moves a part was asked for nothing more than there is.
+/// Asks whether the request may make the part longer. A client that moves a part was asked for
+/// nothing more than there is.
 Status may_grow(const SharedState& shared, const Object& object, const wire::LocalFile& request) {
   const bool grows = request.local_bytes > object.bytes() && (request.ticket.rights & wire::kMayMove) == 0;
   return grows ? shared.growth.check(request.file) : Status();

@@ -29,7 +29,7 @@ class Watch {
   void tell(const Event& event) const;
   /// Looks at the disk below the directory, and tells when its condition is another one.
   DiskHealth::Judgement judge(const std::string& directory);
-  /// To be called now and then.
+  /// Must be called now and then.
   void tidy();
 
   // What a connection tells; `client` is its address.

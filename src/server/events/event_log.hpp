@@ -60,7 +60,7 @@ class EventLog {
   /// The address of the server that the lines are of.
   void set_server(const std::string& address);
   void tell(const Event& event);
-  /// To be called now and then: tells how many lines were left out, once their time is over.
+  /// Tells how many lines were left out, once their time is over. Must be called now and then.
   void tidy();
 
   int64_t count(Level level) const { return counts_[static_cast<size_t>(level)]; }

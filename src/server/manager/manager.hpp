@@ -71,7 +71,7 @@ class Manager {
   Answer answer(const Question& question);
   /// The session's connection ended.
   void session_ended(const wire::Identity& session);
-  /// To be called every second or so, and after an answer that says so. Waits for the disk.
+  /// Must be called every second or so, and after an answer that says so. Waits for the disk.
   void tidy();
 
   // These two from any thread.

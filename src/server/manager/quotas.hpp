@@ -30,7 +30,7 @@ class Quotas {
   Status set(const Caller& caller, const wire::SetQuota& wanted);
   /// All for who may do everything; a user's own, and those of directories, for others.
   Result<wire::Quotas> list(const Caller& caller);
-  /// From a server of the store.
+  /// A server of the store says this.
   Result<wire::UsageAnswer> hear(const wire::Usage& usage);
 
   /// kNoSpace, with whose quota it is, when the caller may not make a file there.
@@ -39,7 +39,7 @@ class Quotas {
   Status came(const std::string& path);
   /// Names, owners or sizes are others now.
   void changed() { dirty_ = true; }
-  /// To be called every second or so.
+  /// Must be called every second or so.
   void tidy();
 
  private:

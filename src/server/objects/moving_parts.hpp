@@ -31,12 +31,12 @@ class MovingParts {
   /// kNotFound when the part is held, is being received, or has gone, unless by the move's ticket;
   /// and for the ticket of a move that is over.
   Status check(uint64_t part, const wire::Ticket& ticket) const;
-  /// To be called when the bytes have been written, while who wrote them still uses the object.
+  /// Must be called when the bytes have been written, while who wrote them still uses the object.
   void changed(uint64_t part, std::span<const PieceRow> rows);
   /// The same for all bytes from one on.
   void changed_from(uint64_t part, int64_t begin);
 
-  /// From now on changes are noted, unless they are already. kAborted for a part that has gone.
+  /// Changes are noted from now on, unless they are already. kAborted for a part that has gone.
   Status follow(uint64_t part, const wire::Ticket& ticket);
   /// kAborted unless the part is followed, or held, by that ticket.
   Status hold(uint64_t part, const wire::Ticket& ticket);
@@ -61,7 +61,8 @@ class MovingParts {
   std::vector<Question> questions();
   /// Its answers. Moves that have begun since are not touched.
   void settle(const std::vector<Question>& asked, const std::vector<wire::PartMoves>& states);
-  /// To be called before clients come: parts that went meanwhile, moves that are at an end.
+  /// Must be called before clients come, with the parts that went meanwhile and the moves that are
+  /// at an end.
   void start(const wire::MovesTold& told);
   /// Their bytes are removed.
   void removed(std::span<const uint64_t> parts);

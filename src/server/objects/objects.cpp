@@ -153,7 +153,7 @@ Status Objects::look(uint64_t file, wire::Extents::Entry& to) {
   if (object == nullptr && is_there) {
     to.extent = {static_cast<int64_t>(details.st_size), ns_of(details.st_mtim)};
   } else if (object == nullptr) {
-    // Which is an error where the part is lost.
+    // That is an error where the part is lost.
     STRIA_ASSIGN_OR_RETURN(object, find(file, false));
   }
   if (object != nullptr) {

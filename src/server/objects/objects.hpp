@@ -63,8 +63,8 @@ class Objects {
   /// The part was changed last at that time, in ns since 1970. To be called while nobody changes
   /// it.
   Status set_modified(uint64_t part, int64_t modified_ns);
-  /// To be called every second or so: notes on the disk which objects are synced, and which there
-  /// are.
+  /// Notes on the disk which objects are synced, and which there are. Must be called every second
+  /// or so.
   void rest();
   size_t open_count();
   /// Total and free bytes of the file system.

@@ -1,4 +1,4 @@
-// Which files have a part on this server.
+// Records which files have a part on this server.
 //
 // Problem: a part that the disk has lost, data and checksums, looks like one that was never
 // written, and that reads as zeros.
@@ -29,9 +29,9 @@ class PartRecord {
   /// Makes the record, durably, with the files that have a part already.
   Status make(std::span<const uint64_t> files);
   bool has(uint64_t file) const;
-  /// Until sync() a power loss may undo it. The part's name itself survives one.
+  /// Adds a part. Until sync() a power loss may undo it. The part's name itself survives one.
   Status add(uint64_t file);
-  /// To be called before the part goes.
+  /// Must be called before the part goes.
   void remove(uint64_t file);
   Status sync();
 

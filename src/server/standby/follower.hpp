@@ -51,7 +51,7 @@ class Follower {
   Status take_changes(wire::Followed& told);
   Result<wire::Followed> ask(const wire::Follow& what);
   void begin_anew();
-  /// From whichever thread ends it.
+  /// Any thread may end it.
   void join();
 
   NamesCopy& copy_;

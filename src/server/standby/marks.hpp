@@ -20,7 +20,7 @@
 
 namespace stria::server {
 
-/// For one thread.
+/// One thread may use this.
 class Marks {
  public:
   /// What the manager's thread is asked.

@@ -22,7 +22,7 @@
 
 namespace stria::server {
 
-/// For one thread at a time, but for known().
+/// One thread at a time may use this, but for known().
 class NamesCopy {
  public:
   explicit NamesCopy(std::string path) : path_(std::move(path)) {}

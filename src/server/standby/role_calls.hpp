@@ -18,7 +18,7 @@ namespace stria::server {
 /// A link to one of the addresses, as servers of the store speak to each other.
 using Connect = std::function<std::unique_ptr<storage::ServerLink>(std::vector<wire::Address> addresses)>;
 
-/// For one thread.
+/// One thread may use this.
 class RoleCalls {
  public:
   explicit RoleCalls(Connect connect) : connect_(std::move(connect)) {}

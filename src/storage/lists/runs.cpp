@@ -54,7 +54,7 @@ RunList make_sorted_runs(std::span<const Segment> segments, int64_t largest_run_
   RunList list;
   list.pieces.reserve(segments.size());
   for (const Segment& segment : segments) {
-    // iovec is not const-correct: a write only reads what it points to.
+    // A write only reads what an iovec points to; the type is not const-correct.
     add_segment(list, segment.offset, const_cast<std::byte*>(segment.data), segment.bytes, largest_run_bytes);
   }
   return list;

@@ -30,7 +30,7 @@ struct MemoryInode {
   int64_t changed_ns = now_ns();
   bool lost = false;  ///< in a crash: handles from before it are dead
 
-  /// Since 1970.
+  /// The time counts since 1970.
   static int64_t now_ns() { return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count(); }
   Identity identity() const { return {0, reinterpret_cast<uintptr_t>(this)}; }
 };

@@ -62,7 +62,7 @@ struct PartMap {
   std::vector<Part> parts;
   std::vector<PartedArray> arrays;  ///< by increasing address; they don't overlap
 
-  /// At least.
+  /// The parts have at least so many bytes.
   int64_t bytes_of_parts() const;
   int part_count() const { return static_cast<int>(parts.size()); }
   /// The stretch that begins at `address`, and has at most `bytes` bytes; of 0 bytes before the

@@ -101,8 +101,8 @@ bool gives_files_to(SystemCalls& calls, const std::string& path, uid_t owner) {
   return is_so;
 }
 
-/// For OpenOptions::mine_only and plain_only. The number of a file on a network was compared before
-/// (remote_names.hpp).
+/// Does what OpenOptions::mine_only and plain_only ask for. The number of a file on a network was
+/// compared before (remote_names.hpp).
 Status check_plain(SystemCalls& calls, const std::string& path, int descriptor, const OpenOptions& options) {
   struct stat opened = {};
   if (calls.fstat(descriptor, &opened) != 0) {

@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kDirectory = "/";
 // The name of a directory that somebody removes.
 constexpr const char* kLeaving = "/-";
-// So many files that others left behind are looked at by each change.
+// Each change looks at so many files that others left behind.
 constexpr size_t kLeftBehind = 4;
 // A program makes a file in so many steps; it was killed if they take longer than the cluster has
 // for them.
@@ -55,7 +55,7 @@ int name_directory(const Pool& pool, const std::string& directory) {
   return value.empty() || means_directory(value) ? write_name(pool, directory, value, kDirectory) : ENOTDIR;
 }
 
-/// Also takes the mark of a removal away. \returns 0 or an errno value
+/// Makes the object, and takes the mark of a removal away. \returns 0 or an errno value
 int make_object(const Pool& pool, const std::string& directory) {
   ObjectChange change(pool);
   change.create(ObjectChange::Creation::kIfMissing);

@@ -15,9 +15,9 @@
 
 namespace stria::storage {
 
-/// Before a name; the value is a file's number, or that of a directory.
+/// This stands before a name; the value is a file's number, or that of a directory.
 inline constexpr std::string_view kNameKey = "name:";
-/// Before the number of a file without a name.
+/// This stands before the number of a file without a name.
 inline constexpr std::string_view kGoneKey = "gone:";
 /// The directory has this while somebody removes it.
 inline constexpr const char* kRemovedKey = "removed";

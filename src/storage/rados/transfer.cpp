@@ -137,7 +137,7 @@ struct ReadBatch {
 void add_write(Flight& flight, const FileObjects& objects, const Batch& batch) {
   const Librados& rados = objects.pool.rados();
   const std::string object = data_object(objects.file, batch.object);
-  // librados copies what it is given.
+  // Each call of librados copies what it is given.
   std::vector<char> gathered;
   const auto start = [&](rados_completion_t completion) {
     const rados_write_op_t operation = rados.create_write_op();

@@ -1,5 +1,5 @@
-// Which servers there are, which of them are near, and which have bytes of a file, on storage whose
-// servers have numbers: a store (docs/servers.md). All other storage has none.
+// Tells which servers there are, which of them are near, and which have bytes of a file, on storage
+// whose servers have numbers: a store (docs/servers.md). All other storage has none.
 //
 // Cost: two messages to the manager; for those that are near, resolving each address.
 #pragma once

@@ -342,7 +342,7 @@ Result<int64_t> FetchedPages::read_rest(ByteRange range, std::byte* data, int64_
   return done + bytes;
 }
 
-// Before each read: how old a page may be.
+// Decides, before each read, how old a page may be.
 void FetchedPages::set_since() {
   if (begins_anew_ || options_.lifetime_ns > 0) {
     const int64_t now = now_ns();

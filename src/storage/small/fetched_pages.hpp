@@ -63,8 +63,8 @@ class FetchedPages {
   /// The same, but a program that reads on is still expected to do so.
   void begin_anew() { begins_anew_ = true; }
 
-  /// For all of this process's: it has heard of other ranks, and what they wrote before must be
-  /// seen. Any thread.
+  /// Tells all of this process's files: it has heard of other ranks, and what they wrote before
+  /// must be seen. Any thread may call this.
   static void note_order();
 
  private:

@@ -175,8 +175,9 @@ void SmallRequests::share_pages(ShareOf which) {
   kept_bytes_ = pages_.empty() ? 0 : kept_bytes_;
 }
 
-// Before a write that doesn't follow the one before it: what ends there is shared. So is the write
-// itself where that one followed none either. False where this rank is to keep it alone.
+// Shares, before a write that doesn't follow the one before it, what ends there. what ends there is
+// shared. So is the write itself where that one followed none either. False where this rank is to
+// keep it alone.
 bool SmallRequests::share(ByteRange range, const std::byte* data, bool follows) {
   const bool followed = std::exchange(follows_, follows);
   if (options_.together == nullptr || follows) {

@@ -291,7 +291,7 @@ class Conversation {
     return {};
   }
 
-  /// At the link's next address, where it has one. Servers that are no managers answer again and
+  /// Tries the link's next address, where it has one. Servers that are no managers answer again and
   /// again, which must not hold the call for ever.
   void try_elsewhere(const Status& why) {
     const auto now = Clock::now();

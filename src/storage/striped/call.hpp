@@ -39,7 +39,7 @@ struct Call {
   std::chrono::milliseconds patience{0};  ///< 0: server_patience()
   /// Called with the body before it is sent, each time that it is.
   std::function<Status(std::vector<std::byte>& body)> before_sending = {};
-  /// Not tried again: what it is about ends with the connection.
+  /// The call isn't tried again: what it is about ends with the connection.
   bool only_this_connection = false;
 
   Status outcome = {};

@@ -62,7 +62,7 @@ class FrameReceiver {
  public:
   enum class Event { kNothing, kHead, kPayload };
 
-  /// For the first frame of a reply: what came before is forgotten.
+  /// Must be called for the first frame of a reply: what came before is forgotten.
   void start();
   /// Receives what has come. kHead: the owner must now call accept_payload(), even when there is no
   /// payload. kPayload: the frame is complete. An error means that the connection can't be used any

@@ -27,7 +27,7 @@ enum class Encryption {
 /// What STRIA_ENCRYPT asks for: 1 always, 0 never, as the server wants when it is not set.
 Result<Encryption> encryption_from_environment();
 
-/// For one connection.
+/// Serves one connection.
 class Greeting {
  public:
   struct Side {

@@ -57,7 +57,7 @@ class ServerLink {
   /// Counts the connections made; what an earlier one held is lost.
   int64_t generation() const { return generation_; }
   uint64_t next_request() { return ++request_; }
-  /// That of the protocol in which the server was greeted last.
+  /// Returns the version of the protocol in which the server was greeted last.
   uint16_t version() const { return version_; }
   /// kUnsupported, which names the server, when it is too old for such a request.
   Status may_ask(wire::Kind kind) const;

@@ -54,8 +54,9 @@ class Store {
   Result<uint64_t> number();
   /// Closes a handle. An error when the handle was lost before, and its lock with it.
   Status close(uint64_t handle);
-  /// From now on, handles that lock nothing are given up many at a time: by give_up_closed(), and
-  /// before a name is removed or replaced, so that the manager knows which files are still open.
+  /// The store gives up handles that lock nothing many at a time from now on: by give_up_closed(),
+  /// and before a name is removed or replaced, so that the manager knows which files are still
+  /// open.
   void gather_closes();
   Status give_up_closed();
   /// The reason why a handle can't be used any more, or success.
@@ -119,7 +120,7 @@ Result<std::vector<wire::ServerPlace>> ask_where(Store& store, uint64_t file, st
 /// True for an error of an I/O server that comes of a part that has moved, or moves: perhaps.
 bool may_have_moved(const Status& outcome);
 
-/// Which servers take new files, by the manager; empty where it is too old to know.
+/// Asks the manager which servers take new files; the answer is empty where it is too old to know.
 Result<wire::Conditions> ask_conditions(Store& store);
 
 }  // namespace stria::storage

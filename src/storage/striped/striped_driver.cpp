@@ -47,7 +47,7 @@ Result<wire::Attributes> attributes_of(const std::string& path) {
   return wire::decode<wire::Attributes>(*reply);
 }
 
-/// For OpenOptions::mine_only, of a file that is open.
+/// Does what OpenOptions::mine_only asks for, of a file that is open.
 Status check_mine(const char* operation, const std::string& path, const Store& store, const wire::Opened& opened) {
   STRIA_ASSIGN_OR_RETURN(const auto attributes, attributes_of(path));
   return attributes.place.file == opened.file && attributes.owner.uid == store.uid() ? Status() : not_mine(operation, path);

@@ -146,7 +146,7 @@ void TransferRun::each_row(const TypeWindow& region, std::byte* data, Visit visi
   }
 }
 
-/// For all slots at once: notes the pieces of the batch, once one of them has fewer bytes than it
+/// Notes the pieces of the batch, for all slots at once, when one of them has fewer bytes than it
 /// was asked for.
 void TransferRun::keep_pieces() {
   if (has_pieces_) {
@@ -259,7 +259,7 @@ Status TransferRun::flush() {
 Status TransferRun::write(std::span<const WriteSegment> segments) {
   size_t pieces = 0;
   for (const WriteSegment& segment : segments) {
-    // Only read.
+    // The memory is only read.
     add({segment.offset, segment.offset + segment.bytes}, const_cast<std::byte*>(segment.data));
     if (batch_ranges_ >= most_ranges() || ++pieces == kMostPieces) {
       STRIA_RETURN_IF_ERROR(flush().with_context(describe("write", path_, segment.offset, segment.bytes)));

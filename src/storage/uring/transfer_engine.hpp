@@ -28,7 +28,7 @@ struct WriteBatch {
   bool finished() const { return unfinished == 0; }
 };
 
-/// Not thread-safe. Runs that don't fit the ring are submitted as earlier ones complete, in each
+/// Isn't thread-safe. Runs that don't fit the ring are submitted as earlier ones complete, in each
 /// call of progress().
 class TransferEngine {
  public:

@@ -119,7 +119,7 @@ class FileCounters {
   void piece(Stream& stream, int64_t begin, int64_t end);
 
   mutable ShortLock lock_;
-  /// Without those that streams_, sizes_ and strides_ hold.
+  /// The values that streams_, sizes_ and strides_ hold are not among these.
   std::array<int64_t, kCounterCount> values_{};
   CommonValues sizes_, strides_;
   std::array<Stream, 2> streams_;  ///< by Direction

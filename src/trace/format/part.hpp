@@ -69,7 +69,7 @@ struct Name {
   Table table = Table::kFile;
   uint32_t id = 0;
   std::string text;
-  // For kinds only:
+  // Only kinds have the following.
   Layer layer = Layer::kApp;
   Detail detail = Detail::kNone;
   bool overlaps = false;

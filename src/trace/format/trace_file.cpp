@@ -51,7 +51,7 @@ using Ids = std::unordered_map<uint32_t, int>;
 struct Part {
   bool usable = false;
   int32_t rank = 0;
-  /// From this part's number of a name to its index in the trace.
+  /// Each maps this part's number of a name to its index in the trace.
   Ids kinds, files, datasets, counters;
 };
 

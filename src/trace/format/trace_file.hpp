@@ -83,7 +83,7 @@ class TraceFile {
   std::vector<std::string> datasets;
   std::vector<std::string> counters;  ///< names
   std::vector<RankInfo> ranks;        ///< by rank
-  /// In order of rank, thread and begin, a parent before its children.
+  /// The events come in order of rank, thread and begin, a parent before its children.
   std::vector<Event> events;
   std::vector<CounterSet> counter_sets;
   std::vector<NamedFact> facts;

@@ -23,7 +23,7 @@
 namespace stria::wire {
 
 inline constexpr size_t kMaxRecordBytes = size_t{64} << 10;
-/// Before a record's bytes: their number, and the tag that seals them.
+/// A record's bytes have their number before them, and the tag that seals them.
 inline constexpr size_t kRecordHeadBytes = 4 + 16;
 
 using RecordKey = std::array<unsigned char, 32>;
@@ -73,11 +73,11 @@ class RecordOpener {
   /// The bytes that are here, opened. None: more have to come. kCorrupted where a record is not as
   /// it was sealed; the connection can't be used any more.
   Result<std::span<const std::byte>> opened();
-  /// So many of them have been taken.
+  /// Counts so many of them as taken.
   void take(size_t bytes) { begin_ += bytes; }
   /// Where the next bytes of the connection go. \pre opened() has none
   std::span<std::byte> room();
-  /// So many bytes have come there.
+  /// Counts so many bytes that have come there.
   void received(size_t bytes) { end_ += bytes; }
 
  private:

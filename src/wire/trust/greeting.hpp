@@ -55,7 +55,7 @@ struct KeyProof {
   void get(Reader& reader);
 };
 
-/// In place of a proof when the server wants kMunge.
+/// A client sends this in place of a proof when the server wants kMunge.
 struct Credential {
   static constexpr const char* kName = "credential";
   std::string text;

@@ -29,7 +29,7 @@ class Key {
   explicit Key(std::span<const std::byte> secret);
 
   bool is_users() const { return claim_.kind == ClaimKind::kUserKey; }
-  /// Who a client with this key says it is: the key's user, or that of this process.
+  /// Returns who a client with this key says it is: the key's user, or that of this process.
   Claim claim() const;
   /// The key by which the claim is proven. \pre this is the cluster's key
   Key for_claim(const Claim& claim) const;

@@ -29,8 +29,8 @@ class Munge {
 
   /// Seals the proof as the user of this thread. kUnsupported where munged doesn't answer.
   Result<std::string> seal(const Proof& proof) const;
-  /// Who sealed the proof: user and group. kPermissionDenied when the credential is forged, over,
-  /// was opened before, or seals another proof.
+  /// Returns who sealed the proof: user and group. kPermissionDenied when the credential is forged,
+  /// over, was opened before, or seals another proof.
   Result<User> open(const std::string& credential, const Proof& proof) const;
   /// Whether munged works here.
   Status check() const;

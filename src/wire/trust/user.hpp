@@ -1,4 +1,4 @@
-// On whose behalf a client asks, how that is proven, and to whom a name of the store belongs.
+// Says on whose behalf a client asks, how that is proven, and to whom a name of the store belongs.
 #pragma once
 
 #include <cstdint>

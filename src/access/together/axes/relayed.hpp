@@ -25,9 +25,9 @@ class Relayed : public StreamSource, public StreamSink {
   void pack(std::span<const StreamPart> parts) override;
   void unpack(std::span<const StreamPart> parts) override;
 
-  /// After a read: appends to `outbox` an answer to each parcel, for the rank that sent it. Instead
-  /// of a description it has the number of bytes of each stream that the file had. May throw
-  /// std::bad_alloc.
+  /// Appends to `outbox`, after a read, an answer to each parcel, for the rank that sent it.
+  /// Instead of a description it has the number of bytes of each stream that the file had. May
+  /// throw std::bad_alloc.
   void answer(Outbox& outbox) const;
 
  private:

@@ -1,5 +1,5 @@
-// Which ranks meet in a collective operation, and what they have told each other: the exchange of
-// file descriptions before the first round.
+// Knows which ranks meet in a collective operation, and what they have told each other: the
+// exchange of file descriptions before the first round.
 #pragma once
 
 #include <cstddef>

@@ -40,7 +40,7 @@ class ShortCalls {
     in_step_ = false;
     meeting_.pass(comm);
   }
-  /// From now on this rank comes.
+  /// This rank comes again from now on.
   void stop() { passing_ = false; }
 
   /// Tells whether all ranks have ended all earlier calls, so that this one may move its bytes

@@ -45,8 +45,8 @@ class Aggregation {
   int round_count() const { return domains_->round_count(); }
   bool is_aggregator() const { return contacts_.my_index() >= 0; }
 
-  /// To be called first in each round. Exchanges the lists of pieces that come with the round.
-  /// Returns an error of receiving them.
+  /// Exchanges the lists of pieces that come with the round, and returns an error of receiving
+  /// them. Must be called first in each round.
   Status begin_round(int round, const Parted& parted) { return lists_.exchange(*domains_, round, parted); }
   /// The shares of this rank in `round`, aggregators in order; those without bytes are left out.
   std::vector<Share> my_shares(int round);
@@ -81,7 +81,7 @@ class Aggregation {
   /// All that may lack memory between prepare() and the end goes through this.
   MemoryReserve& memory() { return memory_; }
   Mailbox& mailbox() { return mailbox_; }
-  /// For a round's messages from other nodes.
+  /// Receives a round's messages from other nodes.
   Arrivals& arrivals() { return arrivals_; }
 
  private:

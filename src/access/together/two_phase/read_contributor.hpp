@@ -21,7 +21,7 @@ class ReadContributor {
   void take(int round, int64_t own_end);
   /// Delegate: waits until the ranks for which it speaks have taken what is in its staging buffer.
   void wait_for_members();
-  /// After a failure, and `done_rounds` rounds: counts what aggregators did not hand out as missed.
+  /// Counts as missed what aggregators did not hand out, after a failure and `done_rounds` rounds.
   void miss_after_failures(int done_rounds);
   const MovedPrefix& taken() const { return taken_; }
 

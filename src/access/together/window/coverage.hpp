@@ -1,4 +1,4 @@
-// Which bytes of a window have been filled.
+// Keeps which bytes of a window have been filled.
 //
 // Problem: several contributors may fill a window; their bytes may overlap and leave holes, and
 // sums of their sizes show neither.

@@ -191,7 +191,8 @@ Status Hdf5Copy::Impl::open_view(std::span<const PlacedData> elsewhere) {
   return view->file.valid() ? Status() : failure(ErrorCode::kCorrupted, "cannot be opened as an HDF5 file");
 }
 
-// As if those datasets were plain ones, whose data lie behind the file.
+// Makes the superblock and the layouts look as if those datasets were plain ones, whose data lie
+// behind the file.
 Status Hdf5Copy::Impl::make_plain(std::span<const PlacedData> elsewhere) {
   h5::EditedSuperblock superblock = old_superblock;
   if (superblock.offset() > 0) {

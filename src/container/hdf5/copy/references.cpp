@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kAtOnceBytes = 4 << 20;
 
-// By a function that every release has under this name.
+// It asks by a function that every release has under this name.
 int64_t address_of(hid_t object) {
 #if H5_VERSION_GE(1, 12, 0)
   H5O_info1_t info;

@@ -54,7 +54,7 @@ struct GroupMember {
   int64_t order = -1;  ///< of creation, where the group keeps it
 };
 
-/// Without those messages that say where the next ones are, or nothing.
+/// Messages that say where the next ones are, or nothing, are left out.
 struct ObjectMessages {
   std::vector<HeaderMessage> messages;
   int64_t name_count = 1;          ///< how many links lead to the object, where the header says

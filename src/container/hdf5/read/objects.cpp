@@ -75,7 +75,7 @@ herr_t keep_attribute(hid_t, const char* name, const H5A_info_t* info, void* sho
   });
 }
 
-// In the order of creation, or of names.
+// Sorts by creation, or by names.
 template <typename Named>
 void put_in_order(std::vector<Named>& list, bool by_creation) {
   std::sort(list.begin(), list.end(), [&](const Named& a, const Named& b) {
@@ -86,8 +86,8 @@ void put_in_order(std::vector<Named>& list, bool by_creation) {
 /// The links of a group in their order; `failed` says what couldn't be done.
 Result<std::vector<GroupMember>> links_of(hid_t group, const std::string& failed) {
   Shown<GroupMember> shown;
-  // In native order. For any other order libhdf5 1.10 builds a table, which it frees half-built
-  // when the group is damaged.
+  // The links come in native order. For any other order libhdf5 1.10 builds a table, which it frees
+  // half-built when the group is damaged.
   if (iterate_links(group, keep_link, &shown) < 0) {
     return shown.failure(failed);
   }

@@ -30,7 +30,7 @@ void put_key(Encoder& node, const ChunkGrid& grid, const StoredChunk& chunk) {
   node.zeros(8);
 }
 
-// Behind the last chunk: greater than any chunk in each dimension.
+// The key behind the last chunk is greater than any chunk in each dimension.
 void put_last_key(Encoder& node, const ChunkGrid& grid) {
   node.zeros(8);
   for (size_t dim = 0; dim < grid.chunk_dims().size(); ++dim) {

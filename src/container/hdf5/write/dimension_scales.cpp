@@ -49,7 +49,7 @@ Result<Value> text_value(std::string text) {
   return value;
 }
 
-/// Which datasets have the dimension, and as which of theirs.
+/// Lists which datasets have the dimension, and as which of theirs.
 Result<Value> users_value(const std::vector<std::pair<Object*, int>>& users) {
   if (users.size() > kUsersMax) {
     return Status(ErrorCode::kUnsupported, "more than " + std::to_string(kUsersMax) + " datasets have this dimension");

@@ -183,7 +183,7 @@ void add_attributes(Object& object, ObjectHeader& header) {
     keeps_attribute_order(object) ? put_attributes_in_order(info, count) : put_no_index(info);
     header.end();
   }
-  // Behind the info, where every reader looks for them.
+  // The messages that are kept go behind the info, where every reader looks for them.
   for (const HeaderMessage* message : kept) {
     header.copy(*message);
     for (const StaleAddress& stale : object.old->stale) {

@@ -19,7 +19,7 @@ struct Row {
   int64_t bytes;
 };
 
-// In the order of the types.
+// The rows stand in the order of the types.
 constexpr std::array<Row, kLastType> kRows = {{
     {Type::kByte, ElementType::kInt8, 1},
     {Type::kChar, ElementType::kByte, 1},

@@ -32,7 +32,7 @@ class NetcdfReader final : public Reader {
   Status read_hyperslab(const std::string& path, std::span<const int64_t> start, std::span<const int64_t> count,
                         std::span<std::byte> out) const override;
   Format format() const override { return format_of(header_.version); }
-  /// That the file ends before its data, where it does.
+  /// Says that the file ends before its data, where it does.
   std::vector<std::string> remarks() const override;
   /// Where the data of the last variable begin.
   ByteRange superblock() const override;

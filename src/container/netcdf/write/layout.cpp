@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kDataUnitBytes = 8;
 constexpr int64_t kHeadUnitBytes = 512;
-// For what is defined after the first data have moved.
+// This room is for what is defined after the first data have moved.
 constexpr int64_t kRoomBytes = int64_t{64} << 10;
 // What the minimum and the maximum of a dataset take.
 constexpr int64_t kRangeBytes = 80;

@@ -61,7 +61,7 @@ class Gathered {
   std::vector<std::vector<SummedChunk>> chunks_;  // of each dataset
 };
 
-/// On rank 0.
+/// Rank 0 has this.
 struct GatheredByAll {
   std::vector<ValueRange> value_ranges;               ///< of each dataset
   std::vector<std::vector<TableShare>> table_shares;  ///< what all ranks put into each row table

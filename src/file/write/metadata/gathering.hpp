@@ -58,8 +58,8 @@ class Gathering {
   Status write_row_sums(storage::File* file, PhaseTimes& times);
   /// Waits until what was handed in has arrived.
   void finish(PhaseTimes& times);
-  /// On rank 0, after finish(): what all ranks have gathered, or the first failure, among them
-  /// puts of different ranks that share an element.
+  /// Returns, on rank 0 and after finish(), what all ranks have gathered, or the first failure,
+  /// among them puts of different ranks that share an element.
   Result<GatheredByAll> take_all(const Catalog& catalog);
 
  private:

@@ -113,7 +113,8 @@ Status Metadata::fill_value_ranges(std::span<const ValueRange> ranges) {
     if (places[0] < 0) {
       continue;
     }
-    // Else nothing was put. Where rows are still to come, the attributes say that there is a range.
+    // Where the range is empty, nothing was put. Where rows are still to come, the attributes say
+    // that there is a range.
     if (ranges[i].minimum <= ranges[i].maximum || (dataset.spec.extendable && !dataset.is_old)) {
       ValueRange range = ranges[i];
       if (const auto old = old_ranges_.find(dataset.spec.path); old != old_ranges_.end()) {

@@ -27,7 +27,7 @@ struct OldContent {
   Catalog catalog;
   ChecksumIndex checksums;
 
-  // On rank 0 alone.
+  // Rank 0 alone has this.
   std::unique_ptr<container::Growth> growth;
   ChunkSums chunk_sums;
   std::vector<SealedPart> sealed;                  ///< metadata that the next seal guards too
@@ -37,8 +37,8 @@ struct OldContent {
   size_t kept_path_count() const;
 };
 
-/// On rank 0. kUnsupported when the file can't grow; kCorrupted when its checksums or metadata are
-/// damaged, so that nobody could tell afterwards.
+/// Reads, on rank 0, what the file holds already. kUnsupported when the file can't grow; kCorrupted
+/// when its checksums or metadata are damaged, so that nobody could tell afterwards.
 Result<OldContent> read_old_content(storage::File& file);
 /// The range of values that a dataset says it has; false where it says nothing.
 Result<bool> read_value_range(const container::Reader& reader, const std::string& path, ValueRange& range);

@@ -42,9 +42,9 @@ class OldFile {
   /// Rank 0: opens the file by `file`, which keeps it, and reads what it has. Returns what the
   /// other ranks are to take().
   Result<std::vector<std::byte>> open(NewFile& file, PhaseTimes& times);
-  /// On the other ranks.
+  /// The other ranks take what rank 0 has sent.
   Status take(std::span<const std::byte> message);
-  /// On every rank, when all know where it is.
+  /// Every rank notes the place, when all know where it is.
   void note_place(Place place) { place_.emplace(std::move(place)); }
   /// Nothing before open() or take(), nor in a new file.
   const OldContent& content() const { return content_; }

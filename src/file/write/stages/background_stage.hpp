@@ -21,7 +21,7 @@
 
 namespace stria::file {
 
-/// Whose commit is to go on in the background.
+/// Describes the file whose commit is to go on in the background.
 struct FileToStage {
   const std::string& path;  ///< as the program gave it
   Meetings& meetings;

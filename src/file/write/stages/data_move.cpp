@@ -65,7 +65,7 @@ Status move_set(TransferSet& set, const DataMove& data, const MovedTo& to, const
                           .file = to.file.handles().cached(),
                           .hints = to.environment.hints,
                           .times = to.times,
-                          // Under its temporary name.
+                          // Nobody else writes to the file, because it has its temporary name.
                           .others = {.known = access::OtherWriters::Known::kNobody},
                           .signal = signal.get()};
   const access::AsPlanned planned{.plan = data.plan, .aids = std::move(aids)};

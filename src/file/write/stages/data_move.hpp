@@ -29,7 +29,7 @@ class MoveSignal {
   MoveSignal& operator=(const MoveSignal&) = delete;
 
   access::AbortSignal* get() const { return signal_; }
-  /// In which the ranks of a node write, one after the other; null where they need no turns.
+  /// The ranks of a node write in these turns, one after the other; null where they need none.
   NodeTurn* turn() const { return turn_; }
   /// Ends this rank's part, and returns what has become of the move as far as the rank knows.
   Status end(const Status& mine) { return signal_->end(mine); }

@@ -31,8 +31,8 @@ class ParityStage {
   /// Makes the parity of a new file of which all bytes are written. `mine` is what has become of
   /// them; `file_bytes` counts on rank 0. Collective: yes; the same outcome everywhere.
   Status protect(const ParityWork& work, const Status& mine, int64_t file_bytes, bool sync);
-  /// Before a file that grows is changed: removes its parity. Collective: yes; the same outcome
-  /// everywhere.
+  /// Removes the parity of a file that grows, before the file is changed. Collective: yes; the same
+  /// outcome everywhere.
   Status begin_growing(const ParityWork& work);
   /// When the file is valid, or its commit goes on in the background: marks the parity of a new
   /// file, makes that of one that grows anew, or leaves both to the background. Where that fails, a

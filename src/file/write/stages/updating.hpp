@@ -50,7 +50,8 @@ struct UpdateWork {
   PhaseTimes& times;
 };
 
-/// After this rank's data were moved, or failed to be: has the file's sums follow if it has any.
+/// Has the file's sums, if it has any, follow what this rank has moved or failed to move.
+/// Collective: yes; where it fails before the end, the outcome is the same everywhere.
 /// Collective: yes; where it fails before the end, the outcome is the same everywhere.
 Status sum_again(const UpdateWork& work, const Touched& touched, const Status& moved, bool checksums);
 

@@ -44,7 +44,7 @@ class DataHandles {
   storage::File* cached() const { return staged_ != nullptr ? staged_.get() : parted_ != nullptr ? parted_.get() : file_; }
   /// The same file past the page cache, or null.
   storage::File* direct() const { return direct_parted_ != nullptr ? direct_parted_.get() : direct_file_.get(); }
-  /// By which what is written is staged, or null.
+  /// What is written is staged by this; null where it isn't.
   storage::File* staged() const { return staged_.get(); }
 
   /// Makes what this rank has written to parts durable if asked, and closes them.

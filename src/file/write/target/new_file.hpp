@@ -60,10 +60,10 @@ class NewFile {
   /// This rank's handles for the raw data.
   DataHandles& handles() { return handles_; }
 
-  /// From now on what is written is staged in `commit`, which also gets the end of the file. It
+  /// What is written from now on is staged in `commit`, which also gets the end of the file. It
   /// must outlive this, or be taken by depart().
   void stage(BackgroundCommit& commit) { background_ = &commit; }
-  /// Rank 0: the commit in the background makes this parity too.
+  /// Rank 0 tells this: the commit in the background makes this parity too.
   void protect(std::unique_ptr<LoneParity> parity) noexcept { parity_ = std::move(parity); }
   /// Where what is written is staged, or null.
   Staging* staging() const { return background_ != nullptr ? &background_->staging() : nullptr; }

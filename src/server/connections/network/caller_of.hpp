@@ -1,4 +1,4 @@
-// Who a connection's client is, by what it has proven and what the kernel says.
+// Finds who a connection's client is, by what it has proven and what the kernel says.
 #pragma once
 
 #include <optional>
@@ -21,11 +21,11 @@ std::string name_of_peer(int socket);
 wire::ProofKind wanted_proof(const wire::Key* key, const wire::Munge* munge, const std::optional<wire::User>& peer,
                              const wire::Claim& claim);
 
-/// Who a credential of MUNGE says it is, with the groups that this machine knows.
+/// Returns who a credential of MUNGE says it is, with the groups that this machine knows.
 Result<Caller> caller_of(const wire::Munge& munge, const std::string& credential, const wire::Proof& proof);
 
-/// Who another client is, once it has proven what it had to. kPermissionDenied when its key is
-/// over.
+/// Returns who another client is, once it has proven what it had to. kPermissionDenied when its key
+/// is over.
 Result<Caller> caller_of(const wire::Key* key, const std::optional<wire::User>& peer, const wire::Claim& claim);
 
 }  // namespace stria::server

@@ -21,7 +21,7 @@ class Listener {
   Listener& operator=(Listener&&) = delete;
   ~Listener();
 
-  /// With the real port.
+  /// The address has the port that the system has chosen.
   const wire::Address& address() const { return address_; }
   /// It listens at every address of the machine, and not at one that clients could be told.
   bool is_everywhere() const { return is_everywhere_; }

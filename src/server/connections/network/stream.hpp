@@ -36,7 +36,7 @@ class Stream {
   asio::awaitable<void> read(std::span<std::byte> to, std::chrono::milliseconds time);
   /// Sends the parts one after another. They must live until the call is over.
   asio::awaitable<void> write(std::span<const asio::const_buffer> parts, std::chrono::milliseconds time);
-  /// From now on all bytes are encrypted, those that come and those that go. False when some were
+  /// All bytes are encrypted from now on, those that come and those that go. False when some were
   /// read ahead, which were not. Takes 128 KiB.
   bool encrypt(const wire::RecordKeys& keys);
   void close();

@@ -22,7 +22,7 @@ class Bell : public std::enable_shared_from_this<Bell> {
  public:
   explicit Bell(asio::any_io_executor executor) : timer_(std::move(executor)) {}
 
-  /// From any thread.
+  /// Any thread may call this.
   void ring() {
     asio::post(timer_.get_executor(), [self = shared_from_this()] {
       self->rung_ = true;

@@ -75,11 +75,11 @@ class Database {
   int64_t last_row() const { return sqlite3_last_insert_rowid(handle_); }
   int64_t changes() const { return sqlite3_changes64(handle_); }
   bool in_transaction() const { return sqlite3_get_autocommit(handle_) == 0; }
-  /// For what SQLite does with a whole database.
+  /// SQLite's functions for a whole database take this.
   sqlite3* handle() { return handle_; }
   Result<bool> has_table(std::string_view name);
 
-  /// From now on no change copies a long log into the file and syncs both: shorten_log() does.
+  /// No change from now on copies a long log into the file and syncs both: shorten_log() does.
   void shorten_log_later();
   /// True once there is so much of it that it should be copied.
   bool log_is_long() const;

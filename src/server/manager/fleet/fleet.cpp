@@ -357,7 +357,7 @@ void Fleet::tidy() {
     const bool is_up = heard_within(member, kPerhapsAliveFor);
     up += is_up ? 1 : 0;
     take += is_up && !member.closed && member.condition == wire::Condition::kGood ? 1 : 0;
-    // Also one of which this manager has never heard.
+    // The server may be one of which this manager has never heard.
     const bool was_waited_for = member.last_pulse || Clock::now() - started_ >= kPerhapsAliveFor;
     if (!is_up && was_waited_for && !member.left() && !member.address.empty() && !member.told_silent) {
       member.told_silent = true;

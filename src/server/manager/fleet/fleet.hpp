@@ -64,7 +64,7 @@ class Fleet {
   Status set_new_files(const Caller& caller, const wire::NewFiles& request);
   Result<wire::Retired> retire(const Caller& caller, const wire::Retire& request);
 
-  /// To be called every second or so: tells of servers that are silent.
+  /// Tells of servers that are silent. Must be called every second or so.
   void tidy();
   const FleetCounts& counts() const { return counts_; }
 

@@ -80,13 +80,13 @@ class Names {
   Result<wire::Listed> list(const Caller& caller, const wire::List& request);
   Status set_ownership(const Caller& caller, const wire::SetOwnership& change);
 
-  /// To whom a file belongs, with or without a name.
+  /// Returns to whom a file belongs, with or without a name.
   Result<wire::Ownership> owner_of(uint64_t file);
   const Seals& seals() const { return seals_; }
   /// Files without a name that were still open when the manager ended.
   Result<std::vector<uint64_t>> nameless();
 
-  // For tree.hpp.
+  // The functions of tree.hpp call the following.
 
   /// What a path leads to.
   struct Entry {
@@ -147,7 +147,7 @@ class Names {
   int64_t next_file_ = 0;
 };
 
-// For tree.hpp, and of no rights.
+// The functions of tree.hpp call the following, which look at no rights.
 
 /// Names in the directory have changed.
 Status touch_directory(Database& database, int64_t directory);

@@ -21,7 +21,7 @@
 
 namespace stria::server {
 
-/// For one thread, but for last_s().
+/// One thread may use this, but for last_s().
 class NamesBackup {
  public:
   /// The database outlives this. The copy is made as the file `path`.
@@ -31,7 +31,7 @@ class NamesBackup {
   ~NamesBackup();
 
   Result<wire::BackupPart> answer(const Caller& caller, const wire::Backup& request);
-  /// To be called every second or so.
+  /// Must be called every second or so.
   void tidy();
   /// When a copy was taken as a whole, in seconds since 1970; 0: never since the manager started.
   int64_t last_s() const { return last_s_; }

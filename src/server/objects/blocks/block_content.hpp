@@ -19,7 +19,7 @@ namespace stria::server {
 
 using Content = std::array<std::byte, kBlockBytes>;
 
-/// In how many blocks so many bytes lie.
+/// Returns in how many blocks so many bytes lie.
 inline int64_t block_end(int64_t bytes) {
   return align_up(bytes, kBlockBytes) / kBlockBytes;
 }

@@ -21,8 +21,8 @@ uint64_t take_pieces(const Part& part, const std::byte* block) {
   return sum;
 }
 
-/// From the mapping, where nobody writes as long as the block is locked. False when a page can't be
-/// read.
+/// Reads from the mapping, where nobody writes as long as the block is locked. Returns false when a
+/// page can't be read.
 bool read_mapped(Blocks& blocks, const Part& part, BlockSum* sum, uint64_t* found) {
   return blocks.file.with_mapping([&](const std::byte* file) {
     return blocks.sums->in_place(part.block(), [&](const BlockSum& stored) {

@@ -67,7 +67,7 @@ class BlockSums {
   Status cut(int64_t blocks);
   Status sync();
 
-  /// Before data change: what is on the disk says that they may be un-synced.
+  /// Says on the disk, before data change, that they may be un-synced.
   Status make_dirty();
   /// Says on the disk that everything is synced, as it is, while nobody writes.
   Status make_clean(int64_t object_bytes);

@@ -34,7 +34,7 @@ inline ByteRange hull_of(std::span<const Pieces> pieces) {
   return hull;
 }
 
-/// Either a run, or pieces of one block.
+/// A part is either a run, or pieces of one block.
 struct Part {
   Run run;
   std::vector<Pieces> pieces;  ///< empty: it is a run

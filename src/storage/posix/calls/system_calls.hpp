@@ -42,9 +42,9 @@ class SystemCalls {
   virtual int rename(const char* from, const char* to);
   virtual int unlink(const char* path);
 
-  /// For drivers whose transfers don't pass through the calls above (those by a ring). Returns the
-  /// errno with which the transfer shall fail, or 0; may lower `*bytes`, to 1 at least, to make the
-  /// transfer short.
+  /// Drivers whose transfers don't pass through the calls above (those by a ring) ask this. Returns
+  /// the errno with which the transfer shall fail, or 0; may lower `*bytes`, to 1 at least, to make
+  /// the transfer short.
   virtual int admit_transfer(int descriptor, bool is_write, int64_t offset, int64_t* bytes);
 };
 

@@ -14,7 +14,8 @@ namespace stria::storage {
 
 namespace {
 
-// About five seconds. A file system keeps names for longer only when its settings say so.
+// The attempts take about five seconds. A file system keeps names for longer only when its settings
+// say so.
 constexpr int kAttempts = 100;
 constexpr long kPauseNanoseconds = 50'000'000;
 constexpr int kAttemptsWithoutPause = 2;

@@ -19,8 +19,8 @@ namespace {
 constexpr const char* kReplace = "replace";
 constexpr int kMostLinks = 40;  // as the kernel
 
-/// Whom a link's owner can harm: the rule of the kernel's fs.protected_symlinks, and the same in
-/// directories that all may write to without the sticky bit.
+/// Refuses a link whose owner could harm the one who follows it: the rule of the kernel's
+/// fs.protected_symlinks, and the same in directories that all may write to without the sticky bit.
 Status check_link(const std::string& path, const struct stat& link) {
   struct stat directory = {};
   if (stat(directory_of(path).c_str(), &directory) != 0) {

@@ -40,7 +40,7 @@ class StorageFile {
     }
   }
 
-  /// For the H5FD class: true while libhdf5 has the file open. A second opening (by an external
+  /// The H5FD class sets this while libhdf5 has the file open. A second opening (by an external
   /// link to the same name) is refused.
   bool open = false;
 
