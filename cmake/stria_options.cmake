@@ -80,9 +80,9 @@ if(CCACHE)
   endforeach()
 endif()
 
-# For who builds once. Who edits a file would compile its neighbours with it, and a header that a
-# file forgets to include isn't missed. Names without linkage must differ among the files of one
-# target (tests/tidy/united_names.py).
+# The option is for those who build once. Whoever edits a file would compile its neighbours with it,
+# and a header that a file forgets to include isn't missed. Names without linkage must differ among
+# the files of one target (tests/tidy/united_names.py).
 option(STRIA_UNITY "Compile the files of a target together, sixteen at a time: for who only builds" OFF)
 set(CMAKE_UNITY_BUILD ${STRIA_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)

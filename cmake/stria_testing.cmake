@@ -71,7 +71,7 @@ function(stria_test_part name)
   cmake_parse_arguments(P "" "" "SOURCES;LIBS" ${ARGN})
   add_library(${name} OBJECT EXCLUDE_FROM_ALL ${P_SOURCES})
   stria_compile_as_test(${name})
-  # As the programs are compiled, or they couldn't share precompiled headers.
+  # The options are those of the programs, or the tests couldn't share precompiled headers.
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(${name} PRIVATE -fPIE)
   target_link_libraries(${name} PUBLIC ${P_LIBS} PRIVATE stria_options stria GTest::gtest)

@@ -32,7 +32,7 @@ scripts/setup.sh demo
 echo "Building the stria command, which takes minutes the first time"
 stage build build_united release stria_cli || fail "the build failed; its output is in build/logs/build.log"
 
-# Only what an earlier demo wrote is removed.
+# The script removes only what an earlier demo wrote.
 mkdir -p "$out"
 find "$out" -maxdepth 1 -type f \( -name '*hdf5_chk_*' -o -name '*hdf5_plt_cnt_*' -o -name '*.json' -o -name '*.png' \
   -o -name '*.html' -o -name '*.stria-trace' \) -delete

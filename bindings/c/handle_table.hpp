@@ -59,7 +59,8 @@ class HandleTable {
     return is_current(handle, index) ? slots_[index].object : nullptr;
   }
 
-  /// As find(), and the handle names nothing any more: of two calls one gets the object.
+  /// Does the same as find(), and the handle names nothing any more: of two calls one gets the
+  /// object.
   T* take(const T* handle) noexcept {
     const std::lock_guard lock(mutex_);
     const size_t index = index_of(handle);

@@ -120,7 +120,8 @@ T* find(T* handle) noexcept {
   return HandleTable<std::remove_const_t<T>>::instance().find(handle);
 }
 
-/// As find(), and the handle names nothing any more. The caller deletes what it named.
+/// Does the same as find(), and the handle names nothing any more. The caller deletes what it
+/// named.
 template <typename T>
 T* take(T* handle) noexcept {
   return HandleTable<T>::instance().take(handle);

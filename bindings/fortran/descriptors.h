@@ -19,13 +19,14 @@ typedef struct stria_f_place {
   int64_t start[CFI_MAX_RANK], stride[CFI_MAX_RANK];
   int count, has_stride;
 } stria_f_place;
-/* As stria_put_slab(), stria_get_slab() and stria_read_slab(). */
+/* Does the same as stria_put_slab(), stria_get_slab() and stria_read_slab(). */
 int stria_f_move(int way, stria_dataset* dataset, const stria_f_place* place, CFI_cdesc_t* array);
 /* The same for an array of a derived type, of which the component of any one is passed. Its
  * dimensions come before those of the array. */
 int stria_f_move_component(int way, stria_dataset* dataset, const stria_f_place* place, CFI_cdesc_t* records,
                            CFI_cdesc_t* component);
-/* As stria_put_elements() and stria_get_elements(), with a map of `count` elements. */
+/* Does the same as stria_put_elements() and stria_get_elements(), with a map of `count`
+ * elements. */
 int stria_f_move_elements(int way, stria_dataset* dataset, const stria_elements* elements, int64_t count, CFI_cdesc_t* values);
 /* The same as stria_append_own_rows(): the rows are along the array's last dimension. */
 int stria_f_append_own_rows(int way, stria_file* file, const char* path, CFI_cdesc_t* array);
@@ -35,7 +36,7 @@ struct gfortran_array;
 int stria_f_is_copy_(const struct gfortran_array* array);
 int stria_f_create_dataset(stria_file* file, const char* path, int element, const int64_t* dims, int rank,
                            const stria_options* options, stria_dataset** dataset);
-/* As stria_create_string_dataset(), of strings that end with blanks. */
+/* Does the same as stria_create_string_dataset(), for strings that end with blanks. */
 int stria_f_create_string_dataset(stria_file* file, const char* path, int64_t length, const int64_t* dims, int rank,
                                   stria_options* options, stria_dataset** dataset);
 int stria_f_create_string_column(stria_file* file, const char* path, CFI_cdesc_t* strings);
@@ -43,15 +44,16 @@ int stria_f_create_string_column(stria_file* file, const char* path, CFI_cdesc_t
 int stria_f_dims(const stria_dataset* dataset, int64_t* dims, int count);
 /* The lengths of chunks, in the same way: zeros where there are none. */
 int stria_f_chunk(const stria_dataset* dataset, int64_t* chunk, int count);
-/* As stria_dataset_dimension(), counted from 1 in Fortran's order. */
+/* Does the same as stria_dataset_dimension(), counted from 1 in Fortran's order. */
 const char* stria_f_dimension(const stria_dataset* dataset, int dimension);
-/* As stria_dataset_fill_value(), into one number of as many bytes as the dataset's. */
+/* Does the same as stria_dataset_fill_value(), into one number of as many bytes as the
+ * dataset's. */
 int stria_f_fill_value(const stria_dataset* dataset, CFI_cdesc_t* value, int* given);
 /* Numbers or strings, as the descriptor says; one, or a list of rank 1, or an array of numbers that
  * are not complex. */
 int stria_f_set_attribute(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
 int stria_f_get_attribute(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
-/* As stria_get_strings(), of an attribute that has one string. */
+/* Does the same as stria_get_strings(), for an attribute that has one string. */
 int stria_f_get_one_string(stria_file* file, const char* object, const char* name, stria_list** list);
 int stria_f_set_logical(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
 int stria_f_get_logical(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
@@ -71,8 +73,8 @@ int stria_f_describe_column(const char* name, const void* record, const void* co
 /* Records are one, or an array of rank 1. */
 int stria_f_create_table(stria_file* file, const char* path, const stria_f_columns* columns, CFI_cdesc_t* records);
 int stria_f_read_table(stria_file* file, const char* path, const stria_f_columns* columns, CFI_cdesc_t* records);
-/* As stria_create_records(), stria_put() and stria_get(): sizes and places in Fortran's order. The
- * records are an array of rank 1 along the dataset's first dimension, or one. */
+/* Do the same as stria_create_records(), stria_put() and stria_get(): sizes and places in Fortran's
+ * order. The records are an array of rank 1 along the dataset's first dimension, or one. */
 int stria_f_create_records(stria_file* file, const char* path, const stria_f_columns* columns, const int64_t* dims, int rank,
                            const stria_options* options, stria_dataset** dataset);
 int stria_f_move_records(int way, stria_dataset* dataset, const stria_f_place* place, const stria_f_columns* columns,

@@ -6,7 +6,7 @@
 
 #include "descriptors.h"
 
-/* By enum stria_element. */
+/* The sizes are in the order of enum stria_element. */
 static const int number_bytes[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
 
 int stria_f_describe_column(const char* name, const void* record, const void* component, int element, int64_t* numbers) {
@@ -183,7 +183,7 @@ static int move_records(int way, stria_dataset* dataset, const stria_slab* slab,
   }
 }
 
-/* From one record to the next, of a section too, if need be backwards. */
+/* The type goes from one record to the next, of a section too, backwards if need be. */
 static int records_type(const stria_records* described, const CFI_cdesc_t* records, stria_type** type) {
   stria_type* one = NULL;
   int code = stria_type_records(described, &one);

@@ -165,7 +165,7 @@ def test_some_ranks_put_nothing(path):
 
 @pytest.mark.parametrize("first", ["stria.create(path + '0', MPI.COMM_WORLD).close()", ""])
 def test_a_communicator_needs_a_running_mpi(path, first):
-    """In a program of its own, which is no rank of this one."""
+    """This runs in a program of its own, which is no rank of this one."""
     program = f"""if True:
         import sys
         path = sys.argv[1]

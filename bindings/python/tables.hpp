@@ -24,7 +24,7 @@ void create_table(stria_file* file, const std::string& path, const Columns& colu
 /// Makes a dataset as stria_create_string_dataset() does.
 stria_dataset* create_string_dataset(stria_file* file, const std::string& path, int64_t string_bytes,
                                      const std::vector<int64_t>& dims, const DatasetOptions& options);
-/// As stria_create_records(), with these columns.
+/// Does the same as stria_create_records(), with these columns.
 stria_dataset* create_records(stria_file* file, const std::string& path, const Columns& columns,
                               const std::vector<int64_t>& dims, const DatasetOptions& options);
 /// The columns of a dataset, and the bytes of a record.

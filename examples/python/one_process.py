@@ -14,7 +14,7 @@ with stria.create(path) as f:
     dataset = f.create_dataset("waves", data=waves)
     dataset.attrs["unit"] = "m"
     dataset.attrs["periods"] = [0.5, 1.0, 2.0]
-# Only now does the file have its name.
+# The file has its name only now.
 
 with stria.open(path) as f:
     dataset = f["waves"]

@@ -12,18 +12,17 @@ struct Filters {
   /// further, and faster.
   bool shuffle = false;
   bool deflate = false;  ///< the compression of zlib and gzip
-  /// Zstandard takes the place of deflate, at its level 1: HDF5's registered filter 32015.
-  /// Zstandard at its level 1, HDF5's registered filter 32015. Stria reads it; other programs need
-  /// the plug-in (hdf5plugin for h5py).
+  /// Zstandard, at its level 1, takes the place of deflate: it is HDF5's registered filter 32015.
+  /// Stria reads it; other programs need the plug-in (hdf5plugin for h5py).
   bool zstd = false;
   bool fletcher32 = false;  ///< a sum behind each chunk that other readers compare
   /// First of all, and instead of shuffling: integers less the smallest of their chunk, each in as
   /// many bits as the greatest needs. Nothing is lost.
   bool scale_offset = false;
-  /// ZFP, which is lossy, takes the place of all but fletcher32: ZFP, HDF5's registered filter
-  /// 32013, for float32 and float64 in the machine's byte order. No element differs by more than
-  /// this from what was put. A chunk where that can't be kept, as with numbers that aren't finite,
-  /// is stored as it is. It needs libzfp where it is written and read. 0: not.
+  /// ZFP takes the place of all but fletcher32, and is lossy: it is HDF5's registered filter 32013,
+  /// for float32 and float64 in the machine's byte order. No element differs by more than this from
+  /// what was put. A chunk where that can't be kept, as with numbers that aren't finite, is stored
+  /// as it is. It needs libzfp where it is written and read. 0: not.
   double zfp_absolute = 0;
   /// The same, with a bound that counts in the greatest magnitude of the chunk; less than 1.
   double zfp_relative = 0;

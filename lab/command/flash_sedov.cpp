@@ -156,7 +156,7 @@ class SedovDriver {
     }
   }
 
-  // Only rank 0 prints, so that each rank may use its own clock.
+  // Rank 0 alone prints, so that each rank may use its own clock.
   void progress(bool always) {
     double now = MPI_Wtime();
     if (!always && now - last_line_time_ < 1) {

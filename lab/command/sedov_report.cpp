@@ -86,7 +86,7 @@ json kinds_json(const std::vector<WrittenFile>& files) {
 
 constexpr int kPhaseColumns = 6;
 
-// In as many columns, with a digit behind the point where there is room for it.
+// The text has as many columns, with a digit behind the point where there is room for it.
 std::string ms_text(double seconds) {
   const double ms = seconds * 1e3;
   return fmt::format("{:>{}.{}f}", ms, kPhaseColumns, ms < 999.95 ? 1 : 0);

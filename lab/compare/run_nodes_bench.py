@@ -75,7 +75,7 @@ class NodesBench(Bench):
                     *program, "--nxb", str(case.nxb), "--blocks", str(case.blocks), "--rounds", str(self.options.rounds),
                     "--dir", place, "--verify", "--json", result_path,
                 ]  # fmt: skip
-                # Without the drop-in: the command makes no call of MPI-IO.
+                # The drop-in isn't needed, since the command makes no call of MPI-IO.
                 text, why = chosen.run(LIBRARY if ours else name, ranks, command)
                 if text is None:
                     return None, why

@@ -19,7 +19,7 @@ import numpy
 
 SIZE, SCALE = 640, 96  # units of the picture: the domain, and what is right of it for the scale
 WIDTH = 460  # pixels on a page
-# From viridis of matplotlib, which grows brighter evenly and is the same to all eyes.
+# The colours are viridis of matplotlib, which grows brighter evenly and is the same to all eyes.
 COLOURS = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"]
 
 

@@ -74,8 +74,8 @@ class Run:
         return numpy.isin(self.kind, kinds)
 
     def inside_moves(self):
-        """For each span, whether a call that moves data is under way on its rank, or is
-        the span itself."""
+        """Says, for each span, whether a call that moves data is under way on its rank, or is the
+        span itself."""
         inside = numpy.zeros(len(self.begin), bool)
         for rank in self.ranks:
             moves = (self.rank == rank) & self.is_kind(*MOVE)

@@ -38,7 +38,7 @@ def canvas(title, theme, size):
         pyplot.close(drawing)
 
 
-# So many values of an axis of lines are all written out.
+# An axis of lines has so many values at most where all are written out.
 FEW = 7
 # An axis of powers of ten whose longest is below so many times the shortest has 2 and 5 as well.
 NARROW = 100

@@ -36,7 +36,7 @@ class Row:
         return self.ours == self.paper if self.exact else None
 
     def verdict(self):
-        """In words; empty where there is nothing to compare."""
+        """Returns the verdict in words; empty where there is nothing to compare."""
         if self.exact:
             return SAME if self.agrees() else ANOTHER
         if not self.paper or self.ours <= 0:

@@ -111,7 +111,8 @@ class Runs:
         return [*map(str, words), "--modes", ",".join(modes), *options, "--dir", directory]
 
     def _stats(self, directory):
-        """Of the largest trace in a directory: a program and what it preloads leave one each."""
+        """Returns the statistics of the largest trace in a directory: a program and what it
+        preloads leave one each."""
         traces = sorted(glob.glob(os.path.join(directory, "*.stria-trace")), key=os.path.getsize)
         if not traces:
             raise Failed("the run left no trace")

@@ -347,7 +347,7 @@ def display(runs, places, quick):
 
 
 def writing_s(document):
-    """Without the creation of the file, which the paper's program doesn't count."""
+    """The seconds leave out the creation of the file, which the paper's program doesn't count."""
     return document["seconds"] - document["open_seconds"]
 
 

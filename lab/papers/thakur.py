@@ -11,7 +11,8 @@ from papers.outcome import Experiment, Figure, Outcome, Row, plain
 
 PAPER = "Thakur, Lusk, Gropp 1995: I/O Characterization of a Portable Astrophysics Application"
 RUN = ["--cells", 512, 256, "--steps", 20, "--no-sync"]
-# By processes: calls of the library, communications, and the shares of the run's time on the SP.
+# The paper's figures stand by processes: calls of the library, communications, and the shares of
+# the run's time on the SP.
 PAPERS = {
     32: {"calls": 1816, "communications": 5640, "library": 26.61, "communication": 21.21, "write": 5.84},
     128: {"calls": 6704, "communications": 22160, "library": 35.18, "communication": 25.55, "write": 5.68},

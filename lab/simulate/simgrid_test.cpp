@@ -47,7 +47,7 @@ struct Step {
   std::vector<Message> receives;
   std::vector<Write> writes;  ///< when the messages are over
 };
-/// By rank.
+/// Each rank has its steps.
 using Program = std::vector<std::vector<Step>>;
 
 Machine machine_of(int servers) {

@@ -64,7 +64,7 @@ inline void check_case(Comm& comm, storage::Driver& driver, const std::string& p
   comm.barrier();
 }
 
-/// So many cases on nodes of one, two and three ranks.
+/// Checks so many cases on nodes of one, two and three ranks.
 inline void check_on_nodes(const MethodOfRanks& method, int usual_cases) {
   auto driver = storage::make_driver("posix").value();
   for (int ranks_per_node : {1, 2, 3}) {

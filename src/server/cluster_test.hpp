@@ -41,7 +41,7 @@ class Cluster {
       start(i);
     }
   }
-  /// Over TCP, in a directory that stays.
+  /// The servers speak over TCP, in a directory that stays.
   Cluster(int count, const std::string& directory) : over_unix_(false), keeps_(true), directory_(directory) {
     for (int i = 0; i < count; ++i) {
       servers_.emplace_back();

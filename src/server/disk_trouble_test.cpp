@@ -258,7 +258,7 @@ TEST(DiskTrouble, FoldersThatMayNotBeWrittenFailNewFilesOnly) {
   STRIA_EXPECT_OK(write_all(*after, noise(1000, 2)));
 }
 
-/// From some moment on, the disk of the second of two servers answers everything with EIO.
+/// The disk of the second of two servers answers everything with EIO from some moment on.
 TEST(DiskTrouble, ADiskThatFailsIsAnErrorOfItsFilesOnly) {
   const Disk disk("ext4");
   if (!disk.ok()) {

@@ -84,7 +84,7 @@ class Maker {
     STRIA_RETURN_IF_ERROR(check_size(name, static_cast<int64_t>(content.size())));
     return file->close();
   }
-  /// As `ls -l` does, here and in a mount.
+  /// Checks as `ls -l` does, here and in a mount.
   Status check_size(const std::string& name, int64_t bytes) {
     const std::string address = url_.substr(8, url_.size() - 9);  // without stria:// and the slash
     STRIA_ASSIGN_OR_RETURN(const auto store, storage::Store::at(address));

@@ -18,8 +18,8 @@ class UsageTeller {
   UsageTeller(Growth& growth, ObjectPaths paths, const wire::Identity& server, Ask ask)
       : growth_(growth), paths_(std::move(paths)), server_(server), ask_(std::move(ask)) {}
 
-  /// Tells of some parts, and must be called every second or so: tells of some parts: in turn of
-  /// those that have changed, and of those that were there before.
+  /// Must be called every second or so. Tells of some parts: in turn of those that have changed,
+  /// and of those that were there before.
   Status tell();
 
  private:

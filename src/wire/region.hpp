@@ -1,5 +1,5 @@
 // Describes which bytes of a file a request is about, as they are sent: a range, a list of ranges,
-// or a datatype with a window of its stream. And a walk over those bytes that lie on one server.
+// or a datatype with a window of its stream. Walks over those bytes that lie on one server.
 //
 // Problem: a request may name more pieces than fit in a list, and may come from anywhere.
 // Method: everything is checked once, when it is decoded. The walk then reads the list in place, or

@@ -16,7 +16,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PRIVATE = "STRIA_PRIVATE"
-# Not functions that a header names.
+# These are symbols that belong to classes, and not functions that a header names.
 OF_CLASSES = ("typeinfo for ", "typeinfo name for ", "vtable for ")
 
 

@@ -122,7 +122,7 @@ def test_exit_codes_on_ranks(sedov_2d, work):
 
 
 def test_a_flip_stops_a_restart(sedov_2d, work):
-    """Also one in the small lists, which say from which time to go on."""
+    """The flip may be in the small lists, too, which say from which time to go on."""
     intact = sedov_2d / "sedov_hdf5_chk_0001"
     content = intact.read_bytes()
     for name in ("real scalars", "integer runtime parameters", "bounding box", "velx"):
@@ -163,7 +163,7 @@ def test_a_restart_says_what_has_no_checksums(sedov_2d, work):
         del file["pres"]
         file.create_dataset("pres", data=data, chunks=True, compression="gzip")
     assert not run(*restart, path, ranks=2).succeeded().messages, "chunks of other writers are checked too"
-    # With an index that only libhdf5 reads.
+    # The dataset gets an index that only libhdf5 reads.
     with h5py.File(path, "a", libver=("v110", "v110")) as file:
         del file["pres"]
         file.create_dataset("pres", data=data, chunks=True, compression="gzip")

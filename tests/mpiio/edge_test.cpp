@@ -177,7 +177,7 @@ void racing_writers(const Suite& suite, const Call& call, const Hints& hints, bo
       data[static_cast<size_t>(i)] = mark(static_cast<uint64_t>(round), suite.rank(), i);
     }
     MPI_Status status;
-    // Only a part of the pieces, another part in each round; the last round writes all.
+    // Each round writes only a part of the pieces; the last round writes all.
     const int first = round == kRounds - 1 ? 0 : 40 * (round * 7 % 100);
     EXPECT_MPI(perform(call, true, file, {first, data.data() + first, kBytes - first, MPI_BYTE}, &status));
     std::vector<uint8_t> back(static_cast<size_t>(kBytes - first));
@@ -383,7 +383,7 @@ MPI_File open_on_several_nodes(MPI_Comm comm, const std::string& path) {
 // from this one.
 void nonblocking_on_several_nodes(const Suite& suite) {
   const std::string path = suite.path("nonblocking");
-  // Not congruent to the world, whose files share what was made before.
+  // The communicator is not congruent to the world, whose files share what was made before.
   MPI_Comm reversed = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, 0, -suite.rank(), &reversed);
   MPI_File file = open_on_several_nodes(reversed, path);

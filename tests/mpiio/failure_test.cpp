@@ -94,7 +94,7 @@ void expect_free(const std::string& path) {
     struct flock whole = {};
     whole.l_type = F_WRLCK;
     whole.l_whence = SEEK_SET;
-    // Beyond it, the writers of an open file show that they are there.
+    // The writers of an open file show beyond it that they are there.
     whole.l_len = off_t{1} << 62;
     const bool free = fd >= 0 && fcntl(fd, F_SETLK, &whole) == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
     _exit(free ? 0 : 1);

@@ -22,7 +22,7 @@ constexpr int64_t kMiB = int64_t{1} << 20;
 constexpr int64_t kCollectiveBufferBytes = 32 * kMiB;  // cb_buffer_size
 // A staging buffer, a window of the file, and what MPI needs.
 constexpr int64_t kOtherBytes = 14 * kMiB;
-// Per piece: its description, and what decoding it needs.
+// A piece takes its description, and what decoding it needs.
 constexpr int64_t kIrregularBytes = 24;
 constexpr int64_t kPieceBytes = 8;
 constexpr uint64_t kBefore = 0xeeeeeeeeeeeeeeeeu;

@@ -30,7 +30,7 @@ struct Plan {
   int rank = 0;
   Clock::time_point begin = Clock::now();
 
-  /// Before call `call` of this rank.
+  /// Is called before call `call` of this rank.
   void begin_call(int call) const {
     if (call == 1 && rank == 0) {
       std::puts("every rank calls");

@@ -409,7 +409,7 @@ def test_a_new_file_costs_two_requests_to_the_manager(store, place, work):
 
 
 def test_what_belongs_to_an_open_file_is_set_without_asking_for_its_size_again(store, place, work):
-    """As tar does with each file that it makes."""
+    """This is what tar does with each file that it makes."""
     count = 30
     set_ns = 1_500_000_000_123_456_789
     directory = place / "unpacked"

@@ -44,7 +44,8 @@ def mounted(url, directory, *options):
 
 @contextlib.contextmanager
 def store_to_mount(directory, count, **options):
-    """So many servers, whose store can be mounted. A test is left out where nothing can be."""
+    """Starts so many servers, whose store can be mounted. A test is left out where nothing can
+    be."""
     skip_without_fuse()
     directory.mkdir(exist_ok=True)
     with contextlib.closing(Store(directory, count, **options)) as servers:

@@ -65,7 +65,7 @@ def check_values(store, values=VALUES):
 
 
 def wait_until_silent(store, server):
-    """Until the manager gives it no new files."""
+    """Waits until the manager gives the server no new files."""
     wait_until(lambda: json.loads(run("df", "--json", store.url).succeeded().stdout)[server]["silent_ms"] > 6000)
 
 

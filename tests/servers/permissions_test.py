@@ -1,4 +1,5 @@
-"""Who may do what on a store: users with keys of their own, and users whom the kernel names."""
+"""The store knows who may do what: users with keys of their own, and users whom the kernel
+names."""
 
 import contextlib
 import json

@@ -81,7 +81,7 @@ def takes_set_uid_away(place):
 
 @case("write")
 def by_a_user_takes_set_uid_away(place):
-    """Also into a file that was open before it had the bits."""
+    """A write does so into a file, too, that was open before it had the bits."""
     file = make(place / "file")
     modes = []
 

@@ -31,7 +31,7 @@ def outcome(call, *arguments, **options):
 
 @contextlib.contextmanager
 def as_stranger():
-    """As a user to whom nothing here belongs."""
+    """Becomes a user to whom nothing here belongs."""
     os.setegid(STRANGER)
     os.seteuid(STRANGER)
     try:

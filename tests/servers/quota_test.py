@@ -84,7 +84,7 @@ def test_a_user_has_no_more_files_than_the_quota(store, work):
     wait_until(lambda: quotas(store)[0]["files"] == 3)
     run("rm", f"{store.url}/file_0").succeeded()
     wait_until(lambda: put(store, work, "file_3", 10).code == 0)
-    # After a restart of all it is as before.
+    # Everything is as before after a restart of all.
     for index in (1, 0):
         store.end(index)
     for index in (0, 1):

@@ -99,7 +99,8 @@ def quotas(store):
 
 
 def what_is_said(store):
-    """Of servers, names and parts, space, and what a server that has ended means for others."""
+    """Returns what is said of servers, names and parts, of space, and of what a server that has
+    ended means for others."""
     drained = run("server", "drain", store.url, 2)
     told = [(server["state"], server.get("reason", "")) for server in json.loads(run("status", "--json", store.url).stdout)]
     code, report = fsck(store)
@@ -136,7 +137,7 @@ def test_a_manager_that_is_started_again_knows_who_has_signed_off(store, work):
 
 
 def restore(store, backup):
-    """As docs/servers.md says."""
+    """Restores the names as docs/servers.md says."""
     store.end(0)
     directory = store.directory / "0"
     for name in ("names.sqlite-wal", "names.sqlite-shm"):

@@ -84,7 +84,7 @@ class TypeGenerator {
     }
   }
 
-  /// Like any(), with increasing offsets.
+  /// Makes a pair like any(), with increasing offsets.
   TypePair sorted(int depth) {
     while (true) {
       TypePair pair = any(depth);

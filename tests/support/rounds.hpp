@@ -23,8 +23,8 @@ Integer rounds(Integer usual) {
   return does_all_rounds() ? usual : std::max<Integer>(usual / 4, 1);
 }
 
-/// From one operation that fails to the next that does: 1, or 3. Ranks that begin at
-/// 1 + rank % step try each third of what they do alike.
+/// The step from one operation that fails to the next that does is 1 or 3. Ranks that begin at 1 +
+/// rank % step try each third of what they do alike.
 inline int failure_step() {
   return does_all_rounds() ? 1 : 3;
 }

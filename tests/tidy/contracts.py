@@ -33,7 +33,7 @@ def check(files):
 
 
 def _bodies(files):
-    """By a function's last name: (path, text) of each definition."""
+    """Returns (path, text) of each definition, by a function's last name."""
     bodies = collections.defaultdict(list)
     for file in files:
         lines = function_length.blank(file.text).split("\n")

@@ -86,7 +86,7 @@ ROOMS = {
     "src/server/objects": ["blocks"],
     "src/server/connections": ["resources", "network"],
 }
-# Behind the interface of their layer: its own files and tests include them.
+# These lie behind the interface of their layer: its own files and tests include them.
 HIDDEN = ["src/container/hdf5", "src/container/netcdf"]
 PUBLIC = "include/stria"
 TEST_SUPPORT = "tests/support"

@@ -37,7 +37,7 @@ _ACCESS = re.compile(r"\b(?:public|private|protected)\s*:(?!:)")
 
 @dataclasses.dataclass
 class Measures:
-    """Of one checkout."""
+    """What was measured of one checkout."""
 
     file_lines: list
     function_lines: list

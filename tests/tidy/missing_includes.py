@@ -13,7 +13,8 @@ from function_length import blank
 from include_graph import resolve
 from source_tree import Violation
 
-# Without names that most headers bring: of <string>, <vector>, <memory>, <utility>, <exception>.
+# The table leaves out names that most headers bring: of <string>, <vector>, <memory>, <utility>,
+# <exception>.
 _STANDARD = {
     "algorithm": """adjacent_find all_of any_of binary_search clamp copy_if count count_if equal_range find find_first_of
         find_if find_if_not for_each generate generate_n includes inplace_merge is_permutation is_sorted max_element merge

@@ -67,7 +67,8 @@ class Traced:
         return {around[-1] for kind in kinds for around in self.ancestors("storage", kind) if around}
 
     def ancestors(self, layer, name):
-        """For each span of that kind the names of the spans around it, innermost first."""
+        """Returns, for each span of that kind, the names of the spans around it, innermost
+        first."""
         lists = []
         for span in self.spans.values():
             if (span["cat"], span["name"]) == (layer, name):

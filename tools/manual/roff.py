@@ -14,7 +14,7 @@ def text(words):
 
 
 def literal(words):
-    """As text(), for what is typed: its hyphens stay hyphens when they are copied."""
+    """Does the same as text(), for what is typed: its hyphens stay hyphens when they are copied."""
     return text(words).replace("-", "\\-")
 
 
@@ -52,7 +52,7 @@ def heading(words):
 
 
 def paragraph(words):
-    """Of a line that is escaped already."""
+    """Makes a paragraph of a line that is escaped already."""
     return f".PP\n{words}\n"
 
 

@@ -284,7 +284,7 @@ TEST(RunDigest, BreaksTimeDownByWhatLiesRightInsideCalls) {
   builder.span(0, trace::BuiltIn::kFileCommit, 100, 300).span(0, pack, 100, 200).span(0, trace::BuiltIn::kReduce, 200, 260);
   builder.inside(1, 1).inside(2, 1);
   builder.span(0, trace::BuiltIn::kStorageWrite, 120, 150).inside(3, 2);
-  // In flight meanwhile, so that it takes no time from the call.
+  // The message is in flight meanwhile, so that it takes no time from the call.
   builder.span(0, trace::BuiltIn::kReceive, 100, 295).inside(4, 1);
   std::map<std::string, double> seconds = parts_of(builder.build());
   EXPECT_EQ(seconds.size(), 4U);

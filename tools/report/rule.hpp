@@ -32,7 +32,7 @@ std::span<const Rule> background_rules();
 inline constexpr double kLeastSeconds = 0.01;
 inline constexpr int64_t kLeastBytes = 1 << 20;
 
-/// part / whole, 0 when there is no whole.
+/// Returns part / whole, 0 when there is no whole.
 inline double share_of(double part, double whole) {
   return whole > 0 ? part / whole : 0;
 }

@@ -9,7 +9,7 @@
 
 namespace stria::tool {
 
-/// By the share of the run's time that a finding concerns.
+/// Follows from the share of the run's time that a finding concerns.
 enum class Severity {
   kHigh,    ///< a fifth of the run or more
   kMedium,  ///< a twentieth or more

@@ -6,7 +6,7 @@ namespace stria::tool {
 
 namespace {
 
-// Below this, sizes are told to the byte: pieces are often powers of two.
+// Sizes below this are told to the byte: pieces are often powers of two.
 constexpr double kWholeBytes = 100'000;
 
 // A number in about three significant digits.

@@ -34,7 +34,7 @@ class Check {
   std::shared_ptr<const CLI::Validator> validator_;
 };
 
-/// For options that name a file or a directory. An empty value is most often a variable that a
+/// Checks options that name a file or a directory. An empty value is most often a variable that a
 /// script forgot to set.
 Check not_empty();
 /// A whole number from `lowest` to `highest`.
@@ -72,7 +72,8 @@ class Option {
 
   Option check(const Check& check);
   Option required();
-  /// As many values as this, or from `fewest` to `most`; a `most` of -1: however many.
+  /// The option takes as many values as this, or from `fewest` to `most`; a `most` of -1: however
+  /// many.
   Option expected(int count);
   Option expected(int fewest, int most);
   /// Given several times, it has all the values, also where other options have the last.
@@ -80,7 +81,7 @@ class Option {
   /// One value may be several, with this between them.
   Option delimiter(char separator);
   Option excludes(Option other);
-  /// Not in help.
+  /// Help doesn't show it.
   Option hidden();
   /// What help shows as the default: a text, or the value that the variable has now.
   Option shown_default(const std::string& text);
@@ -108,14 +109,15 @@ class Command {
   Option add_option(const std::string& names, Value& value, const std::string& help);
   /// The same with a function that takes the value.
   Option add_text_option(const std::string& names, std::function<void(const std::string&)> take, const std::string& help);
-  /// Without a value; "!--no-x" makes it false. A text: "--x{standard}", which --x=other replaces.
+  /// A flag has no value; "!--no-x" makes it false. A text: "--x{standard}", which --x=other
+  /// replaces.
   Option add_flag(const std::string& names, bool& value, const std::string& help);
   Option add_flag(const std::string& names, std::string& value, const std::string& help);
 
   void require_subcommand();
   /// Exactly one option of this group.
   void require_one_option();
-  /// From here on, options that are added take the last value where they are given several times,
+  /// Options that are added from here on take the last value where they are given several times,
   /// and help shows the value that the variable has.
   void take_last_and_show_defaults();
   /// Called after parsing, if this command was chosen.

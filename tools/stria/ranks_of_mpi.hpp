@@ -1,4 +1,4 @@
-// For subcommands that need MPI: what command.hpp has, with a communicator.
+// Gives subcommands that need MPI what command.hpp has, with a communicator.
 #pragma once
 
 #include <mpi.h>

@@ -1,4 +1,4 @@
-// Which kinds of spans move the bytes of files.
+// Tells which kinds of spans move the bytes of files.
 #pragma once
 
 #include <vector>

@@ -44,7 +44,7 @@ std::vector<uint32_t> page_order(const TraceFile& trace) {
   return order;
 }
 
-// For each position in `order`, the position of its parent, or -1.
+// Returns, for each position in `order`, the position of its parent, or -1.
 std::vector<int64_t> parent_positions(const std::vector<Event>& events, const std::vector<uint32_t>& order) {
   const std::vector<int64_t> parents = parent_indices(events);
   std::vector<int64_t> position_of(events.size());

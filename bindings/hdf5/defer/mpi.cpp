@@ -59,7 +59,7 @@ bool find_constants(const Finder& finder, Mpi& mpi) {
   return finder.find("MPIR_Dup_fn") != nullptr;  // to which their mpi.h refers
 }
 
-/// Without functions of files where there is no MPI.
+/// There are no functions of files where there is no MPI.
 Mpi make_mpi(const Finder& finder) {
   Mpi mpi;
   const FindSymbol symbols = [&finder](const char* name) { return finder.find(name); };

@@ -24,7 +24,7 @@ int first_error(int one, int other) {
   return one != kMpiSuccess ? one : other;
 }
 
-/// Before HDF5 moves these bytes by itself.
+/// Writes what lies in these bytes before HDF5 moves them by itself.
 int write_what_it_touches(const Mpi& mpi, MpiFile handle, MpiOffset offset, int count, MpiHandle type) {
   if (!files().has_any_held()) {
     return kMpiSuccess;
@@ -35,7 +35,8 @@ int write_what_it_touches(const Mpi& mpi, MpiFile handle, MpiOffset offset, int 
   return file == nullptr || is_other ? kMpiSuccess : files().write_alone(*file);
 }
 
-/// Before a call that all ranks of the file make. They go on with it whatever this returns.
+/// Writes what is held before a call that all ranks of the file make. They go on with it whatever
+/// this returns.
 int write_before_collective(MpiFile handle, bool is_read = false) {
   if (!is_deferring()) {
     return kMpiSuccess;

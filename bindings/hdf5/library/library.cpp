@@ -132,7 +132,7 @@ Libraries& libraries() {
 std::unique_ptr<const Library> make_library(void* next_write, void* handle) {
   auto made = std::make_unique<Library>();
   made->write = reinterpret_cast<Write*>(next_write);
-  // Behind the program's own call there may be a library that records it.
+  // A library that records the program's calls may lie behind the call.
   const bool is_behind_another = !is_hdf5(next_write);
   const FindSymbol next = [at = is_behind_another ? RTLD_NEXT : handle](const char* name) { return dlsym(at, name); };
   static_cast<void>(find_function(next, "H5Dread", made->read) && find_function(next, "H5Dwrite_multi", made->write_multi) &&

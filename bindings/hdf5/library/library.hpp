@@ -61,7 +61,7 @@ struct Library {
   ReadMulti* read_multi = nullptr;
 
   std::string version;
-  /// At least 1.10, and it has all of the following that may not be null.
+  /// The library is of version 1.10 or later, and has all of the following that may not be null.
   bool is_usable = false;
   bool has_connectors = false;  ///< from 1.12 on: a dataset may belong to a VOL connector
   /// Calls have the program's own datasets, and those that change what a conversion means are seen

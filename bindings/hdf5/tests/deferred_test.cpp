@@ -266,7 +266,7 @@ class Twins {
     return found;
   }
 
-  /// On some ranks only.
+  /// It is done on some ranks only.
   void compare_own(const Dataset& one) {
     if (!own_.one_in(3)) {
       expect(own_rows(one.ids[0]) == own_rows(one.ids[1]), "other values in this rank's rows of " + one.name);

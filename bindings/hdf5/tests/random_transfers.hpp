@@ -14,7 +14,7 @@
 class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed * 0x9e3779b97f4a7c15u + 0x1234567u) {}
-  /// In [low, high], both included.
+  /// Draws from [low, high], both included.
   hsize_t between(hsize_t low, hsize_t high) { return low + engine_() % (high - low + 1); }
   bool one_in(hsize_t n) { return between(1, n) == 1; }
 

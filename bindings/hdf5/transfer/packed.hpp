@@ -42,7 +42,7 @@ class Staging {
   Staging& operator=(Staging&& other) noexcept;
   ~Staging();
 
-  /// Without memory where there is none.
+  /// It has no memory where there is none left.
   static Staging of_bytes(int64_t bytes) noexcept;
   std::byte* data() const { return data_; }
 
@@ -111,7 +111,7 @@ class Packed {
   void pack(const Piece& piece) const;
   /// Copies the buffer's elements to the program.
   void unpack(const Piece& piece) const;
-  /// To be called after the transfer of a piece. A call that fails leaves its reasons with HDF5,
+  /// Must be called after the transfer of a piece. A call that fails leaves its reasons with HDF5,
   /// where any further call would replace them; the dataspaces and the type are left as well then.
   static void end(const Library& library, const Piece& piece, herr_t outcome);
 

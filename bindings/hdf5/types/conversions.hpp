@@ -38,7 +38,7 @@ struct Conversion {
 /// What writing `type` in memory to this dataset means, or reading it.
 Conversion conversion_of(const Library& library, hid_t dataset, hid_t type, bool writes);
 
-/// From now on HDF5 makes all conversions of the process: the program registers its own, is called
+/// HDF5 makes all conversions of the process from now on: the program registers its own, is called
 /// back where a number doesn't fit, or transforms data. Thread-safe.
 void leave_conversions_to_hdf5();
 /// The program registers a conversion between these types, or takes one back. Those of other types

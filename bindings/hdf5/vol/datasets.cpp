@@ -228,7 +228,7 @@ herr_t hold_writes(std::vector<void*>& datasets, Lists<const void>& lists) {
   return outcome;
 }
 
-/// Before a read: writes what waits, here or on all ranks.
+/// Writes what waits, here or on all ranks, before a read.
 void write_before_reading(void* datasets[], const Lists<void>& lists) {
   const Object& first = object_of(datasets[0]);
   if (first.hdf5->core.can_defer && is_collective(first.hdf5->core, lists.transfer)) {

@@ -57,7 +57,7 @@ void* make_at(void* given, const H5VL_loc_params_t* place, Rest... rest) {
   return made;
 }
 
-/// As ask(), for what may look at data of the file.
+/// Does the same as ask(), for what may look at data of the file.
 template <auto kCall, typename... Rest>
 herr_t ask_after_writing(void* given, Rest... rest) {
   write_held();

@@ -51,7 +51,7 @@ Agreements::Queue Agreements::look() noexcept {
   return std::exchange(known_, Queue());
 }
 
-// Only so many operations after the first unfinished one can have a place on the board.
+// The board has places for only so many operations after the first unfinished one.
 void Agreements::look_at_node(JobBoard& board, UnderWay& file) {
   size_t reach = JobBoard::kPlaces;
   for (auto job = file.here.begin(); job != file.here.end() && reach > 0; ++job, --reach) {

@@ -21,7 +21,7 @@ class GatheredAccesses {
   GatheredAccesses& operator=(const GatheredAccesses&) = delete;
   ~GatheredAccesses() { drop(); }
 
-  /// From now on such accesses may go through this. `late` is told of writes that fail after the
+  /// Such accesses may go through this from now on. `late` is told of writes that fail after the
   /// access has returned.
   void begin(storage::SmallRequests::Options options, std::function<void(const Status&)> late);
   bool has_begun() const { return requests_ != nullptr; }
@@ -41,7 +41,7 @@ class GatheredAccesses {
 
  private:
   void note_keeping(bool keeps);
-  /// After each use: whether something is kept, and what there is to tell.
+  /// Notes, after each use, whether something is kept, and what there is to tell.
   void note_access(const Status& late);
 
   std::unique_ptr<storage::SmallRequests> requests_;

@@ -28,8 +28,8 @@ struct Token {
 struct NodesMessage {
   enum class Kind : uint32_t {
     kHello = 1,  ///< answered
-    /// To a shared pointer: values are the pointer's index and what to add; answered with what
-    /// it was before.
+    /// The message adds to a shared pointer: values are the pointer's index and what to add;
+    /// answered with what it was before.
     kAdd,
     kOutcomes,  ///< a NodesReport; answered with a NodesAnswer as soon as there is news
     kAnswer,

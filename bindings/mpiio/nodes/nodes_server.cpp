@@ -60,8 +60,7 @@ NodesAnswer NodesServer::exchange(const Token& token, const NodesReport& report)
   return channel.ledger->answer(report);
 }
 
-// Without a thread there are no answers, so there are no sockets either. The caller holds
-// the mutex.
+// There are no sockets where there is no thread to answer. The caller holds the mutex.
 void NodesServer::start() {
   if (thread_.joinable()) {
     return;

@@ -32,7 +32,7 @@ class NodesServer {
   NodesServer& operator=(const NodesServer&) = delete;
   ~NodesServer();
 
-  /// That of this process.
+  /// Returns the server of this process.
   static NodesServer& instance();
 
   /// Answers for a ledger until forget(). Starts the thread.

@@ -199,7 +199,7 @@ Result<std::shared_ptr<Channel>> acquire_channel(MPI_Comm parent, Admission& adm
   const int64_t chosen = common[0] != 0 ? lowest_bit(common[0]) : lowest_bit(common[1]);
   give_back(pool, (taken.channels | taken.empty) & ~chosen);
   if (chosen == 0) {
-    // So many files are open that this one's channel is not kept.
+    // The channel of this file is not kept, because so many are open.
     return make_channel(parent, size);
   }
   Pool::Place& place = pool.places[static_cast<size_t>(__builtin_ctzll(static_cast<uint64_t>(chosen)))];

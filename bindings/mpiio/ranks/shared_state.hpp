@@ -43,7 +43,7 @@ class SharedState {
   void begin_on_node();
   /// Rank 0 does the same.
   void begin(int64_t position);
-  /// After a change of the view, which all ranks have entered: the pointer is at 0 again. Method:
+  /// Puts the pointer to 0 again after a change of the view, which all ranks have entered. Method:
   /// two pointers; the one that nobody uses is cleared by rank 0 long before it is needed, which
   /// spares a barrier.
   void restart(bool is_first_rank);

@@ -22,7 +22,7 @@ namespace {
 
 // A request up to this size goes to the storage as it is, without the access layer.
 constexpr int64_t kSmallBytes = 1 << 20;
-// Beyond this, sums might overflow, so such positions need a closer look.
+// Positions beyond this need a closer look, because sums might overflow.
 constexpr int64_t kLastPlainPosition = int64_t{1} << 60;
 
 Outcome check_access(const File& file, Direction direction) {
@@ -149,7 +149,7 @@ Outcome make_ends(Operation& operation, std::vector<int64_t> firsts, Ends& ends)
   return {};
 }
 
-// After a read in another representation: converts what came, into memory.
+// Converts, after a read in another representation, what came, into memory.
 Outcome finish(Operation& operation, Ends& ends) {
   operation.memory_bytes = operation.moved_bytes;
   if (operation.converter == nullptr) {

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def hash_of(array: np.ndarray) -> int:
-    """Of the elements, in any strides; never 0."""
+    """Returns a hash of the elements, in any strides; never 0."""
     digest = hashlib.blake2b(str((array.dtype, array.shape)).encode(), digest_size=8)
     digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return int.from_bytes(digest.digest(), "little") or 1

@@ -82,18 +82,18 @@ class Dataset(Named, Described):
             self._dtype = enum_of(self._dtype, handle.enumeration)
         if kind.startswith("string"):
             self._dtype = np.dtype(f"S{kind[len('string[') : -1]}")
-        # For the library a complex number is a pair, along one dimension more.
+        # The library takes a complex number for a pair, along one dimension more.
         self._parts = [2] if kind.startswith("complex") else []
         self.shape: tuple[int, ...] = tuple(handle.dims[: len(handle.dims) - len(self._parts)])
         self._ones = [1] * len(handle.dims)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As File.__reduce__()."""
+        """Does the same as File.__reduce__()."""
         return _of_file, (self._file, self.name)
 
     @property
     def dtype(self) -> np.dtype:
-        """That of NumPy for the elements. Text of any length in records is an object, a string."""
+        """NumPy's type of the elements. Text of any length in records is an object, a string."""
         self._require_readable()
         if self._dtype is None:
             columns, row_bytes = self._file._handle.columns(self.name)

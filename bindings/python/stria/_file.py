@@ -337,14 +337,14 @@ class File:
         return self._look_up(text_of_name(path), 0)
 
     def dataset(self, path: "str | bytes") -> Dataset:
-        """As self[path], of a dataset: WrongTypeError for a group."""
+        """Does the same as self[path], for a dataset: WrongTypeError for a group."""
         found = self[path]
         if not isinstance(found, Dataset):
             raise WrongTypeError(f"'{self.path}': '{text_of_name(path)}' is a group")
         return found
 
     def group(self, path: "str | bytes" = "/") -> Group:
-        """As self[path], of a group: WrongTypeError for a dataset."""
+        """Does the same as self[path], for a group: WrongTypeError for a dataset."""
         found = self[path]
         if not isinstance(found, Group):
             raise WrongTypeError(f"'{self.path}': '{text_of_name(path)}' is a dataset")
@@ -426,7 +426,7 @@ class File:
         return self.group().visit(function)
 
     def visititems(self, function: "Callable[[str, Dataset | Group], T | None]") -> "T | None":
-        """As visit(), of function(path, object)."""
+        """Does the same as visit(), for function(path, object)."""
         return self.group().visititems(function)
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -457,8 +457,8 @@ class File:
         self._committed = True
 
     def commit_async(self) -> "Commit":
-        """As commit(), but returns once the data are packed into memory: the arrays may change, and
-        the file may be closed. Collective."""
+        """Does the same as commit(), but returns once the data are packed into memory: the arrays
+        may change, and the file may be closed. Collective."""
         commit = self._move(self._handle.commit_async)
         self._committed = True
         return Commit(commit)
@@ -531,7 +531,7 @@ class File:
 
     @property
     def hints(self) -> dict[str, str]:
-        """With the values really in effect."""
+        """The hints have the values that are really in effect."""
         return dict(one.split("=", 1) for one in self._handle.hints())
 
     @property
@@ -539,7 +539,7 @@ class File:
         return self._handle.hint_warnings()
 
 
-# Of this process, by the path.
+# These are the files that this process writes, by their paths.
 _being_written: "WeakValueDictionary[str, File]" = WeakValueDictionary()
 
 
@@ -556,7 +556,7 @@ def told_of_writers(path: str, call: str) -> Iterator[None]:
         raise type(error)(f"{error}; {more}") from None
 
 
-# Of files that were unpickled in this process.
+# These are the files that were unpickled in this process.
 _shared: "WeakValueDictionary[tuple[Any, ...], File]" = WeakValueDictionary()
 
 

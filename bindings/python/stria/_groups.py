@@ -27,7 +27,7 @@ class Group(Named):
         self.name = "/" + path.strip("/")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As File.__reduce__()."""
+        """Does the same as File.__reduce__()."""
         return Group, (self.file, self.name)
 
     def __repr__(self) -> str:
@@ -75,7 +75,7 @@ class Group(Named):
         return self.visititems(lambda name, _: function(name))
 
     def visititems(self, function: "Callable[[str, Dataset | Group], T | None]") -> "T | None":
-        """As visit(), of function(path, object)."""
+        """Does the same as visit(), for function(path, object)."""
         prefix = self.name.strip("/") + "/" if self.name != "/" else ""
         for path in paths_below(self.file, prefix):
             found = function(path[len(prefix) :], self.file[path])
@@ -91,8 +91,8 @@ class Group(Named):
 
 
 def paths_below(file: "File", prefix: str) -> list[str]:
-    """Of all datasets and groups, groups before what they have. A link that leads back to a group
-    above is a group without members here."""
+    """Lists the paths of all datasets and groups, groups before what they have. A link that leads
+    back to a group above is a group without members here."""
     found: list[str] = []
 
     def walk(group: str, above: "list[list[str]]") -> None:

@@ -20,7 +20,8 @@ _NOT_RUNNING = (
     "a communicator needs a running MPI, which this program has not initialised, or has finalised: import mpi4py.MPI before, "
     "and leave files and their communicators before MPI.Finalize()"
 )
-# As MPICH, Open MPI, Intel MPI and MVAPICH call it, and Cray, by the compiler: libmpi_gnu_91.so.12.
+# The names are those that MPICH, Open MPI, Intel MPI and MVAPICH have, and Cray's, which name the
+# compiler: libmpi_gnu_91.so.12.
 _LIBRARY_OF_MPI = re.compile(r"/lib(?:mpi|mpich)(?:_(?:cray|gnu|intel|aocc|amd|nvidia|pgi)(?:_\d+)?)?\.so[.0-9]*$")
 # What each says of itself. All but Open MPI have the ABI of MPICH.
 _MODULE_OF_MPI = {"Open MPI": "_openmpi", "MPICH": "_mpich", "Intel(R) MPI": "_mpich", "MVAPICH": "_mpich"}
@@ -35,7 +36,7 @@ def _load(name: str) -> ModuleType:
 
 
 def loaded_libraries() -> list[ModuleType]:
-    """That without MPI, and behind it that for MPI if there is one yet."""
+    """The library without MPI comes first, and behind it the one for MPI if there is one yet."""
     _load("_serial")
     return list(_loaded.values())
 

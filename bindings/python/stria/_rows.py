@@ -10,7 +10,8 @@ _BATCH_BYTES = 16 << 20
 
 
 def rows_of(dataset: "Dataset") -> Iterator[Any]:
-    """As many at a time are read as fit a batch, in whole chunks. Collective, as dataset[index]."""
+    """Reads as many rows at a time as fit a batch, in whole chunks. Collective, as
+    dataset[index]."""
     total = len(dataset)
     batch = rows_of_batch(total, dataset.nbytes, dataset.chunks)
     if dataset.type_name.startswith("string"):  # which are read whole in any case

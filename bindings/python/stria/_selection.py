@@ -54,8 +54,9 @@ class Selection:
 
     @cached_property
     def first(self) -> "int | None":
-        """Which dimension of the array, integers left out, NumPy puts first: that of a list where a
-        slice or an Ellipsis lies between it and an integer, or between integers around it."""
+        """Says which dimension of the array, integers left out, NumPy puts first: that of a list
+        where a slice or an Ellipsis lies between it and an integer, or between integers around
+        it."""
         chosen = [i for i, axis in enumerate(self.axes) if axis.listed or not axis.kept]
         which = next((i for i in chosen if self.axes[i].listed), None)
         if which is None:
@@ -80,9 +81,9 @@ class Selection:
             yield list(start), list(count), stride, array[where]
 
     def runs(self, array: np.ndarray) -> "tuple[Any, int, list[tuple[int, int]], np.ndarray]":
-        """Of a list: (start, count, stride), of which the dimension of the list counts for nothing;
-        that dimension; the (first, length) of its runs; and a view of `array`, in which they follow
-        each other."""
+        """Returns what a list selects: (start, count, stride), of which the dimension of the list
+        counts for nothing; that dimension; the (first, length) of its runs; and a view of `array`,
+        in which they follow each other."""
         which = self.list_axis
         runs = [(first, length) for first, length, _ in _runs(self.axes[which].indices)]
         return self._slab(), which, runs, self._in_order(array)

@@ -42,7 +42,7 @@ class TimeType:
         return converted.view(np.int64)
 
     def attributes(self) -> dict[str, Any]:
-        """By which xarray and other readers know what the numbers are."""
+        """The attributes by which xarray and other readers know what the numbers are."""
         if self.dtype.kind == "m":
             return {"dtype": f"timedelta64[{np.datetime_data(self.dtype)[0]}]", "units": self._words}
         return {"units": f"{self._words} since 1970-01-01", "calendar": "proleptic_gregorian"}

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 
 class Communicator(Protocol):
-    """As mpi4py has them."""
+    """A communicator as mpi4py has them."""
 
     def py2f(self) -> int: ...
 

@@ -27,7 +27,7 @@ class MpiTypes {
   /// All parts of a call at their places in a plain file, or in memory.
   MPI_Datatype file_type(const Workload& workload, const Call& call);
   MPI_Datatype memory_type(const Workload& workload, const Call& call);
-  /// With another extent.
+  /// Returns the type with another extent.
   MPI_Datatype resized(MPI_Datatype type, int64_t extent_bytes);
 
  private:

@@ -1,4 +1,4 @@
-// Through the MPI-IO of the process: its MPI's own, or one that was preloaded.
+// Writes and reads through the MPI-IO of the process: its MPI's own, or one that was preloaded.
 //
 // A rank whose call fails still makes the collective calls, so that no other rank waits for it. The
 // first failure is thrown when the file is closed.

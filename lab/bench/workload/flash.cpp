@@ -19,8 +19,8 @@ struct Blocks {
     return Selection::box({count, wide(), wide(), wide(), variables}, {0, guard, guard, guard, first_variable},
                           {count, side, side, side, variable_count});
   }
-  /// In an array of the blocks of all ranks, which take turns or follow each other rank by rank.
-  /// `more` follows the cells.
+  /// Selects in an array of the blocks of all ranks, which take turns or follow each other rank by
+  /// rank. `more` follows the cells.
   Selection file(const Ranks& ranks, bool in_turn, const std::vector<int64_t>& more) const {
     const size_t of_rank = in_turn ? 1 : 0;
     std::vector<int64_t> dims{count, count, side, side, side};

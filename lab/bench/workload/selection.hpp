@@ -1,4 +1,4 @@
-// Which elements of an array: HDF5's hyperslab, or a list of places.
+// Describes which elements of an array are meant: HDF5's hyperslab, or a list of places.
 //
 // Problem: a workload goes through interfaces of four kinds, which want subarrays, vectors,
 // hyperslabs or lists of pieces.
@@ -21,13 +21,13 @@ struct Selection {
   std::vector<int64_t> count;
   std::vector<int64_t> stride;
   std::vector<int64_t> block;
-  /// Instead of everything but `dims`, which then has one dimension: the elements with these
-  /// indices, which increase.
+  /// The elements with these indices, which increase, take the place of everything but `dims`,
+  /// which then has one dimension.
   std::vector<int64_t> places{};
 
   /// A box: [start, start + size) in each dimension.
   static Selection box(std::vector<int64_t> dims, std::vector<int64_t> start, std::vector<int64_t> size);
-  /// In one dimension.
+  /// Selects in one dimension.
   static Selection strided(int64_t length, int64_t start, int64_t count, int64_t stride, int64_t block);
   /// All of an array.
   static Selection whole(std::vector<int64_t> dims);

@@ -54,7 +54,8 @@ Workload make_turns(const Chosen& chosen, const Ranks& ranks) {
   return deal({count, piece, ranks.count, ranks.rank}, count);
 }
 
-// Which of a slot's two doubles an irregular list takes: at random, but the same in every run.
+// Decides which of a slot's two doubles an irregular list takes: at random, but the same in every
+// run.
 int64_t place_in_slot(int64_t index) {
   return static_cast<int64_t>((static_cast<uint64_t>(index) * 0x9e3779b97f4a7c15u) >> 63);
 }

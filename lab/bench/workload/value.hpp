@@ -6,7 +6,8 @@
 
 namespace stria::bench {
 
-/// Which array of which file, in which round: bytes of different ones differ almost everywhere.
+/// Says which array of which file is meant, in which round: bytes of different ones differ almost
+/// everywhere.
 struct ValueKey {
   int64_t file = 0;  ///< the rank whose file it is, or 0
   size_t array = 0;

@@ -20,7 +20,7 @@ constexpr double kMostOverlap = 0.1;
 
 enum class Source { kCalls, kStorage };
 
-/// By file: the events of all ranks, in the order of each rank's time.
+/// Each file has the events of all ranks, in the order of each rank's time.
 using EventsOfFiles = std::map<int32_t, std::vector<const Event*>>;
 
 bool is_of(const trace::KindInfo& kind, Source source) {

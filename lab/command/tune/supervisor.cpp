@@ -27,14 +27,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// For a launcher to end its ranks, and for it to do something else than wait for them.
+/// A launcher has so long to end its ranks, and to do something else than wait for them.
 constexpr int kGraceMs = 5000;
 constexpr int kPollMs = 20;
-/// Without a limit of the user's, a candidate may take so many times as long as the defaults, and
-/// at least so long.
+/// A candidate may take so many times as long as the defaults, and at least so long, where the user
+/// has set no limit.
 constexpr double kLimitTimes = 4;
 constexpr double kLeastLimitS = 1;
-/// Beyond the budget, for the defaults, which must end.
+/// The defaults get this time beyond the budget, because they must end.
 constexpr double kDefaultsS = 60;
 
 /// A process whose output is read here.

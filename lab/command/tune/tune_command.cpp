@@ -115,7 +115,7 @@ double seconds_on_model(const simulate::Machine& machine, simulate::RunOptions o
   return seconds + simulate::run(machine, options).value().seconds;
 }
 
-// On the model of a machine. Rank 0 works, since all of its ranks are simulated.
+// Searches on the model of a machine. Rank 0 works, since all of its ranks are simulated.
 void search_on_model(const TuneArguments& arguments, const Pattern& pattern) {
   if (arguments.ranks < 1) {
     throw Error(ErrorCode::kInvalidArgument, "--machine: --ranks says of how many ranks the model is");

@@ -125,7 +125,8 @@ class Case:
         return sum(self.blocks or 80 + rank % 3 for rank in range(self.ranks))
 
     def writers(self):
-        """On how many other ranks the checkpoint was written that a restart reads."""
+        """Counts the ranks on which the checkpoint was written that a restart reads: another number
+        than its own."""
         return 4 if self.ranks == 2 else 2
 
     def useful_bytes(self):
@@ -205,7 +206,7 @@ def way_cases():
 
 
 def quick_cases():
-    """About three minutes: the headline figures."""
+    """The headline figures, in about three minutes."""
     return [
         large(4, "tmpfs", plot=True, read=True, modes=tuple(MAIN_MODES + SLOW_MODES)),
         small(2, "tmpfs"),
@@ -214,7 +215,7 @@ def quick_cases():
 
 
 def default_cases():
-    """About half an hour: every rank count and size on tmpfs, the main ones on disk."""
+    """Every rank count and size on tmpfs, the main ones on disk, in about half an hour."""
     with_slow = tuple(MAIN_MODES + SLOW_MODES)
     return [
         large(2, "tmpfs", plot=True, read=True, modes=with_slow),

@@ -139,7 +139,7 @@ PEER_GOALS = {
 NETCDF_GOALS = {"pnetcdf-nonblocking": 1.6, "pnetcdf-blocking": 3.0}
 NETCDF_OF_HDF5_GOAL = 0.9  # of our own HDF5
 GZIP_MODE = "hdf5-collective-gzip"
-# Of the ways of cases.WAYS: (ours, program, theirs): goal.
+# These are goals for the ways of cases.WAYS: (ours, program, theirs): goal.
 WAY_GOALS = {
     ("stria-compressed", "peers", GZIP_MODE): 12.0,
     ("read-stria-compressed", "peers", "read-hdf5-collective-gzip"): 10.0,

@@ -123,7 +123,8 @@ class PiecesCase:
 
 
 def pieces(count, rank_counts):
-    """With gaps, without, irregular; with memory packed and not; on one rank too."""
+    """The pieces have gaps, none, or irregular ones; memory is packed or not; one rank has them
+    too."""
     regular = [("pieces_gaps", 50), ("pieces_full", 50), ("pieces_gaps_nc", 50), ("pieces_irregular", 0)]
     return [
         PiecesCase(pattern, count, method, ranks, goal_ns)

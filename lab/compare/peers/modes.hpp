@@ -61,7 +61,7 @@ struct Mode {
   std::string name;
   ModeKind kind = ModeKind::kCheckpoint;
   bool slow = false;  ///< runs on the smaller workload
-  /// Not timed; may be empty; for reading modes writes the file, once.
+  /// This isn't timed, and may be empty. It writes the file, once, for modes that read.
   std::function<void(Round&)> prepare;
   std::function<void(Round&)> run;  ///< timed, open to close
   /// Where the values lie; empty for reading modes.

@@ -113,7 +113,7 @@ def on_slow_links():
 
 
 def full():
-    """As in the paper, except with 32 clients; one request per piece for up to a hundred
+    """The cases are the paper's, but with 32 clients, and one request per piece for up to a hundred
     thousand pieces."""
     cases = [cyclic(clients, 1024, SIZES, 100000) for clients in (8, 16)]
     cases += [blocks(clients, 1024, SIZES, 100000) for clients in (4, 9, 16)]

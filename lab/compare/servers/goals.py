@@ -77,7 +77,7 @@ def median_ratio(above, below):
 
 
 def of_copy(figures):
-    """As multiples of the processor time of a plain copy through a socket, client and
+    """Gives figures as multiples of the processor time of a plain copy through a socket, client and
     server together."""
     plain = figures["plain_cpu_s"]
     return [

@@ -36,7 +36,7 @@ def change_rows(path, rows):
 
 
 def read_rows(path, rows):
-    """In an order that no reader ahead expects."""
+    """Reads in an order that no reader ahead expects."""
     with h5py.File(path) as file:
         table = file["table"]
         for step in range(rows):

@@ -139,7 +139,7 @@ void mirror(Line& line, const Rest& rest, size_t ghost, size_t inside) {
 Rest upright_rest(const Grid& grid, const Layer& layer, double dz) {
   Rest rest;
   const int64_t cells = grid.mz + 2 * static_cast<int64_t>(kGhosts);
-  // Behind the top the temperature would fall below zero on coarse grids.
+  // The temperature would fall below zero behind the top on coarse grids.
   const auto depth = [&](double cell) {
     return std::max((static_cast<double>(grid.z0) + cell - static_cast<double>(kGhosts)) * dz, -0.5 / layer.contrast);
   };

@@ -32,9 +32,9 @@ struct IoOptions {
   int64_t plot_variables = 4;
   bool in_background = false;  ///< also by commit_async(), timed until it returns
   bool read = false;           ///< also read the checkpoint back into guard-celled blocks
-  /// Only read this checkpoint, which another run kept, into blocks that are spread evenly over
-  /// the ranks. It decides nxb, nvar and the number of blocks. With `verify`, guard_cells must be
-  /// those of that run.
+  /// The run only reads this checkpoint, which another run kept, into blocks that are spread evenly
+  /// over the ranks. It decides nxb, nvar and the number of blocks. With `verify`, guard_cells must
+  /// be those of that run.
   std::string read_from;
   std::string values;   ///< Unk::take_values(), or empty
   bool limits = false;  ///< also the plain system calls

@@ -15,7 +15,7 @@
 
 namespace stria::flash {
 
-/// Which instructions the kernels use.
+/// Says which instructions the kernels use.
 enum class PackKernel { kPortable, kAvx2, kAvx512 };
 
 /// The fastest kernel that this CPU can run.

@@ -29,7 +29,7 @@ struct Leaf {
 
   friend bool operator==(const Leaf&, const Leaf&) = default;
   Leaf parent() const { return {level - 1, {index[0] >> 1, index[1] >> 1, index[2] >> 1}}; }
-  /// Which of its parent's children this is: bit d tells the half in dimension d.
+  /// Says which of its parent's children this is: bit d tells the half in dimension d.
   int child_number() const { return static_cast<int>((index[0] & 1) | (index[1] & 1) << 1 | (index[2] & 1) << 2); }
 };
 

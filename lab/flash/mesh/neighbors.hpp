@@ -1,5 +1,5 @@
-// Which blocks are neighbours: for every local block and each of the 26 directions (8 in 2-D), the
-// blocks that its guard cells see.
+// Finds which blocks are neighbours: for every local block and each of the 26 directions (8 in
+// 2-D), the blocks that its guard cells see.
 //
 // Method: a hash table of local and ghost leaves by level and place; a neighbour is looked up at
 // the same level, then one level coarser, then one finer. A 2:1-balanced forest has no others.

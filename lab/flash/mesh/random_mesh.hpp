@@ -1,4 +1,4 @@
-// For tests: meshes with many refinement jumps, the same for every number of ranks.
+// Makes meshes for tests, with many refinement jumps, the same for every number of ranks.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -65,7 +65,7 @@ struct CutBlock {
   int layer;  // of its cells along the normal
 };
 
-// From values to colours.
+// Maps values to colours.
 struct Scale {
   double least = std::numeric_limits<double>::infinity();
   double greatest = -std::numeric_limits<double>::infinity();
@@ -174,7 +174,7 @@ class PanelDrawing {
     return plot_.bottom - (y - input_.domain_lo[axes_.up]) / length(input_, axes_.up) * plot_.height();
   }
 
-  // In whole pixels, so that neighbours share their sides.
+  // The box has whole pixels, so that neighbours share their sides.
   Box pixels_of(int64_t b) const {
     return {std::round(pixel_x(box(b, axes_.across, 0))), std::round(pixel_y(box(b, axes_.up, 1))),
             std::round(pixel_x(box(b, axes_.across, 1))), std::round(pixel_y(box(b, axes_.up, 0)))};

@@ -139,7 +139,7 @@ TEST(Slice, CutsA3DMeshAtItsPlane) {
   for (int i = 0; i < 8; ++i) {
     EXPECT_TRUE(same(at(middle, plot, (i + 0.5) / 8, 0.5), viridis(i % 2))) << i;
   }
-  // Across x = 0.7 the layers of z stand above each other: 7 below, then 2 in one layer, then 7.
+  // The layers of z stand above each other across x = 0.7: 7 below, then 2 in one layer, then 7.
   input.normal = 0;
   input.plane = 0.7;
   const Canvas side = draw_slice(input, std::span(&panel, 1), style).value();

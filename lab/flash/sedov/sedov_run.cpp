@@ -122,7 +122,7 @@ Status SedovRun::build_initial_mesh() {
   return {};
 }
 
-// At the start blocks are only refined; those with the explosion down to the finest level.
+// Blocks are only refined at the start; those with the explosion are, down to the finest level.
 Result<bool> SedovRun::adapt(bool initial) {
   fill_guards();
   RefinementCriteria criteria{{kDens, kPres}, options_.refine_above, options_.derefine_below, options_.refine_filter};

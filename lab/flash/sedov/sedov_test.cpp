@@ -14,8 +14,8 @@ namespace {
 SedovOptions small_blast(int dim) {
   SedovOptions options;
   options.dim = dim;
-  // With three root blocks per side, the blast stays within one for a while: little work, and
-  // refinement jumps in 3-D too.
+  // Three root blocks per side keep the blast within one for a while: little work, and refinement
+  // jumps in 3-D too.
   options.root_blocks = {3, 3, 3};
   options.max_level = dim == 2 ? 4 : 2;
   options.max_steps = dim == 2 ? 60 : 12;

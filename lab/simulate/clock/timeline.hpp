@@ -17,7 +17,7 @@ struct TimelineSpan {
   trace::BuiltIn kind = trace::BuiltIn::kBarrier;
 };
 
-/// In the order in which spans ended.
+/// The spans stand in the order in which they ended.
 using Timeline = std::vector<TimelineSpan>;
 
 }  // namespace stria::simulate

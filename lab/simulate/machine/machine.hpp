@@ -92,7 +92,7 @@ struct Machine {
   Servers servers;
   Locks locks;
   MetadataServer metadata;
-  /// By "section.number": where it comes from.
+  /// Each "section.number" has the source that its value comes from.
   std::map<std::string, std::string> sources;
 };
 

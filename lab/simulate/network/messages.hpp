@@ -40,7 +40,7 @@ class Messages {
   /// What is passed must outlive this.
   Messages(Clock& clock, const Nodes& nodes, std::span<const int> node_of_rank, const Options& options);
 
-  /// For the running rank, which keeps the bytes of a send until it is done.
+  /// The running rank calls this, and keeps the bytes of a send until it is done.
   std::shared_ptr<Transfer> send(std::span<const std::byte> data, int to, int tag);
   std::shared_ptr<Transfer> receive(std::span<std::byte> data, int from, int tag);
 

@@ -38,13 +38,13 @@ struct RunShared {
   /// What every collective call costs a rank, whoever makes it.
   void charge_call() const { clock.charge(machine.nodes.collective_call_s); }
 
-  // For the ways of peers, whose ranks know what others will send.
-  /// By the number of an exchange and the receiver: senders and bytes.
+  // The ways of peers need the following: their ranks know what others will send.
+  /// The senders and their bytes stand under the number of an exchange and the receiver.
   std::map<std::pair<int64_t, int>, std::vector<std::pair<int, int64_t>>> announced{};
   /// Aggregators, and by rank the index of each, found once for all ranks.
   std::vector<int> aggregator_ranks{};
   std::map<int, int> aggregator_of_rank{};
-  /// By the number of its first exchange: the rounds of a call, found once for all ranks.
+  /// The rounds of a call stand under the number of its first exchange, found once for all ranks.
   std::map<int64_t, int64_t> rounds{};
   /// What each rank holds, by its place in the file, for output through one rank.
   std::vector<OwnedPiece> owners{};

@@ -1,4 +1,4 @@
-// Which client holds the lock of which bytes of a file, as managers of ranges decide it.
+// Decides which client holds the lock of which bytes of a file, as managers of ranges do.
 //
 // Method: the first client of a stretch gets everything up to the next range that another one uses.
 // A client that comes later takes what the holder hasn't used; where that one has, it must give up

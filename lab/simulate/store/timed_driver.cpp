@@ -192,7 +192,7 @@ class TimedFile : public File {
   Status close() override { return bytes_->close(); }
 
  private:
-  // From the first byte on, every two ranges overlap.
+  // Every two ranges that begin at the first byte overlap.
   ByteRange really_locked(ByteRange range) const {
     return shared_.store.machine().locks.whole_file != 0 ? ByteRange{0, range.end} : range;
   }

@@ -154,7 +154,7 @@ TEST_P(TraceRunTest, NoMessageArrivesBeforeItWasSent) {
   }
   EXPECT_EQ(found.messages, int64_t{ranks} * distances * kTurns);
   EXPECT_EQ(found.violations, 0) << "of " << found.messages << ", by up to " << found.worst_ns << " ns";
-  // Only the file is left.
+  // Nothing but the file is left.
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory), {}), 1);
   std::filesystem::remove_all(directory);
 }

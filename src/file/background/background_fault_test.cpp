@@ -40,7 +40,7 @@ Setting staged(int ranks_per_node) {
   return setting;
 }
 
-/// By the thread, and in the call.
+/// The commit is made by the thread, and in the call.
 const std::function<Status(WriteSession&)> kWays[] = {commit_and_wait, &WriteSession::commit};
 
 const std::pair<access::Method, bool> kKinds[] = {

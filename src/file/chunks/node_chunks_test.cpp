@@ -199,7 +199,7 @@ TEST(NodeChunks, NothingIsSharedWhereEachHasItsOwn) {
   EXPECT_FALSE(are_shared(4, 8, 8));  // chunks of their own
 }
 
-// Without memory each rank decodes by itself, and all go on.
+// Each rank decodes by itself where memory is scarce, and all go on.
 TEST(NodeChunks, ScarceMemoryIsNoError) {
   Catalog catalog;
   catalog.add(dataset_of("a", {64, 16}, {4, 16}));

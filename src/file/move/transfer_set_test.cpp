@@ -51,7 +51,7 @@ TEST(TransferSet, WhatIsOverwrittenSharesALaneWhereSomeIsInChunks) {
   }
 }
 
-// In one piece each, they are lanes of their own.
+// Datasets that have one piece each are lanes of their own.
 TEST(TransferSet, DatasetsInOnePieceHaveLanes) {
   const std::vector<DatasetEntry> datasets = {numbers_at(2000, true), numbers_at(3000, true)};
   const auto set = TransferSet::create({}, datasets, {}).value();

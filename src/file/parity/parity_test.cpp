@@ -411,7 +411,7 @@ TEST(ParityInPlaces, AllComesHome) {
   EXPECT_TRUE(content_of(memory, "/data/run.h5.part-1-1") == part);
 }
 
-// Whichever commit the file is of by now, the parity that is found is its own.
+// The parity that is found is the file's own, whichever commit the file is of by now.
 TEST(Parity, EveryFailedOperationLeavesAWholeFileWithItsParityOrNone) {
   for (const int parts : {0, 2}) {
     Setting setting = of(parts, 1, 3);

@@ -122,7 +122,7 @@ TEST(EarlyReads, OfNoPiecesBetweenOthersAreMadeByEachRank) {
   });
 }
 
-// In one call some ranks have read before the others know how.
+// Some ranks have read before the others know how, in one call.
 TEST(EarlyReads, AreMadeBesideOthers) {
   storage::MemoryDriver memory;
   write_line(memory, false);

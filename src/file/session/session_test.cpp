@@ -233,7 +233,7 @@ TEST(Session, EveryFailedOperationEndsEverywhereAndLeavesTheOldFile) {
     setting.hints.method = method;
     setting.compressed = compressed;
     fail_every_operation(setting, &WriteSession::commit, old, [&](const Status& failure, const Bytes& after) {
-      // Only the close and the sync of the directory come after the new name.
+      // The close and the sync of the directory alone come after the new name.
       const std::string& words = failure.message();
       ASSERT_TRUE(after == old || words.find("close") != std::string::npos || words.find("director") != std::string::npos)
           << words;

@@ -153,7 +153,7 @@ TEST(NetcdfRecords, NothingFollowsTheirFirstFlush) {
   }
 }
 
-// After a first flush there is room for some parts of rows, and no more.
+// The file has room for some parts of rows after a first flush, and no more.
 TEST(NetcdfRecords, SumsThatDoNotFitAreGivenUp) {
   const auto comm = make_self_comm();
   constexpr int64_t kLength = 4000;

@@ -19,7 +19,7 @@ struct WholeParticle {
   float mass = -1;
 };
 
-// In another order than memory has them; x is left out.
+// The order is another one than in memory; x is left out.
 std::vector<Column> some_columns() {
   return {{"mass", offsetof(WholeParticle, mass), ElementType::kFloat32},
           {"id", offsetof(WholeParticle, id), ElementType::kInt32},

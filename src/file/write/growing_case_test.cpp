@@ -206,7 +206,7 @@ Status carry_out(const Addition& addition, const Model& model, bool is_new, Comm
 
 namespace {
 
-// By libhdf5, on one rank.
+// Compares by libhdf5, on one rank.
 std::string compare_through_library(const Model& model, storage::Driver& driver) {
   auto file = driver.open(kGrowingPath, {});
   auto reader = file.ok() ? container::open_file(**file) : Result<std::unique_ptr<container::Reader>>(file.status());

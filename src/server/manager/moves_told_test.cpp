@@ -113,7 +113,8 @@ TEST_F(MovesToldTest, NothingIsToldThatAStandbyWouldUndo) {
   EXPECT_EQ(told(1 - from), PartMoves::kHere);
 }
 
-/// As if the part had moved from server 1 to server 0, with many others before it.
+/// Changes the names as if the part had moved from server 1 to server 0, with many others before
+/// it.
 void move_in_names(const std::string& path, uint64_t file) {
   constexpr int64_t kOthers = wire::kMaxListed + 100;
   const auto names = Database::open(path).value();

@@ -14,14 +14,14 @@ namespace {
 
 /// How many syncs of files this program has asked for.
 int file_syncs = 0;
-/// So many of them fail from now on.
+/// The next syncs, so many of them, fail.
 int failing_syncs = 0;
 /// What is done once, before the next write of bytes.
 std::function<void()> before_write;
 
 }  // namespace
 
-// In place of the C library's.
+// Takes the place of the C library's.
 extern "C" int fdatasync(int descriptor) {
   ++file_syncs;
   if (failing_syncs > 0) {

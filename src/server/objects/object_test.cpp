@@ -26,7 +26,7 @@ std::vector<std::string> synced_directories;
 
 }  // namespace
 
-// In place of the C library's.
+// Takes the place of the C library's.
 extern "C" int fsync(int descriptor) {
   std::error_code error;
   const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), error);
@@ -316,8 +316,8 @@ TEST_F(ObjectTest, DamagedSumsAreFoundToo) {
   EXPECT_EQ(objects_->remove({&kFile, 1}).size(), 1U);
 }
 
-// Before it was synced, a power loss may take a part without a trace; after that it may not.
-// Whoever looks at it meanwhile goes on with the same object.
+// A power loss may take a part without a trace before it was synced; after that it may not. Whoever
+// looks at it meanwhile goes on with the same object.
 TEST_F(ObjectTest, TheTimeOfAPartIsSetWhetherItIsOpenOrNot) {
   constexpr int64_t kLongAgoNs = 1'000'000'000'000'000'000;
   fill(1000, 1);

@@ -175,9 +175,8 @@ void SmallRequests::share_pages(ShareOf which) {
   kept_bytes_ = pages_.empty() ? 0 : kept_bytes_;
 }
 
-// Shares, before a write that doesn't follow the one before it, what ends there. what ends there is
-// shared. So is the write itself where that one followed none either. False where this rank is to
-// keep it alone.
+// What ends there is shared before a write that doesn't follow the one before it. So is the write
+// itself where that one followed none either. False where this rank is to keep it alone.
 bool SmallRequests::share(ByteRange range, const std::byte* data, bool follows) {
   const bool followed = std::exchange(follows_, follows);
   if (options_.together == nullptr || follows) {

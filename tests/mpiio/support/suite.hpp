@@ -33,7 +33,7 @@ struct Options {
 class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed * 0x9e3779b97f4a7c15u + 0x1234567u) {}
-  /// In [low, high], both included.
+  /// Draws from [low, high], both included.
   int64_t between(int64_t low, int64_t high) {
     return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1));
   }

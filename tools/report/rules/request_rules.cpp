@@ -17,7 +17,7 @@ constexpr double kSmallShare = 0.5;
 constexpr int64_t kLeastPieces = 100;      // fewer pieces are no pattern
 constexpr double kUnalignedShare = 0.5;    // "unaligned"
 constexpr int64_t kLeastAlignment = 4096;  // a unit below a page costs nothing
-// In pieces longer than this many units the ends hardly matter.
+// The ends hardly matter in pieces that are longer than this many units.
 constexpr double kUnitsAPiece = 4;
 constexpr double kSequentialShare = 0.5;  // "random_order"
 constexpr double kReadTwice = 2;          // "read_again"

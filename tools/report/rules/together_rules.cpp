@@ -16,7 +16,8 @@ constexpr double kTogetherShare = 0.30;  // "collective_by_hint"
 // Ranks wait alike where the shortest wait is no less than this share of the longest.
 constexpr double kAlike = 0.5;
 
-// Without spans only the counter tells it, which includes waiting for the rank's own requests.
+// The counter alone tells it where there are no spans; it includes waiting for the rank's own
+// requests.
 double waiting_seconds(const RunDigest& run, int rank) {
   const double in_spans = run.part(kWaitingPart, rank);
   return run.part(kWaitingPart) > 0 ? in_spans : static_cast<double>(run.counters().of_rank(Counter::kWaitNs, rank)) * 1e-9;

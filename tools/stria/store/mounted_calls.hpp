@@ -77,8 +77,8 @@ void take_privileges(const char* path);
 /// Throws stria::Error (kIo) where a server doesn't answer.
 void check_size_is_known(const char* path, uint64_t number);
 
-/// To the kernel the names of a file are files of their own. Where it keeps what is written, such
-/// files can only be read. False where nothing has the name.
+/// The kernel takes the names of a file for files of their own. Where it keeps what is written,
+/// such files can only be read. False where nothing has the name.
 bool has_several_names(const char* path);
 
 /// True once for an open file that was just made: it is empty.

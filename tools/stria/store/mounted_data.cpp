@@ -71,7 +71,7 @@ struct SharedBytes {
       note_late(small->write_out());
     }
   }
-  /// Before others change the file or its attributes.
+  /// Must be called before others change the file or its attributes.
   void settle() {
     write_out();
     has_noted = false;
@@ -79,7 +79,7 @@ struct SharedBytes {
       small->forget();
     }
   }
-  /// After a write that ends there.
+  /// Must be called after a write that ends there.
   void note_written(int64_t end) {
     extend(&noted, end);
     written_end = std::max(written_end, end);

@@ -388,7 +388,7 @@ void check_size_is_known(const char* path, uint64_t number) {
   if (mounted().doubtful.now().contains(number)) {
     static_cast<void>(surely_known(look_at(path)));
   }
-  // Since the file is open, nothing doubtful is told of it any more.
+  // Nothing doubtful is told of the file any more, since it is open.
   while (mounted().doubtful.now().contains(number)) {
     std::this_thread::sleep_for(kBetween);
   }

@@ -17,8 +17,8 @@ std::string group_name(uint32_t gid);
 /// "drwxr-xr-x"
 std::string mode_text(wire::NameKind kind, uint32_t mode);
 
-/// By name or number. Throws stria::Error (kInvalidArgument) for a name that this machine doesn't
-/// know.
+/// Finds the number by a name or a number. Throws stria::Error (kInvalidArgument) for a name that
+/// this machine doesn't know.
 uint32_t user_id(const std::string& text);
 uint32_t group_id(const std::string& text);
 

@@ -114,7 +114,7 @@ std::string address_after(const std::string& first, int i) {
   return address.text();
 }
 
-/// On any port, where its own is another program's.
+/// Starts it on any port, where its own is another program's.
 std::unique_ptr<server::Server> start_member(server::ServerOptions options) {
   auto started = server::Server::start(options);
   if (!started.ok() && started.status().code() == ErrorCode::kAlreadyExists) {

@@ -161,7 +161,8 @@ wire::Looked name_itself(const std::string& url) {
 
 namespace {
 
-/// As a server tells it that knows of no links, or of a directory that may be read but not entered.
+/// Lists the names as a server tells them that knows of no links, or of a directory that may be
+/// read but not entered.
 std::vector<StoreEntry> names_alone(const StoreFile& directory, const std::string& url) {
   std::vector<StoreEntry> entries;
   wire::Listed part;

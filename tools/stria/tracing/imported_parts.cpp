@@ -195,7 +195,7 @@ class Part {
     return found->second;
   }
 
-  /// In order of file and begin, the calls of a file before its requests.
+  /// The records come in order of file and begin, the calls of a file before its requests.
   std::vector<trace::Record> make_records() {
     std::stable_sort(spans_.begin(), spans_.end(), [](const ImportedSpan* a, const ImportedSpan* b) {
       return std::tuple(a->file, a->begin_ns, a->kind < kFirstCallKind) <

@@ -44,7 +44,7 @@ struct PhaseRow {
 struct FileRow {
   int file = -1;
   std::string path;
-  /// By trace::Counter: sums, or maxima where a sum means nothing.
+  /// The values stand by trace::Counter: sums, or maxima where a sum means nothing.
   std::vector<int64_t> values;
   std::vector<std::pair<int64_t, int64_t>> common_sizes;    ///< size, count; at most four
   std::vector<std::pair<int64_t, int64_t>> common_strides;  ///< distance, count

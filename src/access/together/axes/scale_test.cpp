@@ -121,10 +121,10 @@ TEST(Scale, MessagesAndDescriptionsGrowWithTheRanks) {
                static_cast<double>(row.met) / ranks, row.messages, static_cast<double>(row.messages) / ranks,
                static_cast<double>(row.messages - synchronising) / ranks, row.met * row.description_bytes, row.bytes,
                data_bytes);
-    // To each aggregator that a rank meets: a description, and in each round a token each way
-    // and the bytes.
+    // A rank sends to each aggregator that it meets a description, and in each round there are a
+    // token each way and the bytes.
     EXPECT_LE(row.messages, row.met * (1 + 3 * row.rounds) + synchronising);
-    // Only the data, the descriptions, tokens and small reductions travel.
+    // The data, the descriptions, tokens and small reductions travel, and nothing else.
     EXPECT_LE(row.bytes, data_bytes + row.met * (row.description_bytes + 3 * 8 * row.rounds) + synchronising * 64);
   }
 }
@@ -140,7 +140,7 @@ struct Traffic {
   int64_t bytes_away = 0;
 };
 
-// In bytes that could travel meanwhile, as the planner counts.
+// The cost counts bytes that could travel meanwhile, as the planner does.
 int64_t cost_of(int64_t messages, int64_t bytes) {
   return (messages << 12) + bytes;
 }
@@ -241,7 +241,7 @@ TEST(Scale, MessagesBetweenNodesGrowWithTheNodes) {
                alone.rounds, alone.rank_pairs, alone.node_pairs, nothing.messages_away, messages_alone, messages_gathered,
                alone.bytes_away - nothing.bytes_away, gathered.bytes_away - nothing.bytes_away,
                gathered.messages - gathered.messages_away);
-    // Without delegates each rank speaks for itself, with them each node does.
+    // Each rank speaks for itself without delegates, each node with them.
     EXPECT_LE(messages_alone, alone.rank_pairs * (1 + 3 * alone.rounds));
     EXPECT_LE(messages_gathered, gathered.node_pairs * (1 + 3 * gathered.rounds));
     EXPECT_LE(gathered.bytes_away, alone.bytes_away);

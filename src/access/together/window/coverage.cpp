@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t kCoverageWordBits = Coverage::kWordBytes;
 
-// Each value of eight bits has eight bytes here, 0xff where the bit is set. eight bytes, 0xff where
-// the bit is set. Bit 0 stands for the first byte in memory.
+// Each value of eight bits has eight bytes here, 0xff where the bit is set. Bit 0 stands for the
+// first byte in memory.
 constexpr std::array<std::array<uint8_t, 8>, 256> make_byte_masks() {
   std::array<std::array<uint8_t, 8>, 256> masks{};
   for (size_t value = 0; value < masks.size(); ++value) {

@@ -134,7 +134,7 @@ class UpdatingFault : public ::testing::Test {
         return "damage in '" + path + "'";
       }
     }
-    // After verify(), a damaged chunk isn't read any more.
+    // A damaged chunk isn't read any more after verify().
     const auto reading = ReadSession::open(environment_of(*comm, borrow(memory_), {}), kGrowingPath, {}).value();
     for (const std::string path : kAll) {
       std::vector<double> values(static_cast<size_t>(count_of(path)), -1);

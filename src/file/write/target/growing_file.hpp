@@ -28,8 +28,7 @@ class GrowingFile final : public UnpublishedFile {
   /// Notes where the file ends for its readers. What lies behind it stays for now.
   void note_end(int64_t old_end) { old_end_ = old_end; }
   /// Clears, before anything is written, what lies behind the end, which would show through where
-  /// nothing is put. clears what lies behind the end, which would show through where nothing is
-  /// put. Where the file is given up it comes back, unless it is larger than 64 MiB.
+  /// nothing is put. Where the file is given up it comes back, unless it is larger than 64 MiB.
   Status clear_behind_end();
   /// Keeps the bytes that publish() writes to the file's begin, and those that stand there.
   Status note_switch_over(const std::vector<std::byte>& bytes);

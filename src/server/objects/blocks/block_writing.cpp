@@ -58,8 +58,8 @@ bool write_in_place(Blocks& blocks, std::span<const Pieces> pieces) {
   });
 }
 
-// Finds, after a failure, which of its two sums a block has now. finds which of its two sums a
-// block has now. A block with neither stays in flight.
+// Finds, after a failure, which of its two sums a block has now. A block with neither stays in
+// flight.
 void settle(Blocks& blocks, int64_t first, std::span<BlockSum> sums) {
   Content content;
   for (size_t i = 0; i < sums.size(); ++i) {
@@ -81,8 +81,7 @@ struct Flight {
   bool known = false;
 };
 
-/// Puts pieces of one block, of which some stays, into `content`, with what is between them. puts
-/// them into `content`, with what is between them.
+/// Puts pieces of one block, of which some stays, into `content`, with what is between them.
 //
 // The new sum follows from the old one and the words that change. The rest of the block isn't
 // looked at, and damage there is still found later. If a write was cut off, or may have been, the

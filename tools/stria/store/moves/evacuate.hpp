@@ -1,4 +1,4 @@
-// Which parts of files are to go to which servers: `stria server drain` and `rebalance`.
+// Decides which parts of files are to go to which servers: `stria server drain` and `rebalance`.
 #pragma once
 
 #include <cstdint>

@@ -116,7 +116,7 @@ void tell_left(const StoreAsker& asker, const std::map<uint64_t, Status>& left) 
   }
 }
 
-/// Until none is left, or none of those that are left moves. Returns why those stay.
+/// Moves until none is left, or none of those that are left moves. Returns why those stay.
 std::map<uint64_t, Status> move_all(const StoreMap& map, const wire::ServerPlace& server, std::vector<MovablePart> parts,
                                     const MoveArguments& arguments, PartMoves& moves) {
   std::map<uint64_t, Status> left;

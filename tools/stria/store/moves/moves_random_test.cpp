@@ -284,7 +284,7 @@ class Clients {
     threads_.clear();
     EXPECT_GT(locker_->counted(), 0);
   }
-  /// By the handles that were open all the time, and by others.
+  /// Checks by the handles that were open all the time, and by others.
   void check() {
     for (Writer& writer : writers_) {
       writer.check();

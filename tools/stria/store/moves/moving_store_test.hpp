@@ -57,7 +57,7 @@ class Writer {
     options.striping.unit_bytes = 64 << 10;
     file_ = driver_.open(url, options).value();
   }
-  /// Until the flag is set, and at least so many times.
+  /// Runs until the flag is set, and at least so many times.
   void run(const std::atomic<bool>& ends, int least) {
     for (int i = 0; (!ends || i < least) && !::testing::Test::HasFailure(); ++i) {
       step();

@@ -104,7 +104,7 @@ void copy(const std::string& from, const std::string& to, const CpArguments& arg
   if (!arguments.recursive) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' is a directory: copy it with -r", from));
   }
-  // Whom a directory keeps out, its copy keeps out from the beginning.
+  // The copy of a directory keeps out from the beginning whom the directory keeps out.
   const auto mode = copied_mode(from, to);
   make_directories(to);
   if (mode) {

@@ -22,7 +22,7 @@ struct LsArguments {
   bool as_json = false;
 };
 
-/// On a terminal a name can't do anything: bytes that terminals obey are shown as "?".
+/// A name can't do anything on a terminal: bytes that terminals obey are shown as "?".
 std::string shown_name(std::string name) {
   if (isatty(STDOUT_FILENO) != 0) {
     std::replace_if(

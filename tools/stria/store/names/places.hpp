@@ -14,7 +14,8 @@ enum class PlaceKind { kNothing, kFile, kDirectory };
 /// directory.
 PlaceKind kind_of(const std::string& path);
 
-/// Who may read, write and execute it: 9 bits. None where nothing has that name, and in a pool.
+/// Returns who may read, write and execute it: 9 bits. None where nothing has that name, and in a
+/// pool.
 std::optional<uint32_t> mode_of(const std::string& path);
 
 /// Sets what mode_of() tells; not in a pool. Throws stria::Error.
