@@ -19,7 +19,7 @@
 #include "stria/trace.hpp"
 
 namespace stria::c {
-/// The words of the options "format" and "meaning".
+/// Returns the words of the options "format" and "meaning".
 const char* format_name(Format format);
 const char* meaning_name(Meaning meaning);
 }  // namespace stria::c
@@ -114,7 +114,7 @@ inline constexpr const char* kEnded<stria_options> = "these options were freed";
 template <>
 inline constexpr const char* kEnded<stria_elements> = "this map of elements was freed";
 
-/// What a handle names; null when that has ended, or the handle is NULL.
+/// Returns what a handle names; null when that has ended, or the handle is NULL.
 template <typename T>
 T* find(T* handle) noexcept {
   return HandleTable<std::remove_const_t<T>>::instance().find(handle);
@@ -127,7 +127,7 @@ T* take(T* handle) noexcept {
   return HandleTable<T>::instance().take(handle);
 }
 
-/// What a handle names, or a place for a result: it must be there.
+/// Returns what a handle names, or a place for a result: it must be there.
 template <typename T>
 T& given(T* pointer, const char* what) {
   if (pointer == nullptr) {
@@ -188,7 +188,7 @@ stria_file* opened(const char* path, Choose&& choose, Open&& open) {
   }
 }
 
-/// The handle of a dataset, which the file keeps.
+/// Returns the handle of a dataset, which the file keeps.
 stria_dataset* keep(stria_file& file, const Dataset& dataset);
 
 ElementType element(int value);

@@ -178,8 +178,8 @@ int stria_f_fill_value(const stria_dataset* dataset, CFI_cdesc_t* value, int* gi
   return code;
 }
 
-/* A Fortran string without the blanks at its end, for C. The caller frees it. NULL:
- * out of memory. */
+/* Returns a Fortran string without the blanks at its end, for C. The caller frees it. NULL: out of
+ * memory. */
 static char* c_string(const char* text, size_t length) {
   while (length > 0 && text[length - 1] == ' ') {
     --length;
@@ -192,8 +192,8 @@ static char* c_string(const char* text, size_t length) {
   return copy;
 }
 
-/* The number of values: an attribute is one value or a list of rank 1. -1 for more,
- * which is refused. */
+/* Returns the number of values: an attribute is one value or a list of rank 1. -1 for more, which
+ * is refused. */
 static int64_t value_count(const CFI_cdesc_t* value) {
   return value->rank == 0 ? 1 : value->rank == 1 ? value->dim[0].extent : -1;
 }
@@ -202,7 +202,7 @@ static char* value_at(const CFI_cdesc_t* value, int64_t index) {
   return (char*)value->base_addr + (value->rank == 0 ? 0 : (ptrdiff_t)index * value->dim[0].sm);
 }
 
-/* The number of elements of an array of any rank. */
+/* Returns the number of elements of an array of any rank. */
 static int64_t element_count(const CFI_cdesc_t* array) {
   int64_t count = 1;
   for (int i = 0; i < array->rank; ++i) {
@@ -347,7 +347,7 @@ int stria_f_set_attribute(stria_file* file, const char* object, const char* name
   return code;
 }
 
-/* The length of a string without the blanks at its end, which Fortran adds. */
+/* Returns the length of a string without the blanks at its end, which Fortran adds. */
 static int64_t trimmed_length(const char* text) {
   int64_t length = text == NULL ? 0 : (int64_t)strlen(text);
   while (length > 0 && text[length - 1] == ' ') {
@@ -416,7 +416,7 @@ void stria_f_copy_text(const char* from, char* to, int64_t length) {
   }
 }
 
-/* The number that the launcher gave this process; 0 without one. */
+/* Returns the number that the launcher gave this process; 0 without one. */
 static int rank_of_process(void) {
   const char* const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {

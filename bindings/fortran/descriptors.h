@@ -21,14 +21,14 @@ typedef struct stria_f_place {
 } stria_f_place;
 /* Does the same as stria_put_slab(), stria_get_slab() and stria_read_slab(). */
 int stria_f_move(int way, stria_dataset* dataset, const stria_f_place* place, CFI_cdesc_t* array);
-/* The same for an array of a derived type, of which the component of any one is passed. Its
+/* Does the same for an array of a derived type, of which the component of any one is passed. Its
  * dimensions come before those of the array. */
 int stria_f_move_component(int way, stria_dataset* dataset, const stria_f_place* place, CFI_cdesc_t* records,
                            CFI_cdesc_t* component);
 /* Does the same as stria_put_elements() and stria_get_elements(), with a map of `count`
  * elements. */
 int stria_f_move_elements(int way, stria_dataset* dataset, const stria_elements* elements, int64_t count, CFI_cdesc_t* values);
-/* The same as stria_append_own_rows(): the rows are along the array's last dimension. */
+/* Does the same as stria_append_own_rows(): the rows are along the array's last dimension. */
 int stria_f_append_own_rows(int way, stria_file* file, const char* path, CFI_cdesc_t* array);
 /* Whether gfortran has made a copy of an array for the call. It is called from Fortran without
  * bind(c), because a descriptor of C doesn't tell. */
@@ -40,9 +40,9 @@ int stria_f_create_dataset(stria_file* file, const char* path, int element, cons
 int stria_f_create_string_dataset(stria_file* file, const char* path, int64_t length, const int64_t* dims, int rank,
                                   stria_options* options, stria_dataset** dataset);
 int stria_f_create_string_column(stria_file* file, const char* path, CFI_cdesc_t* strings);
-/* The first `count` sizes, in Fortran's order; 1 where the dataset has fewer. */
+/* Gives the first `count` sizes, in Fortran's order; 1 where the dataset has fewer. */
 int stria_f_dims(const stria_dataset* dataset, int64_t* dims, int count);
-/* The lengths of chunks, in the same way: zeros where there are none. */
+/* Gives the lengths of chunks, in the same way: zeros where there are none. */
 int stria_f_chunk(const stria_dataset* dataset, int64_t* chunk, int count);
 /* Does the same as stria_dataset_dimension(), counted from 1 in Fortran's order. */
 const char* stria_f_dimension(const stria_dataset* dataset, int dimension);
@@ -58,7 +58,7 @@ int stria_f_get_one_string(stria_file* file, const char* object, const char* nam
 int stria_f_set_logical(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
 int stria_f_get_logical(stria_file* file, const char* object, const char* name, CFI_cdesc_t* value);
 int stria_f_set_references(stria_file* file, const char* object, const char* name, CFI_cdesc_t* paths);
-/* The same as stria_verify_except(); `except` is a list of names, or NULL. */
+/* Does the same as stria_verify_except(); `except` is a list of names, or NULL. */
 int stria_f_verify(stria_file* file, CFI_cdesc_t* except, stria_verdict** verdict);
 /* The columns of a table: components of a record. `names` end with a zero each; of each column
  * `numbers` has the place in the record in bytes, the bytes of a string, and the element type. */
@@ -80,14 +80,14 @@ int stria_f_create_records(stria_file* file, const char* path, const stria_f_col
 int stria_f_move_records(int way, stria_dataset* dataset, const stria_f_place* place, const stria_f_columns* columns,
                          CFI_cdesc_t* records);
 int stria_f_create_strings(stria_file* file, const char* path, CFI_cdesc_t* strings);
-/* The element type of an array; -1 if files have none like it. Complex numbers are pairs of it. A
- * logical is an integer of its size, 1 where it is true. */
+/* Returns the element type of an array; -1 if files have none like it. Complex numbers are pairs of
+ * it. A logical is an integer of its size, 1 where it is true. */
 int stria_f_element_of(const CFI_cdesc_t* array);
 int stria_f_is_complex(const CFI_cdesc_t* array);
 int stria_f_is_logical(const CFI_cdesc_t* array); /* of any kind */
 /* Keeps a message in place of the library's, for stria_f_error_message(). Returns `code`. */
 int stria_f_refuse(int code, const char* format, ...);
-/* The same as stria_error_message(), or what is wrong with an array, where that was it. */
+/* Returns the same as stria_error_message(), or what is wrong with an array, where that was it. */
 const char* stria_f_error_message(void);
 int64_t stria_f_text_length(const char* text);
 /* Copies a C string into Fortran's, filled with blanks. */

@@ -22,7 +22,7 @@ int stria_f_describe_column(const char* name, const void* record, const void* co
   return STRIA_OK;
 }
 
-/* The columns as C describes them. The caller frees the list. NULL: out of memory. */
+/* Returns the columns as C describes them. The caller frees the list. NULL: out of memory. */
 static stria_column* listed(const stria_f_columns* columns) {
   stria_column* list = malloc((size_t)columns->count * sizeof *list + 1);
   const char* name = columns->names;
@@ -38,7 +38,7 @@ static int64_t column_bytes(const stria_column* column) {
   return column->string_bytes > 0 ? column->string_bytes : number_bytes[column->element];
 }
 
-/* The first column that reaches beyond a record; NULL where all fit. */
+/* Returns the first column that reaches beyond a record; NULL where all fit. */
 static const stria_column* too_far(const stria_records* records, int64_t record_bytes) {
   for (int64_t i = 0; i < records->column_count; ++i) {
     const stria_column* column = &records->columns[i];

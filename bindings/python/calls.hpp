@@ -53,7 +53,7 @@ inline std::vector<std::string> strings_of(const stria_list* list) {
   return strings;
 }
 
-/// The strings for the library, which must outlive them.
+/// Returns the strings for the library, which must outlive them.
 inline std::vector<const char*> pointers(const std::vector<std::string>& strings) {
   std::vector<const char*> result;
   for (const std::string& one : strings) {
@@ -80,7 +80,7 @@ void released(Call&& call) {
   check(call());
 }
 
-/// The strings that `call` gives, which may wait.
+/// Returns the strings that `call` gives, which may wait.
 template <typename Call>
 std::vector<std::string> listed(Call&& call) {
   stria_list* list = nullptr;

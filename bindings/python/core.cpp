@@ -76,8 +76,8 @@ int element_of(nb::dlpack::dtype type) {
   }
 }
 
-/// The bytes of an array in C order, whatever its strides: one vector per dimension
-/// around the element. Of one dimension only the first `length`.
+/// Returns the bytes of an array in C order, whatever its strides: one vector per dimension around
+/// the element. Of one dimension only the first `length`.
 template <typename Any>
 Type type_of(const Any& array, size_t axis = SIZE_MAX, int64_t length = 0) {
   stria_type* type = nullptr;
@@ -358,7 +358,7 @@ void define_life(nb::class_<File>& type) {
       .def("discard", [](File& file) { released([&] { return stria_discard(file.get()); }); });
 }
 
-/// The bytes of a number; None where there is none.
+/// Returns the bytes of a number; None where there is none.
 std::optional<nb::bytes> fill_value_of(File& file, Dataset& dataset) {
   static_cast<void>(file.get());  // the datasets are gone with it
   char value[8] = {};

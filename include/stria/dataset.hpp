@@ -26,29 +26,31 @@ struct Refusal;
 /// closed or abandoned, or a new file is committed.
 class Dataset {
  public:
-  /// The dataset's path in the file; of one found by a link, that of the dataset.
+  /// Returns the dataset's path in the file; of one found by a link, that of the dataset.
   const std::string& path() const;
   ElementType element() const;  ///< of numbers
   Meaning meaning() const;      ///< of numbers
   const std::vector<int64_t>& dims() const;
-  /// The names of integers' values, where they are an enumeration; else none. Collective: no.
+  /// Returns the names of integers' values, where they are an enumeration; else none. Collective:
+  /// no.
   std::vector<NamedNumber> enumeration() const;
-  /// The name of each dimension, "" for one without; empty where none has one. In HDF5 files names
-  /// are paths. Collective: no.
+  /// Returns the name of each dimension, "" for one without; empty where none has one. In HDF5
+  /// files names are paths. Collective: no.
   std::vector<std::string> dimensions() const;
   /// The first dimension has no limit: append_rows() may give it rows.
   bool can_grow() const;
   std::vector<int64_t> chunk() const;  ///< the lengths of its chunks; empty where it has none
-  /// What elements read as that nobody has put, in the dataset's type: not given where that is
-  /// zero, or isn't a number. Of complex numbers it is the real part. Collective: no.
+  /// Returns what elements read as that nobody has put, in the dataset's type: not given where that
+  /// is zero, or isn't a number. Of complex numbers it is the real part. Collective: no.
   FillValue fill_value() const;
   int64_t bytes() const;  ///< of all its elements
   /// The raw data lie in one piece.
   bool is_contiguous() const;
-  /// What chunks pass: "shuffle deflate(1)"; empty where they pass nothing, or there are none.
+  /// Returns what chunks pass: "shuffle deflate(1)"; empty where they pass nothing, or there are
+  /// none.
   std::string filters() const;
-  /// The bytes that the dataset takes in a file that is open for reading, by the index of its
-  /// chunks where it has some; -1 when only libhdf5 can tell. Collective: no.
+  /// Returns the bytes that the dataset takes in a file that is open for reading, by the index of
+  /// its chunks where it has some; -1 when only libhdf5 can tell. Collective: no.
   int64_t stored_bytes() const;
   std::string type_name() const;  ///< "float64", "bool", "complex128", "string[4]", "record[84]" …
 
@@ -126,7 +128,8 @@ class Dataset {
   friend struct c::Refusal;
   Dataset(std::shared_ptr<file::Session> session, int index) : session_(std::move(session)), index_(index) {}
 
-  /// What `describe` returns; where it throws, the next collective call fails on every rank.
+  /// Returns what `describe` returns; where it throws, the next collective call fails on every
+  /// rank.
   template <typename Describe>
   Memory described(Describe&& describe) {
     try {

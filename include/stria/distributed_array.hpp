@@ -42,14 +42,14 @@ struct DistributedArray {
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
   DistributedArray(const T* numbers, ArrayPart box) : DistributedArray(numbers, element_type_of<T>(), std::move(box)) {}
 
-  /// What is wrong with the box, if anything: lists of unequal length, a negative size, a box that
-  /// leaves the array, no memory.
+  /// Says what is wrong with the box, if anything: lists of unequal length, a negative size, a box
+  /// that leaves the array, no memory.
   Status check() const;
-  /// The shape of the dataset. \pre check().ok()
+  /// Returns the shape of the dataset. \pre check().ok()
   std::vector<int64_t> dims() const;
-  /// The box in the dataset. \pre check().ok()
+  /// Returns the box in the dataset. \pre check().ok()
   Hyperslab slab() const;
-  /// The box in memory, in the dataset's order. \pre check().ok()
+  /// Returns the box in memory, in the dataset's order. \pre check().ok()
   Memory memory() const;
 
   ArrayPart part;

@@ -414,13 +414,14 @@ class File {
 
   // Reading.
   std::vector<std::string> datasets() const;
-  /// Whether there is a group at `path`; "/" is one. Collective: no.
+  /// Tells whether there is a group at `path`; "/" is one. Collective: no.
   bool has_group(const std::string& path) const;
-  /// The names in a group, in order, or in that of creation where it keeps one: datasets, groups
-  /// and links, but for Stria's own group. kNotFound where there is no such group. Collective: no.
+  /// Returns the names in a group, in order, or in that of creation where it keeps one: datasets,
+  /// groups and links, but for Stria's own group. kNotFound where there is no such group.
+  /// Collective: no.
   std::vector<std::string> members(const std::string& group) const;
-  /// Where the link at `path` leads to another file: the object's path and the file's, as the link
-  /// has them; empty texts where there is none. Collective: no.
+  /// Returns, where the link at `path` leads to another file, the object's path and the file's, as
+  /// the link has them; empty texts where there is none. Collective: no.
   std::pair<std::string, std::string> link_to_file(const std::string& path) const;
   bool has_dataset(const std::string& path) const;
   Dataset dataset(const std::string& path) const;
@@ -517,12 +518,13 @@ class File {
   void abandon();
 
   const std::string& path() const;
-  /// The format: of a file that is open for reading, the version of netCDF too. Collective: no.
+  /// Returns the format: of a file that is open for reading, the version of netCDF too. Collective:
+  /// no.
   Format format() const;
   const Report& report() const;
-  /// The hints with the values in effect, and what was wrong with those given. Of a file that is
-  /// open for reading the second list also says what should be known of it: that it ends before its
-  /// data.
+  /// Returns the hints with the values in effect, and what was wrong with those given. Of a file
+  /// that is open for reading the second list also says what should be known of it: that it ends
+  /// before its data.
   Hints hints() const;
   const std::vector<std::string>& hint_warnings() const;
 

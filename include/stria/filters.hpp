@@ -32,10 +32,10 @@ struct Filters {
   double zfp_rate = 0;
 
   bool zfp() const { return loses() || zfp_reversible; }
-  /// Whether what is read isn't just what was put.
+  /// Tells whether what is read isn't just what was put.
   bool loses() const { return zfp_absolute != 0 || zfp_relative != 0 || zfp_rate != 0; }
   bool any() const { return shuffle || deflate || zstd || fletcher32 || scale_offset || zfp(); }
-  /// What is meant where nothing more is said.
+  /// Returns what is meant where nothing more is said.
   static constexpr Filters compress() { return {.shuffle = true, .deflate = true}; }
   /// "deflate" (with shuffling), "zstd" (likewise), "scale_offset", "zfp_absolute:BOUND",
   /// "zfp_relative:BOUND", "zfp_reversible", "zfp_rate:BITS". Throws Error kInvalidArgument for any

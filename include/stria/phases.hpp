@@ -21,7 +21,7 @@ enum class Phase : int {
 };
 inline constexpr size_t kPhaseCount = 9;
 
-/// The stable lower-case name, e.g. "exchange".
+/// Returns the stable lower-case name, e.g. "exchange".
 const char* phase_name(Phase phase);
 
 /// The seconds of each phase. Phases don't overlap on a rank, so that their sum is at most the

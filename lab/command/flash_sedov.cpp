@@ -71,7 +71,7 @@ Restored restore_one(MPI_Comm comm, const SedovArguments& arguments, const std::
   return restored;
 }
 
-// The options that a checkpoint holds; no value, and a message, when it can't be read.
+// Returns the options that a checkpoint holds; no value, and a message, when it can't be read.
 std::optional<SedovOptions> options_of(MPI_Comm comm, const SedovArguments& arguments, const std::string& path) {
   try {
     return flash::read_options(comm, path, arguments.output.hints);
@@ -81,7 +81,7 @@ std::optional<SedovOptions> options_of(MPI_Comm comm, const SedovArguments& argu
   }
 }
 
-// The latest checkpoint that is whole. Damaged ones are named and skipped.
+// Returns the latest checkpoint that is whole. Damaged ones are named and skipped.
 Restored restore_latest(MPI_Comm comm, const SedovArguments& arguments) {
   auto paths = flash::list_checkpoints(comm, arguments.output.directory, arguments.output.base, arguments.output.hints);
   for (const std::string& path : paths) {

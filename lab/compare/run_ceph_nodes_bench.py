@@ -86,7 +86,7 @@ class Cluster:
 
     @contextlib.contextmanager
     def place(self, way):
-        """A directory for the files of one run."""
+        """Gives a directory for the files of one run."""
         name = f"bench-{time.monotonic_ns()}"
         if way.on_store:
             yield f"stria://{address(1)}/{name}"
@@ -132,7 +132,8 @@ class Bench:
         return {quantity: document[quantity]["mbps"]["median"] for quantity in ("write", "read")}, None
 
     def measure_flash(self, case, way, place):
-        """The same of FLASH I/O, which is only written; without the library through HDF5."""
+        """Returns the same of FLASH I/O, which is only written; without the library through
+        HDF5."""
         result = os.path.join(self.options.out, "flash_result.json")
         mpi = self.cluster.mpi
         words = [mpi.program, "flash", "io"] if way.by_library else [mpi.flash_program, "--modes", "hdf5-collective"]
@@ -162,7 +163,7 @@ class Bench:
         self.tell(title, speeds)
 
     def tell(self, title, speeds):
-        """A line a quantity: each way's MB/s, and its ratio to the better native one."""
+        """Returns a line a quantity: each way's MB/s, and its ratio to the better native one."""
         entry = {"title": title, "mbps": speeds, "ratios": {}}
         self.record["cases"].append(entry)
         natives = [speeds[way.name] for way in NATIVES if way.name in speeds]

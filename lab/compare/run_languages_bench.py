@@ -57,11 +57,11 @@ class Programs:
         return [command[0] for command in self.commands.values() if not os.access(command[0], os.X_OK)]
 
     def seconds(self, language, ranks, *arguments):
-        """The rounds that the program has printed."""
+        """Returns the rounds that the program has printed."""
         return [float(line) for line in self.lines(language, ranks, self.commands[language], *arguments)]
 
     def lines(self, what, ranks, command, *arguments):
-        """What the program has printed."""
+        """Returns what the program has printed."""
         environment = mpiexec_environment()
         environment["PYTHONPATH"] = str(self.build / "python")
         done = subprocess.run(

@@ -73,7 +73,7 @@ def remove_all(directory, options):
 
 @contextlib.contextmanager
 def mounted(store, directory):
-    """The store's mount there, a process in the foreground."""
+    """Gives the store's mount there, a process in the foreground."""
     os.mkdir(directory)
     mount = subprocess.Popen([store.program, "mount", "--foreground", store.url, directory])
     try:

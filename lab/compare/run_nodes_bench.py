@@ -62,8 +62,8 @@ class NodesBench(Bench):
         return [self.options.openmpi]
 
     def library(self, case):
-        """A checkpoint by the library beside the same through HDF5, collectively, on the native
-        implementations."""
+        """Returns a checkpoint by the library beside the same through HDF5, collectively, on the
+        native implementations."""
         mpi = self.options.openmpi
         result_path = os.path.join(self.options.out, "flash_result.json")
         with self.place(None) as place:
@@ -112,7 +112,7 @@ def flash_cases(quick):
 
 
 def measure_all(bench, rate, options):
-    """All cases on nodes with that link."""
+    """Returns all cases on nodes with that link."""
     where = f"{options.fs}, {rate or 'links of any speed'}"
     offered = [*flash_cases(options.quick), *patterns(options.quick)]
     chosen = [case for case in offered if options.only in f"{case.title()} {where}"]

@@ -59,7 +59,7 @@ class Pattern:
 
 
 def patterns(scale):
-    """The eight, each `scale` times as large as in the quick form."""
+    """Returns the eight, each `scale` times as large as in the quick form."""
     return [
         Pattern("contiguous, all servers", "ior", (("block-kib", 4096 * scale), ("transfer-kib", 1024))),
         Pattern("contiguous, one server", "ior", (("block-kib", 2048 * scale), ("transfer-kib", 1024)), ("striping_factor=1",)),
@@ -102,7 +102,7 @@ class Machine:
         nodes.end(self.processes)
 
     def run(self, words, ranks=0):
-        """What the program printed. Raises SystemExit, which says why it failed."""
+        """Returns what the program printed. Raises SystemExit, which says why it failed."""
         launch = ["mpiexec.openmpi", "-n", str(ranks)] if ranks else []
         ended = run_to_end([*launch, STRIA, *words], TIMEOUT_S, environment={"STRIA_KEY_FILE": KEY})
         if ended.why is not None:

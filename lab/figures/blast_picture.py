@@ -36,7 +36,7 @@ def main():
 
 
 def read(file):
-    """The density on a grid of the finest cells, rows upwards; left, bottom and width of each
+    """Reads the density on a grid of the finest cells, rows upwards; left, bottom and width of each
     block, in widths of the domain."""
     boxes, values = file["bounding box"][:], file["dens"][:, 0]
     low, high = boxes.min(axis=0)[:, 0], boxes.max(axis=0)[:, 1]
@@ -76,7 +76,7 @@ def picture(density, outlines, title):
 
 
 def rings_of(points, codes):
-    """The closed lines of an area: codes are matplotlib's, in which 1 begins one."""
+    """Returns the closed lines of an area: codes are matplotlib's, in which 1 begins one."""
     return numpy.split(points, numpy.flatnonzero(codes == 1)[1:])
 
 
@@ -102,7 +102,7 @@ def simplified(line, tolerance=0.5):
 
 
 def scale(levels):
-    """The colours with the densities between them."""
+    """Returns the colours with the densities between them."""
     height = (SIZE - 40) / len(COLOURS)
     text = f'<text x="{SIZE + 16}" y="18">density</text>\n'
     for number, colour in enumerate(COLOURS):

@@ -28,7 +28,7 @@ def read(path, *names):
 
 
 def warmth(path):
-    """A frame of the movie, as a share of the temperature of the layer at rest."""
+    """Returns a frame of the movie, as a share of the temperature of the layer at rest."""
     (frame,), time = read(path, "warmth")
     return (frame / 255 - 0.5) / 2 if frame.dtype == numpy.uint8 else frame, time
 

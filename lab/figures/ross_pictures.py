@@ -88,7 +88,7 @@ class Run:
 
 
 def own_times(ids, parents, durations):
-    """How long each span lasted without those right inside it."""
+    """Returns how long each span lasted without those right inside it."""
     order = numpy.argsort(ids)
     place = numpy.minimum(numpy.searchsorted(ids[order], parents), len(ids) - 1)
     known = ids[order][place] == parents
@@ -97,7 +97,7 @@ def own_times(ids, parents, durations):
 
 
 def class_of(kind, layer):
-    """The place in CLASSES of a kind."""
+    """Returns the place in CLASSES of a kind."""
     if kind in MOVE:
         return 0
     if layer == "app":
@@ -142,7 +142,7 @@ def bars(columns, y):
 
 
 def panel(run, title, first, last, y):
-    """One run between two times: for each rank a row for each layer that it has, the
+    """Returns one run between two times: for each rank a row for each layer that it has, the
     program's calls on top."""
     lines = [f'<text x="{LEFT}" y="{y + 12}">{escape(title)}</text>']
     y += HEAD - 10

@@ -15,8 +15,8 @@ PACKED_MBPS = {32: 26.0, 64: 41.7, 128: 44.4, 192: 54.4, 256: 57.4}
 
 
 def speed_ratio(modes, above, below):
-    """How many times the speed of `below` the mode `above` has: the median over rounds in which
-    the modes took turns."""
+    """Returns how many times the speed of `below` the mode `above` has: the median over rounds in
+    which the modes took turns."""
     pairs = zip(modes[above]["rounds_seconds"], modes[below]["rounds_seconds"], strict=True)
     size = modes[above]["useful_bytes"] / modes[below]["useful_bytes"]
     return statistics.median(size * b / a for a, b in pairs)

@@ -70,8 +70,8 @@ def what_is_missing(experiments):
 
 
 def measure(experiment, options, places):
-    """The outcome. An experiment that fails, in whatever way, is no reason to lose the others: it
-    leaves a Failure."""
+    """Returns the outcome. An experiment that fails, in whatever way, is no reason to lose the
+    others: it leaves a Failure."""
     runs = Runs(options.out, options.cycles)
     say(f"{experiment.key}: {experiment.title}")
     try:

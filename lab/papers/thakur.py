@@ -63,7 +63,7 @@ def table(report, stats, paper):
 
 
 def calls_remark(report, stats, paper):
-    """Where the library calls that we don't make could be."""
+    """Returns where the library calls that we don't make could be."""
     ranks, (_, rows) = report["ranks"], report["blocks"]
     rest = paper["calls"] - 48 * ranks
     missing = paper["calls"] - counted(operations(stats), CALL)
@@ -92,7 +92,8 @@ def by_rules(ranks):
 
 
 def rules_remark(report, stats, ranks):
-    """What the rules say of a number of processes that isn't run, and whether they hold here."""
+    """Returns what the rules say of a number of processes that isn't run, and whether they hold
+    here."""
     here, rows = report["ranks"], operations(stats)
     found = counted(rows, CALL), counted(rows, COMMUNICATION)
     held = "gives" if rules(here, report["blocks"][1]) == found else "does not give"

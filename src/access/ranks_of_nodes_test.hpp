@@ -28,7 +28,7 @@ struct MethodOfRanks {
   Move move;
 };
 
-/// The next case from `seed` on that has the right number of ranks.
+/// Returns the next case from `seed` on that has the right number of ranks.
 inline Case next_case_of(uint64_t& seed, int ranks) {
   while (true) {
     Case c = make_case(seed++);

@@ -5,7 +5,8 @@
 
 namespace stria {
 
-/// The bytes of memory that the system has available; the largest number when it doesn't tell.
+/// Returns the bytes of memory that the system has available; the largest number when it doesn't
+/// tell.
 int64_t available_memory();
 
 }  // namespace stria

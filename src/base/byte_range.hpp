@@ -19,7 +19,7 @@ struct ByteRange {
   friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
-/// The bytes that are in both ranges.
+/// Returns the bytes that are in both ranges.
 inline ByteRange intersect(ByteRange a, ByteRange b) {
   return {std::max(a.begin, b.begin), std::max(std::max(a.begin, b.begin), std::min(a.end, b.end))};
 }

@@ -36,7 +36,7 @@ class CommRequest {
 class SharedBuffer {
  public:
   virtual ~SharedBuffer() = default;
-  /// The part that the node's rank `node_rank` has allocated.
+  /// Returns the part that the node's rank `node_rank` has allocated.
   virtual std::span<std::byte> part(int node_rank) const = 0;
 };
 
@@ -68,8 +68,8 @@ class Comm {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  /// The node of every rank. Nodes are numbered from 0 in the order of their lowest ranks; ranks
-  /// within a node follow the order of ranks.
+  /// Returns the node of every rank. Nodes are numbered from 0 in the order of their lowest ranks;
+  /// ranks within a node follow the order of ranks.
   virtual std::span<const int> node_of_rank() const = 0;
   int node_count() const;
   virtual int node_rank() const = 0;
@@ -104,8 +104,8 @@ class Comm {
   /// Keeps a message for which no one will wait, until it is done; it owns its buffer. If this
   /// throws std::bad_alloc, the caller still has the message. To be called on innermost(). Local.
   virtual void park(std::unique_ptr<CommRequest>&& request);
-  /// The innermost communicator that this one wraps, or itself. It holds what belongs to the ranks'
-  /// messages, whichever wrapper is used.
+  /// Returns the innermost communicator that this one wraps, or itself. It holds what belongs to
+  /// the ranks' messages, whichever wrapper is used.
   virtual Comm& innermost() { return *this; }
   /// Returns a number for a file that the ranks open together: the next one with each call. To be
   /// called on innermost(). Collective: yes, without communication.
@@ -161,8 +161,8 @@ class Comm {
 /// Broadcasts a vector of bytes of any size from `root`. Collective: yes.
 void broadcast_bytes(Comm& comm, std::vector<std::byte>& data, int root);
 
-/// The message of a rank's error, with "rank N: " in front. A message that names a rank already,
-/// because ranks agreed on it before, stays as it is.
+/// Returns the message of a rank's error, with "rank N: " in front. A message that names a rank
+/// already, because ranks agreed on it before, stays as it is.
 std::string said_by(int rank, const std::string& words);
 
 }  // namespace stria

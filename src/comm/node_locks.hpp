@@ -44,8 +44,8 @@ class NodeLocks {
   /// holds at most kPerRank guards at once; further calls wait for a free place. Don't hold a guard
   /// while waiting for another rank in any other way.
   Guard lock(ByteRange range);
-  /// The same for a plain write, which changes no bytes but its own: it waits for locked ranges,
-  /// not for other plain writes.
+  /// Returns the same for a plain write, which changes no bytes but its own: it waits for locked
+  /// ranges, not for other plain writes.
   Guard enter_plain(ByteRange range);
 
   static constexpr int kPerRank = 4;

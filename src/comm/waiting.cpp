@@ -32,7 +32,7 @@ const WaitLimits& limits_of_environment() {
   return limits;
 }
 
-/// The end of the group that begins at `first`: consecutive ranks of one node.
+/// Returns the end of the group that begins at `first`: consecutive ranks of one node.
 size_t end_of_group(std::span<const int> ranks, std::span<const int> node_of_rank, size_t first) {
   size_t end = first + 1;
   while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1 &&

@@ -11,7 +11,7 @@
 
 namespace stria::container {
 
-/// The name of dimension `index` of a dataset of these lengths: the one that is given, else
+/// Returns the name of dimension `index` of a dataset of these lengths: the one that is given, else
 /// `prefix` and one made of the length, which no other of the dataset's dimensions has.
 std::string dimension_name(const DatasetSpec& spec, std::span<const int64_t> lengths, size_t index, const std::string& prefix);
 

@@ -27,7 +27,7 @@ struct SparseImage {
   /// none is empty.
   std::vector<ByteRange> tables;
 
-  /// The bytes of a range. \pre the range lies within one extent, or within switch_over
+  /// Returns the bytes of a range. \pre the range lies within one extent, or within switch_over
   std::span<std::byte> at(ByteRange range);
 };
 

@@ -45,23 +45,25 @@ struct ElementSpec {
   bool utf8 = false;
 
   bool is_integer() const;
-  /// Whether a number has its bytes in the other order than the machine's.
+  /// Tells whether a number has its bytes in the other order than the machine's.
   bool is_swapped() const;
-  /// How many elements a kArray has, whose `bytes` were found without overflow.
+  /// Returns how many elements a kArray has, whose `bytes` were found without overflow.
   int64_t array_size() const;
 
   static ElementSpec of_number(ElementType type);
   static ElementSpec of_string(int64_t bytes, bool space_padded);
   /// Paths of at most `bytes` bytes.
   static ElementSpec of_reference(int64_t bytes);
-  /// A string filled with blanks and declared as a C string. Programs in C and Fortran that read it
-  /// into C strings of that size get it unchanged. If it were declared as padded with blanks,
-  /// libhdf5 would turn the blanks into NULs, and cut off the last character for the terminator.
+  /// Returns a string filled with blanks and declared as a C string. Programs in C and Fortran that
+  /// read it into C strings of that size get it unchanged. If it were declared as padded with
+  /// blanks, libhdf5 would turn the blanks into NULs, and cut off the last character for the
+  /// terminator.
   static ElementSpec of_filled_string(int64_t bytes);
   static ElementSpec of_compound(int64_t bytes, std::vector<Member> members);
-  /// An array of elements; kInvalidArgument when a length is less than one, or they are too many.
+  /// Returns an array of elements; kInvalidArgument when a length is less than one, or they are too
+  /// many.
   static Result<ElementSpec> of_array(ElementSpec element, std::vector<int64_t> dims);
-  /// The pair by which HDF5 programs have complex numbers: "r" and "i".
+  /// Returns the pair by which HDF5 programs have complex numbers: "r" and "i".
   static ElementSpec of_complex(ElementSpec part);
 };
 
@@ -150,8 +152,8 @@ struct DatasetInfo {
   Status problem{};
 };
 
-/// The size in bytes of a dataset with these dims and this element. kInvalidArgument on negative
-/// dims or overflow.
+/// Returns the size in bytes of a dataset with these dims and this element. kInvalidArgument on
+/// negative dims or overflow.
 Result<int64_t> dataset_bytes(const DatasetSpec& spec);
 
 }  // namespace stria::container

@@ -15,12 +15,12 @@
 
 namespace stria::server::testing {
 
-/// Where stores of tests go: in memory, if the machine has a place for that.
+/// Returns where stores of tests go: in memory, if the machine has a place for that.
 inline std::string scratch_directory() {
   return std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : ::testing::TempDir();
 }
 
-/// A new directory; empty where there can be none.
+/// Makes a new directory; empty where there can be none.
 inline std::string make_directory(const std::string& parent) {
   std::string pattern = parent + "/stria-server-XXXXXX";
   return mkdtemp(pattern.data()) == nullptr ? "" : pattern;
@@ -84,7 +84,7 @@ class Cluster {
   void exchange_addresses(int one, int other) {
     std::swap(addresses_[static_cast<size_t>(one)], addresses_[static_cast<size_t>(other)]);
   }
-  /// The store's root as a path; a Unix socket's ends with a colon.
+  /// Returns the store's root as a path; a Unix socket's ends with a colon.
   std::string url() const { return "stria://" + addresses_[0] + (over_unix_ ? ":" : ""); }
 
  private:

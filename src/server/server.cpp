@@ -100,7 +100,7 @@ struct Server::State {
   Status ask_of_moves(milliseconds patience);
   Status tell_condition();
   void sign_off();
-  /// The store's manager, in this process or another.
+  /// Returns the store's manager, in this process or another.
   Result<std::vector<std::byte>> ask_manager(wire::Kind kind, std::vector<std::byte> body, milliseconds patience);
 
   ServerOptions options;

@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(Striped, DriverTest,
                                            on_cluster("three_over_unix_sockets", 3, true)),
                          testing::case_name);
 
-/// A file of a store as the driver makes it.
+/// Returns a file of a store as the driver makes it.
 std::unique_ptr<StripedFile> open_striped(const std::string& path) {
   StripedDriver driver;
   auto file = driver.open(path, {.mode = OpenOptions::Mode::kCreate}).value();
@@ -124,7 +124,7 @@ TEST(Striped, BytesThatAreWrittenWhileTheyAreReadAreNotTorn) {
   writer.join();
 }
 
-/// What the manager knows about the places of a file's bytes.
+/// Returns what the manager knows about the places of a file's bytes.
 wire::Opened place_of(const Cluster& cluster, const std::string& name) {
   const auto reply = Store::at(cluster.address()).value()->ask_manager(wire::Kind::kStat, wire::encode(wire::Path{name}));
   return wire::decode<wire::Attributes>(reply.value()).value().place;

@@ -182,7 +182,7 @@ TEST_F(Takeover, WhatWasLookedUpBeforeIsKnownAfterwards) {
   EXPECT_FALSE(storage::state_of_file(store, forged).ok()) << "there is no such file";
 }
 
-/// How long it takes.
+/// Returns how long it takes.
 std::chrono::milliseconds time_of(const std::function<void()>& work) {
   const auto begin = storage::Clock::now();
   work();

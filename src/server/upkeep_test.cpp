@@ -233,7 +233,7 @@ TEST(Upkeep, ABackupIsMadeWhileNamesChange) {
             ErrorCode::kAborted);
 }
 
-/// The parts that a server lists.
+/// Returns the parts that a server lists.
 wire::PartsListed parts_of(const Cluster& cluster, int server) {
   return ask<wire::PartsListed>(cluster.address(server), wire::Kind::kParts, wire::Parts()).value();
 }

@@ -60,7 +60,7 @@ struct DriverCase {
   std::function<std::string()> fresh_directory = {};
 };
 
-/// The directory for tests on a real disk: STRIA_TEST_DIR, or the working directory.
+/// Returns the directory for tests on a real disk: STRIA_TEST_DIR, or the working directory.
 std::string disk_directory();
 
 /// Makes a driver and a fresh directory for each test, and helps to write it briefly.

@@ -116,8 +116,8 @@ struct FileAttributes {
   std::vector<std::pair<std::string, std::vector<std::byte>>> extended{};
 };
 
-/// The mode of a file whose group can't be kept: who was in one of the two groups and is now in the
-/// other, or among the others, must not gain by it.
+/// Returns the mode of a file whose group can't be kept: who was in one of the two groups and is
+/// now in the other, or among the others, must not gain by it.
 inline uint32_t without_group(uint32_t mode) {
   constexpr uint32_t kRights = 07;
   const uint32_t both = mode & mode >> 3 & kRights;
@@ -151,9 +151,9 @@ class File {
   /// Begins to write the list. The data must stay until wait(). A driver that can't do better
   /// writes at once.
   virtual std::unique_ptr<PendingWrite> start_write(std::span<const WriteSegment> segments);
-  /// The same under a lock. The thread that writes takes the lock with `take` just before, and
-  /// gives it up just after; so the caller doesn't hold it while it waits for other ranks. `take`
-  /// is called from any thread.
+  /// Returns the same under a lock. The thread that writes takes the lock with `take` just before,
+  /// and gives it up just after; so the caller doesn't hold it while it waits for other ranks.
+  /// `take` is called from any thread.
   virtual std::unique_ptr<PendingWrite> start_locked_write(std::span<const WriteSegment> segments, const LockTaker& take);
   /// Reads the list and returns the number of bytes read, which is short only where the file ends.
   /// Memory for bytes past the end is not touched. If the file is cut during the read, the number
@@ -174,7 +174,7 @@ class File {
   /// reads and writes. A handle must not hold two locks that overlap, and must be open for writing
   /// to lock exclusively. kUnsupported where the storage has no such locks.
   virtual Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode);
-  /// The same without waiting; null where another handle holds a lock that conflicts.
+  /// Does the same without waiting; null where another handle holds a lock that conflicts.
   virtual Result<std::unique_ptr<RangeLock>> try_lock(ByteRange range, LockMode mode);
   /// Tells whether another handle holds a lock of any mode that overlaps.
   virtual Result<bool> is_locked_elsewhere(ByteRange range);

@@ -21,7 +21,7 @@ struct RadosPath {
 
   /// kInvalidArgument for paths that no file can have: without a pool, with "..", too long.
   static Result<RadosPath> parse(std::string_view text);
-  /// The directory that the path itself names.
+  /// Returns the directory that the path itself names.
   std::string as_directory() const;
 };
 

@@ -23,8 +23,8 @@ struct Address {
   std::string text() const;
 };
 
-/// The addresses of a list: one, or several with commas between ("a:7700,b:7700"), of which one is
-/// the manager's at any time. kInvalidArgument for anything else.
+/// Parses the addresses of a list: one, or several with commas between ("a:7700,b:7700"), of which
+/// one is the manager's at any time. kInvalidArgument for anything else.
 Result<std::vector<Address>> parse_addresses(std::string_view text);
 
 /// What a socket needs to reach an address, or to listen at it.
@@ -57,7 +57,7 @@ struct StorePath {
   static Result<StorePath> parse(std::string_view text);
 };
 
-/// The components of a path within a store. kInvalidArgument for "..", for names beyond the
+/// Returns the components of a path within a store. kInvalidArgument for "..", for names beyond the
 /// protocol's limits, and for more than 64 of them.
 Result<std::vector<std::string>> split_path(std::string_view path);
 

@@ -108,8 +108,8 @@ struct MovePart {
   void get(Reader& reader);
 };
 
-/// What a server or the manager says of a move that has ended before, as the manager was started
-/// again or another has taken over.
+/// Returns what a server or the manager says of a move that has ended before, as the manager was
+/// started again or another has taken over.
 Status move_is_over();
 bool is_move_over(const Status& status);
 

@@ -11,7 +11,7 @@
 namespace stria::wire {
 namespace {
 
-/// The slot's part of a range, by the definition.
+/// Returns the slot's part of a range, by the definition.
 ByteRange naive_own(const Layout& layout, int64_t slot, ByteRange range) {
   int64_t before = 0;
   int64_t within = 0;
@@ -53,7 +53,7 @@ TEST(Layout, NumbersFromOutsideDoNotOverflow) {
   }
 }
 
-/// The place on the slot of each byte of the pieces that the slot has, in their order.
+/// Returns the place on the slot of each byte of the pieces that the slot has, in their order.
 std::vector<int64_t> naive_walk(const std::vector<ByteRange>& pieces, const Layout& layout, int64_t slot) {
   std::vector<int64_t> places;
   for (const ByteRange& piece : pieces) {

@@ -115,8 +115,8 @@ struct Promoted {
   void get(Reader& reader);
 };
 
-/// What a server answers that isn't the store's manager, or not any more. `manager`: who is, if
-/// that is known.
+/// Returns what a server answers that isn't the store's manager, or not any more. `manager`: who
+/// is, if that is known.
 Status no_manager(const std::string& manager);
 Status replaced_manager(const std::string& manager);
 /// True for both, without context: another address of a list may be the manager's.

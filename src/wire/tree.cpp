@@ -13,7 +13,7 @@ void put_choice(Writer& writer, Enumeration value) {
   writer.fixed(static_cast<uint8_t>(value));
 }
 
-/// A number that is one of an enumeration's, up to `last`.
+/// Returns a number that is one of an enumeration's, up to `last`.
 template <typename Enumeration>
 Enumeration get_choice(Reader& reader, Enumeration last) {
   const auto number = reader.fixed<uint8_t>();

@@ -63,7 +63,7 @@ struct NameState {
   void get(Reader& reader);
 };
 
-/// Where the file's bytes are. `places` has those of its servers.
+/// Returns where the file's bytes are. `places` has those of its servers.
 Opened place_of(const NameState& state, std::span<const ServerPlace> places);
 
 /// What a path means. The links on the way are followed always, and one that the path itself names

@@ -322,7 +322,7 @@ NOBODY = 65534
 
 @pytest.fixture
 def somebody(work, monkeypatch):
-    """The number of a user without root's rights; None for the user who runs the tests, if
+    """Gives the number of a user without root's rights; None for the user who runs the tests, if
     that isn't root."""
     if os.geteuid() != 0:
         return None

@@ -37,7 +37,7 @@ def make_hdf5(path, mode=0o600):
 
 @pytest.fixture
 def two_users(work, monkeypatch):
-    """A directory of a victim, who has written a thesis; needs root."""
+    """Gives a directory of a victim, who has written a thesis; needs root."""
     if os.geteuid() != 0:
         pytest.skip("it takes two users")
     work.parent.chmod(0o755)

@@ -18,7 +18,7 @@ def names(directory):
 
 
 def steps(directory):
-    """The step of each checkpoint and plot file."""
+    """Returns the step of each checkpoint and plot file."""
     result = {}
     for path in directory.glob("sedov_hdf5_*"):
         with h5py.File(path) as file:

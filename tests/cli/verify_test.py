@@ -22,7 +22,7 @@ FILES_AT_A_TIME = 40
 
 @pytest.fixture(scope="module")
 def small_file(session_directory):
-    """A checkpoint of 30 KB with datasets of blocks and small lists."""
+    """Gives a checkpoint of 30 KB with datasets of blocks and small lists."""
     directory = session_directory / "small"
     directory.mkdir()
     run("flash", "io", "--nxb", 4, "--nvar", 3, "--blocks", 4, "--rounds", 1, "--plotfile", "--plot-variables", 1,
@@ -31,7 +31,8 @@ def small_file(session_directory):
 
 
 def raw_places(path):
-    """Every dataset with raw data in the file: name, first byte, bytes, bytes of one row."""
+    """Returns every dataset with raw data in the file: name, first byte, bytes, bytes of one
+    row."""
     places = []
 
     def note(name, item):
@@ -51,8 +52,8 @@ def flipped(content, offset, mask):
 
 
 def verify_contents(directory, contents):
-    """What `verify --json` says about each of these files: many at a time, because starting MPI
-    takes longer than verifying."""
+    """Returns what `verify --json` says about each of these files: many at a time, because starting
+    MPI takes longer than verifying."""
     paths = [directory / f"flip_{number}" for number in range(len(contents))]
     for path, content in zip(paths, contents, strict=True):
         path.write_bytes(content)

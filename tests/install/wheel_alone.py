@@ -16,7 +16,7 @@ SYSTEM = re.compile(rf"/lib({LIBRARIES})[-.][^/]*$|/ld-linux[^/]*$")
 
 
 def mapped():
-    """The shared objects of this process."""
+    """Returns the shared objects of this process."""
     lines = pathlib.Path("/proc/self/maps").read_text().splitlines()
     return {line.split(maxsplit=5)[-1] for line in lines if re.search(r"\.so[.0-9]*$", line)}
 

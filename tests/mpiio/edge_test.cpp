@@ -450,8 +450,8 @@ void message_under_way(const Suite& suite) {
   }
 }
 
-// The number of ranks of each node, in the order of their first ranks; STRIA_RANKS_PER_NODE divides
-// a machine into nodes.
+// Returns the number of ranks of each node, in the order of their first ranks; STRIA_RANKS_PER_NODE
+// divides a machine into nodes.
 std::vector<int> node_sizes(const Suite& suite) {
   MPI_Comm machine = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, suite.rank(), MPI_INFO_NULL, &machine);
@@ -470,8 +470,8 @@ std::vector<int> node_sizes(const Suite& suite) {
   return all;
 }
 
-// How many ranks are aggregators: at most `first` on the first node, and `others` on
-// each other node.
+// Returns how many ranks are aggregators: at most `first` on the first node, and `others` on each
+// other node.
 std::string aggregator_count(const Suite& suite, int first, int others) {
   int count = 0;
   int most = first;

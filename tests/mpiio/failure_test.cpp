@@ -61,7 +61,7 @@ const std::vector<Fault>& faults() {
   return list;
 }
 
-// Where a rank's bytes are: records of kRecord bytes, those of the ranks in turn.
+// Returns where a rank's bytes are: records of kRecord bytes, those of the ranks in turn.
 int64_t offset_of(const Suite& suite, int rank, int64_t position) {
   return (position / kRecord * suite.rank_count() + rank) * kRecord + position % kRecord;
 }
@@ -120,7 +120,7 @@ bool any_rank(bool here) {
   return any != 0;
 }
 
-// Whether this rank must hear of a failure. Every kind of collective call tells all ranks.
+// Tells whether this rank must hear of a failure. Every kind of collective call tells all ranks.
 bool is_concerned(const Call& call, bool here) {
   const bool anywhere = any_rank(here);
   return call.collective ? anywhere : here;

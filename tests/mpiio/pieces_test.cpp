@@ -79,7 +79,7 @@ uint64_t value_of(int rank, int64_t piece) {
   return (static_cast<uint64_t>(rank) << 40) + static_cast<uint64_t>(piece) + 1;
 }
 
-// The most memory that the process has had since reset_peak(), or ever where the system
+// Returns the most memory that the process has had since reset_peak(), or ever where the system
 // doesn't reset it.
 int64_t peak_bytes() {
   std::ifstream status("/proc/self/status");

@@ -39,14 +39,14 @@ def four_nodes():
 
 @pytest.fixture()
 def directory(four_nodes, request):
-    """A directory that all nodes see."""
+    """Gives a directory that all nodes see."""
     place = f"{SHARE}/{request.node.name}"
     cluster("on", "n1", "mkdir", place)
     return place
 
 
 def code_of(language, section):
-    """The first block of code of that language behind a heading of the page."""
+    """Returns the first block of code of that language behind a heading of the page."""
     return re.search(rf"```{language}\n(.*?)```", PAGE[PAGE.index(f"\n## {section}\n") :], re.DOTALL)[1]
 
 
@@ -79,7 +79,7 @@ def program_on(places, program, directory, path="safe.h5", **environment):
 
 
 def tool(directory, *arguments, node="n1", code=0, **environment):
-    """What the stria command says on a node, in that directory."""
+    """Returns what the stria command says on a node, in that directory."""
     settings = [f"{name}={value}" for name, value in environment.items()]
     script = f'cd {directory} && exec "$@"'
     line = [CLUSTER, "on", node, "env", *settings, "sh", "-c", script, "sh", STRIA, *map(str, arguments)]

@@ -70,13 +70,13 @@ def fast(rate):
 
 
 def client(program, *arguments, **environment):
-    """A program's words with what a client of the store needs."""
+    """Returns a program's words with what a client of the store needs."""
     settings = [f"{name}={value}" for name, value in {"STRIA_KEY_FILE": KEY, **environment}.items()]
     return ["env", *settings, program, *arguments]
 
 
 def tool(*arguments):
-    """What the stria command says on a node that runs no rank."""
+    """Returns what the stria command says on a node that runs no rank."""
     return cluster("on", "n4", *client(STRIA, *arguments))
 
 
@@ -85,7 +85,7 @@ def flash_io(directory, *more, **environment):
 
 
 def figures():
-    """Each server's figures by name."""
+    """Returns each server's figures by name."""
     return [server["figures"] for server in json.loads(tool("status", "--json", URL))]
 
 
@@ -151,7 +151,7 @@ def test_sedov_goes_on_on_other_nodes(fast):
 
 
 def server_of(url):
-    """The address of the one server that has the file."""
+    """Returns the address of the one server that has the file."""
     (server,) = json.loads(tool("stat", "--json", url))["servers"]
     return server["address"]
 

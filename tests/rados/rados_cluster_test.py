@@ -41,7 +41,7 @@ class Cluster:
         return sorted(self.command("rados", "-p", POOL, "-N", "stria", "ls").split())
 
     def entries(self, name):
-        """The keys of an object; none where there is no such object."""
+        """Returns the keys of an object; none where there is no such object."""
         line = ["rados", "-c", self.settings, "-p", POOL, "-N", "stria", "listomapkeys", name]
         listed = subprocess.run(list(map(str, line)), capture_output=True, text=True, timeout=60, check=False)
         return listed.stdout.split()

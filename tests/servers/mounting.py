@@ -23,7 +23,7 @@ def unmount(directory):
 
 @contextlib.contextmanager
 def mounted(url, directory, *options):
-    """The directory, with the store's there below it."""
+    """Gives the directory, with the store's there below it."""
     directory.mkdir(exist_ok=True)
     done = subprocess.run(
         [stria_program.PROGRAM, "mount", *options, url, str(directory)],

@@ -43,7 +43,7 @@ def store(make_store):
 
 
 def write(store, values=VALUES, **more):
-    """A checkpoint of which no file lies with the manager; returns the warnings."""
+    """Writes a checkpoint of which no file lies with the manager; returns the warnings."""
     hints = {"stria_subfiles": "4", "stria_parity": "1", "start_iodevice": "1", **more}
     with stria.create(f"{store.url}/run.h5", hints=hints) as file:
         file.create_dataset("dens", SHAPE)[:] = values
@@ -51,7 +51,7 @@ def write(store, values=VALUES, **more):
 
 
 def server_of(store, name):
-    """The number of the one server that has the file."""
+    """Returns the number of the one server that has the file."""
     described = json.loads(run("stat", "--json", f"{store.url}/{name}").succeeded().stdout)
     (server,) = described["servers"]
     return store.addresses.index(server["address"])
@@ -79,7 +79,7 @@ def test_a_server_that_takes_no_new_files_gets_no_part(make_store):
 
 
 def check_repair(store, name):
-    """What was on the server that is away is put on the one that had nothing."""
+    """Returns what was on the server that is away is put on the one that had nothing."""
     url = f"{store.url}/run.h5"
     looked = run("repair", "--dry-run", url)
     assert looked.code == 1 and f"{name}' is out of reach" in looked.stdout, looked

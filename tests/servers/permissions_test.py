@@ -118,7 +118,7 @@ def test_a_key_is_one_users(store, keys, run_as, work):
 
 @contextlib.contextmanager
 def local_store(directory):
-    """A server without a key on a Unix socket; its URL without a path."""
+    """Gives a server without a key on a Unix socket; its URL without a path."""
     with subprocess.Popen(
         [PROGRAM, "serve", "--dir", directory / "store", "--listen", f"unix:{directory}/socket"],
         env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,

@@ -21,7 +21,7 @@ def case(group):
 
 
 def outcome(call, *arguments, **options):
-    """What a call gives, or the name of its error."""
+    """Returns what a call gives, or the name of its error."""
     try:
         value = call(*arguments, **options)
     except OSError as error:
@@ -65,7 +65,7 @@ def pause():
 
 
 def moves_on(path, change, which):
-    """Whether the time of that name moves when something is done."""
+    """Tells whether the time of that name moves when something is done."""
     before = getattr(os.lstat(path), which)
     pause()
     change()

@@ -185,7 +185,7 @@ def test_a_mount_tells_of_a_full_disk(work):
 
 
 def has_room(path):
-    """Whether a file of some megabytes can be written."""
+    """Tells whether a file of some megabytes can be written."""
     try:
         path.write_bytes(bytes(4_000_000))
     except OSError as error:

@@ -135,7 +135,8 @@ def test_collective_calls_choose_who_asks_the_servers(store, work, accesses, cho
 
 
 def small_calls(store, work, *through):
-    """The words of `stria bench` for ranks that write and read 1 KiB in turn along a file."""
+    """Returns the words of `stria bench` for ranks that write and read 1 KiB in turn along a
+    file."""
     words = ["ior", "--block-kib", 1, "--transfer-kib", 1, "--segments", 2000, "--rounds", 1, "--verify", "--read"]
     return ["bench", *words, "--through", *through, "--dir", store.url, "--json", work / "result"]
 

@@ -225,7 +225,7 @@ def test_a_manager_whose_disk_is_lost_gets_its_names_back(store, work):
 
 
 def parts_on(store, index, number):
-    """A server's part of the file, and its checksums."""
+    """Returns a server's part of the file, and its checksums."""
     return sorted((store.directory / str(index)).glob(f"data/*/{number}*"))
 
 

@@ -135,13 +135,13 @@ def check(files):
 
 
 def included_file(path, line, paths):
-    """The file of ours that a line of the file at `path` includes, or None."""
+    """Returns the file of ours that a line of the file at `path` includes, or None."""
     match = _INCLUDE.match(line)
     return resolve(path, match.group(2), paths) if match else None
 
 
 def resolve(path, included, paths):
-    """The file of ours that the include names, or None."""
+    """Returns the file of ours that the include names, or None."""
     for folder in [posixpath.dirname(path), *SEARCH_FOLDERS]:
         candidate = posixpath.normpath(posixpath.join(folder, included))
         if candidate in paths:

@@ -95,7 +95,7 @@ def check(files):
 
 
 def _edges(file, paths):
-    """What a file includes: paths of ours, and names of other headers."""
+    """Returns what a file includes: paths of ours, and names of other headers."""
     ours, others = [], []
     for name in _INCLUDE.findall(file.text):
         path = resolve(file.path, name, paths)
@@ -104,7 +104,8 @@ def _edges(file, paths):
 
 
 def _reached(path, edges):
-    """The same for all that a file includes, itself and through ours; the file is one of ours."""
+    """Returns the same for all that a file includes, itself and through ours; the file is one of
+    ours."""
     ours, others, left = set(), set(), [path]
     while left:
         here = left.pop()

@@ -57,7 +57,8 @@ def _links(path, number, text, places, headings):
 
 
 def _headings(text):
-    """The anchors of a document's headings: small letters, hyphens for blanks, no other signs."""
+    """Returns the anchors of a document's headings: small letters, hyphens for blanks, no other
+    signs."""
     found = set()
     in_fence = False
     for line in text.splitlines():

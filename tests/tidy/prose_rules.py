@@ -77,7 +77,7 @@ def _fragments(file):
 
 
 def is_fragment(text):
-    """Whether a comment's words open with a fragment."""
+    """Tells whether a comment's words open with a fragment."""
     match = _FRAGMENT.match(text)
     return match is not None and not (match.group() == "As" and "," in re.split(r"(?<=[.;:])\s", text)[0])
 

@@ -55,7 +55,7 @@ class SourceFile:
         return "/corpus/" in self.path
 
     def lines(self):
-        """The numbered lines, from 1."""
+        """Returns the numbered lines, from 1."""
         return enumerate(self.text.splitlines(), start=1)
 
 

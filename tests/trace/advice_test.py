@@ -27,7 +27,7 @@ def counter(*names):
 
 
 def operations(*names):
-    """How often the ranks have done one of these."""
+    """Returns how often the ranks have done one of these."""
     return lambda stats: sum(row["count"] for row in stats["operations"] if row["operation"] in names)
 
 
@@ -108,7 +108,7 @@ def rule_names():
 
 
 def recorded(work, bench, way, level):
-    """What `trace stats` and `trace report` say of a run."""
+    """Returns what `trace stats` and `trace report` say of a run."""
     place = work / way
     place.mkdir(parents=True)
     environment = mpiexec_environment() | {

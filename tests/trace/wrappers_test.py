@@ -94,7 +94,7 @@ def program(name):
 
 
 def parallel_hdf5():
-    """The version of the HDF5 that the programs are linked with."""
+    """Returns the version of the HDF5 that the programs are linked with."""
     done = subprocess.run(["pkg-config", "--modversion", f"hdf5-{MPI}"], capture_output=True, text=True, check=True)
     return tuple(map(int, done.stdout.split(".")[:2]))
 

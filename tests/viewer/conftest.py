@@ -12,7 +12,7 @@ def browser():
 
 @pytest.fixture
 def page(browser, path):
-    """The module's page at `path`, which must end without a complaint."""
+    """Gives the module's page at `path`, which must end without a complaint."""
     page = trace_pages.Page(browser, path).ready()
     yield page
     assert page.complaints == []

@@ -53,7 +53,7 @@ def _commands(heading):
 
 
 def _begins_with(block):
-    """The command that a paragraph begins with, or ""."""
+    """Returns the command that a paragraph begins with, or ""."""
     match = re.match(r"`(stria [^`]*)`", block)
     return _commands(match.group(1))[0] if match else ""
 

@@ -84,7 +84,7 @@ def _option(entry):
 
 
 def _value(kind, choices):
-    """What stands for an option's value: "" of flags."""
+    """Returns what stands for an option's value: "" of flags."""
     if not kind:
         return ""
     if choices:

@@ -23,7 +23,8 @@ def bold(words):
 
 
 def marked(words):
-    """A paragraph of Markdown on one line: code becomes bold, links and emphasis what they say."""
+    """Returns a paragraph of Markdown on one line: code becomes bold, links and emphasis what they
+    say."""
     words = " ".join(words.split())
     out, end = "", 0
     for span in _SPAN.finditer(words):
@@ -57,7 +58,7 @@ def paragraph(words):
 
 
 def item(tag, words):
-    """A tagged paragraph; both are escaped already."""
+    """Returns a tagged paragraph; both are escaped already."""
     return f".TP\n{tag}\n{words}\n"
 
 

@@ -40,7 +40,7 @@ struct Finding {
   bool is_remark = false;  ///< changing it would gain little of the run's time
 };
 
-/// What all rules find: first what to change, in order of weight, then the remarks.
+/// Returns what all rules find: first what to change, in order of weight, then the remarks.
 std::vector<Finding> find(const RunDigest& run, const StorageLimit& limit);
 
 /// Names of all rules.

@@ -61,7 +61,8 @@ TraceBuilder writers(std::vector<int64_t> mib, bool aggregate) {
   return builder;
 }
 
-// A commit of 400 ms on two ranks, which spend `milliseconds` of it on getting shared memory.
+// Returns a commit of 400 ms on two ranks, which spend `milliseconds` of it on getting shared
+// memory.
 TraceBuilder shares_memory(int64_t milliseconds) {
   TraceBuilder builder(2);
   for (int rank = 0; rank < 2; ++rank) {
@@ -82,9 +83,9 @@ TraceBuilder reads(int64_t got, int64_t read, int64_t end) {
       .count_all(Counter::kReadNs, 50 * kMs);
 }
 
-// The counters of `ior -a MPIIO -r -c -b 576000 -t 288 -s 1` on two ranks, as left by an
-// engine that also reads what lies between the ranks' pieces, however far apart they are:
-// 1,152 MB for 1.15 MB.
+// Returns the counters of `ior -a MPIIO -r -c -b 576000 -t 288 -s 1` on two ranks, as left by an
+// engine that also reads what lies between the ranks' pieces, however far apart they are: 1,152 MB
+// for 1.15 MB.
 TraceBuilder short_collective_reads() {
   constexpr int64_t kCalls = 2000;
   constexpr int64_t kCallBytes = 288;

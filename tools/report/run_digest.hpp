@@ -39,7 +39,7 @@ class RunDigest {
   const CounterSums& counters() const { return counters_; }
   const PhaseTimes& phases() const { return phases_; }
 
-  /// The seconds of writing and reading as a share of the time in I/O; at most 1.
+  /// Returns the seconds of writing and reading as a share of the time in I/O; at most 1.
   double moving_share() const;
   double moving_share(trace::Direction direction) const;
   /// Seconds in which ranks stood still for other ranks, for turns or for a request of their own,
@@ -56,9 +56,9 @@ class RunDigest {
   double io_seconds() const;
   double io_seconds(int rank) const { return io_seconds_[static_cast<size_t>(rank)]; }
   double io_wall_seconds() const { return io_wall_seconds_; }
-  /// Where all of the time in I/O went, longest part first.
+  /// Returns where all of the time in I/O went, longest part first.
   std::vector<TimeShare> breakdown() const;
-  /// The sum of these parts.
+  /// Returns the sum of these parts.
   double breakdown_seconds() const;
   /// Seconds in the part of that name, summed over the ranks or of one rank; 0 when the breakdown
   /// has no such part.

@@ -21,7 +21,8 @@ Severity severity_of(const Finding& finding, const RunDigest& run);
 /// "2 findings: 1 high, 1 low; 3 remarks"; "" without any.
 std::string counts_text(std::span<const Finding> findings, const RunDigest& run);
 
-/// The counts, and the findings without the remarks. `coloured`: with ANSI's codes for colours.
+/// Returns the counts, and the findings without the remarks. `coloured`: with ANSI's codes for
+/// colours.
 std::string terminal_text(std::span<const Finding> findings, const RunDigest& run, bool coloured);
 
 }  // namespace stria::tool

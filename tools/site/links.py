@@ -25,7 +25,7 @@ class Links:
         self.pictures = set()
 
     def page(self, path):
-        """The page of a path, relative to the site's sources."""
+        """Returns the page of a path, relative to the site's sources."""
         if path in self._pages:
             return self._pages[path]
         if path.endswith(_PICTURES):

@@ -37,16 +37,16 @@ class Check {
 /// Checks options that name a file or a directory. An empty value is most often a variable that a
 /// script forgot to set.
 Check not_empty();
-/// A whole number from `lowest` to `highest`.
+/// Returns a whole number from `lowest` to `highest`.
 Check in_range(int64_t lowest, int64_t highest);
-/// A number from `lowest` to `highest`.
+/// Returns a number from `lowest` to `highest`.
 Check between(double lowest, double highest);
 Check positive();
 Check not_negative();
 Check one_of(const std::vector<std::string>& words);
 Check existing_file();
 
-/// The value of a text that is a whole number, as options take it.
+/// Returns the value of a text that is a whole number, as options take it.
 std::optional<int64_t> whole_number(const std::string& text);
 
 /// What is known of an option.
@@ -83,7 +83,7 @@ class Option {
   Option excludes(Option other);
   /// Help doesn't show it.
   Option hidden();
-  /// What help shows as the default: a text, or the value that the variable has now.
+  /// Returns what help shows as the default: a text, or the value that the variable has now.
   Option shown_default(const std::string& text);
   Option show_default();
 
@@ -107,7 +107,7 @@ class Command {
   /// array or a vector of these (command_line.cpp has the list).
   template <typename Value>
   Option add_option(const std::string& names, Value& value, const std::string& help);
-  /// The same with a function that takes the value.
+  /// Returns the same with a function that takes the value.
   Option add_text_option(const std::string& names, std::function<void(const std::string&)> take, const std::string& help);
   /// A flag has no value; "!--no-x" makes it false. A text: "--x{standard}", which --x=other
   /// replaces.
@@ -124,18 +124,18 @@ class Command {
   void callback(std::function<void()> action);
   void footer(const std::string& text);
 
-  /// How often an option was given.
+  /// Returns how often an option was given.
   size_t count(const std::string& option) const;
   std::string name() const;
   /// "stria flash sedov"
   std::string full_name() const;
   std::string help() const;
   bool needs_subcommand() const;
-  /// Those that may be chosen; groups of options are among them, without a name.
+  /// Returns those that may be chosen; groups of options are among them, without a name.
   std::vector<Command> subcommands() const;
   std::vector<Command> chosen_subcommands() const;
   std::vector<Option> options() const;
-  /// The words of the command line that were not understood.
+  /// Returns the words of the command line that were not understood.
   std::vector<std::string> remaining() const;
   /// The program's own, above all others.
   Command top() const;

@@ -6,7 +6,7 @@ namespace stria::tool {
 
 namespace {
 
-// Where a line is cut: at the last blank that fits behind its first word.
+// Returns where a line is cut: at the last blank that fits behind its first word.
 size_t end_of_line(const std::string& line, size_t column) {
   const size_t first_word = line.find_first_not_of(' ', column);
   const size_t fits = line.rfind(' ', kColumns);

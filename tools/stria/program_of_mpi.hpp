@@ -7,7 +7,7 @@
 
 namespace stria::tool {
 
-/// Whether the command line needs neither ranks nor MPI's threads and signals.
+/// Tells whether the command line needs neither ranks nor MPI's threads and signals.
 bool needs_no_ranks(int argc, char** argv);
 
 /// Runs a command line on all ranks of MPI, which it begins and ends, and returns the exit status.

@@ -27,8 +27,9 @@ using nlohmann::json;
 using trace::Event;
 using trace::TraceFile;
 
-// The events in order of rank and begin; a span comes before those inside it. Threads don't matter,
-// but for those that commit in the background: their events come behind the others of the rank.
+// Returns the events in order of rank and begin; a span comes before those inside it. Threads don't
+// matter, but for those that commit in the background: their events come behind the others of the
+// rank.
 std::vector<uint32_t> page_order(const TraceFile& trace) {
   const std::vector<Event>& events = trace.events;
   const std::vector<bool> in_background = events_in_background(trace);
@@ -136,7 +137,7 @@ json kinds_json(const TraceFile& trace) {
   return kinds;
 }
 
-// The counters of each rank over all files, without those that are zero everywhere.
+// Returns the counters of each rank over all files, without those that are zero everywhere.
 json counters_json(const TraceFile& trace) {
   json counters = json::array();
   const trace::CounterView view(trace);

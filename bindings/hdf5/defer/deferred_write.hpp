@@ -28,7 +28,7 @@ void write_before_copy(const Library& library, hid_t place);
 /// use its bytes for others. From now on nothing is held of this file.
 void write_before_removal(const Library& library, hid_t place);
 
-/// A copy of the transfer's list that makes it independent; to be closed.
+/// Returns a copy of the transfer's list that makes it independent; to be closed.
 hid_t independent_copy(const Library& library, hid_t transfer);
 
 }  // namespace stria::hdf5

@@ -30,7 +30,7 @@
 
 namespace stria::hdf5 {
 
-/// How many files this thread has closed whose last bytes could not be written.
+/// Returns how many files this thread has closed whose last bytes could not be written.
 int files_that_lost_bytes();
 
 std::string error_text(const Mpi& mpi, int error);

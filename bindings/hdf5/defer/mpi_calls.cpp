@@ -19,7 +19,7 @@ DeferredFiles& files() {
   return DeferredFiles::all();
 }
 
-/// The first that is no success.
+/// Returns the first that is no success.
 int first_error(int one, int other) {
   return one != kMpiSuccess ? one : other;
 }

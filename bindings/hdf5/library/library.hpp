@@ -132,11 +132,12 @@ bool fill_library(const FindSymbol& symbols, Library& library);
 /// Finds what deferring needs more. Returns false where something of it is missing.
 bool fill_to_defer(const FindSymbol& symbols, Library& library);
 
-/// The library that the code at `caller` means. Ends the program where there is none, because its
-/// call can't be made. Thread-safe.
+/// Returns the library that the code at `caller` means. Ends the program where there is none,
+/// because its call can't be made. Thread-safe.
 const Library& library_of(const void* caller);
 
-/// The function of this name in the HDF5 that the code at `caller` means; null where there is none.
+/// Returns the function of this name in the HDF5 that the code at `caller` means; null where there
+/// is none.
 void* function_of(const void* caller, const char* name);
 
 }  // namespace stria::hdf5

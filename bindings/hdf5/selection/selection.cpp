@@ -216,7 +216,7 @@ std::vector<hsize_t> least_of(const std::vector<hsize_t>& list, size_t width, si
   return least;
 }
 
-/// The place of the element with these coordinates; false where it lies outside of the array.
+/// Finds the place of the element with these coordinates; false where it lies outside of the array.
 bool find_place(const Array& array, const hsize_t* coordinates, int64_t& place) {
   place = 0;
   for (size_t d = 0; d < array.rank(); ++d) {

@@ -26,10 +26,11 @@ struct Steps {
   hsize_t elements() const { return count * block; }
 };
 
-/// The lengths of the dataspace's dimensions; empty for one value. No value where it is no array.
+/// Returns the lengths of the dataspace's dimensions; empty for one value. No value where it is no
+/// array.
 std::optional<std::vector<hsize_t>> lengths_of(const Library& library, hid_t space);
 
-/// The selection as steps along each dimension; no value where it is none.
+/// Returns the selection as steps along each dimension; no value where it is none.
 std::optional<std::vector<Steps>> regular_steps(const Library& library, hid_t space);
 
 /// What the bytes are for: an element may be selected twice to be written to the file, while of two
@@ -42,9 +43,9 @@ struct Selected {
   Datatype type;
 };
 
-/// Which bytes of an array of elements of `element_bytes` bytes are selected. kUnsupported for what
-/// can't be described, and kInvalidArgument where it lies outside of the array. Each thread keeps
-/// the types of its last regular hyperslabs.
+/// Returns which bytes of an array of elements of `element_bytes` bytes are selected. kUnsupported
+/// for what can't be described, and kInvalidArgument where it lies outside of the array. Each
+/// thread keeps the types of its last regular hyperslabs.
 Result<Selected> selected_memory(const Library& library, hid_t space, int64_t element_bytes, Use use);
 
 }  // namespace stria::hdf5

@@ -8,8 +8,8 @@
 
 namespace stria::hdf5 {
 
-/// A number of bytes: digits, and K, M or G behind them, with "iB" or without. No value where the
-/// text is anything else.
+/// Parses a number of bytes: digits, and K, M or G behind them, with "iB" or without. No value
+/// where the text is anything else.
 std::optional<int64_t> parse_bytes(std::string_view text);
 
 /// STRIA_HDF5=off

@@ -15,7 +15,7 @@ int64_t size_of(const Mpi& mpi, MpiHandle type) {
   return bytes;
 }
 
-/// Where the one piece of a datatype begins; no value where it has more or none.
+/// Returns where the one piece of a datatype begins; no value where it has more or none.
 std::optional<int64_t> begin_of_piece(const Mpi& mpi, MpiHandle type) {
   int64_t first = 0;
   int64_t extent = 0;

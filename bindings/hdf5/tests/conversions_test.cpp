@@ -165,7 +165,7 @@ bool is_integer_of_float(const Number& from, const Number& to) {
   return from.is_float && !to.is_float;
 }
 
-/// Whether the library says that it converts these.
+/// Tells whether the library says that it converts these.
 bool is_converted_here(const Number& from, const Number& to) {
   return !from.is_swapped && !to.is_swapped && from.id != to.id && !is_integer_of_float(from, to);
 }

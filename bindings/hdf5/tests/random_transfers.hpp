@@ -22,13 +22,13 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-/// Whether an address is libstria_hdf5's.
+/// Tells whether an address is libstria_hdf5's.
 inline bool is_of_stria(const void* address) {
   Dl_info info{};
   return dladdr(address, &info) != 0 && std::strstr(info.dli_fname, "libstria_hdf5") != nullptr;
 }
 
-/// Whether the program's H5Dwrite is libstria_hdf5's.
+/// Tells whether the program's H5Dwrite is libstria_hdf5's.
 inline bool is_served_by_preload() {
   return is_of_stria(dlsym(RTLD_DEFAULT, "H5Dwrite"));
 }
@@ -49,7 +49,8 @@ Function own_function(const char* name) {
   return reinterpret_cast<Function>(found);
 }
 
-/// Whether transfers go through the VOL connector. It can't be passed, but told to pass everything.
+/// Tells whether transfers go through the VOL connector. It can't be passed, but told to pass
+/// everything.
 inline bool is_connected() {
 #if H5_VERSION_GE(1, 14, 0)
   return H5VLis_connector_registered_by_name("stria") > 0;

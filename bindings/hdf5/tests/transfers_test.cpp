@@ -293,7 +293,7 @@ void choose_layout(Random& random, Case& one) {
   }
 }
 
-/// The same on all ranks, but for `own`.
+/// Returns the same on all ranks, but for `own`.
 Case make_case(uint64_t seed) {
   Random random(seed);
   Random own(seed * 1000 + static_cast<uint64_t>(rank));
@@ -363,7 +363,7 @@ std::string describe(const Case& one, const Space& memory) {
          (one.is_alone ? ", alone" : "");
 }
 
-/// All bytes of a dataset, as HDF5 reads them.
+/// Returns all bytes of a dataset, as HDF5 reads them.
 Bytes content(const Case& one, hid_t dataset) {
   Bytes all(product(one.lengths) * H5Tget_size(one.types.file));
   native().read(dataset, one.types.file, H5S_ALL, H5S_ALL, H5P_DEFAULT, all.data());

@@ -44,8 +44,8 @@ bool is_chunked(const Library& library, hid_t dataset) {
   return layout == kChunkedLayout;
 }
 
-/// What is selected in the file, where it is one block: HDF5 then moves whole rows into chunks,
-/// because both selections have the same shape. Empty where it isn't.
+/// Returns what is selected in the file, where it is one block: HDF5 then moves whole rows into
+/// chunks, because both selections have the same shape. Empty where it isn't.
 std::vector<Steps> box_of(const Library& library, hid_t file_space) {
   auto steps = regular_steps(library, file_space);
   const bool is_box =

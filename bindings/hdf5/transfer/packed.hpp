@@ -115,7 +115,7 @@ class Packed {
   /// where any further call would replace them; the dataspaces and the type are left as well then.
   static void end(const Library& library, const Piece& piece, herr_t outcome);
 
-  /// What HDF5 gets in place of the program's memory.
+  /// Returns what HDF5 gets in place of the program's memory.
   std::byte* buffer() const { return packer_ ? staging_.data() : memory_; }
   int64_t bytes() const { return bytes_; }
   int64_t elements() const { return elements_; }

@@ -35,7 +35,7 @@ struct Conversion {
   bool is_double_in_file_only() const { return memory == ElementType::kFloat32 && stored == ElementType::kFloat64; }
 };
 
-/// What writing `type` in memory to this dataset means, or reading it.
+/// Returns what writing `type` in memory to this dataset means, or reading it.
 Conversion conversion_of(const Library& library, hid_t dataset, hid_t type, bool writes);
 
 /// HDF5 makes all conversions of the process from now on: the program registers its own, is called

@@ -38,8 +38,8 @@ void write_held_together(const Object& object);
 /// atomic.
 void hold_no_more(const Object& object);
 
-/// Whether a write is held. Where it isn't, it is to be made by the transfer that `arguments` then
-/// has; one that isn't the program's is to be closed.
+/// Tells whether a write is held. Where it isn't, it is to be made by the transfer that `arguments`
+/// then has; one that isn't the program's is to be closed.
 bool hold_write(const Object& dataset, Arguments& arguments, const void* data);
 
 }  // namespace stria::hdf5::vol

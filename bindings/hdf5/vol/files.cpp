@@ -59,7 +59,7 @@ void* make_file(const Hdf5& hdf5, const char* name, unsigned flags, hid_t access
   return made;
 }
 
-/// A question about a file that isn't open. `access` is that of the arguments, a copy.
+/// Asks a question about a file that isn't open. `access` is that of the arguments, a copy.
 herr_t ask_unopened(const Hdf5& hdf5, H5VL_file_specific_args_t& arguments, hid_t& access, hid_t transfer, void** request) {
   const Below below(hdf5, access);
   if (!below.is_usable()) {

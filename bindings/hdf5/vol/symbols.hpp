@@ -8,12 +8,12 @@ namespace stria::hdf5::vol {
 
 class Symbols {
  public:
-  /// The symbols of the module whose code is at `address`.
+  /// Finds the symbols of the module whose code is at `address`.
   explicit Symbols(const void* address);
 
   /// Null where the module has no such function, or shows none.
   void* find(const char* name) const;
-  /// The file that the module was loaded from; empty where nothing is known.
+  /// Returns the file that the module was loaded from; empty where nothing is known.
   const std::string& file() const { return file_; }
 
  private:

@@ -17,7 +17,7 @@ void note_failure_elsewhere(Job& job, int error_class) {
   }
 }
 
-// Whether all ranks of the node have done their parts. The board is asked once.
+// Tells whether all ranks of the node have done their parts. The board is asked once.
 bool has_ended_here(JobBoard& board, Job& job) {
   int error_class = MPI_SUCCESS;
   if (!job.ended_here && job.posted && board.complete(job.board_number, error_class)) {

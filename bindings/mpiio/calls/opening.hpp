@@ -16,7 +16,7 @@ Outcome open_file(MPI_Comm comm, const char* name, int amode, MPI_Info info, std
 /// MPI_File_close, except for the handle. Collective: yes; the outcome is the same on every rank.
 Outcome close_file(File& file);
 
-/// The recorder's number of the file of that name; 0 when it is null or empty.
+/// Returns the recorder's number of the file of that name; 0 when it is null or empty.
 uint16_t trace_id_of(const char* name);
 
 /// MPI_File_delete. Local.

@@ -18,8 +18,8 @@ class FilePointer {
   /// `several_threads`: the program may call from several at once.
   explicit FilePointer(bool several_threads) : several_threads_(several_threads) {}
 
-  /// One thread at a time: to be held from reading the pointer until it has been moved. Taken
-  /// before OpenStorage::hold().
+  /// Lets in one thread at a time. It is held from reading the pointer until it has been moved.
+  /// Taken before OpenStorage::hold().
   std::unique_lock<std::mutex> hold() { return several_threads_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>(); }
   const View& view() const { return *view_; }
   /// An operation that may end after the view is replaced keeps this.

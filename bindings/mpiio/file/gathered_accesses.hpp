@@ -34,9 +34,9 @@ class GatheredAccesses {
   void end();
   /// Ends without writing what is kept.
   void drop();
-  /// Whether there is anything to settle. Any thread.
+  /// Tells whether there is anything to settle. Any thread.
   bool keeps() const { return keeps_.load(std::memory_order_acquire); }
-  /// The same for all files of the process. Any thread.
+  /// Does the same for all files of the process. Any thread.
   static bool any_keeps();
 
  private:

@@ -15,7 +15,7 @@ class File;
 class HintsInForce {
  public:
   const access::ResolvedHints& resolved() const { return resolved_; }
-  /// The limits of the hints.
+  /// Returns the limits of the hints.
   WaitLimits wait_limits() const {
     return {static_cast<double>(resolved_.wait_warning_s), static_cast<double>(resolved_.wait_deadline_s)};
   }

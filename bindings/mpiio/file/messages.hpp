@@ -7,8 +7,8 @@
 
 namespace stria::mpiio {
 
-/// Whether this rank prints for a file of `comm`. One rank does; for files that each rank opens by
-/// itself, the first rank of the program. Never without STRIA_VERBOSE.
+/// Tells whether this rank prints for a file of `comm`. One rank does; for files that each rank
+/// opens by itself, the first rank of the program. Never without STRIA_VERBOSE.
 bool speaks_for(Comm& comm);
 /// Prints each sentence once.
 void say(const std::string& sentence);

@@ -48,7 +48,7 @@ class OpenStorage {
     gathered_.settle();
     return *handle_;
   }
-  /// What it can do; the handle need not be held. \pre is_open()
+  /// Returns what it can do; the handle need not be held. \pre is_open()
   const storage::Capabilities& capabilities() const {
     STRIA_ASSERT(is_open(), path_);
     return handle_->capabilities();
@@ -59,12 +59,12 @@ class OpenStorage {
   /// Returns the handle, and leaves what is gathered alone: the code that gathers takes it.
   storage::File& unsettled_handle() { return *handle_; }
 
-  /// The handle of the background thread, opened at the first call; null where it can't be opened.
-  /// Any thread.
+  /// Returns the handle of the background thread, opened at the first call; null where it can't be
+  /// opened. Any thread.
   storage::File* background();
-  /// The file's size. Takes its turn with the handle.
+  /// Gives the file's size. Takes its turn with the handle.
   Outcome size(int64_t& bytes);
-  /// What tells this file from others; zeros where that is unknown. \pre is_open()
+  /// Returns what tells this file from others; zeros where that is unknown. \pre is_open()
   storage::Identity identity();
 
   Outcome close_background();

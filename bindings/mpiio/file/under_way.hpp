@@ -24,7 +24,7 @@ class UnderWay {
   void begin_staged() { ++staged_; }
   void end_staged() { --staged_; }
   bool any_staged() const { return staged_.load() > 0; }
-  /// Whether one is under way, or has failed.
+  /// Tells whether one is under way, or has failed.
   bool concerns_program() const { return any_staged() || failed_.load(); }
   /// Keeps the first failure, until the program hears of it. Any thread.
   void keep_failure(const Outcome& outcome) noexcept {
@@ -48,7 +48,8 @@ class UnderWay {
     return std::exchange(failure_, {});
   }
 
-  /// The split collective that the program has begun; null without one. A file has one at a time.
+  /// Returns the split collective that the program has begun; null without one. A file has one at a
+  /// time.
   const std::shared_ptr<Job>& split() const { return split_; }
   void set_split(std::shared_ptr<Job> job) { split_ = std::move(job); }
   std::shared_ptr<Job> take_split() { return std::exchange(split_, nullptr); }

@@ -32,7 +32,8 @@ class [[nodiscard]] Outcome {
   std::string message_;
 };
 
-/// An outcome with the words that `words` makes; without words where there is no memory for them.
+/// Returns an outcome with the words that `words` makes; without words where there is no memory for
+/// them.
 template <typename Words>
 Outcome outcome_in_words(int error_class, const Words& words) noexcept {
   try {

@@ -5,7 +5,7 @@
 
 namespace stria::mpiio {
 
-/// The next definition of `name` after this library's; null when there is none.
+/// Returns the next definition of `name` after this library's; null when there is none.
 template <typename Function>
 Function* real_function(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));

@@ -24,7 +24,7 @@ class NodesLedger {
 
   /// Takes what is new in the report. True if more operations are now finished on all nodes.
   bool take(const NodesReport& report);
-  /// What is known beyond `report.known`.
+  /// Returns what is known beyond `report.known`.
   NodesAnswer answer(const NodesReport& report) const;
 
  private:

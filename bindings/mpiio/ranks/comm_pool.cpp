@@ -143,7 +143,7 @@ int64_t lowest_bit(int64_t mask) {
   return mask & -mask;
 }
 
-// The name of this host in cb_config_list.
+// Returns the name of this host in cb_config_list.
 std::string own_host() {
   char name[MPI_MAX_PROCESSOR_NAME + 1] = "";
   int length = 0;

@@ -38,8 +38,8 @@ struct Admission {
   bool same_name = false;
 };
 
-/// A channel for a file opened on `parent`, an intracommunicator. The outcome is the same on every
-/// rank. Collective: yes.
+/// Returns a channel for a file opened on `parent`, an intracommunicator. The outcome is the same
+/// on every rank. Collective: yes.
 Result<std::shared_ptr<Channel>> acquire_channel(MPI_Comm parent, Admission& admission);
 /// Gives a channel back. Local.
 void release_channel(const std::shared_ptr<Channel>& channel);

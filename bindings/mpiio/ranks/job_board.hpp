@@ -29,7 +29,7 @@ class JobBoard {
   /// `places`: kPlaces of them, the same for all `rank_count` ranks.
   JobBoard(Place* places, int rank_count) : places_(places), rank_count_(rank_count) {}
 
-  /// The number of the next operation.
+  /// Returns the number of the next operation.
   int64_t begin() { return next_++; }
   /// Says that this rank's part is done; `error_class` is MPI_SUCCESS or its failure.
   /// Returns false, and does nothing, while ranks have not seen the outcome of the operation

@@ -48,21 +48,23 @@ class SharedState {
   /// spares a barrier.
   void restart(bool is_first_rank);
 
-  /// The turn that atomic accesses take on one node; null when the ranks are on several nodes.
+  /// Returns the turn that atomic accesses take on one node; null when the ranks are on several
+  /// nodes.
   /// Collective: the first call is.
   NodeTurn* atomic_turn(Comm& comm);
-  /// Whether this process still takes part in such memory, of which a program that opens many files
-  /// at once would otherwise use up its node's. Local.
+  /// Tells whether this process still takes part in such memory, of which a program that opens many
+  /// files at once would otherwise use up its node's. Local.
   bool may_gather_together() const { return gathering_memory_ != nullptr || gathering_channels < kGatheringChannels; }
   /// Memory of the node's first rank for what its ranks fetch and write together. It stays for the
   /// next file of the channel. Collective: yes; the outcome is the node's.
   Result<std::shared_ptr<SharedBuffer>> gathering_memory(Comm& comm, int64_t bytes);
-  /// What keeps this node's writers out of windows that are being sieved.
+  /// Returns what keeps this node's writers out of windows that are being sieved.
   NodeLocks& locks() const { return *locks_; }
-  /// Where the ranks of one node agree in collective calls; null when they don't share memory.
+  /// Returns where the ranks of one node agree in collective calls; null when they don't share
+  /// memory.
   NodeMeeting* meeting() const { return meeting_.get(); }
-  /// Where the ranks of each node agree on background collectives, and where they learn of other
-  /// nodes: null where there are none, or where they can't be reached.
+  /// Returns where the ranks of each node agree on background collectives, and where they learn of
+  /// other nodes: null where there are none, or where they can't be reached.
   JobBoard* board() const { return board_.get(); }
   NodesBoard* nodes() const { return nodes_.get(); }
   bool has_several_nodes() const { return several_nodes_; }

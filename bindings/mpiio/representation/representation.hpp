@@ -40,11 +40,11 @@ struct Representation {
   bool is_native() const {
     return kind == Kind::kNative;
   }
-  /// The bytes that a basic type takes in the file.
+  /// Returns the bytes that a basic type takes in the file.
   Result<int64_t> element_bytes(MPI_Datatype basic) const;
 };
 
-/// The representation called `name`; MPI_ERR_UNSUPPORTED_DATAREP when there is none.
+/// Finds the representation called `name`; MPI_ERR_UNSUPPORTED_DATAREP when there is none.
 Outcome find_representation(const std::string& name, std::shared_ptr<const Representation>& found);
 /// Registers a representation for the rest of the program; MPI_ERR_DUP_DATAREP when the name
 /// is taken. Local.

@@ -224,7 +224,7 @@ void move(Operation& operation, storage::File& storage, Together together) {
   operation.outcome = after.ok() ? Outcome(moved.status) : after;
 }
 
-// One piece of memory to one piece of the file.
+// Moves moves one piece of memory to one piece of the file.
 Status move_piece(File& file, storage::File& storage, Direction direction, ByteRange place, std::byte* data,
                   int64_t& moved_bytes) {
   if (direction == Direction::kRead) {

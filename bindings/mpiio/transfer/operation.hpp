@@ -63,14 +63,15 @@ struct PlainResult {
   Outcome outcome;
   int64_t moved_bytes = 0;
 };
-/// Whether an access is so plain; its position counts bytes of the view. False too where the
+/// Tells whether an access is so plain; its position counts bytes of the view. False too where the
 /// arguments want a closer look.
 bool is_plain(const File& file, Direction direction, int64_t position, const UserBuffer& buffer, PlainPiece& piece);
-/// The short way for such a piece, by this rank alone, also where the call is collective.
+/// Moves takes the short way for such a piece, by this rank alone, also where the call is
+/// collective.
 PlainResult move_plainly(File& file, Direction direction, const PlainPiece& piece, Together together);
 
-/// A write of the same bytes that doesn't need the program's memory any more; null where the file
-/// or the write isn't one to be staged, or the memory for it falls short. Any thread.
+/// Returns a write of the same bytes that doesn't need the program's memory any more; null where
+/// the file or the write isn't one to be staged, or the memory for it falls short. Any thread.
 std::shared_ptr<Operation> stage(const Operation& operation);
 /// Moves by this rank alone, through `storage`; fills in the outcome. Any thread.
 void run_independent(Operation& operation, storage::File& storage);

@@ -26,7 +26,7 @@ constexpr int64_t kFetchedParts = 4;
 constexpr int64_t kMostFetchedBytes = 16 << 20;
 constexpr int64_t kLongestWindowBytes = 4 << 20;
 
-// What the ranks of this node may keep of the file together; 0: nothing.
+// Returns what the ranks of this node may keep of the file together; 0: nothing.
 int64_t memory_of_node(const File& file, const storage::Capabilities& capabilities) {
   if (capabilities.node_local_cache) {
     return 0;  // the system's page cache does this already
@@ -124,7 +124,7 @@ PagesPlace make_tables(File& file, const Wanted& wanted) {
   return place;
 }
 
-// What gathers, of which this rank wants `node_bytes`. Collective: yes.
+// Returns what gathers, of which this rank wants `node_bytes`. Collective: yes.
 storage::SmallRequests::Options begin_together(File& file, int64_t node_bytes) {
   Parts parts = deal_out(file, node_bytes);
   const int64_t stripe_bytes = file.storage().capabilities().stripe_bytes;

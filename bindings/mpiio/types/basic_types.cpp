@@ -84,7 +84,7 @@ const auto& known_types() {
   return kTable;
 }
 
-// Whether a Fortran type with a precision has more digits than long double.
+// Tells whether a Fortran type with a precision has more digits than long double.
 bool is_quad(MPI_Datatype with_precision) {
   const int64_t digits = contents_of(with_precision).integers.at(0);
   return digits != MPI_UNDEFINED && digits > LDBL_DIG;

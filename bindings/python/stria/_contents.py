@@ -17,6 +17,6 @@ def hash_of(array: np.ndarray) -> int:
 
 
 def is_first_rank(file: "File") -> bool:
-    """Whether this rank puts what all have: the first one."""
+    """Tells whether this rank puts what all have: the first one."""
     first = file.share_rows(1)
     return first.stop > first.start

@@ -112,7 +112,7 @@ def paths_below(file: "File", prefix: str) -> list[str]:
 
 
 def html_of(title: str, file: "File", paths: "list[str]") -> str:
-    """A table of objects for notebooks."""
+    """Returns a table of objects for notebooks."""
     rows = []
     for path in paths[:_MOST_ROWS]:
         try:
@@ -131,7 +131,8 @@ def _told(found: "Dataset | Group") -> tuple[str, str]:
 
 
 def through_link(file: "File", path: str, depth: int) -> "Dataset | Group | None":
-    """What a link to another file leads to; None where there is no such link on the path."""
+    """Returns what a link to another file leads to; None where there is no such link on the
+    path."""
     names = path.strip("/").split("/")
     for end in range(1, len(names) + 1):
         target, name = file._handle.link_to_file("/".join(names[:end]))

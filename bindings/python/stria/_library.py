@@ -42,8 +42,8 @@ def loaded_libraries() -> list[ModuleType]:
 
 
 def library_for(comm: Any) -> tuple[ModuleType, "int | None"]:
-    """The module for files of `comm`, and the communicator as it takes it: mpi4py's, by py2f(), or
-    Fortran's integer."""
+    """Returns the module for files of `comm`, and the communicator as it takes it: mpi4py's, by
+    py2f(), or Fortran's integer."""
     if comm is None:
         return _load("_serial"), None
     _require_communicator(comm)
@@ -70,8 +70,8 @@ def _require_communicator(comm: Any) -> None:
 
 
 def _module_for_mpi() -> ModuleType:
-    """The module for the MPI that this program has initialised. The modules name no library of MPI,
-    which have other names on other systems: they find the one that is made visible here."""
+    """Returns the module for the MPI that this program has initialised. The modules name no library
+    of MPI, which have other names on other systems: they find the one that is made visible here."""
     for name in ("_openmpi", "_mpich"):
         if name in _loaded:
             if not _is_running(_mpi[0]):
@@ -93,18 +93,20 @@ def _module_for_mpi() -> ModuleType:
 
 
 def module_of(version: str) -> "str | None":
-    """The module for the MPI that says this of itself; None for an ABI that no module has."""
+    """Returns the module for the MPI that says this of itself; None for an ABI that no module
+    has."""
     return next((module for words, module in _MODULE_OF_MPI.items() if words in version), None)
 
 
 def libraries_of_mpi(maps: Iterable[str]) -> list[str]:
-    """The libraries of MPI among the mapped files of a process, as /proc/PID/maps lists them."""
+    """Returns the libraries of MPI among the mapped files of a process, as /proc/PID/maps lists
+    them."""
     paths = {line.split(maxsplit=5)[-1].strip() for line in maps}
     return sorted(path for path in paths if _LIBRARY_OF_MPI.search(path))
 
 
 def _running_mpi() -> tuple[str, str]:
-    """The library of MPI that is loaded and initialised, and what it says of itself."""
+    """Returns the library of MPI that is loaded and initialised, and what it says of itself."""
     with Path("/proc/self/maps").open() as maps:
         paths = libraries_of_mpi(maps)
     for path in paths:

@@ -30,6 +30,6 @@ def refuse_options(path: str, names: "Iterable[str]") -> None:
 
 
 def missing_member(name: str) -> str:
-    """What to say of a File's attribute that isn't there."""
+    """Returns what to say of a File's attribute that isn't there."""
     meant = f": {_MEMBERS[name]}" if name in _MEMBERS else ""
     return f"'File' object has no attribute '{name}'{meant}"

@@ -125,7 +125,7 @@ _CLASSES = {
 
 
 def exception_of(code: str, message: str) -> StriaError:
-    """The exception for a code of the library."""
+    """Returns the exception for a code of the library."""
     return _CLASSES.get(code, StriaError)(message)
 
 

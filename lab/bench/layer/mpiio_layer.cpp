@@ -54,7 +54,7 @@ class MpiioCalls {
   }
 
   const std::vector<Access>& accesses() const { return accesses_; }
-  /// One for each of the first accesses: the last stays.
+  /// Returns one for each of the first accesses: the last stays.
   const std::vector<View>& views() const { return views_; }
 
  private:

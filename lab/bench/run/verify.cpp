@@ -50,7 +50,8 @@ class Window {
  public:
   explicit Window(const std::string& path)
       : driver_(storage::make_driver("posix").value()), file_(driver_->open(path, {}).value()) {}
-  /// The bytes from `offset` on that are at hand, at most `bytes`; none where the file ends.
+  /// Returns the bytes from `offset` on that are at hand, at most `bytes`; none where the file
+  /// ends.
   std::span<const std::byte> at(int64_t offset, int64_t bytes) {
     if (offset < begin_ || offset >= begin_ + have_) {
       data_.resize(static_cast<size_t>(kWindowBytes));

@@ -65,7 +65,7 @@ void add_rows(const std::vector<int64_t>& dims, int64_t dump, const Cell& cell, 
   }
 }
 
-// One file per rank: its cells one after another, without the guards.
+// Returns one file per rank: its cells one after another, without the guards.
 Workload file_a_rank(int64_t dumps, const std::vector<Cell>& cells, const Memory& memory) {
   Workload workload;
   workload.is_file_a_rank = true;

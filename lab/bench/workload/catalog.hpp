@@ -57,7 +57,7 @@ struct WorkloadKind {
   Chosen standards() const;
 };
 
-/// All of them, sorted as the command lists them.
+/// Returns all of them, sorted as the command lists them.
 const std::vector<WorkloadKind>& workload_kinds();
 
 // Each in a file of its own.

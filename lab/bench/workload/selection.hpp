@@ -25,11 +25,11 @@ struct Selection {
   /// which then has one dimension.
   std::vector<int64_t> places{};
 
-  /// A box: [start, start + size) in each dimension.
+  /// Returns a box: [start, start + size) in each dimension.
   static Selection box(std::vector<int64_t> dims, std::vector<int64_t> start, std::vector<int64_t> size);
   /// Selects in one dimension.
   static Selection strided(int64_t length, int64_t start, int64_t count, int64_t stride, int64_t block);
-  /// All of an array.
+  /// Returns all of an array.
   static Selection whole(std::vector<int64_t> dims);
 
   int64_t elements() const;

@@ -14,13 +14,13 @@ struct ValueKey {
   int round = 0;
 };
 
-/// The byte at `offset` of the array.
+/// Returns the byte at `offset` of the array.
 std::byte value_at(const ValueKey& key, int64_t offset);
 
 /// Writes the values of [offset, offset + bytes) of the array to `target`.
 void fill_values(const ValueKey& key, int64_t offset, int64_t bytes, std::byte* target);
 
-/// The first byte that differs in `found`, as an offset in the array; -1: none.
+/// Returns the first byte that differs in `found`, as an offset in the array; -1: none.
 int64_t first_difference(const ValueKey& key, int64_t offset, int64_t bytes, const std::byte* found);
 
 }  // namespace stria::bench

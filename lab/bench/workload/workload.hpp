@@ -56,7 +56,7 @@ struct Workload {
 
   /// Bytes that this rank moves.
   int64_t useful_bytes() const;
-  /// Where an array begins in a plain file.
+  /// Returns where an array begins in a plain file.
   int64_t place(size_t array) const;
 };
 

@@ -14,7 +14,7 @@
 namespace stria::bench {
 namespace {
 
-/// The indices of the elements of a selection, one by one.
+/// Returns the indices of the elements of a selection, one by one.
 std::vector<int64_t> naive_elements(const Selection& s) {
   if (!s.places.empty()) {
     return s.places;
@@ -132,7 +132,7 @@ Chosen small(const WorkloadKind& kind) {
   return chosen;
 }
 
-/// How often each byte of each array is written by the ranks together.
+/// Returns how often each byte of each array is written by the ranks together.
 std::vector<std::vector<int>> coverage(const WorkloadKind& kind, const Chosen& chosen, int rank_count) {
   std::vector<std::vector<int>> times;
   for (int rank = 0; rank < rank_count; ++rank) {

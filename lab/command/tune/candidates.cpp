@@ -39,7 +39,7 @@ bool has(const Hints& hints, const char* method) {
   return found != hints.end() && found->second == method;
 }
 
-// The buffers that a method has; without one, those of both that the planner may choose.
+// Returns the buffers that a method has; without one, those of both that the planner may choose.
 std::vector<Hints> buffers(const Hints& with) {
   std::vector<Hints> all;
   const auto add = [&](const Hints& more) {
@@ -65,7 +65,7 @@ std::vector<Hints> buffers(const Hints& with) {
   return all;
 }
 
-/// The hints with each of some values for one more.
+/// Returns the hints with each of some values for one more.
 std::vector<Hints> with_each(const Hints& hints, const char* name, const std::vector<int64_t>& values) {
   std::vector<Hints> all;
   for (const int64_t value : values) {

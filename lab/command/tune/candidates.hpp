@@ -19,8 +19,8 @@ struct Machine {
 /// mixes them, because the last ones may not be reached.
 std::vector<Hints> candidates(const Machine& machine);
 
-/// The same questions one after the other: the method and its aggregators, the buffer, and on a
-/// store the size of stripes and the number of servers.
+/// Returns the same questions one after the other: the method and its aggregators, the buffer, and
+/// on a store the size of stripes and the number of servers.
 std::vector<Stage> stages(const Machine& machine);
 
 /// Why one would set this hint, for a comment.

@@ -43,7 +43,7 @@ double above_nothing(double seconds) {
   return std::max(seconds, kShortestSeconds);
 }
 
-/// The places of a new file.
+/// Returns the places of a new file.
 storage::Capabilities new_file(MPI_Comm comm, const std::string& directory) {
   storage::Capabilities found;
   on_root(comm, [&] {

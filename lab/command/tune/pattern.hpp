@@ -18,14 +18,14 @@ struct Pattern {
   std::string told;         ///< of a recorded run, what it did
 };
 
-/// The name of a workload, or the path of a file.
+/// Returns the name of a workload, or the path of a file.
 Check known_pattern();
 
 /// Throws stria::Error. Collective: yes.
 Pattern pattern_of(MPI_Comm comm, const std::string& name);
 
-/// One round of the pattern with these sizes ("name=value", as options of `stria bench`). The
-/// result refers to `pattern`. Throws stria::Error.
+/// Returns one round of the pattern with these sizes ("name=value", as options of `stria bench`).
+/// The result refers to `pattern`. Throws stria::Error.
 bench::BenchOptions options_of(const Pattern& pattern, const std::vector<std::string>& sizes);
 
 }  // namespace stria::tool

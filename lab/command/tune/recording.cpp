@@ -88,7 +88,7 @@ bool is_file_a_rank(const EventsOfFiles& files) {
   return files_of_rank.size() > 1;
 }
 
-/// What is to be played: files whose requests count.
+/// Returns what is to be played: files whose requests count.
 EventsOfFiles chosen(const EventsOfFiles& files) {
   if (!is_file_a_rank(files)) {
     const int32_t file = heaviest(files);

@@ -72,7 +72,7 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  /// The next line without its end; nothing at the end of the output, or when it is late.
+  /// Returns the next line without its end; nothing at the end of the output, or when it is late.
   std::optional<std::string> line(std::optional<Clock::time_point> deadline, bool& late) {
     late = false;
     for (;;) {

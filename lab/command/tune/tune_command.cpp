@@ -81,7 +81,7 @@ std::string hints_file(const TuneArguments& arguments, int ranks, const std::vec
   return text;
 }
 
-// The same command on ranks.
+// Runs the same command on ranks.
 int on_ranks(const TuneArguments& arguments) {
   std::vector<std::string> words{"sh", "-c", "exec " + arguments.mpiexec + " \"$0\" \"$@\"", own_program(), "tune"};
   for (const Option& option : arguments.command.options()) {

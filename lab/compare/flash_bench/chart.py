@@ -24,8 +24,8 @@ def family(name):
 
 
 def shown(case, kinds):
-    """The modes of a case that belong to some kinds, bottom first: limits on top, then peers, then
-    ours; each limit once."""
+    """Returns the modes of a case that belong to some kinds, bottom first: limits on top, then
+    peers, then ours; each limit once."""
     modes = [
         mode
         for mode in case["modes"]
@@ -37,7 +37,7 @@ def shown(case, kinds):
 
 
 def panels_of(record):
-    """All panels of a record: (title, modes, name of the limit), checkpoints first."""
+    """Returns all panels of a record: (title, modes, name of the limit), checkpoints first."""
     return [
         (case["title"] + words, shown(case, kinds), limit)
         for words, kinds, limit in KINDS.values()

@@ -28,11 +28,12 @@ class Summary:
     file_bytes: object = None  # of the last file; None: not told, or none is written
 
     def size_ratio(self):
-        """The bytes of the values over those of their file; None where these aren't known."""
+        """Returns the bytes of the values over those of their file; None where these aren't
+        known."""
         return self.useful_bytes / self.file_bytes if self.file_bytes else None
 
     def seconds(self):
-        """Every measured round."""
+        """Returns every measured round."""
         return [value for cycle in self.cycles for value in cycle]
 
     def mbps(self):
@@ -41,7 +42,7 @@ class Summary:
         return {"median": median(rates), "min": min(rates), "max": max(rates)}
 
     def cycle_mbps(self):
-        """The median of each cycle."""
+        """Returns the median of each cycle."""
         return [self.useful_bytes / 1e6 / median(cycle) for cycle in self.cycles]
 
 
@@ -99,8 +100,8 @@ def is_peer(summary):
 
 
 def best_peer(summaries, kind):
-    """The key of the fastest peer of a kind, an ideal pack allowed if it is timed; None when
-    there is none."""
+    """Returns the key of the fastest peer of a kind, an ideal pack allowed if it is timed; None
+    when there is none."""
     keys = [key for key, value in summaries.items() if is_peer(value) and value.kind == kind and "prepacked" not in value.name]
     return max(keys, key=lambda key: summaries[key].mbps()["median"], default=None)
 
@@ -122,7 +123,7 @@ def limit_goal(case, useful_bytes):
 
 
 def plot_goal(useful_bytes):
-    """The least multiple of the best peer that a plot file must reach."""
+    """Returns the least multiple of the best peer that a plot file must reach."""
     if useful_bytes >= 30e6:
         return 1.5
     return 1.0 if useful_bytes <= 2e6 else None
@@ -173,7 +174,7 @@ class Comparison:
 
 
 def compare_way(case, summaries):
-    """The ratios of a case that measures one more way of Stria."""
+    """Returns the ratios of a case that measures one more way of Stria."""
     goals = dict(WAY_GOALS)
     plain = COMPRESSED_OF_PLAIN_SYNCED_GOAL if case.sync else COMPRESSED_OF_PLAIN_GOAL
     goals[("stria-compressed", "stria", "stria-standard")] = plain
@@ -191,7 +192,8 @@ def compare_way(case, summaries):
 
 
 def compare(case, summaries):
-    """Every ratio of ours to the limits and the peers of a case. Empty when ours did not run."""
+    """Returns every ratio of ours to the limits and the peers of a case. Empty when ours did not
+    run."""
     if case.way:
         return compare_way(case, summaries)
     comparisons = []

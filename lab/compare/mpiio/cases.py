@@ -64,7 +64,7 @@ def other_patterns(ranks, mebibytes, grid, place="tmpfs"):
 
 
 def headline():
-    """The headline figures, four minutes; on 2 ranks, which are as many as MPICH's may be
+    """Returns the headline figures, four minutes; on 2 ranks, which are as many as MPICH's may be
     here, of both MPIs."""
     both = [block3d(256, 2)[0], *other_patterns(2, 2, 48)[:4]]
     return [block3d(256, 4)[0], *block3d(256, 8)[1:], *other_patterns(4, 2, 48), *both]
@@ -76,7 +76,7 @@ def least():
 
 
 def full():
-    """Every combination: 2, 4, 8 ranks (9 for BT-IO), memory and disk."""
+    """Returns every combination: 2, 4, 8 ranks (9 for BT-IO), memory and disk."""
     cases = []
     for place in ("tmpfs", "disk"):
         for ranks in (2, 4, 8):

@@ -27,7 +27,7 @@ struct RankData {
   /// Cells of all local blocks: the values of one variable.
   int64_t run_values() const { return unk.blocks() * unk.parameters().cells_per_block(); }
 
-  /// The numbers of all variables.
+  /// Returns the numbers of all variables.
   std::vector<int64_t> every_variable() const;
 
   /// Makes limit.packed() valid, outside any timing.
@@ -69,7 +69,7 @@ struct Mode {
   std::function<std::string(Round&)> check_lists;  ///< compares the block lists; may be empty
 };
 
-/// Every mode of this program.
+/// Returns every mode of this program.
 std::vector<Mode> all_modes();
 std::vector<Mode> limit_modes();
 std::vector<Mode> hdf5_modes();
@@ -78,7 +78,7 @@ std::vector<Mode> pnetcdf_modes();
 std::vector<Mode> mpiio_modes();
 std::vector<Mode> adios2_modes();  ///< in builds with ADIOS2
 
-/// The libraries behind the modes, each with its version: {"HDF5", "1.14.5"}.
+/// Returns the libraries behind the modes, each with its version: {"HDF5", "1.14.5"}.
 std::vector<std::pair<std::string, std::string>> peer_libraries();
 
 /// Where the packed values of a checkpoint come from.

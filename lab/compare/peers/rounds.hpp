@@ -40,7 +40,7 @@ struct BenchData {
   std::unique_ptr<flash::Unk> target;  ///< null when nothing is read
 };
 
-/// The modes that the options choose.
+/// Returns the modes that the options choose.
 std::vector<Mode> chosen_modes(const Options& options);
 
 /// Allocates and fills what the modes need. Collective: yes. Ends the job when memory runs out.

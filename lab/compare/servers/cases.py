@@ -96,18 +96,18 @@ SIZES = (1000, 10000, 100000, 1000000)
 
 
 def headline():
-    """A sixty-fourth of the paper's bytes, and all of its accesses, of which the smallest have 8
-    bytes."""
+    """Returns a sixty-fourth of the paper's bytes, and all of its accesses, of which the smallest
+    have 8 bytes."""
     return [cyclic(8, 16, SIZES, 1000), blocks(4, 16, SIZES, 1000), flash(4, 20), DISPLAY, tiny(100000)]
 
 
 def least():
-    """Each experiment at one small size; without a minute's requests one by one."""
+    """Returns each experiment at one small size; without a minute's requests one by one."""
     return [cyclic(8, 1, SIZES[:1], 1000), blocks(4, 1, SIZES[:1], 1000), flash(4, 1), DISPLAY, tiny(1000)]
 
 
 def on_slow_links():
-    """The same with fewer points: between nodes each run takes seconds to start."""
+    """Returns the same with fewer points: between nodes each run takes seconds to start."""
     sizes = SIZES[:3]
     return [cyclic(8, 16, sizes, 1000), blocks(4, 16, sizes, 1000), flash(4, 20), DISPLAY, tiny(10000)]
 

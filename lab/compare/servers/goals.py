@@ -22,7 +22,7 @@ class Verdict:
 
 
 def table(verdicts):
-    """A line for each, below a head."""
+    """Returns a line for each, below a head."""
     return [f"{'figure':>9}  {'goal':>8}{'':8}{'':8}what", *(verdict.line() for verdict in verdicts)]
 
 
@@ -72,7 +72,7 @@ TYPE_GOALS = {8: 30}
 
 
 def median_ratio(above, below):
-    """The median over the cycles of above / below."""
+    """Returns the median over the cycles of above / below."""
     return statistics.median(a / b for a, b in zip(above, below, strict=True))
 
 
@@ -107,8 +107,8 @@ def of_pieces(piece_bytes, figures):
 
 
 def of_descriptions(figures_by_bytes):
-    """Whether a datatype is described in as few bytes for many pieces as for few. Each of these two
-    is one request to each server."""
+    """Tells whether a datatype is described in as few bytes for many pieces as for few. Each of
+    these two is one request to each server."""
     many, few = (figures_by_bytes.get(piece_bytes) for piece_bytes in (64, 4096))
     if many is None or few is None:
         return []
@@ -129,8 +129,8 @@ def of_small_calls(times, calls):
 
 
 def of_mount(seconds):
-    """A Python program on a mount, on one that keeps nothing, and on one that nobody else changes:
-    {part: {how: [seconds]}}."""
+    """Returns a Python program on a mount, on one that keeps nothing, and on one that nobody else
+    changes: {part: {how: [seconds]}}."""
     places = {"usual": "a mount", "alone": "a mount alone"}
     return [
         Verdict(f"h5py on {place}, {part.replace('_', ' ')}, of the speed without memory", median_ratio(of["none"], of[how]), 5)

@@ -40,7 +40,7 @@ class Figures {
   std::map<std::string, std::vector<double>> values_;
 };
 
-/// A new file, or an old one without its bytes.
+/// Creates a new file, or an old one without its bytes.
 std::unique_ptr<storage::File> create(storage::Driver& driver, const std::string& path);
 /// Bytes that depend on the seed.
 void fill(std::vector<std::byte>& data, int seed);

@@ -28,7 +28,7 @@ class OutputTest : public test::FileTest {
     std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(T));
     return numbers;
   }
-  /// A whole dataset.
+  /// Returns a whole dataset.
   template <typename T>
   std::vector<T> stored(const std::string& path, const std::string& name) const {
     File file = File::open(path);

@@ -30,7 +30,8 @@ struct Line {
   std::vector<GasFlux> flux;        ///< through the lower faces of the inner cells
 };
 
-/// The steepest slope that makes no new extremum (van Leer's limiter of central differences).
+/// Returns the steepest slope that makes no new extremum (van Leer's limiter of central
+/// differences).
 double slope(double before, double here, double after) {
   const double left = here - before;
   const double right = after - here;

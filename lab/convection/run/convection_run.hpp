@@ -43,7 +43,7 @@ class ConvectionRun {
   /// A row's means of kAverages over the width, by row of this rank and average: on ranks of the
   /// first column, empty elsewhere. The same bit by bit on any number of ranks. Collective: yes.
   std::vector<double> averages() const;
-  /// The largest speed, in the local speed of sound. Collective: yes.
+  /// Returns the largest speed, in the local speed of sound. Collective: yes.
   double largest_mach() const;
 
  private:

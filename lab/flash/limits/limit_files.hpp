@@ -68,11 +68,11 @@ class LimitFiles {
   /// staging buffer.
   Status read(const std::string& path, Unk* target, LimitTimes* times);
 
-  /// Where the values lie after `write` or `write_plot`.
+  /// Returns where the values lie after `write` or `write_plot`.
   FileRuns runs(LimitWay way, const std::string& path) const;
   FileRuns plot_runs(const std::vector<int64_t>& variables, const std::string& path) const;
 
-  /// All blocks packed: [variable][block][k][j][i]. \pre prepare_packed() succeeded
+  /// Returns all blocks packed: [variable][block][k][j][i]. \pre prepare_packed() succeeded
   const double* packed() const {
     assert(whole_ != nullptr);
     return whole_.get();

@@ -18,7 +18,7 @@ namespace stria::flash {
 /// Says which instructions the kernels use.
 enum class PackKernel { kPortable, kAvx2, kAvx512 };
 
-/// The fastest kernel that this CPU can run.
+/// Returns the fastest kernel that this CPU can run.
 PackKernel best_pack_kernel();
 
 /// True when this build has the kernel and this CPU can run it.

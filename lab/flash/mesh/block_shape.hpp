@@ -36,7 +36,7 @@ struct BlockShape {
   std::array<int, 3> cells{8, 8, 1};   ///< interior cells per dimension
   std::array<int, 3> guards{4, 4, 0};  ///< guard cells on each side
 
-  /// The shape for blocks of `nxb` cells per side in `dim` dimensions.
+  /// Makes the shape for blocks of `nxb` cells per side in `dim` dimensions.
   static BlockShape make(int dim, int nxb, int variable_count) {
     BlockShape shape{dim, variable_count, {nxb, nxb, nxb}, {kGuardCells, kGuardCells, kGuardCells}};
     if (dim == 2) {

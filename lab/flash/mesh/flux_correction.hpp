@@ -38,9 +38,9 @@ class FluxCorrection {
   /// Finds the faces with jumps in a new mesh. \param leaves local leaves, then ghosts
   void rebuild(std::span<const Leaf> leaves, const NeighborTable& neighbors, const GhostLayer& ghosts, int64_t first_block);
 
-  /// Where to store the fluxes of a face, or null when they aren't needed. Shape:
-  /// [outer][inner][components] cells of the face, `inner` being the lower of the face's
-  /// own dimensions.
+  /// Returns where to store the fluxes of a face, or null when they aren't needed. Shape:
+  /// [outer][inner][components] cells of the face, `inner` being the lower of the face's own
+  /// dimensions.
   double* face_fluxes(int32_t block, int face);
 
   /// Brings the fine sides' sums to the coarse sides. Collective: yes.

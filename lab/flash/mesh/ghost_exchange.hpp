@@ -40,9 +40,9 @@ class GhostExchange {
   /// Fetches the ghosts' interiors from their owners. \param unk the local blocks. Collective: yes.
   void run(const GhostLayer& layer, const double* unk);
 
-  /// The cells of a ghost block, as last fetched.
+  /// Returns the cells of a ghost block, as last fetched.
   CellSource source(int32_t ghost) const;
-  /// The interior cells of a local block.
+  /// Returns the interior cells of a local block.
   CellSource local_source(const double* unk, int32_t block) const;
 
  private:

@@ -32,7 +32,7 @@ GuardFill::GuardFill(const Domain& domain, const BlockShape& shape, const Variab
   }
 }
 
-// The guard cells of a block that lie in direction o.
+// Returns the guard cells of a block that lie in direction o.
 CellBox GuardFill::guard_box(const Direction& o) const {
   CellBox box;
   for (int d = 0; d < 3; ++d) {
@@ -42,7 +42,7 @@ CellBox GuardFill::guard_box(const Direction& o) const {
   return box;
 }
 
-// The same on the coarse buffer, `rim` coarse cells deep.
+// Returns the same on the coarse buffer, `rim` coarse cells deep.
 CellBox GuardFill::coarse_box(const Direction& o, int rim) const {
   CellBox box;
   for (int d = 0; d < shape_.dim; ++d) {

@@ -46,7 +46,7 @@ struct LeafHash {
   }
 };
 
-/// How many blocks of `level` lie side by side in dimension d of the domain.
+/// Returns how many blocks of `level` lie side by side in dimension d of the domain.
 inline int64_t blocks_across(const Domain& domain, int level, int d) {
   return d < domain.dim ? static_cast<int64_t>(domain.root_count[d]) << level : 1;
 }

@@ -28,7 +28,7 @@ inline int direction_number(const Direction& o) {
 inline Direction direction(int number) {
   return {number % 3 - 1, number / 3 % 3 - 1, number / 9 - 1};
 }
-/// The step over face 2*d + side.
+/// Returns the step over face 2*d + side.
 inline Direction face_direction(int face) {
   Direction o{0, 0, 0};
   o[face / 2] = face % 2 == 0 ? -1 : 1;
@@ -45,7 +45,8 @@ struct Neighbor {
   int32_t source = -1;
 };
 
-/// How many of a finer neighbour's children touch a block in a direction, in each dimension.
+/// Returns how many of a finer neighbour's children touch a block in a direction, in each
+/// dimension.
 inline std::array<int, 3> touching_children(const Direction& o, int dim) {
   return {o[0] == 0 ? 2 : 1, o[1] == 0 ? 2 : 1, dim == 3 && o[2] == 0 ? 2 : 1};
 }

@@ -70,8 +70,8 @@ class SimulationFiles {
   void finish();
 
   const std::vector<WrittenFile>& written() const { return written_; }
-  /// What was wrong with the hints, as the files written since the last call say it; each sentence
-  /// once a run.
+  /// Returns what was wrong with the hints, as the files written since the last call say it; each
+  /// sentence once a run.
   std::vector<std::string> take_hint_warnings();
 
  private:
@@ -113,8 +113,8 @@ SedovOptions read_options(MPI_Comm comm, const std::string& path, const Hints& h
 /// the file's. Throws stria::Error on all ranks. Collective: yes.
 Restored restore_checkpoint(MPI_Comm comm, const std::string& path, const SedovOptions& options, const Hints& hints);
 
-/// The checkpoints of a directory, latest first, and with stria_staging those that are staged on
-/// their way there. Collective: yes; the same list everywhere.
+/// Returns the checkpoints of a directory, latest first, and with stria_staging those that are
+/// staged on their way there. Collective: yes; the same list everywhere.
 std::vector<std::string> list_checkpoints(MPI_Comm comm, const std::string& directory, const std::string& base,
                                           const Hints& hints);
 

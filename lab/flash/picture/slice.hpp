@@ -46,7 +46,8 @@ struct SliceStyle {
 /// fit each other, the plane lies outside the domain, or the plot's size is out of range.
 Result<Canvas> draw_slice(const SliceInput& input, std::span<const SlicePanel> panels, const SliceStyle& style);
 
-/// Where draw_slice() puts the plot of a panel, in pixels: for tests, and for drawing over it.
+/// Returns where draw_slice() puts the plot of a panel, in pixels: for tests, and for drawing over
+/// it.
 Box plot_box(const SliceInput& input, int panel, const SliceStyle& style);
 
 /// "density" for "dens", and so on; the name itself where it isn't one of FLASH's common variables.

@@ -46,7 +46,7 @@ struct FourBlocks {
   }
 };
 
-// The colour in the plot at a place of the domain, 0 to 1 along both axes.
+// Returns the colour in the plot at a place of the domain, 0 to 1 along both axes.
 Color at(const Canvas& canvas, const Box& plot, double x, double y) {
   return canvas.at(static_cast<int>(plot.left + x * plot.width()), static_cast<int>(plot.bottom - y * plot.height()));
 }

@@ -25,7 +25,7 @@ std::string with_minus(std::string text) {
   return text;
 }
 
-// The least round step that is not much shorter than asked for.
+// Returns the least round step that is not much shorter than asked for.
 double round_step(double wanted) {
   const double least = wanted / kMostTooShort;
   const double power = std::pow(10.0, std::floor(std::log10(least)));

@@ -19,7 +19,7 @@ std::vector<Tick> round_ticks(double low, double high, int wanted);
 /// round_ticks() where fewer than two lie in the range.
 std::vector<Tick> decade_ticks(double low, double high, int wanted);
 
-/// A number in three digits, as markup: "0.0123", "5.02", "1.5×10⁻⁵".
+/// Returns a number in three digits, as markup: "0.0123", "5.02", "1.5×10⁻⁵".
 std::string number_markup(double value);
 
 }  // namespace stria::flash

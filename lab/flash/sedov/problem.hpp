@@ -19,7 +19,7 @@ struct SedovProblem {
 /// more than the ambient gas would.
 void set_initial_state(const SedovProblem& problem, Mesh* mesh);
 
-/// Whether a block must be at the finest level at the start: it touches the ball.
+/// Tells whether a block must be at the finest level at the start: it touches the ball.
 bool holds_explosion(const SedovProblem& problem, const Mesh& mesh, const Leaf& leaf);
 
 }  // namespace stria::flash

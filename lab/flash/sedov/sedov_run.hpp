@@ -45,7 +45,7 @@ class SedovRun {
   /// Fills guard cells after the blocks' interiors have been read. Collective: yes.
   void finish_restore();
 
-  /// Whether the last step or the end time has been reached.
+  /// Tells whether the last step or the end time has been reached.
   bool finished() const;
 
   /// Advances by one time step, and adapts the mesh after every refine_every steps. Collective:

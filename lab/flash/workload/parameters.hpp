@@ -26,7 +26,7 @@ struct WorkloadParameters {
   int64_t cells_per_block() const { return nxb * nxb * nxb; }
   int64_t padded_cells_per_block() const { return padded_side() * padded_side() * padded_side(); }
 
-  /// The number of blocks that `rank` holds.
+  /// Returns the number of blocks that `rank` holds.
   int64_t blocks_on(int rank) const { return blocks_per_rank > 0 ? blocks_per_rank : 80 + rank % 3; }
 };
 

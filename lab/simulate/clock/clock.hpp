@@ -30,7 +30,7 @@ class Clock {
   void add_rank(std::span<std::byte> stack, std::function<void()> body);
   /// Runs until every rank has ended. kInternal, with the ranks' states, when none can go on.
   Status run();
-  /// The first exception that left a rank, if any.
+  /// Returns the first exception that left a rank, if any.
   std::exception_ptr exception() const { return exception_; }
 
   /// Seconds since the beginning.

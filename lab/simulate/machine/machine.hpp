@@ -96,19 +96,20 @@ struct Machine {
   std::map<std::string, std::string> sources;
 };
 
-/// How many forwarders so many ranks have, and which of them serves a rank.
+/// Returns how many forwarders so many ranks have, and which of them serves a rank.
 int forwarder_count(const Forwarders& forwarders, int ranks);
 int forwarder_of(const Forwarders& forwarders, int rank, int ranks);
 
 /// Reads a description. kFormat names what is unknown, missing its source or out of range.
 Result<Machine> parse_machine(const std::string& text);
 
-/// The names of the machines that come with the program.
+/// Returns the names of the machines that come with the program.
 std::vector<std::string> known_machines();
-/// A machine by its name, or by the path of a description. kNotFound lists the names. `changes` are
-/// "section.number=value", and take the place of the description's numbers.
+/// Finds a machine by its name, or by the path of a description. kNotFound lists the names.
+/// `changes` are "section.number=value", and take the place of the description's numbers.
 Result<Machine> find_machine(const std::string& name_or_path, std::span<const std::string> changes = {});
-/// The text of a description that comes with the program; empty when there is none of that name.
+/// Returns the text of a description that comes with the program; empty when there is none of that
+/// name.
 std::string_view description_of(std::string_view name);
 
 }  // namespace stria::simulate

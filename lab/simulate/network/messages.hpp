@@ -82,7 +82,7 @@ class Messages {
   };
 
   bool is_payload(int tag) const;
-  /// Whether bytes of a message go from memory to memory.
+  /// Tells whether bytes of a message go from memory to memory.
   bool carries(int tag) const;
   void match(const Way& way);
   void deliver(const Way& way, const std::shared_ptr<Sent>& sent, const Awaited& awaited);

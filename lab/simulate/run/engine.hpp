@@ -62,8 +62,9 @@ inline constexpr int64_t kHeaderBytes = 4096;
 /// Rank 0 makes the file, and all open it. Collective: yes.
 Result<std::unique_ptr<storage::File>> open_everywhere(RunShared& shared, Comm& comm);
 
-/// All parts of the workload in one commit, as File::commit() moves them: planned from the shape of
-/// the whole, opened by the ranks that need it, written under another name. Collective: yes.
+/// Moves all parts of the workload in one commit, as File::commit() moves them: planned from the
+/// shape of the whole, opened by the ranks that need it, written under another name. Collective:
+/// yes.
 Status commit_all(RunShared& shared, Comm& comm, const bench::Workload& workload);
 
 /// Each call of the workload as one collective call, as the drop-in for MPI-IO does. Collective:
@@ -73,11 +74,11 @@ Status move_by_calls(RunShared& shared, Comm& comm, const bench::Workload& workl
 /// Each rank by itself, by a plan of its own. Collective: yes, for the file.
 Status move_alone(RunShared& shared, Comm& comm, const bench::Workload& workload);
 
-/// The same behind the creation of each dataset, for which HDF5 wants all ranks. Rank 0 writes what
-/// describes it. Collective: yes.
+/// Does does the same behind the creation of each dataset, for which HDF5 wants all ranks. Rank 0
+/// writes what describes it. Collective: yes.
 Status move_alone_in_step(RunShared& shared, Comm& comm, const bench::Workload& workload);
 
-/// One file a rank, each of which a rank makes and writes by itself.
+/// Moves makes one file a rank, which the rank writes by itself.
 Status move_own_file(RunShared& shared, Comm& comm, const bench::Workload& workload);
 
 }  // namespace stria::simulate

@@ -30,13 +30,13 @@ struct Domains {
   int64_t blocks() const { return align_up(whole.end, unit) / unit - first_block(); }
   /// Blocks of an early aggregator.
   int64_t few() const { return blocks() / aggregators; }
-  /// How many aggregators are early.
+  /// Returns how many aggregators are early.
   int64_t early() const { return aggregators - blocks() % aggregators; }
   int64_t boundary(int aggregator) const {
     const int64_t before = aggregator * few() + std::max<int64_t>(aggregator - early(), 0);
     return std::clamp((first_block() + before) * unit, whole.begin, whole.end);
   }
-  /// The aggregator whose domain has a byte.
+  /// Returns the aggregator whose domain has a byte.
   int at(int64_t offset) const {
     const int64_t block = offset / unit - first_block(), before = early() * few();
     return static_cast<int>(block < before ? block / few() : early() + (block - before) / (few() + 1));

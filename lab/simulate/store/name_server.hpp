@@ -25,7 +25,7 @@ class NameServer {
   /// longer in a crowd.
   void serve(double seconds, Work work);
 
-  /// How long it has worked.
+  /// Returns how long it has worked.
   double busy_s() const { return queue_.busy_s() + crowded_s_; }
   void count_anew();
 

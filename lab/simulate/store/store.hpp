@@ -75,7 +75,7 @@ class Store {
   /// Begins to move parts from `moment` on; calls `done` at the end.
   void start(const Access& access, std::span<const Part> parts, double moment, std::function<void()> done);
 
-  /// A new file that is dealt out as asked.
+  /// Creates a new file that is dealt out as asked.
   std::shared_ptr<StoredFile> create(const storage::Striping& striping);
   NameServer& names() { return names_; }
   /// When a server of a new file has made its object, asked at `moment`.

@@ -90,8 +90,8 @@ void list_segments(std::span<const BatchPart> batch, const Layout& layout, std::
   }
 }
 
-// The bytes that the parts' places in the buffer can cost: by staggering, or by their places within
-// a direct unit.
+// Returns the bytes that the parts' places in the buffer can cost: by staggering, or by their
+// places within a direct unit.
 int64_t padding_bytes(std::span<const Lane> lanes, int64_t unit_bytes) {
   int64_t stream_count = 0;
   for (const Lane& lane : lanes) {
@@ -100,7 +100,7 @@ int64_t padding_bytes(std::span<const Lane> lanes, int64_t unit_bytes) {
   return stream_count * std::max(kMostPaddingBytes, 2 * unit_bytes);
 }
 
-// What a batch holds, so that with its padding it fills a whole number of large pages.
+// Returns what a batch holds, so that with its padding it fills a whole number of large pages.
 int64_t without_padding(int64_t batch_bytes, int64_t padding) {
   return std::max(batch_bytes - padding, batch_bytes / 2);
 }
@@ -125,8 +125,8 @@ class ListWriter {
     }
   }
 
-  /// The sizes of batches. Ranks that take turns, or a thread of the driver, write
-  /// while others pack.
+  /// Returns the sizes of batches. Ranks that take turns, or a thread of the driver, write while
+  /// others pack.
   BatchSizes batch_sizes() const {
     bool hides_packing = aids_.turn != nullptr || slots_.size() > 1;
     return {hides_packing ? std::max(batch_bytes_ / kFirstBatchPart, int64_t{1}) : batch_bytes_, batch_bytes_};

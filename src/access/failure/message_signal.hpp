@@ -37,7 +37,7 @@ class MessageSignal final : public AbortSignal {
 
   void tell() override;
   bool heard() override;
-  /// The same for a caller that traces the exchange of which this is a part.
+  /// Does the same for a caller that traces the exchange of which this is a part.
   bool look();
   /// Waits until every rank has ended. Either all ranks return success or none does.
   /// Collective: yes.

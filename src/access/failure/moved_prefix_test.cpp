@@ -51,7 +51,7 @@ std::vector<Moved> run(const Case& c, storage::MemoryDriver& memory, const std::
   return moved;
 }
 
-/// Each rank's count after a failed write, checked against the file.
+/// Returns each rank's count after a failed write, checked against the file.
 std::vector<int64_t> counts_of_write(const Case& c, const std::string& faults) {
   storage::MemoryDriver memory;
   set_content(memory, kMovedPath, c.before);

@@ -27,7 +27,7 @@ bool sieve_jointly_unasked(const Context& context) {
          context.hints.sieve_writes == Switch::kAutomatic;
 }
 
-// Whether this rank's locks of the node, if there are any, are all that the ranks of its
+// Tells whether this rank's locks of the node, if there are any, are all that the ranks of its
 // communicator need.
 bool shares_memory_with_all(const Context& context) {
   return context.comm.size() == 1 || (context.others.locks != nullptr && on_one_node(context.comm));

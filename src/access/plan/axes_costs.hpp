@@ -31,12 +31,12 @@ struct AxesShape {
   std::array<int64_t, kChoices> columns = {};  ///< in which the met ones lie, by choice
 };
 
-/// The rows of a grid by choice.
+/// Returns the rows of a grid by choice.
 constexpr int rows_of_choice(size_t choice) {
   return 2 << choice;
 }
 
-/// The columns of a grid of so many rows.
+/// Returns the columns of a grid of so many rows.
 constexpr int64_t columns_of_grid(int64_t aggregators, int rows) {
   return (aggregators + rows - 1) / rows;
 }
@@ -44,8 +44,8 @@ constexpr int64_t columns_of_grid(int64_t aggregators, int rows) {
 int64_t straight_cost_bytes(const AxesShape& shape);
 int64_t axes_cost_bytes(const AxesShape& shape, size_t choice);
 
-/// The rows of the grid that costs least; 0 where contributions go straight for less, or where a
-/// node would have to hold too much at once.
+/// Returns the rows of the grid that costs least; 0 where contributions go straight for less, or
+/// where a node would have to hold too much at once.
 int rows_that_pay(const AxesShape& shape);
 
 /// The shape before anything is known of the nodes: each meets all aggregators, and has as much as

@@ -60,7 +60,7 @@ struct Plan {
     return std::get_if<Way>(&way);
   }
   Method method() const { return as<Alone>() != nullptr ? as<Alone>()->method : Method::kTwoPhase; }
-  /// The ranks of the aggregators; empty where there are none.
+  /// Returns the ranks of the aggregators; empty where there are none.
   std::span<const int> aggregators() const {
     const auto* through = as<ThroughAggregators>();
     return through != nullptr ? std::span<const int>(through->aggregators) : std::span<const int>();

@@ -37,9 +37,9 @@ constexpr int kRanksAnAggregator = 2;
 constexpr int kLeastAggregatorsOfANode = 2;
 constexpr int kMostAggregatorsOfANode = 8;
 
-// One aggregator a node, or one a stripe where there are more; where stripes are dealt out, a
-// number that leaves every aggregator with the stripes of one server, or every server with
-// one aggregator.
+// Returns one aggregator a node, or one a stripe where there are more; where stripes are dealt out,
+// a number that leaves every aggregator with the stripes of one server, or every server with one
+// aggregator.
 int default_aggregator_count(const Comm& comm, const storage::Capabilities& capabilities, bool dealt) {
   int stripes = capabilities.stripe_count;
   int wanted = std::min(std::max(comm.node_count(), stripes), comm.size());
@@ -60,7 +60,7 @@ bool gathering_pays(const Comm& comm) {
   return comm.node_count() > 1 && comm.node_count() < comm.size();
 }
 
-// Whether ranks of a node speak through one of them, and why; nothing of one node.
+// Tells whether ranks of a node speak through one of them, and why; nothing of one node.
 std::string gathering_reason(const ThroughAggregators& plan, const RequestShape& shape, const Comm& comm) {
   if (comm.node_count() == 1) {
     return "";
@@ -87,9 +87,9 @@ bool has_long_pieces(const RequestShape& shape, const storage::Capabilities& cap
   return shape.piece_count == 0 || shape.total_bytes / shape.piece_count >= long_bytes;
 }
 
-// Whether the ranks have one stretch each, of a length at which nodes hardly disturb each other:
-// nothing is interleaved that an exchange could join. Nodes with caches of their own write whole
-// pages, which aggregators divide.
+// Tells whether the ranks have one stretch each, of a length at which nodes hardly disturb each
+// other: nothing is interleaved that an exchange could join. Nodes with caches of their own write
+// whole pages, which aggregators divide.
 bool are_single_stretches(const RequestShape& shape, const storage::Capabilities& capabilities, int rank_count) {
   const int64_t unit = shape.write ? capabilities.lock_unit_bytes : 1;
   return !capabilities.caches_apart && shape.piece_count <= rank_count && shape.total_bytes >= unit * shape.piece_count;

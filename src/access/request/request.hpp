@@ -59,7 +59,8 @@ class StreamSource {
   virtual ~StreamSource() = default;
   /// Fills the parts. Parts of different streams with equal [begin, end) in one call are cheapest.
   virtual void pack(std::span<const StreamPart> parts) = 0;
-  /// The whole stream, when memory holds it just as the file wants it, else null; spares the copy.
+  /// Returns the whole stream, when memory holds it just as the file wants it, else null; spares
+  /// the copy.
   virtual const std::byte* straight_source(int /*stream_id*/) { return nullptr; }
   /// Tells that [begin, end) of a stream was written straight from straight_source().
   virtual void passed_straight(int /*stream_id*/, int64_t /*begin*/, int64_t /*end*/) {}
@@ -71,7 +72,7 @@ class StreamSink {
   virtual ~StreamSink() = default;
   /// Takes the bytes of the parts.
   virtual void unpack(std::span<const StreamPart> parts) = 0;
-  /// Where the whole stream may be read straight into memory, or null.
+  /// Returns where the whole stream may be read straight into memory, or null.
   virtual std::byte* straight_target(int /*stream_id*/) { return nullptr; }
   /// Tells that [begin, end) of a stream was read straight into straight_target().
   virtual void passed_straight(int /*stream_id*/, int64_t /*begin*/, int64_t /*end*/) {}
@@ -86,12 +87,12 @@ struct Moved {
   int64_t bytes = 0;
 };
 
-/// Where the file must have ended if a read of `segments` moved `read_bytes` in all; kNoEnd if it
-/// moved everything.
+/// Returns where the file must have ended if a read of `segments` moved `read_bytes` in all; kNoEnd
+/// if it moved everything.
 int64_t file_end(std::span<const storage::ReadSegment> segments, int64_t read_bytes);
 inline constexpr int64_t kNoEnd = INT64_MAX;
 
-/// The sums over this rank's streams of their sizes, and of their pieces.
+/// Returns the sums over this rank's streams of their sizes, and of their pieces.
 int64_t total_bytes(std::span<const Lane> lanes);
 int64_t piece_count(std::span<const Lane> lanes);
 

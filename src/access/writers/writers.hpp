@@ -52,7 +52,8 @@ class Writers {
   /// and nothing is entered, where other writers could not be kept out. `wish`: kJointSiever
   /// or kSoleSiever.
   bool enter_window(storage::File& file, ByteRange range, Standing wish, NodeLocks::Guard& guard);
-  /// Whether this rank has asked for a window in vain: it writes pieces that it had rather sieved.
+  /// Tells whether this rank has asked for a window in vain: it writes pieces that it had rather
+  /// sieved.
   bool has_been_refused_a_window() const { return refused_sieving_.load(std::memory_order_relaxed) > 0; }
   /// One lock of a range at a time: those of one handle must not overlap.
   std::mutex& lock_mutex() { return lock_mutex_; }

@@ -37,7 +37,7 @@ class SmallGather {
   SmallGather(const SmallGather&) = delete;
   SmallGather& operator=(const SmallGather&) = delete;
 
-  /// Whether it takes so many bytes per rank.
+  /// Tells whether it takes so many bytes per rank.
   bool takes(size_t bytes) const { return bytes * places_.size() <= kMostBytes; }
   /// Returns the bytes of all ranks, in rank order. They stay until the next call. Needs no heap.
   /// Every rank gives as many. \pre takes(mine.size()). Collective: yes.

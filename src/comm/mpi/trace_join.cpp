@@ -35,7 +35,7 @@ State& state() {
   return *instance;
 }
 
-/// What STRIA_TRACE and STRIA_TRACE_DIR ask for; no value when neither is set.
+/// Returns what STRIA_TRACE and STRIA_TRACE_DIR ask for; no value when neither is set.
 Result<std::optional<trace::Options>> wanted() {
   if (!is_trace_asked_for()) {
     return std::optional<trace::Options>();

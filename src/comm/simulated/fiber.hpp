@@ -34,7 +34,7 @@ class Fiber {
   void suspend();
   bool started() const { return started_; }
   bool finished() const { return finished_; }
-  /// The exception that left the body, if any.
+  /// Returns the exception that left the body, if any.
   std::exception_ptr exception() const { return exception_; }
 
  private:

@@ -30,7 +30,8 @@ class Network {
 
   std::shared_ptr<Transfer> send(std::span<const std::byte> data, int from, int to, int tag);
   std::shared_ptr<Transfer> receive(std::span<std::byte> data, int from, int to, int tag);
-  /// A message that has arrived, from the lowest rank that has sent one; nothing: there is none.
+  /// Returns a message that has arrived, from the lowest rank that has sent one; nothing: there is
+  /// none.
   std::optional<std::pair<int, std::vector<std::byte>>> take(int to, int tag);
   const std::vector<RankTraffic>& traffic() const { return traffic_; }
 

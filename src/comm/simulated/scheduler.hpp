@@ -39,7 +39,7 @@ class Scheduler {
   /// Runs until every rank has ended. The error says why that is impossible, or is that of fail().
   /// Afterwards no fiber is suspended.
   Status run();
-  /// The first exception that left a rank, if any.
+  /// Returns the first exception that left a rank, if any.
   std::exception_ptr exception() const { return exception_; }
   int64_t switches() const { return tick_; }
 

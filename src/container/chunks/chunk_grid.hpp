@@ -32,14 +32,14 @@ class ChunkGrid {
 
   int64_t chunk_count() const { return chunk_count_; }
   int64_t chunk_bytes() const { return chunk_bytes_; }
-  /// How many chunks lie along a dimension.
+  /// Returns how many chunks lie along a dimension.
   int64_t chunks_along(size_t dim) const { return across_[dim]; }
   const std::vector<int64_t>& chunk_dims() const { return chunk_; }
-  /// The index of a chunk's first element, in each dimension.
+  /// Returns the index of a chunk's first element, in each dimension.
   std::vector<int64_t> first_index(int64_t chunk) const;
-  /// The rows of the first dimension that a chunk has elements of.
+  /// Returns the rows of the first dimension that a chunk has elements of.
   ByteRange rows(int64_t chunk) const;
-  /// The run from byte `byte` of the raw data on. \pre it is a byte of them
+  /// Returns the run from byte `byte` of the raw data on. \pre it is a byte of them
   Run run_at(int64_t byte) const;
   /// All runs of a chunk, in the order of both.
   template <typename Visit>
@@ -53,7 +53,7 @@ class ChunkGrid {
   int64_t chunk_bytes_ = 1;
 };
 
-/// Whether a dataset can be cut so: kInvalidArgument says why not.
+/// Tells whether a dataset can be cut so: kInvalidArgument says why not.
 Status check_chunking(const DatasetSpec& spec);
 
 template <typename Visit>

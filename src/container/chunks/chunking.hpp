@@ -35,7 +35,7 @@ struct StoredChunk {
   FilterMask skipped = 0;
 };
 
-/// The chunk of this number; null where there is none. \pre they are in order
+/// Finds the chunk of this number; null where there is none. \pre they are in order
 inline const StoredChunk* find_chunk(std::span<const StoredChunk> chunks, int64_t number) {
   STRIA_ASSERT(std::is_sorted(chunks.begin(), chunks.end(),
                               [](const StoredChunk& a, const StoredChunk& b) { return a.number < b.number; }));

@@ -57,10 +57,10 @@ class Packer {
   ~Packer();
 
   int operand_count() const;
-  /// The bytes of the operand's packed stream.
+  /// Returns the bytes of the operand's packed stream.
   int64_t stream_bytes(int operand) const;
-  /// The number of the operand's group. Operands of one group share cache lines, so pack equal
-  /// ranges of them in one call.
+  /// Returns the number of the operand's group. Operands of one group share cache lines, so pack
+  /// equal ranges of them in one call.
   int group(int operand) const;
 
   /// Packs memory into buffers. Parts of one group with equal [begin, end) are packed in one pass.

@@ -15,7 +15,7 @@ namespace stria::pack {
 /// The instruction sets for which there are kernels.
 enum class Isa : uint8_t { kPortable = 0, kAvx2, kAvx512 };
 
-/// The best of them that this CPU has.
+/// Returns the best of them that this CPU has.
 Isa best_isa();
 bool is_supported(Isa isa);
 

@@ -81,7 +81,7 @@ class Pass {
   void prefetch(const PieceRow& row) const;
   void merge_ranges();
   void widen(size_t k, double minimum, double maximum);
-  /// The bytes of the packed stream for `memory_bytes` bytes of memory.
+  /// Returns the bytes of the packed stream for `memory_bytes` bytes of memory.
   int64_t stored_size(int64_t memory_bytes) const { return memory_bytes >> memory_shift_ << stored_shift_; }
 
   Datatype type_;

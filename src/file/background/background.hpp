@@ -32,7 +32,7 @@ class Background {
  public:
   using Queue = std::list<std::shared_ptr<BackgroundCommit>>;
 
-  /// The process's. Never destroyed.
+  /// Returns the process's. Never destroyed.
   static Background& instance();
 
   /// Starts the thread, unless it runs.
@@ -63,7 +63,7 @@ class Background {
   void run();
   /// Does one piece of work, with the lock given up meanwhile; false when there is none.
   bool work(std::unique_lock<std::mutex>& lock);
-  /// How long to sleep until there may be work, while there are commits.
+  /// Returns how long to sleep until there may be work, while there are commits.
   Pace::Clock::duration pause() const;
 
   std::mutex mutex_;

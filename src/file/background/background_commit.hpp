@@ -48,9 +48,9 @@ class BackgroundCommit {
 
   // The thread calls the following functions.
   bool is_root() const { return board_->is_root(); }
-  /// Whether this rank speaks for its node.
+  /// Tells whether this rank speaks for its node.
   bool is_first() const { return board_->is_first(); }
-  /// The same for commits of one communicator.
+  /// It is the same for commits of one communicator.
   const void* ranks() const { return ranks_; }
   std::shared_ptr<const OutcomeBoard> board() const { return board_; }
   /// The node writes nothing of this file before it has written all of another, which was begun
@@ -58,7 +58,8 @@ class BackgroundCommit {
   void follow(std::shared_ptr<const OutcomeBoard> before) noexcept { before_ = std::move(before); }
   const std::string& stored_path() const { return about_.stored_path; }
   uint16_t trace_id() const { return about_.trace_id; }
-  /// How many ranks of the node must write before this one may, so that not too many do at a time.
+  /// Returns how many ranks of the node must write before this one may, so that not too many do at
+  /// a time.
   int64_t turns_to_wait() const {
     return std::max<int64_t>(board_->ranks_before() + 1 - about_.writers, 0) +
            (before_ != nullptr ? before_->ranks_to_come() : 0);
@@ -78,10 +79,11 @@ class BackgroundCommit {
   /// Is called while the program waits for this commit: rank 0 says when that lasts, and any rank
   /// ends the job after the deadline.
   void look_at_wait(LongWait& wait) const;
-  /// The outcome; success until the commit has ended.
+  /// Returns the outcome; success until the commit has ended.
   Status outcome() const;
 
-  /// Whether this is rank 0 of that communicator, and the program has not heard of the outcome.
+  /// Tells whether this is rank 0 of that communicator, and the program has not heard of the
+  /// outcome.
   bool is_unheard_at(Comm& comm) const { return is_root() && ranks_ == key_of(comm) && !heard_; }
   /// Rank 0: says on standard error that the commit has failed, unless the program has heard of it
   /// or STRIA_VERBOSE is 0. Once.

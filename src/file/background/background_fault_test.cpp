@@ -294,7 +294,7 @@ void end(Comm& comm, BackgroundCommit& commit) {
   }
 }
 
-/// What the other node says where one is lost when it has joined.
+/// Returns what the other node says where one is lost when it has joined.
 std::string outcome_without(int lost_rank) {
   const Outcomes outcomes = commit_on_two_nodes(nothing, [&](Comm& comm, BackgroundCommit& commit) {
     if (comm.rank() != lost_rank) {
@@ -380,7 +380,7 @@ Socket stranger(std::string_view words) {
   return made;
 }
 
-/// What a node says that doesn't know the secret, or knows another.
+/// Returns what a node says that doesn't know the secret, or knows another.
 std::string words_of_a_node() {
   wire::Hello hello;
   hello.session[0] = std::byte{1};

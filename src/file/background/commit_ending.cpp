@@ -12,7 +12,7 @@ namespace stria::file {
 
 namespace {
 
-// The outcome that has come, if one has, or that none will.
+// Returns the outcome that has come, if one has, or that none will.
 std::optional<Status> hear(Link& link, const std::string& when_lost) {
   const auto came = link.receive();
   if (!came.ok()) {

@@ -56,11 +56,11 @@ class CommitEnding {
   };
   void take_handles(Handles handles) noexcept;
 
-  /// The file to which this rank writes; null: it has none.
+  /// Returns the file to which this rank writes; null: it has none.
   storage::File* file() const;
   /// The outcome of the commit, once it is known.
   std::optional<Status> look(Pace& pace);
-  /// Whether the last look has done a piece of what there is to do.
+  /// Tells whether the last look has done a piece of what there is to do.
   bool goes_on() const { return goes_on_; }
   /// Closes the handle of a rank that isn't rank 0.
   Status close() noexcept;

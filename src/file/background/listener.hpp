@@ -29,8 +29,8 @@ class Listener {
   Listener() = default;
 
   const ListeningPlaces& places() const { return places_; }
-  /// The connection of the next process that has connected; where none has since the last call, a
-  /// socket that isn't open.
+  /// Returns the connection of the next process that has connected; where none has since the last
+  /// call, a socket that isn't open.
   Result<Socket> accept() const;
 
  private:
@@ -38,7 +38,7 @@ class Listener {
   ListeningPlaces places_;
 };
 
-/// A socket that connects while the caller does something else.
+/// Returns a socket that connects while the caller does something else.
 Result<Socket> begin_to_connect(const ListeningPlaces::Place& place, uint16_t port);
 
 }  // namespace stria::file

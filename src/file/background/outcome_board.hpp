@@ -24,17 +24,18 @@ class OutcomeBoard {
   Status share(Comm& comm);
 
   bool is_root() const { return is_first() && first_rank() == 0; }
-  /// Whether this is the node's first rank.
+  /// Tells whether this is the node's first rank.
   bool is_first() const { return node_rank_ == 0; }
   int first_rank() const { return ranks_[0]; }
-  /// The number of ranks of all nodes.
+  /// Returns the number of ranks of all nodes.
   int size() const { return size_; }
 
   // Any thread may call these, and none of them waits.
   /// How many of the node's ranks before this one have yet to tell their outcome.
   int64_t ranks_before() const;
-  /// The processors on which no rank of the job was bound to run when the board was made; empty
-  /// where there is none, and where the node has ranks of the job that don't share this board.
+  /// Returns the processors on which no rank of the job was bound to run when the board was made;
+  /// empty where there is none, and where the node has ranks of the job that don't share this
+  /// board.
   cpu_set_t idle_processors() const;
   /// How much this rank has staged, and how much of it is written.
   void note_staged(int64_t bytes) const noexcept;
@@ -45,7 +46,7 @@ class OutcomeBoard {
     int64_t written_bytes = 0;
   };
   Progress progress() const;
-  /// How many of the node's ranks have yet to tell their outcome.
+  /// Returns how many of the node's ranks have yet to tell their outcome.
   int64_t ranks_to_come() const;
   /// Tells this rank's outcome. Once.
   void tell(const Status& outcome) const noexcept;

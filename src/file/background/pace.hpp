@@ -16,17 +16,17 @@ class Pace {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// The part of a node's rate that each of its ranks has, of which `writers` write at a time. Both
-  /// rates in bytes a second, 0: any number.
+  /// Returns the part of a node's rate that each of its ranks has, of which `writers` write at a
+  /// time. Both rates in bytes a second, 0: any number.
   static int64_t share(int64_t rate, int64_t writers, int64_t ranks) {
     return rate > 0 ? std::max<int64_t>(rate / std::min(writers, ranks), 1) : 0;
   }
-  /// How much to write at once at this rate; `otherwise` where there is none.
+  /// Returns how much to write at once at this rate; `otherwise` where there is none.
   static int64_t piece_bytes(int64_t rate, int64_t otherwise) {
     return rate > 0 ? std::min(std::max(kLeastBytes, rate / kPartsOfASecond), otherwise) : otherwise;
   }
 
-  /// How long nothing may be written yet.
+  /// Returns how long nothing may be written yet.
   Clock::duration pause(Clock::time_point now) const { return std::max(next_ - now, Clock::duration::zero()); }
   bool may_write(Clock::time_point now) const { return now >= next_; }
   /// Notes that so many bytes were written at this rate. Without one, nothing is to be waited for.

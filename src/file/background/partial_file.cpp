@@ -26,7 +26,7 @@ std::string partial_path(const std::string& path) {
 
 namespace {
 
-// Whether the name still means the open file, as far as the storage can tell.
+// Tells whether the name still means the open file, as far as the storage can tell.
 bool is_named(storage::Driver& driver, storage::File& file, const std::string& name) {
   const auto open = file.identity();
   const auto named = driver.identity(name);

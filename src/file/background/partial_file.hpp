@@ -22,8 +22,8 @@
 
 namespace stria::file {
 
-/// The name under which the file at `path` is written until its commit. Where it would be too long,
-/// a number stands for the rest.
+/// Returns the name under which the file at `path` is written until its commit. Where it would be
+/// too long, a number stands for the rest.
 std::string partial_path(const std::string& path);
 
 /// Removes a file of a temporary name that a killed program has left: a plain one of this user that
@@ -61,7 +61,7 @@ class PartialFile final : public UnpublishedFile {
   storage::File* file() const override { return file_.get(); }
   /// Size, sync, name, sync of the directory.
   Status publish(int64_t file_bytes, bool sync, PhaseTimes& times) override;
-  /// Whether the file has its name.
+  /// Tells whether the file has its name.
   bool is_published() const override { return published_; }
   /// Removes the file, if its temporary name still means it.
   void discard() noexcept override;

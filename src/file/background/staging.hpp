@@ -35,7 +35,7 @@ class Staging {
   /// Nothing is left to write.
   bool is_written() const { return next_extent_ == extents_.size(); }
   int64_t staged_bytes() const { return staged_bytes_; }
-  /// What take() has left to its caller.
+  /// Returns what take() has left to its caller.
   int64_t left_bytes() const { return left_bytes_; }
 
  private:
@@ -88,8 +88,8 @@ class StagedFile final : public storage::File {
   storage::Capabilities capabilities_;
 };
 
-/// What storage can do while its writes are staged: neither datatypes nor direct writes, and no
-/// rank waits for another.
+/// Returns what storage can do while its writes are staged: neither datatypes nor direct writes,
+/// and no rank waits for another.
 storage::Capabilities staged_capabilities(storage::Capabilities capabilities);
 
 }  // namespace stria::file

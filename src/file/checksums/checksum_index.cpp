@@ -45,7 +45,7 @@ struct Source {
   int64_t file_bytes;
 };
 
-// The whole content of a dataset that was written as raw data; such a dataset can't be larger
+// Reads the whole content of a dataset that was written as raw data; such a dataset can't be larger
 // than the file.
 Result<std::vector<std::byte>> read_whole(const Source& source, const container::DatasetInfo& info) {
   STRIA_ASSIGN_OR_RETURN(int64_t bytes, dataset_bytes(info.spec));

@@ -44,7 +44,7 @@ struct SlabSum {
   uint64_t sum = 0;
 };
 
-/// Where a record's region lies in its dataset, from the first byte to the last.
+/// Returns where a record's region lies in its dataset, from the first byte to the last.
 ByteRange hull_of(const SlabSum& slab);
 void encode_slab_sum(const SlabSum& slab, std::vector<std::byte>& record);
 /// kFormat when the bytes are not records of datasets below `dataset_count`.

@@ -31,7 +31,7 @@ struct RowTable {
   int64_t data_offset = -1;
 
   static std::string path(size_t number);
-  /// The table with that number, as a dataset.
+  /// Returns the table with that number, as a dataset.
   container::DatasetSpec spec(size_t number) const;
 };
 
@@ -52,8 +52,8 @@ struct TableShare {
   std::vector<ByteRange> repeated{};  ///< places that had another sum before
 };
 
-/// What a place of a row table adds to the table's own sum. A place without a sum, which holds
-/// 0, adds nothing.
+/// Returns what a place of a row table adds to the table's own sum. A place without a sum, which
+/// holds 0, adds nothing.
 uint64_t place_term(int64_t place, uint64_t sum);
 
 /// Row sums as they go into their tables: `segments` say where, and point into `values`.

@@ -23,7 +23,7 @@ bool is_sensible(const Seal& seal) {
          });
 }
 
-// The numbers of the first version, but for the tables.
+// Takes the numbers of the first version, but for the tables.
 bool take_fields(std::span<const uint64_t>& numbers, Seal& seal) {
   if (numbers.size() < kNumbersBeforeTables) {
     return false;
@@ -37,7 +37,7 @@ bool take_fields(std::span<const uint64_t>& numbers, Seal& seal) {
   return true;
 }
 
-// Those of a file that has grown.
+// Takes those of a file that has grown.
 bool take_parts(std::span<const uint64_t>& numbers, Seal& seal) {
   if (numbers.size() < kNumbersBeforeParts || numbers[3] == 0 ||
       numbers[3] > (numbers.size() - kNumbersBeforeParts) / kNumbersPerPart) {

@@ -26,10 +26,10 @@ class UnitHasher {
   void observe(int64_t begin, std::span<const std::byte> data);
 
   int64_t unit_count() const { return static_cast<int64_t>(sums_.size()); }
-  /// The bytes of the stream that belong to a unit.
+  /// Returns the bytes of the stream that belong to a unit.
   int64_t unit_begin(int64_t unit) const { return unit * unit_bytes_; }
   int64_t unit_end(int64_t unit) const;
-  /// The units that are not hashed: their bytes came out of order, or have not come yet.
+  /// Returns the units that are not hashed: their bytes came out of order, or have not come yet.
   std::vector<int64_t> torn_units() const;
   void set_sum(int64_t unit, uint64_t sum);
   /// The units from byte `begin` up to `end` are summed elsewhere. \pre they are whole

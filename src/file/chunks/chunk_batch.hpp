@@ -14,7 +14,7 @@ namespace stria::file {
 
 class ChunkBatch {
  public:
-  /// How many chunks of this size a batch has at most.
+  /// Returns how many chunks of this size a batch has at most.
   static size_t most(int64_t chunk_bytes) {
     constexpr int64_t kBatchBytes = 32 << 20;
     return static_cast<size_t>(std::max<int64_t>(kBatchBytes / distance(chunk_bytes), 1));
@@ -32,7 +32,7 @@ class ChunkBatch {
   std::span<std::byte> chunk(size_t i) { return {memory_->data() + i * distance_, chunk_bytes_}; }
 
  private:
-  /// How far apart chunks lie: streams that share sets of a cache hinder each other.
+  /// Returns how far apart chunks lie: streams that share sets of a cache hinder each other.
   static int64_t distance(int64_t chunk_bytes) {
     constexpr int64_t kLine = 64;
     constexpr int64_t kSets = 4096;

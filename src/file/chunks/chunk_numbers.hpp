@@ -35,7 +35,8 @@ class ChunkNumbers {
     STRIA_ASSERT(has_chunks(dataset), dataset);
     return *grids_[static_cast<size_t>(dataset)];
   }
-  /// The chunks that lie in the boxes around these transfers; those of other datasets have none.
+  /// Returns the chunks that lie in the boxes around these transfers; those of other datasets have
+  /// none.
   ChunkRanges touched(std::span<const Transfer> transfers) const;
 
  private:

@@ -52,7 +52,7 @@ Status ChunkPacker::pack(PackedFile& packed) {
   return comm_.agree(done);
 }
 
-// The first dataset that is cut like each one.
+// Returns the first dataset that is cut like each one.
 std::vector<int> ChunkPacker::shapes() const {
   std::map<std::tuple<std::vector<int64_t>, std::vector<int64_t>, int64_t>, int> known;
   std::vector<int> shapes;

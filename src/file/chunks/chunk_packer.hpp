@@ -70,8 +70,8 @@ class ChunkPacker {
   void pack_parts(std::span<const Work> batch, const std::vector<SharedChunks>& shared, std::map<int, FieldWriter>& messages);
   void receive(const Comm::Messages& incoming);
   Status pack_own(PackedFile& packed);
-  /// How many chunks of `works` from the `first` on are in memory together: those of one number,
-  /// and `wanted` where there are so many.
+  /// Returns how many chunks of `works` from the `first` on are in memory together: those of one
+  /// number, and `wanted` where there are so many.
   size_t batch_size(std::span<const Work> works, size_t first, size_t wanted) const;
   Status assemble(std::span<const Work> batch, PackedFile& packed);
   /// The same chunk of several datasets, packed in one pass: those of a batch from the `first` on.

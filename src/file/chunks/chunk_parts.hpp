@@ -30,7 +30,7 @@ class ChunkParts {
   ChunkParts(std::span<const Transfer> transfers, const Catalog& catalog);
 
   const ChunkNumbers& numbers() const { return numbers_; }
-  /// The chunks that lie in the boxes around this rank's puts.
+  /// Returns the chunks that lie in the boxes around this rank's puts.
   ChunkRanges touched() const { return numbers_.touched(transfers_); }
   /// Appends this rank's parts of a chunk.
   void find(const ChunkOfDataset& chunk, std::vector<ChunkPart>& parts);

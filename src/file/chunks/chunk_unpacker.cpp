@@ -93,8 +93,8 @@ Status ChunkUnpacker::run_group(std::span<const int> group) {
   return Status();
 }
 
-// Where the next chunk of a transfer goes: to memory that is to have it as it is, or into the
-// batch.
+// Returns where the next chunk of a transfer goes: to memory that is to have it as it is, or into
+// the batch.
 std::span<std::byte> ChunkUnpacker::target_of(std::span<const int> group, size_t i, int64_t position) {
   std::byte* const straight = gets_.set.straight_target(group[i]);
   if (straight != nullptr) {
@@ -104,7 +104,7 @@ std::span<std::byte> ChunkUnpacker::target_of(std::span<const int> group, size_t
   return batch_.chunk(i);
 }
 
-// The next chunk of all datasets; 0 where it isn't whole in the piece.
+// Moves the next chunk of all datasets; 0 where it isn't whole in the piece.
 Result<int64_t> ChunkUnpacker::move_whole_chunk(std::span<const int> group, ByteRange piece, int64_t position) {
   parts_.clear();
   for (size_t i = 0; i < group.size() && chunk_bytes_ <= piece.size(); ++i) {
@@ -150,8 +150,8 @@ PiecesInChunk pieces_in(const ChunkReader::InChunk& place, const PieceRow& row, 
   return {};
 }
 
-// The next pieces of one dataset that lie in one run of a chunk, or in one column of it, picked out
-// together; or the beginning of one that the run cuts.
+// Moves the next pieces of one dataset that lie in one run of a chunk, or in one column of it,
+// picked out together; or the beginning of one that the run cuts.
 Result<int64_t> ChunkUnpacker::move_row(int number, const PieceRow& row, int64_t position) {
   ChunkReader::InChunk place;
   const int dataset = transfer(number).dataset;
@@ -176,7 +176,7 @@ Result<int64_t> ChunkUnpacker::move_row(int number, const PieceRow& row, int64_t
   return part.end - position;
 }
 
-// The next run: runs of datasets that are cut alike are as long.
+// Moves the next run: runs of datasets that are cut alike are as long.
 Result<int64_t> ChunkUnpacker::move_run(std::span<const int> group, ByteRange piece, int64_t position) {
   int64_t bytes = 0;
   for (const int number : group) {

@@ -99,7 +99,7 @@ void NodeChunks::keep_those_of_node(const std::vector<SharedChunks>& shared) {
   taken_.resize(static_cast<size_t>(before));
 }
 
-// The bytes of the largest chunk that is shared; 0 without any.
+// Returns the bytes of the largest chunk that is shared; 0 without any.
 int64_t NodeChunks::largest_chunk() const {
   int64_t largest = 0;
   for (const Wanted& wanted : wanted_) {
@@ -164,8 +164,8 @@ NodeChunks::Place* NodeChunks::find_place(int64_t id) const {
   return found != end ? found : nullptr;
 }
 
-// One of this rank's that is free; else the first that it claimed, if that is `age` claims of the
-// node ago and nobody copies from it just now. Null without one.
+// Finds one of this rank's that is free; else the first that it claimed, if that is `age` claims of
+// the node ago and nobody copies from it just now. Null without one.
 NodeChunks::Place* NodeChunks::find_room(int64_t age) const {
   Place* oldest = nullptr;
   for (Place* place = own_places(); place < own_places() + places_a_rank_; ++place) {

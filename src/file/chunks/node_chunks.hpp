@@ -33,8 +33,9 @@ class NodeChunks {
   /// The gets of all ranks must have so many bytes to be worth the cost.
   static constexpr int64_t kWorthBytes = 4 << 20;
 
-  /// The chunks that `gets` share on this node. Null, on all ranks, where no node shares any, or
-  /// where memory is scarce. The comm must outlive it. Collective: yes; so is the destructor.
+  /// Creates the chunks that `gets` share on this node. Null, on all ranks, where no node shares
+  /// any, or where memory is scarce. The comm must outlive it. Collective: yes; so is the
+  /// destructor.
   static std::unique_ptr<NodeChunks> create(Comm& comm, const Catalog& catalog, std::span<const Transfer> gets);
   ~NodeChunks() = default;
   NodeChunks(const NodeChunks&) = delete;

@@ -38,7 +38,7 @@ class PackedChunks {
   void add_raw(SummedChunk chunk, int transfer, int64_t stream_begin);
 
   std::vector<SummedChunk>& chunks() { return chunks_; }
-  /// The bytes of all chunks: as few pieces as they lie in.
+  /// Returns the bytes of all chunks: as few pieces as they lie in.
   std::span<const ChunkPiece> pieces() const { return pieces_; }
   int64_t size() const { return size_; }
 

@@ -78,7 +78,7 @@ std::string text_of(const std::vector<int64_t>& dims) {
   return fmt::format("{{{}}}", fmt::join(dims, ", "));
 }
 
-// The value itself if it is short, else what tells it from others.
+// Returns the value itself if it is short, else what tells it from others.
 std::string text_of(const container::ElementSpec& element, std::span<const std::byte> value) {
   constexpr size_t kShortBytes = 60;
   if (element.kind == container::ElementSpec::Kind::kString && value.size() <= kShortBytes) {

@@ -60,7 +60,7 @@ class Definitions {
   /// Takes back the library's own tables.
   void drop_own_tables();
 
-  /// Whether anything was defined besides datasets.
+  /// Tells whether anything was defined besides datasets.
   bool any() const { return !tables_.empty() || !attributes_.empty() || !links_.empty() || !groups_.empty(); }
   /// The tables come in the order in which they were made; they are the same on every rank but for
   /// the contents.

@@ -138,7 +138,7 @@ void RollCall::speak(Edge& edge, const Message& message, access::MemoryReserve& 
   edge.spoken = true;
 }
 
-// The edge along which the news has come that a rank has left.
+// Returns the edge along which the news has come that a rank has left.
 RollCall::Edge* RollCall::news() {
   for (Edge& edge : edges_->all) {
     if (edge.test_receive() && edge.in.left_rank != kNobody) {
@@ -161,7 +161,7 @@ bool RollCall::wait_for(Edge& edge) {
   }
 }
 
-// The sums of all ranks in `mine`, or an error when a rank has left.
+// Leaves the sums of all ranks in `mine`, or an error when a rank has left.
 Status RollCall::exchange(Message& mine, access::MemoryReserve& memory) {
   std::vector<Edge>& edges = edges_->all;
   const auto hear = [&](Edge& edge) {

@@ -25,12 +25,12 @@ class ElementMap {
   /// Throws std::bad_alloc. kInvalidArgument as Elements::Elements().
   static Result<std::unique_ptr<const ElementMap>> create(std::span<const int64_t> offsets);
 
-  /// The number of values in memory.
+  /// Returns the number of values in memory.
   int64_t count() const { return count_; }
   /// The number of elements up to the last that is meant; 0 when there is none.
   int64_t end() const { return end_; }
-  /// The bytes of a dataset with elements of `width_bytes`, and those of memory in the same order.
-  /// Any thread may ask.
+  /// Returns the bytes of a dataset with elements of `width_bytes`, and those of memory in the same
+  /// order. Any thread may ask.
   Result<Datatype> region(int64_t width_bytes) const { return type_of(places_, width_bytes); }
   Result<Datatype> memory(int64_t width_bytes) const { return type_of(positions_, width_bytes); }
 

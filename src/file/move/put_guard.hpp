@@ -74,7 +74,7 @@ class PutGuard {
   Status check(std::span<const Transfer> puts, std::span<const DatasetEntry> datasets) const;
   /// Gives back the copies, to which no put refers any more.
   void release() noexcept;
-  /// The most memory that the copies have taken at a time.
+  /// Returns the most memory that the copies have taken at a time.
   int64_t most_bytes() const { return most_bytes_; }
 
  private:
@@ -86,7 +86,8 @@ class PutGuard {
   int64_t most_bytes_ = 0;
 };
 
-/// A hash of a sparse sample of what the memory describes; the same while the sampled bytes are.
+/// Returns a hash of a sparse sample of what the memory describes; the same while the sampled bytes
+/// are.
 uint64_t sample_of(const Memory& memory);
 
 }  // namespace stria::file

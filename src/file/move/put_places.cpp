@@ -56,7 +56,8 @@ void sort_along(size_t dim, std::span<const PutPlace*> group) {
   std::sort(group.begin(), group.end(), [&](const auto* a, const auto* b) { return a->begin(dim) < b->begin(dim); });
 }
 
-// Where parts of the group begin that no other part reaches in this dimension. It is sorted then.
+// Returns where parts of the group begin that no other part reaches in this dimension. It is sorted
+// then.
 std::vector<size_t> split_along(size_t dim, std::span<const PutPlace*> group) {
   sort_along(dim, group);
   std::vector<size_t> begins = {0};
@@ -156,7 +157,7 @@ Found Search::by_pieces(std::span<const PutPlace*> group) const {
   return std::nullopt;
 }
 
-// What the boxes of both have in common, as C counts: "[4:8, 0:16]".
+// Returns what the boxes of both have in common, as C counts: "[4:8, 0:16]".
 std::string common_box(const Pair& pair) {
   std::string text;
   for (size_t dim = 0; dim < pair.first->dims(); ++dim) {

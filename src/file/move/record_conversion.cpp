@@ -25,7 +25,7 @@ Status invalid(const std::string& path, const std::string& why) {
   return Status(ErrorCode::kInvalidArgument, fmt::format("its column '{}' {}", path, why));
 }
 
-/// A number that is converted, and not just its bits.
+/// Returns true for a number that is converted, and not just its bits.
 bool is_half(const ElementSpec& element, const ElementSpec& other) {
   const bool are_bits = other.meaning != Meaning::kHalf && other.number == ElementType::kUint16;
   return element.meaning == Meaning::kHalf && !are_bits;

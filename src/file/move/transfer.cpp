@@ -69,7 +69,8 @@ Status check_rows_new(const DatasetEntry& dataset, const Transfer& transfer) {
              : Status();
 }
 
-// The region as nested vectors, innermost dimension first; normalisation joins what is contiguous.
+// Describes the region as nested vectors, innermost dimension first; normalisation joins what is
+// contiguous.
 Status describe_region(const DatasetEntry& dataset, const std::vector<Span>& spans, Transfer& transfer) {
   int64_t extent_bytes = dataset.spec.element.bytes;
   transfer.region = Datatype::bytes(extent_bytes);

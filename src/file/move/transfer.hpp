@@ -52,7 +52,7 @@ struct Transfer {
 /// dataset and dimension.
 Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const Hyperslab& slab, const Memory& memory);
 
-/// A transfer of scattered elements, of which the memory has one number each.
+/// Makes a transfer of scattered elements, of which the memory has one number each.
 Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const ElementMap& elements, const Memory& memory);
 
 /// Copies these ranges of the stream that memory has in its own type to `to`, one behind the other.

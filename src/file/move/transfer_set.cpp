@@ -16,7 +16,7 @@ constexpr int64_t kLargestSliceUnitBytes = 64 << 10;  // larger units are hashed
 
 using Entries = std::vector<const DatasetEntry*>;
 
-// The numbers of the datasets that have a lane, in order.
+// Returns the numbers of the datasets that have a lane, in order.
 std::vector<int> numbers_of(std::span<const Transfer> transfers, size_t dataset_count, bool own_lanes) {
   std::vector<int> numbers(own_lanes ? 0 : dataset_count);
   std::iota(numbers.begin(), numbers.end(), 0);
@@ -28,8 +28,8 @@ std::vector<int> numbers_of(std::span<const Transfer> transfers, size_t dataset_
   return numbers;
 }
 
-// What tells of each dataset whether it lies among others: rows of classic netCDF, and what is
-// overwritten in a file where some of that is in chunks.
+// Returns what tells of each dataset whether it lies among others: rows of classic netCDF, and what
+// is overwritten in a file where some of that is in chunks.
 std::vector<bool> lying_among_others(const Entries& datasets) {
   const bool is_mixed = std::any_of(datasets.begin(), datasets.end(),
                                     [](const DatasetEntry* dataset) { return dataset->is_updated && dataset->is_chunked(); });

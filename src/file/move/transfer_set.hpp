@@ -32,8 +32,8 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   static Result<std::unique_ptr<TransferSet>> create(std::span<const Transfer> transfers,
                                                      std::span<const DatasetEntry> datasets, const Options& options);
 
-  /// One lane a dataset of the catalog, the same on every rank but for the streams; or of a dataset
-  /// that has transfers (Options::own_lanes).
+  /// Returns one lane a dataset of the catalog, the same on every rank but for the streams; or of a
+  /// dataset that has transfers (Options::own_lanes).
   std::span<const access::Lane> lanes() const { return lanes_; }
   int64_t piece_count() const;
 
@@ -53,9 +53,9 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   void finish_sums();
   /// Null when checksums are not gathered.
   const UnitHasher* sums(size_t transfer) const;
-  /// The sums of raw chunks; null when checksums are not gathered.
+  /// Returns the sums of raw chunks; null when checksums are not gathered.
   const UnitHasher* chunk_sums(size_t transfer) const;
-  /// One a transfer; empty when no dataset wants them.
+  /// Returns one a transfer; empty when no dataset wants them.
   std::span<const ValueRange> value_ranges() const { return ranges_; }
 
  private:
@@ -82,7 +82,7 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   std::vector<access::StreamPart> slice_;
 };
 
-/// The unit by which a transfer is hashed: rows where the dataset's rows are summed and the
+/// Returns the unit by which a transfer is hashed: rows where the dataset's rows are summed and the
 /// transfer has whole ones, else all of it.
 int64_t hash_unit_bytes(const Transfer& transfer, const DatasetEntry& dataset);
 /// True when the transfer's checksums are rows of a table.

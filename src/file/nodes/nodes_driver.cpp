@@ -22,8 +22,8 @@ std::vector<std::byte> of_path(const std::string& path) {
   return fields.take();
 }
 
-/// The segments that go into one message, from `rest` on, which is moved on. The last one may be
-/// cut.
+/// Returns the segments that go into one message, from `rest` on, which is moved on. The last one
+/// may be cut.
 template <typename Segment>
 std::vector<Segment> next_batch(std::vector<Segment>& rest) {
   std::vector<Segment> batch;

@@ -46,7 +46,7 @@ struct ParityHead {
   bool operator==(const ParityHead&) const = default;
   int member_count() const { return static_cast<int>(members.size()); }
   int unit_count() const { return member_count() + parities; }
-  /// Those of the longest member.
+  /// Returns those of the longest member.
   int64_t longest_bytes() const;
   int64_t stripe_count() const { return (longest_bytes() + unit_bytes - 1) / unit_bytes; }
   /// Bytes of unit `unit` of a stripe; data first, then parity.
@@ -57,7 +57,7 @@ struct ParityHead {
   int64_t file_bytes() const { return units_begin() + longest_bytes(); }
   std::string parity_name(int number) const;
 
-  /// The first bytes of parity file `number`, without the mark.
+  /// Encodes the first bytes of parity file `number`, without the mark.
   std::vector<std::byte> encode(int number) const;
 };
 
@@ -70,14 +70,14 @@ struct ReadHead {
 /// or make no sense.
 Result<ReadHead> decode_head(std::span<const std::byte> encoded, const std::string& path);
 Result<ReadHead> read_head(storage::File& file);
-/// What is written at kMarkOffset once the file has its name.
+/// Returns what is written at kMarkOffset once the file has its name.
 std::array<std::byte, 8> mark_of(const ParityHead& head);
 
-/// The sums of a stripe's units, and one of these sums.
+/// Returns the sums of a stripe's units, and one of these sums.
 std::vector<uint64_t> sealed_record(std::vector<uint64_t> sums);
 bool is_sound_record(const std::vector<uint64_t>& record);
 
-/// The members of a file in one piece.
+/// Returns the members of a file in one piece.
 std::vector<ParityMember> stretches_of(const std::string& name, int64_t file_bytes, int64_t unit_bytes);
 int64_t unit_bytes_for(int64_t longest_bytes);
 

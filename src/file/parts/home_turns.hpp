@@ -12,7 +12,7 @@
 
 namespace stria::file {
 
-/// Whether it is the turn of the next file of this path to stay at home. `every` 0: never.
+/// Tells whether it is the turn of the next file of this path to stay at home. `every` 0: never.
 bool is_turn_of_home(const std::string& path, int64_t every);
 /// Notes a file that has its name.
 void note_turn(const std::string& path, bool stayed_home);

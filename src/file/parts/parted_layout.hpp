@@ -31,7 +31,7 @@ class PartedLayout final : public container::Layout {
   }
   /// Gives the mark of each part its place, behind all that the part has. Once.
   Status place_marks();
-  /// The end of the master.
+  /// Returns the end of the master.
   int64_t end() const override { return master_->end(); }
 
   /// The map has the ends of the raw data in each part, but no names.

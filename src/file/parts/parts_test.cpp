@@ -42,7 +42,7 @@ void write_whole(const Setting& setting, storage::MemoryDriver& memory) {
   on_ranks(setting, [&](Comm& comm) { EXPECT_EQ(write_file(setting, comm, borrow(memory)).message(), ""); });
 }
 
-/// What reading the file on one rank says, all of it compared with what was written.
+/// Returns what reading the file on one rank says, all of it compared with what was written.
 std::string read_alone(const std::string& path, storage::MemoryDriver& memory, const Setting& written) {
   Setting setting = written;
   setting.ranks = setting.ranks_per_node = 1;

@@ -52,7 +52,7 @@ struct OpenedFile {
 /// Rank 0: finds the file of a path as the storage knows it, opens it and reads what it has; by its
 /// parity where it is damaged.
 Result<OpenedFile> open_on_root(const ReadBy& by, const std::string& path);
-/// What rank 0 tells the others.
+/// Returns what rank 0 tells the others.
 std::vector<std::byte> encode_opened(const OpenedFile& opened);
 /// The other ranks decode what rank 0 has sent; the file isn't open there, and has no reader.
 Result<OpenedFile> decode_opened(const ReadBy& by, std::span<const std::byte> message);

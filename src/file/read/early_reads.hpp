@@ -29,7 +29,7 @@ struct EarlyReads {
 
 /// Returns the plan by which those are read.
 access::Plan plan_of_early_reads();
-/// Whether this rank reads the gets at once. Local.
+/// Tells whether this rank reads the gets at once. Local.
 bool may_read_early(std::span<const Transfer> gets, const Catalog& catalog, const storage::Capabilities& capabilities,
                     const Environment& environment);
 

@@ -58,7 +58,7 @@ Status take_parts(std::span<const std::byte> table, ReadFile& file);
 /// Reads the raw data from its parts, where it has some. Local.
 void join_parts(const ReadBy& by, ReadFile& file);
 
-/// Whether a failure may come from damage that parity heals.
+/// Tells whether a failure may come from damage that parity heals.
 bool may_be_damage(const Status& failure);
 /// Takes up the parity. Local.
 Status find_parity(const ReadBy& by, ReadFile& file);

@@ -36,7 +36,7 @@ Status together(Meetings& meetings, Work&& work) {
   return outcome.ok() ? outcome : meetings.comm().agree(outcome);
 }
 
-// What each rank finds in its share of the file, known to all.
+// Returns what each rank finds in its share of the file, known to all.
 Result<Findings> check_whole(const ReadFrom& from, Meetings& meetings, const std::vector<std::string>& except) {
   Findings findings;
   const auto share = [&](access::AbortSignal* signal) {

@@ -39,13 +39,14 @@ class ReadSession : public Session {
 
   /// This rank reads the file by this; on rank 0 it has a reader.
   const ReadFile& file() const { return file_; }
-  /// Whether the catalog is whole; else datasets are looked up one by one, by the reader.
+  /// Tells whether the catalog is whole; else datasets are looked up one by one, by the reader.
   bool is_complete() const { return is_whole_; }
   /// Reads the catalog whole where it isn't, which is on one rank only. Collective: no.
   Status complete();
-  /// Those of the file, as far as the catalog is whole.
+  /// Returns those of the file, as far as the catalog is whole.
   const ChecksumIndex& sums() const { return sums_.index; }
-  /// The bytes that a dataset takes in the file; -1 when only libhdf5 can tell. Collective: no.
+  /// Returns the bytes that a dataset takes in the file; -1 when only libhdf5 can tell. Collective:
+  /// no.
   Result<int64_t> stored_bytes(int number);
 
   /// Rank 0's whole content of a small dataset, on every rank, unless one of them has failed
@@ -60,12 +61,12 @@ class ReadSession : public Session {
   ReadSession(Environment environment, const std::string& path, const OpenOptions& options,
               std::shared_ptr<RollCall> roll_call);
 
-  /// What the functions of this file read from.
+  /// Returns what the functions of this file read from.
   ReadFrom from();
   Status begin();
   /// Takes over what was opened on this rank, or told by rank 0. Local.
   Status take(OpenedFile opened);
-  /// The conductor of a flush: what is read early, the meeting, the move. Collective: yes; the same
+  /// Moves conducts a flush: what is read early, the meeting, the move. Collective: yes; the same
   /// outcome everywhere.
   Status move_pending(Call call);
   EarlyReads read_early();

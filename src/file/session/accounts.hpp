@@ -24,9 +24,9 @@ class Accounts {
 
   const Report& report() const { return report_; }
   Report& report() { return report_; }
-  /// Where the phases of calls are timed.
+  /// Returns where the phases of calls are timed.
   PhaseTimes& times() { return report_.phases; }
-  /// The recorder's number of the file.
+  /// Returns the recorder's number of the file.
   uint16_t trace_id() const { return trace_id_; }
 
   /// Counts a call of put() or get().

@@ -36,7 +36,7 @@ struct Agreed {
 
 /// Adds a transfer to the shape of a request. Local.
 void add_to(access::RequestShape& shape, const Transfer& transfer);
-/// The shape with what the catalog tells of the stretches of the file. Local.
+/// Returns the shape with what the catalog tells of the stretches of the file. Local.
 access::RequestShape with_lanes(access::RequestShape shape, const Catalog& catalog);
 /// Agrees on what there is to move; an error where a call has failed on any rank, or their logs
 /// differ. Collective: yes.

@@ -32,12 +32,12 @@ class CallGate {
   void await_turn() noexcept;
   /// Ends a call. After the outermost one, the session may be gone: end_after_report().
   void leave() noexcept;
-  /// Whether a call was turned away since the last time, because another thread was inside.
+  /// Tells whether a call was turned away since the last time, because another thread was inside.
   bool take_refusal() noexcept { return one_thread_.take_refusal(); }
 
   /// Runs a report of progress. What it throws is for the caller.
   void run(const std::function<void(const Progress&)>& report, const Progress& progress);
-  /// Whether one is running: the session is in use further up.
+  /// Tells whether one is running: the session is in use further up.
   bool is_in_report() const { return in_report_; }
   /// Has the outermost call end the session by `end`, and keeps it until then. To be called in the
   /// thread of the report. \pre is_in_report()

@@ -46,7 +46,7 @@ struct StoredFile {
   const std::string& path;  ///< as the storage knows it
 };
 
-/// The limits of the hints.
+/// Returns the limits of the hints.
 inline WaitLimits wait_limits_of(const access::ResolvedHints& hints) {
   return {static_cast<double>(hints.wait_warning_s), static_cast<double>(hints.wait_deadline_s)};
 }

@@ -30,7 +30,7 @@ class OneThread {
       inside_.store(std::thread::id(), std::memory_order_release);
     }
   }
-  /// Whether leave() would let other threads in. \pre this thread has entered
+  /// Tells whether leave() would let other threads in. \pre this thread has entered
   bool is_last() const noexcept {
     STRIA_ASSERT(inside_.load(std::memory_order_relaxed) == std::this_thread::get_id() && depth_ > 0, depth_);
     return depth_ == 1;

@@ -20,7 +20,7 @@ class SumRecords {
   SumRecords() = default;
   SumRecords(const Catalog& catalog, const ChecksumIndex& sums);
 
-  /// Whether the list of sums has the dataset: else another program has added it.
+  /// Tells whether the list of sums has the dataset: else another program has added it.
   bool is_listed(int dataset) const { return of_[static_cast<size_t>(dataset)].is_listed; }
   /// The numbers of a dataset's records in ChecksumIndex::slabs.
   std::span<const int> of(int dataset) const { return of_[static_cast<size_t>(dataset)].records; }

@@ -68,7 +68,7 @@ void stay_off_nodes(const std::string& path, Environment& environment, Meetings&
   }
 }
 
-// What a file in parts can do, of which the storage of the file itself says `capabilities`.
+// Returns what a file in parts can do, of which the storage of the file itself says `capabilities`.
 // Collective, with the same outcome everywhere.
 Result<storage::Capabilities> begin_parts(Parts& parts, NewFile& file, Environment& environment, Meetings& meetings,
                                           const storage::Capabilities& capabilities) {

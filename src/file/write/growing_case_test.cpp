@@ -21,7 +21,7 @@ int64_t product(const std::vector<int64_t>& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
 }
 
-// The elements of a box, in order.
+// Returns the elements of a box, in order.
 std::vector<int64_t> elements_of(const std::vector<int64_t>& dims, const BoxPut& box) {
   std::vector<int64_t> elements = {0};
   for (size_t dim = 0; dim < dims.size(); ++dim) {

@@ -41,8 +41,8 @@ struct Client : public std::enable_shared_from_this<Client> {
   std::atomic<int64_t> handles = 0;  ///< open files, as the manager said last
 };
 
-/// What work() answers, done by one of the workers. Meanwhile the client is told that it isn't
-/// forgotten.
+/// Returns what work() answers, done by one of the workers. Meanwhile the client is told that it
+/// isn't forgotten.
 template <typename Pool>
 asio::awaitable<Answer> done_by(Pool& workers, std::function<Answer()> work, Client& client, Ending ending = Ending::kAnyTime) {
   return in_background<Answer>(

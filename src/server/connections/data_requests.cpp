@@ -40,8 +40,8 @@ struct Request {
 constexpr int64_t kDescriptionFactor = 64;
 constexpr int64_t kSmallDescriptionBytes = 256;
 
-/// The most memory that the datatype of a transfer takes, 0 where it hardly takes any; `body` is
-/// that of the request.
+/// Returns the most memory that the datatype of a transfer takes, 0 where it hardly takes any;
+/// `body` is that of the request.
 int64_t memory_of_description(std::span<const std::byte> body) {
   wire::Reader reader(body);
   wire::Transfer().get(reader);
@@ -85,8 +85,8 @@ class Places {
     return rows_.empty() ? Status() : move(std::span<const PieceRow>(rows_));
   }
 
-  /// The next place, if it is as long as `least`, and at most `most` of it; otherwise empty, and
-  /// nothing is taken. Afterwards it may not be settled.
+  /// Returns the next place, if it is as long as `least`, and at most `most` of it; otherwise
+  /// empty, and nothing is taken. Afterwards it may not be settled.
   ByteRange take_long(int64_t least, int64_t most) {
     int64_t looks = kMostLooks;
     find_next(looks);
@@ -156,7 +156,7 @@ class Places {
   std::vector<PieceRow> rows_;
 };
 
-/// The run as it lies in the system's cache; none when it is empty, or must be read.
+/// Returns the run as it lies in the system's cache; none when it is empty, or must be read.
 Status view_of(Object* object, ByteRange run, std::optional<BlockView>& view) {
   if (object == nullptr || run.empty()) {
     return {};

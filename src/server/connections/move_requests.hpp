@@ -17,7 +17,7 @@ struct PartUse {
   wire::Striped place;  ///< as Objects::find() takes it
 };
 
-/// The part's object, null where it has none. kNotFound when it is on its way. As long as the
+/// Finds the part's object, null where it has none. kNotFound when it is on its way. As long as the
 /// caller has the object, the part isn't held for its move.
 Result<std::shared_ptr<Object>> find_part(SharedState& shared, const PartUse& use);
 

@@ -39,7 +39,7 @@ struct Patience {
 /// How much all clients together may make a server hold.
 struct Bounds {
   size_t connections = 4096;
-  /// One user's: some are left for the others.
+  /// Returns one user's: some are left for the others.
   size_t connections_of_user() const { return connections - connections / 8; }
   size_t buffers = 256;                            ///< of 256 KiB: data on their way
   int64_t message_bytes = int64_t{64} << 20;       ///< of requests, and of long replies
@@ -49,7 +49,7 @@ struct Bounds {
 /// The manager's place in its process: it may come later, when a standby is promoted, and stays.
 class ManagerSeat {
  public:
-  /// Whether it has come. Another one elsewhere may have replaced it since.
+  /// Tells whether it has come. Another one elsewhere may have replaced it since.
   bool is_here() const { return now_ != nullptr; }
   /// \pre is_here()
   Manager* operator->() const {

@@ -68,8 +68,8 @@ Status in_doubt() {
                 "it isn't known whether that will last: neither the manager's standby nor most servers of the store answer");
 }
 
-/// What the manager answers in some microseconds, without a wait for the disk: most of what a
-/// client asks for one name.
+/// Returns true for what the manager answers in some microseconds, without a wait for the disk:
+/// most of what a client asks for one name.
 bool is_quick(wire::Kind kind) {
   using wire::Kind;
   switch (kind) {

@@ -87,13 +87,13 @@ class Manager {
   using HandleKey = std::pair<wire::Identity, uint64_t>;
 
   Answer dispatch(const Question& question);
-  /// What only those ask who look after the store.
+  /// Answers what only those ask who look after the store.
   Answer dispatch_upkeep(const Question& question);
   /// It makes a file, and it isn't known yet which servers live.
   bool is_too_early(const Question& question);
   Status check_renamed(const Question& question, const std::string& from);
   Result<wire::Attributes> stat(const Question& question, const std::string& path);
-  /// A ticket and how long it is good.
+  /// Returns a ticket and how long it is good.
   wire::Renewed ticket_for(uint64_t file, uint8_t rights) const;
   Status room_for_handle(const wire::Identity& session) const;
   Answer change(const Question& question);

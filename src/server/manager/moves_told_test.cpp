@@ -70,7 +70,7 @@ class MovesToldTest : public ::testing::Test {
     last_ = ask(wire::Kind::kMoving, wire::encode(wire::MovesAsked{identity(server), false, {{file_, false}}}));
     return wire::decode<wire::MovesTold>(last_.body).value().parts.at(0);
   }
-  /// How often the names were synced so far, of a manager that has ended.
+  /// Returns how often the names were synced so far, of a manager that has ended.
   int64_t syncs() {
     manager_.reset();
     const auto database = Database::open(names()).value();

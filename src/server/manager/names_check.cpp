@@ -27,7 +27,7 @@ struct Link {
   std::string name;
 };
 
-/// The path of a link, whose directories are known; empty where one of them isn't.
+/// Returns the path of a link, whose directories are known; empty where one of them isn't.
 std::string path_of(const Link& link, const std::unordered_map<int64_t, Link>& directories) {
   std::string path = "/" + link.name;
   int64_t at = link.parent;

@@ -69,7 +69,8 @@ Result<std::vector<int64_t>> Quotas::chain(const std::string& path) {
   return inodes;
 }
 
-/// All below it, but not what lies below another directory with a quota; 0: they are nobody's.
+/// Takes in all below it, but not what lies below another directory with a quota; 0: they are
+/// nobody's.
 Status Quotas::take_in(int64_t inode, int64_t directory, int64_t ended) {
   std::vector<int64_t> left{inode};
   while (!left.empty()) {

@@ -28,7 +28,7 @@ class Quotas {
   Status load();
 
   Status set(const Caller& caller, const wire::SetQuota& wanted);
-  /// All for who may do everything; a user's own, and those of directories, for others.
+  /// Returns all for who may do everything; a user's own, and those of directories, for others.
   Result<wire::Quotas> list(const Caller& caller);
   /// A server of the store says this.
   Result<wire::UsageAnswer> hear(const wire::Usage& usage);
@@ -52,7 +52,7 @@ class Quotas {
     int64_t bytes = 0;
     int64_t files = 0;
   };
-  /// The inodes on the way to a name, as far as there are any, from the root on.
+  /// Returns the inodes on the way to a name, as far as there are any, from the root on.
   Result<std::vector<int64_t>> chain(const std::string& path);
   /// `ended`: a directory whose quota is about to end.
   Status take_in(int64_t inode, int64_t directory, int64_t ended = 0);

@@ -69,7 +69,7 @@ class Object {
   /// It was changed last at that time, in ns since 1970. To be called while nobody changes it.
   void set_modified(int64_t ns) { time_.set(blocks_.file, ns); }
   wire::Extent extent() const { return {bytes(), time_.tell(blocks_.file)}; }
-  /// How the file is striped, if that is noted.
+  /// Returns how the file is striped, if that is noted.
   wire::Striped place() const;
   Status note_place(const wire::Striped& place);
   /// Compares some MiB of blocks with their sums, as they are on the disk, from one block on.

@@ -56,7 +56,7 @@ class ObjectSyncTest : public testing::OneObjectTest {
     const PieceRow row{3, static_cast<int64_t>(bytes.size()), 0, 1};
     STRIA_EXPECT_OK(object_->write({&row, 1}, bytes.data()));
   }
-  /// How many files are synced by a sync of the part.
+  /// Returns how many files are synced by a sync of the part.
   int synced() {
     const int before = file_syncs;
     STRIA_EXPECT_OK(object_->sync());

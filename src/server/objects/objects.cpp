@@ -29,7 +29,7 @@ std::string sums_path(const std::string& path) {
   return path + ".sums";
 }
 
-/// The files of which the folder has a part.
+/// Adds the files of which the folder has a part.
 Status add_parts_in(const std::string& folder, std::vector<uint64_t>& files) {
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {

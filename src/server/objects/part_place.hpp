@@ -13,10 +13,11 @@
 
 namespace stria::server {
 
-/// What the file of checksums notes; not known where it notes nothing, or something damaged.
+/// Returns what the file of checksums notes; not known where it notes nothing, or something
+/// damaged.
 wire::Striped noted_place(const std::string& sums_path);
 
-/// The same of one that is open.
+/// Returns the same of one that is open.
 wire::Striped noted_place(int sums_descriptor);
 
 /// Notes it.

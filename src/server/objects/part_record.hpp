@@ -40,7 +40,7 @@ class PartRecord {
   std::atomic<bool> unsynced_ = false;
 };
 
-/// A file's number in 16 hexadecimal digits, the name of its part.
+/// Returns a file's number in 16 hexadecimal digits, the name of its part.
 std::string part_name(uint64_t file);
 
 }  // namespace stria::server

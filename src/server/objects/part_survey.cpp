@@ -20,7 +20,7 @@ namespace {
 constexpr uint64_t kFolders = 256;  // as objects.hpp has them
 constexpr size_t kMostOnPage = wire::kMaxListed;
 
-/// The parts' numbers in the directory, sorted. Other names are left out.
+/// Returns the parts' numbers in the directory, sorted. Other names are left out.
 Result<std::vector<uint64_t>> numbers_in(const std::string& directory) {
   std::vector<uint64_t> files;
   std::error_code error;

@@ -21,11 +21,11 @@ namespace stria::server {
 class RoleRecord {
  public:
   explicit RoleRecord(std::string path) : path_(std::move(path)) {}
-  /// What an earlier run has kept. kCorrupted, which says what to do, when it can't be read.
+  /// Loads what an earlier run has kept. kCorrupted, which says what to do, when it can't be read.
   Status load();
 
   wire::Mark mark() const;
-  /// Where the manager of the epoch is; empty: it has not been told.
+  /// Returns where the manager of the epoch is; empty: it has not been told.
   std::string manager() const;
   uint64_t epoch() const { return epoch_; }
 

@@ -20,7 +20,7 @@
 
 namespace stria::server {
 
-/// The names in the directory survive a power loss.
+/// Makes the names in the directory survive a power loss.
 Status sync_directory(const std::string& path);
 
 /// Where a server's objects are.

@@ -30,7 +30,7 @@ class NamesCopy {
   NamesCopy& operator=(const NamesCopy&) = delete;
   ~NamesCopy();
 
-  /// Whether there is a whole one, of this run or an earlier one.
+  /// Tells whether there is a whole one, of this run or an earlier one.
   bool exists() const;
 
   // A new copy comes by begin(), its bytes in order, and take().
@@ -46,7 +46,7 @@ class NamesCopy {
     uint64_t epoch = 0;
     std::vector<Roster::Server> servers;
   };
-  /// What it says of the store. From any thread.
+  /// Returns what it says of the store. From any thread.
   Result<Known> known();
   /// Makes it the names of that epoch's manager, durably, as the file `names`.
   Status become(const std::string& names, uint64_t epoch);

@@ -32,12 +32,12 @@ class RoleCalls {
   std::map<std::string, std::unique_ptr<storage::ServerLink>> links_;
 };
 
-/// How many of so many servers have to know that the manager goes on without its standby.
+/// Returns how many of so many servers have to know that the manager goes on without its standby.
 inline size_t enough_to_go_on(size_t servers) {
   return servers / 2 + 1;
 }
 
-/// How many of so many servers have to be asked so that one of them knows.
+/// Returns how many of so many servers have to be asked so that one of them knows.
 inline size_t enough_to_take_over(size_t servers) {
   return servers - enough_to_go_on(servers) + 1;
 }

@@ -18,7 +18,7 @@ int64_t total_bytes(const iovec* pieces, int count) {
   return total;
 }
 
-/// The pieces cut to `bytes`.
+/// Returns the pieces cut to `bytes`.
 std::vector<iovec> cut(const iovec* pieces, int count, int64_t bytes) {
   std::vector<iovec> head;
   for (int i = 0; i < count && bytes > 0; ++i) {

@@ -117,8 +117,8 @@ class FaultScript {
   /// Counts the operation and returns what shall happen to it. Delays, kills and callbacks
   /// happen inside.
   FaultVerdict decide(Operation operation, const OperationPlace& place);
-  /// The number of operations decided so far, without the sys_ ones: a test that fails each in turn
-  /// goes through as many.
+  /// Returns the number of operations decided so far, without the sys_ ones: a test that fails each
+  /// in turn goes through as many.
   int64_t operation_count() const;
   int64_t operation_count(Operation operation) const;
 
@@ -135,7 +135,7 @@ class FaultScript {
   std::vector<int64_t> counts_;
 };
 
-/// The operation's word in scripts, for instance "sync_directory".
+/// Returns the operation's word in scripts, for instance "sync_directory".
 const char* operation_name(Operation operation);
 
 }  // namespace stria::storage

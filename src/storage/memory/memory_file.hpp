@@ -45,7 +45,7 @@ class MemoryFile : public File {
   const std::string& path() const override { return path_; }
   const Capabilities& capabilities() const override { return capabilities_; }
   Result<Identity> identity() override;
-  /// Another handle on the same file; an error when this one is closed.
+  /// Returns another handle on the same file; an error when this one is closed.
   Result<std::unique_ptr<File>> again(bool writable) const;
   Status write(std::span<const WriteSegment> segments) override;
   Result<int64_t> read(std::span<const ReadSegment> segments) override;

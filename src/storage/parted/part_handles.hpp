@@ -26,9 +26,9 @@ class PartHandles {
   /// From now on, parts are opened by what `open` returns for their numbers.
   void open_through(Opener open) { open_ = std::move(open); }
 
-  /// The handle on a part, or on the master.
+  /// Returns the handle on a part, or on the master.
   Result<File*> at(int number);
-  /// The handle past the page cache; null: none is offered.
+  /// Returns the handle past the page cache; null: none is offered.
   File* direct_at(int number);
   /// Makes what was written to parts durable.
   Status sync();

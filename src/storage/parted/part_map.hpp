@@ -16,8 +16,8 @@
 
 namespace stria::storage {
 
-/// The rows of an array that part number `part` of `part_count` has: the first ones get one more
-/// where they can't be divided evenly.
+/// Returns the rows of an array that part number `part` of `part_count` has: the first ones get one
+/// more where they can't be divided evenly.
 ByteRange rows_of_part(int64_t row_count, int part_count, int part);
 
 /// An array in the address space.
@@ -57,7 +57,7 @@ struct PartMap {
   using Mark = std::array<std::byte, kMarkBytes>;
   Identity identity{};
   Mark mark_of(int part) const;
-  /// Where a part is to be opened that was just made.
+  /// Returns where a part is to be opened that was just made.
   static const std::string& made_path(const Part& part) { return part.real_path.empty() ? part.path : part.real_path; }
   std::vector<Part> parts;
   std::vector<PartedArray> arrays;  ///< by increasing address; they don't overlap

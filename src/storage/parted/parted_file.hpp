@@ -17,8 +17,8 @@
 
 namespace stria::storage {
 
-/// What is left of the master's capabilities. `contended`: several ranks of a node write to a part.
-/// `direct`: parts may be written past the page cache.
+/// Returns what is left of the master's capabilities. `contended`: several ranks of a node write to
+/// a part. `direct`: parts may be written past the page cache.
 Capabilities parted_capabilities(Capabilities capabilities, bool contended, bool direct = false);
 
 class PartedFile final : public File {

@@ -86,8 +86,8 @@ Status open_error(const std::string& path, const OpenOptions& options, int error
   return Status::from_errno(error_number, describe(open_verb(options), path));
 }
 
-/// Whether the file system gives this owner to what this process makes beside `path`. Some give all
-/// files to one user.
+/// Tells whether the file system gives this owner to what this process makes beside `path`. Some
+/// give all files to one user.
 bool gives_files_to(SystemCalls& calls, const std::string& path, uid_t owner) {
   std::string name = directory_of(path) + "/.stria_owner_XXXXXX";
   const int made = mkostemp(name.data(), O_CLOEXEC);

@@ -28,7 +28,7 @@ inline bool means_directory(std::string_view value) {
 std::string name_key(const std::string& name);
 std::string gone_key(uint64_t file);
 
-/// What the entry of a name says; empty: there is none.
+/// Returns what the entry of a name says; empty: there is none.
 Result<std::string> value_of(const Pool& pool, const std::string& directory, const std::string& name);
 
 /// Makes the directory, and those above it, where they are missing.

@@ -41,7 +41,7 @@ class LockTable {
 
   /// Takes a lock; nothing where another handle holds one that conflicts.
   Result<std::optional<Lock>> take(const Wish& wish);
-  /// The same, and waits until no other handle does.
+  /// Does the same, and waits until no other handle does.
   Result<Lock> wait_for(const Wish& wish);
   /// The same, but waits only for handles that don't answer, until the cluster drops them.
   Result<std::optional<Lock>> take_from_the_silent(const Wish& wish);

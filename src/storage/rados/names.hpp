@@ -25,7 +25,7 @@ struct Named {
   uint64_t file = 0;
 };
 
-/// The error of a name that means nothing.
+/// Returns the error of a name that means nothing.
 Status no_such_file();
 
 /// Nothing where the name, or its directory, doesn't exist.

@@ -27,7 +27,7 @@ struct PoolEntry {
   std::string name;
   bool is_directory = false;
 };
-/// The entries of a directory, sorted.
+/// Returns the entries of a directory, sorted.
 Result<std::vector<PoolEntry>> list_pool_directory(const std::string& url);
 
 /// What a name means.

@@ -193,7 +193,7 @@ Status CollectingPages::write_chosen() {
   }
 }
 
-// Where there is no memory for the list.
+// Writes the pages one by one where there is no memory for the list.
 Status CollectingPages::write_one_by_one() {
   Status written;
   for (const int64_t number : chosen_) {

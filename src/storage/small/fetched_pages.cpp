@@ -126,7 +126,7 @@ int32_t& FetchedPages::bucket_of(int64_t index) const {
   return buckets()[(mixed >> 32) % static_cast<uint64_t>(state_->page_count)];
 }
 
-// The slot of a page; -1: none.
+// Finds the slot of a page; -1: none.
 int64_t FetchedPages::find(int64_t index) const {
   int32_t at = bucket_of(index);
   while (at >= 0 && slots()[at].index.load(std::memory_order_relaxed) != index) {
@@ -215,7 +215,7 @@ void FetchedPages::note_read(ByteRange range) {
   stream->last_use = ++uses_;
 }
 
-// How much to fetch for a read whose pages aren't there; 0: only what it asks for.
+// Returns how much to fetch for a read whose pages aren't there; 0: only what it asks for.
 int64_t FetchedPages::window_bytes(ByteRange range) {
   Stream* const stream = stream_before(range);
   if (stream == nullptr) {
@@ -226,7 +226,8 @@ int64_t FetchedPages::window_bytes(ByteRange range) {
   return stream->fetch_bytes;
 }
 
-// A slot for another page; -1 where all are in use. Two rounds of the hand pass each slot unused.
+// Returns a slot for another page; -1 where all are in use. Two rounds of the hand pass each slot
+// unused.
 int64_t FetchedPages::evict() {
   for (int64_t step = 0; step < 2 * state_->page_count; ++step) {
     const int64_t at = state_->hand;

@@ -36,7 +36,7 @@ class FetchedPages {
   };
   /// Pages that divide stripes of so many bytes (0: not known), and fit `memory_bytes`.
   static Shape shape_for(int64_t stripe_bytes, int64_t memory_bytes);
-  /// What they take in all.
+  /// Returns what they take in all.
   static int64_t memory_bytes(Shape shape);
   /// Makes an empty table. One rank calls it, before others use the memory. `memory` is aligned as
   /// the system's pages are.

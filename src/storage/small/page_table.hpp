@@ -33,7 +33,7 @@ class PageMemory {
   /// Pages that divide stripes of so many bytes (0: not known), and fit `memory_bytes` with all
   /// that belongs to them.
   static Shape shape_for(int64_t stripe_bytes, int64_t memory_bytes, int64_t ranks);
-  /// What they take in all.
+  /// Returns what they take in all.
   static int64_t memory_bytes(Shape shape);
   enum class Use : uint8_t { kFree, kCollecting, kSending };
   struct Slot {
@@ -58,7 +58,7 @@ class PageMemory {
   int64_t rank_count() const { return state_->shape.ranks; }
   Rank& rank(int64_t which) const { return ranks_[which]; }
   Slot& slot(int64_t number) const { return slots_[number]; }
-  /// The bytes of a page; who sends it needs no mutex.
+  /// Returns the bytes of a page; who sends it needs no mutex.
   std::byte* bytes(int64_t number) const { return pages_ + number * page_bytes(); }
   ByteRange range_of(int64_t number) const;
 
@@ -117,7 +117,7 @@ class PageTable : public PageMemory {
   };
 
   int64_t whole_pages() const { return state_->whole_pages; }
-  /// How many pages became whole by several ranks. Needs no mutex.
+  /// Returns how many pages became whole by several ranks. Needs no mutex.
   int64_t joint_pages() const { return state_->joint_pages.load(std::memory_order_relaxed); }
   /// Another number after each page that became whole or was sent. Needs no mutex.
   std::atomic<uint32_t>& changes() const { return state_->changes; }
@@ -129,7 +129,7 @@ class PageTable : public PageMemory {
   bool is_whole(int64_t number) const { return slot(number).written_bytes == page_bytes(); }
   bool has_bytes_of(int64_t number, int64_t which) const;
 
-  /// An empty page, which isn't there yet; -1: no place is free.
+  /// Returns an empty page, which isn't there yet; -1: no place is free.
   int64_t begin_page(int64_t index);
   /// Forgets it, and tells the ranks that have bytes in it how that went.
   void end_page(int64_t number, const Status& sent);
@@ -142,7 +142,7 @@ class PageTable : public PageMemory {
   /// Calls `visit` with each range of the file, in the part, that was written; who sends the page
   /// needs no mutex.
   void for_each_range(int64_t number, ByteRange part, const std::function<void(ByteRange)>& visit) const;
-  /// Whether every byte of the part was written.
+  /// Tells whether every byte of the part was written.
   bool has_all_of(int64_t number, ByteRange part) const;
 
  private:

@@ -42,7 +42,7 @@ void add_range(std::vector<ByteRange>& ranges, ByteRange added) {
   ranges.erase(first + 1, last);
 }
 
-// Whether one range of the list has the whole of another.
+// Tells whether one range of the list has the whole of another.
 bool has_all_of(const std::vector<ByteRange>& ranges, ByteRange wanted) {
   const auto found =
       std::lower_bound(ranges.begin(), ranges.end(), wanted.end, [](ByteRange range, int64_t at) { return range.end < at; });
@@ -53,7 +53,7 @@ bool has_part_of(const std::vector<ByteRange>& ranges, ByteRange wanted) {
   return std::any_of(ranges.begin(), ranges.end(), [&](ByteRange range) { return overlap(range, wanted); });
 }
 
-// Whether any rank has sent bytes of this one, which windows from before don't have.
+// Tells whether any rank has sent bytes of this one, which windows from before don't have.
 bool were_sent(CollectingPages* together) {
   return together != nullptr && together->were_sent();
 }
@@ -131,7 +131,8 @@ bool SmallRequests::keep(int64_t offset, std::span<const std::byte> data) {
   return true;
 }
 
-// Whether a write may add to what is kept: always where it stays in the page of the one before.
+// Tells whether a write may add to what is kept: always where it stays in the page of the one
+// before.
 bool SmallRequests::has_room(ByteRange range) const {
   const int64_t first = range.begin / page_bytes_;
   const int64_t last = (range.end - 1) / page_bytes_;

@@ -61,11 +61,11 @@ class SmallRequests {
   Status write_out();
   /// After this, reads ask the storage.
   void forget();
-  /// Whether anything is kept that isn't written.
+  /// Tells whether anything is kept that isn't written.
   bool keeps() const { return !pages_.empty() || (options_.together != nullptr && options_.together->keeps()); }
-  /// Where the bytes end in the file that this rank keeps alone; 0: it keeps none.
+  /// Returns where the bytes end in the file that this rank keeps alone; 0: it keeps none.
   int64_t kept_end() const;
-  /// The memory that pages take now.
+  /// Returns the memory that pages take now.
   int64_t memory_bytes() const { return static_cast<int64_t>(pages_.size() + spare_.size()) * page_bytes_; }
 
  private:

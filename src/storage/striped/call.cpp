@@ -38,8 +38,8 @@ constexpr int kMostAttempts = 1000;
 // more calls before it ends, and each would wait for all of the patience.
 constexpr milliseconds kLostPatience{500};
 
-/// What changes bytes, which must not happen after the client was told that it failed, in the midst
-/// of what it does next.
+/// Returns true for what changes bytes, which must not happen after the client was told that it
+/// failed, in the midst of what it does next.
 bool changes_bytes(wire::Kind kind) {
   return kind == wire::Kind::kWrite || kind == wire::Kind::kResize || kind == wire::Kind::kReserve;
 }

@@ -46,8 +46,8 @@ struct Call {
   std::vector<std::byte> reply = {};
 };
 
-/// How long a server may be silent before it is given up: STRIA_SERVER_TIMEOUT in seconds, or 30
-/// when it is not set.
+/// Returns how long a server may be silent before it is given up: STRIA_SERVER_TIMEOUT in seconds,
+/// or 30 when it is not set.
 std::chrono::milliseconds server_patience();
 
 /// Runs all calls to their end; each then has its outcome. An error that a server has sent

@@ -22,7 +22,7 @@ const char* server_user() {
   return text == nullptr || *text == '\0' ? nullptr : text;
 }
 
-/// Whether the text is the number or the name of the user.
+/// Tells whether the text is the number or the name of the user.
 bool names_user(const char* text, uint32_t uid) {
   if (std::to_string(uid) == text) {
     return true;

@@ -29,7 +29,7 @@ class Store {
   /// the manager and its standby. Sends nothing yet.
   static Result<std::shared_ptr<Store>> at(const std::string& address);
 
-  /// The user for whom the store is asked.
+  /// Returns the user for whom the store is asked.
   uint32_t uid() const;
 
   /// Asks the manager. An error is the manager's own or names the manager.
@@ -48,9 +48,9 @@ class Store {
     wire::Renewed good;
   };
   Result<Again> open_again(uint64_t file, uint8_t rights);
-  /// A new ticket for a handle. 0: with the patience of every request.
+  /// Fetches a new ticket for a handle. 0: with the patience of every request.
   Result<wire::Renewed> renew(uint64_t handle, std::chrono::milliseconds patience);
-  /// A number that stands for the store itself, the same whatever address it is reached by.
+  /// Returns a number that stands for the store itself, the same whatever address it is reached by.
   Result<uint64_t> number();
   /// Closes a handle. An error when the handle was lost before, and its lock with it.
   Status close(uint64_t handle);
@@ -114,7 +114,7 @@ class Store {
   std::multimap<std::string, std::unique_ptr<ServerLink>> idle_;
 };
 
-/// Where the parts of a file are now. kUnsupported by a manager of an earlier version.
+/// Returns where the parts of a file are now. kUnsupported by a manager of an earlier version.
 Result<std::vector<wire::ServerPlace>> ask_where(Store& store, uint64_t file, std::chrono::milliseconds patience = {});
 
 /// True for an error of an I/O server that comes of a part that has moved, or moves: perhaps.

@@ -17,7 +17,8 @@ namespace {
 constexpr size_t kMostPieces = 1 << 20;
 constexpr int64_t kWindowPieces = 1 << 18;
 
-/// How many ranges a request lists. STRIA_LIST_RANGES makes it fewer, such as the 64 of Ching 2002.
+/// Returns how many ranges a request lists. STRIA_LIST_RANGES makes it fewer, such as the 64 of
+/// Ching 2002.
 int64_t most_ranges() {
   static const int64_t most = [] {
     const char* text = std::getenv("STRIA_LIST_RANGES");

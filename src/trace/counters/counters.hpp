@@ -94,7 +94,7 @@ inline constexpr int kSizeBinCount = 10;
 const char* size_bin_name(int bin);
 int size_bin(int64_t bytes);
 
-/// The stable name of each counter, e.g. "bytes_written", "write_sizes_1M-4M".
+/// Returns the stable name of each counter, e.g. "bytes_written", "write_sizes_1M-4M".
 const char* counter_name(Counter counter);
 
 /// Tells whether the values of several ranks are added. The others are maxima, or belong together

@@ -32,7 +32,7 @@ class CommonValues {
       add_other(value);
     }
   }
-  /// The four most common as (value, count), in descending order of count; both are 0 where
+  /// Returns the four most common as (value, count), in descending order of count; both are 0 where
   /// there are fewer.
   std::array<std::pair<int64_t, int64_t>, 4> top() const;
 

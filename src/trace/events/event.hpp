@@ -15,7 +15,7 @@ enum class Layer : uint8_t {
 };
 inline constexpr int kLayerCount = 4;
 
-/// The stable lower-case name, e.g. "engine".
+/// Returns the stable lower-case name, e.g. "engine".
 const char* layer_name(Layer layer);
 
 /// What `Record::detail` of a kind means.

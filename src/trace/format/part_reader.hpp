@@ -20,7 +20,7 @@ struct SectionView {
   bool intact = false;  ///< the checksum is right
 };
 
-/// The section that begins at byte `at`; no value when no whole section is there.
+/// Returns the section that begins at byte `at`; no value when no whole section is there.
 std::optional<SectionView> section_at(std::span<const std::byte> file, size_t at);
 
 /// True when the bytes begin as a trace of this version does.

@@ -69,7 +69,7 @@ class TraceFile {
   /// Reads a trace file, or what is left of one. kNotFound, kIo, or kFormat when nothing of
   /// it can be used.
   static Result<TraceFile> read(const std::string& path);
-  /// The same for bytes in memory.
+  /// Does the same for bytes in memory.
   static Result<TraceFile> parse(std::span<const std::byte> bytes);
 
   std::string program;
@@ -91,9 +91,9 @@ class TraceFile {
 
   int rank_count() const { return static_cast<int>(ranks.size()); }
   int node_count() const;
-  /// The index of a counter's name; -1 when this trace has no counter of that name.
+  /// Returns the index of a counter's name; -1 when this trace has no counter of that name.
   int counter_index(const std::string& name) const;
-  /// The value of a fact on the lowest rank that has it; empty when none has.
+  /// Returns the value of a fact on the lowest rank that has it; empty when none has.
   std::string fact(int32_t file, const std::string& key) const;
 };
 

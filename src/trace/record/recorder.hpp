@@ -36,7 +36,7 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// The recorder of this process's spans. Never destroyed.
+  /// Returns the recorder of this process's spans. Never destroyed.
   static Recorder& instance();
 
   // Names (name_table.hpp). A number stays valid.
@@ -45,7 +45,7 @@ class Recorder {
   bool has_files() const;
   Kind define_kind(const std::string& name, Layer layer, Detail detail = Detail::kNone, bool overlaps = false);
 
-  /// The counters of a file; they live as long as the recorder.
+  /// Returns the counters of a file; they live as long as the recorder.
   FileCounters& counters(uint16_t file);
   /// States a fact about a file, or about the run (file 0). It replaces an earlier one
   /// with the same key.

@@ -24,7 +24,7 @@ struct RecorderLink {
   void (*follow_levels)(std::atomic<uint32_t>&) = nullptr;
 };
 
-/// The link that this library offers to others.
+/// Returns the link that this library offers to others.
 RecorderLink offered_link();
 
 /// From now on the spans of this library go to the recorder of another. False, and no change,
@@ -32,7 +32,7 @@ RecorderLink offered_link();
 /// long as the program.
 bool use_link(const RecorderLink& link);
 
-/// The link in use; null while this library records by itself.
+/// Returns the link in use; null while this library records by itself.
 const RecorderLink* used_link();
 
 }  // namespace stria::trace

@@ -43,8 +43,8 @@ class KeyExchange {
   ~KeyExchange();
 
   const ExchangeKey& mine() const { return mine_; }
-  /// The keys that both sides get; kPermissionDenied when the other side's is none. `key` proves
-  /// the claim of `hello`.
+  /// Returns the keys that both sides get; kPermissionDenied when the other side's is none. `key`
+  /// proves the claim of `hello`.
   Result<RecordKeys> keys_with(const ExchangeKey& other, const Key& key, const Hello& hello, const Challenge& challenge) const;
 
  private:
@@ -70,12 +70,12 @@ class RecordOpener {
  public:
   explicit RecordOpener(const RecordKey& key) : key_(key), buffer_(kRecordHeadBytes + kMaxRecordBytes) {}
 
-  /// The bytes that are here, opened. None: more have to come. kCorrupted where a record is not as
-  /// it was sealed; the connection can't be used any more.
+  /// Returns the bytes that are here, opened. None: more have to come. kCorrupted where a record is
+  /// not as it was sealed; the connection can't be used any more.
   Result<std::span<const std::byte>> opened();
   /// Counts so many of them as taken.
   void take(size_t bytes) { begin_ += bytes; }
-  /// Where the next bytes of the connection go. \pre opened() has none
+  /// Returns where the next bytes of the connection go. \pre opened() has none
   std::span<std::byte> room();
   /// Counts so many bytes that have come there.
   void received(size_t bytes) { end_ += bytes; }

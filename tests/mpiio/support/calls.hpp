@@ -31,7 +31,7 @@ struct Transfer {
 /// Every data access call that the MPI has, as in the standard's table in the section
 /// "Data Access".
 std::vector<Call> all_calls();
-/// Those with explicit offsets or individual pointers.
+/// Returns those with explicit offsets or individual pointers.
 std::vector<Call> private_calls();
 
 /// "write_at_all_begin/end" and so on.

@@ -28,10 +28,10 @@ struct Shape {
   int64_t at(int64_t position) const { return position / size() * extent + bytes[static_cast<size_t>(position % size())]; }
 };
 
-/// A predefined type; `bytes` is the offset of each of its bytes: not 0, 1, 2 … for pair
+/// Returns a predefined type; `bytes` is the offset of each of its bytes: not 0, 1, 2 … for pair
 /// types with gaps.
 Shape named(MPI_Datatype type, std::string text, std::vector<int64_t> bytes);
-/// A predefined type of `size` bytes without gaps.
+/// Returns a predefined type of `size` bytes without gaps.
 Shape named(MPI_Datatype type, std::string text, int64_t size);
 
 Shape contiguous(int count, const Shape& of);

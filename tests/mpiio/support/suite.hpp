@@ -55,7 +55,8 @@ class Suite {
   const Options& options() const { return options_; }
   int rank() const { return rank_; }
   int rank_count() const { return rank_count_; }
-  /// Whether the library under test is Stria's, found by asking where MPI_File_open comes from.
+  /// Tells whether the library under test is Stria's, found by asking where MPI_File_open comes
+  /// from.
   bool is_stria() const { return is_stria_; }
   /// A file name of this job's own, the same on every rank.
   std::string path(const std::string& name) const;
@@ -91,7 +92,7 @@ void note_failure(const char* file, int line, const std::string& text);
 /// Empty: nothing.
 void set_hang_cleanup(std::function<void()> cleanup);
 
-/// All arguments, written one after the other.
+/// Returns all arguments, written one after the other.
 template <class... Parts>
 std::string text(const Parts&... parts) {
   std::ostringstream out;
@@ -101,7 +102,7 @@ std::string text(const Parts&... parts) {
 
 /// "MPI_ERR_IO: …" for an error code; "MPI_SUCCESS" for none.
 std::string error_text(int code);
-/// The error class of a code.
+/// Returns the error class of a code.
 int error_class(int code);
 
 }  // namespace mpiio

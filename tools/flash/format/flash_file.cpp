@@ -82,7 +82,7 @@ void put_common(const Target& target, const BlockTable& blocks, const ScalarList
   put_block_lists(target, blocks, real);
 }
 
-// A variable's dataset. Names in netCDF can't end with a blank.
+// Returns a variable's dataset. Names in netCDF can't end with a blank.
 std::string padded_label(const File& file, const std::string& name) {
   std::string label = name.substr(0, kNameBytes);
   label.resize(kNameBytes, ' ');
@@ -112,7 +112,7 @@ void put_variable(Dataset dataset, const BlockTable& blocks, const CellArray& ce
   }
 }
 
-// All variables of a cell together, for the experimental layout.
+// Returns all variables of a cell together, for the experimental layout.
 Memory interior_memory_of_all(const CellArray& cells, int64_t count) {
   auto nvar = static_cast<int64_t>(cells.names.size());
   int64_t sizes[] = {count, cells.total(2), cells.total(1), cells.total(0)};

@@ -52,12 +52,12 @@ struct CheckpointForm {
   bool named = false;  ///< HDF5: dimensions have names, for xarray; in netCDF they always have
 };
 
-/// The names of simulation output, numbered as FLASH numbers them.
+/// Returns the names of simulation output, numbered as FLASH numbers them.
 std::string checkpoint_name(const std::string& base, int number, Format format = Format::kHdf5);
 std::string plot_name(const std::string& base, int number, Format format = Format::kHdf5);
 std::string corner_plot_name(const std::string& base, int number, Format format = Format::kHdf5);
 
-/// The name of an HDF5 file's dataset in a file of this format.
+/// Returns the name of an HDF5 file's dataset in a file of this format.
 std::string stored_name(Format format, const std::string& name);
 
 /// Records a checkpoint: every variable as double, and all lists. The caller keeps `blocks` and

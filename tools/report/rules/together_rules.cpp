@@ -36,7 +36,7 @@ struct LongestPart {
   double seconds = 0;
 };
 
-// What the rank that waits least does meanwhile. Without spans, exchange and commit include
+// Returns what the rank that waits least does meanwhile. Without spans, exchange and commit include
 // waiting, so that they tell nothing.
 LongestPart busiest_part(const RunDigest& run, int rank) {
   LongestPart longest;
@@ -58,8 +58,8 @@ double seconds_together(const RunDigest& run) {
                      : std::max(run.part("exchange"), std::min(run.waiting_seconds(), run.breakdown_seconds()));
 }
 
-// What shortens the work for which all other ranks wait. One rank alone syncs and writes metadata,
-// so that sharing helps only with the rest.
+// Returns what shortens the work for which all other ranks wait. One rank alone syncs and writes
+// metadata, so that sharing helps only with the rest.
 const char* advice_to_shorten(std::string_view part) {
   if (part == "sync") {
     return "it waits until the data are safe on the storage. Commit less often, make only every n-th output durable, or "

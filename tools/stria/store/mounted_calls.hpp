@@ -27,7 +27,7 @@ inline std::string url_of(const char* path) {
   return mounted().url + path;
 }
 
-/// A call's path as the manager knows it. The kernel has followed symbolic links already.
+/// Returns a call's path as the manager knows it. The kernel has followed symbolic links already.
 inline wire::Look name_of(const char* path) {
   return {mounted().root + path, false};
 }
@@ -37,7 +37,7 @@ inline bool is_asked_by_a_user() {
   return fuse_get_context()->uid != 0;
 }
 
-/// The system's number for an error.
+/// Returns the system's number for an error.
 int errno_of(ErrorCode code);
 
 inline int minus_errno(const Status& status) {
@@ -103,8 +103,8 @@ void add_directory_calls(fuse_operations& calls);
 /// What stat() tells of a name.
 struct stat described(const wire::NameState& state, const storage::FileState& file);
 
-/// What the servers know of files; where some don't answer, what the others know. Aligned with
-/// `places`.
+/// Returns what the servers know of files; where some don't answer, what the others know. Aligned
+/// with `places`.
 std::vector<storage::FileState> states_as_known(std::span<const wire::Opened> places);
 
 }  // namespace stria::tool

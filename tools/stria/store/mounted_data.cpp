@@ -214,7 +214,7 @@ Status MountedFile::preallocate(int64_t bytes) {
   return file_->preallocate(bytes);
 }
 
-// What this handle has not told yet.
+// Tells what this handle has not told yet.
 Status MountedFile::tell() {
   return std::exchange(told_, shared_->late_count) != shared_->late_count ? shared_->late : Status();
 }

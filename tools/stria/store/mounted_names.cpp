@@ -235,7 +235,7 @@ int change_mode(const char* path, mode_t mode, fuse_file_info*) {
   });
 }
 
-/// The file's mode, if it has privileges, without them.
+/// Returns the file's mode, if it has privileges, without them.
 std::optional<uint32_t> mode_without_privileges(const char* path) {
   const wire::NameState state = look_at(path).state;
   const bool loses = state.kind == wire::NameKind::kFile && has_privileges(state.owner.mode);

@@ -154,7 +154,7 @@ struct MountedStore {
   ToldDirectories directories = {};
 };
 
-/// The table of calls. The private data of the file system is a MountedStore.
+/// Returns the table of calls. The private data of the file system is a MountedStore.
 const fuse_operations& mounted_store_operations();
 
 }  // namespace stria::tool

@@ -104,7 +104,7 @@ bool is_heard(const wire::StoreServers::Entry& server) {
   return server.silent_ms >= 0 && server.silent_ms < kSilentMs;
 }
 
-/// What holds while it is up; an old word of a server that is silent says nothing.
+/// Returns what holds while it is up; an old word of a server that is silent says nothing.
 wire::Conditions::Entry condition_of(const wire::StoreServers::Entry& server, const Conditions& conditions) {
   const auto found = conditions.find(server.place.index);
   wire::Conditions::Entry condition = found == conditions.end() ? wire::Conditions::Entry() : found->second;

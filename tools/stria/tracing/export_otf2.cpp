@@ -120,7 +120,7 @@ class Otf2Writer {
   }
 
  private:
-  /// A handle for each file, rank and paradigm.
+  /// Returns a handle for each file, rank and paradigm.
   OTF2_IoHandleRef handle(const Event& event, OTF2_IoParadigmRef paradigm) {
     const auto next = static_cast<OTF2_IoHandleRef>(handles_.size());
     return handles_.try_emplace({event.file, event.rank, paradigm}, next).first->second;

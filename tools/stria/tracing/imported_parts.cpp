@@ -106,7 +106,7 @@ class Shares {
     }
     return sum;
   }
-  /// The part of `whole`, which belongs to a group with this sum.
+  /// Returns the part of `whole`, which belongs to a group with this sum.
   int64_t part(int32_t rank, int64_t whole, const Group& group, int64_t sum) const {
     const auto part_of = [&](const KnownRank& known) {
       const double share = static_cast<double>(known.*group.sum) / static_cast<double>(sum);
@@ -242,7 +242,7 @@ class Part {
   std::vector<trace::Name> names_;
 };
 
-/// A number for each host, in the order of their names.
+/// Returns a number for each host, in the order of their names.
 std::map<std::string, int32_t> nodes_of(const ImportedRun& run) {
   std::map<std::string, int32_t> nodes;
   for (const auto& [rank, host] : run.hosts) {

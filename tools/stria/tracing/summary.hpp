@@ -31,7 +31,7 @@ struct Spread {
   double minimum = 0;
   double maximum = 0;
   int slowest_rank = 0;  ///< with the maximum
-  /// The maximum as a multiple of the mean; 1 is even.
+  /// Returns the maximum as a multiple of the mean; 1 is even.
   double imbalance() const { return mean > 0 ? maximum / mean : 1; }
 };
 

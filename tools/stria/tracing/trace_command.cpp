@@ -25,7 +25,8 @@ std::vector<std::byte> read_bytes(const std::filesystem::path& path) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// The whole sections of a part, without the file's header; empty for bytes that are no part.
+/// Returns the whole sections of a part, without the file's header; empty for bytes that are no
+/// part.
 std::span<const std::byte> whole_sections(std::span<const std::byte> part) {
   if (!trace::has_header(part)) {
     return {};

@@ -28,9 +28,9 @@
 
 namespace stria::access {
 
-/// The rows of the grid by which this operation's contributions should travel; 0: straight to the
-/// aggregators. Nothing is sent unless plan.axes is kAutomatic. Collective: yes; the same on every
-/// rank.
+/// Returns the rows of the grid by which this operation's contributions should travel; 0: straight
+/// to the aggregators. Nothing is sent unless plan.axes is kAutomatic. Collective: yes; the same on
+/// every rank.
 int rows_of_grid(const Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, bool write);
 
 struct ByAxes {

@@ -76,7 +76,7 @@ Meeting meeting_of(std::span<const Lane> lanes, const FileDomains& domains, int6
   return mine;
 }
 
-// What all ranks of the node have, at its first rank; nothing at the others.
+// Returns what all ranks of the node have, at its first rank; nothing at the others.
 Meeting gather_on_node(Comm& comm, MemoryReserve& memory, const Meeting& mine) {
   const auto nodes = comm.node_of_rank();
   const int node = nodes[static_cast<size_t>(comm.rank())];

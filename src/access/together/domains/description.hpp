@@ -31,8 +31,8 @@ void encode_description(std::span<const Lane> lanes, std::span<const int> chosen
 /// the lane numbers.
 Result<std::vector<LaneDescription>> decode_description(std::span<const std::byte> message, int lane_count);
 
-/// The number of entries of the lists in these streams' file types: what a description holds
-/// besides a few numbers per stream.
+/// Returns the number of entries of the lists in these streams' file types: what a description
+/// holds besides a few numbers per stream.
 int64_t list_entries(const LaneDescription& lane);
 
 /// Appends the parts of the lane's streams within `window`, in the order of the streams. Cost:

@@ -42,13 +42,13 @@ class FileDomains {
 
   int aggregator_count() const { return aggregator_count_; }
   int round_count() const { return round_count_; }
-  /// The bytes that a buffer for one round must have: at most as many as asked for, or one unit and
-  /// four alignments where that is more.
+  /// Returns the bytes that a buffer for one round must have: at most as many as asked for, or one
+  /// unit and four alignments where that is more.
   int64_t buffer_bytes() const { return needed_buffer_bytes_; }
   /// Replaces `windows` by those of the aggregator in the round, by increasing lane and offset;
   /// empty ones are left out.
   void windows(int aggregator, int round, std::vector<Window>& windows) const;
-  /// The same as a new list. May throw std::bad_alloc.
+  /// Returns the same as a new list. May throw std::bad_alloc.
   std::vector<Window> windows_of(int aggregator, int round) const {
     std::vector<Window> made;
     windows(aggregator, round, made);

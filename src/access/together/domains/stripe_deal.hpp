@@ -35,8 +35,8 @@ class StripeDeal {
     int64_t count = 0;
   };
   Turns turns(int aggregator, ByteRange range) const;
-  /// The number, in the server's sequence of blocks, of its first block at or after the file's
-  /// block `file_block`.
+  /// Returns the number, in the server's sequence of blocks, of its first block at or after the
+  /// file's block `file_block`.
   int64_t first_of_server(int server, int64_t file_block) const;
 
   ByteRange hull_;

@@ -23,7 +23,7 @@ class AggregatorBuffers {
   AggregatorBuffers(const Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, KeptBuffers* kept)
       : context_(context), plan_(plan), lanes_(lanes), kept_(kept) {}
 
-  /// The bytes of one buffer that the plan asks for.
+  /// Returns the bytes of one buffer that the plan asks for.
   int64_t asked_bytes() const;
   /// Finds the place of each aggregator of this node among its ranks. May throw std::bad_alloc.
   void number_node_ranks();
@@ -33,7 +33,7 @@ class AggregatorBuffers {
   /// Keeps nothing for the next operation.
   void forget();
 
-  /// The buffer of an aggregator of this node for a round.
+  /// Returns the buffer of an aggregator of this node for a round.
   std::byte* of(int aggregator_rank, int round) const;
 
  private:

@@ -15,7 +15,7 @@ struct ContributorHeader {
   int64_t bytes = 0;   // of the description; 0: that of the previous contributor
 };
 
-// The lanes by their numbers, as encode_description() wants them.
+// Returns the lanes by their numbers, as encode_description() wants them.
 std::vector<Lane> by_number(std::span<const LaneDescription> description, size_t lane_count) {
   std::vector<Lane> lanes(lane_count);
   for (const LaneDescription& lane : description) {
@@ -167,7 +167,7 @@ void Contacts::describe_to_aggregators(Comm::Messages& outgoing) {
   }
 }
 
-// What this rank tells an aggregator about itself and the ranks for which it speaks.
+// Returns what this rank tells an aggregator about itself and the ranks for which it speaks.
 std::vector<std::byte> Contacts::describe(int aggregator) {
   std::vector<std::byte> message;
   std::vector<std::byte> last;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kBitsOfWord = 64;
 
-// How many of the windows' bytes a description has.
+// Returns how many of the windows' bytes a description has.
 int64_t bytes_in(std::span<const LaneDescription> description, std::span<const Window> windows) {
   std::vector<std::pair<size_t, Overlap>> parts;
   return overlaps_in(description, windows, parts);

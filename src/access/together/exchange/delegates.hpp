@@ -78,14 +78,15 @@ class NodeDelegates {
   /// (null: nothing). Collective: over the node; the error is the same on the whole node.
   Status allocate(const FileDomains* domains);
 
-  /// The rank that speaks for this one to an aggregator: itself, unless another one does.
+  /// Returns the rank that speaks for this one to an aggregator: itself, unless another one does.
   int speaker(int aggregator) const;
   std::vector<Served>& served() { return served_; }
   const std::vector<Served>& served() const { return served_; }
-  /// What this rank carries in a round, by aggregator, where ranks other than itself have bytes.
-  /// May throw std::bad_alloc.
+  /// Returns what this rank carries in a round, by aggregator, where ranks other than itself have
+  /// bytes. May throw std::bad_alloc.
   std::vector<Load> loads(const FileDomains& domains, int round) const;
-  /// The place of `bytes` in the staging buffer of this rank or of another delegate of the node.
+  /// Returns the place of `bytes` in the staging buffer of this rank or of another delegate of the
+  /// node.
   /// \pre they lie within the buffer, whoever has told the offset
   std::byte* staging(int rank, int64_t offset, int64_t bytes) const;
 

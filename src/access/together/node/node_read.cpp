@@ -50,7 +50,7 @@ class NodeRead {
 
  private:
   NodeWindows::Slot& slot_of(int64_t round) { return state_.slots[rounds_.slot(round)]; }
-  /// How often the window has been taken when this use of it begins and ends.
+  /// Returns how often the window has been taken when this use of it begins and ends.
   uint64_t uses_begin(int64_t round) const { return static_cast<uint64_t>(rounds_.use(round) * windows_.rank_count_); }
   uint64_t uses_end(int64_t round) const { return uses_begin(round) + static_cast<uint64_t>(windows_.rank_count_); }
 

@@ -44,7 +44,7 @@ struct NodeRounds {
     const int64_t origin = grid_begin + round * window_bytes;
     return {origin, intersect({origin, origin + window_bytes}, extent)};
   }
-  /// The round's number over all operations, its slot, and how often that was used before.
+  /// Returns the round's number over all operations, its slot, and how often that was used before.
   int64_t absolute(int64_t round) const { return first + round; }
   int slot(int64_t round) const { return static_cast<int>(absolute(round) % kSlots); }
   int64_t use(int64_t round) const { return absolute(round) / kSlots; }
@@ -62,8 +62,8 @@ class NodeWindows {
   /// \pre all of comm's ranks are on one node. Collective: yes; the outcome is the same everywhere.
   static Result<std::unique_ptr<NodeWindows>> create(Comm& comm, int64_t window_bytes);
 
-  /// How the ranks come together for an operation, unless it is short. Every operation begins by
-  /// it.
+  /// Returns how the ranks come together for an operation, unless it is short. Every operation
+  /// begins by it.
   ShortCalls& short_calls() { return *short_calls_; }
   /// Tells whether `mine` is true on any rank. Takes one meeting. Collective: yes.
   bool is_true_anywhere(Comm& comm, bool mine);

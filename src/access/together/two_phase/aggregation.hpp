@@ -48,28 +48,29 @@ class Aggregation {
   /// Exchanges the lists of pieces that come with the round, and returns an error of receiving
   /// them. Must be called first in each round.
   Status begin_round(int round, const Parted& parted) { return lists_.exchange(*domains_, round, parted); }
-  /// The shares of this rank in `round`, aggregators in order; those without bytes are left out.
+  /// Returns the shares of this rank in `round`, aggregators in order; those without bytes are left
+  /// out.
   std::vector<Share> my_shares(int round);
   /// The shares that other ranks, and this one, have of this aggregator in `round`; none on other
   /// ranks. Those with the same speaker follow each other, by rank.
   std::vector<Share> contributors(int round);
-  /// The windows of this aggregator in `round`.
+  /// Returns the windows of this aggregator in `round`.
   std::vector<Window> my_windows(int round) const { return domains_->windows_of(contacts_.my_index(), round); }
-  /// The buffer of an aggregator of this node for a round.
+  /// Returns the buffer of an aggregator of this node for a round.
   std::byte* buffer(int aggregator_rank, int round) const { return buffers_.of(aggregator_rank, round); }
 
-  /// What this rank carries for others of its node in `round`, including its own bytes for the
-  /// same aggregators.
+  /// Returns what this rank carries for others of its node in `round`, including its own bytes for
+  /// the same aggregators.
   std::vector<Load> loads(int round);
   int rank_of(const Load& load) const { return contacts_.rank_of(load.aggregator); }
-  /// Whether a share of this rank is in one of its loads.
+  /// Tells whether a share of this rank is in one of its loads.
   bool is_carried(const Share& share, std::span<const Load> loads) const;
   std::byte* staging(int delegate_rank, int64_t offset, int64_t bytes) const {
     return delegates_.staging(delegate_rank, offset, bytes);
   }
 
-  /// The ranks of the aggregators that this rank meets in any round, and of those that have bytes
-  /// for this aggregator.
+  /// Returns the ranks of the aggregators that this rank meets in any round, and of those that have
+  /// bytes for this aggregator.
   std::vector<int> met_ranks();
   std::vector<int> contributor_ranks();
   /// True once this rank has nothing more to do with any other.

@@ -26,7 +26,8 @@ class ReadAggregator {
   // These do nothing on ranks that are no aggregators.
   /// Reads the round's windows and hands them out, in place on this node, by messages elsewhere.
   void serve(int round);
-  /// Where the file was found to end in the round (kNoEnd: not before these bytes), or kReadFailed.
+  /// Returns where the file was found to end in the round (kNoEnd: not before these bytes), or
+  /// kReadFailed.
   int64_t end() const { return end_; }
   /// This aggregator hands out nothing from now on.
   void fail() { end_ = kReadFailed; }

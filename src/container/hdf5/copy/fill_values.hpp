@@ -28,8 +28,8 @@ struct HeaderPatch {
   std::vector<std::byte> to;  ///< of the same length
 };
 
-/// The patches of all such fill values. Scratch datasets are made in the group `scratch` of the new
-/// file. kUnsupported names a dataset that has a reference as its fill value.
+/// Renews the patches of all such fill values. Scratch datasets are made in the group `scratch` of
+/// the new file. kUnsupported names a dataset that has a reference as its fill value.
 Result<std::vector<HeaderPatch>> renew_fill_values(const CopiedPair& files, const CopiedObjects& objects,
                                                    const MetadataSource& old_bytes, hid_t scratch, TargetFile& target);
 

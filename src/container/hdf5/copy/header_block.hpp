@@ -20,7 +20,7 @@ struct HeaderBlock {
   size_t messages_at = 0;
   size_t head_bytes = 0;  ///< of each message
 
-  /// Where the messages end.
+  /// Returns where the messages end.
   size_t end() const { return bytes.size() - (is_v2 ? 4 : 0); }
   /// Renews the checksum, where there is one.
   void renew_sum();
@@ -37,7 +37,7 @@ struct MessagePlace {
   size_t at = 0;   ///< of its head
   size_t end = 0;  ///< of its content
 };
-/// The messages of a block, in order. kCorrupted when they make no sense.
+/// Returns the messages of a block, in order. kCorrupted when they make no sense.
 Result<std::vector<MessagePlace>> messages_of(const HeaderBlock& block);
 
 }  // namespace stria::container::h5

@@ -27,7 +27,7 @@ struct Surveyed {
 
   bool empty() const { return heaps_of_text.empty() && newer_lists.empty(); }
 };
-/// The error of libhdf5 for an object that is there.
+/// Returns the error of libhdf5 for an object that is there.
 Status unreadable_object(const std::string& path);
 
 /// Looks at all objects of an open file. Errors name what can't be read.

@@ -55,7 +55,7 @@ int64_t charset_of(std::string_view text) {
   return is_ascii(std::as_bytes(std::span(text.data(), text.size()))) ? kAscii : kUtf8;
 }
 
-// The number of bytes that a count takes, as the exponent of a power of two.
+// Returns the number of bytes that a count takes, as the exponent of a power of two.
 size_t width_code(size_t value) {
   return value <= 0xff ? 0 : value <= 0xffff ? 1 : 2;
 }

@@ -72,7 +72,7 @@ class ObjectHeader {
   void end();
   /// Adds a message as another header has it.
   void copy(const HeaderMessage& message);
-  /// Where in the header's messages the next byte goes; for set_address().
+  /// Returns where in the header's messages the next byte goes; for set_address().
   size_t position() const { return messages_.size(); }
   /// Overwrites an address that the messages have.
   void set_address(size_t position, int64_t address) { messages_.overwrite(position, address, sizeof address); }

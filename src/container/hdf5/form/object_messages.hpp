@@ -63,7 +63,7 @@ struct ObjectMessages {
 };
 
 bool is(const HeaderMessage& message, Message type);
-/// The number in `bytes` bytes of a message's content, with zeros for what it lacks.
+/// Returns the number in `bytes` bytes of a message's content, with zeros for what it lacks.
 int64_t number_at(const HeaderMessage& message, size_t at, size_t bytes);
 
 /// The beginning of an attribute message (IV.A.2.m).
@@ -75,17 +75,18 @@ struct AttributeHead {
 };
 /// None where the message is of something else, only says where the attribute is, or is damaged.
 std::optional<AttributeHead> attribute_head(const HeaderMessage& message);
-/// Whether a datatype message is of a type that can hold references.
+/// Tells whether a datatype message is of a type that can hold references.
 bool may_refer(const HeaderMessage& datatype);
-/// The message that says where attributes outside of the header are; null when there is none.
+/// Returns the message that says where attributes outside of the header are; null when there is
+/// none.
 const HeaderMessage* attribute_info(const ObjectMessages& header);
-/// Whether it names an index of such attributes.
+/// Tells whether it names an index of such attributes.
 bool has_attribute_index(const ObjectMessages& header);
-/// Whether there are such attributes, with or without an index.
+/// Tells whether there are such attributes, with or without an index.
 bool has_attributes_outside(const ObjectMessages& header);
-/// The dimensions of a dataset; none where its header doesn't say them.
+/// Returns the dimensions of a dataset; none where its header doesn't say them.
 std::vector<int64_t> dims_of(const ObjectMessages& header);
-/// Whether a header is that of a group.
+/// Tells whether a header is that of a group.
 bool is_group(const ObjectMessages& header);
 
 /// A reference that a file has, to an object of it.

@@ -61,7 +61,7 @@ void add_texts(hid_t group) {
   H5Sclose(space);
 }
 
-// A file in the format of HDF5 1.6, whose metadata have no checksums.
+// Returns a file in the format of HDF5 1.6, whose metadata have no checksums.
 Bytes old_sample() {
   const TemporaryFile file("old.h5");
   const hid_t made = H5Fcreate(file.path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);

@@ -33,7 +33,7 @@ struct Shown {
       return -1;
     }
   }
-  /// The reason why the iteration ended early.
+  /// Returns the reason why the iteration ended early.
   Status failure(const std::string& what) const {
     return ran_out ? Status(ErrorCode::kResourceExhausted, "out of memory") : last_error(ErrorCode::kCorrupted, what);
   }
@@ -83,7 +83,7 @@ void put_in_order(std::vector<Named>& list, bool by_creation) {
   });
 }
 
-/// The links of a group in their order; `failed` says what couldn't be done.
+/// Returns the links of a group in their order; `failed` says what couldn't be done.
 Result<std::vector<GroupMember>> links_of(hid_t group, const std::string& failed) {
   Shown<GroupMember> shown;
   // The links come in native order. For any other order libhdf5 1.10 builds a table, which it frees
@@ -164,7 +164,7 @@ Listed Walk::take() {
   return std::move(listed_);
 }
 
-// Whether it has a path already, or gets one later. Else it goes by this one.
+// Tells whether it has a path already, or gets one later. Else it goes by this one.
 bool Walk::is_alias(const GroupMember& link, const ObjectPlace& object, const std::string& path) {
   if (link.kind == MemberKind::kSoft) {
     soft_paths_.push_back({path, identity_of(object)});

@@ -48,7 +48,7 @@ class ValueWalk {
   std::vector<Found> found_;
 };
 
-// What a region is of, or 0.
+// Returns what a region is of, or 0.
 int64_t ValueWalk::address_of_region(const std::byte* element) const {
   const Id dataset(H5Rdereference2(object_, H5P_DEFAULT, H5R_DATASET_REGION, element));
   const auto place = dataset.valid() ? place_of(dataset.get()) : std::nullopt;

@@ -93,7 +93,7 @@ Status DimensionScales::reserve(size_t references, ImageSpace& space) {
   return Status();
 }
 
-// The value of a dataset's DIMENSION_LIST: one scale for each dimension.
+// Returns the value of a dataset's DIMENSION_LIST: one scale for each dimension.
 Result<Value> DimensionScales::list_of(Object& dataset, const std::vector<Scale*>& scales) {
   ElementSpec list;
   list.kind = ElementSpec::Kind::kReferences;

@@ -31,7 +31,7 @@ class ImageSpace {
   void write(int64_t offset, std::span<const std::byte> bytes);
   /// reserve() and write().
   Result<int64_t> place(std::span<const std::byte> bytes, int64_t alignment_bytes = 1);
-  /// The end of the file.
+  /// Returns the end of the file.
   int64_t file_bytes() const;
   SparseImage take();
 

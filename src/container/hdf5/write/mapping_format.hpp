@@ -37,9 +37,9 @@ class GlobalHeap {
   int64_t count_ = 0;
 };
 
-/// The global heap block of a virtual dataset (III.F): the rows of `elsewhere`, each of which is
-/// all of the dataset `path` of another file. `dims` is the shape of the whole. \pre dims has at
-/// least one dimension
+/// Returns the global heap block of a virtual dataset (III.F): the rows of `elsewhere`, each of
+/// which is all of the dataset `path` of another file. `dims` is the shape of the whole. \pre dims
+/// has at least one dimension
 std::vector<std::byte> mapping_block(const std::string& path, std::span<const int64_t> dims,
                                      std::span<const RowsElsewhere> elsewhere);
 /// Data layout message, version 4 (IV.A.2.i): virtual.

@@ -19,7 +19,7 @@ class ObjectTree {
   ObjectTree(const ObjectTree&) = delete;
   ObjectTree& operator=(const ObjectTree&) = delete;
 
-  /// All of them, in the order in which they came, the root group first.
+  /// Returns all of them, in the order in which they came, the root group first.
   std::deque<Object>& objects() { return objects_; }
   const std::deque<Object>& objects() const { return objects_; }
   const std::unordered_map<std::string, Object*>& by_path() const { return by_path_; }

@@ -127,7 +127,7 @@ struct Object {
 
   bool is_changed() const { return old && old->changed; }
   bool needs_header() const { return name_elsewhere() == nullptr && (!old || old->changed); }
-  /// The header that it has; without messages where it is new.
+  /// Returns the header that it has; without messages where it is new.
   const ObjectMessages& old_header() const;
   Attribute* find(const std::string& attribute) {
     const auto found =
@@ -136,9 +136,10 @@ struct Object {
   }
 };
 
-/// What a value of this type and shape is, without a content. Elements may be of any kind.
+/// Returns what a value of this type and shape is, without a content. Elements may be of any kind.
 Result<Value> make_shape(const ElementSpec& element, const std::vector<int64_t>& dims);
-/// The same for a new object: kInvalidArgument or kUnsupported where HDF5 has no such elements.
+/// Does the same for a new object: kInvalidArgument or kUnsupported where HDF5 has no such
+/// elements.
 Result<Value> make_value(const ElementSpec& element, const std::vector<int64_t>& dims);
 /// Gives a value its elements, which are in the machine's byte order.
 Status fill(Value& value, std::span<const std::byte> content);
@@ -146,7 +147,7 @@ Status fill(Value& value, std::span<const std::byte> content);
 /// which NULs at the end don't count.
 Result<Value> make_texts(const ElementSpec& element, const std::vector<int64_t>& dims, std::span<const std::byte> content);
 Result<Value> make_attribute_value(const AttributeSpec& attribute);
-/// Whether a header can hold the attribute: kInvalidArgument or kUnsupported says why not.
+/// Tells whether a header can hold the attribute: kInvalidArgument or kUnsupported says why not.
 Status check_attribute(const AttributeSpec& attribute);
 
 /// What a header says of a dimension scale.
@@ -156,14 +157,14 @@ struct ScaleLength {
 };
 /// None when the header is that of something else.
 std::optional<ScaleLength> scale_length(const ObjectMessages& header);
-/// Whether a header has an attribute of this name, or says that it is elsewhere.
+/// Tells whether a header has an attribute of this name, or says that it is elsewhere.
 bool has_attribute(const ObjectMessages& header, std::string_view name);
-/// Whether a header is that of a group that keeps the order of its members.
+/// Tells whether a header is that of a group that keeps the order of its members.
 bool keeps_member_order(const ObjectMessages& header);
-/// Whether an object that the file has can get another header without a loss: kUnsupported says
-/// why not.
+/// Tells whether an object that the file has can get another header without a loss: kUnsupported
+/// says why not.
 Status check_replaceable(const Object& object);
-/// Whether an old object can get this attribute: kUnsupported says why not.
+/// Tells whether an old object can get this attribute: kUnsupported says why not.
 Status check_attribute_replaceable(const Object& object);
 
 /// Gives a table's content its place, unless it has one.

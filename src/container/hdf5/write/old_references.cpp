@@ -29,7 +29,7 @@ bool is_made_anew(const Object& holder, const HeldReference& reference) {
 
 }  // namespace
 
-// Where in the holder's header the address is written again.
+// Notes where in the holder's header the address is written again.
 Status Hdf5Writer::Impl::note_stale(const HeldReference& reference, Object& target) {
   Object& holder = *tree.find(reference.holder);
   const h5::Attribute* other = holder.find(reference.attribute);

@@ -72,7 +72,7 @@ Status Hdf5Writer::Impl::make_dataset(const DatasetSpec& spec, Value value, int6
   return keep_cut(spec, *object->dataset());
 }
 
-// How chunks are cut in the terms of the file.
+// Keeps how chunks are cut in the terms of the file.
 Status Hdf5Writer::Impl::keep_cut(const DatasetSpec& spec, h5::Dataset& dataset) {
   DatasetSpec stored = spec;
   STRIA_RETURN_IF_ERROR(h5::fold_complex(stored));

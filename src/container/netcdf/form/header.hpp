@@ -56,7 +56,7 @@ class RecordSize {
   void add(int64_t bytes);
   int64_t bytes() const { return count_ == 1 ? first_bytes_ : padded_bytes_; }
   int count() const { return count_; }
-  /// Where a further variable would lie in a record.
+  /// Returns where a further variable would lie in a record.
   int64_t end() const { return padded_bytes_; }
 
  private:
@@ -67,11 +67,11 @@ class RecordSize {
 
 /// Why a version can't hold the header; kUnsupported names the object.
 Status check_version(const Header& header, Version version);
-/// The first version that can hold it; CDF-5 can always.
+/// Returns the first version that can hold it; CDF-5 can always.
 Version smallest_version(const Header& header);
 std::vector<std::byte> encode(const Header& header, Version version);
 
-/// The most bytes that these take in a header of any version.
+/// Returns the most bytes that these take in a header of any version.
 int64_t name_bytes_max(const std::string& name);
 int64_t dimension_bytes_max(const std::string& name);
 int64_t attribute_bytes_max(const std::string& name, int64_t value_bytes);

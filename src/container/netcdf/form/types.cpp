@@ -38,7 +38,7 @@ const Row& row_of(Type type) {
   return kRows[static_cast<size_t>(type) - 1];
 }
 
-// What the numbers of the library's own tables are. They are stored as bytes, so that every
+// Returns what the numbers of the library's own tables are. They are stored as bytes, so that every
 // version of the format holds them.
 ElementType own_number(const std::string& path) {
   return path == kOwnPrefix + "placement"s ? ElementType::kInt64

@@ -26,12 +26,12 @@ class NetcdfGrowth final : public Growth {
   Result<std::unique_ptr<Writer>> make_writer(const Layout& layout) const override;
 
   const FoundHeader& header() const { return reader_->header(); }
-  /// Where records begin. \pre the file has some variable of records
+  /// Returns where records begin. \pre the file has some variable of records
   int64_t records_begin() const {
     STRIA_ASSERT(records_begin_ > 0, records_begin_);
     return records_begin_;
   }
-  /// The bytes of the header that one write changes whole.
+  /// Returns the bytes of the header that one write changes whole.
   const std::vector<std::byte>& first_bytes() const { return first_bytes_; }
 
  private:

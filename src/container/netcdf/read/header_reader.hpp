@@ -44,7 +44,7 @@ struct FoundHeader {
   std::vector<FoundVariable> variables;
 };
 
-/// Whether a file that begins with these 4 bytes is classic netCDF, of any version.
+/// Tells whether a file that begins with these 4 bytes is classic netCDF, of any version.
 bool is_classic(std::span<const std::byte, 4> signature);
 
 /// kFormat when it is another format, kCorrupted when it is cut short or makes no sense. Errors of

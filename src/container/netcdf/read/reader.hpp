@@ -17,11 +17,11 @@ class NetcdfReader final : public Reader {
   void keep_places() { keeps_places_ = true; }
   const FoundHeader& header() const { return header_; }
   int64_t file_bytes() const { return file_bytes_; }
-  /// The bytes from `offset` on; kCorrupted where the file ends before.
+  /// Reads the bytes from `offset` on; kCorrupted where the file ends before.
   Status read(int64_t offset, std::span<std::byte> out) const;
-  /// Whether it has the checksums of Stria, which knows where its files end.
+  /// Tells whether it has the checksums of Stria, which knows where its files end.
   bool is_summed() const;
-  /// Where the data of a variable end.
+  /// Returns where the data of a variable end.
   int64_t end_of(const FoundVariable& variable) const;
 
   Result<std::vector<std::string>> list() const override;

@@ -77,7 +77,7 @@ Status NetcdfLayout::prepare(DatasetSpec& spec) const {
   return Status();
 }
 
-// A new name, and room in the header.
+// Takes a new name, and room in the header.
 Status NetcdfLayout::add(const DatasetSpec& spec, const std::string& name, const Shape& shape) {
   if (!names_.insert(name).second) {
     return Status(ErrorCode::kAlreadyExists, fmt::format("the dataset name '{}' is taken", spec.path));

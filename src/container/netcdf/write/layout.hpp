@@ -32,14 +32,14 @@ class NetcdfLayout final : public Layout {
   bool interleaves() const override { return record_.count() > 0; }
   Result<int64_t> keep_room(int64_t bytes) override;
 
-  /// What is kept for the header. \pre settle()
+  /// Returns what is kept for the header. \pre settle()
   int64_t head_bytes() const {
     STRIA_ASSERT(settled_);
     return head_bytes_;
   }
-  /// Where tables begin: behind all data that aren't records. \pre settle()
+  /// Returns where tables begin: behind all data that aren't records. \pre settle()
   int64_t tables_begin() const;
-  /// Where they must end; no end where no records follow. \pre settle()
+  /// Returns where they must end; no end where no records follow. \pre settle()
   int64_t tables_end() const;
   int64_t record_count() const { return dimensions_.record_count(); }
 

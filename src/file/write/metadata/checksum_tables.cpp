@@ -15,8 +15,8 @@ namespace stria::file {
 
 namespace {
 
-// The datasets in the order of their numbers: those that the file had, those with raw data, the
-// tables, and last the two that are made here and the seal.
+// Returns the datasets in the order of their numbers: those that the file had, those with raw data,
+// the tables, and last the two that are made here and the seal.
 std::vector<std::string> paths_by_number(const Catalog& catalog, const OldContent& old, const Definitions& definitions) {
   const auto kept = static_cast<std::ptrdiff_t>(old.kept_path_count());
   std::vector<std::string> paths(old.checksums.paths.begin(), old.checksums.paths.begin() + kept);

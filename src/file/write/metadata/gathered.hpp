@@ -19,7 +19,7 @@
 
 namespace stria::file {
 
-/// The record of a put that isn't summed by rows, without its sum.
+/// Returns the record of a put that isn't summed by rows, without its sum.
 Result<SlabSum> record_of(const Transfer& put, const DatasetEntry& dataset);
 
 class Gathered {
@@ -37,11 +37,11 @@ class Gathered {
   void keep_records(std::span<const std::byte> records);
   /// Drops all sums, of rows and in records.
   void drop_sums();
-  /// Whether this rank has sums of rows to write.
+  /// Tells whether this rank has sums of rows to write.
   bool has_row_sums() const { return !row_sums_.empty(); }
   /// Lays the sums of rows out as they go into their tables. Once, when everything is kept.
   void lay_out(std::span<const RowTable> tables, const Catalog& catalog);
-  /// The message for rank 0. \pre lay_out()
+  /// Encodes the message for rank 0. \pre lay_out()
   std::vector<std::byte> encode(const Catalog& catalog) const;
   /// The sums of rows that are still to be written, for the caller to write; they point into this.
   std::vector<storage::WriteSegment> take_row_sums();

@@ -39,7 +39,7 @@ class Gathering {
   Status keep(TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog, PhaseTimes& times);
   /// Keeps records of regions that were summed elsewhere. Local.
   void keep_records(std::span<const std::byte> records) { gathered_.keep_records(records); }
-  /// Whether this rank will have sums of rows to write. \pre before hand_in()
+  /// Tells whether this rank will have sums of rows to write. \pre before hand_in()
   bool has_row_sums() const {
     STRIA_ASSERT(!parts_.started());
     return gathered_.has_row_sums();
@@ -49,7 +49,8 @@ class Gathering {
   /// Sends rank 0 what is kept, or why there is nothing; later calls do nothing. Returns what this
   /// rank's outcome is now. Never waits. `comm` must outlive finish().
   Status hand_in(const Status& mine, Comm& comm, const Catalog& catalog, PhaseTimes& times);
-  /// The sums of rows for the caller to write; empty when they were taken before. \pre hand_in()
+  /// Returns the sums of rows for the caller to write; empty when they were taken before. \pre
+  /// hand_in()
   std::vector<storage::WriteSegment> take_row_sums() {
     STRIA_ASSERT(parts_.started());
     return gathered_.take_row_sums();

@@ -33,7 +33,7 @@ class Metadata {
   /// Makes all objects; what the ranks gather while packing comes later.
   static Result<std::unique_ptr<Metadata>> build(const container::FileFormat& format, const container::Layout& layout,
                                                  const Content& content);
-  /// What the seal takes of a new file that other programs add rows to.
+  /// Returns what the seal takes of a new file that other programs add rows to.
   static int64_t seal_bytes(size_t row_tables, size_t tables);
   /// Makes the image, with what all ranks have gathered; with a seal if `checksums`. Once.
   Status finish(GatheredByAll gathered, bool checksums);

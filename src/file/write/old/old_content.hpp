@@ -33,7 +33,8 @@ struct OldContent {
   std::vector<SealedPart> sealed;                  ///< metadata that the next seal guards too
   std::map<std::string, ValueRange> value_ranges;  ///< of datasets that have one and can get longer
 
-  /// How many of the paths of `checksums` stay; the others are of tables that are made anew.
+  /// Returns how many of the paths of `checksums` stay; the others are of tables that are made
+  /// anew.
   size_t kept_path_count() const;
 };
 
@@ -42,7 +43,7 @@ struct OldContent {
 Result<OldContent> read_old_content(storage::File& file);
 /// The range of values that a dataset says it has; false where it says nothing.
 Result<bool> read_value_range(const container::Reader& reader, const std::string& path, ValueRange& range);
-/// What the other ranks must know of it.
+/// Returns what the other ranks must know of it.
 std::vector<std::byte> encode_old_content(const OldContent& old);
 /// Reads a message of encode_old_content().
 Result<OldContent> decode_old_content(std::span<const std::byte> message);

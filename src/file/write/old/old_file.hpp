@@ -49,7 +49,8 @@ class OldFile {
   /// Nothing before open() or take(), nor in a new file.
   const OldContent& content() const { return content_; }
   OldContent& content() { return content_; }
-  /// What reads the chunks of the datasets of content().catalog. The first time, it opens the file.
+  /// Returns what reads the chunks of the datasets of content().catalog. The first time, it opens
+  /// the file.
   Result<ChunkReader*> chunks();
   /// Fills a chunk with the rows that the file has.
   Status fill_chunk(const std::string& dataset_path, int64_t chunk, std::span<std::byte> out);

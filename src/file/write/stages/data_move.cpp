@@ -18,7 +18,7 @@ bool is_alone(const access::Plan& plan) {
   return plan.as<access::Alone>() != nullptr;
 }
 
-/// The turn whose memory tells of failures too; null where ranks need none.
+/// Returns the turn whose memory tells of failures too; null where ranks need none.
 NodeTurn* turn_of(Comm& comm, const access::Plan& plan, const storage::Capabilities& capabilities, int64_t total_bytes) {
   const auto* alone = plan.as<access::Alone>();
   const bool in_turns = alone != nullptr && alone->in_batches && capabilities.node_local_cache && comm.size() > 1 &&

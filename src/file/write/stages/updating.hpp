@@ -34,7 +34,7 @@ struct Touched {
   std::vector<std::vector<ByteRange>> chunks;
 };
 
-/// Whether any dataset is overwritten. The same on every rank.
+/// Tells whether any dataset is overwritten. The same on every rank.
 bool updates_any(const Catalog& catalog);
 /// Keeps which rows and chunks puts touch, before they are moved, and gives those into chunks their
 /// places in the file. kUnsupported where the file doesn't have a chunk. Local.

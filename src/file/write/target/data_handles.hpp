@@ -40,9 +40,9 @@ class DataHandles {
   Status open(const Use& use, const Place& place);
   /// This rank's handle on the file itself, opened where none was needed.
   Result<storage::File*> own(const Place& place);
-  /// The handle that data go through; null where none was needed.
+  /// Returns the handle that data go through; null where none was needed.
   storage::File* cached() const { return staged_ != nullptr ? staged_.get() : parted_ != nullptr ? parted_.get() : file_; }
-  /// The same file past the page cache, or null.
+  /// Returns the same file past the page cache, or null.
   storage::File* direct() const { return direct_parted_ != nullptr ? direct_parted_.get() : direct_file_.get(); }
   /// What is written is staged by this; null where it isn't.
   storage::File* staged() const { return staged_.get(); }

@@ -22,12 +22,12 @@ class FilePlace {
   void follow(const std::string& path);
   /// The name under which it is whole before it is at path(): where it is staged, or path() itself.
   const std::string& written_path() const { return written_path_; }
-  /// Where the file is until it is published.
+  /// Returns where the file is until it is published.
   const std::string& unpublished_path() const { return partial_path_; }
 
-  /// Whether the file is to be written to a place of its own first.
+  /// Tells whether the file is to be written to a place of its own first.
   bool is_staged() const { return written_path_ != path_; }
-  /// Whether it is, if that has room, and the ranks haven't agreed on that yet.
+  /// Tells whether it is, if that has room, and the ranks haven't agreed on that yet.
   bool awaits_agreement() const { return is_staged() && !is_agreed_; }
   /// The file can't be staged: it is written to its own place.
   void write_to_own() noexcept;

@@ -34,7 +34,7 @@ class GrowingFile final : public UnpublishedFile {
   Status note_switch_over(const std::vector<std::byte>& bytes);
   /// Size, sync, the bytes that make it valid, sync.
   Status publish(int64_t file_bytes, bool sync, PhaseTimes& times) override;
-  /// Whether what was added is valid, or may be.
+  /// Tells whether what was added is valid, or may be.
   bool is_published() const override { return published_; }
   /// Gives up what was added, unless it is published. Where that fails, the next program that adds
   /// to the file clears it.

@@ -65,7 +65,7 @@ class NewFile {
   void stage(BackgroundCommit& commit) { background_ = &commit; }
   /// Rank 0 tells this: the commit in the background makes this parity too.
   void protect(std::unique_ptr<LoneParity> parity) noexcept { parity_ = std::move(parity); }
-  /// Where what is written is staged, or null.
+  /// Returns where what is written is staged, or null.
   Staging* staging() const { return background_ != nullptr ? &background_->staging() : nullptr; }
   /// Gives the handles to the commit that was staged. Local.
   void depart() noexcept;
@@ -86,7 +86,7 @@ class NewFile {
   /// Rank 0, when all ranks have written: size, sync, name, sync of the directory. Where the file
   /// grows: size, sync, the bytes that make it valid, sync.
   Status publish(int64_t file_bytes, bool sync);
-  /// Whether the file has its name. The other ranks are told.
+  /// Tells whether the file has its name. The other ranks are told.
   bool is_published() const { return published_; }
   void note_published(bool published) { published_ = published; }
   /// Releases everything, once all ranks know the outcome.
@@ -96,7 +96,7 @@ class NewFile {
   void discard() noexcept;
 
  private:
-  /// Where the handles lead.
+  /// Returns where the handles lead.
   DataHandles::Place present() const;
   Status reserve_own_place(std::unique_ptr<PartialFile> own);
   void write_to_own_place(const Status& why);

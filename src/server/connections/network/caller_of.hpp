@@ -10,14 +10,15 @@
 
 namespace stria::server {
 
-/// The user of the process at the other end of a Unix socket, by the kernel; none for others.
+/// Returns the user of the process at the other end of a Unix socket, by the kernel; none for
+/// others.
 std::optional<wire::User> peer_of(int socket);
 
-/// The address at the other end of a socket, for people: "10.0.0.7:40112", or "unix" with the user
-/// of the process there.
+/// Returns the address at the other end of a socket, for people: "10.0.0.7:40112", or "unix" with
+/// the user of the process there.
 std::string name_of_peer(int socket);
 
-/// How the client has to prove who it is.
+/// Returns how the client has to prove who it is.
 wire::ProofKind wanted_proof(const wire::Key* key, const wire::Munge* munge, const std::optional<wire::User>& peer,
                              const wire::Claim& claim);
 

@@ -123,8 +123,8 @@ class OneAtATime {
 /// which must not overtake work that it would undo.
 enum class Ending { kAnyTime, kAfterwards };
 
-/// What work() returns, done by one of `workers`. Every `patience` until then tell() is awaited.
-/// Throws what either throws.
+/// Returns what work() returns, done by one of `workers`. Every `patience` until then tell() is
+/// awaited. Throws what either throws.
 template <typename Outcome, typename Pool, typename Tell>
 asio::awaitable<Outcome> in_background(Pool& workers, std::function<Outcome()> work, std::chrono::milliseconds patience,
                                        Tell tell, Ending ending = Ending::kAnyTime) {

@@ -27,7 +27,7 @@ class Query {
 
   /// True while there is a row.
   bool next();
-  /// How the statement has gone so far.
+  /// Returns how the statement has gone so far.
   const Status& status() const { return status_; }
   int64_t number(int column) const { return sqlite3_column_int64(statement_, column); }
   bool is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
@@ -43,7 +43,7 @@ class Query {
   Status status_;
 };
 
-/// What SQLite's code means, and what it says.
+/// Returns what SQLite's code means, and what it says.
 Status sqlite_error(int code, const char* text);
 
 class Database {

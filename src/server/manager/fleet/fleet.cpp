@@ -71,8 +71,8 @@ bool Fleet::heard_within(const Member& member, Clock::duration time) const {
   return member.last_pulse && Clock::now() - *member.last_pulse < time;
 }
 
-/// The servers that take new files, in their order: those in good condition, or where there is none
-/// of these, those that are nearly full.
+/// Returns the servers that take new files, in their order: those in good condition, or where there
+/// is none of these, those that are nearly full.
 std::vector<int64_t> Fleet::able_servers() const {
   using wire::Condition;
   const bool anyone_heard =

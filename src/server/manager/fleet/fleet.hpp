@@ -35,7 +35,7 @@ class Fleet {
   /// `names` outlives this.
   Fleet(Names& names, std::shared_ptr<EventLog> log);
 
-  /// What the database knows of servers.
+  /// Loads what the database knows of servers.
   Status load();
   /// Nobody waits for a server that is known not to answer.
   void is_away(const wire::Identity& server) { awaited_.erase(server); }
@@ -46,9 +46,10 @@ class Fleet {
   void lives_with(const wire::Identity& server) { own_server_ = server; }
   Roster& roster() { return roster_; }
 
-  /// Where a new file goes.
+  /// Returns where a new file goes.
   Result<Placement> place(const wire::Open& request);
-  /// The servers' places, by slot. `servers`: as a file's row has them, with second parts.
+  /// Describes the servers' places, by slot. `servers`: as a file's row has them, with second
+  /// parts.
   Status describe(std::span<const int64_t> servers, std::vector<wire::ServerPlace>& slots) const;
   /// kNotFound for one that was not heard of yet.
   Result<int64_t> index_of(const wire::Identity& server) const;
@@ -89,7 +90,7 @@ class Fleet {
   Status nobody_takes_files() const;
   size_t best_first(std::span<const int64_t> able, size_t wanted) const;
   void give_address(int64_t server, const std::string& address);
-  /// What a server is told, without files to remove.
+  /// Returns what a server is told, without files to remove.
   wire::PulseAnswer store_of(int64_t server) const;
   void tell(Level level, std::string_view what, int64_t server, const std::string& text) const;
 

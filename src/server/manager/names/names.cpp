@@ -77,7 +77,7 @@ wire::Ownership ownership(const Query& query, int column) {
           static_cast<uint32_t>(query.number(column + 2))};
 }
 
-/// What a directory has beside what a file with these permissions has.
+/// Returns what a directory has beside what a file with these permissions has.
 uint32_t directory_mode(uint32_t permissions) {
   return permissions | (permissions & 0444) >> 2 | kOwnDirectory;
 }

@@ -69,7 +69,8 @@ class Names {
   Result<NamedFile> find(const Caller& caller, std::string_view path, bool follow = true);
   /// Makes a file, whose name nothing has, and the directories above it.
   Result<NamedFile> create(const Caller& caller, const wire::NewDirectory& what, const Placement& placement);
-  /// A name for a file that has its number already, and its bytes; for files that lost their names.
+  /// Creates a name for a file that has its number already, and its bytes; for files that lost
+  /// their names.
   Status create_as(const Caller& caller, const wire::NewDirectory& what, const Placement& placement, uint64_t file);
   Status make_directory(const Caller& caller, const wire::NewDirectory& what);
   /// Gives the file another name. A file that had this name loses it, and is returned if it was the
@@ -125,14 +126,14 @@ class Names {
   /// The entry is, or becomes, a directory that the caller may enter.
   Status enter(const Caller& caller, Entry& entry, const Walk& how);
   Result<Entry> look_in(const Entry& directory, const std::string& name);
-  /// The components of a link's target, before those that are left.
+  /// Follows the components of a link's target, before those that are left.
   Status follow(const Entry& link, std::deque<std::string>& rest);
   /// True when it was the last name of a file.
   Result<bool> lose_name(const Entry& entry);
 
   /// The directories on the way to a name, from the store's root on.
   struct Way {
-    /// Those on the way to what the path names, where it is this one; otherwise none.
+    /// Returns those on the way to what the path names, where it is this one; otherwise none.
     std::vector<Entry> to(std::string_view name) const;
 
     std::string path = {};  // with a slash at its end, as it was asked for

@@ -30,7 +30,7 @@ inline bool owns(const Caller& caller, const wire::Ownership& owner) {
   return caller.is_super || caller.user.uid == owner.uid;
 }
 
-/// Whether a name in the directory may be taken away. `owner` is that of what it names.
+/// Tells whether a name in the directory may be taken away. `owner` is that of what it names.
 Status check_removal(const Caller& caller, const wire::Ownership& directory, const wire::Ownership& owner);
 
 /// What the ownership becomes; kPermissionDenied when the caller may not make it so.

@@ -42,12 +42,12 @@ class ChangeRecorder {
   Status start();
   void stop();
   bool records() const { return session_ != nullptr; }
-  /// What has changed since the last call, in order. To be called between transactions.
+  /// Returns what has changed since the last call, in order. To be called between transactions.
   Result<std::vector<Change>> take();
 
  private:
   Status begin();
-  /// The statements that have come since the last call.
+  /// Takes the statements that have come since the last call.
   Status take_schema(std::vector<Change>& changes);
 
   Database& database_;

@@ -48,7 +48,7 @@ class ChangeStream {
   uint64_t last() const;
   State state() const;
   wire::Identity standby() const;
-  /// How many changes the standby doesn't have.
+  /// Returns how many changes the standby doesn't have.
   int64_t behind() const;
   /// When the standby was heard of.
   bool was_heard_within(std::chrono::milliseconds time) const;
@@ -61,8 +61,8 @@ class ChangeStream {
 
   // The following are for those who wait for answers.
 
-  /// Whether what was done up to that change may be told. If not, `ring` is called when that may
-  /// have changed.
+  /// Tells whether what was done up to that change may be told. If not, `ring` is called when that
+  /// may have changed.
   bool may_answer(uint64_t sequence, std::function<void()> ring);
   /// Waits for that; false when it is not so in time.
   bool wait(uint64_t sequence, std::chrono::milliseconds time);

@@ -41,7 +41,7 @@ inline int64_t exact_time_ns() {
   return ns_of(now);
 }
 
-/// The time as file systems note it.
+/// Returns the time as file systems note it.
 inline int64_t file_time_ns() {
   timespec now = {};
   clock_gettime(CLOCK_REALTIME_COARSE, &now);

@@ -37,7 +37,7 @@ class ObjectFile {
 
   /// Bytes of the file, zero beyond its end.
   Status get(ByteRange range, std::byte* to) const;
-  /// The same by the mapping where that can be done. \pre can_map(range.end)
+  /// Does the same by the mapping where that can be done. \pre can_map(range.end)
   Status get_mapped(ByteRange range, std::byte* to);
   /// Writes, beyond the end too.
   Status put(ByteRange range, const std::byte* data);
@@ -47,7 +47,8 @@ class ObjectFile {
   /// True when all bytes before `end` lie within the file and its mapping, which is made longer for
   /// that.
   bool can_map(int64_t end);
-  /// What use(file's first byte as it is mapped) returns. Meanwhile the mapping stays where it is.
+  /// Returns what use(file's first byte as it is mapped) returns. Meanwhile the mapping stays where
+  /// it is.
   template <typename Use>
   bool with_mapping(const Use& use) {
     const std::shared_lock lock(map_mutex_);

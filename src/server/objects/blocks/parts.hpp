@@ -25,7 +25,7 @@ struct Pieces {
   std::byte* data = nullptr;
 };
 
-/// The least range that holds all pieces.
+/// Returns the least range that holds all pieces.
 inline ByteRange hull_of(std::span<const Pieces> pieces) {
   ByteRange hull{pieces.front().row.begin, pieces.front().row.end()};
   for (const Pieces& each : pieces) {
@@ -70,7 +70,7 @@ class Parts {
   static constexpr int64_t kLeastRun = 2 * kBlockBytes;
 
   int64_t here() const { return row_.begin + used_; }
-  /// The row's pieces that end at `end` or before, or the part of one that does.
+  /// Returns the row's pieces that end at `end` or before, or the part of one that does.
   PieceRow within(int64_t end) const {
     const int64_t room = end - row_.begin - row_.piece_bytes;
     if (used_ > 0 || room < 0) {

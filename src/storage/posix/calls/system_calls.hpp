@@ -25,7 +25,7 @@ class SystemCalls {
   virtual int fdatasync(int descriptor);
   virtual int fsync(int descriptor);
   virtual int flock(int descriptor, int operation);
-  /// The number by which fstatfs() tells the kind of file system; 0 where it fails.
+  /// Returns the number by which fstatfs() tells the kind of file system; 0 where it fails.
   virtual uint32_t file_system(int descriptor);
   /// fcntl() with one of the commands for locks of ranges.
   virtual int lock_range(int descriptor, int command, struct flock* where);

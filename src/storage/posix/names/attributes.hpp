@@ -11,7 +11,7 @@
 
 namespace stria::storage {
 
-/// What can be read of them; the rest counts as missing.
+/// Returns what can be read of them; the rest counts as missing.
 FileAttributes attributes_of(const std::string& path, const struct stat& details);
 
 /// Sets them on an open file, whose messages call it `path`. The access list counts as part of the

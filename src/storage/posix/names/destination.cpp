@@ -72,7 +72,7 @@ Status check_kind(const std::string& path, const struct stat& found) {
                                 describe(kReplace, path) + ": it is a " + kind + ", not a file, and stays as it is");
 }
 
-/// Whether the name, without a link, means that file.
+/// Tells whether the name, without a link, means that file.
 bool names(const std::string& path, const struct stat& file) {
   struct stat named = {};
   return lstat(path.c_str(), &named) == 0 && identity_of(named) == identity_of(file);

@@ -95,7 +95,7 @@ class Member {
     const int64_t begin = below(ssize(model_));
     return {begin, std::min(ssize(model_), begin + 1 + below(random_() % 4 == 0 ? 300000 : 20000))};
   }
-  /// Where a range of its cells' bytes begins, as far as it lies in one cell.
+  /// Returns where a range of its cells' bytes begins, as far as it lies in one cell.
   static int64_t offset_of(int64_t number, int64_t at) {
     return (at / kCellBytes * kMembers + number) * kCellBytes + at % kCellBytes;
   }

@@ -35,7 +35,8 @@ using Bytes = std::vector<std::byte>;
 inline constexpr std::pair<int64_t, int64_t> kSame{-1, 0};
 inline constexpr int64_t kMostBytes = int64_t{6} << 20;
 
-/// Where they begin to differ, and how many bytes of that 64 KiB do; -1 where they are the same.
+/// Returns where they begin to differ, and how many bytes of that 64 KiB do; -1 where they are the
+/// same.
 inline std::pair<int64_t, int64_t> difference(const Bytes& got, const Bytes& expected) {
   const auto [a, b] = std::mismatch(got.begin(), got.end(), expected.begin(), expected.end());
   if (a == got.end() && b == expected.end()) {

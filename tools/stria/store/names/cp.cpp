@@ -29,7 +29,8 @@ struct CpArguments {
   bool sync = false;
 };
 
-/// The mode of a copy: that of what it replaces, or of what is copied, as far as the umask lets it.
+/// Returns the mode of a copy: that of what it replaces, or of what is copied, as far as the umask
+/// lets it.
 std::optional<uint32_t> copied_mode(const std::string& from, const std::string& target) {
   if (const auto replaced = mode_of(target)) {
     return replaced;

@@ -56,7 +56,7 @@ herr_t close_driven(H5FD_t* base) {
   return 0;
 }
 
-/// Whether an offset and the end of what lies there fit into int64_t.
+/// Tells whether an offset and the end of what lies there fit into int64_t.
 inline bool fits(haddr_t offset, size_t bytes) {
   return offset <= kMaxAddress && bytes <= kMaxAddress - offset;
 }

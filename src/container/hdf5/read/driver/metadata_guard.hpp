@@ -33,9 +33,9 @@ class MetadataGuard {
   /// no metadata can be read; check() says why.
   explicit MetadataGuard(StorageFile& file);
 
-  /// Whether libhdf5 may read so many bytes there. kCorrupted, or an error of the storage.
+  /// Tells whether libhdf5 may read so many bytes there. kCorrupted, or an error of the storage.
   Status check(H5FD_mem_t kind, int64_t offset, int64_t bytes);
-  /// Where the file's metadata are.
+  /// Returns where the file's metadata are.
   const MetadataSource& source() const { return source_; }
 
  private:
@@ -71,7 +71,7 @@ class MetadataGuard {
   Status expect(int64_t address, const Expected& expected);
   Status expect_group(int64_t tree, int64_t heap);
   Result<Expected> expected_at(int64_t address, Use use) const;
-  /// Whether there is a text at this offset of a local heap.
+  /// Tells whether there is a text at this offset of a local heap.
   Status check_text(int64_t heap, int64_t offset);
   Result<const LocalHeap*> heap_at(int64_t address);
   void note_block(ByteRange block) { blocks_[block.begin] = block.end; }

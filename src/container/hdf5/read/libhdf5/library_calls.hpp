@@ -26,10 +26,10 @@ struct ObjectPlace {
   unsigned long file = 0;  ///< tells files apart that are open together
 };
 
-/// The object itself, or what `name` leads to from there. Nothing where it can't be read.
+/// Returns the object itself, or what `name` leads to from there. Nothing where it can't be read.
 std::optional<ObjectPlace> place_of(hid_t object, const std::string& name = ".");
 
-/// The address that a hard link holds, or -1.
+/// Returns the address that a hard link holds, or -1.
 int64_t address_in(hid_t group, const LinkInfo& link);
 
 /// Nothing where the link can't be read.

@@ -17,7 +17,7 @@
 
 namespace stria::container::h5 {
 
-/// The records of a B-tree of version 2, in order. kCorrupted when it makes no sense.
+/// Reads the records of a B-tree of version 2, in order. kCorrupted when it makes no sense.
 Result<std::vector<std::vector<std::byte>>> read_tree_records(const MetadataSource& source, int64_t address);
 
 /// A heap whose objects go by an ID of some bytes.

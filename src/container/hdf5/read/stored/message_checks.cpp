@@ -30,7 +30,7 @@ Status whole(const Decoder& decoder, const char* what) {
   return decoder.well() ? Status() : Status(ErrorCode::kCorrupted, fmt::format("{} is cut short", what));
 }
 
-/// The content of a shared message: a version, and where it is.
+/// Decodes the content of a shared message: a version, and where it is.
 std::optional<int64_t> decode_shared(Decoder& decoder, int64_t address_bytes) {
   const int64_t version = decoder.number(1);
   const int64_t kind = decoder.number(1);
@@ -103,7 +103,7 @@ Result<StoredType> type_of(const HeaderMessage& message, const MetadataSource& s
 
 namespace {
 
-/// The type or the space within an attribute, in so many bytes.
+/// Returns the type or the space within an attribute, in so many bytes.
 Result<StoredType> attribute_type(std::span<const std::byte> bytes, bool is_shared, const MetadataSource& source) {
   Decoder decoder(bytes);
   if (!is_shared) {
@@ -437,7 +437,7 @@ const HeaderMessage* find(const ObjectMessages& header, Message type) {
   return found == header.messages.end() ? nullptr : &*found;
 }
 
-// What the messages of a dataset say of each other.
+// Checks what the messages of a dataset say of each other.
 Status check_dataset(const ObjectMessages& header, const MetadataSource& source) {
   const HeaderMessage* layout_message = find(header, Message::kLayout);
   const HeaderMessage* type_message = find(header, Message::kDatatype);

@@ -40,7 +40,7 @@ struct StoredLayout {
 };
 Result<StoredLayout> decode_layout(const HeaderMessage& message, const MetadataSource& source);
 
-/// The value in a fill value message; empty where it has none.
+/// Returns the value in a fill value message; empty where it has none.
 Result<std::vector<std::byte>> stored_fill_value(const HeaderMessage& message);
 
 /// An attribute message.
@@ -55,7 +55,7 @@ Result<StoredAttribute> decode_attribute(const HeaderMessage& message, const Met
 
 /// The type that a message says, wherever it is.
 Result<StoredType> type_of(const HeaderMessage& message, const MetadataSource& source);
-/// Where a message that is shared lies; nothing for one in a heap of shared messages.
+/// Returns where a message that is shared lies; nothing for one in a heap of shared messages.
 std::optional<int64_t> shared_address(const HeaderMessage& message, int64_t address_bytes);
 
 /// kCorrupted when libhdf5 must not see the header.

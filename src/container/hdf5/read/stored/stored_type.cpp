@@ -51,7 +51,7 @@ Status check_float(Decoder& decoder, const Head& head) {
              : corrupted("a floating-point number has bits outside of its bytes");
 }
 
-// A name that ends with NUL, in old versions padded to a multiple of 8.
+// Skips a name that ends with NUL, in old versions padded to a multiple of 8.
 bool skip_name(Decoder& decoder, bool is_padded) {
   size_t bytes = 1;
   while (true) {
@@ -74,7 +74,7 @@ int64_t offset_bytes_within(int64_t most) {
   return (std::bit_width(static_cast<uint64_t>(most)) + 7) / 8;
 }
 
-/// The dimensions of a member of version 1, as many elements as they make.
+/// Decodes the dimensions of a member of version 1, as many elements as they make.
 int64_t decode_old_dimensions(Decoder& decoder) {
   constexpr int64_t kDimensions = 4;
   const int64_t count = decoder.number(1);

@@ -37,11 +37,11 @@ struct StoredType {
   std::vector<StoredType> base;  ///< one: of a list, an array or an enumeration
   std::vector<Member> members;   ///< of a compound
 
-  /// How many elements of the base an array has.
+  /// Returns how many elements of the base an array has.
   int64_t array_count() const;
-  /// Whether elements hold places in a global heap.
+  /// Tells whether elements hold places in a global heap.
   bool has_heap_places() const;
-  /// Whether elements hold references, of any kind.
+  /// Tells whether elements hold references, of any kind.
   bool has_references() const;
 };
 struct StoredType::Member {
@@ -49,8 +49,8 @@ struct StoredType::Member {
   StoredType type;
 };
 
-/// The type at the begin of `decoder`, which goes on behind it. kCorrupted when it makes no sense,
-/// kUnsupported when it has a form of a newer release.
+/// Decodes the type at the begin of `decoder`, which goes on behind it. kCorrupted when it makes no
+/// sense, kUnsupported when it has a form of a newer release.
 Result<StoredType> decode_type(Decoder& decoder);
 
 }  // namespace stria::container::h5

@@ -29,7 +29,7 @@ struct Superblock {
 /// kFormat where there is none, or one of an unknown version.
 Result<Superblock> read_superblock(StorageFile& file);
 
-/// An address; -1 where all its bits are set, which is none.
+/// Decodes an address; -1 where all its bits are set, which is none.
 int64_t decode_address(Decoder& decoder, int64_t address_bytes);
 
 }  // namespace stria::container::h5

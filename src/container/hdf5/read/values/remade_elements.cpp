@@ -107,7 +107,7 @@ void set_least(ElementSpec& element) {
   }
 }
 
-/// The texts of an element, without what else it has.
+/// Returns the texts of an element, without what else it has.
 ElementSpec texts_of(const ElementSpec& element) {
   ElementSpec texts = element;
   if (!has_texts(element)) {
