@@ -63,7 +63,7 @@ else()
     message(FATAL_ERROR "STRIA_MPI is '${STRIA_MPI}'; use openmpi, mpich or none")
   endif()
   set(STRIA_HAS_MPI ON)
-  set(STRIA_SUFFIXES ";_serial")  # of the libraries: one for this MPI, one without
+  set(STRIA_SUFFIXES ";_serial")  # the libraries' suffixes: one for this MPI, one without
   find_program(STRIA_MPICXX NAMES mpicxx.${STRIA_MPI} mpicxx)
   find_program(STRIA_MPICC NAMES mpicc.${STRIA_MPI} mpicc)
   find_program(STRIA_MPIEXEC NAMES mpiexec.${STRIA_MPI} mpiexec)

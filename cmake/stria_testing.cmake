@@ -52,7 +52,7 @@ function(stria_precompile_test name)
   if(NOT STRIA_PRECOMPILE_HEADERS OR stria_server IN_LIST ARGN)
     return()
   endif()
-  target_compile_options(${name} PRIVATE -pthread)  # as some libraries want it, and the headers must fit
+  target_compile_options(${name} PRIVATE -pthread)  # Some libraries want it; the headers must fit.
   if(first)
     target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
     target_precompile_headers(${name} REUSE_FROM ${first})

@@ -49,7 +49,7 @@ typedef struct stria_dataset stria_dataset;
 typedef struct stria_commit_handle stria_commit_handle; /* a commit that goes on by itself */
 typedef struct stria_type stria_type;                   /* which bytes of memory, in which order */
 typedef struct stria_elements stria_elements;           /* a map of single elements */
-typedef struct stria_options stria_options;             /* of a file or a dataset, by name */
+typedef struct stria_options stria_options;             /* what a file or a dataset gets, by name */
 typedef struct stria_list stria_list;                   /* strings */
 typedef struct stria_table stria_table;                 /* records that were read */
 typedef struct stria_verdict stria_verdict;             /* what stria_verify() found */
@@ -557,7 +557,7 @@ typedef struct stria_report {
   int64_t useful_bytes;
   int64_t file_bytes;
   double seconds;     /* since the file was created or opened, on this rank */
-  const char* method; /* of the last transfer */
+  const char* method; /* the method of the last transfer */
   const char* reason; /* why that method */
 } stria_report;
 int stria_get_report(const stria_file* file, stria_report* report);

@@ -71,7 +71,7 @@ What to look at next
   $out/report.html    what the run's I/O cost, why, and what to change
   $out/run.json       every file written: bytes, seconds, where the time went
   $stria inspect ${checkpoints[-1]}
-  h5ls ${plots[-1]}  # of Debian's hdf5-tools
+  h5ls ${plots[-1]}  # Debian's hdf5-tools have it.
   python -c 'import yt; yt.load("${plots[-1]}").print_stats()'  # build/venv/bin/python after make setup
 Go on from the last checkpoint on another number of ranks (as root, source scripts/mpiexec_env.sh first):
   mpiexec.openmpi -n 3 $stria flash sedov --restart latest --out $out

@@ -30,7 +30,7 @@ struct stria_list {
 
 struct stria_type {
   stria::Datatype type;
-  std::shared_ptr<const std::vector<stria::Column>> columns{};  // of records
+  std::shared_ptr<const std::vector<stria::Column>> columns{};  // the columns of records
 };
 
 struct stria_elements {
@@ -59,7 +59,7 @@ struct stria_dataset {
 
 struct stria_file {
   explicit stria_file(stria::File opened) : file(std::move(opened)) {}
-  std::mutex keeping;                                              // of what follows
+  std::mutex keeping;                                              // guards what follows
   std::map<std::string, std::unique_ptr<stria_dataset>> datasets;  // by path
   // Ends first, after the call of another thread.
   stria::File file;

@@ -84,7 +84,7 @@ int stria_f_create_strings(stria_file* file, const char* path, CFI_cdesc_t* stri
  * it. A logical is an integer of its size, 1 where it is true. */
 int stria_f_element_of(const CFI_cdesc_t* array);
 int stria_f_is_complex(const CFI_cdesc_t* array);
-int stria_f_is_logical(const CFI_cdesc_t* array); /* of any kind */
+int stria_f_is_logical(const CFI_cdesc_t* array); /* one of any kind */
 /* Keeps a message in place of the library's, for stria_f_error_message(). Returns `code`. */
 int stria_f_refuse(int code, const char* format, ...);
 /* Returns the same as stria_error_message(), or what is wrong with an array, where that was it. */

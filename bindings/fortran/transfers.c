@@ -45,7 +45,7 @@ struct numbers {
   void* data;
   const char* wrong; /* what is wrong with them, whatever their place; NULL: nothing */
   int element, is_complex, is_text, rank;
-  int64_t bytes; /* of one; of a string its length */
+  int64_t bytes; /* the bytes of one; of a string its length */
   int64_t extents[2 * CFI_MAX_RANK], strides[2 * CFI_MAX_RANK];
 };
 

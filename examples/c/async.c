@@ -6,7 +6,7 @@
 // behind mpi.h
 #include <stria.h>
 
-enum { CELLS = 1000 };  // of one rank
+enum { CELLS = 1000 };  // the cells of one rank
 
 // Collective calls, and the outcomes of commits, fail on all ranks alike; rank 0 tells why.
 static void check(int code, int rank) {

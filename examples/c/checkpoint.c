@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
           for (int v = 0; v < VARIABLES; ++v)
             unk[b][k][j][i][v] = (rank * BLOCKS + b) + 0.1 * v;
 
-  const int64_t dims[] = {ranks * BLOCKS, N, N, N};  // of a dataset, slowest first
+  const int64_t dims[] = {ranks * BLOCKS, N, N, N};  // the dims of a dataset, slowest first
   const int64_t start[] = {rank * BLOCKS, 0, 0, 0};  // where this rank's blocks go
   const int64_t count[] = {BLOCKS, N, N, N};
   stria_file* file;

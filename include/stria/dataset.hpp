@@ -28,8 +28,8 @@ class Dataset {
  public:
   /// Returns the dataset's path in the file; of one found by a link, that of the dataset.
   const std::string& path() const;
-  ElementType element() const;  ///< of numbers
-  Meaning meaning() const;      ///< of numbers
+  ElementType element() const;  ///< the type of its numbers
+  Meaning meaning() const;      ///< the meaning of its numbers
   const std::vector<int64_t>& dims() const;
   /// Returns the names of integers' values, where they are an enumeration; else none. Collective:
   /// no.
@@ -43,7 +43,7 @@ class Dataset {
   /// Returns what elements read as that nobody has put, in the dataset's type: not given where that
   /// is zero, or isn't a number. Of complex numbers it is the real part. Collective: no.
   FillValue fill_value() const;
-  int64_t bytes() const;  ///< of all its elements
+  int64_t bytes() const;  ///< the bytes of all its elements
   /// The raw data lie in one piece.
   bool is_contiguous() const;
   /// Returns what chunks pass: "shuffle deflate(1)"; empty where they pass nothing, or there are

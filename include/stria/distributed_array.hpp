@@ -22,9 +22,9 @@ namespace stria {
 /// A rank's box of a global array, and how it lies in memory. All lists have an entry a dimension
 /// of the array, in the order of its indices.
 struct ArrayPart {
-  std::vector<int64_t> shape;  ///< of the global array; the same on all ranks
+  std::vector<int64_t> shape;  ///< the shape of the global array; the same on all ranks
   std::vector<int64_t> start;  ///< the first element of the box
-  std::vector<int64_t> count;  ///< of its elements; with a zero among them this rank has none
+  std::vector<int64_t> count;  ///< count of its elements; with a zero among them this rank has none
   /// Layers in memory around the box, which are neither written nor read; empty: none.
   std::vector<int64_t> ghosts_before{};
   std::vector<int64_t> ghosts_after{};

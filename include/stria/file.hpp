@@ -197,8 +197,8 @@ struct Damage {
 
 /// How far a commit() or flush() has come on this rank.
 struct Progress {
-  int64_t done_bytes = 0;   ///< of what this rank has put or got, as it lies in the file
-  int64_t total_bytes = 0;  ///< of the whole call
+  int64_t done_bytes = 0;   ///< the bytes of what this rank has put or got, as it lies in the file
+  int64_t total_bytes = 0;  ///< the bytes of the whole call
 };
 
 /// Removes files that a killed program left in `directory` under their temporary names, where the

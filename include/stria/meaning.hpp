@@ -19,7 +19,7 @@ enum class Meaning : uint8_t {
 /// A name of a number: a member of an enumeration.
 struct NamedNumber {
   std::string name;
-  int64_t value = 0;  ///< of a kUint64, its bits
+  int64_t value = 0;  ///< a kUint64 by its bits
   bool operator==(const NamedNumber&) const = default;
 };
 

@@ -23,7 +23,7 @@ namespace stria::access::test {
 /// same buffers.
 struct MethodOfRanks {
   using Move = std::function<Moved(Context& context, const Case& c, Endpoint endpoint, KeptBuffers& kept)>;
-  std::string name;  ///< of the file, too
+  std::string name;  ///< the name of the file, too
   std::function<void(Case&)> prepare;
   Move move;
 };

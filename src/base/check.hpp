@@ -47,7 +47,7 @@ struct Place {
   int line;
   const char* macro;
   const char* condition;
-  const char* names;  ///< of the values, as the source has them; may be empty
+  const char* names;  ///< the names of the values, as the source has them; may be empty
 };
 
 /// Prints "FILE:LINE: rank R: STRIA_CHECK(CONDITION) failed: NAMES = VALUES", and aborts.

@@ -34,7 +34,7 @@ class NamedDimensions {
 
   /// What a dataset is as the coordinates of the dimension of its name.
   struct Coordinates {
-    int64_t length = -2;     // of its one dimension; -2: it has several, or none
+    int64_t length = -2;     // the length of its one dimension; -2: it has several, or none
     bool is_of_own = false;  // that dimension has its name, or none
   };
   std::unordered_map<std::string, int64_t> length_of_;

@@ -113,7 +113,7 @@ struct LinkSpec {
   std::string path;
   std::string target;                  ///< the object's path
   std::string file{};                  ///< that has it; empty: the link's own
-  int64_t order = DatasetSpec::kLast;  ///< as that of a dataset
+  int64_t order = DatasetSpec::kLast;  ///< its place in the order of creation, like a dataset's
 };
 
 /// Another path that leads to an object of the same file: a hard link, or a soft one.

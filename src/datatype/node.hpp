@@ -105,7 +105,7 @@ struct BlockList {
   int64_t displacement_unit = 1;  ///< bytes of one unit of a displacement
   /// Bytes to add to every displacement; blocks of length 0 don't count.
   int64_t first_byte = 0;
-  std::span<const int64_t> lengths{};  ///< as many as displacements; empty when all have
+  std::span<const int64_t> lengths{};  ///< one for each displacement; empty when all have
   int64_t common_length = 0;           ///< this one
   int64_t length_unit = 1;             ///< bytes of one unit of a length
 

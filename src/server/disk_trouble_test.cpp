@@ -79,7 +79,7 @@ TEST(DiskTrouble, AFullDiskIsAnErrorOfTheRequest) {
 }
 
 TEST(DiskTrouble, NamesForWhichThereIsNoRoomAreRefusedAndOthersStay) {
-  const SmallDisk disk("size=8m");  // of which 4 MiB are kept for removals
+  const SmallDisk disk("size=8m");  // Removals have 4 MiB of it.
   if (!disk.ok()) {
     GTEST_SKIP() << "no tmpfs can be mounted here";
   }

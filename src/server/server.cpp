@@ -119,7 +119,7 @@ struct Server::State {
   std::list<std::shared_ptr<Connection>> connections;
   uint64_t connection_count = 0;
   std::vector<uint64_t> removed;  // files, of which the manager is to hear
-  int64_t told_bytes = 0;         // of data, moved up to the last pulse
+  int64_t told_bytes = 0;         // the bytes of data, moved up to the last pulse
   bool told_bad = false;          // the condition that the manager knows isn't good
   bool joined = false;            // a manager has heard of it since the start
   std::unique_ptr<ManagerElsewhere> elsewhere;

@@ -16,7 +16,7 @@ namespace stria::server {
 class StandbyDuty {
  public:
   struct Options {
-    std::string copy_path;  ///< of its copy of the names
+    std::string copy_path;  ///< the path of its copy of the names
     std::string names_path;
     std::function<std::unique_ptr<storage::ServerLink>()> link;  ///< to the manager
     Connect connect;

@@ -31,7 +31,7 @@ class UsageTeller {
   wire::Identity server_;
   Ask ask_;
   int waits_ = 0;            // before it asks again whether there are quotas
-  uint64_t told_up_to_ = 0;  // of older parts, in the directory's order
+  uint64_t told_up_to_ = 0;  // the last of the older parts, in the directory's order
   bool told_all_ = false;
   bool older_next_ = false;
 };

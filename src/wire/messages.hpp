@@ -51,11 +51,11 @@ struct Open {
   OpenMode mode = OpenMode::kRead;
   bool exclusive = false;
   uint64_t handle = 0;        ///< the client's number for it, new in its session
-  int64_t stripe_bytes = 0;   ///< of a new file; 0: the store's default
+  int64_t stripe_bytes = 0;   ///< the bytes of a new file; 0: the store's default
   int64_t server_count = 0;   ///< the same
   int64_t first_server = -1;  ///< the same, by its index; -1: the store's choice
   bool by_load = false;       ///< the store's choice: servers that have less to do
-  uint32_t permissions = 0;   ///< of a new file
+  uint32_t permissions = 0;   ///< the permissions of a new file
   void put(Writer& writer) const;
   void get(Reader& reader);
 };
@@ -143,7 +143,7 @@ struct Attributes {
   bool is_directory = false;
   int64_t created_ns = 0;  ///< since 1970
   Ownership owner;
-  Opened place;  ///< of a file: where its bytes are, and a ticket for all that the asker may do
+  Opened place;  ///< where a file's bytes are, and a ticket for all that the asker may do
   void put(Writer& writer) const;
   void get(Reader& reader);
 };
@@ -202,7 +202,7 @@ struct StoreServers {
     int64_t total_bytes = 0;
     int64_t free_bytes = 0;
     int64_t silent_ms = -1;  ///< since its last pulse; -1: none since the manager started
-    int64_t load_bytes = 0;  ///< of its last seconds; each second counts half of the one after it
+    int64_t load_bytes = 0;  ///< its last seconds; each second counts half of the one after it
   };
   std::vector<Entry> servers;
   void put(Writer& writer) const;
@@ -282,7 +282,7 @@ enum class BlockFault : uint8_t {
 struct Scrubbed {
   static constexpr const char* kName = "scrubbed";
   struct Bad {
-    int64_t block = 0;  ///< of 4 KiB of the slot's own
+    int64_t block = 0;  ///< the block of 4 KiB of the slot's own
     BlockFault fault = BlockFault::kDamaged;
   };
   int64_t local_bytes = 0;

@@ -62,7 +62,7 @@ enum class PartMoves : uint8_t {
 
 struct MovesTold {
   static constexpr const char* kName = "moves told";
-  std::vector<PartMoves> parts;  ///< as asked
+  std::vector<PartMoves> parts;  ///< the answers, in the order of the questions
   // A server that starts is told:
   std::vector<uint64_t> gone;   ///< parts that have moved away, and are still there
   uint64_t last_expiry_ms = 0;  ///< moves with tickets up to this one are at an end
@@ -118,7 +118,7 @@ struct PartMoved {
   Extent extent;
   bool exists = false;
   uint64_t changes = 0;            ///< the number of the next change
-  std::vector<ByteRange> changed;  ///< of the part's own bytes
+  std::vector<ByteRange> changed;  ///< ranges of the part's own bytes
   void put(Writer& writer) const;
   void get(Reader& reader);
 };

@@ -27,7 +27,7 @@ struct SetQuota {
   static constexpr const char* kName = "set quota";
   QuotaKind kind = QuotaKind::kUser;
   uint32_t uid = 0;
-  std::string path;   ///< of the directory
+  std::string path;   ///< the path of the directory
   int64_t bytes = 0;  ///< the most; 0: any number
   int64_t files = 0;
   void put(Writer& writer) const;
@@ -38,7 +38,7 @@ struct Quotas {
   static constexpr const char* kName = "quotas";
   struct Entry {
     Account account;
-    std::string path;  ///< of a directory; empty: it was removed
+    std::string path;  ///< the path of a directory; empty: it was removed
     int64_t bytes_limit = 0;
     int64_t files_limit = 0;
     int64_t bytes = 0;

@@ -86,7 +86,7 @@ class SlotWalk {
   Reader list_;
   int64_t previous_end_ = 0;
   std::optional<Cursor> cursor_;
-  ByteRange stripe_;          // of the file, the slot's stripe that was met last
+  ByteRange stripe_;          // the stripe of the file, the slot's stripe that was met last
   int64_t stripe_shift_ = 0;  // from a place in that stripe to the slot's own
   PieceRow row_;              // the next pieces, among the slot's bytes; the cursor is behind them
 };

@@ -43,7 +43,7 @@ TEST(Layout, AgreesWithALoopOverBytes) {
 }
 
 TEST(Layout, NumbersFromOutsideDoNotOverflow) {
-  constexpr int64_t kLargest = (int64_t{1} << 62) - 1;  // of an offset
+  constexpr int64_t kLargest = (int64_t{1} << 62) - 1;  // the largest offset
   for (const int64_t stripe : {kMinStripeBytes, int64_t{4096} * 3, kMaxStripeBytes}) {
     for (const int64_t slots : {int64_t{1}, int64_t{3}, int64_t{kMaxSlots}}) {
       const Layout layout{stripe, slots};

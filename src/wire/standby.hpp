@@ -55,7 +55,7 @@ struct RoleTold {
   static constexpr const char* kName = "role told";
   RoleKind kind = RoleKind::kServer;
   Mark mark;
-  std::string manager;  ///< of the mark's epoch; empty: it has not been told
+  std::string manager;  ///< the manager of the mark's epoch; empty: it has not been told
   void put(Writer& writer) const;
   void get(Reader& reader);
 };
@@ -64,9 +64,9 @@ struct RoleTold {
 struct Follow {
   static constexpr const char* kName = "follow";
   Identity standby{};
-  uint64_t number = 0;   ///< of the copy; 0 begins another
+  uint64_t number = 0;   ///< the number of the copy; 0 begins another
   bool whole = false;    ///< the copy is there, and the changes up to `applied` are in it
-  int64_t offset = 0;    ///< of the copy
+  int64_t offset = 0;    ///< the offset of the copy
   uint64_t applied = 0;  ///< the last change, as durable as it was asked to be
   void put(Writer& writer) const;
   void get(Reader& reader);
@@ -88,7 +88,7 @@ struct Followed {
     std::vector<std::byte> bytes;
   };
   uint64_t number = 0;
-  int64_t total_bytes = 0;  ///< of the copy; 0: it is being made
+  int64_t total_bytes = 0;  ///< the bytes of the copy; 0: it is being made
   uint64_t first = 0;       ///< the last change that is in the copy
   std::vector<std::byte> copy;
   std::vector<Piece> pieces;

@@ -51,12 +51,12 @@ struct Times {
 struct NameState {
   NameKind kind = NameKind::kFile;
   uint64_t number = 0;
-  uint64_t names = 1;  ///< of a file: hard links
+  uint64_t names = 1;  ///< the names of a file: hard links
   Ownership owner = {};
   Times times = {};
-  std::string target = {};  ///< of a link
+  std::string target = {};  ///< the target of a link
   int64_t stripe_bytes = 0;
-  std::vector<int64_t> servers = {};  ///< of a file, by slot: places (layout.hpp)
+  std::vector<int64_t> servers = {};  ///< the servers of a file, by slot: places (layout.hpp)
   Ticket ticket = {};                 ///< to ask for the size alone
   bool is_directory() const { return kind == NameKind::kDirectory; }
   void put(Writer& writer) const;

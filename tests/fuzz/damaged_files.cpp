@@ -38,7 +38,7 @@ using Bytes = std::vector<char>;
 constexpr rlim_t kSecondsMax = 10;
 constexpr unsigned kWallSecondsMax = 300;
 constexpr int64_t kMemoryKibMax = 1 << 20;
-constexpr int64_t kReadBytesMax = 8 << 20;  // of a dataset, which may say that it has any size
+constexpr int64_t kReadBytesMax = 8 << 20;  // a limit, since a dataset may say that it has any size
 
 struct Seed {
   std::string name;

@@ -210,7 +210,7 @@ run() {
   esac
 }
 
-rsh() { # as mpiexec calls it: [-x] NODE COMMAND...
+rsh() { # mpiexec calls it so: [-x] NODE COMMAND...
   while [ "${1#-}" != "$1" ]; do shift; done
   local node=$1
   shift

@@ -24,7 +24,7 @@ OWN = "/tmp/store"  # a node's /tmp is its own
 ALONE = ["-n", "1", "--nodes", "1"]
 PATIENCE_S = 3
 LIMIT_S = 200  # ten times what several calls take, the first of which is patient
-ROUNDS = 2  # of a bench that is told to run one: another comes before
+ROUNDS = 2  # the rounds of a bench that is told to run one: another comes before
 # What each rank's exit is, also when mpiexec ends the others after the first failure.
 EACH_RANK = ["sh", "-c", '"$@"; echo "rank $OMPI_COMM_WORLD_RANK ended with $?."', "sh"]
 ALL_RIGHT = "every value of every file was checked"

@@ -218,7 +218,7 @@ def test_a_damaged_block_of_a_file_in_one_piece(make_store):
     with open(damaged, "r+b") as raw:
         raw.seek(times.st_size // 2)
         raw.write(b"damaged")
-    os.utime(damaged, ns=(times.st_atime_ns, times.st_mtime_ns))  # as a disk does it
+    os.utime(damaged, ns=(times.st_atime_ns, times.st_mtime_ns))  # A disk does the same.
     for hints in [{}, {"stria_method": "datatype_io"}]:
         with stria.open(url, hints=hints) as file:
             assert (file["dens"][:, ::2, 1:3] == 1).all()

@@ -12,7 +12,7 @@ import tokenize
 from source_tree import Violation
 
 MAX_COLUMNS = 100
-MAX_WORDS = 100  # of a paragraph in docs/
+MAX_WORDS = 100  # the words of a paragraph in docs/
 
 # American and British spelling; `catalog` is the one word that keeps the American one.
 SPELLINGS = {

@@ -60,7 +60,7 @@ meetings = operations("reduce", "gather", "broadcast", "barrier", "all gather", 
 @dataclasses.dataclass(frozen=True)
 class Bench:
     rule: str
-    work: object  # of `trace stats --json`: what the advice makes less of
+    work: object  # takes `trace stats --json`: what the advice makes less of
     less: float = 1.5  # at least so many times
     finds: bool = True  # something in the plain program, and nothing in the advised one
     ranks: int = 2

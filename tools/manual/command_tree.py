@@ -19,7 +19,7 @@ class Option:
     default: str
     required: bool
     several: bool
-    after_equals: list  # of a flag that may have a value, in the same word: "--name=value"
+    after_equals: list  # a flag's value in the same word: "--name=value"
 
     @property
     def takes_value(self):

@@ -74,7 +74,7 @@ class RunDigest {
   enum class Detail {
     kCalls,     ///< nothing, or the engine's phases
     kRequests,  ///< each request to the storage: STRIA_TRACE=full
-    kImported,  ///< as much as the log of another program told
+    kImported,  ///< the log of another program told this much
   };
   Detail detail() const;
 

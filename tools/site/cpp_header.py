@@ -12,7 +12,7 @@ class Entry:
 
     comment: str
     declarations: list  # each as it stands in the header, without the body of a function
-    name: str = ""  # of a class or struct
+    name: str = ""  # the name of a class or struct
     entries: list = dataclasses.field(default_factory=list)  # its public members
     base: str = ""
     template: str = ""

@@ -51,7 +51,7 @@ struct DeferredFile {
   MpiFile handle = nullptr;
   MpiHandle comm = 0;  ///< HDF5's own, which lives as long as the file is open, or a copy
   bool owns_comm = false;
-  MpiHandle info = 0;  ///< as HDF5 opened it
+  MpiHandle info = 0;  ///< the info as HDF5 opened it
   int rank_count = 1;
   std::string name;
   int64_t hdf5_id = -1;          ///< by which HDF5 last named it
@@ -128,7 +128,7 @@ class DeferredFiles {
   std::mutex mutex_;
   std::vector<std::unique_ptr<DeferredFile>> files_;
   std::byte* stage_ = nullptr;
-  int64_t used_bytes_ = 0;  // of the stage
+  int64_t used_bytes_ = 0;  // the bytes of the stage
   int64_t list_bytes_ = 0;  // that lists of pieces take
   std::atomic<int64_t> held_bytes_{0};
   std::atomic<size_t> file_count_{0};

@@ -14,7 +14,7 @@ namespace stria::hdf5 {
 
 namespace {
 
-constexpr unsigned kLeastMinor = 10;  // of version 1
+constexpr unsigned kLeastMinor = 10;  // a release of version 1
 constexpr unsigned kFirstMinorWithConnectors = 12;
 constexpr unsigned kLastMinorToDefer = 14;
 

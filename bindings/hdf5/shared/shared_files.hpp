@@ -61,7 +61,7 @@ class SharedFiles {
     // What the file shows here.
     bool is_one_piece = true;
     MpiOffset begin = 0;
-    int64_t bytes = std::numeric_limits<int64_t>::max();  ///< of the piece
+    int64_t bytes = std::numeric_limits<int64_t>::max();  ///< the bytes of the piece
   };
 
   std::optional<Known> find(MpiFile handle);

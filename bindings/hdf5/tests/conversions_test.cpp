@@ -24,7 +24,7 @@ namespace {
 
 using Bytes = std::vector<unsigned char>;
 
-constexpr hsize_t kElements = 5000;  // of each rank
+constexpr hsize_t kElements = 5000;  // the elements of each rank
 constexpr hsize_t kApart = 3;        // elements from one to the next in scattered memory
 
 int rank = 0;

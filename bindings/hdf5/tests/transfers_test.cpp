@@ -152,7 +152,7 @@ Space make_selection(Random& random, const std::vector<hsize_t>& counts, bool re
     case 4:
       select_points(random, space, product(counts), repeats);
       break;
-    case 5: {  // as a variable that is interleaved with others
+    case 5: {  // a variable that is interleaved with others
       std::vector<hsize_t> more = counts;
       more.push_back(1);
       select_regular(random, space, more, false);
@@ -246,8 +246,8 @@ struct Case {
   bool is_collective = false;  // transfers
   bool is_chunked = false;
   Types types;
-  std::vector<hsize_t> counts;   // of each rank's selection
-  std::vector<hsize_t> lengths;  // of the dataset
+  std::vector<hsize_t> counts;   // the counts of each rank's selection
+  std::vector<hsize_t> lengths;  // the lengths of the dataset
   hid_t creation = -1;
   hid_t transfer = -1;
   hid_t file_space = -1;
@@ -493,7 +493,7 @@ void run(uint64_t seed, const std::string& directory) {
   // A read behind the end of a shared file fills memory that is not selected, in HDF5 1.10.
   H5Fflush(file, H5F_SCOPE_GLOBAL);
   MPI_Barrier(MPI_COMM_WORLD);
-  check_reads(one, served, own);  // of what isn't there yet
+  check_reads(one, served, own);  // They read what isn't there yet.
   check_writes(one, served, by_hdf5, own);
   check_same_space(one, served, by_hdf5, own);
   if (!one.is_alone) {

@@ -29,7 +29,7 @@ struct Conversion {
   ElementType memory = ElementType::kByte;
   ElementType stored = ElementType::kByte;
   bool swaps = false;
-  hid_t stored_type = -1;  ///< of kConverted: the dataset's, to be closed
+  hid_t stored_type = -1;  ///< the type of kConverted: the dataset's, to be closed
 
   bool is_double_in_memory_only() const { return memory == ElementType::kFloat64 && stored == ElementType::kFloat32; }
   bool is_double_in_file_only() const { return memory == ElementType::kFloat32 && stored == ElementType::kFloat64; }

@@ -253,7 +253,7 @@ herr_t move(void* datasets[], Lists<Memory> lists, void** request) {
     if (left.empty()) {
       return alone;
     }
-    write_held();  // of the same bytes, perhaps
+    write_held();  // They may be the same bytes.
     const herr_t outcome = move_now(left.data(), lists, request);
     return outcome < 0 ? outcome : alone;
   } else {

@@ -8,7 +8,7 @@ namespace stria::hdf5::vol {
 namespace {
 
 constexpr unsigned kReadWrite = 1;    // H5F_ACC_RDWR, which calls HDF5 where it stands
-constexpr int kSetMpiAtomicity = 27;  // of H5VLnative.h, where HDF5 is parallel
+constexpr int kSetMpiAtomicity = 27;  // H5VLnative.h has it, where HDF5 is parallel
 
 /// A file's access list for the connector below, and that connector.
 class Below {

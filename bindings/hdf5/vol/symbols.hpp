@@ -19,7 +19,7 @@ class Symbols {
  private:
   std::string file_;
   const void* base_ = nullptr;
-  void* handle_ = nullptr;                         ///< of what it exports
+  void* handle_ = nullptr;                         ///< the handle of what it exports
   std::unordered_map<std::string, void*> hidden_;  ///< read from its file, where it exports nothing
 };
 

@@ -28,7 +28,7 @@ class HintsInForce {
 
  private:
   access::FileHints of_files_;
-  Hints given_;  ///< as the program gave them
+  Hints given_;  ///< the hints as the program gave them
   access::ResolvedHints resolved_;
 };
 

@@ -120,7 +120,7 @@ void NodesServer::take(const DatagramSocket& socket) {
     try {
       handle(channel->second, {from, &socket, *question});
     } catch (const std::bad_alloc&) {
-      return;  // as if it had been lost: it is sent again
+      return;  // The message counts as lost: it is sent again.
     }
   }
 }

@@ -25,7 +25,7 @@ struct Channel {
   std::shared_ptr<Comm> comm;
   std::shared_ptr<SharedState> shared;
   std::vector<uint64_t> node_hosts;  ///< for ResolvedHints::node_hosts
-  access::Kept kept;                 ///< of collective operations; the next file uses them too
+  access::Kept kept;                 ///< what collective operations keep; the next file uses it too
   bool* taken = nullptr;             ///< the pool's mark; null: not of a pool
 };
 
@@ -34,7 +34,7 @@ struct Admission {
   bool valid = false;  ///< this rank's arguments are; then: those of all ranks
   int amode = 0;
   bool same_amode = false;
-  uint64_t name_hash = 0;  ///< of the file's
+  uint64_t name_hash = 0;  ///< the hash of the file's name
   bool same_name = false;
 };
 

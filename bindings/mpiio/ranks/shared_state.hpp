@@ -94,7 +94,7 @@ class SharedState {
   int current_ = 0;                           // which of the twins
   std::atomic<int64_t>* pointers_ = nullptr;  // in memory_, on rank 0's node
   Status reach_;
-  Token token_;                          // of the channel's ledger, on rank 0 of several nodes
+  Token token_;                          // the channel's ledger has it, on rank 0 of several nodes
   std::unique_ptr<NodesClient> client_;  // on other nodes
   std::mutex client_mutex_;
   std::unique_ptr<JobBoard> board_;
@@ -105,7 +105,7 @@ class SharedState {
   std::shared_ptr<SharedBuffer> gathering_memory_;
   int64_t gathering_bytes_ = 0;
   static constexpr int kGatheringChannels = 4;
-  static inline std::atomic<int> gathering_channels{0};  // of this process
+  static inline std::atomic<int> gathering_channels{0};  // the channels of this process
 };
 
 }  // namespace stria::mpiio

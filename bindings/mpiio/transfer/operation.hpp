@@ -34,7 +34,7 @@ struct Operation {
   Direction direction = Direction::kRead;
   std::byte* memory = nullptr;
   int64_t count = 0;
-  Datatype memory_type;  ///< of all items
+  Datatype memory_type;  ///< the type of all items
   std::unique_ptr<Converter> converter;
   int64_t position = 0;  ///< bytes of the view's stream
   int64_t bytes = 0;     ///< to be moved, as they lie in the file
@@ -43,7 +43,7 @@ struct Operation {
 
   // The outcome.
   Outcome outcome;
-  int64_t moved_bytes = 0;   ///< of the view's stream
+  int64_t moved_bytes = 0;   ///< the bytes of the view's stream
   int64_t memory_bytes = 0;  ///< the same as memory has them: what MPI_Get_count counts
 
   bool writes() const { return direction == Direction::kWrite; }

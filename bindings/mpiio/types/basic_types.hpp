@@ -21,7 +21,7 @@ std::optional<PairMembers> pair_members(MPI_Datatype basic);
 enum class NumberKind {
   kBytes,     ///< moved as it is: MPI_BYTE, MPI_PACKED, characters
   kWideChar,  ///< 4 bytes in memory, 2 in external32
-  kBoolean,   ///< of C or Fortran: one byte, or an integer
+  kBoolean,   ///< a boolean of C or Fortran: one byte, or an integer
   kInteger,
   kUnsigned,
   kFloating,

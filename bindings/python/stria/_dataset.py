@@ -70,12 +70,12 @@ class Dataset(Named, Described):
         self._file = file
         self._handle = handle
         self.name = path
-        self._time: TimeType | None = None  # of points in time, or of spans
+        self._time: TimeType | None = None  # its unit, where it has points in time or spans
         kind = handle.type_name.removesuffix(" big-endian")
         self._has_records = kind.startswith("record")
         # None: of records, until somebody asks.
         self._dtype: Any = MEANT_BY_NAME.get(kind) or np.dtype(ELEMENTS[handle.element])
-        self._moved_dtype: Any = None  # of records, where text of any length is bytes
+        self._moved_dtype: Any = None  # the type of records, where text of any length is bytes
         if self._has_records:
             self._dtype = None
         if handle.enumeration:

@@ -91,7 +91,7 @@ class File:
         self._comm = comm
         self._options = dict(options or {})  # with which open() was called
         self._linked: dict[str, File] = {}  # files to which links lead
-        self._turn: Any = nullcontext()  # of a thread that reads
+        self._turn: Any = nullcontext()  # the turn of a thread that reads
         self._handle = handle
         if not writing and comm is None:
             self._turn = Turn()

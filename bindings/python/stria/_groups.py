@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_MOST_ROWS = 100  # of a table in a notebook
+_MOST_ROWS = 100  # the rows of a table in a notebook
 
 
 class Group(Named):

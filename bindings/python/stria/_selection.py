@@ -37,7 +37,7 @@ class Axis:
 class Selection:
     axes: list[Axis]
     dots: int = 0  # the dimension where an Ellipsis stands
-    shape: tuple[int, ...] = field(init=False)  # of the array that it means
+    shape: tuple[int, ...] = field(init=False)  # the shape of the array that it means
     full_shape: tuple[int, ...] = field(init=False)  # with the dimensions of integers
 
     def __post_init__(self) -> None:
@@ -182,7 +182,7 @@ class Box(NamedTuple):
 
     start: list[int]
     count: list[int]
-    shape: tuple[int, ...]  # of the array: without the dimensions of integers
+    shape: tuple[int, ...]  # the shape of the array: without the dimensions of integers
 
 
 def box_of(key: Any, dims: tuple[int, ...]) -> "Box | None":

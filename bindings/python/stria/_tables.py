@@ -19,7 +19,7 @@ MEANT = {
     "complex128": (COMPLEX, "float64"),
 }
 _NAMES = {(meaning, NUMBERS[number]): name for name, (meaning, number) in MEANT.items()}
-_TEXT = np.dtype("O", metadata={"vlen": str})  # as h5py's string_dtype()
+_TEXT = np.dtype("O", metadata={"vlen": str})  # the type that h5py's string_dtype() returns
 
 
 def columns_of(library: Any, path: str, dtype: np.dtype) -> list[Any]:

@@ -20,7 +20,7 @@ struct LayerOptions {
   std::string path;
   Hints hints;
   bool collective = true;            ///< MPI-IO: its collective calls
-  std::string method = "automatic";  ///< of posix; of the other layers a hint
+  std::string method = "automatic";  ///< the method of posix; of the other layers a hint
   int64_t list_regions = 64;         ///< posix: regions per list
   bool sync = false;                 ///< survive a power loss
   bool checksums = true;             ///< library

@@ -46,8 +46,8 @@ class Runs {
  public:
   explicit Runs(const Selection& selection);
   bool done() const { return left_ == 0; }
-  int64_t offset() const { return offset_; }      ///< of the run, in elements
-  int64_t elements() const { return elements_; }  ///< of each run
+  int64_t offset() const { return offset_; }      ///< the offset of the run, in elements
+  int64_t elements() const { return elements_; }  ///< the elements of each run
   void next();
 
  private:

@@ -31,8 +31,8 @@ struct Array {
 /// Elements of one array and the memory that holds them, in the same order.
 struct Part {
   size_t array = 0;  ///< in Workload::arrays
-  Selection file;    ///< of that array
-  Selection memory;  ///< of an array of the same elements in memory, which begins at memory_bytes
+  Selection file;    ///< the file of that array
+  Selection memory;  ///< the same elements in an array in memory, which begins at memory_bytes
   int64_t memory_bytes = 0;
 };
 
@@ -46,7 +46,7 @@ struct Call {
 struct Workload {
   std::vector<Array> arrays;  ///< the same on every rank, except where each has a file of its own
   std::vector<Call> calls;
-  int64_t memory_bytes = 0;     ///< of the buffer of this rank, gaps included
+  int64_t memory_bytes = 0;     ///< the bytes of the buffer of this rank, gaps included
   bool is_file_a_rank = false;  ///< each rank has a file of its own
   bool overlaps = false;        ///< ranks share elements
   int files = 1;                ///< so many files are made, and later opened, one after the other

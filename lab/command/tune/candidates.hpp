@@ -12,7 +12,7 @@ namespace stria::tool {
 struct Machine {
   int ranks = 1;
   bool store = false;  ///< the storage is a store, which takes stripes
-  int servers = 0;     ///< of it; 0: not known
+  int servers = 0;     ///< the servers of the store; 0: not known
 };
 
 /// Method by buffer, for two-phase also by aggregators, and on a store by stripes; in an order that

@@ -26,16 +26,16 @@ using nlohmann::json;
 
 using bench::kKiB;
 using bench::kMiB;
-constexpr int kRepeats = 3;  // of which the median counts
+constexpr int kRepeats = 3;  // The median of them counts.
 constexpr int64_t kShortBytes = 4 * kKiB;
-constexpr int64_t kShortRequests = 256;  // of a rank
-constexpr int64_t kRegions = 1024;       // of a rank, of 1 KiB each
+constexpr int64_t kShortRequests = 256;  // the requests of a rank
+constexpr int64_t kRegions = 1024;       // the regions of a rank, of 1 KiB each
 constexpr int kBarriers = 200;
 constexpr int kMessages = 200;
 constexpr int64_t kCopiedBytes = 32 * kMiB;
 constexpr int64_t kPieceBytes = 16;      // that the engine joins
-constexpr int64_t kPieces = 256 * kKiB;  // of a rank
-constexpr int64_t kLongPieces = 64;      // of as many bytes
+constexpr int64_t kPieces = 256 * kKiB;  // the pieces of a rank
+constexpr int64_t kLongPieces = 64;      // pieces of as many bytes
 /// A rate or a time that can't be told from nothing.
 constexpr double kShortestSeconds = 1e-9;
 

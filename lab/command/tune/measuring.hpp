@@ -72,7 +72,7 @@ class Measuring {
   bool is_watched_;
   double elapsed_s_ = 0;  ///< before these ranks were started
   Past past_;
-  double past_time_s_ = 0;  ///< of the outcome that was taken last
+  double past_time_s_ = 0;  ///< the seconds of the outcome that was taken last
   double begin_s_ = 0;
 };
 

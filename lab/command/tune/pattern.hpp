@@ -15,7 +15,7 @@ struct Pattern {
   bench::WorkloadKind kind;
   bool collective = true;
   bool only_reads = false;  ///< only reading counts
-  std::string told;         ///< of a recorded run, what it did
+  std::string told;         ///< what a recorded run did
 };
 
 /// Returns the name of a workload, or the path of a file.

@@ -36,8 +36,8 @@ struct Runner {
 struct Verdict {
   double default_s = 0;              ///< median of the defaults
   std::vector<Runner> runners;       ///< those that were tried, best first
-  std::vector<double> final_ratios;  ///< of runners[0], in rounds of their own
-  std::vector<double> noise;         ///< of the defaults with themselves in these rounds, 1 or more
+  std::vector<double> final_ratios;  ///< the ratios of runners[0], in rounds of their own
+  std::vector<double> noise;         ///< the defaults by themselves in these rounds, 1 or more
   bool is_better = false;            ///< runners[0] beats the defaults
   std::string reason;                ///< in a sentence
 };

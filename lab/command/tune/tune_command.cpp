@@ -34,8 +34,8 @@ struct TuneArguments {
   double budget_s = 60;
   bool read = false;
   std::string output = "stria.hints";
-  std::string machine;      ///< of a model, on which the search goes on; empty: the storage
-  int ranks = 0;            ///< of the model
+  std::string machine;      ///< machine of a model, on which the search goes on; empty: the storage
+  int ranks = 0;            ///< the ranks of the model
   std::string description;  ///< where a machine for `stria simulate` goes; empty for nowhere
   std::string mpiexec;
   double limit_s = 0;

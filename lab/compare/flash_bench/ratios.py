@@ -25,7 +25,7 @@ class Summary:
     cycles: list  # seconds of the rounds, one list a cycle
     verified: object  # True, False or None: not asked
     memory_bytes: object = None  # the most that a rank held above its own arrays; None: not told
-    file_bytes: object = None  # of the last file; None: not told, or none is written
+    file_bytes: object = None  # the size of the last file; None: not told, or none is written
 
     def size_ratio(self):
         """Returns the bytes of the values over those of their file; None where these aren't
@@ -138,7 +138,7 @@ PEER_GOALS = {
     "mpiio-collective-derived": 10.0,
 }
 NETCDF_GOALS = {"pnetcdf-nonblocking": 1.6, "pnetcdf-blocking": 3.0}
-NETCDF_OF_HDF5_GOAL = 0.9  # of our own HDF5
+NETCDF_OF_HDF5_GOAL = 0.9  # a share of our own HDF5's speed
 GZIP_MODE = "hdf5-collective-gzip"
 # These are goals for the ways of cases.WAYS: (ours, program, theirs): goal.
 WAY_GOALS = {

@@ -27,7 +27,7 @@ struct ModeResult {
   ModeKind kind = ModeKind::kCheckpoint;
   int64_t total_blocks = 0;
   int64_t useful_bytes = 0;
-  int64_t file_bytes = 0;  ///< of the last file that was written; 0: it isn't one file
+  int64_t file_bytes = 0;  ///< the bytes of the last file that was written; 0: it isn't one file
   std::vector<Sample> samples;
   bool verified = false;  ///< checked, and every value was right
   std::string note;       ///< e.g. which of two ways a limit stands for

@@ -12,7 +12,7 @@ import time
 import h5py
 import numpy
 
-ROW_NUMBERS = 128  # of 8 bytes: a row has 1 KiB
+ROW_NUMBERS = 128  # numbers of 8 bytes: a row has 1 KiB
 ATTRIBUTES = 50
 
 

@@ -186,7 +186,7 @@ class GatherOutput : public Output {
 
   Grid grid_;
   OutputOptions options_;
-  std::vector<std::array<int64_t, 4>> blocks_;  ///< of the ranks: x, z, wide, high
+  std::vector<std::array<int64_t, 4>> blocks_;  ///< the blocks of the ranks: x, z, wide, high
   MPI_Comm first_column_ = MPI_COMM_NULL;
   WriteSizes sizes_;
   std::unique_ptr<CachedFile> averages_;  ///< rank 0

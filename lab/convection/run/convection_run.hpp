@@ -32,7 +32,7 @@ class ConvectionRun {
   double time() const { return time_; }
   double dt() const { return dt_; }
   int64_t steps() const { return steps_; }
-  int cycles() const { return cycles_; }  ///< of the last step's multigrid
+  int cycles() const { return cycles_; }  ///< the cycles of the last step's multigrid
   /// Goes on from there; the gas is set apart.
   void continue_at(int64_t steps, double time) {
     steps_ = steps;

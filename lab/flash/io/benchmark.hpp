@@ -53,7 +53,7 @@ struct ModeResult {
   std::string name;
   std::string kind;  ///< "checkpoint", "plot" or "read"
   int64_t useful_bytes = 0;
-  int64_t file_bytes = 0;  ///< of the last file that was written, with its parts; 0: not known
+  int64_t file_bytes = 0;  ///< the last file that was written, with its parts; 0: not known
   std::vector<double> seconds;
   std::map<std::string, std::vector<double>> phases;
   /// The most that a rank held in any round above its arrays; -1: the system doesn't tell.

@@ -26,7 +26,7 @@ struct IoArrays {
   Unk unk;
   BlockTable table;
   LimitFiles limits;
-  std::set<std::string> hint_warnings;  ///< of all files so far
+  std::set<std::string> hint_warnings;  ///< the warnings of all files so far
 };
 
 /// Useful bytes of all variables in double.

@@ -30,7 +30,7 @@ struct LimitTimes {
 struct FileRuns {
   std::string path;
   std::vector<int64_t> variables;
-  std::vector<int64_t> offsets_bytes;  ///< of the run of `variables[n]`
+  std::vector<int64_t> offsets_bytes;  ///< the offset of the run of `variables[n]`
   int64_t element_bytes = 8;           ///< 8: double, 4: float
   bool big_endian = false;
 };

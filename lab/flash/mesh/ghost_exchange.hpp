@@ -50,9 +50,9 @@ class GhostExchange {
 
   MPI_Comm comm_;
   BlockShape shape_;
-  int64_t compact_doubles_;  // of one ghost block
+  int64_t compact_doubles_;  // the numbers of one ghost block
   DoublesType block_type_;
-  std::vector<int> unk_index_;      // of each transferred variable
+  std::vector<int> unk_index_;      // the index of each transferred variable
   std::vector<int> compact_index_;  // 0, 1, 2, …
   std::vector<double> ghosts_;      // [ghost][k][j][i][transferred]
   std::vector<double> outgoing_;

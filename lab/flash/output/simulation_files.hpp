@@ -85,7 +85,7 @@ class SimulationFiles {
   OutputOptions options_;
   int next_checkpoint_ = 0;
   int next_plot_ = 0;
-  std::vector<std::string> checkpoints_;  // of this run, oldest first
+  std::vector<std::string> checkpoints_;  // those of this run, oldest first
   std::vector<WrittenFile> written_;
   std::vector<std::string> hint_warnings_;  // all of them
   size_t taken_warnings_ = 0;

@@ -62,7 +62,7 @@ PlotSize size_of(const SliceInput& input, const SliceStyle& style) {
 // One block that the plane cuts.
 struct CutBlock {
   int64_t block;
-  int layer;  // of its cells along the normal
+  int layer;  // the layer of its cells along the normal
 };
 
 // Maps values to colours.

@@ -21,7 +21,7 @@ namespace stria::flash {
 /// The mesh and the plane that cuts it.
 struct SliceInput {
   int dim = 2;
-  std::array<int, 3> cells{8, 8, 1};     ///< of a block
+  std::array<int, 3> cells{8, 8, 1};     ///< the cells of a block
   std::span<const double> bounding_box;  ///< [blocks][3][2]
   std::array<double, 3> domain_lo{0, 0, 0};
   std::array<double, 3> domain_hi{1, 1, 1};
@@ -32,7 +32,7 @@ struct SliceInput {
 
 /// One variable to draw.
 struct SlicePanel {
-  std::string name;                ///< as the file has it, "dens"
+  std::string name;                ///< the name as the file has it, "dens"
   std::span<const double> values;  ///< [blocks][z][y][x], interior cells
 };
 

@@ -8,7 +8,7 @@
 namespace stria::flash {
 namespace {
 
-constexpr double kSlack = 1e-9;  // of a step: rounding may have moved the ends of the range
+constexpr double kSlack = 1e-9;  // a part of a step: rounding may have moved the ends of the range
 constexpr double kMostTooShort = 1.3;
 constexpr double kLeastPlain = 1e-3;
 constexpr double kMostPlain = 1e5;

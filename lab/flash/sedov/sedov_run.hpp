@@ -21,8 +21,8 @@ namespace stria::flash {
 /// What a checkpoint holds besides the blocks.
 struct RunScalars {
   double time = 0;
-  double dt = 0;      ///< of the last step, 0 before the first
-  double dt_old = 0;  ///< of the one before
+  double dt = 0;      ///< the length of the last step, 0 before the first
+  double dt_old = 0;  ///< the length of the one before
   int64_t step = 0;   ///< steps done
 };
 

@@ -67,7 +67,7 @@ class Messages {
     std::shared_ptr<Transfer> transfer;
     double moment;  ///< when the sender was ready
     bool is_eager;
-    bool has_arrived;  ///< of an eager one
+    bool has_arrived;  ///< whether an eager one has arrived
   };
   struct Awaited {
     std::span<std::byte> buffer;

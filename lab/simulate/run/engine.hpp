@@ -32,8 +32,8 @@ struct RunShared {
   storage::Driver& memory;  ///< the bytes behind it, of a run that carries them
   RunOutcome& outcome;      ///< what rank 0 tells, and the times
   bool reads = false;       ///< what is going on now
-  Status status{};          ///< of the first rank that failed
-  size_t most_calls = 0;    ///< of a rank; known when all ranks have met
+  Status status{};          ///< the status of the first rank that failed
+  size_t most_calls = 0;    ///< the most that a rank has; known when all ranks have met
 
   /// What every collective call costs a rank, whoever makes it.
   void charge_call() const { clock.charge(machine.nodes.collective_call_s); }

@@ -19,7 +19,7 @@ class RangeLocks {
   struct Taken {
     int grants = 0;       ///< 0: the client holds the whole range already
     int revocations = 0;  ///< holders that had to give up some of theirs
-    int flushes = 0;      ///< of them, those that had used it
+    int flushes = 0;      ///< those of them that had used it
   };
   explicit RangeLocks(int64_t unit_bytes) : unit_bytes_(unit_bytes) {}
   /// `client` writes the range.

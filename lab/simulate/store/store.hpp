@@ -33,7 +33,7 @@ struct StoredFile {
   int first_server = 0;
   uint64_t number = 0;
   std::map<int, RangeLocks> locks;  ///< by server, or one for the file
-  Queue lock_manager;               ///< of the file
+  Queue lock_manager;               ///< the manager of the file
   std::map<int, int64_t> last_end;  ///< by server: where its last request ended
   std::vector<int> lock_waiters;    ///< ranks that wait for a lock of a program
 };
@@ -52,7 +52,7 @@ struct StoreTotals {
 };
 
 struct StoreOptions {
-  int ranks = 1;      ///< of all clients together
+  int ranks = 1;      ///< the ranks of all clients together
   uint64_t seed = 1;  ///< decides the jitter
 };
 
@@ -64,7 +64,7 @@ class Store {
   struct Part {
     int64_t offset;
     int64_t bytes;
-    int regions = 1;  ///< of a list, which names its first and the bytes of all
+    int regions = 1;  ///< the regions of a list, which names its first and the bytes of all
   };
   /// What a request is for.
   struct Access {

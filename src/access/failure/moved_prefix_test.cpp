@@ -119,7 +119,7 @@ TEST(MovedPrefix, IsThereAfterRandomFailures) {
 constexpr int64_t kRanks = 4;
 constexpr int64_t kRecordBytes = 256;
 constexpr int64_t kRoundBytes = 4096;
-constexpr int64_t kRounds = 8;  // of each of two aggregators
+constexpr int64_t kRounds = 8;  // the rounds of each of two aggregators
 constexpr int64_t kFileBytes = 2 * kRounds * kRoundBytes;
 constexpr int64_t kRoundShare = kRoundBytes / kRanks;
 

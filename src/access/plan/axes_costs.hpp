@@ -25,7 +25,7 @@ struct AxesShape {
   int64_t nodes = 1;
   int64_t aggregators = 1;
   int64_t met = 0;    ///< aggregators for which a node has bytes
-  int64_t bytes = 0;  ///< of a node
+  int64_t bytes = 0;  ///< the bytes of a node
   int64_t description_bytes = 0;
   int64_t rounds = 1;
   std::array<int64_t, kChoices> columns = {};  ///< in which the met ones lie, by choice

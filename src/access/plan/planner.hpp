@@ -38,7 +38,7 @@ struct RequestShape {
   int64_t total_bytes = 0;
   int64_t piece_count = 0;  ///< pieces of all file types
   bool write = true;
-  int64_t hull_bytes = 0;  ///< of all lanes, from the first byte to the last; 0: not known
+  int64_t hull_bytes = 0;  ///< bytes of all lanes, from the first byte to the last; 0: not known
   bool windows = false;    ///< the ranks share a node and windows there (node_windows.hpp)
   bool apart = false;      ///< no rank has bytes between those of another
   bool described = false;  ///< every rank has the file descriptions of all
@@ -59,7 +59,7 @@ struct IndependentShape {
   int64_t bytes = 0;
   int64_t piece_count = 0;
   int64_t span_bytes = 0;    ///< from the first byte to the last
-  int64_t list_entries = 0;  ///< of the lists in the file types: what a description of them holds
+  int64_t list_entries = 0;  ///< the lists in the file types: what a description of them holds
 };
 
 /// Tells whether a description of the pieces is shorter on the way than a list of them.

@@ -15,8 +15,8 @@ constexpr int64_t kMostPieces = int64_t{1} << 38;
 
 /// The prices count in bytes that could be exchanged meanwhile.
 struct Prices {
-  int64_t block;  ///< of which a part is moved
-  int64_t piece;  ///< of a datatype
+  int64_t block;  ///< a block that is moved in part
+  int64_t piece;  ///< a piece of a datatype
 };
 constexpr Prices kToWrite{1536, 40};
 constexpr Prices kToRead{512, 16};

@@ -85,7 +85,7 @@ class Collector {
   }
 
  private:
-  int64_t batch_bytes_;  // of the batch being collected
+  int64_t batch_bytes_;  // the bytes of the batch being collected
   int64_t most_bytes_;
   const std::function<Status(std::span<const BatchPart>)>& flush_;
   std::vector<BatchPart> parts_;

@@ -5,7 +5,7 @@
 namespace stria::access {
 
 enum MessageTag : int {
-  kNewsTag = 32010,    ///< of an abort signal, along the edges of its heap
+  kNewsTag = 32010,    ///< an abort signal, along the edges of its heap
   kMeetTag = 32011,    ///< among the ranks of a node: the length of what a rank tells the others
   kPiecesTag = 32012,  ///< contributor to aggregator: the pieces of a round, their sizes before
 

@@ -44,7 +44,7 @@ struct JoinRule {
 /// How much one batch may hold.
 struct BatchLimits {
   int64_t packed_bytes = 0;  ///< wanted bytes
-  int64_t window_bytes = 0;  ///< of all regions with holes together
+  int64_t window_bytes = 0;  ///< the bytes of all regions with holes together
   size_t regions = 1024;
 };
 

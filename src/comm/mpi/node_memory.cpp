@@ -50,7 +50,7 @@ class NodeMemory : public SharedBuffer {
 /// What the other ranks need to find the leader's memory file, and to recognise it.
 struct Handle {
   int64_t process_id = 0;
-  uint64_t numbering = 0;  ///< of processes
+  uint64_t numbering = 0;  ///< that of processes
   int64_t descriptor = -1;
   int64_t error_number = 0;
   uint64_t device = 0;

@@ -29,7 +29,7 @@ struct ParkedComm {
   uint64_t number = 0;
   MPI_Comm world = MPI_COMM_NULL;
   MPI_Comm node = MPI_COMM_NULL;
-  int ranks = 0;     ///< of `world`
+  int ranks = 0;     ///< the ranks of `world`
   int wait_tag = 0;  ///< tag of messages that may not have been received (wait_watch.hpp)
 };
 void park_communicator(const ParkedComm& comm);

@@ -28,7 +28,7 @@ namespace stria {
 
 class SmallGather {
  public:
-  static constexpr size_t kMostBytes = 16 << 10;  ///< of all ranks together
+  static constexpr size_t kMostBytes = 16 << 10;  ///< the bytes of all ranks together
 
   /// Makes one for the ranks of `comm`, which lie over `world`. The first ranks of the nodes send
   /// each other messages with this tag. Collective: yes; the outcome is the same everywhere.
@@ -62,7 +62,7 @@ class SmallGather {
   int tag_;
   std::shared_ptr<SharedBuffer> memory_;
   State* state_;
-  bool is_first_;  // of its node
+  bool is_first_;  // whether it is the first of its node
   size_t node_;    // this rank's
   uint32_t node_size_;
   size_t node_rank_;

@@ -38,8 +38,8 @@ class Network {
  private:
   struct Message {
     std::vector<std::byte> copy;          ///< bytes of a buffered message
-    std::span<const std::byte> original;  ///< of one that waits for its receiver
-    std::shared_ptr<Transfer> send;       ///< of one that waits for its receiver
+    std::span<const std::byte> original;  ///< the bytes of one that waits for its receiver
+    std::shared_ptr<Transfer> send;       ///< the send of one that waits for its receiver
     std::span<const std::byte> data() const { return send != nullptr ? original : std::span<const std::byte>(copy); }
   };
   struct Receive {

@@ -25,7 +25,7 @@ struct SimulationOptions {
   /// Deals ranks to nodes like cards (rank modulo nodes) instead of filling node after node.
   bool scatter_nodes = false;
   uint64_t seed = 1;
-  int64_t stack_bytes = 512 << 10;  ///< of each rank; only touched pages cost memory
+  int64_t stack_bytes = 512 << 10;  ///< the bytes of each rank; only touched pages cost memory
   /// A stack that overflows ends in a fault and not in its neighbour; costs two mappings per rank.
   bool guard_pages = true;
   /// Polling for this long, without any message under way, counts as a deadlock.

@@ -48,7 +48,7 @@ class ChunkGrid {
  private:
   std::vector<int64_t> dims_, chunk_, across_;
   size_t joined_ = 0;        // the dimension along which a run goes
-  int64_t inner_bytes_ = 1;  // of one index of that dimension
+  int64_t inner_bytes_ = 1;  // the bytes of one index of that dimension
   int64_t chunk_count_ = 1;
   int64_t chunk_bytes_ = 1;
 };

@@ -16,7 +16,7 @@ inline constexpr int kZstdLevel = 1;
 
 /// How a dataset is cut, and what each chunk passes through.
 struct Chunking {
-  std::vector<int64_t> dims;  ///< of a chunk; as many as the dataset has
+  std::vector<int64_t> dims;  ///< the dims of a chunk; as many as the dataset has
   Filters filters;
   /// The bytes that shuffling takes apart, as a file has them; 0: those of a whole element, of both
   /// parts of a complex number.

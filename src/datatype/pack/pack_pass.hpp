@@ -96,8 +96,8 @@ class Pass {
   std::vector<std::byte*> memory_;
   std::vector<std::byte*> packed_;
   std::vector<ValueRange*> ranges_;
-  std::vector<LaneRange> lane_ranges_;  // of each operand
-  std::vector<LaneRange> tile_ranges_;  // of each tile, with one operand per lane
+  std::vector<LaneRange> lane_ranges_;  // the ranges of each operand
+  std::vector<LaneRange> tile_ranges_;  // the ranges of each tile, with one operand per lane
   std::vector<Tile> tiles_;
   std::vector<const std::byte*> prefetch_points_;
   std::vector<std::byte> scratch_;

@@ -25,7 +25,7 @@ namespace stria::file {
 
 /// What a commit in the background is about.
 struct AboutCommit {
-  std::string path;  ///< as the program gave it
+  std::string path;  ///< the path as the program gave it
   std::string stored_path;
   uint16_t trace_id = 0;
   bool sync = true;

@@ -15,7 +15,7 @@ struct ListeningPlaces {
   static constexpr size_t kMost = 16;
   struct Place {
     bool is_v6 = false;
-    std::array<uint8_t, 16> address{};  ///< of version 4: the first four bytes
+    std::array<uint8_t, 16> address{};  ///< the address of version 4: the first four bytes
   };
   std::array<Place, kMost> all{};  ///< those that other machines can reach come first
   size_t count = 0;

@@ -66,7 +66,7 @@ class OutcomeBoard {
   int64_t count_untold(int end_rank) const;
 
   std::shared_ptr<SharedBuffer> memory_;
-  std::vector<int> ranks_;  // of the node
+  std::vector<int> ranks_;  // the ranks of the node
   int node_rank_;
   int size_;
 };

@@ -14,7 +14,7 @@
 namespace stria::file {
 
 std::string partial_path(const std::string& path) {
-  constexpr size_t kMostBytes = 255;  // of a name, on nearly every file system
+  constexpr size_t kMostBytes = 255;  // the bytes of a name, on nearly every file system
   constexpr size_t kKeptBytes = 200;
   const std::string name = storage::file_name_of(path);
   const std::string directory = path.substr(0, path.size() - name.size());

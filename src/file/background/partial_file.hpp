@@ -42,7 +42,7 @@ class PartialFile final : public UnpublishedFile {
 
   struct Making {
     storage::Striping striping{};
-    uint32_t permissions = 0666;  ///< of a file that replaces none, less the umask
+    uint32_t permissions = 0666;  ///< the permissions of a file that replaces none, less the umask
     /// The file lies in a place where other users make files, too: it is this user's alone, and
     /// what has its final name isn't looked at.
     bool is_staged = false;
@@ -74,7 +74,7 @@ class PartialFile final : public UnpublishedFile {
   std::shared_ptr<storage::Driver> driver_;
   std::string path_;
   std::string partial_path_;
-  std::optional<storage::FileAttributes> replaced_;  // of the file that has the name
+  std::optional<storage::FileAttributes> replaced_;  // those of the file that has the name
   bool is_staged_ = false;
   std::unique_ptr<storage::File> file_;
   bool published_ = false;

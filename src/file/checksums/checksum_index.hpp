@@ -39,7 +39,7 @@ inline constexpr uint64_t kNoSum = 0;
 /// A sum of a region of a dataset that is not made of whole rows.
 struct SlabSum {
   int dataset = 0;
-  int64_t displacement = 0;  ///< of the region, from the beginning of the raw data
+  int64_t displacement = 0;  ///< the displacement of the region, from the beginning of the raw data
   Datatype region;
   uint64_t sum = 0;
 };

@@ -73,7 +73,7 @@ struct TableSeal {
   /// How many places hold a sum; kUnknown when some were written twice, so that either
   /// may stand there.
   int64_t count = 0;
-  uint64_t sum = 0;  ///< of place_term() over all of them
+  uint64_t sum = 0;  ///< the sum of place_term() over all of them
 };
 /// Joins what the ranks have put into a table. `repeated`, if given, gets the places whose rows may
 /// hold something else than their sum tells: a rank put them again, or two ranks whose shares are

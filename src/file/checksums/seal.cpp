@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kSealVersion = 1;
 constexpr int64_t kGrownVersion = 2;
 constexpr size_t kNumbersBeforeTables = 6;  // the version and the fields of a seal
-constexpr size_t kNumbersBeforeParts = 4;   // of a file that has grown
+constexpr size_t kNumbersBeforeParts = 4;   // the numbers that a file which has grown has
 constexpr size_t kNumbersPerTable = 2;
 constexpr size_t kNumbersPerPart = 3;
 

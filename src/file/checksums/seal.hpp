@@ -30,7 +30,7 @@ struct SealedPart {
 struct Seal {
   /// Another one was written by another program, which has changed the metadata.
   uint64_t superblock_sum = 0;
-  uint64_t metadata_sum = 0;  ///< of sealed_ranges()
+  uint64_t metadata_sum = 0;  ///< the sum of sealed_ranges()
   int64_t head_bytes = 0;     ///< metadata lie in [0, head_bytes) …
   int64_t tail_begin = 0;     ///< … and, unless this is 0, in [tail_begin, file_bytes)
   int64_t file_bytes = 0;

@@ -44,8 +44,8 @@ class UnitHasher {
   int64_t stream_bytes_;
   int64_t unit_bytes_;
   std::vector<uint64_t> sums_;
-  std::vector<bool> left_out_;              // of each unit; empty: none
-  std::unique_ptr<StreamingHash> partial_;  // of the unit that holds next_
+  std::vector<bool> left_out_;              // whether each unit is; empty: none
+  std::unique_ptr<StreamingHash> partial_;  // the hash of the unit that holds next_
   int64_t next_ = -1;                       // where the partial hash goes on; -1: none under way
 };
 

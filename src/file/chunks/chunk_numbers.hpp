@@ -40,8 +40,8 @@ class ChunkNumbers {
   ChunkRanges touched(std::span<const Transfer> transfers) const;
 
  private:
-  std::vector<std::optional<container::ChunkGrid>> grids_;  // of each dataset
-  std::vector<int64_t> first_ids_;                          // of each dataset
+  std::vector<std::optional<container::ChunkGrid>> grids_;  // the grids of each dataset
+  std::vector<int64_t> first_ids_;                          // the ids of each dataset
   int64_t count_ = 0;
 };
 

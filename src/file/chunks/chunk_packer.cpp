@@ -103,7 +103,7 @@ void ChunkPacker::pack_parts(std::span<const Work> batch, const std::vector<Shar
   batch_.prepare(batch.size(), parts_.numbers().grid(batch[0].dataset).chunk_bytes());
   found_.clear();
   streams_.clear();
-  std::vector<size_t> ends;  // of the parts of each chunk
+  std::vector<size_t> ends;  // the ends of the parts of each chunk
   for (size_t i = 0; i < batch.size(); ++i) {
     const size_t begin = found_.size();
     parts_.find({batch[i].dataset, batch[i].number}, found_);

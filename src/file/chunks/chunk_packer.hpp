@@ -96,22 +96,22 @@ class ChunkPacker {
   TransferSet& set_;
   Before before_;
   ChunkParts parts_;
-  std::vector<container::FilterPipeline> pipelines_;  // of each thread
+  std::vector<container::FilterPipeline> pipelines_;  // the pipelines of each thread
   ChunkRanges touched_;
   std::vector<Work> works_;
-  std::vector<Work> others_;            // of which this rank has parts for others
+  std::vector<Work> others_;            // this rank has parts of them for others
   std::vector<ReceivedPart> received_;  // by chunk
 
-  std::vector<ChunkPart> found_;  // of one chunk
+  std::vector<ChunkPart> found_;  // the parts of one chunk
   std::vector<access::StreamPart> streams_;
-  std::vector<Content> contents_;  // of a batch
+  std::vector<Content> contents_;  // the contents of a batch
   ChunkTrials trials_;
   std::vector<std::byte> samples_;
   struct Encoded {
     SummedChunk chunk;
     std::vector<std::byte> bytes;
   };
-  std::vector<Encoded> encoded_;  // likewise with several threads, else one
+  std::vector<Encoded> encoded_;  // the same with several threads, else one
   ChunkBatch batch_;
 };
 

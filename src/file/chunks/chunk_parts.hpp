@@ -48,7 +48,7 @@ class ChunkParts {
 
   std::span<const Transfer> transfers_;
   ChunkNumbers numbers_;
-  std::vector<std::vector<Put>> puts_;  // of each dataset, by first row
+  std::vector<std::vector<Put>> puts_;  // the puts of each dataset, by first row
   std::vector<size_t> meeting_;
 };
 

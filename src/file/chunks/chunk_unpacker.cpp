@@ -37,10 +37,10 @@ class ChunkUnpacker {
   const Transfer& transfer(int number) const { return gets_.transfers[static_cast<size_t>(number)]; }
 
   const ChunkGets& gets_;
-  int64_t chunk_bytes_ = 0;  // of the datasets of a group
+  int64_t chunk_bytes_ = 0;  // the bytes of the datasets of a group
   ChunkBatch batch_;
   std::vector<access::StreamPart> parts_;
-  std::vector<std::byte> picked_;  // of a run with gaps
+  std::vector<std::byte> picked_;  // the bytes of a run with gaps
 };
 
 Status ChunkUnpacker::run() {

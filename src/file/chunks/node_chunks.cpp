@@ -22,7 +22,7 @@ constexpr int64_t kLargestChunk = 32 << 20;  // larger ones are left to each ran
 constexpr int64_t kFewestPlaces = 2;
 constexpr int64_t kMostPlacesARank = 16;  // a search looks at those of all ranks
 constexpr int kLooksAhead = 64;           // chunks that are looked for while a rank waits
-constexpr int64_t kStaleTurns = 4;        // of all room, before a chunk makes way for one ahead
+constexpr int64_t kStaleTurns = 4;        // claims, in rooms, before a chunk yields to one ahead
 constexpr int64_t kPageBytes = 4096;
 
 // Tells whether memory sufficed.
@@ -39,7 +39,7 @@ bool has_done(Work&& work) {
 
 /// Room for a chunk in a rank's memory.
 struct NodeChunks::Place {
-  int64_t id = kFree;       ///< of the chunk
+  int64_t id = kFree;       ///< the id of the chunk
   bool is_decoded = false;  ///< false: a rank is about to
   int takers = 0;           ///< ranks that have not taken it yet
   int readers = 0;          ///< ranks that copy it just now

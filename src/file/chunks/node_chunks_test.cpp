@@ -45,7 +45,7 @@ std::byte byte_of(const ChunkOfDataset& chunk, size_t at) {
 /// Decodes, and lets other ranks run meanwhile.
 struct Decoder {
   Comm& comm;
-  std::map<std::pair<int, int64_t>, int>& counts;  // of all ranks
+  std::map<std::pair<int, int64_t>, int>& counts;  // the counts of all ranks
   Random random;
   int64_t damaged = -1;  // in every dataset
 

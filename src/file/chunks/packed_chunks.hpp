@@ -59,12 +59,12 @@ class ChunkMemory {
 
  private:
   std::list<Buffer> extents_;
-  int64_t used_ = 0;  // of the last extent
+  int64_t used_ = 0;  // what the last extent has used
 };
 
 /// All chunks that a rank has assembled.
 struct PackedFile {
-  std::vector<PackedChunks> datasets;  ///< as the catalog has them
+  std::vector<PackedChunks> datasets;  ///< the datasets as the catalog has them
   ChunkMemory memory;
 };
 

@@ -22,10 +22,10 @@ struct DatasetEntry {
   /// piece once they are packed. Where chunks are overwritten, it is all that the file has.
   /// stored_bytes says how much that is.
   int64_t data_offset = -1;
-  int64_t stored_bytes = 0;    ///< of the same
+  int64_t stored_bytes = 0;    ///< the bytes of the same
   std::string filters;         ///< what chunks pass, in words
   std::string obstacle;        ///< what of its chunks takes the format's library
-  std::vector<int64_t> chunk;  ///< of an existing dataset: the lengths of its chunks
+  std::vector<int64_t> chunk;  ///< the lengths of an existing dataset's chunks
   bool is_scale = false;       ///< it holds the coordinates of the dimension of its name
   Status problem;              ///< why its elements can't be read
   bool value_range = false;
@@ -43,7 +43,7 @@ struct DatasetEntry {
     return spec.element.kind == container::ElementSpec::Kind::kNumber ? spec.element.number : ElementType::kByte;
   }
   int64_t row_count() const { return spec.dims.empty() ? 1 : spec.dims[0]; }
-  int64_t row_bytes() const;  ///< of one index of the first dimension
+  int64_t row_bytes() const;  ///< the bytes of one index of the first dimension
   int64_t data_bytes() const { return row_count() * row_bytes(); }
   /// Returns a name for each dimension, "" for one without; empty where none has one.
   std::vector<std::string> dimension_names() const;
@@ -79,8 +79,8 @@ struct CatalogPaths {
   struct Other {
     std::string path;
     int64_t datasets_before = 0;
-    std::string target{};  ///< of a link
-    std::string file{};    ///< of a link to another file
+    std::string target{};  ///< the target of a link
+    std::string file{};    ///< the file of a link to another file
   };
   std::vector<Other> others{};
 };

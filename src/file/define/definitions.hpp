@@ -73,7 +73,7 @@ class Definitions {
 
   int64_t alignment_bytes_;
   bool carries_out_;
-  int64_t next_order_ = 0;  // of what is made next
+  int64_t next_order_ = 0;  // the order of what is made next
   std::vector<Table> tables_;
   std::vector<container::AttributeSpec> attributes_;
   std::vector<container::LinkSpec> links_;

@@ -38,14 +38,14 @@ const char* call_name(Call call) {
 /// What is known about the ranks for which the sender speaks.
 struct RollCall::Message {
   int32_t left_rank = kNobody;  ///< one that has left the file
-  int32_t size = 0;             ///< of the sums
+  int32_t size = 0;             ///< the size of the sums
   int32_t first_rank = 0;       ///< the lowest rank, and its call
   Call first_call = Call::kCreate;
   int32_t other_rank = kNobody;  ///< the lowest rank with another call
   Call other_call = Call::kCreate;
   std::array<int64_t, kMostSums> sums{};
   std::array<int64_t, kMostLeast> least{};
-  std::array<char, 232> reason{};  ///< of the rank that left, to the first zero
+  std::array<char, 232> reason{};  ///< the reason of the rank that left, to the first zero
 
   void take_other(int32_t rank, Call call) {
     if (rank != kNobody && call != first_call && (other_rank == kNobody || rank < other_rank)) {

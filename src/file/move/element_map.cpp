@@ -17,7 +17,7 @@ constexpr size_t kDigits = size_t{1} << kDigitBits;
 
 struct PlaceInElement {
   int64_t element;
-  int64_t position;  // of its value in memory
+  int64_t position;  // the position of its value in memory
 };
 
 Result<std::vector<PlaceInElement>> places_of(std::span<const int64_t> offsets) {

@@ -50,7 +50,7 @@ class ElementMap {
   int64_t end_ = 0;
   Runs places_;
   Runs positions_;
-  mutable std::mutex mutex_;  // of the types
+  mutable std::mutex mutex_;  // the mutex of the types
 };
 
 }  // namespace stria::file

@@ -47,7 +47,7 @@ class Arena {
 
   std::vector<Block> blocks_;
   std::byte* next_ = nullptr;
-  int64_t left_bytes_ = 0;  // of the last block of usual size
+  int64_t left_bytes_ = 0;  // the bytes of the last block of usual size
   int64_t block_bytes_ = 0;
   int64_t bytes_ = 0;
 };
@@ -60,7 +60,7 @@ class PutGuard {
   static constexpr int64_t kSampledEvery = 16 << 10;
 
   struct Limits {
-    int64_t copied_bytes = 0;  ///< of small puts together, until they are released
+    int64_t copied_bytes = 0;  ///< the bytes of small puts together, until they are released
     bool samples = true;
   };
   explicit PutGuard(const Limits& limits) : limits_(limits) {}

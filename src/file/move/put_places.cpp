@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kFewPlaces = 8;           // are compared each with each
 constexpr int kDeepest = 64;               // splits within splits
 constexpr size_t kMostApart = 64;          // puts of whole rows that are sent one by one
-constexpr size_t kMostRegionBytes = 4096;  // of a description that is sent
+constexpr size_t kMostRegionBytes = 4096;  // the bytes of a description that is sent
 
 using Pair = std::pair<const PutPlace*, const PutPlace*>;
 using Found = std::optional<Pair>;

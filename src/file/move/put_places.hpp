@@ -31,8 +31,8 @@ struct PutPlace {
   std::vector<int64_t> box;  ///< first elements of all dimensions, then the ends
   bool has_gaps = false;     ///< there is more in the box
   bool whole_rows = false;
-  int64_t displacement = 0;  ///< of `region`
-  Datatype region;           ///< of a put with gaps; empty where it isn't known
+  int64_t displacement = 0;  ///< the displacement of `region`
+  Datatype region;           ///< the region of a put with gaps; empty where it isn't known
 
   size_t dims() const { return box.size() / 2; }
   int64_t begin(size_t dim) const { return box[dim]; }

@@ -44,7 +44,7 @@ class RecordConversion {
     int64_t from_offset = 0;
     int64_t to_offset = 0;
     int64_t count = 1;
-    container::ElementSpec from{}, to{};  ///< of each value, without members and names
+    container::ElementSpec from{}, to{};  ///< each value's elements, without members and names
     bool is_copy = false;
     std::string path{};
   };

@@ -18,7 +18,7 @@ struct RecordPlace {
   std::string path;
   int64_t offset_bytes = 0;
   int64_t count = 1;
-  std::vector<int64_t> dims{};  ///< of an array
+  std::vector<int64_t> dims{};  ///< the dims of an array
   const container::ElementSpec* element = nullptr;
 };
 

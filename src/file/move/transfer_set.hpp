@@ -25,7 +25,7 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
     bool checksums = false;
     bool value_ranges = false;
     ProgressMeter* progress = nullptr;  ///< hears of the bytes that pass by
-    bool own_lanes = false;             ///< of this rank's datasets only, where it moves by itself
+    bool own_lanes = false;             ///< lanes for this rank's datasets only; it moves alone
   };
 
   /// `transfers` and `datasets` must outlive the set. All datasets have a data_offset.

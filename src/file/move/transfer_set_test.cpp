@@ -45,7 +45,7 @@ TEST(TransferSet, WhatIsOverwrittenSharesALaneWhereSomeIsInChunks) {
   for (const access::Stream& stream : set->lanes()[1].streams) {
     order.push_back(stream.stream_id);
   }
-  EXPECT_EQ(order, (std::vector<int>{3, 1, 2}));  // as they lie in the file
+  EXPECT_EQ(order, (std::vector<int>{3, 1, 2}));  // their order in the file
   for (const size_t lane : {2, 3}) {
     EXPECT_TRUE(set->lanes()[lane].hull.empty() && set->lanes()[lane].streams.empty());
   }

@@ -23,7 +23,7 @@ namespace stria::file {
 
 /// A stretch of a file.
 struct ParityMember {
-  std::string name;  ///< of the file, which lies beside the parity
+  std::string name;  ///< the name of the file, which lies beside the parity
   int64_t begin = 0;
   int64_t bytes = 0;
   bool operator==(const ParityMember&) const = default;
@@ -36,7 +36,7 @@ struct ParityHead {
   static constexpr int64_t kMarkOffset = 8;
   using Identity = std::array<std::byte, 16>;
 
-  std::string file_name;  ///< of the file that is protected
+  std::string file_name;  ///< the name of the file that is protected
   int64_t generation = 0;
   Identity identity{};  ///< by chance, the same in all parity files of a set
   int64_t unit_bytes = kLargeUnitBytes;

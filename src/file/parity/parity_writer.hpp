@@ -60,7 +60,7 @@ class ParityWriter {
   Result<std::unique_ptr<storage::File>> open_made(int number, storage::Driver& driver) const;
 
   ParityHead head_;
-  std::vector<std::string> real_paths_;  // of each parity file
+  std::vector<std::string> real_paths_;  // the paths of each parity file
   std::vector<uint64_t> numbers_;        // Identity::number of each, where it is known
   std::vector<int> servers_;             // rank 0: of a store, for each; -1: the storage's choice
   std::vector<std::string> places_;      // rank 0: those of the parity that was removed

@@ -80,7 +80,7 @@ class Parts {
 
   PartedLayout& layout_;
   int64_t generation_ = 0;
-  std::vector<int64_t> servers_;  // of each part; -1: the storage's choice
+  std::vector<int64_t> servers_;  // the servers of each part; -1: the storage's choice
   std::string server_warning_;
   std::map<int, std::unique_ptr<storage::File>> own_;
 };

@@ -66,7 +66,7 @@ TEST(PartMap, EveryByteIsFoundWhereItsRowLies) {
                                .row_count = static_cast<int64_t>(1 + random() % 20),
                                .row_bytes = static_cast<int64_t>(1 + random() % 9),
                                .offsets = {}};
-    std::vector<std::pair<int, int64_t>> expected;  // of each byte
+    std::vector<std::pair<int, int64_t>> expected;  // one for each byte
     for (int part = 0; part < map.part_count(); ++part) {
       array.offsets.push_back(static_cast<int64_t>(random() % 1000));
       const int64_t rows = array.row_count / map.part_count() + (part < array.row_count % map.part_count() ? 1 : 0);

@@ -25,7 +25,7 @@ namespace stria::file {
 /// The sums of a file, and what was read of them so far.
 struct FileSums {
   ChecksumIndex index;
-  SumRecords records;  ///< of the catalog and the index
+  SumRecords records;  ///< the records of the catalog and the index
   RowSums rows;
   bool has_chunk_sums = false;  ///< they are loaded where the file has some
 };

@@ -228,7 +228,7 @@ bool ReadSession::heal(const Status& failure) {
     return false;
   }
   const bool is_rank_alone = comm().size() == 1;
-  capabilities_.native_types = false;  // as HealedFile has it
+  capabilities_.native_types = false;  // HealedFile has it so.
   capabilities_.direct_align_bytes = 0;
   const Status found = or_out_of_memory([&]() -> Status {
     const ReadBy by = from().by;

@@ -21,14 +21,14 @@ namespace stria::file {
 /// What a rank tells the others of its pending transfers, besides their shape.
 struct Aside {
   int64_t useful_bytes = 0;  ///< recorded since the last agreement and not pending
-  int64_t sum_bytes = 0;     ///< of the sums of what is pending
+  int64_t sum_bytes = 0;     ///< the bytes of the sums of what is pending
 };
 
 /// What all ranks know after they have agreed to move what is pending; the same on every rank.
 struct Agreed {
   access::RequestShape shape;
-  int64_t sum_bytes = 0;     ///< of the sums of what is pending, on all ranks
-  int64_t useful_bytes = 0;  ///< of all ranks' Aside
+  int64_t sum_bytes = 0;     ///< the bytes of the sums of what is pending, on all ranks
+  int64_t useful_bytes = 0;  ///< the bytes of all ranks' Aside
 
   /// Counts what the program has asked for since the last agreement.
   int64_t asked_bytes() const { return shape.total_bytes + useful_bytes; }
@@ -47,7 +47,7 @@ Result<Agreed> agree_on_request(Meetings& meetings, Call call, std::span<const T
 struct Opening {
   storage::File* file = nullptr;  ///< rank 0's, where there is one
   int64_t file_bytes = 0;         ///< on rank 0
-  const std::string& found_path;  ///< as the storage of rank 0 knows it
+  const std::string& found_path;  ///< the path as the storage of rank 0 knows it
   const std::string& known_path;  ///< the path that all ranks have
 };
 
@@ -56,7 +56,7 @@ struct FoundFile {
   storage::Capabilities capabilities;
   storage::Identity identity;  ///< nothing where it isn't known
   int64_t file_bytes = 0;
-  std::string path{};  ///< as the storage knows it; empty: it is the known one
+  std::string path{};  ///< the path as the storage knows it; empty: it is the known one
 };
 
 /// Agrees on the beginning, of which `mine` is this rank's outcome so far. Collective: yes.

@@ -25,7 +25,7 @@ struct CatalogMessage {
   Format format = Format::kHdf5;
   Catalog datasets;
   ChecksumIndex checksums;
-  std::span<const std::byte> parts;  ///< as decode_parts() takes them; they stay in the message
+  std::span<const std::byte> parts;  ///< what decode_parts() takes; they stay in the message
 };
 
 /// `parts`: the content of the table of parts; empty where there are none.

@@ -24,7 +24,7 @@ struct Environment {
   std::function<std::shared_ptr<storage::Driver>()> make_direct_driver;
   access::ResolvedHints hints;
   std::vector<std::string> hint_warnings;
-  const container::FileFormat* format = &container::default_format();  ///< of new files
+  const container::FileFormat* format = &container::default_format();  ///< the format of new files
   /// The names stand by node, where places for the parts of a new file name nodes
   /// (nodes/node_places.hpp); else there are none.
   std::vector<std::string> node_names;
@@ -43,7 +43,7 @@ struct Environment {
 /// A file that a session writes, as functions take it.
 struct StoredFile {
   const Environment& environment;
-  const std::string& path;  ///< as the storage knows it
+  const std::string& path;  ///< the path as the storage knows it
 };
 
 /// Returns the limits of the hints.

@@ -44,7 +44,7 @@ class OneThread {
  private:
   std::atomic<std::thread::id> inside_{};
   std::atomic<bool> refused_ = false;
-  int depth_ = 0;  // of the thread inside
+  int depth_ = 0;  // the depth of the thread inside
 };
 
 }  // namespace stria::file

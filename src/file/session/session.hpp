@@ -91,10 +91,10 @@ class Session {
 
   CallGate calls_;
   Environment environment_;
-  std::string path_;                    // as the program gave it
-  std::string stored_path_;             // as the storage knows it
-  storage::Capabilities capabilities_;  // of rank 0's file
-  FileIdentity identity_;               // of the same
+  std::string path_;                    // the path as the program gave it
+  std::string stored_path_;             // the path as the storage knows it
+  storage::Capabilities capabilities_;  // the capabilities of rank 0's file
+  FileIdentity identity_;               // the identity of the same file
   Catalog catalog_;
   std::vector<Transfer> pending_;
   std::function<void(const Progress&)> progress_;

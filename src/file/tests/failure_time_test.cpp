@@ -103,7 +103,7 @@ struct NoMemory : access::StreamSource, access::StreamSink {
 struct Timed {
   Status status;
   double seconds = 0;        ///< from the first fault to this rank's return
-  double whole_seconds = 0;  ///< of the whole attempt
+  double whole_seconds = 0;  ///< the seconds of the whole attempt
 };
 
 class FailureTime : public test::FileTest {

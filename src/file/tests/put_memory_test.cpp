@@ -19,7 +19,7 @@ using test::error_of;
 using test::FileTest;
 
 constexpr int64_t kSmall = 1000;    // numbers of a put that is copied
-constexpr int64_t kLarge = 50'000;  // of one that isn't
+constexpr int64_t kLarge = 50'000;  // the elements of one that isn't
 
 std::vector<double> numbers_from(double first, int64_t count) {
   std::vector<double> numbers(static_cast<size_t>(count));

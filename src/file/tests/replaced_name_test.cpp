@@ -17,7 +17,7 @@ namespace {
 
 using test::error_of;
 
-constexpr int64_t kRows = 500;  // of each rank
+constexpr int64_t kRows = 500;  // the rows of each rank
 
 class ReplacedNameTest : public test::FileTest {
  protected:

@@ -14,7 +14,7 @@ namespace {
 
 // Returns the sum of a row that nobody has put.
 uint64_t sum_of_unwritten(const DatasetEntry& entry) {
-  constexpr int64_t kAtOnceBytes = 64 << 10;  // of whole elements
+  constexpr int64_t kAtOnceBytes = 64 << 10;  // the bytes of whole elements
   std::vector<std::byte> values(static_cast<size_t>(std::min(entry.row_bytes(), kAtOnceBytes)));
   container::lay_fill_value(entry.spec.fill_value, values);
   StreamingHash hash;

@@ -45,7 +45,7 @@ class RawData {
   };
 
   const SummedFile from_;
-  std::optional<BadChunks> bad_chunks_;  // of the dataset in which one was met last
+  std::optional<BadChunks> bad_chunks_;  // the chunks of the dataset in which one was met last
   std::vector<std::byte> zeros_;
 };
 

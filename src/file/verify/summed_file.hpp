@@ -24,7 +24,7 @@ struct SummedFile {
   const std::string& path;  ///< for messages
   const Catalog& catalog;
   const ChecksumIndex& sums;
-  const SumRecords& records;  ///< of these two
+  const SumRecords& records;  ///< the records of these two
   storage::File& file;
   ChunkReader& chunks;
   RowSums& rows;

@@ -32,7 +32,7 @@ namespace stria::file {
 
 /// What a move has left for the end of a commit.
 struct Moved {
-  Status outcome;                                ///< of this rank's own part
+  Status outcome;                                ///< the outcome of this rank's own part
   std::unique_ptr<Metadata> metadata = nullptr;  ///< on rank 0, the last time
 };
 
@@ -107,7 +107,7 @@ class WriteSession : public DefiningSession {
   RoomForSums room_;
   FilledDatasets filled_;
   ChunkPuts chunk_puts_;
-  Touched touched_;          // of datasets that the file has
+  Touched touched_;          // the rows that were touched of old datasets
   bool overwrites_ = false;  // bytes that the file has may be lost
 };
 

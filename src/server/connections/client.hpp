@@ -32,8 +32,8 @@ struct Client : public std::enable_shared_from_this<Client> {
   }
 
   const std::shared_ptr<SharedState> shared;
-  const uint64_t number;                 ///< of the connection
-  const std::optional<wire::User> peer;  ///< as the kernel says
+  const uint64_t number;                 ///< the number of the connection
+  const std::optional<wire::User> peer;  ///< the peer as the kernel says
   Messages messages;
   wire::Identity session{};
   Caller caller;

@@ -14,7 +14,7 @@ struct PartUse {
   uint64_t part = 0;
   wire::Ticket ticket;
   bool creates = false;
-  wire::Striped place;  ///< as Objects::find() takes it
+  wire::Striped place;  ///< the place as Objects::find() takes it
 };
 
 /// Finds the part's object, null where it has none. kNotFound when it is on its way. As long as the

@@ -55,7 +55,7 @@ class Tickets {
   bool knows_store_ = false;
   wire::StoreSecret secret_{};
   std::atomic<uint64_t> secret_number_ = 0;  // another secret has another number
-  std::atomic<int64_t> ahead_ms_ = 0;        // of the manager's clock, before our steady one
+  std::atomic<int64_t> ahead_ms_ = 0;        // the manager's clock, before our steady one
 };
 
 }  // namespace stria::server

@@ -21,7 +21,7 @@ class Watch {
  public:
   struct Options {
     std::shared_ptr<EventLog> log;  ///< null: nothing is told
-    int64_t reserve_bytes = -1;     ///< as DiskHealth has it
+    int64_t reserve_bytes = -1;     ///< the reserve that DiskHealth has
     std::chrono::milliseconds slow{10000};
   };
   explicit Watch(const Options& options) : log_(options.log), slow_(options.slow), disk_(options.reserve_bytes) {}

@@ -39,7 +39,7 @@ struct Question {
   uint64_t request = 0;
   std::vector<std::byte> body;
   Caller caller;
-  uint16_t version = wire::kVersion;  ///< of the protocol, that the asker speaks
+  uint16_t version = wire::kVersion;  ///< the version of the protocol that the asker speaks
 };
 
 struct Answer {
@@ -60,7 +60,7 @@ class Manager {
     std::chrono::milliseconds ticket_life{300000};  ///< how long tickets are good
     std::shared_ptr<EventLog> log;                  ///< null: nothing is told
     std::shared_ptr<ChangeStream> stream;           ///< to a standby; null: there can't be one
-    wire::Identity server{};                        ///< of its own process; can't be taken out
+    wire::Identity server{};                        ///< the one of its process; can't be taken out
     std::vector<wire::Identity> away = {};          ///< servers that didn't answer a moment ago
   };
   static Result<std::unique_ptr<Manager>> open(const std::string& path, const Options& options);

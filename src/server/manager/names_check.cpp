@@ -14,7 +14,7 @@ namespace stria::server {
 namespace {
 
 constexpr int64_t kRootDirectory = 1;
-constexpr int kMostDepth = 1024;  // of directories; more can only be a circle in a damaged database
+constexpr int kMostDepth = 1024;  // directories; more can only be a circle in a damaged database
 constexpr uint32_t kOwnersDirectory = 0700;
 constexpr uint32_t kOwnersFile = 0600;
 

@@ -68,7 +68,7 @@ class Quotas {
   const Fleet& fleet_;
   std::map<wire::Account, Limit> limits_;
   std::map<wire::Account, Used> used_;
-  std::map<uint64_t, std::string> paths_;  ///< of directories with a quota, as they were set
+  std::map<uint64_t, std::string> paths_;  ///< paths of directories with a quota, as they were set
   bool dirty_ = true;
   Clock::time_point next_count_ = {};
 };

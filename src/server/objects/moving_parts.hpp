@@ -85,7 +85,7 @@ class MovingParts {
   mutable std::mutex mutex_;
   mutable std::unordered_map<uint64_t, Entry> entries_;
   std::atomic<size_t> count_ = 0;
-  uint64_t last_expiry_ms_ = 0;   // of the tickets by which parts were received
+  uint64_t last_expiry_ms_ = 0;   // that of the tickets by which parts were received
   uint64_t last_gone_asked_ = 0;  // the part that was the last one of a list
 };
 

@@ -17,7 +17,7 @@ namespace stria::server {
 
 namespace {
 
-constexpr uint64_t kFolders = 256;  // as objects.hpp has them
+constexpr uint64_t kFolders = 256;  // the number that objects.hpp has
 constexpr size_t kMostOnPage = wire::kMaxListed;
 
 /// Returns the parts' numbers in the directory, sorted. Other names are left out.

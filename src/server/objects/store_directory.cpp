@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kStoreTitle = "stria store 3\n";
 constexpr size_t kIdentityDigits = 2 * sizeof(wire::Identity);
-constexpr size_t kStorePlace = kStoreTitle.size() + kIdentityDigits + 1;  // of the store's identity
+constexpr size_t kStorePlace = kStoreTitle.size() + kIdentityDigits + 1;  // where the identity is
 
 std::string hex(const wire::Identity& identity) {
   constexpr char kDigits[] = "0123456789abcdef";

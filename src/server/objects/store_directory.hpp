@@ -26,8 +26,8 @@ Status sync_directory(const std::string& path);
 /// Where a server's objects are.
 struct ObjectPaths {
   std::string data;     ///< a directory that exists
-  std::string parts;    ///< of the record of parts
-  std::string removed;  ///< of the record of removals
+  std::string parts;    ///< where the record of parts is
+  std::string removed;  ///< where the record of removals is
 };
 
 class StoreDirectory {

@@ -86,7 +86,7 @@ Status NamesCopy::take() {
   }
   const std::lock_guard lock(mutex_);
   if (database_ == nullptr && exists()) {
-    static_cast<void>(open());  // of an earlier run: its log is put into it as it is closed
+    static_cast<void>(open());  // An earlier run left it: its log is put into it as it is closed.
   }
   database_.reset();
   forget_log(path_);

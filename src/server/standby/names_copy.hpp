@@ -56,8 +56,8 @@ class NamesCopy {
   std::string partial() const { return path_ + ".partial"; }
 
   std::string path_;
-  int descriptor_ = -1;  // of the new one
-  std::mutex mutex_;     // of database_
+  int descriptor_ = -1;  // the descriptor of the new one
+  std::mutex mutex_;     // the mutex of database_
   std::unique_ptr<Database> database_;
 };
 

@@ -103,7 +103,7 @@ struct OperationPlace {
 /// of the transfer.
 struct FaultVerdict {
   int error_number = 0;
-  int64_t allowed_bytes = kUnlimited;  ///< of the transfer, before the error or the short end
+  int64_t allowed_bytes = kUnlimited;  ///< bytes of the transfer, before the error or the short end
 };
 
 /// Thread-safe.

@@ -25,7 +25,7 @@ struct PartedArray {
   int64_t address = 0;
   int64_t row_count = 0;
   int64_t row_bytes = 0;
-  std::vector<int64_t> offsets;  ///< of its rows in each part; -1 where it has none
+  std::vector<int64_t> offsets;  ///< the offsets of its rows in each part; -1 where it has none
 
   int64_t end() const { return address + row_count * row_bytes; }
 };
@@ -43,7 +43,7 @@ struct PartMap {
   static constexpr int64_t kFirstAddress = int64_t{1} << 56;
 
   struct Part {
-    std::string path;         ///< as the storage knows it; it may be a link that leads to the part
+    std::string path;         ///< the storage's name; it may be a link that leads to the part
     int64_t least_bytes = 0;  ///< what the finished part has at least
     uint64_t number = 0;      ///< Identity::number of one that was just made, where it is known
     /// Where the finished part has its mark; -1: nowhere, as in files of older versions.

@@ -44,7 +44,7 @@ class Batches {
     Batches batches;
     for (const Run& run : list.runs) {
       std::span<const iovec> pieces = std::span(list.pieces).subspan(run.first_piece, run.piece_count);
-      size_t skipped = 0;  // of the first piece
+      size_t skipped = 0;  // the bytes of the first piece to skip
       for (int64_t done = 0; done < run.bytes;) {
         const int64_t offset = run.offset + done;
         const int64_t object = offset / object_bytes;

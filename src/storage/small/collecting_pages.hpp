@@ -59,8 +59,8 @@ class CollectingPages {
   struct Own {
     int64_t whole = 0;
     int64_t partial = 0;
-    int64_t sender = -1;  // of a page that is on its way; -1: none is
-    uint32_t seen = 0;    // of the table's changes
+    int64_t sender = -1;  // the sender of a page that is on its way; -1: none is
+    uint32_t seen = 0;    // the table's changes when it was looked at
   };
 
   bool put_part(ByteRange part, const std::byte* data);

@@ -43,7 +43,7 @@ struct FetchedPages::Slot {
   std::atomic<uint32_t> version{0};  // another one before anything else changes
   std::atomic<PageState> state{PageState::kFree};
   std::atomic<bool> used{false};       // since the hand passed
-  std::atomic<int64_t> index{-1};      // of the page in the file
+  std::atomic<int64_t> index{-1};      // the index of the page in the file
   std::atomic<int64_t> started_ns{0};  // when its fetch began
   std::atomic<int64_t> bytes{0};       // that the file has of it
   int32_t next = -1;                   // slot of the same bucket; -1: none
@@ -59,7 +59,7 @@ struct FetchedPages::Slot {
 /// The slots follow it, then the buckets, then, at a multiple of 4096, the pages.
 struct FetchedPages::State {
   pthread_mutex_t mutex;
-  std::atomic<uint32_t> changes;  // of pages that are waited for
+  std::atomic<uint32_t> changes;  // counts changes of pages that are waited for
   int64_t page_bytes;
   int64_t page_count;
   int64_t hand;    // where the next victim is looked for
@@ -333,7 +333,7 @@ void FetchedPages::give_up(int64_t index) {
   const int64_t started_ns = at >= 0 ? slots()[at].started_ns.load() : 0;
   while (at >= 0 && slots()[at].state == PageState::kFetching && slots()[at].started_ns == started_ns) {
     slots()[at].state = PageState::kGivenUp;
-    at = find(++index);  // of the same fetch
+    at = find(++index);  // The next page is of the same fetch.
   }
 }
 

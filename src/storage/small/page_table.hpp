@@ -28,7 +28,7 @@ class PageMemory {
   struct Shape {
     int64_t page_bytes = 0;  ///< a multiple of 4096
     int64_t page_count = 0;
-    int64_t ranks = 0;  ///< of the node
+    int64_t ranks = 0;  ///< the ranks of the node
   };
   /// Pages that divide stripes of so many bytes (0: not known), and fit `memory_bytes` with all
   /// that belongs to them.
@@ -38,7 +38,7 @@ class PageMemory {
   enum class Use : uint8_t { kFree, kCollecting, kSending };
   struct Slot {
     std::atomic<Use> use{Use::kFree};
-    std::atomic<int64_t> index{-1};  ///< of the page in the file
+    std::atomic<int64_t> index{-1};  ///< the index of the page in the file
     int64_t sender = -1;             ///< the rank that sends it
     int64_t written_bytes = 0;
     uint64_t last_use = 0;
@@ -86,8 +86,8 @@ class PageMemory {
   State* state_;
   Rank* ranks_;
   Slot* slots_;
-  std::atomic<uint64_t>* rank_words_;  // of each page, the ranks that have bytes in it
-  std::atomic<uint64_t>* bit_words_;   // of each page, its bytes that were written
+  std::atomic<uint64_t>* rank_words_;  // the words of each page, the ranks that have bytes in it
+  std::atomic<uint64_t>* bit_words_;   // the words of each page, its bytes that were written
   int32_t* buckets_;
   std::byte* pages_;
 };

@@ -39,7 +39,7 @@ class SmallRequests {
 
   struct Options {
     int64_t stripe_bytes = 0;  ///< pages divide it; 0: any pages
-    int64_t memory_bytes = 0;  ///< of what is written; at least kLeastMemoryBytes
+    int64_t memory_bytes = 0;  ///< the bytes of what is written; at least kLeastMemoryBytes
     int64_t largest_bytes = kLargestBytes;
     std::unique_ptr<FetchedPages> fetched{};  ///< null: reads ask the storage
     /// Called by the first read instead, where most files are never read: what `fetched` would be.
@@ -71,7 +71,7 @@ class SmallRequests {
  private:
   struct Page {
     std::unique_ptr<std::byte[]> bytes;
-    std::vector<ByteRange> written;  // of the file; sorted, and none touches the next
+    std::vector<ByteRange> written;  // ranges of the file; sorted, and none touches the next
   };
   using Pages = std::map<int64_t, Page>;
   enum class ShareOf { kPartial, kShared };
@@ -101,7 +101,7 @@ class SmallRequests {
   int64_t kept_bytes_ = 0;  // those of a place that is written twice count twice
   Page* last_page_ = nullptr;
   int64_t last_index_ = -1;
-  int64_t last_end_ = -1;  // of the write before
+  int64_t last_end_ = -1;  // the end of the write before
   bool follows_ = true;    // that one began where another had ended
   std::vector<std::unique_ptr<std::byte[]>> spare_;
 };

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kMemoryBytes = SmallRequests::kLeastMemoryBytes;
 constexpr int64_t kStripeBytes = 16 << 10;
-constexpr int64_t kFetchedBytes = 512 << 10;  // of the node
+constexpr int64_t kFetchedBytes = 512 << 10;  // the bytes of the node
 constexpr int64_t kWindowBytes = 128 << 10;
 
 /// What all ranks reach. A byte belongs to one rank, and no other may ever write it.
@@ -180,7 +180,7 @@ class Job {
   void note(const Status& status) { errors_ += status.ok() ? 0 : 1; }
 
   Store store_;
-  PrivateMemory fetched_;  // of one node
+  PrivateMemory fetched_;  // what one node has fetched
   std::deque<Rank> ranks_;
   std::vector<std::byte> truth_;
   int errors_ = 0;

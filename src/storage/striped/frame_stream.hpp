@@ -89,7 +89,7 @@ class FrameReceiver {
   std::array<std::byte, kAheadBytes> ahead_;
   size_t ahead_begin_ = 0;
   size_t ahead_end_ = 0;
-  std::vector<iovec> places_;  // of the payload
+  std::vector<iovec> places_;  // the places of the payload
   std::unique_ptr<std::byte[]> gathered_;
   bool is_gathered_ = false;
 };

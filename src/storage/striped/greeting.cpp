@@ -15,7 +15,7 @@ namespace {
 
 using wire::ProofKind;
 
-constexpr size_t kUserEntryBytes = 16 << 10;  // of a user in the machine's list
+constexpr size_t kUserEntryBytes = 16 << 10;  // the bytes of a user in the machine's list
 
 const char* server_user() {
   const char* text = std::getenv("STRIA_SERVER_USER");

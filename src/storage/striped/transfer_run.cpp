@@ -40,8 +40,8 @@ struct TransferRun::Slot : ReplySink {
 
   TransferRun* run = nullptr;
   int64_t number = 0;
-  std::vector<ByteRange> ranges;  // of the file
-  std::vector<iovec> memory;      // of the slot's bytes of those ranges, in order
+  std::vector<ByteRange> ranges;  // the ranges of the file
+  std::vector<iovec> memory;      // the memory of the slot's bytes of those ranges, in order
   int64_t file_end = 0;           // where the last of those bytes ends in the file
   int64_t local_bytes = 0;        // reads: the end of the slot's bytes
   std::vector<Piece> pieces;      // reads: only if a slot has fewer bytes than asked for

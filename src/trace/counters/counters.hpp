@@ -43,7 +43,7 @@ enum class Counter : int {
   kBytesPut,
   kBytesGot,
   kCommits,          ///< flushes and commits
-  kTransfersListIo,  ///< of these, by method
+  kTransfersListIo,  ///< those of these that a method made
   kTransfersTwoPhase,
   kTransfersOther,
   kAggregated,  ///< transfers in which this rank was an aggregator
@@ -60,9 +60,9 @@ enum class Counter : int {
   /// a request of its own.
   kWaitNs,
   kBackgroundNs,      ///< time in which commits went on by themselves
-  kBackgroundCpuNs,   ///< of it, the processor time of their thread
+  kBackgroundCpuNs,   ///< the processor time that their thread took
   kBackgroundWaitNs,  ///< time in which the program waited for them
-  kUnstagedBytes,     ///< of them, what was written in the call, because it didn't fit into memory
+  kUnstagedBytes,     ///< those written in the call, because they didn't fit into memory
   kReadSizes0,        ///< pieces by size, in ten bins: see kSizeBinEnds
   kWriteSizes0 = kReadSizes0 + 10,
   /// The four most common sizes of pieces, and how many pieces had each.

@@ -101,7 +101,7 @@ class FileCounters {
     int64_t last_end = -1;
     int64_t last_stride = 0;
     int64_t last_bytes = 0;
-    size_t bin = 0;  ///< of last_bytes
+    size_t bin = 0;  ///< the bin of last_bytes
     int64_t requests = 0;
     int64_t pieces = 0;
     int64_t bytes = 0;
@@ -112,7 +112,7 @@ class FileCounters {
     int64_t unaligned = 0;
     int64_t most_pieces = 0;
     int64_t longest_ticks = 0;
-    int64_t ticks = 0;  ///< of requests that their callers waited in
+    int64_t ticks = 0;  ///< the ticks of requests that their callers waited in
     std::array<int64_t, kSizeBinCount> sizes{};
   };
   int64_t& at(Counter counter) { return values_[static_cast<size_t>(counter)]; }

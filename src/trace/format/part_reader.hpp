@@ -15,7 +15,7 @@ namespace stria::trace {
 
 struct SectionView {
   uint32_t type = 0;
-  size_t begin = 0;  ///< of its header in the file
+  size_t begin = 0;  ///< the begin of its header in the file
   std::span<const std::byte> payload;
   bool intact = false;  ///< the checksum is right
 };

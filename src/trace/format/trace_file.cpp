@@ -21,7 +21,7 @@ namespace {
 // A file may claim anything. These limits exceed any machine, and keep within the memory of any.
 constexpr int32_t kRankCountMax = 1 << 18;
 constexpr int64_t kTimeMaxNs = int64_t{1} << 61;
-constexpr int64_t kValueMax = int64_t{1} << 56;  // of offsets, lengths and counters
+constexpr int64_t kValueMax = int64_t{1} << 56;  // the most of offsets, lengths and counters
 constexpr size_t kCounterNamesMax = 1024;
 
 bool is_time(int64_t ns) {
@@ -111,7 +111,7 @@ class Reader {
       case Section::kEnd:
         return take_end(section.payload);
       default:
-        return true;  // of a later version
+        return true;  // It comes from a later version.
     }
   }
 

@@ -53,7 +53,7 @@ struct RankInfo {
 struct CounterSet {
   int32_t rank = 0;
   int32_t file = -1;
-  std::vector<int64_t> values;  ///< as TraceFile::counters
+  std::vector<int64_t> values;  ///< one for each of TraceFile::counters
 };
 
 /// A fact with its name: hints in effect ("hint cb_nodes"), "method", "reason", …

@@ -49,7 +49,7 @@ class Key {
   Proof prove(char role, const Hello& hello, const Challenge& challenge) const;
 
   std::array<unsigned char, 32> key_{};
-  Claim claim_;  // of a user's key
+  Claim claim_;  // the claim of a user's key
 };
 
 /// Compares in a time that doesn't depend on where they differ.

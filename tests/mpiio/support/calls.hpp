@@ -16,7 +16,7 @@ enum class Waiting { kBlocking, kNonblocking, kSplit };
 struct Call {
   Pointer pointer = Pointer::kExplicit;
   Waiting waiting = Waiting::kBlocking;
-  bool collective = false;   ///< of a shared pointer: ordered
+  bool collective = false;   ///< a shared pointer's is ordered
   bool large_count = false;  ///< the _c form of MPI 4
 };
 

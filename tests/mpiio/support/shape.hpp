@@ -19,7 +19,7 @@ struct Shape {
   /// Offset of each data byte of one copy, in the order of the type map.
   std::vector<int64_t> bytes;
   int64_t lb = 0;
-  int64_t extent = 0;  ///< of one copy, as MPI gives it
+  int64_t extent = 0;  ///< the extent of one copy, as MPI gives it
   std::string text;    ///< for messages
   std::shared_ptr<void> owner;
 

@@ -19,7 +19,7 @@ namespace mpiio {
 /// The command line: [--seed N] [--count N] [--only TEXT] [--dir DIRECTORY] [--prefix TEXT]
 /// [--seconds N].
 struct Options {
-  uint64_t seed = 1;      ///< of the first random case
+  uint64_t seed = 1;      ///< the seed of the first random case
   int count = 0;          ///< random cases to run; 0: the program's own number
   std::string only;       ///< cases whose name contains this
   std::string directory;  ///< where files are made; TMPDIR or the working directory when not given

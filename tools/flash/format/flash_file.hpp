@@ -37,7 +37,7 @@ struct Origin {
 /// Names and values in the order in which they are stored. `real_scalars` begin with "time":
 /// readers rely on it.
 struct ScalarLists {
-  Origin origin;  ///< of what is written; not read back
+  Origin origin;  ///< the origin of what is written; not read back
   std::vector<std::pair<std::string, int64_t>> integer_scalars, integer_parameters, logical_scalars, logical_parameters;
   std::vector<std::pair<std::string, double>> real_scalars, real_parameters;
   std::vector<std::pair<std::string, std::string>> string_scalars, string_parameters;
@@ -105,7 +105,7 @@ void get_cells(File& file, const FlashHeader& header, int64_t first_block, int64
 /// {blocks, z, y, x, variables}.
 struct StoredVariable {
   std::string dataset;
-  Hyperslab cells;  ///< of all blocks, this variable alone
+  Hyperslab cells;  ///< the cells of all blocks, this variable alone
 };
 
 /// Finds a variable of either layout by name. kInvalidArgument lists the names in the file.

@@ -36,19 +36,19 @@ timespec wall_time() {
 struct SharedBytes {
   std::mutex mutex;
   std::vector<std::pair<storage::File*, bool>> handles;  // and whether they may write
-  PrivateMemory memory;                                  // of what is fetched
+  PrivateMemory memory;                                  // the memory of what is fetched
   std::unique_ptr<storage::SmallRequests> small;         // null: the mount's memory is used up
   Clock::time_point kept_since;                          // while something is kept
   timespec kept_since_time = {};                         // the same
   Status late;                                           // the last error that came late
   uint64_t late_count = 0;
-  struct stat noted = {};  // as the servers told, with what was written here since
+  struct stat noted = {};  // what the servers told, with what was written here since
   Clock::time_point noted_at;
   bool has_noted = false;
-  std::optional<storage::FileState> state;  // as servers told, and nothing was written here since
+  std::optional<storage::FileState> state;  // what servers told, if nothing was written here since
   Clock::time_point state_at;
-  std::optional<mode_t> mode;    // as the servers told, and nobody has changed it here since
-  int64_t written_end = 0;       // of what was written here since the file was opened or cut
+  std::optional<mode_t> mode;    // mode as the servers told, and nobody has changed it here since
+  int64_t written_end = 0;       // end of what was written here since the file was opened or cut
   Clock::time_point written_at;  // the last of it
 
   storage::File* handle_that(bool writes) const {

@@ -135,7 +135,7 @@ inline constexpr std::chrono::milliseconds kAttributesLast{1000};
 
 /// The callbacks find it by fuse_get_context().
 struct MountedStore {
-  std::string url;  ///< of the store's directory that is the root, without a slash at its end
+  std::string url;  ///< url of the store's directory that is the root, without a slash at its end
   storage::Driver& driver;
   MountedFiles& files;
   std::shared_ptr<storage::Store> store;

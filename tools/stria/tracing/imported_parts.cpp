@@ -20,7 +20,7 @@ namespace {
 using trace::Counter;
 using Row = std::array<int64_t, trace::kCounterCount>;
 
-constexpr int32_t kFirstCallKind = 2;  // of imported_kinds()
+constexpr int32_t kFirstCallKind = 2;  // a place in imported_kinds()
 /// Counters whose sum a record of all ranks also knows for single ranks.
 struct Group {
   std::vector<Counter> counters;

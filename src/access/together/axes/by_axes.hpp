@@ -34,8 +34,8 @@ namespace stria::access {
 int rows_of_grid(const Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, bool write);
 
 struct ByAxes {
-  int rows = 1;                          ///< of rows_of_grid()
-  storage::File* direct_file = nullptr;  ///< of a write: the same file past the page cache, or null
+  int rows = 1;                          ///< what rows_of_grid() returns
+  storage::File* direct_file = nullptr;  ///< for a write the same file past the page cache, or null
   KeptBuffers* kept = nullptr;           ///< what stays from one operation to the next, or null
 };
 

@@ -34,13 +34,13 @@ class Relayed : public StreamSource, public StreamSink {
   struct Asked {
     int sender = 0;
     ParcelHeader header;
-    size_t first = 0, end = 0;  // of its streams, by number
+    size_t first = 0, end = 0;  // the streams, by number
     int64_t bytes = 0;
   };
   Status add(int sender, const Parcel& parcel, bool with_bytes);
 
   std::vector<Lane> lanes_;
-  std::vector<std::byte*> places_;  // of the streams' bytes, by number
+  std::vector<std::byte*> places_;  // the places of the streams' bytes, by number
   std::vector<int64_t> got_;        // how many of them were read
   std::vector<std::unique_ptr<std::byte[]>> memory_;
   std::vector<Asked> asked_;

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kRanksANode = 16;
 constexpr int64_t kTileRows = 16;
-constexpr int64_t kTileBytes = 64;  // of a row
+constexpr int64_t kTileBytes = 64;  // the bytes of a row
 
 class ConstantSource : public StreamSource {
  public:
@@ -40,7 +40,7 @@ struct Row {
   int64_t rounds = 0;
   int64_t messages = 0;
   int64_t bytes = 0;
-  int64_t description_bytes = 0;  ///< of one rank
+  int64_t description_bytes = 0;  ///< the bytes of one rank
 };
 
 // Ranks hold the tiles of a square array. There are as many aggregators as rows of tiles.
@@ -134,7 +134,7 @@ struct Traffic {
   int64_t rank_pairs = 0;  ///< ranks and aggregators of other nodes that meet
   int64_t node_pairs = 0;  ///< nodes and aggregators of other nodes that meet
   int64_t rounds = 0;
-  int rows = 0;  ///< of the grid by whose axes contributions travelled
+  int rows = 0;  ///< the rows of the grid by whose axes contributions travelled
   int64_t messages = 0;
   int64_t messages_away = 0;  ///< to other nodes
   int64_t bytes_away = 0;

@@ -20,7 +20,7 @@ struct LaneDescription {
 
   int lane;
   std::vector<Stream> streams;
-  std::vector<ByteRange> hulls;  ///< of the streams
+  std::vector<ByteRange> hulls;  ///< the hulls of the streams
   std::vector<int64_t> reach;    ///< the highest offset after any byte of the streams up to here
 };
 

@@ -66,18 +66,18 @@ class FileDomains {
  private:
   struct Group {
     std::vector<int> lanes;
-    int64_t span_bytes = 0;    // of the longest lane, from the beginning of its first unit
-    int64_t domain_bytes = 0;  // of each lane, the most that an aggregator has
-    int64_t slice_bytes = 0;   // of each lane, a round; whole units
+    int64_t span_bytes = 0;    // bytes of the longest lane, from the beginning of its first unit
+    int64_t domain_bytes = 0;  // the bytes of each lane, the most that an aggregator has
+    int64_t slice_bytes = 0;   // the bytes of each lane, a round; whole units
     int first_round = 0;
     int round_count = 0;
-    std::optional<StripeDeal> deal;  // of a single lane, instead of contiguous domains
+    std::optional<StripeDeal> deal;  // a single lane has it, instead of contiguous domains
   };
   struct Batch {  // small groups that share one round of one aggregator
     std::vector<int> lanes;
     int64_t bytes = 0;
   };
-  struct Place {  // of a lane: in divided_ or in batches_; -1: in neither
+  struct Place {  // the place of a lane: in divided_ or in batches_; -1: in neither
     int divided = -1;
     int batch = -1;
   };

@@ -29,7 +29,7 @@ class GatheredRequests {
     int64_t pieces = 0;
     int64_t server_cost_bytes = 0;  ///< server_costs.hpp
     storage::Capabilities capabilities;
-    int64_t stage = 0;              ///< of Arrival; of several ranks the last counts
+    int64_t stage = 0;              ///< the stage of Arrival; of several ranks the last counts
     int64_t description_bytes = 0;  ///< negative: the description is too long for the record
   };
 

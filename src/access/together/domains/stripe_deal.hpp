@@ -30,7 +30,7 @@ class StripeDeal {
   bool meets(int aggregator, ByteRange range) const;
 
  private:
-  struct Turns {  // of an aggregator within its server's sequence of blocks
+  struct Turns {  // the turns of an aggregator within its server's sequence of blocks
     int64_t first = 0;
     int64_t count = 0;
   };

@@ -12,7 +12,7 @@ namespace {
 struct ContributorHeader {
   int64_t rank = 0;
   int64_t pieces = 0;  // to come with the rounds, or kWhole
-  int64_t bytes = 0;   // of the description; 0: that of the previous contributor
+  int64_t bytes = 0;   // the bytes of the description; 0: that of the previous contributor
 };
 
 // Returns the lanes by their numbers, as encode_description() wants them.

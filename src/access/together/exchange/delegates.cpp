@@ -25,7 +25,7 @@ int64_t bytes_in(std::span<const LaneDescription> description, std::span<const W
 // rank meets, and its description. A rank that ran out of memory has the first of these only.
 struct NodeDelegates::Board {
   std::shared_ptr<SharedBuffer> memory;
-  size_t words = 0;  // of bits
+  size_t words = 0;  // the words of bits
 
   size_t header_bytes() const { return sizeof(uint64_t) * (1 + words); }
   std::span<std::byte> whole_part(size_t node_rank) const { return memory->part(static_cast<int>(node_rank)); }

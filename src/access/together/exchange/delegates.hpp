@@ -43,7 +43,7 @@ struct Load {
   int aggregator = 0;  ///< its index
   std::vector<Part> parts;
   int64_t offset = 0;
-  int64_t bytes = 0;  ///< of all parts, shared ones once
+  int64_t bytes = 0;  ///< the bytes of all parts, shared ones once
 };
 
 class NodeDelegates {

@@ -46,7 +46,7 @@ class RoundLists {
   MemoryReserve& memory_;
   Mailbox& mailbox_;
   size_t lane_count_;
-  std::set<int> withheld_;            // of this round, by rank
+  std::set<int> withheld_;            // the ranks whose lists this round lacks
   std::map<int, int> withheld_from_;  // by rank: the first round
   PrivateMemory incoming_;
 };

@@ -102,7 +102,7 @@ class NodeWindows {
     /// The last read that failed. Reads are told apart by the rounds before them, plus one.
     std::atomic<int64_t> failed_read;
     std::atomic<uint32_t> failed_early;          ///< and of what ranks move before they meet
-    std::atomic<int64_t> missed_call;            ///< of ShortCalls
+    std::atomic<int64_t> missed_call;            ///< a call of ShortCalls
     alignas(64) std::atomic<int64_t> next_read;  ///< the round that nobody has begun to read
     std::atomic<uint32_t> read_events;           ///< windows read, and windows taken by all
   };
@@ -124,7 +124,7 @@ class NodeWindows {
   int64_t window_bytes_ = 0;
   int64_t rank_count_ = 0;
   int64_t write_operations_ = 0;
-  int64_t write_rounds_ = 0;  ///< of earlier operations
+  int64_t write_rounds_ = 0;  ///< the rounds of earlier operations
   int64_t read_rounds_ = 0;
 };
 

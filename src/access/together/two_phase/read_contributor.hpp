@@ -28,7 +28,7 @@ class ReadContributor {
  private:
   struct Fetched {
     const Load* load = nullptr;
-    int64_t end = 0;                            // of the file, or kReadFailed
+    int64_t end = 0;                            // the end of the file, or kReadFailed
     std::unique_ptr<CommRequest> request = {};  // null after a failure
   };
   void fetch(const Load& load);

@@ -13,7 +13,7 @@ struct TwoPhaseState {
   Context& context;
   Aggregation aggregation;
   const char* failure_elsewhere;  ///< says that another rank failed
-  Status status = {};             ///< of this rank: its own error, or that another failed
+  Status status = {};             ///< status of this rank: its own error, or that another failed
   Parted parted = {};
 
   int rank() const { return context.comm.rank(); }

@@ -210,7 +210,7 @@ bool is_signed(ElementType type) {
 }  // namespace
 
 bool takes_scale_offset(const ElementSpec& element) {
-  return element.is_integer() && element.enumeration.empty();  // as libhdf5
+  return element.is_integer() && element.enumeration.empty();  // libhdf5 does the same
 }
 
 std::vector<uint32_t> scale_offset_values(const DatasetSpec& spec) {

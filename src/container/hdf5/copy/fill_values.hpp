@@ -25,7 +25,7 @@ namespace stria::container::h5 {
 struct HeaderPatch {
   int64_t address = 0;
   std::vector<std::byte> from;
-  std::vector<std::byte> to;  ///< of the same length
+  std::vector<std::byte> to;  ///< bytes of the same length
 };
 
 /// Renews the patches of all such fill values. Scratch datasets are made in the group `scratch` of

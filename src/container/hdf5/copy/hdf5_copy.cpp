@@ -25,8 +25,8 @@ namespace {
 constexpr const char* kRoot = "/all";  // the copy, in the group that the new file begins with
 constexpr const char* kScratch = "/scratch";
 
-constexpr int64_t kOverlaidBytes = int64_t{1} << 62;  // of a file with its parts behind it
-constexpr int64_t kFirstBlock = int64_t{1} << 55;     // of what is added to headers
+constexpr int64_t kOverlaidBytes = int64_t{1} << 62;  // bytes of a file with its parts behind it
+constexpr int64_t kFirstBlock = int64_t{1} << 55;     // the place of what is added to headers
 
 /// Returns how much room libhdf5 takes for metadata at once. They lie together then, and little of
 /// it stays unused.

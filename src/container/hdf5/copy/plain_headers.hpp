@@ -18,7 +18,7 @@ namespace stria::container::h5 {
 struct PlainHeader {
   int64_t header = 0;
   ByteRange data;     ///< where the data are, in the overlaid file
-  int64_t block = 0;  ///< of less than kPlainBlockBytes bytes
+  int64_t block = 0;  ///< a block of less than kPlainBlockBytes bytes
 };
 inline constexpr int64_t kPlainBlockBytes = int64_t{1} << 17;
 

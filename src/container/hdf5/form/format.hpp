@@ -86,7 +86,7 @@ class ObjectHeader {
   Encoder messages_{1024};
   bool keeps_order_;
   int64_t attributes_ = 0;
-  size_t head_ = 0;   // of the message that was begun
+  size_t head_ = 0;   // the head of the message that was begun
   size_t begun_ = 0;  // its content
 };
 

@@ -19,7 +19,7 @@ struct Listed {
   /// links to other files are left out.
   std::vector<std::string> paths;
   std::vector<LinkSpec> links;  ///< the soft ones, and those to other files
-  std::vector<Alias> aliases;   ///< as container::Reader::aliases()
+  std::vector<Alias> aliases;   ///< what container::Reader::aliases() returns
 };
 /// Errors: kCorrupted, kUnsupported.
 Result<Listed> list_objects(hid_t file);

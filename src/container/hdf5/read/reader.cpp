@@ -87,8 +87,8 @@ struct Hdf5Reader::Impl {
   std::unique_ptr<h5::MetadataGuard> guard;
   Id access;  // outlives the file
   Id file;
-  int64_t base = 0;                 // of addresses
-  bool has_wide_addresses = false;  // of 8 bytes, and lengths too
+  int64_t base = 0;                 // the base of addresses
+  bool has_wide_addresses = false;  // whether addresses and lengths have 8 bytes
   bool is_written = false;          // by another program, as the file says
   std::optional<h5::Listed> listed;
   std::unordered_map<std::string, ElementSpec> remade;  // by path

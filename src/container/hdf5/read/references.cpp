@@ -22,7 +22,7 @@ namespace {
 constexpr int64_t kValueBytesMax = 64 << 20;
 
 struct Found {
-  int64_t address = 0;  // of a header
+  int64_t address = 0;  // the address of a header
   int64_t at = 0;       // in the value
 };
 
@@ -202,7 +202,7 @@ Status ReferenceWalk::look_at_attributes(hid_t object, const Place& place, const
       if (status.code() != ErrorCode::kUnsupported) {
         return status;
       }
-      held_.push_back({.holder = place.path, .attribute = name});  // of a newer release
+      held_.push_back({.holder = place.path, .attribute = name});  // It comes from a newer release.
       continue;
     }
     const Id type(H5Aget_type(attribute.get()));

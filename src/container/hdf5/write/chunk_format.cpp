@@ -71,7 +71,7 @@ Result<std::vector<ChunkChild>> make_nodes(const ChunkGrid& grid, std::span<cons
 struct StoredFilter {
   int number = 0;
   std::vector<uint32_t> values;
-  std::string_view name{};  // of one that the format doesn't define
+  std::string_view name{};  // the name of one that the format doesn't define
 };
 
 void put_filter(Encoder& to, const StoredFilter& filter) {

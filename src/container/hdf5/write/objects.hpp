@@ -24,7 +24,7 @@ struct Object;
 /// The address of an object's header, which stands for the object.
 struct Reference {
   size_t at = 0;             ///< where, in the bytes of a value or of the messages of a header
-  std::string path{};        ///< of the object
+  std::string path{};        ///< the path of the object
   Object* target = nullptr;  ///< the object, once it is found
 };
 
@@ -58,7 +58,7 @@ struct Attribute {
 
 /// The address of an object that gets another header, in an attribute that another one keeps.
 struct StaleAddress {
-  const HeaderMessage* message = nullptr;  ///< of the attribute
+  const HeaderMessage* message = nullptr;  ///< the message of the attribute
   size_t at = 0;                           ///< in its content
   Object* target = nullptr;
 };
@@ -68,20 +68,20 @@ struct Group {
 };
 
 struct Dataset {
-  std::optional<Value> value;  // of one that is new, or gets longer
+  std::optional<Value> value;  // the value of one that is new, or gets longer
   int64_t alignment_bytes = 1;
   int64_t data_offset = h5::kNowhere;
-  int64_t head_bytes = 0;   // of the data, before the content
+  int64_t head_bytes = 0;   // the bytes of the data, before the content
   bool extendable = false;  // the first dimension is without limit
   std::optional<Chunking> chunking;
   std::vector<StoredChunk> chunks;
-  int64_t number_bytes = 0;                  // of one number, which shuffling takes apart
+  int64_t number_bytes = 0;                  // the bytes of one number, which shuffling takes apart
   std::vector<std::byte> fill_value;         // one element, empty for zeros
   std::vector<RowsElsewhere> elsewhere;      // rows that other files have
-  HeapPlace mappings;                        // of them, once placed
+  HeapPlace mappings;                        // where those lie, once placed
   bool is_dimension = false;                 // without data
   std::vector<std::string> dimension_names;  // paths of the scales of its dimensions
-  std::vector<int64_t> old_dims;             // of an old one with such names, as it was
+  std::vector<int64_t> old_dims;             // the dims of an old one with such names, as it was
 };
 
 struct NameElsewhere {
@@ -105,9 +105,9 @@ struct Object {
   Object* above = nullptr;  // the group that holds it
   Content content;          // an old object that isn't known: no members, or a name elsewhere
   std::deque<Attribute> attributes;
-  int64_t order = DatasetSpec::kLast;  // of its creation; of a group, of its first member
-  bool keeps_order = false;            // of members and attributes
-  int64_t address = 0;                 // of its header, once that has a place
+  int64_t order = DatasetSpec::kLast;  // the order of its creation; of a group, of its first member
+  bool keeps_order = false;            // whether members and attributes keep theirs
+  int64_t address = 0;                 // the address of its header, once that has a place
   // Where the header has addresses of others: it is written again once these have places.
   std::optional<ObjectHeader> header;
   std::vector<Reference> awaited;

@@ -23,7 +23,7 @@ struct Attribute {
   std::string name;
   Type type = Type::kChar;
   int64_t count = 0;
-  std::vector<std::byte> bytes;  ///< as the file has them, without padding
+  std::vector<std::byte> bytes;  ///< the bytes as the file has them, without padding
 };
 
 struct Variable {
@@ -32,13 +32,13 @@ struct Variable {
   std::vector<Attribute> attributes;
   Type type = Type::kByte;
   int64_t begin = 0;
-  int64_t bytes = 0;  ///< of all of it, or of a record, without padding
+  int64_t bytes = 0;  ///< the bytes of all of it, or of a record, without padding
 };
 
 struct Header {
   int64_t record_count = 0;
   std::vector<Dimension> dimensions;
-  std::vector<Attribute> attributes;  ///< of the file
+  std::vector<Attribute> attributes;  ///< the attributes of the file
   std::vector<Variable> variables;
 
   bool is_record(const Variable& variable) const {
@@ -76,6 +76,6 @@ int64_t name_bytes_max(const std::string& name);
 int64_t dimension_bytes_max(const std::string& name);
 int64_t attribute_bytes_max(const std::string& name, int64_t value_bytes);
 int64_t variable_bytes_max(const std::string& name, size_t dimensions);
-inline constexpr int64_t kHeadBytesMax = 64;  ///< of what is not in these
+inline constexpr int64_t kHeadBytesMax = 64;  ///< the most of what is not in these
 
 }  // namespace stria::container::netcdf

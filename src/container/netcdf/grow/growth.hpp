@@ -40,7 +40,7 @@ class NetcdfGrowth final : public Growth {
   Status check_count() const;
 
   std::unique_ptr<NetcdfReader> reader_;
-  int64_t fixed_end_ = 0;  // of all that aren't records
+  int64_t fixed_end_ = 0;  // the end of all that aren't records
   int64_t records_begin_ = 0;
   int64_t end_ = 0;
   std::vector<std::byte> first_bytes_;

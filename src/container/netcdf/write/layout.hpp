@@ -52,7 +52,7 @@ class NetcdfLayout final : public Layout {
   std::set<std::string> names_;
   RecordSize record_;
   int64_t header_bytes_ = kHeadBytesMax;  // the most, without the dimensions
-  int64_t fixed_bytes_ = 0;               // of data that aren't records
+  int64_t fixed_bytes_ = 0;               // the bytes of data that aren't records
   int64_t table_bytes_ = 0;
   int64_t room_bytes_ = 0;  // for tables that are made last
   int64_t alignment_ = 1;   // a common multiple of all

@@ -51,22 +51,22 @@ class Gathered {
   Status keep_sums(const TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog);
   void keep_chunk_sums(const TransferSet& set, std::span<const Transfer> transfers);
 
-  std::vector<ValueRange> value_ranges_;  // of each dataset
+  std::vector<ValueRange> value_ranges_;  // the ranges of each dataset
   // .table holds the dataset and .index the row until they are laid out.
   std::vector<RowSum> row_sums_;
   PutPlaces puts_;
   bool laid_out_ = false;
   RowSumBytes row_sum_bytes_;
-  std::vector<std::byte> slab_records_;           // of what was not put by whole rows
-  std::vector<std::vector<SummedChunk>> chunks_;  // of each dataset
+  std::vector<std::byte> slab_records_;           // the records of what was not put by whole rows
+  std::vector<std::vector<SummedChunk>> chunks_;  // the chunks of each dataset
 };
 
 /// Rank 0 has this.
 struct GatheredByAll {
-  std::vector<ValueRange> value_ranges;               ///< of each dataset
+  std::vector<ValueRange> value_ranges;               ///< the ranges of each dataset
   std::vector<std::vector<TableShare>> table_shares;  ///< what all ranks put into each row table
   std::vector<std::byte> slab_records;
-  std::vector<std::vector<SummedChunk>> chunks;  ///< of each dataset, in no order
+  std::vector<std::vector<SummedChunk>> chunks;  ///< the chunks of each dataset, in no order
   std::vector<PutPlace> puts;
   int rank_count = 0;  ///< whose messages were added
 

@@ -26,8 +26,8 @@ class Metadata {
     const Catalog& catalog;
     std::span<const RowTable> row_tables;
     const Definitions& definitions;
-    const OldContent& old;     ///< of a file that grows
-    bool keeps_order = false;  ///< of what is made in a new file
+    const OldContent& old;     ///< what a file that grows had
+    bool keeps_order = false;  ///< whether what is made in a new file keeps its order
   };
 
   /// Makes all objects; what the ranks gather while packing comes later.

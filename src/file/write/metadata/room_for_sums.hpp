@@ -48,7 +48,7 @@ class RoomForSums {
   int64_t room_after_flush(const Catalog& catalog, const Known& known) const;
 
   int64_t room_bytes_ = -1;    // where rows follow it; -1: not kept yet
-  int64_t records_bytes_ = 0;  // of the room, for all that was put so far
+  int64_t records_bytes_ = 0;  // the bytes of the room, for all that was put so far
 };
 
 }  // namespace stria::file

@@ -31,7 +31,7 @@ struct OldContent {
   std::unique_ptr<container::Growth> growth;
   ChunkSums chunk_sums;
   std::vector<SealedPart> sealed;                  ///< metadata that the next seal guards too
-  std::map<std::string, ValueRange> value_ranges;  ///< of datasets that have one and can get longer
+  std::map<std::string, ValueRange> value_ranges;  ///< those of datasets that can get longer
 
   /// Returns how many of the paths of `checksums` stay; the others are of tables that are made
   /// anew.

@@ -31,7 +31,7 @@ class OldFile {
   /// What a rank opens it by.
   struct Place {
     std::shared_ptr<storage::Driver> driver;
-    std::string path;  ///< as the storage knows it
+    std::string path;  ///< the path as the storage knows it
     FileIdentity identity;
   };
   /// `path` is the name that the program knows.

@@ -23,7 +23,7 @@ namespace stria::file {
 
 /// Describes the file whose commit is to go on in the background.
 struct FileToStage {
-  const std::string& path;  ///< as the program gave it
+  const std::string& path;  ///< the path as the program gave it
   Meetings& meetings;
   NewFile& file;
   Environment& environment;             ///< gets the hints of what is staged, or a warning

@@ -68,7 +68,7 @@ Status write_fill_value(storage::File& file, const DatasetEntry& dataset, ByteRa
 // Finds the datasets that have gaps now. Collective, and the error is agreed on.
 Result<std::vector<int>> find_gaps(const GapWork& work, FilledDatasets& full, std::span<const Transfer> pending, bool last) {
   std::vector<int> candidates;
-  std::vector<int64_t> put_bytes;  // of each candidate; behind them the sums of their places
+  std::vector<int64_t> put_bytes;  // bytes of each candidate; behind them the sums of their places
   const Status counted = or_out_of_memory([&] {
     full.resize(static_cast<size_t>(work.catalog.size()));
     for (int i = 0; i < work.catalog.size(); ++i) {

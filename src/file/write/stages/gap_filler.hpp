@@ -24,7 +24,7 @@ namespace stria::file {
 struct GapWork {
   Comm& comm;
   const Catalog& catalog;
-  const storage::Capabilities& capabilities;  ///< of rank 0's file
+  const storage::Capabilities& capabilities;  ///< the capabilities of rank 0's file
   NewFile& file;
   PhaseTimes& times;
 };

@@ -18,7 +18,7 @@ namespace stria::file {
 /// What parity is made of, and with.
 struct ParityWork {
   Environment& environment;  ///< gets a warning where there is none in the end
-  const std::string& path;   ///< as the storage knows it
+  const std::string& path;   ///< the path as the storage knows it
   NewFile& file;
   const Parts* parts;  ///< null: the file is in one piece
 
@@ -46,7 +46,7 @@ class ParityStage {
 
   ParityWriter writer_;
   bool has_begun_ = false;
-  int64_t renewed_count_ = 0;  // of parity files that one which grows has had
+  int64_t renewed_count_ = 0;  // the parity files that one which grows has had
 };
 
 }  // namespace stria::file

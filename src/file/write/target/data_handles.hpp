@@ -25,7 +25,7 @@ class DataHandles {
   };
   /// The file that it goes to.
   struct Place {
-    StoredFile file;                   ///< as it lies now
+    StoredFile file;                   ///< the file as it lies now
     const FileIdentity& of_rank_0;     ///< which one it is
     bool grows = false;                ///< it was there before
     storage::File* created = nullptr;  ///< rank 0's handle
@@ -66,7 +66,7 @@ class DataHandles {
   std::unique_ptr<storage::File> direct_file_;
   std::shared_ptr<const storage::PartMap> parts_;
   std::unique_ptr<storage::PartedFile> parted_;         // around file_
-  std::unique_ptr<storage::PartedFile> direct_parted_;  // likewise; in place of direct_file_
+  std::unique_ptr<storage::PartedFile> direct_parted_;  // the same; in place of direct_file_
   std::unique_ptr<storage::File> staged_;               // around file_
 };
 

@@ -64,7 +64,7 @@ class Stream {
   asio::awaitable<void> send(std::vector<asio::const_buffer> parts);
 
   Socket socket_;
-  std::vector<std::byte> ahead_;  // of small requests, header and body come together
+  std::vector<std::byte> ahead_;  // small requests, whose header and body come together
   size_t begin_ = 0;
   size_t end_ = 0;
   std::unique_ptr<Encrypted> encrypted_;

@@ -19,7 +19,7 @@ namespace stria::server {
 
 class IoThreads {
  public:
-  static constexpr size_t kDescriptors = 3;  ///< of a loop
+  static constexpr size_t kDescriptors = 3;  ///< what a loop takes
 
   IoThreads();
   size_t count() const { return loops_.size(); }

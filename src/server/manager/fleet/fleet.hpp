@@ -98,7 +98,7 @@ class Fleet {
   Roster roster_;
   std::shared_ptr<EventLog> log_;
   std::map<int64_t, Member> members_;
-  std::map<wire::Identity, int64_t> indices_;  // of those heard of
+  std::map<wire::Identity, int64_t> indices_;  // the indices of those heard of
   std::map<wire::Identity, int64_t> awaited_;  // known since the start, and not heard of yet
   Clock::time_point started_ = Clock::now();
   std::optional<wire::Identity> own_server_;

@@ -141,7 +141,7 @@ class Names {
   };
 
   std::unique_ptr<Database> database_;
-  Way way_;  // as it is now: nothing that is in it has changed since
+  Way way_;  // the way as it is now: nothing that is in it has changed since
   Unsynced unsynced_{*database_};
   Reserve reserve_;
   Seals seals_;

@@ -48,7 +48,7 @@ class NamesBackup {
   uint64_t number_ = 0;  // 0: none is being made
   sqlite3* copy_ = nullptr;
   sqlite3_backup* under_way_ = nullptr;
-  int descriptor_ = -1;  // of the whole copy
+  int descriptor_ = -1;  // the descriptor of the whole copy
   int64_t total_bytes_ = 0;
   Clock::time_point asked_;
   std::atomic<int64_t> last_s_ = 0;

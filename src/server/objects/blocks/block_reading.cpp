@@ -55,7 +55,7 @@ Status read_run(Blocks& blocks, const Run& run) {
   const BlockLocks::Guard guard(blocks.locks, first, end, BlockLocks::Mode::kShared);
   STRIA_RETURN_IF_ERROR(blocks.sums->load(first, sums));
   const ByteRange whole{align_up(run.range.begin, kBlockBytes), align_down(run.range.end, kBlockBytes)};
-  std::byte* const to = run.data - run.range.begin;  // of an object's byte 0
+  std::byte* const to = run.data - run.range.begin;  // the place of an object's byte 0
   STRIA_RETURN_IF_ERROR(blocks.file.get(whole, to + whole.begin));
   Content content;
   for (int64_t block = first; block < end; ++block) {

@@ -88,7 +88,7 @@ __attribute__((target("avx2"))) Wide sum_of_lanes(__m256i low, __m256i high) {
 __attribute__((target("avx2"))) Wide product_by_vectors(const std::byte* from, const uint64_t* keys, int64_t words) {
   const __m256i half = _mm256_set1_epi64x(0xffffffff);
   const __m256i key_part = _mm256_set1_epi64x((int64_t{1} << kKeyPartBits) - 1);
-  __m256i low[4] = {};  // of the sums of the four products
+  __m256i low[4] = {};  // the low halves of the four products' sums
   __m256i high[4] = {};
   const int64_t whole = words / 4 * 4;
   for (int64_t i = 0; i < whole;) {

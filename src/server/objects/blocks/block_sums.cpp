@@ -37,7 +37,7 @@ struct BlockSums::Head {
   uint64_t state = 0;
   uint64_t run = 0;
   int64_t object_bytes = 0;  // when clean
-  uint64_t sum = 0;          // of all before
+  uint64_t sum = 0;          // the sum of all before
 
   bool is_missing() const { return title == std::array<char, 8>{} && state == 0 && sum == 0; }
   uint64_t sum_of() const { return hash_bytes({reinterpret_cast<const std::byte*>(this), sizeof *this - sizeof sum}); }

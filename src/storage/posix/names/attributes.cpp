@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kAccessList = "system.posix_acl_access";
 constexpr std::string_view kOfUser = "user.";
 constexpr uint32_t kModeBits = 0777;
-constexpr uint32_t kRights = 07;  // of one of owner, group and others
+constexpr uint32_t kRights = 07;  // the bits of one of owner, group and others
 constexpr int kGroupShift = 3;
 
 // An access list as the system gives it: a number of four bytes, and entries of eight. Its numbers

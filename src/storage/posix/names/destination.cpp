@@ -17,7 +17,7 @@ namespace stria::storage {
 namespace {
 
 constexpr const char* kReplace = "replace";
-constexpr int kMostLinks = 40;  // as the kernel
+constexpr int kMostLinks = 40;  // the kernel's limit
 
 /// Refuses a link whose owner could harm the one who follows it: the rule of the kernel's
 /// fs.protected_symlinks, and the same in directories that all may write to without the sticky bit.

@@ -23,7 +23,7 @@ struct MovablePart {
   int64_t from = 0;
   bool second = false;
   int64_t bytes = 0;
-  std::vector<int64_t> places;  ///< of the file
+  std::vector<int64_t> places;  ///< the places of the file
   uint64_t number() const { return wire::part_number(file, second); }
 };
 

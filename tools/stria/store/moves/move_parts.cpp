@@ -17,7 +17,7 @@ namespace stria::tool {
 namespace {
 
 constexpr int64_t kMegabyte = 1000000;
-constexpr size_t kMostTold = 10;  // of the parts that stay
+constexpr size_t kMostTold = 10;  // the parts that stay
 constexpr std::chrono::seconds kBetweenRounds{1};
 // A target is balanced when it has as much as the average, give or take this part of it.
 constexpr int64_t kTolerancePart = 20;

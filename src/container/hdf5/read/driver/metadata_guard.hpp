@@ -43,9 +43,9 @@ class MetadataGuard {
   enum class Use : uint8_t { kGroupTree, kSymbols, kChunkTree, kLocalHeap };
   struct Expected {
     Use use = Use::kGroupTree;
-    int64_t level = -1;      // of a node; -1: of a root that was not read yet
-    int64_t heap = -1;       // of a group
-    int64_t dimensions = 0;  // of chunks, with that of the element
+    int64_t level = -1;      // the level of a node; -1: of a root that was not read yet
+    int64_t heap = -1;       // the heap of a group
+    int64_t dimensions = 0;  // the dimensions of chunks, with that of the element
     bool operator==(const Expected&) const = default;
   };
   struct LocalHeap {

@@ -22,7 +22,7 @@ using LinkInfo = H5L_info_t;
 
 struct ObjectPlace {
   H5O_type_t type = H5O_TYPE_UNKNOWN;
-  int64_t address = -1;    ///< of its header in the file
+  int64_t address = -1;    ///< the address of its header in the file
   unsigned long file = 0;  ///< tells files apart that are open together
 };
 

@@ -307,7 +307,7 @@ bool is_sound_filter(int64_t id, std::span<const std::byte> values) {
     case kNbit: {
       constexpr int64_t kLeast = 2, kLeastToPack = 5;
       const bool packs = decoder.number(4) == 0;  // else, as with strings, the filter does nothing
-      decoder.take(4);                            // of how many elements
+      decoder.take(4);                            // the number of elements
       return count >= kLeast && first == count && (!packs || (count >= kLeastToPack && nbit_element(decoder)));
     }
     case kScaleOffset:
@@ -451,7 +451,7 @@ Status check_dataset(const ObjectMessages& header, const MetadataSource& source)
   Decoder decoder(space_message->content);
   const auto space = decode_space(decoder, source.length_bytes);
   if (!type.ok() || !layout.ok() || !space.ok()) {
-    return Status();  // of a newer release
+    return Status();  // It comes from a newer release.
   }
   const std::vector<int64_t>& lengths = layout->lengths;
   if (!lengths.empty() && (lengths.size() != space->dims.size() + 1 || lengths.back() != type->bytes)) {

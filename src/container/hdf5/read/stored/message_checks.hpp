@@ -32,10 +32,10 @@ Result<StoredSpace> decode_space(Decoder& decoder, int64_t length_bytes);
 struct StoredLayout {
   enum class Kind : uint8_t { kCompact, kContiguous, kChunked, kVirtual };
   Kind kind = Kind::kContiguous;
-  int64_t address = -1;              ///< of the data, of the index of chunks, or of a global heap
-  int64_t heap_index = 0;            ///< of virtual data
+  int64_t address = -1;              ///< where the data, the index of chunks, or a global heap are
+  int64_t heap_index = 0;            ///< the index of virtual data
   bool has_old_tree = false;         ///< chunks are found by a B-tree of version 1
-  std::vector<int64_t> lengths{};    ///< of a chunk, and last of an element
+  std::vector<int64_t> lengths{};    ///< the lengths of a chunk, and last of an element
   std::vector<std::byte> content{};  ///< compact data
 };
 Result<StoredLayout> decode_layout(const HeaderMessage& message, const MetadataSource& source);

@@ -25,17 +25,17 @@ struct StoredType {
     kCompound = 6,
     kReference = 7,
     kEnumeration = 8,
-    kList = 9,  ///< of variable length
+    kList = 9,  ///< a list of variable length
     kArray = 10,
   };
   struct Member;
 
   Class type_class = Class::kInteger;
-  int64_t bytes = 0;             ///< of an element in the file
+  int64_t bytes = 0;             ///< the bytes of an element in the file
   bool is_text = false;          ///< a list: a string of variable length
   bool is_region = false;        ///< a reference: to a region, and not to an object
   std::vector<StoredType> base;  ///< one: of a list, an array or an enumeration
-  std::vector<Member> members;   ///< of a compound
+  std::vector<Member> members;   ///< the members of a compound
 
   /// Returns how many elements of the base an array has.
   int64_t array_count() const;

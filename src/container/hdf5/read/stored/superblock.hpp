@@ -21,8 +21,8 @@ struct Superblock {
   int64_t address_bytes = 8;
   int64_t length_bytes = 8;
   int64_t symbols_max = 8;            ///< in a node of a group's symbols
-  int64_t group_children_max = 32;    ///< of a node of a group's tree
-  std::optional<CachedGroup> root{};  ///< of old files
+  int64_t group_children_max = 32;    ///< the most in a node of a group's tree
+  std::optional<CachedGroup> root{};  ///< the root of old files
   int64_t extension = -1;             ///< the address of a header; of new files
 };
 
