@@ -49,7 +49,7 @@ if(STRIA_SANITIZE)
   target_compile_options(stria_options INTERFACE ${STRIA_SANITIZE_OPTIONS})
   target_link_options(stria_options INTERFACE -fsanitize=${STRIA_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # With sanitizers, GCC 12 takes what an empty std::optional would hold for read.
+    # GCC 12 with sanitizers takes what an empty std::optional would hold for read.
     target_compile_options(stria_options INTERFACE -Wno-maybe-uninitialized)
   endif()
   if(STRIA_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -28,7 +28,7 @@ struct gfortran_array {
   } dims[CFI_MAX_RANK];
 };
 
-/* In a procedure with an array of assumed rank the lower bounds of a variable are 1, as gfortran 12
+/* A variable has the lower bounds 1 in a procedure with an array of assumed rank, as gfortran 12
  * sets them; those of a copy that it has made for the call are 0. A transposed variable has other
  * bounds too, and isn't copied: its first stride isn't 1. */
 int stria_f_is_copy_(const struct gfortran_array* array) {

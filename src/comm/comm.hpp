@@ -84,7 +84,7 @@ class Comm {
   /// `all` receives the bytes of all ranks in their order; every rank gives as many.
   /// \pre all.size() == size() * mine.size()
   virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
-  /// On `root`, calls take(rank, piece) for the piece of each rank, in order of ranks. A piece has
+  /// Calls, on `root`, take(rank, piece) for the piece of each rank, in order of ranks. A piece has
   /// at most kGatherBytesMax bytes. `take` must not throw, or other ranks would wait for ever.
   virtual void gather(std::span<const std::byte> mine, int root, const PieceTaker& take) = 0;
   /// Allocates memory for this rank that its node shares (page-aligned, not cleared).
@@ -123,7 +123,7 @@ class Comm {
   /// Wakes all that wait for `word`. To be called after the word has changed.
   virtual void wake(std::atomic<uint32_t>& word);
 
-  /// From now on, every wait of this rank for others attends to them as well. Must be called on
+  /// Every wait of this rank for others attends to them as well from now on. Must be called on
   /// innermost(). Local.
   virtual void set_attendant(std::shared_ptr<Attendant> attendant) { attendant_ = std::move(attendant); }
   const std::shared_ptr<Attendant>& attendant() const { return attendant_; }

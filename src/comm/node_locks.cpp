@@ -149,7 +149,7 @@ NodeLocks::Guard NodeLocks::take(ByteRange range, bool exclusive) {
 }
 
 NodeLocks::Guard NodeLocks::lock(ByteRange range) {
-  // From here on, plain writes enter the table. Those under way are waited for.
+  // Plain writes enter the table from here on. Those under way are waited for.
   state_->presence.fetch_add(kSiever);
   return take(range, true);
 }

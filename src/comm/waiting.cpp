@@ -90,7 +90,7 @@ void say_line(const std::string& words) noexcept {
   try {
     std::fputs(("stria: " + words + "\n").c_str(), stderr);
   } catch (...) {
-    // Without memory there is no report.
+    // There is no report where memory is scarce.
   }
 }
 
@@ -100,7 +100,7 @@ void say_wait(int rank, double seconds, const std::string& whom) noexcept {
     say_line(fmt::format("rank {} on {} has waited {:.0f} s{} for {}", rank, host_name(), seconds,
                          call.empty() ? "" : " in " + call, whom));
   } catch (...) {
-    // Without memory there is no report.
+    // There is no report where memory is scarce.
   }
 }
 

@@ -18,7 +18,7 @@ namespace stria {
 
 class Comm;
 
-/// After each sleep of so long at most, a loop that waits looks at the clock.
+/// A loop that waits looks at the clock after each sleep of so long at most.
 inline constexpr int kLongestSleepSeconds = 1;
 
 /// Says after how many seconds a wait is reported, and after how many it ends the job; 0: never.

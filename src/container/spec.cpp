@@ -14,7 +14,7 @@ namespace stria::container {
 
 namespace {
 
-// Below this, sizes and offsets add up without overflow.
+// Sizes and offsets below this add up without overflow.
 constexpr int64_t kMaxBytes = int64_t{1} << 62;
 
 }  // namespace

@@ -237,7 +237,7 @@ asio::awaitable<void> Server::State::accept(asio::posix::stream_descriptor& door
       } else if (errno == EAGAIN) {
         break;
       } else if (errno != EINTR && errno != ECONNABORTED) {
-        // Without descriptors or memory, the existing connections go on and make room.
+        // The existing connections go on and make room where descriptors or memory are scarce.
         {
           const std::lock_guard lock(mutex);
           make_room();
@@ -348,7 +348,7 @@ void Server::State::keep_time() {
         tend();
       }
     } catch (const std::exception&) {
-      // Without memory now, this waits for the next tick.
+      // This waits for the next tick where memory is scarce now.
     }
   }
 }
@@ -482,7 +482,7 @@ Status Server::State::tell_condition() {
   return told.code() == ErrorCode::kUnsupported ? Status() : told;
 }
 
-// From now on no program is told that a file with a part here is complete, and new files go
+// No program is told from now on that a file with a part here is complete, and new files go
 // elsewhere.
 void Server::State::sign_off() {
   if (shared->manages() || !joined) {
@@ -520,7 +520,7 @@ void Server::State::stop() {
       });
     }
   }
-  // Without connections and doors nothing is left to wait for, and the threads end by themselves.
+  // Nothing is left to wait for without connections and doors, and the threads end by themselves.
   io_threads.join();
   shared->disk_threads.join();
   shared->munge_threads.join();

@@ -185,9 +185,9 @@ class File {
 
   // Storage whose nodes have separate caches has these. Elsewhere there is nothing to do.
 
-  /// After this, reads of `range` and the size give what other nodes have handed over.
+  /// Makes reads of `range` and the size give what other nodes have handed over.
   virtual Status refresh(ByteRange /*range*/) { return {}; }
-  /// After this, other nodes that refresh see what was written in `range`.
+  /// Makes other nodes that refresh see what was written in `range`.
   virtual Status hand_over(ByteRange /*range*/) { return {}; }
 
   virtual Result<int64_t> size() = 0;
@@ -289,7 +289,7 @@ class Driver {
   /// kAlreadyExists where there is such a name; kUnsupported where the storage has no links.
   virtual Status make_link(const std::string& target, const std::string& path);
   virtual Result<bool> exists(const std::string& path) = 0;
-  /// After this, renames and creations in the directory of `path` survive a power loss.
+  /// Makes renames and creations in the directory of `path` survive a power loss.
   virtual Status sync_directory(const std::string& path) = 0;
   /// Returns the names of a directory's entries, without the directory, sorted.
   virtual Result<std::vector<std::string>> list_directory(const std::string& directory) = 0;

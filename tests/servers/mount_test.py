@@ -474,8 +474,8 @@ def test_a_mount_alone_gathers_in_the_kernel(store, place, work):
         run("cp", f"{store.url}/whole", work / "closed").succeeded()
         assert (work / "closed").read_bytes() == content
         os.truncate(alone / "whole", 1000)
-        # Of two changes within one of its ticks the kernel tells the first one's time only, and
-        # the servers keep the time at which they got the second one's bytes.
+        # The kernel tells only the first one's time of two changes within one of its ticks, and the
+        # servers keep the time at which they got the second one's bytes.
         time.sleep(0.05)
         with open(alone / "whole", "ab", buffering=0) as file:
             file.write(b"more")

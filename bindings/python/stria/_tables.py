@@ -6,7 +6,7 @@ import numpy as np
 
 from .errors import InvalidArgumentError, UnsupportedError
 
-# enum stria_element, by NumPy's name
+# These are NumPy's names in the order of enum stria_element.
 ELEMENTS = ["uint8", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
 NUMBERS = {name: number for number, name in enumerate(ELEMENTS) if number > 0}
 # What numbers mean where their type alone doesn't say it: NumPy's name, the library's Meaning, and

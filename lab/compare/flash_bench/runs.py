@@ -177,8 +177,8 @@ def run_restart(program, case, rounds, directory, verify):
 
 
 def mode_kind(mode):
-    """checkpoint, plot, corners, read or restart: what the program says, else what
-    the name says."""
+    """Returns checkpoint, plot, corners, read or restart: what the program says, else what the name
+    says."""
     name = mode["name"].lower()
     if "restart" in name:
         return "restart"

@@ -72,7 +72,7 @@ inline GasFlux hllc_flux(double gamma, const GasState& l, const GasState& r) {
   const double push_r = r.density * (fan.fastest - r.normal);
   const double middle = (r.pressure - l.pressure + push_l * l.normal - push_r * r.normal) / (push_l - push_r);
 
-  // From here on, everything belongs to the side that the contact wave leaves at the face.
+  // Everything belongs, from here on, to the side that the contact wave leaves at the face.
   const bool left = middle >= 0;
   const double density = left ? l.density : r.density;
   const double normal = left ? l.normal : r.normal;

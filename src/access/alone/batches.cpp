@@ -176,7 +176,7 @@ class ListWriter {
     return slot.cached.empty() ? Status() : write_cached(slot);
   }
 
-  // With fewer ranks than cores, a thread of the driver can write while this one packs.
+  // A thread of the driver can write while this rank packs, where there are fewer ranks than cores.
   bool has_idle_cores() const {
     // The answer is kept, because the call asks the system every time.
     static const auto cores = static_cast<int>(std::thread::hardware_concurrency());

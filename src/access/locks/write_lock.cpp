@@ -14,7 +14,7 @@ bool on_one_node(const Comm& comm) {
   return comm.node_size() == comm.size();
 }
 
-// To the file system, ranks of several nodes, and handles of one rank each, are several writers.
+// The file system takes ranks of several nodes, and handles of one rank each, for several writers.
 bool are_one_writer(const Context& context) {
   return context.comm.size() > 1 && on_one_node(context.comm);
 }

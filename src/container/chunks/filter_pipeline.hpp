@@ -21,7 +21,7 @@ namespace stria::container {
 
 class FilterPipeline {
  public:
-  /// Without libdeflate, ISA-L inflates.
+  /// Inflates by libdeflate, or else by ISA-L.
   explicit FilterPipeline(bool with_libdeflate = true);
   ~FilterPipeline();
   FilterPipeline(const FilterPipeline&) = delete;

@@ -43,7 +43,7 @@ struct PackPart {
 
 class Packer {
  public:
-  /// From so many bytes on, unpacking past the caches takes less time, even if all is used at once.
+  /// Unpacking past the caches takes less time from so many bytes on, even if all is used at once.
   static constexpr int64_t kPastCachesBytes = 8 << 20;
 
   /// Prepares to move these operands. kInvalidArgument when a type's size is not a multiple of its

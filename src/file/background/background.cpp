@@ -59,7 +59,8 @@ void Background::take(Queue& commit) noexcept {
   work_.notify_one();
 }
 
-// Without memory for this, the turn among the ranks of the node holds for each file by itself.
+// The turn among the ranks of the node holds for each file by itself where memory for this is
+// scarce.
 void Background::follow_last(BackgroundCommit& commit) noexcept {
   static_cast<void>(or_out_of_memory([&] {
     std::erase_if(last_boards_, [](const auto& entry) { return entry.second->ranks_to_come() == 0; });

@@ -15,7 +15,7 @@ namespace stria::file {
 
 namespace {
 
-// Below this a displacement and a datatype's offsets add up without overflow.
+// A displacement and a datatype's offsets add up without overflow below this.
 constexpr int64_t kMaxDisplacement = int64_t{1} << 62;
 
 Status nonsense(const std::string& what) {

@@ -40,9 +40,9 @@ class ChunkReader {
   };
   explicit ChunkReader(const Source& source) : source_(source) {}
 
-  /// From now on the bytes of each chunk are compared with these sums.
+  /// The bytes of each chunk are compared with these sums from now on.
   void compare_with(ChunkSums sums) { sums_ = std::move(sums); }
-  /// From now on chunks that ranks of the node share are taken from there; null ends it.
+  /// Chunks that ranks of the node share are taken from there; null ends it.
   void share(NodeChunks* shared) { shared_ = shared; }
   bool has_sums(int dataset) const { return sums_ && sums_->count(source_.catalog[dataset].spec.path) != 0; }
   /// Returns the raw data from byte `byte` to the end of its run, until the next call. kCorrupted

@@ -265,8 +265,8 @@ void RollCall::leave(std::string_view reason, access::MemoryReserve& memory) noe
     ended_ = memory.surely([&] { return Status(ErrorCode::kAborted, fmt::format("this rank {}", reason)); });
     stay_behind(memory);
   } catch (...) {
-    // Without memory for its messages, this rank can't tell the others. What is under way must not
-    // lose its buffers.
+    // This rank can't tell the others where it lacks memory for its messages. What is under way
+    // must not lose its buffers.
     static_cast<void>(edges_.release());
   }
 }

@@ -34,8 +34,8 @@ class PartServers {
   int count() const { return static_cast<int>(uses_.size()); }
   /// Counts a file of the set that is there already. One that the manager doesn't know is left out.
   void note(const std::string& path);
-  /// From now on no file goes to the servers of this one, which can't be had from them, as long as
-  /// there are others: the manager may not know yet that they are gone.
+  /// No file goes, from now on, to the servers of this one, which can't be had from them, as long
+  /// as there are others: the manager may not know yet that they are gone.
   void leave_out_those_of(const std::string& path);
   /// Returns the number of the server for the next file, which is counted; -1: the storage's
   /// choice.

@@ -314,7 +314,7 @@ Result<Agreed> ReadSession::meet_after(const EarlyReads& early, Call call) {
 Status ReadSession::move(const access::RequestShape& agreed) {
   access::MemoryReserve& reserve = meetings_.reserve();
   const access::RequestShape shape = comm().size() > 1 ? with_lanes(agreed, catalog_) : agreed;
-  // Without a plan this rank would not know what the others expect of it.
+  // This rank would not know what the others expect of it, if it had no plan.
   const auto plan = reserve.surely([&] { return access::make_plan(shape, capabilities_, environment_.hints, comm()); });
   reserve.attempt([&] {
     accounts_.note_method(plan);

@@ -216,7 +216,7 @@ Status find_object(Client& client, const wire::Transfer& transfer, uint8_t right
   return {};
 }
 
-// After an error the rest of the stream is still taken, so that the connection stays in step.
+// The rest of the stream is still taken after an error, so that the connection stays in step.
 asio::awaitable<void> write_data(Client& client, std::byte* buffer) {
   SharedState& shared = *client.shared;
   Messages& messages = client.messages;

@@ -39,8 +39,8 @@ class Moves {
   Status commit(const Caller& caller, const wire::MoveOf& move);
   /// Undoes a move; one that is over already is not touched.
   Status undo(const Caller& caller, const wire::MoveOf& move);
-  /// For a server of the store. What is told lasts. `unsure`: a standby may take over without the
-  /// last changes, so that nothing is said of moves but that they are under way.
+  /// Answers a server of the store. What is told lasts. `unsure`: a standby may take over without
+  /// the last changes, so that nothing is said of moves but that they are under way.
   Result<wire::MovesTold> ask(const wire::MovesAsked& asked, bool unsure);
   Result<wire::Places> where(const wire::Where& request);
   /// Tells whether a part is being copied to that server.

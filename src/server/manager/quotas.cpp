@@ -193,7 +193,7 @@ void Quotas::tidy() {
   if (limits_.empty() || !dirty_ || begin < next_count_) {
     return;
   }
-  // Without memory or a disk now, the next pass counts.
+  // The next pass counts where memory is scarce now, or the disk fails.
   static_cast<void>(with_reserve(names_.reserve(), [&] { return count(); }));
   const auto end = Clock::now();
   next_count_ = end + std::max<Clock::duration>(kBetweenPasses, (end - begin) * kPassPart);

@@ -18,7 +18,8 @@ namespace stria::server {
 
 namespace {
 
-// By then the system has written most names by itself, and a sync of their folder costs little.
+// The system has written most names by itself after so long, and a sync of their folder costs
+// little.
 constexpr int64_t kSecondsToNote = 10;
 
 // A client may be in the midst of a request for a part that is to move.

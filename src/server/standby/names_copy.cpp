@@ -150,7 +150,7 @@ Status NamesCopy::become(const std::string& names, uint64_t epoch) {
   STRIA_RETURN_IF_ERROR(database_->script("PRAGMA synchronous=FULL"));
   STRIA_RETURN_IF_ERROR(database_->run("INSERT OR REPLACE INTO meta VALUES ('epoch', ?)", static_cast<int64_t>(epoch)));
   STRIA_RETURN_IF_ERROR(database_->run("DELETE FROM meta WHERE key IN ('standby', 'mark')"));
-  // Without its log the file is whole.
+  // The file is whole without its log.
   STRIA_RETURN_IF_ERROR(database_->script("PRAGMA wal_checkpoint(TRUNCATE)"));
   database_.reset();
   // Names of the time when this server was the manager before.

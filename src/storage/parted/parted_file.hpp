@@ -29,14 +29,14 @@ class PartedFile final : public File {
   /// A handle that owns the master's.
   PartedFile(std::unique_ptr<File> master, std::shared_ptr<Driver> driver, std::shared_ptr<const PartMap> map,
              OpenOptions::Mode mode);
-  /// From now on, stretches of parts that are aligned in their file and in memory are written past
-  /// the page cache, through handles of `driver`, where the storage offers that. The rest of a
+  /// Stretches of parts that are aligned in their file and in memory are written past the page
+  /// cache from now on, through handles of `driver`, where the storage offers that. The rest of a
   /// write goes the usual way.
   void write_past_cache(std::shared_ptr<Driver> driver);
-  /// From now on, parts are opened as files that nobody else writes to.
+  /// Parts are opened, from now on, as files that nobody else writes to.
   void expect_no_other_writers() { handles_.expect_no_other_writers(); }
 
-  /// From now on, parts are read through what `open` returns for their numbers.
+  /// Parts are read, from now on, through what `open` returns for their numbers.
   void read_parts_through(PartHandles::Opener open) { handles_.open_through(std::move(open)); }
 
   const std::string& path() const override { return master_.path(); }

@@ -134,7 +134,7 @@ Status cut(SystemCalls& calls, const std::string& path, int descriptor) {
   return calls.ftruncate(descriptor, 0) == 0 ? Status() : Status::from_errno(errno, describe("create", path));
 }
 
-/// On NFS flock() locks the whole file, so that it excludes every lock of a range.
+/// A flock() on NFS locks the whole file, so that it excludes every lock of a range.
 int lock_alone(SystemCalls& calls, int descriptor) {
   if (!sends_whole_pages(calls.file_system(descriptor))) {
     return calls.flock(descriptor, LOCK_EX | LOCK_NB);
@@ -161,7 +161,7 @@ Status lock(SystemCalls& calls, const std::string& path, int descriptor, bool* s
   return {};
 }
 
-/// On NFS this lock would keep out writers of this program, too; there is none.
+/// This lock would keep out writers of this program, too, on NFS; there is none.
 bool lock_beside_readers(SystemCalls& calls, int descriptor) {
   int result = 0;
   do {

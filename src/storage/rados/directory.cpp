@@ -214,7 +214,7 @@ void remove_left_behind(const Pool& pool, const std::string& directory, uint64_t
   left.erase(gone_key(but_not));
   for (const auto& [key, noted] : left) {
     if (!noted.empty()) {
-      // From now on it can't get a name.
+      // It can't get a name from now on.
       ObjectChange change(pool);
       change.expect(key, noted);
       change.set(key, "");

@@ -48,7 +48,7 @@ struct FetchedPages::Slot {
   std::atomic<int64_t> bytes{0};       // that the file has of it
   int32_t next = -1;                   // slot of the same bucket; -1: none
 
-  // From now on nobody copies from it without the mutex, and who is copying finds out.
+  // Nobody copies from it without the mutex from now on, and who is copying finds out.
   void begin_change(PageState changing) {
     state.store(changing, std::memory_order_relaxed);
     version.fetch_add(1, std::memory_order_release);

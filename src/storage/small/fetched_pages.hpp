@@ -58,7 +58,7 @@ class FetchedPages {
 
   /// Reads as File::read() does, what the storage has or had since forget() or begin_anew().
   Result<int64_t> read(ByteRange range, std::byte* data);
-  /// After this, reads give what the storage has by now, and nothing is expected of the program.
+  /// Makes reads give what the storage has by now; nothing is expected of the program.
   void forget();
   /// The same, but a program that reads on is still expected to do so.
   void begin_anew() { begins_anew_ = true; }

@@ -59,7 +59,7 @@ class SmallRequests {
 
   /// Writes all that is kept. What can't be written is lost, and the error tells.
   Status write_out();
-  /// After this, reads ask the storage.
+  /// Makes reads ask the storage.
   void forget();
   /// Tells whether anything is kept that isn't written.
   bool keeps() const { return !pages_.empty() || (options_.together != nullptr && options_.together->keeps()); }

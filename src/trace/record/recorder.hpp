@@ -63,7 +63,7 @@ class Recorder {
   void identify(const RankHeader& header);
   RankHeader header() const;
   void add_clock_samples(std::span<const ClockSample> samples);
-  /// From now on the part is a file.
+  /// The part is a file from now on.
   Status open_part(const std::string& path);
   /// Moves finished spans from all rings to the part.
   void drain();

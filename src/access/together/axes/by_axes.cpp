@@ -38,7 +38,7 @@ class MoveByAxes {
       memory_.set_aside(kHopReserveBytes);
       return Status();
     });
-    // Without a grid a rank wouldn't know who waits for its messages.
+    // A rank without a grid wouldn't know who waits for its messages.
     status_ = context_.comm.agree(status_);
     if (!status_.ok()) {
       return {.status = status_};

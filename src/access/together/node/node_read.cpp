@@ -194,7 +194,7 @@ class NodeRead {
   MemoryReserve memory_;
   Moved moved_;
   bool stopped_ = false;
-  // By a failure, this rank has lost the file's bytes from this offset on.
+  // This rank has lost the file's bytes from this offset on, by a failure.
   int64_t lost_end_ = kNoEnd;
   MovedPrefix taken_;                    // up to where the file was found to end
   std::optional<LaneDescription> mine_;  // without value where there was no memory for it

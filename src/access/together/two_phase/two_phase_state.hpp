@@ -39,8 +39,8 @@ struct TwoPhaseState {
     return done;
   }
 
-  /// From then on a rank brings nothing to any aggregator, so that ranks that have not heard of it
-  /// stop within two rounds of a write.
+  /// A rank that knows of a failure brings nothing to any aggregator from then on, so that ranks
+  /// that have not heard of it stop within two rounds of a write.
   bool knows_of_failure() const { return !status.ok() || !parted.aggregators.empty(); }
 
   Status another_failed() {

@@ -121,7 +121,7 @@ Status Hdf5Reader::Impl::open() {
   return Status();
 }
 
-// From version 3 on, a superblock marks a file that is open to be written.
+// A superblock marks, from version 3 on, a file that is open to be written.
 void Hdf5Reader::Impl::look_for_writer() {
   constexpr size_t kVersionAt = 8, kMarksAt = 11;
   std::array<std::byte, kMarksAt + 1> begin{};

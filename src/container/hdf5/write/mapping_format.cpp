@@ -15,7 +15,7 @@ constexpr int64_t kLeastCollectionBytes = 4096;
 constexpr size_t kManyBytes = 1 << 20;
 constexpr int64_t kMostObjects = 65535;
 
-// In names of sources "%b" stands for a block's number, and "%%" for "%".
+// Names of sources have "%b" for a block's number, and "%%" for "%".
 std::string escaped(const std::string& name) {
   std::string text;
   for (const char letter : name) {

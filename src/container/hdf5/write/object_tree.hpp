@@ -26,7 +26,7 @@ class ObjectTree {
   Object& root() { return objects_.front(); }
   /// The object at a path, once it is made or looked for; else null.
   Object* find(const std::string& path) const;
-  /// From now on, all that is made keeps the order of its members and attributes.
+  /// All that is made from now on keeps the order of its members and attributes.
   void keep_order();
 
   /// Learns what the old file has on the way to `path`, so that find() sees it.

@@ -13,7 +13,7 @@ class NetcdfReader final : public Reader {
  public:
   static Result<std::unique_ptr<NetcdfReader>> open(storage::File& file);
 
-  /// From now on dataset() tells where records lie however few there are: for those to come.
+  /// Makes dataset() tell where records lie however few there are: for those to come.
   void keep_places() { keeps_places_ = true; }
   const FoundHeader& header() const { return header_; }
   int64_t file_bytes() const { return file_bytes_; }

@@ -17,7 +17,7 @@ namespace stria::container::netcdf {
 
 class NetcdfLayout final : public Layout {
  public:
-  /// From now on nothing of this growing file gets a place, because new records follow old ones.
+  /// Nothing of this growing file gets a place from now on, because new records follow old ones.
   void begin_behind(int64_t old_end) override;
   Status prepare(DatasetSpec& spec) const override;
   Status note_table(const DatasetSpec& spec) override;

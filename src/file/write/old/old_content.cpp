@@ -112,7 +112,7 @@ Result<OldContent> read_old_content(storage::File& file) {
   old.left_behind_bytes = std::max<int64_t>(size_bytes - old.end, 0);
   old.format = reader.format();
   STRIA_ASSIGN_OR_RETURN(old.catalog, read_catalog(reader));
-  // In netCDF the sums go on to hold for the records that have some.
+  // The sums of netCDF go on to hold for the records that have some.
   if (!is_netcdf(old.format)) {
     STRIA_RETURN_IF_ERROR(read_sums(file, old));
   }

@@ -88,7 +88,7 @@ Result<std::vector<int>> find_gaps(const GapWork& work, FilledDatasets& full, st
     }
     return Status();
   });
-  // Without memory, a rank doesn't know whether there are any.
+  // A rank that lacks memory doesn't know whether there are any.
   STRIA_RETURN_IF_ERROR(work.comm.agree(counted));
   if (candidates.empty()) {
     return candidates;

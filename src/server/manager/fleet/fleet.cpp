@@ -21,8 +21,8 @@ constexpr std::chrono::seconds kAllHeardIn{3};
 // One that had signed off, and was started while there was no manager, asks twice a second for one.
 constexpr std::chrono::milliseconds kAllBackIn{1500};
 constexpr const char* kWasEnded = "it was ended";
-// Among servers that all are nearly full by their reserve, or aren't yet, one with less than this
-// part of its space free gets new files last.
+// A server with less than this part of its space free gets new files last among servers that all
+// are nearly full by their reserve, or aren't yet.
 constexpr int64_t kFullPart = 20;
 
 }  // namespace

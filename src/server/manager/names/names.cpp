@@ -271,7 +271,7 @@ Result<Names::Entry> Names::walk(const Caller& caller, std::string_view path, co
     above.push_back(std::move(at));
     at = std::move(next);
   }
-  // Within a transaction there may be directories that are undone.
+  // A transaction may have directories that are undone.
   if (is_plain && !database_->in_transaction()) {
     way_ = {std::string(way_of(path)), std::move(above)};
   }

@@ -38,7 +38,7 @@ void ask_for_size(int descriptor) {
 #endif
 }
 
-// On local storage, a file without a name is one that the program asked for, through /proc for
+// A file without a name on local storage is one that the program asked for, through /proc for
 // instance. FUSE file systems may give a file another number on each node; other network file
 // systems don't.
 Found compare_number(int descriptor, uint64_t expected_number) {
