@@ -4,7 +4,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-// behind mpi.h
+// The calls with a communicator need mpi.h before this.
 #include <stria.h>
 
 enum { BLOCKS = 20, N = 8, GUARD = 4, WIDE = N + 2 * GUARD, VARIABLES = 2 };  // blocks of one rank

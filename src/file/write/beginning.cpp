@@ -93,7 +93,7 @@ Result<storage::Capabilities> begin_parts(Parts& parts, NewFile& file, Environme
   if (!parts.server_warning().empty()) {
     meetings.reserve().attempt([&] { environment.hint_warnings.push_back(parts.server_warning()); });
   }
-  // Past the page cache only where that is asked for.
+  // Bytes go past the page cache only where that is asked for.
   const bool direct = environment.hints.direct == access::Switch::kEnable && !on_nodes;
   if (!direct) {
     environment.hints.direct = access::Switch::kDisable;

@@ -13,7 +13,7 @@ namespace stria::storage {
 
 namespace {
 
-// At most this many pieces of memory are described at once.
+// A request describes at most this many pieces of memory at once.
 constexpr size_t kMostPieces = 1 << 20;
 constexpr int64_t kWindowPieces = 1 << 18;
 

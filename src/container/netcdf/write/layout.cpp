@@ -28,7 +28,7 @@ constexpr int64_t kLastTablesBytes = 512;
 constexpr int64_t kOffsetLimit = int64_t{1} << 62;
 constexpr int64_t kAlignmentMax = int64_t{1} << 40;
 
-// Past every limit where it would be too large.
+// Returns a number past every limit where it would be too large.
 int64_t common_multiple(int64_t a, int64_t b) {
   int64_t product = 0;
   return a > 0 && b > 0 && checked_multiply(a / std::gcd(a, b), b, &product) && product <= kAlignmentMax ? product
