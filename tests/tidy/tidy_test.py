@@ -426,8 +426,8 @@ class ProseRules(unittest.TestCase):
             ("src/base/a.hpp", '/// Often "Of" is right.\nconst char* c = "// Of";\n'),
             ("src/base/a.hpp", "int a;  ///< in bytes, which it has\n        ///< of the file\n"),
             ("src/base/a.hpp", "// As_written() and to_text.hpp are names.\n"),
-            ("a.sh", "#!/bin/sh\necho \"# of\" ${a# of}  # counts\n"),
-            ("a.py", "a = '# of'\n\nb = \"\"\"\nOf a text.\n\"\"\"\n"),
+            ("a.sh", '#!/bin/sh\necho "# of" ${a# of}  # counts\n'),
+            ("a.py", 'a = \'# of\'\n\nb = """\nOf a text.\n"""\n'),
         ]:
             self.assertEqual(self.found(path, text), [], text)
 
