@@ -561,8 +561,8 @@ typedef struct stria_report {
   const char* reason; /* why that method */
 } stria_report;
 int stria_get_report(const stria_file* file, stria_report* report);
-/* Seconds of this rank in one phase: "open", "metadata", "pack", "unpack", "exchange", "write",
- * "read", "sync", "commit". */
+/* Gives the seconds of this rank in one phase: "open", "metadata", "pack", "unpack", "exchange",
+ * "write", "read", "sync", "commit". */
 int stria_get_phase(const stria_file* file, const char* phase, double* seconds);
 /* The bytes that stria_append() has found behind the end of the file, left there by a commit that
  * did not complete, and has cleared. Collective: no. */

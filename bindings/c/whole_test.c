@@ -109,7 +109,7 @@ static void look(stria_file* file, const char* name, const char* filters, int co
   CHECK_OK(stria_dataset_bytes(dataset, NULL, NULL));
 }
 
-// Every second number of every third row.
+// Reads every second number of every third row.
 static void read_slab(stria_file* file) {
   stria_dataset* dataset;
   double numbers[2][3];

@@ -104,7 +104,7 @@ int stria_f_is_complex(const CFI_cdesc_t* array) {
   return array->type == CFI_type_float_Complex || array->type == CFI_type_double_Complex;
 }
 
-/* Sizes in C's order. */
+/* Gives sizes in C's order. */
 static void sizes_of(const int64_t* dims, int rank, int64_t dims_c[CFI_MAX_RANK + 1]) {
   for (int i = 0; i < rank && rank <= CFI_MAX_RANK; ++i) {
     dims_c[rank - 1 - i] = dims[i];
@@ -138,7 +138,7 @@ int stria_f_create_dataset(stria_file* file, const char* path, int element, cons
 
 typedef int lengths_call(const stria_dataset*, int64_t*);
 
-/* Lengths in Fortran's order; `otherwise` where the dataset has fewer dimensions. */
+/* Returns lengths in Fortran's order; `otherwise` where the dataset has fewer dimensions. */
 static int lengths(lengths_call* call, const stria_dataset* dataset, int64_t* values, int count, int64_t otherwise) {
   const int rank = stria_dataset_rank(dataset);
   int64_t values_c[64] = {0};
@@ -211,7 +211,7 @@ static int64_t element_count(const CFI_cdesc_t* array) {
   return count;
 }
 
-/* Element `index` of an array of any rank, in Fortran's order. */
+/* Returns element `index` of an array of any rank, in Fortran's order. */
 static char* element_at(const CFI_cdesc_t* array, int64_t index) {
   char* at = array->base_addr;
   for (int i = 0; i < array->rank; ++i) {
@@ -221,7 +221,7 @@ static char* element_at(const CFI_cdesc_t* array, int64_t index) {
   return at;
 }
 
-/* C's strings of an array of Fortran's. The caller frees them. NULL: out of memory. */
+/* Makes C's strings of an array of Fortran's. The caller frees them. NULL: out of memory. */
 static char** c_strings(const CFI_cdesc_t* value) {
   const int64_t count = value_count(value) < 0 ? 0 : value_count(value);
   char** texts = calloc((size_t)count + 1, sizeof *texts);

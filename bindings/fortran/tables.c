@@ -101,7 +101,7 @@ static const stria_column* find_column(const stria_records* table, const char* n
   return NULL;
 }
 
-/* A string of the file, which ends with blanks or NULs, cut off or filled with blanks. */
+/* Copies a string of the file, which ends with blanks or NULs, cut off or filled with blanks. */
 static void copy_text(const char* from, int64_t from_bytes, char* to, int64_t to_bytes) {
   while (from_bytes > 0 && from[from_bytes - 1] == '\0') {
     --from_bytes;

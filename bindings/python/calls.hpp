@@ -72,8 +72,8 @@ inline Options options_of(const Names& names) {
   return owned;
 }
 
-/// A call that may wait, for other ranks or for storage. Other threads of Python go on meanwhile:
-/// the one that the other ranks wait for may be among them.
+/// Makes a call that may wait, for other ranks or for storage. Other threads of Python go on
+/// meanwhile: the one that the other ranks wait for may be among them.
 template <typename Call>
 void released(Call&& call) {
   nanobind::gil_scoped_release release;
@@ -88,7 +88,7 @@ std::vector<std::string> listed(Call&& call) {
   return strings_of(List(list).get());
 }
 
-/// Functions of the module: names of files, and tracing.
+/// Defines functions of the module: names of files, and tracing.
 void define_paths(nanobind::module_& module);
 void define_tracing(nanobind::module_& module);
 

@@ -56,7 +56,8 @@ nb::object& exception_of() {
 using Elements = std::unique_ptr<stria_elements, FreedBy<stria_elements_free>>;
 using Type = std::unique_ptr<stria_type, FreedBy<stria_type_free>>;
 
-/// enum stria_element of an array; -1 when files have no such numbers, which the library refuses.
+/// Returns the enum stria_element of an array; -1 when files have no such numbers, which the
+/// library refuses.
 int element_of(nb::dlpack::dtype type) {
   if (type.lanes != 1) {
     return -1;

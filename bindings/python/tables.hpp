@@ -35,7 +35,7 @@ nanobind::bytes read_table(stria_file* file, const std::string& path);
 void put_records(stria_dataset* dataset, const stria_slab& slab, const ConstantRows& rows, const Columns& columns, bool copy);
 void get_records(stria_dataset* dataset, const stria_slab& slab, const Rows& rows, const Columns& columns);
 
-/// The class Column of the module.
+/// Defines the class Column of the module.
 void define_columns(nanobind::module_& module);
 
 }  // namespace stria::python

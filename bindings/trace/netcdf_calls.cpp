@@ -23,7 +23,7 @@ int dimensions_of(int file, int variable) {
   return query(file, variable, &dimensions) == 0 ? dimensions : -1;
 }
 
-/// Items of a box of a variable; -1 where they are unknown.
+/// Counts the items of a box of a variable; -1 where they are unknown.
 int64_t items_of(int file, int variable, const MPI_Offset* count) {
   const int dimensions = dimensions_of(file, variable);
   int64_t items = dimensions < 0 ? -1 : 1;
@@ -33,7 +33,7 @@ int64_t items_of(int file, int variable, const MPI_Offset* count) {
   return items;
 }
 
-/// Items of a list of boxes; without counts each box is one item.
+/// Counts the items of a list of boxes; without counts each box is one item.
 int64_t items_of(int file, int variable, MPI_Offset* const* counts, int boxes) {
   int64_t items = 0;
   for (int i = 0; i < boxes; ++i) {
@@ -42,7 +42,7 @@ int64_t items_of(int file, int variable, MPI_Offset* const* counts, int boxes) {
   return items;
 }
 
-/// Items of a whole variable.
+/// Counts the items of a whole variable.
 int64_t items_of(int file, int variable) {
   static auto* query_ids = stria::wrap::next_definition<int(int, int, int*)>("ncmpi_inq_vardimid");
   static auto* query_length = stria::wrap::next_definition<int(int, int, MPI_Offset*)>("ncmpi_inq_dimlen");

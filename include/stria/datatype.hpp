@@ -28,10 +28,10 @@ enum class Order { kC, kFortran };
 
 class Datatype {
  public:
-  /// No bytes at all.
+  /// Describes no bytes at all.
   Datatype();
 
-  /// `count` consecutive bytes. \pre 0 <= count < 2^62
+  /// Describes `count` consecutive bytes. \pre 0 <= count < 2^62
   static Datatype bytes(int64_t count);
 
   /// The constructors below have the meaning of their MPI namesakes. Displacements count bytes in

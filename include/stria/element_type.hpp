@@ -23,7 +23,7 @@ enum class ElementType : uint8_t {
   kFloat64,
 };
 
-/// Size of one element in bytes.
+/// Returns the size of one element in bytes.
 int64_t element_bytes(ElementType type);
 
 /// Returns the stable lower-case name, e.g. "float64".

@@ -37,7 +37,7 @@ struct Filters {
   bool any() const { return shuffle || deflate || zstd || fletcher32 || scale_offset || zfp(); }
   /// Returns what is meant where nothing more is said.
   static constexpr Filters compress() { return {.shuffle = true, .deflate = true}; }
-  /// "deflate" (with shuffling), "zstd" (likewise), "scale_offset", "zfp_absolute:BOUND",
+  /// Takes "deflate" (with shuffling), "zstd" (likewise), "scale_offset", "zfp_absolute:BOUND",
   /// "zfp_relative:BOUND", "zfp_reversible", "zfp_rate:BITS". Throws Error kInvalidArgument for any
   /// other text.
   static Filters from_text(std::string_view text);

@@ -63,11 +63,12 @@ struct Column {
 struct Memory {
   Memory(const void* address, Datatype region, ElementType element_type)
       : data(const_cast<void*>(address)), type(std::move(region)), element(element_type) {}
-  /// `count` consecutive numbers.
+  /// Describes `count` consecutive numbers.
   template <Number T>
   Memory(const T* numbers, int64_t count)
       : Memory(numbers, Datatype::bytes(count * static_cast<int64_t>(sizeof(T))), element_type_of<T>()) {}
-  /// `count` consecutive complex numbers: of a hyperslab that has the last dimension of 2 whole.
+  /// Describes `count` consecutive complex numbers: of a hyperslab that has the last dimension of 2
+  /// whole.
   template <typename T>
   requires kIsComplex<T> Memory(const T* numbers, int64_t count)
       : Memory(numbers, Datatype::bytes(count * static_cast<int64_t>(sizeof(T))), element_type_of<typename T::value_type>()) {}

@@ -26,7 +26,7 @@ using flash::SedovOptions;
 using flash::SedovRun;
 using flash::SimulationFiles;
 using flash::WrittenFile;
-// The value of an option for the run. On a restart, options that are not given keep the
+// Keeps the value of an option for the run. On a restart, options that are not given keep the
 // checkpoint's value.
 template <typename Value>
 void keep_unless_given(const SedovArguments& arguments, const char* option, Value& value, const Value& of_file) {

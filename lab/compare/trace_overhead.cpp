@@ -29,7 +29,7 @@ namespace {
 
 using stria::trace::Level;
 
-/// Nanoseconds of one span, the least of several measurements.
+/// Returns the nanoseconds of one span, the least of several measurements.
 double span_ns() {
   constexpr int kSpans = 1'000'000;
   double least = std::numeric_limits<double>::max();
@@ -77,7 +77,7 @@ Share share_of(std::vector<double> ratios) {
   return share;
 }
 
-/// Seconds of the slowest rank.
+/// Returns the seconds of the slowest rank.
 double timed_round(stria::flash::IoMode& mode) {
   std::map<std::string, double> phases;
   MPI_Barrier(MPI_COMM_WORLD);

@@ -17,7 +17,7 @@ class PeakMemory {
   PeakMemory();
   /// Forgets the peak so far.
   void watch();
-  /// Bytes between that and the peak since watch(); -1 where the system doesn't tell.
+  /// Returns the bytes between that and the peak since watch(); -1 where the system doesn't tell.
   int64_t growth_bytes() const;
 
  private:

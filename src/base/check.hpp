@@ -53,9 +53,9 @@ struct Place {
 /// Prints "FILE:LINE: rank R: STRIA_CHECK(CONDITION) failed: NAMES = VALUES", and aborts.
 [[noreturn]] void fail(const Place& place, std::initializer_list<Value> values) noexcept;
 
-/// The number of this process among those of MPI. Checks that fail name it from now on.
+/// Notes the number of this process among those of MPI. Checks that fail name it from now on.
 void note_rank_of_process(int rank);
-/// The rank that this thread is now, where one process has several; -1 when it is none.
+/// Notes the rank that this thread is now, where one process has several; -1 when it is none.
 void note_rank_of_thread(int rank);
 
 }  // namespace stria::check

@@ -58,7 +58,7 @@ class LongWait {
   /// A wait begins.
   void begin();
   bool has_begun() const { return begin_ != Clock::time_point(); }
-  /// True after the limit, after twice as long, and so on; once each time.
+  /// Returns true after the limit, after twice as long, and so on; once each time.
   bool is_due();
   double seconds() const;
   const WaitLimits& limits() const { return limits_; }

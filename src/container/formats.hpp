@@ -9,7 +9,7 @@
 
 namespace stria::container {
 
-/// HDF5.
+/// Returns HDF5.
 const FileFormat& default_format();
 
 /// Returns the format of a new file at `path`.

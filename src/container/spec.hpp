@@ -52,7 +52,7 @@ struct ElementSpec {
 
   static ElementSpec of_number(ElementType type);
   static ElementSpec of_string(int64_t bytes, bool space_padded);
-  /// Paths of at most `bytes` bytes.
+  /// Describes paths of at most `bytes` bytes.
   static ElementSpec of_reference(int64_t bytes);
   /// Returns a string filled with blanks and declared as a C string. Programs in C and Fortran that
   /// read it into C strings of that size get it unchanged. If it were declared as padded with

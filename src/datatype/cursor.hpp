@@ -23,7 +23,7 @@ class Cursor {
   /// not displaced, would make a valid Datatype.
   explicit Cursor(Datatype type, int64_t displacement_bytes = 0, int64_t count = 1);
 
-  /// Total bytes of the stream.
+  /// Returns the total bytes of the stream.
   int64_t stream_bytes() const { return stream_bytes_; }
   int64_t stream_position() const { return position_; }
   bool done() const { return position_ == stream_bytes_; }

@@ -22,7 +22,7 @@ using file::WriteTurn;
 
 namespace {
 
-// The columns of each row, with zeros between them: what a program has there differs by rank.
+// Keeps the columns of each row, with zeros between them: what a program has there differs by rank.
 Status drop_padding(const container::ElementSpec& record, std::span<const std::byte> rows, std::vector<std::byte>& clean) {
   STRIA_ASSIGN_OR_RETURN(const auto conversion, file::RecordConversion::to_file(record, record));
   if (!conversion.is_identity()) {

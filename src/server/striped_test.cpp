@@ -63,7 +63,7 @@ std::unique_ptr<StripedFile> open_striped(const std::string& path) {
   return std::unique_ptr<StripedFile>(dynamic_cast<StripedFile*>(file.release()));
 }
 
-/// Places and packed positions of the bytes of a window, one by one.
+/// Returns places and packed positions of the bytes of a window, one by one.
 std::vector<std::pair<int64_t, size_t>> naive_places(const Datatype& type, int64_t displacement, ByteRange window) {
   std::vector<std::pair<int64_t, size_t>> places;
   Cursor cursor(type, displacement);

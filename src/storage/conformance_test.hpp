@@ -72,7 +72,7 @@ class DriverTest : public ::testing::TestWithParam<DriverCase> {
   Driver& driver() { return *driver_; }
   const std::string& directory() const { return directory_; }
   std::string path(const std::string& name) const { return directory_ + "/" + name; }
-  /// Unit of offsets and sizes in random lists: what direct I/O needs, or one byte.
+  /// Returns the unit of offsets and sizes in random lists: what direct I/O needs, or one byte.
   int64_t unit() const { return GetParam().direct ? 4096 : 1; }
   static int64_t block() { return 4096; }
 

@@ -10,9 +10,9 @@
 
 namespace stria::storage {
 
-/// "write 'PATH'"
+/// Returns "write 'PATH'".
 std::string describe(const char* operation, const std::string& path);
-/// "write 'PATH' at offset N (M bytes)"
+/// Returns "write 'PATH' at offset N (M bytes)".
 std::string describe(const char* operation, const std::string& path, int64_t offset, int64_t bytes);
 
 /// Errors that come from no system call: a closed handle, a segment that no file can hold.

@@ -25,7 +25,7 @@ struct RadosPath {
   std::string as_directory() const;
 };
 
-/// 16 hexadecimal digits: numbers that are compared as text keep their order.
+/// Returns 16 hexadecimal digits: numbers that are compared as text keep their order.
 std::string hexadecimal(uint64_t number);
 /// \returns 0 for anything that isn't hexadecimal
 uint64_t from_hexadecimal(std::string_view text);

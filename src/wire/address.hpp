@@ -18,7 +18,7 @@ struct Address {
   std::string host;  ///< or the socket's path
   std::string port;
 
-  /// "host:port", "[v6]:port" or "unix:/socket". kInvalidArgument for anything else.
+  /// Reads "host:port", "[v6]:port" or "unix:/socket". kInvalidArgument for anything else.
   static Result<Address> parse(std::string_view text);
   std::string text() const;
 };

@@ -34,8 +34,8 @@ inline constexpr int64_t kMaxWindowBytes = int64_t{1} << 30;
 void encode_range(Writer& writer, ByteRange range);
 /// \pre ranges.size() <= kMaxListRanges
 void encode_list(Writer& writer, std::span<const ByteRange> ranges);
-/// The bytes of `window` of the stream of `type`, placed at `displacement`. \pre window.size() <=
-/// kMaxWindowBytes
+/// Encodes the bytes of `window` of the stream of `type`, placed at `displacement`. \pre
+/// window.size() <= kMaxWindowBytes
 void encode_type(Writer& writer, const Datatype& type, int64_t displacement, ByteRange window);
 
 class Region {

@@ -43,7 +43,7 @@ void get_places(Reader& reader, std::vector<ServerPlace>& places) {
   get_list(reader, places, kMaxServers, [&](ServerPlace& place) { place.get(reader); });
 }
 
-/// A number plus 1, or 0 for none.
+/// Writes a number plus 1, or 0 for none.
 void put_number(Writer& writer, const std::optional<uint32_t>& number) {
   writer.natural(number ? uint64_t{*number} + 1 : 0);
 }

@@ -22,7 +22,7 @@ enum class Condition : uint8_t {
   kLeaving = 4,     ///< it is ending, or has ended in order
 };
 
-/// "good", "nearly full" and so on.
+/// Returns "good", "nearly full" and so on.
 const char* condition_name(Condition condition);
 
 /// What a server tells of itself, after its pulse.

@@ -17,7 +17,7 @@ inline bool does_all_rounds() {
   return !kSanitized || std::getenv("STRIA_ALL_ROUNDS") != nullptr;
 }
 
-/// `usual`, or a quarter of it, but at least one.
+/// Returns `usual`, or a quarter of it, but at least one.
 template <typename Integer>
 Integer rounds(Integer usual) {
   return does_all_rounds() ? usual : std::max<Integer>(usual / 4, 1);

@@ -26,7 +26,7 @@ class CounterSums {
   int64_t of_file(trace::Counter counter, int file) const;
   /// Returns the counter of every rank.
   std::vector<int64_t> by_rank(trace::Counter counter) const;
-  /// Files that any rank opened or moved bytes of, by number.
+  /// Returns the files that any rank opened or moved bytes of, by number.
   const std::vector<int>& files() const { return files_; }
   /// Returns the file with the largest sum of two counters, as of reading and writing; -1 where all
   /// are 0.

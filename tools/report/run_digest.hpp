@@ -49,9 +49,9 @@ class RunDigest {
   /// Seconds of the clock in which commits in the background were at work on any rank. Without
   /// spans it is an estimate: the ranks of a node work one after the other.
   double background_wall_seconds() const;
-  /// Seconds for which a rank waited for them.
+  /// Returns the seconds for which a rank waited for them.
   double background_wait_seconds(int rank) const;
-  /// Seconds in I/O: summed over the ranks, of one rank, and of the clock while any
+  /// Returns the seconds in I/O: summed over the ranks, of one rank, and of the clock while any
   /// rank was in I/O.
   double io_seconds() const;
   double io_seconds(int rank) const { return io_seconds_[static_cast<size_t>(rank)]; }

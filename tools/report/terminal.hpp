@@ -18,7 +18,7 @@ enum class Severity {
 };
 Severity severity_of(const Finding& finding, const RunDigest& run);
 
-/// "2 findings: 1 high, 1 low; 3 remarks"; "" without any.
+/// Returns "2 findings: 1 high, 1 low; 3 remarks"; "" without any.
 std::string counts_text(std::span<const Finding> findings, const RunDigest& run);
 
 /// Returns the counts, and the findings without the remarks. `coloured`: with ANSI's codes for

@@ -115,7 +115,7 @@ class Command {
   Option add_flag(const std::string& names, std::string& value, const std::string& help);
 
   void require_subcommand();
-  /// Exactly one option of this group.
+  /// Requires exactly one option of this group.
   void require_one_option();
   /// Options that are added from here on take the last value where they are given several times,
   /// and help shows the value that the variable has.
@@ -127,7 +127,7 @@ class Command {
   /// Returns how often an option was given.
   size_t count(const std::string& option) const;
   std::string name() const;
-  /// "stria flash sedov"
+  /// Returns the full name, such as "stria flash sedov".
   std::string full_name() const;
   std::string help() const;
   bool needs_subcommand() const;

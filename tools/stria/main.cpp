@@ -53,7 +53,7 @@ int refuse_once(const std::string& message) {
   return refuse(alone(), message);
 }
 
-// The program in that folder beside the command's, if it is installed.
+// Adds the program in that folder beside the command's, if it is installed.
 void add_program(const std::string& folder, std::vector<std::string>& found) {
   const auto parts = std::filesystem::path(own_program()).parent_path() / STRIA_PARTS_FROM_COMMAND;
   std::string program = (parts / folder / "stria").lexically_normal().string();

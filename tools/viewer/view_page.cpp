@@ -213,7 +213,7 @@ json header_json(const TraceFile& trace) {
   return header;
 }
 
-// JSON inside a script element: "</" would end it.
+// Returns JSON inside a script element: "</" would end it.
 std::string script_json(const json& value) {
   const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
   std::string safe;

@@ -122,7 +122,7 @@ int files_that_lost_bytes() {
   return lost_count;
 }
 
-// Never destroyed: programs close files late.
+// They are never destroyed: programs close files late.
 DeferredFiles& DeferredFiles::all() {
   static auto* instance = new DeferredFiles;
   return *instance;

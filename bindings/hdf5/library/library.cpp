@@ -118,7 +118,7 @@ struct Libraries {
   std::map<const void*, std::unique_ptr<const Library>> by_module;  // where the HDF5 was loaded
 };
 
-// Never destroyed: programs write late.
+// They are never destroyed: programs write late.
 Libraries& libraries() {
   static auto* instance = new Libraries;
   return *instance;

@@ -28,7 +28,7 @@ struct Counts {
   std::string version;  // the version of the HDF5 that is called first
 };
 
-// Never destroyed: it is told when the process ends.
+// They are never destroyed: they are told when the process ends.
 Counts& counts() {
   static auto* instance = new Counts;
   return *instance;

@@ -12,10 +12,10 @@ namespace stria::hdf5 {
 /// where the text is anything else.
 std::optional<int64_t> parse_bytes(std::string_view text);
 
-/// STRIA_HDF5=off
+/// Tells whether there is STRIA_HDF5=off.
 bool is_turned_off();
 
-/// STRIA_HDF5_BUFFER: how many bytes a transfer may be packed in.
+/// Returns how many bytes, by STRIA_HDF5_BUFFER, a transfer may be packed in.
 int64_t most_buffer_bytes();
 
 /// STRIA_HDF5_DEFER: how many bytes may be held; 0 without it.

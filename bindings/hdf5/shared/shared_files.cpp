@@ -42,7 +42,7 @@ bool is_true_on_all(const Mpi& mpi, MpiHandle comm, bool here) {
 
 }  // namespace
 
-// Never destroyed: programs close files late.
+// They are never destroyed: programs close files late.
 SharedFiles& SharedFiles::all() {
   static auto* instance = new SharedFiles;
   return *instance;

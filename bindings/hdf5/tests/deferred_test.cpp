@@ -193,7 +193,8 @@ class Twins {
     MPI_Barrier(MPI_COMM_WORLD);  // HDF5 fills it on one rank or on all
   }
 
-  /// Some of this rank's rows, out of memory with room around it. Chunks are written together.
+  /// Writes some of this rank's rows, out of memory with room around it. Chunks are written
+  /// together.
   void write(const Dataset& one) {
     const bool is_collective = one.is_chunked || shared_.one_in(2);
     const bool takes_part = !own_.one_in(4);

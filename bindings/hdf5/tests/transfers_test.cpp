@@ -90,7 +90,7 @@ void select_regular(Random& random, Space& space, const std::vector<hsize_t>& co
   H5Sselect_hyperslab(space.id, H5S_SELECT_SET, start.data(), stride.data(), count.data(), block.data());
 }
 
-/// Two or three boxes, which may lie beside each other in any order.
+/// Selects two or three boxes, which may lie beside each other in any order.
 void select_irregular(Random& random, Space& space, const std::vector<hsize_t>& counts) {
   const size_t cut = random.between(0, counts.size() - 1);
   space.lengths = counts;
@@ -423,7 +423,7 @@ void check_same_space(const Case& one, hid_t served, hid_t by_hdf5, Random& own)
 }
 
 #if H5_VERSION_GE(1, 14, 0)
-/// One call for both datasets, against two calls.
+/// Compares one call for both datasets, against two calls.
 void check_several(const Case& one, const hid_t (&datasets)[2], Random& own) {
   Space memory[2] = {make_selection(own, one.counts, true), make_selection(own, one.counts, true)};
   Bytes data[2], other[2];

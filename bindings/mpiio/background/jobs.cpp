@@ -32,7 +32,7 @@ struct Jobs {
   bool ending = false;
 };
 
-// Never destroyed: exit handlers may still look.
+// They are never destroyed: exit handlers may still look.
 Jobs& jobs() {
   static Jobs* instance = new Jobs;
   return *instance;

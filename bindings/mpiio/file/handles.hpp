@@ -29,7 +29,7 @@ std::vector<std::shared_ptr<File>> open_files();
 MPI_Fint file_to_fortran(MPI_File handle);
 MPI_File file_from_fortran(MPI_Fint number);
 
-/// MPI_ERR_FILE, with words.
+/// Returns MPI_ERR_FILE, with words.
 Outcome not_open();
 /// Returns the file's handler; that of MPI_FILE_NULL when there is no file.
 Handler handler_of(const File* file);

@@ -21,7 +21,7 @@ namespace stria::mpiio {
 
 class View {
  public:
-  /// The view that MPI_File_open gives: the file's bytes from its beginning.
+  /// Makes the view that MPI_File_open gives: the file's bytes from its beginning.
   View();
   ~View();
   View(View&&) noexcept;

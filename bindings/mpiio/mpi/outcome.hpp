@@ -20,7 +20,7 @@ class [[nodiscard]] Outcome {
  public:
   Outcome() = default;
   Outcome(int error_class, std::string message) : class_(error_class), message_(std::move(message)) {}
-  /// The MPI class to which a failure of the engine belongs.
+  /// Takes the MPI class to which a failure of the engine belongs.
   Outcome(const Status& status);  // NOLINT: a status is an outcome
 
   bool ok() const { return class_ == MPI_SUCCESS; }

@@ -24,7 +24,7 @@ NodesMessage answer_to(const NodesMessage& question) {
 
 }  // namespace
 
-// Never destroyed: its thread may outlive the end of main().
+// It is never destroyed: its thread may outlive the end of main().
 NodesServer& NodesServer::instance() {
   static auto* instance = new NodesServer;
   return *instance;

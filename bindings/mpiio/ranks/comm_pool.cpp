@@ -38,7 +38,7 @@ struct Pools {
   bool watches_end = false;
 };
 
-// Never destroyed: MPI calls back late.
+// They are never destroyed: MPI calls back late.
 Pools& pools() {
   static Pools* instance = new Pools;
   return *instance;

@@ -57,7 +57,7 @@ class Converter {
                         std::unique_ptr<Converter>& made);
   virtual ~Converter() = default;
 
-  /// Bytes of one item in the file.
+  /// Returns the bytes of one item in the file.
   int64_t item_bytes() const { return item_bytes_; }
   /// Bytes in memory of the elements that are whole in the first `file_bytes` of a stream.
   virtual int64_t memory_bytes(int64_t file_bytes) const = 0;

@@ -83,7 +83,7 @@ struct Wanted {
   int64_t declines;  ///< whether some rank doesn't want to share memory
 };
 
-// Empty tables in the node's memory. Collective: yes.
+// Makes empty tables in the node's memory. Collective: yes.
 PagesPlace tables_of_node(File& file, const Wanted& wanted) {
   Comm& comm = file.comm();
   const auto fetched = storage::FetchedPages::shape_for(wanted.stripe_bytes, wanted.fetched);

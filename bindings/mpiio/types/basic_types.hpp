@@ -34,7 +34,7 @@ struct Number {
   int64_t memory_bytes = 1;
   int64_t external32_bytes = 1;
 };
-/// Nothing for a pair type and for types that hold no number.
+/// Returns nothing for a pair type and for types that hold no number.
 std::optional<Number> number_of(MPI_Datatype basic);
 
 }  // namespace stria::mpiio

@@ -25,7 +25,7 @@ struct Kept {
   std::atomic<uint64_t> types_gone{0};  // the kept types that have gone
 };
 
-// Never destroyed: MPI deletes attributes late.
+// They are never destroyed: MPI deletes attributes late.
 Kept& kept() {
   static Kept* instance = new Kept;
   return *instance;

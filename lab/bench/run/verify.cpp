@@ -23,7 +23,7 @@ class Values {
     key_ = {job.workload.is_file_a_rank ? job.owner + 1 : 0, number, round};
   }
   void fill(int64_t offset, int64_t bytes, std::byte* target) const { fill_values(key_, place(offset), bytes, target); }
-  /// Offset of the first wrong byte, or -1.
+  /// Returns the offset of the first wrong byte, or -1.
   int64_t wrong(int64_t offset, int64_t bytes, const std::byte* found) const {
     const int64_t at = first_difference(key_, place(offset), bytes, found);
     return at < 0 ? -1 : at - place(offset) + offset;

@@ -38,7 +38,7 @@ struct Selection {
   int64_t along(size_t dimension) const { return count[dimension] * block[dimension]; }
 };
 
-/// Elements of an array of these dimensions.
+/// Counts the elements of an array of these dimensions.
 int64_t product(const std::vector<int64_t>& dims);
 
 /// Walks the contiguous runs of a selection in its order. Runs may touch where blocks do.

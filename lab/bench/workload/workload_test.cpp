@@ -119,7 +119,7 @@ TEST(Grid, IsAsMpiDealsIt) {
   EXPECT_EQ(balanced_grid(64, 3), (std::vector<int64_t>{4, 4, 4}));
 }
 
-/// Small sizes of every workload.
+/// Returns small sizes of every workload.
 Chosen small(const WorkloadKind& kind) {
   Chosen chosen = kind.standards();
   for (auto& [name, value] : chosen.numbers) {

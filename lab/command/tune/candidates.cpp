@@ -13,7 +13,7 @@ std::string mebibytes(int64_t count) {
   return std::to_string(count << 20);
 }
 
-// Powers of two, and all of them.
+// Returns powers of two, and all of them.
 std::vector<int> aggregator_counts(int ranks) {
   std::vector<int> counts;
   for (int count = 1; count < ranks; count *= 2) {

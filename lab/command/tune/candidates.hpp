@@ -15,8 +15,8 @@ struct Machine {
   int servers = 0;     ///< the servers of the store; 0: not known
 };
 
-/// Method by buffer, for two-phase also by aggregators, and on a store by stripes; in an order that
-/// mixes them, because the last ones may not be reached.
+/// Returns each method by buffer, for two-phase also by aggregators, and on a store by stripes; in
+/// an order that mixes them, because the last ones may not be reached.
 std::vector<Hints> candidates(const Machine& machine);
 
 /// Returns the same questions one after the other: the method and its aggregators, the buffer, and

@@ -90,7 +90,7 @@ double copying_s(MPI_Comm comm, int64_t piece_bytes, int64_t bytes) {
   return mean_of_ranks(comm, MPI_Wtime() - begin);
 }
 
-/// Seconds of a message from rank 0 to another one.
+/// Returns the seconds of a message from rank 0 to another one.
 double message_s(MPI_Comm comm, int peer, int64_t bytes) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
@@ -223,8 +223,8 @@ class MachineMeasurement {
     region_s_ = std::max(seconds(in_turn) - seconds(apart), 0.0) * servers_ / static_cast<double>(kRegions * ranks_);
   }
 
-  // The same bytes in turn through aggregators, so that as many are exchanged: in few pieces and in
-  // many.
+  // Measures the same bytes in turn through aggregators, so that as many are exchanged: in few
+  // pieces and in many.
   void measure_pieces() {
     const auto in_turn = [&](int64_t pieces) {
       return OtherRun{.workload = "cyclic",

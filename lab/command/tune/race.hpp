@@ -51,7 +51,7 @@ inline constexpr double kLeastGain = 1.03;
 /// Races all `candidates` at once where the budget has time for it, else by `stages`.
 Verdict race(const Track& track, const std::vector<Hints>& candidates, const std::vector<Stage>& stages);
 
-/// "cb_nodes=2 stria_method=two_phase"; "defaults" where there are none.
+/// Returns "cb_nodes=2 stria_method=two_phase"; "defaults" where there are none.
 std::string in_words(const Hints& hints);
 
 }  // namespace stria::tool

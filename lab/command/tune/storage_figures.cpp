@@ -93,7 +93,7 @@ class Measurement {
     }
   }
 
-  // Requests of one length, on stripes of that length or of two thirds of it.
+  // Measures requests of one length, on stripes of that length or of two thirds of it.
   void find_crossing() {
     constexpr int64_t kLength = 96 * kKiB;
     const auto two_s = apart(kLength, {{"striping_unit", std::to_string(kLength * 2 / 3)}});

@@ -33,7 +33,7 @@ struct StorageFigures {
 /// Measures until `end_s` on the clock of the race. Collective: yes; every rank gets the same.
 StorageFigures measure_storage(Measuring& measuring, const Machine& machine, double end_s);
 
-/// Sentences, a line each.
+/// Returns sentences, a line each.
 std::vector<std::string> in_sentences(const StorageFigures& figures);
 
 }  // namespace stria::tool

@@ -189,7 +189,7 @@ class Supervisor {
     }
   }
 
-  // "place PATH", "begin KEY HINTS" or "done SECONDS".
+  // Takes "place PATH", "begin KEY HINTS" or "done SECONDS".
   void take(const std::string& message) {
     std::istringstream words(message);
     std::string what;

@@ -43,7 +43,7 @@ MPI_Datatype memory_type(const flash::Unk& unk) {
   return every;
 }
 
-/// This rank's run of every variable in the file.
+/// Describes this rank's run of every variable in the file.
 MPI_Datatype file_type(const RankData& data, const flash::FileRuns& runs) {
   const auto values = static_cast<int>(data.run_values());
   const std::vector<MPI_Aint> places(runs.offsets_bytes.begin(), runs.offsets_bytes.end());

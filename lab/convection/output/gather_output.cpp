@@ -111,7 +111,7 @@ class GatherOutput : public Output {
     }
   }
 
-  // Pieces of whole rows of the file, of kPieceBytes or of one row.
+  // Writes pieces of whole rows of the file, of kPieceBytes or of one row.
   void array(CachedFile* file, const RawBlock& block) {
     const LibraryCall call;
     const int64_t row_bytes = grid_.nx * block.element_bytes;
@@ -163,7 +163,7 @@ class GatherOutput : public Output {
     file.append(rows.data(), static_cast<int64_t>(rows.size()));
   }
 
-  // One average of all rows, by the ranks of the first column.
+  // Gathers one average of all rows, by the ranks of the first column.
   void average(const std::vector<float>& mine) {
     const LibraryCall call;
     std::vector<int> counts;

@@ -64,7 +64,7 @@ std::vector<float> movie_floats(const ConvectionRun& run);
 /// Returns a block without its ghosts in the global array.
 ArrayPart part_of(const Grid& grid, int64_t ghosts);
 
-/// DIRECTORY/BASE KIND _ STEP EXTENSION
+/// Returns DIRECTORY/BASE KIND _ STEP EXTENSION
 std::string output_path(const OutputOptions& options, const char* kind, int64_t step, const char* extension);
 
 }  // namespace stria::convection

@@ -50,7 +50,7 @@ bool is_gas(const GasState& state) {
   return state.density > 0 && state.pressure > 0;
 }
 
-// Both faces of a cell: deviations along the slope, then half a step in time.
+// Finds both faces of a cell: deviations along the slope, then half a step in time.
 void reconstruct(Line& line, const Rest& rest, double gamma, double dt, double width, size_t c) {
   const double density = line.density[c];
   const double along = line.along[c];
@@ -129,7 +129,7 @@ void load(const Gas& gas, double gamma, Line& line, size_t c, int64_t j, int64_t
   line.pressure[c] = gas.pressure(gamma, j, i);
 }
 
-// Cells behind a wall: the deviations of those before it, moving the other way.
+// Fills cells behind a wall: the deviations of those before it, moving the other way.
 void mirror(Line& line, const Rest& rest, size_t ghost, size_t inside) {
   line.density[ghost] = rest.density[ghost] + (line.density[inside] - rest.density[inside]);
   line.pressure[ghost] = rest.pressure[ghost] + (line.pressure[inside] - rest.pressure[inside]);

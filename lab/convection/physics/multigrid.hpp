@@ -42,7 +42,7 @@ class Multigrid {
   void coarsen();
   void cycle(size_t index);
   void cycle_whole(size_t index);
-  /// All ranks' blocks of a field, as one.
+  /// Gathers all ranks' blocks of a field, as one.
   void gather(const Grid& grid, const Field& blocks, Field& whole) const;
 
   std::vector<std::unique_ptr<Level>> divided_;

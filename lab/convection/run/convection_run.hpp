@@ -15,8 +15,8 @@ inline const std::vector<std::string> kAverages{"density", "pressure",        "t
 
 class ConvectionRun {
  public:
-  /// The layer at rest, with a slight disturbance. Throws stria::Error, alike on all ranks, for
-  /// sizes or physics that can't be. Collective: yes.
+  /// Begins with the layer at rest, with a slight disturbance. Throws stria::Error, alike on all
+  /// ranks, for sizes or physics that can't be. Collective: yes.
   ConvectionRun(const Grid& grid, const Layer& layer, double courant);
   ConvectionRun(const ConvectionRun&) = delete;
   ConvectionRun& operator=(const ConvectionRun&) = delete;

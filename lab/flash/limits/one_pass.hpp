@@ -36,8 +36,8 @@ struct BlockSpan {
 void pack_one_pass(const Unk& unk, BlockSpan blocks, double* out, int64_t variable_stride,
                    PackKernel kernel = best_pack_kernel());
 
-/// The reverse: fills the interior of all variables of `blocks` from packed values; guard cells
-/// keep what they hold.
+/// Does the reverse: fills the interior of all variables of `blocks` from packed values; guard
+/// cells keep what they hold.
 void unpack_one_pass(const double* in, int64_t variable_stride, BlockSpan blocks, Unk* unk,
                      PackKernel kernel = best_pack_kernel());
 

@@ -51,7 +51,7 @@ struct BlockShape {
   int64_t total_cells() const { return static_cast<int64_t>(total(0)) * total(1) * total(2); }
   int64_t block_doubles() const { return total_cells() * variable_count; }
 
-  /// Distance in doubles from a cell to the next one in dimension d.
+  /// Returns the distance in doubles from a cell to the next one in dimension d.
   int64_t stride(int d) const {
     int64_t doubles = variable_count;
     for (int e = 0; e < d; ++e) {

@@ -51,14 +51,14 @@ inline int64_t blocks_across(const Domain& domain, int level, int d) {
   return d < domain.dim ? static_cast<int64_t>(domain.root_count[d]) << level : 1;
 }
 
-/// Length of a block of `level` in dimension d, in the domain's units.
+/// Returns the length of a block of `level` in dimension d, in the domain's units.
 inline double block_length(const Domain& domain, int level, int d) {
   return (domain.hi[d] - domain.lo[d]) / static_cast<double>(blocks_across(domain, level, d));
 }
 
-/// Coordinate of the side of `leaf` in dimension d: the lower one for `side` 0, the upper one
-/// for 1. Both neighbours of a side compute the same bits, because the position is first formed
-/// from whole numbers.
+/// Returns the coordinate of the side of `leaf` in dimension d: the lower one for `side` 0, the
+/// upper one for 1. Both neighbours of a side compute the same bits, because the position is first
+/// formed from whole numbers.
 inline double block_side(const Domain& domain, const Leaf& leaf, int d, int side) {
   double fraction = static_cast<double>(leaf.index[d] + side) / static_cast<double>(blocks_across(domain, leaf.level, d));
   return domain.lo[d] + (domain.hi[d] - domain.lo[d]) * fraction;

@@ -35,7 +35,7 @@ int rank_of(MPI_Comm comm) {
   return rank;
 }
 
-// Rank 0's list of strings on every rank.
+// Returns rank 0's list of strings on every rank.
 std::vector<std::string> share(MPI_Comm comm, const std::vector<std::string>& list) {
   std::string joined;
   for (const std::string& entry : list) {

@@ -50,7 +50,8 @@ Result<Canvas> draw_slice(const SliceInput& input, std::span<const SlicePanel> p
 /// it.
 Box plot_box(const SliceInput& input, int panel, const SliceStyle& style);
 
-/// "density" for "dens", and so on; the name itself where it isn't one of FLASH's common variables.
+/// Returns "density" for "dens", and so on; the name itself where it isn't one of FLASH's common
+/// variables.
 std::string quantity_name(const std::string& variable);
 
 }  // namespace stria::flash

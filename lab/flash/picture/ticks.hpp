@@ -11,8 +11,8 @@ struct Tick {
   std::string label;  ///< Pango markup: powers stand high
 };
 
-/// Multiples of 1, 2 or 5 times a power of ten in [low, high], about `wanted` of them; none when
-/// the range is empty.
+/// Returns multiples of 1, 2 or 5 times a power of ten in [low, high], about `wanted` of them; none
+/// when the range is empty.
 std::vector<Tick> round_ticks(double low, double high, int wanted);
 
 /// Powers of ten in [low, high], both positive, every n-th so that there are about `wanted`;

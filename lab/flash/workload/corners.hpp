@@ -11,7 +11,7 @@
 
 namespace stria::flash {
 
-/// Corners of a block along one side and in all.
+/// Count the corners of a block along one side and in all.
 inline int64_t corners_per_side(const WorkloadParameters& p) {
   return p.nxb + 1;
 }

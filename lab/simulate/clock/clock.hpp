@@ -33,7 +33,7 @@ class Clock {
   /// Returns the first exception that left a rank, if any.
   std::exception_ptr exception() const { return exception_; }
 
-  /// Seconds since the beginning.
+  /// Returns the seconds since the beginning.
   double now() const { return now_; }
   int64_t events() const { return events_done_; }
   /// Calls `action` at a moment; a moment that has passed counts as now.

@@ -133,7 +133,7 @@ class RomioWrite {
     }
   }
 
-  // An all-to-all of a number for each pair.
+  // Exchanges an all-to-all of a number for each pair.
   void meet() {
     shared_.clock.charge(shared_.machine.nodes.exchange_s * comm_.size());
     comm_.barrier();

@@ -123,8 +123,9 @@ constexpr int64_t kRounds = 8;  // the rounds of each of two aggregators
 constexpr int64_t kFileBytes = 2 * kRounds * kRoundBytes;
 constexpr int64_t kRoundShare = kRoundBytes / kRanks;
 
-/// Four ranks on two nodes and two aggregators. `by_turns`: each rank has every fourth record, and
-/// so a share of every round of each aggregator. Otherwise each has a quarter of the file.
+/// Makes four ranks on two nodes and two aggregators. `by_turns`: each rank has every fourth
+/// record, and so a share of every round of each aggregator. Otherwise each has a quarter of the
+/// file.
 Case make_regular_case(uint64_t seed, bool by_turns) {
   Case c;
   c.seed = seed;

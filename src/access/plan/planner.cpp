@@ -95,7 +95,7 @@ bool are_single_stretches(const RequestShape& shape, const storage::Capabilities
   return !capabilities.caches_apart && shape.piece_count <= rank_count && shape.total_bytes >= unit * shape.piece_count;
 }
 
-// Rule 1: what hints decide alone; kAutomatic when they don't.
+// Applies rule 1: what hints decide alone; kAutomatic when they don't.
 Method hinted_method(const RequestShape& shape, const ResolvedHints& hints, std::string& reason) {
   Switch collective = shape.write ? hints.collective_write : hints.collective_read;
   if (hints.method != Method::kAutomatic) {
@@ -244,7 +244,8 @@ storage::Capabilities with_hints(storage::Capabilities capabilities, const Resol
 
 namespace {
 
-// Windows: one node whose ranks share memory, and nobody has asked for aggregators.
+// Tells whether windows serve: on one node whose ranks share memory, where nobody has asked for
+// aggregators.
 bool windows_serve(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
                    const ThroughAggregators& through, const Comm& comm) {
   return shape.windows && is_dense(shape) && comm.node_count() == 1 && capabilities.node_local_cache && through.shared_memory &&
@@ -266,7 +267,7 @@ bool sieving_serves(const RequestShape& shape, const ResolvedHints& hints) {
          hints.sieve_reads != Switch::kDisable;
 }
 
-// Rules 2 to 10.
+// Applies rules 2 to 10.
 Method choose_collective(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
                          const Comm& comm, std::string& reason) {
   if (comm.size() == 1) {

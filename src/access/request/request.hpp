@@ -33,7 +33,7 @@ struct Stream {
   /// Bytes of the packed stream, which lie in that of file_type.
   int64_t bytes = kToTheEnd;
 
-  /// Bytes of the packed stream.
+  /// Returns the bytes of the packed stream.
   int64_t size() const { return bytes == kToTheEnd ? file_type.size() - skip_bytes : bytes; }
 };
 

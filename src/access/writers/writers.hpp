@@ -55,7 +55,7 @@ class Writers {
   /// Tells whether this rank has asked for a window in vain: it writes pieces that it had rather
   /// sieved.
   bool has_been_refused_a_window() const { return refused_sieving_.load(std::memory_order_relaxed) > 0; }
-  /// One lock of a range at a time: those of one handle must not overlap.
+  /// Guards locks of ranges, one at a time: those of one handle must not overlap.
   std::mutex& lock_mutex() { return lock_mutex_; }
 
   /// Tells the others that this rank writes no more. Local.

@@ -243,7 +243,7 @@ void MpiComm::all_gather(std::span<const std::byte> mine, std::span<std::byte> a
   }
 }
 
-// One message from each rank; only the root waits for them.
+// Receives one message from each rank; only the root waits for them.
 void MpiComm::gather(std::span<const std::byte> mine, int root, const PieceTaker& take) {
   MPI_Request request = MPI_REQUEST_NULL;
   if (rank_ != root) {

@@ -27,7 +27,7 @@ class WaitWatch {
  public:
   /// Watches for the ranks of `comm`, which send each other messages with this tag.
   WaitWatch(MPI_Comm comm, int tag);
-  /// The names of the nodes for the report, by number of the node. Both must outlive this.
+  /// Sets the names of the nodes for the report, by number of the node. Both must outlive this.
   void set_names(const std::vector<int>* node_of_rank, const std::vector<std::string>* hosts);
 
   /// Must be called between the sleeps of a loop that waits for others; `begins` is true in the

@@ -41,7 +41,7 @@ class ChunkGrid {
   ByteRange rows(int64_t chunk) const;
   /// Returns the run from byte `byte` of the raw data on. \pre it is a byte of them
   Run run_at(int64_t byte) const;
-  /// All runs of a chunk, in the order of both.
+  /// Visits all runs of a chunk, in the order of both.
   template <typename Visit>
   void for_each_run(int64_t chunk, Visit&& visit) const;
 

@@ -19,7 +19,7 @@ Bytes random_bytes(std::mt19937_64& random, size_t count, int values) {
   return bytes;
 }
 
-// Each element's chunk and place there, counted one by one.
+// Checks each element's chunk and place there, counted one by one.
 void check_grid(const DatasetSpec& spec) {
   const ChunkGrid grid(spec);
   const auto width = spec.element.bytes;

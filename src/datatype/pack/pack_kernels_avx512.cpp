@@ -132,7 +132,7 @@ void gather_part_tile(const Comb& comb, const Tile& tile, const std::byte* memor
   }
 }
 
-/// Eight elements, `stride` bytes apart.
+/// Loads eight elements, `stride` bytes apart.
 inline __m512d load_column(const std::byte* memory, int64_t stride) {
   const auto pair = [&](int64_t i) {
     const auto* first = reinterpret_cast<const double*>(memory + i * stride);

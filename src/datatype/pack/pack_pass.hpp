@@ -52,7 +52,8 @@ class Pass {
   void pack(int64_t begin_element, int64_t end_element);
   /// Unpacks them from the streams into memory.
   void unpack(int64_t begin_element, int64_t end_element);
-  /// The same for more than the caches hold: whole rows of memory and long pieces go past them.
+  /// Does the same for more than the caches hold: whole rows of memory and long pieces go past
+  /// them.
   void unpack_past_caches(int64_t begin_element, int64_t end_element);
 
  private:

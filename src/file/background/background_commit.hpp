@@ -41,7 +41,7 @@ class BackgroundCommit {
   /// Connects the nodes, where there are several. Collective: yes; the outcome is the same
   /// everywhere.
   Status join(Comm& comm) { return ending_.join(comm); }
-  /// Rank 0: how large the file is to be.
+  /// Rank 0 says how large the file is to be.
   void set_end(int64_t file_bytes) { ending_.set_end(file_bytes); }
   using Handles = CommitEnding::Handles;
   void take_handles(Handles handles) noexcept;
@@ -67,7 +67,7 @@ class BackgroundCommit {
   /// Writes a piece of what is staged. True once that was the last, and the others are told.
   bool write_piece(Pace& pace) noexcept;
   enum class Step { kNotYet, kGoesOn, kDone, kFailed };
-  /// The first rank of a node: goes on if the others have come so far. Rank 0 ends the commit when
+  /// The first rank of a node goes on if the others have come so far. Rank 0 ends the commit when
   /// all ranks have written, and tells the others; kGoesOn: it has done a piece of that.
   Step try_to_end(Pace& pace) noexcept;
 
@@ -85,8 +85,8 @@ class BackgroundCommit {
   /// Tells whether this is rank 0 of that communicator, and the program has not heard of the
   /// outcome.
   bool is_unheard_at(Comm& comm) const { return is_root() && ranks_ == key_of(comm) && !heard_; }
-  /// Rank 0: says on standard error that the commit has failed, unless the program has heard of it
-  /// or STRIA_VERBOSE is 0. Once.
+  /// Says, on rank 0 and on standard error, that the commit has failed, unless the program has
+  /// heard of it or STRIA_VERBOSE is 0. Once.
   void tell_if_unheard() const;
 
  private:

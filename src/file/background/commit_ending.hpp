@@ -42,7 +42,7 @@ class CommitEnding {
   /// Connects the nodes, where there are several. Collective: yes; the outcome is the same
   /// everywhere.
   Status join(Comm& comm);
-  /// Rank 0: how large the file is to be.
+  /// Rank 0 says how large the file is to be.
   void set_end(int64_t file_bytes) { file_bytes_ = file_bytes; }
   /// This rank's handles: rank 0 has `target`, another rank `opened` or nothing. The first rank of
   /// another node has `opened` where it is to sync. `drain`, of rank 0, is to follow where the file

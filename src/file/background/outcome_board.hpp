@@ -50,9 +50,10 @@ class OutcomeBoard {
   int64_t ranks_to_come() const;
   /// Tells this rank's outcome. Once.
   void tell(const Status& outcome) const noexcept;
-  /// The first rank: the first failure, or success, once all of the node have told theirs.
+  /// Returns, on the first rank, the first failure, or success, once all of the node have told
+  /// theirs.
   std::optional<Status> collect() const;
-  /// The first rank: tells the node the outcome of the commit. Once.
+  /// The first rank tells the node the outcome of the commit. Once.
   void decide(const Status& outcome) const noexcept;
   /// True once the commit's outcome is known.
   bool is_decided() const;

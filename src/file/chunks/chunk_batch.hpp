@@ -19,7 +19,7 @@ class ChunkBatch {
     constexpr int64_t kBatchBytes = 32 << 20;
     return static_cast<size_t>(std::max<int64_t>(kBatchBytes / distance(chunk_bytes), 1));
   }
-  /// Room for `count` chunks of a size. What was there before is lost.
+  /// Makes room for `count` chunks of a size. What was there before is lost.
   void prepare(size_t count, int64_t chunk_bytes) {
     chunk_bytes_ = static_cast<size_t>(chunk_bytes);
     distance_ = static_cast<size_t>(distance(chunk_bytes));

@@ -74,7 +74,7 @@ class ChunkPacker {
   /// number, and `wanted` where there are so many.
   size_t batch_size(std::span<const Work> works, size_t first, size_t wanted) const;
   Status assemble(std::span<const Work> batch, PackedFile& packed);
-  /// The same chunk of several datasets, packed in one pass: those of a batch from the `first` on.
+  /// Packs the same chunk of several datasets in one pass: those of a batch from the `first` on.
   Result<size_t> find_contents(std::span<const Work> batch, size_t first);
   Result<Content> find_content(const Work& work, std::span<std::byte> chunk);
   bool wants_sample(const Work& work, const Content& content) const;

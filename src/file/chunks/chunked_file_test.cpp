@@ -240,7 +240,7 @@ void read_case(const Case& made, Comm& comm, storage::MemoryDriver& memory, bool
   EXPECT_TRUE(damages->empty());
 }
 
-// The same by libhdf5, which has no zstd.
+// Does the same by libhdf5, which has no zstd.
 void read_by_library(const Case& made, storage::MemoryDriver& memory) {
   auto file = memory.open(made.setting.path, {}).value();
   auto reader = container::open_file(*file).value();

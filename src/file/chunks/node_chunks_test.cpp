@@ -263,7 +263,7 @@ class SharedColumns : public testing::Test {
     });
   }
 
-  /// The outcome on each rank.
+  /// Returns the outcome on each rank.
   std::vector<Status> read_columns(bool verify) {
     std::vector<Status> statuses(static_cast<size_t>(setting_.ranks));
     on_ranks(setting_, [&](Comm& comm) {

@@ -18,7 +18,7 @@ Result<std::vector<std::byte>> decode_outcome(std::span<const std::byte> message
 /// Keeps in `first` the failure of the lowest of `ranks` ranks, of which each gives its `status`,
 /// in order. A rank that gave up because of another counts only if no other failure is known.
 void keep_first_failure(Status& first, const Status& status, int rank, int ranks);
-/// The same, of a status that names its rank.
+/// Does the same, for a status that names its rank.
 void keep_first_failure(Status& first, const Status& status);
 
 /// Gives every rank the `bytes` of rank 0. Fails where `mine` is a failure on any rank, or a rank

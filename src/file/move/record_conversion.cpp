@@ -25,7 +25,7 @@ Status invalid(const std::string& path, const std::string& why) {
   return Status(ErrorCode::kInvalidArgument, fmt::format("its column '{}' {}", path, why));
 }
 
-/// Returns true for a number that is converted, and not just its bits.
+/// Tells whether the number is converted, and not just its bits.
 bool is_half(const ElementSpec& element, const ElementSpec& other) {
   const bool are_bits = other.meaning != Meaning::kHalf && other.number == ElementType::kUint16;
   return element.meaning == Meaning::kHalf && !are_bits;
@@ -119,7 +119,7 @@ std::vector<std::byte> converted(ElementType from, const std::vector<std::byte>&
   return result;
 }
 
-/// Numbers in the machine's byte order, of one type and of another.
+/// Returns numbers in the machine's byte order, of one type and of another.
 std::vector<std::byte> as_numbers_of(const ElementSpec& to, const ElementSpec& from, std::vector<std::byte> numbers,
                                      int64_t count) {
   ElementType now = from.number;

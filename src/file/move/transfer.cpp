@@ -176,7 +176,7 @@ Status carry_records(const DatasetEntry& dataset, bool put, Transfer& transfer) 
 
 namespace {
 
-// The rows that a map touches, and whether it means all of them.
+// Notes the rows that a map touches, and whether it means all of them.
 void note_rows(const DatasetEntry& dataset, Transfer& transfer) {
   const int64_t row_bytes = std::max<int64_t>(dataset.row_bytes(), 1);
   const int64_t begin = transfer.region.true_lower_bound(), end = transfer.region.true_upper_bound();

@@ -227,7 +227,7 @@ void TransferSet::pack(std::span<const access::StreamPart> parts) {
   advance(parts);
 }
 
-// The same bytes of every part, counted from its begin.
+// Packs the same bytes of every part, counted from its begin.
 void TransferSet::pack_slice(std::span<const access::StreamPart> parts, ByteRange slice) {
   slice_.clear();
   for (const access::StreamPart& part : parts) {

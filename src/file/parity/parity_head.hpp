@@ -49,7 +49,7 @@ struct ParityHead {
   /// Returns those of the longest member.
   int64_t longest_bytes() const;
   int64_t stripe_count() const { return (longest_bytes() + unit_bytes - 1) / unit_bytes; }
-  /// Bytes of unit `unit` of a stripe; data first, then parity.
+  /// Returns the bytes of unit `unit` of a stripe; data first, then parity.
   int64_t bytes_of(int64_t stripe, int unit) const;
   int64_t record_bytes() const { return 8 * (unit_count() + 1); }
   int64_t records_begin() const;

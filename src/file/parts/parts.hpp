@@ -61,7 +61,7 @@ class Parts {
   void clear_others(const StoredFile& file) noexcept;
 
  private:
-  /// Rank 0: removes what killed programs left behind, and returns a generation of which there
+  /// Removes, on rank 0, what killed programs left behind, and returns a generation of which there
   /// is no part.
   static Result<int64_t> find_generation(const StoredFile& file);
   /// Returns how many files there are with the master and its parity.
@@ -70,7 +70,7 @@ class Parts {
   }
   /// Notes, where parts lie on a server each, which is near the rank that makes each part.
   Status find_near_servers(const StoredFile& file);
-  /// Rank 0: on which server of a store each part lies.
+  /// Chooses, on rank 0, on which server of a store each part lies.
   Status choose_servers(const StoredFile& file, const std::string& written_path, int64_t& up_count);
   bool is_own(const StoredFile& file, int part) const;
   void note_server_count(const StoredFile& file, int servers);

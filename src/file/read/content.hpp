@@ -49,8 +49,8 @@ struct OpenedFile {
   std::string remark{};  ///< why one that may be staged is passed by; a sentence for people
 };
 
-/// Rank 0: finds the file of a path as the storage knows it, opens it and reads what it has; by its
-/// parity where it is damaged.
+/// Finds, on rank 0, the file of a path as the storage knows it, opens it and reads what it has; by
+/// its parity where it is damaged.
 Result<OpenedFile> open_on_root(const ReadBy& by, const std::string& path);
 /// Returns what rank 0 tells the others.
 std::vector<std::byte> encode_opened(const OpenedFile& opened);

@@ -34,7 +34,7 @@ struct OneRegion {
   int64_t bytes() const { return least[0] != kNone && least[0] == -least[1] ? -least[3] - least[2] : 0; }
 };
 
-// Rank 0's path, on every rank.
+// Gives rank 0's path, on every rank.
 Result<std::string> share_path(Comm& comm, int64_t path_bytes, const std::string& path) {
   std::vector<std::byte> bytes;
   if (comm.rank() == 0) {

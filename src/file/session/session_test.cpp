@@ -123,7 +123,7 @@ TEST(Session, ValueRangesAreThoseOfAllRanks) {
   });
 }
 
-/// Raw data of every dataset: offset, bytes and path.
+/// Returns the raw data of every dataset: offset, bytes and path.
 std::vector<std::tuple<int64_t, int64_t, std::string>> raw_data(storage::MemoryDriver& memory, const std::string& path) {
   auto file = memory.open(path, {}).value();
   auto reader = container::open_file(*file).value();

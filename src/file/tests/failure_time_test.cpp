@@ -159,7 +159,7 @@ class FailureTime : public test::FileTest {
     return session->commit();
   }
 
-  /// Datasets of one row per rank. A verification needs two reads for each.
+  /// Writes datasets of one row per rank. A verification needs two reads for each.
   Status write_many() const {
     Environment environment;
     environment.comm = cached_mpi_comm(MPI_COMM_WORLD).value();

@@ -31,7 +31,7 @@ struct SummedFile {
   access::AbortSignal* signal;  ///< null: nobody tells of failures
 };
 
-/// kCorrupted: the file ends before its `what`.
+/// Returns kCorrupted: the file ends before its `what`.
 Status cut_short(const SummedFile& from, const char* what);
 /// Returns the dataset that a record is of, if the file has it.
 std::optional<int> dataset_of(const SummedFile& from, const SlabSum& slab);

@@ -208,7 +208,7 @@ Result<std::shared_ptr<WriteSession>> WriteSession::append(Environment environme
   return made;
 }
 
-// Local.
+// Begins behind what the file has. Local.
 Status WriteSession::begin_behind_old(std::span<const std::byte> message) {
   if (!meetings_.is_root()) {
     STRIA_RETURN_IF_ERROR(old_.take(message));

@@ -57,7 +57,7 @@ void cut(Random& random, const BoxPut& box, int depth, Addition& addition) {
   cut(random, second, depth - 1, addition);
 }
 
-// All rows from `first_row` on, by several ranks.
+// Puts all rows from `first_row` on, by several ranks.
 void put_rows(Random& random, const std::string& path, int64_t first_row, ModelDataset& dataset, Addition& addition) {
   if (dataset.dims[0] == first_row) {
     return;

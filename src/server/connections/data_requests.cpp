@@ -125,7 +125,7 @@ class Places {
     }
   }
 
-  /// Whole pieces, or a part of one: at most `most` bytes, over at most `blocks` blocks.
+  /// Takes whole pieces, or a part of one: at most `most` bytes, over at most `blocks` blocks.
   PieceRow take(int64_t most, int64_t blocks) {
     if (used_ > 0 || most < next_.piece_bytes) {
       const PieceRow part{next_.begin + used_, std::min(most, next_.piece_bytes - used_), 0, 1};

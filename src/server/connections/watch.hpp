@@ -38,7 +38,8 @@ class Watch {
   void failed(wire::Kind kind, const Status& why, const std::string& client);
   /// A client was not let in.
   void turned_away(const Status& why, const std::string& client);
-  /// A connection ended, because what came was none of the protocol, or changed on its way.
+  /// Notes that a connection ended, because what came was none of the protocol, or changed on its
+  /// way.
   void broken(const Error& why, const std::string& client) const;
   /// A client was too slow to send or to take, and was cut off.
   void cut_off(const std::string& client) const;
@@ -48,7 +49,7 @@ class Watch {
   int64_t disk_errors() const { return disk_.errors(); }
   int64_t clients_refused() const { return clients_refused_; }
   int64_t slow_requests() const { return slow_requests_; }
-  /// Null: there is no log.
+  /// Returns the log; null: there is none.
   const EventLog* log() const { return log_.get(); }
 
  private:

@@ -23,7 +23,7 @@ namespace stria::server {
 
 enum class Level : uint8_t { kInfo, kWarning, kError };
 
-/// "info", "warning", "error"
+/// Returns "info", "warning" or "error".
 const char* level_name(Level level);
 
 struct Event {
@@ -57,7 +57,7 @@ class EventLog {
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
 
-  /// The address of the server that the lines are of.
+  /// Sets the address of the server that the lines are of.
   void set_server(const std::string& address);
   void tell(const Event& event);
   /// Tells how many lines were left out, once their time is over. Must be called now and then.

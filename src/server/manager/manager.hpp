@@ -69,12 +69,12 @@ class Manager {
   Manager& operator=(const Manager&) = delete;
 
   Answer answer(const Question& question);
-  /// The session's connection ended.
+  /// Notes that the session's connection ended.
   void session_ended(const wire::Identity& session);
   /// Must be called every second or so, and after an answer that says so. Waits for the disk.
   void tidy();
 
-  // These two from any thread.
+  // Any thread may call these two.
   const FleetCounts& servers() const { return fleet_.counts(); }
   /// When the last whole backup was taken, in seconds since 1970; 0: none since the start.
   int64_t last_backup_s() const { return backup_.last_s(); }

@@ -37,7 +37,7 @@ class Growth {
 
   /// Some parts that have changed since they were told; they count as told.
   std::vector<uint64_t> take_changed(size_t most);
-  /// The manager's answer about these parts, in their order.
+  /// Learns the manager's answer about these parts, in their order.
   void learn(std::span<const wire::Usage::Entry> told, const wire::UsageAnswer& answer);
 
  private:

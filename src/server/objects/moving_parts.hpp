@@ -33,7 +33,7 @@ class MovingParts {
   Status check(uint64_t part, const wire::Ticket& ticket) const;
   /// Must be called when the bytes have been written, while who wrote them still uses the object.
   void changed(uint64_t part, std::span<const PieceRow> rows);
-  /// The same for all bytes from one on.
+  /// Does the same for all bytes from one on.
   void changed_from(uint64_t part, int64_t begin);
 
   /// Changes are noted from now on, unless they are already. kAborted for a part that has gone.
@@ -59,7 +59,7 @@ class MovingParts {
   };
   /// Parts that have gone take turns, where they are more than a message may have.
   std::vector<Question> questions();
-  /// Its answers. Moves that have begun since are not touched.
+  /// Takes the manager's answers. Moves that have begun since are not touched.
   void settle(const std::vector<Question>& asked, const std::vector<wire::PartMoves>& states);
   /// Must be called before clients come, with the parts that went meanwhile and the moves that are
   /// at an end.

@@ -67,7 +67,7 @@ class Objects {
   /// or so.
   void rest();
   size_t open_count();
-  /// Total and free bytes of the file system.
+  /// Returns the total and free bytes of the file system.
   std::pair<int64_t, int64_t> space() const;
 
  private:

@@ -25,7 +25,7 @@ std::string directory_of(const std::string& path) {
   return path.substr(0, path.rfind('/'));
 }
 
-/// The log of a copy that is no more.
+/// Removes the log of a copy that is no more.
 void forget_log(const std::string& path) {
   for (const char* ending : {"-wal", "-shm"}) {
     unlink((path + ending).c_str());

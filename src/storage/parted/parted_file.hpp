@@ -23,10 +23,10 @@ Capabilities parted_capabilities(Capabilities capabilities, bool contended, bool
 
 class PartedFile final : public File {
  public:
-  /// A handle beside one on the master, which must outlive it. `map` may get more arrays meanwhile.
-  /// Parts are opened for reading, or for reading and writing, as `mode` says.
+  /// Makes a handle beside one on the master, which must outlive it. `map` may get more arrays
+  /// meanwhile. Parts are opened for reading, or for reading and writing, as `mode` says.
   PartedFile(File& master, std::shared_ptr<Driver> driver, std::shared_ptr<const PartMap> map, OpenOptions::Mode mode);
-  /// A handle that owns the master's.
+  /// Makes a handle that owns the master's.
   PartedFile(std::unique_ptr<File> master, std::shared_ptr<Driver> driver, std::shared_ptr<const PartMap> map,
              OpenOptions::Mode mode);
   /// Stretches of parts that are aligned in their file and in memory are written past the page

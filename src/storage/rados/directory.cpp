@@ -90,7 +90,7 @@ class RemovalMark {
     }
   }
 
-  /// 0, or an errno value: why there is no mark.
+  /// Returns 0, or an errno value: why there is no mark.
   int failed() const { return failed_; }
   /// \returns 0, or an errno value: ECANCELED when somebody has taken the mark away
   int remove_object() {

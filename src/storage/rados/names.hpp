@@ -54,7 +54,7 @@ Status remove_name(const Pool& pool, const std::string& directory, const std::st
 /// Renames within a directory; a file that had the new name goes as with remove_name().
 Status change_name(const Pool& pool, const std::string& directory, const std::string& from, const std::string& to);
 
-/// Sorted. kNotFound when there is no such directory.
+/// Lists the names, sorted. kNotFound when there is no such directory.
 Result<std::vector<PoolEntry>> list_names(const Pool& pool, const std::string& directory);
 
 }  // namespace stria::storage

@@ -128,7 +128,7 @@ void CollectingPages::wait_for_sender(int64_t sender, uint32_t seen) {
   pthread_mutex_unlock(sending);
 }
 
-// The pages that are sent next, in the order of the file.
+// Chooses the pages that are sent next, in the order of the file.
 void CollectingPages::choose(Which which) {
   chosen_.clear();
   for (int64_t number = 0; number < table_.page_count(); ++number) {

@@ -325,7 +325,7 @@ Status FetchedPages::fetch(int64_t first_index, int64_t count) {
   return got.status();
 }
 
-// A fetch by another rank that doesn't end: nobody waits for it any more.
+// Gives up a fetch by another rank that doesn't end: nobody waits for it any more.
 void FetchedPages::give_up(int64_t index) {
   const RobustMutexLock lock(&state_->mutex);
   state_->is_broken = state_->is_broken || lock.owner_died();

@@ -34,7 +34,7 @@ class FetchedPages {
     int64_t page_bytes = 0;  ///< a multiple of 4096
     int64_t page_count = 0;
   };
-  /// Pages that divide stripes of so many bytes (0: not known), and fit `memory_bytes`.
+  /// Chooses pages that divide stripes of so many bytes (0: not known), and fit `memory_bytes`.
   static Shape shape_for(int64_t stripe_bytes, int64_t memory_bytes);
   /// Returns what they take in all.
   static int64_t memory_bytes(Shape shape);

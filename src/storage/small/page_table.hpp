@@ -30,8 +30,8 @@ class PageMemory {
     int64_t page_count = 0;
     int64_t ranks = 0;  ///< the ranks of the node
   };
-  /// Pages that divide stripes of so many bytes (0: not known), and fit `memory_bytes` with all
-  /// that belongs to them.
+  /// Chooses pages that divide stripes of so many bytes (0: not known), and fit `memory_bytes` with
+  /// all that belongs to them.
   static Shape shape_for(int64_t stripe_bytes, int64_t memory_bytes, int64_t ranks);
   /// Returns what they take in all.
   static int64_t memory_bytes(Shape shape);

@@ -99,7 +99,7 @@ class Job {
     ASSERT_TRUE(std::all_of(data.begin() + *bytes, data.end(), is_untouched)) << "memory past the end was touched";
   }
 
-  /// Sync, barrier, sync. Afterwards every rank sees every byte.
+  /// Does what programs do: sync, barrier, sync. Afterwards every rank sees every byte.
   void sync() {
     for (Rank& rank : ranks_) {
       note(rank.small->write_out());

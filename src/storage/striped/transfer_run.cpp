@@ -119,8 +119,8 @@ void TransferRun::each_piece(ByteRange range, std::byte* memory, Visit visit) {
   }
 }
 
-/// The same for the bytes of a datatype, of which the pieces of a row in a stripe are neighbours in
-/// memory: visit(slot, row, memory).
+/// Does the same for the bytes of a datatype, of which the pieces of a row in a stripe are
+/// neighbours in memory: visit(slot, row, memory).
 template <typename Visit>
 void TransferRun::each_row(const TypeWindow& region, std::byte* data, Visit visit) {
   Cursor cursor(region.type, region.displacement);

@@ -90,7 +90,7 @@ inline constexpr int kCounterCount = static_cast<int>(Counter::kCommonStride4Cou
 inline constexpr std::array<int64_t, 9> kSizeBinEnds = {100,       1000,       10'000,      100'000,      1'000'000,
                                                         4'000'000, 10'000'000, 100'000'000, 1'000'000'000};
 inline constexpr int kSizeBinCount = 10;
-/// "0-100", "100-1K", … "1G+".
+/// Returns "0-100", "100-1K", … "1G+".
 const char* size_bin_name(int bin);
 int size_bin(int64_t bytes);
 

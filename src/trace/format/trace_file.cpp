@@ -379,7 +379,7 @@ class Reader {
     }
   }
 
-  /// a - b, limited to the range of the result.
+  /// Returns a - b, limited to the range of the result.
   static int64_t since(int64_t a, int64_t b) {
     int64_t difference = 0;
     if (__builtin_sub_overflow(a, b, &difference)) {

@@ -9,7 +9,7 @@
 
 namespace stria::trace {
 
-/// "off", "counters", "app", "library" or "full".
+/// Reads "off", "counters", "app", "library" or "full".
 std::optional<Level> parse_level(const std::string& name);
 const char* level_name(Level level);
 

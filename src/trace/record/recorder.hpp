@@ -58,8 +58,8 @@ class Recorder {
   /// Reserves `count` ids for spans, and returns the first. A ring takes many at a time.
   uint32_t take_ids(uint32_t count) { return next_id_.fetch_add(count, std::memory_order_relaxed); }
 
-  // The part. `header` identifies this rank. It may be given again, when ranks find
-  // each other later.
+  // Identifies the part. `header` identifies this rank. It may be given again, when ranks find each
+  // other later.
   void identify(const RankHeader& header);
   RankHeader header() const;
   void add_clock_samples(std::span<const ClockSample> samples);
@@ -67,7 +67,7 @@ class Recorder {
   Status open_part(const std::string& path);
   /// Moves finished spans from all rings to the part.
   void drain();
-  /// The same, with the counters and facts that have changed.
+  /// Does the same, with the counters and facts that have changed.
   void flush();
   /// Flushes where there is a part file; otherwise costs a comparison.
   void flush_to_file() {

@@ -23,7 +23,7 @@ struct View {
   Shape etype;
   Shape filetype;
 
-  /// Offset in the file of data byte `position` of the view.
+  /// Returns the offset in the file of data byte `position` of the view.
   int64_t offset_of(int64_t position) const { return displacement + filetype.at(position); }
 };
 

@@ -100,7 +100,7 @@ std::string text(const Parts&... parts) {
   return out.str();
 }
 
-/// "MPI_ERR_IO: …" for an error code; "MPI_SUCCESS" for none.
+/// Returns "MPI_ERR_IO: …" for an error code; "MPI_SUCCESS" for none.
 std::string error_text(int code);
 /// Returns the error class of a code.
 int error_class(int code);

@@ -50,7 +50,7 @@ LongestPart busiest_part(const RunDigest& run, int rank) {
   return longest;
 }
 
-// Waiting, exchange and shared memory. Without spans, a part of the waiting lies inside the
+// Counts waiting, exchange and shared memory. Without spans, a part of the waiting lies inside the
 // exchange, so that only the longer of the two is certain.
 double seconds_together(const RunDigest& run) {
   const double waiting = run.part(kWaitingPart);

@@ -134,7 +134,7 @@ class MountedFiles {
   void settle();
   /// Uses no attributes that were noted: to be called after attributes or names have changed.
   void forget_attributes();
-  /// The same of what is known of modes: to be called after a mode or an owner has changed.
+  /// Does the same to what is known of modes. Must be called after a mode or an owner has changed.
   void forget_modes();
 
  private:

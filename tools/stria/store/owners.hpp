@@ -14,7 +14,7 @@ namespace stria::tool {
 std::string user_name(uint32_t uid);
 std::string group_name(uint32_t gid);
 
-/// "drwxr-xr-x"
+/// Returns a text such as "drwxr-xr-x".
 std::string mode_text(wire::NameKind kind, uint32_t mode);
 
 /// Finds the number by a name or a number. Throws stria::Error (kInvalidArgument) for a name that

@@ -58,7 +58,7 @@ struct Moment {
   Conditions conditions;
 
   bool is_well(const ServerState& server) const { return server.trouble.empty() && !has_bad_disk(server.known, conditions); }
-  /// ", manager" and the like; empty where it is but a server.
+  /// Returns ", manager" and the like; empty where it is but a server.
   std::string role_of(const ServerState& server) const {
     if (server["standby"] == 0) {
       return server["manager"] != 0 ? ", manager" : (server["manager_replaced"] != 0 ? ", was the manager" : "");

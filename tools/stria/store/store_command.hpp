@@ -17,7 +17,7 @@
 
 namespace stria::tool {
 
-/// True for subcommands that run without MPI.
+/// Returns true for subcommands that run without MPI.
 bool runs_alone(const std::string& subcommand);
 
 void add_serve(Command app, Action& action);
@@ -64,7 +64,7 @@ class StateAsker {
   storage::FileState ask(const std::string& url, const wire::Opened& place) { return ask_all(url, {&place, 1}).front(); }
   /// Returns the same for many files, all at the same time. `url`: where they are.
   std::vector<storage::FileState> ask_all(const std::string& url, std::span<const wire::Opened> places);
-  /// Empty: all answered.
+  /// Returns an empty text where all answered.
   const std::string& trouble() const { return trouble_; }
 
  private:
@@ -75,7 +75,7 @@ class StateAsker {
 /// Prints the trouble, if there was any; returns the exit status that says so.
 int told_trouble(const StateAsker& asker);
 
-/// Its address, or that it has none any more.
+/// Returns its address, or that it has none any more.
 std::string address_of(const wire::StoreServers::Entry& server);
 
 /// Finds one of them, by its number or its address. Throws stria::Error where there is none.
@@ -108,10 +108,10 @@ std::vector<StoreEntry> entries_of(const std::string& url);
 wire::Looked name_itself(const std::string& url);
 /// Removes a file, or an empty directory.
 void remove_name(const std::string& url);
-/// A copy of a file, under a name that it gets when it is complete; of this machine too.
+/// Makes a copy of a file, under a name that it gets when it is complete; of this machine too.
 void copy_file(const std::string& from, const std::string& to, bool sync);
 
-/// `directory` and `name` with one slash between.
+/// Returns `directory` and `name` with one slash between.
 std::string joined(const std::string& directory, const std::string& name);
 
 }  // namespace stria::tool

@@ -23,7 +23,7 @@ struct Pair {
   double b = 0;
 };
 
-/// Seconds per rank, of a kind, a phase or the program.
+/// Returns the seconds per rank, of a kind, a phase or the program.
 json pair_json(const Pair& pair) {
   json entry = {{"name", pair.name}, {"a", pair.a}, {"b", pair.b}, {"difference", pair.b - pair.a}};
   entry["ratio"] = pair.a > 0 ? json(pair.b / pair.a) : json(nullptr);

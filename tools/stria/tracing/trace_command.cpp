@@ -56,7 +56,7 @@ std::vector<std::filesystem::path> parts_in(const std::string& directory) {
   return parts;
 }
 
-/// NAME.stria-trace.parts -> NAME.stria-trace
+/// Makes NAME.stria-trace of NAME.stria-trace.parts.
 std::string merged_name(std::string directory) {
   while (directory.size() > 1 && directory.back() == '/') {
     directory.pop_back();

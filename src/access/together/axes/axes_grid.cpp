@@ -30,7 +30,7 @@ AxesGrid::AxesGrid(const Comm& comm, const ThroughAggregators& plan, int rows) :
   }
 }
 
-// The nodes whose row this aggregator serves in its column: one rank of each speaks to it.
+// Finds the nodes whose row this aggregator serves in its column: one rank of each speaks to it.
 void AxesGrid::find_row(const Comm& comm, int aggregator) {
   const int column = column_of(aggregator);
   const auto [first, last] = aggregators_of(column);

@@ -15,7 +15,7 @@ namespace stria::access {
 
 class AxesGrid {
  public:
-  /// The grid that this rank's node sees. \pre rows >= 1. May throw std::bad_alloc.
+  /// Makes the grid that this rank's node sees. \pre rows >= 1. May throw std::bad_alloc.
   AxesGrid(const Comm& comm, const ThroughAggregators& plan, int rows);
 
   int column_count() const { return column_count_; }

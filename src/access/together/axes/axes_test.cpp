@@ -32,7 +32,7 @@ struct How {
   int64_t failing_allocation = -1;
 };
 
-// Odd numbers of rows too, and more rows than aggregators.
+// Chooses odd numbers of rows too, and more rows than aggregators.
 int rows_of(const Case& c) {
   return 1 + static_cast<int>(c.seed / 5 % (c.plan.aggregators.size() + 1));
 }

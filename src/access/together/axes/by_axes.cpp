@@ -68,8 +68,8 @@ class MoveByAxes {
 
   int ranks() const { return context_.comm.size(); }
 
-  // Each column's parcel, for the rank of this node that speaks to the column. All of them are
-  // packed in one call.
+  // Writes each column's parcel, for the rank of this node that speaks to the column. All of them
+  // are packed in one call.
   Status write_parcels() {
     struct Hole {
       const OwnParcel* parcel;

@@ -54,7 +54,7 @@ class FileDomains {
     windows(aggregator, round, made);
     return made;
   }
-  /// True when the aggregator's windows of any round hold bytes of `range` of the lane.
+  /// Tells whether the aggregator's windows of any round hold bytes of `range` of the lane.
   bool meets(int aggregator, int lane, ByteRange range) const;
   /// The bytes of a lane that lie with the aggregators [first, end), in one piece. \pre stripes are
   /// not dealt out

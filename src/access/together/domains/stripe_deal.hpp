@@ -23,7 +23,7 @@ class StripeDeal {
   int64_t block_bytes() const { return block_bytes_; }
   /// Blocks of the aggregator that hold bytes of the hull.
   int64_t block_count(int aggregator) const;
-  /// Its `number`-th block, as it lies in the file, not cut to the hull. \pre 0 <= number <
+  /// Returns its `number`-th block, as it lies in the file, not cut to the hull. \pre 0 <= number <
   /// block_count(aggregator)
   ByteRange block(int aggregator, int64_t number) const;
   /// True when a block of the aggregator holds bytes of `range`. \pre range lies in the hull

@@ -46,7 +46,7 @@ class Contacts {
   /// Local.
   Status take(const FileDomains* domains, const GatheredRequests& gathered);
 
-  /// This aggregator's index among those of the plan; negative on other ranks.
+  /// Returns this aggregator's index among those of the plan; negative on other ranks.
   int my_index() const { return my_index_; }
   int rank_of(int aggregator) const { return plan_.aggregators[static_cast<size_t>(aggregator)]; }
   bool shares_memory(int other_rank) const;

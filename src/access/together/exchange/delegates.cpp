@@ -36,7 +36,7 @@ struct NodeDelegates::Board {
   std::span<const std::byte> description(size_t node_rank) const {
     return whole_part(node_rank).first(used(node_rank)).subspan(header_bytes());
   }
-  /// The bytes in front of a rank's description.
+  /// Writes the bytes in front of a rank's description.
   static void write_header(std::span<const int> met, std::span<std::byte> text) {
     const uint64_t used = text.size();
     std::memcpy(text.data(), &used, sizeof used);

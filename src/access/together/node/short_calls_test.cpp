@@ -85,7 +85,7 @@ class Rank {
  public:
   Rank(Comm& comm, storage::File& file) : comm_(comm), file_(file) {}
 
-  /// True where the rank passed.
+  /// Returns true where the rank passed.
   bool make(const Call& call, int number) {
     const int other = call.write ? comm_.rank() : (comm_.rank() + 1) % comm_.size();
     const Has has = call.has[static_cast<size_t>(comm_.rank())];

@@ -19,7 +19,8 @@ class ReadContributor {
   /// Takes this rank's bytes of a round, and fetches those that it carries for others. `own_end`:
   /// ReadAggregator::end() of this rank.
   void take(int round, int64_t own_end);
-  /// Delegate: waits until the ranks for which it speaks have taken what is in its staging buffer.
+  /// Waits, on a delegate, until the ranks for which it speaks have taken what is in its staging
+  /// buffer.
   void wait_for_members();
   /// Counts as missed what aggregators did not hand out, after a failure and `done_rounds` rounds.
   void miss_after_failures(int done_rounds);

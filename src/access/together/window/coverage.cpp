@@ -26,7 +26,7 @@ constexpr std::array<std::array<uint8_t, 8>, 256> make_byte_masks() {
 }
 constexpr std::array<std::array<uint8_t, 8>, 256> kByteMasks = make_byte_masks();
 
-// Eight bytes: those of `filled` where the bits are set, else those of `old`.
+// Makes eight bytes: those of `filled` where the bits are set, else those of `old`.
 void blend(uint8_t bits, const std::byte* old, std::byte* filled) {
   uint64_t mask = 0;
   uint64_t a = 0;

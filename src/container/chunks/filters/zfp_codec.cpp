@@ -46,7 +46,7 @@ class Session {
 
   /// Returns the most that a stream of such a chunk has.
   size_t most_bytes() const { return zfp_.zfp_stream_maximum_size(stream_, field_); }
-  /// Bytes of the stream; 0 on failure.
+  /// Returns the bytes of the stream; 0 on failure.
   size_t compress(std::span<uint64_t> into) {
     attach(into);
     return zfp_.zfp_compress(stream_, field_);

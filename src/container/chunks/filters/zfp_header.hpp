@@ -18,7 +18,8 @@ std::vector<int64_t> zfp_dims(const DatasetSpec& spec);
 /// not.
 Status check_zfp(const DatasetSpec& spec);
 
-/// ZFP's name for the mode: fixed accuracy or precision by the bound, fixed rate, or reversible.
+/// Returns ZFP's name for the mode: fixed accuracy or precision by the bound, fixed rate, or
+/// reversible.
 uint64_t zfp_mode(const DatasetSpec& spec);
 
 /// Returns the values of the filter, of a spec that check_zfp() has found well.

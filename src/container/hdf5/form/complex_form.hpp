@@ -17,7 +17,7 @@ Status fold_complex(ElementSpec& element, std::vector<int64_t>& dims);
 Status fold_complex(DatasetSpec& spec);
 /// Tells whether these are complex numbers of the file.
 bool is_complex(const ElementSpec& element);
-/// The reverse. Anything else stays.
+/// Does the reverse.
 void unfold_complex(ElementSpec& element, std::vector<int64_t>& dims);
 
 }  // namespace stria::container::h5

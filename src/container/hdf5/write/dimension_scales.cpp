@@ -80,7 +80,7 @@ Result<DimensionScales::Scale*> DimensionScales::scale_at(const Dataset& dataset
   return &scales_.emplace_back(Scale{object, {}});
 }
 
-// A place of the heap for each of them.
+// Reserves a place of the heap for each of them.
 Status DimensionScales::reserve(size_t references, ImageSpace& space) {
   constexpr int64_t kAlignment = 8;
   while (references > 0) {

@@ -42,7 +42,7 @@ class GlobalHeap {
 /// has at least one dimension
 std::vector<std::byte> mapping_block(const std::string& path, std::span<const int64_t> dims,
                                      std::span<const RowsElsewhere> elsewhere);
-/// Data layout message, version 4 (IV.A.2.i): virtual.
+/// Writes a data layout message, version 4 (IV.A.2.i): virtual.
 void put_virtual_layout(Encoder& to, const HeapPlace& mappings);
 
 }  // namespace stria::container::h5

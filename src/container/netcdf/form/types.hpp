@@ -54,7 +54,7 @@ struct Shape {
 
 /// kUnsupported for elements that a classic file can't hold.
 Result<Shape> shape_of(const DatasetSpec& spec);
-/// The reverse: fills in `spec.element` and `spec.dims`. \pre spec.path is set
+/// Does the reverse: fills in `spec.element` and `spec.dims`. \pre spec.path is set
 void describe_shape(const Shape& shape, DatasetSpec& spec);
 
 /// Tells whether the machine's numbers of this type must have their bytes turned for the file.

@@ -194,7 +194,7 @@ std::vector<Dimension> read_dimensions(Source& source) {
   return dimensions;
 }
 
-// The shape of a variable, but for the number of records.
+// Reads the shape of a variable, but for the number of records.
 void read_shape(Source& source, const std::vector<Dimension>& dimensions, FoundVariable& variable) {
   const int64_t count = source.count();
   if (source.ok() && count > kDimensionsMax) {

@@ -24,7 +24,7 @@ namespace stria::file {
 
 class Gathering {
  public:
-  /// The tables of row sums, which are known at the commit.
+  /// Takes the tables of row sums, which are known at the commit.
   void set_tables(std::vector<RowTable> tables) { tables_ = std::move(tables); }
   std::span<const RowTable> tables() const { return tables_; }
 

@@ -39,7 +39,7 @@ class OldFile {
   OldFile(const OldFile&) = delete;
   OldFile& operator=(const OldFile&) = delete;
 
-  /// Rank 0: opens the file by `file`, which keeps it, and reads what it has. Returns what the
+  /// Opens, on rank 0, the file by `file`, which keeps it, and reads what it has. Returns what the
   /// other ranks are to take().
   Result<std::vector<std::byte>> open(NewFile& file, PhaseTimes& times);
   /// The other ranks take what rank 0 has sent.

@@ -89,7 +89,7 @@ Status ChunkMaking::place(const Sizes& sizes, access::RequestShape& shape, std::
   return Status();
 }
 
-// The rows of a put that are chunks as they are.
+// Takes the rows of a put that are chunks as they are.
 void ChunkMaking::take_rows(const ChunkPiece& piece, int64_t chunk_bytes, Transfer& rows) const {
   const Transfer& put = puts_.waiting[static_cast<size_t>(piece.transfer)];
   const int64_t row_bytes = work_.catalog[put.dataset].row_bytes();

@@ -25,7 +25,7 @@ bool may_have_gaps(const DatasetEntry& dataset) {
 
 constexpr uint64_t kPlaceMask = (uint64_t{1} << 40) - 1;  // sums of many ranks don't overflow
 
-// Twice the sum of the places of some bytes, modulo 2^40.
+// Returns twice the sum of the places of some bytes, modulo 2^40.
 uint64_t place_sum(int64_t begin, int64_t bytes) {
   return static_cast<uint64_t>(bytes) * static_cast<uint64_t>(2 * begin + bytes - 1) & kPlaceMask;
 }

@@ -35,8 +35,8 @@ class NewFile {
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
-  /// Rank 0: makes the file. `given_path` is the name that the program knows. Links are followed:
-  /// place().path() may be another one then, which other ranks are told.
+  /// Makes the file, on rank 0. `given_path` is the name that the program knows. Links are
+  /// followed: place().path() may be another one then, which other ranks are told.
   Status create(const std::string& given_path);
   FilePlace& place() { return place_; }
   /// Rank 0, where the file is staged at a place of its own and nothing is written yet: reserves
@@ -72,8 +72,8 @@ class NewFile {
 
   /// Opens the handles that a transfer needs and that are not open.
   Status open(const Use& use);
-  /// Rank 0: reserves the file's space up to `end` where the storage can. So a full device is found
-  /// before anything is moved, and direct writes into reserved space run side by side.
+  /// Reserves, on rank 0, the file's space up to `end` where the storage can. So a full device is
+  /// found before anything is moved, and direct writes into reserved space run side by side.
   Status reserve_space(int64_t end);
   /// Makes what this node has written durable. What is staged isn't written yet: then it only opens
   /// the handle that is to do so.
@@ -81,7 +81,7 @@ class NewFile {
   /// Closes all handles except rank 0's first one, which holds the file's lock, and those of a
   /// commit that was staged.
   Status close_handles();
-  /// Rank 0.
+  /// Rank 0 calls this.
   Status write(const container::SparseImage& image);
   /// Rank 0, when all ranks have written: size, sync, name, sync of the directory. Where the file
   /// grows: size, sync, the bytes that make it valid, sync.

@@ -43,7 +43,7 @@ class Buffers::Lease {
     const std::lock_guard lock(from_.mutex_);
     from_.idle_.push_back(std::move(memory_));
   }
-  /// wire::kMaxPayloadBytes of them.
+  /// Returns wire::kMaxPayloadBytes of them.
   std::byte* data() { return memory_.get(); }
 
  private:

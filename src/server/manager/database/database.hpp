@@ -85,7 +85,7 @@ class Database {
   bool log_is_long() const;
   /// Does so where it is long. What is left undone is done later.
   void shorten_log();
-  /// Several statements without arguments.
+  /// Runs several statements without arguments.
   Status script(const char* sql);
 
  private:

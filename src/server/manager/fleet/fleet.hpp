@@ -42,7 +42,7 @@ class Fleet {
   /// False for some seconds after the start, while a server that the store knows was not heard of:
   /// new files wait, so that they lie on all servers that live.
   bool has_settled() const;
-  /// The server with which the manager shares its process; it can't be taken out.
+  /// Names the server with which the manager shares its process; it can't be taken out.
   void lives_with(const wire::Identity& server) { own_server_ = server; }
   Roster& roster() { return roster_; }
 

@@ -71,7 +71,7 @@ Status keep_from_others(const std::string& path) {
   return outcome;
 }
 
-/// Three columns from the given one on.
+/// Reads three columns from the given one on.
 wire::Ownership ownership(const Query& query, int column) {
   return {static_cast<uint32_t>(query.number(column)), static_cast<uint32_t>(query.number(column + 1)),
           static_cast<uint32_t>(query.number(column + 2))};

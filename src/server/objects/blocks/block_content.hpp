@@ -34,7 +34,7 @@ inline int64_t ns_of(const timespec& time) {
   return int64_t{time.tv_sec} * kSecondNs + time.tv_nsec;
 }
 
-/// Later than what file systems note at the same moment.
+/// Returns a time later than what file systems note at the same moment.
 inline int64_t exact_time_ns() {
   timespec now = {};
   clock_gettime(CLOCK_REALTIME, &now);

@@ -22,7 +22,7 @@ constexpr uint64_t kPrime = (uint64_t{1} << 61) - 1;
 constexpr int64_t kLoopBytes = 64;
 constexpr int kKeyBits = 55;  // 64 and 55 bits for a product, 9 for the number of words: 128
 
-// SplitMix64 (Steele, Lea and Flood 2014) of the words' numbers; odd, so that none is zero.
+// Makes SplitMix64 (Steele, Lea and Flood 2014) of the words' numbers; odd, so that none is zero.
 constexpr std::array<uint64_t, kWords> make_keys() {
   std::array<uint64_t, kWords> keys{};
   uint64_t state = 0;

@@ -78,7 +78,7 @@ class Parts {
     }
     return {row_.begin, row_.piece_bytes, row_.stride, row_.count == 1 ? 1 : std::min(row_.count, 1 + room / row_.stride)};
   }
-  /// Whole pieces, or a part of one.
+  /// Takes whole pieces, or a part of one.
   void take(int64_t bytes) {
     data_ += bytes;
     used_ += bytes;

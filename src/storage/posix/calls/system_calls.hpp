@@ -29,15 +29,14 @@ class SystemCalls {
   virtual uint32_t file_system(int descriptor);
   /// fcntl() with one of the commands for locks of ranges.
   virtual int lock_range(int descriptor, int command, struct flock* where);
-  /// fcntl(F_SETLEASE). When another process opens the file meanwhile, a signal tells it; programs
-  /// ignore this signal unless they ask for it.
+  /// Calls fcntl(F_SETLEASE).
   virtual int set_lease(int descriptor, int type);
-  /// sync_file_range: begins to write the dirty pages of a range and waits for it.
+  /// Calls sync_file_range(): begins to write the dirty pages of a range and waits for it.
   virtual int write_back(int descriptor, int64_t offset, int64_t bytes);
   /// True when the byte, or the end of the file, can be read without waiting; false where the file
   /// system doesn't tell.
   virtual bool is_cached(int descriptor, int64_t offset);
-  /// posix_fadvise(POSIX_FADV_WILLNEED).
+  /// Calls posix_fadvise(POSIX_FADV_WILLNEED).
   virtual void read_ahead(int descriptor, int64_t offset, int64_t bytes);
   virtual int rename(const char* from, const char* to);
   virtual int unlink(const char* path);

@@ -46,7 +46,7 @@ struct StoreFault {
   std::string mended;  ///< what was done about it; empty: nothing
 };
 
-/// "no name", "elsewhere" and so on.
+/// Returns "no name", "elsewhere" and so on.
 const char* name_of_fault(FaultKind kind);
 
 struct StoreFindings {

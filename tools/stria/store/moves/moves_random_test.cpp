@@ -121,7 +121,7 @@ class Member {
     ASSERT_EQ(difference(got, Bytes(model_.begin() + window.begin, model_.begin() + window.end)), kSame)
         << "member " << number_ << " from " << window.begin;
   }
-  /// Pieces of some of its cells, in ascending order.
+  /// Returns pieces of some of its cells, in ascending order.
   std::vector<ByteRange> pieces() {
     std::vector<ByteRange> ranges;
     for (int64_t cell = below(8); cell < kCellsEach; cell += 1 + below(12)) {

@@ -186,7 +186,7 @@ Result<StoredLayout> decode_compact(Decoder& decoder, size_t size_bytes) {
   return layout;
 }
 
-// Versions 1 and 2.
+// Decodes versions 1 and 2.
 Result<StoredLayout> decode_old_layout(Decoder& decoder, const MetadataSource& source) {
   constexpr int64_t kCompact = 0, kChunked = 2;
   const int64_t count = decoder.number(1);
@@ -223,7 +223,7 @@ Result<StoredLayout> decode_new_chunks(Decoder& decoder) {
                                                                              : corrupted("a layout makes no sense");
 }
 
-// Versions 3 and 4.
+// Decodes versions 3 and 4.
 Result<StoredLayout> decode_new_layout(Decoder& decoder, int64_t version, const MetadataSource& source) {
   constexpr int64_t kCompact = 0, kContiguous = 1, kChunked = 2, kVirtual = 3;
   const int64_t kind = decoder.number(1);
