@@ -83,7 +83,7 @@ def shuffled(chance: random.Random, kind: np.dtype) -> np.dtype:
 
 
 def copied(values: np.ndarray, kind: np.dtype) -> np.ndarray:
-    """Field by field, by name: NumPy's own assignment goes by place."""
+    """Copies field by field, by name: NumPy's own assignment goes by place."""
     out = np.empty(values.shape[: values.ndim], kind.base)
     for name in kind.base.names:
         part = kind.base.fields[name][0]

@@ -112,10 +112,10 @@ STRIA_TRACE_ON_FILE(ncmpi_enddef)
 STRIA_TRACE_ON_FILE(ncmpi_close)
 STRIA_TRACE_ON_FILE(ncmpi_sync)
 
-// Data of one number type, one macro a form: the whole variable, an element, a box, a strided box,
-// one that memory holds in another order, a list of boxes. VERB is put, get, iput, iget or bput;
-// END is empty or _all; NUMBER is const where the call reads memory; LAST and REQUEST are empty or
-// the request's parameter and argument.
+// This defines calls for data of one number type, one macro a form: the whole variable, an element,
+// a box, a strided box, one that memory holds in another order, a list of boxes. VERB is put, get,
+// iput, iget or bput; END is empty or _all; NUMBER is const where the call reads memory; LAST and
+// REQUEST are empty or the request's parameter and argument.
 #define STRIA_TRACE_DATA(NAME, NUMBER, ITEMS, PARAMETERS, ARGUMENTS)         \
   int NAME PARAMETERS {                                                      \
     static auto* next = stria::wrap::next_definition<int PARAMETERS>(#NAME); \
@@ -170,7 +170,7 @@ STRIA_TRACE_TYPE(double, double)
 STRIA_TRACE_TYPE(longlong, long long)
 STRIA_TRACE_TYPE(ulonglong, unsigned long long)
 
-// The same with memory described by a datatype, for boxes and lists of boxes.
+// This does the same with memory described by a datatype, for boxes and lists of boxes.
 #define STRIA_TRACE_TYPED(VERB, END, BUFFER, LAST, REQUEST)                                                                  \
   STRIA_TRACE_DATA(ncmpi_##VERB##_vara##END, char, bytes_of(items, type),                                                    \
                    (int file, int variable, const MPI_Offset* start, const MPI_Offset* count, BUFFER data, MPI_Offset items, \

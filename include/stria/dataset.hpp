@@ -110,7 +110,7 @@ class Dataset {
   /// Reads at once: `slab` into `memory`, and whatever was got before. Collective: yes; `slab` may
   /// differ between ranks, and be empty.
   void read(const Hyperslab& slab, const Memory& memory);
-  /// The numbers of `slab`, or all. Collective: yes.
+  /// Reads the numbers of `slab`, or all. Collective: yes.
   template <Number T>
   requires(!std::is_same_v<T, bool>) std::vector<T> read(const Hyperslab& slab) {
     std::vector<T> numbers;

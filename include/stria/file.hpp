@@ -331,9 +331,9 @@ class File {
   /// DatasetOptions::dimensions. Collective: as create_dataset().
   void create_texts(const std::string& path, const std::vector<int64_t>& dims, const std::vector<std::string>& texts,
                     const std::vector<std::string>& dimensions = {});
-  /// The same with the element type of T, a number, bool or std::complex: other programs see bool
-  /// and complex numbers, unless the options have another meaning. Datasets of complex numbers get
-  /// a last dimension of 2, which `dims` and DatasetOptions::chunk leave out.
+  /// Does the same with the element type of T, a number, bool or std::complex: other programs see
+  /// bool and complex numbers, unless the options have another meaning. Datasets of complex numbers
+  /// get a last dimension of 2, which `dims` and DatasetOptions::chunk leave out.
   template <typename T>
   requires(Number<T> || kIsComplex<T>) Dataset
       create_dataset(const std::string& path, const std::vector<int64_t>& dims, const DatasetOptions& options = {}) {

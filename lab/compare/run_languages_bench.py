@@ -74,7 +74,7 @@ class Programs:
 
 
 def middle(values):
-    """ "1.02 (0.98 to 1.10)" """
+    """Returns the median and the range, such as "1.02 (0.98 to 1.10)"."""
     return f"{statistics.median(values):.3g} ({min(values):.3g} to {max(values):.3g})"
 
 
@@ -96,7 +96,7 @@ def calls(programs, arguments, work):
 
 
 def checkpoint(programs, arguments, work):
-    """Seconds of a checkpoint in each language; the files are the same."""
+    """Measures the seconds of a checkpoint in each language; the files are the same."""
     found = {language: [] for language in programs.commands}
     size = arguments.blocks * arguments.ranks * BYTES_OF_BLOCK
     for cycle in range(arguments.cycles):

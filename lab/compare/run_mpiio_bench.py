@@ -186,8 +186,8 @@ class Bench:
         self.save()
 
     def pieces(self, case):
-        """Peak memory of a rank beyond its data, time and instructions per piece, for a view of
-        very many pieces of 8 bytes."""
+        """Measures the peak memory of a rank beyond its data, time and instructions per piece, for
+        a view of very many pieces of 8 bytes."""
         mpi = self.options.openmpi
         entry = {"title": case.title(), "mpi": mpi.name, "goals": dataclasses.asdict(case), "implementations": {}}
         self.record["cases"].append(entry)
@@ -252,7 +252,7 @@ def parse_arguments(arguments):
 
 
 def chosen_cases(options):
-    """Patterns, FLASH I/O, and views of many pieces."""
+    """Returns patterns, FLASH I/O, and views of many pieces."""
     patterns_here = cases.least() if options.quick else cases.full() if options.full else cases.headline()
     ranks = (2, 4, 8) if options.full else (2,)
     pieces = cases.pieces(10**7 if options.full else 10**6, ranks)
@@ -264,8 +264,8 @@ def chosen_cases(options):
 
 
 def main(arguments):
-    """0; 1 when a program failed or read something wrong; 2 when it could not start. A missed goal
-    is no failure."""
+    """Returns 0; 1 when a program failed or read something wrong; 2 when it could not start. A
+    missed goal is no failure."""
     options = parse_arguments(arguments)
     chosen, flash, many_pieces = chosen_cases(options)
     if options.list:

@@ -145,7 +145,7 @@ def measure_all(bench, rate, options):
 
 
 def main(arguments):
-    """0; 1 when a program failed or read something wrong. A missed goal is no failure."""
+    """Returns 0; 1 when a program failed or read something wrong. A missed goal is no failure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small sizes once, a minute: only shows that all of it works")
     parser.add_argument("--cycles", type=int, default=3, help="times that every implementation runs")

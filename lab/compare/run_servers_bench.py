@@ -299,8 +299,8 @@ def store_for(options):
 
 
 def main(arguments):
-    """0; 1 when a program failed or read something wrong; 2 when it could not start. A missed goal
-    is no failure."""
+    """Returns 0; 1 when a program failed or read something wrong; 2 when it could not start. A
+    missed goal is no failure."""
     options = parse_arguments(arguments)
     if options.quick:
         chosen = cases.least()

@@ -124,7 +124,7 @@ class Machine:
 
 
 def compare(machine, pattern, rounds):
-    """Measured and simulated seconds of both directions."""
+    """Returns measured and simulated seconds of both directions."""
     url = f"stria://{nodes.address(1)}"
     measured = machine.document([*pattern.bench_words(), "--read", "--rounds", str(rounds), "--dir", url], RANKS)
     entry = {"pattern": pattern.title, "method": measured["write"]["method"]}
@@ -158,8 +158,8 @@ def parse_arguments(arguments):
 
 
 def main(arguments):
-    """0; the verdicts are printed. An outcome that isn't near is no failure: the computer may have
-    other work."""
+    """Prints the verdicts, and returns 0. An outcome that isn't near is no failure: the computer
+    may have other work."""
     options = parse_arguments(arguments)
     os.makedirs(options.out, exist_ok=True)
     entries = []

@@ -88,7 +88,8 @@ def closed_path(ring):
 
 
 def simplified(line, tolerance=0.5):
-    """Douglas and Peucker, 1973: few points, whose line no other is farther from than allowed."""
+    """Keeps few points, after Douglas and Peucker, 1973, whose line no other is farther from than
+    allowed."""
     if len(line) < 3:
         return line
     along = line[-1] - line[0]

@@ -22,7 +22,7 @@ WARMTH = {"cmap": "RdBu_r", "vmin": -0.25, "vmax": 0.25}
 
 
 def read(path, *names):
-    """Datasets of a file, and its time."""
+    """Reads datasets of a file, and its time."""
     with h5py.File(path) as file:
         return [file[name][()] for name in names], file.attrs["time"]
 

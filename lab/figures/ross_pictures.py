@@ -132,7 +132,7 @@ def raster(begin, end, classes, first, last):
 
 
 def bars(columns, y):
-    """SVG of one row: a path for each class."""
+    """Draws the SVG of one row: a path for each class."""
     paths = {}
     edges = numpy.flatnonzero(numpy.diff(columns, prepend=-2, append=-2))
     for at, until in zip(edges[:-1], edges[1:], strict=True):
@@ -192,7 +192,7 @@ def one_move(run):
 
 
 def table(runs):
-    """Markdown: a line for each run. Times are means over the ranks."""
+    """Makes Markdown: a line for each run. Times are means over the ranks."""
     head = ["run", "checkpoint", "in `H5Dwrite` or `File::commit`", "writes to the storage", "of bytes", "in these writes",
             "in calls that nothing outside explains", "pack"]  # fmt: skip
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]

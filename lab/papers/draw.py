@@ -19,8 +19,8 @@ PAPER_LOOK = {"facecolor": "none", "hatch": "////"}
 
 @contextlib.contextmanager
 def canvas(title, theme, size):
-    """Axes with a title; `out` holds the drawing at the end. Raises ImportError where there is no
-    matplotlib."""
+    """Makes axes with a title; `out` holds the drawing at the end. Raises ImportError where there
+    is no matplotlib."""
     import matplotlib
 
     matplotlib.use("Agg")

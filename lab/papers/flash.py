@@ -23,7 +23,7 @@ def speed_ratio(modes, above, below):
 
 
 def seconds_for(modes, name):
-    """Seconds for as many bytes in every mode."""
+    """Returns the seconds for as many bytes in every mode."""
     return modes[name]["seconds"]["median"] / modes[name]["useful_bytes"]
 
 
@@ -154,7 +154,8 @@ def collective(runs, places, quick):
 
 
 def bench_ways(runs, places, blocks, preload):
-    """A variable a call; one dataset for all; one call for all variables in their own datasets."""
+    """Runs a variable a call; one dataset for all; one call for all variables in their own
+    datasets."""
     words = ["flash", *SEDOV, "--blocks", blocks, "--through", "mpiio"]
     ways = {
         "standard": ["--layout", "standard", "--calls", "variable"],

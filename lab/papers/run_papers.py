@@ -109,7 +109,8 @@ def is_right(outcome):
 
 
 def main(arguments):
-    """0; 1 when a program failed or a count differs from the paper's; 2 when it could not start."""
+    """Returns 0; 1 when a program failed or a count differs from the paper's; 2 when it could not
+    start."""
     options = parse_arguments(arguments)
     if options.action == "list":
         say("\n".join(f"{experiment.key}  {experiment.title}" for experiment in EXPERIMENTS))

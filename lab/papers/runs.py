@@ -94,7 +94,7 @@ class Runs:
             return report, self._stats(out) if traced else None
 
     def peers(self, ranks, words, modes, directory):
-        """{mode: what bench_flash_peers tells of it}."""
+        """Returns {mode: what bench_flash_peers tells of it}."""
         options = ["--verify", "--rounds", str(max(self.cycles, 2))]
         document = self._measured(ranks, PEERS, self._peers_words(words, modes, directory, options), {})
         return {mode["name"]: mode for mode in document["modes"]}
@@ -136,7 +136,7 @@ class Runs:
         return document
 
     def in_turn(self, variants):
-        """{name: function that runs once} to {name: [document a cycle]}."""
+        """Turns {name: function that runs once} into {name: [document a cycle]}."""
         documents = {name: [] for name in variants}
         for _ in range(self.cycles):
             for name, run in variants.items():

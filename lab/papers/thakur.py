@@ -26,7 +26,7 @@ COMMUNICATION = "communication for I/O"
 
 
 def operations(stats):
-    """{span: its row} of `stria trace stats --json`."""
+    """Returns {span: its row} of `stria trace stats --json`."""
     return {row["operation"]: row for row in stats["operations"]}
 
 

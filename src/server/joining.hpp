@@ -15,7 +15,7 @@ namespace stria::server {
 struct Joining {
   /// kIo where there is no manager yet. Takes some seconds at most.
   std::function<Status()> attempt;
-  /// Called between attempts, some times a second.
+  /// This is called between attempts, some times a second.
   std::function<void()> meanwhile;
   /// True ends the waiting with kAborted; empty: nothing does.
   std::function<bool()> gives_up;

@@ -21,7 +21,7 @@ class StandbyDuty {
     std::function<std::unique_ptr<storage::ServerLink>()> link;  ///< to the manager
     Connect connect;
     std::function<const std::string&()> address;  ///< its own
-    /// The manager of those names, for whom the servers `away` didn't answer.
+    /// This makes the manager of those names, for whom the servers `away` didn't answer.
     std::function<Result<std::unique_ptr<Manager>>(std::vector<wire::Identity> away)> open_manager;
   };
   /// `shared` gets what it has to know of a standby, and outlives this.

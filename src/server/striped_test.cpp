@@ -198,7 +198,7 @@ TEST(Striped, DatatypesMatchTheModel) {
   for (int i = 0; i < 120; ++i) {
     SCOPED_TRACE("seed " + std::to_string(test::seed_of(i)));
     std::mt19937_64 random(test::seed_of(i));
-    // Elements of many bytes, so that types extend over several stripes.
+    // Elements have many bytes, so that types extend over several stripes.
     const Datatype type = test::TypeGenerator(test::seed_of(i), 1777).any(3).type;
     if (!type.is_sorted() || type.size() == 0 || type.true_upper_bound() - type.true_lower_bound() > 8 << 20) {
       continue;

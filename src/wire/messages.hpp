@@ -41,7 +41,7 @@ struct Failure {
   void get(Reader& reader);
 };
 
-// The manager's messages.
+// The following are the manager's messages.
 
 enum class OpenMode : uint8_t { kRead = 0, kReadWrite = 1, kCreate = 2, kCreateNew = 3 };
 
@@ -226,7 +226,7 @@ struct Retired {
   void get(Reader& reader);
 };
 
-// The I/O servers' messages.
+// The following are the I/O servers' messages.
 
 /// A request for the bytes of a region that lie on one slot. The bytes of a write follow as its
 /// stream of data; those of a read come back as one.

@@ -20,7 +20,7 @@ GROUP = 500
 
 @pytest.fixture(scope="module")
 def keys(session_directory):
-    """Key files by name: the cluster's, Alice's and Bob's."""
+    """Makes key files by name: the cluster's, Alice's and Bob's."""
     directory = session_directory / "keys"
     directory.mkdir()
     files = {name: directory / name for name in ("cluster", "alice", "bob")}

@@ -60,7 +60,7 @@ def opened(path, flags, mode=0o644):
 
 
 def pause():
-    """Long enough for a later time, on clocks that tick a hundred times a second."""
+    """Waits long enough for a later time, on clocks that tick a hundred times a second."""
     time.sleep(0.03)
 
 

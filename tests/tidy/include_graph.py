@@ -204,7 +204,8 @@ def _forbidden_room(path, target):
 
 
 def _circles(edges):
-    """Headers that include one another in a circle: one violation for each edge that closes one."""
+    """Finds headers that include one another in a circle: one violation for each edge that closes
+    one."""
     violations = []
     state = {}  # absent: not seen; 1: on the path walked now; 2: done
 

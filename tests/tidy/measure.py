@@ -128,7 +128,7 @@ def _is_method(member, class_name):
 
 
 def table(named):
-    """Rows of Markdown: measures by name."""
+    """Yields rows of Markdown: measures by name."""
     rows = [
         ("lines", lambda each: f"{each.lines:,}"),
         ("files: median, 95 %, longest", lambda each: _spread(each.file_lines)),

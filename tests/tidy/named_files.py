@@ -38,7 +38,8 @@ def check(files):
 
 
 def _lines(file):
-    """Numbered prose; of a document every line, for its tables and commands name files too."""
+    """Yields numbered prose; every line of a document, for its tables and commands name files
+    too."""
     if file.suffix == ".md":
         return file.lines()
     return ((number, text) for number, text, _ in prose_rules.prose_lines(file))

@@ -51,7 +51,7 @@ class SourceFile:
 
     @property
     def is_corpus(self):
-        """Fuzzing inputs: bytes with names of the fuzzer's choosing."""
+        """Tells whether it is a fuzzing input: bytes with names of the fuzzer's choosing."""
         return "/corpus/" in self.path
 
     def lines(self):

@@ -23,7 +23,7 @@ HEADER = "// What it is for.\n#pragma once\n"
 
 
 def tree(**texts):
-    """Source files from keywords: src__base__a_hpp="…" is src/base/a.hpp."""
+    """Makes source files from keywords: src__base__a_hpp="…" is src/base/a.hpp."""
     files = []
     for key, text in texts.items():
         stem, suffix = key.replace("__", "/").rsplit("_", 1)

@@ -23,7 +23,7 @@ class Document:
         return [block for block in self._intro if not block.startswith("|")]
 
     def about(self, title):
-        """Paragraphs on the command, in Markdown."""
+        """Returns the paragraphs on the command, in Markdown."""
         found = []
         for commands, blocks in self._sections:
             for block in blocks:
@@ -59,7 +59,7 @@ def _begins_with(block):
 
 
 def _own_sentence(block):
-    """`stria trace stats FILE`: how often … → How often …"""
+    """Turns "`stria trace stats FILE`: how often …" into "How often …"."""
     words = re.sub(r"^`[^`]*`:?\s*", "", block)
     return words[:1].upper() + words[1:]
 

@@ -47,7 +47,7 @@ class Command:
         return "-".join(self.path)
 
     def walk(self):
-        """This command and all below it."""
+        """Yields this command and all below it."""
         yield self
         for command in self.commands:
             yield from command.walk()

@@ -67,5 +67,5 @@ def verbatim(lines):
 
 
 def see_also(pages):
-    """References to (name, section)."""
+    """Writes references to (name, section)."""
     return heading("SEE ALSO") + ",\n".join(f"\\fB{literal(name)}\\fR({section})" for name, section in pages) + "\n"

@@ -40,7 +40,7 @@ def _uncommented(comment):
 
 
 def _head(source):
-    """Its paragraphs; those that are indented are code."""
+    """Yields its paragraphs; those that are indented are code."""
     lines = [_COMMENT.match(line).group(1) for line in source.splitlines()]
     blocks = re.split(r"\n\s*\n", "\n".join(lines).strip())
     return "".join(f"```fortran\n{_dedent(block)}\n```\n\n" if block.startswith("  ") else f"{block}\n\n" for block in blocks)

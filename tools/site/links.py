@@ -63,7 +63,7 @@ def _page_of(path):
 
 
 def _lines(text):
-    """Pairs: a line with its end, and whether it is code."""
+    """Yields pairs: a line with its end, and whether it is code."""
     fence = None
     for line in text.splitlines(keepends=True):
         mark = re.match(r" *(```+|~~~+)", line)

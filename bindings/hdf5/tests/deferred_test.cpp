@@ -218,7 +218,7 @@ class Twins {
       value = static_cast<double>(own_.between(0, 120));
     }
     const hid_t transfer = transfer_of(is_collective);
-    // The file's type, or one that is converted; the connector holds the former alone.
+    // The type is the file's, or one that is converted; the connector holds the former alone.
     const hid_t type = own_.one_in(2) ? H5Dget_type(one.ids[0]) : H5Tcopy(H5T_NATIVE_DOUBLE);
     H5Tconvert(H5T_NATIVE_DOUBLE, type, data.size(), data.data(), nullptr, H5P_DEFAULT);
     if (takes_part || is_collective) {

@@ -11,7 +11,7 @@ namespace stria::hdf5::vol {
 
 namespace {
 
-// The HDF5 in whose transfer this thread is.
+// This thread is in a transfer of this HDF5.
 thread_local const Hdf5* current = nullptr;
 thread_local hid_t transfer_list = H5P_DEFAULT;
 

@@ -34,7 +34,7 @@ class NodesBoard {
   /// True when all nodes have finished the operation; then sets the class of a failure, MPI_SUCCESS
   /// without one. Not to be asked again after that, but after std::bad_alloc. Never blocks.
   bool complete(int64_t number, int& error_class);
-  // Both functions: one thread at a time, any thread; no call of MPI.
+  // One thread at a time may call both functions, any thread; they don't call MPI.
 
  private:
   NodesReport report() const;

@@ -107,7 +107,7 @@ std::optional<PairMembers> pair_members(MPI_Datatype basic) {
   };
   for (const Pair& pair : kPairs) {
     if (pair.type == basic && basic != MPI_DATATYPE_NULL) {
-      // Laid out as a C compiler lays out struct { first; int; }.
+      // A C compiler lays it out like struct { first; int; }.
       return PairMembers{pair.first, pair.second, align_up(memory_bytes(pair.first), alignof(int))};
     }
   }

@@ -55,7 +55,7 @@ def has_strides_of_elements(array: np.ndarray) -> bool:
 
 
 def _of_this_machine(value: Any) -> Any:
-    """An array of another library as one of NumPy; anything else as it is."""
+    """Returns an array of another library as one of NumPy; anything else as it is."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value
     by_dlpack = hasattr(value, "__dlpack__")
@@ -90,7 +90,7 @@ def target_of(path: str, out: Any) -> np.ndarray:
 
 
 def lengths_of(what: str, lengths: "Iterable[Any]") -> list[int]:
-    """Lengths of dimensions."""
+    """Returns lengths of dimensions."""
     try:
         numbers = [operator.index(length) for length in lengths]
     except TypeError:

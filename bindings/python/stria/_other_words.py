@@ -23,7 +23,7 @@ _MEMBERS = {
 
 
 def refuse_options(path: str, names: "Iterable[str]") -> None:
-    """WrongTypeError for the first of some unknown options of create_dataset()."""
+    """Raises WrongTypeError for the first of some unknown options of create_dataset()."""
     for name in names:
         meant = f"; use {_OPTIONS[name]}" if name in _OPTIONS else ""
         raise WrongTypeError(f"'{path}': create_dataset() has no option '{name}'{meant}")

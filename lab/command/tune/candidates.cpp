@@ -48,7 +48,7 @@ std::vector<Hints> buffers(const Hints& with) {
     all.push_back(hints);
   };
   const bool free = with.find("stria_method") == with.end();
-  // Larger ones first: they help where requests cost.
+  // Larger ones come first: they help where requests cost.
   for (const auto& [staging, buffer] : {std::pair(16, 32), {64, 128}, {1, 1}, {2, 4}}) {
     if (has(with, "list_io") || free) {
       add({{"stria_staging_size", mebibytes(staging)}});

@@ -215,7 +215,7 @@ class Supervisor {
   }
 
   void give_up() {
-    // A directory that the ranks made for their files.
+    // The ranks made the directory for their files.
     std::error_code ignored;
     if (!place_.empty()) {
       std::filesystem::remove_all(place_, ignored);

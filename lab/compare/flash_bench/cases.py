@@ -130,7 +130,7 @@ class Case:
         return 4 if self.ranks == 2 else 2
 
     def useful_bytes(self):
-        """Bytes of the interior cells of all variables, as double."""
+        """Counts the bytes of the interior cells of all variables, as double."""
         return self.total_blocks() * self.nxb**3 * self.nvar * 8
 
     def room_bytes(self):
@@ -235,7 +235,7 @@ def default_cases():
 
 
 def full_cases():
-    """Everything: hours."""
+    """Returns everything, which takes hours."""
     modes = tuple(MAIN_MODES + SLOW_MODES + EXTRA_MODES + ["limit-direct"])
     return [
         shape(ranks, place, nvar=nvar, sync=sync, modes=modes, plot=not sync, read=not sync)

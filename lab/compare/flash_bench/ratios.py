@@ -37,7 +37,7 @@ class Summary:
         return [value for cycle in self.cycles for value in cycle]
 
     def mbps(self):
-        """Median, minimum and maximum in 10^6 useful bytes per second."""
+        """Returns median, minimum and maximum in 10^6 useful bytes per second."""
         rates = [self.useful_bytes / 1e6 / value for value in self.seconds()]
         return {"median": median(rates), "min": min(rates), "max": max(rates)}
 
@@ -56,7 +56,7 @@ def rounds_of(mode, parameters_rounds):
 
 
 def mode_bytes(mode):
-    """Useful bytes of a mode: as it says, else from its own speed."""
+    """Returns the useful bytes of a mode: as it says, else from its own speed."""
     return mode.get("useful_bytes") or round(mode["mbps"]["median"] * 1e6 * mode["seconds"]["median"])
 
 
@@ -84,7 +84,7 @@ def summarise(results, rounds):
 
 
 def ratio(summaries, ours, theirs):
-    """Median over the cycles of ours / theirs, both keys (program, mode)."""
+    """Returns the median over the cycles of ours / theirs, both keys (program, mode)."""
     mine, other = summaries[ours].cycle_mbps(), summaries[theirs].cycle_mbps()
     scale_mine = scale_other = [1.0] * max(len(mine), len(other))
     limits = [(program, COMMON_LIMIT) for program in (ours[0], theirs[0])]
@@ -95,7 +95,7 @@ def ratio(summaries, ours, theirs):
 
 
 def is_peer(summary):
-    """True for a peer library, as opposed to a limit or Stria."""
+    """Returns true for a peer library, as opposed to a limit or Stria."""
     return summary.program == "peers" and not summary.name.startswith(NOT_PEERS)
 
 
@@ -169,7 +169,7 @@ class Comparison:
     goal: object = None
 
     def met(self):
-        """True, False, or None without a goal."""
+        """Returns True, False, or None without a goal."""
         return None if self.goal is None else self.ratio >= self.goal
 
 

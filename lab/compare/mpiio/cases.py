@@ -31,8 +31,8 @@ DIRECT = ("romio_ds_read=disable", "romio_ds_write=disable")
 
 
 def block3d(size, ranks, place="tmpfs"):
-    """coll_perf in four ways. Pieces are rows of size / 2 ints on 8 ranks, planes of size^2 / 2 on
-    4, all of a half on 2."""
+    """Returns coll_perf in four ways. Pieces are rows of size / 2 ints on 8 ranks, planes of size^2
+    / 2 on 4, all of a half on 2."""
     together = COLLECTIVE if ranks > 2 else AS_NATIVE
     alone = SMALL_PIECES if ranks > 4 else AS_NATIVE
     return [
@@ -118,7 +118,7 @@ class PiecesCase:
         return f"{self.pattern}, {self.size:.0e} pieces of 8 bytes, {self.method}, {self.ranks} ranks"
 
     def goal_bytes(self):
-        """64 MiB; an irregular view also holds its own list, 16 bytes per piece."""
+        """Returns 64 MiB; an irregular view also holds its own list, 16 bytes per piece."""
         return (64 << 20) + (16 * self.size if "irregular" in self.pattern else 0)
 
 

@@ -27,9 +27,9 @@ def table(verdicts):
 
 
 def ratios_to_best(times):
-    """{method: [seconds a cycle]} to {method: median over the cycles of its time as a multiple of
-    the best method's in that cycle}. The best method is the one that is nearest to each cycle's
-    quickest; the quickest itself would be the luckiest of several that do the same."""
+    """Turns {method: [seconds a cycle]} into {method: median over the cycles of its time as a
+    multiple of the best method's in that cycle}. The best method is the one that is nearest to each
+    cycle's quickest; the quickest itself would be the luckiest of several that do the same."""
     cycles = min(len(values) for values in times.values())
     quickest = [min(values[i] for values in times.values()) for i in range(cycles)]
 

@@ -76,7 +76,7 @@ def log_rows(path, rows):
 
 
 def write_columns(path, rows):
-    """Pieces of 8 bytes, a row apart."""
+    """Writes pieces of 8 bytes, a row apart."""
     with h5py.File(path, "a") as file:
         table = file["table"]
         for column in range(0, ROW_NUMBERS, 16):

@@ -32,7 +32,7 @@ class GatherOutput : public Output {
     blocks_.resize(static_cast<size_t>(grid.rows) * static_cast<size_t>(grid.columns));
     MPI_Allgather(mine.data(), 4, MPI_INT64_T, blocks_.data(), 4, MPI_INT64_T, grid.comm);
     MPI_Comm_split(grid.comm, grid.column() == 0 ? 0 : MPI_UNDEFINED, grid.row(), &first_column_);
-    // A file that marks that the run lives, and one that stays open.
+    // One file marks that the run lives, and one stays open.
     auto marker = open(options_.directory + "/" + options_.base + "run", kGatherCacheBytes);
     close(std::move(marker));
     averages_ = open(options_.directory + "/" + options_.base + "averages", kGatherCacheBytes);

@@ -59,7 +59,7 @@ TEST_F(OutputTest, ARestartGoesOnBitByBitOnAnyRanks) {
   }
   const std::string path = latest_restart(directory_, options().base);
   ASSERT_EQ(path, output_path(options(), "restart", 3, ".h5"));
-  // Each rank alone, and all together.
+  // Each rank reads alone, and all read together.
   for (const MPI_Comm comm : {MPI_COMM_SELF, MPI_COMM_WORLD}) {
     const auto again = read_restart(comm, path, {});
     EXPECT_EQ(again->steps(), 3);

@@ -102,7 +102,7 @@ void GuardFill::gather_coarse(const Block& block, const GhostExchange& exchange,
       continue;  // outside, or finer: never next to a coarse neighbour's cells
     }
     CellSource source = cells_of(self ? block.number : neighbor.source, block.local_count, exchange, unk);
-    // The source's lowest cell, in coarse cells from this block's lowest corner.
+    // This is the source's lowest cell, in coarse cells from this block's lowest corner.
     std::array<int, 3> first{};
     for (int d = 0; d < shape_.dim; ++d) {
       // The coarse neighbour covers the place one step away; it starts half a block before that if

@@ -182,7 +182,7 @@ class PanelDrawing {
 
   void draw_cells(Canvas& canvas, const CutBlock& cut) const {
     const Box pixels = pixels_of(cut.block);
-    // The cell under the centre of pixel `pixel`, when cells run from `first` to `last`.
+    // Returns the cell under the centre of pixel `pixel`, when cells run from `first` to `last`.
     auto cell_at = [](double pixel, double first, double last, int cells) {
       return std::clamp(static_cast<int>((pixel + 0.5 - first) / (last - first) * cells), 0, cells - 1);
     };

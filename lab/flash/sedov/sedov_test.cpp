@@ -161,7 +161,7 @@ TEST_P(SedovTest, RestartContinuesWithTheSameBitsOnOtherRankCounts) {
   SedovOptions options = small_blast(GetParam());
   options.max_steps = GetParam() == 2 ? 40 : 8;
   auto run = SedovRun::start(MPI_COMM_WORLD, options).value();
-  // An odd step: adaptation is due right after the restart.
+  // The step is odd: adaptation is due right after the restart.
   for (int64_t s = 0; s < options.max_steps / 2 - 1; ++s) {
     ASSERT_TRUE(run->step().ok());
   }

@@ -106,7 +106,7 @@ class RomioWrite {
       }
     }
     comm_.all_reduce(std::span<int64_t>(ends), ReduceOp::kMax);
-    // The offsets of all, and how many requests each has for each aggregator.
+    // The ranks exchange the offsets of all, and how many requests each has for each aggregator.
     shared_.clock.charge(kBytesOfOffsets * comm_.size() / shared_.machine.nodes.link_rate);
     meet();
     Domains domains;

@@ -200,7 +200,7 @@ TEST(Clocks, ComparedWithinTheStatedError) {
     ASSERT_EQ(samples.empty(), comm.rank() == 0);
     if (!samples.empty()) {
       const SkewedClock theirs = clock_of(samples[0].reference_rank, 9);
-      // One reading for both clocks: a thread that is stopped between two would find them apart.
+      // Both clocks get one reading: a thread that is stopped between two would find them apart.
       const int64_t now_ns = trace::monotonic_ns();
       const int64_t truth = theirs.at(now_ns) - mine.at(now_ns);
       const auto drifted_ns = static_cast<int64_t>(2 * kDriftMax * static_cast<double>(now_ns - begin_ns));

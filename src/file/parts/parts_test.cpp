@@ -266,7 +266,7 @@ TEST(PartsTable, DamageIsAnErrorAndNothingElse) {
   }
   map.arrays.clear();
   map.parts[0].path = "..";
-  // A directory, which can't be opened as a file.
+  // The part is a directory, which can't be opened as a file.
   EXPECT_TRUE(decode_parts(encode_parts(map, {}), "a").ok());
   map.parts.clear();
   EXPECT_EQ(decode_parts(encode_parts(map, {}), "a").status().code(), ErrorCode::kFormat);

@@ -289,7 +289,7 @@ TEST(NetcdfFile, VerifyFindsADamagedByte) {
   EXPECT_EQ(in_data[0].first_row, 3);
   EXPECT_EQ(in_data[0].last_row, 4);
   EXPECT_EQ(damages_with(naive.variable("pres").begin + 2).at(0).dataset, "pres");
-  // The header, and the tables of sums.
+  // These are the header, and the tables of sums.
   for (int64_t at = 8; at < naive.header_bytes; at += 7) {
     EXPECT_FALSE(damages_with(at).empty()) << at;
   }

@@ -297,7 +297,7 @@ asio::awaitable<void> read_data(Client& client, std::byte* buffer) {
       outcome = object->read({&whole, 1}, buffer);
     }
     if (outcome.ok()) {
-      // The rest of the payload; after a run only what tells whether there is more.
+      // The rest of the payload follows; after a run only what tells whether there is more.
       const int64_t rest = run.empty() ? static_cast<int64_t>(wire::kMaxPayloadBytes) : 0;
       int64_t moved = 0;
       outcome = co_await move_all(messages.stream(), places, rest, &moved, [&](std::span<const PieceRow> some, int64_t offset) {

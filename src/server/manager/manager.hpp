@@ -98,7 +98,7 @@ class Manager {
   Status room_for_handle(const wire::Identity& session) const;
   Answer change(const Question& question);
   Answer change_once(const Question& question);
-  /// The reply of before to the same request, with a ticket that is good from now.
+  /// Gives the reply of before to the same request, with a ticket that is good from now.
   template <typename Reply>
   Answer open_as_before(const Question& question, std::span<const std::byte> before);
   Result<wire::Made> make_file(const Question& question, const wire::Open& request);

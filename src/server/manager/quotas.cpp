@@ -104,7 +104,7 @@ Status Quotas::came(const std::string& path) {
     if (limits_.contains({QuotaKind::kDirectory, static_cast<uint64_t>(inodes[i])})) {
       directory = inodes[i];
     } else if (i + 1 < inodes.size() && directory != 0) {
-      // A directory that was made on the way, if it is new.
+      // The directory was made on the way, if it is new.
       STRIA_RETURN_IF_ERROR(names_.database().run("INSERT OR REPLACE INTO members VALUES (?, ?)", inodes[i], directory));
     }
   }

@@ -21,7 +21,7 @@
 
 namespace {
 
-/// The directories that this program has synced.
+/// This program has synced these directories.
 std::vector<std::string> synced_directories;
 
 }  // namespace
@@ -171,7 +171,7 @@ TEST_F(ObjectTest, ViewsFindDamage) {
   alter(data_path(), 50000, std::byte{4});
   EXPECT_EQ(object_->view({0, 100000}).status().code(), ErrorCode::kCorrupted);
   EXPECT_TRUE(object_->view({0, 49152}).value().has_value());
-  // A file that somebody else has cut: the pages are gone, and a system call says so.
+  // Somebody else has cut the file: the pages are gone, and a system call says so.
   ASSERT_EQ(truncate(data_path().c_str(), 0), 0);
   EXPECT_FALSE(object_->view({0, 49152}).value().has_value());
 }
@@ -555,7 +555,7 @@ TEST_F(PowerLoss, AWriteThatAKillCutOffIsMadeGoodByItsRepetition) {
   remember();
   for (const size_t cut : {0, 1, 1500, 2999, 3000}) {
     for (const bool repeats : {false, true}) {
-      // The sums while the data are on their way: the old one and the new one.
+      // The block has two sums while the data are on their way: the old one and the new one.
       object_ = nullptr;
       objects_ = nullptr;
       Bytes mixed = data_versions_[0];

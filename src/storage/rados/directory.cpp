@@ -166,8 +166,8 @@ Status make_directory(const Pool& pool, const std::string& directory) {
   int failed = 0;
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     STRIA_RETURN_IF_ERROR(make_directory(pool, directory_of(directory)));
-    // The name first, so that no object is left without one; and once more, since whoever removes
-    // the directory may have taken it away meanwhile.
+    // The name comes first, so that no object is left without one; and once more, since whoever
+    // removes the directory may have taken it away meanwhile.
     failed = name_directory(pool, directory);
     failed = failed == 0 ? make_object(pool, directory) : failed;
     failed = failed == 0 ? name_directory(pool, directory) : failed;

@@ -255,7 +255,7 @@ Status SmallRequests::write_own_out() {
     }
     written = options_.write(list);
   } catch (const std::bad_alloc&) {
-    // One by one, because there is no memory for the list.
+    // The pages are written one by one, because there is no memory for the list.
     for (const auto& [index, page] : pages_) {
       for (const ByteRange range : page.written) {
         const WriteSegment segment{range.begin, page.bytes.get() + (range.begin - index * page_bytes_), range.size()};

@@ -69,7 +69,7 @@ class ServerLink {
 
   /// The manager gave the address, so it is right: a server that isn't there is restarting.
   bool surely_there = false;
-  /// Called by connect() on every new connection; an error fails it.
+  /// This is called by connect() on every new connection; an error fails it.
   std::function<Status(ServerLink&, Clock::time_point)> after_greeting;
 
  private:

@@ -16,7 +16,7 @@
 
 namespace stria::trace {
 
-/// A bit for each layer that is recorded, and kCountersBit.
+/// It has a bit for each layer that is recorded, and kCountersBit.
 extern std::atomic<uint32_t> recorded_layers;
 inline constexpr uint32_t kCountersBit = 1U << kLayerCount;
 

@@ -130,7 +130,7 @@ class Rates {
 
  private:
   double rate(int64_t now, int64_t before) const {
-    // A smaller number: the server was restarted.
+    // A smaller number means that the server was restarted.
     return now >= before ? static_cast<double>(now - before) / std::max(seconds_, 1e-3) : 0;
   }
   const ServerState& now_;

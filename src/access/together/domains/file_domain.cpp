@@ -260,7 +260,7 @@ std::pair<int, int> FileDomains::around(int lane, ByteRange range) const {
   if (group.deal) {
     return {0, aggregator_count_};
   }
-  // The number of boundaries up to a place of the grid.
+  // Returns the number of boundaries up to a place of the grid.
   const auto boundaries_to = [&](int64_t place) {
     int low = 0, high = aggregator_count_;
     while (low < high) {

@@ -33,7 +33,7 @@ class Aggregation {
   struct Options {
     bool reads = false;
     KeptBuffers* kept = nullptr;  ///< what stays from one operation to the next, or null
-    /// Everybody's description, known already; null: to be exchanged.
+    /// This has everybody's description, if it is known already; null: it must be exchanged.
     const GatheredRequests* gathered = nullptr;
   };
   Aggregation(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, const Options& options);

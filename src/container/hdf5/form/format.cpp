@@ -171,7 +171,7 @@ void put_dataspace(Encoder& to, std::span<const int64_t> dims, bool extendable) 
   for (const int64_t dim : dims) {
     to.number(dim, kLengthBytes);
   }
-  // The largest sizes that they may reach.
+  // These are the largest sizes that they may reach.
   for (size_t i = 0; i < dims.size(); ++i) {
     to.number(i == 0 && extendable ? kUnlimited : dims[i], kLengthBytes);
   }

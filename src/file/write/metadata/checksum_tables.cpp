@@ -128,7 +128,7 @@ void add_repeated_rows(const RowTable& table, std::span<const ByteRange> places,
                        std::vector<std::byte>& records) {
   const auto columns = static_cast<int64_t>(table.datasets.size());
   for (int64_t column = 0; column < columns; ++column) {
-    // The first row whose place is there, or behind it.
+    // Returns the first row whose place is there, or behind it.
     const auto row_at = [&](int64_t place) { return std::max<int64_t>(place - column + columns - 1, 0) / columns; };
     std::vector<ByteRange> rows;
     for (const ByteRange& range : places) {

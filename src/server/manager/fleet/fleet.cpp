@@ -150,7 +150,8 @@ Result<Placement> Fleet::place(const wire::Open& request) {
   if (request.first_server < 0) {
     first = request.by_load ? best_first(able, static_cast<size_t>(wanted)) : next_first_;
     next_first_ = (first + 1) % able.size();
-    // Counted at once: else a crowd of new files would go to one server before its next pulse.
+    // The load is counted at once: else a crowd of new files would go to one server before its next
+    // pulse.
     members_.at(able[first % able.size()]).load_bytes += placement.stripe_bytes;
   }
   for (size_t slot = 0; slot < static_cast<size_t>(wanted); ++slot) {

@@ -103,7 +103,7 @@ class Names {
   };
   struct Walk {
     bool follow = true;  ///< a symbolic link that the path itself names
-    /// Those of a new file: directories that are missing on the way are made.
+    /// A new file gets these: directories that are missing on the way are made.
     std::optional<uint32_t> permissions = {};
   };
   Result<Entry> walk(const Caller& caller, std::string_view path, const Walk& how);

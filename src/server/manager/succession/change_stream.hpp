@@ -36,7 +36,7 @@ class ChangeStream {
   /// Says, before the manager answers anybody, that there was a standby when it ended.
   void had_standby(const wire::Identity& standby);
 
-  // The manager's.
+  // The manager calls the following.
 
   /// A standby has the copy of that number, and takes what changes from now on.
   void begin(uint64_t number, const wire::Identity& standby);
@@ -53,7 +53,7 @@ class ChangeStream {
   /// When the standby was heard of.
   bool was_heard_within(std::chrono::milliseconds time) const;
 
-  // The standby's.
+  // The standby calls the following.
 
   /// Notes what it has, and gives it what it hasn't. Where there is nothing, `ring` is called once
   /// there is. kAborted: it has to begin with another copy.

@@ -92,7 +92,7 @@ Status BlockSums::take_head(int64_t object_bytes) {
   }
   room_ = std::max<int64_t>(0, (int64_t{details.st_size} - kHeadBytes) / kSumBytes);
   if (bytes == 0 || head.is_missing()) {
-    // A new object, or one whose sums were lost with the power before any sync.
+    // The object is new, or one whose sums were lost with the power before any sync.
     return change_state(object_bytes == 0 ? State::kDirty : State::kDoubtful, 0);
   }
   if (bytes != sizeof head || !head.is_whole()) {

@@ -42,7 +42,7 @@ std::string read_link(const std::string& path) {
   return target.empty() || target.front() == '/' ? target : directory_of(path) + "/" + target;
 }
 
-/// The first name that is no link. `check` is asked about each link.
+/// Returns the first name that is no link. `check` is asked about each link.
 template <typename Check>
 Result<std::string> follow(const std::string& path, const Check& check) {
   std::string name = path;

@@ -218,7 +218,7 @@ Result<StoredLayout> decode_new_chunks(Decoder& decoder) {
   }
   STRIA_ASSIGN_OR_RETURN(StoredLayout layout, decode_chunks(decoder, count, static_cast<size_t>(length_bytes), StoredLayout()));
   const int64_t index_kind = decoder.number(1);
-  // Parameters, then an address of 2 bytes at least.
+  // Parameters come first, then an address of 2 bytes at least.
   return index_kind >= 1 && index_kind <= kIndexKinds && decoder.left() >= 2 ? Result<StoredLayout>(std::move(layout))
                                                                              : corrupted("a layout makes no sense");
 }

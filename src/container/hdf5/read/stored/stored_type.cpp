@@ -156,7 +156,7 @@ Status decode_reference(const Head& head, StoredType& type) {
   constexpr int64_t kObject = 0, kRegion = 1;
   const int64_t kind = head.flags & 0x0f;
   type.is_region = kind == kRegion;
-  // The address of an object, or of a heap and an index there.
+  // It is the address of an object, or of a heap with an index there.
   return (kind == kObject && head.bytes >= 2) || (kind == kRegion && head.bytes >= 6)
              ? Status()
              : corrupted("a reference of an unknown kind");
