@@ -551,8 +551,8 @@ const stria_damage* stria_verdict_at(const stria_verdict* verdict, int64_t index
 const stria_list* stria_verdict_remarks(const stria_verdict* verdict);
 void stria_verdict_free(stria_verdict* verdict);
 
-/* What a commit or flush did; sums of bytes are over all ranks. Strings are valid until the next
- * call on the file. */
+/* Says what a commit or flush did; sums of bytes are over all ranks. Strings are valid until the
+ * next call on the file. */
 typedef struct stria_report {
   int64_t useful_bytes;
   int64_t file_bytes;
@@ -600,7 +600,7 @@ int stria_remove_file(const char* path);
 
 /* ---- Tracing. Where the time goes: docs/tracing.md. ---- */
 
-/* What is recorded; each level adds to the one before. */
+/* Says what is recorded; each level adds to the one before. */
 enum stria_trace_level {
   STRIA_TRACE_OFF = 0,
   STRIA_TRACE_COUNTERS, /* counters of every file: the default */

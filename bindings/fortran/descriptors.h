@@ -5,7 +5,7 @@
 
 #include "stria.h"
 
-/* How something moves; the values are those of the module. */
+/* Says how something moves; the values are those of the module. */
 enum stria_f_way {
   STRIA_F_PUT = 1,
   STRIA_F_PUT_COPY = 2, /* the array may change, or go, when the call has returned */
@@ -13,8 +13,8 @@ enum stria_f_way {
   STRIA_F_GET_INTO_COPY = 4, /* into a copy that the compiler has made for the call: refused */
   STRIA_F_READ = 5
 };
-/* Where in a dataset: `start` counts from 1, first dimension fastest, and has `count` numbers, of
- * which the first CFI_MAX_RANK are here; so has `stride`. */
+/* Says where in a dataset: `start` counts from 1, first dimension fastest, and has `count` numbers,
+ * of which the first CFI_MAX_RANK are here; so has `stride`. */
 typedef struct stria_f_place {
   int64_t start[CFI_MAX_RANK], stride[CFI_MAX_RANK];
   int count, has_stride;

@@ -15,7 +15,7 @@
 
 #include "descriptors.h"
 
-/* How gfortran describes an array to Fortran's own procedures; only what is needed here. */
+/* Says how gfortran describes an array to Fortran's own procedures; only what is needed here. */
 struct gfortran_array {
   void* data;
   size_t offset, element_bytes;
@@ -40,7 +40,7 @@ int stria_f_is_copy_(const struct gfortran_array* array) {
   return array->rank > 0 && array->dims[0].stride == 1;
 }
 
-/* What moves: numbers in memory, in `rank` dimensions of which the first is the fastest. */
+/* Says what moves: numbers in memory, in `rank` dimensions of which the first is the fastest. */
 struct numbers {
   void* data;
   const char* wrong; /* what is wrong with them, whatever their place; NULL: nothing */

@@ -22,7 +22,7 @@ struct BlockList;
 struct Node;
 }  // namespace datatype
 
-/// How the dimensions of an array follow each other in memory. kC: last dimension fastest;
+/// Says how the dimensions of an array follow each other in memory. kC: last dimension fastest;
 /// kFortran: first dimension fastest.
 enum class Order { kC, kFortran };
 

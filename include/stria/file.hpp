@@ -135,7 +135,7 @@ struct DatasetOptions {
   bool blank_padded = false;
 };
 
-/// What a commit or flush did, on this rank; sums of bytes are over all ranks.
+/// Says what a commit or flush did, on this rank; sums of bytes are over all ranks.
 struct Report {
   int64_t useful_bytes = 0;  ///< data put or got by all ranks
   int64_t file_bytes = 0;
@@ -177,7 +177,7 @@ struct Reference {
   std::string path;
 };
 
-/// What attributes() tells of one attribute.
+/// Says what attributes() tells of one attribute.
 struct AttributeInfo {
   std::string name;
   /// The same as Dataset::type_name(): "float64", "bool", "complex128", "string[4]", "reference" …;
@@ -195,7 +195,7 @@ struct Damage {
   int64_t last_row = 0;
 };
 
-/// How far a commit() or flush() has come on this rank.
+/// Says how far a commit() or flush() has come on this rank.
 struct Progress {
   int64_t done_bytes = 0;   ///< the bytes of what this rank has put or got, as it lies in the file
   int64_t total_bytes = 0;  ///< the bytes of the whole call

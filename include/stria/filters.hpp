@@ -5,8 +5,8 @@
 
 namespace stria {
 
-/// What a chunk passes through, in this order. Every HDF5 since 1.8 reads the result without
-/// a plug-in, unless it is zstd's or ZFP's.
+/// Says what a chunk passes through, in this order. Every HDF5 since 1.8 reads the result without a
+/// plug-in, unless it is zstd's or ZFP's.
 struct Filters {
   /// Bytes of equal weight side by side: numbers that differ in their low bytes alone then shrink
   /// further, and faster.

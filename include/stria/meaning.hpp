@@ -6,7 +6,7 @@
 
 namespace stria {
 
-/// How HDF5 files declare numbers. In memory they stay the numbers that they are.
+/// Says how HDF5 files declare numbers. In memory they stay the numbers that they are.
 enum class Meaning : uint8_t {
   kNumber = 0,
   kBoolean,  ///< 0 and 1 in kUint8: bool for h5py and NumPy

@@ -10,7 +10,7 @@
 
 namespace stria {
 
-/// What kind of error occurred. Every binding has one counterpart for each.
+/// Says what kind of error occurred. Every binding has one counterpart for each.
 enum class ErrorCode : int {
   kOk = 0,
   kInvalidArgument,    ///< the caller's input can't be used; the message says which and why

@@ -54,7 +54,7 @@ std::vector<flash::StoredVariable> find_variables(const File& file, const flash:
   return found;
 }
 
-// What a picture needs from a file.
+// Holds what a picture needs from a file.
 struct Blocks {
   std::vector<double> boxes;
   std::vector<int32_t> levels;

@@ -41,8 +41,8 @@ Memory allocate(int64_t bytes) {
   return memory;
 }
 
-/// What is packed: `wanted` of `variables` reals of `width_bytes` per cell, `blocks`
-/// blocks of cells^3.
+/// Says what is packed: `wanted` of `variables` reals of `width_bytes` per cell, `blocks` blocks of
+/// cells^3.
 struct Case {
   const char* name;
   int64_t cells;

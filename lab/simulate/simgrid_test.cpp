@@ -41,7 +41,7 @@ struct Write {
   int64_t offset;
   int64_t bytes;
 };
-/// What a rank does at once; it waits for all of it.
+/// Says what a rank does at once; it waits for all of it.
 struct Step {
   std::vector<Message> sends;
   std::vector<Message> receives;

@@ -117,7 +117,7 @@ MoveReport move_alone(Context& context, std::span<const Lane> lanes, Endpoint en
   return report;
 }
 
-/// What a rank moved before it heard of the others.
+/// Says what a rank moved before it heard of the others.
 struct Early {
   Arrival arrival = {};
   MoveReport report{.method = Method::kListIo, .reason = "one piece, or long ones, go as they are before the ranks meet"};

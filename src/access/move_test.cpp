@@ -64,7 +64,7 @@ std::string describe(const Scenario& scenario) {
 int windows_used = 0;
 int gathered_used = 0;
 
-/// What all ranks saw.
+/// Says what all ranks saw.
 struct Results {
   Status run;
   std::vector<MoveReport> outcomes;

@@ -18,8 +18,8 @@ namespace stria::access::test {
 
 using Bytes = std::vector<std::byte>;
 
-/// What one rank brings: lanes, and for each stream its packed bytes and the file
-/// offset of each byte.
+/// Holds what one rank brings: lanes, and for each stream its packed bytes and the file offset of
+/// each byte.
 struct RankCase {
   std::vector<Lane> lanes;
   std::vector<Bytes> packed;

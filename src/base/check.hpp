@@ -41,7 +41,7 @@ class Value {
   std::string text_;
 };
 
-/// What a check knows of itself before the program runs.
+/// Holds what a check knows of itself before the program runs.
 struct Place {
   const char* file;
   int line;

@@ -40,7 +40,7 @@ class SharedBuffer {
   virtual std::span<std::byte> part(int node_rank) const = 0;
 };
 
-/// What allocate_shared() is asked for.
+/// Says what allocate_shared() is asked for.
 struct SharedBytes {
   SharedBytes(int64_t count, bool only_pass = false) : bytes(count), pass_through(only_pass) {}
 

@@ -23,7 +23,7 @@ struct NodeLocks::Slot {
   bool held;  ///< false: the rank still waits for it
 };
 
-/// What the node shares; the slots follow it.
+/// Holds what the node shares; the slots follow it.
 struct NodeLocks::State {
   /// The number of plain writes that only count themselves, plus kSiever for each exclusive lock
   /// that is held or wanted.

@@ -48,8 +48,8 @@ class NodeMeeting {
  private:
   static constexpr int kSets = 2;
   static constexpr size_t kLineBytes = 64;
-  /// What the node shares. A line of each rank follows it, then the sets of values, first those of
-  /// exchanges.
+  /// Holds what the node shares. A line of each rank follows it, then the sets of values, first
+  /// those of exchanges.
   struct alignas(kLineBytes) State {
     std::atomic<uint32_t> arrived;   ///< at exchanges
     std::atomic<uint32_t> ended;     ///< exchanges

@@ -201,7 +201,7 @@ struct PlacedData {
   ByteRange place;
 };
 
-/// What a copy has become.
+/// Holds what a copy has become.
 struct CopiedFile {
   int64_t file_bytes = 0;
   std::vector<ByteRange> metadata;  ///< all that is no raw data, in order, behind the superblock

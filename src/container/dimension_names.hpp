@@ -32,7 +32,7 @@ class NamedDimensions {
  private:
   Status check_coordinates(const std::string& path) const;
 
-  /// What a dataset is as the coordinates of the dimension of its name.
+  /// Says what a dataset is as the coordinates of the dimension of its name.
   struct Coordinates {
     int64_t length = -2;     // the length of its one dimension; -2: it has several, or none
     bool is_of_own = false;  // that dimension has its name, or none

@@ -132,7 +132,7 @@ struct AttributeSpec {
   std::vector<std::byte> value;
 };
 
-/// How a dataset of an existing file is stored.
+/// Says how a dataset of an existing file is stored.
 struct DatasetInfo {
   enum class Layout { kContiguous, kCompact, kChunked, kVirtual, kUnallocated };
   DatasetSpec spec;

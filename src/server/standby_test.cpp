@@ -79,7 +79,7 @@ std::multiset<std::string> rows_of(const std::string& path) {
   return rows;
 }
 
-/// What changes the names in every way that there is.
+/// Changes the names in every way that there is.
 class RandomChanges {
  public:
   RandomChanges(storage::Store& store, uint64_t seed) : store_(store), random_(seed) {}

@@ -58,7 +58,7 @@ TEST(StrangeMessages, AClientOfAnotherVersionIsToldWhichTheServerSpeaks) {
   ::close(socket);
 }
 
-/// What answers every client as a server of another version does.
+/// Answers every client as a server of another version does.
 class LaterServer {
  public:
   LaterServer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

@@ -20,7 +20,7 @@ class Datatype;
 
 namespace stria::storage {
 
-/// What the storage of one open file can do, and the units in which it is fast.
+/// Says what the storage of one open file can do, and the units in which it is fast.
 struct Capabilities {
   int64_t stripe_bytes = 0;  ///< 0: not striped or not known
   int stripe_count = 1;      ///< number of servers that hold the file
@@ -98,7 +98,7 @@ struct Identity {
   bool operator==(const Identity&) const = default;
 };
 
-/// What the storage tells of a name, without opening the file.
+/// Says what the storage tells of a name, without opening the file.
 struct NameInfo {
   bool is_plain_file = true;  ///< not a link, a directory or a pipe, and it has no other name
   /// It belongs to this process's user, or the storage tells no owners.
@@ -107,7 +107,7 @@ struct NameInfo {
   std::optional<int64_t> changed_ns{};
 };
 
-/// What a file has besides its name and its bytes.
+/// Holds what a file has besides its name and its bytes.
 struct FileAttributes {
   uint32_t mode = 0;  ///< who may read, write and execute it: 9 bits
   uint32_t owner = 0;
@@ -124,7 +124,7 @@ inline uint32_t without_group(uint32_t mode) {
   return (mode & ~077U) | both << 3 | both;
 }
 
-/// Where a file goes that is to take a name.
+/// Says where a file goes that is to take a name.
 struct Destination {
   std::string path;  ///< the name itself, or the one to which its links lead
   /// What the file has that will be replaced; nothing where there is none, or the storage keeps no
@@ -204,7 +204,7 @@ class File {
   virtual Status close() = 0;
 };
 
-/// How the bytes of a new file are dealt out, on storage that has several servers and lets the
+/// Says how the bytes of a new file are dealt out, on storage that has several servers and lets the
 /// creator of a file choose. Where the storage can't do as asked, it comes as near as it can;
 /// Capabilities tell what it chose.
 struct Striping {

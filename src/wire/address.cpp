@@ -130,7 +130,8 @@ bool is_wildcard(const SocketAddress& address) {
 
 namespace {
 
-/// Where the list of servers ends that a path of a store begins with, and whether a colon ends it.
+/// Says where the list of servers ends that a path of a store begins with, and whether a colon ends
+/// it.
 struct ServersEnd {
   size_t at = 0;
   bool colon = false;

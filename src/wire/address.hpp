@@ -27,7 +27,7 @@ struct Address {
 /// one is the manager's at any time. kInvalidArgument for anything else.
 Result<std::vector<Address>> parse_addresses(std::string_view text);
 
-/// What a socket needs to reach an address, or to listen at it.
+/// Holds what a socket needs to reach an address, or to listen at it.
 struct SocketAddress {
   sockaddr_storage storage{};
   socklen_t bytes = 0;

@@ -23,7 +23,7 @@ inline constexpr size_t kMaxBodyBytes = size_t{1} << 20;
 /// socket and the file.
 inline constexpr size_t kMaxPayloadBytes = size_t{256} << 10;
 
-/// What a frame is. A reply is its request's kind with the highest bit set.
+/// Says what a frame is. A reply is its request's kind with the highest bit set.
 enum class Kind : uint16_t {
   kHello = 0x01,
   kProof = 0x02,

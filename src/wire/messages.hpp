@@ -32,7 +32,7 @@ struct Nothing {
   void get(Reader&) {}
 };
 
-/// What went wrong, in place of a reply.
+/// Says what went wrong, in place of a reply.
 struct Failure {
   static constexpr const char* kName = "error";
   ErrorCode code = ErrorCode::kInternal;
@@ -95,7 +95,7 @@ struct Handle {
   void get(Reader& reader);
 };
 
-/// What a handle is good for from now on.
+/// Says what a handle is good for from now on.
 struct Renewed {
   static constexpr const char* kName = "renewed";
   Ticket ticket;
@@ -127,7 +127,7 @@ struct NewDirectory {
   void get(Reader& reader);
 };
 
-/// What is to change of a name's ownership; the rest stays.
+/// Says what is to change of a name's ownership; the rest stays.
 struct SetOwnership {
   static constexpr const char* kName = "set ownership";
   std::string path;
@@ -168,8 +168,8 @@ struct Listed {
   void get(Reader& reader);
 };
 
-/// What a server tells the manager every second, and what it is told. With an empty address it only
-/// asks which store this is.
+/// Says what a server tells the manager every second, and what it is told. With an empty address it
+/// only asks which store this is.
 struct Pulse {
   static constexpr const char* kName = "pulse";
   Identity server{};
@@ -241,7 +241,7 @@ struct Transfer {
   void get(Reader& reader);
 };
 
-/// Where a slot's bytes end.
+/// Says where a slot's bytes end.
 struct Extent {
   static constexpr const char* kName = "extent";
   int64_t local_bytes = 0;
@@ -293,7 +293,7 @@ struct Scrubbed {
   void get(Reader& reader);
 };
 
-/// How a server is: figures by name, which differ from version to version.
+/// Says how a server is: figures by name, which differ from version to version.
 struct Figures {
   static constexpr const char* kName = "figures";
   struct Entry {

@@ -19,7 +19,7 @@ struct MoveBegin {
   void get(Reader& reader);
 };
 
-/// What the mover has to know. The ticket is of this move alone, and stands for it.
+/// Holds what the mover has to know. The ticket is of this move alone, and stands for it.
 struct MoveBegun {
   static constexpr const char* kName = "move begun";
   Ticket ticket;
@@ -40,7 +40,7 @@ struct MoveOf {
   void get(Reader& reader);
 };
 
-/// What an I/O server asks the manager about parts on their way to it or from it.
+/// Says what an I/O server asks the manager about parts on their way to it or from it.
 struct MovesAsked {
   static constexpr const char* kName = "moves asked";
   struct Entry {
@@ -85,7 +85,7 @@ struct Places {
   void get(Reader& reader);
 };
 
-/// What a server is to do with a part that moves. From kHold on only the bearer of the move's
+/// Says what a server is to do with a part that moves. From kHold on only the bearer of the move's
 /// ticket gets at it.
 enum class MoveStep : uint8_t {
   kFollow = 0,   ///< source: notes what clients change from now on; tells what they have changed

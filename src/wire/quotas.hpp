@@ -50,7 +50,7 @@ struct Quotas {
   void get(Reader& reader);
 };
 
-/// What an I/O server tells the manager of the sizes of its parts.
+/// Says what an I/O server tells the manager of the sizes of its parts.
 struct Usage {
   static constexpr const char* kName = "usage";
   struct Entry {

@@ -50,7 +50,7 @@ enum class RoleKind : uint8_t {
   kReplaced = 3,  ///< it was the manager
 };
 
-/// What a server knows after that.
+/// Holds what a server knows after that.
 struct RoleTold {
   static constexpr const char* kName = "role told";
   RoleKind kind = RoleKind::kServer;

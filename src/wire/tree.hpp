@@ -66,8 +66,8 @@ struct NameState {
 /// Returns where the file's bytes are. `places` has those of its servers.
 Opened place_of(const NameState& state, std::span<const ServerPlace> places);
 
-/// What a path means. The links on the way are followed always, and one that the path itself names
-/// if `follow` says so.
+/// Says what a path means. The links on the way are followed always, and one that the path itself
+/// names if `follow` says so.
 struct Look {
   static constexpr const char* kName = "look";
   std::string path;
@@ -125,7 +125,7 @@ struct TimeChange {
   void get(Reader& reader);
 };
 
-/// What is to change of a name; the rest stays.
+/// Says what is to change of a name; the rest stays.
 struct Change {
   static constexpr const char* kName = "change";
   Look what = {};

@@ -34,7 +34,7 @@ constexpr int kInputsAState = 200;
 constexpr uint64_t kMinuteMs = 60000;
 constexpr uint64_t kFiles = 4;
 
-/// What a server has besides its connections, in a directory of its own.
+/// Holds what a server has besides its connections, in a directory of its own.
 class State {
  public:
   State() {

@@ -76,7 +76,7 @@ const std::vector<Way>& other_ways() {
   return ways;
 }
 
-/// How far both sides are, in memory that both map.
+/// Says how far both sides are, in memory that both map.
 class Meeting {
  public:
   explicit Meeting(const std::string& path) {

@@ -27,7 +27,7 @@ constexpr int64_t kIrregularBytes = 24;
 constexpr int64_t kPieceBytes = 8;
 constexpr uint64_t kBefore = 0xeeeeeeeeeeeeeeeeu;
 
-// Where the ranks' pieces lie, in slots that take turns.
+// Says where the ranks' pieces lie, in slots that take turns.
 enum class File {
   kGaps,       // followed by as many unused bytes
   kFull,       // without gaps
@@ -43,7 +43,7 @@ struct Case {
   const char* hint = nullptr;  // set to "disable"
 };
 
-// What one rank moves.
+// Says what one rank moves.
 struct Pattern {
   Pattern(const Case& c, int rank, int rank_count)
       : slot(c.file == File::kFull ? 1 : 2), stride(slot * rank_count), first(slot * rank) {

@@ -20,7 +20,7 @@ using namespace mpiio;
 
 constexpr uint8_t kUntouched = 0xcd;
 
-// What one rank transfers in one step.
+// Says what one rank transfers in one step.
 struct Part {
   Shape memory;
   int64_t start_etypes = 0;

@@ -15,7 +15,7 @@
 
 namespace stria::tool {
 
-/// What the storage could do at best, and where that number comes from.
+/// Says what the storage could do at best, and where that number comes from.
 struct StorageLimit {
   double bytes_per_second = 0;  ///< 0: not known
   std::string source;           ///< completes "… MB/s, "

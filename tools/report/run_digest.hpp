@@ -70,7 +70,7 @@ class RunDigest {
   double useful_rate() const;
 
   int64_t dropped() const;
-  /// What the trace knows of the inside of a call.
+  /// Says what the trace knows of the inside of a call.
   enum class Detail {
     kCalls,     ///< nothing, or the engine's phases
     kRequests,  ///< each request to the storage: STRIA_TRACE=full

@@ -22,7 +22,7 @@ class Validator;
 
 namespace stria::tool {
 
-/// What the values of an option must be.
+/// Says what the values of an option must be.
 class Check {
  public:
   /// `problem` says what is wrong with a value, or nothing; `type` is what help shows of it.
@@ -49,7 +49,7 @@ Check existing_file();
 /// Returns the value of a text that is a whole number, as options take it.
 std::optional<int64_t> whole_number(const std::string& text);
 
-/// What is known of an option.
+/// Says what is known of an option.
 struct OptionFacts {
   std::string name;                                  ///< "--output", or "file" if it has no hyphens
   std::string positional_name;                       ///< empty unless it is one
@@ -152,8 +152,8 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  /// What parsing came to. kAnswer: the text is asked for, as by --help. kMissing: something that
-  /// is required is missing, or a word is not understood. kWrong: anything else.
+  /// Says what parsing came to. kAnswer: the text is asked for, as by --help. kMissing: something
+  /// that is required is missing, or a word is not understood. kWrong: anything else.
   enum class Result { kDone, kAnswer, kMissing, kWrong };
   struct Outcome {
     Result result = Result::kDone;

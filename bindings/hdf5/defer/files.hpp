@@ -63,8 +63,8 @@ struct DeferredFile {
   HeldBytes held;
 };
 
-/// What all threads share. lock() is held in all calls but has_any() and has_any_held(), and HDF5
-/// isn't called meanwhile: it has a lock of its own.
+/// Holds what all threads share. lock() is held in all calls but has_any() and has_any_held(), and
+/// HDF5 isn't called meanwhile: it has a lock of its own.
 class DeferredFiles {
  public:
   static DeferredFiles& all();

@@ -15,7 +15,7 @@
 
 namespace stria::hdf5 {
 
-/// What is selected along one dimension: `count` blocks of `block` elements.
+/// Says what is selected along one dimension: `count` blocks of `block` elements.
 struct Steps {
   hsize_t start = 0;
   hsize_t stride = 1;
@@ -33,8 +33,8 @@ std::optional<std::vector<hsize_t>> lengths_of(const Library& library, hid_t spa
 /// Returns the selection as steps along each dimension; no value where it is none.
 std::optional<std::vector<Steps>> regular_steps(const Library& library, hid_t space);
 
-/// What the bytes are for: an element may be selected twice to be written to the file, while of two
-/// that are read into one place HDF5's way decides which stays.
+/// Says what the bytes are for: an element may be selected twice to be written to the file, while
+/// of two that are read into one place HDF5's way decides which stays.
 enum class Use { kToFile, kFromFile };
 
 /// Bytes of an array: a datatype, and how far its base lies behind the array's.

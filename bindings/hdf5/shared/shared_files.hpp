@@ -24,7 +24,7 @@
 
 namespace stria::hdf5 {
 
-/// What moves in one MPI call.
+/// Says what moves in one MPI call.
 struct MpiTransfer {
   MpiFile handle = nullptr;
   MpiOffset offset = 0;
@@ -32,7 +32,7 @@ struct MpiTransfer {
   MpiHandle type = 0;
 };
 
-/// Thread-safe.
+/// This is thread-safe.
 class SharedFiles {
  public:
   static SharedFiles& all();

@@ -18,7 +18,7 @@
 
 namespace stria::hdf5 {
 
-/// How the elements in memory and those in the file belong together.
+/// Says how the elements in memory and those in the file belong together.
 struct Conversion {
   enum class Kind {
     kUnknown,    ///< HDF5 converts, or elements have bytes that it leaves alone

@@ -56,7 +56,7 @@ struct Hdf5 {
 };
 
 /// Returns the HDF5 whose code is at `caller`. Never ends, and is the same for all its calls.
-/// Thread-safe.
+/// This is thread-safe.
 const Hdf5& hdf5_of(const void* caller);
 
 }  // namespace stria::hdf5::vol

@@ -23,7 +23,7 @@
 
 namespace stria::mpiio {
 
-/// Whether collective writes that need not be done yet are staged.
+/// Says whether collective writes that need not be done yet are staged.
 struct Staging {
   bool is_on = false;
   int64_t limit_bytes = 0;  ///< what this process may stage

@@ -52,7 +52,7 @@ struct NodesFailure {
 /// Failures in one message; more of them take more messages.
 inline constexpr int kNodesFailures = 6;
 
-/// How far a node is, and what a rank of it wants to know. In the values of a message.
+/// Says how far a node is, and what a rank of it wants to know. In the values of a message.
 struct NodesReport {
   int64_t known = 0;          ///< the outcomes of all operations below are known to this rank
   int64_t node = -1;          ///< whose progress follows; -1: none does

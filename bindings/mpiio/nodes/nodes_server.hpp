@@ -16,7 +16,7 @@
 
 namespace stria::mpiio {
 
-/// Where a channel's ledger is: all that other ranks need. It travels by MPI.
+/// Says where a channel's ledger is: all that other ranks need. It travels by MPI.
 struct NodesPlace {
   static constexpr int kAddresses = 12;
 

@@ -20,7 +20,7 @@
 
 namespace stria::mpiio {
 
-/// What one open file holds while it is open.
+/// Holds what one open file holds while it is open.
 struct Channel {
   std::shared_ptr<Comm> comm;
   std::shared_ptr<SharedState> shared;
@@ -29,7 +29,7 @@ struct Channel {
   bool* taken = nullptr;             ///< the pool's mark; null: not of a pool
 };
 
-/// What each rank brings to an open, and what follows for all.
+/// Holds what each rank brings to an open, and what follows for all.
 struct Admission {
   bool valid = false;  ///< this rank's arguments are; then: those of all ranks
   int amode = 0;

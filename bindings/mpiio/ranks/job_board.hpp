@@ -19,7 +19,7 @@ namespace stria::mpiio {
 class JobBoard {
  public:
   static constexpr int kPlaces = 64;
-  /// What the ranks share; all zero at first.
+  /// Holds what the ranks share; all zero at first.
   struct Place {
     std::atomic<int64_t> finished;
     std::atomic<int64_t> seen;

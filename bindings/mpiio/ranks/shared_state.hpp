@@ -77,8 +77,8 @@ class SharedState {
 
   static constexpr int kTwins = 2;
 
-  /// What the ranks of a node share, in the memory of its first rank; the pointers are those of
-  /// rank 0's node.
+  /// Holds what the ranks of a node share, in the memory of its first rank; the pointers are those
+  /// of rank 0's node.
   struct Shared {
     std::atomic<int64_t> pointers[kTwins];
     JobBoard::Place places[JobBoard::kPlaces];

@@ -127,7 +127,7 @@ Status make_streams(const Operation& operation, Streams& streams) {
   return {};
 }
 
-// What moves the packed bytes: the user's memory, or a buffer in the file's representation.
+// Moves the packed bytes: the user's memory, or a buffer in the file's representation.
 struct Ends {
   std::vector<std::byte> converted;
   std::unique_ptr<MemoryStream> memory;

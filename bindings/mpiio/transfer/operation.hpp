@@ -58,7 +58,7 @@ struct PlainPiece {
   ByteRange file;
   std::byte* memory = nullptr;
 };
-/// What came of moving it.
+/// Says what came of moving it.
 struct PlainResult {
   Outcome outcome;
   int64_t moved_bytes = 0;

@@ -36,7 +36,7 @@ int64_t memory_of_node(const File& file, const storage::Capabilities& capabiliti
   return node_bytes / file.comm().node_size() >= kLeastShareBytes ? node_bytes : 0;
 }
 
-/// How the memory of a node is dealt out, in bytes.
+/// Says how the memory of a node is dealt out, in bytes.
 struct Parts {
   int64_t fetched = 0;    ///< what its ranks fetch together
   int64_t collected = 0;  ///< what they write together
@@ -57,7 +57,7 @@ Parts deal_out(const File& file, int64_t node_bytes) {
   return parts;
 }
 
-/// Where pages lie; null: nowhere.
+/// Says where pages lie; null: nowhere.
 struct PagesPlace {
   std::byte* fetched = nullptr;
   std::byte* collected = nullptr;
@@ -75,7 +75,7 @@ PagesPlace own_table(storage::FetchedPages::Shape shape) {
   return {.fetched = kept->bytes().data(), .owner = kept};
 }
 
-/// What all ranks want: the most that any does.
+/// Holds what all ranks want: the most that any does.
 struct Wanted {
   int64_t stripe_bytes;
   int64_t fetched;

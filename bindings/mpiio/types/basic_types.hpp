@@ -16,8 +16,8 @@ struct PairMembers {
 };
 std::optional<PairMembers> pair_members(MPI_Datatype basic);
 
-/// What a basic type holds, as the data representation "external32" tells kinds apart (MPI 3.1,
-/// section 13.5.2).
+/// Says what a basic type holds, as the data representation "external32" tells kinds apart (MPI
+/// 3.1, section 13.5.2).
 enum class NumberKind {
   kBytes,     ///< moved as it is: MPI_BYTE, MPI_PACKED, characters
   kWideChar,  ///< 4 bytes in memory, 2 in external32

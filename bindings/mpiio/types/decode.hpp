@@ -19,7 +19,7 @@
 
 namespace stria::mpiio {
 
-/// How basic types lie somewhere: in memory, or in a file of another data representation.
+/// Says how basic types lie somewhere: in memory, or in a file of another data representation.
 using ElementBytes = std::function<Result<int64_t>(MPI_Datatype basic)>;
 
 /// Decodes the bytes of one item of `type`, with its bounds, as they lie in memory. Fails with

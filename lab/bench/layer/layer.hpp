@@ -13,7 +13,7 @@
 
 namespace stria::bench {
 
-/// How a layer is used. A layer ignores what it has no use for.
+/// Says how a layer is used. A layer ignores what it has no use for.
 struct LayerOptions {
   /// The file's path. A rank's own file has the rank's number behind it; of several files, each
   /// has its number.
@@ -26,7 +26,7 @@ struct LayerOptions {
   bool checksums = true;             ///< library
 };
 
-/// What a transfer did on this rank.
+/// Says what a transfer did on this rank.
 struct Told {
   std::map<std::string, double> phases;  ///< seconds, by name
   int64_t requests = -1;                 ///< to the layer below; -1: unknown

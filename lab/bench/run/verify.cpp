@@ -15,7 +15,7 @@ namespace {
 constexpr std::byte kGap{0xa5};
 constexpr int64_t kWindowBytes = 4 << 20;
 
-/// What a part's bytes are.
+/// Says what a part's bytes are.
 class Values {
  public:
   Values(const Job& job, const Part& part, int round) : array_(job.workload.arrays[part.array]) {

@@ -34,7 +34,7 @@ struct Choice {
   std::string help;
 };
 
-/// What was chosen, or the default.
+/// Says what was chosen, or the default.
 struct Chosen {
   std::map<std::string, int64_t> numbers;
   std::map<std::string, std::string> words;

@@ -68,7 +68,7 @@ class ShortFile {
   int64_t length_ = 0;
 };
 
-/// What of a file was already taken.
+/// Keeps what of a file was already taken.
 class Taken {
  public:
   /// Calls `take(offset, bytes)` with what of the request is new.
@@ -111,7 +111,7 @@ class Taken {
   std::map<int64_t, int64_t> stretches_;  ///< begin, end
 };
 
-/// What all ranks need of a recording: found once for those of a process.
+/// Holds what all ranks need of a recording: found once for those of a process.
 struct Prepared {
   Prepared(const Recording& of, int64_t limit_bytes)
       : recording(of), most_bytes(limit_bytes), counts(kept_counts(of, limit_bytes)) {

@@ -75,7 +75,7 @@ void for_each_piece(const Workload& workload, const Part& part, const std::funct
 /// (offset, bytes).
 void for_each_stretch(const Workload& workload, const Part& part, const std::function<void(int64_t, int64_t)>& take);
 
-/// What the methods of noncontiguous access need for a rank's calls (Ching 2002).
+/// Holds what the methods of noncontiguous access need for a rank's calls (Ching 2002).
 struct RequestCounts {
   int64_t multiple = 0;  ///< one for each stretch that is contiguous in memory and in the file
   int64_t list = 0;      ///< lists of so many stretches of the file

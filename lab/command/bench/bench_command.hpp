@@ -8,7 +8,7 @@
 
 namespace stria::tool {
 
-/// What the results say besides the figures.
+/// Says what the results say besides the figures.
 struct BenchRun {
   const bench::BenchOptions& options;
   int ranks = 1;

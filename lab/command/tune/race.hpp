@@ -19,7 +19,7 @@
 
 namespace stria::tool {
 
-/// What a race needs from outside. Every rank gives the same answers.
+/// Holds what a race needs from outside. Every rank gives the same answers.
 struct Track {
   std::function<double(const Hints&)> run;  ///< seconds of the workload; infinity where it fails
   std::function<double()> now;              ///< seconds since the race began
@@ -27,7 +27,7 @@ struct Track {
   double budget_s = 60;
 };
 
-/// What a candidate achieved: how many times as fast as the defaults it was, by round.
+/// Says what a candidate achieved: how many times as fast as the defaults it was, by round.
 struct Runner {
   Hints hints;
   std::vector<double> ratios;

@@ -9,7 +9,7 @@
 namespace stria::bench {
 namespace {
 
-/// What narrows double to float in a plot file.
+/// Says what narrows double to float in a plot file.
 enum class Hdf5Conversion { kNone, kLibrary, kApplication };
 
 struct Hdf5Way {

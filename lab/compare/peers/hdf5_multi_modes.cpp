@@ -17,7 +17,7 @@ struct MultiWay {
   bool selection_io = false;
 };
 
-/// What the multi-dataset calls want, one entry a variable.
+/// Holds what the multi-dataset calls want, one entry a variable.
 struct Datasets {
   std::vector<Hdf5Id> open;
   std::vector<Hdf5Id> memory_open;

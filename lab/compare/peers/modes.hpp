@@ -52,7 +52,7 @@ struct Round {
   LimitTimes times;
 };
 
-/// What a mode moves: it decides the useful bytes and which option selects it.
+/// Says what a mode moves: it decides the useful bytes and which option selects it.
 enum class ModeKind { kCheckpoint, kPlot, kRead };
 
 const char* mode_kind_name(ModeKind kind);
@@ -81,7 +81,7 @@ std::vector<Mode> adios2_modes();  ///< in builds with ADIOS2
 /// Returns the libraries behind the modes, each with its version: {"HDF5", "1.14.5"}.
 std::vector<std::pair<std::string, std::string>> peer_libraries();
 
-/// Where the packed values of a checkpoint come from.
+/// Says where the packed values of a checkpoint come from.
 enum class Source {
   kOneVariable,  ///< packed one variable at a time within the measured time, as FLASH does
   /// An ideal one-pass pack of everything, within the measured time: more than applications do.

@@ -29,7 +29,7 @@ struct Options {
   std::string json_path;
 };
 
-/// What to do after parsing: run, or leave with `exit_code` after printing `message`.
+/// Says what to do after parsing: run, or leave with `exit_code` after printing `message`.
 struct ParsedOptions {
   Options options;
   bool run = true;

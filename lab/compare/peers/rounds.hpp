@@ -15,7 +15,7 @@ namespace stria::bench {
 
 inline constexpr std::array<const char*, 5> kPhaseNames = {"open", "pack", "write", "sync", "close"};
 
-/// What one measured round took; every figure is that of the slowest rank.
+/// Says what one measured round took; every figure is that of the slowest rank.
 struct Sample {
   double seconds = 0;
   std::array<double, kPhaseNames.size()> phases{};

@@ -23,7 +23,7 @@ std::vector<RawBlock> raw_analysis(const ConvectionRun& run);
 /// column.
 std::vector<std::vector<float>> raw_averages(const ConvectionRun& run);
 
-/// What a restart file begins with.
+/// Says what a restart file begins with.
 struct RawHeader {
   double time;
   int64_t step;

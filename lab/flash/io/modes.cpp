@@ -69,7 +69,7 @@ void take_phases(const Report& report, std::map<std::string, double>& phases) {
   }
 }
 
-// What the modes that go through Stria share.
+// Has what the modes that go through Stria share.
 class StriaMode : public IoMode {
  public:
   StriaMode(IoArrays& arrays, std::string name, std::string path)

@@ -26,7 +26,8 @@ struct LimitTimes {
   double close_s = 0;
 };
 
-/// Where one rank's values lie in a file. Each variable has one run of all its blocks, in order.
+/// Says where one rank's values lie in a file. Each variable has one run of all its blocks, in
+/// order.
 struct FileRuns {
   std::string path;
   std::vector<int64_t> variables;
@@ -39,7 +40,7 @@ struct FileRuns {
 /// Local to the rank.
 std::string check_file_runs(const FileRuns& runs, const Unk& unk);
 
-/// How a limit writes its file.
+/// Says how a limit writes its file.
 enum class LimitWay {
   kContig,       ///< already packed; one contiguous region per rank in one shared file
   kPackWhole,    ///< one pass into a buffer of the rank's whole size, then one run per variable

@@ -8,7 +8,7 @@
 
 namespace stria::flash {
 
-/// What lies beyond a side of the domain. A periodic dimension is periodic on both sides.
+/// Says what lies beyond a side of the domain. A periodic dimension is periodic on both sides.
 enum class Boundary { kOutflow, kReflect, kPeriodic };
 
 /// The physical box that the mesh covers, and its division into root blocks. In 2-D the third

@@ -37,7 +37,7 @@ inline Direction face_direction(int face) {
 
 enum class NeighborKind : int8_t { kNone, kSame, kCoarse, kFine, kOutside };
 
-/// What is in one direction of a block. `source` is a local block's number, or the local block
+/// Says what is in one direction of a block. `source` is a local block's number, or the local block
 /// count plus a ghost's number; for kFine it is the place in NeighborTable::fine_sources of the
 /// first of the touching children (x fastest).
 struct Neighbor {

@@ -42,7 +42,7 @@ struct WrittenFile {
 
 struct Restored;
 
-/// What a killed run has left, a line each, for people.
+/// Holds what a killed run has left, a line each, for people.
 struct Leftovers {
   std::vector<std::string> cleared;
   std::vector<std::string> failures;  ///< what stays as it was, and why

@@ -18,7 +18,7 @@
 
 namespace stria::flash {
 
-/// What a checkpoint holds besides the blocks.
+/// Holds what a checkpoint holds besides the blocks.
 struct RunScalars {
   double time = 0;
   double dt = 0;      ///< the length of the last step, 0 before the first

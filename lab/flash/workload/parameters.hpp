@@ -34,7 +34,7 @@ struct WorkloadParameters {
 /// \errors kInvalidArgument
 Status validate(const WorkloadParameters& parameters);
 
-/// Where the blocks of one rank lie among the blocks of all ranks.
+/// Says where the blocks of one rank lie among the blocks of all ranks.
 struct BlockPartition {
   int64_t local = 0;  ///< blocks on this rank
   int64_t first = 0;  ///< global index of this rank's first block

@@ -21,7 +21,7 @@ struct OwnedPiece {
   int rank;
 };
 
-/// What all ranks of a run share.
+/// Holds what all ranks of a run share.
 struct RunShared {
   const Machine& machine;
   const RunOptions& options;

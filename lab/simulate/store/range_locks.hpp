@@ -15,7 +15,7 @@ namespace stria::simulate {
 
 class RangeLocks {
  public:
-  /// What a request costs the manager.
+  /// Says what a request costs the manager.
   struct Taken {
     int grants = 0;       ///< 0: the client holds the whole range already
     int revocations = 0;  ///< holders that had to give up some of theirs

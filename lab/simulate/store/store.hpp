@@ -38,7 +38,7 @@ struct StoredFile {
   std::vector<int> lock_waiters;    ///< ranks that wait for a lock of a program
 };
 
-/// What the store has done, for reports.
+/// Holds what the store has done, for reports.
 struct StoreTotals {
   int64_t requests = 0;  ///< that servers have seen
   int64_t bytes = 0;
@@ -66,7 +66,7 @@ class Store {
     int64_t bytes;
     int regions = 1;  ///< the regions of a list, which names its first and the bytes of all
   };
-  /// What a request is for.
+  /// Says what a request is for.
   struct Access {
     StoredFile& file;
     int rank = 0;

@@ -12,7 +12,7 @@ using storage::Driver;
 using storage::File;
 using storage::OpenOptions;
 
-/// What the files of a driver share.
+/// Holds what the files of a driver share.
 struct Shared {
   Clock& clock;
   Store& store;

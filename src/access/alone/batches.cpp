@@ -27,8 +27,8 @@ constexpr int64_t kCacheLineBytes = 64;
 constexpr int64_t kStaggerBytes = 192;
 constexpr int64_t kMostPaddingBytes = kCacheLineBytes + kStaggerBytes;
 
-// How a batch lies in the staging buffer, and which of its streams memory already holds as the file
-// wants them.
+// Says how a batch lies in the staging buffer, and which of its streams memory already holds as the
+// file wants them.
 struct Layout {
   std::vector<StreamPart> packed;    // parts with a place in the staging buffer
   std::vector<StreamPart> straight;  // parts with a place in the application's memory

@@ -35,7 +35,7 @@ struct OtherWriters {
   bool are_shut_out() const { return known == Known::kShutOut; }
 };
 
-/// What every method works with.
+/// Says what every method works with.
 struct Context {
   Comm& comm;
   storage::File* file;  ///< this rank's handle; null only where the method needs none
@@ -46,7 +46,7 @@ struct Context {
   AbortSignal* signal = nullptr;
 };
 
-/// What a caller that has planned a write with all ranks adds to it.
+/// Holds what a caller that has planned a write with all ranks adds to it.
 struct WriteAids {
   storage::File* direct_file = nullptr;  ///< the same file past the page cache; null: none
   /// It is held while writing to cached pages; null: not needed.

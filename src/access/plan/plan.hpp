@@ -12,7 +12,7 @@
 
 namespace stria::access {
 
-/// How pieces become requests.
+/// Says how pieces become requests.
 struct RegionMethod {
   JoinRule rule;
   int64_t window_bytes = 512 << 10;     ///< ind_rd_buffer_size or ind_wr_buffer_size
@@ -50,7 +50,7 @@ struct ThroughAggregators {
 /// The ranks of one node fill windows that they share (node_windows.hpp).
 struct ThroughWindows {};
 
-/// How all ranks carry out an operation; the same on every rank.
+/// Says how all ranks carry out an operation; the same on every rank.
 struct Plan {
   std::variant<Alone, ThroughAggregators, ThroughWindows> way;
   std::string reason;
@@ -67,13 +67,13 @@ struct Plan {
   }
 };
 
-/// How the storage is used for a write.
+/// Says how the storage is used for a write.
 struct StorageUse {
   bool direct = false;   ///< aligned stretches go past the page cache
   bool reserve = false;  ///< the file's space is reserved first
 };
 
-/// How a rank moves its bytes by itself.
+/// Says how a rank moves its bytes by itself.
 struct IndependentPlan {
   Method method = Method::kListIo;
   RegionMethod regions;

@@ -41,7 +41,7 @@ struct JoinRule {
   bool joins(int64_t gap_bytes, int64_t piece_bytes) const;
 };
 
-/// How much one batch may hold.
+/// Says how much one batch may hold.
 struct BatchLimits {
   int64_t packed_bytes = 0;  ///< wanted bytes
   int64_t window_bytes = 0;  ///< the bytes of all regions with holes together

@@ -53,7 +53,7 @@ struct StreamPart {
   std::byte* packed = nullptr;
 };
 
-/// Where the bytes of a write come from.
+/// Says where the bytes of a write come from.
 class StreamSource {
  public:
   virtual ~StreamSource() = default;
@@ -66,7 +66,7 @@ class StreamSource {
   virtual void passed_straight(int /*stream_id*/, int64_t /*begin*/, int64_t /*end*/) {}
 };
 
-/// Where the bytes of a read go.
+/// Says where the bytes of a read go.
 class StreamSink {
  public:
   virtual ~StreamSink() = default;
@@ -78,7 +78,7 @@ class StreamSink {
   virtual void passed_straight(int /*stream_id*/, int64_t /*begin*/, int64_t /*end*/) {}
 };
 
-/// What a transfer did on this rank.
+/// Says what a transfer did on this rank.
 struct Moved {
   Status status;
   /// Bytes of this rank's streams before the first that is not known to have been moved

@@ -73,7 +73,8 @@ Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, Arrival 
   return agreed;
 }
 
-// What a rank says in a meeting about what it has left to move; rank 0 also about the storage.
+// Holds what a rank says in a meeting about what it has left to move; rank 0 also about the
+// storage.
 struct Summary {
   Arrival arrival;
   ByteRange hull;

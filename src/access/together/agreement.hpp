@@ -21,10 +21,10 @@
 
 namespace stria::access {
 
-/// How far a rank is when it comes to the meeting. Of several ranks, the last stage counts.
+/// Says how far a rank is when it comes to the meeting. Of several ranks, the last stage counts.
 enum class Stage : int64_t { kAllToDo, kMoved, kFailed };
 
-/// What a rank has done before the meeting.
+/// Holds what a rank has done before the meeting.
 struct Arrival {
   Stage stage = Stage::kAllToDo;
   bool was_short = false;  ///< it has moved one short piece (short_calls.hpp)

@@ -47,7 +47,7 @@ class NodeMemory : public SharedBuffer {
   std::vector<ByteRange> parts_;
 };
 
-/// What the other ranks need to find the leader's memory file, and to recognise it.
+/// Holds what the other ranks need to find the leader's memory file, and to recognise it.
 struct Handle {
   int64_t process_id = 0;
   uint64_t numbering = 0;  ///< that of processes

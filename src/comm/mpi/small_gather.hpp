@@ -44,7 +44,7 @@ class SmallGather {
   std::span<const std::byte> gather(Comm& comm, std::span<const std::byte> mine);
 
  private:
-  /// What the node shares; the sets of bytes follow.
+  /// Holds what the node shares; the sets of bytes follow.
   struct alignas(64) State {
     std::atomic<uint32_t> arrived;  ///< ranks of the node, at all gatherings
     std::atomic<uint32_t> ended;    ///< gatherings

@@ -107,7 +107,7 @@ bool several_threads_may_call() {
   return level == MPI_THREAD_MULTIPLE;
 }
 
-/// What a rank brings to a vote; all ranks get the least of each.
+/// Holds what a rank brings to a vote; all ranks get the least of each.
 struct Vote {
   int64_t has_claimed = 0;
   int64_t may_join = 0;  ///< 0 where there is nothing left to join

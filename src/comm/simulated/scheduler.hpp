@@ -20,7 +20,7 @@ namespace stria {
 /// catches those lets it pass.
 struct SimulationCancelled {};
 
-/// What a rank waits for. It is put into words only when it is needed.
+/// Says what a rank waits for. It is put into words only when it is needed.
 struct WaitState {
   const char* what = "runs";        ///< "receives", "polls"
   const char* direction = nullptr;  ///< "from" or "to" a peer; null: no message

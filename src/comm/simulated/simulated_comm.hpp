@@ -32,7 +32,7 @@ struct SimulationOptions {
   int64_t stall_ms = 20000;
 };
 
-/// What one rank has sent. Messages to itself and shared memory don't count.
+/// Holds what one rank has sent. Messages to itself and shared memory don't count.
 struct RankTraffic {
   int64_t messages_sent = 0;
   int64_t bytes_sent = 0;

@@ -14,7 +14,7 @@ namespace stria::container {
 /// All chunks are compressed at this level of zstd: the fastest that isn't negative.
 inline constexpr int kZstdLevel = 1;
 
-/// How a dataset is cut, and what each chunk passes through.
+/// Says how a dataset is cut, and what each chunk passes through.
 struct Chunking {
   std::vector<int64_t> dims;  ///< the dims of a chunk; as many as the dataset has
   Filters filters;

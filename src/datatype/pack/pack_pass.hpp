@@ -19,7 +19,7 @@
 
 namespace stria::pack {
 
-/// How elements change on the way between memory and stream.
+/// Says how elements change on the way between memory and stream.
 struct Translation {
   ElementType memory = ElementType::kByte;
   ElementType stored = ElementType::kByte;

@@ -306,7 +306,7 @@ std::string outcome_without(int lost_rank) {
   return outcomes.of_rank[1 - lost_rank];
 }
 
-/// Whether a descriptor is a connection of this process by the network, or listens for some.
+/// Says whether a descriptor is a connection of this process by the network, or listens for some.
 enum class Kind { kOther, kConnected, kListening };
 Kind kind_of(int descriptor, sockaddr_storage& address) {
   socklen_t bytes = sizeof address;

@@ -23,7 +23,7 @@
 
 namespace stria::file {
 
-/// What a commit in the background is about.
+/// Says what a commit in the background is about.
 struct AboutCommit {
   std::string path;  ///< the path as the program gave it
   std::string stored_path;

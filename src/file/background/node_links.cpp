@@ -28,7 +28,7 @@ constexpr std::chrono::milliseconds kMostForAnAddress{1500};
 constexpr size_t kMostStrangers = 64;
 constexpr size_t kMostAtOnce = 256;
 
-/// What rank 0 tells all ranks by MPI.
+/// Says what rank 0 tells all ranks by MPI.
 struct Offer {
   ListeningPlaces places{};  ///< none: the nodes can't be joined
   std::array<std::byte, 32> secret{};

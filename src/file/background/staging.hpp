@@ -15,7 +15,7 @@
 
 namespace stria::file {
 
-/// What one rank has staged of one file.
+/// Holds what one rank has staged of one file.
 class Staging {
  public:
   /// Takes up to `limit_bytes`, less what other commits of the process still hold.

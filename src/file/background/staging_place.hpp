@@ -23,7 +23,7 @@ namespace stria::file {
 std::string staged_path(const std::string& place, const std::string& path);
 /// Returns the path of a file that is staged under this name; nothing for other names.
 std::optional<std::string> path_of_staged(const std::string& name);
-/// Where a file is to be read.
+/// Says where a file is to be read.
 struct Nearest {
   std::string path;
   bool is_staged = false;

@@ -59,7 +59,7 @@ Result<std::vector<std::byte>> read_whole(const Source& source, const container:
   return content;
 }
 
-// What is read of the index, with the bytes of the tables of which `slabs` has sums.
+// Says what is read of the index, with the bytes of the tables of which `slabs` has sums.
 struct Reading {
   ChecksumIndex index;
   std::map<std::string, uint64_t> sums;  // by path

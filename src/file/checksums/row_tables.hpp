@@ -45,7 +45,7 @@ struct RowSum {
   uint64_t sum = 0;
 };
 
-/// What a rank puts into a row table: at which places, and the sum over them of place_term().
+/// Says what a rank puts into a row table: at which places, and the sum over them of place_term().
 struct TableShare {
   std::vector<ByteRange> places;  ///< counted in sums, not in bytes
   uint64_t sum = 0;

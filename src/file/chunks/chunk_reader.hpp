@@ -30,7 +30,7 @@ namespace stria::file {
 /// Everything here is local.
 class ChunkReader {
  public:
-  /// What is read; it belongs to the session. The container's reader is opened when it is
+  /// Says what is read; it belongs to the session. The container's reader is opened when it is
   /// first wanted.
   struct Source {
     const std::string& path;

@@ -130,7 +130,7 @@ Result<int64_t> ChunkUnpacker::move_whole_chunk(std::span<const int> group, Byte
   return chunk_bytes_;
 }
 
-// What pieces at equal distances are in a chunk.
+// Says what pieces at equal distances are in a chunk.
 struct PiecesInChunk {
   int64_t step_bytes = 0;
   int64_t count = 1;

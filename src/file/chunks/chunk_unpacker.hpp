@@ -18,7 +18,7 @@
 
 namespace stria::file {
 
-/// What is to be got, and by what.
+/// Says what is to be got, and by what.
 struct ChunkGets {
   const Catalog& catalog;
   std::span<const Transfer> transfers;  ///< the transfers of datasets in chunks

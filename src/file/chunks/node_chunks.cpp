@@ -46,7 +46,7 @@ struct NodeChunks::Place {
   int64_t claimed = 0;      ///< when; the claims of the node count
 };
 
-/// What the node shares. The places follow it, those of each rank together.
+/// Holds what the node shares. The places follow it, those of each rank together.
 struct NodeChunks::State {
   pthread_mutex_t mutex;
   std::atomic<uint32_t> outcomes;  ///< changes when a chunk has been decoded, or could not be

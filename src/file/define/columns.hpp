@@ -11,7 +11,7 @@
 
 namespace stria::file {
 
-/// How records are made of columns.
+/// Says how records are made of columns.
 struct RecordForm {
   /// The columns follow each other, and so do the members of each; otherwise each has its place.
   bool is_packed = false;

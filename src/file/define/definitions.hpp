@@ -26,8 +26,8 @@ class Definitions {
     std::vector<std::byte> content;  ///< on rank 0, whose content counts
     bool is_dropped = false;         ///< it isn't made after all
   };
-  /// What a definition changes, besides being kept: each call gets it. The catalog must outlive the
-  /// log, which describes what was defined when ranks differ.
+  /// Says what a definition changes, besides being kept: each call gets it. The catalog must
+  /// outlive the log, which describes what was defined when ranks differ.
   struct Target {
     Catalog& catalog;
     container::Layout& layout;

@@ -35,7 +35,7 @@ const char* call_name(Call call) {
   return kNames[static_cast<size_t>(call)];
 }
 
-/// What is known about the ranks for which the sender speaks.
+/// Says what is known about the ranks for which the sender speaks.
 struct RollCall::Message {
   int32_t left_rank = kNobody;  ///< one that has left the file
   int32_t size = 0;             ///< the size of the sums

@@ -23,7 +23,7 @@
 
 namespace stria::file {
 
-/// Where a put has its elements.
+/// Says where a put has its elements.
 struct PutPlace {
   int dataset = 0;
   int rank = 0;

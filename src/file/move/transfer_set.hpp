@@ -20,7 +20,7 @@ namespace stria::file {
 
 class TransferSet : public access::StreamSource, public access::StreamSink {
  public:
-  /// What to gather on the way.
+  /// Says what to gather on the way.
   struct Options {
     bool checksums = false;
     bool value_ranges = false;

@@ -27,7 +27,7 @@
 
 namespace stria::file {
 
-/// What a rank can be asked.
+/// Says what a rank can be asked.
 enum class Ask : int64_t {
   kOpen,
   kClose,

@@ -18,7 +18,7 @@ namespace {
 
 using storage::MemoryDriver;
 
-/// What one node sees: storage that all share, and below /local a disk of its own.
+/// Shows what one node sees: storage that all share, and below /local a disk of its own.
 class NodeView final : public storage::Driver {
  public:
   NodeView(MemoryDriver& shared, int disk) : shared_(shared), disk_(disk) {}

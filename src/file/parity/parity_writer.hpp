@@ -28,7 +28,7 @@ struct ParityFile {
   int64_t bytes = 0;  ///< on rank 0
 };
 
-/// What was made, and what was removed before that. Each call gets the same file.
+/// Keeps what was made, and what was removed before that. Each call gets the same file.
 class ParityWriter {
  public:
   /// Makes so many parity files of `files`, which are `file` and its parts as they lie now: of each

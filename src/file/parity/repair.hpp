@@ -9,7 +9,7 @@
 
 namespace stria::file {
 
-/// What the parity of a file says.
+/// Says what the parity of a file says.
 struct ParityVerdict {
   int parities = 0;
   int64_t bytes = 0;                    ///< the bytes of the file, its parts and its parity

@@ -21,7 +21,7 @@
 
 namespace stria::file {
 
-/// What a rank has read before the ranks meet.
+/// Holds what a rank has read before the ranks meet.
 struct EarlyReads {
   int64_t bytes = 0;  ///< which are no longer pending
   bool has_failed = false;

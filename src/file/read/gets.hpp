@@ -23,7 +23,7 @@
 
 namespace stria::file {
 
-/// What gets are read from.
+/// Says what gets are read from.
 struct ReadFrom {
   ReadBy by;
   ReadFile& file;

@@ -15,7 +15,8 @@ namespace stria::file {
 
 namespace {
 
-/// Where the bytes of transfers lie, if all are of one dataset; of all ranks once they have met.
+/// Says where the bytes of transfers lie, if all are of one dataset; of all ranks once they have
+/// met.
 struct OneRegion {
   static constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
   // The numbers of the first and of the last dataset, and the first byte and the end within it; of

@@ -18,13 +18,14 @@
 
 namespace stria::file {
 
-/// What a rank tells the others of its pending transfers, besides their shape.
+/// Says what a rank tells the others of its pending transfers, besides their shape.
 struct Aside {
   int64_t useful_bytes = 0;  ///< recorded since the last agreement and not pending
   int64_t sum_bytes = 0;     ///< the bytes of the sums of what is pending
 };
 
-/// What all ranks know after they have agreed to move what is pending; the same on every rank.
+/// Holds what all ranks know after they have agreed to move what is pending; the same on every
+/// rank.
 struct Agreed {
   access::RequestShape shape;
   int64_t sum_bytes = 0;     ///< the bytes of the sums of what is pending, on all ranks
@@ -43,7 +44,7 @@ access::RequestShape with_lanes(access::RequestShape shape, const Catalog& catal
 Result<Agreed> agree_on_request(Meetings& meetings, Call call, std::span<const Transfer> pending, bool write,
                                 const Aside& aside = {});
 
-/// What this rank knows of a file that is being opened.
+/// Holds what this rank knows of a file that is being opened.
 struct Opening {
   storage::File* file = nullptr;  ///< rank 0's, where there is one
   int64_t file_bytes = 0;         ///< on rank 0

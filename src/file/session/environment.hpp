@@ -15,7 +15,7 @@
 
 namespace stria::file {
 
-/// What a session runs on. A test can bring its own.
+/// Says what a session runs on. A test can bring its own.
 struct Environment {
   std::shared_ptr<Comm> comm;
   std::shared_ptr<storage::Driver> driver;

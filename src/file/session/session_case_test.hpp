@@ -18,7 +18,7 @@ namespace stria::file::test {
 
 using Bytes = std::vector<std::byte>;
 
-/// How the file is written: by which ranks, with which method, in how many flushes.
+/// Says how the file is written: by which ranks, with which method, in how many flushes.
 struct Setting {
   int ranks = 1;
   int ranks_per_node = 1;

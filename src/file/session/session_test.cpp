@@ -268,7 +268,7 @@ TEST(Session, APoisonedPutFailsOnEveryRankAlike) {
   }
 }
 
-/// What rank 2 of 4 says otherwise, and what every rank hears of it.
+/// Says what rank 2 of 4 says otherwise, and what every rank hears of it.
 struct Difference {
   enum What { kName, kType, kShape, kMissing, kRange, kOrder, kMethod, kChecksums, kValue, kPath, kRows } what;
   const char* heard;

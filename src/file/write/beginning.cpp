@@ -15,7 +15,7 @@ namespace stria::file {
 
 namespace {
 
-// Where the raw data of a file get their places: in it, or in several files.
+// Says where the raw data of a file get their places: in it, or in several files.
 struct Layouts {
   std::unique_ptr<container::Layout> layout;
   PartedLayout* parted = nullptr;  // the same; null: in the file itself

@@ -42,7 +42,7 @@ class DefiningSession : public Session {
 
  protected:
   enum class Kind { kNew, kGrowing };
-  /// What is known of a file before the ranks meet.
+  /// Says what is known of a file before the ranks meet.
   struct Beginning {
     Environment environment;
     std::string path;

@@ -13,7 +13,7 @@
 
 namespace stria::file::test {
 
-/// What a program does to storage until it is killed, or the storage fails: `bytes_left` more
+/// Does what a program does to storage until it is killed, or the storage fails: `bytes_left` more
 /// bytes, and all that comes after them fails. A write of the superblock is whole or not at all.
 struct Life {
   int64_t bytes_left = 0;

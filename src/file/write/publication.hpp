@@ -19,7 +19,7 @@
 
 namespace stria::file {
 
-/// What a commit ends with.
+/// Says what a commit ends with.
 struct Publishing {
   Comm& comm;
   const CreateOptions& options;

@@ -30,7 +30,7 @@
 
 namespace stria::file {
 
-/// What a move has left for the end of a commit.
+/// Holds what a move has left for the end of a commit.
 struct Moved {
   Status outcome;                                ///< the outcome of this rank's own part
   std::unique_ptr<Metadata> metadata = nullptr;  ///< on rank 0, the last time

@@ -30,13 +30,13 @@ namespace stria::server {
 
 struct Client;
 
-/// How long clients may keep a server waiting.
+/// Says how long clients may keep a server waiting.
 struct Patience {
   std::chrono::milliseconds greeting{10000};
   std::chrono::milliseconds message{30000};  ///< for all of a message, or of 256 KiB of data
 };
 
-/// How much all clients together may make a server hold.
+/// Says how much all clients together may make a server hold.
 struct Bounds {
   size_t connections = 4096;
   /// Returns one user's: some are left for the others.

@@ -16,7 +16,7 @@
 
 namespace stria::server {
 
-/// Thread-safe.
+/// This is thread-safe.
 class Watch {
  public:
   struct Options {

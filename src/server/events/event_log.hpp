@@ -34,7 +34,7 @@ struct Event {
   std::vector<std::pair<std::string_view, std::string>> facts = {};
 };
 
-/// Thread-safe.
+/// This is thread-safe.
 class EventLog {
  public:
   enum class Form : uint8_t {

@@ -20,7 +20,7 @@
 
 namespace stria::server {
 
-/// Thread-safe.
+/// This is thread-safe.
 class DiskHealth {
  public:
   using Clock = std::chrono::steady_clock;

@@ -52,7 +52,7 @@ class MovingParts {
   /// Fills in the number of the next change, and what was changed from `since` on.
   void tell_changes(uint64_t part, uint64_t since, wire::PartMoved& answer) const;
 
-  /// What the manager is to be asked about.
+  /// Says what the manager is to be asked about.
   struct Question {
     wire::MovesAsked::Entry asked;
     wire::Ticket ticket;

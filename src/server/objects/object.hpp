@@ -36,7 +36,7 @@
 
 namespace stria::server {
 
-/// Thread-safe.
+/// This is thread-safe.
 class Object {
  public:
   using View = BlockView;

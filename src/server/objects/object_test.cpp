@@ -408,8 +408,8 @@ TEST_F(ObjectTest, HolesStayHoles) {
   STRIA_EXPECT_OK(object_->sync());
 }
 
-/// What a machine has after a loss of power: each page of both files as it was at one moment or
-/// another, in any order.
+/// Makes what a machine has after a loss of power: each page of both files as it was at one moment
+/// or another, in any order.
 class PowerLoss : public ObjectTest {
  protected:
   static Bytes contents(const std::string& path) {

@@ -19,7 +19,7 @@
 
 namespace stria::server {
 
-/// Thread-safe.
+/// This is thread-safe.
 class PartRecord {
  public:
   explicit PartRecord(std::string directory) : directory_(std::move(directory)) {}

@@ -20,7 +20,7 @@
 
 namespace stria::server {
 
-/// Thread-safe.
+/// This is thread-safe.
 class RemovalRecord {
  public:
   explicit RemovalRecord(std::string directory) : directory_(std::move(directory)) {}

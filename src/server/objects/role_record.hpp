@@ -17,7 +17,7 @@
 
 namespace stria::server {
 
-/// Thread-safe.
+/// This is thread-safe.
 class RoleRecord {
  public:
   explicit RoleRecord(std::string path) : path_(std::move(path)) {}

@@ -23,7 +23,7 @@ namespace stria::server {
 /// Makes the names in the directory survive a power loss.
 Status sync_directory(const std::string& path);
 
-/// Where a server's objects are.
+/// Says where a server's objects are.
 struct ObjectPaths {
   std::string data;     ///< a directory that exists
   std::string parts;    ///< where the record of parts is

@@ -16,7 +16,7 @@
 
 namespace stria::server {
 
-/// Thread-safe.
+/// This is thread-safe.
 class TimeOfChange {
  public:
   /// Must be called before the object changes.

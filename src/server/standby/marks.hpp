@@ -23,7 +23,7 @@ namespace stria::server {
 /// One thread may use this.
 class Marks {
  public:
-  /// What the manager's thread is asked.
+  /// Says what the manager's thread is asked.
   struct Manager {
     std::function<Result<wire::Mark>(const wire::Identity& in_step, uint64_t newest)> next_mark;
     std::function<Result<std::vector<Roster::Server>>(const wire::Identity& standby)> voters;

@@ -23,7 +23,8 @@ class RoleCalls {
  public:
   explicit RoleCalls(Connect connect) : connect_(std::move(connect)) {}
 
-  /// What each server answers, by its identity; an error for one that doesn't, or is another's.
+  /// Says what each server answers, by its identity; an error for one that doesn't, or is
+  /// another's.
   using Answers = std::map<wire::Identity, Result<wire::RoleTold>>;
   Answers ask(std::span<const Roster::Server> servers, const wire::Role& what, std::chrono::milliseconds patience);
 

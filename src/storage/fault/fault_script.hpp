@@ -91,7 +91,7 @@ struct FaultRule {
   std::function<void()> callback;  ///< for kCallback, which scripts can't ask for, only programs
 };
 
-/// What an operation is about.
+/// Says what an operation is about.
 struct OperationPlace {
   const std::string& path;
   /// The ranges that a transfer moves. Empty for other operations, to which rules with a
@@ -99,14 +99,14 @@ struct OperationPlace {
   std::span<const ByteRange> ranges = {};
 };
 
-/// What shall happen to an operation: nothing special, or an error, possibly after a part
-/// of the transfer.
+/// Says what shall happen to an operation: nothing special, or an error, possibly after a part of
+/// the transfer.
 struct FaultVerdict {
   int error_number = 0;
   int64_t allowed_bytes = kUnlimited;  ///< bytes of the transfer, before the error or the short end
 };
 
-/// Thread-safe.
+/// This is thread-safe.
 class FaultScript {
  public:
   /// Drops the rules for other ranks.

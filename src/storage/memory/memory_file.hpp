@@ -14,7 +14,7 @@
 
 namespace stria::storage {
 
-/// What all handles of a file share. `mutex` guards all of it.
+/// Holds what all handles of a file share. `mutex` guards all of it.
 struct MemoryInode {
   std::mutex mutex;
   SparseBytes content;

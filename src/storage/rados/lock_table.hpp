@@ -55,7 +55,7 @@ class LockTable {
     std::optional<Lock> lock;
     bool meets_the_silent = false;
   };
-  /// What became of locks that are in the way.
+  /// Says what became of locks that are in the way.
   enum class Holders { kSomeHaveGone, kSomeAreSilent, kAnswer };
   Result<Entries> read() const;
   std::vector<std::string> in_the_way(const Entries& table, const Wish& wish) const;

@@ -19,7 +19,7 @@ namespace stria::storage {
 /// A change of names that another's came between is tried so often.
 inline constexpr int kMaxAttempts = 100;
 
-/// What a name means.
+/// Says what a name means.
 struct Named {
   bool is_directory = false;
   uint64_t file = 0;

@@ -43,7 +43,7 @@ class ClusterConnection {
   pid_t process_;
 };
 
-/// Thread-safe.
+/// This is thread-safe.
 class Pool {
  public:
   /// Returns the pool of this name; connects to the cluster first where that hasn't been done. A

@@ -30,7 +30,7 @@ struct PoolEntry {
 /// Returns the entries of a directory, sorted.
 Result<std::vector<PoolEntry>> list_pool_directory(const std::string& url);
 
-/// What a name means.
+/// Says what a name means.
 struct PoolName {
   bool is_directory = false;
   int64_t bytes = 0;         ///< the bytes of a file

@@ -24,7 +24,7 @@ struct Extent {
   size_t piece_count = 0;
 };
 
-/// What one operation moves.
+/// Says what one operation moves.
 struct Batch {
   int64_t object = -1;
   int64_t bytes = 0;

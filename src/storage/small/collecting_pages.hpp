@@ -55,7 +55,7 @@ class CollectingPages {
 
  private:
   enum class Which { kWhole, kOwnWhole, kOwn, kOldest };
-  /// What of this rank's isn't in the storage.
+  /// Says what of this rank's isn't in the storage.
   struct Own {
     int64_t whole = 0;
     int64_t partial = 0;

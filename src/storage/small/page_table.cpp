@@ -37,7 +37,7 @@ void keep_order() {
 
 }  // namespace
 
-/// Where the parts of a table begin, in bytes.
+/// Says where the parts of a table begin, in bytes.
 struct PageMemory::Layout {
   explicit Layout(Shape shape)
       : ranks(align_up(static_cast<int64_t>(sizeof(State)), kWordBits)),

@@ -22,7 +22,7 @@
 
 namespace stria::storage {
 
-/// Where the parts of a table lie, and what they are.
+/// Says where the parts of a table lie, and what they are.
 class PageMemory {
  public:
   struct Shape {
@@ -44,7 +44,7 @@ class PageMemory {
     uint64_t last_use = 0;
     int32_t next = -1;  ///< slot of the same bucket, or the next free one; -1: none
   };
-  /// What is known of a rank.
+  /// Says what is known of a rank.
   struct Rank {
     pthread_mutex_t sending{};      ///< robust; held while it sends pages
     std::atomic<int64_t> pages{0};  ///< with bytes of it

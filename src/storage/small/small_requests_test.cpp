@@ -19,7 +19,7 @@ constexpr int64_t kStripeBytes = 16 << 10;
 constexpr int64_t kFetchedBytes = 512 << 10;  // the bytes of the node
 constexpr int64_t kWindowBytes = 128 << 10;
 
-/// What all ranks reach. A byte belongs to one rank, and no other may ever write it.
+/// Says what all ranks reach. A byte belongs to one rank, and no other may ever write it.
 struct Store {
   std::vector<std::byte> bytes;
   int64_t requests = 0;

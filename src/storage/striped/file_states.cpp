@@ -15,7 +15,7 @@ struct Slot {
   int64_t slot = 0;
 };
 
-/// What one server is asked: some slots, each of another file.
+/// Says what one server is asked: some slots, each of another file.
 struct Questions {
   std::string address;
   std::vector<Slot> slots;

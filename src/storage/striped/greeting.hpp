@@ -17,7 +17,7 @@
 
 namespace stria::storage {
 
-/// Whether this side wants connections to be encrypted.
+/// Says whether this side wants connections to be encrypted.
 enum class Encryption {
   kNever,
   kAsServerWants,

@@ -24,7 +24,7 @@
 
 namespace stria::storage {
 
-/// Thread-safe.
+/// This is thread-safe.
 class SlotServers {
  public:
   /// `handle`: the manager's, of the open file.

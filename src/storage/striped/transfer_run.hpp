@@ -31,7 +31,7 @@ class TransferRun {
   Result<int64_t> read_type(const TypeWindow& region, std::byte* data);
 
  private:
-  /// What one server is asked for.
+  /// Holds what one server is asked for.
   struct Slot;
 
   void enter_stripe(int64_t offset);

@@ -49,7 +49,7 @@ class CommonValues {
 
 enum class Direction { kRead, kWrite };
 
-/// Thread-safe.
+/// This is thread-safe.
 class FileCounters {
  public:
   void add(Counter counter, int64_t value = 1);
@@ -95,7 +95,7 @@ class FileCounters {
   bool take_changed();
 
  private:
-  /// What the requests in one direction have done.
+  /// Holds what the requests in one direction have done.
   struct Stream {
     int64_t last_begin = -1;
     int64_t last_end = -1;

@@ -6,7 +6,7 @@
 
 namespace stria::trace {
 
-/// Where a kind of span belongs, between the application and the device.
+/// Says where a kind of span belongs, between the application and the device.
 enum class Layer : uint8_t {
   kApp,      ///< calls of the application: put, commit, MPI_File_write_all, H5Dwrite …
   kLibrary,  ///< calls of one library by another
@@ -18,7 +18,7 @@ inline constexpr int kLayerCount = 4;
 /// Returns the stable lower-case name, e.g. "engine".
 const char* layer_name(Layer layer);
 
-/// What `Record::detail` of a kind means.
+/// Says what `Record::detail` of a kind means.
 enum class Detail : uint8_t {
   kNone,
   kCount,    ///< number of pieces of a list request, of transfers of a commit …

@@ -14,7 +14,7 @@
 
 namespace stria::trace {
 
-/// What one rank knows of its clock.
+/// Holds what one rank knows of its clock.
 struct RankClock {
   bool present = false;
   std::vector<ClockSample> samples;  ///< all against the same rank; none on rank 0

@@ -47,7 +47,7 @@ class NameIndices {
 
 using Ids = std::unordered_map<uint32_t, int>;
 
-/// What has been read so far of the current part.
+/// Holds what has been read so far of the current part.
 struct Part {
   bool usable = false;
   int32_t rank = 0;

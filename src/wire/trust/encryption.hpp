@@ -65,7 +65,7 @@ class RecordSealer {
   uint64_t next_ = 0;
 };
 
-/// What has come from one direction, opened record by record.
+/// Holds what has come from one direction, opened record by record.
 class RecordOpener {
  public:
   explicit RecordOpener(const RecordKey& key) : key_(key), buffer_(kRecordHeadBytes + kMaxRecordBytes) {}

@@ -28,7 +28,7 @@ struct Hello {
   void get(Reader& reader);
 };
 
-/// How a client is to prove its claim, and the server proves that it is one of the store's.
+/// Says how a client is to prove its claim, and the server proves that it is one of the store's.
 enum class ProofKind : uint8_t {
   kNone = 0,
   kKey = 1,

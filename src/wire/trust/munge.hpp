@@ -18,7 +18,7 @@
 
 namespace stria::wire {
 
-/// Thread-safe.
+/// This is thread-safe.
 class Munge {
  public:
   /// Loads libmunge; the daemon is that of STRIA_MUNGE_SOCKET, or where libmunge looks for it when

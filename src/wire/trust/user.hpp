@@ -28,7 +28,7 @@ struct User {
   void get(Reader& reader);
 };
 
-/// How a client proves who it is.
+/// Says how a client proves who it is.
 enum class ClaimKind : uint8_t {
   kWord = 0,        ///< not at all; on a Unix socket the kernel tells
   kClusterKey = 1,  ///< it has the cluster's key, and is believed

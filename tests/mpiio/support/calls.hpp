@@ -20,7 +20,7 @@ struct Call {
   bool large_count = false;  ///< the _c form of MPI 4
 };
 
-/// What is transferred; `offset` (in etypes) counts for explicit offsets only.
+/// Says what is transferred; `offset` (in etypes) counts for explicit offsets only.
 struct Transfer {
   MPI_Offset offset = 0;
   void* buffer = nullptr;

@@ -17,7 +17,7 @@ Shape random_etype(Random& random);
 /// any order, with any bounds. No byte occurs twice, even when `copies` of it follow each other.
 Shape random_memory(Random& random, const Shape& leaf, int depth, int copies);
 
-/// What one rank sees of the file.
+/// Says what one rank sees of the file.
 struct View {
   int64_t displacement = 0;
   Shape etype;

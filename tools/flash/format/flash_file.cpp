@@ -21,7 +21,7 @@ constexpr int64_t kCornerBytes = 8 << 20;  // corner values held at a time, in t
 
 constexpr const char* kBlocksDimension = "dim_tot_blocks";
 
-/// Where datasets go, and whether their dimensions have names, as in netCDF they must.
+/// Says where datasets go, and whether their dimensions have names, as in netCDF they must.
 struct Target {
   File& file;
   bool has_names;

@@ -45,7 +45,7 @@ struct ScalarLists {
 
 enum class FileLayout { kStandard, kExperimental };
 
-/// How a checkpoint keeps its variables.
+/// Says how a checkpoint keeps its variables.
 struct CheckpointForm {
   FileLayout layout = FileLayout::kStandard;
   Filters filters{};
@@ -83,7 +83,7 @@ using CornerFunction = void (*)(const void* context, int64_t block, std::span<co
 void put_corner_plot(File& file, const BlockTable& blocks, const CellArray& cells, const ScalarLists& scalars,
                      const std::vector<int>& variables, CornerFunction corners, const void* context);
 
-/// What a file says of itself; read before its blocks.
+/// Holds what a file says of itself; read before its blocks.
 struct FlashHeader {
   int dim = 0;
   int64_t cells[3] = {0, 0, 0};
@@ -101,7 +101,7 @@ Result<FlashHeader> read_header(File& file);
 /// whose names say which variables. The caller commits. Collective: as File::dataset.
 void get_cells(File& file, const FlashHeader& header, int64_t first_block, int64_t count, const CellArray& cells);
 
-/// Where a file keeps one variable: a dataset {blocks, z, y, x} of its own, or one entry of
+/// Says where a file keeps one variable: a dataset {blocks, z, y, x} of its own, or one entry of
 /// {blocks, z, y, x, variables}.
 struct StoredVariable {
   std::string dataset;

@@ -84,7 +84,8 @@ bool has_several_names(const char* path);
 /// True once for an open file that was just made: it is empty.
 bool is_asked_for_the_first_time(const fuse_file_info* info);
 
-/// What the manager told of a file as it was made, and the changes of the mount's files before.
+/// Says what the manager told of a file as it was made, and the changes of the mount's files
+/// before.
 struct ToldState {
   wire::NameState state;
   MountedFiles::Changes before;

@@ -32,7 +32,7 @@ timespec wall_time() {
 
 }  // namespace
 
-/// What the handles of one file have together.
+/// Holds what the handles of one file have together.
 struct SharedBytes {
   std::mutex mutex;
   std::vector<std::pair<storage::File*, bool>> handles;  // and whether they may write

@@ -113,7 +113,7 @@ class MountedFiles {
                                             const storage::OpenOptions& options);
   /// Takes a file that is open.
   Result<std::unique_ptr<MountedFile>> add(std::unique_ptr<storage::File> file, bool writes);
-  /// How often files were written or cut here, and how often a mode or an owner was changed.
+  /// Says how often files were written or cut here, and how often a mode or an owner was changed.
   struct Changes {
     uint64_t files = 0;
     uint64_t modes = 0;

@@ -57,7 +57,7 @@ class RecentlyNoted {
   std::map<Thing, Clock::time_point> noted_;
 };
 
-/// How often each file is open, by its number, and when it was closed. Thread-safe.
+/// Says how often each file is open, by its number, and when it was closed. Thread-safe.
 class OpenNumbers {
  public:
   using Clock = std::chrono::steady_clock;

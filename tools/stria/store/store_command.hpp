@@ -81,8 +81,8 @@ std::string address_of(const wire::StoreServers::Entry& server);
 /// Finds one of them, by its number or its address. Throws stria::Error where there is none.
 wire::ServerPlace find_server(const std::string& url, const std::string& name);
 
-/// Whether each server takes new files, by its number. Empty where the manager is of a version that
-/// can't tell. Throws stria::Error.
+/// Says whether each server takes new files, by its number. Empty where the manager is of a version
+/// that can't tell. Throws stria::Error.
 using Conditions = std::map<int64_t, wire::Conditions::Entry>;
 Conditions conditions_of(const StoreFile& file, const std::string& url);
 

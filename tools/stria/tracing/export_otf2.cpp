@@ -49,7 +49,7 @@ void require(OTF2_ErrorCode code, const char* what) {
   }
 }
 
-/// How the I/O operations of a kind are written; mode -1: not as an operation.
+/// Says how the I/O operations of a kind are written; mode -1: not as an operation.
 struct Operation {
   int mode = -1;
   OTF2_IoOperationFlag flags = OTF2_IO_OPERATION_FLAG_NONE;

@@ -21,7 +21,7 @@ namespace stria::tool {
 /// The rank of a record of all ranks together.
 inline constexpr int32_t kAllRanks = -1;
 
-/// What a record of all ranks says of one of them.
+/// Says what a record of all ranks says of one of them.
 struct KnownRank {
   int32_t rank = 0;
   int64_t ns = 0;     ///< in all phases

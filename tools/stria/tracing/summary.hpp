@@ -25,7 +25,7 @@ struct OperationRow {
   int rank_count = 0;  ///< ranks with spans of this kind
 };
 
-/// How evenly something is spread over ranks.
+/// Says how evenly something is spread over ranks.
 struct Spread {
   double mean = 0;  ///< over all ranks
   double minimum = 0;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kPath = "data";
 
-/// What each rank had in the end.
+/// Says what each rank had in the end.
 struct Outcome {
   Status run;
   std::vector<Moved> moved;

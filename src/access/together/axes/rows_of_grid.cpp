@@ -27,7 +27,7 @@ constexpr size_t kMeetingReserveBytes = 64 << 10;
 constexpr int64_t kMostListEntries = 1024;
 constexpr int64_t kTooMuch = int64_t{1} << 40;
 
-/// What a rank says to the first of its node, and that one of the node.
+/// Says what a rank says to the first of its node, and that one of the node.
 struct Meeting {
   int64_t bytes = 0;
   int64_t description_bytes = 0;

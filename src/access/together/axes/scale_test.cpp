@@ -129,7 +129,7 @@ TEST(Scale, MessagesAndDescriptionsGrowWithTheRanks) {
   }
 }
 
-/// What a collective write of a block array costs.
+/// Says what a collective write of a block array costs.
 struct Traffic {
   int64_t rank_pairs = 0;  ///< ranks and aggregators of other nodes that meet
   int64_t node_pairs = 0;  ///< nodes and aggregators of other nodes that meet

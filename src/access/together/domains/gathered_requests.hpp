@@ -22,7 +22,7 @@ class GatheredRequests {
   static constexpr size_t kRecordBytes = 512;
   static constexpr int kMostRanks = 32;
 
-  /// What a rank says of its request in a few numbers.
+  /// Says what a rank says of its request in a few numbers.
   struct Summary {
     ByteRange hull;
     int64_t bytes = 0;

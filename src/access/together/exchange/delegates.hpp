@@ -32,8 +32,8 @@
 
 namespace stria::access {
 
-/// What a delegate carries to or from an aggregator in a round. The parts lie one behind another in
-/// its staging buffer.
+/// Says what a delegate carries to or from an aggregator in a round. The parts lie one behind
+/// another in its staging buffer.
 struct Load {
   struct Part {
     int rank = 0;  ///< the rank that has or wants the bytes; parts come by increasing rank

@@ -91,7 +91,7 @@ class NodeWindows {
     std::atomic<uint32_t> filled;  ///< the last use that was read, plus one
     int64_t file_end;              ///< where the file was found to end; kNoEnd; kFailed
   };
-  /// What the node shares, followed by the windows and their bits.
+  /// Holds what the node shares, followed by the windows and their bits.
   struct State {
     Slot slots[kWindows];
     alignas(64) std::atomic<uint32_t> writing;  ///< 1 while a rank writes

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kPath = "data";
 
-/// What went from one node to another.
+/// Says what went from one node to another.
 struct Traffic {
   int64_t messages = 0;
   int64_t bytes = 0;

@@ -21,7 +21,7 @@
 
 namespace stria::container::h5 {
 
-/// What a new header gets wherever it has the bytes `from`: a value behind its length.
+/// Holds what a new header gets wherever it has the bytes `from`: a value behind its length.
 struct HeaderPatch {
   int64_t address = 0;
   std::vector<std::byte> from;

@@ -14,7 +14,7 @@
 
 namespace stria::container::h5 {
 
-/// Where a header is, what it shall say, and where its additional block goes.
+/// Says where a header is, what it shall say, and where its additional block goes.
 struct PlainHeader {
   int64_t header = 0;
   ByteRange data;     ///< where the data are, in the overlaid file

@@ -52,8 +52,8 @@ class TargetFile {
   Status error_;
 };
 
-/// What opens a TargetFile. The driver must be closed after the file: libhdf5 1.10 calls it when it
-/// has given it back already.
+/// Opens a TargetFile. The driver must be closed after the file: libhdf5 1.10 calls it when it has
+/// given it back already.
 struct TargetAccess {
   Id driver;
   Id list;

@@ -112,7 +112,7 @@ void put_attribute_head(Encoder& to, std::string_view name, size_t datatype_byte
 /// Writes a group info message (IV.A.2.k), empty: other programs decide for themselves from how
 /// many links on they make a B-tree.
 void put_group_info(Encoder& to);
-/// How many links were made in the group before this one, where it keeps their order.
+/// Says how many links were made in the group before this one, where it keeps their order.
 using LinkOrder = std::optional<int64_t>;
 /// Writes a link message (IV.A.2.g): a hard link.
 void put_link(Encoder& to, std::string_view name, int64_t header_address, LinkOrder order = {});

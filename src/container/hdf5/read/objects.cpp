@@ -16,8 +16,8 @@ constexpr int kGroupDepthMax = 256;
 
 using MemberKind = GroupMember::Kind;
 
-// What an iteration of libhdf5 shows. Exceptions must not pass through its frames, so that a lack
-// of memory ends the iteration.
+// Says what an iteration of libhdf5 shows. Exceptions must not pass through its frames, so that a
+// lack of memory ends the iteration.
 template <typename Entry>
 struct Shown {
   std::vector<Entry> entries;

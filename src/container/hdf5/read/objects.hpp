@@ -11,7 +11,7 @@
 
 namespace stria::container::h5 {
 
-/// What a file has.
+/// Holds what a file has.
 struct Listed {
   /// The paths of all datasets, and of groups with '/' at the end, depth first, in the order of
   /// names, or of creation where a group keeps that. A group with several paths is listed under

@@ -142,8 +142,8 @@ class ReferenceWalk {
   std::vector<HeldReference> held_;
 };
 
-// Whether a value holds references, and how many bytes it has in memory; 0 where that is nothing
-// or too much.
+// Says whether a value holds references, and how many bytes it has in memory; 0 where that is
+// nothing or too much.
 struct ValueSize {
   bool refers = false;
   int64_t elements = 0;

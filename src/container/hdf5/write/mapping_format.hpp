@@ -16,7 +16,7 @@
 
 namespace stria::container::h5 {
 
-/// Where an object of a global heap lies: its collection, and its number in there.
+/// Says where an object of a global heap lies: its collection, and its number in there.
 struct HeapPlace {
   int64_t address = kNowhere;
   int64_t index = 0;

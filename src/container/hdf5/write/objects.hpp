@@ -89,7 +89,7 @@ struct NameElsewhere {
   std::string file;  // empty: this one
 };
 
-/// What the file has already of an object, whose header stays unless that must change.
+/// Holds what the file has already of an object, whose header stays unless that must change.
 struct OldState {
   bool is_known = false;  // what the header says has been read
   bool changed = false;   // it gets another header
@@ -97,7 +97,7 @@ struct OldState {
   std::vector<StaleAddress> stale{};  // in what of it stays
 };
 
-/// What a name stands for: a group, a dataset, or another name.
+/// Says what a name stands for: a group, a dataset, or another name.
 struct Object {
   using Content = std::variant<Group, Dataset, NameElsewhere>;
 
@@ -150,7 +150,7 @@ Result<Value> make_attribute_value(const AttributeSpec& attribute);
 /// Tells whether a header can hold the attribute: kInvalidArgument or kUnsupported says why not.
 Status check_attribute(const AttributeSpec& attribute);
 
-/// What a header says of a dimension scale.
+/// Says what a header says of a dimension scale.
 struct ScaleLength {
   int64_t length = 0;
   bool has_limit = true;

@@ -21,7 +21,7 @@ namespace stria::file {
 
 class Metadata {
  public:
-  /// What is to be made. It must outlive the metadata.
+  /// Says what is to be made. It must outlive the metadata.
   struct Content {
     const Catalog& catalog;
     std::span<const RowTable> row_tables;

@@ -29,7 +29,7 @@ Result<int64_t> count_sum_records(const Catalog& catalog, std::span<const Transf
 /// every rank.
 class RoomForSums {
  public:
-  /// What is known of the file at an agreement.
+  /// Says what is known of the file at an agreement.
   struct Known {
     int64_t record_bytes = 0;  ///< that all ranks have counted since the one before
     int64_t put_bytes = 0;     ///< by all of them

@@ -28,7 +28,7 @@ namespace stria::file {
 /// Everything here is local.
 class OldFile {
  public:
-  /// What a rank opens it by.
+  /// Says what a rank opens it by.
   struct Place {
     std::shared_ptr<storage::Driver> driver;
     std::string path;  ///< the path as the storage knows it

@@ -12,11 +12,11 @@ namespace stria::file {
 
 namespace {
 
-// What makes the chunks of one commit. The steps stand in pack_chunks().
+// Makes the chunks of one commit. The steps stand in pack_chunks().
 class ChunkMaking {
  public:
-  /// Where chunks lie: of each dataset, the bytes of the ranks before this one and those of all
-  /// ranks; and the pieces of all.
+  /// Says where chunks lie: of each dataset, the bytes of the ranks before this one and those of
+  /// all ranks; and the pieces of all.
   struct Sizes {
     std::vector<int64_t> before;
     std::vector<int64_t> totals;

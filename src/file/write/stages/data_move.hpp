@@ -19,7 +19,7 @@
 
 namespace stria::file {
 
-/// How the ranks of one move hear that it has failed on one of them.
+/// Knows how the ranks of one move hear that it has failed on one of them.
 class MoveSignal {
  public:
   /// `capabilities` are those of rank 0's file. Collective: yes.
@@ -42,7 +42,7 @@ class MoveSignal {
   access::AbortSignal* signal_ = &by_memory_;
 };
 
-/// What moves, and by what.
+/// Says what moves, and by what.
 struct DataMove {
   std::span<const Transfer> pending;
   Catalog& catalog;
@@ -53,7 +53,7 @@ struct DataMove {
   bool shares_writes = false;  ///< the file's storage takes the writes of several ranks at a time
 };
 
-/// What a move changes, besides the bytes of the file.
+/// Says what a move changes, besides the bytes of the file.
 struct MovedTo {
   const Environment& environment;
   NewFile& file;

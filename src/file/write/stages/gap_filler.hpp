@@ -20,7 +20,7 @@
 
 namespace stria::file {
 
-/// What is written, and by whom.
+/// Says what is written, and by whom.
 struct GapWork {
   Comm& comm;
   const Catalog& catalog;
@@ -29,7 +29,7 @@ struct GapWork {
   PhaseTimes& times;
 };
 
-/// Whether each dataset is put whole or was filled. The same on every rank.
+/// Says whether each dataset is put whole or was filled. The same on every rank.
 using FilledDatasets = std::vector<char>;
 
 /// Writes the fill value wherever datasets in one piece aren't put whole by the `pending` puts,

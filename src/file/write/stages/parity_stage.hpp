@@ -15,7 +15,7 @@
 
 namespace stria::file {
 
-/// What parity is made of, and with.
+/// Says what parity is made of, and with.
 struct ParityWork {
   Environment& environment;  ///< gets a warning where there is none in the end
   const std::string& path;   ///< the path as the storage knows it
@@ -25,7 +25,7 @@ struct ParityWork {
   StoredFile stored() const { return {.environment = environment, .path = path}; }
 };
 
-/// What was made of it so far.
+/// Says what was made of it so far.
 class ParityStage {
  public:
   /// Makes the parity of a new file of which all bytes are written. `mine` is what has become of

@@ -55,7 +55,7 @@ class SumsAgain {
   Status sum_tables(storage::File& file) const;
 
  private:
-  /// Where the file has a dataset's sums.
+  /// Says where the file has a dataset's sums.
   struct Place {
     bool is_summed = false;
     int64_t table = -1;

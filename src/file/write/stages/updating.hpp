@@ -28,7 +28,7 @@
 
 namespace stria::file {
 
-/// What this rank overwrites of each dataset.
+/// Says what this rank overwrites of each dataset.
 struct Touched {
   std::vector<std::vector<ByteRange>> rows;
   std::vector<std::vector<ByteRange>> chunks;
@@ -40,7 +40,7 @@ bool updates_any(const Catalog& catalog);
 /// places in the file. kUnsupported where the file doesn't have a chunk. Local.
 Status note_touched(const Catalog& catalog, OldFile& old, std::span<Transfer> puts, Touched& touched);
 
-/// What sums are made with.
+/// Says what sums are made with.
 struct UpdateWork {
   Comm& comm;
   const Catalog& catalog;

@@ -17,7 +17,7 @@ namespace stria::file {
 
 class DataHandles {
  public:
-  /// What a transfer needs on this rank.
+  /// Holds what a transfer needs on this rank.
   struct Use {
     bool writes = false;  ///< the rank writes to the file itself
     bool has_data = false;

@@ -43,7 +43,7 @@ class NewFile {
   /// room for so many bytes there. Where there is none, or storage fails, the file is written to
   /// its own place. True where it is staged.
   bool has_room(int64_t bytes);
-  /// What rank 0 has met; each is a success where there was none.
+  /// Holds what rank 0 has met; each is a success where there was none.
   struct Troubles {
     Status of_place;  ///< why has_room() is false
     Status of_drain;  ///< why what a killed program has staged there wasn't brought from it

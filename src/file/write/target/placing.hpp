@@ -16,7 +16,7 @@
 
 namespace stria::file {
 
-/// What the file can do where it is written, and which one it is; the same on every rank.
+/// Says what the file can do where it is written, and which one it is; the same on every rank.
 struct AgreedPlace {
   storage::Capabilities capabilities;
   storage::Identity identity;

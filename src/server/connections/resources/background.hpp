@@ -119,8 +119,8 @@ class OneAtATime {
   Workers thread_{1};
 };
 
-/// Whether a connection may end before its work. Its client may come back with the same request,
-/// which must not overtake work that it would undo.
+/// Says whether a connection may end before its work. Its client may come back with the same
+/// request, which must not overtake work that it would undo.
 enum class Ending { kAnyTime, kAfterwards };
 
 /// Returns what work() returns, done by one of `workers`. Every `patience` until then tell() is

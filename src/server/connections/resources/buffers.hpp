@@ -13,7 +13,7 @@
 
 namespace stria::server {
 
-/// Thread-safe.
+/// This is thread-safe.
 class Buffers {
  public:
   explicit Buffers(size_t most) : budget_(static_cast<int64_t>(most)) {}

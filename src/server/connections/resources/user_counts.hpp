@@ -10,7 +10,7 @@
 
 namespace stria::server {
 
-/// Thread-safe.
+/// This is thread-safe.
 class UserCounts {
  public:
   /// Counts one more; false, without counting, when the user has `most` already.

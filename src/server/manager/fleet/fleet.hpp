@@ -23,7 +23,7 @@
 
 namespace stria::server {
 
-/// How many servers there are; read by any thread.
+/// Says how many servers there are; read by any thread.
 struct FleetCounts {
   std::atomic<int64_t> servers = 0;
   std::atomic<int64_t> up = 0;

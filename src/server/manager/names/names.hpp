@@ -46,7 +46,7 @@ struct Placement {
   std::vector<int64_t> servers;
 };
 
-/// What the store's servers know, and nobody else.
+/// Says what the store's servers know, and nobody else.
 struct Seals {
   wire::StoreSecret store{};    ///< made with the store
   uint64_t epoch = 0;           ///< how often another manager has taken over (wire/standby.hpp)
@@ -89,7 +89,7 @@ class Names {
 
   // The functions of tree.hpp call the following.
 
-  /// What a path leads to.
+  /// Says what a path leads to.
   struct Entry {
     int64_t parent = 0;
     std::string name = {};
@@ -107,7 +107,7 @@ class Names {
     std::optional<uint32_t> permissions = {};
   };
   Result<Entry> walk(const Caller& caller, std::string_view path, const Walk& how);
-  /// What a new inode is made of.
+  /// Says what a new inode is made of.
   struct Make {
     wire::NameKind kind = wire::NameKind::kFile;
     uint32_t permissions = 0;

@@ -33,7 +33,7 @@ inline bool owns(const Caller& caller, const wire::Ownership& owner) {
 /// Tells whether a name in the directory may be taken away. `owner` is that of what it names.
 Status check_removal(const Caller& caller, const wire::Ownership& directory, const wire::Ownership& owner);
 
-/// What the ownership becomes; kPermissionDenied when the caller may not make it so.
+/// Says what the ownership becomes; kPermissionDenied when the caller may not make it so.
 struct NewOwnership {
   const wire::Ownership& now;
   const wire::Ownership& wanted;

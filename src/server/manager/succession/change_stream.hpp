@@ -23,7 +23,7 @@
 
 namespace stria::server {
 
-/// Thread-safe.
+/// This is thread-safe.
 class ChangeStream {
  public:
   enum class State {

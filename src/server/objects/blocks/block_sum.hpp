@@ -34,7 +34,8 @@ uint64_t sum_of_part(std::span<const std::byte> bytes, int64_t begin);
 /// Returns the sum of a block when a part of it that added `before` adds `after`.
 uint64_t changed_sum(uint64_t sum, uint64_t before, uint64_t after);
 
-/// What becomes of the sum of a block when pieces of it are written, which ascend without overlap.
+/// Finds what becomes of the sum of a block when pieces of it are written, which ascend without
+/// overlap.
 class SumChange {
  public:
   /// `block` has the bytes of before.

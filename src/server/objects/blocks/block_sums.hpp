@@ -36,7 +36,7 @@ namespace stria::server {
 /// Thread-safe, provided that no two threads change the same block at the same time.
 class BlockSums {
  public:
-  /// What the file's head says.
+  /// Says what the file's head says.
   enum class State : uint64_t { kClean = 1, kDirty = 2, kDoubtful = 3 };
 
   /// Opens or makes the file. `run` is a number of this run of the server; `object_bytes` the

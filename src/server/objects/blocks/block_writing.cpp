@@ -75,7 +75,7 @@ void settle(Blocks& blocks, int64_t first, std::span<BlockSum> sums) {
   }
 }
 
-/// What the sums of a block are while it is written; whether they can be known.
+/// Says what the sums of a block are while it is written; whether they can be known.
 struct Flight {
   BlockSum sum;
   bool known = false;

@@ -39,7 +39,7 @@ class MetadataGuard {
   const MetadataSource& source() const { return source_; }
 
  private:
-  /// What the addresses that a structure names are to be.
+  /// Says what the addresses that a structure names are to be.
   enum class Use : uint8_t { kGroupTree, kSymbols, kChunkTree, kLocalHeap };
   struct Expected {
     Use use = Use::kGroupTree;

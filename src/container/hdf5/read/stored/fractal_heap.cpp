@@ -27,7 +27,7 @@ class RecordWalk {
   std::vector<std::vector<std::byte>> take() { return std::move(records_); }
 
  private:
-  /// What a node of a level needs to be known.
+  /// Holds what a node of a level needs to be known.
   struct Level {
     int64_t records_max = 0;
     int64_t total_bytes = 0;  // the bytes of a number of records of a whole subtree

@@ -28,7 +28,7 @@ struct StoredSpace {
 /// kUnsupported where it is of an unknown version.
 Result<StoredSpace> decode_space(Decoder& decoder, int64_t length_bytes);
 
-/// Where raw data lie, or what leads to them.
+/// Says where raw data lie, or what leads to them.
 struct StoredLayout {
   enum class Kind : uint8_t { kCompact, kContiguous, kChunked, kVirtual };
   Kind kind = Kind::kContiguous;

@@ -17,7 +17,7 @@ using Class = StoredType::Class;
 constexpr int kMostNestedTypes = 64;
 constexpr int64_t kStoredArrayDimensionsMax = 32;
 
-/// What all classes have in front.
+/// Holds what all classes have in front.
 struct Head {
   int64_t version = 0;
   int64_t type_class = 0;

@@ -10,7 +10,7 @@
 
 namespace stria::container::h5 {
 
-/// What the entry of a group in its parent, or of the root group in the superblock, keeps.
+/// Holds what the entry of a group in its parent, or of the root group in the superblock, keeps.
 struct CachedGroup {
   int64_t tree_address = 0;
   int64_t heap_address = 0;
