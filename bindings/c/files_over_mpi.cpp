@@ -1,4 +1,4 @@
-// What needs a communicator, for C and for Fortran: files, and the runs of tracing.
+// Describes what needs a communicator, for C and for Fortran: files, and the runs of tracing.
 #include <mpi.h>
 
 #include "handles.hpp"

@@ -1,4 +1,4 @@
-// What is behind the handles of stria.h, and the one place where exceptions become codes.
+// Describes what is behind the handles of stria.h, and the one place where exceptions become codes.
 #pragma once
 
 #include <cstdint>

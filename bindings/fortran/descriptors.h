@@ -1,4 +1,4 @@
-/* What lies between the module stria and stria.h, because Fortran can't express it. */
+/* Describes what lies between the module stria and stria.h, because Fortran can't express it. */
 #pragma once
 
 #include <ISO_Fortran_binding.h>

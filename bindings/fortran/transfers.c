@@ -1,4 +1,4 @@
-/* What is put and got: arrays, and components of arrays of a derived type, as they lie. A
+/* Describes what is put and got: arrays, and components of arrays of a derived type, as they lie. A
  * descriptor gives type, kind, shape and strides of an array or a section of one.
  *
  * Problem: a put or get is made at the next flush or commit, and gfortran may pass a copy of the

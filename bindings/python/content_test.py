@@ -1,5 +1,5 @@
-"""What files hold, written by one process and read by it: attributes, fill values, strings. h5py
-judges."""
+"""Tests what files hold, written by one process and read by it: attributes, fill values, strings.
+h5py judges."""
 
 import h5py
 import numpy as np

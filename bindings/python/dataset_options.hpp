@@ -1,4 +1,4 @@
-// What create_dataset() is given besides type and shape.
+// Describes what create_dataset() is given besides type and shape.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,5 +1,5 @@
-"""What programs ask for that h5py and NumPy have taught them, on one process; and what they are
-told where it can't be."""
+"""Tests what programs ask for that h5py and NumPy have taught them, on one process; and what they
+are told where it can't be."""
 
 import errno
 import pickle

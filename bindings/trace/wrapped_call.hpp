@@ -1,5 +1,5 @@
-// What the wrappers share: the definition behind a call, its span, and the file to
-// which it belongs.
+// Holds what the wrappers share: the definition behind a call, its span, and the file to which it
+// belongs.
 //
 // Problem: see inside programs that know nothing of Stria.
 // Method: this library is preloaded and defines the calls; each records a span and goes on to the

@@ -1,4 +1,4 @@
-// What elements of a dataset read as that nobody puts.
+// Describes what elements of a dataset read as that nobody puts.
 #pragma once
 
 #include <array>

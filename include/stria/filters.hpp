@@ -1,4 +1,4 @@
-// How the chunks of a dataset are changed on their way into the file.
+// Describes how the chunks of a dataset are changed on their way into the file.
 #pragma once
 
 #include <string_view>

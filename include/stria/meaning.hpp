@@ -1,4 +1,4 @@
-// What numbers are to other programs, where their type alone doesn't say it.
+// Describes what numbers are to other programs, where their type alone doesn't say it.
 #pragma once
 
 #include <cstdint>

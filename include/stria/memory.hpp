@@ -1,4 +1,4 @@
-// Where data lie: regions of a dataset, and of the application's memory.
+// Describes where data lie: regions of a dataset, and of the application's memory.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Where the time of an I/O operation goes: the seconds of each phase, measured on
-// every rank, always.
+// Tells where the time of an I/O operation goes: the seconds of each phase, measured on every rank,
+// always.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-"""Where the programs and libraries are that the benches run: in the build tree, or around the
+"""Knows where the programs and libraries are that the benches run: in the build tree, or around the
 installed `stria` that STRIA_PROGRAM names."""
 
 import glob

@@ -1,4 +1,5 @@
-// What tracing costs: nanoseconds per span, off and on, and the share of a FLASH I/O checkpoint.
+// Holds what tracing costs: nanoseconds per span, off and on, and the share of a FLASH I/O
+// checkpoint.
 //
 // usage: mpiexec -n R bench_trace_overhead DIRECTORY [ROUNDS [BLOCKS]]
 //   ROUNDS  default 101

@@ -1,4 +1,4 @@
-"""What an experiment leaves for the page."""
+"""Describes what an experiment leaves for the page."""
 
 import dataclasses
 import math

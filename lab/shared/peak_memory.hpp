@@ -1,5 +1,5 @@
-// How much memory operations take: the peak of the process's resident memory above what it held
-// before the first operation.
+// Describes how much memory operations take: the peak of the process's resident memory above what
+// it held before the first operation.
 //
 // Method: Linux keeps the peak of the resident set (VmHWM) and forgets it on request (proc(5),
 // clear_refs). Memory that ranks share counts on every rank that touched it. Pages of program files

@@ -1,4 +1,4 @@
-// How much memory the machine has to spare.
+// Describes how much memory the machine has to spare.
 #pragma once
 
 #include <cstdint>

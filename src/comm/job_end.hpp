@@ -1,4 +1,4 @@
-// How a rank ends all ranks of its job, in code that knows of no MPI.
+// Describes how a rank ends all ranks of its job, in code that knows of no MPI.
 #pragma once
 
 namespace stria {

@@ -1,4 +1,4 @@
-// How a thread waits for others and leaves them the processor that they need.
+// Describes how a thread waits for others and leaves them the processor that they need.
 #pragma once
 
 #include <atomic>

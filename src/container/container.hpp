@@ -1,5 +1,5 @@
-// What the library asks of a self-describing file format. `file` knows this header and formats.hpp,
-// but no format by name.
+// Describes what the library asks of a self-describing file format. `file` knows this header and
+// formats.hpp, but no format by name.
 //
 // A new file is made in three steps. Every rank makes a Layout, which gives the raw data of each
 // dataset a place without any communication. All ranks write raw data there. Rank 0 makes a Writer,

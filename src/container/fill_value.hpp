@@ -1,4 +1,5 @@
-// What elements read as that nobody has put: one value over and over, in the file's byte order.
+// Describes what elements read as that nobody has put: one value over and over, in the file's byte
+// order.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// What a self-describing file holds besides raw data, in terms that fit both HDF5 and netCDF.
+// Describes what a self-describing file holds besides raw data, in terms that fit both HDF5 and
+// netCDF.
 #pragma once
 
 #include <cstddef>

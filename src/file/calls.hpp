@@ -1,4 +1,4 @@
-// What every call of the public interface on a file begins with.
+// Describes what every call of the public interface on a file begins with.
 #pragma once
 
 #include <fmt/format.h>

@@ -80,7 +80,7 @@ class Cluster {
   const std::string& address(int index = 0) const { return addresses_[static_cast<size_t>(index)]; }
   std::string directory(int index) const { return directory_ + "/" + std::to_string(index); }
   std::string data(int index) const { return directory(index) + "/data"; }
-  /// Where these start next.
+  /// Exchanges where these start next.
   void exchange_addresses(int one, int other) {
     std::swap(addresses_[static_cast<size_t>(one)], addresses_[static_cast<size_t>(other)]);
   }

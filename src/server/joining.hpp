@@ -1,4 +1,4 @@
-// How a server that joins a store waits for the store's manager.
+// Describes how a server that joins a store waits for the store's manager.
 //
 // Problem: when all machines are switched on at once, the manager's may be the slowest. Method: a
 // server that finds no manager asks again and again, and says in its log for what it waits. What

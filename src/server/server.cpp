@@ -90,7 +90,7 @@ struct Server::State {
   void tell_of_start() const;
   void stop();
   void keep_time();
-  /// What is to be done every second.
+  /// Does what is to be done every second.
   void tend();
   void forget_finished();
   void check_connections();

@@ -1,5 +1,5 @@
-// What a server does that is the standby of its store's manager: it follows, and takes over when it
-// is told to.
+// Describes what a server does that is the standby of its store's manager: it follows, and takes
+// over when it is told to.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// What a server does that is the store's manager, so that a standby can take its place: it sees
-// whether the standby is there, tells the other servers, and the log.
+// Describes what a server does that is the store's manager, so that a standby can take its place:
+// it sees whether the standby is there, tells the other servers, and the log.
 #pragma once
 
 #include <atomic>

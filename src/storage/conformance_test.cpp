@@ -1,5 +1,5 @@
-// What every storage driver must do: the same tests run on each driver and each kind of directory.
-// The oracle is a vector of bytes.
+// Tests what every storage driver must do: the same tests run on each driver and each kind of
+// directory. The oracle is a vector of bytes.
 #include "storage/conformance_test.hpp"
 
 #include <gtest/gtest.h>

@@ -88,7 +88,7 @@ class DriverTest : public ::testing::TestWithParam<DriverCase> {
   std::string directory_;
 };
 
-/// What GoogleTest prints of a case that failed.
+/// Prints what GoogleTest prints of a case that failed.
 inline void PrintTo(const DriverCase& driver_case, std::ostream* out) {
   *out << driver_case.name;
 }

@@ -1,4 +1,4 @@
-// Where bytes live: one interface for the system's files, for servers and for test doubles.
+// This is where bytes live: one interface for the system's files, for servers and for test doubles.
 #pragma once
 
 #include <cstddef>

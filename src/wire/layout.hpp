@@ -1,4 +1,4 @@
-// How a file's bytes are dealt out to servers, and which of them belong to one server.
+// Describes how a file's bytes are dealt out to servers, and which of them belong to one server.
 //
 // Stripe k of the file lies on slot k modulo the number of slots; a slot keeps its stripes one
 // after another, without gaps. So the bytes of one slot in any range of the file are one range of

@@ -25,7 +25,7 @@ inline constexpr size_t kMaxNameBytes = 255;
 inline constexpr uint64_t kMaxListed = 4096;
 inline constexpr uint64_t kMaxServers = kMaxSlots;
 
-/// No fields.
+/// It has no fields.
 struct Nothing {
   static constexpr const char* kName = "nothing";
   void put(Writer&) const {}

@@ -1,5 +1,5 @@
-"""What a name was before a command of stria writes to it: a link, a pipe, a private file, a name
-that another user has taken."""
+"""Tests what a name was before a command of stria writes to it: a link, a pipe, a private file, a
+name that another user has taken."""
 
 import os
 import shutil

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a configuration says and leaves out where something is missing.
+# Tests what a configuration says and leaves out where something is missing.
 # usage: parts_test.sh MPI
 set -euo pipefail
 

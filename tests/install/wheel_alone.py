@@ -1,5 +1,5 @@
-"""What the wheel in this environment does without MPI, HDF5 or a compiler beside it: every filter
-of the library is there, and no library of the system is used but those of C and C++.
+"""Describes what the wheel in this environment does without MPI, HDF5 or a compiler beside it:
+every filter of the library is there, and no library of the system is used but those of C and C++.
 
 usage: wheel_alone.py VENV"""
 

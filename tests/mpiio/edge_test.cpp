@@ -1,6 +1,7 @@
-// What implementations of MPI-IO are known to get wrong on a healthy disk: ends of files, holes,
-// sieving beside other writers, spans larger than any buffer, freed datatypes whose handles return
-// with another shape, nonblocking collectives that wait for another rank, hints that name hosts.
+// Tests what implementations of MPI-IO are known to get wrong on a healthy disk: ends of files,
+// holes, sieving beside other writers, spans larger than any buffer, freed datatypes whose handles
+// return with another shape, nonblocking collectives that wait for another rank, hints that name
+// hosts.
 
 #include <malloc.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-"""What the cases of POSIX share (posix_cases.py): their register, calls, and their outcomes."""
+"""Holds what the cases of POSIX share (posix_cases.py): their register, calls, and their
+outcomes."""
 
 import contextlib
 import errno

@@ -1,5 +1,5 @@
-"""What whoever looks after a store does: closes servers to new files, copies the names and brings
-them back, checks names against parts, reads the log and the metrics."""
+"""Tests what whoever looks after a store does: closes servers to new files, copies the names and
+brings them back, checks names against parts, reads the log and the metrics."""
 
 import contextlib
 import json

@@ -1,5 +1,5 @@
-"""What axe-core says of a page: text that is hard to read, things without a name, what a keyboard
-doesn't reach."""
+"""Describes what axe-core says of a page: text that is hard to read, things without a name, what a
+keyboard doesn't reach."""
 
 import pathlib
 

@@ -1,4 +1,4 @@
-// How often a test repeats what it does at random, or at every moment.
+// Describes how often a test repeats what it does at random, or at every moment.
 //
 // A sanitizer's build does a quarter of the rounds. There each takes ten times as long, other
 // builds compare all results with the oracle, and what the sanitizer looks for, a wrong access, is

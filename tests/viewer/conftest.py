@@ -1,4 +1,5 @@
-"""What the tests of pages share. A module that opens its page in another way has its own `page`."""
+"""Holds what the tests of pages share. A module that opens its page in another way has its own
+`page`."""
 
 import pytest
 import trace_pages

@@ -1,4 +1,4 @@
-"""What docs/command_line.md says about a command beyond its table of options."""
+"""Describes what docs/command_line.md says about a command beyond its table of options."""
 
 import re
 

@@ -1,5 +1,5 @@
-// What stands out in a run, in plain language. Each finding says what is so, gives the numbers that
-// show it, and says what to change.
+// Describes what stands out in a run, in plain language. Each finding says what is so, gives the
+// numbers that show it, and says what to change.
 //
 // A rule is a function from the digest of a run to at most one finding. Its thresholds stand beside
 // it and in docs/trace_report.md. The verdict on the whole run comes first. Where I/O is a small

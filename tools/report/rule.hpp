@@ -1,4 +1,4 @@
-// What the files of rules share.
+// Holds what the files of rules share.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// What a report says of a run, in numbers: its counters, its times by phase, and the time in I/O
-// with its parts.
+// Describes what a report says of a run, in numbers: its counters, its times by phase, and the time
+// in I/O with its parts.
 //
 // time_parts.hpp says how the time in I/O is divided. What commits do in the background is no I/O
 // of their ranks; that the program waits for them is.

@@ -1,6 +1,6 @@
-// What the storage can do at best, for comparison with a run's rate: given by the user, or measured
-// by a short probe. The run's own requests are never its limit, because a run that makes only slow
-// requests would then look good.
+// Describes what the storage can do at best, for comparison with a run's rate: given by the user,
+// or measured by a short probe. The run's own requests are never its limit, because a run that
+// makes only slow requests would then look good.
 #pragma once
 
 #include "report/findings.hpp"

@@ -1,4 +1,4 @@
-"""What the site shows at its left, in order. Paths are those of the repository."""
+"""Describes what the site shows at its left, in order. Paths are those of the repository."""
 
 HOME = "docs/index.md"
 

@@ -1,4 +1,4 @@
-// What the subcommands of `stria` share: how they register, and how they print.
+// Holds what the subcommands of `stria` share: how they register, and how they print.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
-// What the two programs of the command share: stria, which needs no MPI, and its part for an MPI.
+// Holds what the two programs of the command share: stria, which needs no MPI, and its part for an
+// MPI.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What the programs for an MPI share: the command's part, and the laboratory's.
+// Holds what the programs for an MPI share: the command's part, and the laboratory's.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What was meant by a mistyped command or option.
+// Describes what was meant by a mistyped command or option.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What HDF5 does with its MPI_Files, as this library sees it (files.hpp). Without STRIA_HDF5_DEFER,
-// and for files that it doesn't know, calls go on as they come.
+// Describes what HDF5 does with its MPI_Files, as this library sees it (files.hpp). Without
+// STRIA_HDF5_DEFER, and for files that it doesn't know, calls go on as they come.
 #include <utility>
 
 #include "hdf5/defer/files.hpp"

@@ -1,4 +1,4 @@
-// What became of the program's transfers, for STRIA_VERBOSE.
+// Describes what became of the program's transfers, for STRIA_VERBOSE.
 #pragma once
 
 #include <cstddef>

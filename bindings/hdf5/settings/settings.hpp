@@ -1,5 +1,5 @@
-// What the user says by environment variables. Each is read once, but for STRIA_HDF5, which a
-// program may change: tests do, which compare a connector with HDF5 itself.
+// Describes what the user says by environment variables. Each is read once, but for STRIA_HDF5,
+// which a program may change: tests do, which compare a connector with HDF5 itself.
 #pragma once
 
 #include <cstdint>

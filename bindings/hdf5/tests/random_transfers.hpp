@@ -1,4 +1,5 @@
-// What the tests of random transfers share: where chance comes from, and HDF5's own functions.
+// Holds what the tests of random transfers share: where chance comes from, and HDF5's own
+// functions.
 #pragma once
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// What a file is opened for: the amode of MPI_File_open.
+// Describes what a file is opened for: the amode of MPI_File_open.
 #pragma once
 
 #include <mpi.h>

@@ -1,4 +1,4 @@
-// How the trace knows a file.
+// Describes how the trace knows a file.
 #pragma once
 
 #include <cstdint>

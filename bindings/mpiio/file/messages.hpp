@@ -1,4 +1,4 @@
-// What STRIA_VERBOSE asks the library to say, on standard error.
+// Describes what STRIA_VERBOSE asks the library to say, on standard error.
 #pragma once
 
 #include <string>

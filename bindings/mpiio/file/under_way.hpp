@@ -1,4 +1,4 @@
-// What is under way in the background for a file.
+// Describes what is under way in the background for a file.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Where ranks learn how background collectives went on other nodes.
+// Tells ranks how background collectives went on other nodes.
 //
 // Problem: a nonblocking collective must fail on every rank when one can't write, but the thread
 // that writes may not call MPI. The program's own thread may be waiting for a message from a rank

@@ -1,6 +1,6 @@
-// What rank 0 keeps for a communicator of several nodes: its shared file pointers, and how far each
-// node is with the operations in the background. It does not communicate; nodes_server.hpp does.
-// Only the pointers are thread-safe.
+// Describes what rank 0 keeps for a communicator of several nodes: its shared file pointers, and
+// how far each node is with the operations in the background. It does not communicate;
+// nodes_server.hpp does. Only the pointers are thread-safe.
 #pragma once
 
 #include <atomic>

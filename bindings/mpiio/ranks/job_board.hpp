@@ -1,5 +1,5 @@
-// How the ranks of a node tell each other, without messages, how their parts of background
-// collectives went.
+// Describes how the ranks of a node tell each other, without messages, how their parts of
+// background collectives went.
 //
 // Problem: a nonblocking collective must fail on every rank when one can't write, but the thread
 // that does it may not call MPI.

@@ -1,4 +1,4 @@
-// What the ranks of an open file share: the shared file pointer and the turn of atomic mode.
+// Holds what the ranks of an open file share: the shared file pointer and the turn of atomic mode.
 //
 // Problem: the usual home of a shared file pointer is a hidden file beside the data, which costs
 // file-system operations, needs locks that reach every node, and is left behind by killed programs.

@@ -1,4 +1,4 @@
-"""What all ranks have alike, of which one puts it."""
+"""Describes what all ranks have alike, of which one puts it."""
 
 import hashlib
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What a dataset says of itself, besides its shape and type."""
+"""Describes what a dataset says of itself, besides its shape and type."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What users of h5py write out of habit, in the words of this package."""
+"""Describes what users of h5py write out of habit, in the words of this package."""
 
 from collections.abc import Iterable
 

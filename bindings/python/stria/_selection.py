@@ -103,8 +103,8 @@ class Selection:
         return 0 if self.first is not None else sum(axis.kept for axis in self.axes[:which])
 
     def hull(self, dims: tuple[int, ...], itemsize: int, *, in_chunks: bool) -> "tuple[Selection, int, np.ndarray] | None":
-        """Where a list has many runs that lie close: the box around them, the dimension of the list
-        in the array that the box means, and the places of the indices along it."""
+        """Returns, where a list has many runs that lie close, the box around them, the dimension of
+        the list in the array that the box means, and the places of the indices along it."""
         which = self.list_axis
         if which is None:
             return None

@@ -1,4 +1,4 @@
-"""What public functions take, for type checkers and editors: imported by them alone."""
+"""Describes what public functions take, for type checkers and editors: imported by them alone."""
 
 import os
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-// How ranks are arranged.
+// Describes how ranks are arranged.
 #pragma once
 
 #include <string>

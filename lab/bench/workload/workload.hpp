@@ -1,4 +1,4 @@
-// What a rank does in a benchmark, whatever the interface: arrays in a file, and parts of
+// Describes what a rank does in a benchmark, whatever the interface: arrays in a file, and parts of
 // them in memory.
 //
 // Every byte of an array has a value that follows from its place (value.hpp). So any reader knows

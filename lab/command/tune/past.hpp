@@ -1,5 +1,5 @@
-// What the runs of a race took so far, so that ranks that are started anew go on where others were
-// ended.
+// Describes what the runs of a race took so far, so that ranks that are started anew go on where
+// others were ended.
 //
 // Problem: a rank that waits for storage can't be interrupted, and a candidate that hangs would eat
 // the budget.

@@ -1,4 +1,5 @@
-// What `stria tune` measures: a workload of `stria bench`, or the requests of a recorded run.
+// Describes what `stria tune` measures: a workload of `stria bench`, or the requests of a recorded
+// run.
 #pragma once
 
 #include <mpi.h>

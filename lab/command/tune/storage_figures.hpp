@@ -1,4 +1,4 @@
-// What a storage does with plain requests: the figures behind the hints that win.
+// Describes what a storage does with plain requests: the figures behind the hints that win.
 //
 // Problem: a race says which hints are fastest, but not why, and not what to expect of others.
 // Method: short runs of plain requests (through posix) that differ in one thing each: their length,

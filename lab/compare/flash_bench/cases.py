@@ -1,4 +1,4 @@
-"""What is measured: which sizes, rank counts, places and modes make up each profile."""
+"""Describes what is measured: which sizes, rank counts, places and modes make up each profile."""
 
 from dataclasses import dataclass, replace
 

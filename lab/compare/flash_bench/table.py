@@ -1,4 +1,4 @@
-"""What people see: a table per case, and the goals beneath it."""
+"""Describes what people see: a table per case, and the goals beneath it."""
 
 COMMON = "limit-pack"
 COMPRESSING = ("compressed", "incompressible")  # ways of cases.WAYS

@@ -1,4 +1,4 @@
-// What the measures of store_bench share: arguments, figures, files; and the measures.
+// Holds what the measures of store_bench share: arguments, figures, files; and the measures.
 #pragma once
 
 #include <chrono>

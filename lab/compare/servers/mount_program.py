@@ -1,5 +1,5 @@
-"""What scripts do with h5py on a mounted store: rows one by one, attributes one by one, a log that
-is flushed after each row. Prints the seconds of each part as JSON.
+"""Describes what scripts do with h5py on a mounted store: rows one by one, attributes one by one, a
+log that is flushed after each row. Prints the seconds of each part as JSON.
 
     mount_program.py DIRECTORY ROWS CYCLES
 """

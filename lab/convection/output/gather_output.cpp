@@ -148,7 +148,7 @@ class GatherOutput : public Output {
     }
   }
 
-  // What has come block by block, as rows of the file.
+  // Appends what has come block by block, as rows of the file.
   void append_in_order(CachedFile& file, int64_t element_bytes, int64_t first, int64_t end, const std::vector<std::byte>& all,
                        const std::vector<int>& places) {
     std::vector<std::byte> rows(static_cast<size_t>((end - first) * grid_.nx * element_bytes));

@@ -1,5 +1,5 @@
-// What a run writes: restart files, arrays for analysis, movie frames and horizontal averages, by
-// one of three ways to the files.
+// Describes what a run writes: restart files, arrays for analysis, movie frames and horizontal
+// averages, by one of three ways to the files.
 #pragma once
 
 #include <cstdint>

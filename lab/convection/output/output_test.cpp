@@ -1,4 +1,4 @@
-// What is in the files: a restart goes on as if nothing had happened, on other ranks too; the
+// Tests what is in the files: a restart goes on as if nothing had happened, on other ranks too; the
 // movie and the averages; the two old ways.
 #include "output/output.hpp"
 

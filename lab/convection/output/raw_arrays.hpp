@@ -1,4 +1,5 @@
-// What the two old ways of output share: numbers in single precision, in files without a format.
+// Holds what the two old ways of output share: numbers in single precision, in files without a
+// format.
 #pragma once
 
 #include <cstddef>

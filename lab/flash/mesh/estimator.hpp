@@ -1,4 +1,4 @@
-// Where the mesh is too coarse: the modified second-derivative error estimator.
+// Finds where the mesh is too coarse: the modified second-derivative error estimator.
 //
 // Method: Loehner (Comput. Methods Appl. Mech. Eng. 61, 1987) as FLASH uses it (Fryxell et al.,
 // ApJS 131, 2000): the second derivatives in all pairs of dimensions, divided by the first

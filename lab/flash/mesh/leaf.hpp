@@ -1,5 +1,5 @@
-// Where blocks are: leaves of a forest of quadtrees (2-D) or octrees (3-D) over a brick
-// of root blocks.
+// Knows where blocks are: leaves of a forest of quadtrees (2-D) or octrees (3-D) over a brick of
+// root blocks.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What each rank did when, for a picture of a simulated run.
+// Describes what each rank did when, for a picture of a simulated run.
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,7 @@ struct RunShared {
   Status status{};          ///< the status of the first rank that failed
   size_t most_calls = 0;    ///< the most that a rank has; known when all ranks have met
 
-  /// What every collective call costs a rank, whoever makes it.
+  /// Charges what every collective call costs a rank, whoever makes it.
   void charge_call() const { clock.charge(machine.nodes.collective_call_s); }
 
   // The ways of peers need the following: their ranks know what others will send.

@@ -1,5 +1,5 @@
-// What every method of moving bytes works with, whatever it moves: the ranks, the file, the hints,
-// the other writers, and how a failure is told.
+// Describes what every method of moving bytes works with, whatever it moves: the ranks, the file,
+// the hints, the other writers, and how a failure is told.
 #pragma once
 
 #include <functional>

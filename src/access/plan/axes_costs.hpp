@@ -1,5 +1,5 @@
-// What it costs to bring contributions to aggregators straight, and along one axis of a grid of
-// nodes at a time (together/axes/by_axes.hpp).
+// Describes what it costs to bring contributions to aggregators straight, and along one axis of a
+// grid of nodes at a time (together/axes/by_axes.hpp).
 //
 // Problem: where a node's ranks have bytes for most aggregators, as when blocks of an array are
 // dealt to the nodes in turn, every node speaks to every other in each round. Along the axes of a

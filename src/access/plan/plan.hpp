@@ -1,4 +1,4 @@
-// How an operation is carried out: what the planner decides for the methods.
+// Describes how an operation is carried out: what the planner decides for the methods.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What it costs servers when each rank sends them its own pieces, beside an exchange between the
-// ranks first.
+// Describes what it costs servers when each rank sends them its own pieces, beside an exchange
+// between the ranks first.
 //
 // Problem: a description of many pieces is a short message, but the servers still look at each
 // piece, and at each block of which a request touches a part (its checksum changes, and its lock

@@ -1,5 +1,5 @@
-// What an access method is asked to move: streams of bytes, each with its place in the file,
-// grouped into lanes.
+// Describes what an access method is asked to move: streams of bytes, each with its place in the
+// file, grouped into lanes.
 //
 // A lane is a stretch of the file that all ranks agree on, as a dataset is; a stream is one rank's
 // part of a lane. Lanes of one group advance in lockstep: a round takes the same fraction of each

@@ -1,5 +1,5 @@
-// What the ranks of a collective request agree on before they move: how large it is, where it
-// lies, and the plan.
+// Describes what the ranks of a collective request agree on before they move: how large it is,
+// where it lies, and the plan.
 //
 // Problem: the agreement is the fixed cost of a small call.
 // Method: ranks of one node meet once in memory that they share, and bring what they have left to

@@ -1,5 +1,5 @@
-// How the ranks that write a file together on a node get on with its other writers: other open
-// files, programs and nodes.
+// Describes how the ranks that write a file together on a node get on with its other writers: other
+// open files, programs and nodes.
 //
 // Problem: a window that is read, changed and written back undoes other writes in it meanwhile, so
 // that every other writer must keep out. A lock of the file system for each small write costs as

@@ -1,5 +1,5 @@
-// How a program's tracing begins and ends by itself: it begins with the first communicator on which
-// a file is opened, and ends with MPI.
+// Describes how a program's tracing begins and ends by itself: it begins with the first
+// communicator on which a file is opened, and ends with MPI.
 //
 // Problem: a library sees neither MPI_Init nor all of the program's ranks, and a program may open
 // its first file on one rank alone.

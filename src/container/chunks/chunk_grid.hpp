@@ -1,4 +1,4 @@
-// Where the elements of a dataset lie in its chunks.
+// Knows where the elements of a dataset lie in its chunks.
 //
 // Problem: raw data are counted in the dataset's C order, chunks hold boxes.
 // Method: a run is a stretch of raw data that is a stretch of one chunk as well. Dimensions that a

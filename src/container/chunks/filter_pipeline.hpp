@@ -1,5 +1,5 @@
-// What a chunk passes on its way into the file and back: scale-offset or ZFP, shuffling, deflate or
-// zstd, Fletcher's sum.
+// Describes what a chunk passes on its way into the file and back: scale-offset or ZFP, shuffling,
+// deflate or zstd, Fletcher's sum.
 //
 // Problem: zlib's deflate is ten times slower than the storage.
 // Method: ISA-L, which makes the same format, and libdeflate to read it where that is there. A

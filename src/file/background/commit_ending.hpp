@@ -1,5 +1,5 @@
-// How a commit in the background ends, once ranks have written: what the first rank of a node and
-// rank 0 do, and the handles for it.
+// Describes how a commit in the background ends, once ranks have written: what the first rank of a
+// node and rank 0 do, and the handles for it.
 //
 // Method: the node's first rank, when all of its node have written, makes that durable and tells
 // rank 0 (node_links.hpp). Rank 0, when it has heard of all nodes, gives the file its name and

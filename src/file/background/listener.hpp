@@ -1,4 +1,4 @@
-// Where a process can be reached by those of other nodes, and the port at which it listens.
+// Knows where a process can be reached by those of other nodes, and the port at which it listens.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// What the ranks of a node tell each other of a commit in the background: memory that they share,
-// and no call of MPI.
+// Holds what the ranks of a node tell each other of a commit in the background: memory that they
+// share, and no call of MPI.
 //
 // Method: each rank has a place for its own outcome. The node's first rank reads them all, and puts
 // the outcome of the commit into a second place of its own, where all read it. A rank whose process
@@ -37,7 +37,7 @@ class OutcomeBoard {
   /// empty where there is none, and where the node has ranks of the job that don't share this
   /// board.
   cpu_set_t idle_processors() const;
-  /// How much this rank has staged, and how much of it is written.
+  /// Notes how much this rank has staged, and how much of it is written.
   void note_staged(int64_t bytes) const noexcept;
   void note_written(int64_t bytes) const noexcept;
   /// The same of all ranks of the node.

@@ -1,5 +1,5 @@
-// How fast a process may write in the background, so that a job leaves others their part of the
-// storage.
+// Describes how fast a process may write in the background, so that a job leaves others their part
+// of the storage.
 //
 // Method: what is written is cut into pieces of a twentieth of a second. After each, nothing more
 // is written until it was not too fast. All files of the process have one pace. Nothing here

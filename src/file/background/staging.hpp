@@ -1,4 +1,4 @@
-// What a rank writes, kept in memory until a thread writes it.
+// Describes what a rank writes, kept in memory until a thread writes it.
 //
 // Problem: a copy of what was packed costs as much as its packing.
 // Method: batches are packed where they stay, in extents of the process's own memory

@@ -1,5 +1,5 @@
-// What rank 0 writes before others may see it: a file under a temporary name (partial_file.hpp), or
-// what is added to one that grows (write/target/growing_file.hpp).
+// Describes what rank 0 writes before others may see it: a file under a temporary name
+// (partial_file.hpp), or what is added to one that grows (write/target/growing_file.hpp).
 //
 // It owns all that it needs, so that any thread may end it. Nothing here communicates.
 #pragma once

@@ -1,4 +1,4 @@
-// What another program has changed in a file that has sums.
+// Describes what another program has changed in a file that has sums.
 //
 // Problem: a program that adds rows to a dataset changes the dataset's header in place. What the
 // metadata were is then unknown, and the new rows have no sums; neither is damage.

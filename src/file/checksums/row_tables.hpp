@@ -1,4 +1,4 @@
-// Where the sums of rows lie, and what each rank writes there.
+// Knows where the sums of rows lie, and what each rank writes there.
 //
 // Problem: a file of many small blocks has a sum per block and variable, and every rank
 // knows some of them.

@@ -1,4 +1,4 @@
-// What a file says about its checksums as a whole: the dataset ".stria/seal".
+// Describes what a file says about its checksums as a whole: the dataset ".stria/seal".
 //
 // Problem: a lost sum looks like one that was never there. A table of sums that is zeroed looks
 // like rows that were never put. And in HDF5 the B-tree of a large group has no checksum.

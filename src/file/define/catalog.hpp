@@ -1,4 +1,4 @@
-// What a session knows about the datasets of its file, the same on every rank.
+// Describes what a session knows about the datasets of its file, the same on every rank.
 #pragma once
 
 #include <cstdint>

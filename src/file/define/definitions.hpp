@@ -1,4 +1,5 @@
-// What a new file will hold, as defined so far on this rank: datasets, tables, attributes.
+// Describes what a new file will hold, as defined so far on this rank: datasets, tables,
+// attributes.
 #pragma once
 
 #include <cstddef>

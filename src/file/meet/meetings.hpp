@@ -1,4 +1,4 @@
-// How this rank meets the others about one file: the beginning of every collective call.
+// Describes how this rank meets the others about one file: the beginning of every collective call.
 //
 // Problem: a call that fails on one rank alone, or that isn't made by all, must fail on all of them
 // and in the same way.

@@ -1,4 +1,5 @@
-// Where the values of a rank's memory go in a dataset, one by one: what is behind stria::Elements.
+// Knows where the values of a rank's memory go in a dataset, one by one: what is behind
+// stria::Elements.
 //
 // Problem: unstructured meshes and particles are numbered in any order, while a file region must
 // have increasing offsets.

@@ -1,4 +1,4 @@
-// Whether two puts of one flush or commit have an element in common.
+// Finds out whether two puts of one flush or commit have an element in common.
 //
 // Problem: a box with its ghosts, or an offset that isn't advanced, makes two puts of the same
 // elements, of which the file then holds either. Nobody hears of it until the data look wrong.

@@ -1,4 +1,4 @@
-// Where the values of a record lie in it, by their paths.
+// Knows where the values of a record lie in it, by their paths.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// What a parity file says of itself, and where everything lies in it (docs/formats/parity.md).
+// Describes what a parity file says of itself, and where everything lies in it
+// (docs/formats/parity.md).
 //
 // Problem: units that are wrong must be told from those that are right, whichever files are left.
 // Method: the members of a set are stretches of files: the parts of a file in parts and the file

@@ -1,4 +1,4 @@
-// Where the parts and the parity of a file lie that are kept apart from it.
+// Knows where the parts and the parity of a file lie that are kept apart from it.
 //
 // Problem: a disk that is lost takes all that lies on it, and every program finds the parts of a
 // file beside it.

@@ -1,4 +1,4 @@
-// What a file says of its parts: the dataset ".stria/parts" (docs/formats/hdf5.md).
+// Describes what a file says of its parts: the dataset ".stria/parts" (docs/formats/hdf5.md).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What a file says of itself: read by rank 0, and told to the others as one message.
+// Describes what a file says of itself: read by rank 0, and told to the others as one message.
 //
 // Problem: a file may have a hundred thousand datasets, of which a program wants one.
 // Method: where one process reads, and no sums are compared on the way, each dataset is looked up

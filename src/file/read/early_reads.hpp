@@ -1,4 +1,4 @@
-// What a rank reads before it meets the others.
+// Describes what a rank reads before it meets the others.
 //
 // Problem: the ranks meet to plan a read, and once more to agree on its outcome. Where ranks
 // outnumber processors, a meeting takes longer than many a read.

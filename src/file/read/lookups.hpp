@@ -1,4 +1,4 @@
-// What a file that is read has, by name.
+// Describes what a file that is read has, by name.
 //
 // Method: see content.hpp. What is damaged in the catalog of a file that is looked up by and by is
 // an error here, at the first call that needs all of it. Everything here is local.

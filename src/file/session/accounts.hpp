@@ -1,4 +1,5 @@
-// What the calls on a file have cost on this rank: bytes, times, counts, and by which method.
+// Describes what the calls on a file have cost on this rank: bytes, times, counts, and by which
+// method.
 //
 // The program gets them as a Report; the recorder's counters, which outlive the file, get the same.
 // Everything here is local, and decides nothing.
@@ -40,9 +41,10 @@ class Accounts {
   void note_method(const access::Plan& plan);
   /// Counts a move by that plan, and tells the trace of it on rank 0.
   void count_move(const access::Plan& plan, const Environment& environment);
-  /// What the move itself chose in place of the planned method.
+  /// Notes what the move itself chose in place of the planned method.
   void note_choice(access::Method method, const std::string& reason);
-  /// What the ranks chose besides the plan; nothing where that is empty. May throw std::bad_alloc.
+  /// Notes what the ranks chose besides the plan; nothing where that is empty. May throw
+  /// std::bad_alloc.
   void note_choice(const access::Plan& plan, const std::string& choice, const Environment& environment);
 
  private:

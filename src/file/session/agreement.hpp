@@ -1,5 +1,5 @@
-// What the ranks agree on when a file is opened, and when what is pending is to move. Both are
-// values, the same on every rank from then on.
+// Describes what the ranks agree on when a file is opened, and when what is pending is to move.
+// Both are values, the same on every rank from then on.
 //
 // Cost: a meeting each, whose one sum tells everything; a broadcast where the file lies elsewhere
 // than its name says.

@@ -1,4 +1,4 @@
-// What a file is opened with on this rank.
+// Describes what a file is opened with on this rank.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What the tests of sessions share: a file with datasets of every kind, written and read by
+// Holds what the tests of sessions share: a file with datasets of every kind, written and read by
 // simulated ranks over a driver in memory.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What the tests of the public API share: a directory that all ranks use, and errors that must be
-// the same everywhere.
+// Holds what the tests of the public API share: a directory that all ranks use, and errors that
+// must be the same everywhere.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What becomes of memory that a program uses again between put() and commit(), on real ranks: the
-// file has what the memory held at the put, or every rank hears of it and no file is made.
+// Tests what becomes of memory that a program uses again between put() and commit(), on real ranks:
+// the file has what the memory held at the put, or every rank hears of it and no file is made.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 

@@ -1,4 +1,4 @@
-// Whether data that don't match a sum are damaged, or were put more than once.
+// Finds out whether data that don't match a sum are damaged, or were put more than once.
 //
 // Problem: of two puts with an element in common the file holds one value, and both sums. A mistake
 // of the program, such as a box with its ghosts, must not look like a bad disk.

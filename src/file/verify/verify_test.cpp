@@ -1,4 +1,5 @@
-// How verify() and get() treat rows that were never put, lost sums, and files of older versions.
+// Tests how verify() and get() treat rows that were never put, lost sums, and files of older
+// versions.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// How a session that writes begins: a new file, its parts, and a file that grows.
+// Describes how a session that writes begins: a new file, its parts, and a file that grows.
 #include <fmt/format.h>
 
 #include <memory>

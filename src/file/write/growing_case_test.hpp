@@ -1,4 +1,4 @@
-// What the tests of files that grow share: a model of a file, random additions to it, and the
+// Holds what the tests of files that grow share: a model of a file, random additions to it, and the
 // comparison of a file with its model.
 #pragma once
 

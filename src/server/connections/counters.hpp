@@ -1,5 +1,5 @@
-// What a server counts while it works, for `stria status` and for monitoring. The counters are
-// atomics, without locks.
+// Describes what a server counts while it works, for `stria status` and for monitoring. The
+// counters are atomics, without locks.
 // Cost: some nanoseconds per request.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What all connections of a server share.
+// Holds what all connections of a server share.
 #pragma once
 
 #include <asio/io_context.hpp>

@@ -37,8 +37,8 @@ class Tickets {
     size_t next_ = 0;
   };
 
-  /// What the manager says every second: the store's secret, its epoch, from which tickets are
-  /// sealed, and its clock, which goes on by ours until it says more.
+  /// Takes what the manager says every second: the store's secret, its epoch, from which tickets
+  /// are sealed, and its clock, which goes on by ours until it says more.
   void learn(const wire::StoreSecret& secret, uint64_t epoch, uint64_t manager_now_ms);
   /// Another manager has taken over: tickets of the one before are none any more.
   void fence(uint64_t epoch);

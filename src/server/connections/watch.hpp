@@ -1,5 +1,5 @@
-// What a server notices about itself and its clients: it tells the log, counts for the metrics, and
-// judges its disk.
+// Describes what a server notices about itself and its clients: it tells the log, counts for the
+// metrics, and judges its disk.
 // Cost: for a request that goes well two comparisons.
 #pragma once
 

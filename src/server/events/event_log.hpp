@@ -1,5 +1,5 @@
-// What a server tells about itself while it runs: a line for each event, for a file, for systemd's
-// journal, or for a program (JSON).
+// Describes what a server tells about itself while it runs: a line for each event, for a file, for
+// systemd's journal, or for a program (JSON).
 //
 // Problem: one bad disk or one strange client makes thousands of errors a second, which would bury
 // everything else and fill the disk.

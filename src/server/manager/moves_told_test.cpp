@@ -1,4 +1,5 @@
-// What the manager tells servers of parts that move: clients get at a part by it, so it lasts.
+// Tests what the manager tells servers of parts that move: clients get at a part by it, so it
+// lasts.
 #include <gtest/gtest.h>
 
 #include <filesystem>

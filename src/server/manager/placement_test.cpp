@@ -1,5 +1,5 @@
-// Where new files go: in turn, on the server that was named, or away from those that are busy or
-// nearly full.
+// Tests where new files go: in turn, on the server that was named, or away from those that are busy
+// or nearly full.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// How much of the store a user may have, and how much a directory: the manager's side.
+// Describes how much of the store a user may have, and how much a directory: the manager's side.
 //
 // Method: servers tell the sizes of parts that have changed (objects/growth.hpp); the table `sizes`
 // keeps them. What lies below a directory with a quota, when that is set or when it comes there,

@@ -1,5 +1,5 @@
-// What a mounted store asks of names: all that is known of one name or of a directory's, times,
-// links, and attributes that users give.
+// Describes what a mounted store asks of names: all that is known of one name or of a directory's,
+// times, links, and attributes that users give.
 //
 // Times that a user sets are kept here, while only a file's servers know when it was written. So a
 // time of modification is kept with what the servers told when it was set, and holds until they

@@ -1,5 +1,5 @@
-// Whether a server's disk can take new files: by the space that is left, by whether it may be
-// written, and by the errors that it gave of late.
+// Finds out whether a server's disk can take new files: by the space that is left, by whether it
+// may be written, and by the errors that it gave of late.
 //
 // Problem: the manager stripes a new file over all servers, and one whose disk is full, read-only
 // or broken makes each of them fail.

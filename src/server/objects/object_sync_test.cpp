@@ -1,4 +1,4 @@
-// What a part's sync asks of the system: all that was changed, and nothing else.
+// Tests what a part's sync asks of the system: all that was changed, and nothing else.
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <unistd.h>

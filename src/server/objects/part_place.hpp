@@ -1,4 +1,4 @@
-// How the file of a part is striped, noted beside the part's checksums.
+// Describes how the file of a part is striped, noted beside the part's checksums.
 //
 // Problem: only the manager's names say of how many servers a file is, and in which order. Where
 // the names are lost, or older than the file, its parts are a heap of bytes. Method: the first page

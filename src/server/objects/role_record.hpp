@@ -1,5 +1,5 @@
-// What a server keeps of the store's managers: the highest epoch that it has heard of, where the
-// manager of it is, and that manager's newest mark (wire/standby.hpp).
+// Describes what a server keeps of the store's managers: the highest epoch that it has heard of,
+// where the manager of it is, and that manager's newest mark (wire/standby.hpp).
 //
 // Problem: a manager that was replaced must not go on after any restart, its own or that of a
 // server. Method: the file `role` beside the parts, written anew and synced before the server

@@ -1,4 +1,4 @@
-// What remains of files in memory after a power loss.
+// Tests what remains of files in memory after a power loss.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -1,4 +1,4 @@
-// Where the bytes of one file lie that is kept in several: a master, and parts beside it.
+// Knows where the bytes of one file lie that is kept in several: a master, and parts beside it.
 //
 // Problem: the layers above move bytes between memory and one file.
 // Method: an address space holds all of it. Low addresses are the master's own offsets. From

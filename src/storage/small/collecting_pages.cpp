@@ -74,7 +74,7 @@ bool CollectingPages::put_part(ByteRange part, const std::byte* data) {
   return false;
 }
 
-// Where no place is free for another page.
+// Makes room where no place is free for another page.
 void CollectingPages::make_room(uint32_t seen) {
   if (wait_for_others(seen) || send(Which::kWhole) || send(Which::kOldest)) {
     return;

@@ -202,8 +202,8 @@ FetchedPages::Stream* FetchedPages::stream_before(ByteRange range) {
   return nullptr;
 }
 
-// Where the program is now. A read that follows none begins a stream, in place of the one that has
-// not been used for longest.
+// Notes where the program is now. A read that follows none begins a stream, in place of the one
+// that has not been used for longest.
 void FetchedPages::note_read(ByteRange range) {
   Stream* stream = stream_before(range);
   if (stream == nullptr) {
@@ -284,7 +284,7 @@ void FetchedPages::claim(int64_t first_index, int64_t count) {
   }
 }
 
-// What the storage has told of the claimed pages, or that it failed.
+// Publishes what the storage has told of the claimed pages, or that it failed.
 void FetchedPages::publish(const Result<int64_t>& got, int64_t first_index) {
   const RobustMutexLock lock(&state_->mutex);
   state_->is_broken = state_->is_broken || lock.owner_died();

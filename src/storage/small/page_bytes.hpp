@@ -1,4 +1,4 @@
-// How large the pages are that the ranks of a node share.
+// Describes how large the pages are that the ranks of a node share.
 #pragma once
 
 #include <cstdint>

@@ -157,7 +157,7 @@ int64_t PageTable::begin_page(int64_t index) {
   return number;
 }
 
-// What the ranks with bytes in a page are told when it has been sent, or could not be.
+// Tells the ranks with bytes in a page when it has been sent, or could not be.
 void PageTable::tell_ranks(int64_t number, const Status& sent) const {
   for (int64_t which = 0; which < rank_count(); ++which) {
     if (!has_bytes_of(number, which)) {

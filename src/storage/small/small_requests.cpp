@@ -142,7 +142,7 @@ bool SmallRequests::has_room(ByteRange range) const {
   return kept_bytes_ < kEnoughBytes && static_cast<int64_t>(pages_.size()) + last - first + 1 <= most_pages_;
 }
 
-// What sends of this rank's bytes have met, by whichever rank.
+// Notes what sends of this rank's bytes have met, by whichever rank.
 void SmallRequests::note_late(Status& late) {
   if (options_.together != nullptr) {
     late.update(options_.together->take_error());

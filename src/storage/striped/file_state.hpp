@@ -1,4 +1,4 @@
-// What the servers of a file in a store know of it, all slots together.
+// Describes what the servers of a file in a store know of it, all slots together.
 #pragma once
 
 #include <chrono>

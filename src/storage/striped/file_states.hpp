@@ -1,4 +1,4 @@
-// What names of a store mean, and what the servers know of many files at once.
+// Describes what names of a store mean, and what the servers know of many files at once.
 //
 // Problem: a listing of a directory with all details asked the manager once for each name, and each
 // server once for each file.

@@ -1,5 +1,5 @@
-// What is always counted, for each file on each rank. The names are those in the trace file
-// and in the tools.
+// Describes what is always counted, for each file on each rank. The names are those in the trace
+// file and in the tools.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What is recorded of a span, and the kinds of spans.
+// Describes what is recorded of a span, and the kinds of spans.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What one rank records: spans in rings of its threads, names, counters and facts, and the part
-// file for them.
+// Describes what one rank records: spans in rings of its threads, names, counters and facts, and
+// the part file for them.
 //
 // Problem: a span must cost tens of nanoseconds, and nothing when tracing is off. A crash must lose
 // no more than the spans since the last commit.

@@ -53,7 +53,7 @@ class Span {
   bool recorded() const { return id_ != 0; }
   void set_bytes(int64_t bytes) { bytes_ = bytes; }
   void set_offset(int64_t offset) { offset_ = offset; }
-  /// What the kind says: count, peer, dataset.
+  /// Sets what the kind says: count, peer, dataset.
   void set_detail(int64_t detail) { detail_ = static_cast<int32_t>(detail); }
 
  private:

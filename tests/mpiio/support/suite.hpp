@@ -88,7 +88,7 @@ class Suite {
 /// Notes a failure of the running case on this rank; the first three of a rank are printed.
 void note_failure(const char* file, int line, const std::string& text);
 
-/// What the watchdog does before it ends the job, to remove what would outlive the process.
+/// Sets what the watchdog does before it ends the job, to remove what would outlive the process.
 /// Empty: nothing.
 void set_hang_cleanup(std::function<void()> cleanup);
 

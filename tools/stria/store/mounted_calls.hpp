@@ -1,4 +1,5 @@
-// What every call of a mounted store needs: the store, paths in it, errors as the system's numbers.
+// Describes what every call of a mounted store needs: the store, paths in it, errors as the
+// system's numbers.
 #pragma once
 
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// How a mounted store lists directories.
+// Describes how a mounted store lists directories.
 //
 // The manager tells of thousands of names at once, and each server of as many files. The kernel
 // takes some twenty at a time, with their attributes while these are fresh; else it looks a name up

@@ -1,4 +1,4 @@
-// What a mount agrees on with the kernel, beyond what libfuse does.
+// Describes what a mount agrees on with the kernel, beyond what libfuse does.
 //
 // Problem: before each write the kernel asks for the file's capabilities, which it would have to
 // take away: a request as long as a small write itself. It asks no more of a file system that takes

@@ -1,5 +1,5 @@
-// What travels along an axis: a rank's bytes for one column of the grid, with their description.
-// Those who pass them on look at the headers only.
+// Describes what travels along an axis: a rank's bytes for one column of the grid, with their
+// description. Those who pass them on look at the headers only.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// What a relay has for its column: the streams of many ranks, as lanes of its own for two-phase.
+// Describes what a relay has for its column: the streams of many ranks, as lanes of its own for
+// two-phase.
 #pragma once
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// What a collective write costs on the network as the number of ranks grows: messages and bytes
-// of simulated ranks, printed as a table. STRIA_SCALE_RANKS is the largest number of ranks
+// Tests what a collective write costs on the network as the number of ranks grows: messages and
+// bytes of simulated ranks, printed as a table. STRIA_SCALE_RANKS is the largest number of ranks
 // (default 1024).
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What one rank brings to one aggregator in a round, or wants from it.
+// Describes what one rank brings to one aggregator in a round, or wants from it.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What collective writes and reads have in common: which ranks meet, what they have for each other
-// in a round, and the aggregators' buffers.
+// Holds what collective writes and reads have in common: which ranks meet, what they have for each
+// other in a round, and the aggregators' buffers.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// What both sides of a rank in a collective operation know: whose bytes go where, and what has
-// failed. A rank is a contributor, and may be an aggregator.
+// Describes what both sides of a rank in a collective operation know: whose bytes go where, and
+// what has failed. A rank is a contributor, and may be an aggregator.
 #pragma once
 
 #include <utility>

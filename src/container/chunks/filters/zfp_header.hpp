@@ -1,5 +1,5 @@
-// What the registered filter 32013 (H5Z-ZFP) keeps in a dataset's header: ZFP's own header, which
-// says what chunks are, and by what they were cut short. It takes no libzfp.
+// Describes what the registered filter 32013 (H5Z-ZFP) keeps in a dataset's header: ZFP's own
+// header, which says what chunks are, and by what they were cut short. It takes no libzfp.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What a file that is written anew is made of: where its metadata lie, superblocks of all versions,
-// bytes that are replaced while a file is read.
+// Tests what a file that is written anew is made of: where its metadata lie, superblocks of all
+// versions, bytes that are replaced while a file is read.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What writing and reading the index of a dataset's chunks share.
+// Holds what writing and reading the index of a dataset's chunks share.
 #pragma once
 
 #include <cstddef>

@@ -234,7 +234,7 @@ constexpr int64_t kHardLink = 0;
 constexpr int64_t kSoftLink = 1;
 constexpr int64_t kExternalLink = 64;
 
-// What all links begin with.
+// Writes what all links begin with.
 void put_link_head(Encoder& to, int64_t type, std::string_view name, LinkOrder order) {
   constexpr int64_t kHasCharset = 0x10;
   constexpr int64_t kHasType = 0x08;

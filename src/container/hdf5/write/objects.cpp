@@ -142,7 +142,7 @@ bool is_replaced(const Object& object, const HeaderMessage& attribute) {
                              [&](const Attribute& other) { return has_value(other) && other.name == head->name; });
 }
 
-// What the next header takes over from the one that an object has, but for attributes.
+// Takes over what the next header takes over from the one that an object has, but for attributes.
 void take_over(const Object& object, ObjectHeader& header) {
   const bool gets_longer = object.dataset() != nullptr && object.dataset()->value;
   for (const HeaderMessage& message : object.old_header().messages) {

@@ -1,4 +1,4 @@
-// What a writer asks of the file that it adds to.
+// Describes what a writer asks of the file that it adds to.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What else must change in a file that grows, because it refers to what changes.
+// Describes what else must change in a file that grows, because it refers to what changes.
 //
 // Problem: references are addresses of headers, and an object that changes gets another header.
 // Method: the holder of an attribute that refers to such an object gets another header too, with

@@ -1,4 +1,5 @@
-// What a writer of HDF5 has in its hands: the tree of objects, and how far the file is taken.
+// Describes what a writer of HDF5 has in its hands: the tree of objects, and how far the file is
+// taken.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What the ranks learn of their data while packing: the smallest and the largest values,
+// Describes what the ranks learn of their data while packing: the smallest and the largest values,
 // and checksums.
 //
 // Gathered is what one rank has learnt; it travels to rank 0 as one message, which adds it to a

@@ -1,5 +1,5 @@
-// How what a rank learns while packing leaves it: to rank 0 as one message, and sums of rows into
-// their tables.
+// Describes how what a rank learns while packing leaves it: to rank 0 as one message, and sums of
+// rows into their tables.
 //
 // Method: it is kept transfer by transfer, and handed in once the last bytes are packed, before
 // they are written. Rank 0 takes it from all ranks when it needs it for the metadata. Each call

@@ -1,4 +1,4 @@
-// What a file that grows has: read by rank 0 when it is opened, and told to all ranks.
+// Describes what a file that grows has: read by rank 0 when it is opened, and told to all ranks.
 #pragma once
 
 #include <cstddef>

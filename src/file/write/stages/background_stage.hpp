@@ -1,5 +1,5 @@
-// What commit_async() needs until it returns: the commit in the background, into which the session
-// stages what it writes.
+// Describes what commit_async() needs until it returns: the commit in the background, into which
+// the session stages what it writes.
 //
 // Problem: when the thread gets the commit, nothing may fail for want of memory any more.
 // Method: the commit is made before the ranks meet; after they have met, they share it. Nodes that

@@ -1,4 +1,4 @@
-// How many connections each user has, so that one user can't take all of them.
+// Describes how many connections each user has, so that one user can't take all of them.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Whether the manager's database has changes that a power loss would undo.
+// Finds out whether the manager's database has changes that a power loss would undo.
 #pragma once
 
 #include <cstdint>

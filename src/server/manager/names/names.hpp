@@ -1,5 +1,5 @@
-// What a store's manager keeps permanently of files: names, owners, the place of each file's bytes.
-// Servers (roster.hpp) and the last replies (replies.hpp) are in the same database.
+// Describes what a store's manager keeps permanently of files: names, owners, the place of each
+// file's bytes. Servers (roster.hpp) and the last replies (replies.hpp) are in the same database.
 //
 // Problem: this must survive a kill at any moment, and a power loss after Unsynced::sync().
 // Owner, group and mode of files and directories are kept and enforced here. A file may have

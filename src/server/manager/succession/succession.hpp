@@ -1,6 +1,6 @@
-// What the manager does so that a standby can take its place: it has changes recorded for it, gives
-// it a copy of the names to begin with, and numbers the marks by which servers know whether the
-// standby has all (wire/standby.hpp). For the manager's thread, but for epoch().
+// Describes what the manager does so that a standby can take its place: it has changes recorded for
+// it, gives it a copy of the names to begin with, and numbers the marks by which servers know
+// whether the standby has all (wire/standby.hpp). For the manager's thread, but for epoch().
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// What the parts of an object's code share: a block in memory, and functions that move bytes to and
-// from the file.
+// Holds what the parts of an object's code share: a block in memory, and functions that move bytes
+// to and from the file.
 #pragma once
 
 #include <time.h>

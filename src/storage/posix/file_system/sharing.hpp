@@ -1,5 +1,5 @@
-// How nodes share a file system: whether locks reach from one node to another, and whether each
-// node keeps a cache that the others don't see.
+// Describes how nodes share a file system: whether locks reach from one node to another, and
+// whether each node keeps a cache that the others don't see.
 //
 // The kind of the file system tells most of it, and the mount's options tell the rest. Where
 // something isn't known, the worst is assumed.

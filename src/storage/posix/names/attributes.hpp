@@ -1,5 +1,5 @@
-// What a file has besides its name and bytes: mode, owner, group, access list, and the user's
-// extended attributes. A file that replaces another gets them from it.
+// Describes what a file has besides its name and bytes: mode, owner, group, access list, and the
+// user's extended attributes. A file that replaces another gets them from it.
 #pragma once
 
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-// What a name means before a file takes it, what the new file keeps of the one that it replaces,
-// and names that others have taken first.
+// Tests what a name means before a file takes it, what the new file keeps of the one that it
+// replaces, and names that others have taken first.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-// What a store or a pool knows about a name, for stat and ls.
+// Describes what a store or a pool knows about a name, for stat and ls.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// What a chunked dataset says of its chunks, through libhdf5.
+// Describes what a chunked dataset says of its chunks, through libhdf5.
 #pragma once
 
 #include <hdf5.h>

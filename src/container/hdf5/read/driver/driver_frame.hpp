@@ -1,4 +1,5 @@
-// What the drivers have in common by which libhdf5 reads or writes a file of ours (H5FD classes).
+// Holds what the drivers have in common by which libhdf5 reads or writes a file of ours (H5FD
+// classes).
 //
 // Method: a driver names its `Subject`, the pointers that a property list passes to the file that
 // is opened with it, and adds how bytes are read and written.

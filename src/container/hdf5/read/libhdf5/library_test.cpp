@@ -1,5 +1,5 @@
-// How libhdf5 sees files that were made without it: their types, groups of any size, and that it
-// can change them.
+// Tests how libhdf5 sees files that were made without it: their types, groups of any size, and that
+// it can change them.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 

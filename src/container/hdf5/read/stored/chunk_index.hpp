@@ -1,4 +1,4 @@
-// Where the chunks of a dataset are, read from the file itself.
+// Finds where the chunks of a dataset are, read from the file itself.
 //
 // Problem: libhdf5 1.10 tells of one chunk at a time, and walks all of the index for it.
 // Method: the dataset's header names the B-tree of version 1, whose leaves are read once.

@@ -1,4 +1,5 @@
-// Whether libhdf5 may decode the messages of an object header (format specification IV.A.2).
+// Finds out whether libhdf5 may decode the messages of an object header (format specification
+// IV.A.2).
 //
 // Problem: headers of old files have no checksums, and libhdf5 1.10 takes their messages for what
 // they say: it reads past them, divides by a length of 0, and allocates what they ask for.
