@@ -1,5 +1,5 @@
-// Finds out whether a grid of nodes pays for an operation: what each node meets, by one
-// message of each rank to the first of its node, and one reduction.
+// Finds out whether a grid of nodes pays for an operation: what each node meets, by one message of
+// each rank to the first of its node, and one reduction.
 #include <algorithm>
 #include <array>
 #include <bit>
