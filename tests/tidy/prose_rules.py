@@ -42,7 +42,7 @@ _FRAGMENT = re.compile(
 )
 # A comment behind code is a label. Others of these words, such as "in bytes", make good labels.
 _FRAGMENT_OF_LABEL = re.compile(r"(?:as|likewise|of)\b(?![-_(./])", re.IGNORECASE)
-_COMMENT_MARK = re.compile(r"(?:///<|///|//|/\*+|\*|#)\s*")
+_COMMENT_MARK = re.compile(r"(?:///<|///|//|/\*+|\*|#|!)\s*")
 _CODE_SPAN = re.compile(r"`[^`\n]*`|\{[^{}\n]*\}")
 _FOR_TOOLS = re.compile(r"(//|#) ?(NOLINT|noqa|clang-format|type:)")
 _ADDRESS = re.compile(r"https?://\S{40,}")
@@ -96,7 +96,11 @@ def comments_of(file):
     if file.suffix == ".py":
         return _joined(_marked_in_python(file.text))
     if file.suffix in _HASH_SUFFIXES or file.name in _HASH_NAMES:
-        return _joined(_marked_by_hashes(file.text))
+        return _joined(_marked_in_lines(file.text, "#(?!!)"))
+    if file.suffix in {".f90", ".inc"}:
+        return _joined(_marked_in_lines(file.text, "!"))
+    if file.suffix == ".js":
+        return _joined(_marked_in_lines(file.text, "//"))
     return []
 
 
@@ -117,7 +121,7 @@ def _joined(marked):
         else:
             yield first, words, is_first_label
             first, words, is_first_label = line, stripped, is_label
-        follows = (line + 1, column) if text.startswith(("//", "#")) else None
+        follows = (line + 1, column) if text.startswith(("//", "#", "!")) else None
     yield first, words, is_first_label
 
 
@@ -135,10 +139,10 @@ def _marked_in_python(text):
         yield line, column, words, bool(token.line[:column].strip())
 
 
-def _marked_by_hashes(text):
+def _marked_in_lines(text, mark):
     """Yields whole lines, and what stands behind code if no quote makes it doubtful."""
     for number, line in enumerate(text.split("\n"), start=1):
-        match = re.search(r"(?:^|(?<=\s))#(?!!).*", line)
+        match = re.search(rf"(?:^|(?<=\s)){mark}.*", line)
         if match and not re.search(r"[\"'`$\\]", line[: match.start()]):
             yield number, match.start(), match.group(), bool(line[: match.start()].strip())
 

@@ -412,9 +412,10 @@ class ProseRules(unittest.TestCase):
             ("a.py", "def f():\n    # For a caller.\n    return 1\n"),
             ("a.py", "a = 1  # of them\n"),
             ("a.sh", "#!/bin/sh\n# With the port.\ntrue # as usual\n"),
-            ("a.cmake", "# Without MPI.\n"),
-            ("CMakeLists.txt", "# In a wheel.\n"),
+            ("a.cmake", "# In a wheel.\n"),
             ("a.c", "/* which calls it */\n"),
+            ("a.f90", "! With a map.\ninteger :: a  ! of one rank\n"),
+            ("a.js", "// By rank.\nconst a = 1; // of them\n"),
         ]:
             found = self.found(path, text)
             self.assertTrue(found, text)
