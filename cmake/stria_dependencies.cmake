@@ -63,7 +63,7 @@ else()
     message(FATAL_ERROR "STRIA_MPI is '${STRIA_MPI}'; use openmpi, mpich or none")
   endif()
   set(STRIA_HAS_MPI ON)
-  set(STRIA_SUFFIXES ";_serial")  # of the libraries: one for this MPI, one without
+  set(STRIA_SUFFIXES ";_serial")  # the libraries' suffixes: one for this MPI, one without
   find_program(STRIA_MPICXX NAMES mpicxx.${STRIA_MPI} mpicxx)
   find_program(STRIA_MPICC NAMES mpicc.${STRIA_MPI} mpicc)
   find_program(STRIA_MPIEXEC NAMES mpiexec.${STRIA_MPI} mpiexec)
@@ -124,12 +124,12 @@ if(STRIA_LIBRARY_LACKS)
     "On Debian and Ubuntu `scripts/install_dependencies.sh demo` in Stria's source installs all of them.")
 endif()
 
-# Only its header: the library is loaded when a path rados:// is used.
+# The build needs only its header: the library is loaded when a path rados:// is used.
 find_path(STRIA_RADOS_INCLUDE rados/librados.h)
 if(NOT STRIA_RADOS_INCLUDE)
   set_property(GLOBAL APPEND PROPERTY STRIA_LEFT_OUT "paths rados://: no rados/librados.h (Debian: librados-dev)")
 endif()
-# Likewise, when a dataset asks for ZFP.
+# The same holds for libzfp, which is loaded when a dataset asks for ZFP.
 find_path(STRIA_ZFP_INCLUDE zfp.h)
 if(NOT STRIA_ZFP_INCLUDE)
   set_property(GLOBAL APPEND PROPERTY STRIA_LEFT_OUT "the filter ZFP: no zfp.h (Debian: libzfp-dev)")

@@ -71,8 +71,8 @@ endif()
 get_property(has_fortran GLOBAL PROPERTY STRIA_HAS_FORTRAN)
 if(has_fortran)
   if(STRIA_HAS_MPI)
-    # For gfortran itself as for the MPI's wrapper. MPIs have no pkg-config file in common that
-    # knows where their modules are.
+    # The file serves gfortran itself as well as the MPI's wrapper. MPIs have no pkg-config file in
+    # common that knows where their modules are.
     set(name stria_fortran${STRIA_MPI_SUFFIX})
     get_property(folders GLOBAL PROPERTY STRIA_MPI_FORTRAN_INCLUDE_DIRS)
     get_property(libraries GLOBAL PROPERTY STRIA_MPI_FORTRAN_LIBRARIES)

@@ -49,7 +49,7 @@ if(STRIA_SANITIZE)
   target_compile_options(stria_options INTERFACE ${STRIA_SANITIZE_OPTIONS})
   target_link_options(stria_options INTERFACE -fsanitize=${STRIA_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # With sanitizers, GCC 12 takes what an empty std::optional would hold for read.
+    # GCC 12 with sanitizers takes what an empty std::optional would hold for read.
     target_compile_options(stria_options INTERFACE -Wno-maybe-uninitialized)
   endif()
   if(STRIA_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -80,9 +80,9 @@ if(CCACHE)
   endforeach()
 endif()
 
-# For who builds once. Who edits a file would compile its neighbours with it, and a header that a
-# file forgets to include isn't missed. Names without linkage must differ among the files of one
-# target (tests/tidy/united_names.py).
+# The option is for those who build once. Whoever edits a file would compile its neighbours with it,
+# and a header that a file forgets to include isn't missed. Names without linkage must differ among
+# the files of one target (tests/tidy/united_names.py).
 option(STRIA_UNITY "Compile the files of a target together, sixteen at a time: for who only builds" OFF)
 set(CMAKE_UNITY_BUILD ${STRIA_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)

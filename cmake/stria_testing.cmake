@@ -52,7 +52,7 @@ function(stria_precompile_test name)
   if(NOT STRIA_PRECOMPILE_HEADERS OR stria_server IN_LIST ARGN)
     return()
   endif()
-  target_compile_options(${name} PRIVATE -pthread)  # as some libraries want it, and the headers must fit
+  target_compile_options(${name} PRIVATE -pthread)  # Some libraries want it; the headers must fit.
   if(first)
     target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
     target_precompile_headers(${name} REUSE_FROM ${first})
@@ -71,7 +71,7 @@ function(stria_test_part name)
   cmake_parse_arguments(P "" "" "SOURCES;LIBS" ${ARGN})
   add_library(${name} OBJECT EXCLUDE_FROM_ALL ${P_SOURCES})
   stria_compile_as_test(${name})
-  # As the programs are compiled, or they couldn't share precompiled headers.
+  # The options are those of the programs, or the tests couldn't share precompiled headers.
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(${name} PRIVATE -fPIE)
   target_link_libraries(${name} PUBLIC ${P_LIBS} PRIVATE stria_options stria GTest::gtest)

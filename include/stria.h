@@ -49,7 +49,7 @@ typedef struct stria_dataset stria_dataset;
 typedef struct stria_commit_handle stria_commit_handle; /* a commit that goes on by itself */
 typedef struct stria_type stria_type;                   /* which bytes of memory, in which order */
 typedef struct stria_elements stria_elements;           /* a map of single elements */
-typedef struct stria_options stria_options;             /* of a file or a dataset, by name */
+typedef struct stria_options stria_options;             /* what a file or a dataset gets, by name */
 typedef struct stria_list stria_list;                   /* strings */
 typedef struct stria_table stria_table;                 /* records that were read */
 typedef struct stria_verdict stria_verdict;             /* what stria_verify() found */
@@ -134,8 +134,8 @@ int stria_hint_problems(const stria_options* options, stria_list** problems);
 
 /* ---- Files ---- */
 
-/* As stria_create_mpi(), stria_open_mpi() and stria_append_mpi(), with the communicator of Fortran,
- * an INTEGER. STRIA_UNSUPPORTED in the library without MPI. Collective: yes. */
+/* Do the same as stria_create_mpi(), stria_open_mpi() and stria_append_mpi(), with the communicator
+ * of Fortran, an INTEGER. STRIA_UNSUPPORTED in the library without MPI. Collective: yes. */
 int stria_create_f(int comm, const char* path, const stria_options* options, stria_file** file);
 int stria_open_f(int comm, const char* path, const stria_options* options, stria_file** file);
 int stria_append_f(int comm, const char* path, const stria_options* options, stria_file** file);
@@ -152,9 +152,9 @@ int stria_flush(stria_file* file);
  * name. After an error the new file is gone, and an old one of that name is unchanged.
  * Collective: yes. */
 int stria_commit(stria_file* file);
-/* As stria_commit(), but returns once this rank's data are packed into memory: they may change, and
- * the file may be closed. The file gets its name by itself, and *commit tells how that went. See
- * docs/async.md. Collective: yes. */
+/* Does the same as stria_commit(), but returns once this rank's data are packed into memory: they
+ * may change, and the file may be closed. The file gets its name by itself, and *commit tells how
+ * that went. See docs/async.md. Collective: yes. */
 int stria_commit_async(stria_file* file, stria_commit_handle** commit);
 /* Returns 1 when stria_commit_wait() would not block, otherwise 0. Collective: no. */
 int stria_commit_done(const stria_commit_handle* commit);
@@ -175,8 +175,9 @@ int stria_discard(stria_file* file);
  * that was neither committed nor discarded is given up: the other ranks' next collective call on it
  * returns STRIA_ABORTED. Collective: no; it doesn't wait for other ranks. */
 void stria_close(stria_file** file);
-/* As stria_close(), because this rank's own work has failed: nothing is said on standard error, and
- * the message of the other ranks has the first 200 bytes of `reason`, which may be NULL.
+/* Closes the file as stria_close() does, because this rank's own work has failed: nothing is said
+ * on standard error, and the message of the other ranks has the first 200 bytes of `reason`, which
+ * may be NULL.
  * Collective: no; it doesn't wait for other ranks. */
 void stria_give_up(stria_file** file, const char* reason);
 
@@ -208,7 +209,7 @@ int stria_append_rows(stria_file* file, const char* path, int64_t rows, stria_da
 int stria_update(stria_file* file, const char* path, stria_dataset** dataset);
 /* Finds a dataset of an opened file: STRIA_NOT_FOUND. Collective: no. */
 int stria_find_dataset(stria_file* file, const char* path, stria_dataset** dataset);
-/* The paths of an opened file's datasets. Collective: no. */
+/* Gives the paths of an opened file's datasets. Collective: no. */
 int stria_datasets(stria_file* file, stria_list** paths);
 
 /* Returns the number of the dataset's dimensions; 0 for a scalar. Collective: no. */
@@ -227,8 +228,8 @@ const char* stria_dataset_meaning(const stria_dataset* dataset);
 /* Returns what its chunks pass, such as "shuffle deflate(1)"; "" where they pass nothing, or there
  * are none. Valid as long as the dataset. */
 const char* stria_dataset_filters(const stria_dataset* dataset);
-/* The names of its integers' values, "NAME=INTEGER", where they are an enumeration; else an empty
- * list. Collective: no. */
+/* Gives the names of its integers' values, "NAME=INTEGER", where they are an enumeration; else an
+ * empty list. Collective: no. */
 int stria_dataset_enumeration(const stria_dataset* dataset, stria_list** members);
 /* Returns the name of a dimension; "" where it has none, or there is no such dimension. In HDF5
  * files names are paths. Valid as long as the dataset. */
@@ -243,10 +244,10 @@ int stria_dataset_chunk(const stria_dataset* dataset, int64_t* chunk);
  * stria_dataset_element() tells. Where it is zero, or no number, *given becomes 0, otherwise 1, and
  * only then `value` is set. Of complex numbers it is the real part. Collective: no. */
 int stria_dataset_fill_value(const stria_dataset* dataset, void* value, int* given);
-/* How many bytes all its elements have, and how many it takes in a file that is open for reading:
- * -1 when only libhdf5 can tell. Either may be NULL. Collective: no. */
+/* Gives how many bytes all its elements have, and how many it takes in a file that is open for
+ * reading: -1 when only libhdf5 can tell. Either may be NULL. Collective: no. */
 int stria_dataset_bytes(const stria_dataset* dataset, int64_t* bytes, int64_t* stored_bytes);
-/* Whether the raw data lie in one piece: 1 or 0. Collective: no. */
+/* Tells whether the raw data lie in one piece: 1 or 0. Collective: no. */
 int stria_dataset_is_contiguous(const stria_dataset* dataset, int* contiguous);
 /* Returns the bytes of an element; 0 when there is no such type. */
 int64_t stria_element_bytes(int element);
@@ -266,9 +267,9 @@ const char* stria_element_name(int element);
  * the next collective call fails on every rank. */
 int stria_put(stria_dataset* dataset, const int64_t* start, const int64_t* count, const void* data, const stria_type* type,
               int element);
-/* As stria_put(), with a copy: `data` may change or go as soon as this returns. As much memory is
- * taken until the commit or flush (stria_get_copied()); STRIA_RESOURCE_EXHAUSTED where there is
- * none. Collective: no. */
+/* Does the same as stria_put(), with a copy: `data` may change or go as soon as this returns. As
+ * much memory is taken until the commit or flush (stria_get_copied()); STRIA_RESOURCE_EXHAUSTED
+ * where there is none. Collective: no. */
 int stria_put_copy(stria_dataset* dataset, const int64_t* start, const int64_t* count, const void* data, const stria_type* type,
                    int element);
 /* Records a read, as stria_put() does a write; stria_commit() or stria_flush() makes it, and `data`
@@ -321,15 +322,15 @@ typedef struct stria_rows {
   int64_t count;
   int64_t total;
 } stria_rows;
-/* The place of this rank's `count` rows among those of all ranks, which follow each other in order
- * of ranks. Collective: yes. */
+/* Gives the place of this rank's `count` rows among those of all ranks, which follow each other in
+ * order of ranks. Collective: yes. */
 int stria_place_rows(stria_file* file, int64_t count, stria_rows* rows);
 /* This rank's share when all ranks share `total` rows evenly. Collective: no. */
 int stria_share_rows(const stria_file* file, int64_t total, stria_rows* rows);
-/* As stria_put(), stria_put_copy() and stria_get(), with whole rows. Where the dataset can grow,
- * puts count from the first of its last rows->total rows, those that stria_append_rows() has given
- * last. STRIA_INVALID_ARGUMENT when the dataset has fewer rows than rows->total, or another number
- * and can't grow. */
+/* Do the same as stria_put(), stria_put_copy() and stria_get(), with whole rows. Where the dataset
+ * can grow, puts count from the first of its last rows->total rows, those that stria_append_rows()
+ * has given last. STRIA_INVALID_ARGUMENT when the dataset has fewer rows than rows->total, or
+ * another number and can't grow. */
 int stria_put_rows(stria_dataset* dataset, const stria_rows* rows, const void* data, const stria_type* type, int element);
 int stria_put_rows_copy(stria_dataset* dataset, const stria_rows* rows, const void* data, const stria_type* type, int element);
 int stria_get_rows(stria_dataset* dataset, const stria_rows* rows, void* data, const stria_type* type, int element);
@@ -343,13 +344,14 @@ int stria_append_own_rows(stria_file* file, const char* path, int64_t count, con
 
 /* ---- Single elements, in any order ---- */
 
-/* A map for any number of datasets: offsets[i] is the place of value i, the number of elements
- * before it in the dataset; -1: value i is left out. STRIA_INVALID_ARGUMENT when a place comes
- * twice. Time and memory are linear in `count`. A file with checksums keeps the map of each put, at
- * one to three bytes for each run of neighbours. The user frees the map, at any time. */
+/* Makes a map for any number of datasets: offsets[i] is the place of value i, the number of
+ * elements before it in the dataset; -1: value i is left out. STRIA_INVALID_ARGUMENT when a place
+ * comes twice. Time and memory are linear in `count`. A file with checksums keeps the map of each
+ * put, at one to three bytes for each run of neighbours. The user frees the map, at any time. */
 int stria_elements_new(int64_t count, const int64_t* offsets, stria_elements** elements);
 void stria_elements_free(stria_elements* elements);
-/* As stria_put(), stria_put_copy() and stria_get(); `data` has `count` consecutive numbers. */
+/* Do the same as stria_put(), stria_put_copy() and stria_get(); `data` has `count` consecutive
+ * numbers. */
 int stria_put_elements(stria_dataset* dataset, const stria_elements* elements, const void* data, int element);
 int stria_put_elements_copy(stria_dataset* dataset, const stria_elements* elements, const void* data, int element);
 int stria_get_elements(stria_dataset* dataset, const stria_elements* elements, void* data, int element);
@@ -404,7 +406,7 @@ int stria_type_resized(const stria_type* old, int64_t lower_bound_bytes, int64_t
 int64_t stria_type_size(const stria_type* type);   /* bytes of data */
 int64_t stria_type_extent(const stria_type* type); /* bytes between repetitions */
 int64_t stria_type_lower_bound(const stria_type* type);
-/* Where the data begin and how far they reach, whatever stria_type_resized() has set. */
+/* Returns where the data begin and how far they reach, whatever stria_type_resized() has set. */
 int64_t stria_type_true_lower_bound(const stria_type* type);
 int64_t stria_type_true_extent(const stria_type* type);
 void stria_type_free(stria_type* type);
@@ -415,8 +417,8 @@ void stria_type_free(stria_type* type);
  * stria_create_dataset(). */
 int stria_set_number(stria_file* file, const char* object, const char* name, int element, const void* value);
 int stria_set_numbers(stria_file* file, const char* object, const char* name, int element, int64_t count, const void* values);
-/* An array of numbers of `rank` dimensions, slowest first. stria_get_numbers() returns all of them,
- * stria_attribute_types() their shape. STRIA_UNSUPPORTED in netCDF files for more than one
+/* Sets an array of numbers of `rank` dimensions, slowest first. stria_get_numbers() returns all of
+ * them, stria_attribute_types() their shape. STRIA_UNSUPPORTED in netCDF files for more than one
  * dimension. */
 int stria_set_array(stria_file* file, const char* object, const char* name, int element, int rank, const int64_t* dims,
                     const void* values);
@@ -441,10 +443,10 @@ int stria_get_complex(stria_file* file, const char* object, const char* name, in
 int stria_get_references(stria_file* file, const char* object, const char* name, stria_list** paths);
 /* Reads an attribute of one string or a list of strings. Collective: yes. */
 int stria_get_strings(stria_file* file, const char* object, const char* name, stria_list** strings);
-/* The names of an object's attributes. Collective: yes. */
+/* Gives the names of an object's attributes. Collective: yes. */
 int stria_attributes(stria_file* file, const char* object, stria_list** names);
-/* The types and shapes of an object's attributes, in the order of stria_attributes(): "float64 ()"
- * is one number, "string[4] (3)" a list of three strings. Collective: yes. */
+/* Gives the types and shapes of an object's attributes, in the order of stria_attributes():
+ * "float64 ()" is one number, "string[4] (3)" a list of three strings. Collective: yes. */
 int stria_attribute_types(stria_file* file, const char* object, stria_list** types);
 
 /* Makes another name for an object at `target`, which may come later or not be there; of another
@@ -497,22 +499,22 @@ int stria_create_records(stria_file* file, const char* path, const stria_records
  * STRIA_UNSUPPORTED. Collective: as stria_create_dataset(). */
 int stria_create_string_dataset(stria_file* file, const char* path, int64_t string_bytes, int rank, const int64_t* dims,
                                 const stria_options* options, stria_dataset** dataset);
-/* Which bytes of memory such records are: row_count rows, row_bytes apart, and of each the columns.
- * They go to the dataset's columns of the same names, and are converted as numbers of datasets are.
- * A type that is made of it, such as one of stria_type_hvector(), is of records too.
+/* Describes which bytes of memory such records are: row_count rows, row_bytes apart, and of each
+ * the columns. They go to the dataset's columns of the same names, and are converted as numbers of
+ * datasets are. A type that is made of it, such as one of stria_type_hvector(), is of records too.
  * What is put has all columns of the dataset, and is copied by stria_put() where the file's records
  * are other bytes; what is got may have some of them. STRIA_INVALID_ARGUMENT, from stria_put() and
  * stria_get(), names a column that the dataset doesn't have, or has of another kind. */
 int stria_type_records(const stria_records* records, stria_type** type);
-/* The columns of a dataset of records, also of a file that is added to, and row_bytes of one in
- * stria_read_table(), as a table without rows. Numbers have the machine's byte order there, and
+/* Gives the columns of a dataset of records, also of a file that is added to, and row_bytes of one
+ * in stria_read_table(), as a table without rows. Numbers have the machine's byte order there, and
  * text of any length is strings as long as the longest. STRIA_UNSUPPORTED names a column whose type
  * isn't known. Collective: no. */
 int stria_read_columns(stria_file* file, const char* path, stria_table** table);
 /* Read small datasets. Collective: yes. */
 int stria_read_table(stria_file* file, const char* path, stria_table** table);
 int stria_read_strings(stria_file* file, const char* path, stria_list** strings);
-/* The content of a table that was read; valid as long as the table. */
+/* Returns the content of a table that was read; valid as long as the table. */
 const stria_records* stria_table_records(const stria_table* table);
 void stria_table_free(stria_table* table);
 
@@ -526,17 +528,18 @@ void stria_list_free(stria_list* list);
 
 /* ---- Looking after ---- */
 
-/* Whether the file carries Stria's checksums: 1 or 0. */
+/* Tells whether the file carries Stria's checksums: 1 or 0. */
 int stria_has_checksums(const stria_file* file, int* has);
 /* Reads everything and compares it with its checksums. A file that is damaged is no error of the
  * call. Collective: yes. */
 int stria_verify(stria_file* file, stria_verdict** verdict);
-/* As stria_verify(), without `count` datasets named in `except`, the same on all ranks, for
- * instance because they were got whole with the option "verify". Collective: yes. */
+/* Does the same as stria_verify(), but leaves out `count` datasets that are named in `except`, the
+ * same on all ranks, for instance because they were got whole with the option "verify". Collective:
+ * yes. */
 int stria_verify_except(stria_file* file, int64_t count, const char* const* except, stria_verdict** verdict);
 typedef struct stria_damage {
   const char* dataset; /* "": the file's own metadata */
-  /* Rows [first_row, last_row) of the first dimension; none: the dataset is missing. */
+  /* These are rows [first_row, last_row) of the first dimension; none: the dataset is missing. */
   int64_t first_row;
   int64_t last_row;
 } stria_damage;
@@ -548,18 +551,18 @@ const stria_damage* stria_verdict_at(const stria_verdict* verdict, int64_t index
 const stria_list* stria_verdict_remarks(const stria_verdict* verdict);
 void stria_verdict_free(stria_verdict* verdict);
 
-/* What a commit or flush did; sums of bytes are over all ranks. Strings are valid until the next
- * call on the file. */
+/* Says what a commit or flush did; sums of bytes are over all ranks. Strings are valid until the
+ * next call on the file. */
 typedef struct stria_report {
   int64_t useful_bytes;
   int64_t file_bytes;
   double seconds;     /* since the file was created or opened, on this rank */
-  const char* method; /* of the last transfer */
+  const char* method; /* the method of the last transfer */
   const char* reason; /* why that method */
 } stria_report;
 int stria_get_report(const stria_file* file, stria_report* report);
-/* Seconds of this rank in one phase: "open", "metadata", "pack", "unpack", "exchange", "write",
- * "read", "sync", "commit". */
+/* Gives the seconds of this rank in one phase: "open", "metadata", "pack", "unpack", "exchange",
+ * "write", "read", "sync", "commit". */
 int stria_get_phase(const stria_file* file, const char* phase, double* seconds);
 /* The bytes that stria_append() has found behind the end of the file, left there by a commit that
  * did not complete, and has cleared. Collective: no. */
@@ -567,8 +570,8 @@ int stria_get_cleared(const stria_file* file, int64_t* bytes);
 /* The most memory that copies of puts have taken on this rank at a time: of stria_put_copy() and
  * its like, and of small puts. Collective: no. */
 int stria_get_copied(const stria_file* file, int64_t* bytes);
-/* The file's hints with the values in effect, as "name=value"; and what was wrong
- * with those given. */
+/* Give the file's hints with the values in effect, as "name=value"; and what was wrong with those
+ * given. */
 int stria_hints(const stria_file* file, stria_list** hints);
 int stria_hint_warnings(const stria_file* file, stria_list** warnings);
 
@@ -587,17 +590,17 @@ int stria_drain_staged(const char* place, stria_list** brought);
 
 /* Returns 1 for a path in a store, whose directories are made with their files; otherwise 0. */
 int stria_is_store_path(const char* path);
-/* Whether a file or directory has the name: 1 or 0. It is an error when that can't be told: a
+/* Tells whether a file or directory has the name: 1 or 0. It is an error when that can't be told: a
  * server that doesn't answer. Collective: no. */
 int stria_path_exists(const char* path, int* exists);
-/* The names in a directory, sorted: STRIA_NOT_FOUND. Collective: no. */
+/* Gives the names in a directory, sorted: STRIA_NOT_FOUND. Collective: no. */
 int stria_list_directory(const char* directory, stria_list** names);
 /* Removes a file: STRIA_NOT_FOUND. Collective: no. */
 int stria_remove_file(const char* path);
 
 /* ---- Tracing. Where the time goes: docs/tracing.md. ---- */
 
-/* What is recorded; each level adds to the one before. */
+/* Says what is recorded; each level adds to the one before. */
 enum stria_trace_level {
   STRIA_TRACE_OFF = 0,
   STRIA_TRACE_COUNTERS, /* counters of every file: the default */
@@ -606,8 +609,9 @@ enum stria_trace_level {
   STRIA_TRACE_FULL      /* each request to the storage and each message */
 };
 
-/* As stria_trace_start_mpi() and stria_trace_start_from_environment_mpi(), with the communicator of
- * Fortran, an INTEGER. STRIA_UNSUPPORTED in the library without MPI. Collective: yes. */
+/* Do the same as stria_trace_start_mpi() and stria_trace_start_from_environment_mpi(), with the
+ * communicator of Fortran, an INTEGER. STRIA_UNSUPPORTED in the library without MPI. Collective:
+ * yes. */
 int stria_trace_start_f(int comm, int level, const char* directory);
 int stria_trace_start_from_environment_f(int comm);
 /* Ends the run, and merges what the ranks have recorded. `path`, if given, gets one string, the
@@ -622,9 +626,9 @@ int stria_trace_level(void);
 /* Writes what this rank has recorded so far, where a crash of the program can't harm it. Commits do
  * this by themselves. Collective: no. */
 void stria_trace_flush(void);
-/* A region of the program between two calls of one thread: at STRIA_TRACE_APP and above it is a
- * span of this name around the calls within. Regions nest; stria_trace_end() ends the last one that
- * has begun: STRIA_INVALID_ARGUMENT when there is none. Collective: no. */
+/* Mark a region of the program between two calls of one thread: at STRIA_TRACE_APP and above it is
+ * a span of this name around the calls within. Regions nest; stria_trace_end() ends the last one
+ * that has begun: STRIA_INVALID_ARGUMENT when there is none. Collective: no. */
 int stria_trace_begin(const char* name);
 int stria_trace_end(void);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What takes too long for every change: the tests labelled "long" (200 kills …), every test under
-# address, undefined-behaviour and thread sanitizers, those of ranks with both MPIs, and longer
-# fuzzing. Same output as check.sh.
+# Runs what takes too long for every change: the tests labelled "long" (200 kills …), every test
+# under address, undefined-behaviour and thread sanitizers, those of ranks with both MPIs, and
+# longer fuzzing. Same output as check.sh.
 # usage: scripts/check_long.sh [PART...]
 #   PART  long, nodes, mpich, asan, tsan, asan_mpich, tsan_mpich, fuzz; all where none is named
 set -euo pipefail

@@ -58,7 +58,7 @@ make_devices() {
   mount_at "$root/dev/shm" -t tmpfs -o size=8g tmpfs
 }
 
-# inside COMMAND: in the tree there, with nothing of this environment but how many jobs are allowed.
+# Runs a command in the tree there, with nothing of this environment but how many jobs are allowed.
 inside() {
   local kept=() name
   for name in CMAKE_BUILD_PARALLEL_LEVEL CTEST_PARALLEL_LEVEL; do

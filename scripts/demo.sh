@@ -32,7 +32,7 @@ scripts/setup.sh demo
 echo "Building the stria command, which takes minutes the first time"
 stage build build_united release stria_cli || fail "the build failed; its output is in build/logs/build.log"
 
-# Only what an earlier demo wrote is removed.
+# The script removes only what an earlier demo wrote.
 mkdir -p "$out"
 find "$out" -maxdepth 1 -type f \( -name '*hdf5_chk_*' -o -name '*hdf5_plt_cnt_*' -o -name '*.json' -o -name '*.png' \
   -o -name '*.html' -o -name '*.stria-trace' \) -delete
@@ -71,7 +71,7 @@ What to look at next
   $out/report.html    what the run's I/O cost, why, and what to change
   $out/run.json       every file written: bytes, seconds, where the time went
   $stria inspect ${checkpoints[-1]}
-  h5ls ${plots[-1]}  # of Debian's hdf5-tools
+  h5ls ${plots[-1]}  # Debian's hdf5-tools have it.
   python -c 'import yt; yt.load("${plots[-1]}").print_stats()'  # build/venv/bin/python after make setup
 Go on from the last checkpoint on another number of ranks (as root, source scripts/mpiexec_env.sh first):
   mpiexec.openmpi -n 3 $stria flash sedov --restart latest --out $out

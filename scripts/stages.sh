@@ -107,7 +107,7 @@ count_tests() {
     # pytest -q: "1 failed, 40 passed, 2 skipped in 7.21s"
     line=$(grep -aE '^([0-9]+ [a-z]+, )*[0-9]+ [a-z]+ in [0-9.]+s' "$log" | tail -n 2 || true)
     if ! grep -q '^run again: ' "$log"; then line=${line##*$'\n'}; fi
-    failed=$(count_failed "${line##*$'\n'}") # of those that ran again, where any did
+    failed=$(count_failed "${line##*$'\n'}") # Where some ran again, those count.
     line=${line%%$'\n'*}
     total=$(($(count_of passed "$line") + $(count_failed "$line")))
     left_out=$(count_of skipped "$line")

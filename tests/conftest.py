@@ -1,4 +1,4 @@
-"""What the tests of this folder share: modules of support/, and its fixtures."""
+"""Holds what the tests of this folder share: modules of support/, and its fixtures."""
 
 import os
 import pathlib

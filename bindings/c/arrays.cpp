@@ -25,7 +25,8 @@ stria::DistributedArray described(const stria_array* array) {
            list(a.ghosts_after, a.rank), order}};
 }
 
-// Like every error in what a rank passes, one in the description fails the next collective call.
+// An error in a description fails the next collective call, as every error does in what a rank
+// passes.
 template <typename Move>
 int move(stria_file* file, const Move& take) {
   return guarded([&] {

@@ -106,7 +106,7 @@ Filters filters(const std::string& name, const std::string& value) {
   return truth(name, value) ? Filters::compress() : Filters();
 }
 
-// An integer where the text is one, so that it is exact.
+// Returns an integer where the text is one, so that it is exact.
 FillValue real_fill_value(const std::string& name, const std::string& value) {
   int64_t integer = 0;
   uint64_t large = 0;
@@ -167,7 +167,7 @@ bool is_known_hint(const std::string& name) {
   return problems.empty() || problems[0].find("is not known") == std::string::npos;
 }
 
-// The option that was probably meant; empty when none is like it.
+// Returns the option that was probably meant; empty when none is like it.
 std::string_view similar_option(std::string_view name) {
   std::string_view nearest;
   size_t least = kNoMatch;

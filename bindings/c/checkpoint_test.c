@@ -14,7 +14,7 @@ static double cell(int variable, int64_t block, int k, int j, int i) {
   return 1000.0 * variable + 100.0 * (double)block + 0.5 * k + 7 * j + i;
 }
 
-// unk[block][k][j][i][variable], as a simulation has it.
+// The simulation's array is unk[block][k][j][i][variable].
 static void write_checkpoint(int async) {
   const int64_t first = BLOCKS * rank / ranks, mine = BLOCKS * (rank + 1) / ranks - first;
   double* unk = calloc((size_t)(BLOCKS * WIDE * WIDE * WIDE * VARIABLES), sizeof *unk);

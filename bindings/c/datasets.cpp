@@ -31,7 +31,7 @@ bool is_element(int value) {
   return value >= STRIA_BYTE && value <= STRIA_FLOAT64;
 }
 
-/// A region that no dataset has.
+/// Returns a region that no dataset has.
 Hyperslab nowhere(const stria::Dataset& dataset) {
   return {std::vector<int64_t>(dataset.dims().size() + 1, -1), {}};
 }

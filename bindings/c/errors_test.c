@@ -83,7 +83,7 @@ static void one_rank_errs(int kind) {
   stria_close(&file);
 }
 
-// By stria_close() without a reason.
+// Where there is no reason, the rank leaves by stria_close().
 static void one_rank_leaves(const char* reason) {
   stria_file* file = new_file();
   if (rank == ranks - 1) {

@@ -1,4 +1,4 @@
-// What needs a communicator, for C and for Fortran: files, and the runs of tracing.
+// Describes what needs a communicator, for C and for Fortran: files, and the runs of tracing.
 #include <mpi.h>
 
 #include "handles.hpp"
@@ -10,8 +10,8 @@ using stria::c::text;
 
 namespace {
 
-/// The communicator of Fortran's integer. Without a running MPI, which the library then refuses,
-/// the conversion isn't allowed.
+/// Returns the communicator of Fortran's integer. Without a running MPI, which the library then
+/// refuses, the conversion isn't allowed.
 MPI_Comm comm_of(int comm) {
   int initialized = 0, finalized = 0;
   MPI_Initialized(&initialized);

@@ -27,7 +27,7 @@ class HandleTable {
  public:
   static constexpr int kSlotBits = 24;
 
-  /// The table of the process. It never ends: handles may be used while the process exits.
+  /// Returns the table of the process. It never ends: handles may be used while the process exits.
   static HandleTable& instance() {
     static HandleTable& table = *new HandleTable;
     return table;
@@ -52,14 +52,15 @@ class HandleTable {
     return handle_of(index, slots_[index].takings);
   }
 
-  /// The object; null when it has ended, or there was none.
+  /// Finds the object; null when it has ended, or there was none.
   T* find(const T* handle) const noexcept {
     const std::shared_lock lock(mutex_);
     const size_t index = index_of(handle);
     return is_current(handle, index) ? slots_[index].object : nullptr;
   }
 
-  /// As find(), and the handle names nothing any more: of two calls one gets the object.
+  /// Does the same as find(), and the handle names nothing any more: of two calls one gets the
+  /// object.
   T* take(const T* handle) noexcept {
     const std::lock_guard lock(mutex_);
     const size_t index = index_of(handle);

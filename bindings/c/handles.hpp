@@ -1,4 +1,4 @@
-// What is behind the handles of stria.h, and the one place where exceptions become codes.
+// Describes what is behind the handles of stria.h, and the one place where exceptions become codes.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 #include "stria/trace.hpp"
 
 namespace stria::c {
-/// The words of the options "format" and "meaning".
+/// Returns the words of the options "format" and "meaning".
 const char* format_name(Format format);
 const char* meaning_name(Meaning meaning);
 }  // namespace stria::c
@@ -30,7 +30,7 @@ struct stria_list {
 
 struct stria_type {
   stria::Datatype type;
-  std::shared_ptr<const std::vector<stria::Column>> columns{};  // of records
+  std::shared_ptr<const std::vector<stria::Column>> columns{};  // the columns of records
 };
 
 struct stria_elements {
@@ -59,7 +59,7 @@ struct stria_dataset {
 
 struct stria_file {
   explicit stria_file(stria::File opened) : file(std::move(opened)) {}
-  std::mutex keeping;                                              // of what follows
+  std::mutex keeping;                                              // guards what follows
   std::map<std::string, std::unique_ptr<stria_dataset>> datasets;  // by path
   // Ends first, after the call of another thread.
   stria::File file;
@@ -114,19 +114,20 @@ inline constexpr const char* kEnded<stria_options> = "these options were freed";
 template <>
 inline constexpr const char* kEnded<stria_elements> = "this map of elements was freed";
 
-/// What a handle names; null when that has ended, or the handle is NULL.
+/// Returns what a handle names; null when that has ended, or the handle is NULL.
 template <typename T>
 T* find(T* handle) noexcept {
   return HandleTable<std::remove_const_t<T>>::instance().find(handle);
 }
 
-/// As find(), and the handle names nothing any more. The caller deletes what it named.
+/// Does the same as find(), and the handle names nothing any more. The caller deletes what it
+/// named.
 template <typename T>
 T* take(T* handle) noexcept {
   return HandleTable<T>::instance().take(handle);
 }
 
-/// What a handle names, or a place for a result: it must be there.
+/// Returns what a handle names, or a place for a result: it must be there.
 template <typename T>
 T& given(T* pointer, const char* what) {
   if (pointer == nullptr) {
@@ -187,7 +188,7 @@ stria_file* opened(const char* path, Choose&& choose, Open&& open) {
   }
 }
 
-/// The handle of a dataset, which the file keeps.
+/// Returns the handle of a dataset, which the file keeps.
 stria_dataset* keep(stria_file& file, const Dataset& dataset);
 
 ElementType element(int value);

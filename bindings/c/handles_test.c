@@ -12,7 +12,7 @@ static void check_refused(int code, const char* words) {
   CHECK(strstr(stria_error_message(), words) != NULL);
 }
 
-// Every kind of call on a file or dataset that was closed through another copy of the handle.
+// Makes every kind of call on a file or dataset that was closed through another copy of the handle.
 static void check_stale(stria_file* file, stria_dataset* dataset) {
   const int64_t start[] = {0}, count[] = {1};
   double number = 1;

@@ -134,7 +134,7 @@ static void read_file(void) {
   stria_close(&file);
 }
 
-// Two records of each rank, without the member between the columns.
+// Moves two records of each rank, without the member between the columns.
 static void move_records(void) {
   struct {
     double mass;

@@ -1,4 +1,4 @@
-// Which bytes of memory: the constructors of stria::Datatype.
+// Describes which bytes of memory are meant, by the constructors of stria::Datatype.
 #include <span>
 
 #include "handles.hpp"

@@ -1,5 +1,5 @@
-// What stria.h tells of files, datasets, types, paths and hints, filters by their options, and
-// regions of a trace.
+// Tests what stria.h tells of files, datasets, types, paths and hints, filters by their options,
+// and regions of a trace.
 #include <mpi.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static void create(stria_file* file, const char* name, const char* options[][2])
     CHECK_OK(stria_put(dataset, start, dims, numbers, NULL, STRIA_INT32));
 }
 
-// What a dataset says of itself, while it is written and when it is read.
+// Checks what a dataset says of itself, while it is written and when it is read.
 static void check_series(const stria_dataset* dataset) {
   int64_t chunk[2] = {-1, -1};
   int32_t value = 0;
@@ -109,7 +109,7 @@ static void look(stria_file* file, const char* name, const char* filters, int co
   CHECK_OK(stria_dataset_bytes(dataset, NULL, NULL));
 }
 
-// Every second number of every third row.
+// Reads every second number of every third row.
 static void read_slab(stria_file* file) {
   stria_dataset* dataset;
   double numbers[2][3];

@@ -104,7 +104,7 @@ int stria_f_is_complex(const CFI_cdesc_t* array) {
   return array->type == CFI_type_float_Complex || array->type == CFI_type_double_Complex;
 }
 
-/* Sizes in C's order. */
+/* Gives sizes in C's order. */
 static void sizes_of(const int64_t* dims, int rank, int64_t dims_c[CFI_MAX_RANK + 1]) {
   for (int i = 0; i < rank && rank <= CFI_MAX_RANK; ++i) {
     dims_c[rank - 1 - i] = dims[i];
@@ -138,7 +138,7 @@ int stria_f_create_dataset(stria_file* file, const char* path, int element, cons
 
 typedef int lengths_call(const stria_dataset*, int64_t*);
 
-/* Lengths in Fortran's order; `otherwise` where the dataset has fewer dimensions. */
+/* Returns lengths in Fortran's order; `otherwise` where the dataset has fewer dimensions. */
 static int lengths(lengths_call* call, const stria_dataset* dataset, int64_t* values, int count, int64_t otherwise) {
   const int rank = stria_dataset_rank(dataset);
   int64_t values_c[64] = {0};
@@ -178,8 +178,8 @@ int stria_f_fill_value(const stria_dataset* dataset, CFI_cdesc_t* value, int* gi
   return code;
 }
 
-/* A Fortran string without the blanks at its end, for C. The caller frees it. NULL:
- * out of memory. */
+/* Returns a Fortran string without the blanks at its end, for C. The caller frees it. NULL: out of
+ * memory. */
 static char* c_string(const char* text, size_t length) {
   while (length > 0 && text[length - 1] == ' ') {
     --length;
@@ -192,8 +192,8 @@ static char* c_string(const char* text, size_t length) {
   return copy;
 }
 
-/* The number of values: an attribute is one value or a list of rank 1. -1 for more,
- * which is refused. */
+/* Returns the number of values: an attribute is one value or a list of rank 1. -1 for more, which
+ * is refused. */
 static int64_t value_count(const CFI_cdesc_t* value) {
   return value->rank == 0 ? 1 : value->rank == 1 ? value->dim[0].extent : -1;
 }
@@ -202,7 +202,7 @@ static char* value_at(const CFI_cdesc_t* value, int64_t index) {
   return (char*)value->base_addr + (value->rank == 0 ? 0 : (ptrdiff_t)index * value->dim[0].sm);
 }
 
-/* The number of elements of an array of any rank. */
+/* Returns the number of elements of an array of any rank. */
 static int64_t element_count(const CFI_cdesc_t* array) {
   int64_t count = 1;
   for (int i = 0; i < array->rank; ++i) {
@@ -211,7 +211,7 @@ static int64_t element_count(const CFI_cdesc_t* array) {
   return count;
 }
 
-/* Element `index` of an array of any rank, in Fortran's order. */
+/* Returns element `index` of an array of any rank, in Fortran's order. */
 static char* element_at(const CFI_cdesc_t* array, int64_t index) {
   char* at = array->base_addr;
   for (int i = 0; i < array->rank; ++i) {
@@ -221,7 +221,7 @@ static char* element_at(const CFI_cdesc_t* array, int64_t index) {
   return at;
 }
 
-/* C's strings of an array of Fortran's. The caller frees them. NULL: out of memory. */
+/* Makes C's strings of an array of Fortran's. The caller frees them. NULL: out of memory. */
 static char** c_strings(const CFI_cdesc_t* value) {
   const int64_t count = value_count(value) < 0 ? 0 : value_count(value);
   char** texts = calloc((size_t)count + 1, sizeof *texts);
@@ -347,7 +347,7 @@ int stria_f_set_attribute(stria_file* file, const char* object, const char* name
   return code;
 }
 
-/* The length of a string without the blanks at its end, which Fortran adds. */
+/* Returns the length of a string without the blanks at its end, which Fortran adds. */
 static int64_t trimmed_length(const char* text) {
   int64_t length = text == NULL ? 0 : (int64_t)strlen(text);
   while (length > 0 && text[length - 1] == ' ') {
@@ -416,7 +416,7 @@ void stria_f_copy_text(const char* from, char* to, int64_t length) {
   }
 }
 
-/* The number that the launcher gave this process; 0 without one. */
+/* Returns the number that the launcher gave this process; 0 without one. */
 static int rank_of_process(void) {
   const char* const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {

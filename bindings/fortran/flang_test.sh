@@ -19,7 +19,7 @@ work=$(mktemp -d --tmpdir stria_flang_test.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# Of the communicator's calls, what the tests use.
+# The module has those of the communicator's calls that the tests use.
 cat >mpi_f08.f90 <<'END'
 module mpi_f08
   implicit none

@@ -124,7 +124,7 @@ contains
     call file%close()
   end subroutine
 
-  ! At each step each rank has another number of columns, also none.
+  ! Each rank has another number of columns at each step, also none.
   subroutine own_rows()
     type(stria_file) :: file
     type(stria_dataset) :: dataset

@@ -44,7 +44,7 @@ module stria
   ! Types of the numbers of a dataset; what is put and got is converted.
   integer, parameter, public :: stria_int8 = 1, stria_uint8 = 2, stria_int16 = 3, stria_uint16 = 4, stria_int32 = 5, &
     stria_uint32 = 6, stria_int64 = 7, stria_uint64 = 8, stria_real32 = 9, stria_real64 = 10
-  ! As the last of a dataset's sizes: it has no rows yet, and append_rows gives it some.
+  ! The last of a dataset's sizes may be this: it has no rows yet, and append_rows gives it some.
   integer, parameter, public :: stria_unlimited = -1
   integer, parameter :: i8 = c_int64_t
 
@@ -229,7 +229,7 @@ module stria
   type, public :: stria_report
     integer(c_int64_t) :: useful_bytes = 0, file_bytes = 0
     real(c_double) :: seconds = 0  ! since the file was created or opened, on this rank
-    character(:), allocatable :: method, reason  ! of the last transfer
+    character(:), allocatable :: method, reason  ! those of the last transfer
   end type
 
   ! What verify found: rows of the last dimension, from first_row to last_row. dataset "" is the
@@ -240,7 +240,7 @@ module stria
   end type
 
   abstract interface
-    ! For progress: bytes that this rank has moved, and that it has to move.
+    ! Reports progress: bytes that this rank has moved, and that it has to move.
     subroutine stria_progress_report(done_bytes, total_bytes)
       import
       integer(c_int64_t), intent(in) :: done_bytes, total_bytes

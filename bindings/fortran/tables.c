@@ -6,7 +6,7 @@
 
 #include "descriptors.h"
 
-/* By enum stria_element. */
+/* The sizes are in the order of enum stria_element. */
 static const int number_bytes[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
 
 int stria_f_describe_column(const char* name, const void* record, const void* component, int element, int64_t* numbers) {
@@ -22,7 +22,7 @@ int stria_f_describe_column(const char* name, const void* record, const void* co
   return STRIA_OK;
 }
 
-/* The columns as C describes them. The caller frees the list. NULL: out of memory. */
+/* Returns the columns as C describes them. The caller frees the list. NULL: out of memory. */
 static stria_column* listed(const stria_f_columns* columns) {
   stria_column* list = malloc((size_t)columns->count * sizeof *list + 1);
   const char* name = columns->names;
@@ -38,7 +38,7 @@ static int64_t column_bytes(const stria_column* column) {
   return column->string_bytes > 0 ? column->string_bytes : number_bytes[column->element];
 }
 
-/* The first column that reaches beyond a record; NULL where all fit. */
+/* Returns the first column that reaches beyond a record; NULL where all fit. */
 static const stria_column* too_far(const stria_records* records, int64_t record_bytes) {
   for (int64_t i = 0; i < records->column_count; ++i) {
     const stria_column* column = &records->columns[i];
@@ -101,7 +101,7 @@ static const stria_column* find_column(const stria_records* table, const char* n
   return NULL;
 }
 
-/* A string of the file, which ends with blanks or NULs, cut off or filled with blanks. */
+/* Copies a string of the file, which ends with blanks or NULs, cut off or filled with blanks. */
 static void copy_text(const char* from, int64_t from_bytes, char* to, int64_t to_bytes) {
   while (from_bytes > 0 && from[from_bytes - 1] == '\0') {
     --from_bytes;
@@ -183,7 +183,7 @@ static int move_records(int way, stria_dataset* dataset, const stria_slab* slab,
   }
 }
 
-/* From one record to the next, of a section too, if need be backwards. */
+/* The type goes from one record to the next, of a section too, backwards if need be. */
 static int records_type(const stria_records* described, const CFI_cdesc_t* records, stria_type** type) {
   stria_type* one = NULL;
   int code = stria_type_records(described, &one);

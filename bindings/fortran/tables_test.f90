@@ -14,7 +14,7 @@ program tables_test
     integer(c_int64_t) :: number
     real(c_float) :: charge
   end type
-  type :: parameter_of_run  ! as FLASH's real scalars
+  type :: parameter_of_run  ! like one of FLASH's real scalars
     character(80) :: name
     real(real64) :: value
   end type

@@ -400,7 +400,7 @@ contains
     call dataset%get([1, rank + 1], y)
   end subroutine
 
-  ! At once, or in place.
+  ! Gets components at once, or in place.
   subroutine get_components()
     type(particle), allocatable, target, asynchronous :: q(:)
     real(real64), pointer :: mass(:)
@@ -424,7 +424,7 @@ contains
     call file%close()
   end subroutine
 
-  ! To get into a copy is an error, on all ranks.
+  ! Getting into a copy is an error, on all ranks.
   subroutine refuse_copies()
     type(particle), allocatable, target, asynchronous :: q(:)
     type(stria_columns) :: columns

@@ -1,4 +1,4 @@
-/* What is put and got: arrays, and components of arrays of a derived type, as they lie. A
+/* Describes what is put and got: arrays, and components of arrays of a derived type, as they lie. A
  * descriptor gives type, kind, shape and strides of an array or a section of one.
  *
  * Problem: a put or get is made at the next flush or commit, and gfortran may pass a copy of the
@@ -15,7 +15,7 @@
 
 #include "descriptors.h"
 
-/* How gfortran describes an array to Fortran's own procedures; only what is needed here. */
+/* Says how gfortran describes an array to Fortran's own procedures; only what is needed here. */
 struct gfortran_array {
   void* data;
   size_t offset, element_bytes;
@@ -28,7 +28,7 @@ struct gfortran_array {
   } dims[CFI_MAX_RANK];
 };
 
-/* In a procedure with an array of assumed rank the lower bounds of a variable are 1, as gfortran 12
+/* A variable has the lower bounds 1 in a procedure with an array of assumed rank, as gfortran 12
  * sets them; those of a copy that it has made for the call are 0. A transposed variable has other
  * bounds too, and isn't copied: its first stride isn't 1. */
 int stria_f_is_copy_(const struct gfortran_array* array) {
@@ -40,16 +40,16 @@ int stria_f_is_copy_(const struct gfortran_array* array) {
   return array->rank > 0 && array->dims[0].stride == 1;
 }
 
-/* What moves: numbers in memory, in `rank` dimensions of which the first is the fastest. */
+/* Says what moves: numbers in memory, in `rank` dimensions of which the first is the fastest. */
 struct numbers {
   void* data;
   const char* wrong; /* what is wrong with them, whatever their place; NULL: nothing */
   int element, is_complex, is_text, rank;
-  int64_t bytes; /* of one; of a string its length */
+  int64_t bytes; /* the bytes of one; of a string its length */
   int64_t extents[2 * CFI_MAX_RANK], strides[2 * CFI_MAX_RANK];
 };
 
-/* Whether an address is in a segment of the program or of a library that can't be written. */
+/* Tells whether an address is in a segment of the program or of a library that can't be written. */
 static int find_constant(struct dl_phdr_info* object, size_t size, void* address) {
   (void)size;
   for (int i = 0; i < object->dlpi_phnum; ++i) {
@@ -101,7 +101,7 @@ static struct numbers numbers_of(const CFI_cdesc_t* array) {
   return numbers;
 }
 
-/* The component of an array of records that another one shows, which is any of them. */
+/* Returns the component of an array of records that another one shows, which is any of them. */
 static struct numbers component_of(const CFI_cdesc_t* records, const CFI_cdesc_t* component) {
   struct numbers numbers = numbers_of(component);
   const intptr_t apart = (char*)component->base_addr - (char*)records->base_addr;
@@ -126,8 +126,8 @@ static struct numbers component_of(const CFI_cdesc_t* records, const CFI_cdesc_t
   return numbers;
 }
 
-/* The bytes of the numbers, the first dimension fastest: one vector per dimension around the
- * element. */
+/* Describes the bytes of the numbers, the first dimension fastest: one vector per dimension around
+ * the element. */
 static int numbers_type(const struct numbers* numbers, stria_type** type) {
   stria_type* inner;
   int code = stria_type_bytes(numbers->bytes, &inner);
@@ -165,7 +165,7 @@ static const char* wrong_text(const stria_dataset* dataset, const struct numbers
   return "strings for a dataset of numbers: make it by create_string_dataset(), or see create_strings() and put_records()";
 }
 
-/* What is wrong with the numbers for this dataset, whatever their place; NULL: nothing. */
+/* Returns what is wrong with the numbers for this dataset, whatever their place; NULL: nothing. */
 static const char* wrong_kind(const stria_dataset* dataset, const struct numbers* numbers, int is_logical) {
   const int element = stria_dataset_element(dataset);
   if (numbers->wrong != NULL) {
@@ -205,8 +205,8 @@ static struct region region_of(const stria_f_place* place, const struct numbers*
   return region;
 }
 
-/* What is wrong with the place of the numbers, in Fortran's order and counted from 1; the library
- * would tell it as C has it. Returns 0 where nothing is. */
+/* Says what is wrong with the place of the numbers, in Fortran's order and counted from 1; the
+ * library would tell it as C has it. Returns 0 where nothing is. */
 static int wrong_place(const stria_dataset* dataset, const stria_f_place* place, const struct numbers* numbers, char* text,
                        size_t size) {
   int64_t dims[CFI_MAX_RANK + 1] = {0};
@@ -252,7 +252,8 @@ static int refuse(int way, stria_dataset* dataset, const char* why) {
   return stria_f_refuse(code, "dataset '%s': %s", stria_dataset_path(dataset), why);
 }
 
-/* Whether the handle names a dataset; if not, what the library says of it is its error message. */
+/* Tells whether the handle names a dataset; if not, what the library says of it is its error
+ * message. */
 static int is_open(stria_dataset* dataset) {
   return stria_dataset_type_name(dataset)[0] != '\0';
 }

@@ -78,7 +78,7 @@ herr_t write_now(const Library& library, const Arguments& given, const void* dat
   });
 }
 
-/// A collective write of this rank alone.
+/// Makes a collective write of this rank alone.
 herr_t write_alone(const Library& library, Arguments given, const void* data) {
   given.transfer = independent_copy(library, given.transfer);
   const herr_t outcome = given.transfer < 0 ? -1 : write_now(library, given, data);

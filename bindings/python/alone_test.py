@@ -216,7 +216,8 @@ class ByDlpack:
 
 @pytest.mark.parametrize("kind", [ByInterface, ByDlpack])
 def test_arrays_of_other_libraries(path, kind):
-    """As they lie: what is changed before the commit is in the file, unless a copy was taken."""
+    """The arrays are taken as they lie: what is changed before the commit is in the file, unless a
+    copy was taken."""
     numbers = np.arange(12.0).reshape(3, 4)
     with stria.create(path, hints={"stria_put_copies": "0", "stria_put_check": "disable"}) as f:
         f.create_dataset("x", (3, 2)).put(..., kind(numbers[::-1, ::2]))
@@ -291,7 +292,7 @@ def test_tables(path):
         assert h["column"].shape == f["column"].shape == (2, 1) and f["column"][:, 0].tolist() == ["a", "bcd"]
         with pytest.raises(stria.NotFoundError):
             f.read_table("nothing")
-    # Of another writer.
+    # The records come from another writer.
     with h5py.File(path, "w") as h:
         h["of_h5py"] = records
     with stria.open(path) as f:

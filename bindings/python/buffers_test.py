@@ -68,7 +68,7 @@ KEYS = {
 
 
 def spoil(source):
-    """Other values in the memory of the source."""
+    """Puts other values in the memory of the source."""
     memory = source
     while isinstance(memory, np.ndarray) and memory.base is not None:
         memory = memory.base

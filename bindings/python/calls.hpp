@@ -53,7 +53,7 @@ inline std::vector<std::string> strings_of(const stria_list* list) {
   return strings;
 }
 
-/// The strings for the library, which must outlive them.
+/// Returns the strings for the library, which must outlive them.
 inline std::vector<const char*> pointers(const std::vector<std::string>& strings) {
   std::vector<const char*> result;
   for (const std::string& one : strings) {
@@ -72,15 +72,15 @@ inline Options options_of(const Names& names) {
   return owned;
 }
 
-/// A call that may wait, for other ranks or for storage. Other threads of Python go on meanwhile:
-/// the one that the other ranks wait for may be among them.
+/// Makes a call that may wait, for other ranks or for storage. Other threads of Python go on
+/// meanwhile: the one that the other ranks wait for may be among them.
 template <typename Call>
 void released(Call&& call) {
   nanobind::gil_scoped_release release;
   check(call());
 }
 
-/// The strings that `call` gives, which may wait.
+/// Returns the strings that `call` gives, which may wait.
 template <typename Call>
 std::vector<std::string> listed(Call&& call) {
   stria_list* list = nullptr;
@@ -88,7 +88,7 @@ std::vector<std::string> listed(Call&& call) {
   return strings_of(List(list).get());
 }
 
-/// Functions of the module: names of files, and tracing.
+/// Defines functions of the module: names of files, and tracing.
 void define_paths(nanobind::module_& module);
 void define_tracing(nanobind::module_& module);
 

@@ -1,5 +1,5 @@
-"""What files hold, written by one process and read by it: attributes, fill values, strings. h5py
-judges."""
+"""Tests what files hold, written by one process and read by it: attributes, fill values, strings.
+h5py judges."""
 
 import h5py
 import numpy as np
@@ -280,7 +280,7 @@ def test_datasets_that_cannot_be_read(path):
 def test_rows_are_added_to_the_newest_file_of_a_name(path, tmp_path):
     place = tmp_path / "near"
     place.mkdir()
-    staged = place / str(path).replace("/", "%2F")  # as a killed program leaves it
+    staged = place / str(path).replace("/", "%2F")  # A killed program leaves it so.
     for where, rows in ((path, 1), (staged, 2)):
         with stria.create(where) as f:
             f.create_dataset("t", (None,), "f8")

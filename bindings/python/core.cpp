@@ -56,7 +56,8 @@ nb::object& exception_of() {
 using Elements = std::unique_ptr<stria_elements, FreedBy<stria_elements_free>>;
 using Type = std::unique_ptr<stria_type, FreedBy<stria_type_free>>;
 
-/// enum stria_element of an array; -1 when files have no such numbers, which the library refuses.
+/// Returns the enum stria_element of an array; -1 when files have no such numbers, which the
+/// library refuses.
 int element_of(nb::dlpack::dtype type) {
   if (type.lanes != 1) {
     return -1;
@@ -76,8 +77,8 @@ int element_of(nb::dlpack::dtype type) {
   }
 }
 
-/// The bytes of an array in C order, whatever its strides: one vector per dimension
-/// around the element. Of one dimension only the first `length`.
+/// Returns the bytes of an array in C order, whatever its strides: one vector per dimension around
+/// the element. Of one dimension only the first `length`.
 template <typename Any>
 Type type_of(const Any& array, size_t axis = SIZE_MAX, int64_t length = 0) {
   stria_type* type = nullptr;
@@ -358,7 +359,7 @@ void define_life(nb::class_<File>& type) {
       .def("discard", [](File& file) { released([&] { return stria_discard(file.get()); }); });
 }
 
-/// The bytes of a number; None where there is none.
+/// Returns the bytes of a number; None where there is none.
 std::optional<nb::bytes> fill_value_of(File& file, Dataset& dataset) {
   static_cast<void>(file.get());  // the datasets are gone with it
   char value[8] = {};

@@ -1,4 +1,4 @@
-// What create_dataset() is given besides type and shape.
+// Describes what create_dataset() is given besides type and shape.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -15,7 +15,8 @@ namespace stria::python {
 stria_dataset* create_dataset(stria_file* file, const std::string& path, int element, const std::vector<int64_t>& dims,
                               const DatasetOptions& options);
 
-/// The class DatasetOptions of the module, with a value for each option and no text that is cut up.
+/// Defines the class DatasetOptions of the module, with a value for each option and no text that is
+/// cut up.
 void define_dataset_options(nanobind::module_& module);
 
 }  // namespace stria::python

@@ -141,7 +141,7 @@ def test_many_objects_are_opened_as_asked_for(tmp_path):
 def test_handles_in_other_processes(path, method):
     with stria.open(path) as f:
         context = multiprocessing.get_context(method)
-        some = operator.itemgetter(slice(1, 3))  # of the standard library, which every process has
+        some = operator.itemgetter(slice(1, 3))  # The standard library has it, and every process.
         with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
             assert [one.tolist() for one in pool.map(some, [f["g/d"]] * 4)] == [[1.0, 2.0]] * 4
             assert pool.submit(operator.itemgetter("d"), f["g"]).result().name == "g/d"

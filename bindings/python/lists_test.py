@@ -33,7 +33,7 @@ def lists(random, size):
 
 
 def keys(random, shape):
-    """An index that has one list, and slices and integers around it."""
+    """Returns an index that has one list, and slices and integers around it."""
     listed = random.integers(len(shape))
     key = []
     for i, size in enumerate(shape):

@@ -20,7 +20,7 @@ void define_names(stria_file* file, Make&& make) {
   }));
 }
 
-/// What `call` says of a file that is read.
+/// Returns what `call` says of a file that is read.
 template <typename Value, typename Call>
 Value told(stria_file* file, Call&& call) {
   Value value{};

@@ -16,7 +16,7 @@ NAME = LATIN.decode("utf-8", "surrogateescape")
 
 @pytest.fixture
 def latin(tmp_path):
-    """A file with such names of everything that has one."""
+    """Gives a file with such names of everything that has one."""
     path = tmp_path / "latin.h5"
     with h5py.File(path, "w") as f:
         f["good"] = np.arange(3.0)

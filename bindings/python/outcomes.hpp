@@ -1,4 +1,4 @@
-// What a verification has found, and what the last commit or flush has done.
+// Describes what a verification has found, and what the last commit or flush has done.
 #pragma once
 
 #include <nanobind/nanobind.h>

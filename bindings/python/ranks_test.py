@@ -165,7 +165,7 @@ def test_some_ranks_put_nothing(path):
 
 @pytest.mark.parametrize("first", ["stria.create(path + '0', MPI.COMM_WORLD).close()", ""])
 def test_a_communicator_needs_a_running_mpi(path, first):
-    """In a program of its own, which is no rank of this one."""
+    """This runs in a program of its own, which is no rank of this one."""
     program = f"""if True:
         import sys
         path = sys.argv[1]
@@ -292,7 +292,7 @@ def test_whole_files_in_one_call(path):
     [{"start": (0,)}, {"start": (0, 5)}, {"start": (-1, 0)}, {"start": (0, 0), "ghosts": 3}, {"start": (0, 0), "ghosts": [1]}],
 )
 def test_boxes_that_cannot_be(path, wrong):
-    """One rank's is: the others hear of it."""
+    """One rank has such a box: the others hear of it."""
     right = {"start": (0, 0) if rank == 0 else (4, 4)}
     array = np.zeros((4, 4) if rank in (0, ranks - 1) else (0, 0))
     expected = ValueError if rank == ranks - 1 else stria.AbortedError

@@ -24,7 +24,7 @@ def random_leaf(chance: random.Random) -> np.dtype:
 
 
 def random_type(chance: random.Random, depth: int = 0) -> np.dtype:
-    """A structured type with padding, arrays and records within."""
+    """Returns a structured type with padding, arrays and records within."""
     names = [f"m{i}" for i in range(chance.randint(1, 5))]
     formats: list = []
     for _ in names:
@@ -66,7 +66,7 @@ def random_values(chance: random.Random, kind: np.dtype, shape: tuple) -> np.nda
 
 
 def same(found: np.ndarray, wanted: np.ndarray) -> bool:
-    """Whether the values are the same, field by field, whatever their layout."""
+    """Tells whether the values are the same, field by field, whatever their layout."""
     if wanted.dtype.fields is None:
         equal_nan = wanted.dtype.kind in "fc"
         return found.shape == wanted.shape and np.array_equal(found, wanted, equal_nan=equal_nan)
@@ -74,7 +74,7 @@ def same(found: np.ndarray, wanted: np.ndarray) -> bool:
 
 
 def shuffled(chance: random.Random, kind: np.dtype) -> np.dtype:
-    """The fields in another order, without padding, in the machine's byte order."""
+    """Returns the fields in another order, without padding, in the machine's byte order."""
     if kind.base.fields is None:
         return np.dtype((kind.base.newbyteorder("="), kind.shape))
     names = chance.sample(kind.base.names, len(kind.base.names))
@@ -83,7 +83,7 @@ def shuffled(chance: random.Random, kind: np.dtype) -> np.dtype:
 
 
 def copied(values: np.ndarray, kind: np.dtype) -> np.ndarray:
-    """Field by field, by name: NumPy's own assignment goes by place."""
+    """Copies field by field, by name: NumPy's own assignment goes by place."""
     out = np.empty(values.shape[: values.ndim], kind.base)
     for name in kind.base.names:
         part = kind.base.fields[name][0]
@@ -148,7 +148,7 @@ def test_are_made_for_h5py(tmp_path, seed):
 
 
 def put_and_read(tmp_path, of_file, memory):
-    """What h5py finds of records that Stria has appended."""
+    """Returns what h5py finds of records that Stria has appended."""
     with h5py.File(tmp_path / "f.h5", "w") as f:
         f.create_dataset("t", shape=(0,), dtype=of_file, maxshape=(None,), chunks=(4,))
     with stria.append(tmp_path / "f.h5") as f:

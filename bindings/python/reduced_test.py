@@ -12,7 +12,7 @@ SEEDS = range(40)
 
 
 def integer_type(chance: random.Random) -> "tuple[h5t.TypeIntegerID, np.dtype]":
-    """A type of some bits, and the one of NumPy that holds its values."""
+    """Returns a type of some bits, and the one of NumPy that holds its values."""
     order = chance.choice("<>")
     signed = chance.random() < 0.5
     size = chance.choice([1, 2, 4, 8])

@@ -19,7 +19,7 @@ ANYTHING = {
 
 
 def public():
-    """The name of each public function, and the function."""
+    """Returns the name of each public function, and the function."""
     for name in stria.__all__:
         value = getattr(stria, name)
         if inspect.isfunction(value):

@@ -1,5 +1,5 @@
-"""What programs ask for that h5py and NumPy have taught them, on one process; and what they are
-told where it can't be."""
+"""Tests what programs ask for that h5py and NumPy have taught them, on one process; and what they
+are told where it can't be."""
 
 import errno
 import pickle
@@ -176,7 +176,7 @@ def test_a_dataset_that_is_not_there_is_no_missing_file(made):
 
 
 class OnDevice:
-    """As CuPy's, of which there is none here."""
+    """An array like CuPy's, of which there is none here."""
 
     def __init__(self, device=2):
         self.device = device

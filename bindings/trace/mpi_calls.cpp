@@ -179,7 +179,7 @@ int MPI_File_delete(const char* name, MPI_Info info) {
     return PMPI_File_##NAME(file, data, status);                        \
   }
 
-// All that move data in one direction; SUFFIX is empty or _c.
+// This defines all that move data in one direction; SUFFIX is empty or _c.
 #define STRIA_TRACE_MOVES(VERB, BUFFER, COUNT, SUFFIX)                      \
   STRIA_TRACE_AT(VERB##_at##SUFFIX, BUFFER, COUNT, MPI_Status)              \
   STRIA_TRACE_AT(VERB##_at_all##SUFFIX, BUFFER, COUNT, MPI_Status)          \

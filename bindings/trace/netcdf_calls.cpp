@@ -23,7 +23,7 @@ int dimensions_of(int file, int variable) {
   return query(file, variable, &dimensions) == 0 ? dimensions : -1;
 }
 
-/// Items of a box of a variable; -1 where they are unknown.
+/// Counts the items of a box of a variable; -1 where they are unknown.
 int64_t items_of(int file, int variable, const MPI_Offset* count) {
   const int dimensions = dimensions_of(file, variable);
   int64_t items = dimensions < 0 ? -1 : 1;
@@ -33,7 +33,7 @@ int64_t items_of(int file, int variable, const MPI_Offset* count) {
   return items;
 }
 
-/// Items of a list of boxes; without counts each box is one item.
+/// Counts the items of a list of boxes; without counts each box is one item.
 int64_t items_of(int file, int variable, MPI_Offset* const* counts, int boxes) {
   int64_t items = 0;
   for (int i = 0; i < boxes; ++i) {
@@ -42,7 +42,7 @@ int64_t items_of(int file, int variable, MPI_Offset* const* counts, int boxes) {
   return items;
 }
 
-/// Items of a whole variable.
+/// Counts the items of a whole variable.
 int64_t items_of(int file, int variable) {
   static auto* query_ids = stria::wrap::next_definition<int(int, int, int*)>("ncmpi_inq_vardimid");
   static auto* query_length = stria::wrap::next_definition<int(int, int, MPI_Offset*)>("ncmpi_inq_dimlen");
@@ -112,10 +112,10 @@ STRIA_TRACE_ON_FILE(ncmpi_enddef)
 STRIA_TRACE_ON_FILE(ncmpi_close)
 STRIA_TRACE_ON_FILE(ncmpi_sync)
 
-// Data of one number type, one macro a form: the whole variable, an element, a box, a strided box,
-// one that memory holds in another order, a list of boxes. VERB is put, get, iput, iget or bput;
-// END is empty or _all; NUMBER is const where the call reads memory; LAST and REQUEST are empty or
-// the request's parameter and argument.
+// This defines calls for data of one number type, one macro a form: the whole variable, an element,
+// a box, a strided box, one that memory holds in another order, a list of boxes. VERB is put, get,
+// iput, iget or bput; END is empty or _all; NUMBER is const where the call reads memory; LAST and
+// REQUEST are empty or the request's parameter and argument.
 #define STRIA_TRACE_DATA(NAME, NUMBER, ITEMS, PARAMETERS, ARGUMENTS)         \
   int NAME PARAMETERS {                                                      \
     static auto* next = stria::wrap::next_definition<int PARAMETERS>(#NAME); \
@@ -170,7 +170,7 @@ STRIA_TRACE_TYPE(double, double)
 STRIA_TRACE_TYPE(longlong, long long)
 STRIA_TRACE_TYPE(ulonglong, unsigned long long)
 
-// The same with memory described by a datatype, for boxes and lists of boxes.
+// This does the same with memory described by a datatype, for boxes and lists of boxes.
 #define STRIA_TRACE_TYPED(VERB, END, BUFFER, LAST, REQUEST)                                                                  \
   STRIA_TRACE_DATA(ncmpi_##VERB##_vara##END, char, bytes_of(items, type),                                                    \
                    (int file, int variable, const MPI_Offset* start, const MPI_Offset* count, BUFFER data, MPI_Offset items, \

@@ -16,7 +16,8 @@ using stria::trace::BuiltIn;
 using stria::trace::Direction;
 using stria::wrap::next_definition;
 
-// By descriptor, so that a call on a file that isn't recorded costs only a look-up in an array.
+// The table is by descriptor, so that a call on a file that isn't recorded costs only a look-up in
+// an array.
 constexpr size_t kDescriptors = 4096;
 std::array<std::atomic<uint16_t>, kDescriptors> file_of_descriptor;
 

@@ -45,7 +45,7 @@ Definitions::Definitions(const char* name) : name_(name), for_all_(dlsym(RTLD_NE
 
 namespace {
 
-// What a library finds by this name among those that it was linked with; null: nothing.
+// Returns what a library finds by this name among those that it was linked with; null: nothing.
 void* linked_with(const void* caller, const char* name) {
   Dl_info info{};
   if (dladdr(caller, &info) == 0 || info.dli_fname == nullptr) {

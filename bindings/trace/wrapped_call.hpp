@@ -1,5 +1,5 @@
-// What the wrappers share: the definition behind a call, its span, and the file to
-// which it belongs.
+// Holds what the wrappers share: the definition behind a call, its span, and the file to which it
+// belongs.
 //
 // Problem: see inside programs that know nothing of Stria.
 // Method: this library is preloaded and defines the calls; each records a span and goes on to the
@@ -19,8 +19,8 @@
 
 namespace stria::wrap {
 
-/// The next definition of `name` after this library's, also in libraries that were loaded for one
-/// module only. Without one the program ends, because the call can't be made.
+/// Finds the next definition of `name` after this library's, also in libraries that were loaded for
+/// one module only. Without one the program ends, because the call can't be made.
 void* find_next(const char* name);
 template <typename Function>
 Function* next_definition(const char* name) {
@@ -32,7 +32,7 @@ Function* next_definition(const char* name) {
 class Definitions {
  public:
   explicit Definitions(const char* name);
-  /// The one that code at `caller` is linked with; where any is visible to all, that.
+  /// Returns the one that code at `caller` is linked with; where any is visible to all, that.
   void* of_caller(const void* caller);
 
  private:
@@ -91,11 +91,11 @@ class Call {
 /// True inside a Call of this thread.
 bool inside_call();
 
-/// What the preloaded MPI-IO (libstria_mpiio) offers; null when the program has none, or one of
-/// another build. If it is there, it records the calls of MPI-IO and its own requests to the
+/// Returns what the preloaded MPI-IO (libstria_mpiio) offers; null when the program has none, or
+/// one of another build. If it is there, it records the calls of MPI-IO and its own requests to the
 /// storage, and both libraries make one trace.
 const TraceLink* mpiio_beside();
-/// Whether code at `address` is that library's.
+/// Tells whether code at `address` is that library's.
 bool is_in_mpiio(const void* address);
 
 }  // namespace stria::wrap

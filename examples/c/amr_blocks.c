@@ -4,7 +4,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-// behind mpi.h
+// The calls with a communicator need mpi.h before this.
 #include <stria.h>
 
 enum { N = 8, GHOSTS = 2, WIDE = N + 2 * GHOSTS, MOST = 4 };

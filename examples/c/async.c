@@ -3,10 +3,10 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-// behind mpi.h
+// The calls with a communicator need mpi.h before this.
 #include <stria.h>
 
-enum { CELLS = 1000 };  // of one rank
+enum { CELLS = 1000 };  // the cells of one rank
 
 // Collective calls, and the outcomes of commits, fail on all ranks alike; rank 0 tells why.
 static void check(int code, int rank) {

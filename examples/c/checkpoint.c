@@ -4,7 +4,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-// behind mpi.h
+// The calls with a communicator need mpi.h before this.
 #include <stria.h>
 
 enum { BLOCKS = 20, N = 8, GUARD = 4, WIDE = N + 2 * GUARD, VARIABLES = 2 };  // blocks of one rank
@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
           for (int v = 0; v < VARIABLES; ++v)
             unk[b][k][j][i][v] = (rank * BLOCKS + b) + 0.1 * v;
 
-  const int64_t dims[] = {ranks * BLOCKS, N, N, N};  // of a dataset, slowest first
+  const int64_t dims[] = {ranks * BLOCKS, N, N, N};  // the dims of a dataset, slowest first
   const int64_t start[] = {rank * BLOCKS, 0, 0, 0};  // where this rank's blocks go
   const int64_t count[] = {BLOCKS, N, N, N};
   stria_file* file;

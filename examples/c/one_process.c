@@ -1,4 +1,4 @@
-// Without MPI: a table of numbers with what they mean, written and read back.
+// A table of numbers is written with what they mean, and read back, without MPI.
 //   ./one_process_c table.h5
 #include <stdio.h>
 #include <stdlib.h>

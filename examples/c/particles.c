@@ -4,7 +4,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-// behind mpi.h
+// The calls with a communicator need mpi.h before this.
 #include <stria.h>
 
 struct particle {

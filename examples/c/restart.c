@@ -3,7 +3,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-// behind mpi.h
+// The calls with a communicator need mpi.h before this.
 #include <stria.h>
 
 static void check(int code, int rank) {

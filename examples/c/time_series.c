@@ -3,10 +3,10 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-// behind mpi.h
+// The calls with a communicator need mpi.h before this.
 #include <stria.h>
 
-enum { STEPS = 5, CELLS = 100 };  // of one rank
+enum { STEPS = 5, CELLS = 100 };  // the cells are those of one rank
 
 // Collective calls fail on all ranks alike; rank 0 tells why.
 static void check(int code, int rank) {

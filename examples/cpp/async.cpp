@@ -10,10 +10,10 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const std::string base = argc > 1 ? argv[1] : "snapshot";
-  const int64_t cells = 1000;  // of one rank
+  const int64_t cells = 1000;  // the cells of one rank
   std::vector<double> field(cells, rank);
   {
-    stria::Commit previous;  // as if ended well
+    stria::Commit previous;  // An empty commit counts as one that has ended well.
     for (int step = 0; step < 3; ++step) {
       for (double& value : field) {  // the computation: the snapshot before may still be on its way
         value += 0.5;

@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const int64_t blocks = 20;  // of one rank
+  const int64_t blocks = 20;  // the blocks of one rank
   const int64_t n = 8, ghosts = 4, wide = n + 2 * ghosts, variables = 2;
   std::vector<double> unk(static_cast<size_t>(blocks * wide * wide * wide * variables));
   for (size_t i = 0; i < unk.size(); ++i) {

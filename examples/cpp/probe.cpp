@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const std::string path = argc > 1 ? argv[1] : "probe.h5";
-  const int64_t steps = 5, cells = 100;  // of one rank
+  const int64_t steps = 5, cells = 100;  // the cells are those of one rank
   int exists = std::filesystem::exists(path) ? 1 : 0;
   MPI_Bcast(&exists, 1, MPI_INT, 0, MPI_COMM_WORLD);
   if (exists == 0) {

@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
   int rank = 0, wrong = 0, wrong_anywhere = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   {
-    // Compared with its checksums on the way.
+    // The data are compared with their checksums on the way.
     stria::File file = stria::File::open(MPI_COMM_WORLD, argc > 1 ? argv[1] : "checkpoint.h5", {.verify = true});
     stria::Dataset dens = file.dataset("dens");
     const std::vector<int64_t> dims = dens.dims();

@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const int64_t steps = 5, cells = 100;  // of one rank
+  const int64_t steps = 5, cells = 100;  // the cells are those of one rank
   std::vector<double> temperature(cells), times;
   {
     stria::File file = stria::File::create(MPI_COMM_WORLD, argc > 1 ? argv[1] : "series.h5");

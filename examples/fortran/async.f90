@@ -4,7 +4,7 @@ program async
   use mpi_f08
   use stria
   implicit none
-  integer, parameter :: cells = 1000  ! of one rank
+  integer, parameter :: cells = 1000  ! the cells of one rank
   real(8), asynchronous :: field(cells)
   type(stria_file) :: file
   type(stria_dataset) :: dataset

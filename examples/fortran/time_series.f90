@@ -4,7 +4,7 @@ program time_series
   use mpi_f08
   use stria
   implicit none
-  integer, parameter :: steps = 5, cells = 100  ! of one rank
+  integer, parameter :: steps = 5, cells = 100  ! the cells are those of one rank
   real(8), asynchronous :: temperature(cells)
   real(8) :: times(steps)
   type(stria_file) :: file

@@ -11,7 +11,7 @@ from mpi4py import MPI
 
 comm = MPI.COMM_WORLD
 base = sys.argv[1] if len(sys.argv) > 1 else "snapshot"
-cells = 1000  # of one rank
+cells = 1000  # the cells of one rank
 field = np.full(cells, float(comm.rank))
 previous = None
 for step in range(3):

@@ -16,7 +16,7 @@ rows = np.arange(comm.rank * mine, (comm.rank + 1) * mine)
 temperature = 300 + 0.25 * ((rows[:, None] + np.arange(columns)) // 8)
 
 with stria.create(sys.argv[1] if len(sys.argv) > 1 else "compressed.h5", comm) as f:
-    # Without chunks: whole rows, about a megabyte of them.
+    # Chunks that aren't given are whole rows, about a megabyte of them.
     dataset = f.create_dataset("temperature", (comm.size * mine, columns), "f4", compress=True, chunks=(50, 100))
     dataset[rows[0] : rows[-1] + 1] = temperature
     f.commit()

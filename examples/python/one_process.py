@@ -1,4 +1,4 @@
-"""Without MPI: a table of numbers with what they mean, written and read back.
+"""A table of numbers is written with what they mean, and read back, without MPI.
 
 python one_process.py table.h5
 """
@@ -14,7 +14,7 @@ with stria.create(path) as f:
     dataset = f.create_dataset("waves", data=waves)
     dataset.attrs["unit"] = "m"
     dataset.attrs["periods"] = [0.5, 1.0, 2.0]
-# Only now does the file have its name.
+# The file has its name only now.
 
 with stria.open(path) as f:
     dataset = f["waves"]

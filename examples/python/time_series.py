@@ -10,7 +10,7 @@ import stria
 from mpi4py import MPI
 
 comm = MPI.COMM_WORLD
-steps, cells = 5, 100  # of one rank
+steps, cells = 5, 100  # the cells of one rank
 times = 0.5 * np.arange(steps)
 temperature = np.empty(cells)
 

@@ -29,7 +29,7 @@ class Commit {
   /// Waits until the commit has ended. Throws stria::Error if it has failed; the file of that name
   /// is then as it was before. Collective: no; the outcome is the same on every rank.
   void wait() const;
-  /// The outcome; success until done(). Collective: no.
+  /// Returns the outcome; success until done(). Collective: no.
   Status error() const;
 
  private:

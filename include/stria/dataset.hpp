@@ -26,29 +26,31 @@ struct Refusal;
 /// closed or abandoned, or a new file is committed.
 class Dataset {
  public:
-  /// The dataset's path in the file; of one found by a link, that of the dataset.
+  /// Returns the dataset's path in the file; of one found by a link, that of the dataset.
   const std::string& path() const;
-  ElementType element() const;  ///< of numbers
-  Meaning meaning() const;      ///< of numbers
+  ElementType element() const;  ///< the type of its numbers
+  Meaning meaning() const;      ///< the meaning of its numbers
   const std::vector<int64_t>& dims() const;
-  /// The names of integers' values, where they are an enumeration; else none. Collective: no.
+  /// Returns the names of integers' values, where they are an enumeration; else none. Collective:
+  /// no.
   std::vector<NamedNumber> enumeration() const;
-  /// The name of each dimension, "" for one without; empty where none has one. In HDF5 files names
-  /// are paths. Collective: no.
+  /// Returns the name of each dimension, "" for one without; empty where none has one. In HDF5
+  /// files names are paths. Collective: no.
   std::vector<std::string> dimensions() const;
   /// The first dimension has no limit: append_rows() may give it rows.
   bool can_grow() const;
   std::vector<int64_t> chunk() const;  ///< the lengths of its chunks; empty where it has none
-  /// What elements read as that nobody has put, in the dataset's type: not given where that is
-  /// zero, or isn't a number. Of complex numbers it is the real part. Collective: no.
+  /// Returns what elements read as that nobody has put, in the dataset's type: not given where that
+  /// is zero, or isn't a number. Of complex numbers it is the real part. Collective: no.
   FillValue fill_value() const;
-  int64_t bytes() const;  ///< of all its elements
+  int64_t bytes() const;  ///< the bytes of all its elements
   /// The raw data lie in one piece.
   bool is_contiguous() const;
-  /// What chunks pass: "shuffle deflate(1)"; empty where they pass nothing, or there are none.
+  /// Returns what chunks pass: "shuffle deflate(1)"; empty where they pass nothing, or there are
+  /// none.
   std::string filters() const;
-  /// The bytes that the dataset takes in a file that is open for reading, by the index of its
-  /// chunks where it has some; -1 when only libhdf5 can tell. Collective: no.
+  /// Returns the bytes that the dataset takes in a file that is open for reading, by the index of
+  /// its chunks where it has some; -1 when only libhdf5 can tell. Collective: no.
   int64_t stored_bytes() const;
   std::string type_name() const;  ///< "float64", "bool", "complex128", "string[4]", "record[84]" …
 
@@ -70,9 +72,9 @@ class Dataset {
   /// rank with kInvalidArgument, which names the dataset and the put. A change between sampled
   /// bytes isn't seen. Collective: no.
   void put(const Hyperslab& slab, const Memory& memory);
-  /// As put(), with a copy: the memory may change or go as soon as this returns. As much memory is
-  /// taken until flush() or commit() (Report::copied_bytes); kResourceExhausted where there is
-  /// none. The other calls that put do so with Memory::copied(). Collective: no.
+  /// Does the same as put(), with a copy: the memory may change or go as soon as this returns. As
+  /// much memory is taken until flush() or commit() (Report::copied_bytes); kResourceExhausted
+  /// where there is none. The other calls that put do so with Memory::copied(). Collective: no.
   void put_copy(const Hyperslab& slab, const Memory& memory) { put(slab, memory.copied()); }
   /// Records a read of `slab` into `memory`, which commit() does. Numbers are converted as by
   /// put(). The memory must stay until flush() or commit() returns, which nothing checks, and holds
@@ -108,7 +110,7 @@ class Dataset {
   /// Reads at once: `slab` into `memory`, and whatever was got before. Collective: yes; `slab` may
   /// differ between ranks, and be empty.
   void read(const Hyperslab& slab, const Memory& memory);
-  /// The numbers of `slab`, or all. Collective: yes.
+  /// Reads the numbers of `slab`, or all. Collective: yes.
   template <Number T>
   requires(!std::is_same_v<T, bool>) std::vector<T> read(const Hyperslab& slab) {
     std::vector<T> numbers;
@@ -126,7 +128,8 @@ class Dataset {
   friend struct c::Refusal;
   Dataset(std::shared_ptr<file::Session> session, int index) : session_(std::move(session)), index_(index) {}
 
-  /// What `describe` returns; where it throws, the next collective call fails on every rank.
+  /// Returns what `describe` returns; where it throws, the next collective call fails on every
+  /// rank.
   template <typename Describe>
   Memory described(Describe&& describe) {
     try {

@@ -22,16 +22,16 @@ struct BlockList;
 struct Node;
 }  // namespace datatype
 
-/// How the dimensions of an array follow each other in memory. kC: last dimension fastest;
+/// Says how the dimensions of an array follow each other in memory. kC: last dimension fastest;
 /// kFortran: first dimension fastest.
 enum class Order { kC, kFortran };
 
 class Datatype {
  public:
-  /// No bytes at all.
+  /// Describes no bytes at all.
   Datatype();
 
-  /// `count` consecutive bytes. \pre 0 <= count < 2^62
+  /// Describes `count` consecutive bytes. \pre 0 <= count < 2^62
   static Datatype bytes(int64_t count);
 
   /// The constructors below have the meaning of their MPI namesakes. Displacements count bytes in
@@ -73,10 +73,10 @@ class Datatype {
   /// region of a file, and can be cut to a window of offsets in logarithmic time.
   bool is_sorted() const;
 
-  /// The offset of the first byte of the stream; 0 when there is none. Offsets in the tree are
-  /// relative to it.
+  /// Returns the offset of the first byte of the stream; 0 when there is none. Offsets in the tree
+  /// are relative to it.
   int64_t displacement() const { return displacement_; }
-  /// A hash of what operator== compares, the same on every machine.
+  /// Returns a hash of what operator== compares, the same on every machine.
   uint64_t fingerprint() const;
 
   /// Structural equality of the normalised trees. Equal trees describe equal bytes in the same
@@ -89,7 +89,7 @@ class Datatype {
   /// depth, counts, sums and sizes are all checked. kFormat when it isn't a valid description.
   static Result<Datatype> deserialize(std::span<const std::byte> in, size_t* consumed_bytes);
 
-  /// The type of a bare tree: the first byte of `node` is at offset 0, and the bounds are
+  /// Returns the type of a bare tree: the first byte of `node` is at offset 0, and the bounds are
   /// those of its data.
   static Datatype of_node(std::shared_ptr<const datatype::Node> node);
   const datatype::Node& node() const { return *node_; }

@@ -22,9 +22,9 @@ namespace stria {
 /// A rank's box of a global array, and how it lies in memory. All lists have an entry a dimension
 /// of the array, in the order of its indices.
 struct ArrayPart {
-  std::vector<int64_t> shape;  ///< of the global array; the same on all ranks
+  std::vector<int64_t> shape;  ///< the shape of the global array; the same on all ranks
   std::vector<int64_t> start;  ///< the first element of the box
-  std::vector<int64_t> count;  ///< of its elements; with a zero among them this rank has none
+  std::vector<int64_t> count;  ///< count of its elements; with a zero among them this rank has none
   /// Layers in memory around the box, which are neither written nor read; empty: none.
   std::vector<int64_t> ghosts_before{};
   std::vector<int64_t> ghosts_after{};
@@ -42,14 +42,14 @@ struct DistributedArray {
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
   DistributedArray(const T* numbers, ArrayPart box) : DistributedArray(numbers, element_type_of<T>(), std::move(box)) {}
 
-  /// What is wrong with the box, if anything: lists of unequal length, a negative size, a box that
-  /// leaves the array, no memory.
+  /// Says what is wrong with the box, if anything: lists of unequal length, a negative size, a box
+  /// that leaves the array, no memory.
   Status check() const;
-  /// The shape of the dataset. \pre check().ok()
+  /// Returns the shape of the dataset. \pre check().ok()
   std::vector<int64_t> dims() const;
-  /// The box in the dataset. \pre check().ok()
+  /// Returns the box in the dataset. \pre check().ok()
   Hyperslab slab() const;
-  /// The box in memory, in the dataset's order. \pre check().ok()
+  /// Returns the box in memory, in the dataset's order. \pre check().ok()
   Memory memory() const;
 
   ArrayPart part;

@@ -23,10 +23,10 @@ enum class ElementType : uint8_t {
   kFloat64,
 };
 
-/// Size of one element in bytes.
+/// Returns the size of one element in bytes.
 int64_t element_bytes(ElementType type);
 
-/// The stable lower-case name, e.g. "float64".
+/// Returns the stable lower-case name, e.g. "float64".
 const char* element_type_name(ElementType type);
 
 /// The numbers that files hold: integers, floating-point numbers and bool, of at most 8 bytes.
@@ -37,8 +37,8 @@ concept Number = std::is_arithmetic_v<T> && sizeof(T) <= 8;
 template <typename T>
 inline constexpr bool kIsComplex = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
 
-/// The element type with the representation of a C++ number: long and long long are kInt64 alike,
-/// bool is kUint8.
+/// Returns the element type with the representation of a C++ number: long and long long are kInt64
+/// alike, bool is kUint8.
 template <Number T>
 constexpr ElementType element_type_of() {
   if constexpr (std::is_floating_point_v<T>) {

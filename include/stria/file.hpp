@@ -135,7 +135,7 @@ struct DatasetOptions {
   bool blank_padded = false;
 };
 
-/// What a commit or flush did, on this rank; sums of bytes are over all ranks.
+/// Says what a commit or flush did, on this rank; sums of bytes are over all ranks.
 struct Report {
   int64_t useful_bytes = 0;  ///< data put or got by all ranks
   int64_t file_bytes = 0;
@@ -177,7 +177,7 @@ struct Reference {
   std::string path;
 };
 
-/// What attributes() tells of one attribute.
+/// Says what attributes() tells of one attribute.
 struct AttributeInfo {
   std::string name;
   /// The same as Dataset::type_name(): "float64", "bool", "complex128", "string[4]", "reference" …;
@@ -195,10 +195,10 @@ struct Damage {
   int64_t last_row = 0;
 };
 
-/// How far a commit() or flush() has come on this rank.
+/// Says how far a commit() or flush() has come on this rank.
 struct Progress {
-  int64_t done_bytes = 0;   ///< of what this rank has put or got, as it lies in the file
-  int64_t total_bytes = 0;  ///< of the whole call
+  int64_t done_bytes = 0;   ///< the bytes of what this rank has put or got, as it lies in the file
+  int64_t total_bytes = 0;  ///< the bytes of the whole call
 };
 
 /// Removes files that a killed program left in `directory` under their temporary names, where the
@@ -217,8 +217,8 @@ struct DistributedArray;
 
 class File {
  public:
-  /// As below, but for this process alone. MPI is not used, and may be absent. Collective: no; nor
-  /// is any call on the file.
+  /// Do the same as those below, but for this process alone. MPI is not used, and may be absent.
+  /// Collective: no; nor is any call on the file.
   static File create(const std::string& path, const CreateOptions& options = {});
   static File open(const std::string& path, const OpenOptions& options = {});
   static File append(const std::string& path, const AppendOptions& options = {});
@@ -331,9 +331,9 @@ class File {
   /// DatasetOptions::dimensions. Collective: as create_dataset().
   void create_texts(const std::string& path, const std::vector<int64_t>& dims, const std::vector<std::string>& texts,
                     const std::vector<std::string>& dimensions = {});
-  /// The same with the element type of T, a number, bool or std::complex: other programs see bool
-  /// and complex numbers, unless the options have another meaning. Datasets of complex numbers get
-  /// a last dimension of 2, which `dims` and DatasetOptions::chunk leave out.
+  /// Does the same with the element type of T, a number, bool or std::complex: other programs see
+  /// bool and complex numbers, unless the options have another meaning. Datasets of complex numbers
+  /// get a last dimension of 2, which `dims` and DatasetOptions::chunk leave out.
   template <typename T>
   requires(Number<T> || kIsComplex<T>) Dataset
       create_dataset(const std::string& path, const std::vector<int64_t>& dims, const DatasetOptions& options = {}) {
@@ -414,13 +414,14 @@ class File {
 
   // Reading.
   std::vector<std::string> datasets() const;
-  /// Whether there is a group at `path`; "/" is one. Collective: no.
+  /// Tells whether there is a group at `path`; "/" is one. Collective: no.
   bool has_group(const std::string& path) const;
-  /// The names in a group, in order, or in that of creation where it keeps one: datasets, groups
-  /// and links, but for Stria's own group. kNotFound where there is no such group. Collective: no.
+  /// Returns the names in a group, in order, or in that of creation where it keeps one: datasets,
+  /// groups and links, but for Stria's own group. kNotFound where there is no such group.
+  /// Collective: no.
   std::vector<std::string> members(const std::string& group) const;
-  /// Where the link at `path` leads to another file: the object's path and the file's, as the link
-  /// has them; empty texts where there is none. Collective: no.
+  /// Returns, where the link at `path` leads to another file, the object's path and the file's, as
+  /// the link has them; empty texts where there is none. Collective: no.
   std::pair<std::string, std::string> link_to_file(const std::string& path) const;
   bool has_dataset(const std::string& path) const;
   Dataset dataset(const std::string& path) const;
@@ -505,24 +506,25 @@ class File {
   /// set, and takes its name. After an error the new file is gone, and an old one of that name is
   /// unchanged. Collective: yes; the same outcome on every rank.
   void commit();
-  /// As commit(), but returns once this rank's data are packed into memory, and the file's content
-  /// and outcome no longer depend on the program: arrays that were put may change, and the file may
-  /// be destroyed. Writing, sync and the change of the name follow by themselves; what goes wrong
-  /// then is told by the result. Of several such files of a rank 0, each gets its name in turn. The
-  /// hint stria_staging_limit bounds the memory; what doesn't fit is written before the call
-  /// returns. So is everything of files in parts, and where update() overwrites what a file has;
-  /// hint_warnings() says why. Collective: yes; the same outcome on every rank.
+  /// Does the same as commit(), but returns once this rank's data are packed into memory, and the
+  /// file's content and outcome no longer depend on the program: arrays that were put may change,
+  /// and the file may be destroyed. Writing, sync and the change of the name follow by themselves;
+  /// what goes wrong then is told by the result. Of several such files of a rank 0, each gets its
+  /// name in turn. The hint stria_staging_limit bounds the memory; what doesn't fit is written
+  /// before the call returns. So is everything of files in parts, and where update() overwrites
+  /// what a file has; hint_warnings() says why. Collective: yes; the same outcome on every rank.
   Commit commit_async();
   /// Gives up a new file. Nothing of it is left. Collective: yes.
   void abandon();
 
   const std::string& path() const;
-  /// The format: of a file that is open for reading, the version of netCDF too. Collective: no.
+  /// Returns the format: of a file that is open for reading, the version of netCDF too. Collective:
+  /// no.
   Format format() const;
   const Report& report() const;
-  /// The hints with the values in effect, and what was wrong with those given. Of a file that is
-  /// open for reading the second list also says what should be known of it: that it ends before its
-  /// data.
+  /// Returns the hints with the values in effect, and what was wrong with those given. Of a file
+  /// that is open for reading the second list also says what should be known of it: that it ends
+  /// before its data.
   Hints hints() const;
   const std::vector<std::string>& hint_warnings() const;
 

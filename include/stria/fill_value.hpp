@@ -1,4 +1,4 @@
-// What elements of a dataset read as that nobody puts.
+// Describes what elements of a dataset read as that nobody puts.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ struct FillValue {
   }
 
   bool is_given = false;
-  ElementType element = ElementType::kUint8;          ///< of a complex number: of each part
+  ElementType element = ElementType::kUint8;          ///< the type of each part of a complex number
   std::array<std::byte, 2 * sizeof(double)> bytes{};  ///< in memory: the number, its imaginary part
 };
 

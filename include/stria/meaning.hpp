@@ -1,4 +1,4 @@
-// What numbers are to other programs, where their type alone doesn't say it.
+// Describes what numbers are to other programs, where their type alone doesn't say it.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace stria {
 
-/// How HDF5 files declare numbers. In memory they stay the numbers that they are.
+/// Says how HDF5 files declare numbers. In memory they stay the numbers that they are.
 enum class Meaning : uint8_t {
   kNumber = 0,
   kBoolean,  ///< 0 and 1 in kUint8: bool for h5py and NumPy
@@ -19,7 +19,7 @@ enum class Meaning : uint8_t {
 /// A name of a number: a member of an enumeration.
 struct NamedNumber {
   std::string name;
-  int64_t value = 0;  ///< of a kUint64, its bits
+  int64_t value = 0;  ///< a kUint64 by its bits
   bool operator==(const NamedNumber&) const = default;
 };
 

@@ -1,4 +1,4 @@
-// Where data lie: regions of a dataset, and of the application's memory.
+// Describes where data lie: regions of a dataset, and of the application's memory.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +31,9 @@ struct Hyperslab {
 /// One column of records: a number, a string of fixed size, a record within the record, or an array
 /// of one of these.
 struct Column {
-  /// That of the member of the file's records. One that no member has is a path: "pos.x" is a
-  /// member of a member, and "v[2]" an element of an array, of which others are "v[0]", "t[0][1]".
-  /// A dot, a bracket or a backslash in a part of a path has a backslash before it.
+  /// It is the name of the member of the file's records. One that no member has is a path: "pos.x"
+  /// is a member of a member, and "v[2]" an element of an array, of which others are "v[0]",
+  /// "t[0][1]". A dot, a bracket or a backslash in a part of a path has a backslash before it.
   std::string name;
   int64_t offset_bytes = 0;
   /// A number; or, when string_bytes > 0, a string of fixed size, which is padded with blanks in
@@ -63,11 +63,12 @@ struct Column {
 struct Memory {
   Memory(const void* address, Datatype region, ElementType element_type)
       : data(const_cast<void*>(address)), type(std::move(region)), element(element_type) {}
-  /// `count` consecutive numbers.
+  /// Describes `count` consecutive numbers.
   template <Number T>
   Memory(const T* numbers, int64_t count)
       : Memory(numbers, Datatype::bytes(count * static_cast<int64_t>(sizeof(T))), element_type_of<T>()) {}
-  /// `count` consecutive complex numbers: of a hyperslab that has the last dimension of 2 whole.
+  /// Describes `count` consecutive complex numbers: of a hyperslab that has the last dimension of 2
+  /// whole.
   template <typename T>
   requires kIsComplex<T> Memory(const T* numbers, int64_t count)
       : Memory(numbers, Datatype::bytes(count * static_cast<int64_t>(sizeof(T))), element_type_of<typename T::value_type>()) {}
@@ -77,7 +78,7 @@ struct Memory {
   template <typename T>
   requires kIsComplex<T> Memory(const std::vector<T>&& numbers)
   = delete;
-  /// All numbers of a span or a vector.
+  /// Returns all numbers of a span or a vector.
   template <typename T, size_t N>
   requires Number<std::remove_const_t<T>> Memory(std::span<T, N> numbers)  // NOLINT: a span is memory
       : Memory(static_cast<const std::remove_const_t<T>*>(numbers.data()), static_cast<int64_t>(numbers.size())) {}
@@ -87,28 +88,30 @@ struct Memory {
   template <Number T>
   Memory(const std::vector<T>&&) = delete;  // it would be gone before the commit
 
-  /// A box of an array of shape `sizes`: `counts` numbers from `starts` in each dimension. Throws
-  /// kInvalidArgument for a box that is not in the array.
+  /// Returns a box of an array of shape `sizes`: `counts` numbers from `starts` in each dimension.
+  /// Throws kInvalidArgument for a box that is not in the array.
   template <Number T>
   static Memory box(const T* array, const std::vector<int64_t>& sizes, const std::vector<int64_t>& starts,
                     const std::vector<int64_t>& counts, Order order = Order::kC) {
     return {array, box_type(element_type_of<T>(), sizes, starts, counts, order), element_type_of<T>()};
   }
-  /// An array of shape `sizes` without its ghost cells, of which dimension i has ghost_low[i] at
-  /// its beginning and ghost_high[i] at its end. Throws kInvalidArgument when nothing can be left.
+  /// Returns an array of shape `sizes` without its ghost cells, of which dimension i has
+  /// ghost_low[i] at its beginning and ghost_high[i] at its end. Throws kInvalidArgument when
+  /// nothing can be left.
   template <Number T>
   static Memory interior(const T* array, const std::vector<int64_t>& sizes, const std::vector<int64_t>& ghost_low,
                          const std::vector<int64_t>& ghost_high, Order order = Order::kC) {
     return {array, interior_type(element_type_of<T>(), sizes, ghost_low, ghost_high, order), element_type_of<T>()};
   }
-  /// One member of an array of structs: Memory::member(particles, n, &Particle::mass).
+  /// Returns one member of an array of structs: Memory::member(particles, n, &Particle::mass).
   template <typename Struct, Number T>
   static Memory member(const Struct* structs, int64_t count, T Struct::*which) {
     const void* first = count == 0 ? nullptr : &(structs->*which);
     return {first, strided_type(element_type_of<T>(), count, static_cast<int64_t>(sizeof(Struct))), element_type_of<T>()};
   }
 
-  /// The same for puts that copy what it describes: it may change, or go, when they have returned.
+  /// Returns the same for puts that copy what it describes: it may change, or go, when they have
+  /// returned.
   Memory copied() const {
     Memory memory = *this;
     memory.is_copied = true;
@@ -154,7 +157,7 @@ class Elements {
   /// comes twice, or is negative and not kNone.
   explicit Elements(std::span<const int64_t> offsets);
 
-  /// The number of values in memory, those with kNone included.
+  /// Returns the number of values in memory, those with kNone included.
   int64_t count() const;
 
  private:

@@ -14,7 +14,7 @@ bool is_store_path(const std::string& path);
 /// server that doesn't answer.
 bool path_exists(const std::string& path);
 
-/// The names in a directory, sorted. Throws stria::Error (kNotFound).
+/// Lists the names in a directory, sorted. Throws stria::Error (kNotFound).
 std::vector<std::string> list_directory(const std::string& directory);
 
 /// The paths of the files that this user has staged in `place`, a value of the hint stria_staging,

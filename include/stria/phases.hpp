@@ -1,5 +1,5 @@
-// Where the time of an I/O operation goes: the seconds of each phase, measured on
-// every rank, always.
+// Tells where the time of an I/O operation goes: the seconds of each phase, measured on every rank,
+// always.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ enum class Phase : int {
 };
 inline constexpr size_t kPhaseCount = 9;
 
-/// The stable lower-case name, e.g. "exchange".
+/// Returns the stable lower-case name, e.g. "exchange".
 const char* phase_name(Phase phase);
 
 /// The seconds of each phase. Phases don't overlap on a rank, so that their sum is at most the

@@ -10,7 +10,7 @@
 
 namespace stria {
 
-/// What kind of error occurred. Every binding has one counterpart for each.
+/// Says what kind of error occurred. Every binding has one counterpart for each.
 enum class ErrorCode : int {
   kOk = 0,
   kInvalidArgument,    ///< the caller's input can't be used; the message says which and why
@@ -28,7 +28,7 @@ enum class ErrorCode : int {
   kInternal,           ///< a broken invariant of the library
 };
 
-/// The stable lower-case name of a code, e.g. "no_space".
+/// Returns the stable lower-case name of a code, e.g. "no_space".
 const char* error_code_name(ErrorCode code);
 
 /// The exception that the public C++ API throws. `code()` tells the kind; `what()` tells what
@@ -56,7 +56,7 @@ class [[nodiscard]] Status {
   ErrorCode code() const { return code_; }
   const std::string& message() const { return message_; }
 
-  /// The same error with `context` and a colon in front of its message; success stays success.
+  /// Does the same error with `context` and a colon in front of its message; success stays success.
   Status with_context(const std::string& context) const;
 
   /// Becomes `later` unless this is an error already: the first error stays.
@@ -96,7 +96,7 @@ class [[nodiscard]] Result {
   T* operator->() { return &**this; }
   const T* operator->() const { return &**this; }
 
-  /// The value; throws stria::Error when there is none.
+  /// Returns the value; throws stria::Error when there is none.
   T value() && {
     status_.throw_if_error();
     return std::move(*value_);

@@ -13,7 +13,7 @@
 
 namespace stria::trace {
 
-/// What is recorded; each level adds to the one before.
+/// Says what is recorded; each level adds to the one before.
 enum class Level : int {
   kOff,       ///< nothing
   kCounters,  ///< counters of every file: the default

@@ -96,7 +96,8 @@ class ConvectionDriver {
     double seconds = 0;
   };
 
-  // From a barrier, so that waiting for slower ranks' computation is not the output's.
+  // The time counts from a barrier, so that waiting for slower ranks' computation is not the
+  // output's.
   void write(const char* name, int64_t every, void (Output::*call)(const ConvectionRun&)) {
     if (every == 0 || run_.steps() % every != 0) {
       return;

@@ -8,7 +8,7 @@
 
 namespace stria::tool {
 
-/// The option --format of new files, and its value for a format.
+/// Adds the option --format of new files, and its value for a format.
 void add_format(Command command, Format& format);
 const char* format_name(Format format);
 

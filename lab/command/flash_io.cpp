@@ -57,7 +57,7 @@ json mode_json(const ModeResult& mode, bool verified) {
   return result;
 }
 
-// The blocks of all ranks, whose numbers may differ.
+// Returns the blocks of all ranks, whose numbers may differ.
 int64_t total_blocks(const IoOptions& options, int ranks) {
   int64_t sum = options.total_blocks;
   for (int rank = 0; rank < ranks && options.total_blocks == 0; ++rank) {

@@ -28,7 +28,7 @@ double parameter(const flash::FlashHeader& header, const char* name, double othe
   return value == nullptr ? otherwise : *value;
 }
 
-// The variables asked for; otherwise density and pressure, where the file has them.
+// Returns the variables asked for; otherwise density and pressure, where the file has them.
 std::vector<std::string> variables_of(const File& file, const flash::FlashHeader& header, const PictureArguments& arguments) {
   if (!arguments.variables.empty()) {
     return arguments.variables;
@@ -37,7 +37,8 @@ std::vector<std::string> variables_of(const File& file, const flash::FlashHeader
                                                          : std::vector<std::string>{"dens"};
 }
 
-// Where the variables lie. All have the same shape: blocks, and their cells along z, y and x.
+// Returns where the variables lie. All have the same shape: blocks, and their cells along z, y and
+// x.
 std::vector<flash::StoredVariable> find_variables(const File& file, const flash::FlashHeader& header,
                                                   const std::vector<std::string>& names) {
   std::vector<flash::StoredVariable> found;
@@ -53,7 +54,7 @@ std::vector<flash::StoredVariable> find_variables(const File& file, const flash:
   return found;
 }
 
-// What a picture needs from a file.
+// Holds what a picture needs from a file.
 struct Blocks {
   std::vector<double> boxes;
   std::vector<int32_t> levels;

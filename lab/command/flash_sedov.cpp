@@ -26,7 +26,7 @@ using flash::SedovOptions;
 using flash::SedovRun;
 using flash::SimulationFiles;
 using flash::WrittenFile;
-// The value of an option for the run. On a restart, options that are not given keep the
+// Keeps the value of an option for the run. On a restart, options that are not given keep the
 // checkpoint's value.
 template <typename Value>
 void keep_unless_given(const SedovArguments& arguments, const char* option, Value& value, const Value& of_file) {
@@ -71,7 +71,7 @@ Restored restore_one(MPI_Comm comm, const SedovArguments& arguments, const std::
   return restored;
 }
 
-// The options that a checkpoint holds; no value, and a message, when it can't be read.
+// Returns the options that a checkpoint holds; no value, and a message, when it can't be read.
 std::optional<SedovOptions> options_of(MPI_Comm comm, const SedovArguments& arguments, const std::string& path) {
   try {
     return flash::read_options(comm, path, arguments.output.hints);
@@ -81,7 +81,7 @@ std::optional<SedovOptions> options_of(MPI_Comm comm, const SedovArguments& argu
   }
 }
 
-// The latest checkpoint that is whole. Damaged ones are named and skipped.
+// Returns the latest checkpoint that is whole. Damaged ones are named and skipped.
 Restored restore_latest(MPI_Comm comm, const SedovArguments& arguments) {
   auto paths = flash::list_checkpoints(comm, arguments.output.directory, arguments.output.base, arguments.output.hints);
   for (const std::string& path : paths) {
@@ -156,7 +156,7 @@ class SedovDriver {
     }
   }
 
-  // Only rank 0 prints, so that each rank may use its own clock.
+  // Rank 0 alone prints, so that each rank may use its own clock.
   void progress(bool always) {
     double now = MPI_Wtime();
     if (!always && now - last_line_time_ < 1) {

@@ -26,7 +26,7 @@ using nlohmann::json;
 constexpr std::array kPhasesOfAWrite = {Phase::kOpen,  Phase::kMetadata, Phase::kPack,  Phase::kExchange,
                                         Phase::kWrite, Phase::kSync,     Phase::kCommit};
 
-// All that the run spent on the file.
+// Returns all that the run spent on the file.
 double seconds_of(const WrittenFile& file) {
   return file.seconds + file.wait_seconds;
 }
@@ -49,7 +49,7 @@ json file_json(const WrittenFile& file, double run_seconds) {
           {"method", file.method}};
 }
 
-// The files of one kind together, in the form of a mode of `stria flash io`.
+// Returns the files of one kind together, in the form of a mode of `stria flash io`.
 json kind_json(const std::string& kind, const std::vector<const WrittenFile*>& files) {
   std::vector<double> seconds;
   std::vector<double> rates;
@@ -86,7 +86,7 @@ json kinds_json(const std::vector<WrittenFile>& files) {
 
 constexpr int kPhaseColumns = 6;
 
-// In as many columns, with a digit behind the point where there is room for it.
+// The text has as many columns, with a digit behind the point where there is room for it.
 std::string ms_text(double seconds) {
   const double ms = seconds * 1e3;
   return fmt::format("{:>{}.{}f}", ms, kPhaseColumns, ms < 999.95 ? 1 : 0);
@@ -145,7 +145,8 @@ json physics_json(SedovRun& run) {
           {"state_hash", fmt::format("{:016x}", flash::state_hash(run.mesh()))}};
 }
 
-// The parameters of the run. After a restart those that were not given are the checkpoint's.
+// Returns the parameters of the run. After a restart those that were not given are the
+// checkpoint's.
 json parameters_json(const SedovArguments& a, const SedovOptions& o) {
   return {{"dim", o.dim},
           {"nxb", o.nxb},

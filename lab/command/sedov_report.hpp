@@ -1,4 +1,5 @@
-// What `stria flash sedov` reports at its end: a table of all files for people, JSON for programs.
+// Describes what `stria flash sedov` reports at its end: a table of all files for people, JSON for
+// programs.
 #pragma once
 
 #include <mpi.h>

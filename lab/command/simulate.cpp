@@ -109,7 +109,7 @@ std::string text_of(const Machine& machine, const RunOptions& options, const Run
 
 constexpr size_t kSizesShown = 16;
 
-/// The most common sizes of writes, the most common first.
+/// Returns the most common sizes of writes, the most common first.
 json write_sizes_of(const RunOutcome& outcome) {
   std::vector<std::pair<int64_t, int64_t>> sizes(outcome.store.write_sizes.begin(), outcome.store.write_sizes.end());
   std::stable_sort(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -166,7 +166,7 @@ std::string json_of(const Machine& machine, const RunOptions& options, const Run
   return document.dump(2) + "\n";
 }
 
-// The way in which a recorded run moved its bytes.
+// Returns the way in which a recorded run moved its bytes.
 std::string way_of(const RecordedRun& recorded) {
   return recorded.requests->is_file_a_rank ? "own-file" : recorded.collective ? "calls" : "alone";
 }

@@ -13,7 +13,7 @@ struct Spread {
 /// All are zero when there are no values.
 Spread spread(std::vector<double> values);
 
-/// {"median", "min", "max"}.
+/// Returns {"median", "min", "max"}.
 nlohmann::json as_json(const Spread& spread);
 
 /// The speed of each measurement in MB/s (10^6 bytes).

@@ -1,4 +1,4 @@
-"""What the benches share as commands of a shell."""
+"""Holds what the benches share as commands of a shell."""
 
 import os
 import sys

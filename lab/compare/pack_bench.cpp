@@ -41,8 +41,8 @@ Memory allocate(int64_t bytes) {
   return memory;
 }
 
-/// What is packed: `wanted` of `variables` reals of `width_bytes` per cell, `blocks`
-/// blocks of cells^3.
+/// Says what is packed: `wanted` of `variables` reals of `width_bytes` per cell, `blocks` blocks of
+/// cells^3.
 struct Case {
   const char* name;
   int64_t cells;
@@ -144,7 +144,8 @@ void stria_packer(benchmark::State& state, const Case& c, Direction direction, s
   report(state, c);
 }
 
-/// One variable of all blocks after the other, as applications do, into a buffer of staging size.
+/// Packs one variable of all blocks after the other, as applications do, into a buffer of staging
+/// size.
 template <typename From, typename To>
 void naive_loops(const Case& c, std::byte* unk, std::byte* staging, bool is_unpack) {
   for (const int64_t variable : c.wanted) {
@@ -228,7 +229,7 @@ void mpi_pack(benchmark::State& state, const Case& c, bool is_unpack) {
   report(state, c);
 }
 
-/// The same useful bytes, lying packed in memory already, copied to (or from) a staging buffer.
+/// Copies the same useful bytes, which lie packed in memory already, to (or from) a staging buffer.
 void copy(benchmark::State& state, const Case& c, bool is_unpack) {
   const Memory packed = allocate(c.useful_bytes());
   const Memory staging = allocate(kStagingBytes);
@@ -270,7 +271,7 @@ void add_case(const Case& c) {
       [c](auto& s) { stria_packer(s, c, Direction::kPackRange, stria::pack::best_isa()); });
 }
 
-/// Every number of variables, all of them wanted: the Packer has to be at least as fast as the
+/// Adds every number of variables, all of them wanted: the Packer has to be at least as fast as the
 /// naive loop everywhere.
 void add_sweep() {
   constexpr auto kReal = ElementType::kFloat64;

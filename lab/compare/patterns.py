@@ -7,8 +7,8 @@ PLACES = {"nc": "gaps", "c": "contiguous"}
 
 
 def words(pattern, size):
-    """The workload and its options; `size`: cells along a side, MiB, pieces, accesses or blocks of
-    a rank, as it has them.
+    """Returns the workload and its options; `size`: cells along a side, MiB, pieces, accesses or
+    blocks of a rank, as it has them.
 
     block3d, noncontig_MEMORY_FILE (nc or c), tile, btio_full, btio_simple, ior, ior_separate, small
     (ior in calls of 4 KiB), calls_KIB (ior in calls of so many KiB), turns_KIB (the same, a call of
@@ -42,8 +42,8 @@ def words(pattern, size):
 
 
 def command(program, pattern, size, call, **run):
-    """The words of one run through MPI-IO. `call` is collective, independent, or limit, which
-    writes contiguously without MPI-IO.
+    """Returns the words of one run through MPI-IO. `call` is collective, independent, or limit,
+    which writes contiguously without MPI-IO.
 
     `run`: directory, rounds, result (the path of a file) and hints."""
     through = {"collective": ["mpiio"], "independent": ["mpiio", "--independent"], "limit": ["posix", "--method", "contiguous"]}
@@ -55,7 +55,7 @@ def command(program, pattern, size, call, **run):
 
 
 def take(result):
-    """The document that a run left there; the file is removed."""
+    """Returns the document that a run left there; the file is removed."""
     with open(result, encoding="utf-8") as file:
         document = json.load(file)
     os.remove(result)

@@ -1,4 +1,4 @@
-"""Where the programs and libraries are that the benches run: in the build tree, or around the
+"""Knows where the programs and libraries are that the benches run: in the build tree, or around the
 installed `stria` that STRIA_PROGRAM names."""
 
 import glob
@@ -10,7 +10,7 @@ PREFIX = os.path.dirname(os.path.dirname(STRIA))
 
 
 def first_of(*patterns):
-    """The first file below the prefix that a pattern finds; where there is none, the first
+    """Returns the first file below the prefix that a pattern finds; where there is none, the first
     pattern's own name."""
     found = [path for pattern in patterns for path in sorted(glob.glob(os.path.join(PREFIX, pattern)))]
     return found[0] if found else os.path.join(PREFIX, patterns[0])

@@ -86,7 +86,7 @@ class Cluster:
 
     @contextlib.contextmanager
     def place(self, way):
-        """A directory for the files of one run."""
+        """Gives a directory for the files of one run."""
         name = f"bench-{time.monotonic_ns()}"
         if way.on_store:
             yield f"stria://{address(1)}/{name}"
@@ -97,7 +97,7 @@ class Cluster:
         self.told("on", "n1", "rm", "-rf", f"{SHARE}/{name}")
 
     def run(self, way, words, ranks=RANKS):
-        """None, or why the program failed."""
+        """Returns None, or why the program failed."""
         settings = [f"STRIA_KEY_FILE={KEY}"]
         if not way.native and not way.by_library:
             settings += [f"LD_PRELOAD={self.mpi.library}", f"STRIA_HINTS={';'.join(way.hints)}"]
@@ -119,7 +119,7 @@ class Bench:
         self.problems = []
 
     def measure_pattern(self, case, way, place):
-        """({quantity: MB/s}, None), or (None, why not)."""
+        """Returns ({quantity: MB/s}, None), or (None, why not)."""
         result = os.path.join(self.options.out, "pattern_result.json")
         words = patterns.command(
             self.cluster.mpi.program, case.pattern, case.size, case.method,
@@ -132,7 +132,8 @@ class Bench:
         return {quantity: document[quantity]["mbps"]["median"] for quantity in ("write", "read")}, None
 
     def measure_flash(self, case, way, place):
-        """The same of FLASH I/O, which is only written; without the library through HDF5."""
+        """Returns the same of FLASH I/O, which is only written; without the library through
+        HDF5."""
         result = os.path.join(self.options.out, "flash_result.json")
         mpi = self.cluster.mpi
         words = [mpi.program, "flash", "io"] if way.by_library else [mpi.flash_program, "--modes", "hdf5-collective"]
@@ -162,7 +163,7 @@ class Bench:
         self.tell(title, speeds)
 
     def tell(self, title, speeds):
-        """A line a quantity: each way's MB/s, and its ratio to the better native one."""
+        """Returns a line a quantity: each way's MB/s, and its ratio to the better native one."""
         entry = {"title": title, "mbps": speeds, "ratios": {}}
         self.record["cases"].append(entry)
         natives = [speeds[way.name] for way in NATIVES if way.name in speeds]
@@ -182,7 +183,7 @@ class Bench:
 
 
 def chosen_cases(options):
-    """Patterns of run_nodes_bench.py's, and a checkpoint."""
+    """Returns patterns of run_nodes_bench.py's, and a checkpoint."""
     cells, mebibytes, blocks = (32, 1, 2) if options.small else (128, 2, 10)
     every = [*cases.block3d(cells, RANKS)[:1], *cases.other_patterns(RANKS, mebibytes, 48)]
     chosen = [case for case in every if case.method == "collective" and case.pattern in CHOSEN_PATTERNS]
@@ -216,7 +217,7 @@ def measure_all(options, cluster):
 
 
 def main(arguments):
-    """0; 1 when one of ours failed or read something wrong."""
+    """Returns 0; 1 when one of ours failed or read something wrong."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cycles", type=int, default=3, help="times that every way runs")
     parser.add_argument("--rounds", type=int, default=2, help="measured rounds a run")

@@ -58,13 +58,13 @@ def file_system(path):
 
 
 def version_of(package):
-    """The version of a pkg-config package, or None."""
+    """Returns the version of a pkg-config package, or None."""
     done = subprocess.run(["pkg-config", "--modversion", package], capture_output=True, text=True, check=False)
     return done.stdout.strip() or None
 
 
 def machine(places):
-    """What the figures were measured on."""
+    """Returns what the figures were measured on."""
     model = "unknown"
     with open("/proc/cpuinfo", encoding="utf-8") as lines:
         model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), model)

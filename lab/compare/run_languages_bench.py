@@ -57,11 +57,11 @@ class Programs:
         return [command[0] for command in self.commands.values() if not os.access(command[0], os.X_OK)]
 
     def seconds(self, language, ranks, *arguments):
-        """The rounds that the program has printed."""
+        """Returns the rounds that the program has printed."""
         return [float(line) for line in self.lines(language, ranks, self.commands[language], *arguments)]
 
     def lines(self, what, ranks, command, *arguments):
-        """What the program has printed."""
+        """Returns what the program has printed."""
         environment = mpiexec_environment()
         environment["PYTHONPATH"] = str(self.build / "python")
         done = subprocess.run(
@@ -74,7 +74,7 @@ class Programs:
 
 
 def middle(values):
-    """ "1.02 (0.98 to 1.10)" """
+    """Returns the median and the range, such as "1.02 (0.98 to 1.10)"."""
     return f"{statistics.median(values):.3g} ({min(values):.3g} to {max(values):.3g})"
 
 
@@ -96,7 +96,7 @@ def calls(programs, arguments, work):
 
 
 def checkpoint(programs, arguments, work):
-    """Seconds of a checkpoint in each language; the files are the same."""
+    """Measures the seconds of a checkpoint in each language; the files are the same."""
     found = {language: [] for language in programs.commands}
     size = arguments.blocks * arguments.ranks * BYTES_OF_BLOCK
     for cycle in range(arguments.cycles):

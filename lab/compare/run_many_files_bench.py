@@ -73,7 +73,7 @@ def remove_all(directory, options):
 
 @contextlib.contextmanager
 def mounted(store, directory):
-    """The store's mount there, a process in the foreground."""
+    """Gives the store's mount there, a process in the foreground."""
     os.mkdir(directory)
     mount = subprocess.Popen([store.program, "mount", "--foreground", store.url, directory])
     try:
@@ -89,7 +89,7 @@ def mounted(store, directory):
 
 
 def costs_of(store, mount):
-    """{what: number} of the servers and the mount so far."""
+    """Returns {what: number} of the servers and the mount so far."""
     costs = collections.Counter()
     for name, process in (("servers", store.process), ("mount", mount)):
         for task in glob.glob(f"/proc/{process.pid}/task/*"):
@@ -107,7 +107,7 @@ def costs_of(store, mount):
 
 
 def measure(stria, directory, options):
-    """{step: (seconds, {what: number})}"""
+    """Returns {step: (seconds, {what: number})}"""
     place = os.path.join(directory, "mounted")
     steps = {}
     with Store(directory, stria, SERVERS) as store, mounted(store, place) as mount:

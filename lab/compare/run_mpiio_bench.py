@@ -58,11 +58,11 @@ class Mpi:
         return [*self.natives, OURS]
 
     def launch(self, ranks, options):
-        """The words that start so many ranks."""
+        """Returns the words that start so many ranks."""
         return [f"mpiexec.{self.name}", *options, "-n", str(ranks)]
 
     def run(self, implementation, ranks, command):
-        """What the command prints, or None with the reason when it failed."""
+        """Returns what the command prints, or None with the reason when it failed."""
         launch = self.launch(ranks, self.natives.get(implementation, []))
         if implementation == OURS:
             launch += ["env", f"LD_PRELOAD={self.library}"]
@@ -102,7 +102,7 @@ class Bench:
         return {name: values for name, values in speeds.items() if name not in gone}
 
     def place(self, kind):
-        """A directory for a case's files while it is the context."""
+        """Returns a directory for a case's files while it is the context."""
         directory = self.options.disk_dir if kind == "disk" else self.options.tmpfs_dir
         return tempfile.TemporaryDirectory(prefix="stria-bench-", dir=directory)
 
@@ -119,7 +119,7 @@ class Bench:
                 self.compare(case, mpi, self.cycle(mpi, case.ranks, case.title(), measure, [LIMIT]))
 
     def measured_pattern(self, mpi, name, ranks, case, place):
-        """What `stria bench` says of a pattern, or None with the reason."""
+        """Returns what `stria bench` says of a pattern, or None with the reason."""
         result = os.path.join(self.options.out, "pattern_result.json")
         call = LIMIT if name == LIMIT else case.method
         command = patterns.command(
@@ -186,8 +186,8 @@ class Bench:
         self.save()
 
     def pieces(self, case):
-        """Peak memory of a rank beyond its data, time and instructions per piece, for a view of
-        very many pieces of 8 bytes."""
+        """Measures the peak memory of a rank beyond its data, time and instructions per piece, for
+        a view of very many pieces of 8 bytes."""
         mpi = self.options.openmpi
         entry = {"title": case.title(), "mpi": mpi.name, "goals": dataclasses.asdict(case), "implementations": {}}
         self.record["cases"].append(entry)
@@ -220,7 +220,7 @@ class Bench:
         self.save()
 
     def counts_instructions(self):
-        """Whether any run of many pieces could count its instructions."""
+        """Tells whether any run of many pieces could count its instructions."""
         runs = [run for case in self.record["cases"] for run in case.get("implementations", {}).values()]
         return any(run["write"]["instructions"] is not None for run in runs)
 
@@ -252,7 +252,7 @@ def parse_arguments(arguments):
 
 
 def chosen_cases(options):
-    """Patterns, FLASH I/O, and views of many pieces."""
+    """Returns patterns, FLASH I/O, and views of many pieces."""
     patterns_here = cases.least() if options.quick else cases.full() if options.full else cases.headline()
     ranks = (2, 4, 8) if options.full else (2,)
     pieces = cases.pieces(10**7 if options.full else 10**6, ranks)
@@ -264,8 +264,8 @@ def chosen_cases(options):
 
 
 def main(arguments):
-    """0; 1 when a program failed or read something wrong; 2 when it could not start. A missed goal
-    is no failure."""
+    """Returns 0; 1 when a program failed or read something wrong; 2 when it could not start. A
+    missed goal is no failure."""
     options = parse_arguments(arguments)
     chosen, flash, many_pieces = chosen_cases(options)
     if options.list:

@@ -62,8 +62,8 @@ class NodesBench(Bench):
         return [self.options.openmpi]
 
     def library(self, case):
-        """A checkpoint by the library beside the same through HDF5, collectively, on the native
-        implementations."""
+        """Returns a checkpoint by the library beside the same through HDF5, collectively, on the
+        native implementations."""
         mpi = self.options.openmpi
         result_path = os.path.join(self.options.out, "flash_result.json")
         with self.place(None) as place:
@@ -75,7 +75,7 @@ class NodesBench(Bench):
                     *program, "--nxb", str(case.nxb), "--blocks", str(case.blocks), "--rounds", str(self.options.rounds),
                     "--dir", place, "--verify", "--json", result_path,
                 ]  # fmt: skip
-                # Without the drop-in: the command makes no call of MPI-IO.
+                # The drop-in isn't needed, since the command makes no call of MPI-IO.
                 text, why = chosen.run(LIBRARY if ours else name, ranks, command)
                 if text is None:
                     return None, why
@@ -112,7 +112,7 @@ def flash_cases(quick):
 
 
 def measure_all(bench, rate, options):
-    """All cases on nodes with that link."""
+    """Returns all cases on nodes with that link."""
     where = f"{options.fs}, {rate or 'links of any speed'}"
     offered = [*flash_cases(options.quick), *patterns(options.quick)]
     chosen = [case for case in offered if options.only in f"{case.title()} {where}"]
@@ -145,7 +145,7 @@ def measure_all(bench, rate, options):
 
 
 def main(arguments):
-    """0; 1 when a program failed or read something wrong. A missed goal is no failure."""
+    """Returns 0; 1 when a program failed or read something wrong. A missed goal is no failure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small sizes once, a minute: only shows that all of it works")
     parser.add_argument("--cycles", type=int, default=3, help="times that every implementation runs")

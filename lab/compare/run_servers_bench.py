@@ -43,7 +43,7 @@ MOST_ROUNDS = 3
 
 
 def tell_medians(what, figures, names, amount=1):
-    """A line with how much is done in a second, by the medians of these times."""
+    """Returns a line with how much is done in a second, by the medians of these times."""
     rates = [f"{name.removesuffix('_s')} {amount / statistics.median(figures[name]):.0f}" for name in names]
     say(f"{what}: {', '.join(rates)}")
 
@@ -117,7 +117,8 @@ class Bench:
                 )
 
     def first_server(self):
-        """The verdict on how even files of one server lie on all servers, in turn and not."""
+        """Returns the verdict on how even files of one server lie on all servers, in turn and
+        not."""
         times = {name: [] for name in cases.FIRST_SERVERS}
         shares = dict.fromkeys(times)
         for _ in range(self.options.cycles):
@@ -169,7 +170,7 @@ class Bench:
         return goals.of_mount(seconds)
 
     def beside_plain(self, measure, size, cycles):
-        """What store_bench tells of one measure, or None."""
+        """Returns what store_bench tells of one measure, or None."""
         pid = str(self.store.process.pid)
         text, why = output_of([PLAIN, measure, f"{self.store.url}/plain", pid, str(cycles), str(size)], TIMEOUT_S)
         if text is None:
@@ -179,7 +180,7 @@ class Bench:
         return figures
 
     def plainest(self):
-        """All of store_bench; the verdicts."""
+        """Returns all of store_bench; the verdicts."""
         verdicts = []
         repeated = 1 if self.options.quick else 5
         if figures := self.beside_plain("copy", 128, repeated):
@@ -250,7 +251,7 @@ class Bench:
 
 
 def show_table(out):
-    """The verdicts of all runs whose records are there, and how long they took."""
+    """Returns the verdicts of all runs whose records are there, and how long they took."""
     records = []
     for path in sorted(glob.glob(os.path.join(out, "servers*.json"))):
         with open(path, encoding="utf-8") as file:
@@ -298,8 +299,8 @@ def store_for(options):
 
 
 def main(arguments):
-    """0; 1 when a program failed or read something wrong; 2 when it could not start. A missed goal
-    is no failure."""
+    """Returns 0; 1 when a program failed or read something wrong; 2 when it could not start. A
+    missed goal is no failure."""
     options = parse_arguments(arguments)
     if options.quick:
         chosen = cases.least()

@@ -59,7 +59,7 @@ class Pattern:
 
 
 def patterns(scale):
-    """The eight, each `scale` times as large as in the quick form."""
+    """Returns the eight, each `scale` times as large as in the quick form."""
     return [
         Pattern("contiguous, all servers", "ior", (("block-kib", 4096 * scale), ("transfer-kib", 1024))),
         Pattern("contiguous, one server", "ior", (("block-kib", 2048 * scale), ("transfer-kib", 1024)), ("striping_factor=1",)),
@@ -102,7 +102,7 @@ class Machine:
         nodes.end(self.processes)
 
     def run(self, words, ranks=0):
-        """What the program printed. Raises SystemExit, which says why it failed."""
+        """Returns what the program printed. Raises SystemExit, which says why it failed."""
         launch = ["mpiexec.openmpi", "-n", str(ranks)] if ranks else []
         ended = run_to_end([*launch, STRIA, *words], TIMEOUT_S, environment={"STRIA_KEY_FILE": KEY})
         if ended.why is not None:
@@ -124,7 +124,7 @@ class Machine:
 
 
 def compare(machine, pattern, rounds):
-    """Measured and simulated seconds of both directions."""
+    """Returns measured and simulated seconds of both directions."""
     url = f"stria://{nodes.address(1)}"
     measured = machine.document([*pattern.bench_words(), "--read", "--rounds", str(rounds), "--dir", url], RANKS)
     entry = {"pattern": pattern.title, "method": measured["write"]["method"]}
@@ -158,8 +158,8 @@ def parse_arguments(arguments):
 
 
 def main(arguments):
-    """0; the verdicts are printed. An outcome that isn't near is no failure: the computer may have
-    other work."""
+    """Prints the verdicts, and returns 0. An outcome that isn't near is no failure: the computer
+    may have other work."""
     options = parse_arguments(arguments)
     os.makedirs(options.out, exist_ok=True)
     entries = []

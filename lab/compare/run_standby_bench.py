@@ -74,7 +74,7 @@ class Store:
             time.sleep(0.1)
 
     def measure(self, count):
-        """Seconds of each operation."""
+        """Measures the seconds of each operation."""
         text, why = output_of([BENCH, "names", f"{self.url}/bench", "0", "1", str(count)], TIMEOUT_S)
         if text is None:
             raise OSError(why)

@@ -1,4 +1,4 @@
-# What tracing costs, with either MPI.
+# Measures what tracing costs, with either MPI.
 if(TARGET stria_flash_io)
   add_executable(bench_trace_overhead trace_overhead.cpp)
   target_include_directories(bench_trace_overhead PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/lab/flash)

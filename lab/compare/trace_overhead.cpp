@@ -1,4 +1,5 @@
-// What tracing costs: nanoseconds per span, off and on, and the share of a FLASH I/O checkpoint.
+// Holds what tracing costs: nanoseconds per span, off and on, and the share of a FLASH I/O
+// checkpoint.
 //
 // usage: mpiexec -n R bench_trace_overhead DIRECTORY [ROUNDS [BLOCKS]]
 //   ROUNDS  default 101
@@ -29,7 +30,7 @@ namespace {
 
 using stria::trace::Level;
 
-/// Nanoseconds of one span, the least of several measurements.
+/// Returns the nanoseconds of one span, the least of several measurements.
 double span_ns() {
   constexpr int kSpans = 1'000'000;
   double least = std::numeric_limits<double>::max();
@@ -77,7 +78,7 @@ Share share_of(std::vector<double> ratios) {
   return share;
 }
 
-/// Seconds of the slowest rank.
+/// Returns the seconds of the slowest rank.
 double timed_round(stria::flash::IoMode& mode) {
   std::map<std::string, double> phases;
   MPI_Barrier(MPI_COMM_WORLD);

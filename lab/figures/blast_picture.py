@@ -19,7 +19,7 @@ import numpy
 
 SIZE, SCALE = 640, 96  # units of the picture: the domain, and what is right of it for the scale
 WIDTH = 460  # pixels on a page
-# From viridis of matplotlib, which grows brighter evenly and is the same to all eyes.
+# The colours are viridis of matplotlib, which grows brighter evenly and is the same to all eyes.
 COLOURS = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"]
 
 
@@ -36,7 +36,7 @@ def main():
 
 
 def read(file):
-    """The density on a grid of the finest cells, rows upwards; left, bottom and width of each
+    """Reads the density on a grid of the finest cells, rows upwards; left, bottom and width of each
     block, in widths of the domain."""
     boxes, values = file["bounding box"][:], file["dens"][:, 0]
     low, high = boxes.min(axis=0)[:, 0], boxes.max(axis=0)[:, 1]
@@ -76,7 +76,7 @@ def picture(density, outlines, title):
 
 
 def rings_of(points, codes):
-    """The closed lines of an area: codes are matplotlib's, in which 1 begins one."""
+    """Returns the closed lines of an area: codes are matplotlib's, in which 1 begins one."""
     return numpy.split(points, numpy.flatnonzero(codes == 1)[1:])
 
 
@@ -88,7 +88,8 @@ def closed_path(ring):
 
 
 def simplified(line, tolerance=0.5):
-    """Douglas and Peucker, 1973: few points, whose line no other is farther from than allowed."""
+    """Keeps few points, after Douglas and Peucker, 1973, whose line no other is farther from than
+    allowed."""
     if len(line) < 3:
         return line
     along = line[-1] - line[0]
@@ -102,7 +103,7 @@ def simplified(line, tolerance=0.5):
 
 
 def scale(levels):
-    """The colours with the densities between them."""
+    """Returns the colours with the densities between them."""
     height = (SIZE - 40) / len(COLOURS)
     text = f'<text x="{SIZE + 16}" y="18">density</text>\n'
     for number, colour in enumerate(COLOURS):

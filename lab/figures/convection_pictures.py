@@ -22,13 +22,13 @@ WARMTH = {"cmap": "RdBu_r", "vmin": -0.25, "vmax": 0.25}
 
 
 def read(path, *names):
-    """Datasets of a file, and its time."""
+    """Reads datasets of a file, and its time."""
     with h5py.File(path) as file:
         return [file[name][()] for name in names], file.attrs["time"]
 
 
 def warmth(path):
-    """A frame of the movie, as a share of the temperature of the layer at rest."""
+    """Returns a frame of the movie, as a share of the temperature of the layer at rest."""
     (frame,), time = read(path, "warmth")
     return (frame / 255 - 0.5) / 2 if frame.dtype == numpy.uint8 else frame, time
 

@@ -74,8 +74,8 @@ class Run:
         return numpy.isin(self.kind, kinds)
 
     def inside_moves(self):
-        """For each span, whether a call that moves data is under way on its rank, or is
-        the span itself."""
+        """Says, for each span, whether a call that moves data is under way on its rank, or is the
+        span itself."""
         inside = numpy.zeros(len(self.begin), bool)
         for rank in self.ranks:
             moves = (self.rank == rank) & self.is_kind(*MOVE)
@@ -88,7 +88,7 @@ class Run:
 
 
 def own_times(ids, parents, durations):
-    """How long each span lasted without those right inside it."""
+    """Returns how long each span lasted without those right inside it."""
     order = numpy.argsort(ids)
     place = numpy.minimum(numpy.searchsorted(ids[order], parents), len(ids) - 1)
     known = ids[order][place] == parents
@@ -97,7 +97,7 @@ def own_times(ids, parents, durations):
 
 
 def class_of(kind, layer):
-    """The place in CLASSES of a kind."""
+    """Returns the place in CLASSES of a kind."""
     if kind in MOVE:
         return 0
     if layer == "app":
@@ -132,7 +132,7 @@ def raster(begin, end, classes, first, last):
 
 
 def bars(columns, y):
-    """SVG of one row: a path for each class."""
+    """Draws the SVG of one row: a path for each class."""
     paths = {}
     edges = numpy.flatnonzero(numpy.diff(columns, prepend=-2, append=-2))
     for at, until in zip(edges[:-1], edges[1:], strict=True):
@@ -142,7 +142,7 @@ def bars(columns, y):
 
 
 def panel(run, title, first, last, y):
-    """One run between two times: for each rank a row for each layer that it has, the
+    """Returns one run between two times: for each rank a row for each layer that it has, the
     program's calls on top."""
     lines = [f'<text x="{LEFT}" y="{y + 12}">{escape(title)}</text>']
     y += HEAD - 10
@@ -192,7 +192,7 @@ def one_move(run):
 
 
 def table(runs):
-    """Markdown: a line for each run. Times are means over the ranks."""
+    """Makes Markdown: a line for each run. Times are means over the ranks."""
     head = ["run", "checkpoint", "in `H5Dwrite` or `File::commit`", "writes to the storage", "of bytes", "in these writes",
             "in calls that nothing outside explains", "pack"]  # fmt: skip
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]

@@ -9,8 +9,8 @@ STRIPES = ["--hint", "striping_unit=16384", "--hint", "striping_factor=8"]
 
 
 def ways(runs, places, clients, words, names=("multiple", "list", "sieving")):
-    """The paper's three methods for the same pieces: plain requests, lists of 64 stretches, windows
-    of 32 MiB by MPI-IO."""
+    """Runs the paper's three methods for the same pieces: plain requests, lists of 64 stretches,
+    windows of 32 MiB by MPI-IO."""
     options = {
         "multiple": ["--through", "posix", "--method", "multiple"],
         "list": ["--through", "posix", "--method", "list_io"],

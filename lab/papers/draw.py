@@ -19,8 +19,8 @@ PAPER_LOOK = {"facecolor": "none", "hatch": "////"}
 
 @contextlib.contextmanager
 def canvas(title, theme, size):
-    """Axes with a title; `out` holds the drawing at the end. Raises ImportError where there is no
-    matplotlib."""
+    """Makes axes with a title; `out` holds the drawing at the end. Raises ImportError where there
+    is no matplotlib."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -38,15 +38,15 @@ def canvas(title, theme, size):
         pyplot.close(drawing)
 
 
-# So many values of an axis of lines are all written out.
+# An axis of lines has so many values at most where all are written out.
 FEW = 7
 # An axis of powers of ten whose longest is below so many times the shortest has 2 and 5 as well.
 NARROW = 100
 
 
 def powers_of_ten(axis, values=()):
-    """A logarithmic axis whose numbers are written out. `values`: what is drawn along it, if
-    known."""
+    """Returns a logarithmic axis whose numbers are written out. `values`: what is drawn along it,
+    if known."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     if values and max(values) < NARROW * min(values):
@@ -68,7 +68,7 @@ def lines_of(figure):
 
 
 def multiples(figure):
-    """The same with values as multiples of the shortest."""
+    """Returns the same with values as multiples of the shortest."""
     common = [name for name in figure.series if name in figure.paper] or list(figure.series)
     lines = []
     for is_paper, series in ((False, figure.series), (True, figure.paper)):
@@ -79,8 +79,8 @@ def multiples(figure):
 
 
 def svg(figure, theme, ours="here"):
-    """The drawing as bytes. Lines of the paper are dashed, its bars hatched. `ours`: what our
-    figures are called."""
+    """Returns the drawing as bytes. Lines of the paper are dashed, its bars hatched. `ours`: what
+    our figures are called."""
     lines = lines_of(figure)
     names = [*figure.series, *(name for name in figure.paper if name not in figure.series)]
     colour = dict(zip(names, COLOURS, strict=False))

@@ -15,15 +15,15 @@ PACKED_MBPS = {32: 26.0, 64: 41.7, 128: 44.4, 192: 54.4, 256: 57.4}
 
 
 def speed_ratio(modes, above, below):
-    """How many times the speed of `below` the mode `above` has: the median over rounds in which
-    the modes took turns."""
+    """Returns how many times the speed of `below` the mode `above` has: the median over rounds in
+    which the modes took turns."""
     pairs = zip(modes[above]["rounds_seconds"], modes[below]["rounds_seconds"], strict=True)
     size = modes[above]["useful_bytes"] / modes[below]["useful_bytes"]
     return statistics.median(size * b / a for a, b in pairs)
 
 
 def seconds_for(modes, name):
-    """Seconds for as many bytes in every mode."""
+    """Returns the seconds for as many bytes in every mode."""
     return modes[name]["seconds"]["median"] / modes[name]["useful_bytes"]
 
 
@@ -154,7 +154,8 @@ def collective(runs, places, quick):
 
 
 def bench_ways(runs, places, blocks, preload):
-    """A variable a call; one dataset for all; one call for all variables in their own datasets."""
+    """Runs a variable a call; one dataset for all; one call for all variables in their own
+    datasets."""
     words = ["flash", *SEDOV, "--blocks", blocks, "--through", "mpiio"]
     ways = {
         "standard": ["--layout", "standard", "--calls", "variable"],

@@ -1,4 +1,4 @@
-"""What an experiment leaves for the page."""
+"""Describes what an experiment leaves for the page."""
 
 import dataclasses
 import math
@@ -13,7 +13,8 @@ NONE, OTHER = "no difference here", "the other way round"
 
 
 def plain(value, digits=2):
-    """A number rounded to so many digits that count, and never as a power of ten: 550, 0.25."""
+    """Returns a number rounded to so many digits that count, and never as a power of ten: 550,
+    0.25."""
     rounded = float(f"{value:.{digits}g}")
     return f"{rounded:,.0f}" if rounded == int(rounded) else f"{rounded:,.12f}".rstrip("0")
 
@@ -32,11 +33,11 @@ class Row:
         return "count" if self.exact else self.unit
 
     def agrees(self):
-        """Whether our figure is the paper's; None where they need not be equal."""
+        """Tells whether our figure is the paper's; None where they need not be equal."""
         return self.ours == self.paper if self.exact else None
 
     def verdict(self):
-        """In words; empty where there is nothing to compare."""
+        """Returns the verdict in words; empty where there is nothing to compare."""
         if self.exact:
             return SAME if self.agrees() else ANOTHER
         if not self.paper or self.ours <= 0:
@@ -54,7 +55,7 @@ class Row:
 
 
 def tally(rows):
-    """How many rows have each verdict, in a sentence; empty where none can be compared."""
+    """Returns how many rows have each verdict, in a sentence; empty where none can be compared."""
     counts = {}
     for verdict in filter(None, (row.verdict() for row in rows)):
         counts[verdict] = counts.get(verdict, 0) + 1
@@ -67,7 +68,8 @@ def tally(rows):
 
 
 def compared(ours, paper, what, where="here"):
-    """A sentence on how far a ratio of ours is from the paper's. `where`: how ours came about."""
+    """Returns a sentence on how far a ratio of ours is from the paper's. `where`: how ours came
+    about."""
     if ours >= paper:
         return f"{what}: {plain(ours)} {where}, {plain(paper)} in the paper."
     direction = "as in the paper, but less" if ours > 1 else "the other way round than in the paper"

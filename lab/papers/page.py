@@ -41,7 +41,8 @@ def rows_of(rows):
 
 
 def picture(title, svg):
-    """An image that follows the page's theme, inside the page; `svg` draws it for a theme."""
+    """Returns an image that follows the page's theme, inside the page; `svg` draws it for a
+    theme."""
     data = {theme: base64.b64encode(svg(theme)).decode() for theme in draw.INKS}
     return (
         f'<picture><source media="(prefers-color-scheme: dark)" srcset="data:image/svg+xml;base64,{data["dark"]}">'
@@ -50,7 +51,7 @@ def picture(title, svg):
 
 
 def pictures(outcome, ours="here"):
-    """The experiment's figures, then every number of the paper's beside ours, by unit."""
+    """Returns the experiment's figures, then every number of the paper's beside ours, by unit."""
     found = [picture(figure.title, lambda theme, figure=figure: draw.svg(figure, theme, ours)) for figure in outcome.figures]
     for unit, name in BESIDE.items():
         title = f"{name}, paper and {ours}"
@@ -72,7 +73,7 @@ def in_a_word(outcome):
 
 
 def overview(results):
-    """What was run here, then what was simulated, a table each."""
+    """Returns what was run here, then what was simulated, a table each."""
     tables = ""
     for is_simulated, title in ((False, "Run on this machine"), (True, "Simulated, on machines as the papers describe them")):
         some = [(experiment, outcome) for experiment, outcome in results if experiment.is_simulated == is_simulated]
@@ -90,7 +91,8 @@ def overview_table(title, results):
 
 
 def found(experiment, outcome):
-    """The rows, the drawings and what follows from them; of a failure, why and what was printed."""
+    """Returns the rows, the drawings and what follows from them; of a failure, why and what was
+    printed."""
     if isinstance(outcome, Failure):
         output = f'<details><summary>What it printed</summary><pre tabindex="0">{html.escape(outcome.output)}</pre></details>'
         return f"<p><strong>Failed:</strong> {html.escape(outcome.why)}</p>{output if outcome.output else ''}"

@@ -70,8 +70,8 @@ def what_is_missing(experiments):
 
 
 def measure(experiment, options, places):
-    """The outcome. An experiment that fails, in whatever way, is no reason to lose the others: it
-    leaves a Failure."""
+    """Returns the outcome. An experiment that fails, in whatever way, is no reason to lose the
+    others: it leaves a Failure."""
     runs = Runs(options.out, options.cycles)
     say(f"{experiment.key}: {experiment.title}")
     try:
@@ -109,7 +109,8 @@ def is_right(outcome):
 
 
 def main(arguments):
-    """0; 1 when a program failed or a count differs from the paper's; 2 when it could not start."""
+    """Returns 0; 1 when a program failed or a count differs from the paper's; 2 when it could not
+    start."""
     options = parse_arguments(arguments)
     if options.action == "list":
         say("\n".join(f"{experiment.key}  {experiment.title}" for experiment in EXPERIMENTS))

@@ -24,7 +24,7 @@ class Failed(Exception):
 
 
 def shown(word):
-    """A word of a command as the page shows it: without this machine's places."""
+    """Returns a word of a command as the page shows it: without this machine's places."""
     if word.startswith("stria://"):
         return "stria://SERVER"
     name, equals, value = word.rpartition("=")
@@ -51,13 +51,13 @@ class Runs:
         self.commands = []
 
     def bench(self, ranks, words, directory, preload=False):
-        """What one run of `stria bench` tells (docs/bench.md)."""
+        """Returns what one run of `stria bench` tells (docs/bench.md)."""
         options = ["--read", "--verify", "--rounds", "1", "--dir", directory]
         return self._stria(ranks, ["bench", *map(str, words), *options], {"LD_PRELOAD": DROP_IN} if preload else {})
 
     def simulate(self, machine, ranks, workload, settings, through, hints=(), reads=False, numbers=(), more=()):
-        """What one run of `stria simulate` tells (docs/simulate.md). `more`: words that the page
-        doesn't show."""
+        """Returns what one run of `stria simulate` tells (docs/simulate.md). `more`: words that the
+        page doesn't show."""
         words = ["simulate", "--machine", machine, "--workload", workload, "--ranks", str(ranks), "--through", through]
         words += [word for setting in settings for word in ("--set", setting)]
         words += [word for hint in hints for word in ("--hint", hint)]
@@ -73,7 +73,7 @@ class Runs:
         return document
 
     def traced_simulation(self, *arguments):
-        """What one run of `stria simulate` tells, and the tables of its timeline."""
+        """Returns what one run of `stria simulate` tells, and the tables of its timeline."""
         with tempfile.TemporaryDirectory(prefix="traces-", dir=self.out) as traces:
             more = ["--timeline", os.path.join(traces, "run.stria-trace")]
             return self.simulate(*arguments, more=more), self._stats(traces)
@@ -86,21 +86,22 @@ class Runs:
             return self._stats(traces)
 
     def convection(self, ranks, words, directory, traced=False):
-        """What one run of `stria convection` tells, and where it is traced, the tables of its
-        trace; else None."""
+        """Returns what one run of `stria convection` tells, and where it is traced, the tables of
+        its trace; else None."""
         with tempfile.TemporaryDirectory(prefix="convection-", dir=directory) as out:
             setting = {"STRIA_TRACE": "app", "STRIA_TRACE_DIR": out} if traced else {}
             report = self._stria(ranks, ["convection", *map(str, words), "--out", out], setting)
             return report, self._stats(out) if traced else None
 
     def peers(self, ranks, words, modes, directory):
-        """{mode: what bench_flash_peers tells of it}."""
+        """Returns {mode: what bench_flash_peers tells of it}."""
         options = ["--verify", "--rounds", str(max(self.cycles, 2))]
         document = self._measured(ranks, PEERS, self._peers_words(words, modes, directory, options), {})
         return {mode["name"]: mode for mode in document["modes"]}
 
     def traced_peers(self, ranks, words, modes, directory):
-        """The tables of the trace of one run of bench_flash_peers, all calls of HDF5 and MPI-IO."""
+        """Returns the tables of the trace of one run of bench_flash_peers, all calls of HDF5 and
+        MPI-IO."""
         with tempfile.TemporaryDirectory(prefix="traces-", dir=directory) as traces:
             setting = {"LD_PRELOAD": WRAPPERS, "STRIA_TRACE": "library", "STRIA_TRACE_DIR": traces}
             self._measured(ranks, PEERS, self._peers_words(words, modes, directory, ["--rounds", "1"]), setting)
@@ -111,7 +112,8 @@ class Runs:
         return [*map(str, words), "--modes", ",".join(modes), *options, "--dir", directory]
 
     def _stats(self, directory):
-        """Of the largest trace in a directory: a program and what it preloads leave one each."""
+        """Returns the statistics of the largest trace in a directory: a program and what it
+        preloads leave one each."""
         traces = sorted(glob.glob(os.path.join(directory, "*.stria-trace")), key=os.path.getsize)
         if not traces:
             raise Failed("the run left no trace")
@@ -121,7 +123,7 @@ class Runs:
         return self._measured(ranks, STRIA, words, setting)
 
     def _measured(self, ranks, program, words, setting):
-        """The JSON that a program writes on so many ranks."""
+        """Returns the JSON that a program writes on so many ranks."""
         result = os.path.join(self.out, "papers_result.json")
         settings = ["env", *(f"{name}={value}" for name, value in setting.items())] if setting else []
         told = shlex.join(["mpiexec", "-n", str(ranks), *map(shown, settings), os.path.basename(program), *map(shown, words)])
@@ -134,7 +136,7 @@ class Runs:
         return document
 
     def in_turn(self, variants):
-        """{name: function that runs once} to {name: [document a cycle]}."""
+        """Turns {name: function that runs once} into {name: [document a cycle]}."""
         documents = {name: [] for name in variants}
         for _ in range(self.cycles):
             for name, run in variants.items():
@@ -147,7 +149,7 @@ def seconds(document, direction):
 
 
 def ratio(documents, above, below, direction):
-    """The median over the cycles of the time of one variant divided by that of another."""
+    """Returns the median over the cycles of the time of one variant divided by that of another."""
     pairs = zip(documents[above], documents[below], strict=True)
     return statistics.median(seconds(a, direction) / seconds(b, direction) for a, b in pairs)
 

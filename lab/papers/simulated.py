@@ -77,7 +77,7 @@ def as_bars(title, values, measure=SECONDS, paper=None):
 
 # FLASH writes a checkpoint and a plot file after each of four steps, and a pair before the first.
 OUTPUT_PAIRS = 5
-PAIR = ((10, 8), (3, 4))  # of a checkpoint and of a plot file: variables, bytes of a value
+PAIR = ((10, 8), (3, 4))  # a checkpoint and a plot file: variables, bytes of a value
 MIB = 1 << 20
 
 
@@ -347,7 +347,7 @@ def display(runs, places, quick):
 
 
 def writing_s(document):
-    """Without the creation of the file, which the paper's program doesn't count."""
+    """The seconds leave out the creation of the file, which the paper's program doesn't count."""
     return document["seconds"] - document["open_seconds"]
 
 

@@ -11,7 +11,8 @@ from papers.outcome import Experiment, Figure, Outcome, Row, plain
 
 PAPER = "Thakur, Lusk, Gropp 1995: I/O Characterization of a Portable Astrophysics Application"
 RUN = ["--cells", 512, 256, "--steps", 20, "--no-sync"]
-# By processes: calls of the library, communications, and the shares of the run's time on the SP.
+# The paper's figures stand by processes: calls of the library, communications, and the shares of
+# the run's time on the SP.
 PAPERS = {
     32: {"calls": 1816, "communications": 5640, "library": 26.61, "communication": 21.21, "write": 5.84},
     128: {"calls": 6704, "communications": 22160, "library": 35.18, "communication": 25.55, "write": 5.68},
@@ -25,7 +26,7 @@ COMMUNICATION = "communication for I/O"
 
 
 def operations(stats):
-    """{span: its row} of `stria trace stats --json`."""
+    """Returns {span: its row} of `stria trace stats --json`."""
     return {row["operation"]: row for row in stats["operations"]}
 
 
@@ -62,7 +63,7 @@ def table(report, stats, paper):
 
 
 def calls_remark(report, stats, paper):
-    """Where the library calls that we don't make could be."""
+    """Returns where the library calls that we don't make could be."""
     ranks, (_, rows) = report["ranks"], report["blocks"]
     rest = paper["calls"] - 48 * ranks
     missing = paper["calls"] - counted(operations(stats), CALL)
@@ -91,7 +92,8 @@ def by_rules(ranks):
 
 
 def rules_remark(report, stats, ranks):
-    """What the rules say of a number of processes that isn't run, and whether they hold here."""
+    """Returns what the rules say of a number of processes that isn't run, and whether they hold
+    here."""
     here, rows = report["ranks"], operations(stats)
     found = counted(rows, CALL), counted(rows, COMMUNICATION)
     held = "gives" if rules(here, report["blocks"][1]) == found else "does not give"

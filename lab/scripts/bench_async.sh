@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a checkpoint costs a program that computes on, and the layouts, restarts and plot files that
-# go with it, each as a ratio with its goal; figures in out/bench/async.json.
+# Measures what a checkpoint costs a program that computes on, and the layouts, restarts and plot
+# files that go with it, each as a ratio with its goal; figures in out/bench/async.json.
 # usage: lab/scripts/bench_async.sh [OPTION of lab/compare/run_async_bench.py ...]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What Stria costs in C, Fortran and Python beside C++, and Python beside h5py with MPI; figures in
-# out/bench/languages.json.
+# Measures what Stria costs in C, Fortran and Python beside C++, and Python beside h5py with MPI;
+# figures in out/bench/languages.json.
 # usage: lab/scripts/bench_languages.sh [OPTION of lab/compare/run_languages_bench.py ...]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

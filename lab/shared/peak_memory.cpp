@@ -9,7 +9,7 @@ namespace stria::shared {
 
 namespace {
 
-// An entry of /proc/self/status, or -1.
+// Returns an entry of /proc/self/status, or -1.
 int64_t status_bytes(const std::string& entry) {
   std::ifstream status("/proc/self/status");
   std::string word;

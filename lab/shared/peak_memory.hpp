@@ -1,5 +1,5 @@
-// How much memory operations take: the peak of the process's resident memory above what it held
-// before the first operation.
+// Describes how much memory operations take: the peak of the process's resident memory above what
+// it held before the first operation.
 //
 // Method: Linux keeps the peak of the resident set (VmHWM) and forgets it on request (proc(5),
 // clear_refs). Memory that ranks share counts on every rank that touched it. Pages of program files
@@ -17,7 +17,7 @@ class PeakMemory {
   PeakMemory();
   /// Forgets the peak so far.
   void watch();
-  /// Bytes between that and the peak since watch(); -1 where the system doesn't tell.
+  /// Returns the bytes between that and the peak since watch(); -1 where the system doesn't tell.
   int64_t growth_bytes() const;
 
  private:

@@ -41,13 +41,13 @@ struct Write {
   int64_t offset;
   int64_t bytes;
 };
-/// What a rank does at once; it waits for all of it.
+/// Says what a rank does at once; it waits for all of it.
 struct Step {
   std::vector<Message> sends;
   std::vector<Message> receives;
   std::vector<Write> writes;  ///< when the messages are over
 };
-/// By rank.
+/// Each rank has its steps.
 using Program = std::vector<std::vector<Step>>;
 
 Machine machine_of(int servers) {

@@ -20,8 +20,8 @@ def measure(work, *options, ranks=RANKS):
 
 @pytest.mark.parametrize("method", ["list_io", "two_phase"])
 def test_memory_does_not_grow_with_the_file(work, method):
-    """Besides the arrays, a rank needs no more than the collective buffers and 16 MiB, for 13 MB
-    per rank and for 50."""
+    """A rank needs no more than the arrays, the collective buffers and 16 MiB, for 13 MB per rank
+    and for 50."""
     for blocks in (16, 64):
         options = ["--nxb", 16, "--nvar", 24, "--blocks", blocks, "--rounds", 1, "--plotfile", "--read"]
         modes = measure(work, *options, "--hint", f"stria_method={method}", ranks=2)

@@ -38,7 +38,7 @@ def test_the_timeline_is_a_trace(work):
 
 
 def recorded(work):
-    """The trace of a run on two ranks."""
+    """Returns the trace of a run on two ranks."""
     traces = work / "traces"
     traces.mkdir()
     sizes = ["--block-kib", 256, "--transfer-kib", 64]

@@ -42,7 +42,7 @@ class RestlessFile : public storage::File {
   std::mt19937_64 random_;
 };
 
-/// A case of several rounds without a 0 in the data; memory into which nothing was read is 0.
+/// Makes a case of several rounds without a 0 in the data; memory into which nothing was read is 0.
 Case make_case_without_zeros(uint64_t seed) {
   Case c = make_case(seed);
   c.plan.buffer_bytes = 512;

@@ -29,7 +29,7 @@ void* operator new(std::size_t bytes) {
 void* operator new[](std::size_t bytes) {
   return allocate(bytes);
 }
-// For the temporary buffers of std::stable_sort, which does without one if there is none.
+// std::stable_sort calls this for its temporary buffers, and does without one if there is none.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   return std::malloc(bytes == 0 ? 1 : bytes);
 }

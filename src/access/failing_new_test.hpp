@@ -13,9 +13,9 @@
 
 namespace stria::access::test {
 
-/// From now on the allocation of that number, counted from 0, fails once; none if negative.
+/// The allocation of that number from now on, counted from 0, fails once; none if negative.
 void fail_allocation(int64_t number);
-/// How many allocations were counted since.
+/// Returns how many allocations were counted since.
 int64_t allocation_count();
 
 /// Counts allocations, or not, while it lives.

@@ -47,7 +47,8 @@ MoveReport carry_out(Context& context, std::span<const Lane> lanes, Endpoint end
   return report_of(std::move(moved), plan.method, std::move(plan.reason));
 }
 
-// What a write has moved that tells no more than its status: bytes count after a success only.
+// Returns what a write has moved that tells no more than its status: bytes count after a success
+// only.
 Moved whole_or_nothing(Status written, std::span<const Lane> lanes) {
   const int64_t bytes = written.ok() ? total_bytes(lanes) : 0;
   return {std::move(written), bytes};
@@ -116,12 +117,12 @@ MoveReport move_alone(Context& context, std::span<const Lane> lanes, Endpoint en
   return report;
 }
 
-/// What a rank moved before it heard of the others.
+/// Says what a rank moved before it heard of the others.
 struct Early {
   Arrival arrival = {};
   MoveReport report{.method = Method::kListIo, .reason = "one piece, or long ones, go as they are before the ranks meet"};
 
-  /// What remains of this rank's request.
+  /// Returns what remains of this rank's request.
   std::span<const Lane> left(std::span<const Lane> lanes) const {
     static const Lane kNothing;
     return arrival.stage == Stage::kAllToDo ? lanes : std::span(&kNothing, 1);
@@ -131,7 +132,7 @@ struct Early {
     report.status = somebody_failed ? context.comm.agree(report.status) : report.status;
     return std::move(report);
   }
-  /// The report of this rank, given that of what was left.
+  /// Returns the report of this rank, given that of what was left.
   MoveReport with(MoveReport rest) {
     if (arrival.stage == Stage::kAllToDo) {
       return rest;
@@ -237,7 +238,7 @@ MoveReport carry_out(Context& context, std::span<const Lane> all_lanes, Endpoint
   return early.with(move_alone(context, lanes, endpoint, windows, agreed));
 }
 
-// What every method relies on. Offsets of a stream ascend, and all ranks know the hull.
+// Checks what every method relies on. Offsets of a stream ascend, and all ranks know the hull.
 [[maybe_unused]] bool are_well_formed(std::span<const Lane> lanes) {
   return std::all_of(lanes.begin(), lanes.end(), [](const Lane& lane) {
     return std::all_of(lane.streams.begin(), lane.streams.end(), [&](const Stream& stream) {

@@ -52,7 +52,8 @@ struct Collectively {
 
 using Coordination = std::variant<Independently, AsPlanned, Collectively>;
 
-/// What a transfer did on this rank, and by which method. AsPlanned leaves out what the plan tells.
+/// Says what a transfer did on this rank, and by which method. AsPlanned leaves out what the plan
+/// tells.
 struct MoveReport {
   Status status = {};
   /// The same as Moved::bytes; a read's end where the file ends, and nothing past it is unpacked.

@@ -64,7 +64,7 @@ std::string describe(const Scenario& scenario) {
 int windows_used = 0;
 int gathered_used = 0;
 
-/// What all ranks saw.
+/// Says what all ranks saw.
 struct Results {
   Status run;
   std::vector<MoveReport> outcomes;
@@ -278,7 +278,7 @@ TEST(Transfer, RealFiles) {
   }
 }
 
-/// Which rank(s) a fault hits, when, and how.
+/// Says which rank(s) a fault hits, when, and how.
 std::string fault_of(const Scenario& scenario, const char* operation, const char* error) {
   uint64_t seed = scenario.c.seed;
   std::string where = seed % 4 == 0 ? "" : ":rank=" + std::to_string(seed % scenario.c.ranks.size());

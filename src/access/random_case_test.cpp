@@ -114,7 +114,7 @@ class CaseMaker {
     }
   }
 
-  // A matrix whose columns are dealt out unevenly. Some ranks get none, and the last columns
+  // Adds a matrix whose columns are dealt out unevenly. Some ranks get none, and the last columns
   // belong to no rank.
   void add_columns(int lane, ByteRange extent) {
     int64_t width = std::max<int64_t>(std::min<int64_t>(extent.size(), pick(1, 300)), 1);

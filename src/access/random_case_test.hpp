@@ -18,8 +18,8 @@ namespace stria::access::test {
 
 using Bytes = std::vector<std::byte>;
 
-/// What one rank brings: lanes, and for each stream its packed bytes and the file
-/// offset of each byte.
+/// Holds what one rank brings: lanes, and for each stream its packed bytes and the file offset of
+/// each byte.
 struct RankCase {
   std::vector<Lane> lanes;
   std::vector<Bytes> packed;
@@ -41,7 +41,7 @@ struct Case {
   Bytes after;   ///< and after it
 };
 
-/// A case that depends only on the seed. File regions of different ranks don't overlap.
+/// Makes a case that depends only on the seed. File regions of different ranks don't overlap.
 Case make_case(uint64_t seed);
 
 /// The number of random cases, `usual` unless STRIA_TEST_CASES says otherwise, and the first seed,
@@ -103,13 +103,13 @@ class StrictFile : public storage::File {
   storage::Capabilities capabilities_;
 };
 
-/// How many bytes of a rank's request are right in a file, counted from the first one on, with the
-/// streams in the order of their numbers.
+/// Returns how many bytes of a rank's request are right in a file, counted from the first one on,
+/// with the streams in the order of their numbers.
 int64_t prefix_in_file(const RankCase& rank, const Bytes& content);
-/// The same for what was read: the packed streams by number.
+/// Returns the same for what was read: the packed streams by number.
 int64_t prefix_received(const RankCase& rank, const std::vector<Bytes>& received);
 
-/// The whole content of a file that can be read.
+/// Returns the whole content of a file that can be read.
 Bytes content_of(storage::Driver& driver, const std::string& path);
 void set_content(storage::Driver& driver, const std::string& path, const Bytes& content);
 

@@ -23,12 +23,12 @@ namespace stria::access::test {
 /// same buffers.
 struct MethodOfRanks {
   using Move = std::function<Moved(Context& context, const Case& c, Endpoint endpoint, KeptBuffers& kept)>;
-  std::string name;  ///< of the file, too
+  std::string name;  ///< the name of the file, too
   std::function<void(Case&)> prepare;
   Move move;
 };
 
-/// The next case from `seed` on that has the right number of ranks.
+/// Returns the next case from `seed` on that has the right number of ranks.
 inline Case next_case_of(uint64_t& seed, int ranks) {
   while (true) {
     Case c = make_case(seed++);
@@ -64,7 +64,7 @@ inline void check_case(Comm& comm, storage::Driver& driver, const std::string& p
   comm.barrier();
 }
 
-/// So many cases on nodes of one, two and three ranks.
+/// Checks so many cases on nodes of one, two and three ranks.
 inline void check_on_nodes(const MethodOfRanks& method, int usual_cases) {
   auto driver = storage::make_driver("posix").value();
   for (int ranks_per_node : {1, 2, 3}) {

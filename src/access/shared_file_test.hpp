@@ -19,7 +19,7 @@ struct LockTable {
 
 class SharedFile : public storage::File {
  public:
-  /// By `comm` it lets others run. `native_list` replaces what the file says about itself.
+  /// The file lets others run by `comm`. `native_list` replaces what the file says about itself.
   SharedFile(std::unique_ptr<storage::File> file, Comm& comm, LockTable& table, bool native_list);
   const std::string& path() const override { return file_->path(); }
   const storage::Capabilities& capabilities() const override { return capabilities_; }

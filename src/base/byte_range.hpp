@@ -19,12 +19,12 @@ struct ByteRange {
   friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
-/// The bytes that are in both ranges.
+/// Returns the bytes that are in both ranges.
 inline ByteRange intersect(ByteRange a, ByteRange b) {
   return {std::max(a.begin, b.begin), std::max(std::max(a.begin, b.begin), std::min(a.end, b.end))};
 }
 
-/// `value` rounded down or up to a multiple of `unit`. \pre unit > 0, value >= 0
+/// Return `value` rounded down or up to a multiple of `unit`. \pre unit > 0, value >= 0
 inline int64_t align_down(int64_t value, int64_t unit) {
   STRIA_ASSERT(unit > 0 && value >= 0, value, unit);
   return value - value % unit;

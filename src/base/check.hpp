@@ -41,21 +41,21 @@ class Value {
   std::string text_;
 };
 
-/// What a check knows of itself before the program runs.
+/// Holds what a check knows of itself before the program runs.
 struct Place {
   const char* file;
   int line;
   const char* macro;
   const char* condition;
-  const char* names;  ///< of the values, as the source has them; may be empty
+  const char* names;  ///< the names of the values, as the source has them; may be empty
 };
 
 /// Prints "FILE:LINE: rank R: STRIA_CHECK(CONDITION) failed: NAMES = VALUES", and aborts.
 [[noreturn]] void fail(const Place& place, std::initializer_list<Value> values) noexcept;
 
-/// The number of this process among those of MPI. Checks that fail name it from now on.
+/// Notes the number of this process among those of MPI. Checks that fail name it from now on.
 void note_rank_of_process(int rank);
-/// The rank that this thread is now, where one process has several; -1 when it is none.
+/// Notes the rank that this thread is now, where one process has several; -1 when it is none.
 void note_rank_of_thread(int rank);
 
 }  // namespace stria::check

@@ -6,7 +6,7 @@
 
 namespace stria {
 
-/// memcpy; of 8 bytes without a call.
+/// Copies like memcpy(), 8 bytes without a call.
 inline void copy_piece(void* to, const void* from, size_t bytes) {
   if (bytes == 8) {
     std::memcpy(to, from, 8);

@@ -7,7 +7,7 @@
 
 namespace stria {
 
-/// XXH3-64 of the bytes.
+/// Returns the XXH3-64 of the bytes.
 uint64_t hash_bytes(std::span<const std::byte> data);
 
 /// The same hash for bytes that come in parts.

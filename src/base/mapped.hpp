@@ -1,4 +1,4 @@
-// Whether an address leads to memory of this process at all.
+// Finds out whether an address leads to memory of this process at all.
 #pragma once
 
 #include <sys/mman.h>

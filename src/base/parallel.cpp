@@ -33,7 +33,7 @@ Status share_work(int threads, size_t count, const std::function<Status(int thre
   } catch (const std::system_error&) {
     // Those that there are suffice.
   } catch (const std::bad_alloc&) {
-    // The same.
+    // Those threads suffice here too.
   }
   run(0);
   others.clear();  // waits for them

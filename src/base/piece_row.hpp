@@ -16,7 +16,7 @@ struct PieceRow {
   int64_t count = 0;
 
   int64_t bytes() const { return count * piece_bytes; }
-  /// Where the last piece ends. \pre count > 0
+  /// Returns where the last piece ends. \pre count > 0
   int64_t end() const {
     STRIA_ASSERT(count > 0, count);
     return begin + (count - 1) * stride + piece_bytes;

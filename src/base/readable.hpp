@@ -10,7 +10,7 @@
 
 namespace stria {
 
-/// "12 B", "3.4 MB": with three digits or so, in powers of 1000.
+/// Returns "12 B", "3.4 MB": with three digits or so, in powers of 1000.
 inline std::string readable(int64_t bytes) {
   constexpr std::array<const char*, 6> kUnits{"B", "kB", "MB", "GB", "TB", "PB"};
   auto value = static_cast<double>(bytes);

@@ -10,8 +10,8 @@ namespace stria {
 /// The most bytes of a path in a message.
 inline constexpr size_t kMostShownBytes = 200;
 
-/// The path; of a long one the beginning and the end, which tell most. Bytes that would break the
-/// line are "?".
+/// Returns the path; of a long one the beginning and the end, which tell most. Bytes that would
+/// break the line are "?".
 inline std::string shown_path(std::string_view path) {
   constexpr std::string_view kLeftOut = "[...]";
   constexpr size_t kBegin = kMostShownBytes / 3;

@@ -1,4 +1,4 @@
-// How much a mistyped name differs from one that there is.
+// Describes how much a mistyped name differs from one that there is.
 #pragma once
 
 #include <algorithm>

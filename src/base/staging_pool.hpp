@@ -17,10 +17,11 @@ class StagingPool {
  public:
   static constexpr int64_t kExtentBytes = 32 << 20;
 
-  /// The process's. Never destroyed, because a thread may still write when the program ends.
+  /// Returns the process's pool. Never destroyed, because a thread may still write when the program
+  /// ends.
   static StagingPool& instance();
 
-  /// An extent; null where there is no memory.
+  /// Returns an extent; null where there is no memory.
   std::byte* take();
   void give_back(std::byte* extent) noexcept;
   /// Counts up to `bytes` as staged, as many as fit below the limit, and returns their number.

@@ -5,7 +5,7 @@
 
 namespace stria {
 
-/// The text without spaces, tabs and ends of lines at its beginning and its end.
+/// Returns the text without spaces, tabs and ends of lines at its beginning and its end.
 inline std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n";
   const size_t first = text.find_first_not_of(kBlanks);

@@ -8,7 +8,7 @@
 
 namespace stria {
 
-/// The same bytes in ranges that lie apart, in order. Empty ranges are dropped.
+/// Returns the same bytes in ranges that lie apart, in order. Empty ranges are dropped.
 inline std::vector<ByteRange> united(std::vector<ByteRange> ranges) {
   std::sort(ranges.begin(), ranges.end(), [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
   std::vector<ByteRange> joined;

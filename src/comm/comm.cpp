@@ -43,8 +43,8 @@ void Comm::park(std::unique_ptr<CommRequest>&& request) {
   parked_.push_back(std::move(request));
 }
 
-// One reduction by maximum. It covers the rank that failed, negated so that the lowest rank wins,
-// and the shared words, which only rank 0 fills in.
+// Agrees by one reduction by maximum. It covers the rank that failed, negated so that the lowest
+// rank wins, and the shared words, which only rank 0 fills in.
 Status Comm::agree(const Status& mine, std::span<std::byte> shared) {
   constexpr int64_t kNothing = std::numeric_limits<int64_t>::min();
   // The error of a rank that gave up because of another rank counts only when no rank knows more.

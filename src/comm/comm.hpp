@@ -37,11 +37,11 @@ class CommRequest {
 class SharedBuffer {
  public:
   virtual ~SharedBuffer() = default;
-  /// The part that the node's rank `node_rank` has allocated.
+  /// Returns the part that the node's rank `node_rank` has allocated.
   virtual std::span<std::byte> part(int node_rank) const = 0;
 };
 
-/// What allocate_shared() is asked for.
+/// Says what allocate_shared() is asked for.
 struct SharedBytes {
   SharedBytes(int64_t count, bool only_pass = false) : bytes(count), pass_through(only_pass) {}
 
@@ -69,8 +69,8 @@ class Comm {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  /// The node of every rank. Nodes are numbered from 0 in the order of their lowest ranks; ranks
-  /// within a node follow the order of ranks.
+  /// Returns the node of every rank. Nodes are numbered from 0 in the order of their lowest ranks;
+  /// ranks within a node follow the order of ranks.
   virtual std::span<const int> node_of_rank() const = 0;
   int node_count() const;
   virtual int node_rank() const = 0;
@@ -85,7 +85,7 @@ class Comm {
   /// `all` receives the bytes of all ranks in their order; every rank gives as many.
   /// \pre all.size() == size() * mine.size()
   virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
-  /// On `root`, calls take(rank, piece) for the piece of each rank, in order of ranks. A piece has
+  /// Calls, on `root`, take(rank, piece) for the piece of each rank, in order of ranks. A piece has
   /// at most kGatherBytesMax bytes. `take` must not throw, or other ranks would wait for ever.
   virtual void gather(std::span<const std::byte> mine, int root, const PieceTaker& take) = 0;
   /// Allocates memory for this rank that its node shares (page-aligned, not cleared).
@@ -105,8 +105,8 @@ class Comm {
   /// Keeps a message for which no one will wait, until it is done; it owns its buffer. If this
   /// throws std::bad_alloc, the caller still has the message. Local. \pre this is innermost()
   virtual void park(std::unique_ptr<CommRequest>&& request);
-  /// The innermost communicator that this one wraps, or itself. It holds what belongs to the ranks'
-  /// messages, whichever wrapper is used.
+  /// Returns the innermost communicator that this one wraps, or itself. It holds what belongs to
+  /// the ranks' messages, whichever wrapper is used.
   virtual Comm& innermost() { return *this; }
   /// Returns a number for a file that the ranks open together: the next one with each call.
   /// Collective: yes, without communication. \pre this is innermost()
@@ -117,9 +117,9 @@ class Comm {
   /// Lets other ranks or threads run for a moment, for callers that poll several things in a loop.
   /// `attempt` counts from 0 and lengthens the pause.
   virtual void pause(int attempt) = 0;
-  /// For callers that wait in a loop without pause(): says, after a while, whom the ranks wait
-  /// for (waiting.hpp). To be called every few milliseconds; `begins` is true for the first call
-  /// of a wait. Local.
+  /// Says, after a while, whom the ranks wait for (waiting.hpp). Callers that wait in a loop
+  /// without pause() call this every few milliseconds; `begins` is true for the first call of a
+  /// wait. Local.
   virtual void look_at_wait(bool /*begins*/) {}
   /// Waits while `word`, in memory that the node shares, has the value `seen`; may return
   /// earlier. Local.
@@ -148,7 +148,7 @@ class Comm {
   Status agree(const Status& mine, std::span<std::byte> shared = {});
 
  protected:
-  /// For the loops that wait.
+  /// Loops that wait call this.
   void attend() const noexcept {
     if (attendant_ != nullptr) {
       attendant_->attend();
@@ -172,8 +172,8 @@ bool are_well_addressed(const Comm::Messages& outgoing, int ranks);
 /// Broadcasts a vector of bytes of any size from `root`. Collective: yes.
 void broadcast_bytes(Comm& comm, std::vector<std::byte>& data, int root);
 
-/// The message of a rank's error, with "rank N: " in front. A message that names a rank already,
-/// because ranks agreed on it before, stays as it is.
+/// Returns the message of a rank's error, with "rank N: " in front. A message that names a rank
+/// already, because ranks agreed on it before, stays as it is.
 std::string said_by(int rank, const std::string& words);
 
 }  // namespace stria

@@ -16,8 +16,8 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-/// The bytes that rank `from` sends in conversation `topic`. Any mistake of place, length or sender
-/// shows in them.
+/// Returns the bytes that rank `from` sends in conversation `topic`. Any mistake of place, length
+/// or sender shows in them.
 Bytes pattern(int64_t bytes, int from, uint64_t topic) {
   Bytes data(static_cast<size_t>(bytes));
   std::mt19937_64 random(topic * 1000003 + static_cast<uint64_t>(from));

@@ -1,5 +1,5 @@
-// What every communicator must do: one set of checks, which the test of each implementation runs
-// on every rank.
+// Tests what every communicator must do: one set of checks, which the test of each implementation
+// runs on every rank.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the library must do before MPI ends, in a fixed order.
+// Describes what the library must do before MPI ends, in a fixed order.
 //
 // Problem: an attribute of MPI_COMM_SELF tells a library that MPI ends, and only its callback may
 // still communicate. MPI calls the attribute that was set last first, so the order would depend on

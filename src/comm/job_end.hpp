@@ -1,4 +1,4 @@
-// How a rank ends all ranks of its job, in code that knows of no MPI.
+// Describes how a rank ends all ranks of its job, in code that knows of no MPI.
 #pragma once
 
 namespace stria {
@@ -6,7 +6,7 @@ namespace stria {
 /// Ends the job, as the deadline of a wait asks for it: by what note_job_end() was given, else this
 /// process.
 [[noreturn]] void end_job();
-/// From now on end_job() calls this, which doesn't return.
+/// Makes end_job() call this, which doesn't return.
 void note_job_end(void (*end)());
 
 }  // namespace stria

@@ -24,7 +24,7 @@ struct NodeLocks::Slot {
   bool held;  ///< false: the rank still waits for it
 };
 
-/// What the node shares; the slots follow it.
+/// Holds what the node shares; the slots follow it.
 struct NodeLocks::State {
   /// The number of plain writes that only count themselves, plus kSiever for each exclusive lock
   /// that is held or wanted.
@@ -151,7 +151,7 @@ NodeLocks::Guard NodeLocks::take(ByteRange range, bool exclusive) {
 }
 
 NodeLocks::Guard NodeLocks::lock(ByteRange range) {
-  // From here on, plain writes enter the table. Those under way are waited for.
+  // Plain writes enter the table from here on. Those under way are waited for.
   state_->presence.fetch_add(kSiever);
   return take(range, true);
 }

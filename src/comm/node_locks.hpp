@@ -45,8 +45,8 @@ class NodeLocks {
   /// holds at most kPerRank guards at once; further calls wait for a free place. Don't hold a guard
   /// while waiting for another rank in any other way.
   Guard lock(ByteRange range);
-  /// The same for a plain write, which changes no bytes but its own: it waits for locked ranges,
-  /// not for other plain writes.
+  /// Returns the same for a plain write, which changes no bytes but its own: it waits for locked
+  /// ranges, not for other plain writes.
   Guard enter_plain(ByteRange range);
 
   static constexpr int kPerRank = 4;
@@ -58,7 +58,7 @@ class NodeLocks {
   /// calls this before the others go on.
   void begin_notes(uint64_t number);
   uint64_t number() const;
-  /// A note. A rank writes it while it has locked everything, and reads it under any guard.
+  /// Makes a note. A rank writes it while it has locked everything, and reads it under any guard.
   uint32_t note() const;
   void set_note(uint32_t note);
   /// Counts this rank as one that has done its last write.

@@ -35,8 +35,9 @@ class NodeMeeting {
   /// everywhere. Collective: yes.
   std::span<const int64_t> exchange(Comm& comm, std::span<const int64_t> mine);
 
-  /// As exchange(), of the next numbered operation, but with kMostValues places a rank, of which
-  /// the first are filled. Nothing where a rank passes, and the same on all ranks that come.
+  /// Does what exchange() does, for the next numbered operation, but with kMostValues places a
+  /// rank, of which the first are filled. Nothing where a rank passes, and the same on all ranks
+  /// that come.
   /// Collective: with pass(); each rank calls one of the two.
   std::optional<std::span<const int64_t>> come(Comm& comm, std::span<const int64_t> mine);
   /// Goes without a meeting through the next numbered operation. Never waits.
@@ -47,8 +48,8 @@ class NodeMeeting {
  private:
   static constexpr int kSets = 2;
   static constexpr size_t kLineBytes = 64;
-  /// What the node shares. A line of each rank follows it, then the sets of values, first those of
-  /// exchanges.
+  /// Holds what the node shares. A line of each rank follows it, then the sets of values, first
+  /// those of exchanges.
   struct alignas(kLineBytes) State {
     std::atomic<uint32_t> arrived;   ///< at exchanges
     std::atomic<uint32_t> ended;     ///< exchanges

@@ -36,7 +36,7 @@ TEST(NodeMeeting, EverybodyHearsEverybody) {
   }
 }
 
-// Who passes in which operation; operations between which all exchange.
+// Says who passes in which operation; all exchange between such operations.
 struct Operation {
   std::vector<bool> passes;
   bool exchange_before = false;

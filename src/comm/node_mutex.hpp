@@ -53,8 +53,8 @@ class RobustMutexLock {
   ~RobustMutexLock() { pthread_mutex_unlock(mutex_); }
   RobustMutexLock(const RobustMutexLock&) = delete;
   RobustMutexLock& operator=(const RobustMutexLock&) = delete;
-  /// Whether the process that held it last has ended meanwhile: what the mutex keeps together may
-  /// be half changed.
+  /// Tells whether the process that held it last has ended meanwhile: what the mutex keeps together
+  /// may be half changed.
   bool owner_died() const { return owner_died_; }
 
  private:

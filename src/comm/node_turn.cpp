@@ -27,7 +27,7 @@ constexpr int64_t kStateBytes = 4096;
 constexpr std::chrono::microseconds kLongestSpin(100);
 constexpr int kLooksAtTheClock = 32;  // a spin looks at the clock once in this many times
 
-// The phase in which a ticket is served; the phase before it is the announcement. Both wrap
+// Returns the phase in which a ticket is served; the phase before it is the announcement. Both wrap
 // around together.
 uint32_t phase_of(uint32_t ticket) {
   return 2 * ticket;
@@ -39,7 +39,7 @@ uint32_t bit_of(uint32_t phase) {
   return uint32_t{1} << (phase / 2 % 32);
 }
 
-// Whether the ticket has the turn in this phase. Its end may be announced already.
+// Tells whether the ticket has the turn in this phase. Its end may be announced already.
 bool serves(uint32_t phase, uint32_t ticket) {
   return (phase & ~uint32_t{1}) == phase_of(ticket);
 }

@@ -65,7 +65,7 @@ class NodeTurn {
   };
 
  private:
-  /// What the node shares.
+  /// Holds what the node shares.
   struct State {
     std::atomic<uint32_t> next_ticket;
     /// Twice the ticket that is served, plus one once its holder has announced the end.

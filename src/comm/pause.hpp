@@ -1,4 +1,4 @@
-// How a thread waits for others and leaves them the processor that they need.
+// Describes how a thread waits for others and leaves them the processor that they need.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ void polite_pause(int attempt);
 /// The number of the first pause that sleeps; some 100 microseconds have passed by then.
 inline constexpr int kYieldingPauses = 400;
 
-/// The word as the futex call takes it.
+/// Returns the word as the futex call takes it.
 inline uint32_t* futex_word(std::atomic<uint32_t>& word) {
   return reinterpret_cast<uint32_t*>(&word);
 }

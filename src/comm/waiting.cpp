@@ -32,7 +32,7 @@ const WaitLimits& limits_of_environment() {
   return limits;
 }
 
-/// The end of the group that begins at `first`: consecutive ranks of one node.
+/// Returns the end of the group that begins at `first`: consecutive ranks of one node.
 size_t end_of_group(std::span<const int> ranks, std::span<const int> node_of_rank, size_t first) {
   size_t end = first + 1;
   while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1 &&
@@ -90,7 +90,7 @@ void say_line(const std::string& words) noexcept {
   try {
     std::fputs(("stria: " + words + "\n").c_str(), stderr);
   } catch (...) {
-    // Without memory there is no report.
+    // There is no report where memory is scarce.
   }
 }
 
@@ -100,7 +100,7 @@ void say_wait(int rank, double seconds, const std::string& whom) noexcept {
     say_line(fmt::format("rank {} on {} has waited {:.0f} s{} for {}", rank, host_name(), seconds,
                          call.empty() ? "" : " in " + call, whom));
   } catch (...) {
-    // Without memory there is no report.
+    // There is no report where memory is scarce.
   }
 }
 

@@ -18,10 +18,10 @@ namespace stria {
 
 class Comm;
 
-/// After each sleep of so long at most, a loop that waits looks at the clock.
+/// A loop that waits looks at the clock after each sleep of so long at most.
 inline constexpr int kLongestSleepSeconds = 1;
 
-/// After how many seconds a wait is reported, and after how many it ends the job; 0: never.
+/// Says after how many seconds a wait is reported, and after how many it ends the job; 0: never.
 struct WaitLimits {
   static constexpr double kNotGiven = -1;
   double warning_s = kNotGiven;
@@ -38,11 +38,11 @@ class CallNote {
   CallNote(const CallNote&) = delete;
   CallNote& operator=(const CallNote&) = delete;
 
-  /// The call of this thread's innermost note; empty without a note.
+  /// Returns the call of this thread's innermost note; empty without a note.
   static std::string call();
   /// Call and file of that note, as in "commit() of 'a_file'".
   static std::string text();
-  /// The limits of that note, or of the environment where the note gives none.
+  /// Returns the limits of that note, or of the environment where the note gives none.
   static WaitLimits limits();
 
  private:
@@ -58,7 +58,7 @@ class LongWait {
   /// A wait begins.
   void begin();
   bool has_begun() const { return begin_ != Clock::time_point(); }
-  /// True after the limit, after twice as long, and so on; once each time.
+  /// Returns true after the limit, after twice as long, and so on; once each time.
   bool is_due();
   double seconds() const;
   const WaitLimits& limits() const { return limits_; }
@@ -80,7 +80,7 @@ void say_line(const std::string& words) noexcept;
 /// Names ranks with their hosts: "rank 5 on n3", "ranks 2-3 on n2, 6-7 on n4". \pre `ranks` ascend
 std::string describe_ranks(std::span<const int> ranks, std::span<const int> node_of_rank, std::span<const std::string> hosts);
 
-/// The name of this machine.
+/// Returns the name of this machine.
 std::string host_name();
 
 }  // namespace stria

@@ -1,4 +1,4 @@
-// How the ranks of a node wait for each other at a meeting.
+// Describes how the ranks of a node wait for each other at a meeting.
 #pragma once
 
 #include "comm/comm.hpp"

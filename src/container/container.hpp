@@ -1,5 +1,5 @@
-// What the library asks of a self-describing file format. `file` knows this header and formats.hpp,
-// but no format by name.
+// Describes what the library asks of a self-describing file format. `file` knows this header and
+// formats.hpp, but no format by name.
 //
 // A new file is made in three steps. Every rank makes a Layout, which gives the raw data of each
 // dataset a place without any communication. All ranks write raw data there. Rank 0 makes a Writer,
@@ -33,7 +33,7 @@
 
 namespace stria::container {
 
-/// What a format says that can't do it.
+/// Returns what a format says that can't do it.
 inline Status cannot_grow() {
   return Status(ErrorCode::kUnsupported, "files of this format can't grow");
 }
@@ -54,14 +54,14 @@ class Layout {
   /// Returns the file offset of a dataset's raw data; -1 when it has none, or is in chunks. A place
   /// once given stays. kInvalidArgument when the file would be too large.
   virtual Result<int64_t> place(const DatasetSpec& spec) = 0;
-  /// The place of `bytes` bytes that hold all chunks of a dataset.
+  /// Returns the place of `bytes` bytes that hold all chunks of a dataset.
   virtual Result<int64_t> place_chunks(const DatasetSpec& spec, int64_t bytes) = 0;
-  /// Whether datasets that grow do so together, by rows of the file's unlimited dimension
+  /// Tells whether datasets that grow do so together, by rows of the file's unlimited dimension
   /// (DatasetSpec::unlimited), and not each by itself (DatasetSpec::extendable).
   virtual bool grows_by_records() const { return false; }
-  /// Whether an attribute says what the fill value of a dataset is.
+  /// Tells whether an attribute says what the fill value of a dataset is.
   virtual bool tells_fill_values() const { return false; }
-  /// The end of all raw data so far.
+  /// Returns the end of all raw data so far.
   virtual int64_t end() const = 0;
   /// Keeps what a file has already, which ends there. Before any place is given.
   virtual void begin_behind(int64_t /*old_end*/) {}
@@ -70,8 +70,8 @@ class Layout {
   virtual Status settle(bool /*complete*/) { return Status(); }
   /// Gives a dataset its final data_offset and row_stride_bytes, which was placed before settle().
   virtual void finish_place(DatasetSpec& /*spec*/) const {}
-  /// Whether there are rows that lie among those of other datasets, behind everything else: tables
-  /// too. Everything is then defined before settle().
+  /// Tells whether there are rows that lie among those of other datasets, behind everything else:
+  /// tables too. Everything is then defined before settle().
   virtual bool interleaves() const { return false; }
   /// Keeps room before these rows, if any, for tables that are made last. Returns by how
   /// much the rows move. Once, after settle() and before the first data are moved.
@@ -133,39 +133,41 @@ class Reader {
  public:
   virtual ~Reader() = default;
 
-  /// The paths of all datasets and groups, depth first, in the order of their names, or of creation
-  /// where a group keeps that. The path of a group ends with '/'. Links that lead nowhere are left
-  /// out. A group with several paths is listed under each, but its content only once.
+  /// Returns the paths of all datasets and groups, depth first, in the order of their names, or of
+  /// creation where a group keeps that. The path of a group ends with '/'. Links that lead nowhere
+  /// are left out. A group with several paths is listed under each, but its content only once.
   virtual Result<std::vector<std::string>> list() const = 0;
-  /// The links that lead to an object by its path, in this file or another one. list() has the
-  /// objects of this file under them too; the order of a link is how many paths of list() come
+  /// Returns the links that lead to an object by its path, in this file or another one. list() has
+  /// the objects of this file under them too; the order of a link is how many paths of list() come
   /// before it.
   virtual Result<std::vector<LinkSpec>> links() const { return std::vector<LinkSpec>(); }
   enum class ObjectKind { kNone, kDataset, kGroup, kOther };
-  /// What there is at a path, links followed within the file. Finds it without a list of all where
-  /// the format can.
+  /// Returns what there is at a path, links followed within the file. Finds it without a list of
+  /// all where the format can.
   virtual Result<ObjectKind> kind_of(const std::string& path) const;
-  /// The names in a group, in its order, whatever they lead to. kNotFound where it isn't one.
+  /// Returns the names in a group, in its order, whatever they lead to. kNotFound where it isn't
+  /// one.
   virtual Result<std::vector<std::string>> names_in(const std::string& group) const;
-  /// Where the link at a path leads that leads to another file; without a file where there is none.
+  /// Returns where the link at a path leads that leads to another file; without a file where there
+  /// is none.
   virtual Result<LinkSpec> link_to_file(const std::string& /*path*/) const { return LinkSpec(); }
-  /// The paths of list() that are other paths of an object, in its form: groups end with '/', the
-  /// root group is "". An object goes by the first of its hard links.
+  /// Returns the paths of list() that are other paths of an object, in its form: groups end with
+  /// '/', the root group is "". An object goes by the first of its hard links.
   virtual Result<std::vector<Alias>> aliases() const { return std::vector<Alias>(); }
-  /// Whether the file keeps the order in which objects were made, as its root group does.
+  /// Tells whether the file keeps the order in which objects were made, as its root group does.
   virtual bool keeps_order() const { return false; }
-  /// What users should know of a file that can be read, in sentences without an end.
+  /// Returns what users should know of a file that can be read, in sentences without an end.
   virtual std::vector<std::string> remarks() const { return {}; }
-  /// What a dataset is, and where its data are: at data_offset, with rows spec.row_stride_bytes
-  /// apart. kNotFound names the dataset; kCorrupted when its data would lie past the end of the
-  /// file.
+  /// Returns what a dataset is, and where its data are: at data_offset, with rows
+  /// spec.row_stride_bytes apart. kNotFound names the dataset; kCorrupted when its data would lie
+  /// past the end of the file.
   virtual Result<DatasetInfo> dataset(const std::string& path) const = 0;
-  /// The names of the attributes of a dataset or group, sorted, or in the order of creation where
-  /// it keeps that; "" or "/" is the root group.
+  /// Returns the names of the attributes of a dataset or group, sorted, or in the order of creation
+  /// where it keeps that; "" or "/" is the root group.
   virtual Result<std::vector<std::string>> attribute_names(const std::string& object_path) const = 0;
   virtual Result<AttributeSpec> attribute(const std::string& object_path, const std::string& name) const = 0;
-  /// The chunks of a dataset whose spec has a `chunking`, by increasing number. kCorrupted when the
-  /// list makes no sense, or a chunk would lie past the end of the file.
+  /// Returns the chunks of a dataset whose spec has a `chunking`, by increasing number. kCorrupted
+  /// when the list makes no sense, or a chunk would lie past the end of the file.
   virtual Result<std::vector<StoredChunk>> chunks(const std::string& path) const = 0;
   /// Reads the hyperslab [start, start + count) of a dataset of any layout into `out`: elements in
   /// C order, in the machine's byte order; numbers keep their type. kUnsupported when the elements
@@ -173,7 +175,7 @@ class Reader {
   virtual Status read_hyperslab(const std::string& path, std::span<const int64_t> start, std::span<const int64_t> count,
                                 std::span<std::byte> out) const = 0;
   virtual Format format() const = 0;
-  /// The bytes that every program rewrites when it changes the metadata of such a file.
+  /// Returns the bytes that every program rewrites when it changes the metadata of such a file.
   virtual ByteRange superblock() const = 0;
 };
 
@@ -181,10 +183,10 @@ class Reader {
 class Growth {
  public:
   virtual ~Growth() = default;
-  /// Where everything new begins: what is behind it means nothing.
+  /// Returns where everything new begins: what is behind it means nothing.
   virtual int64_t end() const = 0;
   virtual const Reader& reader() const = 0;
-  /// Whether anything can be added at all: kUnsupported says why not.
+  /// Tells whether anything can be added at all: kUnsupported says why not.
   virtual Status check() const { return Status(); }
   /// Makes a writer of what is added. Nothing of the file changes by it but the bytes at 0 that
   /// SparseImage::switch_over holds. `layout` begins behind end(); it, and this, must outlive
@@ -199,7 +201,7 @@ struct PlacedData {
   ByteRange place;
 };
 
-/// What a copy has become.
+/// Holds what a copy has become.
 struct CopiedFile {
   int64_t file_bytes = 0;
   std::vector<ByteRange> metadata;  ///< all that is no raw data, in order, behind the superblock
@@ -215,7 +217,7 @@ class Copy {
   virtual Status remove(const std::string& path) = 0;
   /// Makes a dataset of whole numbers or fixed strings in one piece, in the new file.
   virtual Status create_table(const DatasetSpec& spec, std::span<const std::byte> content) = 0;
-  /// How many stretches of metadata the new file has so far.
+  /// Returns how many stretches of metadata the new file has so far.
   virtual Result<int64_t> count_stretches() = 0;
   /// Completes the new file. Nothing can be done with the copy afterwards.
   virtual Result<CopiedFile> finish() = 0;

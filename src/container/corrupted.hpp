@@ -1,4 +1,4 @@
-// What those who decode a file's bytes answer where these can't be.
+// Describes what those who decode a file's bytes answer where these can't be.
 #pragma once
 
 #include <string>

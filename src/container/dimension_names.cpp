@@ -20,7 +20,7 @@ bool is_given(const DatasetSpec& spec, size_t index) {
   return index < spec.dimension_names.size() && !spec.dimension_names[index].empty();
 }
 
-// How many dimensions before this one have the same length and no name either.
+// Returns how many dimensions before this one have the same length and no name either.
 int64_t equals_before(const DatasetSpec& spec, std::span<const int64_t> lengths, size_t index) {
   int64_t count = 0;
   for (size_t i = spec.unlimited ? 1 : 0; i < index; ++i) {

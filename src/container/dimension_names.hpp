@@ -11,7 +11,7 @@
 
 namespace stria::container {
 
-/// The name of dimension `index` of a dataset of these lengths: the one that is given, else
+/// Returns the name of dimension `index` of a dataset of these lengths: the one that is given, else
 /// `prefix` and one made of the length, which no other of the dataset's dimensions has.
 std::string dimension_name(const DatasetSpec& spec, std::span<const int64_t> lengths, size_t index, const std::string& prefix);
 
@@ -32,9 +32,9 @@ class NamedDimensions {
  private:
   Status check_coordinates(const std::string& path) const;
 
-  /// What a dataset is as the coordinates of the dimension of its name.
+  /// Says what a dataset is as the coordinates of the dimension of its name.
   struct Coordinates {
-    int64_t length = -2;     // of its one dimension; -2: it has several, or none
+    int64_t length = -2;     // the length of its one dimension; -2: it has several, or none
     bool is_of_own = false;  // that dimension has its name, or none
   };
   std::unordered_map<std::string, int64_t> length_of_;

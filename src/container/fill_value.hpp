@@ -1,4 +1,5 @@
-// What elements read as that nobody has put: one value over and over, in the file's byte order.
+// Describes what elements read as that nobody has put: one value over and over, in the file's byte
+// order.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +17,16 @@ namespace stria::container {
 /// DatasetSpec.
 void lay_fill_value(std::span<const std::byte> value, std::span<std::byte> out);
 
-/// The byte of raw data that were never put, counted from the beginning of the dataset.
+/// Returns the byte of raw data that were never put, counted from the beginning of the dataset.
 inline std::byte unwritten_byte(std::span<const std::byte> value, int64_t at) {
   return value.empty() ? std::byte{0} : value[static_cast<size_t>(at) % value.size()];
 }
 
-/// A number as an element of `element`, in the machine's byte order. kInvalidArgument when that
-/// can't hold it, all of its imaginary part included.
+/// Returns a number as an element of `element`, in the machine's byte order. kInvalidArgument when
+/// that can't hold it, all of its imaginary part included.
 Result<std::vector<std::byte>> fill_value_as(const ElementSpec& element, const FillValue& value);
 
-/// The fill value of numbers: none is given where it is zero.
+/// Returns the fill value of numbers: none is given where it is zero.
 FillValue fill_value_of(const DatasetSpec& spec);
 
 }  // namespace stria::container

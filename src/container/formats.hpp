@@ -9,16 +9,16 @@
 
 namespace stria::container {
 
-/// HDF5.
+/// Returns HDF5.
 const FileFormat& default_format();
 
-/// The format of a new file at `path`.
+/// Returns the format of a new file at `path`.
 const FileFormat& format_of(Format wanted, const std::string& path);
 
 /// Opens a file of any format, as FileFormat::open() does.
 Result<std::unique_ptr<Reader>> open_file(storage::File& file);
 
-/// Whether the file begins as one of a format does, at its first byte.
+/// Tells whether the file begins as one of a format does, at its first byte.
 Result<bool> is_container(storage::File& file);
 
 }  // namespace stria::container

@@ -1,4 +1,4 @@
-// What a Reader finds in its list of all objects, where its format has no quicker way.
+// Describes what a Reader finds in its list of all objects, where its format has no quicker way.
 #include <algorithm>
 
 #include "container/container.hpp"

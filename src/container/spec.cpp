@@ -14,7 +14,7 @@ namespace stria::container {
 
 namespace {
 
-// Below this, sizes and offsets add up without overflow.
+// Sizes and offsets below this add up without overflow.
 constexpr int64_t kMaxBytes = int64_t{1} << 62;
 
 }  // namespace
@@ -94,7 +94,7 @@ Result<int64_t> dataset_bytes(const DatasetSpec& spec) {
   if (bytes < 0) {
     return Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': elements of {} bytes", spec.path, bytes));
   }
-  // As if no dimension were empty, since rows have a size even where there are none.
+  // Empty dimensions count as if they weren't, since rows have a size even where there are none.
   int64_t most = std::max<int64_t>(bytes, 1);
   for (int64_t size : spec.dims) {
     if (size < 0) {

@@ -1,4 +1,5 @@
-// What a self-describing file holds besides raw data, in terms that fit both HDF5 and netCDF.
+// Describes what a self-describing file holds besides raw data, in terms that fit both HDF5 and
+// netCDF.
 #pragma once
 
 #include <cstddef>
@@ -45,23 +46,25 @@ struct ElementSpec {
   bool utf8 = false;
 
   bool is_integer() const;
-  /// Whether a number has its bytes in the other order than the machine's.
+  /// Tells whether a number has its bytes in the other order than the machine's.
   bool is_swapped() const;
-  /// How many elements a kArray has, whose `bytes` were found without overflow.
+  /// Returns how many elements a kArray has, whose `bytes` were found without overflow.
   int64_t array_size() const;
 
   static ElementSpec of_number(ElementType type);
   static ElementSpec of_string(int64_t bytes, bool space_padded);
-  /// Paths of at most `bytes` bytes.
+  /// Describes paths of at most `bytes` bytes.
   static ElementSpec of_reference(int64_t bytes);
-  /// A string filled with blanks and declared as a C string. Programs in C and Fortran that read it
-  /// into C strings of that size get it unchanged. If it were declared as padded with blanks,
-  /// libhdf5 would turn the blanks into NULs, and cut off the last character for the terminator.
+  /// Returns a string filled with blanks and declared as a C string. Programs in C and Fortran that
+  /// read it into C strings of that size get it unchanged. If it were declared as padded with
+  /// blanks, libhdf5 would turn the blanks into NULs, and cut off the last character for the
+  /// terminator.
   static ElementSpec of_filled_string(int64_t bytes);
   static ElementSpec of_compound(int64_t bytes, std::vector<Member> members);
-  /// An array of elements; kInvalidArgument when a length is less than one, or they are too many.
+  /// Returns an array of elements; kInvalidArgument when a length is less than one, or they are too
+  /// many.
   static Result<ElementSpec> of_array(ElementSpec element, std::vector<int64_t> dims);
-  /// The pair by which HDF5 programs have complex numbers: "r" and "i".
+  /// Returns the pair by which HDF5 programs have complex numbers: "r" and "i".
   static ElementSpec of_complex(ElementSpec part);
 };
 
@@ -92,8 +95,8 @@ struct DatasetSpec {
   std::vector<RowsElsewhere> elsewhere{};
   std::vector<std::string> dimension_names{};  ///< empty ones, and all where it is empty: not given
   bool unlimited = false;                      ///< the first dimension is the file's unlimited one
-  /// From one index of the first dimension to the next, where others' data lie in between; 0: they
-  /// follow each other.
+  /// This is the distance from one index of the first dimension to the next, where others' data lie
+  /// in between; 0: they follow each other.
   int64_t row_stride_bytes = 0;
   bool is_dimension = false;  ///< it stands for a dimension, and has no data
   /// What elements read as that nobody puts: one element as the file has it. Empty: zeros.
@@ -111,7 +114,7 @@ struct LinkSpec {
   std::string path;
   std::string target;                  ///< the object's path
   std::string file{};                  ///< that has it; empty: the link's own
-  int64_t order = DatasetSpec::kLast;  ///< as that of a dataset
+  int64_t order = DatasetSpec::kLast;  ///< its place in the order of creation, like a dataset's
 };
 
 /// Another path that leads to an object of the same file: a hard link, or a soft one.
@@ -130,7 +133,7 @@ struct AttributeSpec {
   std::vector<std::byte> value;
 };
 
-/// How a dataset of an existing file is stored.
+/// Says how a dataset of an existing file is stored.
 struct DatasetInfo {
   enum class Layout { kContiguous, kCompact, kChunked, kVirtual, kUnallocated };
   DatasetSpec spec;
@@ -150,8 +153,8 @@ struct DatasetInfo {
   Status problem{};
 };
 
-/// The size in bytes of a dataset with these dims and this element. kInvalidArgument on negative
-/// dims or overflow.
+/// Returns the size in bytes of a dataset with these dims and this element. kInvalidArgument on
+/// negative dims or overflow.
 Result<int64_t> dataset_bytes(const DatasetSpec& spec);
 
 }  // namespace stria::container

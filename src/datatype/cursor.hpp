@@ -23,7 +23,7 @@ class Cursor {
   /// not displaced, would make a valid Datatype.
   explicit Cursor(Datatype type, int64_t displacement_bytes = 0, int64_t count = 1);
 
-  /// Total bytes of the stream.
+  /// Returns the total bytes of the stream.
   int64_t stream_bytes() const { return stream_bytes_; }
   int64_t stream_position() const { return position_; }
   bool done() const { return position_ == stream_bytes_; }
@@ -34,24 +34,24 @@ class Cursor {
   /// are its repetitions when count > 1
   void seek_offset(int64_t offset_bytes);
 
-  /// The offsets of the rest of the current piece. \pre !done()
+  /// Returns the offsets of the rest of the current piece. \pre !done()
   ByteRange piece() const {
     STRIA_ASSERT(!done());
     return {begin_, end_};
   }
-  /// The pieces from here to the end of the innermost loop; only one when the cursor is within a
-  /// piece. \pre !done()
+  /// Returns the pieces from here to the end of the innermost loop; only one when the cursor is
+  /// within a piece. \pre !done()
   PieceRow row() const {
     STRIA_ASSERT(!done());
     const bool is_cut = end_ - begin_ != piece_bytes_;
     return {begin_, end_ - begin_, stride_, is_cut ? 1 : left_ + 1};
   }
 
-  /// The number of rows like row(), all whole and at equal distances, that follow each other
-  /// from here. 1 when the cursor is within this row, or the tree has nothing regular above
+  /// Returns the number of rows like row(), all whole and at equal distances, that follow each
+  /// other from here. 1 when the cursor is within this row, or the tree has nothing regular above
   /// it. \pre !done()
   int64_t row_count() const;
-  /// The distance of those rows. \pre row_count() > 1
+  /// Returns the distance of those rows. \pre row_count() > 1
   int64_t row_stride() const;
   /// Moves on by `count` of those rows. \pre 0 < count <= row_count()
   void advance_rows(int64_t count);
@@ -117,7 +117,7 @@ class Cursor {
   std::vector<Level> levels_;
 };
 
-/// The part of the stream of `type`, placed at `displacement_bytes`, whose bytes lie within
+/// Returns the part of the stream of `type`, placed at `displacement_bytes`, whose bytes lie within
 /// `window`. Cost: O(depth * log(children)). \pre type.is_sorted()
 ByteRange cut(const Datatype& type, int64_t displacement_bytes, ByteRange window);
 

@@ -14,7 +14,7 @@ using test::seed_of;
 using test::TypeGenerator;
 using test::TypePair;
 
-/// The offsets of `count` repetitions at `displacement`.
+/// Returns the offsets of `count` repetitions at `displacement`.
 std::vector<int64_t> repeat(const test::NaiveType& type, int64_t displacement, int64_t count) {
   test::NaiveBuilder builder;
   builder.add_block(type, displacement, count);

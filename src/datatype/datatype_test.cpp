@@ -19,7 +19,7 @@ using test::TypePair;
 
 constexpr int64_t kHuge = std::numeric_limits<int64_t>::max();
 
-/// The offset of every byte that a cursor passes.
+/// Returns the offset of every byte that a cursor passes.
 std::vector<int64_t> walk(const Datatype& type) {
   std::vector<int64_t> offsets;
   for (Cursor cursor(type); !cursor.done(); cursor.advance(cursor.piece().size())) {

@@ -62,7 +62,8 @@ struct Node {
   std::vector<int64_t> displacements;   ///< kBlocks, kIndexed: count offsets, the first of them 0
   std::vector<NodePtr> children;
 
-  /// The bytes of the stream before entry `index`. \pre kBlocks or kIndexed, 0 <= index <= count
+  /// Returns the bytes of the stream before entry `index`. \pre kBlocks or kIndexed, 0 <= index <=
+  /// count
   int64_t stream_offset(int64_t index) const {
     STRIA_ASSERT(kind == NodeKind::kBlocks || kind == NodeKind::kIndexed, kind);
     STRIA_ASSERT(0 <= index && index <= count, index, count);
@@ -71,7 +72,7 @@ struct Node {
   int64_t entry_size(int64_t index) const {
     return entry_bytes > 0 ? entry_bytes : stream_offset(index + 1) - stream_offset(index);
   }
-  /// The child of entry `index`. \pre kStrided or kIndexed
+  /// Returns the child of entry `index`. \pre kStrided or kIndexed
   const Node& child(int64_t index) const {
     STRIA_ASSERT(kind == NodeKind::kStrided || kind == NodeKind::kIndexed, kind);
     return *children[children.size() == 1 ? 0 : static_cast<size_t>(index)];
@@ -104,7 +105,7 @@ struct BlockList {
   int64_t displacement_unit = 1;  ///< bytes of one unit of a displacement
   /// Bytes to add to every displacement; blocks of length 0 don't count.
   int64_t first_byte = 0;
-  std::span<const int64_t> lengths{};  ///< as many as displacements; empty when all have
+  std::span<const int64_t> lengths{};  ///< one for each displacement; empty when all have
   int64_t common_length = 0;           ///< this one
   int64_t length_unit = 1;             ///< bytes of one unit of a length
 
@@ -121,7 +122,8 @@ Result<PlacedNode> make_indexed(std::vector<PlacedNode> entries);
 /// True when both trees describe the same bytes by the same nodes.
 bool equal_nodes(const Node& a, const Node& b);
 
-/// The bytes of the stream at offsets below `offset`, which is relative to the node's first byte.
+/// Returns the bytes of the stream at offsets below `offset`, which is relative to the node's first
+/// byte.
 /// Cost: O(depth * log(children)). \pre node.is_sorted
 int64_t stream_bytes_below(const Node& node, int64_t offset);
 

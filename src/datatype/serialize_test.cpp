@@ -104,7 +104,7 @@ TEST(Serialize, RejectsHostileInput) {
   EXPECT_EQ(code_of({}), ErrorCode::kFormat);
   EXPECT_EQ(code_of(bytes_of({2, 0, 0, 0, 0})), ErrorCode::kFormat);  // version
   EXPECT_EQ(code_of(bytes_of({1, 0, 0, 0, 9})), ErrorCode::kFormat);  // kind
-  // A reference to nothing.
+  // The type refers to nothing.
   EXPECT_EQ(code_of(bytes_of({1, 0, 0, 0, 6, 0})), ErrorCode::kFormat);
   // 127 blocks in no bytes.
   EXPECT_EQ(code_of(bytes_of({1, 0, 0, 0, 3, 0x7f})), ErrorCode::kFormat);

@@ -18,8 +18,8 @@ bool is_partial(const std::string& name, const std::string& prefix) {
          name.compare(1, prefix.size(), prefix) == 0;
 }
 
-/// What a killed program may have left of the files of a directory: names in it, and those beside
-/// the files to which its links lead.
+/// Returns what a killed program may have left of the files of a directory: names in it, and those
+/// beside the files to which its links lead.
 std::vector<std::string> possible_leftovers(storage::Driver& driver, const std::string& directory, const std::string& prefix) {
   std::vector<std::string> paths;
   const auto names = driver.list_directory(directory);

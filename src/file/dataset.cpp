@@ -26,7 +26,7 @@ void require_direction(file::Session& session, bool put, const char* name) {
   }
 }
 
-/// The number of elements of a region of a dataset; 0 when it can't be one.
+/// Returns the number of elements of a region of a dataset; 0 when it can't be one.
 int64_t elements_of(const Hyperslab& slab, const std::vector<int64_t>& dims) {
   int64_t count = 1;
   for (size_t i = 0; i < slab.count.size(); ++i) {

@@ -68,7 +68,7 @@ Status check_dimension(const ArrayPart& part, size_t d) {
   return Status();
 }
 
-// Which bytes of memory are the box.
+// Describes which bytes of memory are the box.
 Result<Datatype> interior(const DistributedArray& array) {
   const ArrayPart& part = array.part;
   if (is_empty(part)) {

@@ -65,7 +65,7 @@ void create_filled(file::WriteSession& session, const char* name, container::Dat
   session.create_table(std::move(spec), content).throw_if_error();
 }
 
-// A dataset of strings in a shape, each as long as the longest.
+// Returns a dataset of strings in a shape, each as long as the longest.
 container::DatasetSpec strings_spec(file::WriteSession& session, const char* name, const std::string& path,
                                     const std::vector<int64_t>& dims, const std::vector<std::string>& strings) {
   int64_t longest = 1;

@@ -43,7 +43,7 @@ container::AttributeSpec references_attribute(const std::string& object, const s
   return attribute;
 }
 
-// The texts of an attribute of strings or references.
+// Returns the texts of an attribute of strings or references.
 std::vector<std::string> texts_of(const container::AttributeSpec& found) {
   std::vector<std::string> values;
   const auto width = static_cast<size_t>(found.element.bytes);

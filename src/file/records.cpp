@@ -22,7 +22,7 @@ using file::WriteTurn;
 
 namespace {
 
-// The columns of each row, with zeros between them: what a program has there differs by rank.
+// Keeps the columns of each row, with zeros between them: what a program has there differs by rank.
 Status drop_padding(const container::ElementSpec& record, std::span<const std::byte> rows, std::vector<std::byte>& clean) {
   STRIA_ASSIGN_OR_RETURN(const auto conversion, file::RecordConversion::to_file(record, record));
   if (!conversion.is_identity()) {
@@ -32,7 +32,7 @@ Status drop_padding(const container::ElementSpec& record, std::span<const std::b
   return Status();
 }
 
-// Above this a description is taken for a mistake, or for damage.
+// A description with more members than this is taken for a mistake, or for damage.
 constexpr size_t kMostFlat = size_t{1} << 20;
 
 Column column_at(const file::RecordPlace& place, int64_t number) {

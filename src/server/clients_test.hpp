@@ -46,14 +46,14 @@ inline int raw_connection(const std::string& address) {
   return made;
 }
 
-/// A connection that has greeted, for what no honest client does.
+/// Returns a connection that has greeted, for what no honest client does.
 inline int greeted_connection(const std::string& address) {
   storage::ServerLink link(wire::Address::parse(address).value(), nullptr);
   STRIA_EXPECT_OK(link.connect(storage::Clock::now() + std::chrono::seconds(10)));
   return dup(link.socket());
 }
 
-/// What the manager tells of a file, with a ticket for it.
+/// Returns what the manager tells of a file, with a ticket for it.
 inline wire::Opened known_file(const std::string& address, const std::string& path,
                                std::shared_ptr<const wire::Key> key = nullptr) {
   const auto deadline = storage::Clock::now() + std::chrono::seconds(10);

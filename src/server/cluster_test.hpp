@@ -15,12 +15,12 @@
 
 namespace stria::server::testing {
 
-/// Where stores of tests go: in memory, if the machine has a place for that.
+/// Returns where stores of tests go: in memory, if the machine has a place for that.
 inline std::string scratch_directory() {
   return std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : ::testing::TempDir();
 }
 
-/// A new directory; empty where there can be none.
+/// Makes a new directory; empty where there can be none.
 inline std::string make_directory(const std::string& parent) {
   std::string pattern = parent + "/stria-server-XXXXXX";
   return mkdtemp(pattern.data()) == nullptr ? "" : pattern;
@@ -41,7 +41,7 @@ class Cluster {
       start(i);
     }
   }
-  /// Over TCP, in a directory that stays.
+  /// The servers speak over TCP, in a directory that stays.
   Cluster(int count, const std::string& directory) : over_unix_(false), keeps_(true), directory_(directory) {
     for (int i = 0; i < count; ++i) {
       servers_.emplace_back();
@@ -80,11 +80,11 @@ class Cluster {
   const std::string& address(int index = 0) const { return addresses_[static_cast<size_t>(index)]; }
   std::string directory(int index) const { return directory_ + "/" + std::to_string(index); }
   std::string data(int index) const { return directory(index) + "/data"; }
-  /// Where these start next.
+  /// Exchanges where these start next.
   void exchange_addresses(int one, int other) {
     std::swap(addresses_[static_cast<size_t>(one)], addresses_[static_cast<size_t>(other)]);
   }
-  /// The store's root as a path; a Unix socket's ends with a colon.
+  /// Returns the store's root as a path; a Unix socket's ends with a colon.
   std::string url() const { return "stria://" + addresses_[0] + (over_unix_ ? ":" : ""); }
 
  private:

@@ -165,7 +165,7 @@ TEST(Crash, FoldersThatWereAnsweredSurviveAKillBeforeAnySync) {
       // Answered or not before the kill: the client asks until there is a server again.
       std::thread asks([address = server.address()] { STRIA_EXPECT_OK(make_folder(address, "/last")); });
       server.kill_server();
-      std::filesystem::remove(directory + "/data/05");  // as if the first start had not come so far
+      std::filesystem::remove(directory + "/data/05");  // The first start didn't come so far.
       server.start();
       asks.join();
       for (int i = 0; i < folders; ++i) {
@@ -352,7 +352,7 @@ void make_and_remove(const Disk& disk, testing::Cluster& cluster, const std::str
   };
   ASSERT_GT(parts(), 0);
   STRIA_EXPECT_OK(driver.remove(cluster.url() + "/gone"));
-  while (parts() > 0) {  // as long as the test may take
+  while (parts() > 0) {  // The test's own limit ends this.
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
 }

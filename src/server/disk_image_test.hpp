@@ -34,8 +34,8 @@ class Disk {
 
   bool ok() const { return ok_; }
   std::string path() const { return directory_ + "/mount"; }
-  /// From now on nothing reaches the disk. What has not reached it is lost when it is
-  /// mounted again.
+  /// Nothing reaches the disk from now on. What has not reached it is lost when it is mounted
+  /// again.
   bool lose_power() const {
     const int root = ::open(path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     // XFS_FSOP_GOING_FLAGS_NOLOGFLUSH, which ext4 knows by the same number.

@@ -79,7 +79,7 @@ TEST(DiskTrouble, AFullDiskIsAnErrorOfTheRequest) {
 }
 
 TEST(DiskTrouble, NamesForWhichThereIsNoRoomAreRefusedAndOthersStay) {
-  const SmallDisk disk("size=8m");  // of which 4 MiB are kept for removals
+  const SmallDisk disk("size=8m");  // Removals have 4 MiB of it.
   if (!disk.ok()) {
     GTEST_SKIP() << "no tmpfs can be mounted here";
   }
@@ -258,7 +258,7 @@ TEST(DiskTrouble, FoldersThatMayNotBeWrittenFailNewFilesOnly) {
   STRIA_EXPECT_OK(write_all(*after, noise(1000, 2)));
 }
 
-/// From some moment on, the disk of the second of two servers answers everything with EIO.
+/// The disk of the second of two servers answers everything with EIO from some moment on.
 TEST(DiskTrouble, ADiskThatFailsIsAnErrorOfItsFilesOnly) {
   const Disk disk("ext4");
   if (!disk.ok()) {

@@ -108,7 +108,8 @@ TEST(Encryption, WhatIsOnItsWayCantBeRead) {
   }
 }
 
-// Behind the greetings. The sums of messages and data are sealed with them: only a seal can notice.
+// The change lies behind the greetings. The sums of messages and data are sealed with them: only a
+// seal can notice.
 TEST(Encryption, WhatIsChangedOnItsWayIsNoticed) {
   Watched watched(true);
   const auto bytes = noise(300001, 6);

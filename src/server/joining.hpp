@@ -1,4 +1,4 @@
-// How a server that joins a store waits for the store's manager.
+// Describes how a server that joins a store waits for the store's manager.
 //
 // Problem: when all machines are switched on at once, the manager's may be the slowest. Method: a
 // server that finds no manager asks again and again, and says in its log for what it waits. What
@@ -15,7 +15,7 @@ namespace stria::server {
 struct Joining {
   /// kIo where there is no manager yet. Takes some seconds at most.
   std::function<Status()> attempt;
-  /// Called between attempts, some times a second.
+  /// This is called between attempts, some times a second.
   std::function<void()> meanwhile;
   /// True ends the waiting with kAborted; empty: nothing does.
   std::function<bool()> gives_up;

@@ -14,21 +14,21 @@
 
 namespace stria::server {
 
-/// For one thread, but for link().
+/// One thread may use this, but for link().
 class ManagerElsewhere {
  public:
   /// `check`: of each new connection. `role` outlives this. `join`: a list of addresses, or empty.
   ManagerElsewhere(const std::string& join, Connect connect, RoleRecord& role,
                    std::function<Status(storage::ServerLink&, storage::Clock::time_point)> check);
 
-  /// A further link to it; null where no address is known. From any thread.
+  /// Returns a further link to it; null where no address is known. From any thread.
   std::unique_ptr<storage::ServerLink> link() const;
   Result<std::vector<std::byte>> ask(wire::Kind kind, std::vector<std::byte> body, std::chrono::milliseconds patience);
-  /// The version in which it answered.
+  /// Returns the version in which it answered.
   uint16_t version() const { return link_->version(); }
   std::string address() const { return link_->server(); }
-  /// Who has just answered as the manager of that epoch is it no more: it is told so, and another
-  /// asked next. Returns the error that says it.
+  /// Tells the server that has just answered as the manager of that epoch that it is the manager no
+  /// more, and asks another next. Returns the error that says it.
   Status refuse(uint64_t epoch);
 
  private:

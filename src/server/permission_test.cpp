@@ -226,7 +226,7 @@ TEST(Permissions, NobodyIsWhomAKeyDoesNotName) {
   text.replace(text.find("71001"), 5, "00000");
   EXPECT_EQ(Client(cluster, load(text).value()).list("/").code(), kDenied);
   EXPECT_EQ(load(text.substr(0, text.size() - 9)).status().code(), ErrorCode::kInvalidArgument);
-  // With a user's key nobody is a server.
+  // Nobody is a server with a user's key.
   ServerOptions options;
   options.directory = directory + "/store";
   options.join = cluster.address();

@@ -93,12 +93,12 @@ struct Server::State {
   bool make_room();
   void open_doors();
   void start_threads();
-  /// Until the manager knows this server; `first`: what the first attempt came to.
+  /// Waits until the manager knows this server; `first` is what the first attempt came to.
   Status wait_to_join(const Status& first);
   void tell_of_start() const;
   void stop();
   void keep_time();
-  /// What is to be done every second.
+  /// Does what is to be done every second.
   void tend();
   void forget_finished();
   void check_connections();
@@ -110,7 +110,7 @@ struct Server::State {
   Status ask_of_moves(milliseconds patience);
   Status tell_condition();
   void sign_off();
-  /// The store's manager, in this process or another.
+  /// Returns the store's manager, in this process or another.
   Result<std::vector<std::byte>> ask_manager(wire::Kind kind, std::vector<std::byte> body, milliseconds patience);
 
   ServerOptions options;
@@ -129,7 +129,7 @@ struct Server::State {
   std::list<std::shared_ptr<Connection>> connections;
   uint64_t connection_count = 0;
   std::vector<uint64_t> removed;  // files, of which the manager is to hear
-  int64_t told_bytes = 0;         // of data, moved up to the last pulse
+  int64_t told_bytes = 0;         // the bytes of data, moved up to the last pulse
   bool told_bad = false;          // the condition that the manager knows isn't good
   bool joined = false;            // a manager has heard of it since the start
   std::unique_ptr<ManagerElsewhere> elsewhere;
@@ -247,7 +247,7 @@ asio::awaitable<void> Server::State::accept(asio::posix::stream_descriptor& door
       } else if (errno == EAGAIN) {
         break;
       } else if (errno != EINTR && errno != ECONNABORTED) {
-        // Without descriptors or memory, the existing connections go on and make room.
+        // The existing connections go on and make room where descriptors or memory are scarce.
         {
           const std::lock_guard lock(mutex);
           make_room();
@@ -358,7 +358,7 @@ void Server::State::keep_time() {
         tend();
       }
     } catch (const std::exception&) {
-      // Without memory now, this waits for the next tick.
+      // This waits for the next tick where memory is scarce now.
     }
   }
 }
@@ -398,7 +398,7 @@ Result<std::vector<std::byte>> Server::State::ask_manager(wire::Kind kind, std::
   return std::move(answer.body);
 }
 
-// Whoever is the manager at that address now, it must be that of the store whose parts are here.
+// The manager at that address, whoever it is now, must be that of the store whose parts are here.
 // Asked before the first pulse of each connection: a manager of another store registers nothing.
 Status Server::State::check_store(storage::ServerLink& link, storage::Clock::time_point deadline) {
   STRIA_ASSIGN_OR_RETURN(const auto reply, link.ask(wire::Kind::kPulse, wire::encode(wire::Pulse()), deadline));
@@ -499,7 +499,7 @@ Status Server::State::tell_condition() {
   return told.code() == ErrorCode::kUnsupported ? Status() : told;
 }
 
-// From now on no program is told that a file with a part here is complete, and new files go
+// No program is told from now on that a file with a part here is complete, and new files go
 // elsewhere.
 void Server::State::sign_off() {
   if (shared->manages() || !joined) {
@@ -537,7 +537,7 @@ void Server::State::stop() {
       });
     }
   }
-  // Without connections and doors nothing is left to wait for, and the threads end by themselves.
+  // Nothing is left to wait for without connections and doors, and the threads end by themselves.
   io_threads.join();
   shared->disk_threads.join();
   shared->munge_threads.join();

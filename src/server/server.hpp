@@ -56,11 +56,11 @@ class Server {
   /// way to the disk.
   ~Server();
 
-  /// Where clients reach it: "host:port" or "unix:/path".
+  /// Returns where clients reach it: "host:port" or "unix:/path".
   const std::string& address() const;
-  /// Where it really listens, whatever it advertises.
+  /// Returns where it really listens, whatever it advertises.
   const std::string& listens_on() const;
-  /// Where the figures are, as "host:port"; empty: nowhere.
+  /// Returns where the figures are, as "host:port"; empty: nowhere.
   const std::string& metrics_address() const;
 
  private:

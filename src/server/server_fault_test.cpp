@@ -213,7 +213,7 @@ TEST(Faults, ALostRangeLockIsTold) {
   EXPECT_NE(told.message().find("was lost"), std::string::npos) << told.message();
 }
 
-// Behind the end of any file, a lock guards no bytes: it tells other writers of this one.
+// A lock behind the end of any file guards no bytes: it tells other writers of this one.
 TEST(Faults, ALockBehindAnyFileIsTakenAgain) {
   Cluster cluster(1);
   StripedDriver driver;

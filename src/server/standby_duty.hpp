@@ -1,5 +1,5 @@
-// What a server does that is the standby of its store's manager: it follows, and takes over when it
-// is told to.
+// Describes what a server does that is the standby of its store's manager: it follows, and takes
+// over when it is told to.
 #pragma once
 
 #include <functional>
@@ -16,12 +16,12 @@ namespace stria::server {
 class StandbyDuty {
  public:
   struct Options {
-    std::string copy_path;  ///< of its copy of the names
+    std::string copy_path;  ///< the path of its copy of the names
     std::string names_path;
     std::function<std::unique_ptr<storage::ServerLink>()> link;  ///< to the manager
     Connect connect;
     std::function<const std::string&()> address;  ///< its own
-    /// The manager of those names, for whom the servers `away` didn't answer.
+    /// This makes the manager of those names, for whom the servers `away` didn't answer.
     std::function<Result<std::unique_ptr<Manager>>(std::vector<wire::Identity> away)> open_manager;
   };
   /// `shared` gets what it has to know of a standby, and outlives this.
@@ -44,9 +44,9 @@ class StandbyDuty {
   std::optional<wire::Mark> decided_by_;
 };
 
-/// Whom a server joins, by its options and by what it has become: empty, where it is the manager. A
-/// standby that was promoted is the manager, whatever it was started as; a manager that was
-/// replaced is one no more.
+/// Returns whom a server joins, by its options and by what it has become: empty, where it is the
+/// manager. A standby that was promoted is the manager, whatever it was started as; a manager that
+/// was replaced is one no more.
 Result<std::string> whom_to_join(const std::string& join, const std::string& names_path, const SharedState& shared);
 
 }  // namespace stria::server

@@ -44,7 +44,7 @@ using testing::write_all;
 using wire::Kind;
 using Mode = OpenOptions::Mode;
 
-/// Every row of every table, but for what a manager notes of itself.
+/// Returns every row of every table, but for what a manager notes of itself.
 std::multiset<std::string> rows_of(const std::string& path) {
   std::multiset<std::string> rows;
   sqlite3* database = nullptr;
@@ -79,7 +79,7 @@ std::multiset<std::string> rows_of(const std::string& path) {
   return rows;
 }
 
-/// What changes the names in every way that there is.
+/// Changes the names in every way that there is.
 class RandomChanges {
  public:
   RandomChanges(storage::Store& store, uint64_t seed) : store_(store), random_(seed) {}

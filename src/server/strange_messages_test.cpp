@@ -58,7 +58,7 @@ TEST(StrangeMessages, AClientOfAnotherVersionIsToldWhichTheServerSpeaks) {
   ::close(socket);
 }
 
-/// What answers every client as a server of another version does.
+/// Answers every client as a server of another version does.
 class LaterServer {
  public:
   LaterServer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -89,7 +89,7 @@ class LaterServer {
     ::close(socket_);
   }
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
-  /// Whether a second connection waits, which nobody accepts.
+  /// Tells whether a second connection waits, which nobody accepts.
   bool was_asked_again() const {
     pollfd waiting{socket_, POLLIN, 0};
     return poll(&waiting, 1, 0) > 0;

@@ -56,14 +56,14 @@ INSTANTIATE_TEST_SUITE_P(Striped, DriverTest,
                                            on_cluster("three_over_unix_sockets", 3, true)),
                          testing::case_name);
 
-/// A file of a store as the driver makes it.
+/// Returns a file of a store as the driver makes it.
 std::unique_ptr<StripedFile> open_striped(const std::string& path) {
   StripedDriver driver;
   auto file = driver.open(path, {.mode = OpenOptions::Mode::kCreate}).value();
   return std::unique_ptr<StripedFile>(dynamic_cast<StripedFile*>(file.release()));
 }
 
-/// Places and packed positions of the bytes of a window, one by one.
+/// Returns places and packed positions of the bytes of a window, one by one.
 std::vector<std::pair<int64_t, size_t>> naive_places(const Datatype& type, int64_t displacement, ByteRange window) {
   std::vector<std::pair<int64_t, size_t>> places;
   Cursor cursor(type, displacement);
@@ -124,7 +124,7 @@ TEST(Striped, BytesThatAreWrittenWhileTheyAreReadAreNotTorn) {
   writer.join();
 }
 
-/// What the manager knows about the places of a file's bytes.
+/// Returns what the manager knows about the places of a file's bytes.
 wire::Opened place_of(const Cluster& cluster, const std::string& name) {
   const auto reply = Store::at(cluster.address()).value()->ask_manager(wire::Kind::kStat, wire::encode(wire::Path{name}));
   return wire::decode<wire::Attributes>(reply.value()).value().place;
@@ -198,7 +198,7 @@ TEST(Striped, DatatypesMatchTheModel) {
   for (int i = 0; i < 120; ++i) {
     SCOPED_TRACE("seed " + std::to_string(test::seed_of(i)));
     std::mt19937_64 random(test::seed_of(i));
-    // Elements of many bytes, so that types extend over several stripes.
+    // Elements have many bytes, so that types extend over several stripes.
     const Datatype type = test::TypeGenerator(test::seed_of(i), 1777).any(3).type;
     if (!type.is_sorted() || type.size() == 0 || type.true_upper_bound() - type.true_lower_bound() > 8 << 20) {
       continue;

@@ -7,7 +7,7 @@ namespace stria::server {
 
 namespace {
 
-/// What work() returns, done by the manager's thread.
+/// Returns what work() returns, done by the manager's thread.
 template <typename Work>
 auto on_manager_thread(SharedState& shared, Work work) {
   const auto task = std::make_shared<std::packaged_task<decltype(work())()>>(std::move(work));

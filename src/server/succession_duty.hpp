@@ -1,5 +1,5 @@
-// What a server does that is the store's manager, so that a standby can take its place: it sees
-// whether the standby is there, tells the other servers, and the log.
+// Describes what a server does that is the store's manager, so that a standby can take its place:
+// it sees whether the standby is there, tells the other servers, and the log.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ class SuccessionDuty {
   /// `shared` outlives this. `address`: its own.
   SuccessionDuty(SharedState& shared, Connect connect, const std::string& address);
 
-  /// To be called some times a second.
+  /// Must be called some times a second.
   void tend();
 
  private:

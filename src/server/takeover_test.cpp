@@ -84,7 +84,7 @@ class Maker {
     STRIA_RETURN_IF_ERROR(check_size(name, static_cast<int64_t>(content.size())));
     return file->close();
   }
-  /// As `ls -l` does, here and in a mount.
+  /// Checks as `ls -l` does, here and in a mount.
   Status check_size(const std::string& name, int64_t bytes) {
     const std::string address = url_.substr(8, url_.size() - 9);  // without stria:// and the slash
     STRIA_ASSIGN_OR_RETURN(const auto store, storage::Store::at(address));
@@ -182,7 +182,7 @@ TEST_F(Takeover, WhatWasLookedUpBeforeIsKnownAfterwards) {
   EXPECT_FALSE(storage::state_of_file(store, forged).ok()) << "there is no such file";
 }
 
-/// How long it takes.
+/// Returns how long it takes.
 std::chrono::milliseconds time_of(const std::function<void()>& work) {
   const auto begin = storage::Clock::now();
   work();

@@ -64,7 +64,7 @@ class UnrulyProxy {
     recv(delayed_server_, answer.data(), answer.size(), MSG_DONTWAIT);
     ::close(delayed_server_);
   }
-  /// From now on it keeps all that it passes on, in both directions.
+  /// It keeps all that it passes on from now on, in both directions.
   void keep_all() { keeps_ = true; }
   std::string kept() {
     const std::lock_guard lock(mutex_);

@@ -144,8 +144,8 @@ TEST(Upkeep, AFileIsNotCompleteWhenAServerHasSignedOff) {
   unsetenv("STRIA_SERVER_TIMEOUT");
 }
 
-// Else a server that ends before it has told the new manager that it lives would be as one that is
-// silent, and a copy could be called complete that can't be opened.
+// A server that ends before it has told the new manager that it lives would otherwise be as one
+// that is silent, and a copy could be called complete that can't be opened.
 TEST(Upkeep, AManagerThatIsStartedAgainKnowsWhoHasSignedOff) {
   setenv("STRIA_SERVER_TIMEOUT", "1", 1);
   Cluster cluster(3);
@@ -233,7 +233,7 @@ TEST(Upkeep, ABackupIsMadeWhileNamesChange) {
             ErrorCode::kAborted);
 }
 
-/// The parts that a server lists.
+/// Returns the parts that a server lists.
 wire::PartsListed parts_of(const Cluster& cluster, int server) {
   return ask<wire::PartsListed>(cluster.address(server), wire::Kind::kParts, wire::Parts()).value();
 }

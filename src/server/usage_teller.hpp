@@ -10,7 +10,7 @@
 
 namespace stria::server {
 
-/// For one thread.
+/// One thread may use this.
 class UsageTeller {
  public:
   using Ask = std::function<Result<std::vector<std::byte>>(wire::Kind kind, std::vector<std::byte> body)>;
@@ -18,8 +18,8 @@ class UsageTeller {
   UsageTeller(Growth& growth, ObjectPaths paths, const wire::Identity& server, Ask ask)
       : growth_(growth), paths_(std::move(paths)), server_(server), ask_(std::move(ask)) {}
 
-  /// To be called every second or so: tells of some parts: in turn of those that have
-  /// changed, and of those that were there before.
+  /// Must be called every second or so. Tells of some parts: in turn of those that have changed,
+  /// and of those that were there before.
   Status tell();
 
  private:
@@ -31,7 +31,7 @@ class UsageTeller {
   wire::Identity server_;
   Ask ask_;
   int waits_ = 0;            // before it asks again whether there are quotas
-  uint64_t told_up_to_ = 0;  // of older parts, in the directory's order
+  uint64_t told_up_to_ = 0;  // the last of the older parts, in the directory's order
   bool told_all_ = false;
   bool older_next_ = false;
 };

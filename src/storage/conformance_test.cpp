@@ -1,5 +1,5 @@
-// What every storage driver must do: the same tests run on each driver and each kind of directory.
-// The oracle is a vector of bytes.
+// Tests what every storage driver must do: the same tests run on each driver and each kind of
+// directory. The oracle is a vector of bytes.
 #include "storage/conformance_test.hpp"
 
 #include <gtest/gtest.h>
@@ -24,8 +24,8 @@ using testing::AlignedBytes;
 using testing::DriverCase;
 using testing::DriverTest;
 
-/// A random list of at most `count` disjoint segments in [0, end_unit), in random order. Their data
-/// are slices of `memory`.
+/// Returns a random list of at most `count` disjoint segments in [0, end_unit), in random order.
+/// Their data are slices of `memory`.
 std::vector<WriteSegment> random_disjoint_list(std::mt19937_64& random, int64_t end_unit, int64_t unit, size_t count,
                                                AlignedBytes& memory) {
   std::vector<int64_t> cuts;

@@ -60,7 +60,7 @@ struct DriverCase {
   std::function<std::string()> fresh_directory = {};
 };
 
-/// The directory for tests on a real disk: STRIA_TEST_DIR, or the working directory.
+/// Returns the directory for tests on a real disk: STRIA_TEST_DIR, or the working directory.
 std::string disk_directory();
 
 /// Makes a driver and a fresh directory for each test, and helps to write it briefly.
@@ -72,7 +72,7 @@ class DriverTest : public ::testing::TestWithParam<DriverCase> {
   Driver& driver() { return *driver_; }
   const std::string& directory() const { return directory_; }
   std::string path(const std::string& name) const { return directory_ + "/" + name; }
-  /// Unit of offsets and sizes in random lists: what direct I/O needs, or one byte.
+  /// Returns the unit of offsets and sizes in random lists: what direct I/O needs, or one byte.
   int64_t unit() const { return GetParam().direct ? 4096 : 1; }
   static int64_t block() { return 4096; }
 
@@ -88,7 +88,7 @@ class DriverTest : public ::testing::TestWithParam<DriverCase> {
   std::string directory_;
 };
 
-/// What GoogleTest prints of a case that failed.
+/// Prints what GoogleTest prints of a case that failed.
 inline void PrintTo(const DriverCase& driver_case, std::ostream* out) {
   *out << driver_case.name;
 }

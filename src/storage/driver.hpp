@@ -1,4 +1,4 @@
-// Where bytes live: one interface for the system's files, for servers and for test doubles.
+// This is where bytes live: one interface for the system's files, for servers and for test doubles.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class Datatype;
 
 namespace stria::storage {
 
-/// What the storage of one open file can do, and the units in which it is fast.
+/// Says what the storage of one open file can do, and the units in which it is fast.
 struct Capabilities {
   int64_t stripe_bytes = 0;  ///< 0: not striped or not known
   int stripe_count = 1;      ///< number of servers that hold the file
@@ -90,15 +90,15 @@ class RangeLock {
 enum class LockMode { kShared, kExclusive };
 using LockTaker = std::function<Result<std::unique_ptr<RangeLock>>()>;
 
-/// Which file a name or a handle stands for. Two are equal when this node sees the same file behind
-/// both, as long as some handle on it is open.
+/// Tells which file a name or a handle stands for. Two are equal when this node sees the same file
+/// behind both, as long as some handle on it is open.
 struct Identity {
   uint64_t device = 0;
   uint64_t number = 0;
   bool operator==(const Identity&) const = default;
 };
 
-/// What the storage tells of a name, without opening the file.
+/// Says what the storage tells of a name, without opening the file.
 struct NameInfo {
   bool is_plain_file = true;  ///< not a link, a directory or a pipe, and it has no other name
   /// It belongs to this process's user, or the storage tells no owners.
@@ -107,7 +107,7 @@ struct NameInfo {
   std::optional<int64_t> changed_ns{};
 };
 
-/// What a file has besides its name and its bytes.
+/// Holds what a file has besides its name and its bytes.
 struct FileAttributes {
   uint32_t mode = 0;  ///< who may read, write and execute it: 9 bits
   uint32_t owner = 0;
@@ -116,15 +116,15 @@ struct FileAttributes {
   std::vector<std::pair<std::string, std::vector<std::byte>>> extended{};
 };
 
-/// The mode of a file whose group can't be kept: who was in one of the two groups and is now in the
-/// other, or among the others, must not gain by it.
+/// Returns the mode of a file whose group can't be kept: who was in one of the two groups and is
+/// now in the other, or among the others, must not gain by it.
 inline uint32_t without_group(uint32_t mode) {
   constexpr uint32_t kRights = 07;
   const uint32_t both = mode & mode >> 3 & kRights;
   return (mode & ~077U) | both << 3 | both;
 }
 
-/// Where a file goes that is to take a name.
+/// Says where a file goes that is to take a name.
 struct Destination {
   std::string path;  ///< the name itself, or the one to which its links lead
   /// What the file has that will be replaced; nothing where there is none, or the storage keeps no
@@ -151,9 +151,9 @@ class File {
   /// Begins to write the list. The data must stay until wait(). A driver that can't do better
   /// writes at once.
   virtual std::unique_ptr<PendingWrite> start_write(std::span<const WriteSegment> segments);
-  /// The same under a lock. The thread that writes takes the lock with `take` just before, and
-  /// gives it up just after; so the caller doesn't hold it while it waits for other ranks. `take`
-  /// is called from any thread.
+  /// Returns the same under a lock. The thread that writes takes the lock with `take` just before,
+  /// and gives it up just after; so the caller doesn't hold it while it waits for other ranks.
+  /// `take` is called from any thread.
   virtual std::unique_ptr<PendingWrite> start_locked_write(std::span<const WriteSegment> segments, const LockTaker& take);
   /// Reads the list and returns the number of bytes read, which is short only where the file ends.
   /// Memory for bytes past the end is not touched. If the file is cut during the read, the number
@@ -174,7 +174,7 @@ class File {
   /// reads and writes. A handle must not hold two locks that overlap, and must be open for writing
   /// to lock exclusively. kUnsupported where the storage has no such locks.
   virtual Result<std::unique_ptr<RangeLock>> lock(ByteRange range, LockMode mode);
-  /// The same without waiting; null where another handle holds a lock that conflicts.
+  /// Does the same without waiting; null where another handle holds a lock that conflicts.
   virtual Result<std::unique_ptr<RangeLock>> try_lock(ByteRange range, LockMode mode);
   /// Tells whether another handle holds a lock of any mode that overlaps.
   virtual Result<bool> is_locked_elsewhere(ByteRange range);
@@ -183,11 +183,11 @@ class File {
   /// this. Hold it for a moment only, and one at a time.
   virtual Result<std::unique_ptr<RangeLock>> own();
 
-  // For storage whose nodes have separate caches. Elsewhere there is nothing to do.
+  // Storage whose nodes have separate caches has these. Elsewhere there is nothing to do.
 
-  /// After this, reads of `range` and the size give what other nodes have handed over.
+  /// Makes reads of `range` and the size give what other nodes have handed over.
   virtual Status refresh(ByteRange /*range*/) { return {}; }
-  /// After this, other nodes that refresh see what was written in `range`.
+  /// Makes other nodes that refresh see what was written in `range`.
   virtual Status hand_over(ByteRange /*range*/) { return {}; }
 
   virtual Result<int64_t> size() = 0;
@@ -204,7 +204,7 @@ class File {
   virtual Status close() = 0;
 };
 
-/// How the bytes of a new file are dealt out, on storage that has several servers and lets the
+/// Says how the bytes of a new file are dealt out, on storage that has several servers and lets the
 /// creator of a file choose. Where the storage can't do as asked, it comes as near as it can;
 /// Capabilities tell what it chose.
 struct Striping {
@@ -241,8 +241,8 @@ struct OpenOptions {
   /// file that another rank has just created by this name. With expected_number, a file of another
   /// number is refused on local storage, too.
   bool plain_only = false;
-  /// Who may open a new file, less what the system's umask takes away. An existing file keeps its
-  /// own.
+  /// Says who may open a new file, less what the system's umask takes away. An existing file keeps
+  /// its own.
   uint32_t permissions = 0666;
   /// The caller expects no other writer. The storage then leaves out what only pays where writers
   /// contend. If there is another writer, nothing goes wrong.
@@ -252,7 +252,7 @@ struct OpenOptions {
   /// some seconds at most. kIo when the name still means another file, on storage whose numbers are
   /// the same on every node.
   uint64_t expected_number = 0;
-  /// For a new file; an existing one stays as it is.
+  /// A new file gets this striping; an existing one stays as it is.
   Striping striping = {};
 };
 
@@ -289,7 +289,7 @@ class Driver {
   /// kAlreadyExists where there is such a name; kUnsupported where the storage has no links.
   virtual Status make_link(const std::string& target, const std::string& path);
   virtual Result<bool> exists(const std::string& path) = 0;
-  /// After this, renames and creations in the directory of `path` survive a power loss.
+  /// Makes renames and creations in the directory of `path` survive a power loss.
   virtual Status sync_directory(const std::string& path) = 0;
   /// Returns the names of a directory's entries, without the directory, sorted.
   virtual Result<std::vector<std::string>> list_directory(const std::string& directory) = 0;

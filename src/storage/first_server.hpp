@@ -1,4 +1,4 @@
-// What Striping::first_server may be besides a server's number.
+// Describes what Striping::first_server may be besides a server's number.
 #pragma once
 
 namespace stria::storage {

@@ -10,9 +10,9 @@
 
 namespace stria::storage {
 
-/// "write 'PATH'"
+/// Returns "write 'PATH'".
 std::string describe(const char* operation, const std::string& path);
-/// "write 'PATH' at offset N (M bytes)"
+/// Returns "write 'PATH' at offset N (M bytes)".
 std::string describe(const char* operation, const std::string& path, int64_t offset, int64_t bytes);
 
 /// Errors that come from no system call: a closed handle, a segment that no file can hold.
@@ -20,16 +20,16 @@ Status closed_file(const char* operation, const std::string& path);
 Status bad_segment(const char* operation, const std::string& path, int64_t offset, int64_t bytes);
 /// Checks the arguments of open_again(). `known`: the handle belongs to the driver's storage.
 Status check_open_again(const File& file, bool known, const OpenOptions& options);
-/// The error of a file that another program has locked.
+/// Returns the error of a file that another program has locked.
 Status file_in_use(const std::string& path);
 
-/// Where a file lies that isn't found by its name, because a link leads to a directory that this
-/// machine doesn't see, as of another node's own disk, and what to do; else empty. It contains
+/// Returns where a file lies that isn't found by its name, because a link leads to a directory that
+/// this machine doesn't see, as of another node's own disk, and what to do; else empty. It contains
 /// kUnseen.
 std::string why_unseen(Driver& driver, const std::string& path);
 inline constexpr std::string_view kUnseen = "which isn't seen here";
 
-/// The error of a file that OpenOptions::mine_only keeps out.
+/// Returns the error of a file that OpenOptions::mine_only keeps out.
 Status not_mine(const char* operation, const std::string& path);
 
 /// True when [offset, offset + bytes) can be a place in a file.

@@ -20,13 +20,15 @@ inline std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// The same file named from the root, so that the name stays right when the working directory
-/// changes. `path` itself where the system doesn't tell the working directory.
+/// Returns the same file named from the root, so that the name stays right when the working
+/// directory changes. `path` itself where the system doesn't tell the working directory.
 std::string absolute_path(const std::string& path);
 
-/// A whole path as the name of one file: all but letters, digits, '.', '-' and '_' as "%2F".
+/// Returns a whole path as the name of one file: all but letters, digits, '.', '-' and '_' as
+/// "%2F".
 std::string path_as_name(std::string_view path);
-/// The path that has this name: one from the root, or a remote one. Nothing for other names.
+/// Returns the path that has this name: one from the root, or a remote one. Nothing for other
+/// names.
 std::optional<std::string> path_of_name(std::string_view name);
 
 /// The last component of `path`.

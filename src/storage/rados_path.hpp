@@ -21,11 +21,11 @@ struct RadosPath {
 
   /// kInvalidArgument for paths that no file can have: without a pool, with "..", too long.
   static Result<RadosPath> parse(std::string_view text);
-  /// The directory that the path itself names.
+  /// Returns the directory that the path itself names.
   std::string as_directory() const;
 };
 
-/// 16 hexadecimal digits: numbers that are compared as text keep their order.
+/// Returns 16 hexadecimal digits: numbers that are compared as text keep their order.
 std::string hexadecimal(uint64_t number);
 /// \returns 0 for anything that isn't hexadecimal
 uint64_t from_hexadecimal(std::string_view text);

@@ -95,7 +95,7 @@ Result<std::vector<SocketAddress>> resolve(const Address& address) {
   const int error = getaddrinfo(address.host.c_str(), address.port.c_str(), &wanted, &list);
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(list, freeaddrinfo);
   if (error != 0) {
-    // Without an answer of the name servers it isn't known.
+    // It isn't known where the name servers don't answer.
     return Status(error == EAI_AGAIN ? ErrorCode::kIo : ErrorCode::kNotFound,
                   "no machine is called '" + address.host + "': " + gai_strerror(error));
   }
@@ -130,7 +130,8 @@ bool is_wildcard(const SocketAddress& address) {
 
 namespace {
 
-/// Where the list of servers ends that a path of a store begins with, and whether a colon ends it.
+/// Says where the list of servers ends that a path of a store begins with, and whether a colon ends
+/// it.
 struct ServersEnd {
   size_t at = 0;
   bool colon = false;

@@ -18,16 +18,16 @@ struct Address {
   std::string host;  ///< or the socket's path
   std::string port;
 
-  /// "host:port", "[v6]:port" or "unix:/socket". kInvalidArgument for anything else.
+  /// Reads "host:port", "[v6]:port" or "unix:/socket". kInvalidArgument for anything else.
   static Result<Address> parse(std::string_view text);
   std::string text() const;
 };
 
-/// The addresses of a list: one, or several with commas between ("a:7700,b:7700"), of which one is
-/// the manager's at any time. kInvalidArgument for anything else.
+/// Parses the addresses of a list: one, or several with commas between ("a:7700,b:7700"), of which
+/// one is the manager's at any time. kInvalidArgument for anything else.
 Result<std::vector<Address>> parse_addresses(std::string_view text);
 
-/// What a socket needs to reach an address, or to listen at it.
+/// Holds what a socket needs to reach an address, or to listen at it.
 struct SocketAddress {
   sockaddr_storage storage{};
   socklen_t bytes = 0;
@@ -57,7 +57,7 @@ struct StorePath {
   static Result<StorePath> parse(std::string_view text);
 };
 
-/// The components of a path within a store. kInvalidArgument for "..", for names beyond the
+/// Returns the components of a path within a store. kInvalidArgument for "..", for names beyond the
 /// protocol's limits, and for more than 64 of them.
 Result<std::vector<std::string>> split_path(std::string_view path);
 

@@ -23,7 +23,7 @@ inline constexpr size_t kMaxBodyBytes = size_t{1} << 20;
 /// socket and the file.
 inline constexpr size_t kMaxPayloadBytes = size_t{256} << 10;
 
-/// What a frame is. A reply is its request's kind with the highest bit set.
+/// Says what a frame is. A reply is its request's kind with the highest bit set.
 enum class Kind : uint16_t {
   kHello = 0x01,
   kProof = 0x02,
@@ -94,7 +94,7 @@ inline Kind reply_to(Kind request) {
   return static_cast<Kind>(static_cast<uint16_t>(request) | static_cast<uint16_t>(Kind::kReply));
 }
 
-/// The version from which on there is that kind of request.
+/// Returns the version from which on there is that kind of request.
 constexpr uint16_t first_version_of(Kind kind) {
   return kind >= Kind::kMake && kind <= Kind::kPromote ? 4 : kOldestVersion;
 }
@@ -110,8 +110,8 @@ struct Header {
   uint64_t payload_sum = 0;
 };
 
-/// The header and the body as they travel; body_bytes is set from `body`. \pre body.size() <=
-/// kMaxBodyBytes
+/// Encodes the header and the body as they travel; body_bytes is set from `body`. \pre body.size()
+/// <= kMaxBodyBytes
 std::vector<std::byte> encode_head(Header header, std::span<const std::byte> body);
 
 /// Reads a header of a version up to `newest`. kUnsupported when it is of another, kFormat when it

@@ -1,4 +1,4 @@
-// What the I/O servers are asked.
+// Describes what the I/O servers are asked.
 #include "wire/form/fields.hpp"
 #include "wire/messages.hpp"
 

@@ -1,4 +1,4 @@
-// How a file's bytes are dealt out to servers, and which of them belong to one server.
+// Describes how a file's bytes are dealt out to servers, and which of them belong to one server.
 //
 // Stripe k of the file lies on slot k modulo the number of slots; a slot keeps its stripes one
 // after another, without gaps. So the bytes of one slot in any range of the file are one range of
@@ -33,7 +33,7 @@ constexpr int64_t server_of(int64_t place) {
 constexpr bool is_second(int64_t place) {
   return place >= kMaxSlots;
 }
-/// The number by which the server of that place has the part of the file.
+/// Returns the number by which the server of that place has the part of the file.
 constexpr uint64_t part_number(uint64_t file, bool second) {
   return second ? file | kSecondPart : file;
 }
@@ -51,20 +51,20 @@ struct Layout {
   int64_t row_bytes() const { return stripe_bytes * slot_count; }
   int64_t slot_of(int64_t offset) const { return offset / stripe_bytes % slot_count; }
 
-  /// How many of the file's first `offset` bytes lie on the slot: where the slot's next byte at or
-  /// after `offset` is kept.
+  /// Returns how many of the file's first `offset` bytes lie on the slot: where the slot's next
+  /// byte at or after `offset` is kept.
   int64_t below(int64_t slot, int64_t offset) const {
     const int64_t in_row = offset % row_bytes() - slot * stripe_bytes;
     return offset / row_bytes() * stripe_bytes + std::clamp<int64_t>(in_row, 0, stripe_bytes);
   }
-  /// The slot's part of a range of the file.
+  /// Returns the slot's part of a range of the file.
   ByteRange own(int64_t slot, ByteRange range) const { return {below(slot, range.begin), below(slot, range.end)}; }
-  /// Where the slot's byte at `local` is in the file.
+  /// Returns where the slot's byte at `local` is in the file.
   int64_t place_of(int64_t slot, int64_t local) const {
     return local / stripe_bytes * row_bytes() + slot * stripe_bytes + local % stripe_bytes;
   }
-  /// The least size of a file of which the slot keeps `local_bytes`: a number that came from
-  /// outside. No file is longer than 2^62 bytes and a row.
+  /// Returns the least size of a file of which the slot keeps `local_bytes`: a number that came
+  /// from outside. No file is longer than 2^62 bytes and a row.
   int64_t file_bytes(int64_t slot, int64_t local_bytes) const {
     const int64_t most = (int64_t{1} << 62) / slot_count;
     return local_bytes == 0 ? 0 : place_of(slot, std::min(local_bytes, most) - 1) + 1;

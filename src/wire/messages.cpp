@@ -1,4 +1,4 @@
-// What went wrong, and what the manager is asked.
+// Describes what went wrong, and what the manager is asked.
 #include "wire/messages.hpp"
 
 #include "wire/form/fields.hpp"

@@ -25,14 +25,14 @@ inline constexpr size_t kMaxNameBytes = 255;
 inline constexpr uint64_t kMaxListed = 4096;
 inline constexpr uint64_t kMaxServers = kMaxSlots;
 
-/// No fields.
+/// It has no fields.
 struct Nothing {
   static constexpr const char* kName = "nothing";
   void put(Writer&) const {}
   void get(Reader&) {}
 };
 
-/// What went wrong, in place of a reply.
+/// Says what went wrong, in place of a reply.
 struct Failure {
   static constexpr const char* kName = "error";
   ErrorCode code = ErrorCode::kInternal;
@@ -41,7 +41,7 @@ struct Failure {
   void get(Reader& reader);
 };
 
-// The manager's messages.
+// The following are the manager's messages.
 
 enum class OpenMode : uint8_t { kRead = 0, kReadWrite = 1, kCreate = 2, kCreateNew = 3 };
 
@@ -51,11 +51,11 @@ struct Open {
   OpenMode mode = OpenMode::kRead;
   bool exclusive = false;
   uint64_t handle = 0;        ///< the client's number for it, new in its session
-  int64_t stripe_bytes = 0;   ///< of a new file; 0: the store's default
+  int64_t stripe_bytes = 0;   ///< the bytes of a new file; 0: the store's default
   int64_t server_count = 0;   ///< the same
   int64_t first_server = -1;  ///< the same, by its index; -1: the store's choice
   bool by_load = false;       ///< the store's choice: servers that have less to do
-  uint32_t permissions = 0;   ///< of a new file
+  uint32_t permissions = 0;   ///< the permissions of a new file
   void put(Writer& writer) const;
   void get(Reader& reader);
 };
@@ -95,7 +95,7 @@ struct Handle {
   void get(Reader& reader);
 };
 
-/// What a handle is good for from now on.
+/// Says what a handle is good for from now on.
 struct Renewed {
   static constexpr const char* kName = "renewed";
   Ticket ticket;
@@ -127,7 +127,7 @@ struct NewDirectory {
   void get(Reader& reader);
 };
 
-/// What is to change of a name's ownership; the rest stays.
+/// Says what is to change of a name's ownership; the rest stays.
 struct SetOwnership {
   static constexpr const char* kName = "set ownership";
   std::string path;
@@ -143,7 +143,7 @@ struct Attributes {
   bool is_directory = false;
   int64_t created_ns = 0;  ///< since 1970
   Ownership owner;
-  Opened place;  ///< of a file: where its bytes are, and a ticket for all that the asker may do
+  Opened place;  ///< where a file's bytes are, and a ticket for all that the asker may do
   void put(Writer& writer) const;
   void get(Reader& reader);
 };
@@ -168,8 +168,8 @@ struct Listed {
   void get(Reader& reader);
 };
 
-/// What a server tells the manager every second, and what it is told. With an empty address it only
-/// asks which store this is.
+/// Says what a server tells the manager every second, and what it is told. With an empty address it
+/// only asks which store this is.
 struct Pulse {
   static constexpr const char* kName = "pulse";
   Identity server{};
@@ -202,7 +202,7 @@ struct StoreServers {
     int64_t total_bytes = 0;
     int64_t free_bytes = 0;
     int64_t silent_ms = -1;  ///< since its last pulse; -1: none since the manager started
-    int64_t load_bytes = 0;  ///< of its last seconds; each second counts half of the one after it
+    int64_t load_bytes = 0;  ///< its last seconds; each second counts half of the one after it
   };
   std::vector<Entry> servers;
   void put(Writer& writer) const;
@@ -226,7 +226,7 @@ struct Retired {
   void get(Reader& reader);
 };
 
-// The I/O servers' messages.
+// The following are the I/O servers' messages.
 
 /// A request for the bytes of a region that lie on one slot. The bytes of a write follow as its
 /// stream of data; those of a read come back as one.
@@ -241,7 +241,7 @@ struct Transfer {
   void get(Reader& reader);
 };
 
-/// Where a slot's bytes end.
+/// Says where a slot's bytes end.
 struct Extent {
   static constexpr const char* kName = "extent";
   int64_t local_bytes = 0;
@@ -282,7 +282,7 @@ enum class BlockFault : uint8_t {
 struct Scrubbed {
   static constexpr const char* kName = "scrubbed";
   struct Bad {
-    int64_t block = 0;  ///< of 4 KiB of the slot's own
+    int64_t block = 0;  ///< the block of 4 KiB of the slot's own
     BlockFault fault = BlockFault::kDamaged;
   };
   int64_t local_bytes = 0;
@@ -293,7 +293,7 @@ struct Scrubbed {
   void get(Reader& reader);
 };
 
-/// How a server is: figures by name, which differ from version to version.
+/// Says how a server is: figures by name, which differ from version to version.
 struct Figures {
   static constexpr const char* kName = "figures";
   struct Entry {

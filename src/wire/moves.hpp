@@ -19,7 +19,7 @@ struct MoveBegin {
   void get(Reader& reader);
 };
 
-/// What the mover has to know. The ticket is of this move alone, and stands for it.
+/// Holds what the mover has to know. The ticket is of this move alone, and stands for it.
 struct MoveBegun {
   static constexpr const char* kName = "move begun";
   Ticket ticket;
@@ -40,7 +40,7 @@ struct MoveOf {
   void get(Reader& reader);
 };
 
-/// What an I/O server asks the manager about parts on their way to it or from it.
+/// Says what an I/O server asks the manager about parts on their way to it or from it.
 struct MovesAsked {
   static constexpr const char* kName = "moves asked";
   struct Entry {
@@ -62,8 +62,8 @@ enum class PartMoves : uint8_t {
 
 struct MovesTold {
   static constexpr const char* kName = "moves told";
-  std::vector<PartMoves> parts;  ///< as asked
-  // To a server that starts:
+  std::vector<PartMoves> parts;  ///< the answers, in the order of the questions
+  // A server that starts is told:
   std::vector<uint64_t> gone;   ///< parts that have moved away, and are still there
   uint64_t last_expiry_ms = 0;  ///< moves with tickets up to this one are at an end
   void put(Writer& writer) const;
@@ -85,7 +85,7 @@ struct Places {
   void get(Reader& reader);
 };
 
-/// What a server is to do with a part that moves. From kHold on only the bearer of the move's
+/// Says what a server is to do with a part that moves. From kHold on only the bearer of the move's
 /// ticket gets at it.
 enum class MoveStep : uint8_t {
   kFollow = 0,   ///< source: notes what clients change from now on; tells what they have changed
@@ -96,7 +96,7 @@ enum class MoveStep : uint8_t {
   kGone = 5,     ///< source: the part is the file's no more
 };
 
-/// To an I/O server.
+/// An I/O server is told this.
 struct MovePart {
   static constexpr const char* kName = "move part";
   uint64_t part = 0;
@@ -108,8 +108,8 @@ struct MovePart {
   void get(Reader& reader);
 };
 
-/// What a server or the manager says of a move that has ended before, as the manager was started
-/// again or another has taken over.
+/// Returns what a server or the manager says of a move that has ended before, as the manager was
+/// started again or another has taken over.
 Status move_is_over();
 bool is_move_over(const Status& status);
 
@@ -118,7 +118,7 @@ struct PartMoved {
   Extent extent;
   bool exists = false;
   uint64_t changes = 0;            ///< the number of the next change
-  std::vector<ByteRange> changed;  ///< of the part's own bytes
+  std::vector<ByteRange> changed;  ///< ranges of the part's own bytes
   void put(Writer& writer) const;
   void get(Reader& reader);
 };

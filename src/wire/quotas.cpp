@@ -6,7 +6,7 @@ namespace stria::wire {
 
 namespace {
 
-constexpr uint64_t kMostAccounts = 4;  // of a file
+constexpr uint64_t kMostAccounts = 4;  // the accounts that a file counts for
 
 QuotaKind get_kind(Reader& reader) {
   const auto number = reader.fixed<uint8_t>();

@@ -9,7 +9,7 @@
 
 namespace stria::wire {
 
-/// Whose bytes and files are counted together.
+/// Says whose bytes and files are counted together.
 enum class QuotaKind : uint8_t {
   kUser = 0,       ///< the owner's
   kDirectory = 1,  ///< all below a directory
@@ -27,7 +27,7 @@ struct SetQuota {
   static constexpr const char* kName = "set quota";
   QuotaKind kind = QuotaKind::kUser;
   uint32_t uid = 0;
-  std::string path;   ///< of the directory
+  std::string path;   ///< the path of the directory
   int64_t bytes = 0;  ///< the most; 0: any number
   int64_t files = 0;
   void put(Writer& writer) const;
@@ -38,7 +38,7 @@ struct Quotas {
   static constexpr const char* kName = "quotas";
   struct Entry {
     Account account;
-    std::string path;  ///< of a directory; empty: it was removed
+    std::string path;  ///< the path of a directory; empty: it was removed
     int64_t bytes_limit = 0;
     int64_t files_limit = 0;
     int64_t bytes = 0;
@@ -50,7 +50,7 @@ struct Quotas {
   void get(Reader& reader);
 };
 
-/// What an I/O server tells the manager of the sizes of its parts.
+/// Says what an I/O server tells the manager of the sizes of its parts.
 struct Usage {
   static constexpr const char* kName = "usage";
   struct Entry {

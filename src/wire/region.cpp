@@ -156,7 +156,7 @@ ByteRange SlotWalk::own_part(ByteRange range) {
   return own;
 }
 
-// The cursor's next pieces, when a row of them lies in the stripe that was met last.
+// Takes the cursor's next pieces, when a row of them lies in the stripe that was met last.
 void SlotWalk::take_row() {
   if (!cursor_ || cursor_->done()) {
     return;

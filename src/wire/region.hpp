@@ -1,5 +1,5 @@
-// Which bytes of a file a request is about, as they are sent: a range, a list of ranges, or a
-// datatype with a window of its stream. And a walk over those bytes that lie on one server.
+// Describes which bytes of a file a request is about, as they are sent: a range, a list of ranges,
+// or a datatype with a window of its stream. Walks over those bytes that lie on one server.
 //
 // Problem: a request may name more pieces than fit in a list, and may come from anywhere.
 // Method: everything is checked once, when it is decoded. The walk then reads the list in place, or
@@ -34,8 +34,8 @@ inline constexpr int64_t kMaxWindowBytes = int64_t{1} << 30;
 void encode_range(Writer& writer, ByteRange range);
 /// \pre ranges.size() <= kMaxListRanges
 void encode_list(Writer& writer, std::span<const ByteRange> ranges);
-/// The bytes of `window` of the stream of `type`, placed at `displacement`. \pre window.size() <=
-/// kMaxWindowBytes
+/// Encodes the bytes of `window` of the stream of `type`, placed at `displacement`. \pre
+/// window.size() <= kMaxWindowBytes
 void encode_type(Writer& writer, const Datatype& type, int64_t displacement, ByteRange window);
 
 class Region {
@@ -86,7 +86,7 @@ class SlotWalk {
   Reader list_;
   int64_t previous_end_ = 0;
   std::optional<Cursor> cursor_;
-  ByteRange stripe_;          // of the file, the slot's stripe that was met last
+  ByteRange stripe_;          // the stripe of the file, the slot's stripe that was met last
   int64_t stripe_shift_ = 0;  // from a place in that stripe to the slot's own
   PieceRow row_;              // the next pieces, among the slot's bytes; the cursor is behind them
 };

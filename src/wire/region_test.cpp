@@ -11,7 +11,7 @@
 namespace stria::wire {
 namespace {
 
-/// The slot's part of a range, by the definition.
+/// Returns the slot's part of a range, by the definition.
 ByteRange naive_own(const Layout& layout, int64_t slot, ByteRange range) {
   int64_t before = 0;
   int64_t within = 0;
@@ -43,7 +43,7 @@ TEST(Layout, AgreesWithALoopOverBytes) {
 }
 
 TEST(Layout, NumbersFromOutsideDoNotOverflow) {
-  constexpr int64_t kLargest = (int64_t{1} << 62) - 1;  // of an offset
+  constexpr int64_t kLargest = (int64_t{1} << 62) - 1;  // the largest offset
   for (const int64_t stripe : {kMinStripeBytes, int64_t{4096} * 3, kMaxStripeBytes}) {
     for (const int64_t slots : {int64_t{1}, int64_t{3}, int64_t{kMaxSlots}}) {
       const Layout layout{stripe, slots};
@@ -53,7 +53,7 @@ TEST(Layout, NumbersFromOutsideDoNotOverflow) {
   }
 }
 
-/// The place on the slot of each byte of the pieces that the slot has, in their order.
+/// Returns the place on the slot of each byte of the pieces that the slot has, in their order.
 std::vector<int64_t> naive_walk(const std::vector<ByteRange>& pieces, const Layout& layout, int64_t slot) {
   std::vector<int64_t> places;
   for (const ByteRange& piece : pieces) {

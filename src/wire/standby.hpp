@@ -31,7 +31,7 @@ enum class RoleStep : uint8_t {
   kFence = 2,  ///< from now on the epoch is that of the mark, and the manager is at `manager`
 };
 
-/// For any server of the store.
+/// Any server of the store may be asked this.
 struct Role {
   static constexpr const char* kName = "role";
   RoleStep step = RoleStep::kAsk;
@@ -50,12 +50,12 @@ enum class RoleKind : uint8_t {
   kReplaced = 3,  ///< it was the manager
 };
 
-/// What a server knows after that.
+/// Holds what a server knows after that.
 struct RoleTold {
   static constexpr const char* kName = "role told";
   RoleKind kind = RoleKind::kServer;
   Mark mark;
-  std::string manager;  ///< of the mark's epoch; empty: it has not been told
+  std::string manager;  ///< the manager of the mark's epoch; empty: it has not been told
   void put(Writer& writer) const;
   void get(Reader& reader);
 };
@@ -64,9 +64,9 @@ struct RoleTold {
 struct Follow {
   static constexpr const char* kName = "follow";
   Identity standby{};
-  uint64_t number = 0;   ///< of the copy; 0 begins another
+  uint64_t number = 0;   ///< the number of the copy; 0 begins another
   bool whole = false;    ///< the copy is there, and the changes up to `applied` are in it
-  int64_t offset = 0;    ///< of the copy
+  int64_t offset = 0;    ///< the offset of the copy
   uint64_t applied = 0;  ///< the last change, as durable as it was asked to be
   void put(Writer& writer) const;
   void get(Reader& reader);
@@ -88,7 +88,7 @@ struct Followed {
     std::vector<std::byte> bytes;
   };
   uint64_t number = 0;
-  int64_t total_bytes = 0;  ///< of the copy; 0: it is being made
+  int64_t total_bytes = 0;  ///< the bytes of the copy; 0: it is being made
   uint64_t first = 0;       ///< the last change that is in the copy
   std::vector<std::byte> copy;
   std::vector<Piece> pieces;
@@ -115,11 +115,11 @@ struct Promoted {
   void get(Reader& reader);
 };
 
-/// What a server answers that isn't the store's manager, or not any more. `manager`: who is, if
-/// that is known.
+/// Returns what a server answers that isn't the store's manager, or not any more. `manager`: who
+/// is, if that is known.
 Status no_manager(const std::string& manager);
 Status replaced_manager(const std::string& manager);
-/// True for both, without context: another address of a list may be the manager's.
+/// Returns true for both, without context: another address of a list may be the manager's.
 bool is_no_manager(const Status& status);
 
 }  // namespace stria::wire

@@ -13,7 +13,7 @@ void put_choice(Writer& writer, Enumeration value) {
   writer.fixed(static_cast<uint8_t>(value));
 }
 
-/// A number that is one of an enumeration's, up to `last`.
+/// Returns a number that is one of an enumeration's, up to `last`.
 template <typename Enumeration>
 Enumeration get_choice(Reader& reader, Enumeration last) {
   const auto number = reader.fixed<uint8_t>();
@@ -43,7 +43,7 @@ void get_places(Reader& reader, std::vector<ServerPlace>& places) {
   get_list(reader, places, kMaxServers, [&](ServerPlace& place) { place.get(reader); });
 }
 
-/// A number plus 1, or 0 for none.
+/// Writes a number plus 1, or 0 for none.
 void put_number(Writer& writer, const std::optional<uint32_t>& number) {
   writer.natural(number ? uint64_t{*number} + 1 : 0);
 }

@@ -37,7 +37,7 @@ struct Times {
   /// tell of a later one.
   int64_t written_before_ns = 0;
 
-  // For each: when the file's servers say that it was written; 0 for what has none.
+  // Each file has the time when its servers say that it was written; 0 for what has none.
 
   int64_t modified(int64_t written_ns) const;
   int64_t accessed(int64_t written_ns) const { return accessed_ns.value_or(modified(written_ns)); }
@@ -51,23 +51,23 @@ struct Times {
 struct NameState {
   NameKind kind = NameKind::kFile;
   uint64_t number = 0;
-  uint64_t names = 1;  ///< of a file: hard links
+  uint64_t names = 1;  ///< the names of a file: hard links
   Ownership owner = {};
   Times times = {};
-  std::string target = {};  ///< of a link
+  std::string target = {};  ///< the target of a link
   int64_t stripe_bytes = 0;
-  std::vector<int64_t> servers = {};  ///< of a file, by slot: places (layout.hpp)
+  std::vector<int64_t> servers = {};  ///< the servers of a file, by slot: places (layout.hpp)
   Ticket ticket = {};                 ///< to ask for the size alone
   bool is_directory() const { return kind == NameKind::kDirectory; }
   void put(Writer& writer) const;
   void get(Reader& reader);
 };
 
-/// Where the file's bytes are. `places` has those of its servers.
+/// Returns where the file's bytes are. `places` has those of its servers.
 Opened place_of(const NameState& state, std::span<const ServerPlace> places);
 
-/// What a path means. The links on the way are followed always, and one that the path itself names
-/// if `follow` says so.
+/// Says what a path means. The links on the way are followed always, and one that the path itself
+/// names if `follow` says so.
 struct Look {
   static constexpr const char* kName = "look";
   std::string path;
@@ -125,7 +125,7 @@ struct TimeChange {
   void get(Reader& reader);
 };
 
-/// What is to change of a name; the rest stays.
+/// Says what is to change of a name; the rest stays.
 struct Change {
   static constexpr const char* kName = "change";
   Look what = {};

@@ -8,7 +8,7 @@ namespace stria::wire {
 
 namespace {
 
-/// A number that is one of an enumeration's, up to `last`.
+/// Returns a number that is one of an enumeration's, up to `last`.
 template <typename Enumeration>
 Enumeration get_one_of(Reader& reader, Enumeration last) {
   const auto number = reader.fixed<uint8_t>();

@@ -22,10 +22,10 @@ enum class Condition : uint8_t {
   kLeaving = 4,     ///< it is ending, or has ended in order
 };
 
-/// "good", "nearly full" and so on.
+/// Returns "good", "nearly full" and so on.
 const char* condition_name(Condition condition);
 
-/// What a server tells of itself, after its pulse.
+/// Says what a server tells of itself, after its pulse.
 struct ServerCondition {
   static constexpr const char* kName = "condition";
   Identity server{};
@@ -49,7 +49,7 @@ struct Conditions {
   void get(Reader& reader);
 };
 
-/// Whether a server is to take new files.
+/// Says whether a server is to take new files.
 struct NewFiles {
   static constexpr const char* kName = "new files";
   int64_t server = 0;
@@ -78,7 +78,7 @@ struct BackupPart {
   void get(Reader& reader);
 };
 
-/// How a file is striped, as a part of it or its name knows.
+/// Says how a file is striped, as a part of it or its name knows.
 struct Striped {
   int64_t stripe_bytes = 0;  ///< 0: not known
   int64_t slot_count = 0;
@@ -192,7 +192,7 @@ struct Adopt {
   void get(Reader& reader);
 };
 
-/// How many files' parts are to go.
+/// Says how many files' parts are to go.
 struct Discarded {
   static constexpr const char* kName = "discarded";
   uint64_t files = 0;

@@ -19,7 +19,7 @@ namespace {
 
 using Sizes = std::map<std::string, size_t>;
 
-/// How many bytes the messages without a value take in the oldest version.
+/// Returns how many bytes the messages without a value take in the oldest version.
 template <typename... Messages>
 Sizes sizes_of() {
   return {{Messages::kName, encode(Messages(), kOldestVersion).size()}...};

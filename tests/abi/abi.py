@@ -26,7 +26,7 @@ import c_header  # noqa: E402
 
 
 def stub(text):
-    """A program of C with all that the header declares."""
+    """Returns a program of C with all that the header declares."""
     # Any type does for a communicator: it is the MPI's business.
     code = "#define MPI_VERSION 3\ntypedef struct an_mpi_communicator* MPI_Comm;\n#include <stria.h>\n"
     header = c_header.parse(text)

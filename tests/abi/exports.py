@@ -16,12 +16,12 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PRIVATE = "STRIA_PRIVATE"
-# Not functions that a header names.
+# These are symbols that belong to classes, and not functions that a header names.
 OF_CLASSES = ("typeinfo for ", "typeinfo name for ", "vtable for ")
 
 
 def symbols(library, *options):
-    """(name without its version, version), demangled."""
+    """Yields (name without its version, version), demangled."""
     command = ["nm", "--dynamic", "--demangle", "--with-symbol-versions", *options, library]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     named = [re.sub(r"^[0-9a-f ]{17}", "", line).lstrip() for line in lines]

@@ -1,4 +1,4 @@
-# What the tests of ports share. Sourced by them after set -euo pipefail.
+# Holds what the tests of ports share. Sourced by them after set -euo pipefail.
 #   build, root, work   the build of Stria (Open MPI), its source, a folder that goes at the end
 # A port is tested where a variable of the environment names the source of the program, and left out
 # otherwise: exit code 77.

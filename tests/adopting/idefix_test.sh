@@ -22,7 +22,8 @@ dmp         0.01
 vtk_slice1  0.01 2 0.5 cut
 vtk_slice2  0.01 0 0.5 average
 INI
-# Behind the text in a dump's header it writes what its stack has there, unless that is zeroed.
+# The program writes, behind the text in a dump's header, what its stack has there, unless that is
+# zeroed.
 options=(-DIdefix_MPI=ON -DIdefix_MHD=ON -DMPI_CXX_COMPILER=mpicxx.openmpi
   "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -ftrivial-auto-var-init=zero")
 command -v ccache >/dev/null && options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)

@@ -322,7 +322,7 @@ NOBODY = 65534
 
 @pytest.fixture
 def somebody(work, monkeypatch):
-    """The number of a user without root's rights; None for the user who runs the tests, if
+    """Gives the number of a user without root's rights; None for the user who runs the tests, if
     that isn't root."""
     if os.geteuid() != 0:
         return None
@@ -332,7 +332,7 @@ def somebody(work, monkeypatch):
     os.chown(work, NOBODY, NOBODY)
     for name in ("HOME", "TMPDIR"):
         monkeypatch.setenv(name, str(work))
-    # Not where root's runs keep what they share.
+    # The ranks keep what they share elsewhere than root's runs do.
     for parameter in ("btl_vader_backing_directory", "osc_sm_backing_directory"):
         monkeypatch.setenv(f"OMPI_MCA_{parameter}", str(work))
     return NOBODY
@@ -361,7 +361,7 @@ def test_no_permission(sedov_2d, work, somebody):
 
 
 def test_names_that_are_not_utf8_are_told(work):
-    """As they are in words, and as valid JSON, where their bytes become U+FFFD."""
+    """The names appear as they are in words, and as valid JSON, where their bytes become U+FFFD."""
     with h5py.File(work / "latin.h5", "w") as file:
         h5py.h5d.create(file.id, b"caf\xe9", h5py.h5t.STD_I8LE, h5py.h5s.create_simple((2,)))
         file.attrs.create("unit", b"\xb5m", dtype="S2")

@@ -106,8 +106,8 @@ def used_mask(path):
 
 
 def verdicts_on(directory, contents):
-    """What `verify --json` says about each file: many at a time, because starting MPI takes longer
-    than verifying."""
+    """Returns what `verify --json` says about each file: many at a time, because starting MPI takes
+    longer than verifying."""
     verdicts = []
     for first in range(0, len(contents), FILES_AT_A_TIME):
         paths = []
@@ -159,7 +159,7 @@ def damage(source, path, content):
 
 
 def is_hurt(content, damaged, used):
-    """Whether a byte in use has changed or is gone."""
+    """Tells whether a byte in use has changed or is gone."""
     if len(damaged) < len(content) and used[len(damaged) :].any():
         return True
     common = min(len(content), len(damaged))

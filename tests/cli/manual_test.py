@@ -29,7 +29,7 @@ def described():
 
 
 def plain(page):
-    """The words of a page without its marks."""
+    """Returns the words of a page without its marks."""
     return re.sub(r"\\f[BIR]|\\&", "", page.read_text()).replace("\\-", "-").replace("\\e", "\\")
 
 
@@ -79,7 +79,7 @@ def test_pages_are_right_for_groff():
 
 
 def completed(*words):
-    """What bash offers for the last word."""
+    """Returns what bash offers for the last word."""
     script = f"""
 source {MANUAL / "completion" / "stria"}
 COMP_WORDS=({" ".join(f"'{word}'" for word in words)})

@@ -1,5 +1,5 @@
-"""What a name was before a command of stria writes to it: a link, a pipe, a private file, a name
-that another user has taken."""
+"""Tests what a name was before a command of stria writes to it: a link, a pipe, a private file, a
+name that another user has taken."""
 
 import os
 import shutil
@@ -37,7 +37,7 @@ def make_hdf5(path, mode=0o600):
 
 @pytest.fixture
 def two_users(work, monkeypatch):
-    """A directory of a victim, who has written a thesis; needs root."""
+    """Gives a directory of a victim, who has written a thesis; needs root."""
     if os.geteuid() != 0:
         pytest.skip("it takes two users")
     work.parent.chmod(0o755)

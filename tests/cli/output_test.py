@@ -18,7 +18,7 @@ def names(directory):
 
 
 def steps(directory):
-    """The step of each checkpoint and plot file."""
+    """Returns the step of each checkpoint and plot file."""
     result = {}
     for path in directory.glob("sedov_hdf5_*"):
         with h5py.File(path) as file:
@@ -83,7 +83,7 @@ def test_experimental_layout_restarts_to_the_same_state(work):
 
 
 def test_output_by_the_clock(work):
-    """About every 0.05 s, and once more at the end."""
+    """There is output about every 0.05 s, and once more at the end."""
     options = ["--steps", 60, "--checkpoint-seconds", 0.05, "--plot-seconds", 0.1]
     run(*SEDOV, *options, "--json", work / "run.json", "--out", work, ranks=2).succeeded()
     checkpoint_count = sum("chk" in name for name in names(work))

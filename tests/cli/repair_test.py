@@ -16,7 +16,7 @@ def content(directory):
 
 
 def damage(path, at):
-    """As a disk does it: the times stay."""
+    """Damages a byte as a disk does it: the times stay."""
     times = os.stat(path)
     with open(path, "r+b") as file:
         file.seek(at)

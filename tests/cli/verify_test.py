@@ -22,7 +22,7 @@ FILES_AT_A_TIME = 40
 
 @pytest.fixture(scope="module")
 def small_file(session_directory):
-    """A checkpoint of 30 KB with datasets of blocks and small lists."""
+    """Gives a checkpoint of 30 KB with datasets of blocks and small lists."""
     directory = session_directory / "small"
     directory.mkdir()
     run("flash", "io", "--nxb", 4, "--nvar", 3, "--blocks", 4, "--rounds", 1, "--plotfile", "--plot-variables", 1,
@@ -31,7 +31,8 @@ def small_file(session_directory):
 
 
 def raw_places(path):
-    """Every dataset with raw data in the file: name, first byte, bytes, bytes of one row."""
+    """Returns every dataset with raw data in the file: name, first byte, bytes, bytes of one
+    row."""
     places = []
 
     def note(name, item):
@@ -51,8 +52,8 @@ def flipped(content, offset, mask):
 
 
 def verify_contents(directory, contents):
-    """What `verify --json` says about each of these files: many at a time, because starting MPI
-    takes longer than verifying."""
+    """Returns what `verify --json` says about each of these files: many at a time, because starting
+    MPI takes longer than verifying."""
     paths = [directory / f"flip_{number}" for number in range(len(contents))]
     for path, content in zip(paths, contents, strict=True):
         path.write_bytes(content)
@@ -122,7 +123,7 @@ def test_exit_codes_on_ranks(sedov_2d, work):
 
 
 def test_a_flip_stops_a_restart(sedov_2d, work):
-    """Also one in the small lists, which say from which time to go on."""
+    """The flip may be in the small lists, too, which say from which time to go on."""
     intact = sedov_2d / "sedov_hdf5_chk_0001"
     content = intact.read_bytes()
     for name in ("real scalars", "integer runtime parameters", "bounding box", "velx"):
@@ -163,7 +164,7 @@ def test_a_restart_says_what_has_no_checksums(sedov_2d, work):
         del file["pres"]
         file.create_dataset("pres", data=data, chunks=True, compression="gzip")
     assert not run(*restart, path, ranks=2).succeeded().messages, "chunks of other writers are checked too"
-    # With an index that only libhdf5 reads.
+    # The dataset gets an index that only libhdf5 reads.
     with h5py.File(path, "a", libver=("v110", "v110")) as file:
         del file["pres"]
         file.create_dataset("pres", data=data, chunks=True, compression="gzip")

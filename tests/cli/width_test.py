@@ -15,14 +15,14 @@ def described():
 
 
 def commands(command, words=()):
-    """The words of every command, those below others too."""
+    """Returns the words of every command, those below others too."""
     yield words
     for below in command["commands"]:
         yield from commands(below, (*words, below["name"]))
 
 
 def wide(text):
-    """The lines that are too long, without those that name a file of the test's."""
+    """Returns the lines that are too long, without those that name a file of the test's."""
     return [line for line in text.splitlines() if len(line) > COLUMNS and "/stria_test_" not in line]
 
 

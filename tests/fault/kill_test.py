@@ -131,13 +131,13 @@ def check_restart(random_source, directory, expected_hash, hints):
 
 
 def named_memory():
-    """What has a name in /dev/shm and may be the library's; not what tests keep there."""
+    """Returns what has a name in /dev/shm and may be the library's; not what tests keep there."""
     names = [path.name for path in pathlib.Path("/dev/shm").iterdir()] if os.path.isdir("/dev/shm") else []
     return {name for name in names if "stria" in name and not name.startswith("stria_test_")}
 
 
 def near_of(directory):
-    """Where files are staged on their way to the directory."""
+    """Returns where files are staged on their way to the directory."""
     return directory.with_name(directory.name + "_near")
 
 

@@ -43,8 +43,8 @@ def problems_of(mpiexec, program, ranks, odd, way):
 
 
 def problems_of_tries(mpiexec, program, ranks, odd, way):
-    """What the best of a few tries has where one rank speaks: the others wait a second for it,
-    which a busy machine may take to end the job."""
+    """Returns what the best of a few tries has where one rank speaks: the others wait a second for
+    it, which a busy machine may take to end the job."""
     problems = []
     for _ in range(3 if way in ("put", "open") else 1):
         problems = problems_of(mpiexec, program, ranks, odd, way)

@@ -36,7 +36,7 @@ Bytes content_of(stria::storage::Driver& driver) {
   return bytes;
 }
 
-// Datasets of all filters, some with gaps, one with a tree of two levels.
+// Makes datasets of all filters, some with gaps, one with a tree of two levels.
 Bytes sound_file() {
   auto driver = std::make_shared<stria::storage::MemoryDriver>();
   const auto session = stria::file::WriteSession::create(environment_of(driver), kPath, {}).value();

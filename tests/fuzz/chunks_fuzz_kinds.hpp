@@ -1,4 +1,4 @@
-// Which filters the chunks of an input have passed.
+// Says which filters the chunks of an input have passed.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace stria {
 
-/// From the bits of a byte: chunks of 1 to 8 elements of 8 bytes.
+/// Takes from the bits of a byte what the chunks are: they have 1 to 8 elements of 8 bytes.
 inline container::DatasetSpec fuzzed_chunks(uint8_t kind) {
   container::DatasetSpec spec;
   Filters filters{

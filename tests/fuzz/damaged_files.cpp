@@ -38,7 +38,7 @@ using Bytes = std::vector<char>;
 constexpr rlim_t kSecondsMax = 10;
 constexpr unsigned kWallSecondsMax = 300;
 constexpr int64_t kMemoryKibMax = 1 << 20;
-constexpr int64_t kReadBytesMax = 8 << 20;  // of a dataset, which may say that it has any size
+constexpr int64_t kReadBytesMax = 8 << 20;  // a limit, since a dataset may say that it has any size
 
 struct Seed {
   std::string name;
@@ -256,7 +256,7 @@ void append(const std::string& path) {
   _exit(0);
 }
 
-/// What went wrong in a child; empty: nothing.
+/// Returns what went wrong in a child; empty: nothing.
 std::string examine(const std::string& path, bool appends) {
   const pid_t process = fork();
   if (process == 0) {
@@ -276,7 +276,7 @@ std::string examine(const std::string& path, bool appends) {
   return usage.ru_maxrss > kMemoryKibMax ? std::to_string(usage.ru_maxrss) + " KiB of memory" : std::string();
 }
 
-/// Whether a round of that number is well.
+/// Tells whether a round of that number is well.
 bool run_round(const std::vector<Seed>& seeds, const fs::path& work, uint64_t seed_number, uint64_t round) {
   std::seed_seq numbers{seed_number, round};
   std::mt19937_64 random(numbers);

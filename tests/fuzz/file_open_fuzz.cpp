@@ -43,8 +43,9 @@ std::vector<std::byte> take(std::span<const std::byte>& input, size_t bytes) {
   return taken;
 }
 
-// Two datasets, and checksum tables of them that hold what the input says: 3 names, 3 placements, a
-// table of rows, and the slabs' records. Of older files other programs see the tables' content.
+// Returns two datasets, and checksum tables of them that hold what the input says: 3 names, 3
+// placements, a table of rows, and the slabs' records. Of older files other programs see the
+// tables' content.
 std::vector<std::byte> file_around(std::span<const std::byte> input, bool is_hidden) {
   using stria::container::ElementSpec;
   stria::container::Hdf5Writer writer;

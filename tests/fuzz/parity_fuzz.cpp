@@ -22,7 +22,7 @@ using Bytes = std::vector<std::byte>;
 
 constexpr const char* kName = "a.h5";
 constexpr const char* kParity = "a.h5.parity-1-0";
-constexpr size_t kFixedBytes = 24;  // of a head, before what its sum is of
+constexpr size_t kFixedBytes = 24;  // the bytes of a head, before what its sum is of
 constexpr size_t kSumBytes = 8;
 
 void require(bool condition) {

@@ -34,7 +34,7 @@ constexpr int kInputsAState = 200;
 constexpr uint64_t kMinuteMs = 60000;
 constexpr uint64_t kFiles = 4;
 
-/// What a server has besides its connections, in a directory of its own.
+/// Holds what a server has besides its connections, in a directory of its own.
 class State {
  public:
   State() {
@@ -82,7 +82,8 @@ class State {
   std::string directory_;
 };
 
-/// The state of some inputs; then there is a new one, so that names and files don't grow for ever.
+/// Returns the state of some inputs; then there is a new one, so that names and files don't grow
+/// for ever.
 State& state() {
   static std::unique_ptr<State> now;
   static int inputs = 0;
@@ -97,7 +98,7 @@ State& state() {
   return *now;
 }
 
-/// The file's number, and a ticket that gives every right for it.
+/// Returns the file's number, and a ticket that gives every right for it.
 std::vector<std::byte> file_with_ticket(uint64_t file) {
   std::vector<std::byte> bytes;
   wire::Writer writer(bytes);
@@ -119,8 +120,8 @@ std::vector<std::byte> greeting() {
   return bytes;
 }
 
-/// All that the client says. kOther: of another file than the first; kPlain: no file and ticket
-/// before the body of a request for bytes.
+/// Returns all that the client says. kOther: of another file than the first; kPlain: no file and
+/// ticket before the body of a request for bytes.
 std::vector<std::byte> stream_of(std::span<const std::byte> input) {
   std::vector<std::byte> stream;
   if (!input.empty() && input[0] != std::byte{0xff}) {

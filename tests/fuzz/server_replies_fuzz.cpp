@@ -180,7 +180,7 @@ class FakeServer {
   std::thread thread_;
 };
 
-/// What the manager told, at our own address; or a file when it told none.
+/// Returns what the manager told, at our own address; or a file when it told none.
 wire::Opened open_file(storage::Store& store, const std::string& address, uint64_t* handle) {
   wire::Open request;
   request.path = "/f";

@@ -52,7 +52,7 @@ diff <(declared | grep -v '_mpi$') <(exported "$library_dir/libstria_c_serial.so
 echo "== examples"
 cmake -S "$here/../../examples" -B "$work/examples" -G Ninja -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_PREFIX_PATH="$work/prefix"
 cmake --build "$work/examples" -- -j 2
-# In every language they make the same files, in Python with texts of any length.
+# The examples make the same files in every language, in Python with texts of any length.
 same() { # LANGUAGE FILE FILE
   if [[ $1 == python ]]; then
     "$here/../../build/venv/bin/python" -B "$here/same_content.py" "${@:2}"

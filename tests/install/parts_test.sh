@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a configuration says and leaves out where something is missing.
+# Tests what a configuration says and leaves out where something is missing.
 # usage: parts_test.sh MPI
 set -euo pipefail
 
@@ -8,7 +8,7 @@ source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d --tmpdir stria_parts_test.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 
-# without MODULE…: pkg-config knows all but these.
+# Makes pkg-config know all modules but these.
 without() {
   rm -rf "$work/pc"
   mkdir "$work/pc"

@@ -8,14 +8,15 @@ import numpy as np
 
 
 def value_of(item):
-    """A value in which texts of both kinds are the same."""
+    """Returns a value in which texts of both kinds are the same."""
     texts = np.vectorize(lambda one: one.decode() if isinstance(one, bytes) else one, otypes=[object])
     value = np.asarray(item)
     return repr(texts(value).tolist() if value.dtype.kind in "SO" else value.tolist())
 
 
 def content_of(path):
-    """All that other programs see of a file: what lies in .stria depends on where things lie."""
+    """Returns all that other programs see of a file: what lies in .stria depends on where things
+    lie."""
     content = {}
     with h5py.File(path) as file:
 

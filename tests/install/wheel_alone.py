@@ -1,5 +1,5 @@
-"""What the wheel in this environment does without MPI, HDF5 or a compiler beside it: every filter
-of the library is there, and no library of the system is used but those of C and C++.
+"""Describes what the wheel in this environment does without MPI, HDF5 or a compiler beside it:
+every filter of the library is there, and no library of the system is used but those of C and C++.
 
 usage: wheel_alone.py VENV"""
 
@@ -16,7 +16,7 @@ SYSTEM = re.compile(rf"/lib({LIBRARIES})[-.][^/]*$|/ld-linux[^/]*$")
 
 
 def mapped():
-    """The shared objects of this process."""
+    """Returns the shared objects of this process."""
     lines = pathlib.Path("/proc/self/maps").read_text().splitlines()
     return {line.split(maxsplit=5)[-1] for line in lines if re.search(r"\.so[.0-9]*$", line)}
 

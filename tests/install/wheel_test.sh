@@ -36,7 +36,8 @@ with h5py.File("table.h5") as h:
     assert h["waves"][2].tolist() == [0, 3, 0, -3] and h["waves"].attrs["periods"].tolist() == [0.5, 1, 2]
 END
 
-# As mpi4py's wheel looks for MPICH; Debian calls the same library libmpich.so.12.
+# The link has the name by which mpi4py's wheel looks for MPICH; Debian calls the same library
+# libmpich.so.12.
 mpich=$(ldconfig -p | awk '/libmpich\.so\.12/ { print $NF; exit }')
 if [[ -n $mpich ]]; then
   mkdir mpich
@@ -60,7 +61,8 @@ for mpi in openmpi mpich; do
 done
 ((ran > 0))
 
-# As users take an MPI who are no administrators. Open MPI 5 counts cores unless it is told not to.
+# An MPI is installed as users do it who are no administrators. Open MPI 5 counts cores unless it is
+# told not to.
 unset MPI4PY_MPIABI LD_LIBRARY_PATH
 export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 mpi4py=$("$venv/bin/python" -c 'import mpi4py; print(mpi4py.__version__)')

@@ -14,7 +14,7 @@ tar -C "$source" --exclude ./build --exclude ./out --exclude ./lab --exclude ./.
 mkdir "$work/source/build"
 ln -s "$source/build/venv" "$work/source/build/venv"
 build=$work/source/build/product
-# With the options of the presets, ccache finds what they have compiled.
+# The options are those of the presets, so that ccache finds what they have compiled.
 cmake -S "$work/source" -B "$build" -G Ninja -DSTRIA_MPI="$mpi" -DCMAKE_BUILD_TYPE=Release -DSTRIA_WERROR=ON \
   -DSTRIA_BUILD_BENCH=ON -DSTRIA_BUILD_PYTHON=OFF -DSTRIA_UNITY=ON
 cmake --build "$build" -j 2 --target installed stria_trace_synthetic

@@ -16,7 +16,7 @@ if [[ -e $work/build/bindings/python ]]; then
 fi
 cmake --install "$work/build" --prefix "$work/prefix"
 
-# As a project asks for it that wants what there is, and as one that wants this part.
+# One project asks for what there is, and another for this part.
 cmake -S "$source/examples" -B "$work/examples" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" $no_mpi
 cmake --build "$work/examples"
 for program in "$work"/examples/one_process_*; do

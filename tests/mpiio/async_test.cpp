@@ -152,7 +152,7 @@ void failure_is_told_later(const Suite& suite, const FailIo& fail, const Call& c
   remove_later(suite, path);
 }
 
-// In atomic mode a write that is done can be seen by all, so that it isn't staged.
+// A write that is done can be seen by all in atomic mode, so that it isn't staged.
 void atomic_mode(const Suite& suite, const Call& call) {
   const std::string path = suite.path("atomic");
   MPI_File file = open_interleaved(suite, path, kStaged, kRecord);

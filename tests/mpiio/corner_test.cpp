@@ -332,7 +332,7 @@ struct flock first_bytes(short type) {
   return where;
 }
 
-// With "nfs:" before a path, accesses respect the locks of others.
+// Accesses respect the locks of others where "nfs:" stands before the path.
 void named_as_nfs(Suite& suite) {
   if (!suite.is_stria()) {
     return;

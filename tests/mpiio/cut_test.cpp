@@ -18,7 +18,7 @@ namespace {
 using namespace mpiio;
 
 constexpr int kPieceBytes = 3000;
-constexpr int kPieces = 600;  // of a rank, in turn with the others' pieces
+constexpr int kPieces = 600;  // the pieces of a rank, in turn with the others' pieces
 constexpr int kBytes = kPieceBytes * kPieces;
 // Never in the file, which has ones, and zeros where it was cut.
 constexpr uint8_t kUntouched = 0xee;

@@ -39,8 +39,8 @@ def run(ranks, *command, native=False, cwd=None, seconds=HANG_SECONDS, **more):
 
 
 def raw_data_ranges(path):
-    """Where the file has the values of its datasets: one range per contiguous dataset
-    and per chunk."""
+    """Returns where the file has the values of its datasets: one range per contiguous dataset and
+    per chunk."""
     ranges = []
 
     def visit(_, item):

@@ -1,6 +1,7 @@
-// What implementations of MPI-IO are known to get wrong on a healthy disk: ends of files, holes,
-// sieving beside other writers, spans larger than any buffer, freed datatypes whose handles return
-// with another shape, nonblocking collectives that wait for another rank, hints that name hosts.
+// Tests what implementations of MPI-IO are known to get wrong on a healthy disk: ends of files,
+// holes, sieving beside other writers, spans larger than any buffer, freed datatypes whose handles
+// return with another shape, nonblocking collectives that wait for another rank, hints that name
+// hosts.
 
 #include <malloc.h>
 #include <unistd.h>
@@ -177,7 +178,7 @@ void racing_writers(const Suite& suite, const Call& call, const Hints& hints, bo
       data[static_cast<size_t>(i)] = mark(static_cast<uint64_t>(round), suite.rank(), i);
     }
     MPI_Status status;
-    // Only a part of the pieces, another part in each round; the last round writes all.
+    // Each round writes only a part of the pieces; the last round writes all.
     const int first = round == kRounds - 1 ? 0 : 40 * (round * 7 % 100);
     EXPECT_MPI(perform(call, true, file, {first, data.data() + first, kBytes - first, MPI_BYTE}, &status));
     std::vector<uint8_t> back(static_cast<size_t>(kBytes - first));
@@ -383,7 +384,7 @@ MPI_File open_on_several_nodes(MPI_Comm comm, const std::string& path) {
 // from this one.
 void nonblocking_on_several_nodes(const Suite& suite) {
   const std::string path = suite.path("nonblocking");
-  // Not congruent to the world, whose files share what was made before.
+  // The communicator is not congruent to the world, whose files share what was made before.
   MPI_Comm reversed = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, 0, -suite.rank(), &reversed);
   MPI_File file = open_on_several_nodes(reversed, path);
@@ -450,8 +451,8 @@ void message_under_way(const Suite& suite) {
   }
 }
 
-// The number of ranks of each node, in the order of their first ranks; STRIA_RANKS_PER_NODE divides
-// a machine into nodes.
+// Returns the number of ranks of each node, in the order of their first ranks; STRIA_RANKS_PER_NODE
+// divides a machine into nodes.
 std::vector<int> node_sizes(const Suite& suite) {
   MPI_Comm machine = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, suite.rank(), MPI_INFO_NULL, &machine);
@@ -470,8 +471,8 @@ std::vector<int> node_sizes(const Suite& suite) {
   return all;
 }
 
-// How many ranks are aggregators: at most `first` on the first node, and `others` on
-// each other node.
+// Returns how many ranks are aggregators: at most `first` on the first node, and `others` on each
+// other node.
 std::string aggregator_count(const Suite& suite, int first, int others) {
   int count = 0;
   int most = first;

@@ -61,7 +61,7 @@ const std::vector<Fault>& faults() {
   return list;
 }
 
-// Where a rank's bytes are: records of kRecord bytes, those of the ranks in turn.
+// Returns where a rank's bytes are: records of kRecord bytes, those of the ranks in turn.
 int64_t offset_of(const Suite& suite, int rank, int64_t position) {
   return (position / kRecord * suite.rank_count() + rank) * kRecord + position % kRecord;
 }
@@ -94,7 +94,7 @@ void expect_free(const std::string& path) {
     struct flock whole = {};
     whole.l_type = F_WRLCK;
     whole.l_whence = SEEK_SET;
-    // Beyond it, the writers of an open file show that they are there.
+    // The writers of an open file show beyond it that they are there.
     whole.l_len = off_t{1} << 62;
     const bool free = fd >= 0 && fcntl(fd, F_SETLK, &whole) == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
     _exit(free ? 0 : 1);
@@ -120,7 +120,7 @@ bool any_rank(bool here) {
   return any != 0;
 }
 
-// Whether this rank must hear of a failure. Every kind of collective call tells all ranks.
+// Tells whether this rank must hear of a failure. Every kind of collective call tells all ranks.
 bool is_concerned(const Call& call, bool here) {
   const bool anywhere = any_rank(here);
   return call.collective ? anywhere : here;

@@ -57,7 +57,7 @@ MPI_File open(const Suite& suite, const std::string& path, const Hints& hints, i
   return file;
 }
 
-// What rank 0 does to names while the others wait.
+// Does what rank 0 does to names while the others wait.
 template <typename Change>
 void alone(const Suite& suite, const Change& change) {
   MPI_Barrier(MPI_COMM_WORLD);

@@ -30,10 +30,10 @@ using namespace mpiio;
 
 constexpr int kPieces = 512;
 constexpr int kStride = 96;
-constexpr int kPieceBytes = 16;            // of each rank of the holey side, one behind the other
+constexpr int kPieceBytes = 16;            // each rank of the holey side has them side by side
 constexpr int kGapAt = 80;                 // here the holey side doesn't write
-constexpr int kGapBytes = 8;               // of the gap's 16
-constexpr int kBytes = kPieces * kStride;  // of the file's part that both write
+constexpr int kGapBytes = 8;               // the bytes of the gap's 16
+constexpr int kBytes = kPieces * kStride;  // the bytes of the file's part that both write
 constexpr int kEarlyAt = kBytes + 1000;    // where the other side may write before
 constexpr int kHeldUpMs = 90;
 constexpr int kHeadStartMs = 30;
@@ -76,7 +76,7 @@ const std::vector<Way>& other_ways() {
   return ways;
 }
 
-/// How far both sides are, in memory that both map.
+/// Says how far both sides are, in memory that both map.
 class Meeting {
  public:
   explicit Meeting(const std::string& path) {

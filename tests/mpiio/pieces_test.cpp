@@ -22,12 +22,12 @@ constexpr int64_t kMiB = int64_t{1} << 20;
 constexpr int64_t kCollectiveBufferBytes = 32 * kMiB;  // cb_buffer_size
 // A staging buffer, a window of the file, and what MPI needs.
 constexpr int64_t kOtherBytes = 14 * kMiB;
-// Per piece: its description, and what decoding it needs.
+// A piece takes its description, and what decoding it needs.
 constexpr int64_t kIrregularBytes = 24;
 constexpr int64_t kPieceBytes = 8;
 constexpr uint64_t kBefore = 0xeeeeeeeeeeeeeeeeu;
 
-// Where the ranks' pieces lie, in slots that take turns.
+// Says where the ranks' pieces lie, in slots that take turns.
 enum class File {
   kGaps,       // followed by as many unused bytes
   kFull,       // without gaps
@@ -43,7 +43,7 @@ struct Case {
   const char* hint = nullptr;  // set to "disable"
 };
 
-// What one rank moves.
+// Says what one rank moves.
 struct Pattern {
   Pattern(const Case& c, int rank, int rank_count)
       : slot(c.file == File::kFull ? 1 : 2), stride(slot * rank_count), first(slot * rank) {
@@ -79,7 +79,7 @@ uint64_t value_of(int rank, int64_t piece) {
   return (static_cast<uint64_t>(rank) << 40) + static_cast<uint64_t>(piece) + 1;
 }
 
-// The most memory that the process has had since reset_peak(), or ever where the system
+// Returns the most memory that the process has had since reset_peak(), or ever where the system
 // doesn't reset it.
 int64_t peak_bytes() {
   std::ifstream status("/proc/self/status");

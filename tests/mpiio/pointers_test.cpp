@@ -131,7 +131,7 @@ void shared_reads(const Suite& suite, const Call& call) {
         ++seen[static_cast<size_t>(record) - 1];
       }
     }
-    // Behind the end there is nothing.
+    // There is nothing behind the end.
     MPI_Barrier(MPI_COMM_WORLD);
     int record = 77;
     MPI_Status status;

@@ -69,7 +69,7 @@ void internal_representation(const Suite& suite) {
   remove_later(suite, path);
 }
 
-// A representation that stores an int as its complement, in as many bytes.
+// Returns a representation that stores an int as its complement, in as many bytes.
 int complement_extent(MPI_Datatype type, MPI_Aint* extent, void*) {
   MPI_Aint lb = 0;
   return MPI_Type_get_extent(type, &lb, extent);

@@ -259,7 +259,7 @@ struct Mixture {
   Requests requests = Requests(static_cast<size_t>(2 * kCount), MPI_REQUEST_NULL);
   std::vector<bool> seen = std::vector<bool>(static_cast<size_t>(2 * kCount));
 
-  // Even ones are messages; of the others every third is a write to no place.
+  // Requests of even numbers are messages; of the others every third is a write to no place.
   static bool is_message(int index) { return index % 2 == 0; }
   static bool fails(int index) { return !is_message(index) && index / 2 % 3 == 0; }
   static int bytes(int index) { return is_message(index) ? static_cast<int>(sizeof(int)) : 1 + index % kPieceBytes; }

@@ -20,7 +20,7 @@ namespace {
 using namespace mpiio;
 
 constexpr int kRecordBytes = 40;
-constexpr int kRecords = 300;  // of each rank
+constexpr int kRecords = 300;  // the records of each rank
 
 MPI_File open_file(const Suite& suite, const std::string& name, MPI_Comm comm = MPI_COMM_WORLD) {
   const Info info(Hints{{"stria_cache_bytes", "8388608"}});

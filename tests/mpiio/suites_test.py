@@ -153,7 +153,7 @@ def test_hdf5_second_reads_first(work, first, second, ranks):
     check(work, ranks, program("hdf5", second), after=program("hdf5", first))
 
 
-# With one rank, and with as many as each program is made for.
+# Each program runs with one rank, and with as many as it is made for.
 @pytest.mark.parametrize("kind", ["check", "ptests"])
 @pytest.mark.parametrize("directory", PNETCDF)
 def test_pnetcdf(work, directory, kind):

@@ -51,7 +51,7 @@ MPI_File open(MPI_Comm comm, const std::string& path, int more = 0) {
   return file;
 }
 
-// Each rank's numbers, in turn with those of the other ranks.
+// Writes each rank's numbers, in turn with those of the other ranks.
 void write_and_read(MPI_File file, MPI_Comm comm, int value) {
   int rank = 0;
   int size = 1;

@@ -20,7 +20,7 @@ using namespace mpiio;
 
 constexpr uint8_t kUntouched = 0xcd;
 
-// What one rank transfers in one step.
+// Says what one rank transfers in one step.
 struct Part {
   Shape memory;
   int64_t start_etypes = 0;
@@ -95,7 +95,7 @@ class Case {
     return calls[static_cast<size_t>(random_.between(0, static_cast<int64_t>(calls.size()) - 1))];
   }
 
-  // What each rank moves; at most `limit(rank)` bytes from the begin of its view on.
+  // Returns what each rank moves; at most `limit(rank)` bytes from the begin of its view on.
   template <class Limit>
   std::vector<Part> random_parts(Limit limit) {
     std::vector<Part> parts;

@@ -90,7 +90,7 @@ up() {
   if [ "$fs" = cache ]; then build_cache; fi
   printf '#!/usr/bin/env bash\nexec "%s" rsh "$@"\n' "$self" >"$box/rsh"
   chmod +x "$box/rsh"
-  # Without an address of its own a bridge has the lowest of its links' addresses. When that link
+  # A bridge that has no address of its own has the lowest of its links' addresses. When that link
   # goes with its node, the nodes go on sending to the old address for up to a minute, and mpiexec
   # hears nothing of its ranks.
   ip link add cluster address 02:00:0a:4d:00:fe type bridge
@@ -210,7 +210,7 @@ run() {
   esac
 }
 
-rsh() { # as mpiexec calls it: [-x] NODE COMMAND...
+rsh() { # mpiexec calls it so: [-x] NODE COMMAND...
   while [ "${1#-}" != "$1" ]; do shift; done
   local node=$1
   shift
@@ -229,8 +229,8 @@ down() {
   rm -rf "${box:?}"/*
 }
 
-# Until packets pass: the kernel takes a second to believe in the link, and remembers for a while
-# that there was no answer. A port without a listener refuses as soon as it can be reached.
+# Waits until packets pass: the kernel takes a second to believe in the link, and remembers for a
+# while that there was no answer. A port without a listener refuses as soon as it can be reached.
 heal() {
   local attempt answer
   ip link set "node${1#n}" up

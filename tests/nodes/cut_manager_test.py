@@ -30,7 +30,7 @@ def line_on(node, *arguments):
 
 
 def tool(node, *arguments):
-    """What a command on that node says, and whether it succeeded."""
+    """Returns what a command on that node says, and whether it succeeded."""
     done = subprocess.run(line_on(node, *arguments), capture_output=True, text=True, timeout=120, check=False, cwd=ROOT)
     return done.returncode, done.stdout + done.stderr
 
@@ -72,7 +72,7 @@ def servers():
 
 
 def told(url=URL):
-    """What the servers say, by address, asked on n4."""
+    """Returns what the servers say, by address, asked on n4."""
     return {server["address"]: server for server in json.loads(tool("n4", "status", "--json", url)[1])}
 
 

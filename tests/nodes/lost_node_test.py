@@ -39,14 +39,14 @@ def four_nodes():
 
 @pytest.fixture()
 def directory(four_nodes, request):
-    """A directory that all nodes see."""
+    """Gives a directory that all nodes see."""
     place = f"{SHARE}/{request.node.name}"
     cluster("on", "n1", "mkdir", place)
     return place
 
 
 def code_of(language, section):
-    """The first block of code of that language behind a heading of the page."""
+    """Returns the first block of code of that language behind a heading of the page."""
     return re.search(rf"```{language}\n(.*?)```", PAGE[PAGE.index(f"\n## {section}\n") :], re.DOTALL)[1]
 
 
@@ -79,7 +79,7 @@ def program_on(places, program, directory, path="safe.h5", **environment):
 
 
 def tool(directory, *arguments, node="n1", code=0, **environment):
-    """What the stria command says on a node, in that directory."""
+    """Returns what the stria command says on a node, in that directory."""
     settings = [f"{name}={value}" for name, value in environment.items()]
     script = f'cd {directory} && exec "$@"'
     line = [CLUSTER, "on", node, "env", *settings, "sh", "-c", script, "sh", STRIA, *map(str, arguments)]
@@ -149,7 +149,7 @@ def test_a_node_that_is_gone(directory, own):
     program = WRITING.replace(re.search(r"hints = .*", WRITING)[0], f"hints = {hints}")
     program_on(FOUR_BY_TWO, program, directory)
     assert "is missing" not in program_on(["-n", "3", "--nodes", "3"], READING, directory), "n4 has the parity"
-    # Without n3 and n4, part and parity are lost: an error that names them, on every rank.
+    # Every rank gets an error that names part and parity, which are lost with n3 and n4.
     code, output = finish(start(["-n", "2", "--nodes", "2"], *line_of(READING, directory, "safe.h5")))
     assert code != 0
     assert "safe.h5.part-1-2" in output and "which isn't seen here" in output, output
@@ -167,7 +167,8 @@ def serve(index):
 
 
 def test_servers_of_a_store(directory):
-    """As the section says, with the number of parts for which four servers are enough."""
+    """The store has the number of parts that the section names, for which four servers are
+    enough."""
     cluster("on", "n1", "sh", "-c", f"umask 077; head -c 32 /dev/urandom > {SHARE}/cluster.key")
     servers = [serve(index) for index in range(len(NODES))]
     client = {"STRIA_KEY_FILE": f"{SHARE}/cluster.key", "STRIA_SERVER_TIMEOUT": PATIENCE_S}

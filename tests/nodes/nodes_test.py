@@ -128,14 +128,14 @@ def test_restart_on_other_nodes(nodes):
 
 @pytest.mark.parametrize("program", ["mpiio_views", "mpiio_pointers", "mpiio_corners", "mpiio_files"])
 def test_drop_in(coherent, program):
-    """With Debian's settings of Open MPI, which allow no window of MPI over TCP."""
+    """Open MPI has Debian's settings, which allow no window of MPI over TCP."""
     few = ["--count", 4] if program == "mpiio_views" else []
     assert ", 0 failed," in drop_in(TWO_BY_THREE, program, *few)
 
 
 @pytest.mark.parametrize("seed", [1, 20])
 def test_drop_in_on_caching_nodes(nodes, unlimited, seed):
-    """After a sync, a rank reads what a rank of another node has written, although its page cache
+    """A rank reads after a sync what a rank of another node has written, although its page cache
     knows nothing of it."""
     if nodes == "ceph" and seed == 20:
         pytest.skip("its thousands of pieces of a few bytes wait for the stores one by one: minutes")
@@ -149,7 +149,7 @@ def test_small_accesses_that_are_gathered(coherent, unlimited):
 
 
 def test_small_accesses_on_caching_nodes(nodes, unlimited):
-    """After a sync, what is gathered on one node is read on the other, in spite of its cache."""
+    """What is gathered on one node is read on the other after a sync, in spite of its cache."""
     hints = {"STRIA_HINTS": "stria_cache_bytes=8388608"}
     assert ", 0 failed," in drop_in(TWO_BY_THREE, "mpiio_views", "--seed", 1, "--count", 5, **hints)
 

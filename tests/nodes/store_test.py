@@ -24,7 +24,7 @@ OWN = "/tmp/store"  # a node's /tmp is its own
 ALONE = ["-n", "1", "--nodes", "1"]
 PATIENCE_S = 3
 LIMIT_S = 200  # ten times what several calls take, the first of which is patient
-ROUNDS = 2  # of a bench that is told to run one: another comes before
+ROUNDS = 2  # the rounds of a bench that is told to run one: another comes before
 # What each rank's exit is, also when mpiexec ends the others after the first failure.
 EACH_RANK = ["sh", "-c", '"$@"; echo "rank $OMPI_COMM_WORLD_RANK ended with $?."', "sh"]
 ALL_RIGHT = "every value of every file was checked"
@@ -70,13 +70,13 @@ def fast(rate):
 
 
 def client(program, *arguments, **environment):
-    """A program's words with what a client of the store needs."""
+    """Returns a program's words with what a client of the store needs."""
     settings = [f"{name}={value}" for name, value in {"STRIA_KEY_FILE": KEY, **environment}.items()]
     return ["env", *settings, program, *arguments]
 
 
 def tool(*arguments):
-    """What the stria command says on a node that runs no rank."""
+    """Returns what the stria command says on a node that runs no rank."""
     return cluster("on", "n4", *client(STRIA, *arguments))
 
 
@@ -85,7 +85,7 @@ def flash_io(directory, *more, **environment):
 
 
 def figures():
-    """Each server's figures by name."""
+    """Returns each server's figures by name."""
     return [server["figures"] for server in json.loads(tool("status", "--json", URL))]
 
 
@@ -151,7 +151,7 @@ def test_sedov_goes_on_on_other_nodes(fast):
 
 
 def server_of(url):
-    """The address of the one server that has the file."""
+    """Returns the address of the one server that has the file."""
     (server,) = json.loads(tool("stat", "--json", url))["servers"]
     return server["address"]
 

@@ -30,7 +30,7 @@ struct Plan {
   int rank = 0;
   Clock::time_point begin = Clock::now();
 
-  /// Before call `call` of this rank.
+  /// Is called before call `call` of this rank.
   void begin_call(int call) const {
     if (call == 1 && rank == 0) {
       std::puts("every rank calls");
@@ -40,8 +40,8 @@ struct Plan {
       std::this_thread::sleep_for(std::chrono::seconds(5));
     }
   }
-  /// Whether rank 0 leaves before call `call`. It makes at least two calls, however slow
-  /// the machine is.
+  /// Tells whether rank 0 leaves before call `call`. It makes at least two calls, however slow the
+  /// machine is.
   bool is_over(int call) const {
     return rank == 0 && call > 1 && std::chrono::duration<double>(Clock::now() - begin).count() > seconds;
   }

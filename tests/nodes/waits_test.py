@@ -39,7 +39,7 @@ def main(mpiexec, library, program, directory):
         lines = said(mpiexec, program, kind, path, late, settings)
         path.unlink(missing_ok=True)
         wanted = [f"stria: rank {1 if late == 0 else 0} on ", f" s in {call} of '{path}' for rank {late} on "]
-        # On a busy machine further ranks are late, and their lines stand beside it.
+        # Further ranks are late on a busy machine, and their lines stand beside it.
         said_well = not lines if call is None else any(all(part in line for part in wanted) for line in lines)
         return None if said_well else f"{kind}, rank {late} is late, {settings}: {lines}"
 

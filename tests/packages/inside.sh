@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# In the copy of the system that packages_test.sh makes: installs the packages, and uses them.
+# Installs the packages, and uses them, in the copy of the system that packages_test.sh makes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 # The system's own programs, not those of a user.

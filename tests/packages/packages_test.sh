@@ -9,7 +9,7 @@ if [[ $(id -u) != 0 ]]; then
   echo "packages: left out, since a copy of the system needs root"
   exit 77
 fi
-# In a mount namespace of its own, whose mounts end with it.
+# The test runs in a mount namespace of its own, whose mounts end with it.
 if [[ -z ${STRIA_IN_NAMESPACE:-} ]]; then
   exec env STRIA_IN_NAMESPACE=1 unshare --mount --propagation private "${BASH_SOURCE[0]}" "$@"
 fi

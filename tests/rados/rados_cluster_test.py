@@ -41,7 +41,7 @@ class Cluster:
         return sorted(self.command("rados", "-p", POOL, "-N", "stria", "ls").split())
 
     def entries(self, name):
-        """The keys of an object; none where there is no such object."""
+        """Returns the keys of an object; none where there is no such object."""
         line = ["rados", "-c", self.settings, "-p", POOL, "-N", "stria", "listomapkeys", name]
         listed = subprocess.run(list(map(str, line)), capture_output=True, text=True, timeout=60, check=False)
         return listed.stdout.split()
@@ -192,7 +192,7 @@ def test_tools(cluster, work):
 
 
 def test_directories_and_several_files(cluster, work):
-    """As in a store, but that a pool has no directories without files."""
+    """Directories work as in a store, but a pool has none without files."""
     before = cluster.objects()
     tree = work / "tree"
     (tree / "below/empty").mkdir(parents=True)
@@ -220,7 +220,8 @@ def test_directories_and_several_files(cluster, work):
 
 
 def test_what_killed_programs_left_is_cleared(cluster, work):
-    """By hand: a file that never got its name, long ago and just now."""
+    """The test makes files by hand that never got their names: a file that never got its name, long
+    ago and just now."""
     original = work / "original"
     original.write_bytes(b"x" * 1000)
     run("cp", original, cluster.url + "/left/first").succeeded()

@@ -14,7 +14,7 @@ from stria_program import has_sedov, run
 
 @pytest.fixture(scope="module")
 def checkpoints(session_directory):
-    """The same checkpoint, plain and compressed, and compressed by one rank."""
+    """Gives the same checkpoint, plain and compressed, and compressed by one rank."""
     made = {}
     for name, more, ranks in [("plain", [], 3), ("compressed", ["--compress"], 3), ("alone", ["--compress"], 1)]:
         directory = session_directory / f"compressed_{name}"

@@ -50,7 +50,8 @@ def text_of(name):
 
 
 def short_netcdf(path):
-    """Two variables of 1,000 doubles, of which 6 were written: valid without fill values."""
+    """Returns two variables of 1,000 doubles, of which 6 were written: valid without fill
+    values."""
 
     def variable(name, begin):
         return text_of(name) + struct.pack(">ii", 1, 0) + b"\0" * 8 + struct.pack(">iii", 6, 8000, begin)

@@ -14,8 +14,8 @@ TOKEN = "(?:[0-9a-f]{2}|xx|…)"
 
 
 def shown_blocks(beginning, count):
-    """The blocks of bytes behind the paragraph that begins so, as patterns. In them "xx" is any
-    byte, and "…" repeats the byte before it."""
+    """Returns the blocks of bytes behind the paragraph that begins so, as patterns. In them "xx" is
+    any byte, and "…" repeats the byte before it."""
     assert PAGE.count(beginning) == 1
     blocks = re.findall(r"(?:^ {4,}.*\n)+", PAGE[PAGE.index(beginning) :], re.MULTILINE)[:count]
     patterns = []

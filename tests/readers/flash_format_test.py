@@ -17,14 +17,15 @@ def checkpoints_and_plots(directory):
 
 
 def pairs(file, name):
-    """The list as it stands: blank-padded names, never a NUL."""
+    """Returns the list as it stands: blank-padded names, never a NUL."""
     rows = file[name][:]
     assert b"\0" not in rows["name"].tobytes()
     return [(name.decode().rstrip(" "), value) for name, value in zip(rows["name"], rows["value"], strict=True)]
 
 
 def as_c_program_reads(dataset):
-    """The bytes that FLASH and VisIt get: they read strings as C strings of the file's size."""
+    """Returns the bytes that FLASH and VisIt get: they read strings as C strings of the file's
+    size."""
     text = h5py.h5t.C_S1.copy()
     text.set_size(dataset.dtype.itemsize)
     buffer = np.zeros(dataset.shape, dataset.dtype)

@@ -26,7 +26,7 @@ def verified(path):
 
 
 def write_mesh(path):
-    """A mesh with coordinates along x and y, none along the others, and a group below."""
+    """Writes a mesh with coordinates along x and y, none along the others, and a group below."""
     dens = np.arange(3 * 2 * 4 * 5.0).reshape(3, 2, 4, 5)
     with stria.create(path) as f:
         f.create_dataset("dens", data=dens, dimensions=CELLS, value_range=True)

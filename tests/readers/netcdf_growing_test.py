@@ -47,7 +47,7 @@ def test_records_are_added_for_other_programs(work, version):
         file["even"][4] = 5
 
 
-# As WRF has its times; all records grow together.
+# The times are WRF's; all records grow together.
 @pytest.mark.parametrize("version", list(NAMES))
 @pytest.mark.parametrize("numbers", [False, True])
 def test_records_of_characters_are_added(work, version, numbers):

@@ -26,7 +26,7 @@ def tool(*command, ranks=0):
 
 
 def values_in(path, ranks=2):
-    """The datasets of a file, as Stria reads them."""
+    """Returns the datasets of a file, as Stria reads them."""
     lines = [line.split() for line in tool(FILE_PROGRAM, "dump", path, ranks=ranks).splitlines()]
     return {name: values for name, *values in lines}
 

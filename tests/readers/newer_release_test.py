@@ -30,8 +30,8 @@ def test_what_a_newer_release_stored_hides_nothing_else(work):
 
 
 def with_scales(path, count=0, **behind):
-    """A file as h5py makes it for the newest release alone: the list of what a scale is attached to
-    is a type that older ones don't know. Attributes `behind` it come later."""
+    """Returns a file as h5py makes it for the newest release alone: the list of what a scale is
+    attached to is a type that older ones don't know. Attributes `behind` it come later."""
     with h5py.File(path, "w", libver="latest") as f:
         f["z"], f["r"] = np.arange(3.0), np.arange(4.0)
         f["r"].attrs["units"] = "cm"

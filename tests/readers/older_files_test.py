@@ -74,7 +74,7 @@ def test_damage_to_their_data_is_found(work):
 
 
 def test_a_table_of_parts_without_identity_takes_any_part(work):
-    """Only since version 2 do the parts of a file know which file they belong to."""
+    """The parts of a file know only since version 2 which file they belong to."""
     path = unpack("parts", work)
     with h5py.File(path) as f:
         table = f[".stria/parts"][...].tobytes()

@@ -16,7 +16,7 @@ def load(path):
 
 
 def compare_blocks(path, variables):
-    """Every block of every variable, as yt has it, with the file's raw bytes; yt orders
+    """Compares every block of every variable, as yt has it, with the file's raw bytes; yt orders
     cells x, y, z."""
     dataset = load(path)
     with h5py.File(path) as file:
@@ -56,8 +56,8 @@ def test_sedov_mesh_covers_the_domain_once(request, dim):
 
 
 def expected_value(block, variable, nvar, nxb, guard_cells):
-    """The values of the FLASH I/O benchmark's cells, from the cells' numbers: 1 plus a fraction
-    that a multiplication makes of the number."""
+    """Returns the values of the FLASH I/O benchmark's cells, from the cells' numbers: 1 plus a
+    fraction that a multiplication makes of the number."""
     side = nxb + 2 * guard_cells
     inner = np.arange(guard_cells, guard_cells + nxb, dtype=np.uint64)
     cell = (inner[:, None, None] * side + inner[None, :, None]) * side + inner[None, None, :]

@@ -1,4 +1,4 @@
-"""What the commands on stores do in the corners: modes of copies, servers that are away, long
+"""Tests what the commands on stores do in the corners: modes of copies, servers that are away, long
 names, interrupts, and stores that are started again."""
 
 import contextlib

@@ -27,7 +27,8 @@ def parts(store):
 
 
 def put(store, work, name):
-    """A file with a part on each server that is up; returns what came into their directories."""
+    """Writes a file with a part on each server that is up; returns what came into their
+    directories."""
     before = parts(store)
     (work / "content").write_bytes(name.encode() * 900_000)
     run("cp", "--sync", work / "content", f"{store.url}/{name}").succeeded()

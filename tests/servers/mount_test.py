@@ -409,7 +409,7 @@ def test_a_new_file_costs_two_requests_to_the_manager(store, place, work):
 
 
 def test_what_belongs_to_an_open_file_is_set_without_asking_for_its_size_again(store, place, work):
-    """As tar does with each file that it makes."""
+    """This is what tar does with each file that it makes."""
     count = 30
     set_ns = 1_500_000_000_123_456_789
     directory = place / "unpacked"
@@ -474,8 +474,8 @@ def test_a_mount_alone_gathers_in_the_kernel(store, place, work):
         run("cp", f"{store.url}/whole", work / "closed").succeeded()
         assert (work / "closed").read_bytes() == content
         os.truncate(alone / "whole", 1000)
-        # Of two changes within one of its ticks the kernel tells the first one's time only, and
-        # the servers keep the time at which they got the second one's bytes.
+        # The kernel tells only the first one's time of two changes within one of its ticks, and the
+        # servers keep the time at which they got the second one's bytes.
         time.sleep(0.05)
         with open(alone / "whole", "ab", buffering=0) as file:
             file.write(b"more")

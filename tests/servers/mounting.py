@@ -23,7 +23,7 @@ def unmount(directory):
 
 @contextlib.contextmanager
 def mounted(url, directory, *options):
-    """The directory, with the store's there below it."""
+    """Gives the directory, with the store's there below it."""
     directory.mkdir(exist_ok=True)
     done = subprocess.run(
         [stria_program.PROGRAM, "mount", *options, url, str(directory)],
@@ -44,7 +44,8 @@ def mounted(url, directory, *options):
 
 @contextlib.contextmanager
 def store_to_mount(directory, count, **options):
-    """So many servers, whose store can be mounted. A test is left out where nothing can be."""
+    """Starts so many servers, whose store can be mounted. A test is left out where nothing can
+    be."""
     skip_without_fuse()
     directory.mkdir(exist_ok=True)
     with contextlib.closing(Store(directory, count, **options)) as servers:

@@ -158,7 +158,7 @@ def test_names_from_before_a_move_find_the_parts(make_store, work):
 
 
 def finished(process):
-    """Its status, and what it has said."""
+    """Waits for its end, and returns its status, and what it has said."""
     stdout, stderr = process.communicate(timeout=90)
     return process.returncode, stdout, stderr
 

@@ -45,7 +45,7 @@ def munged(directory):
 
 @pytest.fixture(scope="module")
 def place(session_directory):
-    """A directory that all users can enter, with one in it that all can write to."""
+    """Gives a directory that all users can enter, with one in it that all can write to."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix="stria_munge_", dir=session_directory.parent))
     directory.chmod(0o755)
     (directory / "public").mkdir()

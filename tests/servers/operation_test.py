@@ -38,8 +38,8 @@ def total(servers, name):
 
 
 def status_when(url, holds):
-    """The status as soon as it is so: a request is counted, and gives back its memory, just after
-    its answer was sent."""
+    """Returns the status as soon as it is so: a request is counted, and gives back its memory, just
+    after its answer was sent."""
     deadline = time.monotonic() + 200
     while not holds(servers := status(url)) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -95,7 +95,7 @@ def test_status_names_the_server_that_does_not_answer(store):
 
 @pytest.fixture
 def page(work):
-    """A server that has a page; its store and the page's address."""
+    """Gives a server that has a page; its store and the page's address."""
     with subprocess.Popen(
         [PROGRAM, "serve", "--dir", work / "paged", "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0"],
         stdout=subprocess.PIPE,

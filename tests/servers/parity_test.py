@@ -43,7 +43,7 @@ def store(make_store):
 
 
 def write(store, values=VALUES, **more):
-    """A checkpoint of which no file lies with the manager; returns the warnings."""
+    """Writes a checkpoint of which no file lies with the manager; returns the warnings."""
     hints = {"stria_subfiles": "4", "stria_parity": "1", "start_iodevice": "1", **more}
     with stria.create(f"{store.url}/run.h5", hints=hints) as file:
         file.create_dataset("dens", SHAPE)[:] = values
@@ -51,7 +51,7 @@ def write(store, values=VALUES, **more):
 
 
 def server_of(store, name):
-    """The number of the one server that has the file."""
+    """Returns the number of the one server that has the file."""
     described = json.loads(run("stat", "--json", f"{store.url}/{name}").succeeded().stdout)
     (server,) = described["servers"]
     return store.addresses.index(server["address"])
@@ -65,7 +65,7 @@ def check_values(store, values=VALUES):
 
 
 def wait_until_silent(store, server):
-    """Until the manager gives it no new files."""
+    """Waits until the manager gives the server no new files."""
     wait_until(lambda: json.loads(run("df", "--json", store.url).succeeded().stdout)[server]["silent_ms"] > 6000)
 
 
@@ -79,7 +79,7 @@ def test_a_server_that_takes_no_new_files_gets_no_part(make_store):
 
 
 def check_repair(store, name):
-    """What was on the server that is away is put on the one that had nothing."""
+    """Returns what was on the server that is away is put on the one that had nothing."""
     url = f"{store.url}/run.h5"
     looked = run("repair", "--dry-run", url)
     assert looked.code == 1 and f"{name}' is out of reach" in looked.stdout, looked
@@ -218,7 +218,7 @@ def test_a_damaged_block_of_a_file_in_one_piece(make_store):
     with open(damaged, "r+b") as raw:
         raw.seek(times.st_size // 2)
         raw.write(b"damaged")
-    os.utime(damaged, ns=(times.st_atime_ns, times.st_mtime_ns))  # as a disk does it
+    os.utime(damaged, ns=(times.st_atime_ns, times.st_mtime_ns))  # A disk does the same.
     for hints in [{}, {"stria_method": "datatype_io"}]:
         with stria.open(url, hints=hints) as file:
             assert (file["dens"][:, ::2, 1:3] == 1).all()

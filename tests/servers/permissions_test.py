@@ -1,4 +1,5 @@
-"""Who may do what on a store: users with keys of their own, and users whom the kernel names."""
+"""The store knows who may do what: users with keys of their own, and users whom the kernel
+names."""
 
 import contextlib
 import json
@@ -19,7 +20,7 @@ GROUP = 500
 
 @pytest.fixture(scope="module")
 def keys(session_directory):
-    """Key files by name: the cluster's, Alice's and Bob's."""
+    """Makes key files by name: the cluster's, Alice's and Bob's."""
     directory = session_directory / "keys"
     directory.mkdir()
     files = {name: directory / name for name in ("cluster", "alice", "bob")}
@@ -117,7 +118,7 @@ def test_a_key_is_one_users(store, keys, run_as, work):
 
 @contextlib.contextmanager
 def local_store(directory):
-    """A server without a key on a Unix socket; its URL without a path."""
+    """Gives a server without a key on a Unix socket; its URL without a path."""
     with subprocess.Popen(
         [PROGRAM, "serve", "--dir", directory / "store", "--listen", f"unix:{directory}/socket"],
         env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What POSIX says of names, modes, times and links, as cases that run in any directory.
+"""Describes what POSIX says of names, modes, times and links, as cases that run in any directory.
 
 Each case returns what happened: values, or names of errors. Run in a directory of a local file
 system it gives the right answers; `posix_cases.py LOCAL OTHER` runs all in both and prints the
@@ -81,7 +81,7 @@ def takes_set_uid_away(place):
 
 @case("write")
 def by_a_user_takes_set_uid_away(place):
-    """Also into a file that was open before it had the bits."""
+    """A write does so into a file, too, that was open before it had the bits."""
     file = make(place / "file")
     modes = []
 

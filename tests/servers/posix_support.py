@@ -1,4 +1,5 @@
-"""What the cases of POSIX share (posix_cases.py): their register, calls, and their outcomes."""
+"""Holds what the cases of POSIX share (posix_cases.py): their register, calls, and their
+outcomes."""
 
 import contextlib
 import errno
@@ -21,7 +22,7 @@ def case(group):
 
 
 def outcome(call, *arguments, **options):
-    """What a call gives, or the name of its error."""
+    """Returns what a call gives, or the name of its error."""
     try:
         value = call(*arguments, **options)
     except OSError as error:
@@ -31,7 +32,7 @@ def outcome(call, *arguments, **options):
 
 @contextlib.contextmanager
 def as_stranger():
-    """As a user to whom nothing here belongs."""
+    """Becomes a user to whom nothing here belongs."""
     os.setegid(STRANGER)
     os.seteuid(STRANGER)
     try:
@@ -60,12 +61,12 @@ def opened(path, flags, mode=0o644):
 
 
 def pause():
-    """Long enough for a later time, on clocks that tick a hundred times a second."""
+    """Waits long enough for a later time, on clocks that tick a hundred times a second."""
     time.sleep(0.03)
 
 
 def moves_on(path, change, which):
-    """Whether the time of that name moves when something is done."""
+    """Tells whether the time of that name moves when something is done."""
     before = getattr(os.lstat(path), which)
     pause()
     change()

@@ -84,7 +84,7 @@ def test_a_user_has_no_more_files_than_the_quota(store, work):
     wait_until(lambda: quotas(store)[0]["files"] == 3)
     run("rm", f"{store.url}/file_0").succeeded()
     wait_until(lambda: put(store, work, "file_3", 10).code == 0)
-    # After a restart of all it is as before.
+    # Everything is as before after a restart of all.
     for index in (1, 0):
         store.end(index)
     for index in (0, 1):
@@ -185,7 +185,7 @@ def test_a_mount_tells_of_a_full_disk(work):
 
 
 def has_room(path):
-    """Whether a file of some megabytes can be written."""
+    """Tells whether a file of some megabytes can be written."""
     try:
         path.write_bytes(bytes(4_000_000))
     except OSError as error:

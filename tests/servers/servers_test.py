@@ -56,7 +56,7 @@ def fetch(url, path):
 
 
 def assert_same(left, right):
-    """Both hold the same numbers at the same places; the time at which a file was made
+    """Asserts that both hold the same numbers at the same places; the time at which a file was made
     is text in it."""
     assert left.stat().st_size == right.stat().st_size
     with h5py.File(left) as one, h5py.File(right) as other:
@@ -135,7 +135,8 @@ def test_collective_calls_choose_who_asks_the_servers(store, work, accesses, cho
 
 
 def small_calls(store, work, *through):
-    """The words of `stria bench` for ranks that write and read 1 KiB in turn along a file."""
+    """Returns the words of `stria bench` for ranks that write and read 1 KiB in turn along a
+    file."""
     words = ["ior", "--block-kib", 1, "--transfer-kib", 1, "--segments", 2000, "--rounds", 1, "--verify", "--read"]
     return ["bench", *words, "--through", *through, "--dir", store.url, "--json", work / "result"]
 
@@ -162,7 +163,7 @@ def test_small_requests_of_the_plain_layer_are_gathered_on_request(store, work):
 
 
 def stripes(url):
-    """(bytes of a stripe, indices of the servers) of a file."""
+    """Returns (bytes of a stripe, indices of the servers) of a file."""
     known = json.loads(run("stat", "--json", url).succeeded().stdout)
     return known["stripe_bytes"], [server["index"] for server in known["servers"]]
 

@@ -1,4 +1,5 @@
-"""What the servers of a store say of its manager, its standby, and of what happens to them."""
+"""Describes what the servers of a store say of its manager, its standby, and of what happens to
+them."""
 
 import json
 

@@ -18,7 +18,7 @@ OLD_VERSION = "3"
 
 @contextlib.contextmanager
 def started(*command):
-    """A command that works meanwhile; it is ended where the test fails."""
+    """Gives a command that works meanwhile; it is ended where the test fails."""
     words = list(map(str, [PROGRAM, *command]))
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
@@ -28,7 +28,7 @@ def started(*command):
 
 
 def new_key(path):
-    """A cluster's key, which only this user may read."""
+    """Returns a cluster's key, which only this user may read."""
     path.touch(mode=0o600)
     path.write_bytes(os.urandom(32))
     return path
@@ -115,7 +115,7 @@ class Store:
         self.addresses[index] = line[-1].removeprefix("stria://")
 
     def join(self):
-        """One more server; returns its index."""
+        """Starts one more server; returns its index."""
         self.addresses.append(f"127.0.0.1:{lasting_port()}")
         self.processes.append(None)
         self.start(len(self.processes) - 1)

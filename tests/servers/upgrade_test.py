@@ -136,8 +136,9 @@ while line := sys.stdin.buffer.readline():
 
 @contextlib.contextmanager
 def writing_process(directory):
-    """A function that writes a file there from another process. This one starts servers: a process
-    that it forks closes the files that are open here, and in a mount that waits for the servers."""
+    """Gives a function that writes a file there from another process. This one starts servers: a
+    process that it forks closes the files that are open here, and in a mount that waits for the
+    servers."""
     with subprocess.Popen(
         [sys.executable, "-c", WRITER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:

@@ -1,5 +1,5 @@
-"""What whoever looks after a store does: closes servers to new files, copies the names and brings
-them back, checks names against parts, reads the log and the metrics."""
+"""Tests what whoever looks after a store does: closes servers to new files, copies the names and
+brings them back, checks names against parts, reads the log and the metrics."""
 
 import contextlib
 import json
@@ -99,7 +99,8 @@ def quotas(store):
 
 
 def what_is_said(store):
-    """Of servers, names and parts, space, and what a server that has ended means for others."""
+    """Returns what is said of servers, names and parts, of space, and of what a server that has
+    ended means for others."""
     drained = run("server", "drain", store.url, 2)
     told = [(server["state"], server.get("reason", "")) for server in json.loads(run("status", "--json", store.url).stdout)]
     code, report = fsck(store)
@@ -136,7 +137,7 @@ def test_a_manager_that_is_started_again_knows_who_has_signed_off(store, work):
 
 
 def restore(store, backup):
-    """As docs/servers.md says."""
+    """Restores the names as docs/servers.md says."""
     store.end(0)
     directory = store.directory / "0"
     for name in ("names.sqlite-wal", "names.sqlite-shm"):
@@ -224,7 +225,7 @@ def test_a_manager_whose_disk_is_lost_gets_its_names_back(store, work):
 
 
 def parts_on(store, index, number):
-    """A server's part of the file, and its checksums."""
+    """Returns a server's part of the file, and its checksums."""
     return sorted((store.directory / str(index)).glob(f"data/*/{number}*"))
 
 

@@ -33,7 +33,7 @@ def key(work, monkeypatch):
 
 @contextlib.contextmanager
 def stopped_store(work, key, **options):
-    """A store that was there, all of whose servers have ended."""
+    """Gives a store that was there, all of whose servers have ended."""
     with contextlib.closing(Store(work, SERVERS, key=key, **options)) as store:
         for address in store.addresses:
             if address.endswith(":0"):

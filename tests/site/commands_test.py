@@ -64,7 +64,8 @@ def executable(path, text):
 
 @pytest.fixture
 def reader(work):
-    """A directory with what a reader of the pages has: programs, an installed Stria, some files."""
+    """Gives a directory with what a reader of the pages has: programs, an installed Stria, some
+    files."""
     mpi = "mpich" if "mpich" in stria_program.MPIEXEC else "openmpi"
     programs, libraries = work / "bin", work / "prefix" / "lib"
     programs.mkdir()

@@ -50,7 +50,7 @@ def test_program(work, name):
 
 
 def test_the_tables_of_a_trace(work):
-    """As look_at_files says; only programs of MPI leave a trace."""
+    """The tables are those that look_at_files describes; only programs of MPI leave a trace."""
     (work / "program.py").write_text(
         "import numpy as np\nimport stria\nfrom mpi4py import MPI\n"
         "with stria.create('traced.h5', MPI.COMM_WORLD) as f:\n"

@@ -188,7 +188,7 @@ KINDS_OF_PAGES = [
 ]
 
 
-# Of a long page the beginning shows each kind of thing that it has; the rest, and each page in each
+# The beginning of a long page shows each kind of thing that it has; the rest, and each page in each
 # theme at each width, are some minutes of axe-core: `make check-long`.
 WHOLE = os.environ.get("STRIA_PAGES") == "whole"
 LOOKS = [(390, False), (1400, True), (390, True), (1400, False)]
@@ -202,7 +202,8 @@ SHORTEN = """() => {
 
 @pytest.mark.parametrize("name", KINDS_OF_PAGES)
 def test_pages_can_be_read_by_all(browser, site, name):
-    """By eyes that want contrast, by ears, by a keyboard alone: each width, each theme."""
+    """Eyes that want contrast, ears, and a keyboard alone can read the pages: each width, each
+    theme."""
     first = KINDS_OF_PAGES.index(name) % len(LOOKS)
     for width, dark in LOOKS if WHOLE else LOOKS[first : first + 1]:
         page = opened(browser, site / f"{name}.html", width=width, dark=dark)

@@ -1,5 +1,5 @@
-"""What axe-core says of a page: text that is hard to read, things without a name, what a keyboard
-doesn't reach."""
+"""Describes what axe-core says of a page: text that is hard to read, things without a name, what a
+keyboard doesn't reach."""
 
 import pathlib
 
@@ -9,7 +9,7 @@ _AXE = pathlib.Path(axe_playwright_python.__file__).with_name("axe.min.js")
 
 
 def violations(page):
-    """A line for each element of the page that breaks a rule, with the rule."""
+    """Returns a line for each element of the page that breaks a rule, with the rule."""
     page.add_script_tag(path=_AXE)
     found = page.evaluate("() => axe.run()")
     return [

@@ -73,7 +73,7 @@ class Snapshot:
             self._look_at_dataset(path, item)
 
     def _type(self, type_id):
-        """A type, with the path of the named type that it is."""
+        """Returns a type, with the path of the named type that it is."""
         of = None
         if type_id.committed():
             of = self._path_of(h5py.Datatype(type_id))
@@ -165,7 +165,7 @@ class Snapshot:
 
 
 def differences(before, after):
-    """What two snapshots don't have in common, as text."""
+    """Returns what two snapshots don't have in common, as text."""
     found = []
     for key in before.what.keys() | after.what.keys():
         old, new = before.what.get(key, "nothing"), after.what.get(key, "nothing")

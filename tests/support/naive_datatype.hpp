@@ -84,7 +84,7 @@ class TypeGenerator {
     }
   }
 
-  /// Like any(), with increasing offsets.
+  /// Makes a pair like any(), with increasing offsets.
   TypePair sorted(int depth) {
     while (true) {
       TypePair pair = any(depth);
@@ -245,7 +245,7 @@ class TypeGenerator {
   int64_t unit_bytes_;
 };
 
-/// The seed of a randomised test's run `index`; print it on failure.
+/// Returns the seed of a randomised test's run `index`; print it on failure.
 inline uint64_t seed_of(int index) {
   return 0x57121aull * 1000003u + static_cast<uint64_t>(index);
 }

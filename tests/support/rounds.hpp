@@ -1,4 +1,4 @@
-// How often a test repeats what it does at random, or at every moment.
+// Describes how often a test repeats what it does at random, or at every moment.
 //
 // A sanitizer's build does a quarter of the rounds. There each takes ten times as long, other
 // builds compare all results with the oracle, and what the sanitizer looks for, a wrong access, is
@@ -17,14 +17,14 @@ inline bool does_all_rounds() {
   return !kSanitized || std::getenv("STRIA_ALL_ROUNDS") != nullptr;
 }
 
-/// `usual`, or a quarter of it, but at least one.
+/// Returns `usual`, or a quarter of it, but at least one.
 template <typename Integer>
 Integer rounds(Integer usual) {
   return does_all_rounds() ? usual : std::max<Integer>(usual / 4, 1);
 }
 
-/// From one operation that fails to the next that does: 1, or 3. Ranks that begin at
-/// 1 + rank % step try each third of what they do alike.
+/// The step from one operation that fails to the next that does is 1 or 3. Ranks that begin at 1 +
+/// rank % step try each third of what they do alike.
 inline int failure_step() {
   return does_all_rounds() ? 1 : 3;
 }

@@ -1,4 +1,4 @@
-// Whether this program is built with a sanitizer, which needs memory and time of its own.
+// Finds out whether this program is built with a sanitizer, which needs memory and time of its own.
 #pragma once
 
 #if defined(__has_feature)

@@ -10,7 +10,7 @@ import stria_program
 
 
 def memory_directory():
-    """The file system in memory, where it has room for the tests' files: containers often
+    """Returns the file system in memory, where it has room for the tests' files: containers often
     have 64 MB of it."""
     shared = pathlib.Path("/dev/shm")
     has_room = os.access(shared, os.W_OK) and shutil.disk_usage(shared).free >= 1 << 30
@@ -19,7 +19,7 @@ def memory_directory():
 
 @pytest.fixture(scope="session")
 def session_directory():
-    """A directory, in memory if possible, that outlives single tests."""
+    """Gives a directory, in memory if possible, that outlives single tests."""
     directory = tempfile.mkdtemp(prefix="stria_test_", dir=memory_directory())
     # When ranks are killed, Open MPI leaves what they shared; it is removed with this directory.
     for parameter in ("btl_vader_backing_directory", "osc_sm_backing_directory"):
@@ -31,7 +31,7 @@ def session_directory():
 
 @pytest.fixture
 def work(session_directory):
-    """An empty directory for one test."""
+    """Gives an empty directory for one test."""
     directory = tempfile.mkdtemp(dir=session_directory)
     yield pathlib.Path(directory)
     shutil.rmtree(directory, ignore_errors=True)
@@ -54,7 +54,8 @@ def sedov_run(directory, dim, *more, ranks=3):
 
 @pytest.fixture(scope="session")
 def sedov_2d(session_directory, sedov):
-    """The files of a short 2-D run: checkpoints and plot files 0000 and 0001. Not to be changed."""
+    """Gives the files of a short 2-D run: checkpoints and plot files 0000 and 0001. Not to be
+    changed."""
     directory = session_directory / "sedov_2d"
     directory.mkdir()
     return sedov_run(directory, 2, "--corners")
@@ -62,7 +63,7 @@ def sedov_2d(session_directory, sedov):
 
 @pytest.fixture(scope="session")
 def sedov_3d(session_directory, sedov):
-    """The same in 3-D."""
+    """Gives the same in 3-D."""
     directory = session_directory / "sedov_3d"
     directory.mkdir()
     return sedov_run(directory, 3, ranks=2)
@@ -70,7 +71,7 @@ def sedov_3d(session_directory, sedov):
 
 @pytest.fixture(scope="session")
 def flash_io_files(session_directory):
-    """The files of a small FLASH I/O benchmark."""
+    """Gives the files of a small FLASH I/O benchmark."""
     directory = session_directory / "flash_io"
     directory.mkdir()
     stria_program.run(

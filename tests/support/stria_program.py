@@ -124,7 +124,7 @@ def descendants(pid):
 
 
 def rank_processes(process):
-    """The ranks of a run started under mpiexec: the processes below it that run stria."""
+    """Returns the ranks of a run started under mpiexec: the processes below it that run stria."""
     name = os.path.basename(PROGRAM)
     ranks = []
     for pid in descendants(process.pid):

@@ -118,7 +118,8 @@ class Page:
         return self.picture().getpixel((round(x), round(y)))
 
     def column(self, selector, share):
-        """The pixels of a chart from top to bottom, `share` of the way through its time axis."""
+        """Returns the pixels of a chart from top to bottom, `share` of the way through its time
+        axis."""
         gutter = 118
         x, y, width, height = self.box(selector)
         picture = self.picture()

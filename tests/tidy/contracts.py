@@ -33,7 +33,7 @@ def check(files):
 
 
 def _bodies(files):
-    """By a function's last name: (path, text) of each definition."""
+    """Returns (path, text) of each definition, by a function's last name."""
     bodies = collections.defaultdict(list)
     for file in files:
         lines = function_length.blank(file.text).split("\n")
@@ -43,7 +43,8 @@ def _bodies(files):
 
 
 def _of_function(definitions, path):
-    """The bodies that may be meant: beside the declaration, else in its folder, else anywhere."""
+    """Returns the bodies that may be meant: beside the declaration, else in its folder, else
+    anywhere."""
     stem = path.rpartition(".")[0]
     beside = [body for where, body in definitions if where.rpartition(".")[0] == stem]
     folder = path.rpartition("/")[0] + "/"
@@ -65,7 +66,7 @@ def _preconditions(text):
 
 
 def _declared(text):
-    """The name of the function that the text begins with, or None."""
+    """Returns the name of the function that the text begins with, or None."""
     text = re.sub(r"\btemplate\s*<[^;{}]*?>\s*(?=[\w\[])", "", _ATTRIBUTE.sub("", text))
     end = re.search(r"[;{]|$", text)
     head = text[: end.start() if text[end.start() : end.start() + 1] else len(text)]

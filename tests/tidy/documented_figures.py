@@ -27,7 +27,7 @@ def check(files):
 
 
 def _joined(text):
-    """A document as one line, so that figures are found across the ends of lines."""
+    """Returns a document as one line, so that figures are found across the ends of lines."""
     return " ".join(text.split())
 
 

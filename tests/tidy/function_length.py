@@ -38,7 +38,8 @@ def check(files):
 
 
 def blank(text):
-    """The text with blanks for comments, strings and preprocessor lines, at the same places."""
+    """Returns the text with blanks for comments, strings and preprocessor lines, at the same
+    places."""
     return _BLANKED.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
 
 
@@ -76,7 +77,7 @@ def functions(text):
 
 
 def _function_name(head):
-    """The name when the text before a brace is a function's signature, else None."""
+    """Returns the name when the text before a brace is a function's signature, else None."""
     if "(" not in head or _NOT_A_FUNCTION.match(head):
         return None
     before_parameters = head[: head.index("(")]

@@ -88,7 +88,7 @@ ROOMS = {
     "src/server/objects": ["blocks"],
     "src/server/connections": ["resources", "network"],
 }
-# Behind the interface of their layer: its own files and tests include them.
+# These lie behind the interface of their layer: its own files and tests include them.
 HIDDEN = ["src/container/hdf5", "src/container/netcdf"]
 PUBLIC = "include/stria"
 TEST_SUPPORT = "tests/support"
@@ -137,13 +137,13 @@ def check(files):
 
 
 def included_file(path, line, paths):
-    """The file of ours that a line of the file at `path` includes, or None."""
+    """Returns the file of ours that a line of the file at `path` includes, or None."""
     match = _INCLUDE.match(line)
     return resolve(path, match.group(2), paths) if match else None
 
 
 def resolve(path, included, paths):
-    """The file of ours that the include names, or None."""
+    """Returns the file of ours that the include names, or None."""
     for folder in [posixpath.dirname(path), *SEARCH_FOLDERS]:
         candidate = posixpath.normpath(posixpath.join(folder, included))
         if candidate in paths:
@@ -206,7 +206,8 @@ def _forbidden_room(path, target):
 
 
 def _circles(edges):
-    """Headers that include one another in a circle: one violation for each edge that closes one."""
+    """Finds headers that include one another in a circle: one violation for each edge that closes
+    one."""
     violations = []
     state = {}  # absent: not seen; 1: on the path walked now; 2: done
 

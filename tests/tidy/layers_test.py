@@ -17,7 +17,8 @@ SEARCHED = re.compile(r"-I(\S+)")
 
 
 def folders_by_layer():
-    """Where the compiler looks for the headers of a layer's sources: {layer: {(path, ...), ...}}"""
+    """Returns where the compiler looks for the headers of a layer's sources: {layer: {(path, ...),
+    ...}}"""
     found = {}
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
         target = re.search(r" -o \S*CMakeFiles/(?:layer_(\w+?)(?:_mpi)?|stria_(server))\.dir/", entry["command"])
@@ -28,8 +29,8 @@ def folders_by_layer():
 
 
 def seen_by(folders):
-    """The layers whose headers a compiler finds that searches these folders, and what it says of
-    the others."""
+    """Returns the layers whose headers a compiler finds that searches these folders, and what it
+    says of the others."""
     seen, said = set(), {}
     for layer in LAYERS:
         header = next(path for path in sorted((SOURCE / "src" / layer).rglob("*.hpp")))

@@ -7,7 +7,7 @@ usage: measure.py [CHECKOUT ...]
 What is counted: files that are neither tests nor of third parties, their functions and classes.
 A method is a function that a class declares, but for constructors, destructors and what is
 defaulted or deleted. A contract is a call of a check or an assertion. A fragment is a comment that
-opens with "Of", "Likewise" or "As" instead of a sentence.
+opens with a preposition instead of its subject; behind code only "of", "as" and "likewise" count.
 """
 
 import argparse
@@ -37,7 +37,7 @@ _ACCESS = re.compile(r"\b(?:public|private|protected)\s*:(?!:)")
 
 @dataclasses.dataclass
 class Measures:
-    """Of one checkout."""
+    """What was measured of one checkout."""
 
     file_lines: list
     function_lines: list
@@ -80,9 +80,9 @@ def measure(files):
         for name, methods in classes(blanked):
             measures.methods[f"{name} ({file.path})"] = methods
         measures.contracts += len(_CONTRACT.findall(blanked))
-        for _, words in prose_rules.comments(file.text):
+        for _, words, is_label in prose_rules.comments(file.text):
             measures.comments += words != ""
-            measures.fragments += prose_rules.is_fragment(words)
+            measures.fragments += prose_rules.is_fragment(words, is_label)
     return measures
 
 
@@ -128,7 +128,7 @@ def _is_method(member, class_name):
 
 
 def table(named):
-    """Rows of Markdown: measures by name."""
+    """Yields rows of Markdown: measures by name."""
     rows = [
         ("lines", lambda each: f"{each.lines:,}"),
         ("files: median, 95 %, longest", lambda each: _spread(each.file_lines)),
@@ -136,7 +136,7 @@ def table(named):
         (f"classes; with more than {MOST_METHODS} methods", _large),
         ("most methods of one class", lambda each: f"{max(each.methods.values(), default=0)}"),
         ("contracts; a thousand lines", lambda each: f"{each.contracts:,}; {1000 * each.contracts / each.lines:.1f}"),
-        ("comments that open with a fragment", lambda each: f"{100 * each.fragments / max(each.comments, 1):.1f} %"),
+        ("comments that open with a preposition", lambda each: f"{100 * each.fragments / max(each.comments, 1):.1f} %"),
     ]
     yield "| | " + " | ".join(named) + " |"
     yield "|---|" + "---:|" * len(named)

@@ -13,7 +13,8 @@ from function_length import blank
 from include_graph import resolve
 from source_tree import Violation
 
-# Without names that most headers bring: of <string>, <vector>, <memory>, <utility>, <exception>.
+# The table leaves out names that most headers bring: of <string>, <vector>, <memory>, <utility>,
+# <exception>.
 _STANDARD = {
     "algorithm": """adjacent_find all_of any_of binary_search clamp copy_if count count_if equal_range find find_first_of
         find_if find_if_not for_each generate generate_n includes inplace_merge is_permutation is_sorted max_element merge
@@ -94,7 +95,7 @@ def check(files):
 
 
 def _edges(file, paths):
-    """What a file includes: paths of ours, and names of other headers."""
+    """Returns what a file includes: paths of ours, and names of other headers."""
     ours, others = [], []
     for name in _INCLUDE.findall(file.text):
         path = resolve(file.path, name, paths)
@@ -103,7 +104,8 @@ def _edges(file, paths):
 
 
 def _reached(path, edges):
-    """The same for all that a file includes, itself and through ours; the file is one of ours."""
+    """Returns the same for all that a file includes, itself and through ours; the file is one of
+    ours."""
     ours, others, left = set(), set(), [path]
     while left:
         here = left.pop()

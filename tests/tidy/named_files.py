@@ -38,7 +38,8 @@ def check(files):
 
 
 def _lines(file):
-    """Numbered prose; of a document every line, for its tables and commands name files too."""
+    """Yields numbered prose; every line of a document, for its tables and commands name files
+    too."""
     if file.suffix == ".md":
         return file.lines()
     return ((number, text) for number, text, _ in prose_rules.prose_lines(file))
@@ -57,7 +58,8 @@ def _links(path, number, text, places, headings):
 
 
 def _headings(text):
-    """The anchors of a document's headings: small letters, hyphens for blanks, no other signs."""
+    """Returns the anchors of a document's headings: small letters, hyphens for blanks, no other
+    signs."""
     found = set()
     in_fence = False
     for line in text.splitlines():

@@ -1,5 +1,5 @@
 """Rules for comments and documents: lines of at most 100 columns, British spelling, in docs/
-paragraphs of at most 100 words, and in C++ comments that open with a sentence.
+paragraphs of at most 100 words, and comments that open with their subject or their verb.
 
 Code has the formatter's limit of 128. A comment behind code must end within 100 as well; only those
 that tools read (NOLINT, noqa) and those of preprocessor lines are free. Tables, code and addresses
@@ -12,7 +12,7 @@ import tokenize
 from source_tree import Violation
 
 MAX_COLUMNS = 100
-MAX_WORDS = 100  # of a paragraph in docs/
+MAX_WORDS = 100  # the words of a paragraph in docs/
 
 # American and British spelling; `catalog` is the one word that keeps the American one.
 SPELLINGS = {
@@ -31,9 +31,18 @@ SPELLINGS = {
 }
 # A word by itself: not a part of a name with underscores, of a path, an option or a call.
 _SPELLED = re.compile(r"(?<![\w./<:-])(" + "|".join(SPELLINGS) + r")(?:s|ed|ing|d|hood)?(?![\w(:-]|\.\w)", re.IGNORECASE)
-# A fragment that leans on what stands before it. "As ranks do, …" goes on with its sentence.
-_FRAGMENT = re.compile(r"(Of|Likewise|As)\b")
-_COMMENT_MARK = re.compile(r"(?:///<|///|//|/\*+|\*)\s*")
+# A comment that opens with one of these leans on what stands before it, or keeps its reader waiting
+# for its subject.
+_FRAGMENT = re.compile(
+    r"(?:about|above|across|after|against|along|among|around|as|at|before|behind|below|beneath|besides?|between|beyond"
+    r"|by|despite|during|except|for|from|in|inside|instead|into|like|likewise|of|on|onto|outside|over|past|per|since"
+    r"|than|through|throughout|till|to|towards?|under|underneath|unlike|until|upon|via|which|whom|whose|with|within"
+    r"|without)\b(?![-_(./])",
+    re.IGNORECASE,
+)
+# A comment behind code is a label. Others of these words, such as "in bytes", make good labels.
+_FRAGMENT_OF_LABEL = re.compile(r"(?:as|likewise|of)\b(?![-_(./])", re.IGNORECASE)
+_COMMENT_MARK = re.compile(r"(?:///<|///|//|/\*+|\*|#|!)\s*")
 _CODE_SPAN = re.compile(r"`[^`\n]*`|\{[^{}\n]*\}")
 _FOR_TOOLS = re.compile(r"(//|#) ?(NOLINT|noqa|clang-format|type:)")
 _ADDRESS = re.compile(r"https?://\S{40,}")
@@ -67,38 +76,75 @@ def check(files):
 
 
 def _fragments(file):
-    """Comments of C++ that open with a fragment."""
-    if not file.is_cpp:
-        return
-    for number, text in comments(file.text):
-        if is_fragment(text):
-            what = f"a comment that opens with '{text.split()[0]}': open it with a sentence, its subject first"
+    """Yields a violation for each comment that opens with a fragment."""
+    for number, text, is_label in comments_of(file):
+        if is_fragment(text, is_label):
+            what = f"a comment that opens with '{text.split()[0]}': open it with its subject or its verb"
             yield Violation(file.path, number, what)
 
 
-def is_fragment(text):
-    """Whether a comment's words open with a fragment."""
-    match = _FRAGMENT.match(text)
-    return match is not None and not (match.group() == "As" and "," in re.split(r"(?<=[.;:])\s", text)[0])
+def is_fragment(text, is_label=False):
+    """Tells whether a comment's words open with a fragment."""
+    return (_FRAGMENT_OF_LABEL if is_label else _FRAGMENT).match(text) is not None
+
+
+def comments_of(file):
+    """Yields the comments of a file like comments(), whatever its language; docstrings are among
+    them."""
+    if file.is_cpp:
+        return comments(file.text)
+    if file.suffix == ".py":
+        return _joined(_marked_in_python(file.text))
+    if file.suffix in _HASH_SUFFIXES or file.name in _HASH_NAMES:
+        return _joined(_marked_in_lines(file.text, "#(?!!)"))
+    if file.suffix in {".f90", ".inc"}:
+        return _joined(_marked_in_lines(file.text, "!"))
+    if file.suffix == ".js":
+        return _joined(_marked_in_lines(file.text, "//"))
+    return []
 
 
 def comments(text):
-    """Yields (number of the first line, words) of comments; whole lines of // that follow each
-    other are one."""
-    first, last, words = 0, -1, ""
-    for match in _C_TOKENS.finditer(text):
-        if match.group("comment") is None:
-            continue
-        number = text.count("\n", 0, match.start()) + 1
-        is_whole_line = not text[text.rfind("\n", 0, match.start()) + 1 : match.start()].strip()
-        stripped = " ".join(_COMMENT_MARK.sub("", line.strip(), count=1) for line in match.group().split("\n"))
-        if is_whole_line and number == last + 1:
+    """Yields (number of the first line, words, whether it stands behind code) of the comments of
+    C++; whole lines of // that follow each other are one."""
+    return _joined(_marked_in_c(text))
+
+
+def _joined(marked):
+    """Joins comments (line, column, text, is_label) where one is a whole line below the mark of the
+    one before, and takes their marks away."""
+    first, words, is_first_label, follows = 0, "", False, None
+    for line, column, text, is_label in marked:
+        stripped = " ".join(_COMMENT_MARK.sub("", each.strip(), count=1) for each in text.split("\n"))
+        if not is_label and (line, column) == follows:
             words += " " + stripped
         else:
-            yield first, words
-            first, words = number, stripped
-        last = number if is_whole_line and match.group().startswith("//") else -1
-    yield first, words
+            yield first, words, is_first_label
+            first, words, is_first_label = line, stripped, is_label
+        follows = (line + 1, column) if text.startswith(("//", "#", "!")) else None
+    yield first, words, is_first_label
+
+
+def _marked_in_c(text):
+    for match in _C_TOKENS.finditer(text):
+        if match.group("comment") is not None:
+            before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+            yield text.count("\n", 0, match.start()) + 1, len(before), match.group(), bool(before.strip())
+
+
+def _marked_in_python(text):
+    for token, is_docstring in _prose_tokens(text):
+        line, column = token.start
+        words = token.string.lstrip("rRfFbB").strip('"') if is_docstring else token.string
+        yield line, column, words, bool(token.line[:column].strip())
+
+
+def _marked_in_lines(text, mark):
+    """Yields whole lines, and what stands behind code if no quote makes it doubtful."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        match = re.search(rf"(?:^|(?<=\s)){mark}.*", line)
+        if match and not re.search(r"[\"'`$\\]", line[: match.start()]):
+            yield number, match.start(), match.group(), bool(line[: match.start()].strip())
 
 
 def _long_paragraphs(file):
@@ -178,12 +224,18 @@ def _of_marked(lines, mark):
 
 
 def _of_python(text):
+    for token, _ in _prose_tokens(text):
+        for offset, part in enumerate(token.string.split("\n")):
+            yield token.start[0] + offset, part
+
+
+def _prose_tokens(text):
+    """Yields (token, whether it is a docstring) of comments and docstrings."""
     begins_statement = True
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         is_docstring = token.type == tokenize.STRING and begins_statement and '"""' in token.string[:4]
         if token.type == tokenize.COMMENT or is_docstring:
-            for offset, part in enumerate(token.string.split("\n")):
-                yield token.start[0] + offset, part
+            yield token, is_docstring
         if token.type not in (tokenize.COMMENT, tokenize.NL):
             begins_statement = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 

@@ -51,11 +51,11 @@ class SourceFile:
 
     @property
     def is_corpus(self):
-        """Fuzzing inputs: bytes with names of the fuzzer's choosing."""
+        """Tells whether it is a fuzzing input: bytes with names of the fuzzer's choosing."""
         return "/corpus/" in self.path
 
     def lines(self):
-        """The numbered lines, from 1."""
+        """Returns the numbered lines, from 1."""
         return enumerate(self.text.splitlines(), start=1)
 
 

@@ -23,7 +23,7 @@ HEADER = "// What it is for.\n#pragma once\n"
 
 
 def tree(**texts):
-    """Source files from keywords: src__base__a_hpp="…" is src/base/a.hpp."""
+    """Makes source files from keywords: src__base__a_hpp="…" is src/base/a.hpp."""
     files = []
     for key, text in texts.items():
         stem, suffix = key.replace("__", "/").rsplit("_", 1)
@@ -379,7 +379,7 @@ class ProseRules(unittest.TestCase):
         self.assertEqual(self.found("CHANGELOG.md", long), [])
 
     def test_spelling(self):
-        self.assertEqual(self.found("a.cpp", "// of a neighb" + "or\n"), ["a.cpp:1: 'neighbor' is spelt 'neighbour' here"])
+        self.assertEqual(self.found("a.cpp", "// a neighb" + "or\n"), ["a.cpp:1: 'neighbor' is spelt 'neighbour' here"])
         self.assertIn("'Color'", self.found("a.md", "Col" + "ors differ.\n")[0])
         self.assertIn("'catalog'", self.found("a.py", "# the catal" + "ogue\n")[0])
 
@@ -399,16 +399,38 @@ class ProseRules(unittest.TestCase):
         self.assertEqual(self.found("a.cpp", "int color = neighbor;\n"), [])
 
     def test_comments_that_open_with_a_fragment(self):
-        text = "/// Of the file.\nint a;\n// Likewise,\n// of the other.\nint b;  // of it\n/* As above. */\nint c;\n"
+        text = (
+            "/// Of the file.\nint a;\n// Likewise,\n// the other.\nint b;  // of it\n/* As above. */\nint c;\n"
+            "struct A {\n  int d;  ///< bytes\n  /// on rank 0\n  int e;\n};\n// Before others come, it waits.\n"
+        )
         found = self.found("src/base/a.hpp", text)
-        self.assertEqual([line.split(":")[1] for line in found], ["1", "3", "6"])
+        self.assertEqual([line.split(":")[1] for line in found], ["1", "3", "5", "6", "10", "13"])
+
+    def test_fragments_in_every_language(self):
+        for path, text in [
+            ("a.py", '"""Of the files."""\n'),
+            ("a.py", "def f():\n    # For a caller.\n    return 1\n"),
+            ("a.py", "a = 1  # of them\n"),
+            ("a.sh", "#!/bin/sh\n# With the port.\ntrue # as usual\n"),
+            ("a.cmake", "# In a wheel.\n"),
+            ("a.c", "/* which calls it */\n"),
+            ("a.f90", "! With a map.\ninteger :: a  ! of one rank\n"),
+            ("a.js", "// By rank.\nconst a = 1; // of them\n"),
+        ]:
+            found = self.found(path, text)
+            self.assertTrue(found, text)
+            self.assertTrue(all("open it with its subject" in line for line in found), found)
 
     def test_comments_that_go_on_with_a_sentence(self):
-        text = (
-            "/// The end\n/// Of the file.\nint a;\n// As ranks do, it waits.\nint b;\n"
-            '/// Often "Of" is right.\nconst char* c = "// Of";\n'
-        )
-        self.assertEqual(self.found("src/base/a.hpp", text), [])
+        for path, text in [
+            ("src/base/a.hpp", "/// The end\n/// Of the file.\nint a;\n// Ranks do as others do.\nint b;\n"),
+            ("src/base/a.hpp", '/// Often "Of" is right.\nconst char* c = "// Of";\n'),
+            ("src/base/a.hpp", "int a;  ///< in bytes, which it has\n        ///< of the file\n"),
+            ("src/base/a.hpp", "// As_written() and to_text.hpp are names.\n"),
+            ("a.sh", '#!/bin/sh\necho "# of" ${a# of}  # counts\n'),
+            ("a.py", 'a = \'# of\'\n\nb = """\nOf a text.\n"""\n'),
+        ]:
+            self.assertEqual(self.found(path, text), [], text)
 
 
 class DocumentedFigures(unittest.TestCase):

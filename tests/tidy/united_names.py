@@ -57,8 +57,8 @@ def check(files):
 
 
 def _targets(files):
-    """The paths of the sources of each target that are compiled together. A target whose name is
-    a variable is told from others by its folder."""
+    """Returns the paths of the sources of each target that are compiled together. A target whose
+    name is a variable is told from others by its folder."""
     targets = collections.defaultdict(list)
     apart = set()  # files with options of their own, which CMake compiles by themselves
     for file in files:
@@ -88,7 +88,7 @@ def _resolved(text, known):
 
 
 def _includes(files):
-    """The headers of ours that each file includes itself: {path: paths}."""
+    """Returns the headers of ours that each file includes itself: {path: paths}."""
     paths = {file.path for file in files}
     included = {}
     for file in files:
@@ -99,7 +99,8 @@ def _includes(files):
 
 
 def _declared_for(sources, included, headers):
-    """What the headers declare that any of the sources includes, by others too: {name: header}."""
+    """Returns what the headers declare that any of the sources includes, by others too: {name:
+    header}."""
     seen, waiting = set(), list(sources)
     while waiting:
         path = waiting.pop()
@@ -169,7 +170,8 @@ def _without_template(head):
 
 
 def _declared(head, opened):
-    """The type, function, constant or alias that a declaration in a header names for all."""
+    """Returns the type, function, constant or alias that a declaration in a header names for
+    all."""
     head = _without_template(head)
     if alias := _ALIAS.match(head):
         yield alias.group(1), alias.group(2)
@@ -186,7 +188,8 @@ def _declared(head, opened):
 
 
 def _defined(head, opened, hidden):
-    """The names that a declaration up to its brace or semicolon defines for its file alone."""
+    """Returns the names that a declaration up to its brace or semicolon defines for its file
+    alone."""
     head = _without_template(head)
     if not head or head.startswith(("friend ", "static_assert", "typedef ", "extern ")):
         return
@@ -213,13 +216,13 @@ def _before_value(head):
 
 
 def _variable(declaration):
-    """The variable that it declares, or None."""
+    """Returns the variable that it declares, or None."""
     variable = _VARIABLE.search(declaration.rstrip())
     return variable.group(1) if variable and " " in declaration else None
 
 
 def _closing(text, opening):
-    """Where the bracket at opening closes."""
+    """Returns where the bracket at opening closes."""
     pairs = {"(": ")", "<": ">"}
     depth = 0
     for index in range(opening, len(text)):
@@ -233,7 +236,7 @@ def _closing(text, opening):
 
 
 def _types(parameters):
-    """The types of "(parameters) …", without their names and defaults."""
+    """Returns the types of "(parameters) …", without their names and defaults."""
     parts, depth, part = [], 0, ""
     for character in parameters[1 : _closing(parameters, 0)]:
         depth += (character in "(<{[") - (character in ")>}]")

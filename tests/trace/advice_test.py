@@ -27,7 +27,7 @@ def counter(*names):
 
 
 def operations(*names):
-    """How often the ranks have done one of these."""
+    """Returns how often the ranks have done one of these."""
     return lambda stats: sum(row["count"] for row in stats["operations"] if row["operation"] in names)
 
 
@@ -60,7 +60,7 @@ meetings = operations("reduce", "gather", "broadcast", "barrier", "all gather", 
 @dataclasses.dataclass(frozen=True)
 class Bench:
     rule: str
-    work: object  # of `trace stats --json`: what the advice makes less of
+    work: object  # takes `trace stats --json`: what the advice makes less of
     less: float = 1.5  # at least so many times
     finds: bool = True  # something in the plain program, and nothing in the advised one
     ranks: int = 2
@@ -108,7 +108,7 @@ def rule_names():
 
 
 def recorded(work, bench, way, level):
-    """What `trace stats` and `trace report` say of a run."""
+    """Returns what `trace stats` and `trace report` say of a run."""
     place = work / way
     place.mkdir(parents=True)
     environment = mpiexec_environment() | {

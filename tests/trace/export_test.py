@@ -20,8 +20,8 @@ def synthetic(path, *arguments):
 
 @pytest.fixture
 def overlapping(work):
-    """A commit with a write under way beside the packing of the next, and one request
-    with every field."""
+    """Gives a commit with a write under way beside the packing of the next, and one request with
+    every field."""
     description = {
         "ranks": 2,
         "events": [
@@ -128,7 +128,7 @@ def test_counters_as_parquet(work, overlapping, monkeypatch):
 
 @pytest.fixture
 def communicating(work):
-    """A message and collective operations of two ranks on a file; a send and a barrier lack
+    """Gives a message and collective operations of two ranks on a file; a send and a barrier lack
     their other half."""
     calls = [("barrier", 100, {}), ("broadcast", 300, {"peer": 1, "bytes": 16}), ("reduce", 500, {"bytes": 8})]
     events = [

@@ -68,7 +68,7 @@ def test_totals_are_darshans(imported, name):
 
 
 def stdio_sum(name, counter):
-    """Over files: the streams of the terminal are none."""
+    """Sums over files: the streams of the terminal are none."""
     log = backend.log_open(str(LOGS / f"{name}.darshan"))
     names = backend.log_get_name_records(log)
     backend.log_close(log)

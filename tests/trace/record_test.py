@@ -41,7 +41,7 @@ def test_full(work, monkeypatch):
     assert rows["app", "File::commit"]["count"] == COMMITS
     assert rows["app", "File::create"]["count"] == COMMITS
     assert rows["app", "File::close"]["count"] == COMMITS
-    # In every commit: two-phase packs, exchanges and writes.
+    # Every commit has two-phase packs, exchanges and writes.
     for phase in ("plan", "pack", "exchange", "write", "commit"):
         assert rows["engine", phase]["count"] >= COMMITS // RANKS, phase
         assert (

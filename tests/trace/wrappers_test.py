@@ -67,7 +67,8 @@ class Traced:
         return {around[-1] for kind in kinds for around in self.ancestors("storage", kind) if around}
 
     def ancestors(self, layer, name):
-        """For each span of that kind the names of the spans around it, innermost first."""
+        """Returns, for each span of that kind, the names of the spans around it, innermost
+        first."""
         lists = []
         for span in self.spans.values():
             if (span["cat"], span["name"]) == (layer, name):
@@ -93,7 +94,7 @@ def program(name):
 
 
 def parallel_hdf5():
-    """The version of the HDF5 that the programs are linked with."""
+    """Returns the version of the HDF5 that the programs are linked with."""
     done = subprocess.run(["pkg-config", "--modversion", f"hdf5-{MPI}"], capture_output=True, text=True, check=True)
     return tuple(map(int, done.stdout.split(".")[:2]))
 

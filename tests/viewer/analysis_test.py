@@ -1,4 +1,4 @@
-"""What the timeline page computes: profiles, messages, counters, marks, links, pictures, two
+"""Tests what the timeline page computes: profiles, messages, counters, marks, links, pictures, two
 runs in one page."""
 
 import pytest

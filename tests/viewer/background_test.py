@@ -34,7 +34,7 @@ def path(session_directory):
 
 @pytest.fixture
 def page(browser, path):
-    """The whole run; the page opens on a burst."""
+    """Gives the whole run; the page opens on a burst."""
     page = Page(browser, path).ready()
     page.page.click("#reset")
     page.settle()

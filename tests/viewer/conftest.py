@@ -1,4 +1,5 @@
-"""What the tests of pages share. A module that opens its page in another way has its own `page`."""
+"""Holds what the tests of pages share. A module that opens its page in another way has its own
+`page`."""
 
 import pytest
 import trace_pages
@@ -12,7 +13,7 @@ def browser():
 
 @pytest.fixture
 def page(browser, path):
-    """The module's page at `path`, which must end without a complaint."""
+    """Gives the module's page at `path`, which must end without a complaint."""
     page = trace_pages.Page(browser, path).ready()
     yield page
     assert page.complaints == []

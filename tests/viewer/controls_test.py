@@ -1,4 +1,4 @@
-"""What mouse and keyboard do on the timeline page, seen in its pixels and its texts."""
+"""Tests what mouse and keyboard do on the timeline page, seen in its pixels and its texts."""
 
 import pytest
 import trace_pages

@@ -64,8 +64,8 @@ def test_nothing_is_painted_where_nothing_was_recorded(page):
 
 
 def test_preview_counts_the_ranks_in_each_state(page):
-    """At 30 ms three of four ranks pack, at 50 ms all but rank 0 do, at 70 ms one writes
-    and one syncs."""
+    """Three of four ranks pack at 30 ms, all but rank 0 do at 50 ms, and at 70 ms one writes and
+    one syncs."""
     expected = [(0.3, "pack", 3), (0.5, "pack", 3), (0.45, "exchange", 1), (0.7, "storage write", 1), (0.7, "storage sync", 1)]
     for time, kind, ranks in expected:
         column = page.column("#states", time + 0.002)
@@ -203,7 +203,7 @@ def test_steps_from_burst_to_burst(bursts):
     bursts.page.click("#reset")
     bursts.settle()
     assert window_ms(bursts) == [0, 10_000]
-    # From the middle of the whole run the next burst lies behind it.
+    # The next burst lies behind the middle of the whole run.
     bursts.page.click("#later")
     bursts.settle()
     assert "burst 2 of 2" in bursts.text("#extent")

@@ -48,8 +48,8 @@ def _returns_codes(group):
 
 
 def _what(group):
-    """For whatis and apropos: the comment's first sentence, or as many of its clauses as fit, or
-    the section's title."""
+    """Returns what whatis and apropos show: the comment's first sentence, or as many of its clauses
+    as fit, or the section's title."""
     sentence = re.split(r"(?<=[a-z0-9)`\"])[.:;](?:\s|$)", " ".join(group.comment.split()))[0].replace("`", "")
     if len(sentence) > _MAX_WHAT:
         ends = [match.start() for match in _CLAUSE.finditer(sentence) if match.start() <= _MAX_WHAT]

@@ -1,4 +1,4 @@
-"""What docs/command_line.md says about a command beyond its table of options."""
+"""Describes what docs/command_line.md says about a command beyond its table of options."""
 
 import re
 
@@ -23,7 +23,7 @@ class Document:
         return [block for block in self._intro if not block.startswith("|")]
 
     def about(self, title):
-        """Paragraphs on the command, in Markdown."""
+        """Returns the paragraphs on the command, in Markdown."""
         found = []
         for commands, blocks in self._sections:
             for block in blocks:
@@ -53,13 +53,13 @@ def _commands(heading):
 
 
 def _begins_with(block):
-    """The command that a paragraph begins with, or ""."""
+    """Returns the command that a paragraph begins with, or ""."""
     match = re.match(r"`(stria [^`]*)`", block)
     return _commands(match.group(1))[0] if match else ""
 
 
 def _own_sentence(block):
-    """`stria trace stats FILE`: how often … → How often …"""
+    """Turns "`stria trace stats FILE`: how often …" into "How often …"."""
     words = re.sub(r"^`[^`]*`:?\s*", "", block)
     return words[:1].upper() + words[1:]
 

@@ -19,7 +19,7 @@ class Option:
     default: str
     required: bool
     several: bool
-    after_equals: list  # of a flag that may have a value, in the same word: "--name=value"
+    after_equals: list  # a flag's value in the same word: "--name=value"
 
     @property
     def takes_value(self):
@@ -47,7 +47,7 @@ class Command:
         return "-".join(self.path)
 
     def walk(self):
-        """This command and all below it."""
+        """Yields this command and all below it."""
         yield self
         for command in self.commands:
             yield from command.walk()
@@ -84,7 +84,7 @@ def _option(entry):
 
 
 def _value(kind, choices):
-    """What stands for an option's value: "" of flags."""
+    """Returns what stands for an option's value: "" of flags."""
     if not kind:
         return ""
     if choices:

@@ -14,7 +14,7 @@ def text(words):
 
 
 def literal(words):
-    """As text(), for what is typed: its hyphens stay hyphens when they are copied."""
+    """Does the same as text(), for what is typed: its hyphens stay hyphens when they are copied."""
     return text(words).replace("-", "\\-")
 
 
@@ -23,7 +23,8 @@ def bold(words):
 
 
 def marked(words):
-    """A paragraph of Markdown on one line: code becomes bold, links and emphasis what they say."""
+    """Returns a paragraph of Markdown on one line: code becomes bold, links and emphasis what they
+    say."""
     words = " ".join(words.split())
     out, end = "", 0
     for span in _SPAN.finditer(words):
@@ -52,12 +53,12 @@ def heading(words):
 
 
 def paragraph(words):
-    """Of a line that is escaped already."""
+    """Makes a paragraph of a line that is escaped already."""
     return f".PP\n{words}\n"
 
 
 def item(tag, words):
-    """A tagged paragraph; both are escaped already."""
+    """Returns a tagged paragraph; both are escaped already."""
     return f".TP\n{tag}\n{words}\n"
 
 
@@ -66,5 +67,5 @@ def verbatim(lines):
 
 
 def see_also(pages):
-    """References to (name, section)."""
+    """Writes references to (name, section)."""
     return heading("SEE ALSO") + ",\n".join(f"\\fB{literal(name)}\\fR({section})" for name, section in pages) + "\n"

@@ -1,4 +1,4 @@
-// What the report says of commits in the background, and of ranks that wait.
+// Tests what the report says of commits in the background, and of ranks that wait.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -20,27 +20,28 @@ class CounterSums {
  public:
   explicit CounterSums(const trace::TraceFile& trace);
 
-  /// A counter over all ranks and files; a maximum for counters that are not sums.
+  /// Returns a counter over all ranks and files; a maximum for counters that are not sums.
   int64_t total(trace::Counter counter) const { return total_[static_cast<size_t>(counter)]; }
   int64_t of_rank(trace::Counter counter, int rank) const;
   int64_t of_file(trace::Counter counter, int file) const;
-  /// The counter of every rank.
+  /// Returns the counter of every rank.
   std::vector<int64_t> by_rank(trace::Counter counter) const;
-  /// Files that any rank opened or moved bytes of, by number.
+  /// Returns the files that any rank opened or moved bytes of, by number.
   const std::vector<int>& files() const { return files_; }
-  /// The file with the largest sum of two counters, as of reading and writing; -1 where all are 0.
+  /// Returns the file with the largest sum of two counters, as of reading and writing; -1 where all
+  /// are 0.
   int file_of_most(trace::Counter one, trace::Counter other) const;
-  /// The number of pairs (rank, file) where the rank opened the file.
+  /// Returns the number of pairs (rank, file) where the rank opened the file.
   int64_t opened_pairs() const { return opened_pairs_; }
-  /// The most common sizes of pieces with their numbers of pieces, over all ranks and files, the
-  /// most frequent first. For each file a rank counts only its four most common sizes.
+  /// Returns the most common sizes of pieces with their numbers of pieces, over all ranks and
+  /// files, the most frequent first. For each file a rank counts only its four most common sizes.
   std::vector<std::pair<int64_t, int64_t>> common_sizes() const;
   /// The bytes that the application put or got, or those that the storage moved where the former
   /// were not counted.
   int64_t useful_bytes() const;
-  /// The number of ranks that wrote any byte; at least 1.
+  /// Returns the number of ranks that wrote any byte; at least 1.
   int writers() const;
-  /// Whether the counters are Stria's own, and no import.
+  /// Tells whether the counters are Stria's own, and no import.
   bool has_request_times() const { return has_request_times_; }
 
  private:

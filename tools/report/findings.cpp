@@ -8,8 +8,8 @@ namespace stria::tool {
 
 namespace {
 
-constexpr double kIoMatters = 0.05;  // of the run's time: docs/trace_report.md, "The verdict"
-constexpr double kAtLimit = 0.9;     // as a share of a limit that was given or measured
+constexpr double kIoMatters = 0.05;  // share of the run's time: docs/trace_report.md, "The verdict"
+constexpr double kAtLimit = 0.9;     // a share of a limit that was given or measured
 // A share of the run's time: findings that concern less are remarks.
 constexpr double kLeastGain = 0.005;
 

@@ -1,5 +1,5 @@
-// What stands out in a run, in plain language. Each finding says what is so, gives the numbers that
-// show it, and says what to change.
+// Describes what stands out in a run, in plain language. Each finding says what is so, gives the
+// numbers that show it, and says what to change.
 //
 // A rule is a function from the digest of a run to at most one finding. Its thresholds stand beside
 // it and in docs/trace_report.md. The verdict on the whole run comes first. Where I/O is a small
@@ -15,7 +15,7 @@
 
 namespace stria::tool {
 
-/// What the storage could do at best, and where that number comes from.
+/// Says what the storage could do at best, and where that number comes from.
 struct StorageLimit {
   double bytes_per_second = 0;  ///< 0: not known
   std::string source;           ///< completes "… MB/s, "
@@ -40,7 +40,7 @@ struct Finding {
   bool is_remark = false;  ///< changing it would gain little of the run's time
 };
 
-/// What all rules find: first what to change, in order of weight, then the remarks.
+/// Returns what all rules find: first what to change, in order of weight, then the remarks.
 std::vector<Finding> find(const RunDigest& run, const StorageLimit& limit);
 
 /// Names of all rules.

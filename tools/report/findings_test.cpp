@@ -61,7 +61,8 @@ TraceBuilder writers(std::vector<int64_t> mib, bool aggregate) {
   return builder;
 }
 
-// A commit of 400 ms on two ranks, which spend `milliseconds` of it on getting shared memory.
+// Returns a commit of 400 ms on two ranks, which spend `milliseconds` of it on getting shared
+// memory.
 TraceBuilder shares_memory(int64_t milliseconds) {
   TraceBuilder builder(2);
   for (int rank = 0; rank < 2; ++rank) {
@@ -82,9 +83,9 @@ TraceBuilder reads(int64_t got, int64_t read, int64_t end) {
       .count_all(Counter::kReadNs, 50 * kMs);
 }
 
-// The counters of `ior -a MPIIO -r -c -b 576000 -t 288 -s 1` on two ranks, as left by an
-// engine that also reads what lies between the ranks' pieces, however far apart they are:
-// 1,152 MB for 1.15 MB.
+// Returns the counters of `ior -a MPIIO -r -c -b 576000 -t 288 -s 1` on two ranks, as left by an
+// engine that also reads what lies between the ranks' pieces, however far apart they are: 1,152 MB
+// for 1.15 MB.
 TraceBuilder short_collective_reads() {
   constexpr int64_t kCalls = 2000;
   constexpr int64_t kCallBytes = 288;
@@ -284,7 +285,7 @@ TEST(RunDigest, BreaksTimeDownByWhatLiesRightInsideCalls) {
   builder.span(0, trace::BuiltIn::kFileCommit, 100, 300).span(0, pack, 100, 200).span(0, trace::BuiltIn::kReduce, 200, 260);
   builder.inside(1, 1).inside(2, 1);
   builder.span(0, trace::BuiltIn::kStorageWrite, 120, 150).inside(3, 2);
-  // In flight meanwhile, so that it takes no time from the call.
+  // The message is in flight meanwhile, so that it takes no time from the call.
   builder.span(0, trace::BuiltIn::kReceive, 100, 295).inside(4, 1);
   std::map<std::string, double> seconds = parts_of(builder.build());
   EXPECT_EQ(seconds.size(), 4U);

@@ -19,7 +19,7 @@ class PhaseTimes {
   /// Seconds in a phase, summed over the ranks.
   double seconds(Phase phase) const;
   double seconds(Phase phase, int rank) const;
-  /// Seconds in any phase: of one rank, and summed over the ranks.
+  /// Returns the seconds in any phase: of one rank, and summed over the ranks.
   double seconds_of(int rank) const;
   double seconds() const;
   /// Seconds in which a rank, or all ranks together, wrote or read: in the phases of these names,

@@ -141,7 +141,7 @@ std::string files_section(const RunDigest& run) {
          rest;
 }
 
-// Without spans of messages, waiting is contained in the parts of the picture.
+// Waiting is contained in the parts of the picture where there are no spans of messages.
 std::string waiting_note(const RunDigest& run) {
   const double seconds = run.waiting_seconds();
   if (seconds <= 0 || run.part(kWaitingPart) > 0) {

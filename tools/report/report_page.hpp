@@ -12,13 +12,13 @@ namespace stria::tool {
 /// and files with the hints in effect. The page needs no other files and no script.
 std::string report_page(const RunDigest& run, const StorageLimit& limit, const std::vector<Finding>& findings);
 
-/// The same for programs.
+/// Returns the same for programs.
 std::string report_json(const RunDigest& run, const StorageLimit& limit, const std::vector<Finding>& findings);
 
-/// The report's first sentences: the verdict.
+/// Returns the report's first sentences: the verdict.
 std::string headline(const RunDigest& run, const StorageLimit& limit);
 
-/// The limit's rate, and where it comes from.
+/// Returns the limit's rate, and where it comes from.
 std::string limit_text(const StorageLimit& limit);
 
 }  // namespace stria::tool

@@ -1,4 +1,4 @@
-// What the files of rules share.
+// Holds what the files of rules share.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ struct Rule {
   MaybeFinding (*look)(const RunDigest& run, const StorageLimit& limit);
 };
 
-/// The rules, by what they look at.
+/// Returns the rules, by what they look at.
 std::span<const Rule> limit_rules();
 std::span<const Rule> time_rules();
 std::span<const Rule> together_rules();
@@ -32,7 +32,7 @@ std::span<const Rule> background_rules();
 inline constexpr double kLeastSeconds = 0.01;
 inline constexpr int64_t kLeastBytes = 1 << 20;
 
-/// part / whole, 0 when there is no whole.
+/// Returns part / whole, 0 when there is no whole.
 inline double share_of(double part, double whole) {
   return whole > 0 ? part / whole : 0;
 }
@@ -40,7 +40,7 @@ inline double share_of(int64_t part, int64_t whole) {
   return share_of(static_cast<double>(part), static_cast<double>(whole));
 }
 
-/// The share of a time that a part of it takes: at most 1, though the two may be measured
+/// Returns the share of a time that a part of it takes: at most 1, though the two may be measured
 /// differently.
 inline double time_share(double part, double whole) {
   return std::min(1.0, share_of(part, whole));
@@ -55,7 +55,7 @@ inline constexpr const char* kShorterBackgroundWait =
 /// Tells whether most transfers of a file were made by all ranks together, by two-phase.
 bool is_mostly_together(const RunDigest& run, int file);
 
-/// The value of the first fact of that name, of any file; "" when there is none.
+/// Returns the value of the first fact of that name, of any file; "" when there is none.
 std::string fact_of(const RunDigest& run, const std::string& key);
 
 }  // namespace stria::tool

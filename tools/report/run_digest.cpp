@@ -19,7 +19,7 @@ using trace::Direction;
 using trace::Event;
 using trace::TraceFile;
 
-// The length of the union of intervals; sorts them.
+// Returns the length of the union of intervals; sorts them.
 int64_t union_length(std::vector<std::pair<int64_t, int64_t>>& intervals) {
   std::sort(intervals.begin(), intervals.end());
   int64_t length = 0;
@@ -66,8 +66,8 @@ void RunDigest::add_spans(const std::vector<bool>& in_io) {
   io_wall_seconds_ = std::max(io_wall_seconds_, static_cast<double>(union_length(all)) * kSecondsPerNs);
 }
 
-// The least time in I/O that a rank's phases tell. Where the engine's spans don't tell it better,
-// a rank also waits between its phases, and for commits in the background.
+// Returns the least time in I/O that a rank's phases tell. Where the engine's spans don't tell it
+// better, a rank also waits between its phases, and for commits in the background.
 double RunDigest::seconds_of_counters(int rank) const {
   double in_phases = phases_.seconds_of(rank);
   for (const Direction direction : {Direction::kRead, Direction::kWrite}) {

@@ -1,5 +1,5 @@
-// What a report says of a run, in numbers: its counters, its times by phase, and the time in I/O
-// with its parts.
+// Describes what a report says of a run, in numbers: its counters, its times by phase, and the time
+// in I/O with its parts.
 //
 // time_parts.hpp says how the time in I/O is divided. What commits do in the background is no I/O
 // of their ranks; that the program waits for them is.
@@ -39,7 +39,7 @@ class RunDigest {
   const CounterSums& counters() const { return counters_; }
   const PhaseTimes& phases() const { return phases_; }
 
-  /// The seconds of writing and reading as a share of the time in I/O; at most 1.
+  /// Returns the seconds of writing and reading as a share of the time in I/O; at most 1.
   double moving_share() const;
   double moving_share(trace::Direction direction) const;
   /// Seconds in which ranks stood still for other ranks, for turns or for a request of their own,
@@ -49,16 +49,16 @@ class RunDigest {
   /// Seconds of the clock in which commits in the background were at work on any rank. Without
   /// spans it is an estimate: the ranks of a node work one after the other.
   double background_wall_seconds() const;
-  /// Seconds for which a rank waited for them.
+  /// Returns the seconds for which a rank waited for them.
   double background_wait_seconds(int rank) const;
-  /// Seconds in I/O: summed over the ranks, of one rank, and of the clock while any
+  /// Returns the seconds in I/O: summed over the ranks, of one rank, and of the clock while any
   /// rank was in I/O.
   double io_seconds() const;
   double io_seconds(int rank) const { return io_seconds_[static_cast<size_t>(rank)]; }
   double io_wall_seconds() const { return io_wall_seconds_; }
-  /// Where all of the time in I/O went, longest part first.
+  /// Returns where all of the time in I/O went, longest part first.
   std::vector<TimeShare> breakdown() const;
-  /// The sum of these parts.
+  /// Returns the sum of these parts.
   double breakdown_seconds() const;
   /// Seconds in the part of that name, summed over the ranks or of one rank; 0 when the breakdown
   /// has no such part.
@@ -70,11 +70,11 @@ class RunDigest {
   double useful_rate() const;
 
   int64_t dropped() const;
-  /// What the trace knows of the inside of a call.
+  /// Says what the trace knows of the inside of a call.
   enum class Detail {
     kCalls,     ///< nothing, or the engine's phases
     kRequests,  ///< each request to the storage: STRIA_TRACE=full
-    kImported,  ///< as much as the log of another program told
+    kImported,  ///< the log of another program told this much
   };
   Detail detail() const;
 

@@ -1,6 +1,6 @@
-// What the storage can do at best, for comparison with a run's rate: given by the user, or measured
-// by a short probe. The run's own requests are never its limit, because a run that makes only slow
-// requests would then look good.
+// Describes what the storage can do at best, for comparison with a run's rate: given by the user,
+// or measured by a short probe. The run's own requests are never its limit, because a run that
+// makes only slow requests would then look good.
 #pragma once
 
 #include "report/findings.hpp"
@@ -8,7 +8,7 @@
 
 namespace stria::tool {
 
-/// A limit of `mb_per_second` times 10⁶ bytes per second.
+/// Returns a limit of `mb_per_second` times 10⁶ bytes per second.
 StorageLimit given_limit(double mb_per_second);
 
 /// Measures the limit: `writer_count` writers at once, 64 at most, each write to a nameless file
@@ -17,8 +17,8 @@ StorageLimit given_limit(double mb_per_second);
 /// of the storage.
 Result<StorageLimit> probe_limit(const std::string& directory, bool durable, int writer_count);
 
-/// The directory of the file of which the run moved most, if a probe there would measure the
-/// storage that the run used: a rank ran on this machine, and this user may write to the
+/// Returns the directory of the file of which the run moved most, if a probe there would measure
+/// the storage that the run used: a rank ran on this machine, and this user may write to the
 /// directory. Empty otherwise.
 std::string directory_to_probe(const RunDigest& run);
 

@@ -14,7 +14,8 @@ using trace::Counter;
 constexpr double kWidth = 760;
 constexpr int kMostColumns = 128;
 
-// The CSS class that colours a part. Parts of the engine have their own; all others take turns.
+// Returns the CSS class that colours a part. Parts of the engine have their own; all others take
+// turns.
 std::string color_class(const std::string& name, size_t index) {
   static constexpr std::string_view kNames[] = {"open",  "metadata", "pack", "unpack", "exchange",
                                                 "write", "read",     "sync", "commit", "plan"};
@@ -142,7 +143,7 @@ std::string rank_picture(const RunDigest& run) {
                      kWidth, kHeight + 20, seconds_text(most), bars, axis);
 }
 
-// The name of a bin in bytes: "100 B to 1 kB" for the trace's "100–1K".
+// Returns the name of a bin in bytes: "100 B to 1 kB" for the trace's "100–1K".
 std::string bin_text(size_t bin) {
   auto end = [](size_t at) { return bytes_text(static_cast<double>(trace::kSizeBinEnds[at])); };
   return bin == 0                           ? "to " + end(0)

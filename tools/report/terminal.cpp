@@ -15,7 +15,7 @@ constexpr size_t kIndent = 9;
 
 struct Look {
   const char* name;
-  const char* colour;  // of ANSI: red, yellow, cyan, grey
+  const char* colour;  // the colour of ANSI: red, yellow, cyan, grey
 };
 constexpr std::array<Look, 4> kLooks = {
     {{"high", "\033[1;31m"}, {"medium", "\033[1;33m"}, {"low", "\033[1;36m"}, {"remark", "\033[2m"}}};

@@ -9,7 +9,7 @@
 
 namespace stria::tool {
 
-/// By the share of the run's time that a finding concerns.
+/// Follows from the share of the run's time that a finding concerns.
 enum class Severity {
   kHigh,    ///< a fifth of the run or more
   kMedium,  ///< a twentieth or more
@@ -18,10 +18,11 @@ enum class Severity {
 };
 Severity severity_of(const Finding& finding, const RunDigest& run);
 
-/// "2 findings: 1 high, 1 low; 3 remarks"; "" without any.
+/// Returns "2 findings: 1 high, 1 low; 3 remarks"; "" without any.
 std::string counts_text(std::span<const Finding> findings, const RunDigest& run);
 
-/// The counts, and the findings without the remarks. `coloured`: with ANSI's codes for colours.
+/// Returns the counts, and the findings without the remarks. `coloured`: with ANSI's codes for
+/// colours.
 std::string terminal_text(std::span<const Finding> findings, const RunDigest& run, bool coloured);
 
 }  // namespace stria::tool

@@ -6,10 +6,10 @@ namespace stria::tool {
 
 namespace {
 
-// Below this, sizes are told to the byte: pieces are often powers of two.
+// Sizes below this are told to the byte: pieces are often powers of two.
 constexpr double kWholeBytes = 100'000;
 
-// A number in about three significant digits.
+// Returns a number in about three significant digits.
 std::string digits(double value) {
   return value >= 100  ? fmt::format("{:.0f}", value)
          : value >= 10 ? fmt::format("{:.1f}", value)

@@ -13,7 +13,7 @@ std::string bytes_text(double bytes);
 std::string seconds_text(double seconds);
 std::string rate_text(double bytes_per_second);
 std::string count_text(int64_t count);
-/// "1 file", "1,234 files".
+/// Returns "1 file", "1,234 files".
 std::string counted_text(int64_t count, std::string_view noun);
 
 }  // namespace stria::tool

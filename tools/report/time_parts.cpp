@@ -33,8 +33,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kPartOfK
     {"storage open", "open"},
 }};
 
-// The seconds of every span of I/O, without those of the spans inside it. What is in flight takes
-// no time from the call around it.
+// Returns the seconds of every span of I/O, without those of the spans inside it. What is in flight
+// takes no time from the call around it.
 std::vector<double> own_seconds(const TraceFile& trace, const std::vector<bool>& in_io, const std::vector<int64_t>& parents) {
   std::vector<double> own(trace.events.size(), 0.0);
   for (size_t i = 0; i < own.size(); ++i) {
@@ -51,7 +51,7 @@ std::vector<double> own_seconds(const TraceFile& trace, const std::vector<bool>&
   return own;
 }
 
-// The part to which a span's own time belongs: that of its kind, or else the outermost
+// Returns the part to which a span's own time belongs: that of its kind, or else the outermost
 // phase around it.
 std::string part_of(const TraceFile& trace, const std::vector<int64_t>& parents, size_t event) {
   const trace::KindInfo& kind = trace.kinds[trace.events[event].kind];

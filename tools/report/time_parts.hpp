@@ -42,10 +42,11 @@ bool is_inner(const trace::KindInfo& kind);
 /// thread.
 std::vector<bool> events_in_io(const trace::TraceFile& trace);
 
-/// The parts by rank of a trace that has every span of the engine. `in_io`: as events_in_io().
+/// Returns the parts by rank of a trace that has every span of the engine. `in_io`: as
+/// events_in_io().
 std::vector<PartSeconds> parts_of_spans(const trace::TraceFile& trace, const std::vector<bool>& in_io,
                                         const std::vector<int64_t>& parents);
-/// The time in each kind of call by rank, without the calls inside it.
+/// Returns the time in each kind of call by rank, without the calls inside it.
 std::vector<PartSeconds> parts_of_calls(const trace::TraceFile& trace, const std::vector<bool>& in_io,
                                         const std::vector<int64_t>& parents);
 

@@ -31,7 +31,7 @@ class TraceBuilder {
     most_files_ = std::max(most_files_, file);
     return *this;
   }
-  // The same on every rank.
+  // Counts the same on every rank.
   TraceBuilder& count_all(Counter counter, int64_t value, uint32_t file = 1) {
     for (int rank = 0; rank < ranks_; ++rank) {
       count(rank, counter, value, file);
@@ -151,8 +151,8 @@ inline Counter bin(Counter first, int number) {
   return static_cast<Counter>(static_cast<int>(first) + number);
 }
 
-// Four ranks that write 64 MiB each in requests of 16 MiB, with one commit and in balance: there is
-// nothing to find.
+// Makes four ranks that write 64 MiB each in requests of 16 MiB, with one commit and in balance:
+// there is nothing to find.
 inline TraceBuilder good_run() {
   return TraceBuilder(4)
       .count_all(Counter::kOpens, 1)

@@ -56,5 +56,5 @@ def _is_call(declaration):
 
 
 def _signature(declaration):
-    """On one line, without what is said behind it."""
+    """Returns the declaration on one line, without what is said behind it."""
     return " ".join(declaration.partition(";")[0].split())

@@ -35,6 +35,6 @@ html_show_sphinx = False
 html_show_copyright = False
 # A page from disk may not read another one, so that results are titles and sections.
 html_show_search_summary = False
-# Of both styles every word stands out from its ground by 4.5 to 1 or more.
+# Every word of both styles stands out from its ground by 4.5 to 1 or more.
 pygments_style = "xcode"
 pygments_dark_style = "native"

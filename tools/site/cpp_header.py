@@ -12,7 +12,7 @@ class Entry:
 
     comment: str
     declarations: list  # each as it stands in the header, without the body of a function
-    name: str = ""  # of a class or struct
+    name: str = ""  # the name of a class or struct
     entries: list = dataclasses.field(default_factory=list)  # its public members
     base: str = ""
     template: str = ""
@@ -42,7 +42,7 @@ def parse(text):
 
 
 def _entries(lines, owner):
-    """The public declarations among the lines of a namespace or a class."""
+    """Returns the public declarations among the lines of a namespace or a class."""
     entries, comment, public, at = [], [], True, 0
     if owner and owner.startswith("class"):
         public = False
@@ -104,7 +104,7 @@ def is_data(declaration):
 
 
 def _without_arguments(declaration):
-    """The declaration without the arguments of its templates, which may be calls."""
+    """Returns the declaration without the arguments of its templates, which may be calls."""
     shorter = re.sub(r"<[^<>]*>", "", declaration)
     return shorter if shorter == declaration else _without_arguments(shorter)
 
@@ -116,7 +116,7 @@ def _is_whole(block):
 
 
 def _signature(block):
-    """One line: what is before the body, and before a constructor's initialisers."""
+    """Returns one line: what is before the body, and before a constructor's initialisers."""
     text = " ".join(re.sub(r"//.*", "", line).strip() for line in block).strip()
     depth = 0
     for at, char in enumerate(text):

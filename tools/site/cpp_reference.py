@@ -57,5 +57,5 @@ def _words(entry):
 
 
 def _escaped(comment):
-    """Doxygen's words as Markdown's."""
+    """Turns Doxygen's words into Markdown's."""
     return comment.replace("\\pre ", "Precondition: ")

@@ -25,7 +25,7 @@ def page(source, included=()):
 
 
 def _generic_calls(body):
-    """Those of several kinds of arguments: their words stand above their interfaces."""
+    """Returns those of several kinds of arguments: their words stand above their interfaces."""
     words = re.findall(r"((?:^  !.*\n)+)  interface stria_", body, re.MULTILINE)
     return "".join(_uncommented(one) + "\n\n" for one in words)
 
@@ -40,7 +40,7 @@ def _uncommented(comment):
 
 
 def _head(source):
-    """Its paragraphs; those that are indented are code."""
+    """Yields its paragraphs; those that are indented are code."""
     lines = [_COMMENT.match(line).group(1) for line in source.splitlines()]
     blocks = re.split(r"\n\s*\n", "\n".join(lines).strip())
     return "".join(f"```fortran\n{_dedent(block)}\n```\n\n" if block.startswith("  ") else f"{block}\n\n" for block in blocks)
@@ -76,7 +76,7 @@ def _types(body):
 
 
 def _about(name, comment):
-    """The part of the comment that speaks of `name`: several calls may share one."""
+    """Returns the part of the comment that speaks of `name`: several calls may share one."""
     parts = re.split(r"\n(?=\w+\([^\n]*\):)", "\n".join(comment))
     return next((part for part in parts if part.startswith(name + "(")), "")
 

@@ -25,7 +25,7 @@ class Links:
         self.pictures = set()
 
     def page(self, path):
-        """The page of a path, relative to the site's sources."""
+        """Returns the page of a path, relative to the site's sources."""
         if path in self._pages:
             return self._pages[path]
         if path.endswith(_PICTURES):
@@ -63,7 +63,7 @@ def _page_of(path):
 
 
 def _lines(text):
-    """Pairs: a line with its end, and whether it is code."""
+    """Yields pairs: a line with its end, and whether it is code."""
     fence = None
     for line in text.splitlines(keepends=True):
         mark = re.match(r" *(```+|~~~+)", line)

@@ -1,4 +1,4 @@
-"""What the site shows at its left, in order. Paths are those of the repository."""
+"""Describes what the site shows at its left, in order. Paths are those of the repository."""
 
 HOME = "docs/index.md"
 
@@ -62,14 +62,15 @@ SECTIONS = {
 
 
 def sections(root):
-    """The sections, with one more for documents of docs/ that nobody has put into another."""
+    """Returns the sections, with one more for documents of docs/ that nobody has put into
+    another."""
     found = sorted(str(path.relative_to(root)) for path in (root / "docs").rglob("*.md"))
     rest = [path for path in found if path not in pages(SECTIONS)]
     return {**SECTIONS, "More": rest} if rest else SECTIONS
 
 
 def pages(of_sections):
-    """The repository's documents among them."""
+    """Returns the repository's documents among them."""
     entries = (entry for section in of_sections.values() for entry in section)
     paths = (entry if isinstance(entry, str) else entry[1] for entry in entries)
     return [HOME, *(path for path in paths if not path.startswith("reference/"))]

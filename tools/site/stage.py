@@ -80,7 +80,7 @@ def _contents(sections, linked):
 
 
 def _shown(root, path, linked):
-    """A page that shows a file, or lists the files of a folder."""
+    """Returns a page that shows a file, or lists the files of a folder."""
     place = root / path
     if place.is_dir():
         here = posixpath.dirname(linked.page(path))

@@ -1,4 +1,4 @@
-// What the subcommands of `stria` share: how they register, and how they print.
+// Holds what the subcommands of `stria` share: how they register, and how they print.
 #pragma once
 
 #include <functional>
@@ -35,7 +35,7 @@ void print(Ranks& ranks, const std::string& text);
 /// Prints a warning on rank 0's stderr.
 void warn(Ranks& ranks, const std::string& text);
 
-/// The path of the command. Throws stria::Error.
+/// Returns the path of the command. Throws stria::Error.
 std::string own_program();
 
 /// Becomes another program, which is looked for as a shell does. Throws stria::Error.

@@ -22,7 +22,7 @@ class Validator;
 
 namespace stria::tool {
 
-/// What the values of an option must be.
+/// Says what the values of an option must be.
 class Check {
  public:
   /// `problem` says what is wrong with a value, or nothing; `type` is what help shows of it.
@@ -34,22 +34,22 @@ class Check {
   std::shared_ptr<const CLI::Validator> validator_;
 };
 
-/// For options that name a file or a directory. An empty value is most often a variable that a
+/// Checks options that name a file or a directory. An empty value is most often a variable that a
 /// script forgot to set.
 Check not_empty();
-/// A whole number from `lowest` to `highest`.
+/// Returns a whole number from `lowest` to `highest`.
 Check in_range(int64_t lowest, int64_t highest);
-/// A number from `lowest` to `highest`.
+/// Returns a number from `lowest` to `highest`.
 Check between(double lowest, double highest);
 Check positive();
 Check not_negative();
 Check one_of(const std::vector<std::string>& words);
 Check existing_file();
 
-/// The value of a text that is a whole number, as options take it.
+/// Returns the value of a text that is a whole number, as options take it.
 std::optional<int64_t> whole_number(const std::string& text);
 
-/// What is known of an option.
+/// Says what is known of an option.
 struct OptionFacts {
   std::string name;                                  ///< "--output", or "file" if it has no hyphens
   std::string positional_name;                       ///< empty unless it is one
@@ -72,7 +72,8 @@ class Option {
 
   Option check(const Check& check);
   Option required();
-  /// As many values as this, or from `fewest` to `most`; a `most` of -1: however many.
+  /// The option takes as many values as this, or from `fewest` to `most`; a `most` of -1: however
+  /// many.
   Option expected(int count);
   Option expected(int fewest, int most);
   /// Given several times, it has all the values, also where other options have the last.
@@ -80,9 +81,9 @@ class Option {
   /// One value may be several, with this between them.
   Option delimiter(char separator);
   Option excludes(Option other);
-  /// Not in help.
+  /// Help doesn't show it.
   Option hidden();
-  /// What help shows as the default: a text, or the value that the variable has now.
+  /// Returns what help shows as the default: a text, or the value that the variable has now.
   Option shown_default(const std::string& text);
   Option show_default();
 
@@ -106,34 +107,35 @@ class Command {
   /// array or a vector of these (command_line.cpp has the list).
   template <typename Value>
   Option add_option(const std::string& names, Value& value, const std::string& help);
-  /// The same with a function that takes the value.
+  /// Returns the same with a function that takes the value.
   Option add_text_option(const std::string& names, std::function<void(const std::string&)> take, const std::string& help);
-  /// Without a value; "!--no-x" makes it false. A text: "--x{standard}", which --x=other replaces.
+  /// A flag has no value; "!--no-x" makes it false. A text: "--x{standard}", which --x=other
+  /// replaces.
   Option add_flag(const std::string& names, bool& value, const std::string& help);
   Option add_flag(const std::string& names, std::string& value, const std::string& help);
 
   void require_subcommand();
-  /// Exactly one option of this group.
+  /// Requires exactly one option of this group.
   void require_one_option();
-  /// From here on, options that are added take the last value where they are given several times,
+  /// Options that are added from here on take the last value where they are given several times,
   /// and help shows the value that the variable has.
   void take_last_and_show_defaults();
   /// Called after parsing, if this command was chosen.
   void callback(std::function<void()> action);
   void footer(const std::string& text);
 
-  /// How often an option was given.
+  /// Returns how often an option was given.
   size_t count(const std::string& option) const;
   std::string name() const;
-  /// "stria flash sedov"
+  /// Returns the full name, such as "stria flash sedov".
   std::string full_name() const;
   std::string help() const;
   bool needs_subcommand() const;
-  /// Those that may be chosen; groups of options are among them, without a name.
+  /// Returns those that may be chosen; groups of options are among them, without a name.
   std::vector<Command> subcommands() const;
   std::vector<Command> chosen_subcommands() const;
   std::vector<Option> options() const;
-  /// The words of the command line that were not understood.
+  /// Returns the words of the command line that were not understood.
   std::vector<std::string> remaining() const;
   /// The program's own, above all others.
   Command top() const;
@@ -150,8 +152,8 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  /// What parsing came to. kAnswer: the text is asked for, as by --help. kMissing: something that
-  /// is required is missing, or a word is not understood. kWrong: anything else.
+  /// Says what parsing came to. kAnswer: the text is asked for, as by --help. kMissing: something
+  /// that is required is missing, or a word is not understood. kWrong: anything else.
   enum class Result { kDone, kAnswer, kMissing, kWrong };
   struct Outcome {
     Result result = Result::kDone;

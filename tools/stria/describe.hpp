@@ -10,8 +10,8 @@ namespace stria::tool {
 /// The word that asks for it, alone on the command line.
 inline constexpr const char* kDescribe = "--describe";
 
-/// JSON of a command: `name`, `help`, its `options` as the parser has them, and the `commands`
-/// below.
+/// Returns the JSON of a command: `name`, `help`, its `options` as the parser has them, and the
+/// `commands` below.
 std::string described(const Command& command);
 
 }  // namespace stria::tool

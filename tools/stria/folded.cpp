@@ -6,7 +6,7 @@ namespace stria::tool {
 
 namespace {
 
-// Where a line is cut: at the last blank that fits behind its first word.
+// Returns where a line is cut: at the last blank that fits behind its first word.
 size_t end_of_line(const std::string& line, size_t column) {
   const size_t first_word = line.find_first_not_of(' ', column);
   const size_t fits = line.rfind(' ', kColumns);
@@ -18,7 +18,7 @@ size_t end_of_line(const std::string& line, size_t column) {
 std::string folded(const std::string& line, size_t column) {
   std::string text;
   std::string rest = line;
-  size_t begin = 0;  // of the words of the line in hand
+  size_t begin = 0;  // where the words of the line in hand begin
   while (rest.size() > kColumns) {
     const size_t end = end_of_line(rest, begin);
     const size_t next = end == std::string::npos ? end : rest.find_first_not_of(' ', end);

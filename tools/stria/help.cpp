@@ -80,7 +80,7 @@ std::string examples(const std::vector<Entry>& entries) {
   return text;
 }
 
-// The commands by task, and those without one behind the others.
+// Returns the commands by task, and those without one behind the others.
 std::string by_task(std::vector<Entry> entries) {
   std::string text;
   for (const Task& task : tasks()) {

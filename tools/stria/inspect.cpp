@@ -29,8 +29,8 @@ std::string shape_text(const std::vector<int64_t>& dims) {
   return dims.empty() ? "scalar" : fmt::format("{}", fmt::join(dims, " x "));
 }
 
-// The value of an attribute: a number, bool or string, a complex number as a pair, the path of what
-// it refers to, or a list of them; null for other types.
+// Returns the value of an attribute: a number, bool or string, a complex number as a pair, the path
+// of what it refers to, or a list of them; null for other types.
 json attribute_value(File& file, const std::string& object, const AttributeInfo& info) {
   json values;
   const auto is = [&](std::string_view prefix) { return info.type_name.starts_with(prefix); };
@@ -86,7 +86,8 @@ json stored_bytes(const Dataset& dataset) {
   }
 }
 
-// The attributes by which netCDF and HDF5 connect datasets with their dimensions, which have names.
+// Returns the attributes by which netCDF and HDF5 connect datasets with their dimensions, which
+// have names.
 json without_dimensions(json attributes) {
   const auto is_attribute = [](const json& one, std::initializer_list<const char*> names) {
     return std::any_of(names.begin(), names.end(), [&](const char* name) { return one.value("name", "") == name; });
@@ -128,7 +129,7 @@ json dataset_json(File& file, const std::string& path) {
           {"attributes", without_dimensions(attributes_json(file, path))}};
 }
 
-// The groups in which datasets lie, from the root on.
+// Returns the groups in which datasets lie, from the root on.
 std::set<std::string> groups_of(const std::vector<std::string>& paths) {
   std::set<std::string> groups{"/"};
   for (const std::string& path : paths) {
@@ -201,7 +202,7 @@ std::string flash_text(const json& flash) {
   return text;
 }
 
-// A value as in JSON, so that strings have quotes; only the beginning of a long list.
+// Returns a value as in JSON, so that strings have quotes; only the beginning of a long list.
 std::string value_text(const json& value) {
   constexpr size_t kShown = 8;
   const auto text = [](const json& one) {
@@ -234,7 +235,7 @@ std::string attributes_text(const json& attributes) {
   return text;
 }
 
-// How the raw data are stored, where that is unusual.
+// Returns how the raw data are stored, where that is unusual.
 std::string storage_text(const json& dataset) {
   if (dataset["bytes"] == 0) {
     return "empty";
@@ -252,7 +253,7 @@ std::string storage_text(const json& dataset) {
   return text;
 }
 
-// The names of its dimensions and values, where it has some.
+// Returns the names of its dimensions and values, where it has some.
 std::string names_text(const json& dataset) {
   const auto names = dataset["dimensions"].get<std::vector<std::string>>();
   std::string text = names.empty() ? "" : fmt::format("    dimensions ({})\n", fmt::join(names, ", "));

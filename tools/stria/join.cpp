@@ -31,7 +31,7 @@ int compact(Ranks& ranks, const std::string& path, const std::string& target, co
 
 using Rewrite = int(Ranks&, const std::string& path, const std::string& target, const Hints&);
 
-/// What both commands take; without an output the file itself is replaced.
+/// Adds what both commands take; without an output the file itself is replaced.
 void add_options(Command command, const char* file, const char* output_help, Rewrite* rewrite, Action& action) {
   auto path = std::make_shared<std::string>();
   auto output = std::make_shared<std::string>();

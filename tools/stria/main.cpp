@@ -53,7 +53,7 @@ int refuse_once(const std::string& message) {
   return refuse(alone(), message);
 }
 
-// The program in that folder beside the command's, if it is installed.
+// Adds the program in that folder beside the command's, if it is installed.
 void add_program(const std::string& folder, std::vector<std::string>& found) {
   const auto parts = std::filesystem::path(own_program()).parent_path() / STRIA_PARTS_FROM_COMMAND;
   std::string program = (parts / folder / "stria").lexically_normal().string();
@@ -62,8 +62,8 @@ void add_program(const std::string& folder, std::vector<std::string>& found) {
   }
 }
 
-// The programs that are installed for MPIs, in folders of such names; that of the MPI which has
-// started this process comes first.
+// Finds the programs that are installed for MPIs, in folders of such names; that of the MPI which
+// has started this process comes first.
 std::vector<std::string> find_programs(const std::string& prefix) {
   std::vector<std::string> mpis{"openmpi", "mpich"};
   if (is_set("PMI_RANK") && !is_set("OMPI_COMM_WORLD_RANK")) {
@@ -76,7 +76,7 @@ std::vector<std::string> find_programs(const std::string& prefix) {
   return found;
 }
 
-// The laboratory's programs that may have the subcommand.
+// Finds the laboratory's programs that may have the subcommand.
 std::vector<std::string> find_laboratory(const std::string& word) {
   std::vector<std::string> found;
   if (is_one_of(kNeedNoMpi, word) && !is_rank()) {
@@ -98,7 +98,7 @@ bool is_here(const std::string& word) {
   return std::any_of(commands.begin(), commands.end(), [&](const Command& one) { return one.name() == word; });
 }
 
-// A word that no program has.
+// Handles a word that no program has.
 int refuse_or_list(const std::string& word, int argc, char** argv) {
   const bool without_mpi = find_programs("").empty();
   if (without_mpi && is_one_of(kNeedMpi, word)) {

@@ -1,4 +1,5 @@
-// What the two programs of the command share: stria, which needs no MPI, and its part for an MPI.
+// Holds what the two programs of the command share: stria, which needs no MPI, and its part for an
+// MPI.
 #pragma once
 
 #include <functional>
@@ -17,7 +18,7 @@ int refuse(Ranks& ranks, const std::string& message);
 /// Runs a command line, and returns the exit status.
 int run(Ranks& ranks, int argc, char** argv, const std::function<void(Command, Action&)>& add);
 
-/// As run(), of a process without other ranks: whatever is thrown is told.
+/// Does the same as run(), in a process without other ranks: whatever is thrown is told.
 int run_alone(Ranks& ranks, int argc, char** argv, const std::function<void(Command, Action&)>& add);
 
 }  // namespace stria::tool

@@ -1,4 +1,4 @@
-// What the programs for an MPI share: the command's part, and the laboratory's.
+// Holds what the programs for an MPI share: the command's part, and the laboratory's.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 
 namespace stria::tool {
 
-/// Whether the command line needs neither ranks nor MPI's threads and signals.
+/// Tells whether the command line needs neither ranks nor MPI's threads and signals.
 bool needs_no_ranks(int argc, char** argv);
 
 /// Runs a command line on all ranks of MPI, which it begins and ends, and returns the exit status.

@@ -18,7 +18,7 @@ class Ranks {
   virtual File open(const std::string& path) = 0;
 };
 
-/// This process.
+/// Returns this process.
 Ranks& alone();
 
 }  // namespace stria::tool

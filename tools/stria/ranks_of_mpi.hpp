@@ -1,4 +1,4 @@
-// For subcommands that need MPI: what command.hpp has, with a communicator.
+// Gives subcommands that need MPI what command.hpp has, with a communicator.
 #pragma once
 
 #include <mpi.h>
@@ -26,7 +26,7 @@ class RanksOfMpi : public Ranks {
   MPI_Comm comm_;
 };
 
-/// An action of the ranks of a communicator.
+/// Returns an action of the ranks of a communicator.
 inline Action over_mpi(std::function<int(MPI_Comm)> action) {
   return [action = std::move(action)](Ranks& ranks) { return action(dynamic_cast<RanksOfMpi&>(ranks).comm()); };
 }

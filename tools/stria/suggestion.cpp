@@ -22,7 +22,7 @@ struct Candidate {
   int depth = 0;
 };
 
-// Those with the fewest slips; among these, those that stand the least deep.
+// Returns those with the fewest slips; among these, those that stand the least deep.
 std::vector<std::string> nearest(const std::string& typed, const std::vector<Candidate>& candidates) {
   std::pair<size_t, int> least{kNoMatch, 0};
   std::vector<std::string> found;

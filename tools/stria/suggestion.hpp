@@ -1,4 +1,4 @@
-// What was meant by a mistyped command or option.
+// Describes what was meant by a mistyped command or option.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace stria::tool {
 
-/// For use after a failed parse: says which word is no command or option, and what was probably
-/// meant. Empty when all words are known, so that the parser's own message says more.
+/// Says, after a failed parse, which word is no command or option, and what was probably meant.
+/// Empty when all words are known, so that the parser's own message says more.
 std::string unknown_word(const Command& app);
 
 }  // namespace stria::tool

@@ -21,7 +21,7 @@ struct FileVerdict {
   std::vector<std::string> remarks;
 };
 
-// The parity itself, which no read looks at while the file is whole.
+// Looks at the parity itself, which no read looks at while the file is whole.
 std::vector<std::string> remarks_on_parity(Ranks& ranks, const std::string& path) {
   std::vector<std::string> remarks;
   on_root(ranks, [&] {

@@ -1,5 +1,5 @@
-// Which threads write commits in the background (docs/async.md). What they do takes no time from
-// the program, so that it is no part of its rank's I/O.
+// Finds which threads write commits in the background (docs/async.md). What they do takes no time
+// from the program, so that it is no part of its rank's I/O.
 #pragma once
 
 #include <cstdint>

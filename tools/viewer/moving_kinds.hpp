@@ -1,4 +1,4 @@
-// Which kinds of spans move the bytes of files.
+// Tells which kinds of spans move the bytes of files.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@ namespace stria::tool {
 
 enum class Moves { kNothing, kRead, kWrite };
 
-/// What the spans of each kind move. Only kinds of the lowest layer that recorded bytes count,
-/// since two layers would count bytes twice.
+/// Returns what the spans of each kind move. Only kinds of the lowest layer that recorded bytes
+/// count, since two layers would count bytes twice.
 std::vector<Moves> moving_kinds(const trace::TraceFile& trace);
 
-/// What spans of that name move, whatever their layer.
+/// Returns what spans of that name move, whatever their layer.
 Moves moves_of(const std::string& name);
 
 }  // namespace stria::tool

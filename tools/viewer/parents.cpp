@@ -6,7 +6,7 @@ namespace stria::tool {
 
 std::vector<int64_t> parent_indices(const std::vector<trace::Event>& events) {
   std::vector<int64_t> parents(events.size(), -1);
-  std::vector<std::pair<uint32_t, int64_t>> ids;  // of one rank: id, index
+  std::vector<std::pair<uint32_t, int64_t>> ids;  // the ids of one rank: id, index
   for (size_t begin = 0; begin < events.size();) {
     size_t end = begin;
     ids.clear();

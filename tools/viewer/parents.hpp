@@ -8,7 +8,8 @@
 
 namespace stria::tool {
 
-/// For each event, the index of its parent: the event on its rank with the parent's id, or -1.
+/// Returns, for each event, the index of its parent: the event on its rank with the parent's id, or
+/// -1.
 /// Cost: a sort of each rank's ids.
 std::vector<int64_t> parent_indices(const std::vector<trace::Event>& events);
 

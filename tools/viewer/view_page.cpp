@@ -27,8 +27,9 @@ using nlohmann::json;
 using trace::Event;
 using trace::TraceFile;
 
-// The events in order of rank and begin; a span comes before those inside it. Threads don't matter,
-// but for those that commit in the background: their events come behind the others of the rank.
+// Returns the events in order of rank and begin; a span comes before those inside it. Threads don't
+// matter, but for those that commit in the background: their events come behind the others of the
+// rank.
 std::vector<uint32_t> page_order(const TraceFile& trace) {
   const std::vector<Event>& events = trace.events;
   const std::vector<bool> in_background = events_in_background(trace);
@@ -44,7 +45,7 @@ std::vector<uint32_t> page_order(const TraceFile& trace) {
   return order;
 }
 
-// For each position in `order`, the position of its parent, or -1.
+// Returns, for each position in `order`, the position of its parent, or -1.
 std::vector<int64_t> parent_positions(const std::vector<Event>& events, const std::vector<uint32_t>& order) {
   const std::vector<int64_t> parents = parent_indices(events);
   std::vector<int64_t> position_of(events.size());
@@ -136,7 +137,7 @@ json kinds_json(const TraceFile& trace) {
   return kinds;
 }
 
-// The counters of each rank over all files, without those that are zero everywhere.
+// Returns the counters of each rank over all files, without those that are zero everywhere.
 json counters_json(const TraceFile& trace) {
   json counters = json::array();
   const trace::CounterView view(trace);
@@ -212,7 +213,7 @@ json header_json(const TraceFile& trace) {
   return header;
 }
 
-// JSON inside a script element: "</" would end it.
+// Returns JSON inside a script element: "</" would end it.
 std::string script_json(const json& value) {
   const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
   std::string safe;

@@ -14,8 +14,8 @@
 
 namespace stria::tool {
 
-/// One HTML page that needs nothing else: docs/tracing.md says what it shows. Spans are sorted by
-/// rank and begin.
+/// Returns one HTML page that needs nothing else: docs/tracing.md says what it shows. Spans are
+/// sorted by rank and begin.
 std::string view_page(const trace::TraceFile& trace);
 
 /// Sentences on what makes a trace incomplete: records that were dropped, ranks that never ended,

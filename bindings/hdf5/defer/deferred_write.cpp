@@ -17,9 +17,9 @@ namespace {
 constexpr int64_t kMostPieceBytes = 1 << 30;
 constexpr int kContiguousCollective = 4;  // H5D_MPIO_CONTIGUOUS_COLLECTIVE
 
-/// The MPI_File of a file, where it is parallel HDF5's. Other drivers have another number there,
-/// which is that of no MPI_File. The driver isn't asked for, because a file's access list has a
-/// communicator of its own, which all ranks have to make together.
+/// Returns the MPI_File of a file, where it is parallel HDF5's. Other drivers have another number
+/// there, which is that of no MPI_File. The driver isn't asked for, because a file's access list
+/// has a communicator of its own, which all ranks have to make together.
 MpiFile handle_of(const Library& library, hid_t file) {
   void* handle = nullptr;
   return library.H5Fget_vfd_handle(file, kDefault, &handle) >= 0 && handle != nullptr ? *static_cast<MpiFile*>(handle)
@@ -66,7 +66,7 @@ bool has_numbers_in_place(const Library& library, hid_t dataset) {
   return type_class == kIntegerClass || type_class == kFloatClass;
 }
 
-/// Where the bytes of a write belong, in their order. No value where that isn't plain.
+/// Returns where the bytes of a write belong, in their order. No value where that isn't plain.
 std::optional<std::vector<Held>> places_of(const Library& library, const Arguments& arguments, const Packed& packed) {
   const OwnSpace whole(library, library.H5Dget_space(arguments.dataset));
   const hid_t space = arguments.file_space == kAll ? whole.get() : arguments.file_space;

@@ -17,18 +17,18 @@ enum class Deferred {
 /// Looks whether a write can be held back, and holds it.
 Deferred defer_write(const Library& library, const Arguments& arguments, const void* data);
 
-/// Before a read that HDF5 may make of another handle of a file: writes what is held, unless
-/// this handle's own calls do so.
+/// Writes what is held, unless this handle's own calls do so, before a read that HDF5 may make of
+/// another handle of a file.
 void write_before_read(const Library& library, hid_t dataset);
 
-/// Before all ranks copy an object of a file, which each reads.
+/// Writes what is held before all ranks copy an object of a file, which each reads.
 void write_before_copy(const Library& library, hid_t place);
 
-/// Before an object goes at `place`, a file, group or other object: HDF5 may use its bytes for
-/// others. From now on nothing is held of this file.
+/// Writes what is held before an object goes at `place`, a file, group or other object: HDF5 may
+/// use its bytes for others. From now on nothing is held of this file.
 void write_before_removal(const Library& library, hid_t place);
 
-/// A copy of the transfer's list that makes it independent; to be closed.
+/// Returns a copy of the transfer's list that makes it independent; to be closed.
 hid_t independent_copy(const Library& library, hid_t transfer);
 
 }  // namespace stria::hdf5

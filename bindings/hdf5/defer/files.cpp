@@ -29,7 +29,8 @@ constexpr int kMostErrorText = 1024;  // MPI_MAX_ERROR_STRING is 256 and 512
 thread_local int opening_depth = 0;
 thread_local int lost_count = 0;  // files that were closed with bytes held
 
-/// Whether both name one file. Where a name tells the MPI more than a path, names are compared.
+/// Tells whether both name one file. Where a name tells the MPI more than a path, names are
+/// compared.
 bool is_same_file(const std::string& left, const std::string& right) {
   struct stat one {};
   struct stat other {};
@@ -39,7 +40,7 @@ bool is_same_file(const std::string& left, const std::string& right) {
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-/// How many of the pieces, from the first on, the collective write of a rank takes.
+/// Returns how many of the pieces, from the first on, the collective write of a rank takes.
 size_t count_collective(std::span<const Held> pieces) {
   int64_t bytes = 0;
   const auto is_too_much = [&bytes](const Held& piece) { return (bytes += piece.place.size()) > kMostCollectiveBytes; };
@@ -121,7 +122,7 @@ int files_that_lost_bytes() {
   return lost_count;
 }
 
-// Never destroyed: programs close files late.
+// They are never destroyed: programs close files late.
 DeferredFiles& DeferredFiles::all() {
   static auto* instance = new DeferredFiles;
   return *instance;

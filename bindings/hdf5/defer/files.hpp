@@ -30,7 +30,7 @@
 
 namespace stria::hdf5 {
 
-/// How many files this thread has closed whose last bytes could not be written.
+/// Returns how many files this thread has closed whose last bytes could not be written.
 int files_that_lost_bytes();
 
 std::string error_text(const Mpi& mpi, int error);
@@ -51,7 +51,7 @@ struct DeferredFile {
   MpiFile handle = nullptr;
   MpiHandle comm = 0;  ///< HDF5's own, which lives as long as the file is open, or a copy
   bool owns_comm = false;
-  MpiHandle info = 0;  ///< as HDF5 opened it
+  MpiHandle info = 0;  ///< the info as HDF5 opened it
   int rank_count = 1;
   std::string name;
   int64_t hdf5_id = -1;          ///< by which HDF5 last named it
@@ -63,8 +63,8 @@ struct DeferredFile {
   HeldBytes held;
 };
 
-/// What all threads share. lock() is held in all calls but has_any() and has_any_held(), and HDF5
-/// isn't called meanwhile: it has a lock of its own.
+/// Holds what all threads share. lock() is held in all calls but has_any() and has_any_held(), and
+/// HDF5 isn't called meanwhile: it has a lock of its own.
 class DeferredFiles {
  public:
   static DeferredFiles& all();
@@ -128,7 +128,7 @@ class DeferredFiles {
   std::mutex mutex_;
   std::vector<std::unique_ptr<DeferredFile>> files_;
   std::byte* stage_ = nullptr;
-  int64_t used_bytes_ = 0;  // of the stage
+  int64_t used_bytes_ = 0;  // the bytes of the stage
   int64_t list_bytes_ = 0;  // that lists of pieces take
   std::atomic<int64_t> held_bytes_{0};
   std::atomic<size_t> file_count_{0};

@@ -38,7 +38,7 @@ class HeldBytes {
 
  private:
   std::vector<Held> pieces_;
-  std::map<int64_t, int64_t> ends_;  // of each stretch of the file, by its begin; they lie apart
+  std::map<int64_t, int64_t> ends_;  // the end of each stretch by its begin; they lie apart
   int64_t bytes_ = 0;
 };
 

@@ -27,7 +27,7 @@ class Finder {
     void* const next = dlsym(is_plugin_ ? RTLD_DEFAULT : RTLD_NEXT, name);
     return next != nullptr || handle_ == nullptr ? next : dlsym(handle_, name);
   }
-  /// The address of data: the program itself may have the copy that counts.
+  /// Returns the address of data: the program itself may have the copy that counts.
   MpiHandle address(const char* name) const {
     void* const found = dlsym(RTLD_DEFAULT, name);
     return reinterpret_cast<MpiHandle>(found != nullptr ? found : find(name));
@@ -59,7 +59,7 @@ bool find_constants(const Finder& finder, Mpi& mpi) {
   return finder.find("MPIR_Dup_fn") != nullptr;  // to which their mpi.h refers
 }
 
-/// Without functions of files where there is no MPI.
+/// There are no functions of files where there is no MPI.
 Mpi make_mpi(const Finder& finder) {
   Mpi mpi;
   const FindSymbol symbols = [&finder](const char* name) { return finder.find(name); };

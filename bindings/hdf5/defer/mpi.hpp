@@ -72,12 +72,12 @@ struct Mpi {
   bool is_known = false;
 };
 
-/// The MPI that the code at `caller` means, as the first caller finds it. Ends the program where
-/// there is none, because its call can't be made. Thread-safe.
+/// Returns the MPI that the code at `caller` means, as the first caller finds it. Ends the program
+/// where there is none, because its call can't be made. Thread-safe.
 const Mpi& mpi_of(const void* caller);
 
-/// The MPI that the program has loaded, for a plugin that it has loaded late; null where it is none
-/// that is known, or a static one. Thread-safe.
+/// Returns the MPI that the program has loaded, for a plugin that it has loaded late; null where it
+/// is none that is known, or a static one. Thread-safe.
 const Mpi* mpi_that_is_loaded(const void* caller);
 
 }  // namespace stria::hdf5

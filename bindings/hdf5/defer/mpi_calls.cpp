@@ -1,5 +1,5 @@
-// What HDF5 does with its MPI_Files, as this library sees it (files.hpp). Without STRIA_HDF5_DEFER,
-// and for files that it doesn't know, calls go on as they come.
+// Describes what HDF5 does with its MPI_Files, as this library sees it (files.hpp). Without
+// STRIA_HDF5_DEFER, and for files that it doesn't know, calls go on as they come.
 #include <utility>
 
 #include "hdf5/defer/files.hpp"
@@ -19,12 +19,12 @@ DeferredFiles& files() {
   return DeferredFiles::all();
 }
 
-/// The first that is no success.
+/// Returns the first that is no success.
 int first_error(int one, int other) {
   return one != kMpiSuccess ? one : other;
 }
 
-/// Before HDF5 moves these bytes by itself.
+/// Writes what lies in these bytes before HDF5 moves them by itself.
 int write_what_it_touches(const Mpi& mpi, MpiFile handle, MpiOffset offset, int count, MpiHandle type) {
   if (!files().has_any_held()) {
     return kMpiSuccess;
@@ -35,7 +35,8 @@ int write_what_it_touches(const Mpi& mpi, MpiFile handle, MpiOffset offset, int 
   return file == nullptr || is_other ? kMpiSuccess : files().write_alone(*file);
 }
 
-/// Before a call that all ranks of the file make. They go on with it whatever this returns.
+/// Writes what is held before a call that all ranks of the file make. They go on with it whatever
+/// this returns.
 int write_before_collective(MpiFile handle, bool is_read = false) {
   if (!is_deferring()) {
     return kMpiSuccess;

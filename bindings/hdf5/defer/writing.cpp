@@ -21,7 +21,7 @@ constexpr int64_t kMostWriteBytes = 1 << 30;
 constexpr int64_t kShortBytes = 64 << 10;
 constexpr int64_t kJoinedBytes = 1 << 20;
 
-/// How many of the pieces, from the first on, go into one write.
+/// Returns how many of the pieces, from the first on, go into one write.
 size_t count_joined(std::span<const Held> pieces) {
   size_t count = 1;
   int64_t bytes = pieces[0].place.size();

@@ -25,9 +25,9 @@ struct Written {
 /// `pieces` are in the order of the file.
 Written write_pieces(std::span<const Held> pieces, const WriteBytes& write);
 
-/// A descriptor of the file of an MPI_File, for a thread that must not call MPI; -1 where the name
-/// tells MPI more than a path, and where a file system (NFS) doesn't show at once to all handles
-/// what one has written.
+/// Returns a descriptor of the file of an MPI_File, for a thread that must not call MPI; -1 where
+/// the name tells MPI more than a path, and where a file system (NFS) doesn't show at once to all
+/// handles what one has written.
 int open_beside_mpi(const std::string& name);
 
 }  // namespace stria::hdf5

@@ -14,11 +14,11 @@ namespace stria::hdf5 {
 
 namespace {
 
-constexpr unsigned kLeastMinor = 10;  // of version 1
+constexpr unsigned kLeastMinor = 10;  // a release of version 1
 constexpr unsigned kFirstMinorWithConnectors = 12;
 constexpr unsigned kLastMinorToDefer = 14;
 
-// Where code or data at `address` was loaded; null for none.
+// Returns where code or data at `address` was loaded; null for none.
 const void* module_of(const void* address) {
   Dl_info info{};
   return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
@@ -29,8 +29,8 @@ const void* own_module() {
   return own;
 }
 
-// A handle of what is loaded there; null for none. It need not be closed: the program has it open
-// as well.
+// Returns a handle of what is loaded there; null for none. It need not be closed: the program has
+// it open as well.
 void* handle_of(const void* address) {
   Dl_info info{};
   return dladdr(address, &info) != 0 && info.dli_fname != nullptr ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
@@ -43,8 +43,8 @@ bool is_hdf5(const void* write) {
   return version != nullptr && module_of(version) == module_of(write);
 }
 
-// The HDF5 that the calling module is linked with; null where it is linked with none, as a Python
-// extension in a program that brings one.
+// Returns the HDF5 that the calling module is linked with; null where it is linked with none, as a
+// Python extension in a program that brings one.
 void* definition_for(const void* caller) {
   void* const handle = handle_of(caller);
   void* const found = handle == nullptr ? nullptr : dlsym(handle, "H5Dwrite");
@@ -85,7 +85,7 @@ bool find_functions(const FindSymbol& handle, Library& library) {
          STRIA_HDF5_FIND(H5Sselect_hyperslab) && STRIA_HDF5_FIND(H5Tget_size);
 }
 
-// What converting needs, and deferring; a static HDF5 may lack these.
+// Finds what converting needs, and deferring; a static HDF5 may lack these.
 bool find_functions_of_types(const FindSymbol& handle, Library& library) {
   return STRIA_HDF5_FIND(H5Dget_type) && STRIA_HDF5_FIND(H5Dget_offset) && STRIA_HDF5_FIND(H5Tclose) &&
          STRIA_HDF5_FIND(H5Tequal) && STRIA_HDF5_FIND(H5Tget_class) && STRIA_HDF5_FIND(H5Tget_ebias) &&
@@ -118,7 +118,7 @@ struct Libraries {
   std::map<const void*, std::unique_ptr<const Library>> by_module;  // where the HDF5 was loaded
 };
 
-// Never destroyed: programs write late.
+// They are never destroyed: programs write late.
 Libraries& libraries() {
   static auto* instance = new Libraries;
   return *instance;
@@ -132,7 +132,7 @@ Libraries& libraries() {
 std::unique_ptr<const Library> make_library(void* next_write, void* handle) {
   auto made = std::make_unique<Library>();
   made->write = reinterpret_cast<Write*>(next_write);
-  // Behind the program's own call there may be a library that records it.
+  // A library that records the program's calls may lie behind the call.
   const bool is_behind_another = !is_hdf5(next_write);
   const FindSymbol next = [at = is_behind_another ? RTLD_NEXT : handle](const char* name) { return dlsym(at, name); };
   static_cast<void>(find_function(next, "H5Dread", made->read) && find_function(next, "H5Dwrite_multi", made->write_multi) &&
@@ -147,7 +147,7 @@ std::unique_ptr<const Library> make_library(void* next_write, void* handle) {
   return made;
 }
 
-// What answers H5Dwrite for that caller; null for none.
+// Returns what answers H5Dwrite for that caller; null for none.
 void* next_write_for(const void* caller) {
   void* write = definition_for(caller);
   write = write != nullptr ? write : dlsym(RTLD_NEXT, "H5Dwrite");

@@ -61,7 +61,7 @@ struct Library {
   ReadMulti* read_multi = nullptr;
 
   std::string version;
-  /// At least 1.10, and it has all of the following that may not be null.
+  /// The library is of version 1.10 or later, and has all of the following that may not be null.
   bool is_usable = false;
   bool has_connectors = false;  ///< from 1.12 on: a dataset may belong to a VOL connector
   /// Calls have the program's own datasets, and those that change what a conversion means are seen
@@ -132,11 +132,12 @@ bool fill_library(const FindSymbol& symbols, Library& library);
 /// Finds what deferring needs more. Returns false where something of it is missing.
 bool fill_to_defer(const FindSymbol& symbols, Library& library);
 
-/// The library that the code at `caller` means. Ends the program where there is none, because its
-/// call can't be made. Thread-safe.
+/// Returns the library that the code at `caller` means. Ends the program where there is none,
+/// because its call can't be made. Thread-safe.
 const Library& library_of(const void* caller);
 
-/// The function of this name in the HDF5 that the code at `caller` means; null where there is none.
+/// Returns the function of this name in the HDF5 that the code at `caller` means; null where there
+/// is none.
 void* function_of(const void* caller, const char* name);
 
 }  // namespace stria::hdf5

@@ -21,14 +21,14 @@ struct Counts {
   std::array<std::atomic<int64_t>, 2> packed{};  // reads, writes
   std::array<std::atomic<int64_t>, 2> packed_bytes{};
   std::array<std::atomic<int64_t>, 2> converted{};
-  std::atomic<int64_t> deferred{0};             // of the writes that are packed
-  std::array<std::atomic<int64_t>, 2> alone{};  // of MPI's collective calls
+  std::atomic<int64_t> deferred{0};             // the packed writes that were deferred
+  std::array<std::atomic<int64_t>, 2> alone{};  // MPI's collective calls that were made alone
   std::atomic<int64_t> by_pages{0};
   std::array<std::array<std::atomic<int64_t>, kReasonCount>, 2> passed{};
-  std::string version;  // of the HDF5 that is called first
+  std::string version;  // the version of the HDF5 that is called first
 };
 
-// Never destroyed: it is told when the process ends.
+// They are never destroyed: they are told when the process ends.
 Counts& counts() {
   static auto* instance = new Counts;
   return *instance;

@@ -1,4 +1,4 @@
-// What became of the program's transfers, for STRIA_VERBOSE.
+// Describes what became of the program's transfers, for STRIA_VERBOSE.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ enum class Reason : size_t {
 };
 inline constexpr size_t kReasonCount = 8;
 
-/// Thread-safe.
+/// Counts a transfer that is packed. Thread-safe.
 void count_packed(bool writes, int64_t bytes, const std::string& library_version);
 /// One of those that are packed has its numbers converted on the way.
 void count_converted(bool writes);

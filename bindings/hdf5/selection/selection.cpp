@@ -12,7 +12,7 @@ namespace stria::hdf5 {
 
 namespace {
 
-// So many blocks or points are asked for in one call.
+// One call asks for so many blocks or points.
 constexpr hsize_t kListEntries = 65536;
 // Their rows take 16 bytes each here, and more in HDF5.
 constexpr size_t kMostPieces = size_t{1} << 26;
@@ -97,7 +97,7 @@ bool ask_hyperslab(const Library& library, hid_t space, Hyperslab& slab) {
          std::equal(low.begin(), low.begin() + slab.rank, slab.start.begin());
 }
 
-/// From the hyperslab's first element on.
+/// The type begins at the hyperslab's first element.
 Result<Datatype> type_of(const Array& array, const Hyperslab& slab) {
   Datatype type = Datatype::bytes(slab.element_bytes);
   for (size_t d = slab.rank; d-- > 0;) {
@@ -216,7 +216,7 @@ std::vector<hsize_t> least_of(const std::vector<hsize_t>& list, size_t width, si
   return least;
 }
 
-/// The place of the element with these coordinates; false where it lies outside of the array.
+/// Finds the place of the element with these coordinates; false where it lies outside of the array.
 bool find_place(const Array& array, const hsize_t* coordinates, int64_t& place) {
   place = 0;
   for (size_t d = 0; d < array.rank(); ++d) {

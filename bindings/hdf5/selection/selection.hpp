@@ -15,7 +15,7 @@
 
 namespace stria::hdf5 {
 
-/// What is selected along one dimension: `count` blocks of `block` elements.
+/// Says what is selected along one dimension: `count` blocks of `block` elements.
 struct Steps {
   hsize_t start = 0;
   hsize_t stride = 1;
@@ -26,14 +26,15 @@ struct Steps {
   hsize_t elements() const { return count * block; }
 };
 
-/// The lengths of the dataspace's dimensions; empty for one value. No value where it is no array.
+/// Returns the lengths of the dataspace's dimensions; empty for one value. No value where it is no
+/// array.
 std::optional<std::vector<hsize_t>> lengths_of(const Library& library, hid_t space);
 
-/// The selection as steps along each dimension; no value where it is none.
+/// Returns the selection as steps along each dimension; no value where it is none.
 std::optional<std::vector<Steps>> regular_steps(const Library& library, hid_t space);
 
-/// What the bytes are for: an element may be selected twice to be written to the file, while of two
-/// that are read into one place HDF5's way decides which stays.
+/// Says what the bytes are for: an element may be selected twice to be written to the file, while
+/// of two that are read into one place HDF5's way decides which stays.
 enum class Use { kToFile, kFromFile };
 
 /// Bytes of an array: a datatype, and how far its base lies behind the array's.
@@ -42,9 +43,9 @@ struct Selected {
   Datatype type;
 };
 
-/// Which bytes of an array of elements of `element_bytes` bytes are selected. kUnsupported for what
-/// can't be described, and kInvalidArgument where it lies outside of the array. Each thread keeps
-/// the types of its last regular hyperslabs.
+/// Returns which bytes of an array of elements of `element_bytes` bytes are selected. kUnsupported
+/// for what can't be described, and kInvalidArgument where it lies outside of the array. Each
+/// thread keeps the types of its last regular hyperslabs.
 Result<Selected> selected_memory(const Library& library, hid_t space, int64_t element_bytes, Use use);
 
 }  // namespace stria::hdf5

@@ -1,5 +1,5 @@
-// What the user says by environment variables. Each is read once, but for STRIA_HDF5, which a
-// program may change: tests do, which compare a connector with HDF5 itself.
+// Describes what the user says by environment variables. Each is read once, but for STRIA_HDF5,
+// which a program may change: tests do, which compare a connector with HDF5 itself.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace stria::hdf5 {
 
-/// A number of bytes: digits, and K, M or G behind them, with "iB" or without. No value where the
-/// text is anything else.
+/// Parses a number of bytes: digits, and K, M or G behind them, with "iB" or without. No value
+/// where the text is anything else.
 std::optional<int64_t> parse_bytes(std::string_view text);
 
-/// STRIA_HDF5=off
+/// Tells whether there is STRIA_HDF5=off.
 bool is_turned_off();
 
-/// STRIA_HDF5_BUFFER: how many bytes a transfer may be packed in.
+/// Returns how many bytes, by STRIA_HDF5_BUFFER, a transfer may be packed in.
 int64_t most_buffer_bytes();
 
 /// STRIA_HDF5_DEFER: how many bytes may be held; 0 without it.

@@ -15,7 +15,7 @@ int64_t size_of(const Mpi& mpi, MpiHandle type) {
   return bytes;
 }
 
-/// Where the one piece of a datatype begins; no value where it has more or none.
+/// Returns where the one piece of a datatype begins; no value where it has more or none.
 std::optional<int64_t> begin_of_piece(const Mpi& mpi, MpiHandle type) {
   int64_t first = 0;
   int64_t extent = 0;
@@ -42,7 +42,7 @@ bool is_true_on_all(const Mpi& mpi, MpiHandle comm, bool here) {
 
 }  // namespace
 
-// Never destroyed: programs close files late.
+// They are never destroyed: programs close files late.
 SharedFiles& SharedFiles::all() {
   static auto* instance = new SharedFiles;
   return *instance;

@@ -24,7 +24,7 @@
 
 namespace stria::hdf5 {
 
-/// What moves in one MPI call.
+/// Says what moves in one MPI call.
 struct MpiTransfer {
   MpiFile handle = nullptr;
   MpiOffset offset = 0;
@@ -32,7 +32,7 @@ struct MpiTransfer {
   MpiHandle type = 0;
 };
 
-/// Thread-safe.
+/// This is thread-safe.
 class SharedFiles {
  public:
   static SharedFiles& all();
@@ -41,15 +41,15 @@ class SharedFiles {
   void viewed(MpiFile handle, MpiOffset begin, MpiHandle type);
   void closed(MpiFile handle);
 
-  /// Whether each rank makes this collective transfer alone: all move one large piece or nothing.
-  /// Collective over a file that is known; false for others.
+  /// Tells whether each rank makes this collective transfer alone: all move one large piece or
+  /// nothing. Collective over a file that is known; false for others.
   bool are_pieces(const MpiTransfer& transfer, bool is_write);
 
   /// Writes one piece of memory as pages. False where MPI has to write it.
   bool write_pages(const MpiTransfer& transfer, const void* data, void* status);
-  /// The same for bytes of the file, whatever it shows.
+  /// Does the same for bytes of the file, whatever it shows.
   bool write_pages(MpiFile handle, ByteRange place, const std::byte* bytes);
-  /// Whether all ranks write large pieces of the file as pages. The same on all of them.
+  /// Tells whether all ranks write large pieces of the file as pages. The same on all of them.
   bool has_pages(MpiFile handle);
 
  private:
@@ -61,7 +61,7 @@ class SharedFiles {
     // What the file shows here.
     bool is_one_piece = true;
     MpiOffset begin = 0;
-    int64_t bytes = std::numeric_limits<int64_t>::max();  ///< of the piece
+    int64_t bytes = std::numeric_limits<int64_t>::max();  ///< the bytes of the piece
   };
 
   std::optional<Known> find(MpiFile handle);

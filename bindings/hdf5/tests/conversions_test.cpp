@@ -24,7 +24,7 @@ namespace {
 
 using Bytes = std::vector<unsigned char>;
 
-constexpr hsize_t kElements = 5000;  // of each rank
+constexpr hsize_t kElements = 5000;  // the elements of each rank
 constexpr hsize_t kApart = 3;        // elements from one to the next in scattered memory
 
 int rank = 0;
@@ -165,7 +165,7 @@ bool is_integer_of_float(const Number& from, const Number& to) {
   return from.is_float && !to.is_float;
 }
 
-/// Whether the library says that it converts these.
+/// Tells whether the library says that it converts these.
 bool is_converted_here(const Number& from, const Number& to) {
   return !from.is_swapped && !to.is_swapped && from.id != to.id && !is_integer_of_float(from, to);
 }

@@ -193,7 +193,8 @@ class Twins {
     MPI_Barrier(MPI_COMM_WORLD);  // HDF5 fills it on one rank or on all
   }
 
-  /// Some of this rank's rows, out of memory with room around it. Chunks are written together.
+  /// Writes some of this rank's rows, out of memory with room around it. Chunks are written
+  /// together.
   void write(const Dataset& one) {
     const bool is_collective = one.is_chunked || shared_.one_in(2);
     const bool takes_part = !own_.one_in(4);
@@ -217,7 +218,7 @@ class Twins {
       value = static_cast<double>(own_.between(0, 120));
     }
     const hid_t transfer = transfer_of(is_collective);
-    // The file's type, or one that is converted; the connector holds the former alone.
+    // The type is the file's, or one that is converted; the connector holds the former alone.
     const hid_t type = own_.one_in(2) ? H5Dget_type(one.ids[0]) : H5Tcopy(H5T_NATIVE_DOUBLE);
     H5Tconvert(H5T_NATIVE_DOUBLE, type, data.size(), data.data(), nullptr, H5P_DEFAULT);
     if (takes_part || is_collective) {
@@ -266,7 +267,7 @@ class Twins {
     return found;
   }
 
-  /// On some ranks only.
+  /// It is done on some ranks only.
   void compare_own(const Dataset& one) {
     if (!own_.one_in(3)) {
       expect(own_rows(one.ids[0]) == own_rows(one.ids[1]), "other values in this rank's rows of " + one.name);

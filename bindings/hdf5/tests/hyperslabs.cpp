@@ -27,7 +27,7 @@ struct Program {
   bool narrow = false;
   std::vector<double> buffer;
 
-  /// One transfer of each variable, in a file that is created or opened.
+  /// Transfers each variable once, in a file that is created or opened.
   double transfer_all(bool writes) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();

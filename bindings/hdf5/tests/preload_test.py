@@ -39,13 +39,13 @@ def run(ranks, *command, preload=LIBRARY, **more):
 
 
 def packed(said, call):
-    """How many transfers of rank 0 were packed."""
+    """Returns how many transfers of rank 0 were packed."""
     found = re.search(rf"under libstria_hdf5 \S+: {call}: (\d+) packed", said)
     return int(found[1]) if found else 0
 
 
 def can_insert_pages():
-    """Whether userfaultfd(2) is open to this process: a descriptor, or -1."""
+    """Tells whether userfaultfd(2) is open to this process: a descriptor, or -1."""
     x86_64_number, close_on_exec, user_mode_only = 323, 0o2000000, 1
     descriptor = ctypes.CDLL(None).syscall(x86_64_number, close_on_exec | user_mode_only)
     if descriptor >= 0:
@@ -82,7 +82,7 @@ def test_collective_transfers_of_single_pieces(tmp_path, blocks, alone, narrow):
 
 @pytest.fixture
 def in_memory():
-    """A directory on tmpfs."""
+    """Gives a directory on tmpfs."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
         yield pathlib.Path(directory)
 

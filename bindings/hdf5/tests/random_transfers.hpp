@@ -1,4 +1,5 @@
-// What the tests of random transfers share: where chance comes from, and HDF5's own functions.
+// Holds what the tests of random transfers share: where chance comes from, and HDF5's own
+// functions.
 #pragma once
 
 #include <dlfcn.h>
@@ -14,7 +15,7 @@
 class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed * 0x9e3779b97f4a7c15u + 0x1234567u) {}
-  /// In [low, high], both included.
+  /// Draws from [low, high], both included.
   hsize_t between(hsize_t low, hsize_t high) { return low + engine_() % (high - low + 1); }
   bool one_in(hsize_t n) { return between(1, n) == 1; }
 
@@ -22,13 +23,13 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-/// Whether an address is libstria_hdf5's.
+/// Tells whether an address is libstria_hdf5's.
 inline bool is_of_stria(const void* address) {
   Dl_info info{};
   return dladdr(address, &info) != 0 && std::strstr(info.dli_fname, "libstria_hdf5") != nullptr;
 }
 
-/// Whether the program's H5Dwrite is libstria_hdf5's.
+/// Tells whether the program's H5Dwrite is libstria_hdf5's.
 inline bool is_served_by_preload() {
   return is_of_stria(dlsym(RTLD_DEFAULT, "H5Dwrite"));
 }
@@ -49,7 +50,8 @@ Function own_function(const char* name) {
   return reinterpret_cast<Function>(found);
 }
 
-/// Whether transfers go through the VOL connector. It can't be passed, but told to pass everything.
+/// Tells whether transfers go through the VOL connector. It can't be passed, but told to pass
+/// everything.
 inline bool is_connected() {
 #if H5_VERSION_GE(1, 14, 0)
   return H5VLis_connector_registered_by_name("stria") > 0;

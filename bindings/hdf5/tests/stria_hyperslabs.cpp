@@ -14,7 +14,7 @@
 
 namespace {
 
-/// The interior of all blocks, of one variable.
+/// Returns the interior of all blocks, of one variable.
 stria::Memory interior_of(GuardedMesh& mesh, uint64_t variable) {
   const auto signed_of = [](uint64_t number) { return static_cast<int64_t>(number); };
   const int64_t width = signed_of(mesh.width());

@@ -45,7 +45,8 @@ def programs():
 
 
 def outcome(directory, ranks, command, way):
-    """The exit status, and every line by which a test says how it went, without its numbers."""
+    """Returns the exit status, and every line by which a test says how it went, without its
+    numbers."""
     directory.mkdir()
     full = ["mpiexec.openmpi", "-n", str(ranks)] if ranks else []
     full += ["env", *(f"{name}={value}" for name, value in WAYS.get(way, {}).items()), *map(str, command)]

@@ -90,7 +90,7 @@ void select_regular(Random& random, Space& space, const std::vector<hsize_t>& co
   H5Sselect_hyperslab(space.id, H5S_SELECT_SET, start.data(), stride.data(), count.data(), block.data());
 }
 
-/// Two or three boxes, which may lie beside each other in any order.
+/// Selects two or three boxes, which may lie beside each other in any order.
 void select_irregular(Random& random, Space& space, const std::vector<hsize_t>& counts) {
   const size_t cut = random.between(0, counts.size() - 1);
   space.lengths = counts;
@@ -152,7 +152,7 @@ Space make_selection(Random& random, const std::vector<hsize_t>& counts, bool re
     case 4:
       select_points(random, space, product(counts), repeats);
       break;
-    case 5: {  // as a variable that is interleaved with others
+    case 5: {  // a variable that is interleaved with others
       std::vector<hsize_t> more = counts;
       more.push_back(1);
       select_regular(random, space, more, false);
@@ -246,8 +246,8 @@ struct Case {
   bool is_collective = false;  // transfers
   bool is_chunked = false;
   Types types;
-  std::vector<hsize_t> counts;   // of each rank's selection
-  std::vector<hsize_t> lengths;  // of the dataset
+  std::vector<hsize_t> counts;   // the counts of each rank's selection
+  std::vector<hsize_t> lengths;  // the lengths of the dataset
   hid_t creation = -1;
   hid_t transfer = -1;
   hid_t file_space = -1;
@@ -293,7 +293,7 @@ void choose_layout(Random& random, Case& one) {
   }
 }
 
-/// The same on all ranks, but for `own`.
+/// Returns the same on all ranks, but for `own`.
 Case make_case(uint64_t seed) {
   Random random(seed);
   Random own(seed * 1000 + static_cast<uint64_t>(rank));
@@ -363,7 +363,7 @@ std::string describe(const Case& one, const Space& memory) {
          (one.is_alone ? ", alone" : "");
 }
 
-/// All bytes of a dataset, as HDF5 reads them.
+/// Returns all bytes of a dataset, as HDF5 reads them.
 Bytes content(const Case& one, hid_t dataset) {
   Bytes all(product(one.lengths) * H5Tget_size(one.types.file));
   native().read(dataset, one.types.file, H5S_ALL, H5S_ALL, H5P_DEFAULT, all.data());
@@ -423,7 +423,7 @@ void check_same_space(const Case& one, hid_t served, hid_t by_hdf5, Random& own)
 }
 
 #if H5_VERSION_GE(1, 14, 0)
-/// One call for both datasets, against two calls.
+/// Compares one call for both datasets, against two calls.
 void check_several(const Case& one, const hid_t (&datasets)[2], Random& own) {
   Space memory[2] = {make_selection(own, one.counts, true), make_selection(own, one.counts, true)};
   Bytes data[2], other[2];
@@ -493,7 +493,7 @@ void run(uint64_t seed, const std::string& directory) {
   // A read behind the end of a shared file fills memory that is not selected, in HDF5 1.10.
   H5Fflush(file, H5F_SCOPE_GLOBAL);
   MPI_Barrier(MPI_COMM_WORLD);
-  check_reads(one, served, own);  // of what isn't there yet
+  check_reads(one, served, own);  // They read what isn't there yet.
   check_writes(one, served, by_hdf5, own);
   check_same_space(one, served, by_hdf5, own);
   if (!one.is_alone) {

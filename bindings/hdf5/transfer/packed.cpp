@@ -15,9 +15,10 @@ namespace {
 
 constexpr int64_t kKeptBytes = 64 << 20;
 constexpr std::align_val_t kAlignment{4096};
-// Below this, nobody asks how much memory is left.
+// Nobody asks how much memory is left for less than this.
 constexpr int64_t kLargeBytes = 64 << 20;
-// Below these, asking for types takes longer than what knowing them saves.
+// Asking for types takes longer than what knowing them saves where there are fewer bytes than
+// these.
 constexpr int64_t kLeastScatteredBytes = 4 << 10;
 constexpr int64_t kLeastContiguousBytes = 32 << 10;
 constexpr int64_t kDoublesAtATime = 2048;
@@ -43,8 +44,8 @@ bool is_chunked(const Library& library, hid_t dataset) {
   return layout == kChunkedLayout;
 }
 
-/// What is selected in the file, where it is one block: HDF5 then moves whole rows into chunks,
-/// because both selections have the same shape. Empty where it isn't.
+/// Returns what is selected in the file, where it is one block: HDF5 then moves whole rows into
+/// chunks, because both selections have the same shape. Empty where it isn't.
 std::vector<Steps> box_of(const Library& library, hid_t file_space) {
   auto steps = regular_steps(library, file_space);
   const bool is_box =
@@ -122,7 +123,7 @@ std::optional<Reason> Packed::plan(const Library& library, const Arguments& argu
 
 std::optional<Reason> Packed::describe_memory(const Library& library, const Arguments& arguments, std::byte* memory, Use use) {
   const auto is_space = [&](hid_t id) { return library.H5Iget_type(id) == kDataspaceId; };
-  // Without a dataspace of its own, memory is an array like the file's, with the same selection.
+  // Memory that has no dataspace of its own is an array like the file's, with the same selection.
   const hid_t given_space = arguments.memory_space == kAll ? arguments.file_space : arguments.memory_space;
   if (library.H5Iget_type(arguments.dataset) != kDatasetId || library.H5Iget_type(arguments.type) != kDatatypeId ||
       (arguments.file_space != kAll && !is_space(arguments.file_space)) || (given_space != kAll && !is_space(given_space))) {

@@ -42,7 +42,7 @@ class Staging {
   Staging& operator=(Staging&& other) noexcept;
   ~Staging();
 
-  /// Without memory where there is none.
+  /// It has no memory where there is none left.
   static Staging of_bytes(int64_t bytes) noexcept;
   std::byte* data() const { return data_; }
 
@@ -75,13 +75,13 @@ bool has_place(const Library& library, hid_t dataset);
 
 /// A part of a transfer, which HDF5 gets in one call.
 struct Piece {
-  hid_t type = -1;  ///< of the packed elements
+  hid_t type = -1;  ///< the type of the packed elements
   hid_t memory_space = -1;
   hid_t file_space = -1;
   bool owns_type = false;
   bool owns_memory_space = false;
   bool owns_file_space = false;
-  ByteRange range;  ///< of the packed elements
+  ByteRange range;  ///< the range of the packed elements
 };
 
 class Packed {
@@ -111,11 +111,11 @@ class Packed {
   void pack(const Piece& piece) const;
   /// Copies the buffer's elements to the program.
   void unpack(const Piece& piece) const;
-  /// To be called after the transfer of a piece. A call that fails leaves its reasons with HDF5,
+  /// Must be called after the transfer of a piece. A call that fails leaves its reasons with HDF5,
   /// where any further call would replace them; the dataspaces and the type are left as well then.
   static void end(const Library& library, const Piece& piece, herr_t outcome);
 
-  /// What HDF5 gets in place of the program's memory.
+  /// Returns what HDF5 gets in place of the program's memory.
   std::byte* buffer() const { return packer_ ? staging_.data() : memory_; }
   int64_t bytes() const { return bytes_; }
   int64_t elements() const { return elements_; }
@@ -138,11 +138,11 @@ class Packed {
   Conversion conversion_;
   std::optional<Packer> packer_;  ///< none where there are no elements
   Staging staging_;
-  std::vector<hsize_t> lengths_;  ///< of the dataspace that HDF5 gets for all of memory
+  std::vector<hsize_t> lengths_;  ///< the lengths of the dataspace that HDF5 gets for all of memory
   std::vector<Steps> steps_;      ///< the box of the file that is selected and may be cut
   int64_t bytes_ = 0;
   int64_t elements_ = 0;
-  int64_t rows_ = 1;  ///< of lengths_, or 1 where there is one piece
+  int64_t rows_ = 1;  ///< the rows of lengths_, or 1 where there is one piece
   int64_t piece_rows_ = 1;
 };
 

@@ -22,7 +22,7 @@ struct Number {
   bool is_swapped = false;
 };
 
-/// An IEEE number that fills its bytes.
+/// Returns true for an IEEE number that fills its bytes.
 bool is_ieee(const Library& library, hid_t type, size_t bytes) {
   const bool is_double = bytes == sizeof(double);
   const size_t exponent_bits = is_double ? 11 : 8;
@@ -54,8 +54,8 @@ std::optional<ElementType> integer_of(size_t bytes, bool is_unsigned) {
   }
 }
 
-/// The number that this type is, bit by bit. The predefined types would tell as well, but a program
-/// may have copies of the variables that name them.
+/// Returns the number that this type is, bit by bit. The predefined types would tell as well, but a
+/// program may have copies of the variables that name them.
 std::optional<Number> number_of(const Library& library, hid_t type) {
   const size_t bytes = library.H5Tget_size(type);
   const int order = library.H5Tget_order(type);

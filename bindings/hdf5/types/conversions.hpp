@@ -18,7 +18,7 @@
 
 namespace stria::hdf5 {
 
-/// How the elements in memory and those in the file belong together.
+/// Says how the elements in memory and those in the file belong together.
 struct Conversion {
   enum class Kind {
     kUnknown,    ///< HDF5 converts, or elements have bytes that it leaves alone
@@ -29,16 +29,16 @@ struct Conversion {
   ElementType memory = ElementType::kByte;
   ElementType stored = ElementType::kByte;
   bool swaps = false;
-  hid_t stored_type = -1;  ///< of kConverted: the dataset's, to be closed
+  hid_t stored_type = -1;  ///< the type of kConverted: the dataset's, to be closed
 
   bool is_double_in_memory_only() const { return memory == ElementType::kFloat64 && stored == ElementType::kFloat32; }
   bool is_double_in_file_only() const { return memory == ElementType::kFloat32 && stored == ElementType::kFloat64; }
 };
 
-/// What writing `type` in memory to this dataset means, or reading it.
+/// Returns what writing `type` in memory to this dataset means, or reading it.
 Conversion conversion_of(const Library& library, hid_t dataset, hid_t type, bool writes);
 
-/// From now on HDF5 makes all conversions of the process: the program registers its own, is called
+/// HDF5 makes all conversions of the process from now on: the program registers its own, is called
 /// back where a number doesn't fit, or transforms data. Thread-safe.
 void leave_conversions_to_hdf5();
 /// The program registers a conversion between these types, or takes one back. Those of other types

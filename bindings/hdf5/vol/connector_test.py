@@ -57,7 +57,7 @@ def run(*command, ranks=0, connector="stria", plugins=PLUGINS, fails=False):
 
 
 def packed(said, call):
-    """How many transfers of rank 0 were packed."""
+    """Returns how many transfers of rank 0 were packed."""
     found = re.search(rf"under libhdf5_vol_stria \S+: {call}: (\d+) packed", said)
     return int(found[1]) if found else 0
 

@@ -11,7 +11,7 @@ namespace stria::hdf5::vol {
 
 namespace {
 
-// The HDF5 in whose transfer this thread is.
+// This thread is in a transfer of this HDF5.
 thread_local const Hdf5* current = nullptr;
 thread_local hid_t transfer_list = H5P_DEFAULT;
 
@@ -228,7 +228,7 @@ herr_t hold_writes(std::vector<void*>& datasets, Lists<const void>& lists) {
   return outcome;
 }
 
-/// Before a read: writes what waits, here or on all ranks.
+/// Writes what waits, here or on all ranks, before a read.
 void write_before_reading(void* datasets[], const Lists<void>& lists) {
   const Object& first = object_of(datasets[0]);
   if (first.hdf5->core.can_defer && is_collective(first.hdf5->core, lists.transfer)) {
@@ -253,7 +253,7 @@ herr_t move(void* datasets[], Lists<Memory> lists, void** request) {
     if (left.empty()) {
       return alone;
     }
-    write_held();  // of the same bytes, perhaps
+    write_held();  // They may be the same bytes.
     const herr_t outcome = move_now(left.data(), lists, request);
     return outcome < 0 ? outcome : alone;
   } else {

@@ -79,7 +79,7 @@ MpiFile handle_below(const Object& file) {
   return outcome < 0 || found == nullptr ? nullptr : *static_cast<MpiFile*>(found);
 }
 
-/// The number that HDF5 gives each file that is open; 0 where it doesn't tell.
+/// Returns the number that HDF5 gives each file that is open; 0 where it doesn't tell.
 unsigned long number_of_file(const Object& object, H5I_type_t type) {
   H5O_info2_t info{};
   H5VL_loc_params_t place{};

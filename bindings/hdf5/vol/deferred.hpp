@@ -25,20 +25,21 @@ void begin_deferring(Object& file, const char* name, hid_t access);
 /// a mounted file).
 void note_file(Object& object, const std::shared_ptr<HeldFile>& file, H5I_type_t type);
 
-/// Before a file is closed, or flushed. Collective. They return -1 where bytes can't be written,
-/// which closing gives up.
+/// These are called before a file is closed, or flushed. Collective. They return -1 where bytes
+/// can't be written, which closing gives up.
 herr_t end_deferring(const Object& file);
 herr_t flush_held(const Object& object);
 
-/// Before anything that may look at bytes that this process holds.
+/// Must be called before anything that may look at bytes that this process holds.
 void write_held();
-/// Before a call in which all ranks look at the file.
+/// Must be called before a call in which all ranks look at the file.
 void write_held_together(const Object& object);
-/// Before HDF5 may use bytes of the file for something else, and before it becomes atomic.
+/// Must be called before HDF5 may use bytes of the file for something else, and before it becomes
+/// atomic.
 void hold_no_more(const Object& object);
 
-/// Whether a write is held. Where it isn't, it is to be made by the transfer that `arguments` then
-/// has; one that isn't the program's is to be closed.
+/// Tells whether a write is held. Where it isn't, it is to be made by the transfer that `arguments`
+/// then has; one that isn't the program's is to be closed.
 bool hold_write(const Object& dataset, Arguments& arguments, const void* data);
 
 }  // namespace stria::hdf5::vol

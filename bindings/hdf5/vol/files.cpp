@@ -8,7 +8,7 @@ namespace stria::hdf5::vol {
 namespace {
 
 constexpr unsigned kReadWrite = 1;    // H5F_ACC_RDWR, which calls HDF5 where it stands
-constexpr int kSetMpiAtomicity = 27;  // of H5VLnative.h, where HDF5 is parallel
+constexpr int kSetMpiAtomicity = 27;  // H5VLnative.h has it, where HDF5 is parallel
 
 /// A file's access list for the connector below, and that connector.
 class Below {
@@ -59,7 +59,7 @@ void* make_file(const Hdf5& hdf5, const char* name, unsigned flags, hid_t access
   return made;
 }
 
-/// A question about a file that isn't open. `access` is that of the arguments, a copy.
+/// Asks a question about a file that isn't open. `access` is that of the arguments, a copy.
 herr_t ask_unopened(const Hdf5& hdf5, H5VL_file_specific_args_t& arguments, hid_t& access, hid_t transfer, void** request) {
   const Below below(hdf5, access);
   if (!below.is_usable()) {

@@ -19,7 +19,7 @@ void** request_of(Rest... rest) {
 
 // The object is copied, because some calls are its end.
 
-/// (object, ..., request)
+/// Forwards a call (object, ..., request).
 template <auto kCall, typename... Rest>
 herr_t ask(void* given, Rest... rest) {
   const Object object = object_of(given);
@@ -28,7 +28,7 @@ herr_t ask(void* given, Rest... rest) {
   return outcome;
 }
 
-/// (object, place, ..., request)
+/// Forwards a call (object, place, ..., request).
 template <auto kCall, typename... Rest>
 herr_t ask_at(void* given, const H5VL_loc_params_t* place, Rest... rest) {
   const Object object = object_of(given);
@@ -37,14 +37,14 @@ herr_t ask_at(void* given, const H5VL_loc_params_t* place, Rest... rest) {
   return outcome;
 }
 
-/// (object, ...), without a request
+/// Forwards a call (object, ...), without a request.
 template <auto kCall, typename... Rest>
 herr_t ask_only(void* given, Rest... rest) {
   const Object& object = object_of(given);
   return (object.hdf5->*kCall)(object.under, object.connector, rest...);
 }
 
-/// (object, place, ..., request), for a new object of this type
+/// Forwards a call (object, place, ..., request), for a new object of this type.
 template <auto kCall, H5I_type_t kType, typename... Rest>
 void* make_at(void* given, const H5VL_loc_params_t* place, Rest... rest) {
   const Object object = object_of(given);
@@ -57,7 +57,7 @@ void* make_at(void* given, const H5VL_loc_params_t* place, Rest... rest) {
   return made;
 }
 
-/// As ask(), for what may look at data of the file.
+/// Does the same as ask(), for what may look at data of the file.
 template <auto kCall, typename... Rest>
 herr_t ask_after_writing(void* given, Rest... rest) {
   write_held();

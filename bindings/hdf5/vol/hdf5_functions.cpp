@@ -19,7 +19,7 @@ namespace {
 // The first minor version of HDF5 1 with H5VL_VERSION 3, and with more than one dataset in a call.
 constexpr unsigned kLeastMinor = 14;
 
-/// The first of the functions that the module lacks; null for none.
+/// Finds the first of the functions that the module lacks; null for none.
 const char* find_functions(const Symbols& symbols, Hdf5& hdf5) {
   const char* lacks = nullptr;
   const auto find = [&](const char* name, auto*& function) {

@@ -55,7 +55,8 @@ struct Hdf5 {
   std::string refusal;
 };
 
-/// The HDF5 whose code is at `caller`. Never ends, and is the same for all its calls. Thread-safe.
+/// Returns the HDF5 whose code is at `caller`. Never ends, and is the same for all its calls.
+/// This is thread-safe.
 const Hdf5& hdf5_of(const void* caller);
 
 }  // namespace stria::hdf5::vol

@@ -1,4 +1,4 @@
-// What the connector hands HDF5 for an object of the connector below it.
+// Describes what the connector hands HDF5 for an object of the connector below it.
 #pragma once
 
 #include <memory>

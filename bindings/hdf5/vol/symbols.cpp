@@ -40,7 +40,7 @@ class Mapped {
     }
   }
 
-  /// `count` things from `offset` on; empty where they don't lie in the file.
+  /// Returns `count` things from `offset` on; empty where they don't lie in the file.
   template <typename Thing>
   std::span<const Thing> things(size_t offset, size_t count) const {
     if (offset > bytes_.size() || count > (bytes_.size() - offset) / sizeof(Thing) || offset % alignof(Thing) != 0) {
@@ -53,7 +53,7 @@ class Mapped {
   std::span<const char> bytes_;
 };
 
-/// HDF5's functions in a section of symbols.
+/// Finds HDF5's functions in a section of symbols.
 void read_section(const Mapped& file, const ElfW(Shdr) & table, std::span<const char> names, ElfW(Addr) bias,
                   std::unordered_map<std::string, void*>& found) {
   for (const ElfW(Sym) & symbol : file.things<ElfW(Sym)>(table.sh_offset, table.sh_size / sizeof(ElfW(Sym)))) {

@@ -8,18 +8,18 @@ namespace stria::hdf5::vol {
 
 class Symbols {
  public:
-  /// The symbols of the module whose code is at `address`.
+  /// Finds the symbols of the module whose code is at `address`.
   explicit Symbols(const void* address);
 
   /// Null where the module has no such function, or shows none.
   void* find(const char* name) const;
-  /// The file that the module was loaded from; empty where nothing is known.
+  /// Returns the file that the module was loaded from; empty where nothing is known.
   const std::string& file() const { return file_; }
 
  private:
   std::string file_;
   const void* base_ = nullptr;
-  void* handle_ = nullptr;                         ///< of what it exports
+  void* handle_ = nullptr;                         ///< the handle of what it exports
   std::unordered_map<std::string, void*> hidden_;  ///< read from its file, where it exports nothing
 };
 

@@ -17,7 +17,7 @@ void note_failure_elsewhere(Job& job, int error_class) {
   }
 }
 
-// Whether all ranks of the node have done their parts. The board is asked once.
+// Tells whether all ranks of the node have done their parts. The board is asked once.
 bool has_ended_here(JobBoard& board, Job& job) {
   int error_class = MPI_SUCCESS;
   if (!job.ended_here && job.posted && board.complete(job.board_number, error_class)) {
@@ -51,7 +51,7 @@ Agreements::Queue Agreements::look() noexcept {
   return std::exchange(known_, Queue());
 }
 
-// Only so many operations after the first unfinished one can have a place on the board.
+// The board has places for only so many operations after the first unfinished one.
 void Agreements::look_at_node(JobBoard& board, UnderWay& file) {
   size_t reach = JobBoard::kPlaces;
   for (auto job = file.here.begin(); job != file.here.end() && reach > 0; ++job, --reach) {

@@ -17,7 +17,7 @@ struct Requests {
   std::atomic<bool> any_finished{false};
 };
 
-// Never destroyed: exit handlers may still look.
+// They are never destroyed: exit handlers may still look.
 Requests& requests() {
   static Requests* instance = new Requests;
   return *instance;

@@ -23,9 +23,9 @@ void note_finished(const std::shared_ptr<Job>& job) noexcept;
 
 /// True when there are jobs' requests for which the program has not waited.
 bool have_requests();
-/// The job of a request; null for one of MPI's own.
+/// Returns the job of a request; null for one of MPI's own.
 std::shared_ptr<Job> job_of(MPI_Request request);
-/// Whether any of these belongs to a job.
+/// Tells whether any of these belongs to a job.
 bool has_job(int count, const MPI_Request* requests);
 /// Tells MPI of the jobs that are done.
 void complete_finished();

@@ -33,7 +33,7 @@ struct Jobs {
   bool ending = false;
 };
 
-// Never destroyed: exit handlers may still look.
+// They are never destroyed: exit handlers may still look.
 Jobs& jobs() {
   static Jobs* instance = new Jobs;
   return *instance;
@@ -197,7 +197,8 @@ void begin_agreement(const std::shared_ptr<Job>& job) {
   }
 }
 
-// Where the operation can be staged: begins to write it, and returns a job that is done. Else null.
+// Begins, where the operation can be staged, to write it, and returns a job that is done. Else
+// null.
 std::shared_ptr<Job> start_staged(const std::shared_ptr<Operation>& operation, MPI_Request* request) {
   File& file = *operation->file;
   const auto written = file.staging().is_on && file.storage().background() != nullptr ? stage(*operation) : nullptr;

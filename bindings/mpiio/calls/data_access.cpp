@@ -127,7 +127,7 @@ void move_pointer(File& file, const Access& access, const Operation& operation) 
   }
 }
 
-// The same for an access whose outcome is not known yet: a read ends where the file ends now.
+// Does the same for an access whose outcome is not known yet: a read ends where the file ends now.
 Outcome move_pointer_ahead(File& file, const Access& access, const Operation& operation) {
   if (access.pointer != Pointer::kIndividual) {
     return {};
@@ -144,7 +144,7 @@ Outcome move_pointer_ahead(File& file, const Access& access, const Operation& op
 
 // ---- ordered
 
-// Where this rank's part of an ordered access begins: behind those of the ranks before it.
+// Returns where this rank's part of an ordered access begins: behind those of the ranks before it.
 // Collective: yes.
 int64_t ordered_position(File& file, int64_t bytes) {
   Comm& comm = file.comm();
@@ -172,7 +172,8 @@ OperationPtr prepare_ordered(const std::shared_ptr<File>& file, Direction direct
   return operation;
 }
 
-// The outcome of an access before which staged writes have ended, one of which may have failed.
+// Returns the outcome of an access before which staged writes have ended, one of which may have
+// failed.
 Outcome after_staged(const Outcome& own, const Outcome& staged) {
   return own.ok() ? staged : own;
 }

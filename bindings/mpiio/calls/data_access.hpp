@@ -61,7 +61,7 @@ int in_call(const char* call, MPI_File handle, const Body& body) {
   return report(file->handler(), handle, outcome);
 }
 
-/// The same, as the function in which it stands.
+/// Does the same, as the function in which it stands.
 template <typename Body>
 int with_file(MPI_File handle, const Body& body, const char* call = __builtin_FUNCTION()) {
   return in_call(call, handle, body);

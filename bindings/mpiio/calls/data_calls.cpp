@@ -85,7 +85,7 @@ UserBuffer buffer_of(const void* address, int64_t count, MPI_Datatype type) {
   }                                                                                   \
   STRIA_MPIIO_TWIN(File_##NAME)
 
-// All data accesses in one direction; SUFFIX is empty or _c.
+// This defines all data accesses in one direction; SUFFIX is empty or _c.
 #define STRIA_FAMILY(VERB, DIRECTION, BUFFER, COUNT, SUFFIX)                              \
   STRIA_BLOCKING_AT(VERB##_at##SUFFIX, DIRECTION, kAlone, BUFFER, COUNT);                 \
   STRIA_BLOCKING_AT(VERB##_at_all##SUFFIX, DIRECTION, kAll, BUFFER, COUNT);               \

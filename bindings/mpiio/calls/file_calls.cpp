@@ -155,7 +155,7 @@ int type_extent(MPI_File handle, MPI_Datatype type, Extent* extent) {
   });
 }
 
-// A representation without its conversions.
+// Returns a representation without its conversions.
 Representation representation_of(const char* name, MPI_Datarep_extent_function* extent, void* state) {
   Representation made;
   made.name = name == nullptr ? "" : name;

@@ -54,8 +54,8 @@ Outcome set_first_positions(File& file) {
   return {};
 }
 
-// The number of the file that rank 0 has opened, for ranks of other nodes, which may remember
-// another file by that name; else 0. Collective: yes.
+// Returns the number of the file that rank 0 has opened, for ranks of other nodes, which may
+// remember another file by that name; else 0. Collective: yes.
 uint64_t number_at_rank_0(File& file) {
   if (!file.shared().has_several_nodes()) {
     return 0;
@@ -89,7 +89,7 @@ Outcome open_on_channel(File& file, const Outcome& before) {
   return outcome;
 }
 
-// The outcome of an open where the ranks' names differ, which may still mean one file.
+// Returns the outcome of an open where the ranks' names differ, which may still mean one file.
 // Collective: yes.
 Outcome compare_names(File& file, const Outcome& opened) {
   Comm& comm = file.comm();

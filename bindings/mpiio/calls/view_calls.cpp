@@ -52,7 +52,7 @@ Outcome set_view(File& file, const ViewCall& call, MPI_Info info) {
   return {};
 }
 
-// The position of the first etype that is not wholly below the file's end.
+// Finds the position of the first etype that is not wholly below the file's end.
 Outcome end_position(File& file, int64_t& position) {
   int64_t bytes = 0;
   STRIA_MPIIO_RETURN_IF_ERROR(settle_staged(file));

@@ -17,7 +17,7 @@ namespace stria::mpiio {
 
 namespace {
 
-// The code of a call that completed one request.
+// Returns the code of a call that completed one request.
 int code_of(int code, const std::shared_ptr<Job>& job) {
   if (code != MPI_SUCCESS || job == nullptr || job->reported.exchange(true)) {
     return code;
@@ -35,7 +35,8 @@ class ListCall {
  public:
   ListCall(int count, const MPI_Request* requests) : before_(requests, requests + std::max(count, 0)) {}
 
-  // The code of a call that completed those at `indices`, one after the other in `statuses`.
+  // Returns the code of a call that completed those at `indices`, one after the other in
+  // `statuses`.
   int code(int code, std::span<const int> indices, MPI_Status* statuses) const {
     const auto failed = failed_jobs();
     if (failed.empty()) {

@@ -1,4 +1,4 @@
-// What a file is opened for: the amode of MPI_File_open.
+// Describes what a file is opened for: the amode of MPI_File_open.
 #pragma once
 
 #include <mpi.h>
@@ -14,7 +14,7 @@ class AccessMode {
   /// MPI_ERR_AMODE for bits that don't go together.
   Outcome check() const;
 
-  /// The bits that the program gave.
+  /// Returns the bits that the program gave.
   int bits() const { return bits_; }
   bool is_readable() const { return !has(MPI_MODE_WRONLY); }
   bool is_writable() const { return !has(MPI_MODE_RDONLY); }
@@ -23,8 +23,8 @@ class AccessMode {
   bool creates() const { return has(MPI_MODE_CREATE); }
   bool must_create() const { return creates() && has(MPI_MODE_EXCL); }
   bool deletes_on_close() const { return has(MPI_MODE_DELETE_ON_CLOSE); }
-  /// What the storage must allow for this file. Data sieving also reads a file that
-  /// is only written.
+  /// Returns what the storage must allow for this file. Data sieving also reads a file that is only
+  /// written.
   storage::OpenOptions::Mode storage_mode() const;
 
  private:

@@ -8,8 +8,8 @@ namespace stria::mpiio {
 class AtomicMode {
  public:
   bool is_on() const { return is_on_; }
-  /// The turn of an atomic access; null outside atomic mode, and where ranks of several nodes lock
-  /// the file's ranges instead.
+  /// Returns the turn of an atomic access; null outside atomic mode, and where ranks of several
+  /// nodes lock the file's ranges instead.
   NodeTurn* turn() const { return turn_; }
   /// Collective: yes, over `comm`, whose ranks have `shared` together.
   void set(bool on, SharedState& shared, Comm& comm) {

@@ -27,7 +27,7 @@ File::~File() {
   }
 }
 
-// Without the same on all nodes, some ranks would exchange data while others don't.
+// Some ranks would exchange data while others don't, if this weren't the same on all nodes.
 void File::agree_on_staging() {
   std::array<int64_t, 1> without{hints().async == access::Switch::kEnable ? 0 : 1};
   if (shared().has_several_nodes()) {

@@ -23,7 +23,7 @@
 
 namespace stria::mpiio {
 
-/// Whether collective writes that need not be done yet are staged.
+/// Says whether collective writes that need not be done yet are staged.
 struct Staging {
   bool is_on = false;
   int64_t limit_bytes = 0;  ///< what this process may stage
@@ -46,16 +46,16 @@ class File {
 
   const std::string& path() const { return storage_.path(); }
   const AccessMode& mode() const { return mode_; }
-  /// The ranks that have the file open together.
+  /// Returns the ranks that have the file open together.
   Comm& comm() const { return *channel_->comm; }
   Channel& channel() const { return *channel_; }
   SharedState& shared() const { return *channel_->shared; }
-  /// The group of the program's communicator.
+  /// Returns the group of the program's communicator.
   MPI_Group group() const { return group_; }
   OpenStorage& storage() { return storage_; }
   FilePointer& pointer() { return pointer_; }
   const View& view() const { return pointer_.view(); }
-  /// The size of one etype in the file.
+  /// Returns the size of one etype in the file.
   int64_t etype_bytes() const { return view().etype_bytes(); }
   FileTrace& trace() { return trace_; }
   const FileTrace& trace() const { return trace_; }
@@ -65,13 +65,13 @@ class File {
   HintsInForce& hints_in_force() { return hints_in_force_; }
   Handler handler() const { return handler_; }
   void set_handler(const Handler& handler) { handler_ = handler; }
-  /// How this node's ranks stand to others that write the file.
+  /// Returns how this node's ranks stand to others that write the file.
   access::Writers& writers() { return writers_; }
 
   /// Settles once the file is open whether its writes are staged. Later hints change nothing.
   /// Collective: yes.
   void agree_on_staging();
-  /// The same on every rank but for the limit.
+  /// It is the same on every rank but for the limit.
   const Staging& staging() const { return staging_; }
 
   const AtomicMode& atomic_mode() const { return atomic_mode_; }

@@ -18,11 +18,11 @@ class FilePointer {
   /// `several_threads`: the program may call from several at once.
   explicit FilePointer(bool several_threads) : several_threads_(several_threads) {}
 
-  /// One thread at a time: to be held from reading the pointer until it has been moved. Taken
-  /// before OpenStorage::hold().
+  /// Lets in one thread at a time. It is held from reading the pointer until it has been moved.
+  /// Taken before OpenStorage::hold().
   std::unique_lock<std::mutex> hold() { return several_threads_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>(); }
   const View& view() const { return *view_; }
-  /// For an operation that may end after the view is replaced.
+  /// An operation that may end after the view is replaced keeps this.
   const std::shared_ptr<const View>& shared_view() const { return view_; }
   void set_view(std::shared_ptr<const View> view) {
     view_ = std::move(view);
@@ -35,7 +35,7 @@ class FilePointer {
     STRIA_ASSERT(position % view_->etype_bytes() == 0, position, view_->etype_bytes());
     position_ = position;
   }
-  /// Behind the last etype that an access of so many bytes touched.
+  /// Moves behind the last etype that an access of so many bytes touched.
   void move_behind(int64_t position, int64_t bytes) { position_ = position + align_up(bytes, view_->etype_bytes()); }
 
  private:

@@ -1,4 +1,4 @@
-// How the trace knows a file.
+// Describes how the trace knows a file.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class FileTrace {
 
   uint16_t id() const { return id_; }
   trace::FileCounters& counters() const { return counters_; }
-  /// Whether the last such transfer had another method or reason, because there are many small
-  /// transfers. Any thread.
+  /// Tells whether the last such transfer had another method or reason, because there are many
+  /// small transfers. Any thread.
   bool is_news(bool collective, access::Method method, const std::string& reason) {
     const std::lock_guard lock(mutex_);
     Told& told = collective ? collective_ : independent_;

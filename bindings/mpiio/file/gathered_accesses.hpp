@@ -21,7 +21,7 @@ class GatheredAccesses {
   GatheredAccesses& operator=(const GatheredAccesses&) = delete;
   ~GatheredAccesses() { drop(); }
 
-  /// From now on such accesses may go through this. `late` is told of writes that fail after the
+  /// Such accesses may go through this from now on. `late` is told of writes that fail after the
   /// access has returned.
   void begin(storage::SmallRequests::Options options, std::function<void(const Status&)> late);
   bool has_begun() const { return requests_ != nullptr; }
@@ -34,14 +34,14 @@ class GatheredAccesses {
   void end();
   /// Ends without writing what is kept.
   void drop();
-  /// Whether there is anything to settle. Any thread.
+  /// Tells whether there is anything to settle. Any thread.
   bool keeps() const { return keeps_.load(std::memory_order_acquire); }
-  /// The same for all files of the process. Any thread.
+  /// Does the same for all files of the process. Any thread.
   static bool any_keeps();
 
  private:
   void note_keeping(bool keeps);
-  /// After each use: whether something is kept, and what there is to tell.
+  /// Notes, after each use, whether something is kept, and what there is to tell.
   void note_access(const Status& late);
 
   std::unique_ptr<storage::SmallRequests> requests_;

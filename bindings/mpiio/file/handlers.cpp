@@ -124,7 +124,7 @@ int call(const Handler& handler, MPI_File file, const Outcome& outcome) {
       break;
     }
   }
-  return code;  // as the handler left it
+  return code;  // The handler may have changed it.
 }
 
 }  // namespace stria::mpiio

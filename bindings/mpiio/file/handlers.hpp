@@ -25,18 +25,18 @@ struct Handler {
 /// Keeps a handler that the program has made. MPI must never reuse its handle, because
 /// files may have it.
 void keep_handler(MPI_Errhandler handle, MPI_File_errhandler_function* function, Handler::Kind kind);
-/// A handle for the program to free.
+/// Returns a handle for the program to free.
 MPI_Errhandler new_reference_to(const Handler& handler);
-/// The handler behind MPI's handle; MPI_ERR_ARG when it is not one for files.
+/// Finds the handler behind MPI's handle; MPI_ERR_ARG when it is not one for files.
 Outcome find_handler(MPI_Errhandler handle, Handler& found);
-/// The one of MPI_FILE_NULL, which files take over when they are opened.
+/// Returns the one of MPI_FILE_NULL, which files take over when they are opened.
 Handler default_handler();
 void set_default_handler(const Handler& handler);
 
 /// Calls the handler with a failure of `file` and returns the code that it leaves.
 int call(const Handler& handler, MPI_File file, const Outcome& outcome);
-/// The same for the outcome of a call of this library, which MPI_Error_string tells from then on.
-/// MPI_SUCCESS for a success.
+/// Does the same for the outcome of a call of this library, which MPI_Error_string tells from then
+/// on. MPI_SUCCESS for a success.
 int report(const Handler& handler, MPI_File file, const Outcome& outcome);
 
 /// The words of the thread's last failure of that class; null when it had none.

@@ -31,8 +31,8 @@ const File* address_in(MPI_File handle) {
 }  // namespace
 
 std::shared_ptr<File> find_file(MPI_File handle) {
-  // What the thread found last, because there are many small accesses to one file. Entries of the
-  // table don't move.
+  // Says what the thread found last, because there are many small accesses to one file. Entries of
+  // the table don't move.
   struct Last {
     MPI_File handle{};
     uint64_t changes = 0;

@@ -23,18 +23,18 @@ MPI_File handle_of(const File& file);
 /// Makes the file known under its handle.
 void add_file(const std::shared_ptr<File>& file);
 void remove_file(const File& file);
-/// All open files, in the order of their opening.
+/// Returns all open files, in the order of their opening.
 std::vector<std::shared_ptr<File>> open_files();
 
 MPI_Fint file_to_fortran(MPI_File handle);
 MPI_File file_from_fortran(MPI_Fint number);
 
-/// MPI_ERR_FILE, with words.
+/// Returns MPI_ERR_FILE, with words.
 Outcome not_open();
-/// The file's handler; that of MPI_FILE_NULL when there is no file.
+/// Returns the file's handler; that of MPI_FILE_NULL when there is no file.
 Handler handler_of(const File* file);
 void set_handler(File& file, const Handler& handler);
-/// The recorder's number of the file; 0 when there is none.
+/// Returns the recorder's number of the file; 0 when there is none.
 uint16_t trace_id_of(const File* file);
 
 }  // namespace stria::mpiio

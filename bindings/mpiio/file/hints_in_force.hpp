@@ -15,7 +15,7 @@ class File;
 class HintsInForce {
  public:
   const access::ResolvedHints& resolved() const { return resolved_; }
-  /// The limits of the hints.
+  /// Returns the limits of the hints.
   WaitLimits wait_limits() const {
     return {static_cast<double>(resolved_.wait_warning_s), static_cast<double>(resolved_.wait_deadline_s)};
   }
@@ -28,7 +28,7 @@ class HintsInForce {
 
  private:
   access::FileHints of_files_;
-  Hints given_;  ///< as the program gave them
+  Hints given_;  ///< the hints as the program gave them
   access::ResolvedHints resolved_;
 };
 

@@ -16,9 +16,9 @@
 namespace stria::mpiio {
 
 Hints hints_of(MPI_Info info);
-/// The hints of the environment around `own`. `problems` gets those of the files.
+/// Returns the hints of the environment around `own`. `problems` gets those of the files.
 Hints with_environment(const Hints& own, const access::FileHints& from_files, std::vector<std::string>& problems);
-/// An info object for the program to free.
+/// Returns an info object for the program to free.
 MPI_Info info_of(const Hints& hints);
 
 /// True when STRIA_VERBOSE asks for messages.
@@ -26,7 +26,7 @@ bool is_verbose();
 /// True when it asks for none at all.
 bool is_silent();
 
-/// The parser, also for tests.
+/// Parses the text of hints; tests call it too.
 Hints parse_hint_list(const std::string& text);
 
 }  // namespace stria::mpiio

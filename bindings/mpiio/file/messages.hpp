@@ -1,4 +1,4 @@
-// What STRIA_VERBOSE asks the library to say, on standard error.
+// Describes what STRIA_VERBOSE asks the library to say, on standard error.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace stria::mpiio {
 
-/// Whether this rank prints for a file of `comm`. One rank does; for files that each rank opens by
-/// itself, the first rank of the program. Never without STRIA_VERBOSE.
+/// Tells whether this rank prints for a file of `comm`. One rank does; for files that each rank
+/// opens by itself, the first rank of the program. Never without STRIA_VERBOSE.
 bool speaks_for(Comm& comm);
 /// Prints each sentence once.
 void say(const std::string& sentence);

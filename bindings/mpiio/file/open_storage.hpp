@@ -24,16 +24,16 @@ class OpenStorage {
   OpenStorage(const OpenStorage&) = delete;
   OpenStorage& operator=(const OpenStorage&) = delete;
 
-  /// From the root, because the program may leave its directory.
+  /// The path begins at the root, because the program may leave its directory.
   const std::string& path() const { return path_; }
   bool is_open() const { return handle_ != nullptr; }
 
-  /// Before anything is opened.
+  /// Must be called before anything is opened.
   Outcome choose_driver(const std::string& name, int rank);
   /// `expected_number`: the number of the file that other ranks have opened; 0: any
   /// file of that name.
   Outcome open(uint64_t expected_number = 0);
-  /// For the rank that creates. An existing file is not cut, and one that appears
+  /// The rank that creates the file calls this. An existing file is not cut, and one that appears
   /// meanwhile is accepted.
   Outcome open_or_create(const storage::Striping& striping);
 
@@ -48,7 +48,7 @@ class OpenStorage {
     gathered_.settle();
     return *handle_;
   }
-  /// What it can do; the handle need not be held. \pre is_open()
+  /// Returns what it can do; the handle need not be held. \pre is_open()
   const storage::Capabilities& capabilities() const {
     STRIA_ASSERT(is_open(), path_);
     return handle_->capabilities();
@@ -56,15 +56,15 @@ class OpenStorage {
 
   /// Small accesses that are gathered, for the program's calls.
   GatheredAccesses& gathered() { return gathered_; }
-  /// For what gathers, and leaves that alone.
+  /// Returns the handle, and leaves what is gathered alone: the code that gathers takes it.
   storage::File& unsettled_handle() { return *handle_; }
 
-  /// The handle of the background thread, opened at the first call; null where it can't be opened.
-  /// Any thread.
+  /// Returns the handle of the background thread, opened at the first call; null where it can't be
+  /// opened. Any thread.
   storage::File* background();
-  /// The file's size. Takes its turn with the handle.
+  /// Gives the file's size. Takes its turn with the handle.
   Outcome size(int64_t& bytes);
-  /// What tells this file from others; zeros where that is unknown. \pre is_open()
+  /// Returns what tells this file from others; zeros where that is unknown. \pre is_open()
   storage::Identity identity();
 
   Outcome close_background();

@@ -1,4 +1,4 @@
-// What is under way in the background for a file.
+// Describes what is under way in the background for a file.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ class UnderWay {
     STRIA_CHECK(left >= 0, left);
   }
   bool any_staged() const { return staged_.load() > 0; }
-  /// Whether one is under way, or has failed.
+  /// Tells whether one is under way, or has failed.
   bool concerns_program() const { return any_staged() || failed_.load(); }
   /// Keeps the first failure, until the program hears of it. Any thread.
   void keep_failure(const Outcome& outcome) noexcept {
@@ -55,7 +55,8 @@ class UnderWay {
     return std::exchange(failure_, {});
   }
 
-  /// The split collective that the program has begun; null without one. A file has one at a time.
+  /// Returns the split collective that the program has begun; null without one. A file has one at a
+  /// time.
   const std::shared_ptr<Job>& split() const { return split_; }
   /// \pre there is none
   void set_split(std::shared_ptr<Job> job) {

@@ -21,7 +21,7 @@ namespace stria::mpiio {
 
 class View {
  public:
-  /// The view that MPI_File_open gives: the file's bytes from its beginning.
+  /// Makes the view that MPI_File_open gives: the file's bytes from its beginning.
   View();
   ~View();
   View(View&&) noexcept;
@@ -51,10 +51,11 @@ class View {
   /// the filetype too.
   bool is_sorted() const { return is_sorted_; }
 
-  /// The file offset of a position that check_reach() allows; the displacement is that of a
+  /// Returns the file offset of a position that check_reach() allows; the displacement is that of a
   /// filetype without data.
   int64_t offset_of(int64_t position) const;
-  /// The stream bytes that lie below a file offset: the position of the first byte at or after it.
+  /// Returns the stream bytes that lie below a file offset: the position of the first byte at or
+  /// after it.
   /// \pre is_sorted()
   int64_t position_of(int64_t offset) const;
 
@@ -62,12 +63,12 @@ class View {
   /// order; `at` counts stream bytes from the first.
   void for_each_piece(int64_t position, int64_t bytes, const std::function<void(ByteRange, int64_t)>& visit) const;
 
-  /// Whether the stretch [position, position + bytes) lies below offset 2^62 of the file;
+  /// Tells whether the stretch [position, position + bytes) lies below offset 2^62 of the file;
   /// kInvalidArgument if not.
   Status check_reach(int64_t position, int64_t bytes) const;
 
-  /// The stretch [position, position + bytes) as a stream of the access layer; kInvalidArgument
-  /// when it passes 2^62.
+  /// Returns the stretch [position, position + bytes) as a stream of the access layer;
+  /// kInvalidArgument when it passes 2^62.
   Result<access::Stream> stream(int64_t position, int64_t bytes) const;
 
  private:

@@ -65,7 +65,7 @@ struct Wire {
   int32_t length;
 };
 
-// The failure of `root` on every rank. Collective: yes.
+// Returns the failure of `root` on every rank. Collective: yes.
 Outcome broadcast(Comm& comm, const Outcome& failure, int root) {
   Wire wire{failure.error_class(), static_cast<int32_t>(failure.message().size())};
   comm.broadcast(std::as_writable_bytes(std::span(&wire, 1)), root);

@@ -20,7 +20,7 @@ class [[nodiscard]] Outcome {
  public:
   Outcome() = default;
   Outcome(int error_class, std::string message) : class_(error_class), message_(std::move(message)) {}
-  /// The MPI class to which a failure of the engine belongs.
+  /// Takes the MPI class to which a failure of the engine belongs.
   Outcome(const Status& status);  // NOLINT: a status is an outcome
 
   bool ok() const { return class_ == MPI_SUCCESS; }
@@ -32,7 +32,8 @@ class [[nodiscard]] Outcome {
   std::string message_;
 };
 
-/// An outcome with the words that `words` makes; without words where there is no memory for them.
+/// Returns an outcome with the words that `words` makes; without words where there is no memory for
+/// them.
 template <typename Words>
 Outcome outcome_in_words(int error_class, const Words& words) noexcept {
   try {

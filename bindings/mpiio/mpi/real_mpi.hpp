@@ -5,7 +5,7 @@
 
 namespace stria::mpiio {
 
-/// The next definition of `name` after this library's; null when there is none.
+/// Returns the next definition of `name` after this library's; null when there is none.
 template <typename Function>
 Function* real_function(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
@@ -13,8 +13,8 @@ Function* real_function(const char* name) {
 
 }  // namespace stria::mpiio
 
-/// A reference to the next MPI_`name`, looked up once: the MPI's own, or that of a tool
-/// behind this library.
+/// This refers to the next MPI_`name`, looked up once: the MPI's own, or that of a tool behind this
+/// library.
 #define STRIA_MPIIO_NEXT(name)                                                                   \
   ([]() -> decltype(MPI_##name)& {                                                               \
     static auto* definition = ::stria::mpiio::real_function<decltype(MPI_##name)>("MPI_" #name); \

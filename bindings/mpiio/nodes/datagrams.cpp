@@ -100,7 +100,7 @@ SocketAddress DatagramSocket::address() const {
 void DatagramSocket::send(const NodesMessage& message, const SocketAddress* to) const {
   const sockaddr_storage storage = to == nullptr ? sockaddr_storage{} : storage_of(*to);
   const auto* plain = to == nullptr ? nullptr : reinterpret_cast<const sockaddr*>(&storage);
-  // Two attempts, because the first call may report an earlier datagram that was refused.
+  // There are two attempts, because the first call may report an earlier datagram that was refused.
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (sendto(descriptor_, &message, sizeof message, MSG_NOSIGNAL, plain, to == nullptr ? 0 : to->length) >= 0) {
       return;

@@ -20,7 +20,7 @@ struct SocketAddress {
   uint32_t length = 0;
 
   static SocketAddress of(const sockaddr* address, socklen_t length);
-  /// The form in which people write it.
+  /// Returns the form in which people write it.
   std::string text() const;
 };
 
@@ -33,9 +33,10 @@ class DatagramSocket {
   DatagramSocket& operator=(DatagramSocket&& other) noexcept;
   ~DatagramSocket();
 
-  /// A socket that receives at `address`, at a port of the system's choice; none where that fails.
+  /// Returns a socket that receives at `address`, at a port of the system's choice; none where that
+  /// fails.
   static std::optional<DatagramSocket> bound_to(const SocketAddress& address);
-  /// A socket that sends to `address` only.
+  /// Returns a socket that sends to `address` only.
   static std::optional<DatagramSocket> connected_to(const SocketAddress& address);
 
   int descriptor() const { return descriptor_; }
@@ -50,14 +51,14 @@ class DatagramSocket {
   int descriptor_ = -1;
 };
 
-/// The addresses of this machine's network interfaces that are up, without ports: IPv4 first,
-/// loopback last.
+/// Returns the addresses of this machine's network interfaces that are up, without ports: IPv4
+/// first, loopback last.
 std::vector<SocketAddress> own_addresses();
 
 /// Waits until one of the sockets has something, but no longer than the time given.
 void wait_for_datagram(std::span<const DatagramSocket> sockets, int timeout_ms);
 
-/// A number that can't be guessed.
+/// Makes a number that can't be guessed.
 Token make_token();
 
 }  // namespace stria::mpiio

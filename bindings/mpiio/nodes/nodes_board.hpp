@@ -1,4 +1,4 @@
-// Where ranks learn how background collectives went on other nodes.
+// Tells ranks how background collectives went on other nodes.
 //
 // Problem: a nonblocking collective must fail on every rank when one can't write, but the thread
 // that writes may not call MPI. The program's own thread may be waiting for a message from a rank
@@ -34,7 +34,7 @@ class NodesBoard {
   /// True when all nodes have finished the operation; then sets the class of a failure, MPI_SUCCESS
   /// without one. Not to be asked again after that, but after std::bad_alloc. Never blocks.
   bool complete(int64_t number, int& error_class);
-  // Both functions: one thread at a time, any thread; no call of MPI.
+  // One thread at a time may call both functions, any thread; they don't call MPI.
 
  private:
   NodesReport report() const;
@@ -46,10 +46,10 @@ class NodesBoard {
   int node_;
   NodesClient client_;
   int64_t known_ = 0;                     ///< the outcomes of all operations below are known
-  std::map<int64_t, int> failures_;       ///< of operations for which no rank has asked yet
+  std::map<int64_t, int> failures_;       ///< failed operations, for which no rank has asked yet
   int64_t finished_ = 0;                  ///< all operations below are finished on this node
-  int64_t reported_ = 0;                  ///< as far as rank 0 has been told
-  int64_t acknowledged_ = 0;              ///< as far as rank 0 has said that it knows
+  int64_t reported_ = 0;                  ///< the last that rank 0 has been told
+  int64_t acknowledged_ = 0;              ///< the last of which rank 0 has said that it knows it
   std::set<int64_t> ahead_;               ///< finished before an earlier one
   std::map<int64_t, int64_t> to_report_;  ///< failures that rank 0 may not know
 };

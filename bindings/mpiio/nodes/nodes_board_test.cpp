@@ -139,7 +139,7 @@ int complete(NodesBoard& board, int64_t number) {
   return error_class;
 }
 
-// How an operation ended on a node. One in eight fails, with another error on each node.
+// Returns how an operation ended on a node. One in eight fails, with another error on each node.
 int outcome_of(int rank, int64_t number) {
   std::minstd_rand random(static_cast<unsigned>(number * 64 + rank + 1));
   random.discard(3);

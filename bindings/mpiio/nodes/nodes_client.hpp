@@ -1,4 +1,5 @@
-// How a rank asks rank 0 of its communicator, on another node (nodes_message.hpp says why).
+// Describes how a rank asks rank 0 of its communicator, on another node (nodes_message.hpp says
+// why).
 //
 // It asks at all of rank 0's addresses until the first answer comes, and then only at the one that
 // answered. A question without an answer is asked again, at growing intervals, because datagrams

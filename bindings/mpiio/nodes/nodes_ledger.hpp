@@ -1,6 +1,6 @@
-// What rank 0 keeps for a communicator of several nodes: its shared file pointers, and how far each
-// node is with the operations in the background. It does not communicate; nodes_server.hpp does.
-// Only the pointers are thread-safe.
+// Describes what rank 0 keeps for a communicator of several nodes: its shared file pointers, and
+// how far each node is with the operations in the background. It does not communicate;
+// nodes_server.hpp does. Only the pointers are thread-safe.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ class NodesLedger {
 
   /// Takes what is new in the report. True if more operations are now finished on all nodes.
   bool take(const NodesReport& report);
-  /// What is known beyond `report.known`.
+  /// Returns what is known beyond `report.known`.
   NodesAnswer answer(const NodesReport& report) const;
 
  private:

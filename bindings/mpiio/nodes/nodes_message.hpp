@@ -28,8 +28,8 @@ struct Token {
 struct NodesMessage {
   enum class Kind : uint32_t {
     kHello = 1,  ///< answered
-    /// To a shared pointer: values are the pointer's index and what to add; answered with what
-    /// it was before.
+    /// The message adds to a shared pointer: values are the pointer's index and what to add;
+    /// answered with what it was before.
     kAdd,
     kOutcomes,  ///< a NodesReport; answered with a NodesAnswer as soon as there is news
     kAnswer,
@@ -39,7 +39,7 @@ struct NodesMessage {
   Token token;
   Kind kind{};
   int32_t rank = 0;      ///< the rank that asks
-  int64_t sequence = 0;  ///< of its questions, from 1; the answer has the same
+  int64_t sequence = 0;  ///< the sequence of its questions, from 1; the answer has the same
   std::array<int64_t, kValues> values{};
 };
 
@@ -52,19 +52,19 @@ struct NodesFailure {
 /// Failures in one message; more of them take more messages.
 inline constexpr int kNodesFailures = 6;
 
-/// How far a node is, and what a rank of it wants to know. In the values of a message.
+/// Says how far a node is, and what a rank of it wants to know. In the values of a message.
 struct NodesReport {
   int64_t known = 0;          ///< the outcomes of all operations below are known to this rank
   int64_t node = -1;          ///< whose progress follows; -1: none does
   int64_t finished = 0;       ///< all operations below are finished on that node
-  int64_t failure_count = 0;  ///< of those that are news to rank 0
+  int64_t failure_count = 0;  ///< the number of those that are news to rank 0
   std::array<NodesFailure, kNodesFailures> failures{};
 };
 
 struct NodesAnswer {
   int64_t known = 0;          ///< all operations below are finished on every node
   int64_t finished = 0;       ///< what rank 0 knows about the node that asked
-  int64_t failure_count = 0;  ///< of those from NodesReport::known on
+  int64_t failure_count = 0;  ///< the number of those from NodesReport::known on
   std::array<NodesFailure, kNodesFailures> failures{};
 };
 

@@ -25,7 +25,7 @@ NodesMessage answer_to(const NodesMessage& question) {
 
 }  // namespace
 
-// Never destroyed: its thread may outlive the end of main().
+// It is never destroyed: its thread may outlive the end of main().
 NodesServer& NodesServer::instance() {
   static auto* instance = new NodesServer;
   return *instance;
@@ -124,7 +124,7 @@ void NodesServer::take(const DatagramSocket& socket) {
     try {
       handle(lock, channel->second, {from, &socket, *question});
     } catch (const std::bad_alloc&) {
-      return;  // as if it had been lost: it is sent again
+      return;  // The message counts as lost: it is sent again.
     }
   }
 }

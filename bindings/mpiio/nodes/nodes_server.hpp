@@ -16,7 +16,7 @@
 
 namespace stria::mpiio {
 
-/// Where a channel's ledger is: all that other ranks need. It travels by MPI.
+/// Says where a channel's ledger is: all that other ranks need. It travels by MPI.
 struct NodesPlace {
   static constexpr int kAddresses = 12;
 
@@ -32,7 +32,7 @@ class NodesServer {
   NodesServer& operator=(const NodesServer&) = delete;
   ~NodesServer();
 
-  /// That of this process.
+  /// Returns the server of this process.
   static NodesServer& instance();
 
   /// Answers for a ledger until forget(). Starts the thread.

@@ -38,7 +38,7 @@ struct Pools {
   bool watches_end = false;
 };
 
-// Never destroyed: MPI calls back late.
+// They are never destroyed: MPI calls back late.
 Pools& pools() {
   static Pools* instance = new Pools;
   return *instance;
@@ -143,7 +143,7 @@ int64_t lowest_bit(int64_t mask) {
   return mask & -mask;
 }
 
-// The name of this host in cb_config_list.
+// Returns the name of this host in cb_config_list.
 std::string own_host() {
   char name[MPI_MAX_PROCESSOR_NAME + 1] = "";
   int length = 0;
@@ -199,7 +199,7 @@ Result<std::shared_ptr<Channel>> acquire_channel(MPI_Comm parent, Admission& adm
   const int64_t chosen = common[0] != 0 ? lowest_bit(common[0]) : lowest_bit(common[1]);
   give_back(pool, (taken.channels | taken.empty) & ~chosen);
   if (chosen == 0) {
-    // So many files are open that this one's channel is not kept.
+    // The channel of this file is not kept, because so many are open.
     return make_channel(parent, size);
   }
   Pool::Place& place = pool.places[static_cast<size_t>(__builtin_ctzll(static_cast<uint64_t>(chosen)))];

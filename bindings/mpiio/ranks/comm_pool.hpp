@@ -20,26 +20,26 @@
 
 namespace stria::mpiio {
 
-/// What one open file holds while it is open.
+/// Holds what one open file holds while it is open.
 struct Channel {
   std::shared_ptr<Comm> comm;
   std::shared_ptr<SharedState> shared;
   std::vector<uint64_t> node_hosts;  ///< for ResolvedHints::node_hosts
-  access::Kept kept;                 ///< of collective operations; the next file uses them too
+  access::Kept kept;                 ///< what collective operations keep; the next file uses it too
   bool* taken = nullptr;             ///< the pool's mark; null: not of a pool
 };
 
-/// What each rank brings to an open, and what follows for all.
+/// Holds what each rank brings to an open, and what follows for all.
 struct Admission {
   bool valid = false;  ///< this rank's arguments are; then: those of all ranks
   int amode = 0;
   bool same_amode = false;
-  uint64_t name_hash = 0;  ///< of the file's
+  uint64_t name_hash = 0;  ///< the hash of the file's name
   bool same_name = false;
 };
 
-/// A channel for a file opened on `parent`, an intracommunicator. The outcome is the same on every
-/// rank. Collective: yes.
+/// Returns a channel for a file opened on `parent`, an intracommunicator. The outcome is the same
+/// on every rank. Collective: yes.
 Result<std::shared_ptr<Channel>> acquire_channel(MPI_Comm parent, Admission& admission);
 /// Gives a channel back. Local.
 void release_channel(const std::shared_ptr<Channel>& channel);

@@ -1,5 +1,5 @@
-// How the ranks of a node tell each other, without messages, how their parts of background
-// collectives went.
+// Describes how the ranks of a node tell each other, without messages, how their parts of
+// background collectives went.
 //
 // Problem: a nonblocking collective must fail on every rank when one can't write, but the thread
 // that does it may not call MPI.
@@ -19,7 +19,7 @@ namespace stria::mpiio {
 class JobBoard {
  public:
   static constexpr int kPlaces = 64;
-  /// What the ranks share; all zero at first.
+  /// Holds what the ranks share; all zero at first.
   struct Place {
     std::atomic<int64_t> finished;
     std::atomic<int64_t> seen;
@@ -29,7 +29,7 @@ class JobBoard {
   /// `places`: kPlaces of them, the same for all `rank_count` ranks.
   JobBoard(Place* places, int rank_count) : places_(places), rank_count_(rank_count) {}
 
-  /// The number of the next operation.
+  /// Returns the number of the next operation.
   int64_t begin() { return next_++; }
   /// Says that this rank's part is done; `error_class` is MPI_SUCCESS or its failure.
   /// Returns false, and does nothing, while ranks have not seen the outcome of the operation

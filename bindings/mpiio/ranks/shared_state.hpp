@@ -1,4 +1,4 @@
-// What the ranks of an open file share: the shared file pointer and the turn of atomic mode.
+// Holds what the ranks of an open file share: the shared file pointer and the turn of atomic mode.
 //
 // Problem: the usual home of a shared file pointer is a hidden file beside the data, which costs
 // file-system operations, needs locks that reach every node, and is left behind by killed programs.
@@ -43,26 +43,28 @@ class SharedState {
   void begin_on_node();
   /// Rank 0 does the same.
   void begin(int64_t position);
-  /// After a change of the view, which all ranks have entered: the pointer is at 0 again. Method:
+  /// Puts the pointer to 0 again after a change of the view, which all ranks have entered. Method:
   /// two pointers; the one that nobody uses is cleared by rank 0 long before it is needed, which
   /// spares a barrier.
   void restart(bool is_first_rank);
 
-  /// The turn that atomic accesses take on one node; null when the ranks are on several nodes.
+  /// Returns the turn that atomic accesses take on one node; null when the ranks are on several
+  /// nodes.
   /// Collective: the first call is.
   NodeTurn* atomic_turn(Comm& comm);
-  /// Whether this process still takes part in such memory, of which a program that opens many files
-  /// at once would otherwise use up its node's. Local.
+  /// Tells whether this process still takes part in such memory, of which a program that opens many
+  /// files at once would otherwise use up its node's. Local.
   bool may_gather_together() const { return gathering_memory_ != nullptr || gathering_channels < kGatheringChannels; }
   /// Memory of the node's first rank for what its ranks fetch and write together. It stays for the
   /// next file of the channel. Collective: yes; the outcome is the node's.
   Result<std::shared_ptr<SharedBuffer>> gathering_memory(Comm& comm, int64_t bytes);
-  /// What keeps this node's writers out of windows that are being sieved.
+  /// Returns what keeps this node's writers out of windows that are being sieved.
   NodeLocks& locks() const { return *locks_; }
-  /// Where the ranks of one node agree in collective calls; null when they don't share memory.
+  /// Returns where the ranks of one node agree in collective calls; null when they don't share
+  /// memory.
   NodeMeeting* meeting() const { return meeting_.get(); }
-  /// Where the ranks of each node agree on background collectives, and where they learn of other
-  /// nodes: null where there are none, or where they can't be reached.
+  /// Returns where the ranks of each node agree on background collectives, and where they learn of
+  /// other nodes: null where there are none, or where they can't be reached.
   JobBoard* board() const { return board_.get(); }
   NodesBoard* nodes() const { return nodes_.get(); }
   bool has_several_nodes() const { return several_nodes_; }
@@ -75,8 +77,8 @@ class SharedState {
 
   static constexpr int kTwins = 2;
 
-  /// What the ranks of a node share, in the memory of its first rank; the pointers are those of
-  /// rank 0's node.
+  /// Holds what the ranks of a node share, in the memory of its first rank; the pointers are those
+  /// of rank 0's node.
   struct Shared {
     std::atomic<int64_t> pointers[kTwins];
     JobBoard::Place places[JobBoard::kPlaces];
@@ -92,7 +94,7 @@ class SharedState {
   int current_ = 0;                           // which of the twins
   std::atomic<int64_t>* pointers_ = nullptr;  // in memory_, on rank 0's node
   Status reach_;
-  Token token_;                          // of the channel's ledger, on rank 0 of several nodes
+  Token token_;                          // the channel's ledger has it, on rank 0 of several nodes
   std::unique_ptr<NodesClient> client_;  // on other nodes
   std::mutex client_mutex_;
   std::unique_ptr<JobBoard> board_;
@@ -103,7 +105,7 @@ class SharedState {
   std::shared_ptr<SharedBuffer> gathering_memory_;
   int64_t gathering_bytes_ = 0;
   static constexpr int kGatheringChannels = 4;
-  static inline std::atomic<int> gathering_channels{0};  // of this process
+  static inline std::atomic<int> gathering_channels{0};  // the channels of this process
 };
 
 }  // namespace stria::mpiio

@@ -59,7 +59,7 @@ void long_double_from_file(const std::byte* file, std::byte* memory) {
   std::memcpy(memory, &value, sizeof value);
 }
 
-// Integers of different sizes, by way of 64 bits; the sign is kept where there is one.
+// Converts integers of different sizes by way of 64 bits; the sign is kept where there is one.
 uint64_t load(const std::byte* from, int64_t bytes, bool big_endian, bool with_sign) {
   uint64_t value = 0;
   for (int64_t i = 0; i < bytes; ++i) {
@@ -191,7 +191,7 @@ class External32 : public Converter {
                                                           : Outcome(MPI_ERR_COUNT, "more than 2^63 bytes in one call");
   }
 
-  // The runs of so many bytes of a stream; elements that are cut at its end are left out.
+  // Visits the runs of so many bytes of a stream; elements that are cut at its end are left out.
   template <typename Visit>
   void for_each_run(int64_t file_bytes, Visit visit) const {
     if (item_bytes_ > 0 && runs_.size() == 1) {

@@ -70,7 +70,7 @@ class Registered : public Converter {
     return copy(memory, count, stream, position, writing);
   }
 
-  // Without a function the file holds the elements as memory does.
+  // The file holds the elements as memory does where there is no function.
   int copy(void* memory, int64_t count, std::byte* stream, int64_t position, bool writing) const {
     auto all = Datatype::contiguous(count, memory_type_);
     if (!all.ok()) {

@@ -40,11 +40,11 @@ struct Representation {
   bool is_native() const {
     return kind == Kind::kNative;
   }
-  /// The bytes that a basic type takes in the file.
+  /// Returns the bytes that a basic type takes in the file.
   Result<int64_t> element_bytes(MPI_Datatype basic) const;
 };
 
-/// The representation called `name`; MPI_ERR_UNSUPPORTED_DATAREP when there is none.
+/// Finds the representation called `name`; MPI_ERR_UNSUPPORTED_DATAREP when there is none.
 Outcome find_representation(const std::string& name, std::shared_ptr<const Representation>& found);
 /// Registers a representation for the rest of the program; MPI_ERR_DUP_DATAREP when the name
 /// is taken. Local.
@@ -57,7 +57,7 @@ class Converter {
                         std::unique_ptr<Converter>& made);
   virtual ~Converter() = default;
 
-  /// Bytes of one item in the file.
+  /// Returns the bytes of one item in the file.
   int64_t item_bytes() const { return item_bytes_; }
   /// Bytes in memory of the elements that are whole in the first `file_bytes` of a stream.
   virtual int64_t memory_bytes(int64_t file_bytes) const = 0;

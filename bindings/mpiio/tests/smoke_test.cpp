@@ -272,7 +272,7 @@ void test_external32() {
   CHECK_OK(MPI_File_close(&file));
 }
 
-// A representation in which each int is written twice.
+// Reads a representation in which each int is written twice.
 int read_twice(void* memory, MPI_Datatype, int count, void* file, MPI_Offset position, void*) {
   for (int i = 0; i < count; ++i) {
     static_cast<int*>(memory)[position + i] = static_cast<int*>(file)[2 * i];

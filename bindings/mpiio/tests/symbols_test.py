@@ -23,13 +23,13 @@ _ALLOWED = re.compile(
 
 
 def exported(library):
-    """The dynamic symbols that a library defines."""
+    """Returns the dynamic symbols that a library defines."""
     listing = subprocess.run(["nm", "-D", "--defined-only", library], check=True, capture_output=True, text=True)
     return {line.split()[-1].split("@")[0] for line in listing.stdout.splitlines()}
 
 
 def needed(library):
-    """The libraries that the loader brings along."""
+    """Returns the libraries that the loader brings along."""
     listing = subprocess.run(["readelf", "-d", library], check=True, capture_output=True, text=True)
     return re.findall(r"\(NEEDED\).*\[(.*)\]", listing.stdout)
 

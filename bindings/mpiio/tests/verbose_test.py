@@ -9,7 +9,7 @@ import tempfile
 
 
 def errors_of(mpiexec, library, program, *settings):
-    """What two ranks of the program write to standard error."""
+    """Returns what two ranks of the program write to standard error."""
     command = [mpiexec, "-n", "2", "env", f"LD_PRELOAD={library}", *settings, program]
     run = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=True)
     return [line for line in run.stderr.splitlines() if "stria" in line]

@@ -14,7 +14,7 @@ struct CallKinds {
   trace::Kind by_program, by_library;
 };
 
-// Looked up by the address of the name: there is one for each call.
+// Looks it up by the address of the name: there is one for each call.
 trace::Kind kind_of(const char* name) {
   if (!trace::is_recorded(trace::Layer::kApp)) {
     return {0, trace::Layer::kApp};

@@ -23,7 +23,7 @@ namespace {
 
 // A request up to this size goes to the storage as it is, without the access layer.
 constexpr int64_t kSmallBytes = 1 << 20;
-// Beyond this, sums might overflow, so such positions need a closer look.
+// Positions beyond this need a closer look, because sums might overflow.
 constexpr int64_t kLastPlainPosition = int64_t{1} << 60;
 
 Outcome check_access(const File& file, Direction direction) {
@@ -131,7 +131,7 @@ Status make_streams(const Operation& operation, Streams& streams) {
   return {};
 }
 
-// What moves the packed bytes: the user's memory, or a buffer in the file's representation.
+// Moves the packed bytes: the user's memory, or a buffer in the file's representation.
 struct Ends {
   std::vector<std::byte> converted;
   std::unique_ptr<MemoryStream> memory;
@@ -153,7 +153,7 @@ Outcome make_ends(Operation& operation, std::vector<int64_t> firsts, Ends& ends)
   return {};
 }
 
-// After a read in another representation: converts what came, into memory.
+// Converts, after a read in another representation, what came, into memory.
 Outcome finish(Operation& operation, Ends& ends) {
   STRIA_CHECK(0 <= operation.moved_bytes && operation.moved_bytes <= operation.bytes, operation.moved_bytes, operation.bytes);
   operation.memory_bytes = operation.moved_bytes;
@@ -229,7 +229,7 @@ void move(Operation& operation, storage::File& storage, Together together) {
   operation.outcome = after.ok() ? Outcome(moved.status) : after;
 }
 
-// One piece of memory to one piece of the file.
+// Moves moves one piece of memory to one piece of the file.
 Status move_piece(File& file, storage::File& storage, Direction direction, ByteRange place, std::byte* data,
                   int64_t& moved_bytes) {
   if (direction == Direction::kRead) {

@@ -34,7 +34,7 @@ struct Operation {
   Direction direction = Direction::kRead;
   std::byte* memory = nullptr;
   int64_t count = 0;
-  Datatype memory_type;  ///< of all items
+  Datatype memory_type;  ///< the type of all items
   std::unique_ptr<Converter> converter;
   int64_t position = 0;  ///< bytes of the view's stream
   int64_t bytes = 0;     ///< to be moved, as they lie in the file
@@ -43,7 +43,7 @@ struct Operation {
 
   // The outcome.
   Outcome outcome;
-  int64_t moved_bytes = 0;   ///< of the view's stream
+  int64_t moved_bytes = 0;   ///< the bytes of the view's stream
   int64_t memory_bytes = 0;  ///< the same as memory has them: what MPI_Get_count counts
 
   bool writes() const { return direction == Direction::kWrite; }
@@ -58,19 +58,20 @@ struct PlainPiece {
   ByteRange file;
   std::byte* memory = nullptr;
 };
-/// What came of moving it.
+/// Says what came of moving it.
 struct PlainResult {
   Outcome outcome;
   int64_t moved_bytes = 0;
 };
-/// Whether an access is so plain; its position counts bytes of the view. False too where the
+/// Tells whether an access is so plain; its position counts bytes of the view. False too where the
 /// arguments want a closer look.
 bool is_plain(const File& file, Direction direction, int64_t position, const UserBuffer& buffer, PlainPiece& piece);
-/// The short way for such a piece, by this rank alone, also where the call is collective.
+/// Moves takes the short way for such a piece, by this rank alone, also where the call is
+/// collective.
 PlainResult move_plainly(File& file, Direction direction, const PlainPiece& piece, Together together);
 
-/// A write of the same bytes that doesn't need the program's memory any more; null where the file
-/// or the write isn't one to be staged, or the memory for it falls short. Any thread.
+/// Returns a write of the same bytes that doesn't need the program's memory any more; null where
+/// the file or the write isn't one to be staged, or the memory for it falls short. Any thread.
 std::shared_ptr<Operation> stage(const Operation& operation);
 /// Moves by this rank alone, through `storage`; fills in the outcome. Any thread.
 void run_independent(Operation& operation, storage::File& storage);

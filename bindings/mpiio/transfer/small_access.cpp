@@ -27,7 +27,7 @@ constexpr int64_t kFetchedParts = 4;
 constexpr int64_t kMostFetchedBytes = 16 << 20;
 constexpr int64_t kLongestWindowBytes = 4 << 20;
 
-// What the ranks of this node may keep of the file together; 0: nothing.
+// Returns what the ranks of this node may keep of the file together; 0: nothing.
 int64_t memory_of_node(const File& file, const storage::Capabilities& capabilities) {
   if (capabilities.node_local_cache) {
     return 0;  // the system's page cache does this already
@@ -37,7 +37,7 @@ int64_t memory_of_node(const File& file, const storage::Capabilities& capabiliti
   return node_bytes / file.comm().node_size() >= kLeastShareBytes ? node_bytes : 0;
 }
 
-/// How the memory of a node is dealt out, in bytes.
+/// Says how the memory of a node is dealt out, in bytes.
 struct Parts {
   int64_t fetched = 0;    ///< what its ranks fetch together
   int64_t collected = 0;  ///< what they write together
@@ -58,7 +58,7 @@ Parts deal_out(const File& file, int64_t node_bytes) {
   return parts;
 }
 
-/// Where pages lie; null: nowhere.
+/// Says where pages lie; null: nowhere.
 struct PagesPlace {
   std::byte* fetched = nullptr;
   std::byte* collected = nullptr;
@@ -76,7 +76,7 @@ PagesPlace own_table(storage::FetchedPages::Shape shape) {
   return {.fetched = kept->bytes().data(), .owner = kept};
 }
 
-/// What all ranks want: the most that any does.
+/// Holds what all ranks want: the most that any does.
 struct Wanted {
   int64_t stripe_bytes;
   int64_t fetched;
@@ -84,7 +84,7 @@ struct Wanted {
   int64_t declines;  ///< whether some rank doesn't want to share memory
 };
 
-// Empty tables in the node's memory. Collective: yes.
+// Makes empty tables in the node's memory. Collective: yes.
 PagesPlace tables_of_node(File& file, const Wanted& wanted) {
   Comm& comm = file.comm();
   const auto fetched = storage::FetchedPages::shape_for(wanted.stripe_bytes, wanted.fetched);
@@ -125,7 +125,7 @@ PagesPlace make_tables(File& file, const Wanted& wanted) {
   return place;
 }
 
-// What gathers, of which this rank wants `node_bytes`. Collective: yes.
+// Returns what gathers, of which this rank wants `node_bytes`. Collective: yes.
 storage::SmallRequests::Options begin_together(File& file, int64_t node_bytes) {
   Parts parts = deal_out(file, node_bytes);
   const int64_t stripe_bytes = file.storage().capabilities().stripe_bytes;

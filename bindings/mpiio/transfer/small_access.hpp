@@ -33,7 +33,7 @@ class OrderingCall {
   ~OrderingCall();
 };
 
-/// A write of pieces that stays out of windows which others are sieving.
+/// Writes pieces, and stays out of windows which others are sieving.
 Status write_beside_others(File& file, storage::File& storage, std::span<const storage::WriteSegment> pieces);
 
 }  // namespace stria::mpiio

@@ -41,7 +41,7 @@ Open& open_extent() {
   return *open;
 }
 
-// A piece of at most so many bytes; without memory where there is none.
+// Returns a piece of at most so many bytes; without memory where there is none.
 StagedMemory::Piece take_piece(int64_t bytes) {
   Open& open = open_extent();
   const std::lock_guard lock(open.mutex);

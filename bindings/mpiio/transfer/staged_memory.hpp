@@ -35,7 +35,7 @@ class StagedMemory {
   StagedMemory& operator=(const StagedMemory&) = delete;
 
   bool empty() const { return pieces_.empty(); }
-  /// The first of the bytes that are left.
+  /// Returns the first of the bytes that are left.
   const Piece& front() const { return pieces_.front(); }
   /// Gives their memory back.
   void drop_front();

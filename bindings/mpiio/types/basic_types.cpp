@@ -84,7 +84,7 @@ const auto& known_types() {
   return kTable;
 }
 
-// Whether a Fortran type with a precision has more digits than long double.
+// Tells whether a Fortran type with a precision has more digits than long double.
 bool is_quad(MPI_Datatype with_precision) {
   const int64_t digits = contents_of(with_precision).integers.at(0);
   return digits != MPI_UNDEFINED && digits > LDBL_DIG;
@@ -107,7 +107,7 @@ std::optional<PairMembers> pair_members(MPI_Datatype basic) {
   };
   for (const Pair& pair : kPairs) {
     if (pair.type == basic && basic != MPI_DATATYPE_NULL) {
-      // Laid out as a C compiler lays out struct { first; int; }.
+      // A C compiler lays it out like struct { first; int; }.
       return PairMembers{pair.first, pair.second, align_up(memory_bytes(pair.first), alignof(int))};
     }
   }

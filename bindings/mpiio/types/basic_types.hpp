@@ -16,12 +16,12 @@ struct PairMembers {
 };
 std::optional<PairMembers> pair_members(MPI_Datatype basic);
 
-/// What a basic type holds, as the data representation "external32" tells kinds apart (MPI 3.1,
-/// section 13.5.2).
+/// Says what a basic type holds, as the data representation "external32" tells kinds apart (MPI
+/// 3.1, section 13.5.2).
 enum class NumberKind {
   kBytes,     ///< moved as it is: MPI_BYTE, MPI_PACKED, characters
   kWideChar,  ///< 4 bytes in memory, 2 in external32
-  kBoolean,   ///< of C or Fortran: one byte, or an integer
+  kBoolean,   ///< a boolean of C or Fortran: one byte, or an integer
   kInteger,
   kUnsigned,
   kFloating,
@@ -34,7 +34,7 @@ struct Number {
   int64_t memory_bytes = 1;
   int64_t external32_bytes = 1;
 };
-/// Nothing for a pair type and for types that hold no number.
+/// Returns nothing for a pair type and for types that hold no number.
 std::optional<Number> number_of(MPI_Datatype basic);
 
 }  // namespace stria::mpiio

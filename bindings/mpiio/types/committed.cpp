@@ -16,7 +16,7 @@ struct Asking {
   bool tried = false;
 };
 
-// Never destroyed: MPI ends late.
+// It is never destroyed: MPI ends late.
 Asking& asking() {
   static Asking* instance = new Asking;
   return *instance;

@@ -1,4 +1,5 @@
-// Whether a datatype has been committed, which MPI asks of every datatype that moves bytes.
+// Finds out whether a datatype has been committed, which MPI asks of every datatype that moves
+// bytes.
 //
 // Problem: MPI has no call that tells. Types may have been committed before this library could
 // watch, and what the MPI library knows is private to it.

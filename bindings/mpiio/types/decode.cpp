@@ -318,7 +318,7 @@ class SignatureBuilder {
         return product;
       }
       case MPI_COMBINER_DARRAY: {
-        // With elements of one byte, a rank's part is its number of bytes.
+        // A rank's part is its number of bytes where elements have one byte.
         auto part = Decoder::darray(n, Datatype::bytes(1));
         return part.ok() ? part->size() : 0;
       }

@@ -19,14 +19,14 @@
 
 namespace stria::mpiio {
 
-/// How basic types lie somewhere: in memory, or in a file of another data representation.
+/// Says how basic types lie somewhere: in memory, or in a file of another data representation.
 using ElementBytes = std::function<Result<int64_t>(MPI_Datatype basic)>;
 
-/// The bytes of one item of `type`, with its bounds, as they lie in memory. Fails with
+/// Decodes the bytes of one item of `type`, with its bounds, as they lie in memory. Fails with
 /// kInvalidArgument for MPI_DATATYPE_NULL and kUnsupported for a constructor that is not known.
 Result<Datatype> decode(MPI_Datatype type);
 
-/// The same with basic types of other sizes; displacements that count bytes stay as they are,
+/// Does the same with basic types of other sizes; displacements that count bytes stay as they are,
 /// others follow the sizes.
 Result<Datatype> decode_as(MPI_Datatype type, const ElementBytes& element_bytes);
 
@@ -36,8 +36,8 @@ struct SignatureRun {
   int64_t count;
 };
 
-/// The type signature of one item, run-length encoded; pair types come as their two members,
-/// complex types whole.
+/// Returns the type signature of one item, run-length encoded; pair types come as their two
+/// members, complex types whole.
 /// Cost: O(runs).
 Result<std::vector<SignatureRun>> signature_of(MPI_Datatype type);
 

@@ -20,7 +20,7 @@ class TypeMaker {
  public:
   explicit TypeMaker(uint64_t seed) : random_(seed) {}
 
-  // A committed type of `depth` constructors above a basic one; the caller frees it.
+  // Makes a committed type of `depth` constructors above a basic one; the caller frees it.
   MPI_Datatype make(int depth) {
     if (depth == 0) {
       return basic();

@@ -22,10 +22,10 @@ struct Kept {
   std::array<std::pair<MPI_Datatype, Datatype>, kBasicTypes> basic;
   std::atomic<size_t> basic_count{0};  // entries before it never change
   int keyval = MPI_KEYVAL_INVALID;
-  std::atomic<uint64_t> types_gone{0};  // of those that were kept
+  std::atomic<uint64_t> types_gone{0};  // the kept types that have gone
 };
 
-// Never destroyed: MPI deletes attributes late.
+// They are never destroyed: MPI deletes attributes late.
 Kept& kept() {
   static Kept* instance = new Kept;
   return *instance;

@@ -14,12 +14,12 @@
 
 namespace stria::mpiio {
 
-/// As decode(type), but remembered. Also kInvalidArgument for a type that has not been committed; a
-/// remembered type has been, and stays so. Any thread that may call MPI.
+/// Does the same as decode(type), and remembers the result. Also kInvalidArgument for a type that
+/// has not been committed; a remembered type has been, and stays so. Any thread that may call MPI.
 Result<Datatype> decode_and_keep(MPI_Datatype type);
 
-/// The bytes of an item whose type has no gaps; 0 for any other type. Each thread remembers its
-/// last answer until a type goes.
+/// Returns the bytes of an item whose type has no gaps; 0 for any other type. Each thread remembers
+/// its last answer until a type goes.
 int64_t contiguous_bytes(MPI_Datatype type);
 
 }  // namespace stria::mpiio

@@ -34,7 +34,7 @@ struct TypeContents {
   std::vector<HeldType> types{};
 };
 
-/// Whether a type is the MPI's own and can't be freed. F90 types are parametrised, but basic.
+/// Tells whether a type is the MPI's own and can't be freed. F90 types are parametrised, but basic.
 bool is_basic(int combiner);
 /// \pre type is not MPI_DATATYPE_NULL
 int combiner_of(MPI_Datatype type);

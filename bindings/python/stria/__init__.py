@@ -173,8 +173,8 @@ def read(
 
 
 def inspect(path: "str | os.PathLike[str]", comm: "Comm" = None) -> "list[dict[str, Any]]":
-    """What the datasets of a file are: the path, type, shape and attributes of each. The file, as
-    "/", and groups with attributes come before, of the type "group" and the shape None. An
+    """Returns what the datasets of a file are: the path, type, shape and attributes of each. The
+    file, as "/", and groups with attributes come before, of the type "group" and the shape None. An
     attribute or dataset that can't be read is an Unreadable, which says why. It is a table as
     pandas takes it: pandas.DataFrame(stria.inspect(path)). Collective over `comm`."""
     return _whole.inspect(open(path, comm))
@@ -189,8 +189,8 @@ def verify(path: "str | os.PathLike[str]", comm: "Comm" = None) -> "tuple[list[t
 
 
 def trace_table(trace: "str | os.PathLike[str]", what: str = "events") -> "pandas.DataFrame":
-    """A trace as a frame of pandas: `what` is "events", a row for each, or "counters", a row for
-    each rank and file. Needs the command `stria`, pandas and pyarrow."""
+    """Returns a trace as a frame of pandas: `what` is "events", a row for each, or "counters", a
+    row for each rank and file. Needs the command `stria`, pandas and pyarrow."""
     if what not in ("events", "counters"):
         raise errors.InvalidArgumentError(f"a trace has tables of events and of counters, not of '{what}'")
     from . import _traces  # here, since it takes as long to load as all else
@@ -221,13 +221,13 @@ def hint_problems(hints: "Hints") -> list[str]:
 
 
 def path_exists(path: "str | os.PathLike[str]") -> bool:
-    """Whether a file or directory has the name, here or in a store (stria://, rados://)."""
+    """Tells whether a file or directory has the name, here or in a store (stria://, rados://)."""
     with of_file(path_of(path)):
         return library_for(None)[0].path_exists(path_of(path))
 
 
 def list_directory(directory: "str | os.PathLike[str]") -> list[str]:
-    """The names in a directory, here or in a store, sorted."""
+    """Lists the names in a directory, here or in a store, sorted."""
     with of_file(path_of(directory)):
         return library_for(None)[0].list_directory(path_of(directory))
 

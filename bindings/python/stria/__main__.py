@@ -29,7 +29,7 @@ def _verify(path: str) -> int:
 
 
 def main(words: "list[str] | None" = None) -> int:
-    """0; 1: damaged; 2: not readable as such a file, as the command has it."""
+    """Returns 0; 1: damaged; 2: not readable as such a file, as the command has it."""
     parser = argparse.ArgumentParser(prog="python -m stria", description="Look at files of Stria on one process, without MPI.")
     commands = parser.add_subparsers(required=True)
     for name, call, text in [

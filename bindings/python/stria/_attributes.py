@@ -86,7 +86,7 @@ class Attributes:
         return dict(zip(handle.attributes(self._path), handle.attribute_types(self._path), strict=True))
 
     def types(self) -> dict[str, str]:
-        """The type and shape of each, in words: "float64 ()", "string[4] (3)"."""
+        """Returns the type and shape of each, in words: "float64 ()", "string[4] (3)"."""
         types = self._all_types()
         hidden = {name for name in _LISTS_OF_HDF5 if name in types and not is_readable(types[name])}
         if types.get("CLASS", "").startswith("string") and self["CLASS"] == "DIMENSION_SCALE":
@@ -138,11 +138,11 @@ class Attributes:
         return [value for _, value in self.items()]
 
     def items(self) -> list[tuple[str, Any]]:
-        """The names and values of all whose type can be read."""
+        """Returns the names and values of all whose type can be read."""
         return [(name, self._value(name, kind)) for name, kind in self.types().items() if is_readable(kind)]
 
     def _told(self) -> dict[str, Any]:
-        """All of them, with an Unreadable for one that can't be read."""
+        """Returns all of them, with an Unreadable for one that can't be read."""
         told: dict[str, Any] = {}
         for name, kind in self.types().items():
             try:
@@ -160,7 +160,7 @@ def is_readable(type_name: str) -> bool:
 
 
 def _nested(values: list[Any], shape: tuple[int, ...]) -> Any:
-    """One value, or lists of lists."""
+    """Returns one value, or lists of lists."""
     array = np.empty(len(values), object)
     array[:] = values
     return array.reshape(shape).tolist()

@@ -1,4 +1,4 @@
-"""What all ranks have alike, of which one puts it."""
+"""Describes what all ranks have alike, of which one puts it."""
 
 import hashlib
 from typing import TYPE_CHECKING
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 
 def hash_of(array: np.ndarray) -> int:
-    """Of the elements, in any strides; never 0."""
+    """Returns a hash of the elements, in any strides; never 0."""
     digest = hashlib.blake2b(str((array.dtype, array.shape)).encode(), digest_size=8)
     digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return int.from_bytes(digest.digest(), "little") or 1
 
 
 def is_first_rank(file: "File") -> bool:
-    """Whether this rank puts what all have: the first one."""
+    """Tells whether this rank puts what all have: the first one."""
     first = file.share_rows(1)
     return first.stop > first.start

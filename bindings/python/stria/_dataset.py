@@ -70,30 +70,30 @@ class Dataset(Named, Described):
         self._file = file
         self._handle = handle
         self.name = path
-        self._time: TimeType | None = None  # of points in time, or of spans
+        self._time: TimeType | None = None  # its unit, where it has points in time or spans
         kind = handle.type_name.removesuffix(" big-endian")
         self._has_records = kind.startswith("record")
         # None: of records, until somebody asks.
         self._dtype: Any = MEANT_BY_NAME.get(kind) or np.dtype(ELEMENTS[handle.element])
-        self._moved_dtype: Any = None  # of records, where text of any length is bytes
+        self._moved_dtype: Any = None  # the type of records, where text of any length is bytes
         if self._has_records:
             self._dtype = None
         if handle.enumeration:
             self._dtype = enum_of(self._dtype, handle.enumeration)
         if kind.startswith("string"):
             self._dtype = np.dtype(f"S{kind[len('string[') : -1]}")
-        # For the library a complex number is a pair, along one dimension more.
+        # The library takes a complex number for a pair, along one dimension more.
         self._parts = [2] if kind.startswith("complex") else []
         self.shape: tuple[int, ...] = tuple(handle.dims[: len(handle.dims) - len(self._parts)])
         self._ones = [1] * len(handle.dims)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As File.__reduce__()."""
+        """Does the same as File.__reduce__()."""
         return _of_file, (self._file, self.name)
 
     @property
     def dtype(self) -> np.dtype:
-        """That of NumPy for the elements. Text of any length in records is an object, a string."""
+        """NumPy's type of the elements. Text of any length in records is an object, a string."""
         self._require_readable()
         if self._dtype is None:
             columns, row_bytes = self._file._handle.columns(self.name)
@@ -170,7 +170,8 @@ class Dataset(Named, Described):
         self._move("put", selection.parts(array), copy)
 
     def _spread(self, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """The array broadcast to a shape; first lengths of 1 that are too many don't count."""
+        """Returns the array broadcast to a shape; first lengths of 1 that are too many don't
+        count."""
         given = array.shape
         while array.ndim > len(shape) and array.shape[0] == 1:
             array = array[0]
@@ -180,8 +181,8 @@ class Dataset(Named, Described):
             raise InvalidArgumentError(f"'{self.name}': values of shape {given} for a selection of shape {shape}") from None
 
     def _held(self, array: np.ndarray, copy: bool) -> tuple[np.ndarray, bool]:
-        """The array from which to put, and whether the library is to copy it; else it is kept.
-        Where values repeat, the copy is made here, of each value once."""
+        """Returns the array from which to put, and whether the library is to copy it; else it is
+        kept. Where values repeat, the copy is made here, of each value once."""
         if copy and 0 in array.strides:
             array, copy = copy_of(array), False
         if not copy:
@@ -189,14 +190,14 @@ class Dataset(Named, Described):
         return array, copy
 
     def _elements_for(self, selection: Selection) -> "Elements | None":
-        """A map for a list of many single elements; None for other indices."""
+        """Returns a map for a list of many single elements; None for other indices."""
         if len(self.shape) != 1 or selection.list_axis is None or not self._has_single_elements:
             return None
         indices = selection.axes[0].indices
         return Elements(indices) if many_runs(indices) else None
 
     def _of_own_kind(self, value: Any) -> np.ndarray:
-        """An array in the dataset's type where the library can't convert it."""
+        """Returns an array in the dataset's type where the library can't convert it."""
         if self._dtype is not None and self._dtype.kind == "S":
             return as_strings(self.name, value, self._dtype)
         if self._time is not None:
@@ -283,8 +284,8 @@ class Dataset(Named, Described):
         self._file._handle.get_runs(self._handle, slab, which, runs, as_numbers(array))
 
     def _native(self, out: np.ndarray) -> np.ndarray:
-        """The array that the library fills: `out`, or, for another byte order, one from which it is
-        filled then."""
+        """Returns the array that the library fills: `out`, or, for another byte order, one from
+        which it is filled then."""
         if out.dtype.isnative:
             return out
         native = out.astype(out.dtype.newbyteorder("="))
@@ -346,20 +347,20 @@ class Dataset(Named, Described):
         return self._read(key)
 
     def astype(self, dtype: "DType") -> View:
-        """A view whose indices read numbers as another type: `d.astype("f4")[:10]`."""
+        """Returns a view whose indices read numbers as another type: `d.astype("f4")[:10]`."""
         return View(self, np.dtype(dtype))
 
     def fields(self, names: "str | list[str]") -> View:
-        """A view whose indices read some fields of records, or, by its name alone, the values of
-        one: `d.fields("mass")[:10]`, and the same whole: `d["mass"]`."""
+        """Returns a view whose indices read some fields of records, or, by its name alone, the
+        values of one: `d.fields("mass")[:10]`, and the same whole: `d["mass"]`."""
         missing = [name for name in ([names] if isinstance(names, str) else names) if name not in (self.dtype.names or ())]
         if missing:
             raise InvalidArgumentError(f"'{self.name}' has no field '{missing[0]}': it holds {self.type_name}")
         return View(self, np.dtype([(name, self.dtype[name]) for name in np.atleast_1d(names).tolist()]), names)
 
     def _read(self, key: Any, dtype: "np.dtype | None" = None) -> Any:
-        """What an index means, in the dataset's type, or as `dtype`: another type of numbers, or
-        some fields."""
+        """Returns what an index means, in the dataset's type, or as `dtype`: another type of
+        numbers, or some fields."""
         if self._file.writing:
             raise InvalidArgumentError(f"'{self._file.path}' is being written: stria.open() reads it after its commit")
         with self._file._turn:
@@ -387,7 +388,7 @@ class Dataset(Named, Described):
         return out if puts is None else out[puts]
 
     def _types_of_read(self, dtype: "np.dtype | None") -> tuple[np.dtype, np.dtype]:
-        """The type of the array that is filled, and of the one that is returned."""
+        """Returns the type of the array that is filled, and of the one that is returned."""
         own = self.dtype
         if dtype is None:
             return self._of_moved, own
@@ -411,8 +412,8 @@ class Dataset(Named, Described):
         return out
 
     def _picked(self, box: Selection, axis: int, places: np.ndarray, dtype: np.dtype) -> np.ndarray:
-        """What lies at some places along one dimension of a box. A process that reads alone takes a
-        band of rows at a time, which stays in the processor's cache. Collective."""
+        """Returns what lies at some places along one dimension of a box. A process that reads alone
+        takes a band of rows at a time, which stays in the processor's cache. Collective."""
         rows = box.axes[0]
         in_bands = self._file._comm is None and axis > 0 and rows.kept and not rows.flipped and box.first is None
         if not in_bands:

@@ -1,4 +1,4 @@
-"""What a dataset says of itself, besides its shape and type."""
+"""Describes what a dataset says of itself, besides its shape and type."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ class Described:
 
     @property
     def type_name(self) -> str:
-        """In words: "float64", "string[4]", "record[84]" and so on."""
+        """The type in words: "float64", "string[4]", "record[84]" and so on."""
         return self._handle.type_name
 
     @property

@@ -91,7 +91,7 @@ class File:
         self._comm = comm
         self._options = dict(options or {})  # with which open() was called
         self._linked: dict[str, File] = {}  # files to which links lead
-        self._turn: Any = nullcontext()  # of a thread that reads
+        self._turn: Any = nullcontext()  # the turn of a thread that reads
         self._handle = handle
         if not writing and comm is None:
             self._turn = Turn()
@@ -135,7 +135,7 @@ class File:
         return Attributes(self, "/")
 
     def attrs_of(self, path: str) -> Attributes:
-        """Those of a group or dataset: `f.attrs_of("fields")["time"] = 0.25`."""
+        """Returns those of a group or dataset: `f.attrs_of("fields")["time"] = 0.25`."""
         return Attributes(self, text_of_name(path))
 
     @overload
@@ -324,7 +324,7 @@ class File:
         self._handle.create_table(path, columns, rows.itemsize, rows.tobytes())
 
     def read_table(self, path: str) -> np.ndarray:
-        """The records of a small dataset, with the blanks that end their strings. Text of any
+        """Reads the records of a small dataset, with the blanks that end their strings. Text of any
         length is an object, a string. Collective."""
         columns, row_bytes = self._handle.columns(path)
         rows = np.frombuffer(self._handle.read_table(path), dtype_of(columns, row_bytes))
@@ -332,19 +332,19 @@ class File:
         return with_text(rows, text) if text.hasobject else rows.copy()
 
     def __getitem__(self, path: "str | bytes") -> "Dataset | Group":
-        """The dataset or group at a path; of a file that is being written, a dataset. Looking up is
-        local; where a link leads to another file, all ranks open that together."""
+        """Returns the dataset or group at a path; of a file that is being written, a dataset.
+        Looking up is local; where a link leads to another file, all ranks open that together."""
         return self._look_up(text_of_name(path), 0)
 
     def dataset(self, path: "str | bytes") -> Dataset:
-        """As self[path], of a dataset: WrongTypeError for a group."""
+        """Does the same as self[path], for a dataset: WrongTypeError for a group."""
         found = self[path]
         if not isinstance(found, Dataset):
             raise WrongTypeError(f"'{self.path}': '{text_of_name(path)}' is a group")
         return found
 
     def group(self, path: "str | bytes" = "/") -> Group:
-        """As self[path], of a group: WrongTypeError for a dataset."""
+        """Does the same as self[path], for a group: WrongTypeError for a dataset."""
         found = self[path]
         if not isinstance(found, Group):
             raise WrongTypeError(f"'{self.path}': '{text_of_name(path)}' is a dataset")
@@ -366,7 +366,7 @@ class File:
             return found
 
     def _linked_file(self, name: str) -> "File":
-        """The file of that name to which a link of this one leads. Collective."""
+        """Returns the file of that name to which a link of this one leads. Collective."""
         path = os.path.join(os.path.dirname(self.path), name)
         if path not in self._linked or not self._linked[path]._handle.is_open:
             self._linked[path] = self._opened(path, self._comm)
@@ -391,8 +391,8 @@ class File:
         return self._handle.has_group(name) or self._handle.link_to_file(name)[1] != ""
 
     def alone(self) -> "File":
-        """Another handle of an opened file, of this process alone: its reads are collective no
-        more, so that one rank may read by itself what the others don't. For use in a `with`."""
+        """Returns another handle of an opened file, of this process alone: its reads are collective
+        no more, so that one rank may read by itself what the others don't. For use in a `with`."""
         if self.writing:
             raise InvalidArgumentError(f"'{self.path}' is being written: it is read after its commit")
         return self._opened(self.path, None)
@@ -409,15 +409,15 @@ class File:
         return self[path] if path in self else default
 
     def keys(self) -> list[str]:
-        """The paths of all datasets; those of a group are those in it: f["/"].keys()."""
+        """Returns the paths of all datasets; those of a group are those in it: f["/"].keys()."""
         return self._handle.datasets()
 
     def values(self) -> list[Dataset]:
-        """All datasets."""
+        """Returns all datasets."""
         return [self.dataset(path) for path in self.keys()]
 
     def items(self) -> list[tuple[str, Dataset]]:
-        """The paths of all datasets, and these."""
+        """Returns the paths of all datasets, and these."""
         return [(path, self.dataset(path)) for path in self.keys()]
 
     def visit(self, function: "Callable[[str], T | None]") -> "T | None":
@@ -426,7 +426,7 @@ class File:
         return self.group().visit(function)
 
     def visititems(self, function: "Callable[[str, Dataset | Group], T | None]") -> "T | None":
-        """As visit(), of function(path, object)."""
+        """Does the same as visit(), for function(path, object)."""
         return self.group().visititems(function)
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -457,8 +457,8 @@ class File:
         self._committed = True
 
     def commit_async(self) -> "Commit":
-        """As commit(), but returns once the data are packed into memory: the arrays may change, and
-        the file may be closed. Collective."""
+        """Does the same as commit(), but returns once the data are packed into memory: the arrays
+        may change, and the file may be closed. Collective."""
         commit = self._move(self._handle.commit_async)
         self._committed = True
         return Commit(commit)
@@ -478,8 +478,8 @@ class File:
         return done
 
     def place_rows(self, count: int) -> tuple[slice, int]:
-        """The place of this rank's `count` rows among those of all ranks, which follow each other
-        in order of ranks, and the number of all. Collective.
+        """Returns the place of this rank's `count` rows among those of all ranks, which follow each
+        other in order of ranks, and the number of all. Collective.
 
             where, total = f.place_rows(len(mine))
             f.create_dataset("position", (total, 3))[where] = mine
@@ -531,7 +531,7 @@ class File:
 
     @property
     def hints(self) -> dict[str, str]:
-        """With the values really in effect."""
+        """The hints have the values that are really in effect."""
         return dict(one.split("=", 1) for one in self._handle.hints())
 
     @property
@@ -539,7 +539,7 @@ class File:
         return self._handle.hint_warnings()
 
 
-# Of this process, by the path.
+# These are the files that this process writes, by their paths.
 _being_written: "WeakValueDictionary[str, File]" = WeakValueDictionary()
 
 
@@ -556,7 +556,7 @@ def told_of_writers(path: str, call: str) -> Iterator[None]:
         raise type(error)(f"{error}; {more}") from None
 
 
-# Of files that were unpickled in this process.
+# These are the files that were unpickled in this process.
 _shared: "WeakValueDictionary[tuple[Any, ...], File]" = WeakValueDictionary()
 
 

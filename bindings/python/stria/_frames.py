@@ -46,8 +46,8 @@ def put_xarray(file: "File", dataset: Any, options: "Mapping[str, Any]") -> None
 
 
 def records_of(path: str, frame: Any) -> np.ndarray:
-    """The rows of a frame as records, its index before the columns unless that only counts them.
-    Text becomes strings of bytes in UTF-8, as long as the longest."""
+    """Returns the rows of a frame as records, its index before the columns unless that only counts
+    them. Text becomes strings of bytes in UTF-8, as long as the longest."""
     counts = type(frame.index).__name__ == "RangeIndex" and frame.index.name is None
     columns = frame if counts else frame.reset_index()
     fields = []

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_MOST_ROWS = 100  # of a table in a notebook
+_MOST_ROWS = 100  # the rows of a table in a notebook
 
 
 class Group(Named):
@@ -27,7 +27,7 @@ class Group(Named):
         self.name = "/" + path.strip("/")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As File.__reduce__()."""
+        """Does the same as File.__reduce__()."""
         return Group, (self.file, self.name)
 
     def __repr__(self) -> str:
@@ -75,7 +75,7 @@ class Group(Named):
         return self.visititems(lambda name, _: function(name))
 
     def visititems(self, function: "Callable[[str, Dataset | Group], T | None]") -> "T | None":
-        """As visit(), of function(path, object)."""
+        """Does the same as visit(), for function(path, object)."""
         prefix = self.name.strip("/") + "/" if self.name != "/" else ""
         for path in paths_below(self.file, prefix):
             found = function(path[len(prefix) :], self.file[path])
@@ -91,8 +91,8 @@ class Group(Named):
 
 
 def paths_below(file: "File", prefix: str) -> list[str]:
-    """Of all datasets and groups, groups before what they have. A link that leads back to a group
-    above is a group without members here."""
+    """Lists the paths of all datasets and groups, groups before what they have. A link that leads
+    back to a group above is a group without members here."""
     found: list[str] = []
 
     def walk(group: str, above: "list[list[str]]") -> None:
@@ -112,7 +112,7 @@ def paths_below(file: "File", prefix: str) -> list[str]:
 
 
 def html_of(title: str, file: "File", paths: "list[str]") -> str:
-    """A table of objects for notebooks."""
+    """Returns a table of objects for notebooks."""
     rows = []
     for path in paths[:_MOST_ROWS]:
         try:
@@ -131,7 +131,8 @@ def _told(found: "Dataset | Group") -> tuple[str, str]:
 
 
 def through_link(file: "File", path: str, depth: int) -> "Dataset | Group | None":
-    """What a link to another file leads to; None where there is no such link on the path."""
+    """Returns what a link to another file leads to; None where there is no such link on the
+    path."""
     names = path.strip("/").split("/")
     for end in range(1, len(names) + 1):
         target, name = file._handle.link_to_file("/".join(names[:end]))

@@ -20,7 +20,8 @@ _NOT_RUNNING = (
     "a communicator needs a running MPI, which this program has not initialised, or has finalised: import mpi4py.MPI before, "
     "and leave files and their communicators before MPI.Finalize()"
 )
-# As MPICH, Open MPI, Intel MPI and MVAPICH call it, and Cray, by the compiler: libmpi_gnu_91.so.12.
+# The names are those that MPICH, Open MPI, Intel MPI and MVAPICH have, and Cray's, which name the
+# compiler: libmpi_gnu_91.so.12.
 _LIBRARY_OF_MPI = re.compile(r"/lib(?:mpi|mpich)(?:_(?:cray|gnu|intel|aocc|amd|nvidia|pgi)(?:_\d+)?)?\.so[.0-9]*$")
 # What each says of itself. All but Open MPI have the ABI of MPICH.
 _MODULE_OF_MPI = {"Open MPI": "_openmpi", "MPICH": "_mpich", "Intel(R) MPI": "_mpich", "MVAPICH": "_mpich"}
@@ -35,14 +36,14 @@ def _load(name: str) -> ModuleType:
 
 
 def loaded_libraries() -> list[ModuleType]:
-    """That without MPI, and behind it that for MPI if there is one yet."""
+    """The library without MPI comes first, and behind it the one for MPI if there is one yet."""
     _load("_serial")
     return list(_loaded.values())
 
 
 def library_for(comm: Any) -> tuple[ModuleType, "int | None"]:
-    """The module for files of `comm`, and the communicator as it takes it: mpi4py's, by py2f(), or
-    Fortran's integer."""
+    """Returns the module for files of `comm`, and the communicator as it takes it: mpi4py's, by
+    py2f(), or Fortran's integer."""
     if comm is None:
         return _load("_serial"), None
     _require_communicator(comm)
@@ -69,8 +70,8 @@ def _require_communicator(comm: Any) -> None:
 
 
 def _module_for_mpi() -> ModuleType:
-    """The module for the MPI that this program has initialised. The modules name no library of MPI,
-    which have other names on other systems: they find the one that is made visible here."""
+    """Returns the module for the MPI that this program has initialised. The modules name no library
+    of MPI, which have other names on other systems: they find the one that is made visible here."""
     for name in ("_openmpi", "_mpich"):
         if name in _loaded:
             if not _is_running(_mpi[0]):
@@ -92,18 +93,20 @@ def _module_for_mpi() -> ModuleType:
 
 
 def module_of(version: str) -> "str | None":
-    """The module for the MPI that says this of itself; None for an ABI that no module has."""
+    """Returns the module for the MPI that says this of itself; None for an ABI that no module
+    has."""
     return next((module for words, module in _MODULE_OF_MPI.items() if words in version), None)
 
 
 def libraries_of_mpi(maps: Iterable[str]) -> list[str]:
-    """The libraries of MPI among the mapped files of a process, as /proc/PID/maps lists them."""
+    """Returns the libraries of MPI among the mapped files of a process, as /proc/PID/maps lists
+    them."""
     paths = {line.split(maxsplit=5)[-1].strip() for line in maps}
     return sorted(path for path in paths if _LIBRARY_OF_MPI.search(path))
 
 
 def _running_mpi() -> tuple[str, str]:
-    """The library of MPI that is loaded and initialised, and what it says of itself."""
+    """Returns the library of MPI that is loaded and initialised, and what it says of itself."""
     with Path("/proc/self/maps").open() as maps:
         paths = libraries_of_mpi(maps)
     for path in paths:

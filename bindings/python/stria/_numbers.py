@@ -34,8 +34,8 @@ def element_of(dtype: Any, path: str = "") -> int:
 
 
 def as_numbers(array: np.ndarray) -> np.ndarray:
-    """The numbers of an array, without a copy; complex ones are pairs along one dimension more, and
-    records and strings their bytes."""
+    """Returns the numbers of an array, without a copy; complex ones are pairs along one dimension
+    more, and records and strings their bytes."""
     if array.dtype.fields is not None or array.dtype.kind == "S":
         return array[..., np.newaxis].view(np.uint8)
     meaning = MEANINGS.get(array.dtype)
@@ -45,7 +45,7 @@ def as_numbers(array: np.ndarray) -> np.ndarray:
 
 
 def has_strides_of_elements(array: np.ndarray) -> bool:
-    """Whether the distances of elements are multiples of their size, as in all but members of
+    """Tells whether the distances of elements are multiples of their size, as in all but members of
     packed records."""
     size = array.itemsize
     for stride in array.strides:  # a loop: this is asked of every array that is put
@@ -55,7 +55,7 @@ def has_strides_of_elements(array: np.ndarray) -> bool:
 
 
 def _of_this_machine(value: Any) -> Any:
-    """An array of another library as one of NumPy; anything else as it is."""
+    """Returns an array of another library as one of NumPy; anything else as it is."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value
     by_dlpack = hasattr(value, "__dlpack__")
@@ -90,7 +90,7 @@ def target_of(path: str, out: Any) -> np.ndarray:
 
 
 def lengths_of(what: str, lengths: "Iterable[Any]") -> list[int]:
-    """Lengths of dimensions."""
+    """Returns lengths of dimensions."""
     try:
         numbers = [operator.index(length) for length in lengths]
     except TypeError:
@@ -117,13 +117,14 @@ def array_of(value: Any, path: str = "") -> np.ndarray:
 
 
 def is_private(array: np.ndarray, value: Any) -> bool:
-    """Whether `array`, made of `value`, is an array of its own, which nobody else can change."""
+    """Tells whether `array`, made of `value`, is an array of its own, which nobody else can
+    change."""
     if array is value:
         return False
     return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and not np.may_share_memory(array, value))
 
 
 def copy_of(array: np.ndarray) -> np.ndarray:
-    """A copy, in which values that repeat still take no memory."""
+    """Returns a copy, in which values that repeat still take no memory."""
     once = tuple(slice(1) if stride == 0 else slice(None) for stride in array.strides)
     return np.broadcast_to(array[once].copy(), array.shape)

@@ -25,7 +25,8 @@ class DatasetOptions(TypedDict, total=False):
 
 
 def options_of(library: Any, dtype: np.dtype, given: DatasetOptions) -> Any:
-    """The library's options of a dataset, of which `chunks` and `dimensions` are left out."""
+    """Returns the library's options of a dataset, of which `chunks` and `dimensions` are left
+    out."""
     options = library.DatasetOptions()
     options.value_range = bool(given.get("value_range"))
     options.alignment_bytes = given.get("alignment", 0)
@@ -44,8 +45,8 @@ def options_of(library: Any, dtype: np.dtype, given: DatasetOptions) -> Any:
 
 
 def filter_text(compress: Any) -> str:
-    """The name of a filter; empty for none. "gzip" is h5py's name of deflate, which has one level
-    here."""
+    """Returns the name of a filter; empty for none. "gzip" is h5py's name of deflate, which has one
+    level here."""
     if compress is None or isinstance(compress, (bool, np.bool_)):
         return "deflate" if compress else ""
     if isinstance(compress, str):
@@ -79,7 +80,7 @@ def _fill(options: Any, fill_value: Any, dtype: np.dtype) -> None:
 
 
 def _number_in(text: str) -> "int | float | complex | str":
-    """The number that a text is, or the text."""
+    """Returns the number that a text is, or the text."""
     for kind in (int, float, complex):
         try:
             return kind(text)

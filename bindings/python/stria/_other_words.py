@@ -1,4 +1,4 @@
-"""What users of h5py write out of habit, in the words of this package."""
+"""Describes what users of h5py write out of habit, in the words of this package."""
 
 from collections.abc import Iterable
 
@@ -23,13 +23,13 @@ _MEMBERS = {
 
 
 def refuse_options(path: str, names: "Iterable[str]") -> None:
-    """WrongTypeError for the first of some unknown options of create_dataset()."""
+    """Raises WrongTypeError for the first of some unknown options of create_dataset()."""
     for name in names:
         meant = f"; use {_OPTIONS[name]}" if name in _OPTIONS else ""
         raise WrongTypeError(f"'{path}': create_dataset() has no option '{name}'{meant}")
 
 
 def missing_member(name: str) -> str:
-    """What to say of a File's attribute that isn't there."""
+    """Returns what to say of a File's attribute that isn't there."""
     meant = f": {_MEMBERS[name]}" if name in _MEMBERS else ""
     return f"'File' object has no attribute '{name}'{meant}"

@@ -11,7 +11,7 @@ _OF_STORES = {"stria", "rados"}
 
 
 def path_of(path: Any) -> str:
-    """A path, of text, bytes or os.PathLike; or a name in a store."""
+    """Returns a path, of text, bytes or os.PathLike; or a name in a store."""
     try:
         text = os.fsdecode(path)
     except TypeError:

@@ -10,7 +10,8 @@ _BATCH_BYTES = 16 << 20
 
 
 def rows_of(dataset: "Dataset") -> Iterator[Any]:
-    """As many at a time are read as fit a batch, in whole chunks. Collective, as dataset[index]."""
+    """Reads as many rows at a time as fit a batch, in whole chunks. Collective, as
+    dataset[index]."""
     total = len(dataset)
     batch = rows_of_batch(total, dataset.nbytes, dataset.chunks)
     if dataset.type_name.startswith("string"):  # which are read whole in any case
@@ -20,7 +21,7 @@ def rows_of(dataset: "Dataset") -> Iterator[Any]:
 
 
 def rows_of_batch(total: int, total_bytes: int, chunks: "tuple[int, ...] | None") -> int:
-    """How many of `total` rows are read at a time; at least one."""
+    """Returns how many of `total` rows are read at a time; at least one."""
     row_bytes = max(total_bytes // max(total, 1), 1)
     rows = max(_BATCH_BYTES // row_bytes, 1)
     height = chunks[0] if chunks else 1

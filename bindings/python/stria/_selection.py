@@ -37,7 +37,7 @@ class Axis:
 class Selection:
     axes: list[Axis]
     dots: int = 0  # the dimension where an Ellipsis stands
-    shape: tuple[int, ...] = field(init=False)  # of the array that it means
+    shape: tuple[int, ...] = field(init=False)  # the shape of the array that it means
     full_shape: tuple[int, ...] = field(init=False)  # with the dimensions of integers
 
     def __post_init__(self) -> None:
@@ -54,8 +54,9 @@ class Selection:
 
     @cached_property
     def first(self) -> "int | None":
-        """Which dimension of the array, integers left out, NumPy puts first: that of a list where a
-        slice or an Ellipsis lies between it and an integer, or between integers around it."""
+        """Says which dimension of the array, integers left out, NumPy puts first: that of a list
+        where a slice or an Ellipsis lies between it and an integer, or between integers around
+        it."""
         chosen = [i for i, axis in enumerate(self.axes) if axis.listed or not axis.kept]
         which = next((i for i in chosen if self.axes[i].listed), None)
         if which is None:
@@ -80,9 +81,9 @@ class Selection:
             yield list(start), list(count), stride, array[where]
 
     def runs(self, array: np.ndarray) -> "tuple[Any, int, list[tuple[int, int]], np.ndarray]":
-        """Of a list: (start, count, stride), of which the dimension of the list counts for nothing;
-        that dimension; the (first, length) of its runs; and a view of `array`, in which they follow
-        each other."""
+        """Returns what a list selects: (start, count, stride), of which the dimension of the list
+        counts for nothing; that dimension; the (first, length) of its runs; and a view of `array`,
+        in which they follow each other."""
         which = self.list_axis
         runs = [(first, length) for first, length, _ in _runs(self.axes[which].indices)]
         return self._slab(), which, runs, self._in_order(array)
@@ -91,19 +92,19 @@ class Selection:
         return [axis.start for axis in self.axes], [axis.count for axis in self.axes], [axis.step for axis in self.axes]
 
     def _in_order(self, array: np.ndarray) -> np.ndarray:
-        """A view of the array in the order of the dataset, with all dimensions."""
+        """Returns a view of the array in the order of the dataset, with all dimensions."""
         array = np.moveaxis(array, 0, self.first) if self.first is not None else array
         array = array.reshape(self.full_shape) if array.shape != self.full_shape and array.size == 0 else self._expand(array)
         flips = tuple(slice(None, None, -1) if axis.flipped else slice(None) for axis in self.axes)
         return array[(..., *flips)]  # with the dots, one without dimensions stays an array
 
     def axis_of(self, which: int) -> int:
-        """The dimension of the array that belongs to one of the dataset."""
+        """Returns the dimension of the array that belongs to one of the dataset."""
         return 0 if self.first is not None else sum(axis.kept for axis in self.axes[:which])
 
     def hull(self, dims: tuple[int, ...], itemsize: int, *, in_chunks: bool) -> "tuple[Selection, int, np.ndarray] | None":
-        """Where a list has many runs that lie close: the box around them, the dimension of the list
-        in the array that the box means, and the places of the indices along it."""
+        """Returns, where a list has many runs that lie close, the box around them, the dimension of
+        the list in the array that the box means, and the places of the indices along it."""
         which = self.list_axis
         if which is None:
             return None
@@ -139,7 +140,7 @@ def _runs(indices: np.ndarray) -> Iterator[tuple[int, int, int]]:
 
 
 def many_runs(indices: np.ndarray) -> bool:
-    """Whether increasing indices are so many runs that a map of elements is quicker."""
+    """Tells whether increasing indices are so many runs that a map of elements is quicker."""
     return indices.size > 16 and 8 * np.count_nonzero(np.diff(indices) != 1) > indices.size
 
 
@@ -166,7 +167,7 @@ def _of_list(index: Any, size: int, path: str) -> Axis:
 
 
 def _as_slice(numbers: np.ndarray) -> "Axis | None":
-    """A list whose numbers are all one step apart."""
+    """Returns a list whose numbers are all one step apart."""
     if numbers.size < 2:
         return Axis(int(numbers[0]) if numbers.size else 0, numbers.size, listed=True)
     steps = np.diff(numbers)
@@ -181,11 +182,12 @@ class Box(NamedTuple):
 
     start: list[int]
     count: list[int]
-    shape: tuple[int, ...]  # of the array: without the dimensions of integers
+    shape: tuple[int, ...]  # the shape of the array: without the dimensions of integers
 
 
 def box_of(key: Any, dims: tuple[int, ...]) -> "Box | None":
-    """The same as select() in a fraction of the time, for the usual indices; None for others."""
+    """Returns the same as select() in a fraction of the time, for the usual indices; None for
+    others."""
     keys = key if type(key) is tuple else (key,)
     if len(keys) > len(dims):
         return None
@@ -208,7 +210,7 @@ def box_of(key: Any, dims: tuple[int, ...]) -> "Box | None":
 
 
 def select(key: Any, dims: tuple[int, ...], path: str) -> Selection:
-    """What `dataset[key]` means."""
+    """Returns what `dataset[key]` means."""
     keys = key if isinstance(key, tuple) else (key,)
     if sum(one is Ellipsis for one in keys) > 1 or len(keys) - (Ellipsis in _plain(keys)) > len(dims):
         raise InvalidIndexError(f"'{path}': {len(keys)} indices for {len(dims)} dimensions")
@@ -239,13 +241,14 @@ def _is_integer(one: Any) -> bool:
 
 
 def has_dots(key: Any) -> bool:
-    """Whether an index has an Ellipsis, with which NumPy returns an array, even of one value."""
+    """Tells whether an index has an Ellipsis, with which NumPy returns an array, even of one
+    value."""
     return Ellipsis in _plain(key if isinstance(key, tuple) else (key,))
 
 
 def without_newaxis(key: Any, path: str) -> "tuple[Any, tuple[Any, ...] | None]":
-    """The index without np.newaxis, and the one that puts these dimensions into the array that it
-    means; None where it has none."""
+    """Returns the index without np.newaxis, and the one that puts these dimensions into the array
+    that it means; None where it has none."""
     keys = key if isinstance(key, tuple) else (key,)
     if not any(one is None for one in keys):
         return key, None
@@ -265,7 +268,7 @@ class Mask:
         self.count = int(np.count_nonzero(mask))
 
     def box(self) -> tuple[slice, ...]:
-        """The smallest box that has all that it means."""
+        """Returns the smallest box that has all that it means."""
         sides = []
         for axis in range(self.mask.ndim):
             others = tuple(i for i in range(self.mask.ndim) if i != axis)
@@ -274,7 +277,7 @@ class Mask:
         return tuple(sides)
 
     def is_dense(self, box: tuple[slice, ...], itemsize: int) -> bool:
-        """Whether the box is read sooner than single elements."""
+        """Tells whether the box is read sooner than single elements."""
         elements = math.prod(side.stop - side.start for side in box)
         return elements * itemsize <= min(_MOST_BOX_BYTES, max(_LEAST_BOX_BYTES, 64 * self.count * itemsize))
 
@@ -286,7 +289,7 @@ _LEAST_BOX_BYTES = 1 << 20
 
 
 def mask_of(key: Any, dims: tuple[int, ...], path: str) -> "Mask | None":
-    """The mask of the whole dataset that an index is; None for others."""
+    """Returns the mask of the whole dataset that an index is; None for others."""
     keys = tuple(one for one in (key if isinstance(key, tuple) else (key,)) if one is not Ellipsis)
     if len(keys) != 1 or not isinstance(keys[0], (np.ndarray, list)):
         return None
@@ -320,7 +323,7 @@ def sorted_once(selection: Selection) -> tuple[Any, ...]:
 
 
 def sorted_by_list(selection: Selection, array: np.ndarray, path: str) -> np.ndarray:
-    """The array in the order of increasing indices: itself where they are."""
+    """Returns the array in the order of increasing indices: itself where they are."""
     which = selection.list_axis
     if which is None:
         return array

@@ -8,8 +8,8 @@ from .errors import InvalidArgumentError, UnsupportedError
 
 
 def texts_of(what: str, value: Any) -> list[str]:
-    """The strings of one, a list or an array, in C order; bytes are UTF-8, or else as os.fsdecode()
-    has them. `what` has them, for messages."""
+    """Returns the strings of one, a list or an array, in C order; bytes are UTF-8, or else as
+    os.fsdecode() has them. `what` has them, for messages."""
     values = [value] if isinstance(value, (str, bytes)) else np.array(value, dtype=object).reshape(-1).tolist()
     values = [one.item() if isinstance(one, np.generic) else one for one in values]
     texts = []
@@ -24,8 +24,8 @@ def texts_of(what: str, value: Any) -> list[str]:
 
 
 def array_of_texts(value: Any) -> np.ndarray:
-    """What NumPy makes of a value; lists of strings and bytes, which needn't be ASCII for it, are
-    objects."""
+    """Returns what NumPy makes of a value; lists of strings and bytes, which needn't be ASCII for
+    it, are objects."""
     try:
         return np.asarray(value)
     except UnicodeDecodeError:
@@ -33,8 +33,8 @@ def array_of_texts(value: Any) -> np.ndarray:
 
 
 def is_text(dtype: Any) -> bool:
-    """Whether a dtype is one of Python's strings: NumPy's own, its StringDType, str, or h5py's
-    string_dtype() of any length."""
+    """Tells whether a dtype is one of Python's strings: NumPy's own, its StringDType, str, or
+    h5py's string_dtype() of any length."""
     if dtype is None:
         return False
     kind = np.dtype(dtype)
@@ -42,13 +42,13 @@ def is_text(dtype: Any) -> bool:
 
 
 def holds_text(array: np.ndarray) -> bool:
-    """Whether an array has strings of Python: bytes are no text."""
+    """Tells whether an array has strings of Python: bytes are no text."""
     if array.dtype.kind == "O":
         return array.size > 0 and all(isinstance(one, str) for one in array.reshape(-1).tolist())
     return is_text(array.dtype)
 
 
 def text_of_name(name: Any) -> str:
-    """A name, which h5py may have as bytes: those that aren't UTF-8 become surrogates, as
+    """Returns a name, which h5py may have as bytes: those that aren't UTF-8 become surrogates, as
     os.fsdecode() has them."""
     return name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else str(name)

@@ -6,7 +6,7 @@ import numpy as np
 
 from .errors import InvalidArgumentError, UnsupportedError
 
-# enum stria_element, by NumPy's name
+# These are NumPy's names in the order of enum stria_element.
 ELEMENTS = ["uint8", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
 NUMBERS = {name: number for number, name in enumerate(ELEMENTS) if number > 0}
 # What numbers mean where their type alone doesn't say it: NumPy's name, the library's Meaning, and
@@ -19,11 +19,12 @@ MEANT = {
     "complex128": (COMPLEX, "float64"),
 }
 _NAMES = {(meaning, NUMBERS[number]): name for name, (meaning, number) in MEANT.items()}
-_TEXT = np.dtype("O", metadata={"vlen": str})  # as h5py's string_dtype()
+_TEXT = np.dtype("O", metadata={"vlen": str})  # the type that h5py's string_dtype() returns
 
 
 def columns_of(library: Any, path: str, dtype: np.dtype) -> list[Any]:
-    """The fields of a structured type, as the library has columns: with the file's byte order."""
+    """Returns the fields of a structured type, as the library has columns: with the file's byte
+    order."""
     return [_column_of(library, path, name, *dtype.fields[name][:2]) for name in dtype.names]
 
 
@@ -49,7 +50,7 @@ def _column_of(library: Any, path: str, name: str, kind: np.dtype, offset: int) 
 
 
 def signed(value: int) -> int:
-    """An integer of 64 bits as the library has it: an unsigned one by its bits."""
+    """Returns an integer of 64 bits as the library has it: an unsigned one by its bits."""
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
@@ -58,7 +59,7 @@ def unsigned(value: int, dtype: np.dtype) -> int:
 
 
 def enum_of(dtype: np.dtype, names: "list[tuple[str, int]]") -> np.dtype:
-    """The type of integers with names, as h5py's enum_dtype() makes it."""
+    """Returns the type of integers with names, as h5py's enum_dtype() makes it."""
     return np.dtype(dtype, metadata={"enum": {name: unsigned(value, dtype) for name, value in names}})
 
 
@@ -111,7 +112,7 @@ def _fill_text(out: np.ndarray, name: str, values: np.ndarray) -> None:
 
 
 def packed(dtype: np.dtype) -> np.dtype:
-    """The fields one behind the other, as create_records() has them in the file."""
+    """Returns the fields one behind the other, as create_records() has them in the file."""
     if dtype.fields is None:
         return dtype
     fields = ((name, dtype.fields[name][0]) for name in dtype.names)

@@ -32,7 +32,7 @@ class TimeType:
         self._words = _UNITS[unit]
 
     def numbers(self, path: str, value: Any) -> np.ndarray:
-        """The integers of times, which must be representable in the dataset's unit."""
+        """Returns the integers of times, which must be representable in the dataset's unit."""
         times = np.asarray(value)
         if times.dtype.kind != self.dtype.kind:
             raise InvalidArgumentError(f"'{path}' holds {self.dtype}, not {times.dtype}")
@@ -42,7 +42,7 @@ class TimeType:
         return converted.view(np.int64)
 
     def attributes(self) -> dict[str, Any]:
-        """By which xarray and other readers know what the numbers are."""
+        """Returns the attributes by which xarray and other readers know what the numbers are."""
         if self.dtype.kind == "m":
             return {"dtype": f"timedelta64[{np.datetime_data(self.dtype)[0]}]", "units": self._words}
         return {"units": f"{self._words} since 1970-01-01", "calendar": "proleptic_gregorian"}

@@ -42,7 +42,7 @@ class TakingTurns:
         return self._handle.is_open
 
     def __getattr__(self, name: str) -> Any:
-        """Called once for each name: what it returns is kept."""
+        """This is called once for each name: what it returns is kept."""
         call = getattr(self._handle, name)
         turn = self._turn
 

@@ -1,4 +1,4 @@
-"""What public functions take, for type checkers and editors: imported by them alone."""
+"""Describes what public functions take, for type checkers and editors: imported by them alone."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 
 class Communicator(Protocol):
-    """As mpi4py has them."""
+    """A communicator as mpi4py has them."""
 
     def py2f(self) -> int: ...
 

@@ -29,7 +29,7 @@ class DistributedArray:
     ghosts: "int | Sequence[int | tuple[int, int]]" = 0
 
     def box(self) -> tuple[tuple[slice, ...], Any]:
-        """The place in the dataset, and a view of the array without ghosts."""
+        """Returns the place in the dataset, and a view of the array without ghosts."""
         if not len(self.start) == len(self.shape) == self.array.ndim:
             raise InvalidArgumentError(
                 f"a distributed array has as many starts ({len(self.start)}) and lengths ({len(self.shape)}) as its part "
@@ -127,7 +127,7 @@ def inspect(open_file: Any) -> "list[dict[str, Any]]":
 
 
 def _groups_of(paths: "Sequence[str]") -> list[str]:
-    """The file itself, and the groups in which datasets lie."""
+    """Returns the file itself, and the groups in which datasets lie."""
     parts = (path.strip("/").split("/") for path in paths)
     return ["/", *sorted({"/".join(names[:depth]) for names in parts for depth in range(1, len(names))})]
 

@@ -21,7 +21,7 @@ class StriaError(Exception):
         return str(self.args[0]) if self.args else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """With what an OSError keeps beside them."""
+        """Keeps what an OSError has beside the arguments."""
         names = [name for name in ("errno", "strerror", "filename") if getattr(self, name, None) is not None]
         return type(self), self.args, {**self.__dict__, **{name: getattr(self, name) for name in names}}
 
@@ -125,7 +125,7 @@ _CLASSES = {
 
 
 def exception_of(code: str, message: str) -> StriaError:
-    """The exception for a code of the library."""
+    """Returns the exception for a code of the library."""
     return _CLASSES.get(code, StriaError)(message)
 
 

@@ -56,7 +56,7 @@ def set_level(level: str) -> None:
 
 
 def level() -> str:
-    """What this rank records."""
+    """Returns what this rank records."""
     return LEVELS[loaded_libraries()[-1].trace_level()]
 
 
@@ -68,7 +68,7 @@ def flush() -> None:
 
 @contextmanager
 def region(name: str) -> Iterator[None]:
-    """A span of this name around the calls within."""
+    """Records a span of this name around the calls within."""
     libraries = loaded_libraries()
     for library in libraries:
         library.trace_begin(name)

@@ -13,20 +13,20 @@
 
 namespace stria::bench {
 
-/// How a layer is used. A layer ignores what it has no use for.
+/// Says how a layer is used. A layer ignores what it has no use for.
 struct LayerOptions {
   /// The file's path. A rank's own file has the rank's number behind it; of several files, each
   /// has its number.
   std::string path;
   Hints hints;
   bool collective = true;            ///< MPI-IO: its collective calls
-  std::string method = "automatic";  ///< of posix; of the other layers a hint
+  std::string method = "automatic";  ///< the method of posix; of the other layers a hint
   int64_t list_regions = 64;         ///< posix: regions per list
   bool sync = false;                 ///< survive a power loss
   bool checksums = true;             ///< library
 };
 
-/// What a transfer did on this rank.
+/// Says what a transfer did on this rank.
 struct Told {
   std::map<std::string, double> phases;  ///< seconds, by name
   int64_t requests = -1;                 ///< to the layer below; -1: unknown
@@ -53,8 +53,8 @@ class Layer {
   virtual Told write(const Job& job) = 0;
   /// Opens and reads. Throws stria::Error. Collective: yes.
   virtual Told read(const Job& job) = 0;
-  /// Where the arrays' bytes lie in the file, for a check that doesn't use this layer; -1: not in
-  /// one piece, or nowhere. Collective: no.
+  /// Returns where the arrays' bytes lie in the file, for a check that doesn't use this layer; -1:
+  /// not in one piece, or nowhere. Collective: no.
   virtual std::vector<int64_t> places(const Job& job) = 0;
 };
 
@@ -62,10 +62,10 @@ std::unique_ptr<Layer> make_library_layer(MPI_Comm comm, const LayerOptions& opt
 std::unique_ptr<Layer> make_mpiio_layer(MPI_Comm comm, const LayerOptions& options);
 std::unique_ptr<Layer> make_posix_layer(MPI_Comm comm, const LayerOptions& options);
 
-/// The path of the job's file number `index`.
+/// Returns the path of the job's file number `index`.
 std::string path_of(const LayerOptions& options, const Job& job, int index = 0);
 
-/// The places in a plain file.
+/// Returns the places in a plain file.
 std::vector<int64_t> plain_places(const Workload& workload);
 
 }  // namespace stria::bench

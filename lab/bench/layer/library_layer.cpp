@@ -1,4 +1,5 @@
-// Through Stria's own interface: each array is a dataset, and one commit moves all parts.
+// Writes and reads through Stria's own interface: each array is a dataset, and one commit moves all
+// parts.
 #include "container/formats.hpp"
 #include "layer/layer.hpp"
 #include "storage/registry/registry.hpp"

@@ -19,15 +19,15 @@ class MpiTypes {
   MpiTypes(const MpiTypes&) = delete;
   MpiTypes& operator=(const MpiTypes&) = delete;
 
-  /// An element of so many bytes: an int, doubles, or bytes.
+  /// Returns an element of so many bytes: an int, doubles, or bytes.
   MPI_Datatype element(int64_t bytes);
-  /// The elements of a selection, from the first byte of the array on: a subarray, a vector or a
-  /// list of blocks.
+  /// Returns the elements of a selection, from the first byte of the array on: a subarray, a vector
+  /// or a list of blocks.
   MPI_Datatype selected(const Selection& selection, int64_t element_bytes);
-  /// All parts of a call at their places in a plain file, or in memory.
+  /// Returns all parts of a call at their places in a plain file, or in memory.
   MPI_Datatype file_type(const Workload& workload, const Call& call);
   MPI_Datatype memory_type(const Workload& workload, const Call& call);
-  /// With another extent.
+  /// Returns the type with another extent.
   MPI_Datatype resized(MPI_Datatype type, int64_t extent_bytes);
 
  private:

@@ -1,4 +1,4 @@
-// Through the MPI-IO of the process: its MPI's own, or one that was preloaded.
+// Writes and reads through the MPI-IO of the process: its MPI's own, or one that was preloaded.
 //
 // A rank whose call fails still makes the collective calls, so that no other rank waits for it. The
 // first failure is thrown when the file is closed.
@@ -54,7 +54,7 @@ class MpiioCalls {
   }
 
   const std::vector<Access>& accesses() const { return accesses_; }
-  /// One for each of the first accesses: the last stays.
+  /// Returns one for each of the first accesses: the last stays.
   const std::vector<View>& views() const { return views_; }
 
  private:

@@ -198,7 +198,7 @@ class PosixLayer : public Layer {
     return found == options_.hints.end() ? standard : std::strtoll(found->second.c_str(), nullptr, 10);
   }
 
-  // An equal part for each rank; nothing where no hint asks for it.
+  // Returns an equal part for each rank; nothing where no hint asks for it.
   int64_t cache_bytes() const {
     int ranks = 1;
     MPI_Comm_size(comm_, &ranks);

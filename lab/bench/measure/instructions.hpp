@@ -11,7 +11,7 @@ class InstructionCounter {
   ~InstructionCounter();
   InstructionCounter(const InstructionCounter&) = delete;
   InstructionCounter& operator=(const InstructionCounter&) = delete;
-  /// The number so far; -1 where the system doesn't count them.
+  /// Returns the number so far; -1 where the system doesn't count them.
   int64_t now() const;
 
  private:

@@ -35,7 +35,8 @@ int64_t known_sum(MPI_Comm comm, int64_t value) {
   return unknown ? -1 : sum;
 }
 
-/// This rank's traffic so far: that of a preloaded MPI-IO where there is one, else the library's.
+/// Returns this rank's traffic so far: that of a preloaded MPI-IO where there is one, else the
+/// library's.
 std::array<int64_t, 3> traffic() {
   std::array<int64_t, 3> counts{};
   using Count = void (*)(int64_t*);

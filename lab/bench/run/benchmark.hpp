@@ -35,20 +35,20 @@ struct BenchOptions {
 struct Direction {
   std::vector<double> seconds;
   std::map<std::string, std::vector<double>> phases;
-  int64_t requests = -1;  ///< of all ranks to the layer below, in the last round; -1: unknown
+  int64_t requests = -1;  ///< what all ranks asked the layer below in the last round; -1: unknown
   int64_t request_bytes = -1;
   /// What all ranks exchanged with the servers of a store in the last round: requests, bytes sent,
   /// bytes received.
   std::array<int64_t, 3> traffic{-1, -1, -1};
   /// What the rank executed that executed the most, outside the kernel, in the last round.
   int64_t instructions = -1;
-  std::string method;  ///< of the last round, and why
+  std::string method;  ///< the method of the last round, and why
   std::string reason;
 };
 
 struct BenchResult {
-  int64_t useful_bytes = 0;   ///< of all ranks
-  int64_t stretches = 0;      ///< of the file that rank 0 touches
+  int64_t useful_bytes = 0;   ///< the bytes of all ranks
+  int64_t stretches = 0;      ///< the stretches of the file that rank 0 touches
   RequestCounts counts;       ///< what rank 0's calls need with each method
   int64_t growth_bytes = -1;  ///< the most that a rank held above its arrays
   Direction write;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::byte kGap{0xa5};
 constexpr int64_t kWindowBytes = 4 << 20;
 
-/// What a part's bytes are.
+/// Says what a part's bytes are.
 class Values {
  public:
   Values(const Job& job, const Part& part, int round) : array_(job.workload.arrays[part.array]) {
@@ -23,7 +23,7 @@ class Values {
     key_ = {job.workload.is_file_a_rank ? job.owner + 1 : 0, number, round};
   }
   void fill(int64_t offset, int64_t bytes, std::byte* target) const { fill_values(key_, place(offset), bytes, target); }
-  /// Offset of the first wrong byte, or -1.
+  /// Returns the offset of the first wrong byte, or -1.
   int64_t wrong(int64_t offset, int64_t bytes, const std::byte* found) const {
     const int64_t at = first_difference(key_, place(offset), bytes, found);
     return at < 0 ? -1 : at - place(offset) + offset;
@@ -50,7 +50,8 @@ class Window {
  public:
   explicit Window(const std::string& path)
       : driver_(storage::make_driver("posix").value()), file_(driver_->open(path, {}).value()) {}
-  /// The bytes from `offset` on that are at hand, at most `bytes`; none where the file ends.
+  /// Returns the bytes from `offset` on that are at hand, at most `bytes`; none where the file
+  /// ends.
   std::span<const std::byte> at(int64_t offset, int64_t bytes) {
     if (offset < begin_ || offset >= begin_ + have_) {
       data_.resize(static_cast<size_t>(kWindowBytes));

@@ -38,7 +38,7 @@ Workload make_block3d(const Chosen& chosen, const Ranks& ranks) {
   return workload;
 }
 
-// Four arrays: per cell 11 species, 3 components of velocity, pressure and temperature.
+// Makes four arrays: per cell 11 species, 3 components of velocity, pressure and temperature.
 Workload make_s3d(const Chosen& chosen, const Ranks& ranks) {
   const int64_t side = chosen.numbers.at("cells");
   std::vector<int64_t> grid = balanced_grid(ranks.count, 3);

@@ -54,7 +54,7 @@ Part cell_part(const std::vector<int64_t>& dims, int64_t dump, const Cell& cell,
       memory, place};
 }
 
-// One call for each row of points of a cell.
+// Adds one call for each row of points of a cell.
 void add_rows(const std::vector<int64_t>& dims, int64_t dump, const Cell& cell, const Memory& memory, int64_t place,
               Workload& workload) {
   for (int64_t k = 0; k < cell.size[0]; ++k) {
@@ -65,7 +65,7 @@ void add_rows(const std::vector<int64_t>& dims, int64_t dump, const Cell& cell, 
   }
 }
 
-// One file per rank: its cells one after another, without the guards.
+// Returns one file per rank: its cells one after another, without the guards.
 Workload file_a_rank(int64_t dumps, const std::vector<Cell>& cells, const Memory& memory) {
   Workload workload;
   workload.is_file_a_rank = true;

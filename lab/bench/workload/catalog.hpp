@@ -34,7 +34,7 @@ struct Choice {
   std::string help;
 };
 
-/// What was chosen, or the default.
+/// Says what was chosen, or the default.
 struct Chosen {
   std::map<std::string, int64_t> numbers;
   std::map<std::string, std::string> words;
@@ -57,7 +57,7 @@ struct WorkloadKind {
   Chosen standards() const;
 };
 
-/// All of them, sorted as the command lists them.
+/// Returns all of them, sorted as the command lists them.
 const std::vector<WorkloadKind>& workload_kinds();
 
 // Each in a file of its own.

@@ -14,13 +14,13 @@ namespace {
 struct Blocks {
   int64_t side, count, variables, guard;
   int64_t wide() const { return side + 2 * guard; }
-  /// The memory of some of the variables.
+  /// Returns the memory of some of the variables.
   Selection memory(int64_t first_variable, int64_t variable_count) const {
     return Selection::box({count, wide(), wide(), wide(), variables}, {0, guard, guard, guard, first_variable},
                           {count, side, side, side, variable_count});
   }
-  /// In an array of the blocks of all ranks, which take turns or follow each other rank by rank.
-  /// `more` follows the cells.
+  /// Selects in an array of the blocks of all ranks, which take turns or follow each other rank by
+  /// rank. `more` follows the cells.
   Selection file(const Ranks& ranks, bool in_turn, const std::vector<int64_t>& more) const {
     const size_t of_rank = in_turn ? 1 : 0;
     std::vector<int64_t> dims{count, count, side, side, side};
@@ -64,8 +64,8 @@ Workload make_flash(const Chosen& chosen, const Ranks& ranks) {
   return workload;
 }
 
-// A checkpoint of Sedov's blast on an adaptive mesh: every second rank has a block less than the
-// others, and the tree of the blocks comes with the variables.
+// Makes a checkpoint of Sedov's blast on an adaptive mesh: every second rank has a block less than
+// the others, and the tree of the blocks comes with the variables.
 Workload make_sedov(const Chosen& chosen, const Ranks& ranks) {
   const auto& n = chosen.numbers;
   const int64_t value_bytes = n.at("value-bytes");

@@ -11,7 +11,7 @@ namespace stria::bench {
 
 namespace {
 
-// The best grid whose factors are at most `most`: the one with the least largest factor; of
+// Returns the best grid whose factors are at most `most`: the one with the least largest factor; of
 // several, the one with the largest smallest factor.
 std::vector<int64_t> grid_below(int64_t ranks, int dimensions, int64_t most) {
   if (dimensions == 1) {

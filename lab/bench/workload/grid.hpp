@@ -1,4 +1,4 @@
-// How ranks are arranged.
+// Describes how ranks are arranged.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ std::vector<int64_t> balanced_grid(int ranks, int dimensions);
 /// The place of a rank in a grid whose last dimension is the fastest.
 std::vector<int64_t> place_in_grid(int rank, const std::vector<int64_t>& grid);
 
-/// The side of a square of ranks. Throws stria::Error where there is none.
+/// Returns the side of a square of ranks. Throws stria::Error where there is none.
 int64_t square_side(const std::string& workload, const Ranks& ranks);
 
 }  // namespace stria::bench

@@ -14,7 +14,8 @@ using Request = Recording::Request;
 
 constexpr int64_t kAlignment = 4 * kMiB;
 
-/// So many requests of each rank as move no more than `most_bytes` together, and at least one.
+/// Counts, for each rank, as many requests as move no more than `most_bytes` together, and at least
+/// one.
 std::vector<size_t> kept_counts(const Recording& recording, int64_t most_bytes) {
   std::vector<size_t> counts(recording.ranks.size(), 0);
   int64_t bytes = 0;
@@ -67,7 +68,7 @@ class ShortFile {
   int64_t length_ = 0;
 };
 
-/// What of a file was already taken.
+/// Keeps what of a file was already taken.
 class Taken {
  public:
   /// Calls `take(offset, bytes)` with what of the request is new.
@@ -110,7 +111,7 @@ class Taken {
   std::map<int64_t, int64_t> stretches_;  ///< begin, end
 };
 
-/// What all ranks need of a recording: found once for those of a process.
+/// Holds what all ranks need of a recording: found once for those of a process.
 struct Prepared {
   Prepared(const Recording& of, int64_t limit_bytes)
       : recording(of), most_bytes(limit_bytes), counts(kept_counts(of, limit_bytes)) {
@@ -149,7 +150,7 @@ class Player {
       workload_.arrays.push_back({"file0", {(stretches - 1) * prepared.stretch_bytes() + length}, 1});
       taken_.emplace_back();
     }
-    // Either a rank plays several recorded ones, or it repeats one.
+    // A rank either plays several recorded ones, or repeats one.
     const auto own = static_cast<size_t>(ranks.rank);
     for (size_t rank = own % recorded; rank < recorded; rank += count) {
       if (workload_.is_file_a_rank) {

@@ -1,4 +1,4 @@
-// Which elements of an array: HDF5's hyperslab, or a list of places.
+// Describes which elements of an array are meant: HDF5's hyperslab, or a list of places.
 //
 // Problem: a workload goes through interfaces of four kinds, which want subarrays, vectors,
 // hyperslabs or lists of pieces.
@@ -21,15 +21,15 @@ struct Selection {
   std::vector<int64_t> count;
   std::vector<int64_t> stride;
   std::vector<int64_t> block;
-  /// Instead of everything but `dims`, which then has one dimension: the elements with these
-  /// indices, which increase.
+  /// The elements with these indices, which increase, take the place of everything but `dims`,
+  /// which then has one dimension.
   std::vector<int64_t> places{};
 
-  /// A box: [start, start + size) in each dimension.
+  /// Returns a box: [start, start + size) in each dimension.
   static Selection box(std::vector<int64_t> dims, std::vector<int64_t> start, std::vector<int64_t> size);
-  /// In one dimension.
+  /// Selects in one dimension.
   static Selection strided(int64_t length, int64_t start, int64_t count, int64_t stride, int64_t block);
-  /// All of an array.
+  /// Returns all of an array.
   static Selection whole(std::vector<int64_t> dims);
 
   int64_t elements() const;
@@ -38,7 +38,7 @@ struct Selection {
   int64_t along(size_t dimension) const { return count[dimension] * block[dimension]; }
 };
 
-/// Elements of an array of these dimensions.
+/// Counts the elements of an array of these dimensions.
 int64_t product(const std::vector<int64_t>& dims);
 
 /// Walks the contiguous runs of a selection in its order. Runs may touch where blocks do.
@@ -46,8 +46,8 @@ class Runs {
  public:
   explicit Runs(const Selection& selection);
   bool done() const { return left_ == 0; }
-  int64_t offset() const { return offset_; }      ///< of the run, in elements
-  int64_t elements() const { return elements_; }  ///< of each run
+  int64_t offset() const { return offset_; }      ///< the offset of the run, in elements
+  int64_t elements() const { return elements_; }  ///< the elements of each run
   void next();
 
  private:

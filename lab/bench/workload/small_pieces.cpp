@@ -30,7 +30,7 @@ Workload deal(const Deal& deal, int64_t rows) {
   return workload;
 }
 
-// The size of equal pieces, as many as the bytes of all ranks make; at least 8 bytes each.
+// Returns the size of equal pieces, as many as the bytes of all ranks make; at least 8 bytes each.
 int64_t equal_piece(const Chosen& chosen, int ranks) {
   return std::max<int64_t>(chosen.numbers.at("mib") * kMiB / ranks / chosen.numbers.at("accesses") / 8 * 8, 8);
 }
@@ -40,7 +40,7 @@ Workload make_cyclic(const Chosen& chosen, const Ranks& ranks) {
   return deal({accesses, equal_piece(chosen, ranks.count), ranks.count, ranks.rank}, accesses);
 }
 
-// A square of blocks, one per rank; a piece is a row of a block.
+// Makes a square of blocks, one per rank; a piece is a row of a block.
 Workload make_block_block(const Chosen& chosen, const Ranks& ranks) {
   const int64_t side = square_side("blockblock", ranks);
   const int64_t accesses = chosen.numbers.at("accesses");
@@ -54,7 +54,8 @@ Workload make_turns(const Chosen& chosen, const Ranks& ranks) {
   return deal({count, piece, ranks.count, ranks.rank}, count);
 }
 
-// Which of a slot's two doubles an irregular list takes: at random, but the same in every run.
+// Decides which of a slot's two doubles an irregular list takes: at random, but the same in every
+// run.
 int64_t place_in_slot(int64_t index) {
   return static_cast<int64_t>((static_cast<uint64_t>(index) * 0x9e3779b97f4a7c15u) >> 63);
 }

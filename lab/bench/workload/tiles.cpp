@@ -11,8 +11,8 @@ namespace {
 
 struct Tiling {
   std::vector<int64_t> grid;     ///< rows and columns of tiles
-  std::vector<int64_t> size;     ///< of a tile
-  std::vector<int64_t> overlap;  ///< of neighbours
+  std::vector<int64_t> size;     ///< the size of a tile
+  std::vector<int64_t> overlap;  ///< the overlap of neighbours
   int64_t element_bytes = 1;
 };
 

@@ -1,4 +1,4 @@
-// What a rank does in a benchmark, whatever the interface: arrays in a file, and parts of
+// Describes what a rank does in a benchmark, whatever the interface: arrays in a file, and parts of
 // them in memory.
 //
 // Every byte of an array has a value that follows from its place (value.hpp). So any reader knows
@@ -31,8 +31,8 @@ struct Array {
 /// Elements of one array and the memory that holds them, in the same order.
 struct Part {
   size_t array = 0;  ///< in Workload::arrays
-  Selection file;    ///< of that array
-  Selection memory;  ///< of an array of the same elements in memory, which begins at memory_bytes
+  Selection file;    ///< the file of that array
+  Selection memory;  ///< the same elements in an array in memory, which begins at memory_bytes
   int64_t memory_bytes = 0;
 };
 
@@ -46,7 +46,7 @@ struct Call {
 struct Workload {
   std::vector<Array> arrays;  ///< the same on every rank, except where each has a file of its own
   std::vector<Call> calls;
-  int64_t memory_bytes = 0;     ///< of the buffer of this rank, gaps included
+  int64_t memory_bytes = 0;     ///< the bytes of the buffer of this rank, gaps included
   bool is_file_a_rank = false;  ///< each rank has a file of its own
   bool overlaps = false;        ///< ranks share elements
   int files = 1;                ///< so many files are made, and later opened, one after the other
@@ -56,7 +56,7 @@ struct Workload {
 
   /// Bytes that this rank moves.
   int64_t useful_bytes() const;
-  /// Where an array begins in a plain file.
+  /// Returns where an array begins in a plain file.
   int64_t place(size_t array) const;
 };
 
@@ -75,7 +75,7 @@ void for_each_piece(const Workload& workload, const Part& part, const std::funct
 /// (offset, bytes).
 void for_each_stretch(const Workload& workload, const Part& part, const std::function<void(int64_t, int64_t)>& take);
 
-/// What the methods of noncontiguous access need for a rank's calls (Ching 2002).
+/// Holds what the methods of noncontiguous access need for a rank's calls (Ching 2002).
 struct RequestCounts {
   int64_t multiple = 0;  ///< one for each stretch that is contiguous in memory and in the file
   int64_t list = 0;      ///< lists of so many stretches of the file

@@ -14,7 +14,7 @@
 namespace stria::bench {
 namespace {
 
-/// The indices of the elements of a selection, one by one.
+/// Returns the indices of the elements of a selection, one by one.
 std::vector<int64_t> naive_elements(const Selection& s) {
   if (!s.places.empty()) {
     return s.places;
@@ -119,7 +119,7 @@ TEST(Grid, IsAsMpiDealsIt) {
   EXPECT_EQ(balanced_grid(64, 3), (std::vector<int64_t>{4, 4, 4}));
 }
 
-/// Small sizes of every workload.
+/// Returns small sizes of every workload.
 Chosen small(const WorkloadKind& kind) {
   Chosen chosen = kind.standards();
   for (auto& [name, value] : chosen.numbers) {
@@ -132,7 +132,7 @@ Chosen small(const WorkloadKind& kind) {
   return chosen;
 }
 
-/// How often each byte of each array is written by the ranks together.
+/// Returns how often each byte of each array is written by the ranks together.
 std::vector<std::vector<int>> coverage(const WorkloadKind& kind, const Chosen& chosen, int rank_count) {
   std::vector<std::vector<int>> times;
   for (int rank = 0; rank < rank_count; ++rank) {

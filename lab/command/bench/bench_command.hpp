@@ -8,13 +8,14 @@
 
 namespace stria::tool {
 
-/// What the results say besides the figures.
+/// Says what the results say besides the figures.
 struct BenchRun {
   const bench::BenchOptions& options;
   int ranks = 1;
 };
 
-/// The results as text for people, as JSON for programs, and as rows of a table with a heading.
+/// Returns the results as text for people, as JSON for programs, and as rows of a table with a
+/// heading.
 std::string bench_text(const BenchRun& run, const bench::BenchResult& result);
 std::string bench_json(const BenchRun& run, const bench::BenchResult& result);
 std::string bench_csv(const BenchRun& run, const bench::BenchResult& result);

@@ -13,7 +13,7 @@ std::string mebibytes(int64_t count) {
   return std::to_string(count << 20);
 }
 
-// Powers of two, and all of them.
+// Returns powers of two, and all of them.
 std::vector<int> aggregator_counts(int ranks) {
   std::vector<int> counts;
   for (int count = 1; count < ranks; count *= 2) {
@@ -39,7 +39,7 @@ bool has(const Hints& hints, const char* method) {
   return found != hints.end() && found->second == method;
 }
 
-// The buffers that a method has; without one, those of both that the planner may choose.
+// Returns the buffers that a method has; without one, those of both that the planner may choose.
 std::vector<Hints> buffers(const Hints& with) {
   std::vector<Hints> all;
   const auto add = [&](const Hints& more) {
@@ -48,7 +48,7 @@ std::vector<Hints> buffers(const Hints& with) {
     all.push_back(hints);
   };
   const bool free = with.find("stria_method") == with.end();
-  // Larger ones first: they help where requests cost.
+  // Larger ones come first: they help where requests cost.
   for (const auto& [staging, buffer] : {std::pair(16, 32), {64, 128}, {1, 1}, {2, 4}}) {
     if (has(with, "list_io") || free) {
       add({{"stria_staging_size", mebibytes(staging)}});
@@ -65,7 +65,7 @@ std::vector<Hints> buffers(const Hints& with) {
   return all;
 }
 
-/// The hints with each of some values for one more.
+/// Returns the hints with each of some values for one more.
 std::vector<Hints> with_each(const Hints& hints, const char* name, const std::vector<int64_t>& values) {
   std::vector<Hints> all;
   for (const int64_t value : values) {

@@ -26,16 +26,16 @@ using nlohmann::json;
 
 using bench::kKiB;
 using bench::kMiB;
-constexpr int kRepeats = 3;  // of which the median counts
+constexpr int kRepeats = 3;  // The median of them counts.
 constexpr int64_t kShortBytes = 4 * kKiB;
-constexpr int64_t kShortRequests = 256;  // of a rank
-constexpr int64_t kRegions = 1024;       // of a rank, of 1 KiB each
+constexpr int64_t kShortRequests = 256;  // the requests of a rank
+constexpr int64_t kRegions = 1024;       // the regions of a rank, of 1 KiB each
 constexpr int kBarriers = 200;
 constexpr int kMessages = 200;
 constexpr int64_t kCopiedBytes = 32 * kMiB;
 constexpr int64_t kPieceBytes = 16;      // that the engine joins
-constexpr int64_t kPieces = 256 * kKiB;  // of a rank
-constexpr int64_t kLongPieces = 64;      // of as many bytes
+constexpr int64_t kPieces = 256 * kKiB;  // the pieces of a rank
+constexpr int64_t kLongPieces = 64;      // pieces of as many bytes
 /// A rate or a time that can't be told from nothing.
 constexpr double kShortestSeconds = 1e-9;
 
@@ -43,7 +43,7 @@ double above_nothing(double seconds) {
   return std::max(seconds, kShortestSeconds);
 }
 
-/// The places of a new file.
+/// Returns the places of a new file.
 storage::Capabilities new_file(MPI_Comm comm, const std::string& directory) {
   storage::Capabilities found;
   on_root(comm, [&] {
@@ -90,7 +90,7 @@ double copying_s(MPI_Comm comm, int64_t piece_bytes, int64_t bytes) {
   return mean_of_ranks(comm, MPI_Wtime() - begin);
 }
 
-/// Seconds of a message from rank 0 to another one.
+/// Returns the seconds of a message from rank 0 to another one.
 double message_s(MPI_Comm comm, int peer, int64_t bytes) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
@@ -223,8 +223,8 @@ class MachineMeasurement {
     region_s_ = std::max(seconds(in_turn) - seconds(apart), 0.0) * servers_ / static_cast<double>(kRegions * ranks_);
   }
 
-  // The same bytes in turn through aggregators, so that as many are exchanged: in few pieces and in
-  // many.
+  // Measures the same bytes in turn through aggregators, so that as many are exchanged: in few
+  // pieces and in many.
   void measure_pieces() {
     const auto in_turn = [&](int64_t pieces) {
       return OtherRun{.workload = "cyclic",

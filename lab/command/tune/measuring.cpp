@@ -25,7 +25,7 @@ double shared(MPI_Comm comm, double value) {
   return value;
 }
 
-// One word for a command line.
+// Returns one word for a command line.
 std::string as_key(std::string words) {
   std::replace(words.begin(), words.end(), ' ', '+');
   return words;

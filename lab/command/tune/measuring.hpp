@@ -22,7 +22,7 @@ class Place {
   Place(const Place&) = delete;
   Place& operator=(const Place&) = delete;
   const std::string& path() const { return path_; }
-  /// The directory that was made; empty where none was.
+  /// Returns the directory that was made; empty where none was.
   const std::string& made() const { return made_; }
 
  private:
@@ -50,7 +50,7 @@ class Measuring {
 
   /// Seconds since the race began; while outcomes of the past are left, when the last was.
   double now() const;
-  /// Whether ranks before these have said what is said now.
+  /// Tells whether ranks before these have said what is said now.
   bool was_said() const { return past_.is_left(); }
   /// Seconds of one write, and of one read where that counts; infinite where hints ask for more
   /// than there is. The defaults must not fail: throws stria::Error.
@@ -72,7 +72,7 @@ class Measuring {
   bool is_watched_;
   double elapsed_s_ = 0;  ///< before these ranks were started
   Past past_;
-  double past_time_s_ = 0;  ///< of the outcome that was taken last
+  double past_time_s_ = 0;  ///< the seconds of the outcome that was taken last
   double begin_s_ = 0;
 };
 

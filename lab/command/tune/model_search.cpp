@@ -33,7 +33,7 @@ Verdict search_model(const Track& track, const std::vector<Stage>& stages) {
   const auto winner =
       std::find_if(verdict.runners.begin(), verdict.runners.end(), [&](const Runner& runner) { return runner.hints == best; });
   verdict.is_better = winner != verdict.runners.end();
-  if (verdict.is_better) {  // of two that are as fast, the one with fewer hints
+  if (verdict.is_better) {  // Where two are as fast, the one with fewer hints is better.
     std::rotate(verdict.runners.begin(), winner, winner + 1);
   }
   verdict.reason = fmt::format("{:.2f} times as fast as the defaults on the model", verdict.default_s / best_s);

@@ -1,5 +1,5 @@
-// What the runs of a race took so far, so that ranks that are started anew go on where others were
-// ended.
+// Describes what the runs of a race took so far, so that ranks that are started anew go on where
+// others were ended.
 //
 // Problem: a rank that waits for storage can't be interrupted, and a candidate that hangs would eat
 // the budget.
@@ -28,8 +28,8 @@ struct PastRun {
   double ended_s = 0;  ///< since the race began
 };
 
-/// All outcomes as one word for a command line, and back. The first part is the time that has
-/// passed.
+/// Returns all outcomes as one word for a command line, and back. The first part is the time that
+/// has passed.
 std::string in_a_word(const std::vector<PastRun>& runs, double elapsed_s);
 std::vector<PastRun> from_a_word(const std::string& word, double& elapsed_s);
 

@@ -32,7 +32,7 @@ std::vector<std::string> workload_names() {
   throw Error(ErrorCode::kInvalidArgument, message);
 }
 
-// An entry "name=value" of --size, as the option --name of `stria bench`.
+// Takes an entry "name=value" of --size, as the option --name of `stria bench`.
 void set_size(BenchOptions& options, const std::string& entry) {
   const size_t equals = std::min(entry.find('='), entry.size());
   const std::string name = entry.substr(0, equals), value = entry.substr(std::min(equals + 1, entry.size()));
@@ -60,7 +60,7 @@ bool is_workload(const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Numbers of rank 0, for all.
+// Returns the numbers of rank 0 to all.
 std::vector<int64_t> shared(MPI_Comm comm, std::vector<int64_t> numbers) {
   auto count = static_cast<int64_t>(numbers.size());
   MPI_Bcast(&count, 1, MPI_INT64_T, 0, comm);

@@ -63,7 +63,7 @@ class Race {
     return defaults_.back();
   }
 
-  // What halving so many takes: each stage has half as many and twice as many rounds.
+  // Returns what halving so many takes: each stage has half as many and twice as many rounds.
   static double search_s(size_t count, double once) {
     const double a_stage = static_cast<double>(count + count / kGroup + 1);
     return once * a_stage * std::ceil(std::log2(static_cast<double>(count) + 1));

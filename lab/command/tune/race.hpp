@@ -19,7 +19,7 @@
 
 namespace stria::tool {
 
-/// What a race needs from outside. Every rank gives the same answers.
+/// Holds what a race needs from outside. Every rank gives the same answers.
 struct Track {
   std::function<double(const Hints&)> run;  ///< seconds of the workload; infinity where it fails
   std::function<double()> now;              ///< seconds since the race began
@@ -27,7 +27,7 @@ struct Track {
   double budget_s = 60;
 };
 
-/// What a candidate achieved: how many times as fast as the defaults it was, by round.
+/// Says what a candidate achieved: how many times as fast as the defaults it was, by round.
 struct Runner {
   Hints hints;
   std::vector<double> ratios;
@@ -36,8 +36,8 @@ struct Runner {
 struct Verdict {
   double default_s = 0;              ///< median of the defaults
   std::vector<Runner> runners;       ///< those that were tried, best first
-  std::vector<double> final_ratios;  ///< of runners[0], in rounds of their own
-  std::vector<double> noise;         ///< of the defaults with themselves in these rounds, 1 or more
+  std::vector<double> final_ratios;  ///< the ratios of runners[0], in rounds of their own
+  std::vector<double> noise;         ///< the defaults by themselves in these rounds, 1 or more
   bool is_better = false;            ///< runners[0] beats the defaults
   std::string reason;                ///< in a sentence
 };
@@ -51,7 +51,7 @@ inline constexpr double kLeastGain = 1.03;
 /// Races all `candidates` at once where the budget has time for it, else by `stages`.
 Verdict race(const Track& track, const std::vector<Hints>& candidates, const std::vector<Stage>& stages);
 
-/// "cb_nodes=2 stria_method=two_phase"; "defaults" where there are none.
+/// Returns "cb_nodes=2 stria_method=two_phase"; "defaults" where there are none.
 std::string in_words(const Hints& hints);
 
 }  // namespace stria::tool

@@ -20,7 +20,7 @@ constexpr double kMostOverlap = 0.1;
 
 enum class Source { kCalls, kStorage };
 
-/// By file: the events of all ranks, in the order of each rank's time.
+/// Each file has the events of all ranks, in the order of each rank's time.
 using EventsOfFiles = std::map<int32_t, std::vector<const Event*>>;
 
 bool is_of(const trace::KindInfo& kind, Source source) {
@@ -88,7 +88,7 @@ bool is_file_a_rank(const EventsOfFiles& files) {
   return files_of_rank.size() > 1;
 }
 
-/// What is to be played: files whose requests count.
+/// Returns what is to be played: files whose requests count.
 EventsOfFiles chosen(const EventsOfFiles& files) {
   if (!is_file_a_rank(files)) {
     const int32_t file = heaviest(files);

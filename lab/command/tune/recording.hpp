@@ -16,10 +16,10 @@ struct RecordedRun {
   std::string told;         ///< what is played, in words
 };
 
-/// The requests to the file of which the run moved most: what it wrote, or read where it wrote
-/// nothing. Calls of MPI-IO count where the trace has their places and those of different ranks
-/// don't interleave; else the requests to the storage. Where each rank has a file of its own, these
-/// files count. Throws stria::Error (kNotFound) where the trace has neither.
+/// Returns the requests to the file of which the run moved most: what it wrote, or read where it
+/// wrote nothing. Calls of MPI-IO count where the trace has their places and those of different
+/// ranks don't interleave; else the requests to the storage. Where each rank has a file of its own,
+/// these files count. Throws stria::Error (kNotFound) where the trace has neither.
 RecordedRun recorded_run(const trace::TraceFile& trace);
 
 }  // namespace stria::tool

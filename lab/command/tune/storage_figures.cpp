@@ -79,7 +79,7 @@ class Measurement {
     }
   }
 
-  // In turn, pieces of the ranks are those of a 1-D cyclic array of whole MiB.
+  // Pieces that take turns are those of a 1-D cyclic array of whole MiB.
   void find_disturbance(int64_t length) {
     const int64_t all_mib = std::max<int64_t>(block_of(length) * machine_.ranks / kMiB, 1);
     const int64_t turns = std::max<int64_t>(all_mib * kMiB / machine_.ranks / length, 1);
@@ -93,7 +93,7 @@ class Measurement {
     }
   }
 
-  // Requests of one length, on stripes of that length or of two thirds of it.
+  // Measures requests of one length, on stripes of that length or of two thirds of it.
   void find_crossing() {
     constexpr int64_t kLength = 96 * kKiB;
     const auto two_s = apart(kLength, {{"striping_unit", std::to_string(kLength * 2 / 3)}});

@@ -1,4 +1,4 @@
-// What a storage does with plain requests: the figures behind the hints that win.
+// Describes what a storage does with plain requests: the figures behind the hints that win.
 //
 // Problem: a race says which hints are fastest, but not why, and not what to expect of others.
 // Method: short runs of plain requests (through posix) that differ in one thing each: their length,
@@ -33,7 +33,7 @@ struct StorageFigures {
 /// Measures until `end_s` on the clock of the race. Collective: yes; every rank gets the same.
 StorageFigures measure_storage(Measuring& measuring, const Machine& machine, double end_s);
 
-/// Sentences, a line each.
+/// Returns sentences, a line each.
 std::vector<std::string> in_sentences(const StorageFigures& figures);
 
 }  // namespace stria::tool

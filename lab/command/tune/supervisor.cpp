@@ -27,14 +27,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// For a launcher to end its ranks, and for it to do something else than wait for them.
+/// A launcher has so long to end its ranks, and to do something else than wait for them.
 constexpr int kGraceMs = 5000;
 constexpr int kPollMs = 20;
-/// Without a limit of the user's, a candidate may take so many times as long as the defaults, and
-/// at least so long.
+/// A candidate may take so many times as long as the defaults, and at least so long, where the user
+/// has set no limit.
 constexpr double kLimitTimes = 4;
 constexpr double kLeastLimitS = 1;
-/// Beyond the budget, for the defaults, which must end.
+/// The defaults get this time beyond the budget, because they must end.
 constexpr double kDefaultsS = 60;
 
 /// A process whose output is read here.
@@ -72,7 +72,7 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  /// The next line without its end; nothing at the end of the output, or when it is late.
+  /// Returns the next line without its end; nothing at the end of the output, or when it is late.
   std::optional<std::string> line(std::optional<Clock::time_point> deadline, bool& late) {
     late = false;
     for (;;) {
@@ -189,7 +189,7 @@ class Supervisor {
     }
   }
 
-  // "place PATH", "begin KEY HINTS" or "done SECONDS".
+  // Takes "place PATH", "begin KEY HINTS" or "done SECONDS".
   void take(const std::string& message) {
     std::istringstream words(message);
     std::string what;
@@ -215,7 +215,7 @@ class Supervisor {
   }
 
   void give_up() {
-    // A directory that the ranks made for their files.
+    // The ranks made the directory for their files.
     std::error_code ignored;
     if (!place_.empty()) {
       std::filesystem::remove_all(place_, ignored);

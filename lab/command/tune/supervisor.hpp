@@ -7,8 +7,8 @@
 namespace stria::tool {
 
 struct TimeLimits {
-  double candidate_s = 0;  ///< of one run; 0: by what the defaults took
-  double budget_s = 60;    ///< of the whole race
+  double candidate_s = 0;  ///< the seconds of one run; 0: by what the defaults took
+  double budget_s = 60;    ///< the seconds of the whole race
 };
 
 /// Runs the command, with kPastOption behind it, until it ends by itself, and passes on what it

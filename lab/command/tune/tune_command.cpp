@@ -34,8 +34,8 @@ struct TuneArguments {
   double budget_s = 60;
   bool read = false;
   std::string output = "stria.hints";
-  std::string machine;      ///< of a model, on which the search goes on; empty: the storage
-  int ranks = 0;            ///< of the model
+  std::string machine;      ///< machine of a model, on which the search goes on; empty: the storage
+  int ranks = 0;            ///< the ranks of the model
   std::string description;  ///< where a machine for `stria simulate` goes; empty for nowhere
   std::string mpiexec;
   double limit_s = 0;
@@ -81,7 +81,7 @@ std::string hints_file(const TuneArguments& arguments, int ranks, const std::vec
   return text;
 }
 
-// The same command on ranks.
+// Runs the same command on ranks.
 int on_ranks(const TuneArguments& arguments) {
   std::vector<std::string> words{"sh", "-c", "exec " + arguments.mpiexec + " \"$0\" \"$@\"", own_program(), "tune"};
   for (const Option& option : arguments.command.options()) {
@@ -115,7 +115,7 @@ double seconds_on_model(const simulate::Machine& machine, simulate::RunOptions o
   return seconds + simulate::run(machine, options).value().seconds;
 }
 
-// On the model of a machine. Rank 0 works, since all of its ranks are simulated.
+// Searches on the model of a machine. Rank 0 works, since all of its ranks are simulated.
 void search_on_model(const TuneArguments& arguments, const Pattern& pattern) {
   if (arguments.ranks < 1) {
     throw Error(ErrorCode::kInvalidArgument, "--machine: --ranks says of how many ranks the model is");

@@ -7,8 +7,8 @@ namespace stria::tool {
 
 void add_tune(Command app, Action& action);
 
-/// Whether the command line is one of `stria tune` that only starts ranks by --mpiexec. Such a
-/// process must not begin MPI, whose variables would confuse the launcher.
+/// Tells whether the command line is one of `stria tune` that only starts ranks by --mpiexec. Such
+/// a process must not begin MPI, whose variables would confuse the launcher.
 bool starts_ranks(int argc, char** argv);
 
 }  // namespace stria::tool

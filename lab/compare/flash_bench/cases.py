@@ -1,4 +1,4 @@
-"""What is measured: which sizes, rank counts, places and modes make up each profile."""
+"""Describes what is measured: which sizes, rank counts, places and modes make up each profile."""
 
 from dataclasses import dataclass, replace
 
@@ -125,50 +125,51 @@ class Case:
         return sum(self.blocks or 80 + rank % 3 for rank in range(self.ranks))
 
     def writers(self):
-        """On how many other ranks the checkpoint was written that a restart reads."""
+        """Counts the ranks on which the checkpoint was written that a restart reads: another number
+        than its own."""
         return 4 if self.ranks == 2 else 2
 
     def useful_bytes(self):
-        """Bytes of the interior cells of all variables, as double."""
+        """Counts the bytes of the interior cells of all variables, as double."""
         return self.total_blocks() * self.nxb**3 * self.nvar * 8
 
     def room_bytes(self):
-        """What lies in the directory at most: a written file and what a check takes out of it, and
-        the file of each mode that reads."""
+        """Returns what lies in the directory at most: a written file and what a check takes out of
+        it, and the file of each mode that reads."""
         kept = sum(1 for mode in self.all_modes() if mode.startswith("read-"))
         return int((2.2 + kept) * self.useful_bytes())
 
     def memory_bytes(self):
-        """What the arrays, the packed copies, the read targets and the files on tmpfs take at
-        most."""
+        """Returns what the arrays, the packed copies, the read targets and the files on tmpfs take
+        at most."""
         arrays = self.total_blocks() * (self.nxb + PADDED_SIDE_EXTRA) ** 3 * self.nvar * 8
         return arrays * (3 if self.read else 1) + 2 * self.useful_bytes() + self.room_bytes()
 
     def title(self):
-        """A short name for people; also the case's key in the JSON."""
+        """Returns a short name for people; also the case's key in the JSON."""
         size = f"{self.useful_bytes() / 1e6:.0f} MB"
         synced = " fsync" if self.sync else ""
         way = f" {self.way}" if self.way else ""
         return f"{self.place}{synced} {self.ranks} ranks {self.nxb}^3 {self.nvar} vars {size}{way}"
 
     def all_modes(self):
-        """The peers' modes that this case asks for."""
+        """Returns the peers' modes that this case asks for."""
         modes = list(self.modes) + (PLOT_MODES if self.plot else []) + (READ_MODES if self.read else [])
         return [mode for mode in modes if mode not in self.left_out]
 
     def without(self, known):
-        """The same without the optional modes that aren't among the known."""
+        """Returns the same without the optional modes that aren't among the known."""
         missing = (mode for mode in self.all_modes() if mode not in known and is_optional(mode))
         return replace(self, left_out=frozenset(missing))
 
 
 def large(ranks, place, nvar=24, share=1, **more):
-    """A file of 541 MB (at 24 variables) on any number of ranks, or a share of it."""
+    """Returns a file of 541 MB (at 24 variables) on any number of ranks, or a share of it."""
     return Case(ranks, 16, nvar, LARGE_BLOCKS // ranks // share, place, **more)
 
 
 def small(ranks, place, nxb=8, nvar=24, **more):
-    """The original benchmark's blocks: 80 a rank of 8^3, or 32 a rank of 16^3."""
+    """Returns the original benchmark's blocks: 80 a rank of 8^3, or 32 a rank of 16^3."""
     return Case(ranks, nxb, nvar, 0 if nxb == 8 else 32, place, **more)
 
 
@@ -178,12 +179,12 @@ def compressed(ranks, place, way="compressed", **more):
 
 
 def subfiles(ranks, place):
-    """A checkpoint of 541 MB in as many files as ranks."""
+    """Returns a checkpoint of 541 MB in as many files as ranks."""
     return large(ranks, place, way="subfiles", modes=tuple(WAYS["subfiles"]))
 
 
 def parity(way):
-    """A checkpoint of 541 MB in parts, whose parity takes a quarter of that."""
+    """Returns a checkpoint of 541 MB in parts, whose parity takes a quarter of that."""
     return large(4, "tmpfs", way=way, modes=tuple(WAYS[way]))
 
 
@@ -205,7 +206,7 @@ def way_cases():
 
 
 def quick_cases():
-    """About three minutes: the headline figures."""
+    """Returns the headline figures, in about three minutes."""
     return [
         large(4, "tmpfs", plot=True, read=True, modes=tuple(MAIN_MODES + SLOW_MODES)),
         small(2, "tmpfs"),
@@ -214,7 +215,7 @@ def quick_cases():
 
 
 def default_cases():
-    """About half an hour: every rank count and size on tmpfs, the main ones on disk."""
+    """Returns every rank count and size on tmpfs, the main ones on disk, in about half an hour."""
     with_slow = tuple(MAIN_MODES + SLOW_MODES)
     return [
         large(2, "tmpfs", plot=True, read=True, modes=with_slow),
@@ -234,7 +235,7 @@ def default_cases():
 
 
 def full_cases():
-    """Everything: hours."""
+    """Returns everything, which takes hours."""
     modes = tuple(MAIN_MODES + SLOW_MODES + EXTRA_MODES + ["limit-direct"])
     return [
         shape(ranks, place, nvar=nvar, sync=sync, modes=modes, plot=not sync, read=not sync)
@@ -258,7 +259,7 @@ class Profile:
 
 
 def profile(name):
-    """The profile of that name: quick, default or full."""
+    """Returns the profile of that name: quick, default or full."""
     if name == "quick":
         return Profile(name, tuple(quick_cases()), 2, 3)
     if name == "full":

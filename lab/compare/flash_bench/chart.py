@@ -8,7 +8,8 @@ COLOURS = {"limit": "#b8bfc6", "hdf5": "#4c78a8", "pnetcdf": "#72b7b2", "mpiio":
 COLOURS |= {"adios2": "#8f6bb3", "stria": "#d1495b"}  # in the order of the bars, from above
 LEGEND = {"limit": "limit (system calls)", "hdf5": "HDF5", "pnetcdf": "PnetCDF", "mpiio": "MPI-IO", "adios2": "ADIOS2"}
 LEGEND |= {"stria": "Stria"}
-# Which modes share a panel, in the order of the panels; the limit that the dashed line shows.
+# Each entry says which modes share a panel, in the order of the panels, and which limit the dashed
+# line shows.
 KINDS = {
     "checkpoint": ("", ("checkpoint",), "limit-pack"),
     "plot": (": plot file", ("plot",), "plot-limit-pack"),
@@ -18,13 +19,13 @@ NOT_SHOWN = ("limit-pack-whole", "limit-pack-staged")  # limit-pack is the bette
 
 
 def family(name):
-    """Which library a mode belongs to."""
+    """Says which library a mode belongs to."""
     return next((key for key in reversed(COLOURS) if key in name and key != "limit"), "limit")
 
 
 def shown(case, kinds):
-    """The modes of a case that belong to some kinds, bottom first: limits on top, then peers, then
-    ours; each limit once."""
+    """Returns the modes of a case that belong to some kinds, bottom first: limits on top, then
+    peers, then ours; each limit once."""
     modes = [
         mode
         for mode in case["modes"]
@@ -36,7 +37,7 @@ def shown(case, kinds):
 
 
 def panels_of(record):
-    """All panels of a record: (title, modes, name of the limit), checkpoints first."""
+    """Returns all panels of a record: (title, modes, name of the limit), checkpoints first."""
     return [
         (case["title"] + words, shown(case, kinds), limit)
         for words, kinds, limit in KINDS.values()

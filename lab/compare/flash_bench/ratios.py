@@ -25,23 +25,24 @@ class Summary:
     cycles: list  # seconds of the rounds, one list a cycle
     verified: object  # True, False or None: not asked
     memory_bytes: object = None  # the most that a rank held above its own arrays; None: not told
-    file_bytes: object = None  # of the last file; None: not told, or none is written
+    file_bytes: object = None  # the size of the last file; None: not told, or none is written
 
     def size_ratio(self):
-        """The bytes of the values over those of their file; None where these aren't known."""
+        """Returns the bytes of the values over those of their file; None where these aren't
+        known."""
         return self.useful_bytes / self.file_bytes if self.file_bytes else None
 
     def seconds(self):
-        """Every measured round."""
+        """Returns every measured round."""
         return [value for cycle in self.cycles for value in cycle]
 
     def mbps(self):
-        """Median, minimum and maximum in 10^6 useful bytes per second."""
+        """Returns median, minimum and maximum in 10^6 useful bytes per second."""
         rates = [self.useful_bytes / 1e6 / value for value in self.seconds()]
         return {"median": median(rates), "min": min(rates), "max": max(rates)}
 
     def cycle_mbps(self):
-        """The median of each cycle."""
+        """Returns the median of each cycle."""
         return [self.useful_bytes / 1e6 / median(cycle) for cycle in self.cycles]
 
 
@@ -55,7 +56,7 @@ def rounds_of(mode, parameters_rounds):
 
 
 def mode_bytes(mode):
-    """Useful bytes of a mode: as it says, else from its own speed."""
+    """Returns the useful bytes of a mode: as it says, else from its own speed."""
     return mode.get("useful_bytes") or round(mode["mbps"]["median"] * 1e6 * mode["seconds"]["median"])
 
 
@@ -83,7 +84,7 @@ def summarise(results, rounds):
 
 
 def ratio(summaries, ours, theirs):
-    """Median over the cycles of ours / theirs, both keys (program, mode)."""
+    """Returns the median over the cycles of ours / theirs, both keys (program, mode)."""
     mine, other = summaries[ours].cycle_mbps(), summaries[theirs].cycle_mbps()
     scale_mine = scale_other = [1.0] * max(len(mine), len(other))
     limits = [(program, COMMON_LIMIT) for program in (ours[0], theirs[0])]
@@ -94,13 +95,13 @@ def ratio(summaries, ours, theirs):
 
 
 def is_peer(summary):
-    """True for a peer library, as opposed to a limit or Stria."""
+    """Returns true for a peer library, as opposed to a limit or Stria."""
     return summary.program == "peers" and not summary.name.startswith(NOT_PEERS)
 
 
 def best_peer(summaries, kind):
-    """The key of the fastest peer of a kind, an ideal pack allowed if it is timed; None when
-    there is none."""
+    """Returns the key of the fastest peer of a kind, an ideal pack allowed if it is timed; None
+    when there is none."""
     keys = [key for key, value in summaries.items() if is_peer(value) and value.kind == kind and "prepacked" not in value.name]
     return max(keys, key=lambda key: summaries[key].mbps()["median"], default=None)
 
@@ -122,7 +123,7 @@ def limit_goal(case, useful_bytes):
 
 
 def plot_goal(useful_bytes):
-    """The least multiple of the best peer that a plot file must reach."""
+    """Returns the least multiple of the best peer that a plot file must reach."""
     if useful_bytes >= 30e6:
         return 1.5
     return 1.0 if useful_bytes <= 2e6 else None
@@ -137,9 +138,9 @@ PEER_GOALS = {
     "mpiio-collective-derived": 10.0,
 }
 NETCDF_GOALS = {"pnetcdf-nonblocking": 1.6, "pnetcdf-blocking": 3.0}
-NETCDF_OF_HDF5_GOAL = 0.9  # of our own HDF5
+NETCDF_OF_HDF5_GOAL = 0.9  # a share of our own HDF5's speed
 GZIP_MODE = "hdf5-collective-gzip"
-# Of the ways of cases.WAYS: (ours, program, theirs): goal.
+# These are goals for the ways of cases.WAYS: (ours, program, theirs): goal.
 WAY_GOALS = {
     ("stria-compressed", "peers", GZIP_MODE): 12.0,
     ("read-stria-compressed", "peers", "read-hdf5-collective-gzip"): 10.0,
@@ -168,12 +169,12 @@ class Comparison:
     goal: object = None
 
     def met(self):
-        """True, False, or None without a goal."""
+        """Returns True, False, or None without a goal."""
         return None if self.goal is None else self.ratio >= self.goal
 
 
 def compare_way(case, summaries):
-    """The ratios of a case that measures one more way of Stria."""
+    """Returns the ratios of a case that measures one more way of Stria."""
     goals = dict(WAY_GOALS)
     plain = COMPRESSED_OF_PLAIN_SYNCED_GOAL if case.sync else COMPRESSED_OF_PLAIN_GOAL
     goals[("stria-compressed", "stria", "stria-standard")] = plain
@@ -191,7 +192,8 @@ def compare_way(case, summaries):
 
 
 def compare(case, summaries):
-    """Every ratio of ours to the limits and the peers of a case. Empty when ours did not run."""
+    """Returns every ratio of ours to the limits and the peers of a case. Empty when ours did not
+    run."""
     if case.way:
         return compare_way(case, summaries)
     comparisons = []

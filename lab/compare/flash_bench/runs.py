@@ -24,7 +24,7 @@ class RunError(Exception):
 
 
 def mpiexec():
-    """The launcher of the MPI that the peers are built on."""
+    """Returns the launcher of the MPI that the peers are built on."""
     return shutil.which("mpiexec.openmpi") or shutil.which("mpiexec") or "mpiexec"
 
 
@@ -53,7 +53,7 @@ def run_with_json(command, ranks):
 
 
 def common_arguments(case, rounds, directory, verify):
-    """The options that both programs share."""
+    """Returns the options that both programs share."""
     arguments = ["--nxb", str(case.nxb), "--nvar", str(case.nvar), "--rounds", str(rounds), "--dir", directory]
     if case.blocks:
         arguments += ["--blocks", str(case.blocks)]
@@ -120,8 +120,8 @@ def run_way(program, case, rounds, directory, verify, more):
 
 
 def stria_options(program):
-    """The options that this build of `stria flash io` lists in its help: older
-    ones measure less."""
+    """Returns the options that this build of `stria flash io` lists in its help: older ones measure
+    less."""
     done = subprocess.run(
         [program, "flash", "io", "--help"],
         env=mpiexec_environment(),
@@ -177,8 +177,8 @@ def run_restart(program, case, rounds, directory, verify):
 
 
 def mode_kind(mode):
-    """checkpoint, plot, corners, read or restart: what the program says, else what
-    the name says."""
+    """Returns checkpoint, plot, corners, read or restart: what the program says, else what the name
+    says."""
     name = mode["name"].lower()
     if "restart" in name:
         return "restart"

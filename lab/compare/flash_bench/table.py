@@ -1,4 +1,4 @@
-"""What people see: a table per case, and the goals beneath it."""
+"""Describes what people see: a table per case, and the goals beneath it."""
 
 COMMON = "limit-pack"
 COMPRESSING = ("compressed", "incompressible")  # ways of cases.WAYS
@@ -7,7 +7,7 @@ VERIFIED = {True: "yes", False: "NO", None: "-"}
 
 
 def case_table(case, summaries, comparisons):
-    """The figures of one case as lines of text."""
+    """Returns the figures of one case as lines of text."""
     head = f"  {'mode':<36}{'MB/s':>8}{'min':>8}{'max':>8}{'/ limit-pack':>14}{'right':>7}"
     lines = [case.title(), head + (f"{'data / file':>14}" if case.way in COMPRESSING else "")]
     for (program, name), summary in summaries.items():
@@ -23,7 +23,7 @@ def case_table(case, summaries, comparisons):
 
 
 def size_ratio(case, summary):
-    """How much smaller the file is than its values, where a case is about that."""
+    """Returns how much smaller the file is than its values, where a case is about that."""
     value = summary.size_ratio()
     return f"{value:>14.2f}" if case.way in COMPRESSING and value else ""
 
@@ -37,7 +37,7 @@ def share_of_limit(summaries, program, summary):
 
 
 def comparison_lines(comparisons):
-    """One line a ratio, with its goal and whether that is met."""
+    """Returns one line a ratio, with its goal and whether that is met."""
     if not comparisons:
         return []
     lines = ["", f"  {'Stria':<24}{'against':<48}{'ratio':>8}{'goal':>8}"]
@@ -48,7 +48,7 @@ def comparison_lines(comparisons):
 
 
 def closing_line(all_comparisons):
-    """How many goals were met in all cases together."""
+    """Returns how many goals were met in all cases together."""
     verdicts = [item.met() for item in all_comparisons if item.goal is not None]
     if not verdicts:
         return "No goal was measured: Stria was not run."

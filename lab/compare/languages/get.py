@@ -27,7 +27,7 @@ def make(path):
 
 
 def indices(size):
-    """The name of an index, the dataset, and the index within this rank's rows."""
+    """Returns the name of an index, the dataset, and the index within this rank's rows."""
     random = np.random.default_rng(2)
     line, rows = LINE // size, PLANE // size
     few = np.sort(random.choice(rows, rows // 7, replace=False))
@@ -46,7 +46,7 @@ def indices(size):
 
 
 def of_rank(index, rows):
-    """The same index in the rows of this rank."""
+    """Returns the same index in the rows of this rank."""
     first, *others = index if isinstance(index, tuple) else (index,)
     if isinstance(first, slice):
         first = slice(comm.rank * rows + (first.start or 0), (comm.rank + 1) * rows, first.step)

@@ -1,5 +1,5 @@
-// What a put costs, and a FLASH checkpoint: the program in C++, with which those in the other
-// languages are compared. They print the seconds of each round.
+// Measures what a put costs, and a FLASH checkpoint: the program in C++, with which those in the
+// other languages are compared. They print the seconds of each round.
 //   put calls ROUNDS COUNT PATH        puts of one block of 8^3 cells with guard cells
 //   put checkpoint ROUNDS BLOCKS PATH  24 variables interleaved in memory, blocks of 16^3 a rank
 #include <mpi.h>

@@ -31,8 +31,8 @@ DIRECT = ("romio_ds_read=disable", "romio_ds_write=disable")
 
 
 def block3d(size, ranks, place="tmpfs"):
-    """coll_perf in four ways. Pieces are rows of size / 2 ints on 8 ranks, planes of size^2 / 2 on
-    4, all of a half on 2."""
+    """Returns coll_perf in four ways. Pieces are rows of size / 2 ints on 8 ranks, planes of size^2
+    / 2 on 4, all of a half on 2."""
     together = COLLECTIVE if ranks > 2 else AS_NATIVE
     alone = SMALL_PIECES if ranks > 4 else AS_NATIVE
     return [
@@ -64,7 +64,7 @@ def other_patterns(ranks, mebibytes, grid, place="tmpfs"):
 
 
 def headline():
-    """The headline figures, four minutes; on 2 ranks, which are as many as MPICH's may be
+    """Returns the headline figures, four minutes; on 2 ranks, which are as many as MPICH's may be
     here, of both MPIs."""
     both = [block3d(256, 2)[0], *other_patterns(2, 2, 48)[:4]]
     return [block3d(256, 4)[0], *block3d(256, 8)[1:], *other_patterns(4, 2, 48), *both]
@@ -76,7 +76,7 @@ def least():
 
 
 def full():
-    """Every combination: 2, 4, 8 ranks (9 for BT-IO), memory and disk."""
+    """Returns every combination: 2, 4, 8 ranks (9 for BT-IO), memory and disk."""
     cases = []
     for place in ("tmpfs", "disk"):
         for ranks in (2, 4, 8):
@@ -118,12 +118,13 @@ class PiecesCase:
         return f"{self.pattern}, {self.size:.0e} pieces of 8 bytes, {self.method}, {self.ranks} ranks"
 
     def goal_bytes(self):
-        """64 MiB; an irregular view also holds its own list, 16 bytes per piece."""
+        """Returns 64 MiB; an irregular view also holds its own list, 16 bytes per piece."""
         return (64 << 20) + (16 * self.size if "irregular" in self.pattern else 0)
 
 
 def pieces(count, rank_counts):
-    """With gaps, without, irregular; with memory packed and not; on one rank too."""
+    """The pieces have gaps, none, or irregular ones; memory is packed or not; one rank has them
+    too."""
     regular = [("pieces_gaps", 50), ("pieces_full", 50), ("pieces_gaps_nc", 50), ("pieces_irregular", 0)]
     return [
         PiecesCase(pattern, count, method, ranks, goal_ns)

@@ -48,7 +48,7 @@ struct BlockRows {
   std::vector<hsize_t> all, start, count;
 };
 
-/// How H5Dwrite moves the bytes of a file that all ranks have open.
+/// Returns how H5Dwrite moves the bytes of a file that all ranks have open.
 Hdf5Id transfer_list(bool collective);
 
 /// Access by all ranks of `comm` through MPI-IO.

@@ -9,7 +9,7 @@
 namespace stria::bench {
 namespace {
 
-/// What narrows double to float in a plot file.
+/// Says what narrows double to float in a plot file.
 enum class Hdf5Conversion { kNone, kLibrary, kApplication };
 
 struct Hdf5Way {
@@ -19,7 +19,7 @@ struct Hdf5Way {
   bool compressed = false;
 };
 
-// With a chunk a block, HDF5 1.10.8 hands MPI a wild pointer.
+// A chunk has several blocks, because HDF5 1.10.8 hands MPI a wild pointer where each has one.
 constexpr hsize_t kBlocksOfChunk = 4;
 constexpr unsigned kGzipLevel = 1;
 

@@ -17,7 +17,7 @@ struct MultiWay {
   bool selection_io = false;
 };
 
-/// What the multi-dataset calls want, one entry a variable.
+/// Holds what the multi-dataset calls want, one entry a variable.
 struct Datasets {
   std::vector<Hdf5Id> open;
   std::vector<Hdf5Id> memory_open;
@@ -46,7 +46,7 @@ BlockRows rows_of(const Round& r) {
   return {r.data.unk.partition(), {side, side, side}};
 }
 
-/// Where the values of every variable lie. They stay until all are written.
+/// Returns where the values of every variable lie. They stay until all are written.
 std::vector<const void*> sources_of(Round& r, const MultiWay& way) {
   RankData& data = r.data;
   std::vector<const void*> sources;

@@ -27,7 +27,7 @@ struct RankData {
   /// Cells of all local blocks: the values of one variable.
   int64_t run_values() const { return unk.blocks() * unk.parameters().cells_per_block(); }
 
-  /// The numbers of all variables.
+  /// Returns the numbers of all variables.
   std::vector<int64_t> every_variable() const;
 
   /// Makes limit.packed() valid, outside any timing.
@@ -52,7 +52,7 @@ struct Round {
   LimitTimes times;
 };
 
-/// What a mode moves: it decides the useful bytes and which option selects it.
+/// Says what a mode moves: it decides the useful bytes and which option selects it.
 enum class ModeKind { kCheckpoint, kPlot, kRead };
 
 const char* mode_kind_name(ModeKind kind);
@@ -61,7 +61,7 @@ struct Mode {
   std::string name;
   ModeKind kind = ModeKind::kCheckpoint;
   bool slow = false;  ///< runs on the smaller workload
-  /// Not timed; may be empty; for reading modes writes the file, once.
+  /// This isn't timed, and may be empty. It writes the file, once, for modes that read.
   std::function<void(Round&)> prepare;
   std::function<void(Round&)> run;  ///< timed, open to close
   /// Where the values lie; empty for reading modes.
@@ -69,7 +69,7 @@ struct Mode {
   std::function<std::string(Round&)> check_lists;  ///< compares the block lists; may be empty
 };
 
-/// Every mode of this program.
+/// Returns every mode of this program.
 std::vector<Mode> all_modes();
 std::vector<Mode> limit_modes();
 std::vector<Mode> hdf5_modes();
@@ -78,10 +78,10 @@ std::vector<Mode> pnetcdf_modes();
 std::vector<Mode> mpiio_modes();
 std::vector<Mode> adios2_modes();  ///< in builds with ADIOS2
 
-/// The libraries behind the modes, each with its version: {"HDF5", "1.14.5"}.
+/// Returns the libraries behind the modes, each with its version: {"HDF5", "1.14.5"}.
 std::vector<std::pair<std::string, std::string>> peer_libraries();
 
-/// Where the packed values of a checkpoint come from.
+/// Says where the packed values of a checkpoint come from.
 enum class Source {
   kOneVariable,  ///< packed one variable at a time within the measured time, as FLASH does
   /// An ideal one-pass pack of everything, within the measured time: more than applications do.

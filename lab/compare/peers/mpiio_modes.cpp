@@ -24,8 +24,8 @@ void require_mpi(int outcome, const std::string& what) {
   require(false, "MPI-IO: cannot " + what + ": " + words);
 }
 
-/// All variables of all blocks in the order of the file: the subarray of one variable, once for
-/// each, 8 bytes apart.
+/// Returns all variables of all blocks in the order of the file: the subarray of one variable, once
+/// for each, 8 bytes apart.
 MPI_Datatype memory_type(const flash::Unk& unk) {
   const auto& p = unk.parameters();
   const auto side = static_cast<int>(p.padded_side());
@@ -43,7 +43,7 @@ MPI_Datatype memory_type(const flash::Unk& unk) {
   return every;
 }
 
-/// This rank's run of every variable in the file.
+/// Describes this rank's run of every variable in the file.
 MPI_Datatype file_type(const RankData& data, const flash::FileRuns& runs) {
   const auto values = static_cast<int>(data.run_values());
   const std::vector<MPI_Aint> places(runs.offsets_bytes.begin(), runs.offsets_bytes.end());

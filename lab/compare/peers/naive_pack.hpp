@@ -11,7 +11,7 @@ namespace stria::bench {
 template <typename T>
 void pack_one_variable(const flash::Unk& unk, int64_t variable, T* out);
 
-/// The reverse.
+/// Does the reverse.
 void unpack_one_variable(const double* in, int64_t variable, flash::Unk* unk);
 
 }  // namespace stria::bench

@@ -29,7 +29,7 @@ struct Options {
   std::string json_path;
 };
 
-/// What to do after parsing: run, or leave with `exit_code` after printing `message`.
+/// Says what to do after parsing: run, or leave with `exit_code` after printing `message`.
 struct ParsedOptions {
   Options options;
   bool run = true;
@@ -41,8 +41,8 @@ struct ParsedOptions {
 /// gives exit code 2.
 ParsedOptions parse_options(int argc, char** argv);
 
-/// The blocks per rank of the slow modes' smaller workload; never more than the smallest rank of
-/// the full workload has.
+/// Returns the blocks per rank of the slow modes' smaller workload; never more than the smallest
+/// rank of the full workload has.
 int64_t slow_blocks_per_rank(const Options& options);
 
 }  // namespace stria::bench

@@ -23,8 +23,8 @@ std::vector<int64_t> variables_of(const Round& r, const NetcdfWay& way) {
   return way.conversion == PnetcdfConversion::kNone ? r.data.every_variable() : r.data.plot_variables;
 }
 
-/// The interior of one variable of all blocks, as a datatype over the interleaved array. The
-/// caller frees it.
+/// Returns the interior of one variable of all blocks, as a datatype over the interleaved array.
+/// The caller frees it.
 MPI_Datatype interleaved_type(const flash::Unk& unk) {
   const auto& p = unk.parameters();
   const auto side = static_cast<int>(p.padded_side());

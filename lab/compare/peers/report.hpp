@@ -11,11 +11,11 @@ namespace stria::bench {
 /// The median of the measured rounds. \pre there is at least one
 double median_seconds(const ModeResult& result);
 
-/// The results as JSON: modes with median, minimum and maximum of seconds and MB/s (10^6 useful
-/// bytes), phases, rounds.
+/// Returns the results as JSON: modes with median, minimum and maximum of seconds and MB/s (10^6
+/// useful bytes), phases, rounds.
 std::string to_json(const std::vector<ModeResult>& results, const Options& options, int ranks);
 
-/// The results as a table for the screen.
+/// Returns the results as a table for the screen.
 std::string to_table(const std::vector<ModeResult>& results, const Options& options, int ranks);
 
 /// Says on a terminal which round is running; silent elsewhere.

@@ -18,7 +18,7 @@ int rank_of(MPI_Comm comm) {
   return rank;
 }
 
-/// Bytes of a file, or of the files of a folder; 0 where neither is.
+/// Returns the bytes of a file, or of the files of a folder; 0 where neither is.
 int64_t bytes_at(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) {

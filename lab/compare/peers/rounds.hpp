@@ -15,7 +15,7 @@ namespace stria::bench {
 
 inline constexpr std::array<const char*, 5> kPhaseNames = {"open", "pack", "write", "sync", "close"};
 
-/// What one measured round took; every figure is that of the slowest rank.
+/// Says what one measured round took; every figure is that of the slowest rank.
 struct Sample {
   double seconds = 0;
   std::array<double, kPhaseNames.size()> phases{};
@@ -27,7 +27,7 @@ struct ModeResult {
   ModeKind kind = ModeKind::kCheckpoint;
   int64_t total_blocks = 0;
   int64_t useful_bytes = 0;
-  int64_t file_bytes = 0;  ///< of the last file that was written; 0: it isn't one file
+  int64_t file_bytes = 0;  ///< the bytes of the last file that was written; 0: it isn't one file
   std::vector<Sample> samples;
   bool verified = false;  ///< checked, and every value was right
   std::string note;       ///< e.g. which of two ways a limit stands for
@@ -40,7 +40,7 @@ struct BenchData {
   std::unique_ptr<flash::Unk> target;  ///< null when nothing is read
 };
 
-/// The modes that the options choose.
+/// Returns the modes that the options choose.
 std::vector<Mode> chosen_modes(const Options& options);
 
 /// Allocates and fills what the modes need. Collective: yes. Ends the job when memory runs out.

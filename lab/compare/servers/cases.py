@@ -96,24 +96,24 @@ SIZES = (1000, 10000, 100000, 1000000)
 
 
 def headline():
-    """A sixty-fourth of the paper's bytes, and all of its accesses, of which the smallest have 8
-    bytes."""
+    """Returns a sixty-fourth of the paper's bytes, and all of its accesses, of which the smallest
+    have 8 bytes."""
     return [cyclic(8, 16, SIZES, 1000), blocks(4, 16, SIZES, 1000), flash(4, 20), DISPLAY, tiny(100000)]
 
 
 def least():
-    """Each experiment at one small size; without a minute's requests one by one."""
+    """Returns each experiment at one small size; without a minute's requests one by one."""
     return [cyclic(8, 1, SIZES[:1], 1000), blocks(4, 1, SIZES[:1], 1000), flash(4, 1), DISPLAY, tiny(1000)]
 
 
 def on_slow_links():
-    """The same with fewer points: between nodes each run takes seconds to start."""
+    """Returns the same with fewer points: between nodes each run takes seconds to start."""
     sizes = SIZES[:3]
     return [cyclic(8, 16, sizes, 1000), blocks(4, 16, sizes, 1000), flash(4, 20), DISPLAY, tiny(10000)]
 
 
 def full():
-    """As in the paper, except with 32 clients; one request per piece for up to a hundred
+    """The cases are the paper's, but with 32 clients, and one request per piece for up to a hundred
     thousand pieces."""
     cases = [cyclic(clients, 1024, SIZES, 100000) for clients in (8, 16)]
     cases += [blocks(clients, 1024, SIZES, 100000) for clients in (4, 9, 16)]

@@ -15,7 +15,8 @@ COLOURS = {
 
 
 def panels_of(points):
-    """[(title, axis, {method: [(size, median seconds)]})], in the order of the experiments."""
+    """Returns [(title, axis, {method: [(size, median seconds)]})], in the order of the
+    experiments."""
     panels = {}
     for point in points:
         for quantity, title in point["figures"]:

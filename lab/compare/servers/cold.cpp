@@ -1,5 +1,5 @@
-// How a server may read what is on the disk and not in memory: 256 KiB after 256 KiB of a local
-// file, by call, by mapping, and past the system's cache.
+// Describes how a server may read what is on the disk and not in memory: 256 KiB after 256 KiB of a
+// local file, by call, by mapping, and past the system's cache.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -35,7 +35,7 @@ double children_cpu() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// The processor time of all threads of another process, to the nanosecond.
+// Returns the processor time of all threads of another process, to the nanosecond.
 double cpu_of(int process) {
   const std::string tasks = "/proc/" + std::to_string(process) + "/task";
   DIR* directory = opendir(tasks.c_str());

@@ -22,14 +22,14 @@ class Verdict:
 
 
 def table(verdicts):
-    """A line for each, below a head."""
+    """Returns a line for each, below a head."""
     return [f"{'figure':>9}  {'goal':>8}{'':8}{'':8}what", *(verdict.line() for verdict in verdicts)]
 
 
 def ratios_to_best(times):
-    """{method: [seconds a cycle]} to {method: median over the cycles of its time as a multiple of
-    the best method's in that cycle}. The best method is the one that is nearest to each cycle's
-    quickest; the quickest itself would be the luckiest of several that do the same."""
+    """Turns {method: [seconds a cycle]} into {method: median over the cycles of its time as a
+    multiple of the best method's in that cycle}. The best method is the one that is nearest to each
+    cycle's quickest; the quickest itself would be the luckiest of several that do the same."""
     cycles = min(len(values) for values in times.values())
     quickest = [min(values[i] for values in times.values()) for i in range(cycles)]
 
@@ -72,12 +72,12 @@ TYPE_GOALS = {8: 30}
 
 
 def median_ratio(above, below):
-    """The median over the cycles of above / below."""
+    """Returns the median over the cycles of above / below."""
     return statistics.median(a / b for a, b in zip(above, below, strict=True))
 
 
 def of_copy(figures):
-    """As multiples of the processor time of a plain copy through a socket, client and
+    """Gives figures as multiples of the processor time of a plain copy through a socket, client and
     server together."""
     plain = figures["plain_cpu_s"]
     return [
@@ -107,8 +107,8 @@ def of_pieces(piece_bytes, figures):
 
 
 def of_descriptions(figures_by_bytes):
-    """Whether a datatype is described in as few bytes for many pieces as for few. Each of these two
-    is one request to each server."""
+    """Tells whether a datatype is described in as few bytes for many pieces as for few. Each of
+    these two is one request to each server."""
     many, few = (figures_by_bytes.get(piece_bytes) for piece_bytes in (64, 4096))
     if many is None or few is None:
         return []
@@ -129,8 +129,8 @@ def of_small_calls(times, calls):
 
 
 def of_mount(seconds):
-    """A Python program on a mount, on one that keeps nothing, and on one that nobody else changes:
-    {part: {how: [seconds]}}."""
+    """Returns a Python program on a mount, on one that keeps nothing, and on one that nobody else
+    changes: {part: {how: [seconds]}}."""
     places = {"usual": "a mount", "alone": "a mount alone"}
     return [
         Verdict(f"h5py on {place}, {part.replace('_', ' ')}, of the speed without memory", median_ratio(of["none"], of[how]), 5)

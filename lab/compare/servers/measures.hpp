@@ -1,4 +1,4 @@
-// What the measures of store_bench share: arguments, figures, files; and the measures.
+// Holds what the measures of store_bench share: arguments, figures, files; and the measures.
 #pragma once
 
 #include <chrono>
@@ -40,7 +40,7 @@ class Figures {
   std::map<std::string, std::vector<double>> values_;
 };
 
-/// A new file, or an old one without its bytes.
+/// Creates a new file, or an old one without its bytes.
 std::unique_ptr<storage::File> create(storage::Driver& driver, const std::string& path);
 /// Bytes that depend on the seed.
 void fill(std::vector<std::byte>& data, int seed);

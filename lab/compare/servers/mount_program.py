@@ -1,5 +1,5 @@
-"""What scripts do with h5py on a mounted store: rows one by one, attributes one by one, a log that
-is flushed after each row. Prints the seconds of each part as JSON.
+"""Describes what scripts do with h5py on a mounted store: rows one by one, attributes one by one, a
+log that is flushed after each row. Prints the seconds of each part as JSON.
 
     mount_program.py DIRECTORY ROWS CYCLES
 """
@@ -12,7 +12,7 @@ import time
 import h5py
 import numpy
 
-ROW_NUMBERS = 128  # of 8 bytes: a row has 1 KiB
+ROW_NUMBERS = 128  # numbers of 8 bytes: a row has 1 KiB
 ATTRIBUTES = 50
 
 
@@ -36,7 +36,7 @@ def change_rows(path, rows):
 
 
 def read_rows(path, rows):
-    """In an order that no reader ahead expects."""
+    """Reads in an order that no reader ahead expects."""
     with h5py.File(path) as file:
         table = file["table"]
         for step in range(rows):
@@ -76,7 +76,7 @@ def log_rows(path, rows):
 
 
 def write_columns(path, rows):
-    """Pieces of 8 bytes, a row apart."""
+    """Writes pieces of 8 bytes, a row apart."""
     with h5py.File(path, "a") as file:
         table = file["table"]
         for column in range(0, ROW_NUMBERS, 16):

@@ -29,8 +29,8 @@ def address(number):
 
 
 def start_servers(program, numbers):
-    """A server on each of these nodes; the first is the manager. Returns their processes. Raises
-    OSError where one does not start."""
+    """Returns a server on each of these nodes; the first is the manager. Returns their processes.
+    Raises OSError where one does not start."""
     if tell("on", f"n{numbers[0]}", "sh", "-c", f"umask 077; head -c 32 /dev/urandom > {KEY}").returncode != 0:
         raise OSError(f"{KEY} can't be made")
     processes = []
@@ -58,7 +58,7 @@ def is_visible(directory):
 
 
 def serving_processes():
-    """All `stria serve` of the nodes, as /proc numbers them here."""
+    """Returns all `stria serve` of the nodes, as /proc numbers them here."""
     found = []
     for path in glob.glob("/proc/[0-9]*/cmdline"):
         try:
@@ -98,7 +98,8 @@ class NodesStore:
         return self
 
     def launch(self, ranks):
-        """The words that start so many clients, on a node each as long as there are some."""
+        """Returns the words that start so many clients, on a node each as long as there are
+        some."""
         nodes = str(min(ranks, CLIENT_NODES))
         return [CLUSTER, "run", "openmpi", "-n", str(ranks), "--nodes", nodes, "env", f"STRIA_KEY_FILE={KEY}"]
 

@@ -84,7 +84,7 @@ void measure_pieces(const Arguments& arguments, storage::Driver& /*driver*/, Fig
   }
 }
 
-// The same pieces of 8 bytes in requests of so many.
+// Measures the same pieces of 8 bytes in requests of so many.
 void measure_lists(const Arguments& arguments, storage::Driver& driver, Figures& figures) {
   Pieces written(8, arguments.size);
   Pieces back(8, arguments.size);

@@ -57,7 +57,7 @@ class Store:
         return self
 
     def launch(self, ranks):
-        """The words that start so many clients."""
+        """Returns the words that start so many clients."""
         return ["mpiexec.openmpi", "-n", str(ranks), "env"]
 
     def cpu_seconds(self):
@@ -65,8 +65,8 @@ class Store:
 
     @contextlib.contextmanager
     def on_one_processor(self):
-        """The servers, this program and what it starts stay on one processor. Otherwise it is a
-        matter of luck whether a request wakes another processor, which costs more than the
+        """Gives the servers, this program and what it starts stay on one processor. Otherwise it is
+        a matter of luck whether a request wakes another processor, which costs more than the
         request."""
         everywhere = os.sched_getaffinity(0)
         tasks = [0, *map(int, os.listdir(f"/proc/{self.process.pid}/task"))]

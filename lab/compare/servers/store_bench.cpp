@@ -1,6 +1,6 @@
-// What the plainest operations cost on a store of `stria serve`, and on the machine without one:
-// contiguous bytes beside a socket that drops them, a small request beside an echo, names, and
-// pieces by list and by datatype.
+// Measures what the plainest operations cost on a store of `stria serve`, and on the machine
+// without one: contiguous bytes beside a socket that drops them, a small request beside an echo,
+// names, and pieces by list and by datatype.
 //
 // usage: store_bench MEASURE DIRECTORY SERVERS CYCLES SIZE
 //   MEASURE: copy (SIZE: MiB), latency (requests), rate (requests of each of eight clients), names

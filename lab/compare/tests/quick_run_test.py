@@ -13,7 +13,7 @@ BENCH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 
 
 def numbers(value):
-    """All that a record holds."""
+    """Returns all that a record holds."""
     if isinstance(value, dict):
         return [number for each in value.values() for number in numbers(each)]
     if isinstance(value, list):

@@ -14,7 +14,7 @@ from flash_bench import cases, ratios, runs, table  # noqa: E402
 
 
 def mode(name, rounds, useful_bytes=541_000_000, verified=True, kind="checkpoint"):
-    """One entry of a program's JSON."""
+    """Returns one entry of a program's JSON."""
     ordered = sorted(rounds)
     middle = ordered[len(ordered) // 2]
     return {
@@ -29,7 +29,7 @@ def mode(name, rounds, useful_bytes=541_000_000, verified=True, kind="checkpoint
 
 
 def program(*modes):
-    """A program's JSON."""
+    """Returns a program's JSON."""
     return {"modes": list(modes)}
 
 

@@ -165,7 +165,7 @@ class Page(unittest.TestCase):
         figure = Figure("a figure", "accesses", {"list": [(10, 2.0), (100, 4.0)]})
         light, dark = (draw.svg(figure, theme) for theme in ("light", "dark"))
         self.assertTrue(light.startswith(b"<?xml") and light != dark)
-        self.assertNotIn(b"mathdefault", light)  # as 10 to a power would be written
+        self.assertNotIn(b"mathdefault", light)  # A power of ten would be written with it.
         self.assertIn("data:image/svg+xml;base64,", page.pictures(Outcome([Row("r", 2, 3)], [figure], [])))
 
     def test_both_sides_share_an_axis(self):

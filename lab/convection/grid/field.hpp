@@ -14,7 +14,8 @@ class Field {
   Field(const Grid& grid, int64_t ghosts)
       : ghosts_(ghosts), stride_(grid.mx + 2 * ghosts), numbers_(static_cast<size_t>(stride_ * (grid.mz + 2 * ghosts))) {}
 
-  /// Row `j` and column `i` of the block; from -ghosts() to the block's size plus ghosts() - 1.
+  /// Returns row `j` and column `i` of the block; from -ghosts() to the block's size plus ghosts()
+  /// - 1.
   double& operator()(int64_t j, int64_t i) { return numbers_[static_cast<size_t>((j + ghosts_) * stride_ + i + ghosts_)]; }
   double operator()(int64_t j, int64_t i) const { return numbers_[static_cast<size_t>((j + ghosts_) * stride_ + i + ghosts_)]; }
   int64_t ghosts() const { return ghosts_; }

@@ -32,7 +32,7 @@ Grid Grid::divide(MPI_Comm comm, int64_t nx, int64_t nz) {
   MPI_Comm_size(comm, &ranks);
   const int64_t wide = nx / kUnit;
   const int64_t high = nz / kUnit;
-  int64_t least = INT64_MAX;  // of half the outline of a block, in products that have no remainder
+  int64_t least = INT64_MAX;  // half the outline of a block, in products that have no remainder
   for (int rows = 1; rows <= ranks; ++rows) {
     const int columns = ranks / rows;
     if (columns * rows != ranks || columns > wide || rows > high) {

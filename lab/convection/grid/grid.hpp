@@ -37,9 +37,9 @@ struct Grid {
   /// Divides the plane into blocks as square as possible. Throws stria::Error (kInvalidArgument),
   /// alike on all ranks, when there are more ranks than blocks, or sizes are no multiples of kUnit.
   static Grid divide(MPI_Comm comm, int64_t nx, int64_t nz);
-  /// The whole plane in this process alone.
+  /// Returns the whole plane in this process alone.
   static Grid whole(int64_t nx, int64_t nz);
-  /// The same blocks with cells twice as large. \pre all sizes and places are even
+  /// Returns the same blocks with cells twice as large. \pre all sizes and places are even
   Grid coarser() const;
 };
 

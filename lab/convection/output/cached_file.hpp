@@ -12,7 +12,7 @@
 
 namespace stria::convection {
 
-/// How many writes of each size were made.
+/// Says how many writes of each size were made.
 using WriteSizes = std::map<int64_t, int64_t>;
 
 class CachedFile {

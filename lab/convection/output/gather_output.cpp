@@ -32,7 +32,7 @@ class GatherOutput : public Output {
     blocks_.resize(static_cast<size_t>(grid.rows) * static_cast<size_t>(grid.columns));
     MPI_Allgather(mine.data(), 4, MPI_INT64_T, blocks_.data(), 4, MPI_INT64_T, grid.comm);
     MPI_Comm_split(grid.comm, grid.column() == 0 ? 0 : MPI_UNDEFINED, grid.row(), &first_column_);
-    // A file that marks that the run lives, and one that stays open.
+    // One file marks that the run lives, and one stays open.
     auto marker = open(options_.directory + "/" + options_.base + "run", kGatherCacheBytes);
     close(std::move(marker));
     averages_ = open(options_.directory + "/" + options_.base + "averages", kGatherCacheBytes);
@@ -111,7 +111,7 @@ class GatherOutput : public Output {
     }
   }
 
-  // Pieces of whole rows of the file, of kPieceBytes or of one row.
+  // Writes pieces of whole rows of the file, of kPieceBytes or of one row.
   void array(CachedFile* file, const RawBlock& block) {
     const LibraryCall call;
     const int64_t row_bytes = grid_.nx * block.element_bytes;
@@ -148,7 +148,7 @@ class GatherOutput : public Output {
     }
   }
 
-  // What has come block by block, as rows of the file.
+  // Appends what has come block by block, as rows of the file.
   void append_in_order(CachedFile& file, int64_t element_bytes, int64_t first, int64_t end, const std::vector<std::byte>& all,
                        const std::vector<int>& places) {
     std::vector<std::byte> rows(static_cast<size_t>((end - first) * grid_.nx * element_bytes));
@@ -163,7 +163,7 @@ class GatherOutput : public Output {
     file.append(rows.data(), static_cast<int64_t>(rows.size()));
   }
 
-  // One average of all rows, by the ranks of the first column.
+  // Gathers one average of all rows, by the ranks of the first column.
   void average(const std::vector<float>& mine) {
     const LibraryCall call;
     std::vector<int> counts;
@@ -186,7 +186,7 @@ class GatherOutput : public Output {
 
   Grid grid_;
   OutputOptions options_;
-  std::vector<std::array<int64_t, 4>> blocks_;  ///< of the ranks: x, z, wide, high
+  std::vector<std::array<int64_t, 4>> blocks_;  ///< the blocks of the ranks: x, z, wide, high
   MPI_Comm first_column_ = MPI_COMM_NULL;
   WriteSizes sizes_;
   std::unique_ptr<CachedFile> averages_;  ///< rank 0

@@ -1,4 +1,4 @@
-// What is in the files: a restart goes on as if nothing had happened, on other ranks too; the
+// Tests what is in the files: a restart goes on as if nothing had happened, on other ranks too; the
 // movie and the averages; the two old ways.
 #include "output/output.hpp"
 
@@ -28,7 +28,7 @@ class OutputTest : public test::FileTest {
     std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(T));
     return numbers;
   }
-  /// A whole dataset.
+  /// Returns a whole dataset.
   template <typename T>
   std::vector<T> stored(const std::string& path, const std::string& name) const {
     File file = File::open(path);
@@ -59,7 +59,7 @@ TEST_F(OutputTest, ARestartGoesOnBitByBitOnAnyRanks) {
   }
   const std::string path = latest_restart(directory_, options().base);
   ASSERT_EQ(path, output_path(options(), "restart", 3, ".h5"));
-  // Each rank alone, and all together.
+  // Each rank reads alone, and all read together.
   for (const MPI_Comm comm : {MPI_COMM_SELF, MPI_COMM_WORLD}) {
     const auto again = read_restart(comm, path, {});
     EXPECT_EQ(again->steps(), 3);

@@ -1,4 +1,5 @@
-// What the two old ways of output share: numbers in single precision, in files without a format.
+// Holds what the two old ways of output share: numbers in single precision, in files without a
+// format.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +20,11 @@ RawBlock raw_floats(const Grid& grid, const Field& field);
 RawBlock raw_movie(const ConvectionRun& run, bool floats);
 std::vector<RawBlock> raw_state(const ConvectionRun& run);
 std::vector<RawBlock> raw_analysis(const ConvectionRun& run);
-/// The averages of this rank's rows, one average after another; none but in the first column.
+/// Returns the averages of this rank's rows, one average after another; none but in the first
+/// column.
 std::vector<std::vector<float>> raw_averages(const ConvectionRun& run);
 
-/// What a restart file begins with.
+/// Says what a restart file begins with.
 struct RawHeader {
   double time;
   int64_t step;

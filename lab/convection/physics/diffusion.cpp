@@ -16,7 +16,8 @@ Diffusion::Diffusion(const Grid& grid, const Layer& layer)
       temperature_(grid, 1),
       multigrid_(grid) {}
 
-// Half of the conductivity between neighbours, as Crank and Nicolson weigh the new temperatures.
+// Takes half of the conductivity between neighbours, as Crank and Nicolson weigh the new
+// temperatures.
 void Diffusion::find_couplings() {
   const auto conductivity = [&](int64_t j, int64_t i) { return layer_.conductivity_at(temperature_(j, i)); };
   Field& west = multigrid_.west();
@@ -38,7 +39,7 @@ void Diffusion::find_couplings() {
   }
 }
 
-// Heat for each unit of volume and time at the old temperatures.
+// Returns the heat for each unit of volume and time at the old temperatures.
 double Diffusion::heat_into(int64_t j, int64_t i) {
   const Field& west = multigrid_.west();
   const Field& up = multigrid_.up();

@@ -13,7 +13,7 @@ namespace stria::convection {
 class Diffusion {
  public:
   Diffusion(const Grid& grid, const Layer& layer);
-  /// A step of `dt`. Returns the cycles that the multigrid took. Collective: yes.
+  /// Makes a step of `dt`. Returns the cycles that the multigrid took. Collective: yes.
   int step(Gas& gas, double dt);
 
  private:

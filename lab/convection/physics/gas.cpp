@@ -30,7 +30,8 @@ struct Line {
   std::vector<GasFlux> flux;        ///< through the lower faces of the inner cells
 };
 
-/// The steepest slope that makes no new extremum (van Leer's limiter of central differences).
+/// Returns the steepest slope that makes no new extremum (van Leer's limiter of central
+/// differences).
 double slope(double before, double here, double after) {
   const double left = here - before;
   const double right = after - here;
@@ -49,7 +50,7 @@ bool is_gas(const GasState& state) {
   return state.density > 0 && state.pressure > 0;
 }
 
-// Both faces of a cell: deviations along the slope, then half a step in time.
+// Finds both faces of a cell: deviations along the slope, then half a step in time.
 void reconstruct(Line& line, const Rest& rest, double gamma, double dt, double width, size_t c) {
   const double density = line.density[c];
   const double along = line.along[c];
@@ -128,7 +129,7 @@ void load(const Gas& gas, double gamma, Line& line, size_t c, int64_t j, int64_t
   line.pressure[c] = gas.pressure(gamma, j, i);
 }
 
-// Cells behind a wall: the deviations of those before it, moving the other way.
+// Fills cells behind a wall: the deviations of those before it, moving the other way.
 void mirror(Line& line, const Rest& rest, size_t ghost, size_t inside) {
   line.density[ghost] = rest.density[ghost] + (line.density[inside] - rest.density[inside]);
   line.pressure[ghost] = rest.pressure[ghost] + (line.pressure[inside] - rest.pressure[inside]);
@@ -139,7 +140,7 @@ void mirror(Line& line, const Rest& rest, size_t ghost, size_t inside) {
 Rest upright_rest(const Grid& grid, const Layer& layer, double dz) {
   Rest rest;
   const int64_t cells = grid.mz + 2 * static_cast<int64_t>(kGhosts);
-  // Behind the top the temperature would fall below zero on coarse grids.
+  // The temperature would fall below zero behind the top on coarse grids.
   const auto depth = [&](double cell) {
     return std::max((static_cast<double>(grid.z0) + cell - static_cast<double>(kGhosts)) * dz, -0.5 / layer.contrast);
   };

@@ -38,10 +38,10 @@ class GasDynamics {
  public:
   GasDynamics(const Grid& grid, const Layer& layer);
 
-  /// The longest step that is stable at a Courant number of 1; not above 0 when a density or a
-  /// pressure has ceased to be positive. The same on any number of ranks. Collective: yes.
+  /// Returns the longest step that is stable at a Courant number of 1; not above 0 when a density
+  /// or a pressure has ceased to be positive. The same on any number of ranks. Collective: yes.
   double longest_step(const Gas& gas) const;
-  /// A step of `dt`: along x and z, or `z_first`. Collective: yes.
+  /// Makes a step of `dt`: along x and z, or `z_first`. Collective: yes.
   void step(Gas& gas, double dt, bool z_first);
 
  private:

@@ -15,7 +15,7 @@ struct Layer {
   double contrast = 6;         ///< rise of the temperature over the depth, in the top's temperature
   double index = 1;            ///< polytropic
   double gamma = 5.0 / 3.0;    ///< ratio of specific heats
-  double conductivity = 0.02;  ///< of heat at the top; it grows as the root of the temperature
+  double conductivity = 0.02;  ///< that of heat at the top; it grows as the root of the temperature
   double kick = 0.02;          ///< speed of the first disturbance, in the top's speed of sound
 
   double temperature(double depth) const { return 1 + contrast * depth; }

@@ -56,7 +56,7 @@ struct Multigrid::Level {
     return largest;
   }
 
-  /// The same coefficients for cells twice as large.
+  /// Makes the same coefficients for cells twice as large.
   void coarsen_into(Level& coarse) const {
     const int64_t mz = coarse.grid.mz;
     const int64_t mx = coarse.grid.mx;

@@ -42,13 +42,13 @@ class Multigrid {
   void coarsen();
   void cycle(size_t index);
   void cycle_whole(size_t index);
-  /// All ranks' blocks of a field, as one.
+  /// Gathers all ranks' blocks of a field, as one.
   void gather(const Grid& grid, const Field& blocks, Field& whole) const;
 
   std::vector<std::unique_ptr<Level>> divided_;
   std::vector<std::unique_ptr<Level>> whole_;  ///< the rest of the levels, in every rank
-  std::vector<std::array<int, 4>> blocks_;     ///< of the ranks in the first: x, z, wide, high
-  std::vector<int> counts_, places_;           ///< of their cells when gathered
+  std::vector<std::array<int, 4>> blocks_;     ///< the ranks' blocks in the first: x, z, wide, high
+  std::vector<int> counts_, places_;           ///< the counts of their cells when gathered
 };
 
 }  // namespace stria::convection

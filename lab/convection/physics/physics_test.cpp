@@ -14,7 +14,7 @@
 namespace stria::convection {
 namespace {
 
-/// The whole plane, in rank 0's memory: `value(j, i)` of each rank's cells.
+/// Returns the whole plane, in rank 0's memory: `value(j, i)` of each rank's cells.
 template <typename Value>
 std::vector<double> on_root(const Grid& grid, Value value) {
   std::vector<double> mine(static_cast<size_t>(grid.nx * grid.nz));

@@ -15,8 +15,8 @@ inline const std::vector<std::string> kAverages{"density", "pressure",        "t
 
 class ConvectionRun {
  public:
-  /// The layer at rest, with a slight disturbance. Throws stria::Error, alike on all ranks, for
-  /// sizes or physics that can't be. Collective: yes.
+  /// Begins with the layer at rest, with a slight disturbance. Throws stria::Error, alike on all
+  /// ranks, for sizes or physics that can't be. Collective: yes.
   ConvectionRun(const Grid& grid, const Layer& layer, double courant);
   ConvectionRun(const ConvectionRun&) = delete;
   ConvectionRun& operator=(const ConvectionRun&) = delete;
@@ -32,7 +32,7 @@ class ConvectionRun {
   double time() const { return time_; }
   double dt() const { return dt_; }
   int64_t steps() const { return steps_; }
-  int cycles() const { return cycles_; }  ///< of the last step's multigrid
+  int cycles() const { return cycles_; }  ///< the cycles of the last step's multigrid
   /// Goes on from there; the gas is set apart.
   void continue_at(int64_t steps, double time) {
     steps_ = steps;
@@ -43,7 +43,7 @@ class ConvectionRun {
   /// A row's means of kAverages over the width, by row of this rank and average: on ranks of the
   /// first column, empty elsewhere. The same bit by bit on any number of ranks. Collective: yes.
   std::vector<double> averages() const;
-  /// The largest speed, in the local speed of sound. Collective: yes.
+  /// Returns the largest speed, in the local speed of sound. Collective: yes.
   double largest_mach() const;
 
  private:

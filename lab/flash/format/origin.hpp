@@ -1,4 +1,4 @@
-// What a file says of where it was made.
+// Describes what a file says of where it was made.
 #pragma once
 
 #include <mpi.h>

@@ -21,7 +21,7 @@ inline constexpr double kGasConstant = 8.31446261815324e7;
 /// energy of a cold, fast cell. Total energy doesn't change, so it is conserved.
 inline constexpr double kSmallestPressure = 1e-14;
 
-/// The ten variables, with what the mesh must know about them.
+/// Returns the ten variables, with what the mesh must know about them.
 VariableSet euler_variables();
 
 /// Computes pressure from density, specific total energy and velocity squared.

@@ -10,8 +10,8 @@ class Hydro {
  public:
   Hydro(const BlockShape& shape, double gamma) : gamma_(gamma), scheme_(shape, gamma) {}
 
-  /// The longest stable time step at Courant number `cfl`; infinite on a mesh without motion or
-  /// sound. Collective: yes; the same bits on every rank and for every number of ranks.
+  /// Returns the longest stable time step at Courant number `cfl`; infinite on a mesh without
+  /// motion or sound. Collective: yes; the same bits on every rank and for every number of ranks.
   double stable_time_step(const Mesh& mesh, double cfl) const;
 
   /// Advances the interiors of all blocks by dt, and makes the fluxes at refinement jumps agree.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kGamma = 1.4;
 
-// A swirling flow of varying density and pressure, periodic.
+// Makes a swirling flow of varying density and pressure, periodic.
 void set_swirl(Mesh* mesh) {
   for (int64_t b = 0; b < mesh->block_count(); ++b) {
     for_each_cell(mesh->shape().interior(), [&](int i, int j, int k) {
@@ -36,7 +36,7 @@ void set_swirl(Mesh* mesh) {
   }
 }
 
-// Integrals of mass, momentum and energy.
+// Returns the integrals of mass, momentum and energy.
 std::array<double, 5> integrals(const Mesh& mesh) {
   std::array<double, 5> mine{};
   for (int64_t b = 0; b < mesh.block_count(); ++b) {

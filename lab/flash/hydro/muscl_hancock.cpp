@@ -145,7 +145,8 @@ void MusclHancock::compute_fluxes(int d) {
   const std::array<int, 5> order{0, 1 + d, 1 + (d + 1) % 3, 1 + (d + 2) % 3, 4};
   const long step = step_[d];
   for_each_row(0, d, 1, [&](long first, long count) {
-    // Plain pointers: otherwise the compiler suspects aliases everywhere and doesn't vectorise.
+    // The pointers are plain: otherwise the compiler suspects aliases everywhere and doesn't
+    // vectorise.
     std::array<const double*, 5> q{};
     std::array<const double*, 5> s{};
     for (int v = 0; v < 5; ++v) {

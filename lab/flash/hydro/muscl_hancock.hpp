@@ -29,8 +29,8 @@ class MusclHancock {
   /// those not wanted
   void advance(double* block, const std::array<double, 3>& cell_size, double dt, const std::array<double*, 6>& face_fluxes);
 
-  /// The largest sum over the dimensions of (|u|+c)/dx over the block's interior cells: the inverse
-  /// of the longest stable step.
+  /// Returns the largest sum over the dimensions of (|u|+c)/dx over the block's interior cells: the
+  /// inverse of the longest stable step.
   double signal_rate(const double* block, const std::array<double, 3>& cell_size) const;
 
  private:

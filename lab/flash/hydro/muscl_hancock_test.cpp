@@ -41,7 +41,7 @@ struct Sod {
     return (pressure - p) * std::sqrt(a / (pressure + b));
   }
 
-  // Density at x/t: left rarefaction, contact, right shock.
+  // Returns the density at x/t: left rarefaction, contact, right shock.
   double density(double speed) const {
     double sound_l = std::sqrt(kGamma * pressure_l / density_l);
     double middle_sound = sound_l * std::pow(pressure / pressure_l, (kGamma - 1) / (2 * kGamma));

@@ -62,7 +62,7 @@ inline WaveFan wave_fan(double gamma, const GasState& l, const GasState& r) {
   return {energy_l, energy_r, std::min(l.normal - c_l, u - c), std::max(r.normal + c_r, u + c)};
 }
 
-/// The flux through a face between `l` (lower side) and `r` by three waves. \pre positive
+/// Returns the flux through a face between `l` (lower side) and `r` by three waves. \pre positive
 /// densities and pressures
 inline GasFlux hllc_flux(double gamma, const GasState& l, const GasState& r) {
   assert(l.density > 0 && r.density > 0);
@@ -72,7 +72,7 @@ inline GasFlux hllc_flux(double gamma, const GasState& l, const GasState& r) {
   const double push_r = r.density * (fan.fastest - r.normal);
   const double middle = (r.pressure - l.pressure + push_l * l.normal - push_r * r.normal) / (push_l - push_r);
 
-  // From here on, everything belongs to the side that the contact wave leaves at the face.
+  // Everything belongs, from here on, to the side that the contact wave leaves at the face.
   const bool left = middle >= 0;
   const double density = left ? l.density : r.density;
   const double normal = left ? l.normal : r.normal;
@@ -94,8 +94,8 @@ inline GasFlux hllc_flux(double gamma, const GasState& l, const GasState& r) {
           (energy + pressure) * normal + jump * (star_energy - energy)};
 }
 
-/// The same by two waves: with more diffusion along the shock front, but without
-/// HLLC's instability.
+/// Returns the same by two waves: with more diffusion along the shock front, but without HLLC's
+/// instability.
 inline GasFlux hll_flux(double gamma, const GasState& l, const GasState& r) {
   const WaveFan fan = wave_fan(gamma, l, r);
   const double slow = std::min(fan.slowest, 0.0);

@@ -32,9 +32,9 @@ struct IoOptions {
   int64_t plot_variables = 4;
   bool in_background = false;  ///< also by commit_async(), timed until it returns
   bool read = false;           ///< also read the checkpoint back into guard-celled blocks
-  /// Only read this checkpoint, which another run kept, into blocks that are spread evenly over
-  /// the ranks. It decides nxb, nvar and the number of blocks. With `verify`, guard_cells must be
-  /// those of that run.
+  /// The run only reads this checkpoint, which another run kept, into blocks that are spread evenly
+  /// over the ranks. It decides nxb, nvar and the number of blocks. With `verify`, guard_cells must
+  /// be those of that run.
   std::string read_from;
   std::string values;   ///< Unk::take_values(), or empty
   bool limits = false;  ///< also the plain system calls
@@ -53,7 +53,7 @@ struct ModeResult {
   std::string name;
   std::string kind;  ///< "checkpoint", "plot" or "read"
   int64_t useful_bytes = 0;
-  int64_t file_bytes = 0;  ///< of the last file that was written, with its parts; 0: not known
+  int64_t file_bytes = 0;  ///< the last file that was written, with its parts; 0: not known
   std::vector<double> seconds;
   std::map<std::string, std::vector<double>> phases;
   /// The most that a rank held in any round above its arrays; -1: the system doesn't tell.

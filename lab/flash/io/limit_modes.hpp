@@ -1,4 +1,4 @@
-// What the machine can do at best: the same bytes without any library.
+// Describes what the machine can do at best: the same bytes without any library.
 #pragma once
 
 #include <memory>

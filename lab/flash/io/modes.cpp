@@ -31,7 +31,8 @@ CellArray cell_array(const Unk& unk) {
   return cells;
 }
 
-// The scalars of the box that the benchmark's lattice of blocks fills, as readers need them.
+// Returns the scalars of the box that the benchmark's lattice of blocks fills, as readers need
+// them.
 // Collective: yes.
 ScalarLists scalar_lists(const IoArrays& a, bool corners) {
   const int64_t n = a.options.workload.nxb;
@@ -68,7 +69,7 @@ void take_phases(const Report& report, std::map<std::string, double>& phases) {
   }
 }
 
-// What the modes that go through Stria share.
+// Has what the modes that go through Stria share.
 class StriaMode : public IoMode {
  public:
   StriaMode(IoArrays& arrays, std::string name, std::string path)
@@ -131,8 +132,8 @@ class StriaMode : public IoMode {
     return "";
   }
 
-  // The same for several variables, by `check(variable, block, values)`. Reading is collective, so
-  // every variable is read whatever is found.
+  // Returns the same for several variables, by `check(variable, block, values)`. Reading is
+  // collective, so every variable is read whatever is found.
   template <typename T, typename Check>
   std::string check_variables(const std::vector<int>& variables, int64_t points, Check&& check) {
     File file = File::open(arrays_.comm, path_);

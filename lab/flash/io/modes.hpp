@@ -26,10 +26,10 @@ struct IoArrays {
   Unk unk;
   BlockTable table;
   LimitFiles limits;
-  std::set<std::string> hint_warnings;  ///< of all files so far
+  std::set<std::string> hint_warnings;  ///< the warnings of all files so far
 };
 
-/// Useful bytes of all variables in double.
+/// Counts the useful bytes of all variables in double.
 int64_t checkpoint_bytes(const IoArrays& arrays);
 
 class IoMode {
@@ -40,7 +40,7 @@ class IoMode {
   virtual int64_t useful_bytes() const = 0;
   /// Makes the file that a reading mode reads. Throws stria::Error. Collective: yes.
   virtual void prepare() {}
-  /// One timed round on this rank; phases go to `phases`, by name. Throws stria::Error.
+  /// Makes one timed round on this rank; phases go to `phases`, by name. Throws stria::Error.
   virtual void run(std::map<std::string, double>& phases) = 0;
   /// Waits for what goes on after a round, outside its time. Throws stria::Error.
   virtual void settle() {}

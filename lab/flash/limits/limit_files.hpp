@@ -26,11 +26,12 @@ struct LimitTimes {
   double close_s = 0;
 };
 
-/// Where one rank's values lie in a file. Each variable has one run of all its blocks, in order.
+/// Says where one rank's values lie in a file. Each variable has one run of all its blocks, in
+/// order.
 struct FileRuns {
   std::string path;
   std::vector<int64_t> variables;
-  std::vector<int64_t> offsets_bytes;  ///< of the run of `variables[n]`
+  std::vector<int64_t> offsets_bytes;  ///< the offset of the run of `variables[n]`
   int64_t element_bytes = 8;           ///< 8: double, 4: float
   bool big_endian = false;
 };
@@ -39,7 +40,7 @@ struct FileRuns {
 /// Local to the rank.
 std::string check_file_runs(const FileRuns& runs, const Unk& unk);
 
-/// How a limit writes its file.
+/// Says how a limit writes its file.
 enum class LimitWay {
   kContig,       ///< already packed; one contiguous region per rank in one shared file
   kPackWhole,    ///< one pass into a buffer of the rank's whole size, then one run per variable
@@ -68,11 +69,11 @@ class LimitFiles {
   /// staging buffer.
   Status read(const std::string& path, Unk* target, LimitTimes* times);
 
-  /// Where the values lie after `write` or `write_plot`.
+  /// Returns where the values lie after `write` or `write_plot`.
   FileRuns runs(LimitWay way, const std::string& path) const;
   FileRuns plot_runs(const std::vector<int64_t>& variables, const std::string& path) const;
 
-  /// All blocks packed: [variable][block][k][j][i]. \pre prepare_packed() succeeded
+  /// Returns all blocks packed: [variable][block][k][j][i]. \pre prepare_packed() succeeded
   const double* packed() const {
     assert(whole_ != nullptr);
     return whole_.get();

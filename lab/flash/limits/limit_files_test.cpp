@@ -23,7 +23,7 @@ class LimitFilesTest : public testing::Test {
   std::string path_;
 };
 
-/// Three ranks with 5, 2 and 3 blocks, run one after the other in this process.
+/// Makes three ranks with 5, 2 and 3 blocks, run one after the other in this process.
 std::vector<Unk> three_ranks(int64_t nxb) {
   std::vector<Unk> ranks;
   for (const auto& [first, local] : {std::pair<int64_t, int64_t>{0, 5}, {5, 2}, {7, 3}}) {

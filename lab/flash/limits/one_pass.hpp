@@ -15,10 +15,10 @@
 
 namespace stria::flash {
 
-/// Which instructions the kernels use.
+/// Says which instructions the kernels use.
 enum class PackKernel { kPortable, kAvx2, kAvx512 };
 
-/// The fastest kernel that this CPU can run.
+/// Returns the fastest kernel that this CPU can run.
 PackKernel best_pack_kernel();
 
 /// True when this build has the kernel and this CPU can run it.
@@ -36,8 +36,8 @@ struct BlockSpan {
 void pack_one_pass(const Unk& unk, BlockSpan blocks, double* out, int64_t variable_stride,
                    PackKernel kernel = best_pack_kernel());
 
-/// The reverse: fills the interior of all variables of `blocks` from packed values; guard cells
-/// keep what they hold.
+/// Does the reverse: fills the interior of all variables of `blocks` from packed values; guard
+/// cells keep what they hold.
 void unpack_one_pass(const double* in, int64_t variable_stride, BlockSpan blocks, Unk* unk,
                      PackKernel kernel = best_pack_kernel());
 

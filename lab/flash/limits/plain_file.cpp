@@ -16,8 +16,8 @@ namespace {
 // enough to make calls cheap.
 constexpr int64_t kLargestCallBytes = int64_t{8} << 20;
 
-// Formatted here, not by Status::from_errno: that is part of the library, which the peers' bench
-// must not link.
+// The text is made here, not by Status::from_errno: that is part of the library, which the peers'
+// bench must not link.
 Status system_error(const std::string& what) {
   const int number = errno;
   const ErrorCode code = number == ENOSPC || number == EDQUOT  ? ErrorCode::kNoSpace

@@ -10,7 +10,7 @@
 
 namespace stria::flash {
 
-/// Seconds of a steady clock.
+/// Returns the seconds of a steady clock.
 double now_s();
 
 /// Runs `action` and adds the seconds that it took to `*total_s`; returns what it returns.

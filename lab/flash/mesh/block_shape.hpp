@@ -36,7 +36,7 @@ struct BlockShape {
   std::array<int, 3> cells{8, 8, 1};   ///< interior cells per dimension
   std::array<int, 3> guards{4, 4, 0};  ///< guard cells on each side
 
-  /// The shape for blocks of `nxb` cells per side in `dim` dimensions.
+  /// Makes the shape for blocks of `nxb` cells per side in `dim` dimensions.
   static BlockShape make(int dim, int nxb, int variable_count) {
     BlockShape shape{dim, variable_count, {nxb, nxb, nxb}, {kGuardCells, kGuardCells, kGuardCells}};
     if (dim == 2) {
@@ -51,7 +51,7 @@ struct BlockShape {
   int64_t total_cells() const { return static_cast<int64_t>(total(0)) * total(1) * total(2); }
   int64_t block_doubles() const { return total_cells() * variable_count; }
 
-  /// Distance in doubles from a cell to the next one in dimension d.
+  /// Returns the distance in doubles from a cell to the next one in dimension d.
   int64_t stride(int d) const {
     int64_t doubles = variable_count;
     for (int e = 0; e < d; ++e) {

@@ -5,8 +5,8 @@
 namespace stria::flash {
 namespace {
 
-// Where the guard cell `guard` (1 = next to the side) takes its value from, in cells
-// of dimension d.
+// Returns where the guard cell `guard` (1 = next to the side) takes its value from, in cells of
+// dimension d.
 int donor(Boundary boundary, int side, int guard, int cells) {
   if (boundary == Boundary::kOutflow) {
     return side == 0 ? 0 : cells - 1;

@@ -18,7 +18,7 @@ struct GuardedArray {
   std::array<int, 3> cells{};
   std::array<int, 3> guards{};
   std::array<int64_t, 3> stride{};      ///< in doubles
-  const int* variable_index = nullptr;  ///< of each transferred variable within a cell
+  const int* variable_index = nullptr;  ///< the index of each transferred variable within a cell
 };
 
 /// Fills the cells of `array` that lie outside the domain: outflow copies the outermost cell;

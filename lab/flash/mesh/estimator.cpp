@@ -6,8 +6,8 @@
 namespace stria::flash {
 namespace {
 
-// What one pair of dimensions adds at a cell: the second derivative in d then e, and what it is
-// measured against. FLASH's blocks are cubes of cells here. So the cell size cancels between
+// Says what one pair of dimensions adds at a cell: the second derivative in d then e, and what it
+// is measured against. FLASH's blocks are cubes of cells here. So the cell size cancels between
 // numerator and denominator, and is left out.
 struct Share {
   double second = 0;

@@ -1,4 +1,4 @@
-// Where the mesh is too coarse: the modified second-derivative error estimator.
+// Finds where the mesh is too coarse: the modified second-derivative error estimator.
 //
 // Method: Loehner (Comput. Methods Appl. Mech. Eng. 61, 1987) as FLASH uses it (Fryxell et al.,
 // ApJS 131, 2000): the second derivatives in all pairs of dimensions, divided by the first
@@ -21,15 +21,15 @@ struct RefinementCriteria {
   double filter = 0.01;
 };
 
-/// The largest error of variable `v` over the interior cells of a block, from differences
-/// over `spacing` cells: 1, or 2 for what the block's parent would see. Reads 2 * spacing
-/// guard cells around.
+/// Returns the largest error of variable `v` over the interior cells of a block, from differences
+/// over `spacing` cells: 1, or 2 for what the block's parent would see. Reads 2 * spacing guard
+/// cells around.
 /// \param block first double of the block in unk
 double second_derivative_error(const BlockShape& shape, const double* block, int v, double filter, int spacing = 1);
 
-/// What the estimator says about one block. It is refined if any variable wants it. It is
-/// coarsened if all variables allow it, and would allow it after coarsening too; otherwise the
-/// mesh would flap.
+/// Returns what the estimator says about one block. It is refined if any variable wants it. It is
+/// coarsened if all variables allow it, and would allow it after coarsening too; otherwise the mesh
+/// would flap.
 Mark estimate_mark(const BlockShape& shape, const double* block, const RefinementCriteria& criteria);
 
 }  // namespace stria::flash

@@ -9,7 +9,7 @@
 namespace stria::flash {
 namespace {
 
-// One block of one variable, filled with f(i, j, k) also in its guard cells.
+// Returns one block of one variable, filled with f(i, j, k) also in its guard cells.
 template <typename Field>
 std::vector<double> fill(const BlockShape& shape, Field&& f) {
   std::vector<double> block(static_cast<std::size_t>(shape.block_doubles()));

@@ -38,9 +38,9 @@ class FluxCorrection {
   /// Finds the faces with jumps in a new mesh. \param leaves local leaves, then ghosts
   void rebuild(std::span<const Leaf> leaves, const NeighborTable& neighbors, const GhostLayer& ghosts, int64_t first_block);
 
-  /// Where to store the fluxes of a face, or null when they aren't needed. Shape:
-  /// [outer][inner][components] cells of the face, `inner` being the lower of the face's
-  /// own dimensions.
+  /// Returns where to store the fluxes of a face, or null when they aren't needed. Shape:
+  /// [outer][inner][components] cells of the face, `inner` being the lower of the face's own
+  /// dimensions.
   double* face_fluxes(int32_t block, int face);
 
   /// Brings the fine sides' sums to the coarse sides. Collective: yes.
@@ -64,10 +64,10 @@ class FluxCorrection {
   struct Part {
     int peer = -1;              // rank
     int64_t fine_block = 0;     // number in the order of all leaves
-    int face = 0;               // of the fine block
-    int child_number = 0;       // of the fine block: where its part of the coarse face lies
-    int64_t own_offset = 0;     // of the fine block's fluxes, when that is here
-    int64_t coarse_offset = 0;  // of the coarse face's sums, when that is here
+    int face = 0;               // the face of the fine block
+    int child_number = 0;       // number of the fine block: where its part of the coarse face lies
+    int64_t own_offset = 0;     // the offset of the fine block's fluxes, when that is here
+    int64_t coarse_offset = 0;  // the offset of the coarse face's sums, when that is here
   };
 
   void average(const Part& part, double* out) const;
@@ -84,7 +84,7 @@ class FluxCorrection {
   std::vector<CoarseFace> coarse_faces_;
   std::vector<Part> local_parts_;
   std::vector<Part> sends_;     // by rank, then fine block, then face
-  std::vector<Part> receives_;  // likewise
+  std::vector<Part> receives_;  // those that this rank receives
 };
 
 }  // namespace stria::flash

@@ -22,7 +22,7 @@ namespace stria::flash {
 /// Deepest level of a leaf (0-based) that this application uses.
 inline constexpr int kMaxLevel = 17;
 
-/// What a block wants: to be merged with its siblings, to stay, or to be split.
+/// Says what a block wants: to be merged with its siblings, to stay, or to be split.
 enum class Mark : int8_t { kCoarsen = -1, kKeep = 0, kRefine = 1 };
 
 /// Leaves of other ranks that touch local ones over a face, an edge or a corner.

@@ -40,9 +40,9 @@ class GhostExchange {
   /// Fetches the ghosts' interiors from their owners. \param unk the local blocks. Collective: yes.
   void run(const GhostLayer& layer, const double* unk);
 
-  /// The cells of a ghost block, as last fetched.
+  /// Returns the cells of a ghost block, as last fetched.
   CellSource source(int32_t ghost) const;
-  /// The interior cells of a local block.
+  /// Returns the interior cells of a local block.
   CellSource local_source(const double* unk, int32_t block) const;
 
  private:
@@ -50,9 +50,9 @@ class GhostExchange {
 
   MPI_Comm comm_;
   BlockShape shape_;
-  int64_t compact_doubles_;  // of one ghost block
+  int64_t compact_doubles_;  // the numbers of one ghost block
   DoublesType block_type_;
-  std::vector<int> unk_index_;      // of each transferred variable
+  std::vector<int> unk_index_;      // the index of each transferred variable
   std::vector<int> compact_index_;  // 0, 1, 2, …
   std::vector<double> ghosts_;      // [ghost][k][j][i][transferred]
   std::vector<double> outgoing_;

@@ -32,7 +32,7 @@ GuardFill::GuardFill(const Domain& domain, const BlockShape& shape, const Variab
   }
 }
 
-// The guard cells of a block that lie in direction o.
+// Returns the guard cells of a block that lie in direction o.
 CellBox GuardFill::guard_box(const Direction& o) const {
   CellBox box;
   for (int d = 0; d < 3; ++d) {
@@ -42,7 +42,7 @@ CellBox GuardFill::guard_box(const Direction& o) const {
   return box;
 }
 
-// The same on the coarse buffer, `rim` coarse cells deep.
+// Returns the same on the coarse buffer, `rim` coarse cells deep.
 CellBox GuardFill::coarse_box(const Direction& o, int rim) const {
   CellBox box;
   for (int d = 0; d < shape_.dim; ++d) {
@@ -102,7 +102,7 @@ void GuardFill::gather_coarse(const Block& block, const GhostExchange& exchange,
       continue;  // outside, or finer: never next to a coarse neighbour's cells
     }
     CellSource source = cells_of(self ? block.number : neighbor.source, block.local_count, exchange, unk);
-    // The source's lowest cell, in coarse cells from this block's lowest corner.
+    // This is the source's lowest cell, in coarse cells from this block's lowest corner.
     std::array<int, 3> first{};
     for (int d = 0; d < shape_.dim; ++d) {
       // The coarse neighbour covers the place one step away; it starts half a block before that if

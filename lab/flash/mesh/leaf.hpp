@@ -1,5 +1,5 @@
-// Where blocks are: leaves of a forest of quadtrees (2-D) or octrees (3-D) over a brick
-// of root blocks.
+// Knows where blocks are: leaves of a forest of quadtrees (2-D) or octrees (3-D) over a brick of
+// root blocks.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace stria::flash {
 
-/// What lies beyond a side of the domain. A periodic dimension is periodic on both sides.
+/// Says what lies beyond a side of the domain. A periodic dimension is periodic on both sides.
 enum class Boundary { kOutflow, kReflect, kPeriodic };
 
 /// The physical box that the mesh covers, and its division into root blocks. In 2-D the third
@@ -29,7 +29,7 @@ struct Leaf {
 
   friend bool operator==(const Leaf&, const Leaf&) = default;
   Leaf parent() const { return {level - 1, {index[0] >> 1, index[1] >> 1, index[2] >> 1}}; }
-  /// Which of its parent's children this is: bit d tells the half in dimension d.
+  /// Says which of its parent's children this is: bit d tells the half in dimension d.
   int child_number() const { return static_cast<int>((index[0] & 1) | (index[1] & 1) << 1 | (index[2] & 1) << 2); }
 };
 
@@ -46,19 +46,19 @@ struct LeafHash {
   }
 };
 
-/// How many blocks of `level` lie side by side in dimension d of the domain.
+/// Returns how many blocks of `level` lie side by side in dimension d of the domain.
 inline int64_t blocks_across(const Domain& domain, int level, int d) {
   return d < domain.dim ? static_cast<int64_t>(domain.root_count[d]) << level : 1;
 }
 
-/// Length of a block of `level` in dimension d, in the domain's units.
+/// Returns the length of a block of `level` in dimension d, in the domain's units.
 inline double block_length(const Domain& domain, int level, int d) {
   return (domain.hi[d] - domain.lo[d]) / static_cast<double>(blocks_across(domain, level, d));
 }
 
-/// Coordinate of the side of `leaf` in dimension d: the lower one for `side` 0, the upper one
-/// for 1. Both neighbours of a side compute the same bits, because the position is first formed
-/// from whole numbers.
+/// Returns the coordinate of the side of `leaf` in dimension d: the lower one for `side` 0, the
+/// upper one for 1. Both neighbours of a side compute the same bits, because the position is first
+/// formed from whole numbers.
 inline double block_side(const Domain& domain, const Leaf& leaf, int d, int side) {
   double fraction = static_cast<double>(leaf.index[d] + side) / static_cast<double>(blocks_across(domain, leaf.level, d));
   return domain.lo[d] + (domain.hi[d] - domain.lo[d]) * fraction;

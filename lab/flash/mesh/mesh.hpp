@@ -46,8 +46,8 @@ class Mesh {
   const BlockShape& shape() const { return shape_; }
   const MeshOptions& options() const { return options_; }
 
-  int64_t block_count() const { return local_count_; }  ///< of this rank
-  /// 0-based place of this rank's first block.
+  int64_t block_count() const { return local_count_; }  ///< the blocks of this rank
+  /// Returns the place, from 0, of this rank's first block.
   int64_t first_block() const { return first_blocks_[rank_]; }
   int64_t global_block_count() const { return first_blocks_.back(); }
   std::span<const int64_t> first_blocks() const { return first_blocks_; }  ///< [ranks + 1]

@@ -229,7 +229,7 @@ TEST_P(MeshTest, IsRebuiltFromItsLeavesAndFromNoOthers) {
   std::function<void(const Leaf&)> descend = [&](const Leaf& node) {
     bool inner = node.level == 0;
     if (node.level == 1 || node.level == 2) {
-      // The corner of the first child that lies at the domain's centre.
+      // This is the corner of the first child that lies at the domain's centre.
       int64_t last = (int64_t{1} << (node.level - 1)) - 1;
       inner = node.index[0] == last && node.index[1] == last && (GetParam() == 2 || node.index[2] == last);
     }

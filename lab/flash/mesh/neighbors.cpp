@@ -48,7 +48,7 @@ class Finder {
     return found == sources_.end() ? -1 : found->second;
   }
 
-  // The children of `node` that touch the block from which direction `o` leads here.
+  // Finds the children of `node` that touch the block from which direction `o` leads here.
   bool find_children(const Leaf& node, const Direction& o, std::vector<int32_t>* fine_sources) const {
     std::array<int, 3> count = touching_children(o, domain_.dim);
     for (int c = 0; c < count[0] * count[1] * count[2]; ++c) {

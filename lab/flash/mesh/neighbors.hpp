@@ -1,5 +1,5 @@
-// Which blocks are neighbours: for every local block and each of the 26 directions (8 in 2-D), the
-// blocks that its guard cells see.
+// Finds which blocks are neighbours: for every local block and each of the 26 directions (8 in
+// 2-D), the blocks that its guard cells see.
 //
 // Method: a hash table of local and ghost leaves by level and place; a neighbour is looked up at
 // the same level, then one level coarser, then one finer. A 2:1-balanced forest has no others.
@@ -28,7 +28,7 @@ inline int direction_number(const Direction& o) {
 inline Direction direction(int number) {
   return {number % 3 - 1, number / 3 % 3 - 1, number / 9 - 1};
 }
-/// The step over face 2*d + side.
+/// Returns the step over face 2*d + side.
 inline Direction face_direction(int face) {
   Direction o{0, 0, 0};
   o[face / 2] = face % 2 == 0 ? -1 : 1;
@@ -37,7 +37,7 @@ inline Direction face_direction(int face) {
 
 enum class NeighborKind : int8_t { kNone, kSame, kCoarse, kFine, kOutside };
 
-/// What is in one direction of a block. `source` is a local block's number, or the local block
+/// Says what is in one direction of a block. `source` is a local block's number, or the local block
 /// count plus a ghost's number; for kFine it is the place in NeighborTable::fine_sources of the
 /// first of the touching children (x fastest).
 struct Neighbor {
@@ -45,7 +45,8 @@ struct Neighbor {
   int32_t source = -1;
 };
 
-/// How many of a finer neighbour's children touch a block in a direction, in each dimension.
+/// Returns how many of a finer neighbour's children touch a block in a direction, in each
+/// dimension.
 inline std::array<int, 3> touching_children(const Direction& o, int dim) {
   return {o[0] == 0 ? 2 : 1, o[1] == 0 ? 2 : 1, dim == 3 && o[2] == 0 ? 2 : 1};
 }

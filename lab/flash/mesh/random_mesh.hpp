@@ -1,4 +1,4 @@
-// For tests: meshes with many refinement jumps, the same for every number of ranks.
+// Makes meshes for tests, with many refinement jumps, the same for every number of ranks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ inline std::unique_ptr<Mesh> random_mesh(MPI_Comm comm, const MeshOptions& optio
   return mesh;
 }
 
-/// Options with levels 1 to 4, in 3-D 1 to 3 (0-based), and the same boundary on all sides.
+/// Returns options with levels 1 to 4, in 3-D 1 to 3 (0-based), and the same boundary on all sides.
 inline MeshOptions options_for(int dim, Boundary boundary, VariableSet variables) {
   MeshOptions options;
   options.domain.dim = dim;

@@ -16,7 +16,7 @@ struct Run {
   int64_t end;
 };
 
-// What `mine` and each rank's part of the partition `first` have in common.
+// Returns what `mine` and each rank's part of the partition `first` have in common.
 std::vector<Run> overlaps(int64_t begin, int64_t end, std::span<const int64_t> first) {
   std::vector<Run> runs;
   for (std::size_t rank = 0; rank + 1 < first.size(); ++rank) {

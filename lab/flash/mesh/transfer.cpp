@@ -14,7 +14,8 @@ double minmod(double a, double b) {
   return std::abs(a) < std::abs(b) ? a : b;
 }
 
-// Transferred values (density first, then per-mass ones divided by it) from conserved densities.
+// Makes transferred values (density first, then per-mass ones divided by it) from conserved
+// densities.
 void to_values(const VariableSet& variables, const double* conserved, double* values) {
   for (int t = 0; t < variables.transferred_count(); ++t) {
     values[t] = variables.transferred[t].per_mass ? conserved[t] / conserved[0] : conserved[t];

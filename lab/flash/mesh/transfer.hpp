@@ -42,7 +42,7 @@ class CoarseBuffer {
   const double* cell(int i, int j, int k) const { return values_.data() + offset(i, j, k); }
   int64_t stride(int d) const { return stride_[d]; }
   int rim(int d) const { return rim_[d]; }
-  /// Coarse cells across the block itself.
+  /// Counts the coarse cells across the block itself.
   int cells(int d) const { return cells_[d]; }
 
  private:

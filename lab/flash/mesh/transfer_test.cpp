@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned kSeed = 20011;
 
-// A block of random, physical gas, guard cells included.
+// Returns a block of random, physical gas, guard cells included.
 std::vector<double> random_gas(const BlockShape& shape, unsigned seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> positive(0.1, 10.0);

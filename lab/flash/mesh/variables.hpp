@@ -1,5 +1,5 @@
-// What the mesh must know about the variables that it carries: their names, and how they behave
-// when cells are merged or split.
+// Describes what the mesh must know about the variables that it carries: their names, and how they
+// behave when cells are merged or split.
 #pragma once
 
 #include <string>

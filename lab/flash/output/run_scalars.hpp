@@ -9,7 +9,7 @@ namespace stria::flash {
 /// Everything that a restart needs besides the blocks, under FLASH's names where there are any.
 ScalarLists lists_of_run(const SedovRun& run, int checkpoint_number, int plot_number, bool corners);
 
-/// The options that the lists were made with. Throws stria::Error (kFormat), which names
+/// Returns the options that the lists were made with. Throws stria::Error (kFormat), which names
 /// what is missing.
 SedovOptions options_from_lists(const FlashHeader& header);
 RunScalars scalars_from_lists(const ScalarLists& lists);

@@ -35,7 +35,7 @@ int rank_of(MPI_Comm comm) {
   return rank;
 }
 
-// Rank 0's list of strings on every rank.
+// Returns rank 0's list of strings on every rank.
 std::vector<std::string> share(MPI_Comm comm, const std::vector<std::string>& list) {
   std::string joined;
   for (const std::string& entry : list) {
@@ -54,7 +54,7 @@ std::vector<std::string> share(MPI_Comm comm, const std::vector<std::string>& li
   return shared;
 }
 
-// The number at the end of a checkpoint's name, or -1.
+// Returns the number at the end of a checkpoint's name, or -1.
 int number_of(const std::string& path) {
   size_t last = path.find_last_of('_');
   std::string digits = last == std::string::npos ? "" : path.substr(last + 1);
@@ -303,7 +303,7 @@ void SimulationFiles::write_plots(SedovRun& run) {
 
 namespace {
 
-// The names in the directory, and of files that are staged on their way there.
+// Returns the names in the directory, and of files that are staged on their way there.
 std::vector<std::string> names_at_both_places(const std::string& directory, const Hints& hints) {
   std::vector<std::string> names = names_in(directory);
   if (const auto place = hints.find("stria_staging"); place != hints.end()) {

@@ -42,7 +42,7 @@ struct WrittenFile {
 
 struct Restored;
 
-/// What a killed run has left, a line each, for people.
+/// Holds what a killed run has left, a line each, for people.
 struct Leftovers {
   std::vector<std::string> cleared;
   std::vector<std::string> failures;  ///< what stays as it was, and why
@@ -70,8 +70,8 @@ class SimulationFiles {
   void finish();
 
   const std::vector<WrittenFile>& written() const { return written_; }
-  /// What was wrong with the hints, as the files written since the last call say it; each sentence
-  /// once a run.
+  /// Returns what was wrong with the hints, as the files written since the last call say it; each
+  /// sentence once a run.
   std::vector<std::string> take_hint_warnings();
 
  private:
@@ -85,7 +85,7 @@ class SimulationFiles {
   OutputOptions options_;
   int next_checkpoint_ = 0;
   int next_plot_ = 0;
-  std::vector<std::string> checkpoints_;  // of this run, oldest first
+  std::vector<std::string> checkpoints_;  // those of this run, oldest first
   std::vector<WrittenFile> written_;
   std::vector<std::string> hint_warnings_;  // all of them
   size_t taken_warnings_ = 0;
@@ -113,8 +113,8 @@ SedovOptions read_options(MPI_Comm comm, const std::string& path, const Hints& h
 /// the file's. Throws stria::Error on all ranks. Collective: yes.
 Restored restore_checkpoint(MPI_Comm comm, const std::string& path, const SedovOptions& options, const Hints& hints);
 
-/// The checkpoints of a directory, latest first, and with stria_staging those that are staged on
-/// their way there. Collective: yes; the same list everywhere.
+/// Returns the checkpoints of a directory, latest first, and with stria_staging those that are
+/// staged on their way there. Collective: yes; the same list everywhere.
 std::vector<std::string> list_checkpoints(MPI_Comm comm, const std::string& directory, const std::string& base,
                                           const Hints& hints);
 

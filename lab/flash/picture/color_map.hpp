@@ -12,9 +12,9 @@ struct Color {
   uint8_t blue = 0;
 };
 
-/// The colour of `share`, 0 to 1: from dark violet over green to yellow (viridis).
+/// Returns the colour of `share`, 0 to 1: from dark violet over green to yellow (viridis).
 Color viridis(double share);
-/// From black over red to pale yellow (inferno): for a second quantity beside the first.
+/// Goes from black over red to pale yellow (inferno): for a second quantity beside the first.
 Color inferno(double share);
 
 }  // namespace stria::flash

@@ -62,10 +62,10 @@ PlotSize size_of(const SliceInput& input, const SliceStyle& style) {
 // One block that the plane cuts.
 struct CutBlock {
   int64_t block;
-  int layer;  // of its cells along the normal
+  int layer;  // the layer of its cells along the normal
 };
 
-// From values to colours.
+// Maps values to colours.
 struct Scale {
   double least = std::numeric_limits<double>::infinity();
   double greatest = -std::numeric_limits<double>::infinity();
@@ -174,7 +174,7 @@ class PanelDrawing {
     return plot_.bottom - (y - input_.domain_lo[axes_.up]) / length(input_, axes_.up) * plot_.height();
   }
 
-  // In whole pixels, so that neighbours share their sides.
+  // The box has whole pixels, so that neighbours share their sides.
   Box pixels_of(int64_t b) const {
     return {std::round(pixel_x(box(b, axes_.across, 0))), std::round(pixel_y(box(b, axes_.up, 1))),
             std::round(pixel_x(box(b, axes_.across, 1))), std::round(pixel_y(box(b, axes_.up, 0)))};
@@ -182,7 +182,7 @@ class PanelDrawing {
 
   void draw_cells(Canvas& canvas, const CutBlock& cut) const {
     const Box pixels = pixels_of(cut.block);
-    // The cell under the centre of pixel `pixel`, when cells run from `first` to `last`.
+    // Returns the cell under the centre of pixel `pixel`, when cells run from `first` to `last`.
     auto cell_at = [](double pixel, double first, double last, int cells) {
       return std::clamp(static_cast<int>((pixel + 0.5 - first) / (last - first) * cells), 0, cells - 1);
     };

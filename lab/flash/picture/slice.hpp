@@ -21,7 +21,7 @@ namespace stria::flash {
 /// The mesh and the plane that cuts it.
 struct SliceInput {
   int dim = 2;
-  std::array<int, 3> cells{8, 8, 1};     ///< of a block
+  std::array<int, 3> cells{8, 8, 1};     ///< the cells of a block
   std::span<const double> bounding_box;  ///< [blocks][3][2]
   std::array<double, 3> domain_lo{0, 0, 0};
   std::array<double, 3> domain_hi{1, 1, 1};
@@ -32,7 +32,7 @@ struct SliceInput {
 
 /// One variable to draw.
 struct SlicePanel {
-  std::string name;                ///< as the file has it, "dens"
+  std::string name;                ///< the name as the file has it, "dens"
   std::span<const double> values;  ///< [blocks][z][y][x], interior cells
 };
 
@@ -46,10 +46,12 @@ struct SliceStyle {
 /// fit each other, the plane lies outside the domain, or the plot's size is out of range.
 Result<Canvas> draw_slice(const SliceInput& input, std::span<const SlicePanel> panels, const SliceStyle& style);
 
-/// Where draw_slice() puts the plot of a panel, in pixels: for tests, and for drawing over it.
+/// Returns where draw_slice() puts the plot of a panel, in pixels: for tests, and for drawing over
+/// it.
 Box plot_box(const SliceInput& input, int panel, const SliceStyle& style);
 
-/// "density" for "dens", and so on; the name itself where it isn't one of FLASH's common variables.
+/// Returns "density" for "dens", and so on; the name itself where it isn't one of FLASH's common
+/// variables.
 std::string quantity_name(const std::string& variable);
 
 }  // namespace stria::flash

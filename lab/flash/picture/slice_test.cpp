@@ -46,7 +46,7 @@ struct FourBlocks {
   }
 };
 
-// The colour in the plot at a place of the domain, 0 to 1 along both axes.
+// Returns the colour in the plot at a place of the domain, 0 to 1 along both axes.
 Color at(const Canvas& canvas, const Box& plot, double x, double y) {
   return canvas.at(static_cast<int>(plot.left + x * plot.width()), static_cast<int>(plot.bottom - y * plot.height()));
 }
@@ -139,7 +139,7 @@ TEST(Slice, CutsA3DMeshAtItsPlane) {
   for (int i = 0; i < 8; ++i) {
     EXPECT_TRUE(same(at(middle, plot, (i + 0.5) / 8, 0.5), viridis(i % 2))) << i;
   }
-  // Across x = 0.7 the layers of z stand above each other: 7 below, then 2 in one layer, then 7.
+  // The layers of z stand above each other across x = 0.7: 7 below, then 2 in one layer, then 7.
   input.normal = 0;
   input.plane = 0.7;
   const Canvas side = draw_slice(input, std::span(&panel, 1), style).value();

@@ -8,7 +8,7 @@
 namespace stria::flash {
 namespace {
 
-constexpr double kSlack = 1e-9;  // of a step: rounding may have moved the ends of the range
+constexpr double kSlack = 1e-9;  // a part of a step: rounding may have moved the ends of the range
 constexpr double kMostTooShort = 1.3;
 constexpr double kLeastPlain = 1e-3;
 constexpr double kMostPlain = 1e5;
@@ -25,7 +25,7 @@ std::string with_minus(std::string text) {
   return text;
 }
 
-// The least round step that is not much shorter than asked for.
+// Returns the least round step that is not much shorter than asked for.
 double round_step(double wanted) {
   const double least = wanted / kMostTooShort;
   const double power = std::pow(10.0, std::floor(std::log10(least)));

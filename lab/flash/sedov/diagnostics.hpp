@@ -30,8 +30,8 @@ struct RadialProfile {
 };
 RadialProfile density_profile(const Mesh& mesh);
 
-/// Where the shock is: the radius at which the angle-averaged density falls most steeply; 0 where
-/// it falls nowhere. Collective: yes.
+/// Returns where the shock is: the radius at which the angle-averaged density falls most steeply; 0
+/// where it falls nowhere. Collective: yes.
 double numerical_shock_radius(const Mesh& mesh);
 
 }  // namespace stria::flash

@@ -35,11 +35,12 @@ class SedovSolution {
 
   /// \pre time >= 0
   double shock_radius(double time) const;
-  /// The time at which the shock has the given radius.
+  /// Returns the time at which the shock has the given radius.
   double time_at(double radius) const;
-  /// The gas at a radius. Ahead of the shock: the cold gas at rest. \pre time > 0
+  /// Returns the gas at a radius. Ahead of the shock: the cold gas at rest. \pre time > 0
   SedovState at(double radius, double time) const;
-  /// The dimensionless energy integral alpha: shock radius = (E t^2 / (alpha rho))^(1/(dim+2)).
+  /// Returns the dimensionless energy integral alpha: shock radius = (E t^2 / (alpha
+  /// rho))^(1/(dim+2)).
   double alpha() const { return alpha_; }
 
  private:

@@ -19,7 +19,7 @@ struct SedovOptions {
   std::array<int, 3> root_blocks{1, 1, 1};
   Boundary boundary = Boundary::kOutflow;
   SedovProblem problem;
-  double cfl = 0.8;  ///< of the sum over the dimensions of (|u|+c) dt/dx
+  double cfl = 0.8;  ///< a part of the sum over the dimensions of (|u|+c) dt/dx
   double end_time = std::numeric_limits<double>::infinity();
   int64_t max_steps = 100;
   int refine_every = 2;  ///< steps from one adaptation of the mesh to the next

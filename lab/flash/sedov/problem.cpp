@@ -24,7 +24,7 @@ class Ball {
     radius_ = problem.radius_cells * smallest;
   }
 
-  // How much of the cell with this centre and size lies in the ball, by sampling.
+  // Returns how much of the cell with this centre and size lies in the ball, by sampling.
   double share(const std::array<double, 3>& cell, const std::array<double, 3>& size) const {
     std::array<int, 3> samples{kSamples, kSamples, domain_.dim == 3 ? kSamples : 1};
     int inside = 0;
@@ -40,7 +40,7 @@ class Ball {
     return static_cast<double>(inside) / (samples[0] * samples[1] * samples[2]);
   }
 
-  // The volume of the ball as the finest cells around the centre see it.
+  // Returns the volume of the ball as the finest cells around the centre see it.
   double sampled_volume() const {
     CellBox box;
     std::array<int64_t, 3> first{};

@@ -8,10 +8,10 @@ namespace stria::flash {
 
 struct SedovProblem {
   double gamma = 1.4;
-  double energy = 1;  ///< of the explosion; in 2-D per unit of length in z
+  double energy = 1;  ///< the energy of the explosion; in 2-D per unit of length in z
   double ambient_density = 1;
   double ambient_pressure = 1e-5;
-  double radius_cells = 3.5;  ///< of the ball that holds the energy, in cells of the finest level
+  double radius_cells = 3.5;  ///< the ball that holds the energy, in cells of the finest level
 };
 
 /// Fills the interiors of all local blocks: density, velocity, total energy. The energy's ball is
@@ -19,7 +19,7 @@ struct SedovProblem {
 /// more than the ambient gas would.
 void set_initial_state(const SedovProblem& problem, Mesh* mesh);
 
-/// Whether a block must be at the finest level at the start: it touches the ball.
+/// Tells whether a block must be at the finest level at the start: it touches the ball.
 bool holds_explosion(const SedovProblem& problem, const Mesh& mesh, const Leaf& leaf);
 
 }  // namespace stria::flash

@@ -25,7 +25,7 @@ MeshOptions mesh_options(const SedovOptions& options) {
   return mesh;
 }
 
-// The leaf whose bounding box a file gives; fails when no block of the domain lies there.
+// Returns the leaf whose bounding box a file gives; fails when no block of the domain lies there.
 Result<Leaf> leaf_from_box(const Domain& domain, int32_t refine_level, const double* box) {
   if (refine_level < 1 || refine_level > kMaxLevel + 1) {
     return Status(ErrorCode::kFormat, "a block's refinement level is " + std::to_string(refine_level));
@@ -122,7 +122,7 @@ Status SedovRun::build_initial_mesh() {
   return {};
 }
 
-// At the start blocks are only refined; those with the explosion down to the finest level.
+// Blocks are only refined at the start; those with the explosion are, down to the finest level.
 Result<bool> SedovRun::adapt(bool initial) {
   fill_guards();
   RefinementCriteria criteria{{kDens, kPres}, options_.refine_above, options_.derefine_below, options_.refine_filter};

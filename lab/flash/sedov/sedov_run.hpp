@@ -18,11 +18,11 @@
 
 namespace stria::flash {
 
-/// What a checkpoint holds besides the blocks.
+/// Holds what a checkpoint holds besides the blocks.
 struct RunScalars {
   double time = 0;
-  double dt = 0;      ///< of the last step, 0 before the first
-  double dt_old = 0;  ///< of the one before
+  double dt = 0;      ///< the length of the last step, 0 before the first
+  double dt_old = 0;  ///< the length of the one before
   int64_t step = 0;   ///< steps done
 };
 
@@ -45,7 +45,7 @@ class SedovRun {
   /// Fills guard cells after the blocks' interiors have been read. Collective: yes.
   void finish_restore();
 
-  /// Whether the last step or the end time has been reached.
+  /// Tells whether the last step or the end time has been reached.
   bool finished() const;
 
   /// Advances by one time step, and adapts the mesh after every refine_every steps. Collective:

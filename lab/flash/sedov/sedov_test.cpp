@@ -14,8 +14,8 @@ namespace {
 SedovOptions small_blast(int dim) {
   SedovOptions options;
   options.dim = dim;
-  // With three root blocks per side, the blast stays within one for a while: little work, and
-  // refinement jumps in 3-D too.
+  // Three root blocks per side keep the blast within one for a while: little work, and refinement
+  // jumps in 3-D too.
   options.root_blocks = {3, 3, 3};
   options.max_level = dim == 2 ? 4 : 2;
   options.max_steps = dim == 2 ? 60 : 12;
@@ -161,7 +161,7 @@ TEST_P(SedovTest, RestartContinuesWithTheSameBitsOnOtherRankCounts) {
   SedovOptions options = small_blast(GetParam());
   options.max_steps = GetParam() == 2 ? 40 : 8;
   auto run = SedovRun::start(MPI_COMM_WORLD, options).value();
-  // An odd step: adaptation is due right after the restart.
+  // The step is odd: adaptation is due right after the restart.
   for (int64_t s = 0; s < options.max_steps / 2 - 1; ++s) {
     ASSERT_TRUE(run->step().ok());
   }

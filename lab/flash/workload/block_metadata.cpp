@@ -102,7 +102,7 @@ std::string variable_label(int64_t variable) {
   if (variable < known) {
     return kLabels[static_cast<size_t>(variable)];
   }
-  // Species and more: sp00 … sp99, then v100 and on.
+  // The names go on with species and more: sp00 … sp99, then v100 and on.
   return variable - known < 100 ? fmt::format("sp{:02}", variable - known) : fmt::format("v{:03}", variable - known);
 }
 

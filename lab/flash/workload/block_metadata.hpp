@@ -43,12 +43,12 @@ struct MetadataList {
 /// Views the lists in the order in which FLASH writes them. The views live as long as `table`.
 std::vector<MetadataList> metadata_lists(const BlockTable& table);
 
-/// The label of a variable in four characters: dens, temp, pres and so on, then species
-/// and made-up ones.
+/// Returns the label of a variable in four characters: dens, temp, pres and so on, then species and
+/// made-up ones.
 std::string variable_label(int64_t variable);
 
-/// The variables that go into a plot file: density, temperature, pressure and the first species, or
-/// `count` of them.
+/// Returns the variables that go into a plot file: density, temperature, pressure and the first
+/// species, or `count` of them.
 std::vector<int64_t> plot_variables(const WorkloadParameters& parameters, int64_t count);
 
 }  // namespace stria::flash

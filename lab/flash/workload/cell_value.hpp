@@ -30,8 +30,8 @@ struct CellPlace {
   friend bool operator==(const CellPlace&, const CellPlace&) = default;
 };
 
-/// The double in [1, 2), or (-2, -1] for a guard cell, that stands for cell number `id`. \pre 0 <=
-/// id < kCellIdLimit
+/// Returns the double in [1, 2), or (-2, -1] for a guard cell, that stands for cell number `id`.
+/// \pre 0 <= id < kCellIdLimit
 inline double value_of_id(int64_t id, bool guard) {
   assert(0 <= id && id < kCellIdLimit);
   const uint64_t fraction = (static_cast<uint64_t>(id) * kCellSpread) & kCellIdMask;
@@ -39,14 +39,14 @@ inline double value_of_id(int64_t id, bool guard) {
   return std::bit_cast<double>(sign | (uint64_t{0x3FF} << 52) | (fraction << (52 - kCellIdBits)));
 }
 
-/// The number of the first interior cell of a block's variable; numbers run over the padded
+/// Returns the number of the first interior cell of a block's variable; numbers run over the padded
 /// block, i fastest.
 inline int64_t first_interior_id(const WorkloadParameters& p, int64_t block, int64_t variable) {
   const int64_t side = p.padded_side();
   return (block * p.nvar + variable) * p.padded_cells_per_block() + p.guard_cells * (side * side + side + 1);
 }
 
-/// The value that must stand in a cell, in memory or in a checkpoint.
+/// Returns the value that must stand in a cell, in memory or in a checkpoint.
 double expected_value(const WorkloadParameters& parameters, const CellPlace& place);
 
 /// Says in words which cell a value belongs to, or that it belongs to none.

@@ -11,7 +11,7 @@
 
 namespace stria::flash {
 
-/// Corners of a block along one side and in all.
+/// Count the corners of a block along one side and in all.
 inline int64_t corners_per_side(const WorkloadParameters& p) {
   return p.nxb + 1;
 }
@@ -24,8 +24,8 @@ inline int64_t corners_per_block(const WorkloadParameters& p) {
 /// \pre at least one layer of guard cells
 void average_to_corners(const Unk& unk, int64_t block, std::span<const int> variables, float* const* corners);
 
-/// The value of one corner; `i`, `j`, `k` in [0, nxb], corner (0,0,0) before the first interior
-/// cell. `block` is global.
+/// Returns the value of one corner; `i`, `j`, `k` in [0, nxb], corner (0,0,0) before the first
+/// interior cell. `block` is global.
 float expected_corner(const WorkloadParameters& parameters, const CellPlace& corner);
 
 }  // namespace stria::flash

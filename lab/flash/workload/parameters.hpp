@@ -26,7 +26,7 @@ struct WorkloadParameters {
   int64_t cells_per_block() const { return nxb * nxb * nxb; }
   int64_t padded_cells_per_block() const { return padded_side() * padded_side() * padded_side(); }
 
-  /// The number of blocks that `rank` holds.
+  /// Returns the number of blocks that `rank` holds.
   int64_t blocks_on(int rank) const { return blocks_per_rank > 0 ? blocks_per_rank : 80 + rank % 3; }
 };
 
@@ -34,7 +34,7 @@ struct WorkloadParameters {
 /// \errors kInvalidArgument
 Status validate(const WorkloadParameters& parameters);
 
-/// Where the blocks of one rank lie among the blocks of all ranks.
+/// Says where the blocks of one rank lie among the blocks of all ranks.
 struct BlockPartition {
   int64_t local = 0;  ///< blocks on this rank
   int64_t first = 0;  ///< global index of this rank's first block

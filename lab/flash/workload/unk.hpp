@@ -25,7 +25,7 @@ class Unk {
   int64_t blocks() const { return partition_.local; }
   int64_t allocated_blocks() const { return allocated_blocks_; }
 
-  /// Doubles from a cell to the next along each direction, and from a block to the next.
+  /// Count the doubles from a cell to the next along each direction, and from a block to the next.
   int64_t stride_i() const { return parameters_.nvar; }
   int64_t stride_j() const { return parameters_.nvar * parameters_.padded_side(); }
   int64_t stride_k() const { return stride_j() * parameters_.padded_side(); }
@@ -35,7 +35,7 @@ class Unk {
   const double* data() const { return data_.get(); }
   int64_t size_bytes() const { return allocated_blocks_ * stride_block() * static_cast<int64_t>(sizeof(double)); }
 
-  /// Variable 0 of the first interior cell of a local block.
+  /// Returns variable 0 of the first interior cell of a local block.
   const double* interior(int64_t block) const { return data_.get() + block * stride_block() + interior_offset(); }
   double* interior(int64_t block) { return data_.get() + block * stride_block() + interior_offset(); }
 

@@ -30,10 +30,10 @@ class Clock {
   void add_rank(std::span<std::byte> stack, std::function<void()> body);
   /// Runs until every rank has ended. kInternal, with the ranks' states, when none can go on.
   Status run();
-  /// The first exception that left a rank, if any.
+  /// Returns the first exception that left a rank, if any.
   std::exception_ptr exception() const { return exception_; }
 
-  /// Seconds since the beginning.
+  /// Returns the seconds since the beginning.
   double now() const { return now_; }
   int64_t events() const { return events_done_; }
   /// Calls `action` at a moment; a moment that has passed counts as now.
@@ -41,7 +41,7 @@ class Clock {
   /// Lets a rank that blocks look again at a moment.
   void wake(int rank, double moment) { push(moment, rank, {}); }
 
-  // For the running rank:
+  // The running rank calls the following functions.
   int current() const { return current_; }
   /// The processor is busy for some more seconds. What the rank does next begins after them.
   void charge(double seconds);
@@ -56,7 +56,7 @@ class Clock {
   bool is_cancelled() const { return cancelling_; }
   void fail(Status why);
 
-  /// From now on spans are kept there, which must outlive this; null: nowhere.
+  /// Spans are kept there from now on, which must outlive this; null: nowhere.
   void record(Timeline* timeline) { timeline_ = timeline; }
   /// The running rank did this since `begin_s`.
   void note(trace::BuiltIn kind, double begin_s, int64_t bytes = -1, int64_t offset = -1);

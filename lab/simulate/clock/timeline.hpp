@@ -1,4 +1,4 @@
-// What each rank did when, for a picture of a simulated run.
+// Describes what each rank did when, for a picture of a simulated run.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct TimelineSpan {
   trace::BuiltIn kind = trace::BuiltIn::kBarrier;
 };
 
-/// In the order in which spans ended.
+/// The spans stand in the order in which they ended.
 using Timeline = std::vector<TimelineSpan>;
 
 }  // namespace stria::simulate

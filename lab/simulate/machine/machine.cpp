@@ -138,7 +138,7 @@ void take_metadata(Section section, MetadataServer& metadata) {
   section.end();
 }
 
-// What a division or a loop needs.
+// Checks what a division or a loop needs.
 void require_whole(const Machine& machine) {
   const auto require = [](bool holds, const char* what) {
     if (!holds) {

@@ -40,7 +40,7 @@ class Messages {
   /// What is passed must outlive this.
   Messages(Clock& clock, const Nodes& nodes, std::span<const int> node_of_rank, const Options& options);
 
-  /// For the running rank, which keeps the bytes of a send until it is done.
+  /// The running rank calls this, and keeps the bytes of a send until it is done.
   std::shared_ptr<Transfer> send(std::span<const std::byte> data, int to, int tag);
   std::shared_ptr<Transfer> receive(std::span<std::byte> data, int from, int tag);
 
@@ -67,7 +67,7 @@ class Messages {
     std::shared_ptr<Transfer> transfer;
     double moment;  ///< when the sender was ready
     bool is_eager;
-    bool has_arrived;  ///< of an eager one
+    bool has_arrived;  ///< whether an eager one has arrived
   };
   struct Awaited {
     std::span<std::byte> buffer;
@@ -82,7 +82,7 @@ class Messages {
   };
 
   bool is_payload(int tag) const;
-  /// Whether bytes of a message go from memory to memory.
+  /// Tells whether bytes of a message go from memory to memory.
   bool carries(int tag) const;
   void match(const Way& way);
   void deliver(const Way& way, const std::shared_ptr<Sent>& sent, const Awaited& awaited);

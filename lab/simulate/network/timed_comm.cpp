@@ -72,7 +72,7 @@ struct World {
 
   /// Steps of a tree over the ranks.
   double steps() const { return std::bit_width(static_cast<unsigned>(options.ranks - 1)) * machine.nodes.step_s; }
-  /// A region that stands for any payload, where none is carried.
+  /// Returns a region that stands for any payload, where none is carried.
   Result<std::span<std::byte>> nowhere(int64_t bytes) {
     if (static_cast<int64_t>(nowhere_.empty() ? 0 : nowhere_.back().bytes().size()) < bytes) {
       STRIA_ASSIGN_OR_RETURN(auto memory, PrivateMemory::allocate(bytes));

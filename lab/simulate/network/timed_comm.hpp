@@ -20,11 +20,11 @@ namespace stria::simulate {
 struct WorldOptions {
   int ranks = 1;
   bool carries_payload = true;
-  int64_t stack_bytes = 128 << 10;  ///< of a rank; only touched pages cost memory
+  int64_t stack_bytes = 128 << 10;  ///< the bytes of a rank; only touched pages cost memory
 };
 
 struct RunReport {
-  double seconds = 0;  ///< of the clock, when the last rank had ended
+  double seconds = 0;  ///< the seconds of the clock, when the last rank had ended
   int64_t events = 0;
   Traffic traffic;
 };

@@ -173,7 +173,7 @@ Status move_each_alone(RunShared& shared, Comm& comm, const bench::Workload& wor
   STRIA_ASSIGN_OR_RETURN(const auto file, open_everywhere(shared, comm));
   // Nobody else has the file, so that ranks lock the windows that they sieve by the file alone.
   Mover mover{shared, comm, file.get(), {.known = access::OtherWriters::Known::kNobody}};
-  // In step, ranks meet as often as the one with most calls.
+  // Ranks that go in step meet as often as the one with most calls.
   const size_t calls = in_step ? shared.most_calls : workload.calls.size();
   for (size_t call = 0; call < calls; ++call) {
     if (in_step) {

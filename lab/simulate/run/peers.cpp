@@ -30,13 +30,13 @@ struct Domains {
   int64_t blocks() const { return align_up(whole.end, unit) / unit - first_block(); }
   /// Blocks of an early aggregator.
   int64_t few() const { return blocks() / aggregators; }
-  /// How many aggregators are early.
+  /// Returns how many aggregators are early.
   int64_t early() const { return aggregators - blocks() % aggregators; }
   int64_t boundary(int aggregator) const {
     const int64_t before = aggregator * few() + std::max<int64_t>(aggregator - early(), 0);
     return std::clamp((first_block() + before) * unit, whole.begin, whole.end);
   }
-  /// The aggregator whose domain has a byte.
+  /// Returns the aggregator whose domain has a byte.
   int at(int64_t offset) const {
     const int64_t block = offset / unit - first_block(), before = early() * few();
     return static_cast<int>(block < before ? block / few() : early() + (block - before) / (few() + 1));
@@ -106,7 +106,7 @@ class RomioWrite {
       }
     }
     comm_.all_reduce(std::span<int64_t>(ends), ReduceOp::kMax);
-    // The offsets of all, and how many requests each has for each aggregator.
+    // The ranks exchange the offsets of all, and how many requests each has for each aggregator.
     shared_.clock.charge(kBytesOfOffsets * comm_.size() / shared_.machine.nodes.link_rate);
     meet();
     Domains domains;
@@ -133,7 +133,7 @@ class RomioWrite {
     }
   }
 
-  // An all-to-all of a number for each pair.
+  // Exchanges an all-to-all of a number for each pair.
   void meet() {
     shared_.clock.charge(shared_.machine.nodes.exchange_s * comm_.size());
     comm_.barrier();

@@ -1,4 +1,5 @@
-// What the peers of the papers' time do with a workload's calls, replayed over the same machine.
+// Describes what the peers of the papers' time do with a workload's calls, replayed over the same
+// machine.
 //
 // Method: only which rank sends or writes which bytes, and when ranks meet; no code of theirs.
 #pragma once

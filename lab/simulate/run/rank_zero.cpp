@@ -64,7 +64,7 @@ class RankZero {
     return {};
   }
 
-  // The stretches of an array, one after the other.
+  // Gathers gathers the stretches of an array, one after the other.
   Status gather(ByteRange array) {
     auto& owners = shared_.owners;
     if (next_owner_ == 0) {

@@ -5,10 +5,10 @@
 
 namespace stria::simulate {
 
-/// Chameleon's sequential mode (Thakur 1995): rank 0 gathers each array in stretches of 64 KiB of
-/// the file, and writes through a cache of cb_buffer_size (1 MiB without the hint). It asks for
-/// each contiguous piece of a stretch and waits for it, since neither pieces nor messages are
-/// combined. The others wait until they are asked. Collective: yes.
+/// Writes as Chameleon's sequential mode does (Thakur 1995): rank 0 gathers each array in stretches
+/// of 64 KiB of the file, and writes through a cache of cb_buffer_size (1 MiB without the hint). It
+/// asks for each contiguous piece of a stretch and waits for it, since neither pieces nor messages
+/// are combined. The others wait until they are asked. Collective: yes.
 Status write_through_rank_zero(RunShared& shared, Comm& comm, const bench::Workload& workload);
 
 }  // namespace stria::simulate

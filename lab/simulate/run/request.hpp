@@ -13,7 +13,7 @@
 
 namespace stria::simulate {
 
-/// Where the arrays of a workload lie in the file, and how long that is.
+/// Says where the arrays of a workload lie in the file, and how long that is.
 struct FilePlaces {
   std::vector<int64_t> arrays;
   int64_t end_bytes = 0;

@@ -28,8 +28,8 @@ struct RunOptions {
 
 struct RunOutcome {
   double seconds = 0;        ///< from the first rank's begin to the last rank's end
-  double open_s = 0;         ///< of them, until the file is open everywhere it must be
-  int64_t useful_bytes = 0;  ///< of all ranks
+  double open_s = 0;         ///< the part until the file is open everywhere it must be
+  int64_t useful_bytes = 0;  ///< the bytes of all ranks
   std::string method;
   std::string reason;
   int aggregators = 0;

@@ -9,7 +9,7 @@
 
 namespace stria::simulate {
 
-/// The bytes of the file (docs/formats/trace.md). `command` is what its pages call the run.
+/// Returns the bytes of the file (docs/formats/trace.md). `command` is what its pages call the run.
 std::vector<std::byte> trace_file_of(const Machine& machine, const RunOptions& options, const RunOutcome& outcome,
                                      const std::string& command);
 

@@ -25,7 +25,7 @@ class NameServer {
   /// longer in a crowd.
   void serve(double seconds, Work work);
 
-  /// How long it has worked.
+  /// Returns how long it has worked.
   double busy_s() const { return queue_.busy_s() + crowded_s_; }
   void count_anew();
 
@@ -44,7 +44,7 @@ class NameServer {
   Queue queue_;  ///< where crowds cost nothing
   double crowded_s_ = 0;
   std::deque<Request*> waiting_;  ///< on the stacks of their ranks; the first is being served
-  int creations_ = 0;             ///< of them
+  int creations_ = 0;             ///< those of them that create
 };
 
 }  // namespace stria::simulate

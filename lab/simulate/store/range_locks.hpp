@@ -1,4 +1,4 @@
-// Which client holds the lock of which bytes of a file, as managers of ranges decide it.
+// Decides which client holds the lock of which bytes of a file, as managers of ranges do.
 //
 // Method: the first client of a stretch gets everything up to the next range that another one uses.
 // A client that comes later takes what the holder hasn't used; where that one has, it must give up
@@ -15,11 +15,11 @@ namespace stria::simulate {
 
 class RangeLocks {
  public:
-  /// What a request costs the manager.
+  /// Says what a request costs the manager.
   struct Taken {
     int grants = 0;       ///< 0: the client holds the whole range already
     int revocations = 0;  ///< holders that had to give up some of theirs
-    int flushes = 0;      ///< of them, those that had used it
+    int flushes = 0;      ///< those of them that had used it
   };
   explicit RangeLocks(int64_t unit_bytes) : unit_bytes_(unit_bytes) {}
   /// `client` writes the range.

@@ -76,7 +76,7 @@ void Store::start_one(const Access& access, std::span<const Part> parts, double 
   }
 }
 
-// At stripes, and at what forwarders hand on at once.
+// Cuts at stripes, and at what forwarders hand on at once.
 std::vector<Store::Part> Store::cut(const StoredFile& file, std::span<const Part> parts) const {
   const auto chunk = static_cast<int64_t>(machine_.forwarders.chunk_bytes);
   const int64_t most = chunk > 0 ? std::min(chunk, file.stripe_bytes) : file.stripe_bytes;

@@ -33,12 +33,12 @@ struct StoredFile {
   int first_server = 0;
   uint64_t number = 0;
   std::map<int, RangeLocks> locks;  ///< by server, or one for the file
-  Queue lock_manager;               ///< of the file
+  Queue lock_manager;               ///< the manager of the file
   std::map<int, int64_t> last_end;  ///< by server: where its last request ended
   std::vector<int> lock_waiters;    ///< ranks that wait for a lock of a program
 };
 
-/// What the store has done, for reports.
+/// Holds what the store has done, for reports.
 struct StoreTotals {
   int64_t requests = 0;  ///< that servers have seen
   int64_t bytes = 0;
@@ -52,7 +52,7 @@ struct StoreTotals {
 };
 
 struct StoreOptions {
-  int ranks = 1;      ///< of all clients together
+  int ranks = 1;      ///< the ranks of all clients together
   uint64_t seed = 1;  ///< decides the jitter
 };
 
@@ -64,9 +64,9 @@ class Store {
   struct Part {
     int64_t offset;
     int64_t bytes;
-    int regions = 1;  ///< of a list, which names its first and the bytes of all
+    int regions = 1;  ///< the regions of a list, which names its first and the bytes of all
   };
-  /// What a request is for.
+  /// Says what a request is for.
   struct Access {
     StoredFile& file;
     int rank = 0;
@@ -75,7 +75,7 @@ class Store {
   /// Begins to move parts from `moment` on; calls `done` at the end.
   void start(const Access& access, std::span<const Part> parts, double moment, std::function<void()> done);
 
-  /// A new file that is dealt out as asked.
+  /// Creates a new file that is dealt out as asked.
   std::shared_ptr<StoredFile> create(const storage::Striping& striping);
   NameServer& names() { return names_; }
   /// When a server of a new file has made its object, asked at `moment`.

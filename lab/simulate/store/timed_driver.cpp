@@ -12,7 +12,7 @@ using storage::Driver;
 using storage::File;
 using storage::OpenOptions;
 
-/// What the files of a driver share.
+/// Holds what the files of a driver share.
 struct Shared {
   Clock& clock;
   Store& store;
@@ -192,7 +192,7 @@ class TimedFile : public File {
   Status close() override { return bytes_->close(); }
 
  private:
-  // From the first byte on, every two ranges overlap.
+  // Every two ranges that begin at the first byte overlap.
   ByteRange really_locked(ByteRange range) const {
     return shared_.store.machine().locks.whole_file != 0 ? ByteRange{0, range.end} : range;
   }

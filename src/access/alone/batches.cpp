@@ -28,8 +28,8 @@ constexpr int64_t kCacheLineBytes = 64;
 constexpr int64_t kStaggerBytes = 192;
 constexpr int64_t kMostPaddingBytes = kCacheLineBytes + kStaggerBytes;
 
-// How a batch lies in the staging buffer, and which of its streams memory already holds as the file
-// wants them.
+// Says how a batch lies in the staging buffer, and which of its streams memory already holds as the
+// file wants them.
 struct Layout {
   std::vector<StreamPart> packed;    // parts with a place in the staging buffer
   std::vector<StreamPart> straight;  // parts with a place in the application's memory
@@ -95,8 +95,8 @@ void list_segments(std::span<const BatchPart> batch, const Layout& layout, std::
   STRIA_ASSERT(next_packed == layout.packed.size() && next_straight == layout.straight.size(), next_packed, next_straight);
 }
 
-// The bytes that the parts' places in the buffer can cost: by staggering, or by their places within
-// a direct unit.
+// Returns the bytes that the parts' places in the buffer can cost: by staggering, or by their
+// places within a direct unit.
 int64_t padding_bytes(std::span<const Lane> lanes, int64_t unit_bytes) {
   int64_t stream_count = 0;
   for (const Lane& lane : lanes) {
@@ -105,7 +105,7 @@ int64_t padding_bytes(std::span<const Lane> lanes, int64_t unit_bytes) {
   return stream_count * std::max(kMostPaddingBytes, 2 * unit_bytes);
 }
 
-// What a batch holds, so that with its padding it fills a whole number of large pages.
+// Returns what a batch holds, so that with its padding it fills a whole number of large pages.
 int64_t without_padding(int64_t batch_bytes, int64_t padding) {
   return std::max(batch_bytes - padding, batch_bytes / 2);
 }
@@ -130,8 +130,8 @@ class ListWriter {
     }
   }
 
-  /// The sizes of batches. Ranks that take turns, or a thread of the driver, write
-  /// while others pack.
+  /// Returns the sizes of batches. Ranks that take turns, or a thread of the driver, write while
+  /// others pack.
   BatchSizes batch_sizes() const {
     bool hides_packing = aids_.turn != nullptr || slots_.size() > 1;
     return {hides_packing ? std::max(batch_bytes_ / kFirstBatchPart, int64_t{1}) : batch_bytes_, batch_bytes_};
@@ -181,7 +181,7 @@ class ListWriter {
     return slot.cached.empty() ? Status() : write_cached(slot);
   }
 
-  // With fewer ranks than cores, a thread of the driver can write while this one packs.
+  // A thread of the driver can write while this rank packs, where there are fewer ranks than cores.
   bool has_idle_cores() const {
     // The answer is kept, because the call asks the system every time.
     static const auto cores = static_cast<int>(std::thread::hardware_concurrency());
@@ -201,7 +201,7 @@ class ListWriter {
   static constexpr int64_t kLeastTurnsOfAll = 8;
   static constexpr int64_t kLeastTurnBytes = 1 << 20;
   static constexpr int64_t kFirstBatchPart = 8;
-  // So many bytes are written in about the time that a rank takes to wake up.
+  // A rank takes about as long to wake up as it takes to write so many bytes.
   static constexpr int64_t kLastBytes = 128 << 10;
 
   struct Slot {

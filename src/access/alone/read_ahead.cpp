@@ -15,7 +15,7 @@ void ReadAhead::before(std::span<const BatchPart> batch) {
       continue;  // all of it comes now
     }
     Asked& asked = asked_of(part, i);
-    // Two stretches: one that is read, and the one that comes.
+    // There are two stretches: one that is read, and the one that comes.
     while (asked.end < part.stream->size() && asked.end - part.end < stretch_bytes) {
       const int64_t end = std::min(asked.end + stretch_bytes, part.stream->size());
       ask(*part.stream, asked.end, end);

@@ -25,7 +25,7 @@ class ReadAhead {
 
   explicit ReadAhead(storage::File& file) : file_(file) {}
 
-  /// To be called before each batch is read. Asks for what comes after it.
+  /// Asks for what comes after `batch`. Must be called before each batch is read.
   void before(std::span<const BatchPart> batch);
 
  private:

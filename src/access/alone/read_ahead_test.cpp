@@ -7,7 +7,7 @@
 namespace stria::access {
 namespace {
 
-/// Only hears what will be read.
+/// Hears only what will be read.
 class ListeningFile : public storage::File {
  public:
   std::vector<ByteRange> asked;

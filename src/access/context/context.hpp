@@ -1,5 +1,5 @@
-// What every method of moving bytes works with, whatever it moves: the ranks, the file, the hints,
-// the other writers, and how a failure is told.
+// Describes what every method of moving bytes works with, whatever it moves: the ranks, the file,
+// the hints, the other writers, and how a failure is told.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace stria::access {
 
-/// Which other writers the file may have meanwhile, and what keeps the writers out of each
+/// Says which other writers the file may have meanwhile, and what keeps the writers out of each
 /// other's windows.
 struct OtherWriters {
   enum class Known {
@@ -35,21 +35,21 @@ struct OtherWriters {
   bool are_shut_out() const { return known == Known::kShutOut; }
 };
 
-/// What every method works with.
+/// Says what every method works with.
 struct Context {
   Comm& comm;
   storage::File* file;  ///< this rank's handle; null only where the method needs none
   const ResolvedHints& hints;
   PhaseTimes& times;
   OtherWriters others = {};
-  /// By this, ranks that move their bytes alone hear of failures; null: they don't.
+  /// Ranks that move their bytes alone hear of failures by this; null: they don't.
   AbortSignal* signal = nullptr;
 };
 
-/// What a caller that has planned a write with all ranks adds to it.
+/// Holds what a caller that has planned a write with all ranks adds to it.
 struct WriteAids {
   storage::File* direct_file = nullptr;  ///< the same file past the page cache; null: none
-  /// To be held while writing to cached pages; null: not needed.
+  /// It is held while writing to cached pages; null: not needed.
   NodeTurn* turn = nullptr;
   /// A write in batches calls this once, unless it has nothing to write, when all bytes of this
   /// rank are packed and the last are not yet written. Returns more to write together with them,

@@ -1,4 +1,4 @@
-// How ranks that move their bytes alone tell each other that the operation has failed.
+// Describes how ranks that move their bytes alone tell each other that the operation has failed.
 //
 // Problem: no rank should go on with a request that has failed, and none should wait to hear of it.
 // Method: one interface with two implementations, a word in the memory of a node (here) and

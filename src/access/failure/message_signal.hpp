@@ -29,15 +29,15 @@ inline constexpr int64_t kWorthTellingBytes = 8 << 20;
 
 class MessageSignal final : public AbortSignal {
  public:
-  /// For all ranks of `comm`. Each of them makes one, and calls end() once. `on_node` is a word
-  /// that the ranks of this node share in addition. Collective: yes.
+  /// Makes a signal for all ranks of `comm`. Each of them makes one, and calls end() once.
+  /// `on_node` is a word that the ranks of this node share in addition. Collective: yes.
   MessageSignal(Comm& comm, MemoryReserve& memory, FailureWord on_node = {});
-  /// For some of them, such as the aggregators; `comm.rank()` is one of `ranks`.
+  /// Makes a signal for some of them, such as the aggregators; `comm.rank()` is one of `ranks`.
   MessageSignal(Comm& comm, MemoryReserve& memory, std::span<const int> ranks);
 
   void tell() override;
   bool heard() override;
-  /// The same for a caller that traces the exchange of which this is a part.
+  /// Does the same for a caller that traces the exchange of which this is a part.
   bool look();
   /// Waits until every rank has ended. Either all ranks return success or none does.
   /// Collective: yes.

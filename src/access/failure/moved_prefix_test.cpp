@@ -51,7 +51,7 @@ std::vector<Moved> run(const Case& c, storage::MemoryDriver& memory, const std::
   return moved;
 }
 
-/// Each rank's count after a failed write, checked against the file.
+/// Returns each rank's count after a failed write, checked against the file.
 std::vector<int64_t> counts_of_write(const Case& c, const std::string& faults) {
   storage::MemoryDriver memory;
   set_content(memory, kMovedPath, c.before);
@@ -119,12 +119,13 @@ TEST(MovedPrefix, IsThereAfterRandomFailures) {
 constexpr int64_t kRanks = 4;
 constexpr int64_t kRecordBytes = 256;
 constexpr int64_t kRoundBytes = 4096;
-constexpr int64_t kRounds = 8;  // of each of two aggregators
+constexpr int64_t kRounds = 8;  // the rounds of each of two aggregators
 constexpr int64_t kFileBytes = 2 * kRounds * kRoundBytes;
 constexpr int64_t kRoundShare = kRoundBytes / kRanks;
 
-/// Four ranks on two nodes and two aggregators. `by_turns`: each rank has every fourth record, and
-/// so a share of every round of each aggregator. Otherwise each has a quarter of the file.
+/// Makes four ranks on two nodes and two aggregators. `by_turns`: each rank has every fourth
+/// record, and so a share of every round of each aggregator. Otherwise each has a quarter of the
+/// file.
 Case make_regular_case(uint64_t seed, bool by_turns) {
   Case c;
   c.seed = seed;

@@ -34,7 +34,7 @@ class PackedSource : public StreamSource {
   const Bytes& packed_;
 };
 
-/// Where the test's file goes: into memory if that has room for it.
+/// Returns where the test's file goes: into memory if that has room for it.
 std::string scratch_directory() {
   const std::filesystem::path memory = "/dev/shm";
   std::error_code missing;

@@ -16,7 +16,7 @@ bool on_one_node(const Comm& comm) {
   return comm.node_size() == comm.size();
 }
 
-// To the file system, ranks of several nodes, and handles of one rank each, are several writers.
+// The file system takes ranks of several nodes, and handles of one rank each, for several writers.
 bool are_one_writer(const Context& context) {
   return context.comm.size() > 1 && on_one_node(context.comm);
 }
@@ -29,7 +29,7 @@ bool sieve_jointly_unasked(const Context& context) {
          context.hints.sieve_writes == Switch::kAutomatic;
 }
 
-// Whether this rank's locks of the node, if there are any, are all that the ranks of its
+// Tells whether this rank's locks of the node, if there are any, are all that the ranks of its
 // communicator need.
 bool shares_memory_with_all(const Context& context) {
   return context.comm.size() == 1 || (context.others.locks != nullptr && on_one_node(context.comm));

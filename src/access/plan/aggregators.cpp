@@ -41,8 +41,8 @@ bool matches(const AggregatorPlace& place, size_t node, const std::vector<uint64
   return place.host == "*" || (node < hosts.size() && hosts[node] == hash_of(place.host));
 }
 
-// The places that the list gives, nodes of earlier entries first. Without a list, all
-// ranks of all nodes.
+// Returns the places that the list gives, nodes of earlier entries first. Without a list, all ranks
+// of all nodes.
 std::vector<NodeRanks> listed(const Comm& comm, const ResolvedHints& hints) {
   std::vector<NodeRanks> nodes = ranks_of_nodes(comm);
   if (hints.aggregator_places.empty()) {

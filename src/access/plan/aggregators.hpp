@@ -33,9 +33,9 @@ bool names_a_node(const ResolvedHints& hints, const Comm& comm);
 /// as many on each node as the node with the most of these aggregators has.
 std::string places_in_effect(const ResolvedHints& hints, const Comm& comm, std::span<const int> aggregators);
 
-/// The ranks of the aggregators, at least one: cb_nodes of them, or as many as cb_config_list has
-/// places for, or `default_count`; never more than there are places. They come by rank, or with
-/// `in_turns` one of each node after another.
+/// Chooses the ranks of the aggregators, at least one: cb_nodes of them, or as many as
+/// cb_config_list has places for, or `default_count`; never more than there are places. They come
+/// by rank, or with `in_turns` one of each node after another.
 std::vector<int> choose_aggregators(const Comm& comm, const ResolvedHints& hints, int default_count, bool in_turns);
 
 }  // namespace stria::access

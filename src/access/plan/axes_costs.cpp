@@ -9,9 +9,9 @@ namespace {
 
 // A message costs the time of so many bytes: 30 us at 1 Gbit/s, or 0.3 us at 100 Gbit/s.
 constexpr int64_t kMessageBytes = 4 << 10;
-// In a sparse exchange a size goes before the bytes. Along an axis a size goes to each column of
-// the grid, also where it is 0, and to those that are met an answer comes back and the bytes go.
-// In each round there are two tokens, and the bytes.
+// A size goes before the bytes in a sparse exchange. Along an axis a size goes to each column of
+// the grid, also where it is 0, and to those that are met an answer comes back and the bytes go. In
+// each round there are two tokens, and the bytes.
 constexpr int64_t kMessagesOfExchange = 2;
 constexpr int64_t kMessagesOfMetColumn = 2;
 constexpr int64_t kMessagesOfRound = 3;

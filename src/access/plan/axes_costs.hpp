@@ -1,5 +1,5 @@
-// What it costs to bring contributions to aggregators straight, and along one axis of a grid of
-// nodes at a time (together/axes/by_axes.hpp).
+// Describes what it costs to bring contributions to aggregators straight, and along one axis of a
+// grid of nodes at a time (together/axes/by_axes.hpp).
 //
 // Problem: where a node's ranks have bytes for most aggregators, as when blocks of an array are
 // dealt to the nodes in turn, every node speaks to every other in each round. Along the axes of a
@@ -25,18 +25,18 @@ struct AxesShape {
   int64_t nodes = 1;
   int64_t aggregators = 1;
   int64_t met = 0;    ///< aggregators for which a node has bytes
-  int64_t bytes = 0;  ///< of a node
+  int64_t bytes = 0;  ///< the bytes of a node
   int64_t description_bytes = 0;
   int64_t rounds = 1;
   std::array<int64_t, kChoices> columns = {};  ///< in which the met ones lie, by choice
 };
 
-/// The rows of a grid by choice.
+/// Returns the rows of a grid by choice.
 constexpr int rows_of_choice(size_t choice) {
   return 2 << choice;
 }
 
-/// The columns of a grid of so many rows.
+/// Returns the columns of a grid of so many rows.
 constexpr int64_t columns_of_grid(int64_t aggregators, int rows) {
   return (aggregators + rows - 1) / rows;
 }
@@ -44,8 +44,8 @@ constexpr int64_t columns_of_grid(int64_t aggregators, int rows) {
 int64_t straight_cost_bytes(const AxesShape& shape);
 int64_t axes_cost_bytes(const AxesShape& shape, size_t choice);
 
-/// The rows of the grid that costs least; 0 where contributions go straight for less, or where a
-/// node would have to hold too much at once.
+/// Returns the rows of the grid that costs least; 0 where contributions go straight for less, or
+/// where a node would have to hold too much at once.
 int rows_that_pay(const AxesShape& shape);
 
 /// The shape before anything is known of the nodes: each meets all aggregators, and has as much as

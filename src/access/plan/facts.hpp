@@ -1,4 +1,4 @@
-// What the trace says about how a file's transfers were carried out.
+// Describes what the trace says about how a file's transfers were carried out.
 #pragma once
 
 #include <cstdint>

@@ -68,7 +68,7 @@ bool is_trusted(const struct stat& file, const std::string& directory) {
 
 // `directory`: the one whose file this is, and which most often has none; null: the user names it.
 FileHints read_hint_file(const std::string& path, const std::string& named, const std::string* directory) {
-  // Without O_NONBLOCK, opening a pipe waits for its writer.
+  // Opening a pipe waits for its writer without O_NONBLOCK.
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   struct stat details = {};
   if (file.number < 0 || fstat(file.number, &details) != 0) {

@@ -24,7 +24,7 @@ struct FileHints {
   void add(FileHints&& lower);
 };
 
-/// The lines of `text`; problems name `path`, the line and the hint.
+/// Parses the lines of `text`; problems name `path`, the line and the hint.
 FileHints parse_hint_lines(const std::string& text, const std::string& path);
 
 /// Gives the hints from files for a file at `path`: those of the files that `variables` of the

@@ -63,7 +63,7 @@ class HintFiles : public ::testing::Test {
     std::ofstream(place_ / file) << text;
     return place_ / file;
   }
-  /// What a file in the directory is opened with, by one rank.
+  /// Returns what a file in the directory is opened with, by one rank.
   FileHints found() {
     FileHints result;
     EXPECT_TRUE(hints_from_files(*make_self_comm(), place_ / "data.h5", {"STRIA_HINTS_FILE"}, result).ok());

@@ -1,4 +1,4 @@
-// How an operation is carried out: what the planner decides for the methods.
+// Describes how an operation is carried out: what the planner decides for the methods.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace stria::access {
 
-/// How pieces become requests.
+/// Says how pieces become requests.
 struct RegionMethod {
   JoinRule rule;
   int64_t window_bytes = 512 << 10;     ///< ind_rd_buffer_size or ind_wr_buffer_size
@@ -22,8 +22,9 @@ struct RegionMethod {
 /// Every rank moves its own bytes. List I/O is carried out in one of two ways.
 struct Alone {
   Method method = Method::kListIo;
-  /// By list I/O of the same rows of many lanes (alone/batches.hpp). Otherwise each rank makes a
-  /// plan of its own (IndependentPlan), whose list I/O is of regions (alone/regions.hpp).
+  /// True: list I/O moves the same rows of many lanes together (alone/batches.hpp). False: each
+  /// rank makes a plan of its own (IndependentPlan), whose list I/O is of regions
+  /// (alone/regions.hpp).
   bool in_batches = false;
 };
 
@@ -32,7 +33,8 @@ struct ThroughAggregators {
   std::vector<int> aggregators;     ///< their ranks
   int64_t unit_bytes = 4096;        ///< file domains begin at multiples of this
   int64_t buffer_bytes = 32 << 20;  ///< all collective buffers of one aggregator together
-  /// Above 1: units are stripes over so many servers, and dealt out (stripe_deal.hpp).
+  /// Where this is above 1, units are stripes over so many servers, and dealt out
+  /// (stripe_deal.hpp).
   int stripe_count = 1;
   bool shared_memory = true;
   /// Ranks of a node speak through one of them to an aggregator elsewhere (delegates.hpp).
@@ -48,7 +50,7 @@ struct ThroughAggregators {
 /// The ranks of one node fill windows that they share (node_windows.hpp).
 struct ThroughWindows {};
 
-/// How all ranks carry out an operation; the same on every rank.
+/// Says how all ranks carry out an operation; the same on every rank.
 struct Plan {
   std::variant<Alone, ThroughAggregators, ThroughWindows> way;
   std::string reason;
@@ -58,20 +60,20 @@ struct Plan {
     return std::get_if<Way>(&way);
   }
   Method method() const { return as<Alone>() != nullptr ? as<Alone>()->method : Method::kTwoPhase; }
-  /// The ranks of the aggregators; empty where there are none.
+  /// Returns the ranks of the aggregators; empty where there are none.
   std::span<const int> aggregators() const {
     const auto* through = as<ThroughAggregators>();
     return through != nullptr ? std::span<const int>(through->aggregators) : std::span<const int>();
   }
 };
 
-/// How the storage is used for a write.
+/// Says how the storage is used for a write.
 struct StorageUse {
   bool direct = false;   ///< aligned stretches go past the page cache
   bool reserve = false;  ///< the file's space is reserved first
 };
 
-/// How a rank moves its bytes by itself.
+/// Says how a rank moves its bytes by itself.
 struct IndependentPlan {
   Method method = Method::kListIo;
   RegionMethod regions;

@@ -37,9 +37,9 @@ constexpr int kRanksAnAggregator = 2;
 constexpr int kLeastAggregatorsOfANode = 2;
 constexpr int kMostAggregatorsOfANode = 8;
 
-// One aggregator a node, or one a stripe where there are more; where stripes are dealt out, a
-// number that leaves every aggregator with the stripes of one server, or every server with
-// one aggregator.
+// Returns one aggregator a node, or one a stripe where there are more; where stripes are dealt out,
+// a number that leaves every aggregator with the stripes of one server, or every server with one
+// aggregator.
 int default_aggregator_count(const Comm& comm, const storage::Capabilities& capabilities, bool dealt) {
   int stripes = capabilities.stripe_count;
   int wanted = std::min(std::max(comm.node_count(), stripes), comm.size());
@@ -60,7 +60,7 @@ bool gathering_pays(const Comm& comm) {
   return comm.node_count() > 1 && comm.node_count() < comm.size();
 }
 
-// Whether ranks of a node speak through one of them, and why; nothing of one node.
+// Tells whether ranks of a node speak through one of them, and why; nothing of one node.
 std::string gathering_reason(const ThroughAggregators& plan, const RequestShape& shape, const Comm& comm) {
   if (comm.node_count() == 1) {
     return "";
@@ -87,15 +87,15 @@ bool has_long_pieces(const RequestShape& shape, const storage::Capabilities& cap
   return shape.piece_count == 0 || shape.total_bytes / shape.piece_count >= long_bytes;
 }
 
-// Whether the ranks have one stretch each, of a length at which nodes hardly disturb each other:
-// nothing is interleaved that an exchange could join. Nodes with caches of their own write whole
-// pages, which aggregators divide.
+// Tells whether the ranks have one stretch each, of a length at which nodes hardly disturb each
+// other: nothing is interleaved that an exchange could join. Nodes with caches of their own write
+// whole pages, which aggregators divide.
 bool are_single_stretches(const RequestShape& shape, const storage::Capabilities& capabilities, int rank_count) {
   const int64_t unit = shape.write ? capabilities.lock_unit_bytes : 1;
   return !capabilities.caches_apart && shape.piece_count <= rank_count && shape.total_bytes >= unit * shape.piece_count;
 }
 
-// Rule 1: what hints decide alone; kAutomatic when they don't.
+// Applies rule 1: what hints decide alone; kAutomatic when they don't.
 Method hinted_method(const RequestShape& shape, const ResolvedHints& hints, std::string& reason) {
   Switch collective = shape.write ? hints.collective_write : hints.collective_read;
   if (hints.method != Method::kAutomatic) {
@@ -244,7 +244,8 @@ storage::Capabilities with_hints(storage::Capabilities capabilities, const Resol
 
 namespace {
 
-// Windows: one node whose ranks share memory, and nobody has asked for aggregators.
+// Tells whether windows serve: on one node whose ranks share memory, where nobody has asked for
+// aggregators.
 bool windows_serve(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
                    const ThroughAggregators& through, const Comm& comm) {
   return shape.windows && is_dense(shape) && comm.node_count() == 1 && capabilities.node_local_cache && through.shared_memory &&
@@ -266,7 +267,7 @@ bool sieving_serves(const RequestShape& shape, const ResolvedHints& hints) {
          hints.sieve_reads != Switch::kDisable;
 }
 
-// Rules 2 to 10.
+// Applies rules 2 to 10.
 Method choose_collective(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
                          const Comm& comm, std::string& reason) {
   if (comm.size() == 1) {

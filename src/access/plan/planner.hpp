@@ -38,7 +38,7 @@ struct RequestShape {
   int64_t total_bytes = 0;
   int64_t piece_count = 0;  ///< pieces of all file types
   bool write = true;
-  int64_t hull_bytes = 0;  ///< of all lanes, from the first byte to the last; 0: not known
+  int64_t hull_bytes = 0;  ///< bytes of all lanes, from the first byte to the last; 0: not known
   bool windows = false;    ///< the ranks share a node and windows there (node_windows.hpp)
   bool apart = false;      ///< no rank has bytes between those of another
   bool described = false;  ///< every rank has the file descriptions of all
@@ -49,7 +49,7 @@ struct RequestShape {
   bool durable = false;           ///< a sync follows
   /// The bytes from each rank's first piece to its last, lane by lane; 0: not known.
   int64_t span_bytes = 0;
-  /// From the first byte of any rank to the last of any, in one lane; 0: not known.
+  /// It reaches from the first byte of any rank to the last of any, in one lane; 0: not known.
   int64_t region_bytes = 0;
 };
 
@@ -59,37 +59,37 @@ struct IndependentShape {
   int64_t bytes = 0;
   int64_t piece_count = 0;
   int64_t span_bytes = 0;    ///< from the first byte to the last
-  int64_t list_entries = 0;  ///< of the lists in the file types: what a description of them holds
+  int64_t list_entries = 0;  ///< the lists in the file types: what a description of them holds
 };
 
-/// Whether a description of the pieces is shorter on the way than a list of them.
+/// Tells whether a description of the pieces is shorter on the way than a list of them.
 bool is_described_shortly(const IndependentShape& shape);
 
-/// How a rank moves its bytes by itself: by the hints stria_method, romio_ds_read and
-/// romio_ds_write; else contiguous bytes as they are, pieces as a datatype where the storage
-/// takes one and it is shorter than the list of them, as a list where the storage takes lists as
-/// one request, and otherwise the hybrid: neighbours are sieved whose gap costs less than
-/// another request. Where the hybrid is asked for, it too sends the datatype if that is shorter.
-/// Enabling data sieving by hint asks for the hybrid everywhere: to read gaps that cost more than
-/// requests serves nobody. Otherwise writes are sieved only where
-/// `may_sieve_writes`. Local.
+/// Returns how a rank moves its bytes by itself: by the hints stria_method, romio_ds_read and
+/// romio_ds_write; else contiguous bytes as they are, pieces as a datatype where the storage takes
+/// one and it is shorter than the list of them, as a list where the storage takes lists as one
+/// request, and otherwise the hybrid: neighbours are sieved whose gap costs less than another
+/// request. Where the hybrid is asked for, it too sends the datatype if that is shorter. Enabling
+/// data sieving by hint asks for the hybrid everywhere: to read gaps that cost more than requests
+/// serves nobody. Otherwise writes are sieved only where `may_sieve_writes`. Local.
 IndependentPlan plan_independent(const IndependentShape& shape, const storage::Capabilities& capabilities,
                                  const ResolvedHints& hints, bool may_sieve_writes);
 
-/// Whether a rank that reads lanes by itself is better off one by one, with the gaps between its
-/// pieces: where these are short, a request costs more than what lies between them, and no hint
+/// Tells whether a rank that reads lanes by itself is better off one by one, with the gaps between
+/// its pieces: where these are short, a request costs more than what lies between them, and no hint
 /// forbids it. Local.
 bool sieves_reads(const IndependentShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints);
 
-/// The cost of one more request, or of one more piece where a list is one request, as the number of
-/// bytes that could be moved instead.
+/// Returns the cost of one more request, or of one more piece where a list is one request, as the
+/// number of bytes that could be moved instead.
 int64_t request_cost_bytes(const storage::Capabilities& capabilities);
 
-/// What striping_unit, striping_factor, start_iodevice, stria_first_server ask for a new file.
+/// Returns what striping_unit, striping_factor, start_iodevice, stria_first_server ask for a new
+/// file.
 storage::Striping striping_of(const ResolvedHints& hints);
 
-/// The capabilities with what the hints striping_unit, striping_factor and stria_mimic_stripe say
-/// instead of the storage.
+/// Returns the capabilities with what the hints striping_unit, striping_factor and
+/// stria_mimic_stripe say instead of the storage.
 storage::Capabilities with_hints(storage::Capabilities capabilities, const ResolvedHints& hints);
 
 /// Tells whether a rank should move its part of a collective operation by itself, whatever the
@@ -107,11 +107,11 @@ bool reads_at_once(const RequestShape& own, const storage::Capabilities& capabil
 Plan make_plan(const RequestShape& shape, const storage::Capabilities& capabilities, const ResolvedHints& hints,
                const Comm& comm);
 
-/// The aggregators of an operation that goes through some. As make_plan().
+/// Returns the aggregators of an operation that goes through some. As make_plan().
 ThroughAggregators plan_aggregators(const storage::Capabilities& capabilities, const ResolvedHints& hints, const Comm& comm);
 
-/// All collective buffers of one aggregator together, for requests whose pieces are dense, as most
-/// are. As make_plan().
+/// Returns all collective buffers of one aggregator together, for requests whose pieces are dense,
+/// as most are. As make_plan().
 int64_t usual_buffer_bytes(const storage::Capabilities& capabilities, const ResolvedHints& hints, const Comm& comm);
 
 /// Decides how the storage is used for a write. Large durable data goes past the page cache where

@@ -149,8 +149,8 @@ TEST(Planner, ServersThatTakeListsGetThoseOfOneNode) {
   EXPECT_EQ(plan_on(4, 4, pieces, servers).method(), Method::kTwoPhase) << "one lane, whose buffers stay";
 }
 
-/// The collective request of ranks that have one piece in turn each, up to the end of a file of so
-/// many bytes.
+/// Returns the collective request of ranks that have one piece in turn each, up to the end of a
+/// file of so many bytes.
 RequestShape in_turn(int ranks, int64_t file_bytes, int64_t piece_bytes, bool write, const storage::Capabilities& servers) {
   const IndependentShape own{.write = write,
                              .bytes = file_bytes / ranks,
@@ -302,7 +302,7 @@ TEST(Planner, NodesOfSeveralRanksSpeakThroughOne) {
   EXPECT_FALSE(gathers(4, 2, "ranks speak for themselves: hint stria_shared_memory"));
 }
 
-/// How a write of that shape uses storage with these capabilities.
+/// Returns how a write of that shape uses storage with these capabilities.
 StorageUse use_of(RequestShape shape, bool durable, const storage::Capabilities& capabilities,
                   const ResolvedHints& hints = {}) {
   shape.durable = durable;

@@ -13,10 +13,10 @@ constexpr int64_t kServerBlockBytes = 4096;
 // More pieces of a rank cost no more, so that sums over all ranks stay exact.
 constexpr int64_t kMostPieces = int64_t{1} << 38;
 
-/// In bytes that could be exchanged meanwhile.
+/// The prices count in bytes that could be exchanged meanwhile.
 struct Prices {
-  int64_t block;  ///< of which a part is moved
-  int64_t piece;  ///< of a datatype
+  int64_t block;  ///< a block that is moved in part
+  int64_t piece;  ///< a piece of a datatype
 };
 constexpr Prices kToWrite{1536, 40};
 constexpr Prices kToRead{512, 16};
@@ -24,7 +24,7 @@ constexpr int64_t kListedPiece = 128;
 // What a piece of a read costs when it is exchanged: the aggregator picks it out, and the rank puts
 // it into its place. Those of a write are collected while the servers still write the round before.
 constexpr int64_t kExchangedReadPiece = 12;
-// Between nodes an exchanged byte costs so many times as much as in a node's memory: it takes a way
+// An exchanged byte costs so many times as much between nodes as in a node's memory: it takes a way
 // that is as long as the one to the servers.
 constexpr int64_t kExchangeBetweenNodes = 8;
 
@@ -54,7 +54,7 @@ int64_t server_cost_bytes(const IndependentShape& shape, const storage::Capabili
   return blocks * prices.block + pieces * (is_described_shortly(shape) ? prices.piece : kListedPiece);
 }
 
-// Through aggregators each byte of the file passes the servers once, however many ranks have it.
+// Each byte of the file passes the servers once through aggregators, however many ranks have it.
 bool is_cheap_for_servers(const RequestShape& shape, bool on_one_node) {
   const int64_t bytes = shape.hull_bytes > 0 ? std::min(shape.hull_bytes, shape.total_bytes) : shape.total_bytes;
   const int64_t pieces_cost = shape.write ? 0 : std::min(shape.piece_count, kMostPieces) * kExchangedReadPiece;

@@ -1,5 +1,5 @@
-// What it costs servers when each rank sends them its own pieces, beside an exchange between the
-// ranks first.
+// Describes what it costs servers when each rank sends them its own pieces, beside an exchange
+// between the ranks first.
 //
 // Problem: a description of many pieces is a short message, but the servers still look at each
 // piece, and at each block of which a request touches a part (its checksum changes, and its lock
@@ -21,11 +21,11 @@ namespace stria::access {
 /// The shape of a rank's own lanes.
 IndependentShape shape_of(std::span<const Lane> lanes, bool write);
 
-/// What a rank's own requests cost the servers beyond their bytes, in bytes that could be exchanged
-/// meanwhile. 0 where the storage has no servers that take datatypes.
+/// Returns what a rank's own requests cost the servers beyond their bytes, in bytes that could be
+/// exchanged meanwhile. 0 where the storage has no servers that take datatypes.
 int64_t server_cost_bytes(const IndependentShape& shape, const storage::Capabilities& capabilities);
 
-/// Whether each rank should ask the servers by itself. The same on every rank.
+/// Tells whether each rank should ask the servers by itself. The same on every rank.
 bool is_cheap_for_servers(const RequestShape& shape, bool on_one_node);
 
 }  // namespace stria::access

@@ -23,8 +23,8 @@ int64_t panel_bytes(const Panel& panel) {
   return sum;
 }
 
-// The panels of all groups, of at most `most_streams` each. The largest comes first, because all
-// ranks wait for the first batch. The others come in the order of the groups, and then of the
+// Makes the panels of all groups, of at most `most_streams` each. The largest comes first, because
+// all ranks wait for the first batch. The others come in the order of the groups, and then of the
 // streams' numbers within their lanes.
 std::vector<Panel> make_panels(std::span<const Lane> lanes, size_t most_streams) {
   std::map<int, std::vector<const Lane*>> groups;
@@ -90,7 +90,7 @@ class Collector {
   }
 
  private:
-  int64_t batch_bytes_;  // of the batch being collected
+  int64_t batch_bytes_;  // the bytes of the batch being collected
   int64_t most_bytes_;
   const std::function<Status(std::span<const BatchPart>)>& flush_;
   std::vector<BatchPart> parts_;

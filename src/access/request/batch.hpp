@@ -22,8 +22,9 @@ struct BatchPart {
   int64_t end = 0;
 };
 
-/// How large batches are. Where packing hides behind writing, ranks wait only for the packing of
-/// the first batch, so it should be small. Each later one may be twice as large as the one before.
+/// Says how large batches are. Where packing hides behind writing, ranks wait only for the packing
+/// of the first batch, so it should be small. Each later one may be twice as large as the one
+/// before.
 struct BatchSizes {
   int64_t first_bytes = 0;
   int64_t most_bytes = 0;

@@ -10,11 +10,11 @@ namespace stria::access {
 
 inline constexpr int64_t kLargestGranuleBytes = 64;
 
-/// The bits that tell a stream's granule. Those of several streams and ranks are combined by "or".
-/// O(description).
+/// Returns the bits that tell a stream's granule. Those of several streams and ranks are combined
+/// by "or". O(description).
 uint64_t granule_bits(const Stream& stream);
 
-/// The granule that such bits stand for, from 1 to kLargestGranuleBytes.
+/// Returns the granule that such bits stand for, from 1 to kLargestGranuleBytes.
 int64_t granule_of(uint64_t bits);
 
 }  // namespace stria::access

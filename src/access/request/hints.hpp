@@ -105,7 +105,7 @@ std::string set_hint(ResolvedHints& hints, const std::string& name, const std::s
 /// Parses the hints. One that can't be used keeps its default and adds a line to `warnings`.
 ResolvedHints resolve_hints(const Hints& hints, std::vector<std::string>& warnings);
 
-/// The values in effect, under the names that set them.
+/// Returns the values in effect, under the names that set them.
 Hints effective_hints(const ResolvedHints& hints);
 
 const char* method_name(Method method);

@@ -5,7 +5,7 @@
 namespace stria::access {
 
 enum MessageTag : int {
-  kNewsTag = 32010,    ///< of an abort signal, along the edges of its heap
+  kNewsTag = 32010,    ///< an abort signal, along the edges of its heap
   kMeetTag = 32011,    ///< among the ranks of a node: the length of what a rank tells the others
   kPiecesTag = 32012,  ///< contributor to aggregator: the pieces of a round, their sizes before
 
@@ -21,7 +21,7 @@ enum MessageTag : int {
   /// Delegate to a rank that it speaks for: where its share goes, or that the
   /// aggregator has failed.
   kWritePlaceTag = 32017,
-  /// That rank to the delegate: its share is there (1), or could not be packed (0).
+  /// That rank tells the delegate: its share is there (1), or could not be packed (0).
   kPlacedTag = 32018,
 
   // A read through aggregators.

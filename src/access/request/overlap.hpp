@@ -17,13 +17,13 @@ namespace stria::access {
 /// bytes. O(depth log).
 ByteRange hull_of(const Stream& stream);
 
-/// The same for all streams of a lane.
+/// Returns the same for all streams of a lane.
 ByteRange hull_of(const Lane& lane);
 
-/// Whether the stream's pieces in the file are shorter than `bytes` on average. O(1).
+/// Tells whether the stream's pieces in the file are shorter than `bytes` on average. O(1).
 bool has_pieces_below(const Stream& stream, int64_t bytes);
 
-/// How many bytes of the packed stream lie before the file offset. O(depth log).
+/// Returns how many bytes of the packed stream lie before the file offset. O(depth log).
 int64_t position_of(const Stream& stream, int64_t file_offset);
 
 /// A stretch of a stream that lies in a window: where in the stream, and its bytes.

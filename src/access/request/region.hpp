@@ -41,10 +41,10 @@ struct JoinRule {
   bool joins(int64_t gap_bytes, int64_t piece_bytes) const;
 };
 
-/// How much one batch may hold.
+/// Says how much one batch may hold.
 struct BatchLimits {
   int64_t packed_bytes = 0;  ///< wanted bytes
-  int64_t window_bytes = 0;  ///< of all regions with holes together
+  int64_t window_bytes = 0;  ///< the bytes of all regions with holes together
   size_t regions = 1024;
 };
 
@@ -70,7 +70,7 @@ class RegionWalker {
   BatchLimits limits_;
   int64_t position_;
   int64_t packed_left_ = 0;
-  /// For regions with holes; the last region's part is not yet subtracted.
+  /// This is for regions with holes; the last region's part is not yet subtracted.
   int64_t window_left_ = 0;
 };
 

@@ -28,7 +28,7 @@ int64_t piece_count(std::span<const Lane> lanes) {
 
 namespace {
 
-// The bytes of the list that lie before `end`.
+// Returns the bytes of the list that lie before `end`.
 int64_t bytes_before(std::span<const storage::ReadSegment> segments, int64_t end) {
   int64_t sum = 0;
   for (const storage::ReadSegment& segment : segments) {

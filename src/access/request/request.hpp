@@ -1,5 +1,5 @@
-// What an access method is asked to move: streams of bytes, each with its place in the file,
-// grouped into lanes.
+// Describes what an access method is asked to move: streams of bytes, each with its place in the
+// file, grouped into lanes.
 //
 // A lane is a stretch of the file that all ranks agree on, as a dataset is; a stream is one rank's
 // part of a lane. Lanes of one group advance in lockstep: a round takes the same fraction of each
@@ -33,7 +33,7 @@ struct Stream {
   /// Bytes of the packed stream, which lie in that of file_type.
   int64_t bytes = kToTheEnd;
 
-  /// Bytes of the packed stream.
+  /// Returns the bytes of the packed stream.
   int64_t size() const { return bytes == kToTheEnd ? file_type.size() - skip_bytes : bytes; }
 };
 
@@ -53,31 +53,32 @@ struct StreamPart {
   std::byte* packed = nullptr;
 };
 
-/// Where the bytes of a write come from.
+/// Says where the bytes of a write come from.
 class StreamSource {
  public:
   virtual ~StreamSource() = default;
   /// Fills the parts. Parts of different streams with equal [begin, end) in one call are cheapest.
   virtual void pack(std::span<const StreamPart> parts) = 0;
-  /// The whole stream, when memory holds it just as the file wants it, else null; spares the copy.
+  /// Returns the whole stream, when memory holds it just as the file wants it, else null; spares
+  /// the copy.
   virtual const std::byte* straight_source(int /*stream_id*/) { return nullptr; }
   /// Tells that [begin, end) of a stream was written straight from straight_source().
   virtual void passed_straight(int /*stream_id*/, int64_t /*begin*/, int64_t /*end*/) {}
 };
 
-/// Where the bytes of a read go.
+/// Says where the bytes of a read go.
 class StreamSink {
  public:
   virtual ~StreamSink() = default;
   /// Takes the bytes of the parts.
   virtual void unpack(std::span<const StreamPart> parts) = 0;
-  /// Where the whole stream may be read straight into memory, or null.
+  /// Returns where the whole stream may be read straight into memory, or null.
   virtual std::byte* straight_target(int /*stream_id*/) { return nullptr; }
   /// Tells that [begin, end) of a stream was read straight into straight_target().
   virtual void passed_straight(int /*stream_id*/, int64_t /*begin*/, int64_t /*end*/) {}
 };
 
-/// What a transfer did on this rank.
+/// Says what a transfer did on this rank.
 struct Moved {
   Status status;
   /// Bytes of this rank's streams before the first that is not known to have been moved
@@ -86,12 +87,12 @@ struct Moved {
   int64_t bytes = 0;
 };
 
-/// Where the file must have ended if a read of `segments` moved `read_bytes` in all; kNoEnd if it
-/// moved everything.
+/// Returns where the file must have ended if a read of `segments` moved `read_bytes` in all; kNoEnd
+/// if it moved everything.
 int64_t file_end(std::span<const storage::ReadSegment> segments, int64_t read_bytes);
 inline constexpr int64_t kNoEnd = INT64_MAX;
 
-/// The sums over this rank's streams of their sizes, and of their pieces.
+/// Returns the sums over this rank's streams of their sizes, and of their pieces.
 int64_t total_bytes(std::span<const Lane> lanes);
 int64_t piece_count(std::span<const Lane> lanes);
 

@@ -45,7 +45,7 @@ Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, Arrival 
     return agree_by_gathering(context, lanes.front(), arrival, write);
   }
   Agreed agreed{.lanes = {lanes.begin(), lanes.end()}};
-  std::vector<int64_t> most;  // of each lane: minus its begin, its end; then the stage
+  std::vector<int64_t> most;  // for each lane: minus its begin, its end; then the stage
   for (const Lane& lane : lanes) {
     const ByteRange hull = hull_of(lane);
     most.insert(most.end(), {-hull.begin, hull.end});
@@ -74,7 +74,8 @@ Agreed agree_by_messages(Context& context, std::span<const Lane> lanes, Arrival 
   return agreed;
 }
 
-// What a rank says in a meeting about what it has left to move; rank 0 also about the storage.
+// Holds what a rank says in a meeting about what it has left to move; rank 0 also about the
+// storage.
 struct Summary {
   Arrival arrival;
   ByteRange hull;

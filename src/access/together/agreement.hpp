@@ -1,5 +1,5 @@
-// What the ranks of a collective request agree on before they move: how large it is, where it
-// lies, and the plan.
+// Describes what the ranks of a collective request agree on before they move: how large it is,
+// where it lies, and the plan.
 //
 // Problem: the agreement is the fixed cost of a small call.
 // Method: ranks of one node meet once in memory that they share, and bring what they have left to
@@ -21,7 +21,7 @@
 
 namespace stria::access {
 
-/// How far a rank is when it comes to the meeting. Of several ranks, the last stage counts.
+/// Says how far a rank is when it comes to the meeting. Of several ranks, the last stage counts.
 enum class Stage : int64_t { kAllToDo, kMoved, kFailed };
 
 inline bool is_stage(Stage stage) {
@@ -58,7 +58,8 @@ struct Agreed {
 /// Collective: yes.
 Agreed agree_on_request(Context& context, NodeWindows* windows, std::span<const Lane> lanes, Arrival arrival, bool write);
 
-/// As Comm::agree(), but without a message where all is well and the ranks share `windows`.
+/// Does the same as Comm::agree(), but without a message where all is well and the ranks share
+/// `windows`.
 Status agree_on_outcome(Context& context, NodeWindows* windows, const Status& mine);
 
 /// The windows that the ranks share where they are all on one node, made at the first call. Null:

@@ -1,5 +1,5 @@
-// What stays from one collective operation to the next, so that each is spared the allocation of
-// shared memory.
+// Describes what stays from one collective operation to the next, so that each is spared the
+// allocation of shared memory.
 #pragma once
 
 #include "access/together/exchange/kept_buffers.hpp"

@@ -7,10 +7,10 @@ namespace stria::access {
 
 namespace {
 
-// Behind the end of any file, but within the reach of locks.
+// The regions lie behind the end of any file, but within the reach of locks.
 constexpr int64_t kRegionsBegin = int64_t{1} << 62;
 constexpr int64_t kRegionBytes = int64_t{1} << 60;
-// After how many plain writes a refused rank asks again.
+// A refused rank asks again after so many plain writes, or so many windows.
 constexpr int kPlainWritesBetween = 64;
 constexpr int kWindowsBetween = 8;
 

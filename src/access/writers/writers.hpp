@@ -1,5 +1,5 @@
-// How the ranks that write a file together on a node get on with its other writers: other open
-// files, programs and nodes.
+// Describes how the ranks that write a file together on a node get on with its other writers: other
+// open files, programs and nodes.
 //
 // Problem: a window that is read, changed and written back undoes other writes in it meanwhile, so
 // that every other writer must keep out. A lock of the file system for each small write costs as
@@ -52,9 +52,10 @@ class Writers {
   /// and nothing is entered, where other writers could not be kept out. `wish`: kJointSiever
   /// or kSoleSiever.
   bool enter_window(storage::File& file, ByteRange range, Standing wish, NodeLocks::Guard& guard);
-  /// Whether this rank has asked for a window in vain: it writes pieces that it had rather sieved.
+  /// Tells whether this rank has asked for a window in vain: it writes pieces that it had rather
+  /// sieved.
   bool has_been_refused_a_window() const { return refused_sieving_.load(std::memory_order_relaxed) > 0; }
-  /// One lock of a range at a time: those of one handle must not overlap.
+  /// Guards locks of ranges, one at a time: those of one handle must not overlap.
   std::mutex& lock_mutex() { return lock_mutex_; }
 
   /// Tells the others that this rank writes no more. Local.

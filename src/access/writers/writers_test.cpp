@@ -20,7 +20,7 @@ struct Opened {
       : file(driver.open(path, {.mode = storage::OpenOptions::Mode::kReadWrite}).value()) {
     locks->begin_notes(number);
   }
-  /// Whether a plain write may enter without a lock of the file.
+  /// Tells whether a plain write may enter without a lock of the file.
   bool writes_freely(Standing wish = Standing::kFree) {
     bool must_lock = false;
     const auto guard = writers.enter_plain(*file, kSomewhere, wish, must_lock);

@@ -134,7 +134,7 @@ void MpiComm::pause(int attempt) {
   }
 }
 
-/// As wait_politely(), but for a call of all ranks.
+/// Does the same as wait_politely(), but for a call of all ranks.
 void MpiComm::wait_for(MPI_Request& request, MPI_Status* status) {
   int done = 0;
   MPI_Test(&request, &done, status);
@@ -235,15 +235,15 @@ void MpiComm::all_gather(std::span<const std::byte> mine, std::span<std::byte> a
     wait_for(request);
     return;
   }
-  // Too large for one call. One broadcast for each rank moves the same bytes, and latency doesn't
-  // matter at this size.
+  // The pieces are too large for one call. One broadcast for each rank moves the same bytes, and
+  // latency doesn't matter at this size.
   std::memcpy(all.data() + bytes * static_cast<size_t>(rank_), mine.data(), bytes);
   for (int root = 0; root < size_; ++root) {
     broadcast(all.subspan(bytes * static_cast<size_t>(root), bytes), root);
   }
 }
 
-// One message from each rank; only the root waits for them.
+// Receives one message from each rank; only the root waits for them.
 void MpiComm::gather(std::span<const std::byte> mine, int root, const PieceTaker& take) {
   STRIA_CHECK(mine.size() <= kGatherBytesMax, mine.size());
   MPI_Request request = MPI_REQUEST_NULL;

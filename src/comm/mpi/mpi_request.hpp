@@ -51,7 +51,7 @@ class MpiMessage : public CommRequest {
   std::vector<Piece> pieces_;
 };
 
-/// From now on, waits of this thread attend to the others too, whatever communicator they are for.
+/// Makes all waits of this thread attend to the others too, whatever communicator they are for.
 void attend_in_waits(const std::shared_ptr<Attendant>& attendant);
 
 /// Waits for one MPI request, with polite pauses, and gives its status.

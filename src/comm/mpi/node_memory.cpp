@@ -47,10 +47,10 @@ class NodeMemory : public SharedBuffer {
   std::vector<ByteRange> parts_;
 };
 
-/// What the other ranks need to find the leader's memory file, and to recognise it.
+/// Holds what the other ranks need to find the leader's memory file, and to recognise it.
 struct Handle {
   int64_t process_id = 0;
-  uint64_t numbering = 0;  ///< of processes
+  uint64_t numbering = 0;  ///< that of processes
   int64_t descriptor = -1;
   int64_t error_number = 0;
   uint64_t device = 0;
@@ -58,7 +58,7 @@ struct Handle {
   uint64_t nonce = 0;  ///< part of its name
 };
 
-/// Which numbering of processes this rank has; 0 where that isn't known.
+/// Says which numbering of processes this rank has; 0 where that isn't known.
 uint64_t own_numbering() {
   struct stat about = {};
   return stat("/proc/self/ns/pid", &about) == 0 ? about.st_ino : 0;

@@ -90,7 +90,7 @@ void park_message(MPI_Comm comm, std::unique_ptr<CommRequest>&& message) {
   STRIA_ASSERT(message != nullptr);
   messages_done(comm);
   const std::lock_guard lock(parking().mutex);
-  // Before the message moves: it stays the caller's where memory runs out.
+  // Room is made before the message moves: it stays the caller's where memory runs out.
   parking().messages.emplace_back();
   parking().messages.back() = {comm, std::move(message)};
 }

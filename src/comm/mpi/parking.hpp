@@ -29,7 +29,7 @@ struct ParkedComm {
   uint64_t number = 0;
   MPI_Comm world = MPI_COMM_NULL;
   MPI_Comm node = MPI_COMM_NULL;
-  int ranks = 0;     ///< of `world`
+  int ranks = 0;     ///< the ranks of `world`
   int wait_tag = 0;  ///< tag of messages that may not have been received (wait_watch.hpp)
 };
 void park_communicator(const ParkedComm& comm);
@@ -43,7 +43,8 @@ uint64_t number_communicator(MPI_Comm comm);
 void free_parked(MPI_Comm comm);
 /// Returns how many communicators this rank has parked. Local.
 size_t parked_communicator_count();
-/// For the end of MPI, which all ranks reach: waits for all messages and frees all communicators.
+/// Waits for all messages and frees all communicators. It is called at the end of MPI, which all
+/// ranks reach.
 void free_all_parked();
 
 }  // namespace stria

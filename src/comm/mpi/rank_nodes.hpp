@@ -1,4 +1,4 @@
-// Which ranks share a node, and what the nodes are called.
+// Finds out which ranks share a node, and what the nodes are called.
 #pragma once
 
 #include <mpi.h>

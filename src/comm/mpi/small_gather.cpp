@@ -69,7 +69,7 @@ std::byte* SmallGather::set(uint32_t number) const {
   return reinterpret_cast<std::byte*>(state_ + 1) + number % kSets * kMostBytes;
 }
 
-// The bytes of so many nodes from that one on; behind the last node follows the first.
+// Returns the bytes of so many nodes from that one on; behind the last node follows the first.
 size_t SmallGather::bytes_of(size_t first_node, size_t nodes, size_t bytes) const {
   const size_t end = first_node + nodes;
   const size_t count = firsts_.size();

@@ -28,23 +28,23 @@ namespace stria {
 
 class SmallGather {
  public:
-  static constexpr size_t kMostBytes = 16 << 10;  ///< of all ranks together
+  static constexpr size_t kMostBytes = 16 << 10;  ///< the bytes of all ranks together
 
-  /// For the ranks of `comm`, which lie over `world`. The first ranks of the nodes send each other
-  /// messages with this tag. Collective: yes; the outcome is the same everywhere.
+  /// Makes one for the ranks of `comm`, which lie over `world`. The first ranks of the nodes send
+  /// each other messages with this tag. Collective: yes; the outcome is the same everywhere.
   static Result<std::unique_ptr<SmallGather>> create(Comm& comm, MPI_Comm world, int tag);
 
   SmallGather(const SmallGather&) = delete;
   SmallGather& operator=(const SmallGather&) = delete;
 
-  /// Whether it takes so many bytes per rank.
+  /// Tells whether it takes so many bytes per rank.
   bool takes(size_t bytes) const { return bytes * places_.size() <= kMostBytes; }
   /// Returns the bytes of all ranks, in rank order. They stay until the next call. Needs no heap.
   /// Every rank gives as many. \pre takes(mine.size()). Collective: yes.
   std::span<const std::byte> gather(Comm& comm, std::span<const std::byte> mine);
 
  private:
-  /// What the node shares; the sets of bytes follow.
+  /// Holds what the node shares; the sets of bytes follow.
   struct alignas(64) State {
     std::atomic<uint32_t> arrived;  ///< ranks of the node, at all gatherings
     std::atomic<uint32_t> ended;    ///< gatherings
@@ -62,7 +62,7 @@ class SmallGather {
   int tag_;
   std::shared_ptr<SharedBuffer> memory_;
   State* state_;
-  bool is_first_;  // of its node
+  bool is_first_;  // whether it is the first of its node
   size_t node_;    // this rank's
   uint32_t node_size_;
   size_t node_rank_;

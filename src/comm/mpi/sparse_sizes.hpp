@@ -18,7 +18,7 @@ namespace stria {
 
 class SparseSizes {
  public:
-  /// For the ranks of `world`; `tags` are those of even and of odd exchanges.
+  /// Serves the ranks of `world`; `tags` are those of even and of odd exchanges.
   SparseSizes(MPI_Comm world, std::array<int, 2> tags) : world_(world), tags_(tags) {}
 
   /// Announces the messages of other ranks than this, and returns those that will come: their

@@ -35,7 +35,7 @@ State& state() {
   return *instance;
 }
 
-/// What STRIA_TRACE and STRIA_TRACE_DIR ask for; no value when neither is set.
+/// Returns what STRIA_TRACE and STRIA_TRACE_DIR ask for; no value when neither is set.
 Result<std::optional<trace::Options>> wanted() {
   if (!is_trace_asked_for()) {
     return std::optional<trace::Options>();
@@ -74,7 +74,7 @@ void hook_end_of_mpi() {
 constexpr int kMostVotes = 200;
 
 Status begin(const std::shared_ptr<Comm>& comm, const trace::Options& options, int world_size) {
-  // So that the messages of tracing itself are not recorded.
+  // Recording stops meanwhile, so that the messages of tracing itself are not recorded.
   trace::apply_level(trace::Level::kOff);
   STRIA_ASSIGN_OR_RETURN(state().run, begin_trace_run(*comm, trace::Recorder::instance(), options));
   state().comm = comm;
@@ -107,7 +107,7 @@ bool several_threads_may_call() {
   return level == MPI_THREAD_MULTIPLE;
 }
 
-/// What a rank brings to a vote; all ranks get the least of each.
+/// Holds what a rank brings to a vote; all ranks get the least of each.
 struct Vote {
   int64_t has_claimed = 0;
   int64_t may_join = 0;  ///< 0 where there is nothing left to join
@@ -125,8 +125,9 @@ void give_up_claim() {
   state().is_claimed = false;
 }
 
-/// As join(), where threads open files at once, each on a communicator of its own: rank 0's first
-/// may be rank 1's last. The ranks join in the meeting that all of them have claimed.
+/// Does the same as join(), where threads open files at once, each on a communicator of its own:
+/// rank 0's first may be rank 1's last. The ranks join in the meeting that all of them have
+/// claimed.
 Status join_by_vote(const std::shared_ptr<Comm>& comm, const trace::Options& options) {
   for (int attempt = 0; attempt < kMostVotes; ++attempt) {
     const Vote mine = claim_joining();

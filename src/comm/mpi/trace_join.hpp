@@ -1,5 +1,5 @@
-// How a program's tracing begins and ends by itself: it begins with the first communicator on which
-// a file is opened, and ends with MPI.
+// Describes how a program's tracing begins and ends by itself: it begins with the first
+// communicator on which a file is opened, and ends with MPI.
 //
 // Problem: a library sees neither MPI_Init nor all of the program's ranks, and a program may open
 // its first file on one rank alone.
@@ -31,8 +31,8 @@ Status join_trace(const std::shared_ptr<Comm>& comm);
 /// already. Collective: yes.
 Status start_trace(const std::shared_ptr<Comm>& comm, const trace::Options& options);
 
-/// For the end of a program that never initialised MPI: writes what it recorded, if that is
-/// about any file.
+/// Writes what a program has recorded that never initialised MPI, at its end, if that is about any
+/// file.
 Status write_trace_without_mpi();
 
 /// Ends the run, if there is one, and returns the path of its file. Collective: yes, over the

@@ -1,5 +1,5 @@
-// What the preloaded MPI-IO offers to libstria_trace, when that is preloaded too, so that both
-// write one trace.
+// Describes what the preloaded MPI-IO offers to libstria_trace, when that is preloaded too, so that
+// both write one trace.
 #pragma once
 
 #include <mpi.h>

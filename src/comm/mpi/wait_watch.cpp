@@ -81,7 +81,7 @@ void WaitWatch::look(bool begins) {
     take_messages();
     go_on();
   } catch (const std::bad_alloc&) {
-    // Without memory this rank makes no report, but goes on waiting.
+    // This rank makes no report where it lacks memory, but goes on waiting.
     stage_ = Stage::kQuiet;
   }
 }
@@ -253,7 +253,7 @@ void give_up_job() {
       _exit(EXIT_FAILURE);
     }).detach();
   } catch (const std::exception&) {
-    // Without a thread, MPI alone ends it.
+    // MPI alone ends the job where there is no thread.
   }
   abort_job(EXIT_FAILURE);
 }

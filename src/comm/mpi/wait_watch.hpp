@@ -25,14 +25,14 @@ namespace stria {
 
 class WaitWatch {
  public:
-  /// For the ranks of `comm`, which send each other messages with this tag.
+  /// Watches for the ranks of `comm`, which send each other messages with this tag.
   WaitWatch(MPI_Comm comm, int tag);
-  /// The names of the nodes for the report, by number of the node. Both must outlive this.
+  /// Sets the names of the nodes for the report, by number of the node. Both must outlive this.
   void set_names(const std::vector<int>* node_of_rank, const std::vector<std::string>* hosts);
 
-  /// To be called between the sleeps of a loop that waits for others; `begins` is true in the first
-  /// call. Ends the job after the deadline. Any thread; of several that wait at once, the last to
-  /// begin counts.
+  /// Must be called between the sleeps of a loop that waits for others; `begins` is true in the
+  /// first call. Ends the job after the deadline. Any thread; of several that wait at once, the
+  /// last to begin counts.
   void look(bool begins);
 
  private:

@@ -18,7 +18,8 @@ namespace {
 constexpr WaitLimits kSoon{1, 0};
 constexpr auto kLate = std::chrono::milliseconds(3000);
 
-/// What this rank writes to standard error during a call of all ranks, to which some come late.
+/// Returns what this rank writes to standard error during a call of all ranks, to which some come
+/// late.
 std::string words_of(Comm& comm, bool late, const WaitLimits& limits = kSoon) {
   comm.barrier();
   testing::internal::CaptureStderr();

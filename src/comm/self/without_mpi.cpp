@@ -1,4 +1,4 @@
-// Without MPI, its end asks for nothing.
+// The end of MPI asks for nothing where there is no MPI.
 #include "comm/end_of_mpi.hpp"
 
 namespace stria {

@@ -30,7 +30,8 @@ namespace stria {
 
 namespace {
 
-/// The running thread's record. The runtime doesn't publish its layout, but the ABI fixes it.
+/// Returns the running thread's record. The runtime doesn't publish its layout, but the ABI fixes
+/// it.
 ExceptionState& thread_exceptions() {
   return *reinterpret_cast<ExceptionState*>(abi::__cxa_get_globals());
 }

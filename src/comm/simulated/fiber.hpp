@@ -34,7 +34,7 @@ class Fiber {
   void suspend();
   bool started() const { return started_; }
   bool finished() const { return finished_; }
-  /// The exception that left the body, if any.
+  /// Returns the exception that left the body, if any.
   std::exception_ptr exception() const { return exception_; }
 
  private:
@@ -50,7 +50,7 @@ class Fiber {
   bool started_ = false;
   bool finished_ = false;
   std::exception_ptr exception_;
-  // For the sanitizers: the stack outside, and both sides' handles.
+  // The sanitizers need the stack outside, and both sides' handles.
   const void* outside_stack_ = nullptr;
   size_t outside_stack_bytes_ = 0;
   void* inside_handle_ = nullptr;

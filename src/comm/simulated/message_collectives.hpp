@@ -11,10 +11,10 @@ class MessageCollectives : public Comm {
  public:
   /// Dissemination: in step k each rank sends to the one that is 2^k further.
   void barrier() override;
-  /// A binomial tree from the root.
+  /// Sends along a binomial tree from the root.
   void broadcast(std::span<std::byte> data, int root) override;
-  /// A binomial tree to rank 0, then a broadcast. The order of additions depends only on the
-  /// number of ranks.
+  /// Sends along a binomial tree to rank 0, and then broadcasts. The order of additions depends
+  /// only on the number of ranks.
   void all_reduce(std::span<int64_t> values, ReduceOp op) override;
   /// Distances double: after step k a rank knows the sum over the 2^k ranks before it.
   void exclusive_scan(std::span<int64_t> values) override;

@@ -30,15 +30,16 @@ class Network {
 
   std::shared_ptr<Transfer> send(std::span<const std::byte> data, int from, int to, int tag);
   std::shared_ptr<Transfer> receive(std::span<std::byte> data, int from, int to, int tag);
-  /// A message that has arrived, from the lowest rank that has sent one; nothing: there is none.
+  /// Returns a message that has arrived, from the lowest rank that has sent one; nothing: there is
+  /// none.
   std::optional<std::pair<int, std::vector<std::byte>>> take(int to, int tag);
   const std::vector<RankTraffic>& traffic() const { return traffic_; }
 
  private:
   struct Message {
     std::vector<std::byte> copy;          ///< bytes of a buffered message
-    std::span<const std::byte> original;  ///< of one that waits for its receiver
-    std::shared_ptr<Transfer> send;       ///< of one that waits for its receiver
+    std::span<const std::byte> original;  ///< the bytes of one that waits for its receiver
+    std::shared_ptr<Transfer> send;       ///< the send of one that waits for its receiver
     std::span<const std::byte> data() const { return send != nullptr ? original : std::span<const std::byte>(copy); }
   };
   struct Receive {

@@ -20,7 +20,7 @@ namespace stria {
 /// catches those lets it pass.
 struct SimulationCancelled {};
 
-/// What a rank waits for. It is put into words only when it is needed.
+/// Says what a rank waits for. It is put into words only when it is needed.
 struct WaitState {
   const char* what = "runs";        ///< "receives", "polls"
   const char* direction = nullptr;  ///< "from" or "to" a peer; null: no message
@@ -39,16 +39,16 @@ class Scheduler {
   /// Runs until every rank has ended. The error says why that is impossible, or is that of fail().
   /// Afterwards no fiber is suspended.
   Status run();
-  /// The first exception that left a rank, if any.
+  /// Returns the first exception that left a rank, if any.
   std::exception_ptr exception() const { return exception_; }
   int64_t switches() const { return tick_; }
 
-  // For the running rank:
+  // The running rank calls the following functions.
   int current() const { return current_; }
   /// Lets chance decide which rank runs next; the caller stays ready.
   void yield();
-  /// As yield(), for a caller that found nothing to do. After many of these without an event the
-  /// run counts as a deadlock.
+  /// Does the same as yield(), for a caller that found nothing to do. After many of these without
+  /// an event the run counts as a deadlock.
   void poll();
   /// Waits until wake(rank). `state` describes the wait, in case it never ends.
   void block(const WaitState& state);
@@ -56,7 +56,7 @@ class Scheduler {
   /// destructor while its stack unwinds.
   bool cancelled() const { return cancelling_; }
 
-  // For any caller:
+  // Any caller may call the following functions.
   void wake(int rank);
   /// Calls `event` after a random number of turns, usually few, sometimes many.
   void schedule(std::function<void()> event);

@@ -35,7 +35,7 @@ struct NodeAllocation {
   Status failure;
 };
 
-/// What the ranks share.
+/// Holds what the ranks share.
 struct World {
   World(const SimulationOptions& options, std::vector<int> nodes)
       : scheduler(options.seed, options.stall_ms), node_of_rank(std::move(nodes)), network(scheduler, node_of_rank) {

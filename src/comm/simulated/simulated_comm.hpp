@@ -25,14 +25,14 @@ struct SimulationOptions {
   /// Deals ranks to nodes like cards (rank modulo nodes) instead of filling node after node.
   bool scatter_nodes = false;
   uint64_t seed = 1;
-  int64_t stack_bytes = 512 << 10;  ///< of each rank; only touched pages cost memory
+  int64_t stack_bytes = 512 << 10;  ///< the bytes of each rank; only touched pages cost memory
   /// A stack that overflows ends in a fault and not in its neighbour; costs two mappings per rank.
   bool guard_pages = true;
   /// Polling for this long, without any message under way, counts as a deadlock.
   int64_t stall_ms = 20000;
 };
 
-/// What one rank has sent. Messages to itself and shared memory don't count.
+/// Holds what one rank has sent. Messages to itself and shared memory don't count.
 struct RankTraffic {
   int64_t messages_sent = 0;
   int64_t bytes_sent = 0;

@@ -38,7 +38,7 @@ TEST(SimulatedComm, ConformsUnderManySchedules) {
   }
 }
 
-/// The order in which four ranks reach a point, as their digits.
+/// Returns the order in which four ranks reach a point, as their digits.
 std::string order_of(uint64_t seed) {
   std::string order;
   const auto report = run_simulated({.ranks = 4, .seed = seed}, [&](Comm& comm) {

@@ -48,7 +48,7 @@ trace::ClockSample ask(Comm& comm, int parent, const std::function<int64_t()>& n
   }
   if (lower <= upper) {  // always, unless the clocks drift apart while they are compared
     best.offset_ns = lower + (upper - lower) / 2;
-    // On busy cores the comparison takes long, and a bound holds for the moment of its trip only.
+    // The comparison takes long on busy cores, and a bound holds for the moment of its trip only.
     const auto drift_ns = static_cast<int64_t>(kDriftMax * static_cast<double>(now_ns() - begin_ns));
     best.round_trip_ns = upper - lower + 2 * drift_ns;
   }
@@ -72,7 +72,7 @@ void answer(Comm& comm, int child, const std::function<int64_t()>& now_ns) {
 std::vector<trace::ClockSample> compare_clocks(Comm& comm, const std::function<int64_t()>& now_ns) {
   std::vector<trace::ClockSample> samples;
   const int rank = comm.rank();
-  // In step k each rank whose lowest set bit is 2^k asks the rank without that bit. So no rank is
+  // Each rank whose lowest set bit is 2^k asks in step k the rank without that bit. So no rank is
   // in two pairs at once.
   for (int bit = 1; bit < comm.size() && samples.empty(); bit *= 2) {
     if ((rank & bit) != 0) {

@@ -154,7 +154,7 @@ TEST_P(TraceRunTest, NoMessageArrivesBeforeItWasSent) {
   }
   EXPECT_EQ(found.messages, int64_t{ranks} * distances * kTurns);
   EXPECT_EQ(found.violations, 0) << "of " << found.messages << ", by up to " << found.worst_ns << " ns";
-  // Only the file is left.
+  // Nothing but the file is left.
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory), {}), 1);
   std::filesystem::remove_all(directory);
 }
@@ -200,7 +200,7 @@ TEST(Clocks, ComparedWithinTheStatedError) {
     ASSERT_EQ(samples.empty(), comm.rank() == 0);
     if (!samples.empty()) {
       const SkewedClock theirs = clock_of(samples[0].reference_rank, 9);
-      // One reading for both clocks: a thread that is stopped between two would find them apart.
+      // Both clocks get one reading: a thread that is stopped between two would find them apart.
       const int64_t now_ns = trace::monotonic_ns();
       const int64_t truth = theirs.at(now_ns) - mine.at(now_ns);
       const auto drifted_ns = static_cast<int64_t>(2 * kDriftMax * static_cast<double>(now_ns - begin_ns));

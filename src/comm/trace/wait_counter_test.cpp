@@ -28,7 +28,7 @@ int64_t waited_ns(uint16_t file) {
   return trace::Recorder::instance().counters(file).values()[static_cast<size_t>(trace::Counter::kWaitNs)];
 }
 
-/// How long a stretch took, and how much of it was counted as waiting.
+/// Says how long a stretch took, and how much of it was counted as waiting.
 struct Stretch {
   int64_t took_ns = 0;
   int64_t waited_ns = 0;

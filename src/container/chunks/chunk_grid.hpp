@@ -1,4 +1,4 @@
-// Where the elements of a dataset lie in its chunks.
+// Knows where the elements of a dataset lie in its chunks.
 //
 // Problem: raw data are counted in the dataset's C order, chunks hold boxes.
 // Method: a run is a stretch of raw data that is a stretch of one chunk as well. Dimensions that a
@@ -32,29 +32,29 @@ class ChunkGrid {
 
   int64_t chunk_count() const { return chunk_count_; }
   int64_t chunk_bytes() const { return chunk_bytes_; }
-  /// How many chunks lie along a dimension.
+  /// Returns how many chunks lie along a dimension.
   int64_t chunks_along(size_t dim) const { return across_[dim]; }
   const std::vector<int64_t>& chunk_dims() const { return chunk_; }
   /// The index of a chunk's first element, in each dimension. \pre 0 <= chunk < chunk_count()
   std::vector<int64_t> first_index(int64_t chunk) const;
   /// The rows of the first dimension that a chunk has elements of. \pre as of first_index()
   ByteRange rows(int64_t chunk) const;
-  /// The run from byte `byte` of the raw data on. \pre it is a byte of them
+  /// Returns the run from byte `byte` of the raw data on. \pre it is a byte of them
   Run run_at(int64_t byte) const;
-  /// All runs of a chunk, in the order of both.
+  /// Visits all runs of a chunk, in the order of both.
   template <typename Visit>
   void for_each_run(int64_t chunk, Visit&& visit) const;
 
  private:
   std::vector<int64_t> dims_, chunk_, across_;
   size_t joined_ = 0;        // the dimension along which a run goes
-  int64_t inner_bytes_ = 1;  // of one index of that dimension
+  int64_t inner_bytes_ = 1;  // the bytes of one index of that dimension
   int64_t chunk_count_ = 1;
   int64_t chunk_bytes_ = 1;
   int64_t raw_bytes_ = 1;  // of the dataset
 };
 
-/// Whether a dataset can be cut so: kInvalidArgument says why not.
+/// Tells whether a dataset can be cut so: kInvalidArgument says why not.
 Status check_chunking(const DatasetSpec& spec);
 
 template <typename Visit>

@@ -11,20 +11,20 @@
 
 namespace stria::container {
 
-/// zstd's level for all chunks: the fastest that isn't negative.
+/// All chunks are compressed at this level of zstd: the fastest that isn't negative.
 inline constexpr int kZstdLevel = 1;
 
-/// How a dataset is cut, and what each chunk passes through.
+/// Says how a dataset is cut, and what each chunk passes through.
 struct Chunking {
-  std::vector<int64_t> dims;  ///< of a chunk; as many as the dataset has
+  std::vector<int64_t> dims;  ///< the dims of a chunk; as many as the dataset has
   Filters filters;
   /// The bytes that shuffling takes apart, as a file has them; 0: those of a whole element, of both
   /// parts of a complex number.
   int64_t shuffled_bytes = 0;
 };
 
-/// Which of the dataset's filters were left out for one chunk: bit i stands for the i-th filter
-/// that the dataset lists, and is set where the chunk did not pass it.
+/// Tells which of the dataset's filters were left out for one chunk: bit i stands for the i-th
+/// filter that the dataset lists, and is set where the chunk did not pass it.
 using FilterMask = uint32_t;
 
 /// One chunk as the file has it. A chunk that the file doesn't have reads as the fill value.
@@ -35,7 +35,7 @@ struct StoredChunk {
   FilterMask skipped = 0;
 };
 
-/// The chunk of this number; null where there is none. \pre they are in order
+/// Finds the chunk of this number; null where there is none. \pre they are in order
 inline const StoredChunk* find_chunk(std::span<const StoredChunk> chunks, int64_t number) {
   STRIA_ASSERT(std::is_sorted(chunks.begin(), chunks.end(),
                               [](const StoredChunk& a, const StoredChunk& b) { return a.number < b.number; }));

@@ -19,7 +19,7 @@ Bytes random_bytes(std::mt19937_64& random, size_t count, int values) {
   return bytes;
 }
 
-// Each element's chunk and place there, counted one by one.
+// Checks each element's chunk and place there, counted one by one.
 void check_grid(const DatasetSpec& spec) {
   const ChunkGrid grid(spec);
   const auto width = spec.element.bytes;
@@ -90,7 +90,7 @@ TEST(Shuffle, BytesOfEqualWeightComeTogether) {
   }
 }
 
-// From the description of the sum, a word at a time.
+// The code follows the description of the sum, a word at a time.
 uint32_t slow_fletcher32(const Bytes& data) {
   uint64_t low = 0, high = 0;
   for (size_t i = 0; i < data.size(); i += 2) {
@@ -118,7 +118,7 @@ TEST(FilterPipeline, FletchersSumIsThatOfItsDescription) {
   }
 }
 
-/// With libdeflate where it is installed, and without.
+/// Each test runs with libdeflate where it is installed, and without.
 class EachInflate : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(FilterPipeline, EachInflate, testing::Bool());
 

@@ -257,7 +257,7 @@ int64_t shuffled_bytes(const DatasetSpec& spec) {
 }
 
 uint32_t fletcher32(std::span<const std::byte> data) {
-  constexpr size_t kWordsAtOnce = 360;  // as many as 32 bits can't overflow by
+  constexpr size_t kWordsAtOnce = 360;  // more could make 32 bits overflow
   uint32_t low = 0;
   uint32_t high = 0;
   const auto fold = [](uint32_t sum) { return (sum & 0xffff) + (sum >> 16); };

@@ -1,5 +1,5 @@
-// What a chunk passes on its way into the file and back: scale-offset or ZFP, shuffling, deflate or
-// zstd, Fletcher's sum.
+// Describes what a chunk passes on its way into the file and back: scale-offset or ZFP, shuffling,
+// deflate or zstd, Fletcher's sum.
 //
 // Problem: zlib's deflate is ten times slower than the storage.
 // Method: ISA-L, which makes the same format, and libdeflate to read it where that is there. A
@@ -21,7 +21,7 @@ namespace stria::container {
 
 class FilterPipeline {
  public:
-  /// Without libdeflate, ISA-L inflates.
+  /// Inflates by libdeflate, or else by ISA-L.
   explicit FilterPipeline(bool with_libdeflate = true);
   ~FilterPipeline();
   FilterPipeline(const FilterPipeline&) = delete;
@@ -35,13 +35,13 @@ class FilterPipeline {
   /// that it did not pass. \pre the spec is cut into chunks
   FilterMask encode(const DatasetSpec& spec, std::span<const std::byte> chunk, std::vector<std::byte>& out,
                     const How& how = {.exact = false, .raw = false});
-  /// Whether whole elements of a chunk shrink by themselves.
+  /// Tells whether whole elements of a chunk shrink by themselves.
   bool shrinks(const DatasetSpec& spec, std::span<const std::byte> sample);
-  /// The filters that a chunk that isn't compressed does not pass.
+  /// Returns the filters that a chunk that isn't compressed does not pass.
   static FilterMask skipped_by_raw(const Filters& filters);
   /// Fills `chunk` with what `stored` holds. kCorrupted when that can't be.
   Status decode(const DatasetSpec& spec, std::span<const std::byte> stored, FilterMask skipped, std::span<std::byte> chunk);
-  /// The most bytes that a chunk may take in a file.
+  /// Returns the most bytes that a chunk may take in a file.
   static int64_t stored_bytes_max(int64_t chunk_bytes);
 
  private:
@@ -51,7 +51,7 @@ class FilterPipeline {
   bool zstd(std::span<const std::byte> chunk, std::vector<std::byte>& out);
   bool compress(const Filters& filters, std::span<const std::byte> chunk, std::vector<std::byte>& out);
   std::span<const std::byte> shuffled(const DatasetSpec& spec, std::span<const std::byte> content);
-  /// How many bytes of `out` they have filled.
+  /// Returns how many bytes of `out` they have filled.
   Result<size_t> inflate(std::span<const std::byte> stored, std::span<std::byte> out);
   Result<size_t> unzstd(std::span<const std::byte> stored, std::span<std::byte> out);
 
@@ -61,7 +61,8 @@ class FilterPipeline {
   std::vector<std::byte> coded_, scratch_, deflated_, tried_;
 };
 
-/// How many bytes of a dataset's chunks shuffling takes apart. \pre the spec is cut into chunks
+/// Returns how many bytes of a dataset's chunks shuffling takes apart. \pre the spec is cut into
+/// chunks
 int64_t shuffled_bytes(const DatasetSpec& spec);
 
 /// Fletcher's sum of 32 bits, as HDF5 has it.

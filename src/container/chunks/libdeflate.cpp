@@ -9,7 +9,7 @@ namespace {
 struct Functions {
   void* (*alloc)() = nullptr;
   void (*free)(void* decompressor) = nullptr;
-  /// 0: all went well.
+  /// It returns 0 where all went well.
   int (*decompress)(void* decompressor, const void* in, size_t in_bytes, void* out, size_t out_bytes, size_t* filled) = nullptr;
   bool complete = false;
 };

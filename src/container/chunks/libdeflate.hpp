@@ -18,8 +18,8 @@ class Libdeflate {
   Libdeflate(const Libdeflate&) = delete;
   Libdeflate& operator=(const Libdeflate&) = delete;
 
-  /// How many bytes of `out` a stream in zlib's format has filled; none where libdeflate isn't
-  /// there or finds something wrong, and the caller finds out what.
+  /// Returns how many bytes of `out` a stream in zlib's format has filled; none where libdeflate
+  /// isn't there or finds something wrong, and the caller finds out what.
   std::optional<size_t> inflate(std::span<const std::byte> stored, std::span<std::byte> out);
 
  private:

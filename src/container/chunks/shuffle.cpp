@@ -67,7 +67,8 @@ size_t unshuffle_many(const std::byte* in, std::byte* out, size_t count) {
   return at;
 }
 
-// The number of elements whose bytes were moved, many at once; the rest are left to the caller.
+// Returns the number of elements whose bytes were moved, many at once; the rest are left to the
+// caller.
 size_t shuffle_most(const std::byte* in, std::byte* out, size_t count, size_t width) {
   return width == 8    ? shuffle_many<8>(in, out, count)
          : width == 16 ? shuffle_many<16>(in, out, count)

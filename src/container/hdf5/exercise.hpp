@@ -10,7 +10,7 @@
 
 namespace stria::container::test {
 
-/// How much is read of the values of datasets: at most this many bytes of each, and those of
+/// Says how much is read of the values of datasets: at most this many bytes of each, and those of
 /// chunked datasets only on request. libhdf5 1.10 doesn't check that a chunk has its right size
 /// after its filters, so that it can't safely read chunks that are made to do harm.
 struct Depth {

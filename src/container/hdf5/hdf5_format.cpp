@@ -51,8 +51,8 @@ class InOrder : public Layout {
     STRIA_RETURN_IF_ERROR(h5::fold_complex(stored));
     return h5::datatype_bytes(stored.element).status();
   }
-  // The lengths of the dimensions that other programs see, of a spec that check_meaning() has found
-  // well.
+  // Returns the lengths of the dimensions that other programs see, of a spec that check_meaning()
+  // has found well.
   static std::vector<int64_t> lengths_of(const DatasetSpec& spec) {
     std::vector<int64_t> lengths = spec.dims;
     lengths.resize(spec.dims.size() - (spec.element.meaning == Meaning::kComplex ? 1 : 0));

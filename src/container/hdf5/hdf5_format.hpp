@@ -7,7 +7,7 @@ namespace stria::container {
 
 class Hdf5Format : public FileFormat {
  public:
-  /// Whether a file begins with the format's signature.
+  /// Tells whether a file begins with the format's signature.
   static Result<bool> recognises(storage::File& file);
 
   Format format() const override { return Format::kHdf5; }

@@ -1,5 +1,5 @@
-// What the tests of the HDF5 container share: a storage file in memory, temporary files, and a
-// writer with the objects of a FLASH checkpoint.
+// Holds what the tests of the HDF5 container share: a storage file in memory, temporary files, and
+// a writer with the objects of a FLASH checkpoint.
 #pragma once
 
 #include <cstddef>

@@ -335,7 +335,7 @@ TEST(NetcdfFormat, DamagedHeadersAreErrorsOrOtherFiles) {
     ASSERT_TRUE(read_all(whole).ok());
     for (size_t bytes = 0; bytes < whole.size(); ++bytes) {
       const Status status = read_all(Bytes(whole.begin(), whole.begin() + static_cast<int64_t>(bytes)));
-      // Behind the header there are zeros in the place of what is missing.
+      // Zeros stand behind the header in the place of what is missing.
       EXPECT_EQ(status.code(), bytes < 4              ? ErrorCode::kFormat
                                : bytes < header_bytes ? ErrorCode::kCorrupted
                                                       : ErrorCode::kOk)

@@ -13,7 +13,7 @@ class NetcdfFormat : public FileFormat {
   /// New files have this version; none: the first that can hold them.
   explicit NetcdfFormat(std::optional<netcdf::Version> version) : version_(version) {}
 
-  /// Whether a file begins as one of any version does.
+  /// Tells whether a file begins as one of any version does.
   static Result<bool> recognises(storage::File& file);
 
   Format format() const override { return version_ ? netcdf::format_of(*version_) : Format::kNetcdf; }

@@ -21,7 +21,7 @@ struct ValueRange {
   double maximum = -std::numeric_limits<double>::infinity();
 };
 
-/// True for equal types and for any two numeric ones.
+/// Returns true for equal types and for any two numeric ones.
 bool can_convert(ElementType from, ElementType to);
 
 /// Reads `count` elements at `source` and writes them as `to` at `target`. The arrays don't

@@ -17,7 +17,7 @@ constexpr ElementType kNumeric[] = {ElementType::kInt8,    ElementType::kUint8, 
 
 template <typename To, typename From>
 To convert(From value) {
-  // Unaligned on purpose.
+  // The memory is unaligned on purpose.
   std::byte source[sizeof(From) + 1];
   std::byte target[sizeof(To) + 1];
   std::memcpy(source + 1, &value, sizeof value);
@@ -42,7 +42,7 @@ void expect_held_within() {
   using Ends = std::numeric_limits<To>;
   for (const From value : {std::numeric_limits<From>::min(), static_cast<From>(-1), From{0}, From{1}, From{100},
                            std::numeric_limits<From>::max()}) {
-    // Exact: a long double has 64 bits of mantissa.
+    // The conversion is exact: a long double has 64 bits of mantissa.
     const auto nearest = std::clamp<long double>(value, Ends::min(), Ends::max());
     EXPECT_EQ((convert<To, From>(value)), static_cast<To>(nearest)) << +value;
   }

@@ -5,10 +5,11 @@
 
 namespace stria {
 
-/// The number that the bits are, exactly.
+/// Returns the number that the bits are, exactly.
 float widen_half(uint16_t bits);
 
-/// The bits of the nearest number of half precision, the even one of two; infinity from 65,520 on.
+/// Returns the bits of the nearest number of half precision, the even one of two; infinity from
+/// 65,520 on.
 uint16_t narrow_to_half(double value);
 
 }  // namespace stria

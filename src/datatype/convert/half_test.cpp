@@ -39,7 +39,7 @@ TEST(HalfTest, HasTheValuesThatTheStandardGives) {
   EXPECT_EQ(narrow_to_half(1e-300), 0);
 }
 
-// The naive way: look at all, and take the nearest, of two the one whose last bit is 0.
+// Looks, the naive way, at all numbers, and takes the nearest, of two the one whose last bit is 0.
 uint16_t nearest(double value) {
   uint16_t best = 0;
   double least = std::numeric_limits<double>::infinity();

@@ -52,8 +52,8 @@ class PieceCheck {
   std::unordered_set<const Node*> seen_;
 };
 
-/// How far apart operands with this tree may lie and still be neighbours: the stride of the first
-/// innermost loop.
+/// Returns how far apart operands with this tree may lie and still be neighbours: the stride of the
+/// first innermost loop.
 int64_t neighbour_reach(const Node& root) {
   const Node* node = &root;
   while (node->kind == NodeKind::kIndexed || node->kind == NodeKind::kStrided) {

@@ -43,7 +43,7 @@ struct PackPart {
 
 class Packer {
  public:
-  /// From so many bytes on, unpacking past the caches takes less time, even if all is used at once.
+  /// Unpacking past the caches takes less time from so many bytes on, even if all is used at once.
   static constexpr int64_t kPastCachesBytes = 8 << 20;
 
   /// Prepares to move these operands. kInvalidArgument when a type's size is not a multiple of its
@@ -57,10 +57,10 @@ class Packer {
   ~Packer();
 
   int operand_count() const;
-  /// The bytes of the operand's packed stream.
+  /// Returns the bytes of the operand's packed stream.
   int64_t stream_bytes(int operand) const;
-  /// The number of the operand's group. Operands of one group share cache lines, so pack equal
-  /// ranges of them in one call.
+  /// Returns the number of the operand's group. Operands of one group share cache lines, so pack
+  /// equal ranges of them in one call.
   int group(int operand) const;
 
   /// Packs memory into buffers. Parts of one group with equal [begin, end) are packed in one pass.

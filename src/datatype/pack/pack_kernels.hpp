@@ -15,7 +15,7 @@ namespace stria::pack {
 /// The instruction sets for which there are kernels.
 enum class Isa : uint8_t { kPortable = 0, kAvx2, kAvx512 };
 
-/// The best of them that this CPU has.
+/// Returns the best of them that this CPU has.
 Isa best_isa();
 bool is_supported(Isa isa);
 
@@ -35,7 +35,7 @@ struct Tile {
   int first = 0;                 ///< index of the first operand
   int count = 0;                 ///< operands
   uint8_t mask = 0;              ///< slots in use
-  uint8_t slot[kMaxSlots] = {};  ///< of each operand
+  uint8_t slot[kMaxSlots] = {};  ///< the slot of each operand
 };
 
 /// The smallest and largest values of an operand so far, in as many vector lanes as a kernel uses.
@@ -87,7 +87,7 @@ struct KernelTable {
   int least8;
   int least4;
   RowKernel gather8[kFormCount];        ///< memory to packed
-  RowKernel gather8_range[kFormCount];  ///< likewise, and the range of the doubles
+  RowKernel gather8_range[kFormCount];  ///< the same, and the range of the doubles
   /// These two are for operands that share no tile, whatever comb.tiles says.
   RowKernel sparse8[kFormCount];
   RowKernel sparse8_range[kFormCount];

@@ -97,7 +97,7 @@ inline void measure_rows(LaneRange& range, const __m256d (&rows)[4]) {
   _mm256_store_pd(range.maximum, maximum);
 }
 
-/// Eight cells of four neighbours.
+/// Gathers eight cells of four neighbours.
 template <Form form, bool measures>
 inline void gather_tile(const Comb& comb, int number, const std::byte* memory, int64_t stride, int64_t packed_offset) {
   __m256d low[4];
@@ -117,7 +117,7 @@ inline void gather_tile(const Comb& comb, int number, const std::byte* memory, i
   }
 }
 
-/// Four elements, `stride` bytes apart.
+/// Loads four elements, `stride` bytes apart.
 inline __m256d load_column(const std::byte* memory, int64_t stride) {
   const auto pair = [&](int64_t i) {
     const auto* first = reinterpret_cast<const double*>(memory + i * stride);

@@ -27,7 +27,8 @@ inline void transpose(__m512d (&r)[8]) {
   const __m512d a5 = _mm512_unpackhi_pd(r[4], r[5]);
   const __m512d a6 = _mm512_unpacklo_pd(r[6], r[7]);
   const __m512d a7 = _mm512_unpackhi_pd(r[6], r[7]);
-  // By lanes of 128 bits: first the even lanes of two pairs of rows, then the odd ones.
+  // The shuffles go by lanes of 128 bits: first the even lanes of two pairs of rows, then the odd
+  // ones.
   const __m512d b0 = _mm512_shuffle_f64x2(a0, a2, 0x88);
   const __m512d b1 = _mm512_shuffle_f64x2(a1, a3, 0x88);
   const __m512d b2 = _mm512_shuffle_f64x2(a0, a2, 0xdd);
@@ -131,7 +132,7 @@ void gather_part_tile(const Comb& comb, const Tile& tile, const std::byte* memor
   }
 }
 
-/// Eight elements, `stride` bytes apart.
+/// Loads eight elements, `stride` bytes apart.
 inline __m512d load_column(const std::byte* memory, int64_t stride) {
   const auto pair = [&](int64_t i) {
     const auto* first = reinterpret_cast<const double*>(memory + i * stride);

@@ -19,7 +19,7 @@
 
 namespace stria::pack {
 
-/// How elements change on the way between memory and stream.
+/// Says how elements change on the way between memory and stream.
 struct Translation {
   ElementType memory = ElementType::kByte;
   ElementType stored = ElementType::kByte;
@@ -52,7 +52,8 @@ class Pass {
   void pack(int64_t begin_element, int64_t end_element);
   /// Unpacks them from the streams into memory.
   void unpack(int64_t begin_element, int64_t end_element);
-  /// The same for more than the caches hold: whole rows of memory and long pieces go past them.
+  /// Does the same for more than the caches hold: whole rows of memory and long pieces go past
+  /// them.
   void unpack_past_caches(int64_t begin_element, int64_t end_element);
 
  private:
@@ -81,7 +82,7 @@ class Pass {
   void prefetch(const PieceRow& row) const;
   void merge_ranges();
   void widen(size_t k, double minimum, double maximum);
-  /// The bytes of the packed stream for `memory_bytes` bytes of memory.
+  /// Returns the bytes of the packed stream for `memory_bytes` bytes of memory.
   int64_t stored_size(int64_t memory_bytes) const { return memory_bytes >> memory_shift_ << stored_shift_; }
 
   Datatype type_;
@@ -96,8 +97,8 @@ class Pass {
   std::vector<std::byte*> memory_;
   std::vector<std::byte*> packed_;
   std::vector<ValueRange*> ranges_;
-  std::vector<LaneRange> lane_ranges_;  // of each operand
-  std::vector<LaneRange> tile_ranges_;  // of each tile, with one operand per lane
+  std::vector<LaneRange> lane_ranges_;  // the ranges of each operand
+  std::vector<LaneRange> tile_ranges_;  // the ranges of each tile, with one operand per lane
   std::vector<Tile> tiles_;
   std::vector<const std::byte*> prefetch_points_;
   std::vector<std::byte> scratch_;

@@ -21,7 +21,7 @@ class RowWalker {
 
   bool done() const { return left_bytes_ <= 0; }
 
-  /// The next row. A piece that the end of the part cuts is a row by itself. \pre !done()
+  /// Returns the next row. A piece that the end of the part cuts is a row by itself. \pre !done()
   PieceRow next() {
     STRIA_ASSERT(!done());
     PieceRow row = cursor_.row();
@@ -39,8 +39,8 @@ class RowWalker {
     return row;
   }
 
-  /// The next rows of pieces of `piece_bytes`: as many as are alike, and none where next() must be
-  /// used. \pre !done()
+  /// Returns the next rows of pieces of `piece_bytes`: as many as are alike, and none where next()
+  /// must be used. \pre !done()
   Row next_rows(int64_t piece_bytes) {
     STRIA_ASSERT(!done());
     const PieceRow row = cursor_.row();

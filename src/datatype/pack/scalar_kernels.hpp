@@ -30,7 +30,7 @@ inline uint32_t reverse(uint32_t value) {
   return __builtin_bswap32(value);
 }
 
-/// The bytes of one element in the packed stream.
+/// Returns the bytes of one element in the packed stream.
 template <typename Element, Form form>
 constexpr int64_t packed_width() {
   return form == Form::kFloat || form == Form::kFloatSwapped ? 4 : static_cast<int64_t>(sizeof(Element));

@@ -103,7 +103,7 @@ void Pass::unpack(int64_t begin_element, int64_t end_element) {
   }
 }
 
-// Whether the operands fill every byte from the first to the end of the last, in each cell.
+// Tells whether the operands fill every byte from the first to the end of the last, in each cell.
 bool Pass::is_dense() const {
   for (int k = 0; k < count_; ++k) {
     if (memory_[static_cast<size_t>(k)] - memory_[0] != k * kernel_bytes_) {

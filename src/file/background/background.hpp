@@ -32,7 +32,7 @@ class Background {
  public:
   using Queue = std::list<std::shared_ptr<BackgroundCommit>>;
 
-  /// The process's. Never destroyed.
+  /// Returns the process's. Never destroyed.
   static Background& instance();
 
   /// Starts the thread, unless it runs.
@@ -43,11 +43,11 @@ class Background {
   /// Waits until no commit that this process has begun will still change the file at `stored_path`,
   /// which is a path as storage drivers take it. Says so when that lasts.
   void wait_for_name(const std::string& stored_path);
-  /// On rank 0 of the communicator: the failure of a commit of it that nobody can wait for any
-  /// more, and of which the program has not heard; each once. Else success.
+  /// Returns, on rank 0 of the communicator, the failure of a commit of it that nobody can wait for
+  /// any more, and of which the program has not heard; each once. Else success.
   Status take_unheard_failure(Comm& comm);
-  /// At the end of the program: waits until all commits have ended, says which have failed unheard,
-  /// and ends the thread.
+  /// Waits until all commits have ended, says which have failed unheard, and ends the thread. It is
+  /// called at the end of the program.
   void finish();
 
  private:
@@ -65,7 +65,7 @@ class Background {
   void run();
   /// Does one piece of work, with the lock given up meanwhile; false when there is none.
   bool work(std::unique_lock<std::mutex>& lock);
-  /// How long to sleep until there may be work, while there are commits.
+  /// Returns how long to sleep until there may be work, while there are commits.
   Pace::Clock::duration pause() const;
 
   std::mutex mutex_;

@@ -34,23 +34,23 @@ class BackgroundCommit {
   BackgroundCommit(const BackgroundCommit&) = delete;
   BackgroundCommit& operator=(const BackgroundCommit&) = delete;
 
-  // For the session.
+  // The session calls the following functions.
   Staging& staging() { return staging_; }
   /// Makes the node's board. Collective: yes; the outcome is the same everywhere.
   Status share(Comm& comm);
   /// Connects the nodes, where there are several. Collective: yes; the outcome is the same
   /// everywhere.
   Status join(Comm& comm) { return ending_.join(comm); }
-  /// Rank 0: how large the file is to be.
+  /// Rank 0 says how large the file is to be.
   void set_end(int64_t file_bytes) { ending_.set_end(file_bytes); }
   using Handles = CommitEnding::Handles;
   void take_handles(Handles handles) noexcept;
 
-  // For the thread.
+  // The thread calls the following functions.
   bool is_root() const { return board_->is_root(); }
-  /// Whether this rank speaks for its node.
+  /// Tells whether this rank speaks for its node.
   bool is_first() const { return board_->is_first(); }
-  /// The same for commits of one communicator.
+  /// It is the same for commits of one communicator.
   const void* ranks() const { return ranks_; }
   std::shared_ptr<const OutcomeBoard> board() const { return board_; }
   /// The node writes nothing of this file before it has written all of another, which was begun
@@ -58,7 +58,8 @@ class BackgroundCommit {
   void follow(std::shared_ptr<const OutcomeBoard> before) noexcept { before_ = std::move(before); }
   const std::string& stored_path() const { return about_.stored_path; }
   uint16_t trace_id() const { return about_.trace_id; }
-  /// How many ranks of the node must write before this one may, so that not too many do at a time.
+  /// Returns how many ranks of the node must write before this one may, so that not too many do at
+  /// a time.
   int64_t turns_to_wait() const {
     return std::max<int64_t>(board_->ranks_before() + 1 - about_.writers, 0) +
            (before_ != nullptr ? before_->ranks_to_come() : 0);
@@ -66,25 +67,26 @@ class BackgroundCommit {
   /// Writes a piece of what is staged. True once that was the last, and the others are told.
   bool write_piece(Pace& pace) noexcept;
   enum class Step { kNotYet, kGoesOn, kDone, kFailed };
-  /// The first rank of a node: goes on if the others have come so far. Rank 0 ends the commit when
+  /// The first rank of a node goes on if the others have come so far. Rank 0 ends the commit when
   /// all ranks have written, and tells the others; kGoesOn: it has done a piece of that.
   Step try_to_end(Pace& pace) noexcept;
 
-  // For the program.
+  // The program calls the following functions.
   bool is_done() const { return board_->decision().has_value(); }
   /// Waits until the commit has ended, and returns its outcome, which is the same on every rank.
   Status wait() const;
   const WaitLimits& wait_limits() const { return about_.wait_limits; }
-  /// To be called while the program waits for this commit: rank 0 says when that lasts, and any
-  /// rank ends the job after the deadline.
+  /// Is called while the program waits for this commit: rank 0 says when that lasts, and any rank
+  /// ends the job after the deadline.
   void look_at_wait(LongWait& wait) const;
-  /// The outcome; success until the commit has ended.
+  /// Returns the outcome; success until the commit has ended.
   Status outcome() const;
 
-  /// Whether this is rank 0 of that communicator, and the program has not heard of the outcome.
+  /// Tells whether this is rank 0 of that communicator, and the program has not heard of the
+  /// outcome.
   bool is_unheard_at(Comm& comm) const { return is_root() && ranks_ == key_of(comm) && !heard_; }
-  /// Rank 0: says on standard error that the commit has failed, unless the program has heard of it
-  /// or STRIA_VERBOSE is 0. Once.
+  /// Says, on rank 0 and on standard error, that the commit has failed, unless the program has
+  /// heard of it or STRIA_VERBOSE is 0. Once.
   void tell_if_unheard() const;
 
  private:

@@ -40,7 +40,7 @@ Setting staged(int ranks_per_node) {
   return setting;
 }
 
-/// By the thread, and in the call.
+/// The commit is made by the thread, and in the call.
 const std::function<Status(WriteSession&)> kWays[] = {commit_and_wait, &WriteSession::commit};
 
 const std::pair<access::Method, bool> kKinds[] = {
@@ -294,7 +294,7 @@ void end(Comm& comm, BackgroundCommit& commit) {
   }
 }
 
-/// What the other node says where one is lost when it has joined.
+/// Returns what the other node says where one is lost when it has joined.
 std::string outcome_without(int lost_rank) {
   const Outcomes outcomes = commit_on_two_nodes(nothing, [&](Comm& comm, BackgroundCommit& commit) {
     if (comm.rank() != lost_rank) {
@@ -306,7 +306,7 @@ std::string outcome_without(int lost_rank) {
   return outcomes.of_rank[1 - lost_rank];
 }
 
-/// Whether a descriptor is a connection of this process by the network, or listens for some.
+/// Says whether a descriptor is a connection of this process by the network, or listens for some.
 enum class Kind { kOther, kConnected, kListening };
 Kind kind_of(int descriptor, sockaddr_storage& address) {
   socklen_t bytes = sizeof address;
@@ -380,7 +380,7 @@ Socket stranger(std::string_view words) {
   return made;
 }
 
-/// What a node says that doesn't know the secret, or knows another.
+/// Returns what a node says that doesn't know the secret, or knows another.
 std::string words_of_a_node() {
   wire::Hello hello;
   hello.session[0] = std::byte{1};

@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kRows = 512;
 constexpr int64_t kColumns = 1024;
 
-/// The processors on which each thread of this process may run that gives way to this one.
+/// Returns the processors on which each thread of this process may run that gives way to this one.
 std::vector<cpu_set_t> processors_of_nice_threads() {
   std::vector<cpu_set_t> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {

@@ -12,7 +12,7 @@ namespace stria::file {
 
 namespace {
 
-// The outcome that has come, if one has, or that none will.
+// Returns the outcome that has come, if one has, or that none will.
 std::optional<Status> hear(Link& link, const std::string& when_lost) {
   const auto came = link.receive();
   if (!came.ok()) {
@@ -80,7 +80,7 @@ Status CommitEnding::end_node(const Status& written) {
   return outcome;
 }
 
-// Rank 0: the first failure on any node, or success, once all have written.
+// Returns, on rank 0, the first failure on any node, or success, once all have written.
 std::optional<Status> CommitEnding::collect_nodes() {
   bool all_told = true;
   for (Peer& peer : peers_) {

@@ -1,5 +1,5 @@
-// How a commit in the background ends, once ranks have written: what the first rank of a node and
-// rank 0 do, and the handles for it.
+// Describes how a commit in the background ends, once ranks have written: what the first rank of a
+// node and rank 0 do, and the handles for it.
 //
 // Method: the node's first rank, when all of its node have written, makes that durable and tells
 // rank 0 (node_links.hpp). Rank 0, when it has heard of all nodes, gives the file its name and
@@ -23,9 +23,9 @@
 
 namespace stria::file {
 
-/// What a commit in the background is about.
+/// Says what a commit in the background is about.
 struct AboutCommit {
-  std::string path;  ///< as the program gave it
+  std::string path;  ///< the path as the program gave it
   std::string stored_path;
   uint16_t trace_id = 0;
   bool sync = true;
@@ -42,7 +42,7 @@ class CommitEnding {
   /// Connects the nodes, where there are several. Collective: yes; the outcome is the same
   /// everywhere.
   Status join(Comm& comm);
-  /// Rank 0: how large the file is to be.
+  /// Rank 0 says how large the file is to be.
   void set_end(int64_t file_bytes) { file_bytes_ = file_bytes; }
   /// This rank's handles: rank 0 has `target`, another rank `opened` or nothing. The first rank of
   /// another node has `opened` where it is to sync. `drain`, of rank 0, is to follow where the file
@@ -56,11 +56,11 @@ class CommitEnding {
   };
   void take_handles(Handles handles) noexcept;
 
-  /// The file to which this rank writes; null: it has none.
+  /// Returns the file to which this rank writes; null: it has none.
   storage::File* file() const;
   /// The outcome of the commit, once it is known.
   std::optional<Status> look(Pace& pace);
-  /// Whether the last look has done a piece of what there is to do.
+  /// Tells whether the last look has done a piece of what there is to do.
   bool goes_on() const { return goes_on_; }
   /// Closes the handle of a rank that isn't rank 0.
   Status close() noexcept;

@@ -42,7 +42,7 @@ class Link {
   int descriptor() const { return socket_.get(); }
   /// Sends a message of at most kMostBytes. kIo where the other side is gone.
   Status send(std::span<const std::byte> message);
-  /// The next message, nothing where none has come yet, kIo where the other side is gone.
+  /// Returns the next message, nothing where none has come yet, kIo where the other side is gone.
   Result<std::optional<std::vector<std::byte>>> receive();
 
  private:

@@ -28,7 +28,7 @@ class LinkTest : public ::testing::Test {
     far_ = std::move(accepted);
   }
   void say(std::string_view bytes) const { ASSERT_EQ(::send(far_.get(), bytes.data(), bytes.size(), 0), std::ssize(bytes)); }
-  /// What comes next: a message, or the error.
+  /// Returns what comes next: a message, or the error.
   std::string heard() {
     for (int attempt = 0; attempt < 100000; ++attempt) {
       const auto came = near_.receive();

@@ -91,7 +91,7 @@ Socket make_socket(bool is_v6) {
   return Socket(socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 }
 
-// At every address of the machine.
+// It listens at every address of the machine.
 Result<Socket> listen_at_all(bool is_v6) {
   Socket made = make_socket(is_v6);
   const int off = 0;

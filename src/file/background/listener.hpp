@@ -1,4 +1,4 @@
-// Where a process can be reached by those of other nodes, and the port at which it listens.
+// Knows where a process can be reached by those of other nodes, and the port at which it listens.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ struct ListeningPlaces {
   static constexpr size_t kMost = 16;
   struct Place {
     bool is_v6 = false;
-    std::array<uint8_t, 16> address{};  ///< of version 4: the first four bytes
+    std::array<uint8_t, 16> address{};  ///< the address of version 4: the first four bytes
   };
   std::array<Place, kMost> all{};  ///< those that other machines can reach come first
   size_t count = 0;
@@ -29,8 +29,8 @@ class Listener {
   Listener() = default;
 
   const ListeningPlaces& places() const { return places_; }
-  /// The connection of the next process that has connected; where none has since the last call, a
-  /// socket that isn't open.
+  /// Returns the connection of the next process that has connected; where none has since the last
+  /// call, a socket that isn't open.
   Result<Socket> accept() const;
 
  private:
@@ -38,7 +38,7 @@ class Listener {
   ListeningPlaces places_;
 };
 
-/// A socket that connects while the caller does something else.
+/// Returns a socket that connects while the caller does something else.
 Result<Socket> begin_to_connect(const ListeningPlaces::Place& place, uint16_t port);
 
 }  // namespace stria::file

@@ -28,7 +28,7 @@ constexpr std::chrono::milliseconds kMostForAnAddress{1500};
 constexpr size_t kMostStrangers = 64;
 constexpr size_t kMostAtOnce = 256;
 
-/// What rank 0 tells all ranks by MPI.
+/// Says what rank 0 tells all ranks by MPI.
 struct Offer {
   ListeningPlaces places{};  ///< none: the nodes can't be joined
   std::array<std::byte, 32> secret{};
@@ -50,7 +50,7 @@ int node_in(const wire::Hello& hello) {
   return static_cast<int>(std::min<uint32_t>(number, INT32_MAX));
 }
 
-/// The lowest rank of each node.
+/// Returns the lowest rank of each node.
 std::vector<int> first_ranks(const Comm& comm) {
   std::vector<int> first;
   const auto nodes = comm.node_of_rank();
@@ -86,7 +86,7 @@ class Reception {
     std::erase_if(guests_, [](const Guest& guest) { return !guest.link.is_open(); });
     return missing() < 0;
   }
-  /// The first rank of a node that has not come, or -1.
+  /// Returns the first rank of a node that has not come, or -1.
   int missing() const {
     const auto open = [](const Peer& peer) { return peer.link.is_open(); };
     const auto found = std::find_if_not(peers_.begin(), peers_.end(), open);
@@ -203,7 +203,7 @@ class Caller {
     return true;
   }
 
-  // The challenge, or the proof that this is rank 0.
+  // Takes the challenge, or the proof that this is rank 0.
   bool take(std::span<const std::byte> message) {
     if (!challenged_) {
       const auto challenge = wire::decode<wire::Challenge>(message);

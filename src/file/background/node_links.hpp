@@ -25,10 +25,10 @@ struct Peer {
   std::optional<Status> told;  ///< how its node has written
 };
 
-/// The connections of this rank: of rank 0 to the first rank of each other node, by number of node;
-/// of those to rank 0; of other ranks none. Waits for some seconds at most where a node can't be
-/// reached. kUnsupported, at once, where that has happened before. Collective: yes; the outcome is
-/// the same everywhere.
+/// Returns the connections of this rank: of rank 0 to the first rank of each other node, by number
+/// of node; of those to rank 0; of other ranks none. Waits for some seconds at most where a node
+/// can't be reached. kUnsupported, at once, where that has happened before. Collective: yes; the
+/// outcome is the same everywhere.
 Result<std::vector<Peer>> join_nodes(Comm& comm);
 
 }  // namespace stria::file

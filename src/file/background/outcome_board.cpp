@@ -62,7 +62,7 @@ struct OutcomeBoard::Part {
 
 namespace {
 
-// How many ranks the job has on this node, as mpiexec tells; 1 for a program without it.
+// Returns how many ranks the job has on this node, as mpiexec tells; 1 for a program without it.
 int ranks_on_node() {
   for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
     if (const char* count = std::getenv(name)) {

@@ -1,4 +1,4 @@
-// How fast a process writes in the background, by a clock that the test sets.
+// Tests how fast a process writes in the background, by a clock that the test sets.
 #include "file/background/pace.hpp"
 
 #include <gtest/gtest.h>

@@ -14,7 +14,7 @@
 namespace stria::file {
 
 std::string partial_path(const std::string& path) {
-  constexpr size_t kMostBytes = 255;  // of a name, on nearly every file system
+  constexpr size_t kMostBytes = 255;  // the bytes of a name, on nearly every file system
   constexpr size_t kKeptBytes = 200;
   const std::string name = storage::file_name_of(path);
   const std::string directory = path.substr(0, path.size() - name.size());
@@ -26,7 +26,7 @@ std::string partial_path(const std::string& path) {
 
 namespace {
 
-// Whether the name still means the open file, as far as the storage can tell.
+// Tells whether the name still means the open file, as far as the storage can tell.
 bool is_named(storage::Driver& driver, storage::File& file, const std::string& name) {
   const auto open = file.identity();
   const auto named = driver.identity(name);
@@ -117,7 +117,7 @@ Status PartialFile::publish(int64_t file_bytes, bool sync, PhaseTimes& times) {
   return settle(sync);
 }
 
-// After the file has its name. A failure now costs no data, unless the power fails too.
+// The file has its name by now. A failure costs no data any more, unless the power fails too.
 Status PartialFile::settle(bool sync) {
   const Status closed = file_->close();
   return closed.ok() && sync ? driver_->sync_directory(path_) : closed;

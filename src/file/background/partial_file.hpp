@@ -22,8 +22,8 @@
 
 namespace stria::file {
 
-/// The name under which the file at `path` is written until its commit. Where it would be too long,
-/// a number stands for the rest.
+/// Returns the name under which the file at `path` is written until its commit. Where it would be
+/// too long, a number stands for the rest.
 std::string partial_path(const std::string& path);
 
 /// Removes a file of a temporary name that a killed program has left: a plain one of this user that
@@ -42,9 +42,9 @@ class PartialFile final : public UnpublishedFile {
 
   struct Making {
     storage::Striping striping{};
-    uint32_t permissions = 0666;  ///< of a file that replaces none, less the umask
-    /// In a place where other users make files, too: it is this user's alone, and what has its
-    /// final name isn't looked at.
+    uint32_t permissions = 0666;  ///< the permissions of a file that replaces none, less the umask
+    /// The file lies in a place where other users make files, too: it is this user's alone, and
+    /// what has its final name isn't looked at.
     bool is_staged = false;
     bool sole_writer = false;  ///< no other rank of this node
   };
@@ -59,9 +59,9 @@ class PartialFile final : public UnpublishedFile {
   /// because it is staged
   Status create(const Making& making);
   storage::File* file() const override { return file_.get(); }
-  /// Size, sync, name, sync of the directory.
+  /// Sets the size, syncs, gives the name, and syncs the directory.
   Status publish(int64_t file_bytes, bool sync, PhaseTimes& times) override;
-  /// Whether the file has its name.
+  /// Tells whether the file has its name.
   bool is_published() const override { return published_; }
   /// Removes the file, if its temporary name still means it.
   void discard() noexcept override;
@@ -74,7 +74,7 @@ class PartialFile final : public UnpublishedFile {
   std::shared_ptr<storage::Driver> driver_;
   std::string path_;
   std::string partial_path_;
-  std::optional<storage::FileAttributes> replaced_;  // of the file that has the name
+  std::optional<storage::FileAttributes> replaced_;  // those of the file that has the name
   bool is_staged_ = false;
   std::unique_ptr<storage::File> file_;
   bool published_ = false;

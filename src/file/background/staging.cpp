@@ -121,7 +121,7 @@ bool Staging::goes_on(const Extent& extent, const storage::WriteSegment& segment
   return last.offset + last.bytes == segment.offset && last.data + last.bytes == segment.data;
 }
 
-// So that note() can't fail after the bytes have been counted.
+// Room is reserved so that note() can't fail after the bytes have been counted.
 void Staging::reserve_for(Extent& extent, const storage::WriteSegment& segment) {
   if (!goes_on(extent, segment) && extent.segments.size() == extent.segments.capacity()) {
     extent.segments.reserve(std::max(kFirstSegments, 2 * extent.segments.size()));

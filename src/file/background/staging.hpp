@@ -1,4 +1,4 @@
-// What a rank writes, kept in memory until a thread writes it.
+// Describes what a rank writes, kept in memory until a thread writes it.
 //
 // Problem: a copy of what was packed costs as much as its packing.
 // Method: batches are packed where they stay, in extents of the process's own memory
@@ -15,7 +15,7 @@
 
 namespace stria::file {
 
-/// What one rank has staged of one file.
+/// Holds what one rank has staged of one file.
 class Staging {
  public:
   /// Takes up to `limit_bytes`, less what other commits of the process still hold.
@@ -35,7 +35,7 @@ class Staging {
   /// Nothing is left to write.
   bool is_written() const { return next_extent_ == extents_.size(); }
   int64_t staged_bytes() const { return staged_bytes_; }
-  /// What take() has left to its caller.
+  /// Returns what take() has left to its caller.
   int64_t left_bytes() const { return left_bytes_; }
 
  private:
@@ -88,8 +88,8 @@ class StagedFile final : public storage::File {
   storage::Capabilities capabilities_;
 };
 
-/// What storage can do while its writes are staged: neither datatypes nor direct writes, and no
-/// rank waits for another.
+/// Returns what storage can do while its writes are staged: neither datatypes nor direct writes,
+/// and no rank waits for another.
 storage::Capabilities staged_capabilities(storage::Capabilities capabilities);
 
 }  // namespace stria::file

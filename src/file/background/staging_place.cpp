@@ -25,7 +25,7 @@ bool is_mine(const storage::NameInfo& info) {
   return info.is_plain_file && info.is_mine;
 }
 
-// Whether the file at its own place is newer than the one that is staged.
+// Tells whether the file at its own place is newer than the one that is staged.
 Result<bool> is_newer(storage::Driver& driver, const std::string& own, const std::string& staged,
                       const storage::NameInfo& about_staged) {
   const auto about_own = driver.name_info(own);
@@ -149,7 +149,7 @@ Status Drain::run(bool sync) {
 
 namespace {
 
-// What drain_place() does to one name. Success where there was nothing to bring.
+// Does to one name what drain_place() does to all. Success where there was nothing to bring.
 Status drain_name(const std::shared_ptr<storage::Driver>& driver, const std::string& place, const std::string& name,
                   std::vector<std::string>& brought) {
   const std::string staged = in_place(place, name);

@@ -19,23 +19,24 @@
 
 namespace stria::file {
 
-/// Where the file of this path, named from the root, is staged in `place`.
+/// Returns where the file of this path, named from the root, is staged in `place`.
 std::string staged_path(const std::string& place, const std::string& path);
-/// The path of a file that is staged under this name; nothing for other names.
+/// Returns the path of a file that is staged under this name; nothing for other names.
 std::optional<std::string> path_of_staged(const std::string& name);
-/// Where a file is to be read.
+/// Says where a file is to be read.
 struct Nearest {
   std::string path;
   bool is_staged = false;
   std::string remark{};  ///< why one that may be staged is passed by; a sentence for people
 };
-/// Where it is staged, if a whole one of this user is there that isn't older than the one at its
-/// own place; else there. kInvalidArgument where both are there and the storage doesn't tell which
-/// is newer.
+/// Returns where it is staged, if a whole one of this user is there that isn't older than the one
+/// at its own place; else there. kInvalidArgument where both are there and the storage doesn't tell
+/// which is newer.
 Result<Nearest> find_nearest(storage::Driver& driver, const std::string& place, const std::string& path);
 /// How a file that is staged is opened to be read: another user's is not.
 inline constexpr storage::OpenOptions kOpenStaged{.mine_only = true};
-/// The paths of the files that this user has staged in `place`, by name; none where it isn't there.
+/// Returns the paths of the files that this user has staged in `place`, by name; none where it
+/// isn't there.
 Result<std::vector<std::string>> staged_files(storage::Driver& driver, const std::string& place);
 
 /// Brings a whole file from where it is staged to its own place, piece by piece.
@@ -49,7 +50,7 @@ class Drain {
   /// Copies a piece of up to so many bytes. True once the file has its name at its own place; it is
   /// then no longer staged.
   Result<bool> step(int64_t most_bytes, bool sync);
-  /// All pieces.
+  /// Moves all pieces.
   Status run(bool sync);
   int64_t done_bytes() const { return done_bytes_; }
   bool is_over() const { return own_->is_published(); }

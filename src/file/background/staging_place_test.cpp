@@ -54,7 +54,7 @@ class StagingPlaceTest : public ::testing::Test {
   void expect_content(const Setting& setting) {
     on_ranks(setting, [&](Comm& comm) { ASSERT_EQ(compare_file(setting, comm, borrow(memory_), {.verify = true}), ""); });
   }
-  /// A file that a killed program has staged and not brought to its place.
+  /// Leaves a file that a killed program has staged and not brought to its place.
   void leave_staged(const std::string& path, uint64_t seed) {
     Setting other = setting_;
     other.hints.staging_place.clear();

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kComparedAtOnceBytes = 1 << 20;
 
-// Whether the metadata are other ones than when the file was sealed.
+// Tells whether the metadata are other ones than when the file was sealed.
 Result<bool> has_other_metadata(storage::File& file, const Catalog& catalog, const Seal& seal) {
   if (seal.parts.empty()) {
     StreamingHash hash;

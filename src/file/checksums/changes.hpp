@@ -1,4 +1,4 @@
-// What another program has changed in a file that has sums.
+// Describes what another program has changed in a file that has sums.
 //
 // Problem: a program that adds rows to a dataset changes the dataset's header in place. What the
 // metadata were is then unknown, and the new rows have no sums; neither is damage.
@@ -26,7 +26,7 @@ struct RowsWithoutSums {
 };
 std::vector<RowsWithoutSums> rows_without_sums(const ChecksumIndex& index, const Catalog& catalog);
 
-/// Where the raw data of the datasets lie that are in one piece.
+/// Returns where the raw data of the datasets lie that are in one piece.
 std::vector<ByteRange> extents_of(const Catalog& catalog);
 
 /// Adds the bytes of a stretch of the file to a hash. kCorrupted where it ends before.

@@ -16,7 +16,7 @@ namespace stria::file {
 
 namespace {
 
-// Below this a displacement and a datatype's offsets add up without overflow.
+// A displacement and a datatype's offsets add up without overflow below this.
 constexpr int64_t kMaxDisplacement = int64_t{1} << 62;
 
 Status nonsense(const std::string& what) {
@@ -46,7 +46,7 @@ struct Source {
   int64_t file_bytes;
 };
 
-// The whole content of a dataset that was written as raw data; such a dataset can't be larger
+// Reads the whole content of a dataset that was written as raw data; such a dataset can't be larger
 // than the file.
 Result<std::vector<std::byte>> read_whole(const Source& source, const container::DatasetInfo& info) {
   STRIA_ASSIGN_OR_RETURN(int64_t bytes, dataset_bytes(info.spec));
@@ -60,7 +60,7 @@ Result<std::vector<std::byte>> read_whole(const Source& source, const container:
   return content;
 }
 
-// What is read of the index, with the bytes of the tables of which `slabs` has sums.
+// Says what is read of the index, with the bytes of the tables of which `slabs` has sums.
 struct Reading {
   ChecksumIndex index;
   std::map<std::string, uint64_t> sums;  // by path

@@ -39,12 +39,12 @@ inline constexpr uint64_t kNoSum = 0;
 /// A sum of a region of a dataset that is not made of whole rows.
 struct SlabSum {
   int dataset = 0;
-  int64_t displacement = 0;  ///< of the region, from the beginning of the raw data
+  int64_t displacement = 0;  ///< the displacement of the region, from the beginning of the raw data
   Datatype region;
   uint64_t sum = 0;
 };
 
-/// Where a record's region lies in its dataset, from the first byte to the last.
+/// Returns where a record's region lies in its dataset, from the first byte to the last.
 ByteRange hull_of(const SlabSum& slab);
 void encode_slab_sum(const SlabSum& slab, std::vector<std::byte>& record);
 /// kFormat when the bytes are not records of datasets below `dataset_count`.

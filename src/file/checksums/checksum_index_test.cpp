@@ -70,7 +70,7 @@ TEST(ChecksumStore, ATablesSumDependsOnPlacesAndValuesButNotOnWhoWroteThem) {
   const TableSeal three = sealed({{all[3], all[1]}, {all[4], all[0]}, {all[2]}, {}});
   EXPECT_EQ(three.count, 5);
   EXPECT_EQ(three.sum, one.sum);
-  // Two exchanged.
+  // Two are exchanged.
   EXPECT_NE(sealed({{{0, 0, 11}, {0, 1, 10}}, {all[2], all[3], all[4]}}).sum, one.sum);
   EXPECT_NE(sealed({{all[0], all[1], all[2], all[3]}}).sum, one.sum);
   EXPECT_EQ(sealed({all, {all[3]}}).count, TableSeal::kUnknown);

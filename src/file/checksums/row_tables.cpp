@@ -150,7 +150,7 @@ void sort_by_place(std::vector<ByteRange>& places) {
   std::sort(places.begin(), places.end(), [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
 }
 
-// The places that two of the shares have. Ranks that put all of the same have the same sums.
+// Adds the places that two of the shares have. Ranks that put all of the same have the same sums.
 void add_common_places(std::vector<TableShare>& shares, std::vector<ByteRange>& common) {
   const auto key = [](const TableShare& share) {
     return std::tuple(share.sum, share.places.size(), share.places.empty() ? -1 : share.places.front().begin);

@@ -1,4 +1,4 @@
-// Where the sums of rows lie, and what each rank writes there.
+// Knows where the sums of rows lie, and what each rank writes there.
 //
 // Problem: a file of many small blocks has a sum per block and variable, and every rank
 // knows some of them.
@@ -31,7 +31,7 @@ struct RowTable {
   int64_t data_offset = -1;
 
   static std::string path(size_t number);
-  /// The table with that number, as a dataset.
+  /// Returns the table with that number, as a dataset.
   container::DatasetSpec spec(size_t number) const;
 };
 
@@ -45,15 +45,15 @@ struct RowSum {
   uint64_t sum = 0;
 };
 
-/// What a rank puts into a row table: at which places, and the sum over them of place_term().
+/// Says what a rank puts into a row table: at which places, and the sum over them of place_term().
 struct TableShare {
   std::vector<ByteRange> places;  ///< counted in sums, not in bytes
   uint64_t sum = 0;
   std::vector<ByteRange> repeated{};  ///< places that had another sum before
 };
 
-/// What a place of a row table adds to the table's own sum. A place without a sum, which holds
-/// 0, adds nothing.
+/// Returns what a place of a row table adds to the table's own sum. A place without a sum, which
+/// holds 0, adds nothing.
 uint64_t place_term(int64_t place, uint64_t sum);
 
 /// Row sums as they go into their tables: `segments` say where, and point into `values`.
@@ -73,7 +73,7 @@ struct TableSeal {
   /// How many places hold a sum; kUnknown when some were written twice, so that either
   /// may stand there.
   int64_t count = 0;
-  uint64_t sum = 0;  ///< of place_term() over all of them
+  uint64_t sum = 0;  ///< the sum of place_term() over all of them
 };
 /// Joins what the ranks have put into a table. `repeated`, if given, gets the places whose rows may
 /// hold something else than their sum tells: a rank put them again, or two ranks whose shares are

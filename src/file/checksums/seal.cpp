@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kSealVersion = 1;
 constexpr int64_t kGrownVersion = 2;
 constexpr size_t kNumbersBeforeTables = 6;  // the version and the fields of a seal
-constexpr size_t kNumbersBeforeParts = 4;   // of a file that has grown
+constexpr size_t kNumbersBeforeParts = 4;   // the numbers that a file which has grown has
 constexpr size_t kNumbersPerTable = 2;
 constexpr size_t kNumbersPerPart = 3;
 
@@ -23,7 +23,7 @@ bool is_sensible(const Seal& seal) {
          });
 }
 
-// The numbers of the first version, but for the tables.
+// Takes the numbers of the first version, but for the tables.
 bool take_fields(std::span<const uint64_t>& numbers, Seal& seal) {
   if (numbers.size() < kNumbersBeforeTables) {
     return false;
@@ -37,7 +37,7 @@ bool take_fields(std::span<const uint64_t>& numbers, Seal& seal) {
   return true;
 }
 
-// Those of a file that has grown.
+// Takes those of a file that has grown.
 bool take_parts(std::span<const uint64_t>& numbers, Seal& seal) {
   if (numbers.size() < kNumbersBeforeParts || numbers[3] == 0 ||
       numbers[3] > (numbers.size() - kNumbersBeforeParts) / kNumbersPerPart) {

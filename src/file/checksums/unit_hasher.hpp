@@ -26,10 +26,10 @@ class UnitHasher {
   void observe(int64_t begin, std::span<const std::byte> data);
 
   int64_t unit_count() const { return static_cast<int64_t>(sums_.size()); }
-  /// The bytes of the stream that belong to a unit.
+  /// Returns the bytes of the stream that belong to a unit.
   int64_t unit_begin(int64_t unit) const { return unit * unit_bytes_; }
   int64_t unit_end(int64_t unit) const;
-  /// The units that are not hashed: their bytes came out of order, or have not come yet.
+  /// Returns the units that are not hashed: their bytes came out of order, or have not come yet.
   std::vector<int64_t> torn_units() const;
   void set_sum(int64_t unit, uint64_t sum);
   /// The units from byte `begin` up to `end` are summed elsewhere. \pre they are whole
@@ -44,8 +44,8 @@ class UnitHasher {
   int64_t stream_bytes_;
   int64_t unit_bytes_;
   std::vector<uint64_t> sums_;
-  std::vector<bool> left_out_;              // of each unit; empty: none
-  std::unique_ptr<StreamingHash> partial_;  // of the unit that holds next_
+  std::vector<bool> left_out_;              // whether each unit is; empty: none
+  std::unique_ptr<StreamingHash> partial_;  // the hash of the unit that holds next_
   int64_t next_ = -1;                       // where the partial hash goes on; -1: none under way
 };
 

@@ -15,12 +15,12 @@ namespace stria::file {
 
 class ChunkBatch {
  public:
-  /// How many chunks of this size a batch has at most.
+  /// Returns how many chunks of this size a batch has at most.
   static size_t most(int64_t chunk_bytes) {
     constexpr int64_t kBatchBytes = 32 << 20;
     return static_cast<size_t>(std::max<int64_t>(kBatchBytes / distance(chunk_bytes), 1));
   }
-  /// Room for `count` chunks of a size. What was there before is lost.
+  /// Makes room for `count` chunks of a size. What was there before is lost.
   void prepare(size_t count, int64_t chunk_bytes) {
     chunk_bytes_ = static_cast<size_t>(chunk_bytes);
     distance_ = static_cast<size_t>(distance(chunk_bytes));
@@ -36,7 +36,7 @@ class ChunkBatch {
   }
 
  private:
-  /// How far apart chunks lie: streams that share sets of a cache hinder each other.
+  /// Returns how far apart chunks lie: streams that share sets of a cache hinder each other.
   static int64_t distance(int64_t chunk_bytes) {
     constexpr int64_t kLine = 64;
     constexpr int64_t kSets = 4096;

@@ -38,12 +38,13 @@ class ChunkNumbers {
     STRIA_ASSERT(has_chunks(dataset), dataset);
     return *grids_[static_cast<size_t>(dataset)];
   }
-  /// The chunks that lie in the boxes around these transfers; those of other datasets have none.
+  /// Returns the chunks that lie in the boxes around these transfers; those of other datasets have
+  /// none.
   ChunkRanges touched(std::span<const Transfer> transfers) const;
 
  private:
-  std::vector<std::optional<container::ChunkGrid>> grids_;  // of each dataset
-  std::vector<int64_t> first_ids_;                          // of each dataset
+  std::vector<std::optional<container::ChunkGrid>> grids_;  // the grids of each dataset
+  std::vector<int64_t> first_ids_;                          // the ids of each dataset
   int64_t count_ = 0;
 };
 

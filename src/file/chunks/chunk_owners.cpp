@@ -39,7 +39,7 @@ Fields announce(const ChunkRanges& mine, int64_t chunks_a_rank) {
   return fields;
 }
 
-/// Where a rank's part of the chunks begins or ends.
+/// Says where a rank's part of the chunks begins or ends.
 struct Edge {
   int64_t chunk = 0;
   int rank = 0;

@@ -1,4 +1,4 @@
-// Which chunks several ranks have parts of, and which of the ranks assembles each.
+// Finds which chunks several ranks have parts of, and which of the ranks assembles each.
 //
 // Problem: any rank may put any part of a chunk, and nobody knows who else did.
 // Method: the chunks of the file are divided evenly among the ranks. Each rank tells the one in
@@ -23,15 +23,15 @@ struct SharedChunks {
   ByteRange chunks;
   std::vector<int> ranks;  ///< ascending
 
-  /// The rank that assembles a chunk: they take turns.
+  /// Returns the rank that assembles a chunk: they take turns.
   int owner(int64_t chunk) const { return ranks[static_cast<size_t>(chunk) % ranks.size()]; }
 };
 
-/// The shared ones among `mine`, ascending, of `chunk_count` in all. \pre `mine` is
+/// Finds the shared ones among `mine`, ascending, of `chunk_count` in all. \pre `mine` is
 /// ascending. Collective: yes, the error is agreed on.
 Result<std::vector<SharedChunks>> find_shared_chunks(Comm& comm, const ChunkRanges& mine, int64_t chunk_count);
 
-/// The rank that assembles a chunk of these; -1 for others.
+/// Returns the rank that assembles a chunk of these; -1 for others.
 int owner_of(const std::vector<SharedChunks>& shared, int64_t chunk);
 
 /// Puts ranges in order and joins those that meet.

@@ -53,7 +53,7 @@ Status ChunkPacker::pack(PackedFile& packed) {
   return comm_.agree(done);
 }
 
-// The first dataset that is cut like each one.
+// Returns the first dataset that is cut like each one.
 std::vector<int> ChunkPacker::shapes() const {
   std::map<std::tuple<std::vector<int64_t>, std::vector<int64_t>, int64_t>, int> known;
   std::vector<int> shapes;
@@ -66,7 +66,7 @@ std::vector<int> ChunkPacker::shapes() const {
   return shapes;
 }
 
-// Who assembles what this rank has parts of.
+// Decides who assembles what this rank has parts of.
 void ChunkPacker::divide(const std::vector<SharedChunks>& shared) {
   const std::vector<int> shape_of = shapes();
   for (const ByteRange& range : touched_) {
@@ -104,7 +104,7 @@ void ChunkPacker::pack_parts(std::span<const Work> batch, const std::vector<Shar
   batch_.prepare(batch.size(), parts_.numbers().grid(batch[0].dataset).chunk_bytes());
   found_.clear();
   streams_.clear();
-  std::vector<size_t> ends;  // of the parts of each chunk
+  std::vector<size_t> ends;  // the ends of the parts of each chunk
   for (size_t i = 0; i < batch.size(); ++i) {
     const size_t begin = found_.size();
     parts_.find({batch[i].dataset, batch[i].number}, found_);

@@ -70,16 +70,16 @@ class ChunkPacker {
   void pack_parts(std::span<const Work> batch, const std::vector<SharedChunks>& shared, std::map<int, FieldWriter>& messages);
   void receive(const Comm::Messages& incoming);
   Status pack_own(PackedFile& packed);
-  /// How many chunks of `works` from the `first` on are in memory together: those of one number,
-  /// and `wanted` where there are so many.
+  /// Returns how many chunks of `works` from the `first` on are in memory together: those of one
+  /// number, and `wanted` where there are so many.
   size_t batch_size(std::span<const Work> works, size_t first, size_t wanted) const;
   Status assemble(std::span<const Work> batch, PackedFile& packed);
-  /// The same chunk of several datasets, packed in one pass: those of a batch from the `first` on.
+  /// Packs the same chunk of several datasets in one pass: those of a batch from the `first` on.
   Result<size_t> find_contents(std::span<const Work> batch, size_t first);
   Result<Content> find_content(const Work& work, std::span<std::byte> chunk);
   bool wants_sample(const Work& work, const Content& content) const;
-  /// Which contents from the `first` on are stored as they are, of those that one put has as a
-  /// whole: by samples of its memory, before they are packed.
+  /// Decides which contents from the `first` on are stored as they are, of those that one put has
+  /// as a whole: by samples of its memory, before they are packed.
   void judge_by_memory(std::span<const Work> batch, size_t first);
   /// The same of the others, once their chunks are assembled.
   void judge_assembled(std::span<const Work> batch, size_t first);
@@ -96,22 +96,22 @@ class ChunkPacker {
   TransferSet& set_;
   Before before_;
   ChunkParts parts_;
-  std::vector<container::FilterPipeline> pipelines_;  // of each thread
+  std::vector<container::FilterPipeline> pipelines_;  // the pipelines of each thread
   ChunkRanges touched_;
   std::vector<Work> works_;
-  std::vector<Work> others_;            // of which this rank has parts for others
+  std::vector<Work> others_;            // this rank has parts of them for others
   std::vector<ReceivedPart> received_;  // by chunk
 
-  std::vector<ChunkPart> found_;  // of one chunk
+  std::vector<ChunkPart> found_;  // the parts of one chunk
   std::vector<access::StreamPart> streams_;
-  std::vector<Content> contents_;  // of a batch
+  std::vector<Content> contents_;  // the contents of a batch
   ChunkTrials trials_;
   std::vector<std::byte> samples_;
   struct Encoded {
     SummedChunk chunk;
     std::vector<std::byte> bytes;
   };
-  std::vector<Encoded> encoded_;  // likewise with several threads, else one
+  std::vector<Encoded> encoded_;  // the same with several threads, else one
   ChunkBatch batch_;
 };
 

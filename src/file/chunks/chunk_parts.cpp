@@ -61,7 +61,7 @@ void ChunkParts::find(const ChunkOfDataset& chunk, std::vector<ChunkPart>& parts
       meeting_.push_back(static_cast<size_t>(put - puts.begin()));
     }
   }
-  // In the order of the runs, and of the puts within each.
+  // The parts come in the order of the runs, and of the puts within each.
   of.for_each_run(chunk.number, [&](const container::ChunkGrid::Run& run) {
     for (auto index = meeting_.rbegin(); index != meeting_.rend(); ++index) {
       find_in(puts[*index], run, parts);

@@ -1,4 +1,4 @@
-// Which parts of which chunks this rank has puts for.
+// Finds which parts of which chunks this rank has puts for.
 //
 // Problem: a put is a hyperslab with strides, a chunk a box; neither knows the other.
 // Method: each run of a chunk is looked up in the puts that may have some of it, by
@@ -30,7 +30,7 @@ class ChunkParts {
   ChunkParts(std::span<const Transfer> transfers, const Catalog& catalog);
 
   const ChunkNumbers& numbers() const { return numbers_; }
-  /// The chunks that lie in the boxes around this rank's puts.
+  /// Returns the chunks that lie in the boxes around this rank's puts.
   ChunkRanges touched() const { return numbers_.touched(transfers_); }
   /// Appends this rank's parts of a chunk.
   void find(const ChunkOfDataset& chunk, std::vector<ChunkPart>& parts);
@@ -48,7 +48,7 @@ class ChunkParts {
 
   std::span<const Transfer> transfers_;
   ChunkNumbers numbers_;
-  std::vector<std::vector<Put>> puts_;  // of each dataset, by first row
+  std::vector<std::vector<Put>> puts_;  // the puts of each dataset, by first row
   std::vector<size_t> meeting_;
 };
 

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kMostKeptBytes = 64 << 20;
 constexpr int64_t kUsuallyKeptBytes = 4 << 20;  // in the cache
 
-/// How many chunks are kept: those that have parts of one row, and the next one.
+/// Returns how many chunks are kept: those that have parts of one row, and the next one.
 size_t most_kept(const container::ChunkGrid& grid) {
   const int64_t of_a_row = grid.chunk_count() / std::max<int64_t>(grid.chunks_along(0), 1) + 1;
   const int64_t usual = std::max(of_a_row, kUsuallyKeptBytes / grid.chunk_bytes());
@@ -64,7 +64,7 @@ Result<const ChunkReader::Cut*> ChunkReader::cut(int dataset) {
   return &known;
 }
 
-// By this rank, or from one of its node that has decoded it.
+// The chunk is decoded by this rank, or comes from one of its node that has decoded it.
 Status ChunkReader::fetch(int dataset, const Cut& cut, int64_t chunk, std::span<std::byte> out) {
   if (shared_ == nullptr) {
     return decode(dataset, cut, chunk, out);

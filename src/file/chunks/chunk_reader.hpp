@@ -30,7 +30,7 @@ namespace stria::file {
 /// Everything here is local.
 class ChunkReader {
  public:
-  /// What is read; it belongs to the session. The container's reader is opened when it is
+  /// Says what is read; it belongs to the session. The container's reader is opened when it is
   /// first wanted.
   struct Source {
     const std::string& path;
@@ -40,13 +40,13 @@ class ChunkReader {
   };
   explicit ChunkReader(const Source& source) : source_(source) {}
 
-  /// From now on the bytes of each chunk are compared with these sums.
+  /// The bytes of each chunk are compared with these sums from now on.
   void compare_with(ChunkSums sums) { sums_ = std::move(sums); }
-  /// From now on chunks that ranks of the node share are taken from there; null ends it.
+  /// Chunks that ranks of the node share are taken from there; null ends it.
   void share(NodeChunks* shared) { shared_ = shared; }
   bool has_sums(int dataset) const { return sums_ && sums_->count(source_.catalog[dataset].spec.path) != 0; }
-  /// The raw data from byte `byte` to the end of its run, until the next call. kCorrupted names
-  /// dataset and rows, which are then those of damaged_rows().
+  /// Returns the raw data from byte `byte` to the end of its run, until the next call. kCorrupted
+  /// names dataset and rows, which are then those of damaged_rows().
   Result<std::span<std::byte>> from(int dataset, int64_t byte);
   /// A place in a chunk, and what follows it there.
   struct InChunk {
@@ -59,13 +59,13 @@ class ChunkReader {
   /// Reads the chunk that begins at byte `byte` of the raw data straight into `out`, which has its
   /// size; false, and nothing is read, where none begins there or it isn't one run.
   Result<bool> whole_into(int dataset, int64_t byte, std::span<std::byte> out);
-  /// All of a chunk, likewise.
+  /// Returns all of a chunk, likewise.
   Result<std::span<std::byte>> chunk(int dataset, int64_t number);
-  /// The rows that the last error kCorrupted concerns.
+  /// Returns the rows that the last error kCorrupted concerns.
   ByteRange damaged_rows() const { return damaged_rows_; }
-  /// The chunks that the file has, by number. They stay.
+  /// Returns the chunks that the file has, by number. They stay.
   Result<std::span<const container::StoredChunk>> index(int dataset);
-  /// The bytes of all chunks in the file.
+  /// Returns the bytes of all chunks in the file.
   Result<int64_t> stored_bytes(int dataset);
 
   /// Forgets what was read of the file, which is read in another way from now on.

@@ -1,4 +1,4 @@
-// Which chunks are worth compressing, by how those before them shrank.
+// Decides which chunks are worth compressing, by how those before them shrank.
 //
 // Problem: compressing numbers that don't shrink takes three times as long as writing them.
 // Method: while a dataset's chunks shrink, each is compressed. Else a sample of each chunk is
@@ -28,11 +28,11 @@ class ChunkSample {
 
   int64_t bytes() const { return kStretches * stretch_bytes_; }
   int64_t stretch_bytes() const { return stretch_bytes_; }
-  /// Where a stretch begins in the chunk.
+  /// Returns where a stretch begins in the chunk.
   int64_t begin(int64_t stretch) const {
     return (chunk_bytes_ - stretch_bytes_) / element_bytes_ * stretch / (kStretches - 1) * element_bytes_;
   }
-  /// Whether it takes much less than the chunk.
+  /// Tells whether it takes much less than the chunk.
   bool is_small() const { return bytes() * kLeastPart <= chunk_bytes_; }
 
  private:
@@ -48,13 +48,13 @@ class ChunkTrials {
  public:
   explicit ChunkTrials(size_t dataset_count) : states_(dataset_count) {}
 
-  /// Whether a sample tells if the dataset's next chunk is compressed.
+  /// Tells whether a sample tells if the dataset's next chunk is compressed.
   bool wants_sample(int dataset, const container::DatasetSpec& spec, const ChunkSample& sample) const {
     const Filters& filters = spec.chunking->filters;
     const bool compresses = (filters.deflate || filters.zstd) && !filters.scale_offset && !filters.zfp();
     return compresses && !state(dataset).shrinks && sample.is_small();
   }
-  /// Whether that chunk is stored as it is.
+  /// Tells whether that chunk is stored as it is.
   bool stays_raw(int dataset, bool sample_shrinks) {
     State& of = state(dataset);
     of.raw_in_a_row = sample_shrinks ? 0 : of.raw_in_a_row + 1;
@@ -66,7 +66,7 @@ class ChunkTrials {
     of.shrinks = chunk_bytes - stored_bytes >= chunk_bytes / kWorthPart;
     of.has_compressed |= stored_bytes < chunk_bytes;
   }
-  /// Whether any chunk of the dataset has shrunk.
+  /// Tells whether any chunk of the dataset has shrunk.
   bool has_compressed(int dataset) const { return state(dataset).has_compressed; }
 
  private:

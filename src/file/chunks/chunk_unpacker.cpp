@@ -37,10 +37,10 @@ class ChunkUnpacker {
   const Transfer& transfer(int number) const { return gets_.transfers[static_cast<size_t>(number)]; }
 
   const ChunkGets& gets_;
-  int64_t chunk_bytes_ = 0;  // of the datasets of a group
+  int64_t chunk_bytes_ = 0;  // the bytes of the datasets of a group
   ChunkBatch batch_;
   std::vector<access::StreamPart> parts_;
-  std::vector<std::byte> picked_;  // of a run with gaps
+  std::vector<std::byte> picked_;  // the bytes of a run with gaps
 };
 
 Status ChunkUnpacker::run() {
@@ -54,7 +54,7 @@ Status ChunkUnpacker::run() {
   return Status();
 }
 
-// In the order of their first transfers.
+// The groups come in the order of their first transfers.
 std::vector<ChunkUnpacker::Group> ChunkUnpacker::groups() const {
   using Key = std::tuple<std::vector<int64_t>, std::vector<int64_t>, int64_t, int64_t, int64_t>;
   std::map<Key, size_t> known;
@@ -93,8 +93,8 @@ Status ChunkUnpacker::run_group(std::span<const int> group) {
   return Status();
 }
 
-// Where the next chunk of a transfer goes: to memory that is to have it as it is, or into the
-// batch.
+// Returns where the next chunk of a transfer goes: to memory that is to have it as it is, or into
+// the batch.
 std::span<std::byte> ChunkUnpacker::target_of(std::span<const int> group, size_t i, int64_t position) {
   std::byte* const straight = gets_.set.straight_target(group[i]);
   if (straight != nullptr) {
@@ -104,7 +104,7 @@ std::span<std::byte> ChunkUnpacker::target_of(std::span<const int> group, size_t
   return batch_.chunk(i);
 }
 
-// The next chunk of all datasets; 0 where it isn't whole in the piece.
+// Moves the next chunk of all datasets; 0 where it isn't whole in the piece.
 Result<int64_t> ChunkUnpacker::move_whole_chunk(std::span<const int> group, ByteRange piece, int64_t position) {
   parts_.clear();
   for (size_t i = 0; i < group.size() && chunk_bytes_ <= piece.size(); ++i) {
@@ -130,7 +130,7 @@ Result<int64_t> ChunkUnpacker::move_whole_chunk(std::span<const int> group, Byte
   return chunk_bytes_;
 }
 
-// What pieces at equal distances are in a chunk.
+// Says what pieces at equal distances are in a chunk.
 struct PiecesInChunk {
   int64_t step_bytes = 0;
   int64_t count = 1;
@@ -150,8 +150,8 @@ PiecesInChunk pieces_in(const ChunkReader::InChunk& place, const PieceRow& row, 
   return {};
 }
 
-// The next pieces of one dataset that lie in one run of a chunk, or in one column of it, picked out
-// together; or the beginning of one that the run cuts.
+// Moves the next pieces of one dataset that lie in one run of a chunk, or in one column of it,
+// picked out together; or the beginning of one that the run cuts.
 Result<int64_t> ChunkUnpacker::move_row(int number, const PieceRow& row, int64_t position) {
   ChunkReader::InChunk place;
   const int dataset = transfer(number).dataset;
@@ -176,7 +176,7 @@ Result<int64_t> ChunkUnpacker::move_row(int number, const PieceRow& row, int64_t
   return part.end - position;
 }
 
-// The next run: runs of datasets that are cut alike are as long.
+// Moves the next run: runs of datasets that are cut alike are as long.
 Result<int64_t> ChunkUnpacker::move_run(std::span<const int> group, ByteRange piece, int64_t position) {
   int64_t bytes = 0;
   for (const int number : group) {

@@ -18,11 +18,11 @@
 
 namespace stria::file {
 
-/// What is to be got, and by what.
+/// Says what is to be got, and by what.
 struct ChunkGets {
   const Catalog& catalog;
-  std::span<const Transfer> transfers;  ///< of datasets in chunks
-  TransferSet& set;                     ///< of these
+  std::span<const Transfer> transfers;  ///< the transfers of datasets in chunks
+  TransferSet& set;                     ///< the set that these are in
   ChunkReader& chunks;
   PhaseTimes& times;
   access::AbortSignal* signal = nullptr;  ///< null: nobody tells of failures

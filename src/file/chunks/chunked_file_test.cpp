@@ -126,7 +126,7 @@ Case random_case(uint64_t seed) {
   return made;
 }
 
-// The elements of a part, in order.
+// Returns the elements of a part, in order.
 std::vector<int64_t> elements_of(const Case& made, const Part& part) {
   std::vector<int64_t> elements = {0};
   for (size_t dim = 0; dim < made.dims.size(); ++dim) {
@@ -195,7 +195,7 @@ Status write_case(const Case& made, Comm& comm, storage::MemoryDriver& memory) {
   return Status();
 }
 
-// What is wrong with `part` of a dataset as this rank gets it; empty when nothing is.
+// Returns what is wrong with `part` of a dataset as this rank gets it; empty when nothing is.
 std::string compare_part(ReadSession& session, const char* path, const Case& made, const Part& part,
                          const std::vector<double>& all) {
   const std::vector<int64_t> elements = elements_of(made, part);
@@ -214,7 +214,7 @@ std::string compare_part(ReadSession& session, const char* path, const Case& mad
   return "";
 }
 
-// A random box, with strides now and then.
+// Returns a random box, with strides now and then.
 Part random_part(Random& random, const Case& made) {
   Part part;
   for (const int64_t size : made.dims) {
@@ -240,7 +240,7 @@ void read_case(const Case& made, Comm& comm, storage::MemoryDriver& memory, bool
   EXPECT_TRUE(damages->empty());
 }
 
-// The same by libhdf5, which has no zstd.
+// Does the same by libhdf5, which has no zstd.
 void read_by_library(const Case& made, storage::MemoryDriver& memory) {
   auto file = memory.open(made.setting.path, {}).value();
   auto reader = container::open_file(*file).value();

@@ -22,7 +22,7 @@ constexpr int64_t kLargestChunk = 32 << 20;  // larger ones are left to each ran
 constexpr int64_t kFewestPlaces = 2;
 constexpr int64_t kMostPlacesARank = 16;  // a search looks at those of all ranks
 constexpr int kLooksAhead = 64;           // chunks that are looked for while a rank waits
-constexpr int64_t kStaleTurns = 4;        // of all room, before a chunk makes way for one ahead
+constexpr int64_t kStaleTurns = 4;        // claims, in rooms, before a chunk yields to one ahead
 constexpr int64_t kPageBytes = 4096;
 
 // Tells whether memory sufficed.
@@ -39,14 +39,14 @@ bool has_done(Work&& work) {
 
 /// Room for a chunk in a rank's memory.
 struct NodeChunks::Place {
-  int64_t id = kFree;       ///< of the chunk
+  int64_t id = kFree;       ///< the id of the chunk
   bool is_decoded = false;  ///< false: a rank is about to
   int takers = 0;           ///< ranks that have not taken it yet
   int readers = 0;          ///< ranks that copy it just now
   int64_t claimed = 0;      ///< when; the claims of the node count
 };
 
-/// What the node shares. The places follow it, those of each rank together.
+/// Holds what the node shares. The places follow it, those of each rank together.
 struct NodeChunks::State {
   pthread_mutex_t mutex;
   std::atomic<uint32_t> outcomes;  ///< changes when a chunk has been decoded, or could not be
@@ -99,7 +99,7 @@ void NodeChunks::keep_those_of_node(const std::vector<SharedChunks>& shared) {
   taken_.resize(static_cast<size_t>(before));
 }
 
-// The bytes of the largest chunk that is shared; 0 without any.
+// Returns the bytes of the largest chunk that is shared; 0 without any.
 int64_t NodeChunks::largest_chunk() const {
   int64_t largest = 0;
   for (const Wanted& wanted : wanted_) {

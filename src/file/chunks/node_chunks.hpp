@@ -31,11 +31,12 @@ class NodeChunks {
  public:
   using Decode = std::function<Status(const ChunkOfDataset& chunk, std::span<std::byte> out)>;
 
-  /// So many bytes must the gets of all ranks have, to be worth the cost.
+  /// The gets of all ranks must have so many bytes to be worth the cost.
   static constexpr int64_t kWorthBytes = 4 << 20;
 
-  /// The chunks that `gets` share on this node. Null, on all ranks, where no node shares any, or
-  /// where memory is scarce. The comm must outlive it. Collective: yes; so is the destructor.
+  /// Creates the chunks that `gets` share on this node. Null, on all ranks, where no node shares
+  /// any, or where memory is scarce. The comm must outlive it. Collective: yes; so is the
+  /// destructor.
   static std::unique_ptr<NodeChunks> create(Comm& comm, const Catalog& catalog, std::span<const Transfer> gets);
   ~NodeChunks() = default;
   NodeChunks(const NodeChunks&) = delete;
@@ -53,7 +54,7 @@ class NodeChunks {
     int rank_count = 0;
     int64_t before = 0;  ///< this rank's shared chunks in front of these
 
-    /// Among this rank's shared chunks.
+    /// Returns the chunk's position among this rank's shared chunks.
     size_t position(int64_t id) const { return static_cast<size_t>(before + id - chunks.begin); }
   };
   enum class Found { kNothing, kDecoded, kUnderWay, kClaimed };

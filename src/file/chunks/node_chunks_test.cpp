@@ -45,7 +45,7 @@ std::byte byte_of(const ChunkOfDataset& chunk, size_t at) {
 /// Decodes, and lets other ranks run meanwhile.
 struct Decoder {
   Comm& comm;
-  std::map<std::pair<int, int64_t>, int>& counts;  // of all ranks
+  std::map<std::pair<int, int64_t>, int>& counts;  // the counts of all ranks
   Random random;
   int64_t damaged = -1;  // in every dataset
 
@@ -199,7 +199,7 @@ TEST(NodeChunks, NothingIsSharedWhereEachHasItsOwn) {
   EXPECT_FALSE(are_shared(4, 8, 8));  // chunks of their own
 }
 
-// Without memory each rank decodes by itself, and all go on.
+// Each rank decodes by itself where memory is scarce, and all go on.
 TEST(NodeChunks, ScarceMemoryIsNoError) {
   Catalog catalog;
   catalog.add(dataset_of("a", {64, 16}, {4, 16}));
@@ -263,7 +263,7 @@ class SharedColumns : public testing::Test {
     });
   }
 
-  /// The outcome on each rank.
+  /// Returns the outcome on each rank.
   std::vector<Status> read_columns(bool verify) {
     std::vector<Status> statuses(static_cast<size_t>(setting_.ranks));
     on_ranks(setting_, [&](Comm& comm) {

@@ -38,7 +38,7 @@ class PackedChunks {
   void add_raw(SummedChunk chunk, int transfer, int64_t stream_begin);
 
   std::vector<SummedChunk>& chunks() { return chunks_; }
-  /// The bytes of all chunks: as few pieces as they lie in.
+  /// Returns the bytes of all chunks: as few pieces as they lie in.
   std::span<const ChunkPiece> pieces() const { return pieces_; }
   int64_t size() const { return size_; }
 
@@ -59,12 +59,12 @@ class ChunkMemory {
 
  private:
   std::list<Buffer> extents_;
-  int64_t used_ = 0;  // of the last extent
+  int64_t used_ = 0;  // what the last extent has used
 };
 
 /// All chunks that a rank has assembled.
 struct PackedFile {
-  std::vector<PackedChunks> datasets;  ///< as the catalog has them
+  std::vector<PackedChunks> datasets;  ///< the datasets as the catalog has them
   ChunkMemory memory;
 };
 

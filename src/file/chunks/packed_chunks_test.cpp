@@ -1,4 +1,4 @@
-// What is kept of chunks against a copy of each dataset's bytes.
+// Tests what is kept of chunks against a copy of each dataset's bytes.
 #include "file/chunks/packed_chunks.hpp"
 
 #include <gtest/gtest.h>

@@ -23,7 +23,7 @@ class Runs {
   Runs(const DatasetEntry& dataset, std::span<const container::StoredChunk> index)
       : dataset_(dataset), grid_(dataset.spec), index_(index) {}
 
-  /// All of a put, by increasing offset.
+  /// Returns all of a put, by increasing offset.
   Result<std::vector<Run>> of(const Transfer& put, std::vector<ByteRange>& touched);
 
  private:

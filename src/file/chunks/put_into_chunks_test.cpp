@@ -28,7 +28,7 @@ DatasetEntry dataset_of(std::vector<int64_t> dims, std::vector<int64_t> chunk) {
   return dataset;
 }
 
-// Chunks in no order, with gaps between them.
+// Returns chunks in no order, with gaps between them.
 std::vector<StoredChunk> scattered(const ChunkGrid& grid, std::mt19937& random) {
   std::vector<StoredChunk> index(static_cast<size_t>(grid.chunk_count()));
   std::vector<int64_t> places(index.size());

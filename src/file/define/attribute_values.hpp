@@ -11,12 +11,12 @@
 
 namespace stria::file {
 
-/// The numbers of an attribute, converted. kInvalidArgument when it has none.
+/// Returns the numbers of an attribute, converted. kInvalidArgument when it has none.
 Result<std::vector<std::byte>> numbers_of(const container::AttributeSpec& attribute, ElementType wanted);
-/// The one number of an attribute. kInvalidArgument when it isn't one.
+/// Returns the one number of an attribute. kInvalidArgument when it isn't one.
 Result<double> number_of(const container::AttributeSpec& attribute);
 
-/// The name of an element's type in the public interface.
+/// Returns the name of an element's type in the public interface.
 std::string type_name_of(const container::ElementSpec& element);
 
 }  // namespace stria::file

@@ -78,7 +78,7 @@ std::optional<int> Catalog::find(const std::string& path) const {
   return found == number_of_path_.end() ? std::nullopt : std::optional(found->second);
 }
 
-// A path with each group by the name under which its content is listed.
+// Returns a path with each group by the name under which its content is listed.
 std::string Catalog::listed_path(const std::string& path) const {
   std::string listed;
   for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {

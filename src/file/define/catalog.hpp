@@ -1,4 +1,4 @@
-// What a session knows about the datasets of its file, the same on every rank.
+// Describes what a session knows about the datasets of its file, the same on every rank.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ struct DatasetEntry {
   /// piece once they are packed. Where chunks are overwritten, it is all that the file has.
   /// stored_bytes says how much that is.
   int64_t data_offset = -1;
-  int64_t stored_bytes = 0;    ///< of the same
+  int64_t stored_bytes = 0;    ///< the bytes of the same
   std::string filters;         ///< what chunks pass, in words
   std::string obstacle;        ///< what of its chunks takes the format's library
-  std::vector<int64_t> chunk;  ///< of an existing dataset: the lengths of its chunks
+  std::vector<int64_t> chunk;  ///< the lengths of an existing dataset's chunks
   bool is_scale = false;       ///< it holds the coordinates of the dimension of its name
   Status problem;              ///< why its elements can't be read
   bool value_range = false;
@@ -38,14 +38,14 @@ struct DatasetEntry {
   int checksum_column = 0;
   int64_t added_rows = 0;  ///< another program has added them, behind those that may have sums
 
-  /// The type of its numbers; kByte where it has none.
+  /// Returns the type of its numbers; kByte where it has none.
   ElementType stored_element() const {
     return spec.element.kind == container::ElementSpec::Kind::kNumber ? spec.element.number : ElementType::kByte;
   }
   int64_t row_count() const { return spec.dims.empty() ? 1 : spec.dims[0]; }
-  int64_t row_bytes() const;  ///< of one index of the first dimension
+  int64_t row_bytes() const;  ///< the bytes of one index of the first dimension
   int64_t data_bytes() const { return row_count() * row_bytes(); }
-  /// A name for each dimension, "" for one without; empty where none has one.
+  /// Returns a name for each dimension, "" for one without; empty where none has one.
   std::vector<std::string> dimension_names() const;
   /// The first dimension has no limit.
   bool can_grow() const { return spec.extendable || spec.unlimited; }
@@ -58,19 +58,19 @@ struct DatasetEntry {
   bool is_readable() const { return data_offset >= 0 || is_chunked(); }
   /// Rows lie among those of other datasets.
   bool is_interleaved() const { return spec.row_stride_bytes > 0; }
-  /// Where a dataset with a data_offset lies in the file; what interleaved rows have in between
-  /// is others'.
+  /// Returns where a dataset with a data_offset lies in the file; what interleaved rows have in
+  /// between is others'.
   ByteRange extent() const;
-  /// Where a range of the raw data begins in the file, as far as it lies in one piece there. In the
-  /// raw data rows always follow each other. \pre data_offset >= 0
+  /// Returns where a range of the raw data begins in the file, as far as it lies in one piece
+  /// there. In the raw data rows always follow each other. \pre data_offset >= 0
   ByteRange in_file(ByteRange raw) const;
-  /// The rows that Stria has made.
+  /// Returns the rows that Stria has made.
   int64_t own_rows() const { return row_count() - added_rows; }
 };
 
 /// All paths that a file has, of which several may lead to one object.
 struct CatalogPaths {
-  /// In the order of the file's list: of a dataset, and its number.
+  /// Each entry is a dataset and its number, in the order of the file's list.
   std::vector<std::pair<std::string, int>> datasets;
   /// The path of a group, and the one under which the file lists what it has.
   std::unordered_map<std::string, std::string> groups;
@@ -79,8 +79,8 @@ struct CatalogPaths {
   struct Other {
     std::string path;
     int64_t datasets_before = 0;
-    std::string target{};  ///< of a link
-    std::string file{};    ///< of a link to another file
+    std::string target{};  ///< the target of a link
+    std::string file{};    ///< the file of a link to another file
   };
   std::vector<Other> others{};
 };
@@ -93,20 +93,21 @@ class Catalog {
 
   /// Returns the dataset's number.
   int add(DatasetEntry entry);
-  /// The number of the dataset at a path, with or without a slash before it; links lead to theirs.
+  /// Finds the number of the dataset at a path, with or without a slash before it; links lead to
+  /// theirs.
   std::optional<int> find(const std::string& path) const;
   /// Everything but Stria's own tables, and datasets that only stand for a dimension. Links too.
   std::vector<std::string> content_paths() const;
   const CatalogPaths& paths() const { return paths_; }
-  /// Whether there is a group at a path; "" and "/" are the root.
+  /// Tells whether there is a group at a path; "" and "/" are the root.
   bool has_group(const std::string& path) const;
   /// The names in a group, in the file's order, but for Stria's own group.
   std::vector<std::string> members(const std::string& group) const;
-  /// The link at a path that leads to another file; null where there is none.
+  /// Returns the link at a path that leads to another file; null where there is none.
   const CatalogPaths::Other* link_to_file(const std::string& path) const;
   /// The catalog `all`, where a dataset that is in this one keeps its number.
   Catalog completed(Catalog all) const;
-  /// Whether any dataset is_packed().
+  /// Tells whether any dataset is_packed().
   bool has_packed() const;
 
   DatasetEntry& operator[](int number) { return datasets_[static_cast<size_t>(number)]; }

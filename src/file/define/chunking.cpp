@@ -30,7 +30,7 @@ std::vector<int64_t> usual_chunk(const container::DatasetSpec& spec) {
   return chunk;
 }
 
-// Whether chunks can pass all that they are to pass.
+// Tells whether chunks can pass all that they are to pass.
 Status check_filters(const container::DatasetSpec& spec) {
   const auto refused = [](const std::string& why) { return Status(ErrorCode::kInvalidArgument, "its chunks: " + why); };
   const Filters& filters = spec.chunking->filters;

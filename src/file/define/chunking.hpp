@@ -1,4 +1,4 @@
-// How a dataset is to be cut into chunks, and what these are to pass.
+// Describes how a dataset is to be cut into chunks, and what these are to pass.
 #pragma once
 
 #include "container/spec.hpp"

@@ -78,7 +78,7 @@ std::string text_of(const std::vector<int64_t>& dims) {
   return fmt::format("{{{}}}", fmt::join(dims, ", "));
 }
 
-// The value itself if it is short, else what tells it from others.
+// Returns the value itself if it is short, else what tells it from others.
 std::string text_of(const container::ElementSpec& element, std::span<const std::byte> value) {
   constexpr size_t kShortBytes = 60;
   if (element.kind == container::ElementSpec::Kind::kString && value.size() <= kShortBytes) {
@@ -208,7 +208,7 @@ Status set_fill_value(const FillValue& value, container::DatasetSpec& spec) {
   return Status();
 }
 
-// Without rows at first, or with as many as the dimensions say.
+// The dataset has no rows at first, or as many as the dimensions say.
 Status let_grow(const container::Layout& layout, const DatasetOptions& options, container::DatasetSpec& spec) {
   const bool begins_empty = !spec.dims.empty() && spec.dims[0] == kUnlimited;
   if (options.unlimited && spec.dims.empty()) {

@@ -1,4 +1,5 @@
-// What a new file will hold, as defined so far on this rank: datasets, tables, attributes.
+// Describes what a new file will hold, as defined so far on this rank: datasets, tables,
+// attributes.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +27,8 @@ class Definitions {
     std::vector<std::byte> content;  ///< on rank 0, whose content counts
     bool is_dropped = false;         ///< it isn't made after all
   };
-  /// What a definition changes, besides being kept: each call gets it. The catalog must outlive the
-  /// log, which describes what was defined when ranks differ.
+  /// Says what a definition changes, besides being kept: each call gets it. The catalog must
+  /// outlive the log, which describes what was defined when ranks differ.
   struct Target {
     Catalog& catalog;
     container::Layout& layout;
@@ -53,15 +54,17 @@ class Definitions {
   Status create_group(const Target& target, const std::string& path);
   /// Takes up a dataset that the file has, to overwrite elements. Returns its number.
   Result<int> update(const Target& target, const std::string& path);
-  /// As create_table(), without a look at the name: for tables of the library's own.
+  /// Does the same as create_table(), without a look at the name: it is for tables of the library's
+  /// own.
   Status add_table(const Target& target, container::DatasetSpec spec, std::span<const std::byte> content);
 
   /// Takes back the library's own tables.
   void drop_own_tables();
 
-  /// Whether anything was defined besides datasets.
+  /// Tells whether anything was defined besides datasets.
   bool any() const { return !tables_.empty() || !attributes_.empty() || !links_.empty() || !groups_.empty(); }
-  /// In the order in which they were made; the same on every rank but for the contents.
+  /// The tables come in the order in which they were made; they are the same on every rank but for
+  /// the contents.
   std::span<const Table> tables() const { return tables_; }
   /// Makes tables, links and attributes, when all datasets are made. On the rank that carries out.
   Status carry_out(container::Writer& writer) const;
@@ -71,7 +74,7 @@ class Definitions {
 
   int64_t alignment_bytes_;
   bool carries_out_;
-  int64_t next_order_ = 0;  // of what is made next
+  int64_t next_order_ = 0;  // the order of what is made next
   std::vector<Table> tables_;
   std::vector<container::AttributeSpec> attributes_;
   std::vector<container::LinkSpec> links_;

@@ -9,8 +9,8 @@ namespace stria::file {
 
 namespace {
 
-// How many bytes follow the first byte of a character, and the least character that needs so many;
-// -1: not a first byte.
+// Returns how many bytes follow the first byte of a character, and the least character that needs
+// so many; -1: not a first byte.
 int following_bytes(uint8_t first, uint32_t& least) {
   if (first < 0x80) {
     least = 0;
@@ -53,7 +53,7 @@ bool is_utf8(const std::string& text) {
   return true;
 }
 
-// A name for a message, which must be valid text itself.
+// Returns a name for a message, which must be valid text itself.
 std::string shown(const std::string& name) {
   constexpr size_t kMost = 60;
   std::string text;

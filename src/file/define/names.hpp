@@ -1,5 +1,5 @@
-// Which names the objects of a new file may have: those that every reader of HDF5 can tell apart,
-// print and open.
+// Decides which names the objects of a new file may have: those that every reader of HDF5 can tell
+// apart, print and open.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ std::string own_path(const char* name);
 /// The longest path of an object, and the longest name of an attribute.
 inline constexpr size_t kLongestNameBytes = 4096;
 
-/// "/a/b" and "a/b" name the same dataset: the path as "a/b".
+/// Returns the path as "a/b": "/a/b" and "a/b" name the same dataset.
 std::string without_leading_slash(const std::string& path);
 /// kInvalidArgument, with the reason, where `path` can't name a dataset: empty, a part that is
 /// empty, "." or "..", bytes that are not UTF-8, a NUL, too long, or within ".stria", where the

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kNowhere = std::numeric_limits<int64_t>::max();
 
-/// The text that a rank sends; no call when it made fewer calls.
+/// Decodes the text that a rank sends; no call when it made fewer calls.
 DefinitionText decode(std::span<const std::byte> message) {
   FieldReader fields(message);
   DefinitionText text;

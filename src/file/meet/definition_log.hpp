@@ -36,7 +36,7 @@ class DefinitionLog {
 
   /// The hash of all calls so far, their contents left out.
   uint64_t hash() const { return hash_; }
-  /// The hash of all contents so far; says nothing where this rank has left one out.
+  /// Returns the hash of all contents so far; says nothing where this rank has left one out.
   uint64_t content_hash() const { return content_hash_; }
   bool has_all_contents() const { return has_all_contents_; }
 

@@ -16,7 +16,7 @@ namespace stria::file {
 
 inline constexpr size_t kEqualityTerms = 8;
 
-/// What a rank adds to the sums.
+/// Returns what a rank adds to the sums.
 inline std::array<int64_t, kEqualityTerms> equality_terms(uint64_t value) {
   std::array<int64_t, kEqualityTerms> terms{};
   for (size_t i = 0; i < kEqualityTerms; i += 2) {
@@ -27,7 +27,7 @@ inline std::array<int64_t, kEqualityTerms> equality_terms(uint64_t value) {
   return terms;
 }
 
-/// Whether the values of `count` ranks were equal, from the sums of their terms.
+/// Tells whether the values of `count` ranks were equal, from the sums of their terms.
 inline bool all_equal(std::span<const int64_t, kEqualityTerms> sums, int count) {
   bool equal = true;
   for (size_t i = 0; i < kEqualityTerms; i += 2) {

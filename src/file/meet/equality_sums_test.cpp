@@ -41,7 +41,7 @@ TEST(EqualitySums, AreNotMisledByDifferencesThatCancel) {
 TEST(EqualitySums, HoldForAsManyRanksAsThereMayBe) {
   std::vector<uint64_t> values((size_t{1} << 17) - 1, ~uint64_t{0});
   EXPECT_TRUE(found_equal(values));
-  // The largest difference.
+  // This is the largest difference.
   std::fill(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), 0);
   EXPECT_FALSE(found_equal(values));
 }

@@ -94,8 +94,8 @@ Status Meetings::meet_and_share(Call call, const Status& mine, std::vector<std::
   return share_bytes(*comm_, size[0], bytes);
 }
 
-// The hash of the calls, that of the contents where this rank has given all, and how
-// many ranks have.
+// Returns the hash of the calls, that of the contents where this rank has given all, and how many
+// ranks have.
 std::array<int64_t, Meetings::kLogTerms> Meetings::log_terms() const {
   std::array<int64_t, kLogTerms> terms{};
   const auto calls = equality_terms(log_.hash());

@@ -1,4 +1,4 @@
-// How this rank meets the others about one file: the beginning of every collective call.
+// Describes how this rank meets the others about one file: the beginning of every collective call.
 //
 // Problem: a call that fails on one rank alone, or that isn't made by all, must fail on all of them
 // and in the same way.
@@ -45,9 +45,9 @@ class Meetings {
 
   Comm& comm() const { return *comm_; }
   bool is_root() const { return comm_->rank() == 0; }
-  /// What all ranks must say alike.
+  /// Returns what all ranks must say alike.
   DefinitionLog& log() { return log_; }
-  /// The memory of a collective operation that must go on.
+  /// Returns the memory of a collective operation that must go on.
   access::MemoryReserve& reserve() { return reserve_; }
   /// Sets that aside, while the ranks can still agree on a failure.
   Status set_reserve_aside();
@@ -64,7 +64,7 @@ class Meetings {
   /// Notes that a call has failed on this rank, so that the next meeting that asks for failure()
   /// fails everywhere. The first one counts. Local.
   void poison(const Status& status);
-  /// The same with the file's name before it, which is returned. Success stays success. Local.
+  /// Does the same with the file's name before it, which is returned. Success stays success. Local.
   Status refuse(const Status& status);
   const Status& failure() const { return poisoned_; }
   void forget_failure() { poisoned_ = Status(); }
@@ -76,10 +76,10 @@ class Meetings {
   Status meet(Call call, const Status& mine, std::span<int64_t> sums = {}, std::span<int64_t> least = {});
   /// The same, and gives rank 0's bytes to all ranks. Collective: yes.
   Status meet_and_share(Call call, const Status& mine, std::vector<std::byte>& bytes);
-  /// Whether the last meeting that failed has put the call off: it wasn't begun on any rank.
+  /// Tells whether the last meeting that failed has put the call off: it wasn't begun on any rank.
   bool was_put_off() const { return was_put_off_; }
 
-  /// What this rank brings to a meeting for check_log_terms(). Local.
+  /// Returns what this rank brings to a meeting for check_log_terms(). Local.
   std::array<int64_t, kLogTerms> log_terms() const;
   /// Success, or what differs. Collective: yes, where something does.
   Status check_log_terms(std::span<const int64_t, kLogTerms> sums) const;

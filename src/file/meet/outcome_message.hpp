@@ -9,16 +9,16 @@
 
 namespace stria::file {
 
-/// A message of `content`, or of the failure in its place. A failure fits into Comm::gather(),
-/// whatever its text.
+/// Encodes a message of `content`, or of the failure in its place. A failure fits into
+/// Comm::gather(), whatever its text.
 std::vector<std::byte> encode_outcome(const Status& status, const std::vector<std::byte>& content);
-/// The content, or the failure. \pre message is from encode_outcome()
+/// Decodes the content, or the failure. \pre message is from encode_outcome()
 Result<std::vector<std::byte>> decode_outcome(std::span<const std::byte> message);
 
 /// Keeps in `first` the failure of the lowest of `ranks` ranks, of which each gives its `status`,
 /// in order. A rank that gave up because of another counts only if no other failure is known.
 void keep_first_failure(Status& first, const Status& status, int rank, int ranks);
-/// The same, of a status that names its rank.
+/// Does the same, for a status that names its rank.
 void keep_first_failure(Status& first, const Status& status);
 
 /// Gives every rank the `bytes` of rank 0. Fails where `mine` is a failure on any rank, or a rank

@@ -56,7 +56,7 @@ void PartExchange::finish() {
   }
 }
 
-// Its size, then the part in messages.
+// Receives its size, then the part in messages.
 void PartExchange::receive_part(int from) {
   int64_t left_bytes = 0;
   comm_->wait(*comm_->receive(std::as_writable_bytes(std::span(&left_bytes, 1)), from, kTag));

@@ -36,17 +36,17 @@ const char* call_name(Call call) {
   return kNames[static_cast<size_t>(call)];
 }
 
-/// What is known about the ranks for which the sender speaks.
+/// Says what is known about the ranks for which the sender speaks.
 struct RollCall::Message {
   int32_t left_rank = kNobody;  ///< one that has left the file
-  int32_t size = 0;             ///< of the sums
+  int32_t size = 0;             ///< the size of the sums
   int32_t first_rank = 0;       ///< the lowest rank, and its call
   Call first_call = Call::kCreate;
   int32_t other_rank = kNobody;  ///< the lowest rank with another call
   Call other_call = Call::kCreate;
   std::array<int64_t, kMostSums> sums{};
   std::array<int64_t, kMostLeast> least{};
-  std::array<char, 232> reason{};  ///< of the rank that left, to the first zero
+  std::array<char, 232> reason{};  ///< the reason of the rank that left, to the first zero
 
   void take_other(int32_t rank, Call call) {
     if (rank != kNobody && call != first_call && (other_rank == kNobody || rank < other_rank)) {
@@ -139,7 +139,7 @@ void RollCall::speak(Edge& edge, const Message& message, access::MemoryReserve& 
   edge.spoken = true;
 }
 
-// The edge along which the news has come that a rank has left.
+// Returns the edge along which the news has come that a rank has left.
 RollCall::Edge* RollCall::news() {
   for (Edge& edge : edges_->all) {
     if (edge.test_receive() && edge.in.left_rank != kNobody) {
@@ -162,7 +162,7 @@ bool RollCall::wait_for(Edge& edge) {
   }
 }
 
-// The sums of all ranks in `mine`, or an error when a rank has left.
+// Leaves the sums of all ranks in `mine`, or an error when a rank has left.
 Status RollCall::exchange(Message& mine, access::MemoryReserve& memory) {
   std::vector<Edge>& edges = edges_->all;
   const auto hear = [&](Edge& edge) {
@@ -273,8 +273,8 @@ void RollCall::leave(std::string_view reason, access::MemoryReserve& memory) noe
     ended_ = memory.surely([&] { return Status(ErrorCode::kAborted, fmt::format("this rank {}", reason)); });
     stay_behind(memory);
   } catch (...) {
-    // Without memory for its messages, this rank can't tell the others. What is under way must not
-    // lose its buffers.
+    // This rank can't tell the others where it lacks memory for its messages. What is under way
+    // must not lose its buffers.
     static_cast<void>(edges_.release());
   }
 }

@@ -46,7 +46,7 @@ enum class Call : int32_t {
   kCommitAsync,
 };
 
-/// As the public interface names it, e.g. "commit()".
+/// Names the call as the public interface does, e.g. "commit()".
 const char* call_name(Call call);
 
 class RollCall {
@@ -54,8 +54,8 @@ class RollCall {
   static constexpr size_t kMostSums = 32;
   static constexpr size_t kMostLeast = 4;
 
-  /// For the file with this number (Comm::count_file) among those of `comm`, which
-  /// must outlive this.
+  /// Serves the file with this number (Comm::count_file) among those of `comm`, which must outlive
+  /// this.
   RollCall(Comm& comm, int number);
   RollCall(const RollCall&) = delete;
   RollCall& operator=(const RollCall&) = delete;

@@ -1,4 +1,4 @@
-// How ranks divide work among them that each could do alone.
+// Describes how ranks divide work among them that each could do alone.
 #pragma once
 
 #include <algorithm>

@@ -17,7 +17,7 @@ constexpr size_t kDigits = size_t{1} << kDigitBits;
 
 struct PlaceInElement {
   int64_t element;
-  int64_t position;  // of its value in memory
+  int64_t position;  // the position of its value in memory
 };
 
 Result<std::vector<PlaceInElement>> places_of(std::span<const int64_t> offsets) {
@@ -34,7 +34,7 @@ Result<std::vector<PlaceInElement>> places_of(std::span<const int64_t> offsets) 
   return places;
 }
 
-// By counting, from the lowest digit on; places that share a digit stay in order.
+// It sorts by counting, from the lowest digit on; places that share a digit stay in order.
 void sort(std::vector<PlaceInElement>& places) {
   const auto less = [](const PlaceInElement& a, const PlaceInElement& b) { return a.element < b.element; };
   if (std::is_sorted(places.begin(), places.end(), less)) {

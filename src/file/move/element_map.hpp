@@ -1,4 +1,5 @@
-// Where the values of a rank's memory go in a dataset, one by one: what is behind stria::Elements.
+// Knows where the values of a rank's memory go in a dataset, one by one: what is behind
+// stria::Elements.
 //
 // Problem: unstructured meshes and particles are numbered in any order, while a file region must
 // have increasing offsets.
@@ -25,12 +26,12 @@ class ElementMap {
   /// Throws std::bad_alloc. kInvalidArgument as Elements::Elements().
   static Result<std::unique_ptr<const ElementMap>> create(std::span<const int64_t> offsets);
 
-  /// The number of values in memory.
+  /// Returns the number of values in memory.
   int64_t count() const { return count_; }
   /// The number of elements up to the last that is meant; 0 when there is none.
   int64_t end() const { return end_; }
-  /// The bytes of a dataset with elements of `width_bytes`, and those of memory in the same order.
-  /// Any thread may ask.
+  /// Returns the bytes of a dataset with elements of `width_bytes`, and those of memory in the same
+  /// order. Any thread may ask.
   Result<Datatype> region(int64_t width_bytes) const { return type_of(places_, width_bytes); }
   Result<Datatype> memory(int64_t width_bytes) const { return type_of(positions_, width_bytes); }
 
@@ -50,7 +51,7 @@ class ElementMap {
   int64_t end_ = 0;
   Runs places_;
   Runs positions_;
-  mutable std::mutex mutex_;  // of the types
+  mutable std::mutex mutex_;  // the mutex of the types
 };
 
 }  // namespace stria::file

@@ -12,10 +12,10 @@ namespace stria::file {
 
 class ProgressMeter {
  public:
-  /// For the transfers of one call on this rank. `report` may be empty, and must outlive this.
+  /// Counts the transfers of one call on this rank. `report` may be empty, and must outlive this.
   ProgressMeter(const std::function<void(const Progress&)>& report, std::span<const Transfer> transfers);
 
-  /// So many more bytes have passed by.
+  /// Counts so many more bytes that have passed by.
   void advance(int64_t bytes);
   /// All of them have arrived.
   void finish();

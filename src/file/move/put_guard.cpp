@@ -71,15 +71,15 @@ class SampleHash {
   uint64_t sum_ = 0;
 };
 
-// The place of a sample within its stretch of the stream. It changes from one to the next, so that
-// no regular pattern of changes lies between them all.
+// Returns the place of a sample within its stretch of the stream. It changes from one to the next,
+// so that no regular pattern of changes lies between them all.
 int64_t place_in_stretch(int64_t stretch) {
   constexpr uint64_t kMixer = 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio
   constexpr uint64_t kLines = PutGuard::kSampledEvery / kCacheLineBytes;
   return static_cast<int64_t>((static_cast<uint64_t>(stretch) * kMixer >> 32) % kLines) * kCacheLineBytes;
 }
 
-// How many bytes from here lie in the same cache line; those of a whole number at least.
+// Returns how many bytes from here lie in the same cache line; those of a whole number at least.
 int64_t rest_of_line(const std::byte* from) {
   const auto in_line = static_cast<int64_t>(reinterpret_cast<uintptr_t>(from) % kCacheLineBytes);
   return std::max<int64_t>(kCacheLineBytes - in_line, kLargestNumberBytes);

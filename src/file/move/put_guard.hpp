@@ -47,7 +47,7 @@ class Arena {
 
   std::vector<Block> blocks_;
   std::byte* next_ = nullptr;
-  int64_t left_bytes_ = 0;  // of the last block of usual size
+  int64_t left_bytes_ = 0;  // the bytes of the last block of usual size
   int64_t block_bytes_ = 0;
   int64_t bytes_ = 0;
 };
@@ -60,7 +60,7 @@ class PutGuard {
   static constexpr int64_t kSampledEvery = 16 << 10;
 
   struct Limits {
-    int64_t copied_bytes = 0;  ///< of small puts together, until they are released
+    int64_t copied_bytes = 0;  ///< the bytes of small puts together, until they are released
     bool samples = true;
   };
   explicit PutGuard(const Limits& limits) : limits_(limits) {}
@@ -74,7 +74,7 @@ class PutGuard {
   Status check(std::span<const Transfer> puts, std::span<const DatasetEntry> datasets) const;
   /// Gives back the copies, to which no put refers any more.
   void release() noexcept;
-  /// The most memory that the copies have taken at a time.
+  /// Returns the most memory that the copies have taken at a time.
   int64_t most_bytes() const { return most_bytes_; }
 
  private:
@@ -86,7 +86,8 @@ class PutGuard {
   int64_t most_bytes_ = 0;
 };
 
-/// A hash of a sparse sample of what the memory describes; the same while the sampled bytes are.
+/// Returns a hash of a sparse sample of what the memory describes; the same while the sampled bytes
+/// are.
 uint64_t sample_of(const Memory& memory);
 
 }  // namespace stria::file

@@ -41,7 +41,7 @@ bool is_unchanged(const PutGuard& guard, const Transfer& put) {
   return guard.check(std::span(&put, 1), one_dataset()).ok();
 }
 
-/// What the stream of a put has, one byte after another.
+/// Returns what the stream of a put has, one byte after another.
 std::vector<std::byte> stream_of(const Transfer& put) {
   std::vector<std::byte> stream;
   for (Cursor cursor(put.memory.type); !cursor.done(); cursor.advance(1)) {
@@ -50,7 +50,7 @@ std::vector<std::byte> stream_of(const Transfer& put) {
   return stream;
 }
 
-/// A type of memory: in one piece, in pieces of any length, in pieces in any order.
+/// Returns a type of memory: in one piece, in pieces of any length, in pieces in any order.
 Datatype random_type(std::mt19937_64& random) {
   const auto below = [&](int64_t end) { return static_cast<int64_t>(random() % static_cast<uint64_t>(end)); };
   switch (below(3)) {

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kFewPlaces = 8;           // are compared each with each
 constexpr int kDeepest = 64;               // splits within splits
 constexpr size_t kMostApart = 64;          // puts of whole rows that are sent one by one
-constexpr size_t kMostRegionBytes = 4096;  // of a description that is sent
+constexpr size_t kMostRegionBytes = 4096;  // the bytes of a description that is sent
 
 using Pair = std::pair<const PutPlace*, const PutPlace*>;
 using Found = std::optional<Pair>;
@@ -56,7 +56,8 @@ void sort_along(size_t dim, std::span<const PutPlace*> group) {
   std::sort(group.begin(), group.end(), [&](const auto* a, const auto* b) { return a->begin(dim) < b->begin(dim); });
 }
 
-// Where parts of the group begin that no other part reaches in this dimension. It is sorted then.
+// Returns where parts of the group begin that no other part reaches in this dimension. It is sorted
+// then.
 std::vector<size_t> split_along(size_t dim, std::span<const PutPlace*> group) {
   sort_along(dim, group);
   std::vector<size_t> begins = {0};
@@ -156,7 +157,7 @@ Found Search::by_pieces(std::span<const PutPlace*> group) const {
   return std::nullopt;
 }
 
-// What the boxes of both have in common, as C counts: "[4:8, 0:16]".
+// Returns what the boxes of both have in common, as C counts: "[4:8, 0:16]".
 std::string common_box(const Pair& pair) {
   std::string text;
   for (size_t dim = 0; dim < pair.first->dims(); ++dim) {

@@ -1,4 +1,4 @@
-// Whether two puts of one flush or commit have an element in common.
+// Finds out whether two puts of one flush or commit have an element in common.
 //
 // Problem: a box with its ghosts, or an offset that isn't advanced, makes two puts of the same
 // elements, of which the file then holds either. Nobody hears of it until the data look wrong.
@@ -23,7 +23,7 @@
 
 namespace stria::file {
 
-/// Where a put has its elements.
+/// Says where a put has its elements.
 struct PutPlace {
   int dataset = 0;
   int rank = 0;
@@ -31,8 +31,8 @@ struct PutPlace {
   std::vector<int64_t> box;  ///< first elements of all dimensions, then the ends
   bool has_gaps = false;     ///< there is more in the box
   bool whole_rows = false;
-  int64_t displacement = 0;  ///< of `region`
-  Datatype region;           ///< of a put with gaps; empty where it isn't known
+  int64_t displacement = 0;  ///< the displacement of `region`
+  Datatype region;           ///< the region of a put with gaps; empty where it isn't known
 
   size_t dims() const { return box.size() / 2; }
   int64_t begin(size_t dim) const { return box[dim]; }

@@ -98,7 +98,7 @@ TEST(PutPlaces, RandomPutsShareWhatTheirBytesShare) {
     const bool expected = shares_any(puts);
     ++seen[expected ? 1 : 0];
     EXPECT_EQ(note(puts, entry).ok(), !expected) << "seed " << seed;
-    // Each by a rank of its own: the same, but for puts that are alike.
+    // Each is put by a rank of its own: the outcome is the same, but for puts that are alike.
     std::vector<std::vector<Transfer>> ranks;
     std::vector<Transfer> unlike;
     for (const Transfer& each : puts) {

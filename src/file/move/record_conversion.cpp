@@ -121,7 +121,7 @@ std::vector<std::byte> converted(ElementType from, const std::vector<std::byte>&
   return result;
 }
 
-/// Numbers in the machine's byte order, of one type and of another.
+/// Returns numbers in the machine's byte order, of one type and of another.
 std::vector<std::byte> as_numbers_of(const ElementSpec& to, const ElementSpec& from, std::vector<std::byte> numbers,
                                      int64_t count) {
   ElementType now = from.number;

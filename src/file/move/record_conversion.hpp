@@ -21,12 +21,13 @@ namespace stria::file {
 
 class RecordConversion {
  public:
-  /// From records that are put to those of the file. kInvalidArgument names a column that only one
-  /// side has, or that is of another kind; kUnsupported one whose type isn't known.
+  /// Converts records that are put to those of the file. kInvalidArgument names a column that only
+  /// one side has, or that is of another kind; kUnsupported one whose type isn't known.
   static Result<RecordConversion> to_file(const container::ElementSpec& memory, const container::ElementSpec& file);
-  /// From records of the file to those that are got, which may have fewer columns.
+  /// Converts records of the file to those that are got, which may have fewer columns.
   static Result<RecordConversion> from_file(const container::ElementSpec& file, const container::ElementSpec& memory);
-  /// Between the file's records and the same in the machine's byte order; both ways alike.
+  /// Converts between the file's records and the same in the machine's byte order; both ways are
+  /// alike.
   static Result<RecordConversion> turning(const container::ElementSpec& file);
 
   /// The records of both forms are the same bytes.
@@ -43,7 +44,7 @@ class RecordConversion {
     int64_t from_offset = 0;
     int64_t to_offset = 0;
     int64_t count = 1;
-    container::ElementSpec from{}, to{};  ///< of each value, without members and names
+    container::ElementSpec from{}, to{};  ///< each value's elements, without members and names
     bool is_copy = false;
     std::string path{};
   };

@@ -16,7 +16,7 @@ using Kind = ElementSpec::Kind;
 constexpr size_t kMostPlaces = size_t{1} << 20;
 constexpr std::string_view kSpecial = ".[]\\";
 
-/// The indices at the end of a path, and where they begin. Empty: there are none.
+/// Returns the indices at the end of a path, and where they begin. Empty: there are none.
 std::vector<int64_t> indices_at_end(const std::string& path, size_t& begin) {
   std::vector<int64_t> indices;
   begin = path.size();

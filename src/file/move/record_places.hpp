@@ -1,4 +1,4 @@
-// Where the values of a record lie in it, by their paths.
+// Knows where the values of a record lie in it, by their paths.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct RecordPlace {
   std::string path;
   int64_t offset_bytes = 0;
   int64_t count = 1;
-  std::vector<int64_t> dims{};  ///< of an array
+  std::vector<int64_t> dims{};  ///< the dims of an array
   const container::ElementSpec* element = nullptr;
 };
 
@@ -30,7 +30,7 @@ class RecordPlaces {
   static Result<RecordPlaces> create(const container::ElementSpec& record);
 
   const std::vector<RecordPlace>& all() const { return places_; }
-  /// The place of a path; also of one element of an array, "v[1]".
+  /// Finds the place of a path; also of one element of an array, "v[1]".
   std::optional<RecordPlace> find(const std::string& path) const;
 
  private:
@@ -42,10 +42,11 @@ class RecordPlaces {
   std::unordered_map<std::string, size_t> by_path_;
 };
 
-/// The indices of an element of an array of these lengths, in C order: "[1][0]"; "" of no array.
+/// Returns the indices of an element of an array of these lengths, in C order: "[1][0]"; "" of no
+/// array.
 std::string indices_of(int64_t number, const std::vector<int64_t>& dims);
 
-/// A name as a part of a path, and back.
+/// Returns a name as a part of a path, and back.
 std::string quoted(std::string_view name);
 std::string unquoted(std::string_view part);
 

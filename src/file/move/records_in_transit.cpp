@@ -14,7 +14,7 @@ namespace {
 
 using container::ElementSpec;
 
-/// The records that the engine moves: libhdf5 gives numbers in the machine's byte order.
+/// Returns the records that the engine moves: libhdf5 gives numbers in the machine's byte order.
 ElementSpec moved_form(const DatasetEntry& dataset, const ElementSpec& element) {
   ElementSpec moved = element;
   if (!dataset.is_readable() && moved.is_swapped()) {

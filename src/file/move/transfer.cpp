@@ -69,7 +69,8 @@ Status check_rows_new(const DatasetEntry& dataset, const Transfer& transfer) {
              : Status();
 }
 
-// The region as nested vectors, innermost dimension first; normalisation joins what is contiguous.
+// Describes the region as nested vectors, innermost dimension first; normalisation joins what is
+// contiguous.
 Status describe_region(const DatasetEntry& dataset, const std::vector<Span>& spans, Transfer& transfer) {
   int64_t extent_bytes = dataset.spec.element.bytes;
   transfer.region = Datatype::bytes(extent_bytes);
@@ -175,7 +176,7 @@ Status carry_records(const DatasetEntry& dataset, bool put, Transfer& transfer) 
 
 namespace {
 
-// The rows that a map touches, and whether it means all of them.
+// Notes the rows that a map touches, and whether it means all of them.
 void note_rows(const DatasetEntry& dataset, Transfer& transfer) {
   const int64_t row_bytes = std::max<int64_t>(dataset.row_bytes(), 1);
   const int64_t begin = transfer.region.true_lower_bound(), end = transfer.region.true_upper_bound();

@@ -22,14 +22,14 @@ namespace stria::file {
 struct Transfer {
   int dataset = 0;
   Datatype region;           ///< bytes of the raw data, in file order
-  int64_t displacement = 0;  ///< of the region, from the beginning of the raw data
+  int64_t displacement = 0;  ///< the displacement of the region, from the beginning of the raw data
   /// The region is all of the rows below; otherwise these are the rows that it touches
   /// or steps over.
   bool whole_rows = false;
   int64_t first_row = 0;
   int64_t row_count = 0;
   std::vector<int64_t> start, count;  ///< the box around the hyperslab
-  Hyperslab slab{};                   ///< of a dataset with an unlimited dimension
+  Hyperslab slab{};                   ///< the region, where the dataset has an unlimited dimension
   bool has_gaps = false;              ///< there is more in the box
   /// Chunks as the file is to have them. `memory` has them in one piece; their elements have been
   /// looked at before.
@@ -37,13 +37,13 @@ struct Transfer {
   /// Chunks that are stored as they are: whole rows of a put, from `stream_begin` of its packed
   /// stream on.
   struct RawChunks {
-    int64_t chunk_bytes = 0;  ///< of each; 0: it is no such transfer
+    int64_t chunk_bytes = 0;  ///< the bytes of each chunk; 0: it is no such transfer
     size_t first = 0;         ///< among the rank's chunks of the dataset
   };
   RawChunks raw_chunks{};
   int64_t stream_begin = 0;
   std::vector<std::byte> kept;                  ///< data that the session itself holds
-  std::optional<uint64_t> sample;               ///< of a put's memory at the call, if it may change
+  std::optional<uint64_t> sample;               ///< a put's memory at the call, if it may change
   std::shared_ptr<RecordsInTransit> records{};  ///< whose `memory` it is, where records change
   Memory memory{nullptr, Datatype(), ElementType::kByte};
 };
@@ -52,7 +52,7 @@ struct Transfer {
 /// dataset and dimension.
 Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const Hyperslab& slab, const Memory& memory);
 
-/// A transfer of scattered elements, of which the memory has one number each.
+/// Makes a transfer of scattered elements, of which the memory has one number each.
 Result<Transfer> make_transfer(int index, const DatasetEntry& dataset, const ElementMap& elements, const Memory& memory);
 
 /// Copies these ranges of the stream that memory has in its own type to `to`, one behind the other.

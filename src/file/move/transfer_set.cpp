@@ -18,7 +18,7 @@ constexpr int64_t kLargestSliceUnitBytes = 64 << 10;  // larger units are hashed
 
 using Entries = std::vector<const DatasetEntry*>;
 
-// The numbers of the datasets that have a lane, in order.
+// Returns the numbers of the datasets that have a lane, in order.
 std::vector<int> numbers_of(std::span<const Transfer> transfers, size_t dataset_count, bool own_lanes) {
   std::vector<int> numbers(own_lanes ? 0 : dataset_count);
   std::iota(numbers.begin(), numbers.end(), 0);
@@ -30,8 +30,8 @@ std::vector<int> numbers_of(std::span<const Transfer> transfers, size_t dataset_
   return numbers;
 }
 
-// What tells of each dataset whether it lies among others: rows of classic netCDF, and what is
-// overwritten in a file where some of that is in chunks.
+// Returns what tells of each dataset whether it lies among others: rows of classic netCDF, and what
+// is overwritten in a file where some of that is in chunks.
 std::vector<bool> lying_among_others(const Entries& datasets) {
   const bool is_mixed = std::any_of(datasets.begin(), datasets.end(),
                                     [](const DatasetEntry* dataset) { return dataset->is_updated && dataset->is_chunked(); });
@@ -42,7 +42,7 @@ std::vector<bool> lying_among_others(const Entries& datasets) {
   return lying;
 }
 
-// From the first byte of all datasets that lie among each other to the last.
+// The hull reaches from the first byte of all datasets that lie among each other to the last.
 ByteRange hull_of(const Entries& datasets, const std::vector<bool>& among_others) {
   ByteRange hull{std::numeric_limits<int64_t>::max(), 0};
   for (size_t i = 0; i < datasets.size(); ++i) {
@@ -238,7 +238,7 @@ void TransferSet::pack(std::span<const access::StreamPart> parts) {
   advance(parts);
 }
 
-// The same bytes of every part, counted from its begin.
+// Packs the same bytes of every part, counted from its begin.
 void TransferSet::pack_slice(std::span<const access::StreamPart> parts, ByteRange slice) {
   slice_.clear();
   for (const access::StreamPart& part : parts) {

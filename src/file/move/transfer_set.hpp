@@ -20,20 +20,20 @@ namespace stria::file {
 
 class TransferSet : public access::StreamSource, public access::StreamSink {
  public:
-  /// What to gather on the way.
+  /// Says what to gather on the way.
   struct Options {
     bool checksums = false;
     bool value_ranges = false;
     ProgressMeter* progress = nullptr;  ///< hears of the bytes that pass by
-    bool own_lanes = false;             ///< of this rank's datasets only, where it moves by itself
+    bool own_lanes = false;             ///< lanes for this rank's datasets only; it moves alone
   };
 
   /// `transfers` and `datasets` must outlive the set. All datasets have a data_offset.
   static Result<std::unique_ptr<TransferSet>> create(std::span<const Transfer> transfers,
                                                      std::span<const DatasetEntry> datasets, const Options& options);
 
-  /// One lane a dataset of the catalog, the same on every rank but for the streams; or of a dataset
-  /// that has transfers (Options::own_lanes).
+  /// Returns one lane a dataset of the catalog, the same on every rank but for the streams; or of a
+  /// dataset that has transfers (Options::own_lanes).
   std::span<const access::Lane> lanes() const { return lanes_; }
   int64_t piece_count() const;
 
@@ -53,9 +53,9 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   void finish_sums();
   /// Null when checksums are not gathered.
   const UnitHasher* sums(size_t transfer) const;
-  /// The sums of raw chunks; null when checksums are not gathered.
+  /// Returns the sums of raw chunks; null when checksums are not gathered.
   const UnitHasher* chunk_sums(size_t transfer) const;
-  /// One a transfer; empty when no dataset wants them.
+  /// Returns one a transfer; empty when no dataset wants them.
   std::span<const ValueRange> value_ranges() const { return ranges_; }
 
  private:
@@ -83,7 +83,7 @@ class TransferSet : public access::StreamSource, public access::StreamSink {
   std::vector<access::StreamPart> slice_;
 };
 
-/// The unit by which a transfer is hashed: rows where the dataset's rows are summed and the
+/// Returns the unit by which a transfer is hashed: rows where the dataset's rows are summed and the
 /// transfer has whole ones, else all of it.
 int64_t hash_unit_bytes(const Transfer& transfer, const DatasetEntry& dataset);
 /// True when the transfer's checksums are rows of a table.

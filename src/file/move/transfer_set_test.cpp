@@ -45,13 +45,13 @@ TEST(TransferSet, WhatIsOverwrittenSharesALaneWhereSomeIsInChunks) {
   for (const access::Stream& stream : set->lanes()[1].streams) {
     order.push_back(stream.stream_id);
   }
-  EXPECT_EQ(order, (std::vector<int>{3, 1, 2}));  // as they lie in the file
+  EXPECT_EQ(order, (std::vector<int>{3, 1, 2}));  // their order in the file
   for (const size_t lane : {2, 3}) {
     EXPECT_TRUE(set->lanes()[lane].hull.empty() && set->lanes()[lane].streams.empty());
   }
 }
 
-// In one piece each, they are lanes of their own.
+// Datasets that have one piece each are lanes of their own.
 TEST(TransferSet, DatasetsInOnePieceHaveLanes) {
   const std::vector<DatasetEntry> datasets = {numbers_at(2000, true), numbers_at(3000, true)};
   const auto set = TransferSet::create({}, datasets, {}).value();

@@ -33,7 +33,8 @@ std::vector<int64_t> bytes_of(const Transfer& transfer) {
   return offsets;
 }
 
-/// The same by the definition of a hyperslab: the indices of each dimension, then their product.
+/// Returns the same by the definition of a hyperslab: the indices of each dimension, then their
+/// product.
 std::vector<int64_t> naive_bytes(const DatasetEntry& entry, const Hyperslab& slab) {
   std::vector<int64_t> elements = {0};
   for (size_t dim = 0; dim < entry.spec.dims.size(); ++dim) {

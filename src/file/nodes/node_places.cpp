@@ -110,7 +110,7 @@ Status begin_on_nodes(Environment& environment) {
 void end_on_nodes(Environment& environment) {
   Comm& comm = *environment.comm;
   if (environment.is_served) {
-    // Without memory for that, it goes when the others wait next.
+    // It goes when the others wait next where memory for that is scarce.
     static_cast<void>(or_out_of_memory([&] {
       NodeService::of(comm, environment.driver)->settle();
       return Status();

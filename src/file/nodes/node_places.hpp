@@ -16,7 +16,7 @@
 
 namespace stria::file {
 
-/// Whether places have "{node}" in them.
+/// Tells whether places have "{node}" in them.
 bool name_nodes(const std::vector<std::string>& places);
 /// Finds the nodes' names, and makes the driver of `environment` one that reaches the places of all
 /// nodes. Collective: yes.
@@ -24,12 +24,13 @@ Status begin_on_nodes(Environment& environment);
 /// Ends a call in which some rank may still ask others: returns when no rank does any more, and all
 /// is removed that is to be. Collective: yes.
 void end_on_nodes(Environment& environment);
-/// The node of the rank that makes part `part` of `parts`.
+/// Returns the node of the rank that makes part `part` of `parts`.
 int node_of_part(const Comm& comm, int part, int parts);
-/// The nodes for the parity of a file of so many parts: those with the fewest files, the last
-/// first.
+/// Returns the nodes for the parity of a file of so many parts: those with the fewest files, the
+/// last first.
 std::vector<int> nodes_of_parity(const Comm& comm, int parts, int parities);
-/// The places as they are on a node; without "{node}", and where none was named, as they are.
+/// Returns the places as they are on a node; without "{node}", and where none was named, as they
+/// are.
 std::vector<std::string> places_on(const Environment& environment, int node);
 /// Says how many files of a set a node has, where one that is lost takes more than the parity makes
 /// up for; else empty.

@@ -27,7 +27,7 @@
 
 namespace stria::file {
 
-/// What a rank can be asked.
+/// Says what a rank can be asked.
 enum class Ask : int64_t {
   kOpen,
   kClose,
@@ -49,7 +49,7 @@ enum class Ask : int64_t {
 
 class NodeService final : public Attendant {
  public:
-  static constexpr int64_t kMostBytes = 4 << 20;  ///< of data in a request or an answer
+  static constexpr int64_t kMostBytes = 4 << 20;  ///< the bytes of data in a request or an answer
 
   /// The service of this communicator, made at the first call: it serves files of `driver`. Local.
   static std::shared_ptr<NodeService> of(Comm& comm, const std::shared_ptr<storage::Driver>& driver);

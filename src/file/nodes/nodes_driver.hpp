@@ -36,7 +36,7 @@ class NodesDriver final : public storage::Driver {
   Result<storage::Destination> find_destination(const std::string& path) override { return own_->find_destination(path); }
   Status set_attributes(storage::File& file, const storage::FileAttributes& attributes) override;
   Status rename(const std::string& from, const std::string& to) override { return own_->rename(from, to); }
-  /// On another node it is done without an outcome: what is removed isn't waited for.
+  /// A removal on another node is done without an outcome: what is removed isn't waited for.
   Status remove(const std::string& path) override;
   Status make_link(const std::string& target, const std::string& path) override { return own_->make_link(target, path); }
   Result<bool> exists(const std::string& path) override;

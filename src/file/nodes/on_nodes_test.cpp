@@ -18,7 +18,7 @@ namespace {
 
 using storage::MemoryDriver;
 
-/// What one node sees: storage that all share, and below /local a disk of its own.
+/// Shows what one node sees: storage that all share, and below /local a disk of its own.
 class NodeView final : public storage::Driver {
  public:
   NodeView(MemoryDriver& shared, int disk) : shared_(shared), disk_(disk) {}
@@ -52,7 +52,7 @@ class NodeView final : public storage::Driver {
   int disk_;
 };
 
-/// The disk of the rank's node, where node i has disks[i].
+/// Returns the disk of the rank's node, where node i has disks[i].
 std::shared_ptr<storage::Driver> view(MemoryDriver& memory, const Comm& comm, const std::vector<int>& disks) {
   const int node = comm.node_of_rank()[static_cast<size_t>(comm.rank())];
   return std::make_shared<NodeView>(memory, disks[static_cast<size_t>(node)]);
@@ -81,7 +81,7 @@ void write_on(const Setting& setting, MemoryDriver& memory, const std::vector<in
   on_ranks(setting, [&](Comm& comm) { EXPECT_EQ(write_file(setting, comm, view(memory, comm, disks)).message(), ""); });
 }
 
-/// What is wrong with what ranks of these nodes read.
+/// Returns what is wrong with what ranks of these nodes read.
 std::string read_on(Setting setting, MemoryDriver& memory, const std::vector<int>& disks, int ranks_per_node) {
   setting.ranks = static_cast<int>(disks.size()) * ranks_per_node;
   setting.ranks_per_node = ranks_per_node;
@@ -93,7 +93,7 @@ std::string read_on(Setting setting, MemoryDriver& memory, const std::vector<int
   return wrong.empty() ? "" : *wrong.begin();
 }
 
-/// The names of the files on a disk.
+/// Returns the names of the files on a disk.
 std::vector<std::string> files_of(MemoryDriver& memory, int disk) {
   std::vector<std::string> found;
   for (const char* const node : {"", "-1", "-2", "-3", "-4", "-5", "-6"}) {

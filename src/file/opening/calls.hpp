@@ -1,4 +1,4 @@
-// What every call of the public interface on a file begins with.
+// Describes what every call of the public interface on a file begins with.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 
 namespace stria::file {
 
-/// The span of a call on a file.
+/// Returns the span of a call on a file.
 inline trace::FileSpan call(Session& session, trace::BuiltIn kind) {
   return trace::FileSpan(trace::kind(kind), session.accounts().trace_id());
 }
@@ -48,7 +48,7 @@ inline Turn live(const std::shared_ptr<Session>& session) {
   return Turn(session);
 }
 
-/// The session as a ReadSession or a WriteSession; throws when it is the other.
+/// Returns the session as a ReadSession or a WriteSession; throws when it is the other.
 template <typename Direction>
 Direction& directed(Session& session, const char* call) {
   auto* directed = dynamic_cast<Direction*>(&session);
@@ -59,7 +59,7 @@ Direction& directed(Session& session, const char* call) {
   return *directed;
 }
 
-/// As Turn, of a file that was opened in one direction.
+/// Does the same as Turn, for a file that was opened in one direction.
 template <typename Direction>
 class DirectedTurn {
  public:
@@ -76,7 +76,7 @@ class DirectedTurn {
 using WriteTurn = DirectedTurn<WriteSession>;
 using ReadTurn = DirectedTurn<ReadSession>;
 
-/// A commit or flush; what was recorded so far then goes where a crash can't harm it.
+/// Ends a commit or flush; what was recorded so far then goes where a crash can't harm it.
 template <typename Move>
 Status finish_call(Session& session, trace::BuiltIn kind, const char* name, Move move) {
   const CallNote noted = note(session, name);

@@ -17,7 +17,7 @@ namespace stria::file {
 
 namespace {
 
-// mpiexec may kill the others as soon as this rank ends without MPI_Finalize. So ranks that wait
+// When this rank ends without MPI_Finalize, mpiexec may kill the others at once. So ranks that wait
 // for it get this long to come and hear why, and then a moment to pass it on.
 constexpr double kFarewellSeconds = 1;
 constexpr std::chrono::milliseconds kPassingOn{100};

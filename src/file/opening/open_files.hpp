@@ -11,8 +11,8 @@ namespace stria::file {
 /// Has the session left at the end of the program, if it still lives then
 void leave_at_end(const std::shared_ptr<Session>& session);
 
-/// On rank 0, says on standard error that a new file ends without a commit, unless an exception is
-/// passing, a call has failed before, or STRIA_VERBOSE is 0.
+/// Says, on rank 0 and on standard error, that a new file ends without a commit, unless an
+/// exception is passing, a call has failed before, or STRIA_VERBOSE is 0.
 void tell_of_loss(Session& session);
 
 }  // namespace stria::file

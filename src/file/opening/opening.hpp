@@ -16,13 +16,13 @@ namespace stria::file {
 /// agreed on anything yet.
 CallNote note_opening(const char* call, const std::string& path, const Hints& hints);
 
-/// A new file of the ranks of `comm`. Throws stria::Error. Collective: yes.
+/// Creates a new file of the ranks of `comm`. Throws stria::Error. Collective: yes.
 std::shared_ptr<Session> create_session(std::shared_ptr<Comm> comm, const std::string& path, const CreateOptions& options);
 
 /// A file that the ranks of `comm` add to. Throws stria::Error. Collective: yes.
 std::shared_ptr<Session> append_session(std::shared_ptr<Comm> comm, const std::string& path, const AppendOptions& options);
 
-/// A file opened by the ranks of `comm`. Throws stria::Error. Collective: yes.
+/// Opens a file for the ranks of `comm`. Throws stria::Error. Collective: yes.
 std::shared_ptr<Session> open_session(std::shared_ptr<Comm> comm, const std::string& path, const OpenOptions& options);
 
 }  // namespace stria::file

@@ -44,7 +44,7 @@ class HealedFile final : public storage::File {
   std::vector<int> members_;  // by where they begin
   int64_t bytes_ = 0;
   storage::Capabilities capabilities_;
-  std::vector<std::byte> content_;  // of the unit that was read last
+  std::vector<std::byte> content_;  // the content of the unit that was read last
   Unit unit_;
 };
 

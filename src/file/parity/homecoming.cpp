@@ -51,7 +51,7 @@ Result<bool> belongs_to_whole_file(storage::Driver& driver, const std::string& p
 Status copy(storage::Driver& driver, const std::string& from, const std::string& to) {
   STRIA_ASSIGN_OR_RETURN(const auto source, driver.open(from, {}));
   STRIA_ASSIGN_OR_RETURN(const storage::Destination like, driver.find_destination(from));
-  const Status removed = driver.remove(to);  // of a program that was killed
+  const Status removed = driver.remove(to);  // A killed program may have left it.
   STRIA_RETURN_IF_ERROR(removed.code() == ErrorCode::kNotFound ? Status() : removed);
   const storage::OpenOptions open{.mode = storage::OpenOptions::Mode::kCreateNew, .permissions = like.replaced ? 0600U : 0666U};
   STRIA_ASSIGN_OR_RETURN(const auto target, driver.open(to, open));

@@ -38,7 +38,7 @@ class ParityCode {
   int members_;
   int parities_;
   Rows matrix_;  // (members + parities) x members; the first rows are those of the identity
-  Rows tables_;  // of the rows of parity, as ISA-L wants them
+  Rows tables_;  // the tables of the rows of parity, as ISA-L wants them
 };
 
 }  // namespace stria::file

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kMagic = "STRIAPAR";
 constexpr int64_t kVersion = 1;
 constexpr int64_t kFixedBytes = 24;         // the magic, the mark, the length of what follows
-constexpr int64_t kTableAlignBytes = 4096;  // of records and units
+constexpr int64_t kTableAlignBytes = 4096;  // the bytes of records and units
 constexpr int64_t kMostHeadBytes = 128 << 10;
 constexpr int64_t kStretches = 16;
 

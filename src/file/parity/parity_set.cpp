@@ -25,12 +25,12 @@ constexpr int64_t kSampledStripes = 16;
 // node: their clocks needn't agree.
 constexpr int64_t kClocksDifferNs = 2'000'000'000;
 
-// Where a member's file is: the file itself may have got another name since.
+// Returns where a member's file is: the file itself may have got another name since.
 std::string member_path(const std::string& path, const ParityHead& head, const ParityMember& member) {
   return member.name == head.file_name ? path : path_beside(path, member.name);
 }
 
-/// The same of the first parity of a generation of which that can be said.
+/// Returns the same of the first parity of a generation of which that can be said.
 std::string why_unseen(storage::Driver& driver, const std::string& path, const std::vector<PartName>& names,
                        int64_t generation) {
   std::string why;

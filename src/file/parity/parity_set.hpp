@@ -31,14 +31,14 @@ class ParitySet {
 
   const ParityHead& head() const { return head_; }
   const std::string& path() const { return path_; }
-  /// The path of a unit's file: those of data, then those of parity.
+  /// Returns the path of a unit's file: those of data, then those of parity.
   const std::string& path_of(int unit) const { return files_[file_of_unit_[static_cast<size_t>(unit)]].path; }
   bool is_missing(int unit) const { return files_[file_of_unit_[static_cast<size_t>(unit)]].file == nullptr; }
-  /// Whether the file had its name when its parity was completed.
+  /// Tells whether the file had its name when its parity was completed.
   bool is_committed() const { return is_committed_; }
-  /// The bytes that a file of the set has: of the one that is protected, or of a part.
+  /// Returns the bytes that a file of the set has: of the one that is protected, or of a part.
   int64_t bytes_of_file(const std::string& name) const;
-  /// The open file of this path; null where it is missing.
+  /// Returns the open file of this path; null where it is missing.
   storage::File* file_at(const std::string& path);
 
   enum class Which { kFileItself, kAll };
@@ -60,7 +60,7 @@ class ParitySet {
   };
   Result<const Stripe*> read_stripe(int64_t stripe);
 
-  /// What was found missing or damaged so far, as "'a.h5.part-1-0' is missing".
+  /// Returns what was found missing or damaged so far, as "'a.h5.part-1-0' is missing".
   std::vector<std::string> troubles() const;
 
  private:
@@ -82,9 +82,9 @@ class ParitySet {
   /// Reads what a file has of a unit, and zeros behind it. Whether it is right.
   bool read_as_it_is(int64_t stripe, int unit, uint64_t sum, std::byte* to);
   void note_wrong(int unit) { ++files_[file_of_unit_[static_cast<size_t>(unit)]].wrong_units; }
-  /// How many units of a sample are right.
+  /// Returns how many units of a sample are right.
   int agreement();
-  /// Whether the units of stripe_, as they are, have the parity that they should.
+  /// Tells whether the units of stripe_, as they are, have the parity that they should.
   bool agrees_with_parity() const;
   std::vector<uint64_t> record_of_units(int64_t stripe) const;
   Status beyond_repair(int64_t stripe) const;

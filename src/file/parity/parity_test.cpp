@@ -61,7 +61,7 @@ Files files_in(storage::MemoryDriver& memory, const std::string& directory = "."
   return files;
 }
 
-/// What reading on one rank says, and whether it has said that parity was needed.
+/// Returns what reading on one rank says, and whether it has said that parity was needed.
 std::string read_alone(storage::MemoryDriver& memory, const Setting& written) {
   Setting setting = written;
   setting.ranks = setting.ranks_per_node = 1;
@@ -83,8 +83,8 @@ std::string repaired(storage::MemoryDriver& memory, const std::string& path = "r
   return verdict.ok() ? "" : verdict.status().message();
 }
 
-/// Where a file differs; -1: nowhere. What pads a parity file to whole pages, and its mark, are not
-/// looked at.
+/// Returns where a file differs; -1: nowhere. What pads a parity file to whole pages, and its mark,
+/// are not looked at.
 int64_t first_difference(const std::string& name, const Bytes& content, const Bytes& wanted) {
   const bool is_parity = parity_generation_of("run.h5", name).has_value();
   const ParityHead head = is_parity ? decode_head(wanted, name).value().head : ParityHead{};
@@ -279,7 +279,7 @@ TEST(Parity, ParityOfOlderFilesGoesWithThem) {
 const std::string kPlacedFile = "/data/run.h5";
 const std::vector<std::string> kPlaces = {"/a", "/b", "/c"};
 
-/// What lies in places though no link leads to it.
+/// Returns what lies in places though no link leads to it.
 std::vector<std::string> without_link(storage::MemoryDriver& memory) {
   std::set<std::string> linked;
   for (const std::string& name : memory.list_directory("/data").value()) {
@@ -411,7 +411,7 @@ TEST(ParityInPlaces, AllComesHome) {
   EXPECT_TRUE(content_of(memory, "/data/run.h5.part-1-1") == part);
 }
 
-// Whichever commit the file is of by now, the parity that is found is its own.
+// The parity that is found is the file's own, whichever commit the file is of by now.
 TEST(Parity, EveryFailedOperationLeavesAWholeFileWithItsParityOrNone) {
   for (const int parts : {0, 2}) {
     Setting setting = of(parts, 1, 3);

@@ -151,7 +151,7 @@ Result<std::vector<std::byte>> ParityWriter::begin(const StoredFile& file, const
   return fields.take();
 }
 
-// On rank 0. In a store, parity lies where none of the parts does.
+// Rank 0 chooses. In a store, parity lies where none of the parts does.
 Status ParityWriter::choose_servers(const StoredFile& file, const std::vector<ParityFile>& files) {
   servers_.assign(static_cast<size_t>(head_.parities), -1);
   if (files.size() == 1) {
@@ -165,7 +165,7 @@ Status ParityWriter::choose_servers(const StoredFile& file, const std::vector<Pa
   return Status();
 }
 
-// On rank 0. What a killed program has left by these names goes first.
+// Rank 0 creates the files. What a killed program has left by these names goes first.
 Status ParityWriter::create_files(const StoredFile& file) {
   storage::Driver& driver = *file.environment.driver;
   STRIA_ASSIGN_OR_RETURN(const storage::Destination destination, driver.find_destination(file.path));
@@ -270,7 +270,7 @@ Status ParityWriter::encode_share(const Environment& environment, const std::vec
   return Status();
 }
 
-// On rank 0, when all else of the parity is written.
+// Rank 0 writes the heads when all else of the parity is written.
 Status ParityWriter::write_heads(const StoredFile& file, bool sync) const {
   for (int number = 0; number < head_.parities; ++number) {
     STRIA_ASSIGN_OR_RETURN(const auto made, open_made(number, *file.environment.driver));

@@ -28,7 +28,7 @@ struct ParityFile {
   int64_t bytes = 0;  ///< on rank 0
 };
 
-/// What was made, and what was removed before that. Each call gets the same file.
+/// Keeps what was made, and what was removed before that. Each call gets the same file.
 class ParityWriter {
  public:
   /// Makes so many parity files of `files`, which are `file` and its parts as they lie now: of each
@@ -41,10 +41,10 @@ class ParityWriter {
   /// Removes what this has made, unless the file has its name. On rank 0.
   void discard(const StoredFile& file) noexcept;
 
-  /// On rank 0: removes all parity of the file, and returns how many parity files it had; 0: none.
+  /// Removes, on rank 0, all parity of the file, and returns how many parity files it had; 0: none.
   /// Those that are made next lie in the same places.
   Result<int> remove_all(const StoredFile& file);
-  /// On rank 0: the places of what remove_all() has removed.
+  /// Keeps, on rank 0, the places of what remove_all() has removed.
   const std::vector<std::string>& removed_places() const { return places_; }
 
  private:
@@ -60,7 +60,7 @@ class ParityWriter {
   Result<std::unique_ptr<storage::File>> open_made(int number, storage::Driver& driver) const;
 
   ParityHead head_;
-  std::vector<std::string> real_paths_;  // of each parity file
+  std::vector<std::string> real_paths_;  // the paths of each parity file
   std::vector<uint64_t> numbers_;        // Identity::number of each, where it is known
   std::vector<int> servers_;             // rank 0: of a store, for each; -1: the storage's choice
   std::vector<std::string> places_;      // rank 0: those of the parity that was removed

@@ -93,7 +93,8 @@ class Repair {
     return Status();
   }
 
-  // The servers of a file in parts in a store, without those from which something is missing.
+  // Returns the servers of a file in parts in a store, without those from which something is
+  // missing.
   Result<PartServers> servers_beside_those_in_use() {
     const ParityHead& head = set_.head();
     const bool is_in_parts = head.members.front().name != head.file_name;
@@ -114,7 +115,7 @@ class Repair {
     return servers;
   }
 
-  // Where a missing file goes. The file itself has its name, wherever else its parts lie.
+  // Returns where a missing file goes. The file itself has its name, wherever else its parts lie.
   Result<std::string> find_place(const std::string& path) {
     if (path == set_.path()) {
       return path;

@@ -9,10 +9,10 @@
 
 namespace stria::file {
 
-/// What the parity of a file says.
+/// Says what the parity of a file says.
 struct ParityVerdict {
   int parities = 0;
-  int64_t bytes = 0;                    ///< of the file, its parts and its parity
+  int64_t bytes = 0;                    ///< the bytes of the file, its parts and its parity
   std::vector<std::string> troubles{};  ///< "'a.h5.part-1-0' is missing"
   int64_t beyond_repair = 0;            ///< stripes
   std::string lost{};                   ///< why, where there are some

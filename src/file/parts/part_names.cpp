@@ -25,7 +25,7 @@ std::optional<int64_t> take_number(std::string_view& text) {
   return number;
 }
 
-// FILE mark GENERATION - NUMBER
+// Reads FILE mark GENERATION - NUMBER.
 std::optional<int64_t> generation_behind(std::string_view mark, const std::string& file_name, const std::string& name) {
   std::string_view rest = name;
   if (!rest.starts_with(file_name) || !rest.substr(file_name.size()).starts_with(mark)) {

@@ -14,18 +14,19 @@
 namespace stria::file {
 
 std::string part_name(const std::string& file_name, int64_t generation, int part);
-/// The path of the file of this name beside the one at `path`.
+/// Returns the path of the file of this name beside the one at `path`.
 std::string path_beside(const std::string& path, const std::string& name);
-/// The generation of the part of `file_name` that has this name; nothing where it isn't one.
+/// Returns the generation of the part of `file_name` that has this name; nothing where it isn't
+/// one.
 std::optional<int64_t> generation_of(const std::string& file_name, const std::string& name);
 
 struct PartName {
   std::string name;
   int64_t generation = 0;
 };
-/// The parts of all generations that lie beside `path`, whether or not a file has them.
+/// Lists the parts of all generations that lie beside `path`, whether or not a file has them.
 Result<std::vector<PartName>> list_parts(storage::Driver& driver, const std::string& path);
-/// The name of a file's parity (docs/formats/parity.md), its generation, and those of all
+/// Returns the name of a file's parity (docs/formats/parity.md), its generation, and those of all
 /// generations that lie beside `path`.
 std::string parity_name(const std::string& file_name, int64_t generation, int number);
 std::optional<int64_t> parity_generation_of(const std::string& file_name, const std::string& name);

@@ -1,4 +1,4 @@
-// Where the parts and the parity of a file lie that are kept apart from it.
+// Knows where the parts and the parity of a file lie that are kept apart from it.
 //
 // Problem: a disk that is lost takes all that lies on it, and every program finds the parts of a
 // file beside it.
@@ -18,12 +18,12 @@
 
 namespace stria::file {
 
-/// Where the part lies whose name beside the file is `path`: in the place whose turn it is. Without
-/// places, and in a store, it is `path` itself.
+/// Returns where the part lies whose name beside the file is `path`: in the place whose turn it is.
+/// Without places, and in a store, it is `path` itself.
 std::string placed_path(const std::vector<std::string>& places, size_t turn, const std::string& path);
-/// The name beside its file of what has this name in a place; nothing for other names.
+/// Returns the name beside its file of what has this name in a place; nothing for other names.
 std::optional<std::string> path_of_placed(const std::string& name);
-/// Where a part lies by its link, or `path` itself.
+/// Returns where a part lies by its link, or `path` itself.
 std::string real_path(storage::Driver& driver, const std::string& path);
 /// Makes the link from `path` to where the part lies, and removes what may lie there without a
 /// link. Nothing where `real` is `path` itself.

@@ -1,5 +1,5 @@
-// On which server of a store each file of a parity set lies: the parts, the parity, and the file
-// that names the parts.
+// Decides on which server of a store each file of a parity set lies: the parts, the parity, and the
+// file that names the parts.
 //
 // Problem: a new file of a store is striped over all servers, so that one which is lost takes a
 // piece of every part, and no parity makes up for that.
@@ -22,24 +22,25 @@
 
 namespace stria::file {
 
-/// Whether the files of a parity set at `path` lie on servers of their own.
+/// Tells whether the files of a parity set at `path` lie on servers of their own.
 bool lies_on_single_servers(const access::ResolvedHints& hints, const std::string& path);
 
 class PartServers {
  public:
-  /// Those that are up in the store of `path`; none where it lies in no store. `first`: the number
-  /// of the one whose turn is first; -1: by the name of the file.
+  /// Finds those that are up in the store of `path`; none where it lies in no store. `first`: the
+  /// number of the one whose turn is first; -1: by the name of the file.
   static Result<PartServers> find(const std::string& path, int first = -1);
 
   int count() const { return static_cast<int>(uses_.size()); }
   /// Counts a file of the set that is there already. One that the manager doesn't know is left out.
   void note(const std::string& path);
-  /// From now on no file goes to the servers of this one, which can't be had from them, as long as
-  /// there are others: the manager may not know yet that they are gone.
+  /// No file goes, from now on, to the servers of this one, which can't be had from them, as long
+  /// as there are others: the manager may not know yet that they are gone.
   void leave_out_those_of(const std::string& path);
-  /// The number of the server for the next file, which is counted; -1: the storage's choice.
+  /// Returns the number of the server for the next file, which is counted; -1: the storage's
+  /// choice.
   int next();
-  /// The same, and `near` if it has less than its share of a set of so many files.
+  /// Does the same, and `near` if it has less than its share of a set of so many files.
   int next_near(int near, int files);
 
  private:
@@ -57,11 +58,11 @@ class PartServers {
 /// makes up for; else empty. `files` counts the parts, the parity and the file itself.
 std::string warn_of_shared_servers(const std::string& path, int files, int parities, int servers);
 
-/// The number of the server on this machine for part `part` of the file at `path`; -1: none is
-/// nearer than others.
+/// Returns the number of the server on this machine for part `part` of the file at `path`; -1: none
+/// is nearer than others.
 Result<int> near_server(const std::string& path, int part);
 
-/// A file on one server; `wanted` as it is where `server` is none.
+/// Returns a file on one server; `wanted` as it is where `server` is none.
 storage::Striping on_server(int server, storage::Striping wanted = {});
 
 }  // namespace stria::file

@@ -31,10 +31,10 @@ class PartedLayout final : public container::Layout {
   }
   /// Gives the mark of each part its place, behind all that the part has. Once.
   Status place_marks();
-  /// The end of the master.
+  /// Returns the end of the master.
   int64_t end() const override { return master_->end(); }
 
-  /// With the ends of the raw data in each part, but without names.
+  /// The map has the ends of the raw data in each part, but no names.
   const std::shared_ptr<storage::PartMap>& map() const { return map_; }
   const container::Layout& of_part(int number) const { return *parts_[static_cast<size_t>(number)]; }
 

@@ -26,10 +26,10 @@
 
 namespace stria::file {
 
-/// How many parts a new file gets by its hints; 0: none.
+/// Returns how many parts a new file gets by its hints; 0: none.
 int part_count(const Environment& environment);
 
-/// The generation of the parts that the file at `path` has; 0: none, -1: not known. Local.
+/// Returns the generation of the parts that the file at `path` has; 0: none, -1: not known. Local.
 int64_t present_generation(storage::Driver& driver, const std::string& path);
 
 /// Each call gets the file that they are of: their master.
@@ -61,16 +61,16 @@ class Parts {
   void clear_others(const StoredFile& file) noexcept;
 
  private:
-  /// Rank 0: removes what killed programs left behind, and returns a generation of which there
+  /// Removes, on rank 0, what killed programs left behind, and returns a generation of which there
   /// is no part.
   static Result<int64_t> find_generation(const StoredFile& file);
-  /// How many files there are with the master and its parity.
+  /// Returns how many files there are with the master and its parity.
   int set_files(const StoredFile& file) const {
     return map()->part_count() + static_cast<int>(file.environment.hints.parity_count) + 1;
   }
-  /// Where parts lie on a server each: notes which is near the rank that makes each part.
+  /// Notes, where parts lie on a server each, which is near the rank that makes each part.
   Status find_near_servers(const StoredFile& file);
-  /// Rank 0: on which server of a store each part lies.
+  /// Chooses, on rank 0, on which server of a store each part lies.
   Status choose_servers(const StoredFile& file, const std::string& written_path, int64_t& up_count);
   bool is_own(const StoredFile& file, int part) const;
   void note_server_count(const StoredFile& file, int servers);
@@ -80,7 +80,7 @@ class Parts {
 
   PartedLayout& layout_;
   int64_t generation_ = 0;
-  std::vector<int64_t> servers_;  // of each part; -1: the storage's choice
+  std::vector<int64_t> servers_;  // the servers of each part; -1: the storage's choice
   std::string server_warning_;
   std::map<int, std::unique_ptr<storage::File>> own_;
 };

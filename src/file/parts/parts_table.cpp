@@ -30,7 +30,7 @@ bool decode_part(FieldReader& fields, int64_t version, const std::string& path, 
          part.least_bytes >= 0;
 }
 
-// Whether each share lies in its part.
+// Tells whether each share lies in its part.
 bool shares_fit(const storage::PartedArray& array, const storage::PartMap& map) {
   for (int part = 0; part < map.part_count(); ++part) {
     const int64_t bytes = storage::rows_of_part(array.row_count, map.part_count(), part).size() * array.row_bytes;

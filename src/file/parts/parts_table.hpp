@@ -1,4 +1,4 @@
-// What a file says of its parts: the dataset ".stria/parts" (docs/formats/hdf5.md).
+// Describes what a file says of its parts: the dataset ".stria/parts" (docs/formats/hdf5.md).
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ std::vector<std::byte> encode_parts(const storage::PartMap& map, std::span<const
 
 struct PartsTable {
   storage::PartMap map;
-  std::vector<std::string> paths;  ///< of the dataset of each array
+  std::vector<std::string> paths;  ///< the paths of the dataset of each array
 };
 /// The parts lie beside the file at `path`. kCorrupted or kFormat when the content is damaged or
 /// makes no sense.

@@ -42,7 +42,7 @@ void write_whole(const Setting& setting, storage::MemoryDriver& memory) {
   on_ranks(setting, [&](Comm& comm) { EXPECT_EQ(write_file(setting, comm, borrow(memory)).message(), ""); });
 }
 
-/// What reading the file on one rank says, all of it compared with what was written.
+/// Returns what reading the file on one rank says, all of it compared with what was written.
 std::string read_alone(const std::string& path, storage::MemoryDriver& memory, const Setting& written) {
   Setting setting = written;
   setting.ranks = setting.ranks_per_node = 1;
@@ -66,7 +66,7 @@ TEST(PartMap, EveryByteIsFoundWhereItsRowLies) {
                                .row_count = static_cast<int64_t>(1 + random() % 20),
                                .row_bytes = static_cast<int64_t>(1 + random() % 9),
                                .offsets = {}};
-    std::vector<std::pair<int, int64_t>> expected;  // of each byte
+    std::vector<std::pair<int, int64_t>> expected;  // one for each byte
     for (int part = 0; part < map.part_count(); ++part) {
       array.offsets.push_back(static_cast<int64_t>(random() % 1000));
       const int64_t rows = array.row_count / map.part_count() + (part < array.row_count % map.part_count() ? 1 : 0);
@@ -266,7 +266,7 @@ TEST(PartsTable, DamageIsAnErrorAndNothingElse) {
   }
   map.arrays.clear();
   map.parts[0].path = "..";
-  // A directory, which can't be opened as a file.
+  // The part is a directory, which can't be opened as a file.
   EXPECT_TRUE(decode_parts(encode_parts(map, {}), "a").ok());
   map.parts.clear();
   EXPECT_EQ(decode_parts(encode_parts(map, {}), "a").status().code(), ErrorCode::kFormat);

@@ -1,4 +1,4 @@
-// What a file says of itself: read by rank 0, and told to the others as one message.
+// Describes what a file says of itself: read by rank 0, and told to the others as one message.
 //
 // Problem: a file may have a hundred thousand datasets, of which a program wants one.
 // Method: where one process reads, and no sums are compared on the way, each dataset is looked up
@@ -25,7 +25,7 @@ namespace stria::file {
 /// The sums of a file, and what was read of them so far.
 struct FileSums {
   ChecksumIndex index;
-  SumRecords records;  ///< of the catalog and the index
+  SumRecords records;  ///< the records of the catalog and the index
   RowSums rows;
   bool has_chunk_sums = false;  ///< they are loaded where the file has some
 };
@@ -49,12 +49,12 @@ struct OpenedFile {
   std::string remark{};  ///< why one that may be staged is passed by; a sentence for people
 };
 
-/// Rank 0: finds the file of a path as the storage knows it, opens it and reads what it has; by its
-/// parity where it is damaged.
+/// Finds, on rank 0, the file of a path as the storage knows it, opens it and reads what it has; by
+/// its parity where it is damaged.
 Result<OpenedFile> open_on_root(const ReadBy& by, const std::string& path);
-/// What rank 0 tells the others.
+/// Returns what rank 0 tells the others.
 std::vector<std::byte> encode_opened(const OpenedFile& opened);
-/// On the others; the file isn't open there, and has no reader.
+/// The other ranks decode what rank 0 has sent; the file isn't open there, and has no reader.
 Result<OpenedFile> decode_opened(const ReadBy& by, std::span<const std::byte> message);
 
 /// Reads the catalog whole, where datasets have been looked up one by one; they keep their numbers.

@@ -1,4 +1,4 @@
-// What a rank reads before it meets the others.
+// Describes what a rank reads before it meets the others.
 //
 // Problem: the ranks meet to plan a read, and once more to agree on its outcome. Where ranks
 // outnumber processors, a meeting takes longer than many a read.
@@ -21,15 +21,15 @@
 
 namespace stria::file {
 
-/// What a rank has read before the ranks meet.
+/// Holds what a rank has read before the ranks meet.
 struct EarlyReads {
   int64_t bytes = 0;  ///< which are no longer pending
   bool has_failed = false;
 };
 
-/// By which plan that is read.
+/// Returns the plan by which those are read.
 access::Plan plan_of_early_reads();
-/// Whether this rank reads the gets at once. Local.
+/// Tells whether this rank reads the gets at once. Local.
 bool may_read_early(std::span<const Transfer> gets, const Catalog& catalog, const storage::Capabilities& capabilities,
                     const Environment& environment);
 

@@ -38,7 +38,7 @@ void write_line(storage::MemoryDriver& memory, bool in_chunks) {
   });
 }
 
-/// What a rank reads: every `step`-th element from `first` on.
+/// Holds what a rank reads: every `step`-th element from `first` on.
 struct Every {
   int64_t first = 0, step = 1, count = 0;
 };
@@ -122,7 +122,7 @@ TEST(EarlyReads, OfNoPiecesBetweenOthersAreMadeByEachRank) {
   });
 }
 
-// In one call some ranks have read before the others know how.
+// Some ranks have read before the others know how, in one call.
 TEST(EarlyReads, AreMadeBesideOthers) {
   storage::MemoryDriver memory;
   write_line(memory, false);

@@ -42,7 +42,7 @@ ByWay sorted_by_way(std::span<const Transfer> pending, const Catalog& catalog) {
   return sorted;
 }
 
-// Out of chunks, each rank by itself.
+// Each rank reads out of chunks by itself.
 Status read_chunks(const std::vector<Transfer>& gets, const ReadFrom& from, access::AbortSignal* signal,
                    ProgressMeter& progress) {
   if (gets.empty()) {

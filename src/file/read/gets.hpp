@@ -23,7 +23,7 @@
 
 namespace stria::file {
 
-/// What gets are read from.
+/// Says what gets are read from.
 struct ReadFrom {
   ReadBy by;
   ReadFile& file;
@@ -31,11 +31,11 @@ struct ReadFrom {
   FileSums& sums;
   ChunkReader& chunks;
 
-  /// Whether data are compared with their sums on the way.
+  /// Tells whether data are compared with their sums on the way.
   bool checks() const { return sums.index.present && by.verify; }
 };
 
-/// The file for an operation that compares data with their sums. \pre from.file is open
+/// Returns the file for an operation that compares data with their sums. \pre from.file is open
 SummedFile summed(const ReadFrom& from, access::AbortSignal* signal = nullptr);
 /// Loads the sums of chunks, once.
 Status load_chunk_sums(const ReadFrom& from, access::AbortSignal* signal);

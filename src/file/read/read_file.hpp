@@ -25,11 +25,11 @@
 
 namespace stria::file {
 
-/// With what a rank reads a file.
+/// Has what a rank reads a file with.
 struct ReadBy {
   const Environment& environment;
-  const std::string& given_path;  ///< as the program gave it
-  const FileIdentity& identity;   ///< of rank 0's file
+  const std::string& given_path;  ///< the path as the program gave it
+  const FileIdentity& identity;   ///< the identity of rank 0's file
   PhaseTimes& times;
   bool verify = true;  ///< the program wants no data that differ from their sums
 
@@ -37,9 +37,9 @@ struct ReadBy {
 };
 
 struct ReadFile {
-  std::string path;                                 ///< as the storage knows it
+  std::string path;                                 ///< the path as the storage knows it
   bool is_staged = false;                           ///< and this is where it is staged
-  std::vector<std::byte> head{};                    ///< as rank 0 has read it
+  std::vector<std::byte> head{};                    ///< the head as rank 0 has read it
   std::shared_ptr<const storage::PartMap> parts{};  ///< null: all data are in the file itself
   std::shared_ptr<ParitySet> parity{};              ///< by which it is read; null: as it is
   std::string healing_remark{};                     ///< why it is read by that, for people
@@ -58,7 +58,7 @@ Status take_parts(std::span<const std::byte> table, ReadFile& file);
 /// Reads the raw data from its parts, where it has some. Local.
 void join_parts(const ReadBy& by, ReadFile& file);
 
-/// Whether a failure may come from damage that parity heals.
+/// Tells whether a failure may come from damage that parity heals.
 bool may_be_damage(const Status& failure);
 /// Takes up the parity. Local.
 Status find_parity(const ReadBy& by, ReadFile& file);

@@ -36,7 +36,7 @@ Status together(Meetings& meetings, Work&& work) {
   return outcome.ok() ? outcome : meetings.comm().agree(outcome);
 }
 
-// What each rank finds in its share of the file, known to all.
+// Returns what each rank finds in its share of the file, known to all.
 Result<Findings> check_whole(const ReadFrom& from, Meetings& meetings, const std::vector<std::string>& except) {
   Findings findings;
   const auto share = [&](access::AbortSignal* signal) {
@@ -228,7 +228,7 @@ bool ReadSession::heal(const Status& failure) {
     return false;
   }
   const bool is_rank_alone = comm().size() == 1;
-  capabilities_.native_types = false;  // as HealedFile has it
+  capabilities_.native_types = false;  // HealedFile has it so.
   capabilities_.direct_align_bytes = 0;
   const Status found = or_out_of_memory([&]() -> Status {
     const ReadBy by = from().by;
@@ -312,7 +312,7 @@ Result<Agreed> ReadSession::meet_after(const EarlyReads& early, Call call) {
 Status ReadSession::move(const access::RequestShape& agreed) {
   access::MemoryReserve& reserve = meetings_.reserve();
   const access::RequestShape shape = comm().size() > 1 ? with_lanes(agreed, catalog_) : agreed;
-  // Without a plan this rank would not know what the others expect of it.
+  // This rank would not know what the others expect of it, if it had no plan.
   const auto plan = reserve.surely([&] { return access::make_plan(shape, capabilities_, environment_.hints, comm()); });
   reserve.attempt([&] {
     accounts_.note_method(plan);

@@ -37,15 +37,16 @@ class ReadSession : public Session {
   Result<std::vector<Column>> read_columns(const std::string& dataset_path, int64_t& row_bytes) override;
   Result<int> find(const std::string& dataset_path) override;
 
-  /// By what this rank reads the file; on rank 0 that has a reader.
+  /// This rank reads the file by this; on rank 0 it has a reader.
   const ReadFile& file() const { return file_; }
-  /// Whether the catalog is whole; else datasets are looked up one by one, by the reader.
+  /// Tells whether the catalog is whole; else datasets are looked up one by one, by the reader.
   bool is_complete() const { return is_whole_; }
   /// Reads the catalog whole where it isn't, which is on one rank only. Collective: no.
   Status complete();
-  /// Those of the file, as far as the catalog is whole.
+  /// Returns those of the file, as far as the catalog is whole.
   const ChecksumIndex& sums() const { return sums_.index; }
-  /// The bytes that a dataset takes in the file; -1 when only libhdf5 can tell. Collective: no.
+  /// Returns the bytes that a dataset takes in the file; -1 when only libhdf5 can tell. Collective:
+  /// no.
   Result<int64_t> stored_bytes(int number);
 
   /// Rank 0's whole content of a small dataset, on every rank, unless one of them has failed
@@ -60,19 +61,20 @@ class ReadSession : public Session {
   ReadSession(Environment environment, const std::string& path, const OpenOptions& options,
               std::shared_ptr<RollCall> roll_call);
 
-  /// What the functions of this file read from.
+  /// Returns what the functions of this file read from.
   ReadFrom from();
   Status begin();
   /// Takes over what was opened on this rank, or told by rank 0. Local.
   Status take(OpenedFile opened);
-  /// The conductor of a flush: what is read early, the meeting, the move. Collective: yes; the same
+  /// Moves conducts a flush: what is read early, the meeting, the move. Collective: yes; the same
   /// outcome everywhere.
   Status move_pending(Call call);
   EarlyReads read_early();
   Result<Agreed> meet_after(const EarlyReads& early, Call call);
   /// Moves what is pending by the plan of all ranks. Collective: yes; the same outcome everywhere.
   Status move(const access::RequestShape& shape);
-  /// After a call that has failed on all ranks: whether to make it again, by the file's parity.
+  /// Decides, after a call that has failed on all ranks, whether to make it again by the file's
+  /// parity. Collective: yes; the same outcome everywhere.
   /// Collective: yes; the same outcome everywhere.
   bool heal(const Status& failure);
   /// Makes a collective call that all ranks end alike, and where that fails by damage once more.

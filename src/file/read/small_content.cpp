@@ -10,7 +10,8 @@ namespace stria::file {
 
 namespace {
 
-// Rank 0's answer on every rank. If one rank has no memory to decode it, the others hear of it.
+// Gives rank 0's answer to every rank. If one rank has no memory to decode it, the others hear of
+// it.
 template <typename Value, typename Ask, typename Decode>
 Result<Value> ask_root(Meetings& meetings, Ask&& ask, Decode&& decode) {
   std::vector<std::byte> answer;

@@ -14,7 +14,7 @@
 
 namespace stria::file {
 
-/// All of these. Collective: yes; the same outcome everywhere.
+/// Reads all of these. Collective: yes; the same outcome everywhere.
 Result<std::vector<std::byte>> read_table(ReadSession& session, const std::string& dataset_path, std::vector<Column>& columns,
                                           int64_t& row_bytes);
 Result<std::vector<std::string>> read_strings(ReadSession& session, const std::string& dataset_path);

@@ -19,7 +19,7 @@ namespace stria::file {
 
 class CarriedSums {
  public:
-  /// What the old file has, whose own sums were compared.
+  /// Returns what the old file has, whose own sums were compared.
   static Result<CarriedSums> of(storage::File& old_file, const container::Reader& reader);
 
   bool exist() const { return index_.present; }

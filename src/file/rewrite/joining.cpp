@@ -106,7 +106,7 @@ class NewCopy {
   std::unique_ptr<PartialFile> file_;
 };
 
-/// The datasets whose data lie in parts.
+/// Returns the datasets whose data lie in parts.
 std::vector<container::PlacedData> data_in_parts(const container::Reader& reader, const std::string& path) {
   Catalog catalog = read_catalog(reader).value();
   read_parts(reader, path, catalog).status().throw_if_error();
@@ -143,7 +143,7 @@ Rewritten write_anew(const RewrittenFile& old, const std::string& to, const Hint
   return {.old_bytes = old.read().report().file_bytes, .file_bytes = copied.file_bytes};
 }
 
-/// Whether two names mean one file, through links too.
+/// Tells whether two names mean one file, through links too.
 bool is_same_file(const std::string& a, const std::string& b) {
   const auto driver = storage::make_driver("posix");
   const auto one = driver.ok() ? (*driver)->identity(a) : Result<storage::Identity>(driver.status());

@@ -15,7 +15,8 @@ namespace stria::file {
 
 namespace {
 
-/// Where the bytes of transfers lie, if all are of one dataset; of all ranks once they have met.
+/// Says where the bytes of transfers lie, if all are of one dataset; of all ranks once they have
+/// met.
 struct OneRegion {
   static constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
   // The numbers of the first and of the last dataset, and the first byte and the end within it; of
@@ -30,11 +31,11 @@ struct OneRegion {
       std::transform(own.begin(), own.end(), least.begin(), least.begin(), [](int64_t a, int64_t b) { return std::min(a, b); });
     }
   }
-  /// From the first to the last; 0 where they are of several datasets, or there are none.
+  /// Counts from the first to the last; 0 where they are of several datasets, or there are none.
   int64_t bytes() const { return least[0] != kNone && least[0] == -least[1] ? -least[3] - least[2] : 0; }
 };
 
-// Rank 0's path, on every rank.
+// Gives rank 0's path, on every rank.
 Result<std::string> share_path(Comm& comm, int64_t path_bytes, const std::string& path) {
   std::vector<std::byte> bytes;
   if (comm.rank() == 0) {

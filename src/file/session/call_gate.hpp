@@ -1,4 +1,4 @@
-// Who may be in a call on a file, and when the file may end.
+// Decides who may be in a call on a file, and when the file may end.
 //
 // Problem: a report of progress runs within a call, and may drop the last handle on the file.
 // Method: one thread at a time is inside (one_thread.hpp). A report must not call, and what ends
@@ -27,16 +27,17 @@ class CallGate {
   /// Lets a call in, which may be within another one of the same thread. Where it isn't inside
   /// then, it must do nothing, and doesn't leave().
   Entry enter() noexcept;
-  /// As enter(), but waits for the end of the other thread's call, and lets in from a report.
+  /// Does the same as enter(), but waits for the end of the other thread's call, and lets in from a
+  /// report.
   void await_turn() noexcept;
   /// Ends a call. After the outermost one, the session may be gone: end_after_report().
   void leave() noexcept;
-  /// Whether a call was turned away since the last time, because another thread was inside.
+  /// Tells whether a call was turned away since the last time, because another thread was inside.
   bool take_refusal() noexcept { return one_thread_.take_refusal(); }
 
   /// Runs a report of progress. What it throws is for the caller.
   void run(const std::function<void(const Progress&)>& report, const Progress& progress);
-  /// Whether one is running: the session is in use further up.
+  /// Tells whether one is running: the session is in use further up.
   bool is_in_report() const { return in_report_; }
   /// Has the outermost call end the session by `end`, and keeps it until then. To be called in the
   /// thread of the report. \pre is_in_report()

@@ -190,7 +190,7 @@ std::string without_slash_at_end(const std::string& path) {
   return path.substr(0, path.empty() ? 0 : path.size() - 1);
 }
 
-// The groups of a list, and the links that the list leaves out, in their order.
+// Returns the groups of a list, and the links that the list leaves out, in their order.
 std::vector<CatalogPaths::Other> others_of(const std::vector<std::string>& listed,
                                            const std::vector<container::LinkSpec>& links) {
   std::vector<CatalogPaths::Other> others;

@@ -12,9 +12,9 @@
 
 namespace stria::file {
 
-/// What a file says of one dataset.
+/// Returns what a file says of one dataset.
 Result<DatasetEntry> read_entry(const container::Reader& reader, const std::string& path);
-/// All datasets of a file.
+/// Reads all datasets of a file.
 Result<Catalog> read_catalog(const container::Reader& reader);
 /// Makes each dataset go by that of its paths by which its sums know it.
 void go_by_summed_paths(const ChecksumIndex& checksums, Catalog& catalog);
@@ -25,7 +25,7 @@ struct CatalogMessage {
   Format format = Format::kHdf5;
   Catalog datasets;
   ChecksumIndex checksums;
-  std::span<const std::byte> parts;  ///< as decode_parts() takes them; they stay in the message
+  std::span<const std::byte> parts;  ///< what decode_parts() takes; they stay in the message
 };
 
 /// `parts`: the content of the table of parts; empty where there are none.
@@ -33,7 +33,7 @@ std::vector<std::byte> encode_catalog(Format format, const Catalog& datasets, co
                                       std::span<const std::byte> parts);
 Result<CatalogMessage> decode_catalog(std::span<const std::byte> message);
 
-/// An attribute's element, without members, its shape and value.
+/// Encodes an attribute's element, without members, its shape and value.
 std::vector<std::byte> encode_attribute(const container::AttributeSpec& attribute);
 /// Reads a message of encode_attribute().
 container::AttributeSpec decode_attribute(std::span<const std::byte> message);

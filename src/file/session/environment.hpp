@@ -1,4 +1,4 @@
-// What a file is opened with on this rank.
+// Describes what a file is opened with on this rank.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace stria::file {
 
-/// What a session runs on. A test can bring its own.
+/// Says what a session runs on. A test can bring its own.
 struct Environment {
   std::shared_ptr<Comm> comm;
   std::shared_ptr<storage::Driver> driver;
@@ -24,9 +24,9 @@ struct Environment {
   std::function<std::shared_ptr<storage::Driver>()> make_direct_driver;
   access::ResolvedHints hints;
   std::vector<std::string> hint_warnings;
-  const container::FileFormat* format = &container::default_format();  ///< of new files
-  /// By node, where places for the parts of a new file name nodes (nodes/node_places.hpp); else
-  /// empty.
+  const container::FileFormat* format = &container::default_format();  ///< the format of new files
+  /// The names stand by node, where places for the parts of a new file name nodes
+  /// (nodes/node_places.hpp); else there are none.
   std::vector<std::string> node_names;
   /// Some parts are reached through ranks of other nodes: a rank that moves bytes, or looks at a
   /// part, does so while all others are in the call too.
@@ -35,7 +35,7 @@ struct Environment {
   /// Why this rank can't take part, there being no driver; every rank hears of it at the
   /// first agreement.
   Status problem;
-  /// On rank 0: the problem is the failure of an earlier commit in the background, of which the
+  /// The problem, on rank 0, is the failure of an earlier commit in the background, of which the
   /// program has to hear before this call is begun.
   bool puts_off = false;
 };
@@ -43,10 +43,10 @@ struct Environment {
 /// A file that a session writes, as functions take it.
 struct StoredFile {
   const Environment& environment;
-  const std::string& path;  ///< as the storage knows it
+  const std::string& path;  ///< the path as the storage knows it
 };
 
-/// The limits of the hints.
+/// Returns the limits of the hints.
 inline WaitLimits wait_limits_of(const access::ResolvedHints& hints) {
   return {static_cast<double>(hints.wait_warning_s), static_cast<double>(hints.wait_deadline_s)};
 }

@@ -9,7 +9,7 @@ bool FileIdentity::is_on_node_of_rank_0() const {
   return nodes[static_cast<size_t>(comm_.rank())] == nodes[0];
 }
 
-// On rank 0's node the device's number is the same too, so any difference counts.
+// The device's number is the same too on rank 0's node, so any difference counts.
 uint64_t FileIdentity::expected_number() const {
   return is_on_node_of_rank_0() ? 0 : identity_.number;
 }

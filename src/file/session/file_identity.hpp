@@ -14,7 +14,7 @@ class FileIdentity {
   explicit FileIdentity(const Comm& comm) : comm_(comm) {}
 
   void set(const storage::Identity& of_rank_0) { identity_ = of_rank_0; }
-  /// For storage::OpenOptions of this rank: see there.
+  /// This rank's storage::OpenOptions take this number: see there.
   uint64_t expected_number() const;
   /// Checks that a handle that this rank has opened by name belongs to rank 0's file, as far as its
   /// node can tell. Local.

@@ -30,7 +30,7 @@ class OneThread {
       inside_.store(std::thread::id(), std::memory_order_release);
     }
   }
-  /// Whether leave() would let other threads in. \pre this thread has entered
+  /// Tells whether leave() would let other threads in. \pre this thread has entered
   bool is_last() const noexcept {
     STRIA_ASSERT(inside_.load(std::memory_order_relaxed) == std::this_thread::get_id() && depth_ > 0, depth_);
     return depth_ == 1;
@@ -44,7 +44,7 @@ class OneThread {
  private:
   std::atomic<std::thread::id> inside_{};
   std::atomic<bool> refused_ = false;
-  int depth_ = 0;  // of the thread inside
+  int depth_ = 0;  // the depth of the thread inside
 };
 
 }  // namespace stria::file

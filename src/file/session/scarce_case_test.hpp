@@ -1,4 +1,4 @@
-// What the tests of sessions that run out of memory on one rank share.
+// Holds what the tests of sessions that run out of memory on one rank share.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMostRows = int64_t{1} << 62;
 
-// The hints that all ranks must share; a node's kernel may lack a driver.
+// Returns the hints that all ranks must share; a node's kernel may lack a driver.
 Hints shared_hints(const access::ResolvedHints& hints) {
   Hints shared = access::effective_hints(hints);
   shared.erase("stria_driver");

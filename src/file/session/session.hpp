@@ -38,9 +38,9 @@ class Session {
   /// next collective call then fails on all ranks. Collective: no.
   Status begin_call();
   CallGate& calls() { return calls_; }
-  /// How this rank meets the others, and what it has to say then.
+  /// Returns how this rank meets the others, and what it has to say then.
   Meetings& meetings() { return meetings_; }
-  /// What the calls have cost.
+  /// Returns what the calls have cost.
   Accounts& accounts() { return accounts_; }
 
   /// Moves what is pending. Collective: yes.
@@ -57,24 +57,24 @@ class Session {
   /// Records a transfer. After an error the next flush fails. Collective: no.
   Status record(int dataset, const Hyperslab& slab, const Memory& memory);
   Status record(int dataset, const ElementMap& elements, const Memory& memory);
-  /// The columns of a dataset of records, and the size of one. Collective: no.
+  /// Reads the columns of a dataset of records, and the size of one. Collective: no.
   virtual Result<std::vector<Column>> read_columns(const std::string& dataset_path, int64_t& row_bytes) = 0;
   /// Calls `report` while data are moved.
   void set_progress(std::function<void(const Progress&)> report);
 
   const std::string& path() const { return path_; }
   virtual Format format() const = 0;
-  /// How it was opened, in words behind the file's name.
+  /// Returns how it was opened, in words behind the file's name.
   virtual std::string how_opened() const = 0;
   /// The file is put into; otherwise it is got from.
   virtual bool is_written() const = 0;
-  /// The number of a dataset, which catalog() knows it by.
+  /// Finds the number of a dataset, which catalog() knows it by.
   virtual Result<int> find(const std::string& dataset_path);
   const Catalog& catalog() const { return catalog_; }
   Comm& comm() const { return *environment_.comm; }
   const Report& report() const { return accounts_.report(); }
   const Environment& environment() const { return environment_; }
-  /// The hints, with the planner's choice where they leave the collective buffers to it.
+  /// Returns the hints, with the planner's choice where they leave the collective buffers to it.
   Hints hints_in_effect() const;
 
  protected:
@@ -91,10 +91,10 @@ class Session {
 
   CallGate calls_;
   Environment environment_;
-  std::string path_;                    // as the program gave it
-  std::string stored_path_;             // as the storage knows it
-  storage::Capabilities capabilities_;  // of rank 0's file
-  FileIdentity identity_;               // of the same
+  std::string path_;                    // the path as the program gave it
+  std::string stored_path_;             // the path as the storage knows it
+  storage::Capabilities capabilities_;  // the capabilities of rank 0's file
+  FileIdentity identity_;               // the identity of the same file
   Catalog catalog_;
   std::vector<Transfer> pending_;
   std::function<void(const Progress&)> progress_;
@@ -105,10 +105,10 @@ class Session {
 /// The place of this rank's rows behind those of lower ranks. Collective: yes.
 Result<Rows> place_rows(Session& session, int64_t count);
 
-/// The opening of `path` by `call`, as all ranks must say it alike: the path and the hints by which
-/// collective operations are decided.
+/// Describes the opening of `path` by `call`, as all ranks must say it alike: the path and the
+/// hints by which collective operations are decided.
 DefinitionText describe_opening(const Environment& environment, const std::string& path, const char* call);
-/// A hash of the same, without the call.
+/// Returns a hash of the same, without the call.
 uint64_t hash_of_opening(const Environment& environment, const std::string& path);
 
 }  // namespace stria::file

@@ -46,7 +46,7 @@ Piece piece_of(std::vector<int64_t> start, std::vector<int64_t> count, std::vect
   return piece;
 }
 
-// What a rank puts in one of the steps between flushes.
+// Returns what a rank puts in one of the steps between flushes.
 std::vector<Piece> pieces_of(const Content& content, const Setting& setting, int rank, int step) {
   int steps = setting.flushes + 1;
   std::vector<int64_t> start(content.dims.size(), 0);

@@ -1,4 +1,4 @@
-// What the tests of sessions share: a file with datasets of every kind, written and read by
+// Holds what the tests of sessions share: a file with datasets of every kind, written and read by
 // simulated ranks over a driver in memory.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace stria::file::test {
 
 using Bytes = std::vector<std::byte>;
 
-/// How the file is written: by which ranks, with which method, in how many flushes.
+/// Says how the file is written: by which ranks, with which method, in how many flushes.
 struct Setting {
   int ranks = 1;
   int ranks_per_node = 1;
@@ -45,7 +45,7 @@ struct Content {
 
 std::vector<Content> contents(bool only_whole_rows, bool compressed = false);
 
-/// A session's surroundings for a simulated rank. The comm must outlive it.
+/// Returns a session's surroundings for a simulated rank. The comm must outlive it.
 Environment environment_of(Comm& comm, std::shared_ptr<storage::Driver> driver, const access::ResolvedHints& hints);
 
 /// Writes the file on one rank of many, and ends it with `commit`; the status is the agreed one.
@@ -71,7 +71,7 @@ int64_t write_with_failure(const Setting& setting, const std::function<Status(Wr
 void fail_every_operation(const Setting& setting, const std::function<Status(WriteSession&)>& commit, const Bytes& before,
                           const std::function<void(const Status& failure, const Bytes& after)>& check);
 
-/// A handle on a driver that belongs to a test.
+/// Returns a handle on a driver that belongs to a test.
 std::shared_ptr<storage::Driver> borrow(storage::Driver& driver);
 
 }  // namespace stria::file::test

@@ -123,7 +123,7 @@ TEST(Session, ValueRangesAreThoseOfAllRanks) {
   });
 }
 
-/// Raw data of every dataset: offset, bytes and path.
+/// Returns the raw data of every dataset: offset, bytes and path.
 std::vector<std::tuple<int64_t, int64_t, std::string>> raw_data(storage::MemoryDriver& memory, const std::string& path) {
   auto file = memory.open(path, {}).value();
   auto reader = container::open_file(*file).value();
@@ -233,7 +233,7 @@ TEST(Session, EveryFailedOperationEndsEverywhereAndLeavesTheOldFile) {
     setting.hints.method = method;
     setting.compressed = compressed;
     fail_every_operation(setting, &WriteSession::commit, old, [&](const Status& failure, const Bytes& after) {
-      // Only the close and the sync of the directory come after the new name.
+      // The close and the sync of the directory alone come after the new name.
       const std::string& words = failure.message();
       ASSERT_TRUE(after == old || words.find("close") != std::string::npos || words.find("director") != std::string::npos)
           << words;
@@ -268,7 +268,7 @@ TEST(Session, APoisonedPutFailsOnEveryRankAlike) {
   }
 }
 
-/// What rank 2 of 4 says otherwise, and what every rank hears of it.
+/// Says what rank 2 of 4 says otherwise, and what every rank hears of it.
 struct Difference {
   enum What { kName, kType, kShape, kMissing, kRange, kOrder, kMethod, kChecksums, kValue, kPath, kRows } what;
   const char* heard;

@@ -93,7 +93,7 @@ TEST_F(AppendTest, RowsOfVaryingNumberFollowEachOther) {
   error_of([&] { file.commit(); }, ErrorCode::kInvalidArgument);
 }
 
-// Without rows at first, and with some; the format follows from the name.
+// The datasets have no rows at first, or some; the format follows from the name.
 TEST_F(AppendTest, HDF5AndNetcdfGrowByTheSameCalls) {
   for (const std::string file_name : {"run.h5", "run.nc"}) {
     const std::string name = path(file_name);
@@ -159,7 +159,7 @@ TEST_F(AppendTest, ASecondWriterIsRefusedOnEveryRank) {
   expect(2);
 }
 
-// On every rank, also those that read the file's index only now.
+// This holds on every rank, also on those that read the file's index only now.
 TEST_F(AppendTest, AReaderOfAllRanksSeesWhatItOpened) {
   create();
   append(3);

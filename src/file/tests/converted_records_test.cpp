@@ -34,7 +34,7 @@ std::vector<Column> of_point(ElementType number, bool big_endian = false) {
           {.name = "y", .offset_bytes = bytes, .number = number, .big_endian = big_endian}};
 }
 
-// The columns of the structs.
+// Returns the columns of the structs.
 std::vector<Column> all_columns() {
   constexpr ElementType kFloat = ElementType::kFloat32;
   return {
@@ -51,7 +51,8 @@ std::vector<Column> all_columns() {
       {"name", offsetof(Particle, name), ElementType::kByte, 8}};
 }
 
-// The columns of another program: in another order, narrower, big-endian, of half precision.
+// Returns the columns of another program: in another order, narrower, big-endian, of half
+// precision.
 std::vector<Column> columns_of_file() {
   constexpr ElementType kDouble = ElementType::kFloat64;
   return {{"name", 0, ElementType::kByte, 5},

@@ -18,7 +18,7 @@ using test::FileTest;
 
 constexpr double kGhost = -7;
 
-/// The value of an element by its indices, whatever the order in memory.
+/// Returns the value of an element by its indices, whatever the order in memory.
 double value_of(const std::vector<int64_t>& index) {
   double value = 0;
   for (const int64_t i : index) {

@@ -103,7 +103,7 @@ struct NoMemory : access::StreamSource, access::StreamSink {
 struct Timed {
   Status status;
   double seconds = 0;        ///< from the first fault to this rank's return
-  double whole_seconds = 0;  ///< of the whole attempt
+  double whole_seconds = 0;  ///< the seconds of the whole attempt
 };
 
 class FailureTime : public test::FileTest {
@@ -159,7 +159,7 @@ class FailureTime : public test::FileTest {
     return session->commit();
   }
 
-  /// Datasets of one row per rank. A verification needs two reads for each.
+  /// Writes datasets of one row per rank. A verification needs two reads for each.
   Status write_many() const {
     Environment environment;
     environment.comm = cached_mpi_comm(MPI_COMM_WORLD).value();

@@ -1,5 +1,5 @@
-// What the tests of the public API share: a directory that all ranks use, and errors that must be
-// the same everywhere.
+// Holds what the tests of the public API share: a directory that all ranks use, and errors that
+// must be the same everywhere.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ class FileTest : public testing::Test {
     return found;
   }
 
-  /// The rows of this rank of `total`: uneven, the last rank of three or more has none.
+  /// Returns the rows of this rank of `total`: uneven, the last rank of three or more has none.
   std::pair<int64_t, int64_t> rows(int64_t total) const {
     int64_t sharing = ranks_ > 2 ? ranks_ - 1 : ranks_;
     int64_t first = std::min<int64_t>(rank_, sharing) * total / sharing;

@@ -34,7 +34,7 @@ class Leaving : public test::NodesTest {
     file.commit();
   }
 
-  /// What the call says, which is soon.
+  /// Returns what the call says, which is soon.
   std::string outcome(const std::function<void()>& call) const {
     const auto begin = std::chrono::steady_clock::now();
     std::string text;

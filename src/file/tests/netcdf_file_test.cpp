@@ -103,7 +103,7 @@ struct Part {
     }
     numbers.resize(static_cast<size_t>(2 * count), -1);
   }
-  /// The number in the dataset of the part's element `i`.
+  /// Returns the number in the dataset of the part's element `i`.
   int64_t element(size_t i) const {
     int64_t left = static_cast<int64_t>(i);
     int64_t number = 0;
@@ -162,7 +162,7 @@ Status write_case(const Case& one, Comm& comm, std::shared_ptr<storage::Driver> 
   return commit(*session);
 }
 
-// What is wrong with what this rank reads; empty when nothing is.
+// Returns what is wrong with what this rank reads; empty when nothing is.
 std::string read_case(const Case& one, Comm& comm, std::shared_ptr<storage::Driver> driver) {
   auto session =
       ReadSession::open(environment_of(comm, std::move(driver), one.setting.hints), one.setting.path, {.verify = true});
@@ -289,7 +289,7 @@ TEST(NetcdfFile, VerifyFindsADamagedByte) {
   EXPECT_EQ(in_data[0].first_row, 3);
   EXPECT_EQ(in_data[0].last_row, 4);
   EXPECT_EQ(damages_with(naive.variable("pres").begin + 2).at(0).dataset, "pres");
-  // The header, and the tables of sums.
+  // These are the header, and the tables of sums.
   for (int64_t at = 8; at < naive.header_bytes; at += 7) {
     EXPECT_FALSE(damages_with(at).empty()) << at;
   }
@@ -298,7 +298,7 @@ TEST(NetcdfFile, VerifyFindsADamagedByte) {
   }
 }
 
-/// A session of one process.
+/// Returns a session of one process.
 std::shared_ptr<WriteSession> begin(Comm& comm, storage::MemoryDriver& memory, const std::string& path) {
   Environment environment = environment_of(comm, borrow(memory), {});
   environment.format = &container::format_of(Format::kAutomatic, path);

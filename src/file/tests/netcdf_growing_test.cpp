@@ -134,7 +134,7 @@ std::string wrong_in(const Kind& kind, int64_t rows, int32_t expected_step, stor
   return naive.values("fixed")[5] == value("fixed", 1, 2) ? "" : "fixed";
 }
 
-/// What verify() says, remarks too.
+/// Returns what verify() says, remarks too.
 std::vector<std::string> findings_of(storage::MemoryDriver& memory) {
   const auto comm = make_self_comm();
   std::vector<std::string> said;
@@ -176,8 +176,8 @@ TEST(NetcdfGrowing, RecordsFollowThoseThatTheFileHas) {
   }
 }
 
-/// The same to a file that may have what a killed program has left. Without checksums these could
-/// be another one's records, and the error says how to cut them off.
+/// Does the same to a file that may have what a killed program has left. Without checksums these
+/// could be another one's records, and the error says how to cut them off.
 Status add_after_trouble(int ranks, const Kind& kind, ByteRange rows, storage::MemoryDriver& memory, int32_t step) {
   const std::string told = "truncate -s ";
   const Status status = add_on(ranks, kind, rows, memory, step);

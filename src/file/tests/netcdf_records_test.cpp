@@ -19,7 +19,7 @@ using container::test::NaiveFile;
 constexpr const char* kPath = "run.nc";
 constexpr int64_t kRecords = 6;
 
-/// A session of one process.
+/// Returns a session of one process.
 std::shared_ptr<WriteSession> begin(Comm& comm, storage::MemoryDriver& memory) {
   Environment environment = environment_of(comm, borrow(memory), {});
   environment.format = &container::format_of(Format::kAutomatic, kPath);
@@ -57,7 +57,7 @@ void write_records(storage::MemoryDriver& memory) {
   ASSERT_TRUE(status.ok()) << status.message();
 }
 
-/// What verify() finds, and its remarks; an error is a damage of its message.
+/// Returns what verify() finds, and its remarks; an error is a damage of its message.
 std::vector<Damage> damages_of(storage::MemoryDriver& memory, std::vector<std::string>* remarks = nullptr) {
   auto comm = make_self_comm();
   auto session = ReadSession::open(environment_of(*comm, borrow(memory), {}), kPath, {});
@@ -153,7 +153,7 @@ TEST(NetcdfRecords, NothingFollowsTheirFirstFlush) {
   }
 }
 
-// After a first flush there is room for some parts of rows, and no more.
+// The file has room for some parts of rows after a first flush, and no more.
 TEST(NetcdfRecords, SumsThatDoNotFitAreGivenUp) {
   const auto comm = make_self_comm();
   constexpr int64_t kLength = 4000;

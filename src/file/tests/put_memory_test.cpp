@@ -1,5 +1,5 @@
-// What becomes of memory that a program uses again between put() and commit(), on real ranks: the
-// file has what the memory held at the put, or every rank hears of it and no file is made.
+// Tests what becomes of memory that a program uses again between put() and commit(), on real ranks:
+// the file has what the memory held at the put, or every rank hears of it and no file is made.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -19,7 +19,7 @@ using test::error_of;
 using test::FileTest;
 
 constexpr int64_t kSmall = 1000;    // numbers of a put that is copied
-constexpr int64_t kLarge = 50'000;  // of one that isn't
+constexpr int64_t kLarge = 50'000;  // the elements of one that isn't
 
 std::vector<double> numbers_from(double first, int64_t count) {
   std::vector<double> numbers(static_cast<size_t>(count));
@@ -30,11 +30,11 @@ std::vector<double> numbers_from(double first, int64_t count) {
 class PutMemoryTest : public FileTest {
  protected:
   File create(const CreateOptions& options = {}) { return File::create(MPI_COMM_WORLD, path(), options); }
-  /// Row `row` of this rank, among `rows` of each.
+  /// Returns row `row` of this rank, among `rows` of each.
   int64_t own(int64_t row, int64_t rows) const { return rank_ * rows + row; }
   double first_of(int64_t row, int64_t rows, int64_t count) const { return static_cast<double>(own(row, rows) * count); }
 
-  /// A dataset "x" of `rows` rows for each rank, all counted from 0 on.
+  /// Expects a dataset "x" of `rows` rows for each rank, all counted from 0 on.
   void expect_counted(int64_t rows, int64_t count) {
     File file = File::open(MPI_COMM_WORLD, path(), {.hints = {}, .verify = true});
     EXPECT_EQ(file.read<double>("x"), numbers_from(0, ranks_ * rows * count));

@@ -21,7 +21,7 @@ class PutOverlapsTest : public FileTest {
     return std::vector<double>(static_cast<size_t>(count), value);
   }
 
-  /// A file of a dataset "x" with `rows` rows a rank, as `put` fills it.
+  /// Writes a file of a dataset "x" with `rows` rows a rank, as `put` fills it.
   template <typename Put>
   void write(const CreateOptions& options, const DatasetOptions& dataset, const Put& put) {
     File file = File::create(MPI_COMM_WORLD, path(), options);

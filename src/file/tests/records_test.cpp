@@ -19,7 +19,7 @@ struct WholeParticle {
   float mass = -1;
 };
 
-// In another order than memory has them; x is left out.
+// The order is another one than in memory; x is left out.
 std::vector<Column> some_columns() {
   return {{"mass", offsetof(WholeParticle, mass), ElementType::kFloat32},
           {"id", offsetof(WholeParticle, id), ElementType::kInt32},
@@ -83,7 +83,7 @@ class RecordsTest : public FileTest {
     dataset.get({{first}, {last - first}}, records(found.data(), last - first, some_columns()));
     file.commit();
     expect_same(found, first);
-    // The form that the file has.
+    // The records have the file's form.
     File again = File::open(MPI_COMM_WORLD, path());
     std::vector<std::byte> bytes(static_cast<size_t>((last - first) * row_bytes));
     again.dataset("run/particles")

@@ -17,7 +17,7 @@ namespace {
 
 using test::error_of;
 
-constexpr int64_t kRows = 500;  // of each rank
+constexpr int64_t kRows = 500;  // the rows of each rank
 
 class ReplacedNameTest : public test::FileTest {
  protected:
@@ -30,7 +30,7 @@ class ReplacedNameTest : public test::FileTest {
     FileTest::TearDown();
   }
 
-  /// Where files are staged: another directory than that of the files.
+  /// Returns where files are staged: another directory than that of the files.
   std::string place() const { return directory_ + ".near"; }
 
   /// Collective, so that names change while no rank is at work.

@@ -165,7 +165,7 @@ TEST_F(UpdateTest, FilesWithoutSums) {
   expect();
 }
 
-// With other datasets that lie between chunks, and new ones.
+// The file has other datasets that lie between chunks, and new ones.
 TEST_F(UpdateTest, EveryMethodFindsItsWayAmongChunks) {
   create();
   double base = 20;

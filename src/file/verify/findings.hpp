@@ -1,4 +1,4 @@
-// What verifying a whole file has found, on one rank or on all.
+// Describes what verifying a whole file has found, on one rank or on all.
 #pragma once
 
 #include <cstddef>

@@ -12,9 +12,9 @@ namespace stria::file {
 
 namespace {
 
-// The sum of a row that nobody has put.
+// Returns the sum of a row that nobody has put.
 uint64_t sum_of_unwritten(const DatasetEntry& entry) {
-  constexpr int64_t kAtOnceBytes = 64 << 10;  // of whole elements
+  constexpr int64_t kAtOnceBytes = 64 << 10;  // the bytes of whole elements
   std::vector<std::byte> values(static_cast<size_t>(std::min(entry.row_bytes(), kAtOnceBytes)));
   container::lay_fill_value(entry.spec.fill_value, values);
   StreamingHash hash;
@@ -37,7 +37,7 @@ ByteRange touched_by(const Transfer& transfer, const DatasetEntry& entry) {
       own);
 }
 
-// Whether the transfer is just what the record sums, in one piece.
+// Tells whether the transfer is just what the record sums, in one piece.
 bool is_same(const Transfer& transfer, const DatasetEntry& entry, const SlabSum& slab) {
   return !entry.is_interleaved() && transfer.region.is_contiguous() && slab.region.is_contiguous() &&
          transfer.region.size() == slab.region.size() &&

@@ -26,7 +26,7 @@ bool have_common_bytes(const SlabSum& a, const SlabSum& b) {
   return false;
 }
 
-// Whether another record has some of the region.
+// Tells whether another record has some of the region.
 bool is_in_other_record(const SummedFile& from, int dataset, const SlabSum& slab) {
   const auto others = from.records.of(dataset);
   return std::any_of(others.begin(), others.end(), [&](int number) {
@@ -35,7 +35,7 @@ bool is_in_other_record(const SummedFile& from, int dataset, const SlabSum& slab
   });
 }
 
-// Whether a row of the region that has a sum of its own holds some of it.
+// Tells whether a row of the region that has a sum of its own holds some of it.
 Result<bool> is_in_summed_row(const SummedFile& from, int dataset, const SlabSum& slab) {
   const DatasetEntry& entry = from.catalog[dataset];
   if (entry.checksum_group < 0) {

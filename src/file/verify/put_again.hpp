@@ -1,4 +1,4 @@
-// Whether data that don't match a sum are damaged, or were put more than once.
+// Finds out whether data that don't match a sum are damaged, or were put more than once.
 //
 // Problem: of two puts with an element in common the file holds one value, and both sums. A mistake
 // of the program, such as a box with its ghosts, must not look like a bad disk.
@@ -14,7 +14,7 @@
 
 namespace stria::file {
 
-/// Whether another put shares elements with that of a record of the dataset.
+/// Tells whether another put shares elements with that of a record of the dataset.
 Result<bool> shares_record(const SummedFile& from, int dataset, const SlabSum& slab);
 /// The same of a row that has a sum of its own.
 bool shares_row(const SummedFile& from, int dataset, int64_t row);

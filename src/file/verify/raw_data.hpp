@@ -19,18 +19,18 @@
 
 namespace stria::file {
 
-/// For one operation. Everything here is local; damages are of chunks that can't be decoded.
+/// Serves one operation. Everything here is local; damages are of chunks that can't be decoded.
 class RawData {
  public:
   explicit RawData(const SummedFile& from) : from_(from) {}
 
   Status read(int dataset, ByteRange range, std::byte* out, std::vector<Damage>& found);
-  /// The sum of a region; never 0.
+  /// Returns the sum of a region; never 0.
   Result<uint64_t> hash(int dataset, const Datatype& region, int64_t displacement, std::vector<Damage>& found);
-  /// The sum of each row; never 0.
+  /// Returns the sum of each row; never 0.
   Result<std::vector<uint64_t>> hash_rows(int dataset, int64_t first_row, int64_t row_count, std::vector<Damage>& found);
-  /// The beginning of a range of a dataset in chunks, as far as it lies in one piece in a chunk. It
-  /// stays until the next call.
+  /// Returns the beginning of a range of a dataset in chunks, as far as it lies in one piece in a
+  /// chunk. It stays until the next call.
   Result<std::span<const std::byte>> from_chunk(int dataset, ByteRange range, std::vector<Damage>& found);
 
  private:
@@ -45,7 +45,7 @@ class RawData {
   };
 
   const SummedFile from_;
-  std::optional<BadChunks> bad_chunks_;  // of the dataset in which one was met last
+  std::optional<BadChunks> bad_chunks_;  // the chunks of the dataset in which one was met last
   std::vector<std::byte> zeros_;
 };
 

@@ -19,9 +19,10 @@ namespace stria::file {
 /// It lives as long as the file is open. Everything here is local.
 class RowSums {
  public:
-  /// The sums of a dataset's rows, 0 where a row has none.
+  /// Returns the sums of a dataset's rows, 0 where a row has none.
   Result<std::vector<uint64_t>> of_rows(const SummedFile& from, int dataset, int64_t first_row, int64_t row_count);
-  /// Whether a table is as it was sealed. One whose seal is missing or unknown counts as right.
+  /// Tells whether a table is as it was sealed. One whose seal is missing or unknown counts as
+  /// right.
   Result<bool> is_right(const SummedFile& from, int table);
   /// Success where a 0 of the table says that a row was never put; else kCorrupted.
   Status believe_zeros(const SummedFile& from, int table);

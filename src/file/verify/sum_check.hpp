@@ -23,15 +23,16 @@ class SumCheck {
   explicit SumCheck(const SummedFile& from) : from_(from), data_(from) {}
 
   const SummedFile& from() const { return from_; }
-  /// What a record sums. kFormat where it lies outside of its dataset.
+  /// Checks what a record sums. kFormat where it lies outside of its dataset.
   Status check_record(const SlabSum& slab, std::vector<Damage>& found);
-  /// The rows of a dataset that have sums in its table. Whether one of them has.
+  /// Checks the rows of a dataset that have sums in its table. Returns whether one of them has.
   Result<bool> check_rows(int dataset, ByteRange rows, std::vector<Damage>& found);
-  /// One row, which has the sum `expected`. `seen` is its own, or 0 where it has to be read again.
+  /// Checks one row, which has the sum `expected`. `seen` is its own, or 0 where it has to be read
+  /// again.
   Status check_row(int dataset, int64_t row, uint64_t expected, uint64_t seen, std::vector<Damage>& found);
-  /// The raw data of a dataset without a sum, which must have the fill value.
+  /// Checks the raw data of a dataset without a sum, which must have the fill value.
   Status check_unwritten(int dataset, ByteRange range, std::vector<Damage>& found);
-  /// All chunks that have bytes of a range, whose reading compares them with their sums.
+  /// Checks all chunks that have bytes of a range, whose reading compares them with their sums.
   Status check_chunks(int dataset, ByteRange range, std::vector<Damage>& found);
   /// Rows that don't match their sums, but were put more than once; they are given up.
   std::vector<Damage> take_repeated() { return std::exchange(repeated_, {}); }

@@ -1,4 +1,4 @@
-// Which records of sums each dataset of a file has.
+// Finds which records of sums each dataset of a file has.
 //
 // Problem: records name datasets by their place in the list of sums, and gets by their number in
 // the catalog.
@@ -20,7 +20,7 @@ class SumRecords {
   SumRecords() = default;
   SumRecords(const Catalog& catalog, const ChecksumIndex& sums);
 
-  /// Whether the list of sums has the dataset: else another program has added it.
+  /// Tells whether the list of sums has the dataset: else another program has added it.
   bool is_listed(int dataset) const { return of_[static_cast<size_t>(dataset)].is_listed; }
   /// The numbers of a dataset's records in ChecksumIndex::slabs.
   std::span<const int> of(int dataset) const { return of_[static_cast<size_t>(dataset)].records; }

@@ -1,4 +1,5 @@
-// How verify() and get() treat rows that were never put, lost sums, and files of older versions.
+// Tests how verify() and get() treat rows that were never put, lost sums, and files of older
+// versions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -418,8 +419,8 @@ TEST(Verify, DamageIsFoundThroughLinks) {
 
 constexpr int64_t kChunkRows = 3;
 
-/// A dataset "chunked" of {kRows, kColumns} numbers, put by rows. A chunk has kChunkRows rows, of
-/// so many columns.
+/// Writes a dataset "chunked" of {kRows, kColumns} numbers, put by rows. A chunk has kChunkRows
+/// rows, of so many columns.
 void write_chunked(storage::MemoryDriver& memory, int64_t columns, const Filters& filters) {
   auto comm = make_self_comm();
   auto session = WriteSession::create(environment_of(*comm, borrow(memory), {}), kPath, {}).value();

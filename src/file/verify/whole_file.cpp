@@ -85,7 +85,7 @@ Status check_data(const SummedFile& from, const Comm& comm, const std::vector<st
   return Status();
 }
 
-// Rank 0: the metadata of a file that has not grown.
+// Checks, on rank 0, the metadata of a file that has not grown.
 Status check_sealed(const SummedFile& from, const Seal& seal, Findings& findings) {
   StreamingHash hash;
   for (const ByteRange& range : sealed_ranges(seal, extents_of(from.catalog))) {
@@ -97,8 +97,7 @@ Status check_sealed(const SummedFile& from, const Seal& seal, Findings& findings
   return Status();
 }
 
-// Rank 0. Another program that adds to a file rewrites its superblock. What the metadata were
-// is then unknown.
+// Checks, on rank 0, the metadata.
 Status check_metadata(const SummedFile& from, const container::Reader& reader, Findings& findings) {
   const Seal& seal = from.sums.seal;
   if (!from.sums.is_sealed) {
@@ -133,7 +132,7 @@ Status check_metadata(const SummedFile& from, const container::Reader& reader, F
   return seal.parts.empty() ? check_sealed(from, seal, findings) : Status();
 }
 
-// Rank 0: finds names that are in the list of sums but not in the file, and the reverse.
+// Finds, on rank 0, names that are in the list of sums but not in the file, and the reverse.
 void check_names(const SummedFile& from, Findings& findings) {
   for (const std::string& path : from.sums.paths) {
     if (!from.catalog.find(path)) {

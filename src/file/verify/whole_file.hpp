@@ -13,11 +13,11 @@
 
 namespace stria::file {
 
-/// What this rank finds in its share, without the datasets named in `except`. `chunk_sums` says how
-/// loading the sums of chunks went; `reader` is null on other ranks than 0. Local.
+/// Returns what this rank finds in its share, without the datasets named in `except`. `chunk_sums`
+/// says how loading the sums of chunks went; `reader` is null on other ranks than 0. Local.
 Result<Findings> check_share(const SummedFile& from, const Comm& comm, const container::Reader* reader,
                              const std::vector<std::string>& except, const Status& chunk_sums);
-/// What all ranks have found, on every rank. Collective: yes.
+/// Returns what all ranks have found, on every rank. Collective: yes.
 Result<Findings> share_findings(const SummedFile& from, Comm& comm, const Findings& mine);
 
 }  // namespace stria::file

@@ -1,4 +1,4 @@
-// How a session that writes begins: a new file, its parts, and a file that grows.
+// Describes how a session that writes begins: a new file, its parts, and a file that grows.
 #include <fmt/format.h>
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace stria::file {
 
 namespace {
 
-// Where the raw data of a file get their places: in it, or in several files.
+// Says where the raw data of a file get their places: in it, or in several files.
 struct Layouts {
   std::unique_ptr<container::Layout> layout;
   PartedLayout* parted = nullptr;  // the same; null: in the file itself
@@ -68,7 +68,7 @@ void stay_off_nodes(const std::string& path, Environment& environment, Meetings&
   }
 }
 
-// What a file in parts can do, of which the storage of the file itself says `capabilities`.
+// Returns what a file in parts can do, of which the storage of the file itself says `capabilities`.
 // Collective, with the same outcome everywhere.
 Result<storage::Capabilities> begin_parts(Parts& parts, NewFile& file, Environment& environment, Meetings& meetings,
                                           const storage::Capabilities& capabilities) {
@@ -93,7 +93,7 @@ Result<storage::Capabilities> begin_parts(Parts& parts, NewFile& file, Environme
   if (!parts.server_warning().empty()) {
     meetings.reserve().attempt([&] { environment.hint_warnings.push_back(parts.server_warning()); });
   }
-  // Past the page cache only where that is asked for.
+  // Bytes go past the page cache only where that is asked for.
   const bool direct = environment.hints.direct == access::Switch::kEnable && !on_nodes;
   if (!direct) {
     environment.hints.direct = access::Switch::kDisable;
@@ -208,7 +208,7 @@ Result<std::shared_ptr<WriteSession>> WriteSession::append(Environment environme
   return made;
 }
 
-// Local.
+// Begins behind what the file has. Local.
 Status WriteSession::begin_behind_old(std::span<const std::byte> message) {
   if (!meetings_.is_root()) {
     STRIA_RETURN_IF_ERROR(old_.take(message));

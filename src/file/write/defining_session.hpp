@@ -22,7 +22,7 @@ namespace stria::file {
 /// Everything public here is local.
 class DefiningSession : public Session {
  public:
-  /// Whether the file is there already.
+  /// Tells whether the file is there already.
   bool grows() const { return kind_ == Kind::kGrowing; }
   Format format() const override { return environment_.format->format(); }
   std::string how_opened() const override;
@@ -42,7 +42,7 @@ class DefiningSession : public Session {
 
  protected:
   enum class Kind { kNew, kGrowing };
-  /// What is known of a file before the ranks meet.
+  /// Says what is known of a file before the ranks meet.
   struct Beginning {
     Environment environment;
     std::string path;
@@ -52,7 +52,7 @@ class DefiningSession : public Session {
     std::unique_ptr<container::Layout> layout;  ///< which places its raw data
   };
   explicit DefiningSession(Beginning beginning);
-  /// What definitions change.
+  /// Returns what definitions change.
   Definitions::Target target();
 
   const Kind kind_;

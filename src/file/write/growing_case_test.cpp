@@ -21,7 +21,7 @@ int64_t product(const std::vector<int64_t>& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
 }
 
-// The elements of a box, in order.
+// Returns the elements of a box, in order.
 std::vector<int64_t> elements_of(const std::vector<int64_t>& dims, const BoxPut& box) {
   std::vector<int64_t> elements = {0};
   for (size_t dim = 0; dim < dims.size(); ++dim) {
@@ -57,7 +57,7 @@ void cut(Random& random, const BoxPut& box, int depth, Addition& addition) {
   cut(random, second, depth - 1, addition);
 }
 
-// All rows from `first_row` on, by several ranks.
+// Puts all rows from `first_row` on, by several ranks.
 void put_rows(Random& random, const std::string& path, int64_t first_row, ModelDataset& dataset, Addition& addition) {
   if (dataset.dims[0] == first_row) {
     return;
@@ -206,7 +206,7 @@ Status carry_out(const Addition& addition, const Model& model, bool is_new, Comm
 
 namespace {
 
-// By libhdf5, on one rank.
+// Compares by libhdf5, on one rank.
 std::string compare_through_library(const Model& model, storage::Driver& driver) {
   auto file = driver.open(kGrowingPath, {});
   auto reader = file.ok() ? container::open_file(**file) : Result<std::unique_ptr<container::Reader>>(file.status());

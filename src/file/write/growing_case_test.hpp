@@ -1,4 +1,4 @@
-// What the tests of files that grow share: a model of a file, random additions to it, and the
+// Holds what the tests of files that grow share: a model of a file, random additions to it, and the
 // comparison of a file with its model.
 #pragma once
 
@@ -38,7 +38,7 @@ struct BoxPut {
   int step = 0;  ///< before which flush
 };
 
-/// What one session adds, the same on every rank.
+/// Says what one session adds, the same on every rank.
 struct Addition {
   int ranks = 1;
   int ranks_per_node = 1;

@@ -88,7 +88,7 @@ struct Before {
   }
 };
 
-// After a kill the file is the old one or the new one, and can grow on.
+// The file is the old one or the new one after a kill, and can grow on.
 TEST(GrowingFile, KillsCostNothing) {
   int seen_old = 0;
   int seen_new = 0;

@@ -13,13 +13,13 @@
 
 namespace stria::file::test {
 
-/// What a program does to storage until it is killed, or the storage fails: `bytes_left` more
+/// Does what a program does to storage until it is killed, or the storage fails: `bytes_left` more
 /// bytes, and all that comes after them fails. A write of the superblock is whole or not at all.
 struct Life {
   int64_t bytes_left = 0;
   bool dead = false;
   int refused_superblocks = 0;        // so many writes of one fail, and nothing else does
-  ErrorCode reason = ErrorCode::kIo;  // of what fails
+  ErrorCode reason = ErrorCode::kIo;  // the reason of what fails
   int64_t failures_left = kForever;   // so many calls fail, and the next ones don't
   static constexpr int64_t kForever = int64_t{1} << 40;
 

@@ -1,4 +1,5 @@
-// How a new file gets its name, once all ranks have moved their data: metadata, sync, rename.
+// Describes how a new file gets its name, once all ranks have moved their data: metadata, sync,
+// rename.
 //
 // Problem: the time of a small file is that of its agreements.
 // Method: there is one left, the outcome that rank 0 tells. Every rank sends it its own outcome
@@ -19,7 +20,7 @@
 
 namespace stria::file {
 
-/// What a commit ends with.
+/// Says what a commit ends with.
 struct Publishing {
   Comm& comm;
   const CreateOptions& options;

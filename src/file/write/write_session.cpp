@@ -92,7 +92,7 @@ Status WriteSession::end(Call call, BackgroundStage* stage) {
 
 Aside WriteSession::take_stock(bool last) {
   Aside aside;
-  // From here on the memory of the puts is read again at once.
+  // The memory of the puts is read again from here on.
   meetings_.poison(or_out_of_memory([&] {
     PhaseTimer timer(accounts_.times(), Phase::kPack);
     accounts_.report().copied_bytes = guard_.most_bytes();
@@ -221,7 +221,7 @@ Moved WriteSession::move(const access::RequestShape& agreed, bool last) {
   }
   access::RequestShape shape = with_lanes(agreed, catalog_);
   shape.durable = options_.sync;
-  // Without a plan this rank would not know what the others expect of it.
+  // This rank would not know what the others expect of it, if it had no plan.
   const auto plan =
       meetings_.reserve().surely([&] { return access::make_plan(shape, capabilities_, environment_.hints, comm()); });
   meetings_.reserve().attempt([&] {

@@ -30,9 +30,9 @@
 
 namespace stria::file {
 
-/// What a move has left for the end of a commit.
+/// Holds what a move has left for the end of a commit.
 struct Moved {
-  Status outcome;                                ///< of this rank's own part
+  Status outcome;                                ///< the outcome of this rank's own part
   std::unique_ptr<Metadata> metadata = nullptr;  ///< on rank 0, the last time
 };
 
@@ -48,7 +48,8 @@ class WriteSession : public DefiningSession {
 
   Status flush() override;
   Status commit() override;
-  /// As commit(), but returns once everything is packed. Null where the commit has ended already.
+  /// Does the same as commit(), but returns once everything is packed. Null where the commit has
+  /// ended already.
   /// Collective: yes; the same outcome everywhere.
   Result<std::shared_ptr<const BackgroundCommit>> commit_async();
   Status abandon() override;
@@ -57,7 +58,8 @@ class WriteSession : public DefiningSession {
  private:
   /// `parted`: the layout, where the raw data go into several files; else null.
   WriteSession(Beginning beginning, PartedLayout* parted);
-  /// A session that has met no other rank yet. Where it fails, collective with the others' meet().
+  /// Makes a session that has met no other rank yet. Where it fails, collective with the others'
+  /// meet().
   static Result<std::shared_ptr<WriteSession>> make(Environment environment, const std::string& path,
                                                     const CreateOptions& options, Kind kind);
 
@@ -67,30 +69,31 @@ class WriteSession : public DefiningSession {
   /// Takes stock of what is pending, and agrees with all ranks on what there is to move and where.
   /// Collective: yes.
   Result<Agreed> agree(Call call);
-  /// What is left to do alone before the ranks meet; an error of a step is told there. Local.
+  /// Does what is left to do alone before the ranks meet; an error of a step is told there. Local.
   Aside take_stock(bool last);
   /// Gives everything its final place; where nothing more can be defined, tables too. Local.
   Status settle(bool last);
-  /// From now on the file gets no sums, and those that were taken are dropped.
+  /// The file gets no sums from now on, and those that were taken are dropped.
   void give_up_sums();
-  /// A commit; into `stage` where there is one. Collective: yes; the same outcome everywhere.
+  /// Ends the file's content by a commit; into `stage` where there is one. Collective: yes; the
+  /// same outcome everywhere.
   Status end(Call call, BackgroundStage* stage);
-  /// What is to be done before the last bytes move: gaps filled, staging begun, chunks made.
+  /// Does what is to be done before the last bytes move: gaps filled, staging begun, chunks made.
   /// Returns what there is to move then. Collective: yes, the error is agreed on.
   Result<access::RequestShape> make_ready(const Agreed& agreed, BackgroundStage* stage);
-  /// What a commit in the background takes over.
+  /// Returns what a commit in the background takes over.
   FileToStage staged();
-  /// What its parity is made of.
+  /// Returns what its parity is made of.
   ParityWork of_parity();
   /// Moves what is pending, and makes the metadata when it is the `last` time. Collective: yes.
   Moved move(const access::RequestShape& shape, bool last);
-  /// On rank 0; nothing on others.
+  /// Makes the metadata on rank 0; returns nothing on others.
   Result<std::unique_ptr<Metadata>> make_metadata(bool last);
   /// Moves, makes the metadata and gives the file its name, once all is ready. Collective: yes; the
   /// same outcome everywhere.
   Status complete(const access::RequestShape& shape);
   Status fill_gaps(bool last);
-  /// Whether a commit has anything to do.
+  /// Tells whether a commit has anything to do.
   bool changes() const { return !grows() || catalog_.size() > 0 || definitions_.any(); }
   Status secure(Transfer& put) override { return guard_.take(put); }
   Status fail(const Status& status);
@@ -104,7 +107,7 @@ class WriteSession : public DefiningSession {
   RoomForSums room_;
   FilledDatasets filled_;
   ChunkPuts chunk_puts_;
-  Touched touched_;          // of datasets that the file has
+  Touched touched_;          // the rows that were touched of old datasets
   bool overwrites_ = false;  // bytes that the file has may be lost
 };
 

@@ -18,7 +18,7 @@
 
 namespace stria::server {
 
-/// For the connection's thread, but for stop() and `handles`.
+/// Belongs to the connection's thread, but for stop() and `handles`.
 struct Client : public std::enable_shared_from_this<Client> {
   Client(std::shared_ptr<SharedState> server, Stream::Socket socket, uint64_t its_number)
       : shared(std::move(server)),
@@ -32,8 +32,8 @@ struct Client : public std::enable_shared_from_this<Client> {
   }
 
   const std::shared_ptr<SharedState> shared;
-  const uint64_t number;                 ///< of the connection
-  const std::optional<wire::User> peer;  ///< as the kernel says
+  const uint64_t number;                 ///< the number of the connection
+  const std::optional<wire::User> peer;  ///< the peer as the kernel says
   Messages messages;
   wire::Identity session{};
   Caller caller;
@@ -41,8 +41,8 @@ struct Client : public std::enable_shared_from_this<Client> {
   std::atomic<int64_t> handles = 0;  ///< open files, as the manager said last
 };
 
-/// What work() answers, done by one of the workers. Meanwhile the client is told that it isn't
-/// forgotten.
+/// Returns what work() answers, done by one of the workers. Meanwhile the client is told that it
+/// isn't forgotten.
 template <typename Pool>
 asio::awaitable<Answer> done_by(Pool& workers, std::function<Answer()> work, Client& client, Ending ending = Ending::kAnyTime) {
   return in_background<Answer>(

@@ -87,7 +87,7 @@ void Connection::leave() {
   if (greeted_) {
     const wire::Identity session = client_->session;
     if (shared_->manager.is_here()) {
-      // In the manager's queue, before what the session asks on its next connection.
+      // The end goes into the manager's queue before what the session asks on its next connection.
       shared_->manager_thread.post([shared = shared_, session] { shared->manager->session_ended(session); });
     }
     const std::lock_guard lock(shared_->sessions_mutex);
@@ -146,7 +146,7 @@ asio::awaitable<void> Connection::take_over() {
   }
 }
 
-// After the session's connection before, if there was one, has ended.
+// The session's connection before, if there was one, has ended by now.
 asio::awaitable<void> Connection::count_user() {
   const Caller& caller = client_->caller;
   if (caller.is_super) {

@@ -33,8 +33,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Closes the connection when the client keeps it waiting for too long. May be called
   /// from any thread.
   void check_time();
-  /// How long the connection has done nothing for its client and held nothing for it; 0 when it
-  /// can't be spared. May be called from any thread.
+  /// Returns how long the connection has done nothing for its client and held nothing for it; 0
+  /// when it can't be spared. May be called from any thread.
   std::chrono::nanoseconds spare_for() const;
   bool greeted() const { return greeted_; }
   /// Ends the connection in favour of another. Its client connects again when it needs to. May be

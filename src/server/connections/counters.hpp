@@ -1,5 +1,5 @@
-// What a server counts while it works, for `stria status` and for monitoring. The counters are
-// atomics, without locks.
+// Describes what a server counts while it works, for `stria status` and for monitoring. The
+// counters are atomics, without locks.
 // Cost: some nanoseconds per request.
 #pragma once
 
@@ -57,7 +57,7 @@ const char* name_of_kind(wire::Kind kind);
 /// All figures of a server in a fixed order, with their Prometheus names without the prefix.
 wire::Figures figures_of(const SharedState& shared);
 
-/// The figures in Prometheus' text format.
+/// Returns the figures in Prometheus' text format.
 std::string metrics_text(const wire::Figures& figures);
 
 }  // namespace stria::server

@@ -41,8 +41,8 @@ struct Request {
 constexpr int64_t kDescriptionFactor = 64;
 constexpr int64_t kSmallDescriptionBytes = 256;
 
-/// The most memory that the datatype of a transfer takes, 0 where it hardly takes any; `body` is
-/// that of the request.
+/// Returns the most memory that the datatype of a transfer takes, 0 where it hardly takes any;
+/// `body` is that of the request.
 int64_t memory_of_description(std::span<const std::byte> body) {
   wire::Reader reader(body);
   wire::Transfer().get(reader);
@@ -54,7 +54,7 @@ int64_t memory_of_description(std::span<const std::byte> body) {
 // has. So many ranges of other servers are skipped. Then other connections have their turn.
 constexpr int64_t kMostBlocks = 4096;
 constexpr int64_t kMostLooks = 1 << 14;
-// From this size on a run is sent as it lies in the system's cache.
+// A run of so many bytes or more is sent as it lies in the system's cache.
 constexpr int64_t kWorthViewBytes = int64_t{32} << 10;
 
 /// Gives places of a slot as rows, in the request's order, up to where the slot's bytes end.
@@ -88,8 +88,8 @@ class Places {
     return rows_.empty() ? Status() : move(std::span<const PieceRow>(rows_));
   }
 
-  /// The next place, if it is as long as `least`, and at most `most` of it; otherwise empty, and
-  /// nothing is taken. Afterwards it may not be settled.
+  /// Returns the next place, if it is as long as `least`, and at most `most` of it; otherwise
+  /// empty, and nothing is taken. Afterwards it may not be settled.
   ByteRange take_long(int64_t least, int64_t most) {
     int64_t looks = kMostLooks;
     find_next(looks);
@@ -128,7 +128,7 @@ class Places {
     }
   }
 
-  /// Whole pieces, or a part of one: at most `most` bytes, over at most `blocks` blocks.
+  /// Takes whole pieces, or a part of one: at most `most` bytes, over at most `blocks` blocks.
   PieceRow take(int64_t most, int64_t blocks) {
     if (used_ > 0 || most < next_.piece_bytes) {
       const PieceRow part{next_.begin + used_, std::min(most, next_.piece_bytes - used_), 0, 1};
@@ -160,7 +160,7 @@ class Places {
   std::vector<PieceRow> rows_;
 };
 
-/// The run as it lies in the system's cache; none when it is empty, or must be read.
+/// Returns the run as it lies in the system's cache; none when it is empty, or must be read.
 Status view_of(Object* object, ByteRange run, std::optional<BlockView>& view) {
   if (object == nullptr || run.empty()) {
     return {};
@@ -169,7 +169,8 @@ Status view_of(Object* object, ByteRange run, std::optional<BlockView>& view) {
   return {};
 }
 
-/// Whoever moves a part may write what its clients could.
+/// Writes the rows. Their client needs no right to make the part longer when it moves the part:
+/// what it writes was allowed to others before.
 Status write_rows(SharedState& shared, Object& object, const wire::Transfer& transfer, std::span<const PieceRow> rows,
                   const std::byte* data) {
   int64_t end = 0;
@@ -219,7 +220,7 @@ Status find_object(Client& client, const wire::Transfer& transfer, uint8_t right
   return {};
 }
 
-// After an error the rest of the stream is still taken, so that the connection stays in step.
+// The rest of the stream is still taken after an error, so that the connection stays in step.
 asio::awaitable<void> write_data(Client& client, std::byte* buffer) {
   SharedState& shared = *client.shared;
   Messages& messages = client.messages;
@@ -300,7 +301,7 @@ asio::awaitable<void> read_data(Client& client, std::byte* buffer) {
       outcome = object->read({&whole, 1}, buffer);
     }
     if (outcome.ok()) {
-      // The rest of the payload; after a run only what tells whether there is more.
+      // The rest of the payload follows; after a run only what tells whether there is more.
       const int64_t rest = run.empty() ? static_cast<int64_t>(wire::kMaxPayloadBytes) : 0;
       int64_t moved = 0;
       outcome = co_await move_all(messages.stream(), places, rest, &moved, [&](std::span<const PieceRow> some, int64_t offset) {

@@ -20,7 +20,7 @@ class Greeting {
 
   /// The client says who it claims to be.
   asio::awaitable<void> hear();
-  /// Whether it is to prove that.
+  /// Tells whether it is to prove that.
   bool wants_proof() const { return challenge_.wants != wire::ProofKind::kNone; }
   /// Lets it prove what it has to. Then client.session and client.caller are known.
   asio::awaitable<void> challenge();

@@ -22,7 +22,7 @@ constexpr int kHurry = 10;
 // Each connection always has memory for a message of this size.
 constexpr uint32_t kSmallBytes = 4096;
 
-/// The most memory that a message and its reply may need.
+/// Returns the most memory that a message and its reply may need.
 int64_t weight_of(const wire::Header& header) {
   const bool long_reply = header.kind == Kind::kList || header.kind == Kind::kServers || header.kind == Kind::kLookAll ||
                           header.kind == Kind::kGetAttribute ||

@@ -34,7 +34,7 @@ struct Payload {
   uint64_t sum = 0;
 };
 
-/// For the connection's thread, where nothing else is said. Every call that waits throws
+/// Belongs to the connection's thread, where nothing else is said. Every call that waits throws
 /// asio::system_error when the client has gone or is too slow, and Error when what comes is none of
 /// the protocol: either ends the connection.
 class Messages {
@@ -48,15 +48,15 @@ class Messages {
   asio::awaitable<void> receive(std::chrono::milliseconds time);
   /// The next request, however long it takes to come.
   asio::awaitable<void> receive_request();
-  /// The payload that the head has named. `to` has room for it.
+  /// Receives the payload that the head has named. `to` has room for it.
   asio::awaitable<void> receive_payload(std::byte* to);
   const wire::Header& header() const { return header_; }
-  /// The version of the protocol that the client speaks: that of its greeting.
+  /// Returns the version of the protocol that the client speaks: that of its greeting.
   uint16_t version() const { return version_.value_or(shared_.newest_version); }
   const std::vector<std::byte>& body() const { return body_; }
-  /// The same, which is then empty here.
+  /// Returns the same, which is then empty here.
   std::vector<std::byte> take_body() { return std::exchange(body_, {}); }
-  /// The request that is being answered; header() may be of its data.
+  /// Returns the request that is being answered; header() may be of its data.
   wire::Kind request() const { return request_; }
   /// The request is answered: gives back what its message took.
   void finish_request();
@@ -64,7 +64,7 @@ class Messages {
   // What goes.
 
   asio::awaitable<void> reply(wire::Kind kind, std::span<const std::byte> body);
-  /// The same with data. The header says of which kind it is, and whether more follow.
+  /// Does the same with data. The header says of which kind it is, and whether more follow.
   asio::awaitable<void> send(wire::Header header, std::span<const std::byte> body, Payload payload);
   asio::awaitable<void> refuse(const Status& status);
   asio::awaitable<void> give(const Answer& answer);
@@ -74,9 +74,9 @@ class Messages {
 
   /// Waits for a share of memory, and tells the client now and then that it isn't forgotten.
   asio::awaitable<Budget::Share> wait_for(Budget& budget, int64_t amount);
-  /// From now on the client may send as much as others.
+  /// The client may send as much as others from now on.
   void let_in() { stranger_ = false; }
-  /// The client's address, for people.
+  /// Returns the client's address, for people.
   const std::string& client() const { return client_; }
   Stream& stream() { return stream_; }
 

@@ -84,7 +84,7 @@ asio::awaitable<void> serve_metrics(std::shared_ptr<SharedState> shared, asio::p
         // The reader has gone, or was slow, or there was no memory for it.
       }
     } else if (!error && errno != EAGAIN) {
-      // Without descriptors the reader stays at the door.
+      // The reader stays at the door where there are no descriptors.
       asio::steady_timer pause(executor, kAfterFailedPageAccept);
       co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
     }

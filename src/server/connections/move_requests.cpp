@@ -78,8 +78,8 @@ Result<wire::PartMoved> moved(SharedState& shared, const wire::MovePart& request
 }  // namespace
 
 Result<std::shared_ptr<Object>> find_part(SharedState& shared, const PartUse& use) {
-  // Before, since a part that comes would be made anew here; and after, since only a user that has
-  // the object keeps it from being held.
+  // The check comes before, since a part that comes would be made anew here; and after, since only
+  // a user that has the object keeps it from being held.
   STRIA_RETURN_IF_ERROR(shared.moving.check(use.part, use.ticket));
   STRIA_ASSIGN_OR_RETURN(auto object, shared.objects->find(use.part, use.creates, use.place));
   STRIA_RETURN_IF_ERROR(shared.moving.check(use.part, use.ticket));

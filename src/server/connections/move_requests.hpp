@@ -9,15 +9,15 @@
 
 namespace stria::server {
 
-/// Who wants which part, with a ticket that was found good.
+/// Says who wants which part, with a ticket that was found good.
 struct PartUse {
   uint64_t part = 0;
   wire::Ticket ticket;
   bool creates = false;
-  wire::Striped place;  ///< as Objects::find() takes it
+  wire::Striped place;  ///< the place as Objects::find() takes it
 };
 
-/// The part's object, null where it has none. kNotFound when it is on its way. As long as the
+/// Finds the part's object, null where it has none. kNotFound when it is on its way. As long as the
 /// caller has the object, the part isn't held for its move.
 Result<std::shared_ptr<Object>> find_part(SharedState& shared, const PartUse& use);
 

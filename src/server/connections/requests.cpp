@@ -35,7 +35,7 @@ bool moves_data(Kind kind) {
   return kind == Kind::kWrite || kind == Kind::kRead;
 }
 
-/// The parts that a server has, whatever files they are of.
+/// Returns the parts that a server has, whatever files they are of.
 Answer parts_of(SharedState& shared, const Caller& caller, std::span<const std::byte> body) {
   if (!caller.is_super) {
     return {Status(ErrorCode::kPermissionDenied, "only root and the servers' user may see the parts of all files"), {}};
@@ -48,13 +48,14 @@ Answer parts_of(SharedState& shared, const Caller& caller, std::span<const std::
   return {page.status(), page.ok() ? wire::encode(*page) : std::vector<std::byte>()};
 }
 
-/// Whoever moves a part was asked for nothing more than there is.
+/// Asks whether the request may make the part longer. A client that moves a part was asked for
+/// nothing more than there is.
 Status may_grow(const SharedState& shared, const Object& object, const wire::LocalFile& request) {
   const bool grows = request.local_bytes > object.bytes() && (request.ticket.rights & wire::kMayMove) == 0;
   return grows ? shared.growth.check(request.file) : Status();
 }
 
-/// Where the server's bytes of one end. kNotFound while the part moves to another server.
+/// Tells where the server's bytes of one end. kNotFound while the part moves to another server.
 Status extent_of(SharedState& shared, const wire::ExtentsOf::Entry& asked, Tickets::Known& known, wire::Extents::Entry& told) {
   STRIA_RETURN_IF_ERROR(shared.tickets.check(wire::file_of_part(asked.file), asked.ticket, 0, known));
   STRIA_RETURN_IF_ERROR(shared.moving.check(asked.file, asked.ticket));
@@ -62,7 +63,8 @@ Status extent_of(SharedState& shared, const wire::ExtentsOf::Entry& asked, Ticke
   return shared.moving.check(asked.file, asked.ticket);
 }
 
-/// Where the server's bytes of each file end. What can't be told of one keeps none of the others.
+/// Returns where the server's bytes of each file end. What can't be told of one keeps none of the
+/// others.
 Answer extents_of(SharedState& shared, std::span<const std::byte> body) {
   const auto request = wire::decode<wire::ExtentsOf>(body);
   if (!request.ok()) {
@@ -137,8 +139,8 @@ Answer extent_answer(SharedState& shared, const wire::LocalFile& request) {
   return {{}, wire::encode(*object == nullptr ? wire::Extent() : (*object)->extent())};
 }
 
-/// Where the server's bytes of a file end, how many it is to have, or that they survive a power
-/// loss.
+/// Returns where the server's bytes of a file end, how many it is to have, or that they survive a
+/// power loss.
 asio::awaitable<Answer> local_file(Client& client) {
   const Kind kind = client.messages.header().kind;
   const auto request = wire::decode<wire::LocalFile>(client.messages.body());
@@ -159,7 +161,7 @@ asio::awaitable<Answer> local_file(Client& client) {
   co_return co_await done_by(client.shared->disk_threads, std::move(work), client, ending);
 }
 
-/// What looks at many files or parts.
+/// Answers requests that look at many files or parts.
 asio::awaitable<Answer> survey(Client& client) {
   const Kind kind = client.messages.header().kind;
   if (kind == Kind::kExtents && client.messages.body().size() <= kFewFilesBytes) {
@@ -251,7 +253,7 @@ asio::awaitable<Answer> lock_range(Client& client) {
   co_return Answer{outcome, wire::encode(answer)};
 }
 
-/// The answer of one message to a request of one message.
+/// Returns the answer of one message to a request of one message.
 asio::awaitable<Answer> answer_of(Client& client) {
   const Kind kind = client.messages.header().kind;
   if (const uint16_t version = client.messages.version(); wire::first_version_of(kind) > version) {

@@ -1,4 +1,4 @@
-// What all connections of a server share.
+// Holds what all connections of a server share.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -30,26 +30,26 @@ namespace stria::server {
 
 struct Client;
 
-/// How long clients may keep a server waiting.
+/// Says how long clients may keep a server waiting.
 struct Patience {
   std::chrono::milliseconds greeting{10000};
   std::chrono::milliseconds message{30000};  ///< for all of a message, or of 256 KiB of data
 };
 
-/// How much all clients together may make a server hold.
+/// Says how much all clients together may make a server hold.
 struct Bounds {
   size_t connections = 4096;
-  /// One user's: some are left for the others.
+  /// Returns one user's: some are left for the others.
   size_t connections_of_user() const { return connections - connections / 8; }
-  size_t buffers = 256;                            ///< of 256 KiB: data on their way
-  int64_t message_bytes = int64_t{64} << 20;       ///< of requests, and of long replies
-  int64_t description_bytes = int64_t{128} << 20;  ///< of datatypes, taken apart
+  size_t buffers = 256;                            ///< buffers of 256 KiB: data on their way
+  int64_t message_bytes = int64_t{64} << 20;       ///< the bytes of requests, and of long replies
+  int64_t description_bytes = int64_t{128} << 20;  ///< the bytes of datatypes, taken apart
 };
 
 /// The manager's place in its process: it may come later, when a standby is promoted, and stays.
 class ManagerSeat {
  public:
-  /// Whether it has come. Another one elsewhere may have replaced it since.
+  /// Tells whether it has come. Another one elsewhere may have replaced it since.
   bool is_here() const { return now_ != nullptr; }
   /// \pre is_here()
   Manager* operator->() const {
@@ -79,14 +79,14 @@ struct SharedState {
         buffers(given.buffers) {}
 
   wire::Identity identity{};
-  uint16_t newest_version = wire::kVersion;  ///< of the protocol, that it speaks
+  uint16_t newest_version = wire::kVersion;  ///< the newest of the protocol that it speaks
   std::shared_ptr<const wire::Key> key;      ///< null: there is none
   std::shared_ptr<const wire::Munge> munge;  ///< null: clients can't prove by MUNGE who they are
   bool encrypts = false;                     ///< all that doesn't stay on this machine
   ManagerSeat manager;                       ///< not here: this server has no such role
   std::unique_ptr<RoleRecord> role;          ///< who is the store's manager
   std::unique_ptr<Objects> objects;
-  ObjectPaths paths;  ///< of the objects
+  ObjectPaths paths;  ///< the paths of the objects
   RangeLocks locks;
   MovingParts moving;
   Growth growth;
@@ -95,7 +95,7 @@ struct SharedState {
   const Bounds bounds;
   Counters counters;
   Watch watch;
-  const std::shared_ptr<ChangeStream> stream;  ///< of the manager's changes
+  const std::shared_ptr<ChangeStream> stream;  ///< the stream of the manager's changes
   /// Makes this server the manager; null: it is no standby. Waits for others.
   std::function<Result<wire::Promoted>(const wire::Promote& request)> promote;
   std::function<bool()> in_step;  ///< the standby's: it has all that the manager has told it

@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kAskAgainAfter{25};
 // A standby that hears nothing for so long asks whether the manager lives.
 constexpr milliseconds kNewsEvery{1000};
-// Neither the standby nor enough servers answer: the client shall know.
+// A client learns after so long that neither the standby nor enough servers answer.
 constexpr std::chrono::seconds kLongestDoubt{20};
 // The standby that takes over fetches what it doesn't have.
 constexpr std::chrono::seconds kForLastChanges{5};
@@ -38,8 +38,8 @@ wire::RoleTold role_of(const SharedState& shared) {
   return told;
 }
 
-/// On the manager's thread, so that what it has done before goes to the standby, and nothing is
-/// done after.
+/// This runs on the manager's thread, so that what it has done before goes to the standby, and
+/// nothing is done after.
 Answer keep_role(SharedState& shared, const wire::Role& request) {
   if (const Status place = wire::Address::parse(request.manager).status(); !place.ok()) {
     return {place, {}};
@@ -68,8 +68,8 @@ Status in_doubt() {
                 "it isn't known whether that will last: neither the manager's standby nor most servers of the store answer");
 }
 
-/// What the manager answers in some microseconds, without a wait for the disk: most of what a
-/// client asks for one name.
+/// Returns true for what the manager answers in some microseconds, without a wait for the disk:
+/// most of what a client asks for one name.
 bool is_quick(wire::Kind kind) {
   using wire::Kind;
   switch (kind) {
@@ -91,7 +91,8 @@ bool is_quick(wire::Kind kind) {
   }
 }
 
-/// By whoever may: on this thread where the manager has nothing else to do.
+/// Runs `work` on this thread where the manager has nothing else to do, and otherwise on the
+/// manager's.
 asio::awaitable<Answer> asked_of_manager(Client& client, std::function<Answer()> work, bool at_once) {
   const auto shared = client.shared;
   std::optional<Answer> answer;

@@ -37,8 +37,8 @@ class Tickets {
     size_t next_ = 0;
   };
 
-  /// What the manager says every second: the store's secret, its epoch, from which tickets are
-  /// sealed, and its clock, which goes on by ours until it says more.
+  /// Takes what the manager says every second: the store's secret, its epoch, from which tickets
+  /// are sealed, and its clock, which goes on by ours until it says more.
   void learn(const wire::StoreSecret& secret, uint64_t epoch, uint64_t manager_now_ms);
   /// Another manager has taken over: tickets of the one before are none any more.
   void fence(uint64_t epoch);
@@ -55,7 +55,7 @@ class Tickets {
   bool knows_store_ = false;
   wire::StoreSecret secret_{};
   std::atomic<uint64_t> secret_number_ = 0;  // another secret has another number
-  std::atomic<int64_t> ahead_ms_ = 0;        // of the manager's clock, before our steady one
+  std::atomic<int64_t> ahead_ms_ = 0;        // the manager's clock, before our steady one
 };
 
 }  // namespace stria::server

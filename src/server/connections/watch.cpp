@@ -11,13 +11,13 @@ namespace {
 
 using wire::Kind;
 
-/// What goes to the disk with the parts, and not to the names.
+/// Returns true for what goes to the disk with the parts, and not to the names.
 bool is_of_parts(Kind kind) {
   return (kind >= Kind::kWrite && kind <= Kind::kSync) || kind == Kind::kScrub || kind == Kind::kParts ||
          kind == Kind::kMovePart;
 }
 
-/// What takes as long as others want, or as there is work.
+/// Returns true for what takes as long as others want, or as there is work.
 bool may_be_slow(Kind kind) {
   return kind == Kind::kLock || kind == Kind::kScrub || kind == Kind::kParts || kind == Kind::kMovePart ||
          kind == Kind::kFollow || kind == Kind::kPromote;

@@ -1,5 +1,5 @@
-// What a server notices about itself and its clients: it tells the log, counts for the metrics, and
-// judges its disk.
+// Describes what a server notices about itself and its clients: it tells the log, counts for the
+// metrics, and judges its disk.
 // Cost: for a request that goes well two comparisons.
 #pragma once
 
@@ -16,12 +16,12 @@
 
 namespace stria::server {
 
-/// Thread-safe.
+/// This is thread-safe.
 class Watch {
  public:
   struct Options {
     std::shared_ptr<EventLog> log;  ///< null: nothing is told
-    int64_t reserve_bytes = -1;     ///< as DiskHealth has it
+    int64_t reserve_bytes = -1;     ///< the reserve that DiskHealth has
     std::chrono::milliseconds slow{10000};
   };
   explicit Watch(const Options& options) : log_(options.log), slow_(options.slow), disk_(options.reserve_bytes) {}
@@ -29,7 +29,7 @@ class Watch {
   void tell(const Event& event) const;
   /// Looks at the disk below the directory, and tells when its condition is another one.
   DiskHealth::Judgement judge(const std::string& directory);
-  /// To be called now and then.
+  /// Must be called now and then.
   void tidy();
 
   // What a connection tells; `client` is its address.
@@ -38,7 +38,8 @@ class Watch {
   void failed(wire::Kind kind, const Status& why, const std::string& client);
   /// A client was not let in.
   void turned_away(const Status& why, const std::string& client);
-  /// A connection ended, because what came was none of the protocol, or changed on its way.
+  /// Notes that a connection ended, because what came was none of the protocol, or changed on its
+  /// way.
   void broken(const Error& why, const std::string& client) const;
   /// A client was too slow to send or to take, and was cut off.
   void cut_off(const std::string& client) const;
@@ -48,7 +49,7 @@ class Watch {
   int64_t disk_errors() const { return disk_.errors(); }
   int64_t clients_refused() const { return clients_refused_; }
   int64_t slow_requests() const { return slow_requests_; }
-  /// Null: there is no log.
+  /// Returns the log; null: there is none.
   const EventLog* log() const { return log_.get(); }
 
  private:

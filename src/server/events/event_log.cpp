@@ -25,7 +25,7 @@ std::string time_of_day() {
                      parts.tm_hour, parts.tm_min, parts.tm_sec, now.tv_nsec / kNsOfMs);
 }
 
-/// On one line, whatever a path or a client has put into it.
+/// Makes one line of the text, whatever a path or a client has put into it.
 std::string on_one_line(const std::string& text) {
   std::string line;
   for (const char each : text) {
@@ -34,8 +34,8 @@ std::string on_one_line(const std::string& text) {
   return line;
 }
 
-/// In quotes. Bytes that are no ASCII stand for characters of that number, so that every text is
-/// valid.
+/// Puts the text in quotes. Bytes that are no ASCII stand for characters of that number, so that
+/// every text is valid.
 std::string quoted(std::string_view text) {
   constexpr unsigned char kFirstBeyondAscii = 0x7f;
   std::string out = "\"";

@@ -1,5 +1,5 @@
-// What a server tells about itself while it runs: a line for each event, for a file, for systemd's
-// journal, or for a program (JSON).
+// Describes what a server tells about itself while it runs: a line for each event, for a file, for
+// systemd's journal, or for a program (JSON).
 //
 // Problem: one bad disk or one strange client makes thousands of errors a second, which would bury
 // everything else and fill the disk.
@@ -23,7 +23,7 @@ namespace stria::server {
 
 enum class Level : uint8_t { kInfo, kWarning, kError };
 
-/// "info", "warning", "error"
+/// Returns "info", "warning" or "error".
 const char* level_name(Level level);
 
 struct Event {
@@ -34,7 +34,7 @@ struct Event {
   std::vector<std::pair<std::string_view, std::string>> facts = {};
 };
 
-/// Thread-safe.
+/// This is thread-safe.
 class EventLog {
  public:
   enum class Form : uint8_t {
@@ -57,10 +57,10 @@ class EventLog {
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
 
-  /// The address of the server that the lines are of.
+  /// Sets the address of the server that the lines are of.
   void set_server(const std::string& address);
   void tell(const Event& event);
-  /// To be called now and then: tells how many lines were left out, once their time is over.
+  /// Tells how many lines were left out, once their time is over. Must be called now and then.
   void tidy();
 
   int64_t count(Level level) const { return counts_[static_cast<size_t>(level)]; }

@@ -114,12 +114,13 @@ Answer about_tree(Tree& tree, Quotas& quotas, const Question& question) {
   return {{}, std::move(*answer)};
 }
 
-/// Where a copy of the names is made.
+/// Returns where a copy of the names is made.
 std::string beside(const std::string& path, const char* ending) {
   return path.substr(0, path.rfind('.')) + ending;
 }
 
-/// What holds even if the manager was replaced a moment ago: servers look at its epoch themselves.
+/// Returns true for what holds even if the manager was replaced a moment ago: servers look at its
+/// epoch themselves.
 bool may_be_unsure(const Question& question) {
   using wire::Kind;
   return question.kind == Kind::kPulse || question.kind == Kind::kCondition || question.kind == Kind::kUsage ||

@@ -39,7 +39,7 @@ struct Question {
   uint64_t request = 0;
   std::vector<std::byte> body;
   Caller caller;
-  uint16_t version = wire::kVersion;  ///< of the protocol, that the asker speaks
+  uint16_t version = wire::kVersion;  ///< the version of the protocol that the asker speaks
 };
 
 struct Answer {
@@ -60,7 +60,7 @@ class Manager {
     std::chrono::milliseconds ticket_life{300000};  ///< how long tickets are good
     std::shared_ptr<EventLog> log;                  ///< null: nothing is told
     std::shared_ptr<ChangeStream> stream;           ///< to a standby; null: there can't be one
-    wire::Identity server{};                        ///< of its own process; can't be taken out
+    wire::Identity server{};                        ///< the one of its process; can't be taken out
     std::vector<wire::Identity> away = {};          ///< servers that didn't answer a moment ago
   };
   static Result<std::unique_ptr<Manager>> open(const std::string& path, const Options& options);
@@ -69,12 +69,12 @@ class Manager {
   Manager& operator=(const Manager&) = delete;
 
   Answer answer(const Question& question);
-  /// The session's connection ended.
+  /// Notes that the session's connection ended.
   void session_ended(const wire::Identity& session);
-  /// To be called every second or so, and after an answer that says so. Waits for the disk.
+  /// Must be called every second or so, and after an answer that says so. Waits for the disk.
   void tidy();
 
-  // These two from any thread.
+  // Any thread may call these two.
   const FleetCounts& servers() const { return fleet_.counts(); }
   /// When the last whole backup was taken, in seconds since 1970; 0: none since the start.
   int64_t last_backup_s() const { return backup_.last_s(); }
@@ -87,18 +87,18 @@ class Manager {
   using HandleKey = std::pair<wire::Identity, uint64_t>;
 
   Answer dispatch(const Question& question);
-  /// What only those ask who look after the store.
+  /// Answers what only those ask who look after the store.
   Answer dispatch_upkeep(const Question& question);
   /// It makes a file, and it isn't known yet which servers live.
   bool is_too_early(const Question& question);
   Status check_renamed(const Question& question, const std::string& from);
   Result<wire::Attributes> stat(const Question& question, const std::string& path);
-  /// A ticket and how long it is good.
+  /// Returns a ticket and how long it is good.
   wire::Renewed ticket_for(uint64_t file, uint8_t rights) const;
   Status room_for_handle(const wire::Identity& session) const;
   Answer change(const Question& question);
   Answer change_once(const Question& question);
-  /// The reply of before to the same request, with a ticket that is good from now.
+  /// Gives the reply of before to the same request, with a ticket that is good from now.
   template <typename Reply>
   Answer open_as_before(const Question& question, std::span<const std::byte> before);
   Result<wire::Made> make_file(const Question& question, const wire::Open& request);

@@ -87,7 +87,7 @@ Status Moves::keep_place(uint64_t file, int64_t place, int64_t slot) {
   return names_.database().run("INSERT OR IGNORE INTO moved_places VALUES (?, ?, ?)", static_cast<int64_t>(file), place, slot);
 }
 
-/// Which of the file's parts goes, and as which it comes.
+/// Chooses which of the file's parts goes, and as which it comes.
 Result<Moves::Move> Moves::chosen(const wire::MoveBegin& request, const Row& row) {
   const auto from =
       std::find_if(row.places.begin(), row.places.end(), [&](int64_t place) { return wire::server_of(place) == request.from; });
@@ -142,7 +142,8 @@ Result<wire::MoveBegun> Moves::begin(const Caller& caller, const wire::Identity&
   }
   STRIA_RETURN_IF_ERROR(
       names_.database().run("INSERT OR REPLACE INTO moves VALUES (?, ?)", static_cast<int64_t>(request.file), move.to));
-  // So the target removes what it gets in vain, also after a loss of power.
+  // The names are synced, so that the target removes what it gets in vain, also after a loss of
+  // power.
   STRIA_RETURN_IF_ERROR(names_.unsynced().sync());
   // Each move has a ticket of its own.
   last_expiry_ms_ = std::max(last_expiry_ms_ + 1, expiry_now_ms());
@@ -266,7 +267,7 @@ Status Moves::server_starts(int64_t server, std::optional<uint64_t> after, std::
   return {};
 }
 
-// From what is said here, clients are let to a part or kept from it: neither a loss of power nor a
+// Clients are let to a part or kept from it by what is said here: neither a loss of power nor a
 // standby that takes over may undo it.
 Result<wire::MovesTold> Moves::ask(const wire::MovesAsked& asked, bool unsure) {
   STRIA_ASSIGN_OR_RETURN(const int64_t server, fleet_.index_of(asked.server));

@@ -30,7 +30,7 @@ class Moves {
   /// Both outlive this.
   Moves(Names& names, Fleet& fleet) : names_(names), fleet_(fleet) {}
 
-  /// What is left of moves in the database: they are undone.
+  /// Undoes what is left of moves in the database.
   Status load();
 
   /// kAborted: for a moment it can't. kAlreadyExists: another command moves the file.
@@ -39,11 +39,11 @@ class Moves {
   Status commit(const Caller& caller, const wire::MoveOf& move);
   /// Undoes a move; one that is over already is not touched.
   Status undo(const Caller& caller, const wire::MoveOf& move);
-  /// For a server of the store. What is told lasts. `unsure`: a standby may take over without the
-  /// last changes, so that nothing is said of moves but that they are under way.
+  /// Answers a server of the store. What is told lasts. `unsure`: a standby may take over without
+  /// the last changes, so that nothing is said of moves but that they are under way.
   Result<wire::MovesTold> ask(const wire::MovesAsked& asked, bool unsure);
   Result<wire::Places> where(const wire::Where& request);
-  /// Whether a part is being copied to that server.
+  /// Tells whether a part is being copied to that server.
   bool comes_to(int64_t server, uint64_t part) const;
   void session_ended(const wire::Identity& session);
 
@@ -62,8 +62,8 @@ class Moves {
   /// kNotFound when the file has gone.
   Result<Row> row_of(uint64_t file);
   Result<Move> chosen(const wire::MoveBegin& request, const Row& row);
-  /// Whether the place of that file may have the part: nothing of it is there, and nothing was but
-  /// this part.
+  /// Tells whether the place of that file may have the part: nothing of it is there, and nothing
+  /// was but this part.
   Result<bool> is_free(uint64_t file, int64_t place, int64_t slot, const Row& row);
   Status keep_place(uint64_t file, int64_t place, int64_t slot);
   Status leave(uint64_t file, int64_t place);

@@ -1,4 +1,5 @@
-// What the manager tells servers of parts that move: clients get at a part by it, so it lasts.
+// Tests what the manager tells servers of parts that move: clients get at a part by it, so it
+// lasts.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -70,7 +71,7 @@ class MovesToldTest : public ::testing::Test {
     last_ = ask(wire::Kind::kMoving, wire::encode(wire::MovesAsked{identity(server), false, {{file_, false}}}));
     return wire::decode<wire::MovesTold>(last_.body).value().parts.at(0);
   }
-  /// How often the names were synced so far, of a manager that has ended.
+  /// Returns how often the names were synced so far, of a manager that has ended.
   int64_t syncs() {
     manager_.reset();
     const auto database = Database::open(names()).value();
@@ -113,7 +114,8 @@ TEST_F(MovesToldTest, NothingIsToldThatAStandbyWouldUndo) {
   EXPECT_EQ(told(1 - from), PartMoves::kHere);
 }
 
-/// As if the part had moved from server 1 to server 0, with many others before it.
+/// Changes the names as if the part had moved from server 1 to server 0, with many others before
+/// it.
 void move_in_names(const std::string& path, uint64_t file) {
   constexpr int64_t kOthers = wire::kMaxListed + 100;
   const auto names = Database::open(path).value();

@@ -14,7 +14,7 @@ namespace stria::server {
 namespace {
 
 constexpr int64_t kRootDirectory = 1;
-constexpr int kMostDepth = 1024;  // of directories; more can only be a circle in a damaged database
+constexpr int kMostDepth = 1024;  // directories; more can only be a circle in a damaged database
 constexpr uint32_t kOwnersDirectory = 0700;
 constexpr uint32_t kOwnersFile = 0600;
 
@@ -27,7 +27,7 @@ struct Link {
   std::string name;
 };
 
-/// The path of a link, whose directories are known; empty where one of them isn't.
+/// Returns the path of a link, whose directories are known; empty where one of them isn't.
 std::string path_of(const Link& link, const std::unordered_map<int64_t, Link>& directories) {
   std::string path = "/" + link.name;
   int64_t at = link.parent;

@@ -1,5 +1,5 @@
-// What a check of the store asks the manager (`stria fsck`), and the changes by which it mends:
-// which parts belong to a name, names for files that have none, parts that may go.
+// Describes what a check of the store asks the manager (`stria fsck`), and the changes by which it
+// mends: which parts belong to a name, names for files that have none, parts that may go.
 //
 // Invariant: a file gets its number before any server has a part of it, and keeps its row until
 // each server knows that its part is to go. So a part whose file is in no table, now and after its

@@ -1,5 +1,5 @@
-// Where new files go: in turn, on the server that was named, or away from those that are busy or
-// nearly full.
+// Tests where new files go: in turn, on the server that was named, or away from those that are busy
+// or nearly full.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -146,7 +146,7 @@ TEST_F(PlacementTest, ASilentServerGetsNoNewFiles) {
   }
 }
 
-/// What the manager of a store knows about a server's load.
+/// Returns what the manager of a store knows about a server's load.
 int64_t load_of(storage::Store& store, size_t server) {
   const auto reply = store.ask_manager(wire::Kind::kServers, {});
   return wire::decode<wire::StoreServers>(reply.value())->servers[server].load_bytes;

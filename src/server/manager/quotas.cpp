@@ -70,7 +70,8 @@ Result<std::vector<int64_t>> Quotas::chain(const std::string& path) {
   return inodes;
 }
 
-/// All below it, but not what lies below another directory with a quota; 0: they are nobody's.
+/// Takes in all below it, but not what lies below another directory with a quota; 0: they are
+/// nobody's.
 Status Quotas::take_in(int64_t inode, int64_t directory, int64_t ended) {
   STRIA_ASSERT(inode > 0 && directory >= 0, inode, directory, ended);
   std::vector<int64_t> left{inode};
@@ -105,7 +106,7 @@ Status Quotas::came(const std::string& path) {
     if (limits_.contains({QuotaKind::kDirectory, static_cast<uint64_t>(inodes[i])})) {
       directory = inodes[i];
     } else if (i + 1 < inodes.size() && directory != 0) {
-      // A directory that was made on the way, if it is new.
+      // The directory was made on the way, if it is new.
       STRIA_RETURN_IF_ERROR(names_.database().run("INSERT OR REPLACE INTO members VALUES (?, ?)", inodes[i], directory));
     }
   }
@@ -194,7 +195,7 @@ void Quotas::tidy() {
   if (limits_.empty() || !dirty_ || begin < next_count_) {
     return;
   }
-  // Without memory or a disk now, the next pass counts.
+  // The next pass counts where memory is scarce now, or the disk fails.
   static_cast<void>(with_reserve(names_.reserve(), [&] { return count(); }));
   const auto end = Clock::now();
   next_count_ = end + std::max<Clock::duration>(kBetweenPasses, (end - begin) * kPassPart);

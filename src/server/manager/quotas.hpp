@@ -1,4 +1,4 @@
-// How much of the store a user may have, and how much a directory: the manager's side.
+// Describes how much of the store a user may have, and how much a directory: the manager's side.
 //
 // Method: servers tell the sizes of parts that have changed (objects/growth.hpp); the table `sizes`
 // keeps them. What lies below a directory with a quota, when that is set or when it comes there,
@@ -28,9 +28,9 @@ class Quotas {
   Status load();
 
   Status set(const Caller& caller, const wire::SetQuota& wanted);
-  /// All for who may do everything; a user's own, and those of directories, for others.
+  /// Returns all for who may do everything; a user's own, and those of directories, for others.
   Result<wire::Quotas> list(const Caller& caller);
-  /// From a server of the store.
+  /// A server of the store says this.
   Result<wire::UsageAnswer> hear(const wire::Usage& usage);
 
   /// kNoSpace, with whose quota it is, when the caller may not make a file there.
@@ -39,7 +39,7 @@ class Quotas {
   Status came(const std::string& path);
   /// Names, owners or sizes are others now.
   void changed() { dirty_ = true; }
-  /// To be called every second or so.
+  /// Must be called every second or so.
   void tidy();
 
  private:
@@ -52,7 +52,7 @@ class Quotas {
     int64_t bytes = 0;
     int64_t files = 0;
   };
-  /// The inodes on the way to a name, as far as there are any, from the root on.
+  /// Returns the inodes on the way to a name, as far as there are any, from the root on.
   Result<std::vector<int64_t>> chain(const std::string& path);
   /// `ended`: a directory whose quota is about to end.
   Status take_in(int64_t inode, int64_t directory, int64_t ended = 0);
@@ -68,7 +68,7 @@ class Quotas {
   const Fleet& fleet_;
   std::map<wire::Account, Limit> limits_;
   std::map<wire::Account, Used> used_;
-  std::map<uint64_t, std::string> paths_;  ///< of directories with a quota, as they were set
+  std::map<uint64_t, std::string> paths_;  ///< paths of directories with a quota, as they were set
   bool dirty_ = true;
   Clock::time_point next_count_ = {};
 };

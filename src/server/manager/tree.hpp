@@ -1,5 +1,5 @@
-// What a mounted store asks of names: all that is known of one name or of a directory's, times,
-// links, and attributes that users give.
+// Describes what a mounted store asks of names: all that is known of one name or of a directory's,
+// times, links, and attributes that users give.
 //
 // Times that a user sets are kept here, while only a file's servers know when it was written. So a
 // time of modification is kept with what the servers told when it was set, and holds until they
@@ -32,9 +32,9 @@ class Tree {
   static bool knows(wire::Kind kind) { return kind >= wire::Kind::kLook && kind <= wire::Kind::kGetAttribute; }
   /// True for what must not be done twice.
   static bool changes(wire::Kind kind) { return kind >= wire::Kind::kChange && kind <= wire::Kind::kSetAttribute; }
-  /// The body of the reply; kUnsupported for other kinds.
+  /// Returns the body of the reply; kUnsupported for other kinds.
   Result<std::vector<std::byte>> answer(const Caller& caller, wire::Kind kind, std::span<const std::byte> body);
-  /// With what was just made at the path: what it and its directory mean now.
+  /// Adds to `opened`, which was just made at the path, what it and its directory mean now.
   Result<wire::Made> made(const Caller& caller, std::string_view path, wire::Opened opened);
 
  private:
@@ -49,10 +49,10 @@ class Tree {
   Status put_attribute(const wire::SetAttribute& request, int64_t inode);
   Result<wire::UserAttributes> get_attribute(const Caller& caller, const wire::GetAttribute& request);
 
-  /// What is there; kNotFound when nothing is.
+  /// Returns what is there; kNotFound when nothing is.
   Result<Names::Entry> find(const Caller& caller, const wire::Look& what);
   Result<wire::NameState> state_of(int64_t inode);
-  /// The columns of kStateColumns, from the first one on.
+  /// Returns the columns of kStateColumns, from the first one on.
   wire::NameState state_in(const Query& row) const;
   Result<std::vector<wire::ServerPlace>> places_of(std::span<const int64_t> servers) const;
 

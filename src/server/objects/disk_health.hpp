@@ -1,5 +1,5 @@
-// Whether a server's disk can take new files: by the space that is left, by whether it may be
-// written, and by the errors that it gave of late.
+// Finds out whether a server's disk can take new files: by the space that is left, by whether it
+// may be written, and by the errors that it gave of late.
 //
 // Problem: the manager stripes a new file over all servers, and one whose disk is full, read-only
 // or broken makes each of them fail.
@@ -20,7 +20,7 @@
 
 namespace stria::server {
 
-/// Thread-safe.
+/// This is thread-safe.
 class DiskHealth {
  public:
   using Clock = std::chrono::steady_clock;
@@ -37,11 +37,11 @@ class DiskHealth {
     wire::Condition condition = wire::Condition::kGood;
     std::string why;
   };
-  /// How the file system of the directory is now.
+  /// Judges how the file system of the directory is now.
   Judgement look(const std::string& directory, Clock::time_point now = Clock::now());
-  /// How a request to the disk ended. True for an error of the disk, which a full one isn't.
+  /// Notes how a request to the disk ended. True for an error of the disk, which a full one isn't.
   bool note(const Status& outcome, Clock::time_point now = Clock::now());
-  /// How many errors of the disk there were.
+  /// Returns how many errors of the disk there were.
   int64_t errors() const { return errors_; }
 
  private:

@@ -1,4 +1,5 @@
-// Which parts have grown, and which may not: the I/O server's side of quotas (manager/quotas.hpp).
+// Knows which parts have grown, and which may not: the I/O server's side of quotas
+// (manager/quotas.hpp).
 //
 // Problem: whose a file is, and how much its owner may have, the manager knows; how large its parts
 // are, their servers. Neither is to be asked when data move.
@@ -28,7 +29,7 @@ namespace stria::server {
 class Growth {
  public:
   bool counts() const { return counts_; }
-  /// To be called before a part becomes longer. kNoSpace, with the sentence, when it may not.
+  /// Must be called before a part becomes longer. kNoSpace, with the sentence, when it may not.
   Status check(uint64_t part) const;
   /// Its size has changed.
   void changed(uint64_t part);
@@ -36,7 +37,7 @@ class Growth {
 
   /// Some parts that have changed since they were told; they count as told.
   std::vector<uint64_t> take_changed(size_t most);
-  /// The manager's answer about these parts, in their order.
+  /// Learns the manager's answer about these parts, in their order.
   void learn(std::span<const wire::Usage::Entry> told, const wire::UsageAnswer& answer);
 
  private:

@@ -8,7 +8,7 @@ namespace stria::server {
 
 namespace {
 
-// So much is copied again for a byte that has changed.
+// A byte that has changed has so much copied again.
 constexpr int64_t kStretchBytes = int64_t{1} << 20;
 // Clients that wait give up after half a minute.
 constexpr std::chrono::seconds kLongestHold{10};

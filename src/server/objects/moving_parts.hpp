@@ -33,10 +33,10 @@ class MovingParts {
   Status check(uint64_t part, const wire::Ticket& ticket) const;
   /// The bytes have been written, and who wrote them still uses the object.
   void changed(uint64_t part, std::span<const PieceRow> rows);
-  /// The same for all bytes from one on.
+  /// Does the same for all bytes from one on.
   void changed_from(uint64_t part, int64_t begin);
 
-  /// From now on changes are noted, unless they are already. kAborted for a part that has gone.
+  /// Changes are noted from now on, unless they are already. kAborted for a part that has gone.
   Status follow(uint64_t part, const wire::Ticket& ticket);
   /// kAborted unless the part is followed, or held, by that ticket.
   Status hold(uint64_t part, const wire::Ticket& ticket);
@@ -52,7 +52,7 @@ class MovingParts {
   /// Fills in the number of the next change, and what was changed from `since` on.
   void tell_changes(uint64_t part, uint64_t since, wire::PartMoved& answer) const;
 
-  /// What the manager is to be asked about.
+  /// Says what the manager is to be asked about.
   struct Question {
     wire::MovesAsked::Entry asked;
     wire::Ticket ticket;
@@ -61,7 +61,8 @@ class MovingParts {
   std::vector<Question> questions();
   /// Its answers. Moves that have begun since are not touched. \pre as many as were asked
   void settle(const std::vector<Question>& asked, const std::vector<wire::PartMoves>& states);
-  /// To be called before clients come: parts that went meanwhile, moves that are at an end.
+  /// Must be called before clients come, with the parts that went meanwhile and the moves that are
+  /// at an end.
   void start(const wire::MovesTold& told);
   /// Their bytes are removed.
   void removed(std::span<const uint64_t> parts);
@@ -84,7 +85,7 @@ class MovingParts {
   mutable std::mutex mutex_;
   mutable std::unordered_map<uint64_t, Entry> entries_;
   std::atomic<size_t> count_ = 0;
-  uint64_t last_expiry_ms_ = 0;   // of the tickets by which parts were received
+  uint64_t last_expiry_ms_ = 0;   // that of the tickets by which parts were received
   uint64_t last_gone_asked_ = 0;  // the part that was the last one of a list
 };
 

@@ -1,4 +1,4 @@
-// What a server knows of parts that move: who gets at them, and when that ends.
+// Tests what a server knows of parts that move: who gets at them, and when that ends.
 #include "server/objects/moving_parts.hpp"
 
 #include <gtest/gtest.h>

@@ -14,13 +14,14 @@ namespace stria::server {
 
 namespace {
 
-// From this average size on, a system call per run costs no more than a copy through the mapping.
+// A system call per run costs no more than a copy through the mapping where runs have this average
+// size.
 constexpr int64_t kWorthCallBytes = 16 << 10;
 // A synced object is noted as clean so long after its last change. If that were done at once, a
 // client that writes and syncs in turn would wait for two more syncs each time.
 constexpr int64_t kRestSeconds = 10;
 
-// So many short pieces of an object go by calls before it is mapped.
+// An object is mapped after so many short pieces of it, which go by calls.
 constexpr int64_t kFewPieces = 8;
 
 int64_t count_of(std::span<const PieceRow> rows) {

@@ -36,7 +36,7 @@
 
 namespace stria::server {
 
-/// Thread-safe.
+/// This is thread-safe.
 class Object {
  public:
   using View = BlockView;
@@ -57,8 +57,8 @@ class Object {
 
   /// None when the place must be read instead. kCorrupted as read().
   Result<std::optional<View>> view(ByteRange place);
-  /// To be called when the view was sent. If a write came between, the receiver may ask again: for
-  /// some seconds there are no views then.
+  /// Must be called when the view was sent. If a write came between, the receiver may ask again:
+  /// for some seconds there are no views then.
   void sent(const View& view) { views_.sent(blocks_, view); }
 
   Status resize(int64_t bytes);
@@ -69,13 +69,13 @@ class Object {
   /// It was changed last at that time, in ns since 1970. To be called while nobody changes it.
   void set_modified(int64_t ns) { time_.set(blocks_.file, ns); }
   wire::Extent extent() const { return {bytes(), time_.tell(blocks_.file)}; }
-  /// How the file is striped, if that is noted.
+  /// Returns how the file is striped, if that is noted.
   wire::Striped place() const;
   Status note_place(const wire::Striped& place);
   /// Compares some MiB of blocks with their sums, as they are on the disk, from one block on.
   Result<wire::Scrubbed> scrub(const wire::Scrub& request);
-  /// To be called now and then: notes on the disk when nothing has been un-synced for a while, or
-  /// at once.
+  /// Notes on the disk when nothing has been un-synced for a while, or at once. Must be called now
+  /// and then.
   void rest(bool at_once);
 
  private:

@@ -45,7 +45,7 @@ class ObjectMappingTest : public testing::OneObjectTest {
       EXPECT_TRUE(part.bad.empty());
     }
   }
-  /// How many of the part's two files this process has mapped.
+  /// Returns how many of the part's two files this process has mapped.
   int mapped_files() const {
     std::ifstream file("/proc/self/maps");
     const std::string maps((std::istreambuf_iterator<char>(file)), {});

@@ -1,4 +1,4 @@
-// What a part's sync asks of the system: all that was changed, and nothing else.
+// Tests what a part's sync asks of the system: all that was changed, and nothing else.
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,14 +14,14 @@ namespace {
 
 /// How many syncs of files this program has asked for.
 int file_syncs = 0;
-/// So many of them fail from now on.
+/// The next syncs, so many of them, fail.
 int failing_syncs = 0;
 /// What is done once, before the next write of bytes.
 std::function<void()> before_write;
 
 }  // namespace
 
-// In place of the C library's.
+// Takes the place of the C library's.
 extern "C" int fdatasync(int descriptor) {
   ++file_syncs;
   if (failing_syncs > 0) {
@@ -56,7 +56,7 @@ class ObjectSyncTest : public testing::OneObjectTest {
     const PieceRow row{3, static_cast<int64_t>(bytes.size()), 0, 1};
     STRIA_EXPECT_OK(object_->write({&row, 1}, bytes.data()));
   }
-  /// How many files are synced by a sync of the part.
+  /// Returns how many files are synced by a sync of the part.
   int synced() {
     const int before = file_syncs;
     STRIA_EXPECT_OK(object_->sync());

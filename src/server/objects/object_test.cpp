@@ -21,12 +21,12 @@
 
 namespace {
 
-/// The directories that this program has synced.
+/// This program has synced these directories.
 std::vector<std::string> synced_directories;
 
 }  // namespace
 
-// In place of the C library's.
+// Takes the place of the C library's.
 extern "C" int fsync(int descriptor) {
   std::error_code error;
   const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), error);
@@ -171,7 +171,7 @@ TEST_F(ObjectTest, ViewsFindDamage) {
   alter(data_path(), 50000, std::byte{4});
   EXPECT_EQ(object_->view({0, 100000}).status().code(), ErrorCode::kCorrupted);
   EXPECT_TRUE(object_->view({0, 49152}).value().has_value());
-  // A file that somebody else has cut: the pages are gone, and a system call says so.
+  // Somebody else has cut the file: the pages are gone, and a system call says so.
   ASSERT_EQ(truncate(data_path().c_str(), 0), 0);
   EXPECT_FALSE(object_->view({0, 49152}).value().has_value());
 }
@@ -316,8 +316,8 @@ TEST_F(ObjectTest, DamagedSumsAreFoundToo) {
   EXPECT_EQ(objects_->remove({&kFile, 1}).size(), 1U);
 }
 
-// Before it was synced, a power loss may take a part without a trace; after that it may not.
-// Whoever looks at it meanwhile goes on with the same object.
+// A power loss may take a part without a trace before it was synced; after that it may not. Whoever
+// looks at it meanwhile goes on with the same object.
 TEST_F(ObjectTest, TheTimeOfAPartIsSetWhetherItIsOpenOrNot) {
   constexpr int64_t kLongAgoNs = 1'000'000'000'000'000'000;
   fill(1000, 1);
@@ -408,8 +408,8 @@ TEST_F(ObjectTest, HolesStayHoles) {
   STRIA_EXPECT_OK(object_->sync());
 }
 
-/// What a machine has after a loss of power: each page of both files as it was at one moment or
-/// another, in any order.
+/// Makes what a machine has after a loss of power: each page of both files as it was at one moment
+/// or another, in any order.
 class PowerLoss : public ObjectTest {
  protected:
   static Bytes contents(const std::string& path) {
@@ -555,7 +555,7 @@ TEST_F(PowerLoss, AWriteThatAKillCutOffIsMadeGoodByItsRepetition) {
   remember();
   for (const size_t cut : {0, 1, 1500, 2999, 3000}) {
     for (const bool repeats : {false, true}) {
-      // The sums while the data are on their way: the old one and the new one.
+      // The block has two sums while the data are on their way: the old one and the new one.
       object_ = nullptr;
       objects_ = nullptr;
       Bytes mixed = data_versions_[0];

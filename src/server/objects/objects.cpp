@@ -19,7 +19,8 @@ namespace stria::server {
 
 namespace {
 
-// By then the system has written most names by itself, and a sync of their folder costs little.
+// The system has written most names by itself after so long, and a sync of their folder costs
+// little.
 constexpr int64_t kSecondsToNote = 10;
 
 // A client may be in the midst of a request for a part that is to move.
@@ -30,7 +31,7 @@ std::string sums_path(const std::string& path) {
   return path + ".sums";
 }
 
-/// The files of which the folder has a part.
+/// Adds the files of which the folder has a part.
 Status add_parts_in(const std::string& folder, std::vector<uint64_t>& files) {
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
@@ -158,7 +159,7 @@ Status Objects::look(uint64_t file, wire::Extents::Entry& to) {
   if (object == nullptr && is_there) {
     to.extent = {static_cast<int64_t>(details.st_size), ns_of(details.st_mtim)};
   } else if (object == nullptr) {
-    // Which is an error where the part is lost.
+    // That is an error where the part is lost.
     STRIA_ASSIGN_OR_RETURN(object, find(file, false));
   }
   if (object != nullptr) {

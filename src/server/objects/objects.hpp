@@ -43,12 +43,12 @@ class Objects {
   Objects& operator=(const Objects&) = delete;
   ~Objects();
 
-  /// The file's object; null when it has none and none is to be made. kCorrupted when it had one
-  /// that is lost, was removed, or is damaged as a whole.
-  /// `place`: how the file is striped, where data say so; it is noted with the part.
+  /// Finds the file's object; null when it has none and none is to be made. kCorrupted when it had
+  /// one that is lost, was removed, or is damaged as a whole. `place`: how the file is striped,
+  /// where data say so; it is noted with the part.
   Result<std::shared_ptr<Object>> find(uint64_t file, bool create, const wire::Striped& place = {});
-  /// Where the file's bytes end, when they changed, and what they take on the disk. An object that
-  /// isn't open stays so. An error as of find().
+  /// Finds where the file's bytes end, when they changed, and what they take on the disk. An object
+  /// that isn't open stays so. An error as of find().
   Status look(uint64_t file, wire::Extents::Entry& to);
   /// Makes the file's bytes, and that it has any, survive a power loss.
   Status sync(uint64_t file);
@@ -58,13 +58,13 @@ class Objects {
   /// Removes what is here of a part that comes from another server, and the note that one was
   /// removed. kAborted when somebody goes on using it.
   Status make_way(uint64_t part);
-  /// Whether nobody uses the part after a while. The caller keeps others from beginning to.
+  /// Tells whether nobody uses the part after a while. The caller keeps others from beginning to.
   bool wait_until_unused(uint64_t part);
   /// The part was changed last at that time, in ns since 1970. To be called while nobody changes
   /// it.
   Status set_modified(uint64_t part, int64_t modified_ns);
-  /// To be called every second or so: notes on the disk which objects are synced, and which there
-  /// are.
+  /// Notes on the disk which objects are synced, and which there are. Must be called every second
+  /// or so.
   void rest();
   size_t open_count();
   struct Space {
@@ -86,7 +86,7 @@ class Objects {
   Status check_not_removed(uint64_t file) const;
   Status make_record();
   Status remove_part(uint64_t file);
-  /// The names in the folder survive a power loss.
+  /// Makes the names in the folder survive a power loss.
   Status sync_folder(size_t folder);
   /// Notes the part of the file, whose folder is synced.
   Status note(uint64_t file);

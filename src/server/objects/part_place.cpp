@@ -20,7 +20,7 @@ struct Note {
   int64_t stripe_bytes = 0;
   int64_t slot_count = 0;
   int64_t slot = 0;
-  uint64_t sum = 0;  // of all before
+  uint64_t sum = 0;  // the sum of all before
 
   uint64_t sum_of() const { return hash_bytes({reinterpret_cast<const std::byte*>(this), sizeof *this - sizeof sum}); }
 };

@@ -1,4 +1,4 @@
-// How the file of a part is striped, noted beside the part's checksums.
+// Describes how the file of a part is striped, noted beside the part's checksums.
 //
 // Problem: only the manager's names say of how many servers a file is, and in which order. Where
 // the names are lost, or older than the file, its parts are a heap of bytes. Method: the first page
@@ -13,10 +13,11 @@
 
 namespace stria::server {
 
-/// What the file of checksums notes; not known where it notes nothing, or something damaged.
+/// Returns what the file of checksums notes; not known where it notes nothing, or something
+/// damaged.
 wire::Striped noted_place(const std::string& sums_path);
 
-/// The same of one that is open.
+/// Returns the same of one that is open.
 wire::Striped noted_place(int sums_descriptor);
 
 /// Notes it.

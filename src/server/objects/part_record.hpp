@@ -1,4 +1,4 @@
-// Which files have a part on this server.
+// Records which files have a part on this server.
 //
 // Problem: a part that the disk has lost, data and checksums, looks like one that was never
 // written, and that reads as zeros.
@@ -19,7 +19,7 @@
 
 namespace stria::server {
 
-/// Thread-safe.
+/// This is thread-safe.
 class PartRecord {
  public:
   explicit PartRecord(std::string directory) : directory_(std::move(directory)) {}
@@ -29,7 +29,7 @@ class PartRecord {
   /// Makes the record, durably, with the files that have a part already.
   Status make(std::span<const uint64_t> files);
   bool has(uint64_t file) const;
-  /// Until sync() a power loss may undo it. The part's name itself survives one.
+  /// Adds a part. Until sync() a power loss may undo it. The part's name itself survives one.
   Status add(uint64_t file);
   /// Before the part goes.
   void remove(uint64_t file);
@@ -40,7 +40,7 @@ class PartRecord {
   std::atomic<bool> unsynced_ = false;
 };
 
-/// A file's number in 16 hexadecimal digits, the name of its part.
+/// Returns a file's number in 16 hexadecimal digits, the name of its part.
 std::string part_name(uint64_t file);
 
 }  // namespace stria::server

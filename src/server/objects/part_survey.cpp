@@ -17,10 +17,10 @@ namespace stria::server {
 
 namespace {
 
-constexpr uint64_t kFolders = 256;  // as objects.hpp has them
+constexpr uint64_t kFolders = 256;  // the number that objects.hpp has
 constexpr size_t kMostOnPage = wire::kMaxListed;
 
-/// The parts' numbers in the directory, sorted. Other names are left out.
+/// Returns the parts' numbers in the directory, sorted. Other names are left out.
 Result<std::vector<uint64_t>> numbers_in(const std::string& directory) {
   std::vector<uint64_t> files;
   std::error_code error;

@@ -1,4 +1,5 @@
-// Which parts of files a server has, as its directory says, and how some are: for `stria fsck`.
+// Lists which parts of files a server has, as its directory says, and how some are: for `stria
+// fsck`.
 //
 // The parts are read from the directory, page by page, while others come and go. A part that is
 // there all the time is listed; one that comes or goes meanwhile may be.

@@ -17,7 +17,7 @@ namespace stria::server {
 
 namespace {
 
-constexpr int kManagerShift = 31;  // as the manager numbers files: docs/formats/store.md
+constexpr int kManagerShift = 31;  // The manager numbers files so: docs/formats/store.md
 
 uint64_t start_of(uint64_t file) {
   return file >> kManagerShift;

@@ -1,4 +1,4 @@
-// Which files were removed from this server, for all time.
+// Records which files were removed from this server, for all time.
 //
 // Problem: names that come from a backup may be of files that were removed since. What has no part
 // reads as zeros, as if it had never been written.
@@ -20,7 +20,7 @@
 
 namespace stria::server {
 
-/// Thread-safe.
+/// This is thread-safe.
 class RemovalRecord {
  public:
   explicit RemovalRecord(std::string directory) : directory_(std::move(directory)) {}

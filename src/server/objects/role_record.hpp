@@ -1,5 +1,5 @@
-// What a server keeps of the store's managers: the highest epoch that it has heard of, where the
-// manager of it is, and that manager's newest mark (wire/standby.hpp).
+// Describes what a server keeps of the store's managers: the highest epoch that it has heard of,
+// where the manager of it is, and that manager's newest mark (wire/standby.hpp).
 //
 // Problem: a manager that was replaced must not go on after any restart, its own or that of a
 // server. Method: the file `role` beside the parts, written anew and synced before the server
@@ -17,15 +17,15 @@
 
 namespace stria::server {
 
-/// Thread-safe.
+/// This is thread-safe.
 class RoleRecord {
  public:
   explicit RoleRecord(std::string path) : path_(std::move(path)) {}
-  /// What an earlier run has kept. kCorrupted, which says what to do, when it can't be read.
+  /// Loads what an earlier run has kept. kCorrupted, which says what to do, when it can't be read.
   Status load();
 
   wire::Mark mark() const;
-  /// Where the manager of the epoch is; empty: it has not been told.
+  /// Returns where the manager of the epoch is; empty: it has not been told.
   std::string manager() const;
   uint64_t epoch() const { return epoch_; }
 

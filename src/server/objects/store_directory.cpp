@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kStoreTitle = "stria store 3\n";
 constexpr size_t kIdentityDigits = 2 * sizeof(wire::Identity);
-constexpr size_t kStorePlace = kStoreTitle.size() + kIdentityDigits + 1;  // of the store's identity
+constexpr size_t kStorePlace = kStoreTitle.size() + kIdentityDigits + 1;  // where the identity is
 
 std::string hex(const wire::Identity& identity) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -66,8 +66,8 @@ StoreDirectory::~StoreDirectory() {
 
 namespace {
 
-/// Who may write to the directory could put links there in place of the store's files. A new one is
-/// made as the umask says, which may say too little.
+/// Asks who may write to the directory: they could put links there in place of the store's files. A
+/// new one is made as the umask says, which may say too little.
 Status check_writers(const std::string& path, bool is_new) {
   struct stat details = {};
   if (stat(path.c_str(), &details) != 0 || (details.st_mode & S_IWOTH) == 0) {
@@ -170,7 +170,7 @@ Status StoreDirectory::may_keep_names() const {
                                                  "(--join), bring names.sqlite back, or empty it");
 }
 
-// Whom the store refuses shall not read the bytes from the disk.
+// Users whom the store refuses must not read the bytes from the disk.
 Status StoreDirectory::keep_from_others() const {
   const std::string data = data_path();
   return chmod(data.c_str(), S_IRWXU) == 0 ? Status() : Status::from_errno(errno, "chmod '" + data + "'");

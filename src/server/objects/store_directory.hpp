@@ -20,14 +20,14 @@
 
 namespace stria::server {
 
-/// The names in the directory survive a power loss.
+/// Makes the names in the directory survive a power loss.
 Status sync_directory(const std::string& path);
 
-/// Where a server's objects are.
+/// Says where a server's objects are.
 struct ObjectPaths {
   std::string data;     ///< a directory that exists
-  std::string parts;    ///< of the record of parts
-  std::string removed;  ///< of the record of removals
+  std::string parts;    ///< where the record of parts is
+  std::string removed;  ///< where the record of removals is
 };
 
 class StoreDirectory {

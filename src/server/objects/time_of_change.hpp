@@ -16,10 +16,10 @@
 
 namespace stria::server {
 
-/// Thread-safe.
+/// This is thread-safe.
 class TimeOfChange {
  public:
-  /// To be called before the object changes.
+  /// Must be called before the object changes.
   void begin() {
     if (is_known_.exchange(false)) {
       noted_ns_ = exact_time_ns();

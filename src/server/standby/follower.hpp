@@ -29,7 +29,7 @@ class Follower {
     wire::Identity server{};
     /// A link to the manager, wherever it is now.
     std::function<std::unique_ptr<storage::ServerLink>()> connect;
-    std::function<void(bool good, const std::string& text)> tell;  ///< of what changes
+    std::function<void(bool good, const std::string& text)> tell;  ///< hears of what changes
   };
   Follower(NamesCopy& copy, Options options) : copy_(copy), options_(std::move(options)) {}
   Follower(const Follower&) = delete;
@@ -51,7 +51,7 @@ class Follower {
   Status take_changes(wire::Followed& told);
   Result<wire::Followed> ask(const wire::Follow& what);
   void begin_anew();
-  /// From whichever thread ends it.
+  /// Any thread may end it.
   void join();
 
   NamesCopy& copy_;

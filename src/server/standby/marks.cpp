@@ -58,7 +58,7 @@ Status Marks::tell(uint64_t epoch, const std::string& address) {
     told_.clear();
     is_outdated_ = false;
   }
-  // This server first: then it doesn't let itself be replaced by one that knows no better.
+  // This server comes first: then it doesn't let itself be replaced by one that knows no better.
   STRIA_RETURN_IF_ERROR(role_.note(*mark_, address));
   if (role_.mark() != *mark_) {
     give_way_to(role_.mark());

@@ -20,10 +20,10 @@
 
 namespace stria::server {
 
-/// For one thread.
+/// One thread may use this.
 class Marks {
  public:
-  /// What the manager's thread is asked.
+  /// Says what the manager's thread is asked.
   struct Manager {
     std::function<Result<wire::Mark>(const wire::Identity& in_step, uint64_t newest)> next_mark;
     std::function<Result<std::vector<Roster::Server>>(const wire::Identity& standby)> voters;

@@ -25,7 +25,7 @@ std::string directory_of(const std::string& path) {
   return path.substr(0, path.rfind('/'));
 }
 
-/// The log of a copy that is no more.
+/// Removes the log of a copy that is no more.
 void forget_log(const std::string& path) {
   for (const char* ending : {"-wal", "-shm"}) {
     unlink((path + ending).c_str());
@@ -88,7 +88,7 @@ Status NamesCopy::take() {
   }
   const std::lock_guard lock(mutex_);
   if (database_ == nullptr && exists()) {
-    static_cast<void>(open());  // of an earlier run: its log is put into it as it is closed
+    static_cast<void>(open());  // An earlier run left it: its log is put into it as it is closed.
   }
   database_.reset();
   forget_log(path_);
@@ -152,7 +152,7 @@ Status NamesCopy::become(const std::string& names, uint64_t epoch) {
   STRIA_RETURN_IF_ERROR(database_->script("PRAGMA synchronous=FULL"));
   STRIA_RETURN_IF_ERROR(database_->run("INSERT OR REPLACE INTO meta VALUES ('epoch', ?)", static_cast<int64_t>(epoch)));
   STRIA_RETURN_IF_ERROR(database_->run("DELETE FROM meta WHERE key IN ('standby', 'mark')"));
-  // Without its log the file is whole.
+  // The file is whole without its log.
   STRIA_RETURN_IF_ERROR(database_->script("PRAGMA wal_checkpoint(TRUNCATE)"));
   database_.reset();
   // Names of the time when this server was the manager before.

@@ -22,7 +22,7 @@
 
 namespace stria::server {
 
-/// For one thread at a time, but for known().
+/// One thread at a time may use this, but for known().
 class NamesCopy {
  public:
   explicit NamesCopy(std::string path) : path_(std::move(path)) {}
@@ -30,7 +30,7 @@ class NamesCopy {
   NamesCopy& operator=(const NamesCopy&) = delete;
   ~NamesCopy();
 
-  /// Whether there is a whole one, of this run or an earlier one.
+  /// Tells whether there is a whole one, of this run or an earlier one.
   bool exists() const;
 
   // A new copy comes by begin(), its bytes in order, and take().
@@ -46,7 +46,7 @@ class NamesCopy {
     uint64_t epoch = 0;
     std::vector<Roster::Server> servers;
   };
-  /// What it says of the store. From any thread.
+  /// Returns what it says of the store. From any thread.
   Result<Known> known();
   /// Makes it the names of that epoch's manager, durably, as the file `names`.
   Status become(const std::string& names, uint64_t epoch);
@@ -56,8 +56,8 @@ class NamesCopy {
   std::string partial() const { return path_ + ".partial"; }
 
   std::string path_;
-  int descriptor_ = -1;  // of the new one
-  std::mutex mutex_;     // of database_
+  int descriptor_ = -1;  // the descriptor of the new one
+  std::mutex mutex_;     // the mutex of database_
   std::unique_ptr<Database> database_;
 };
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::chrono::milliseconds kRolePatience{2000};
 constexpr const char* kForce = "'stria promote --even-if-behind' takes over all the same";
 
-/// What the servers know before anything is done.
+/// Says what the servers know before anything is done.
 struct Found {
   wire::Mark newest;
   std::string manager;

@@ -1,4 +1,4 @@
-// How a standby becomes the store's manager (`stria promote`).
+// Describes how a standby becomes the store's manager (`stria promote`).
 //
 // Problem: from some moment on only one of the two may change names, and none that a client was
 // told of may be lost. Method, in this order: ask the servers whether the standby has every change;

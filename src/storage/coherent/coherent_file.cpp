@@ -11,7 +11,8 @@ namespace stria::storage {
 
 namespace {
 
-// About twenty seconds. A process that holds a lock for longer has died, or is being debugged.
+// So many looks take about twenty seconds. A process that holds a lock for longer has died, or is
+// being debugged.
 constexpr int kLooks = 1000;
 constexpr std::chrono::microseconds kShortestPause(100), kLongestPause(20'000);
 

@@ -1,4 +1,4 @@
-// What a coherent file asks of the file below it, which takes notes here.
+// Tests what a coherent file asks of the file below it, which takes notes here.
 #include <gtest/gtest.h>
 
 #include <string>

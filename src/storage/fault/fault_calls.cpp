@@ -18,7 +18,7 @@ int64_t total_bytes(const iovec* pieces, int count) {
   return total;
 }
 
-/// The pieces cut to `bytes`.
+/// Returns the pieces cut to `bytes`.
 std::vector<iovec> cut(const iovec* pieces, int count, int64_t bytes) {
   std::vector<iovec> head;
   for (int i = 0; i < count && bytes > 0; ++i) {
@@ -43,7 +43,7 @@ bool FaultCalls::passes(Operation operation, const std::string& path) {
   return verdict.error_number == 0;
 }
 
-// For the rules, a file that is opened again by its descriptor keeps the path of the first opening.
+// The rules apply to the path of the first opening when a file is opened again by its descriptor.
 std::string FaultCalls::named(const std::string& path) {
   constexpr std::string_view kOpenFiles = "/proc/self/fd/";
   return path.starts_with(kOpenFiles) ? path_of(std::atoi(path.c_str() + kOpenFiles.size())) : path;
@@ -68,7 +68,7 @@ int FaultCalls::close(int descriptor) {
     const std::lock_guard lock(mutex_);
     paths_.erase(descriptor);
   }
-  // As on Linux, a close that fails has closed the descriptor nevertheless.
+  // A close that fails has closed the descriptor nevertheless, like on Linux.
   const bool good = passes(Operation::kSysClose, path);
   const int error_number = errno;
   const int result = SystemCalls::close(descriptor);

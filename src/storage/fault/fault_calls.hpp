@@ -31,7 +31,7 @@ class FaultCalls : public SystemCalls {
   int admit_transfer(int descriptor, bool is_write, int64_t offset, int64_t* bytes) override;
 
  private:
-  /// The path by which the descriptor was opened, for rules about paths.
+  /// Returns the path by which the descriptor was opened, for rules about paths.
   std::string path_of(int descriptor);
   std::string named(const std::string& path);
   /// True when the call may go on; otherwise errno says why not.

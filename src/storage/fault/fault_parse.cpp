@@ -38,7 +38,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-/// A number of at least zero, with an optional k, m or g.
+/// Parses a number of at least zero, with an optional k, m or g.
 std::optional<int64_t> parse_number(std::string_view text) {
   int64_t unit = 1;
   if (!text.empty()) {

@@ -91,7 +91,7 @@ struct FaultRule {
   std::function<void()> callback;  ///< for kCallback, which scripts can't ask for, only programs
 };
 
-/// What an operation is about.
+/// Says what an operation is about.
 struct OperationPlace {
   const std::string& path;
   /// The ranges that a transfer moves. Empty for other operations, to which rules with a
@@ -99,14 +99,14 @@ struct OperationPlace {
   std::span<const ByteRange> ranges = {};
 };
 
-/// What shall happen to an operation: nothing special, or an error, possibly after a part
-/// of the transfer.
+/// Says what shall happen to an operation: nothing special, or an error, possibly after a part of
+/// the transfer.
 struct FaultVerdict {
   int error_number = 0;
-  int64_t allowed_bytes = kUnlimited;  ///< of the transfer, before the error or the short end
+  int64_t allowed_bytes = kUnlimited;  ///< bytes of the transfer, before the error or the short end
 };
 
-/// Thread-safe.
+/// This is thread-safe.
 class FaultScript {
  public:
   /// Drops the rules for other ranks.
@@ -117,8 +117,8 @@ class FaultScript {
   /// Counts the operation and returns what shall happen to it. Delays, kills and callbacks
   /// happen inside.
   FaultVerdict decide(Operation operation, const OperationPlace& place);
-  /// The number of operations decided so far, without the sys_ ones: a test that fails each in turn
-  /// goes through as many.
+  /// Returns the number of operations decided so far, without the sys_ ones: a test that fails each
+  /// in turn goes through as many.
   int64_t operation_count() const;
   int64_t operation_count(Operation operation) const;
 
@@ -135,7 +135,7 @@ class FaultScript {
   std::vector<int64_t> counts_;
 };
 
-/// The operation's word in scripts, for instance "sync_directory".
+/// Returns the operation's word in scripts, for instance "sync_directory".
 const char* operation_name(Operation operation);
 
 }  // namespace stria::storage

@@ -206,7 +206,7 @@ TEST(FaultDriver, KillsTheProcess) {
 }
 
 TEST(FaultDriver, EnvironmentWrapsEveryDriver) {
-  // In a child process, since each process reads the variable once.
+  // The test runs in a child process, since each process reads the variable once.
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {

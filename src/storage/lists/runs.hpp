@@ -1,4 +1,4 @@
-// From a list of segments to few system calls: neighbours in the file become one vectored call.
+// Makes few system calls of a list of segments: neighbours in the file become one vectored call.
 #pragma once
 
 #include <sys/uio.h>

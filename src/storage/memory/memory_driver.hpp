@@ -49,7 +49,7 @@ class MemoryDriver : public Driver {
  private:
   using Names = std::map<std::string, std::shared_ptr<MemoryInode>>;
   using Links = std::map<std::string, std::string>;
-  /// Where a name leads that is a link; links to links are followed no further.
+  /// Returns where a name leads that is a link; links to links are followed no further.
   const std::string& followed(const std::string& path) const;
   Result<std::shared_ptr<MemoryInode>> find_or_make(const std::string& path, const OpenOptions& options);
 

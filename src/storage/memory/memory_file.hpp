@@ -14,7 +14,7 @@
 
 namespace stria::storage {
 
-/// What all handles of a file share. `mutex` guards all of it.
+/// Holds what all handles of a file share. `mutex` guards all of it.
 struct MemoryInode {
   std::mutex mutex;
   SparseBytes content;
@@ -30,7 +30,7 @@ struct MemoryInode {
   int64_t changed_ns = now_ns();
   bool lost = false;  ///< in a crash: handles from before it are dead
 
-  /// Since 1970.
+  /// The time counts since 1970.
   static int64_t now_ns() { return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count(); }
   Identity identity() const { return {0, reinterpret_cast<uintptr_t>(this)}; }
 };
@@ -45,7 +45,7 @@ class MemoryFile : public File {
   const std::string& path() const override { return path_; }
   const Capabilities& capabilities() const override { return capabilities_; }
   Result<Identity> identity() override;
-  /// Another handle on the same file; an error when this one is closed.
+  /// Returns another handle on the same file; an error when this one is closed.
   Result<std::unique_ptr<File>> again(bool writable) const;
   Status write(std::span<const WriteSegment> segments) override;
   Result<int64_t> read(std::span<const ReadSegment> segments) override;

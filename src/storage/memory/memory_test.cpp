@@ -1,4 +1,4 @@
-// What remains of files in memory after a power loss.
+// Tests what remains of files in memory after a power loss.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -31,7 +31,7 @@ class MemoryCrash : public ::testing::Test {
             .status());
     return text;
   }
-  /// A durable file "f" that says "old".
+  /// Makes a durable file "f" that says "old".
   void make_durable_file() {
     const auto file = create("f");
     write(*file, 0, "old");

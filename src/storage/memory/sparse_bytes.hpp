@@ -24,8 +24,8 @@ class SparseBytes {
   /// Cuts, or extends with a hole.
   void resize(int64_t bytes);
 
-  /// What a power loss may leave when `after` was written over `before` without a sync: each page
-  /// comes from one of them, at random.
+  /// Returns what a power loss may leave when `after` was written over `before` without a sync:
+  /// each page comes from one of them, at random.
   static SparseBytes mix(const SparseBytes& before, const SparseBytes& after, std::mt19937_64& random);
 
  private:

@@ -19,16 +19,16 @@ class PartHandles {
   /// The master must outlive this.
   PartHandles(File& master, std::shared_ptr<Driver> driver, std::shared_ptr<const PartMap> map, OpenOptions::Mode mode);
 
-  /// From now on, direct_at() opens parts by `driver`.
+  /// Makes direct_at() open parts by `driver`.
   void open_past_cache(std::shared_ptr<Driver> driver) { direct_driver_ = std::move(driver); }
-  /// From now on, parts are opened as files that nobody else writes to.
+  /// Parts are opened, from now on, as files that nobody else writes to.
   void expect_no_other_writers() { sole_writer_ = true; }
-  /// From now on, parts are opened by what `open` returns for their numbers.
+  /// Parts are opened, from now on, by what `open` returns for their numbers.
   void open_through(Opener open) { open_ = std::move(open); }
 
-  /// The handle on a part, or on the master.
+  /// Returns the handle on a part, or on the master.
   Result<File*> at(int number);
-  /// The handle past the page cache; null: none is offered.
+  /// Returns the handle past the page cache; null: none is offered.
   File* direct_at(int number);
   /// Makes what was written to parts durable.
   Status sync();

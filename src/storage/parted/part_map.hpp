@@ -1,4 +1,4 @@
-// Where the bytes of one file lie that is kept in several: a master, and parts beside it.
+// Knows where the bytes of one file lie that is kept in several: a master, and parts beside it.
 //
 // Problem: the layers above move bytes between memory and one file.
 // Method: an address space holds all of it. Low addresses are the master's own offsets. From
@@ -16,8 +16,8 @@
 
 namespace stria::storage {
 
-/// The rows of an array that part number `part` of `part_count` has: the first ones get one more
-/// where they can't be divided evenly.
+/// Returns the rows of an array that part number `part` of `part_count` has: the first ones get one
+/// more where they can't be divided evenly.
 ByteRange rows_of_part(int64_t row_count, int part_count, int part);
 
 /// An array in the address space.
@@ -25,7 +25,7 @@ struct PartedArray {
   int64_t address = 0;
   int64_t row_count = 0;
   int64_t row_bytes = 0;
-  std::vector<int64_t> offsets;  ///< of its rows in each part; -1 where it has none
+  std::vector<int64_t> offsets;  ///< the offsets of its rows in each part; -1 where it has none
 
   int64_t end() const { return address + row_count * row_bytes; }
 };
@@ -43,7 +43,7 @@ struct PartMap {
   static constexpr int64_t kFirstAddress = int64_t{1} << 56;
 
   struct Part {
-    std::string path;         ///< as the storage knows it; it may be a link that leads to the part
+    std::string path;         ///< the storage's name; it may be a link that leads to the part
     int64_t least_bytes = 0;  ///< what the finished part has at least
     uint64_t number = 0;      ///< Identity::number of one that was just made, where it is known
     /// Where the finished part has its mark; -1: nowhere, as in files of older versions.
@@ -57,12 +57,12 @@ struct PartMap {
   using Mark = std::array<std::byte, kMarkBytes>;
   Identity identity{};
   Mark mark_of(int part) const;
-  /// Where a part is to be opened that was just made.
+  /// Returns where a part is to be opened that was just made.
   static const std::string& made_path(const Part& part) { return part.real_path.empty() ? part.path : part.real_path; }
   std::vector<Part> parts;
   std::vector<PartedArray> arrays;  ///< by increasing address; they don't overlap
 
-  /// At least.
+  /// The parts have at least so many bytes.
   int64_t bytes_of_parts() const;
   int part_count() const { return static_cast<int>(parts.size()); }
   /// The stretch that begins at `address`, and has at most `bytes` bytes; of 0 bytes before the

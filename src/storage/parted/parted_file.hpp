@@ -17,26 +17,26 @@
 
 namespace stria::storage {
 
-/// What is left of the master's capabilities. `contended`: several ranks of a node write to a part.
-/// `direct`: parts may be written past the page cache.
+/// Returns what is left of the master's capabilities. `contended`: several ranks of a node write to
+/// a part. `direct`: parts may be written past the page cache.
 Capabilities parted_capabilities(Capabilities capabilities, bool contended, bool direct = false);
 
 class PartedFile final : public File {
  public:
-  /// A handle beside one on the master, which must outlive it. `map` may get more arrays meanwhile.
-  /// Parts are opened for reading, or for reading and writing, as `mode` says.
+  /// Makes a handle beside one on the master, which must outlive it. `map` may get more arrays
+  /// meanwhile. Parts are opened for reading, or for reading and writing, as `mode` says.
   PartedFile(File& master, std::shared_ptr<Driver> driver, std::shared_ptr<const PartMap> map, OpenOptions::Mode mode);
-  /// A handle that owns the master's.
+  /// Makes a handle that owns the master's.
   PartedFile(std::unique_ptr<File> master, std::shared_ptr<Driver> driver, std::shared_ptr<const PartMap> map,
              OpenOptions::Mode mode);
-  /// From now on, stretches of parts that are aligned in their file and in memory are written past
-  /// the page cache, through handles of `driver`, where the storage offers that. The rest of a
+  /// Stretches of parts that are aligned in their file and in memory are written past the page
+  /// cache from now on, through handles of `driver`, where the storage offers that. The rest of a
   /// write goes the usual way.
   void write_past_cache(std::shared_ptr<Driver> driver);
-  /// From now on, parts are opened as files that nobody else writes to.
+  /// Parts are opened, from now on, as files that nobody else writes to.
   void expect_no_other_writers() { handles_.expect_no_other_writers(); }
 
-  /// From now on, parts are read through what `open` returns for their numbers.
+  /// Parts are read, from now on, through what `open` returns for their numbers.
   void read_parts_through(PartHandles::Opener open) { handles_.open_through(std::move(open)); }
 
   const std::string& path() const override { return master_.path(); }

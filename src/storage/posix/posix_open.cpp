@@ -86,8 +86,8 @@ Status open_error(const std::string& path, const OpenOptions& options, int error
   return Status::from_errno(error_number, describe(open_verb(options), path));
 }
 
-/// Whether the file system gives this owner to what this process makes beside `path`. Some give all
-/// files to one user.
+/// Tells whether the file system gives this owner to what this process makes beside `path`. Some
+/// give all files to one user.
 bool gives_files_to(SystemCalls& calls, const std::string& path, uid_t owner) {
   std::string name = directory_of(path) + "/.stria_owner_XXXXXX";
   const int made = mkostemp(name.data(), O_CLOEXEC);
@@ -101,8 +101,8 @@ bool gives_files_to(SystemCalls& calls, const std::string& path, uid_t owner) {
   return is_so;
 }
 
-/// For OpenOptions::mine_only and plain_only. The number of a file on a network was compared before
-/// (remote_names.hpp).
+/// Does what OpenOptions::mine_only and plain_only ask for. The number of a file on a network was
+/// compared before (remote_names.hpp).
 Status check_plain(SystemCalls& calls, const std::string& path, int descriptor, const OpenOptions& options) {
   struct stat opened = {};
   if (calls.fstat(descriptor, &opened) != 0) {
@@ -134,7 +134,7 @@ Status cut(SystemCalls& calls, const std::string& path, int descriptor) {
   return calls.ftruncate(descriptor, 0) == 0 ? Status() : Status::from_errno(errno, describe("create", path));
 }
 
-/// On NFS flock() locks the whole file, so that it excludes every lock of a range.
+/// A flock() on NFS locks the whole file, so that it excludes every lock of a range.
 int lock_alone(SystemCalls& calls, int descriptor) {
   if (!sends_whole_pages(calls.file_system(descriptor))) {
     return calls.flock(descriptor, LOCK_EX | LOCK_NB);
@@ -161,7 +161,7 @@ Status lock(SystemCalls& calls, const std::string& path, int descriptor, bool* s
   return {};
 }
 
-/// On NFS this lock would keep out writers of this program, too; there is none.
+/// This lock would keep out writers of this program, too, on NFS; there is none.
 bool lock_beside_readers(SystemCalls& calls, int descriptor) {
   int result = 0;
   do {

@@ -1,4 +1,4 @@
-// What only real files have: full and read-only file systems, alignment, and the joining of
+// Tests what only real files have: full and read-only file systems, alignment, and the joining of
 // neighbours into runs.
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kDirectory = "/";
 // The name of a directory that somebody removes.
 constexpr const char* kLeaving = "/-";
-// So many files that others left behind are looked at by each change.
+// Each change looks at so many files that others left behind.
 constexpr size_t kLeftBehind = 4;
 // A program makes a file in so many steps; it was killed if they take longer than the cluster has
 // for them.
@@ -55,7 +55,7 @@ int name_directory(const Pool& pool, const std::string& directory) {
   return value.empty() || means_directory(value) ? write_name(pool, directory, value, kDirectory) : ENOTDIR;
 }
 
-/// Also takes the mark of a removal away. \returns 0 or an errno value
+/// Makes the object, and takes the mark of a removal away. \returns 0 or an errno value
 int make_object(const Pool& pool, const std::string& directory) {
   ObjectChange change(pool);
   change.create(ObjectChange::Creation::kIfMissing);
@@ -90,7 +90,7 @@ class RemovalMark {
     }
   }
 
-  /// 0, or an errno value: why there is no mark.
+  /// Returns 0, or an errno value: why there is no mark.
   int failed() const { return failed_; }
   /// \returns 0, or an errno value: ECANCELED when somebody has taken the mark away
   int remove_object() {
@@ -166,8 +166,8 @@ Status make_directory(const Pool& pool, const std::string& directory) {
   int failed = 0;
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     STRIA_RETURN_IF_ERROR(make_directory(pool, directory_of(directory)));
-    // The name first, so that no object is left without one; and once more, since whoever removes
-    // the directory may have taken it away meanwhile.
+    // The name comes first, so that no object is left without one; and once more, since whoever
+    // removes the directory may have taken it away meanwhile.
     failed = name_directory(pool, directory);
     failed = failed == 0 ? make_object(pool, directory) : failed;
     failed = failed == 0 ? name_directory(pool, directory) : failed;
@@ -214,7 +214,7 @@ void remove_left_behind(const Pool& pool, const std::string& directory, uint64_t
   left.erase(gone_key(but_not));
   for (const auto& [key, noted] : left) {
     if (!noted.empty()) {
-      // From now on it can't get a name.
+      // It can't get a name from now on.
       ObjectChange change(pool);
       change.expect(key, noted);
       change.set(key, "");

@@ -15,9 +15,9 @@
 
 namespace stria::storage {
 
-/// Before a name; the value is a file's number, or that of a directory.
+/// This stands before a name; the value is a file's number, or that of a directory.
 inline constexpr std::string_view kNameKey = "name:";
-/// Before the number of a file without a name.
+/// This stands before the number of a file without a name.
 inline constexpr std::string_view kGoneKey = "gone:";
 /// The directory has this while somebody removes it.
 inline constexpr const char* kRemovedKey = "removed";
@@ -28,7 +28,7 @@ inline bool means_directory(std::string_view value) {
 std::string name_key(const std::string& name);
 std::string gone_key(uint64_t file);
 
-/// What the entry of a name says; empty: there is none.
+/// Returns what the entry of a name says; empty: there is none.
 Result<std::string> value_of(const Pool& pool, const std::string& directory, const std::string& name);
 
 /// Makes the directory, and those above it, where they are missing.

@@ -16,7 +16,7 @@ Flight::~Flight() {
   });
 }
 
-// Called by a thread of librados.
+// A thread of librados calls this.
 void Flight::landed(rados_completion_t completion, void* argument) {
   Slot& slot = *static_cast<Slot*>(argument);
   Flight& flight = *slot.flight;

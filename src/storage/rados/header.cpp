@@ -127,7 +127,7 @@ Status remove_objects(const Pool& pool, uint64_t file) {
   locks.remove();
   add_change(pool, flight, locks_object(file), locks);
   STRIA_RETURN_IF_ERROR(flight.wait());
-  // The header last: as long as it is there, what is left can be found.
+  // The header goes last: as long as it is there, what is left can be found.
   ObjectChange last(pool);
   last.remove();
   add_change(pool, flight, header_object(file), last);

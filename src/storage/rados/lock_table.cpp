@@ -63,7 +63,7 @@ std::string generation_of(const Entries& table) {
   return found == table.end() ? "" : found->second;
 }
 
-/// A change of the table that expects it as it was read.
+/// Prepares a change of the table that expects it as it was read.
 void prepare(ObjectChange& change, const Entries& table) {
   const std::string generation = generation_of(table);
   change.create(ObjectChange::Creation::kIfMissing);

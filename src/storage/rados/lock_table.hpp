@@ -41,7 +41,7 @@ class LockTable {
 
   /// Takes a lock; nothing where another handle holds one that conflicts.
   Result<std::optional<Lock>> take(const Wish& wish);
-  /// The same, and waits until no other handle does.
+  /// Does the same, and waits until no other handle does.
   Result<Lock> wait_for(const Wish& wish);
   /// The same, but waits only for handles that don't answer, until the cluster drops them.
   Result<std::optional<Lock>> take_from_the_silent(const Wish& wish);
@@ -55,7 +55,7 @@ class LockTable {
     std::optional<Lock> lock;
     bool meets_the_silent = false;
   };
-  /// What became of locks that are in the way.
+  /// Says what became of locks that are in the way.
   enum class Holders { kSomeHaveGone, kSomeAreSilent, kAnswer };
   Result<Entries> read() const;
   std::vector<std::string> in_the_way(const Entries& table, const Wish& wish) const;

@@ -19,13 +19,13 @@ namespace stria::storage {
 /// A change of names that another's came between is tried so often.
 inline constexpr int kMaxAttempts = 100;
 
-/// What a name means.
+/// Says what a name means.
 struct Named {
   bool is_directory = false;
   uint64_t file = 0;
 };
 
-/// The error of a name that means nothing.
+/// Returns the error of a name that means nothing.
 Status no_such_file();
 
 /// Nothing where the name, or its directory, doesn't exist.
@@ -54,7 +54,7 @@ Status remove_name(const Pool& pool, const std::string& directory, const std::st
 /// Renames within a directory; a file that had the new name goes as with remove_name().
 Status change_name(const Pool& pool, const std::string& directory, const std::string& from, const std::string& to);
 
-/// Sorted. kNotFound when there is no such directory.
+/// Lists the names, sorted. kNotFound when there is no such directory.
 Result<std::vector<PoolEntry>> list_names(const Pool& pool, const std::string& directory);
 
 }  // namespace stria::storage

@@ -20,7 +20,7 @@ namespace stria::storage {
 
 using Clock = std::chrono::steady_clock;
 
-/// The time that the cluster has for an answer.
+/// Returns the time that the cluster has for an answer.
 std::chrono::seconds rados_patience();
 
 /// The process's connection. The last pool closes it.
@@ -43,7 +43,7 @@ class ClusterConnection {
   pid_t process_;
 };
 
-/// Thread-safe.
+/// This is thread-safe.
 class Pool {
  public:
   /// Returns the pool of this name; connects to the cluster first where that hasn't been done. A
@@ -60,16 +60,17 @@ class Pool {
   rados_t cluster() const { return connection_->get(); }
   const std::string& name() const { return name_; }
   bool is_ours() const { return connection_->is_ours(); }
-  /// The number by which the cluster knows this process.
+  /// Returns the number by which the cluster knows this process.
   uint64_t client() const;
-  /// A number that stands for the cluster and the pool.
+  /// Returns a number that stands for the cluster and the pool.
   uint64_t number() const;
-  /// How many storage daemons are up; 1 where the cluster doesn't tell.
+  /// Returns how many storage daemons are up; 1 where the cluster doesn't tell.
   int server_count() const;
   /// True for some seconds after the cluster didn't answer. What a program does then, such as
   /// closing its files, fails at once; it doesn't wait once more for each step.
   bool is_given_up() const;
-  /// What a call of librados returned, as an error that names pool and object and says what to do.
+  /// Returns what a call of librados returned, as an error that names pool and object and says what
+  /// to do.
   Status error(int result, const std::string& object) const;
 
  private:

@@ -75,7 +75,7 @@ Presence::~Presence() {
     return;
   }
   static_cast<void>(pool.rados().unwatch2(pool.io(), watch_->cookie));
-  // Until it returns, a notification may still be on its way to this watch.
+  // A notification may still be on its way to this watch until the flush returns.
   pool.rados().watch_flush(pool.cluster());
 }
 

@@ -1,4 +1,4 @@
-// Who has a file open.
+// Tells who has a file open.
 //
 // Problem: a program that is killed leaves its locks behind, and a file without a name may only go
 // when no program has it open.

@@ -27,13 +27,13 @@ struct PoolEntry {
   std::string name;
   bool is_directory = false;
 };
-/// The entries of a directory, sorted.
+/// Returns the entries of a directory, sorted.
 Result<std::vector<PoolEntry>> list_pool_directory(const std::string& url);
 
-/// What a name means.
+/// Says what a name means.
 struct PoolName {
   bool is_directory = false;
-  int64_t bytes = 0;         ///< of a file
+  int64_t bytes = 0;         ///< the bytes of a file
   int64_t object_bytes = 0;  ///< how much of the file an object holds
 };
 Result<PoolName> look_in_pool(const std::string& url);

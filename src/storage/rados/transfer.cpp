@@ -25,7 +25,7 @@ struct Extent {
   size_t piece_count = 0;
 };
 
-/// What one operation moves.
+/// Says what one operation moves.
 struct Batch {
   int64_t object = -1;
   int64_t bytes = 0;
@@ -46,7 +46,7 @@ class Batches {
     Batches batches;
     for (const Run& run : list.runs) {
       std::span<const iovec> pieces = std::span(list.pieces).subspan(run.first_piece, run.piece_count);
-      size_t skipped = 0;  // of the first piece
+      size_t skipped = 0;  // the bytes of the first piece to skip
       for (int64_t done = 0; done < run.bytes;) {
         const int64_t offset = run.offset + done;
         const int64_t object = offset / object_bytes;
@@ -141,7 +141,7 @@ struct ReadBatch {
 void add_write(Flight& flight, const FileObjects& objects, const Batch& batch) {
   const Librados& rados = objects.pool.rados();
   const std::string object = data_object(objects.file, batch.object);
-  // librados copies what it is given.
+  // Each call of librados copies what it is given.
   std::vector<char> gathered;
   const auto start = [&](rados_completion_t completion) {
     const rados_write_op_t operation = rados.create_write_op();

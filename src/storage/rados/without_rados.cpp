@@ -1,4 +1,4 @@
-// What a build has without librados' header.
+// Describes what a build has without librados' header.
 #include "storage/rados/rados_driver.hpp"
 
 namespace stria::storage {

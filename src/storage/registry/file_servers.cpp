@@ -15,7 +15,7 @@ namespace stria::storage {
 
 namespace {
 
-// By then the manager gives a server no new files, unless it has heard of none.
+// The manager gives a server no new files after so long, unless it has heard of none.
 constexpr int64_t kUpForMs = 6000;
 
 Result<std::vector<wire::ServerPlace>> places_for_new_files(const std::string& path) {

@@ -34,8 +34,8 @@ Result<std::shared_ptr<Driver>> make_plain_driver(const std::string& name, Syste
   return make_routed_driver(std::move(local));
 }
 
-/// The script of STRIA_FAULT. Each process reads it once, so that its counts go on from one driver
-/// to the next. Null without faults.
+/// Returns the script of STRIA_FAULT. Each process reads it once, so that its counts go on from one
+/// driver to the next. Null without faults.
 Result<std::shared_ptr<FaultScript>> environment_script(int rank) {
   const char* text = std::getenv("STRIA_FAULT");
   if (text == nullptr || *text == '\0') {

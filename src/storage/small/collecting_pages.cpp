@@ -74,7 +74,7 @@ bool CollectingPages::put_part(ByteRange part, const std::byte* data) {
   return false;
 }
 
-// Where no place is free for another page.
+// Makes room where no place is free for another page.
 void CollectingPages::make_room(uint32_t seen) {
   if (wait_for_others(seen) || send(Which::kWhole) || send(Which::kOldest)) {
     return;
@@ -128,7 +128,7 @@ void CollectingPages::wait_for_sender(int64_t sender, uint32_t seen) {
   pthread_mutex_unlock(sending);
 }
 
-// The pages that are sent next, in the order of the file.
+// Chooses the pages that are sent next, in the order of the file.
 void CollectingPages::choose(Which which) {
   chosen_.clear();
   for (int64_t number = 0; number < table_.page_count(); ++number) {
@@ -193,7 +193,7 @@ Status CollectingPages::write_chosen() {
   }
 }
 
-// Where there is no memory for the list.
+// Writes the pages one by one where there is no memory for the list.
 Status CollectingPages::write_one_by_one() {
   Status written;
   for (const int64_t number : chosen_) {

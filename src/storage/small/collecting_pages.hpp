@@ -39,14 +39,14 @@ class CollectingPages {
   void put(int64_t offset, std::span<const std::byte> data);
   /// Returns when everything that this rank has put is in the storage, or has met an error.
   void write_out();
-  /// The first error that bytes of this rank have met since the last call; they are lost.
+  /// Returns the first error that bytes of this rank have met since the last call; they are lost.
   Status take_error();
 
-  /// Whether bytes of this rank are still here, or an error is still to be told.
+  /// Tells whether bytes of this rank are still here, or an error is still to be told.
   bool keeps() const;
-  /// Whether pages with bytes of this rank have been sent since the last call, by any rank.
+  /// Tells whether pages with bytes of this rank have been sent since the last call, by any rank.
   bool were_sent();
-  /// Whether bytes of this rank are in a page that has a part of the range.
+  /// Tells whether bytes of this rank are in a page that has a part of the range.
   bool has_page_of(ByteRange range) const;
   /// Copies a range of which all is here, with bytes of this rank; false where not all is.
   bool copy_all(ByteRange range, std::byte* data) const;
@@ -55,12 +55,12 @@ class CollectingPages {
 
  private:
   enum class Which { kWhole, kOwnWhole, kOwn, kOldest };
-  /// What of this rank's isn't in the storage.
+  /// Says what of this rank's isn't in the storage.
   struct Own {
     int64_t whole = 0;
     int64_t partial = 0;
-    int64_t sender = -1;  // of a page that is on its way; -1: none is
-    uint32_t seen = 0;    // of the table's changes
+    int64_t sender = -1;  // the sender of a page that is on its way; -1: none is
+    uint32_t seen = 0;    // the table's changes when it was looked at
   };
 
   bool put_part(ByteRange part, const std::byte* data);

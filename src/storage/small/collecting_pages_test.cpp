@@ -43,7 +43,7 @@ class Node {
   SharedMemory memory_;
 };
 
-/// What all processes write to.
+/// Is what all processes write to.
 class Store {
  public:
   explicit Store(int64_t bytes = kBytesOfFile) : memory_(bytes + 4096) {}

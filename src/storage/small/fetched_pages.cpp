@@ -43,12 +43,12 @@ struct FetchedPages::Slot {
   std::atomic<uint32_t> version{0};  // another one before anything else changes
   std::atomic<PageState> state{PageState::kFree};
   std::atomic<bool> used{false};       // since the hand passed
-  std::atomic<int64_t> index{-1};      // of the page in the file
+  std::atomic<int64_t> index{-1};      // the index of the page in the file
   std::atomic<int64_t> started_ns{0};  // when its fetch began
   std::atomic<int64_t> bytes{0};       // that the file has of it
   int32_t next = -1;                   // slot of the same bucket; -1: none
 
-  // From now on nobody copies from it without the mutex, and who is copying finds out.
+  // Nobody copies from it without the mutex from now on, and who is copying finds out.
   void begin_change(PageState changing) {
     state.store(changing, std::memory_order_relaxed);
     version.fetch_add(1, std::memory_order_release);
@@ -59,7 +59,7 @@ struct FetchedPages::Slot {
 /// The slots follow it, then the buckets, then, at a multiple of 4096, the pages.
 struct FetchedPages::State {
   pthread_mutex_t mutex;
-  std::atomic<uint32_t> changes;  // of pages that are waited for
+  std::atomic<uint32_t> changes;  // counts changes of pages that are waited for
   int64_t page_bytes;
   int64_t page_count;
   int64_t hand;    // where the next victim is looked for
@@ -126,7 +126,7 @@ int32_t& FetchedPages::bucket_of(int64_t index) const {
   return buckets()[(mixed >> 32) % static_cast<uint64_t>(state_->page_count)];
 }
 
-// The slot of a page; -1: none.
+// Finds the slot of a page; -1: none.
 int64_t FetchedPages::find(int64_t index) const {
   int32_t at = bucket_of(index);
   while (at >= 0 && slots()[at].index.load(std::memory_order_relaxed) != index) {
@@ -202,8 +202,8 @@ FetchedPages::Stream* FetchedPages::stream_before(ByteRange range) {
   return nullptr;
 }
 
-// Where the program is now. A read that follows none begins a stream, in place of the one that has
-// not been used for longest.
+// Notes where the program is now. A read that follows none begins a stream, in place of the one
+// that has not been used for longest.
 void FetchedPages::note_read(ByteRange range) {
   Stream* stream = stream_before(range);
   if (stream == nullptr) {
@@ -215,7 +215,7 @@ void FetchedPages::note_read(ByteRange range) {
   stream->last_use = ++uses_;
 }
 
-// How much to fetch for a read whose pages aren't there; 0: only what it asks for.
+// Returns how much to fetch for a read whose pages aren't there; 0: only what it asks for.
 int64_t FetchedPages::window_bytes(ByteRange range) {
   Stream* const stream = stream_before(range);
   if (stream == nullptr) {
@@ -226,7 +226,8 @@ int64_t FetchedPages::window_bytes(ByteRange range) {
   return stream->fetch_bytes;
 }
 
-// A slot for another page; -1 where all are in use. Two rounds of the hand pass each slot unused.
+// Returns a slot for another page; -1 where all are in use. Two rounds of the hand pass each slot
+// unused.
 int64_t FetchedPages::evict() {
   for (int64_t step = 0; step < 2 * state_->page_count; ++step) {
     const int64_t at = state_->hand;
@@ -283,7 +284,7 @@ void FetchedPages::claim(int64_t first_index, int64_t count) {
   }
 }
 
-// What the storage has told of the claimed pages, or that it failed.
+// Publishes what the storage has told of the claimed pages, or that it failed.
 void FetchedPages::publish(const Result<int64_t>& got, int64_t first_index) {
   const RobustMutexLock lock(&state_->mutex);
   state_->is_broken = state_->is_broken || lock.owner_died();
@@ -324,7 +325,7 @@ Status FetchedPages::fetch(int64_t first_index, int64_t count) {
   return got.status();
 }
 
-// A fetch by another rank that doesn't end: nobody waits for it any more.
+// Gives up a fetch by another rank that doesn't end: nobody waits for it any more.
 void FetchedPages::give_up(int64_t index) {
   const RobustMutexLock lock(&state_->mutex);
   state_->is_broken = state_->is_broken || lock.owner_died();
@@ -332,7 +333,7 @@ void FetchedPages::give_up(int64_t index) {
   const int64_t started_ns = at >= 0 ? slots()[at].started_ns.load() : 0;
   while (at >= 0 && slots()[at].state == PageState::kFetching && slots()[at].started_ns == started_ns) {
     slots()[at].state = PageState::kGivenUp;
-    at = find(++index);  // of the same fetch
+    at = find(++index);  // The next page is of the same fetch.
   }
 }
 
@@ -342,7 +343,7 @@ Result<int64_t> FetchedPages::read_rest(ByteRange range, std::byte* data, int64_
   return done + bytes;
 }
 
-// Before each read: how old a page may be.
+// Decides, before each read, how old a page may be.
 void FetchedPages::set_since() {
   if (begins_anew_ || options_.lifetime_ns > 0) {
     const int64_t now = now_ns();

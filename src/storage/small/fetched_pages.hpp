@@ -34,9 +34,9 @@ class FetchedPages {
     int64_t page_bytes = 0;  ///< a multiple of 4096
     int64_t page_count = 0;
   };
-  /// Pages that divide stripes of so many bytes (0: not known), and fit `memory_bytes`.
+  /// Chooses pages that divide stripes of so many bytes (0: not known), and fit `memory_bytes`.
   static Shape shape_for(int64_t stripe_bytes, int64_t memory_bytes);
-  /// What they take in all.
+  /// Returns what they take in all.
   static int64_t memory_bytes(Shape shape);
   /// Makes an empty table. One rank calls it, before others use the memory. `memory` is aligned as
   /// the system's pages are.
@@ -58,13 +58,13 @@ class FetchedPages {
 
   /// Reads as File::read() does, what the storage has or had since forget() or begin_anew().
   Result<int64_t> read(ByteRange range, std::byte* data);
-  /// After this, reads give what the storage has by now, and nothing is expected of the program.
+  /// Makes reads give what the storage has by now; nothing is expected of the program.
   void forget();
   /// The same, but a program that reads on is still expected to do so.
   void begin_anew() { begins_anew_ = true; }
 
-  /// For all of this process's: it has heard of other ranks, and what they wrote before must be
-  /// seen. Any thread.
+  /// Tells all of this process's files: it has heard of other ranks, and what they wrote before
+  /// must be seen. Any thread may call this.
   static void note_order();
 
  private:

@@ -73,7 +73,7 @@ class History {
     read_bytes_ += all;
     return all;
   }
-  /// Whether the byte has had the value since the step.
+  /// Tells whether the byte has had the value since the step.
   bool had(int64_t at, std::byte value, int64_t since) const {
     const auto& all = versions_[static_cast<size_t>(at)];
     if (all.empty()) {

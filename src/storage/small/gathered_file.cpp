@@ -110,7 +110,7 @@ class GatheredFile final : public File {
   }
 
   std::unique_ptr<File> file_;
-  PrivateMemory memory_;  // of what is fetched
+  PrivateMemory memory_;  // the memory of what is fetched
   std::unique_ptr<SmallRequests> small_;
   Status late_;  // the first error that came late and that neither sync nor close has told
 };

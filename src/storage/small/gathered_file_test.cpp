@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kGatheredBytes = 1 << 20;
 
-/// What lies behind: a vector that may be full.
+/// Lies behind the file: a vector that may be full.
 struct Disk {
   std::vector<std::byte> bytes;
   int requests = 0;

@@ -37,7 +37,7 @@ void keep_order() {
 
 }  // namespace
 
-/// Where the parts of a table begin, in bytes.
+/// Says where the parts of a table begin, in bytes.
 struct PageMemory::Layout {
   explicit Layout(Shape shape)
       : ranks(align_up(static_cast<int64_t>(sizeof(State)), kWordBits)),
@@ -160,7 +160,7 @@ int64_t PageTable::begin_page(int64_t index) {
   return number;
 }
 
-// What the ranks with bytes in a page are told when it has been sent, or could not be.
+// Tells the ranks with bytes in a page when it has been sent, or could not be.
 void PageTable::tell_ranks(int64_t number, const Status& sent) const {
   for (int64_t which = 0; which < rank_count(); ++which) {
     if (!has_bytes_of(number, which)) {

@@ -22,29 +22,29 @@
 
 namespace stria::storage {
 
-/// Where the parts of a table lie, and what they are.
+/// Says where the parts of a table lie, and what they are.
 class PageMemory {
  public:
   struct Shape {
     int64_t page_bytes = 0;  ///< a multiple of 4096
     int64_t page_count = 0;
-    int64_t ranks = 0;  ///< of the node
+    int64_t ranks = 0;  ///< the ranks of the node
   };
-  /// Pages that divide stripes of so many bytes (0: not known), and fit `memory_bytes` with all
-  /// that belongs to them.
+  /// Chooses pages that divide stripes of so many bytes (0: not known), and fit `memory_bytes` with
+  /// all that belongs to them.
   static Shape shape_for(int64_t stripe_bytes, int64_t memory_bytes, int64_t ranks);
-  /// What they take in all.
+  /// Returns what they take in all.
   static int64_t memory_bytes(Shape shape);
   enum class Use : uint8_t { kFree, kCollecting, kSending };
   struct Slot {
     std::atomic<Use> use{Use::kFree};
-    std::atomic<int64_t> index{-1};  ///< of the page in the file
+    std::atomic<int64_t> index{-1};  ///< the index of the page in the file
     int64_t sender = -1;             ///< the rank that sends it
     int64_t written_bytes = 0;
     uint64_t last_use = 0;
     int32_t next = -1;  ///< slot of the same bucket, or the next free one; -1: none
   };
-  /// What is known of a rank.
+  /// Says what is known of a rank.
   struct Rank {
     pthread_mutex_t sending{};      ///< robust; held while it sends pages
     std::atomic<int64_t> pages{0};  ///< with bytes of it
@@ -58,7 +58,7 @@ class PageMemory {
   int64_t rank_count() const { return state_->shape.ranks; }
   Rank& rank(int64_t which) const { return ranks_[which]; }
   Slot& slot(int64_t number) const { return slots_[number]; }
-  /// The bytes of a page; who sends it needs no mutex.
+  /// Returns the bytes of a page; who sends it needs no mutex.
   std::byte* bytes(int64_t number) const { return pages_ + number * page_bytes(); }
   ByteRange range_of(int64_t number) const;
 
@@ -86,8 +86,8 @@ class PageMemory {
   State* state_;
   Rank* ranks_;
   Slot* slots_;
-  std::atomic<uint64_t>* rank_words_;  // of each page, the ranks that have bytes in it
-  std::atomic<uint64_t>* bit_words_;   // of each page, its bytes that were written
+  std::atomic<uint64_t>* rank_words_;  // the words of each page, the ranks that have bytes in it
+  std::atomic<uint64_t>* bit_words_;   // the words of each page, its bytes that were written
   int32_t* buckets_;
   std::byte* pages_;
 };
@@ -117,7 +117,7 @@ class PageTable : public PageMemory {
   };
 
   int64_t whole_pages() const { return state_->whole_pages; }
-  /// How many pages became whole by several ranks. Needs no mutex.
+  /// Returns how many pages became whole by several ranks. Needs no mutex.
   int64_t joint_pages() const { return state_->joint_pages.load(std::memory_order_relaxed); }
   /// Another number after each page that became whole or was sent. Needs no mutex.
   std::atomic<uint32_t>& changes() const { return state_->changes; }
@@ -129,7 +129,7 @@ class PageTable : public PageMemory {
   bool is_whole(int64_t number) const { return slot(number).written_bytes == page_bytes(); }
   bool has_bytes_of(int64_t number, int64_t which) const;
 
-  /// An empty page, which isn't there yet; -1: no place is free.
+  /// Returns an empty page, which isn't there yet; -1: no place is free.
   int64_t begin_page(int64_t index);
   /// Forgets it, and tells the ranks that have bytes in it how that went.
   void end_page(int64_t number, const Status& sent);
@@ -142,7 +142,7 @@ class PageTable : public PageMemory {
   /// Calls `visit` with each range of the file, in the part, that was written; who sends the page
   /// needs no mutex.
   void for_each_range(int64_t number, ByteRange part, const std::function<void(ByteRange)>& visit) const;
-  /// Whether every byte of the part was written.
+  /// Tells whether every byte of the part was written.
   bool has_all_of(int64_t number, ByteRange part) const;
 
  private:

@@ -42,7 +42,7 @@ void add_range(std::vector<ByteRange>& ranges, ByteRange added) {
   ranges.erase(first + 1, last);
 }
 
-// Whether one range of the list has the whole of another.
+// Tells whether one range of the list has the whole of another.
 bool has_all_of(const std::vector<ByteRange>& ranges, ByteRange wanted) {
   const auto found =
       std::lower_bound(ranges.begin(), ranges.end(), wanted.end, [](ByteRange range, int64_t at) { return range.end < at; });
@@ -53,7 +53,7 @@ bool has_part_of(const std::vector<ByteRange>& ranges, ByteRange wanted) {
   return std::any_of(ranges.begin(), ranges.end(), [&](ByteRange range) { return overlap(range, wanted); });
 }
 
-// Whether any rank has sent bytes of this one, which windows from before don't have.
+// Tells whether any rank has sent bytes of this one, which windows from before don't have.
 bool were_sent(CollectingPages* together) {
   return together != nullptr && together->were_sent();
 }
@@ -131,7 +131,8 @@ bool SmallRequests::keep(int64_t offset, std::span<const std::byte> data) {
   return true;
 }
 
-// Whether a write may add to what is kept: always where it stays in the page of the one before.
+// Tells whether a write may add to what is kept: always where it stays in the page of the one
+// before.
 bool SmallRequests::has_room(ByteRange range) const {
   const int64_t first = range.begin / page_bytes_;
   const int64_t last = (range.end - 1) / page_bytes_;
@@ -141,7 +142,7 @@ bool SmallRequests::has_room(ByteRange range) const {
   return kept_bytes_ < kEnoughBytes && static_cast<int64_t>(pages_.size()) + last - first + 1 <= most_pages_;
 }
 
-// What sends of this rank's bytes have met, by whichever rank.
+// Notes what sends of this rank's bytes have met, by whichever rank.
 void SmallRequests::note_late(Status& late) {
   if (options_.together != nullptr) {
     late.update(options_.together->take_error());
@@ -175,7 +176,7 @@ void SmallRequests::share_pages(ShareOf which) {
   kept_bytes_ = pages_.empty() ? 0 : kept_bytes_;
 }
 
-// Before a write that doesn't follow the one before it: what ends there is shared. So is the write
+// What ends there is shared before a write that doesn't follow the one before it. So is the write
 // itself where that one followed none either. False where this rank is to keep it alone.
 bool SmallRequests::share(ByteRange range, const std::byte* data, bool follows) {
   const bool followed = std::exchange(follows_, follows);
@@ -254,7 +255,7 @@ Status SmallRequests::write_own_out() {
     }
     written = options_.write(list);
   } catch (const std::bad_alloc&) {
-    // One by one, because there is no memory for the list.
+    // The pages are written one by one, because there is no memory for the list.
     for (const auto& [index, page] : pages_) {
       for (const ByteRange range : page.written) {
         const WriteSegment segment{range.begin, page.bytes.get() + (range.begin - index * page_bytes_), range.size()};

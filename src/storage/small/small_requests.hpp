@@ -39,7 +39,7 @@ class SmallRequests {
 
   struct Options {
     int64_t stripe_bytes = 0;  ///< pages divide it; 0: any pages
-    int64_t memory_bytes = 0;  ///< of what is written; at least kLeastMemoryBytes
+    int64_t memory_bytes = 0;  ///< the bytes of what is written; at least kLeastMemoryBytes
     int64_t largest_bytes = kLargestBytes;
     std::unique_ptr<FetchedPages> fetched{};  ///< null: reads ask the storage
     /// Called by the first read instead, where most files are never read: what `fetched` would be.
@@ -59,19 +59,19 @@ class SmallRequests {
 
   /// Writes all that is kept. What can't be written is lost, and the error tells.
   Status write_out();
-  /// After this, reads ask the storage.
+  /// Makes reads ask the storage.
   void forget();
-  /// Whether anything is kept that isn't written.
+  /// Tells whether anything is kept that isn't written.
   bool keeps() const { return !pages_.empty() || (options_.together != nullptr && options_.together->keeps()); }
-  /// Where the bytes end in the file that this rank keeps alone; 0: it keeps none.
+  /// Returns where the bytes end in the file that this rank keeps alone; 0: it keeps none.
   int64_t kept_end() const;
-  /// The memory that pages take now.
+  /// Returns the memory that pages take now.
   int64_t memory_bytes() const { return static_cast<int64_t>(pages_.size() + spare_.size()) * page_bytes_; }
 
  private:
   struct Page {
     std::unique_ptr<std::byte[]> bytes;
-    std::vector<ByteRange> written;  // of the file; sorted, and none touches the next
+    std::vector<ByteRange> written;  // ranges of the file; sorted, and none touches the next
   };
   using Pages = std::map<int64_t, Page>;
   enum class ShareOf { kPartial, kShared };
@@ -101,7 +101,7 @@ class SmallRequests {
   int64_t kept_bytes_ = 0;  // those of a place that is written twice count twice
   Page* last_page_ = nullptr;
   int64_t last_index_ = -1;
-  int64_t last_end_ = -1;  // of the write before
+  int64_t last_end_ = -1;  // the end of the write before
   bool follows_ = true;    // that one began where another had ended
   std::vector<std::unique_ptr<std::byte[]>> spare_;
 };

@@ -16,10 +16,10 @@ namespace {
 
 constexpr int64_t kMemoryBytes = SmallRequests::kLeastMemoryBytes;
 constexpr int64_t kStripeBytes = 16 << 10;
-constexpr int64_t kFetchedBytes = 512 << 10;  // of the node
+constexpr int64_t kFetchedBytes = 512 << 10;  // the bytes of the node
 constexpr int64_t kWindowBytes = 128 << 10;
 
-/// What all ranks reach. A byte belongs to one rank, and no other may ever write it.
+/// Says what all ranks reach. A byte belongs to one rank, and no other may ever write it.
 struct Store {
   std::vector<std::byte> bytes;
   int64_t requests = 0;
@@ -99,7 +99,7 @@ class Job {
     ASSERT_TRUE(std::all_of(data.begin() + *bytes, data.end(), is_untouched)) << "memory past the end was touched";
   }
 
-  /// Sync, barrier, sync. Afterwards every rank sees every byte.
+  /// Does what programs do: sync, barrier, sync. Afterwards every rank sees every byte.
   void sync() {
     for (Rank& rank : ranks_) {
       note(rank.small->write_out());
@@ -180,7 +180,7 @@ class Job {
   void note(const Status& status) { errors_ += status.ok() ? 0 : 1; }
 
   Store store_;
-  PrivateMemory fetched_;  // of one node
+  PrivateMemory fetched_;  // what one node has fetched
   std::deque<Rank> ranks_;
   std::vector<std::byte> truth_;
   int errors_ = 0;

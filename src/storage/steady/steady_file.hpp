@@ -25,12 +25,12 @@ class SteadyFile final : public File {
 
   /// Reads the head of a file that has just been opened.
   static Result<std::unique_ptr<SteadyFile>> open(std::unique_ptr<File> file);
-  /// A handle on the same file elsewhere, which goes by the head that another rank has read.
+  /// Is a handle on the same file elsewhere, which goes by the head that another rank has read.
   SteadyFile(std::unique_ptr<File> file, std::vector<std::byte> head) : file_(std::move(file)), head_(std::move(head)) {}
 
-  /// The first kHeadBytes of the file, or all that it has.
+  /// Returns the first kHeadBytes of the file, or all that it has.
   const std::vector<std::byte>& head() const { return head_; }
-  /// Whether the file has another head by now.
+  /// Tells whether the file has another head by now.
   bool has_another_head();
 
   const std::string& path() const override { return file_->path(); }

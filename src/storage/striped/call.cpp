@@ -39,8 +39,8 @@ constexpr int kMostAttempts = 1000;
 // more calls before it ends, and each would wait for all of the patience.
 constexpr milliseconds kLostPatience{500};
 
-/// What changes bytes, which must not happen after the client was told that it failed, in the midst
-/// of what it does next.
+/// Returns true for what changes bytes, which must not happen after the client was told that it
+/// failed, in the midst of what it does next.
 bool changes_bytes(wire::Kind kind) {
   return kind == wire::Kind::kWrite || kind == wire::Kind::kResize || kind == wire::Kind::kReserve;
 }
@@ -292,7 +292,7 @@ class Conversation {
     return {};
   }
 
-  /// At the link's next address, where it has one. Servers that are no managers answer again and
+  /// Tries the link's next address, where it has one. Servers that are no managers answer again and
   /// again, which must not hold the call for ever.
   void try_elsewhere(const Status& why) {
     const auto now = Clock::now();

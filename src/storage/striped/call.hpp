@@ -39,15 +39,15 @@ struct Call {
   std::chrono::milliseconds patience{0};  ///< 0: server_patience()
   /// Called with the body before it is sent, each time that it is.
   std::function<Status(std::vector<std::byte>& body)> before_sending = {};
-  /// Not tried again: what it is about ends with the connection.
+  /// The call isn't tried again: what it is about ends with the connection.
   bool only_this_connection = false;
 
   Status outcome = {};
   std::vector<std::byte> reply = {};
 };
 
-/// How long a server may be silent before it is given up: STRIA_SERVER_TIMEOUT in seconds, or 30
-/// when it is not set.
+/// Returns how long a server may be silent before it is given up: STRIA_SERVER_TIMEOUT in seconds,
+/// or 30 when it is not set.
 std::chrono::milliseconds server_patience();
 
 /// Runs all calls to their end; each then has its outcome. An error that a server has sent

@@ -31,7 +31,7 @@ class Channel {
   /// system call.
   bool is_stale() const;
 
-  /// From now on all bytes are encrypted, those that come and those that go.
+  /// All bytes are encrypted from now on, those that come and those that go.
   void encrypt(const wire::RecordKeys& keys);
 
   /// Takes bytes to send from the pieces, in order; returns how many. 0: there is no room now.

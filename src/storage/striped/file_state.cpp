@@ -46,7 +46,7 @@ Result<FileState> ask_state(const std::shared_ptr<Store>& store, const wire::Ope
   return state;
 }
 
-/// Another ticket of the same rights, which are none.
+/// Returns another ticket of the same rights, which are none.
 Result<wire::Ticket> ask_for_ticket(Store& store, uint64_t file) {
   STRIA_ASSIGN_OR_RETURN(const Store::Again again, store.open_again(file, 0));
   STRIA_RETURN_IF_ERROR(store.close(again.handle));

@@ -1,4 +1,4 @@
-// What the servers of a file in a store know of it, all slots together.
+// Describes what the servers of a file in a store know of it, all slots together.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace stria::storage {
 struct FileState {
   int64_t bytes = 0;
   int64_t modified_ns = 0;  ///< since 1970; 0: no server has any of it
-  // By states_of_files() alone:
+  // The following are filled by states_of_files() alone.
   int64_t allocated_bytes = 0;  ///< on the servers' disks, where holes take none
   Status trouble = {};          ///< why some server's word is missing
 };

@@ -15,13 +15,13 @@ struct Slot {
   int64_t slot = 0;
 };
 
-/// What one server is asked: some slots, each of another file.
+/// Says what one server is asked: some slots, each of another file.
 struct Questions {
   std::string address;
   std::vector<Slot> slots;
 };
 
-/// At most so many files in one request.
+/// A request asks for at most so many files.
 std::vector<Questions> questions_about(std::span<const wire::Opened> places) {
   std::map<std::string, std::vector<Slot>> by_server;
   for (size_t file = 0; file < places.size(); ++file) {

@@ -1,4 +1,4 @@
-// What names of a store mean, and what the servers know of many files at once.
+// Describes what names of a store mean, and what the servers know of many files at once.
 //
 // Problem: a listing of a directory with all details asked the manager once for each name, and each
 // server once for each file.
@@ -20,7 +20,7 @@
 
 namespace stria::storage {
 
-/// What a path means, by the manager.
+/// Returns what a path means, by the manager.
 Result<wire::Looked> look(Store& store, const wire::Look& what);
 
 /// A page of a directory's names and what they mean, behind the name `after`.
@@ -31,8 +31,8 @@ struct StatesAsker {
   std::set<std::string> silent = {};      ///< not asked; gets servers that don't answer
 };
 
-/// What the servers know of each file. Its `trouble` is an error where one of its servers can't
-/// tell; the others' word stands then: the file has at least so many bytes.
+/// Returns what the servers know of each file. Its `trouble` is an error where one of its servers
+/// can't tell; the others' word stands then: the file has at least so many bytes.
 std::vector<FileState> states_of_files(const std::shared_ptr<Store>& store, std::span<const wire::Opened> places,
                                        StatesAsker& asker);
 

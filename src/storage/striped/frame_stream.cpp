@@ -42,7 +42,7 @@ uint64_t sum_of(std::span<const iovec> pieces) {
   return hash.digest();
 }
 
-/// So many bytes of the pieces from `first` on are through.
+/// Moves on behind so many bytes of the pieces from `first` on, which are through.
 void advance(std::vector<iovec>& pieces, size_t& first, size_t bytes) {
   while (bytes > 0) {
     STRIA_CHECK(first < pieces.size(), first, pieces.size(), bytes);

@@ -62,7 +62,7 @@ class FrameReceiver {
  public:
   enum class Event { kNothing, kHead, kPayload };
 
-  /// For the first frame of a reply: what came before is forgotten.
+  /// Must be called for the first frame of a reply: what came before is forgotten.
   void start();
   /// Receives what has come. kHead: the owner must now call accept_payload(), even when there is no
   /// payload. kPayload: the frame is complete. An error means that the connection can't be used any
@@ -90,7 +90,7 @@ class FrameReceiver {
   std::array<std::byte, kAheadBytes> ahead_;
   size_t ahead_begin_ = 0;
   size_t ahead_end_ = 0;
-  std::vector<iovec> places_;  // of the payload
+  std::vector<iovec> places_;  // the places of the payload
   std::unique_ptr<std::byte[]> gathered_;
   bool is_gathered_ = false;
 };

@@ -16,14 +16,14 @@ namespace {
 
 using wire::ProofKind;
 
-constexpr size_t kUserEntryBytes = 16 << 10;  // of a user in the machine's list
+constexpr size_t kUserEntryBytes = 16 << 10;  // the bytes of a user in the machine's list
 
 const char* server_user() {
   const char* text = std::getenv("STRIA_SERVER_USER");
   return text == nullptr || *text == '\0' ? nullptr : text;
 }
 
-/// Whether the text is the number or the name of the user.
+/// Tells whether the text is the number or the name of the user.
 bool names_user(const char* text, uint32_t uid) {
   if (std::to_string(uid) == text) {
     return true;

@@ -17,17 +17,17 @@
 
 namespace stria::storage {
 
-/// Whether this side wants connections to be encrypted.
+/// Says whether this side wants connections to be encrypted.
 enum class Encryption {
   kNever,
   kAsServerWants,
   kAlways,  ///< except through Unix sockets, whose bytes don't leave the machine
 };
 
-/// What STRIA_ENCRYPT asks for: 1 always, 0 never, as the server wants when it is not set.
+/// Returns what STRIA_ENCRYPT asks for: 1 always, 0 never, as the server wants when it is not set.
 Result<Encryption> encryption_from_environment();
 
-/// For one connection.
+/// Serves one connection.
 class Greeting {
  public:
   struct Side {
@@ -41,7 +41,7 @@ class Greeting {
   const wire::Hello& hello() const { return hello_; }
   /// Checks what the server has proven; returns the body of the client's own proof.
   Result<std::vector<std::byte>> answer(const wire::Challenge& challenge) const;
-  /// The keys of what follows the greeting; none where it isn't encrypted.
+  /// Returns the keys of what follows the greeting; none where it isn't encrypted.
   Result<std::optional<wire::RecordKeys>> record_keys(const wire::Challenge& challenge) const;
 
  private:

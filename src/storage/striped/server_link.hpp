@@ -44,20 +44,21 @@ class ServerLink {
   bool is_stale() const { return channel_.is_stale(); }
   int socket() const { return channel_.socket(); }
   Channel& channel() { return channel_; }
-  /// The address that is used now.
+  /// Returns the address that is used now.
   std::string server() const { return addresses_[current_].text(); }
   bool has_others() const { return addresses_.size() > 1; }
-  /// Another link to that address, of the same session: the server ends what that had before.
+  /// Returns another link to that address, of the same session: the server ends what that had
+  /// before.
   std::unique_ptr<ServerLink> same_session() const;
   const wire::Identity& session() const { return session_; }
   /// The next connection is made to the next address.
   void try_next();
-  /// The identity of the server that was greeted last.
+  /// Returns the identity of the server that was greeted last.
   const wire::Identity& server_identity() const { return server_identity_; }
   /// Counts the connections made; what an earlier one held is lost.
   int64_t generation() const { return generation_; }
   uint64_t next_request() { return ++request_; }
-  /// That of the protocol in which the server was greeted last.
+  /// Returns the version of the protocol in which the server was greeted last.
   uint16_t version() const { return version_; }
   /// kUnsupported, which names the server, when it is too old for such a request.
   Status may_ask(wire::Kind kind) const;
@@ -68,7 +69,7 @@ class ServerLink {
 
   /// The manager gave the address, so it is right: a server that isn't there is restarting.
   bool surely_there = false;
-  /// Called by connect() on every new connection; an error fails it.
+  /// This is called by connect() on every new connection; an error fails it.
   std::function<Status(ServerLink&, Clock::time_point)> after_greeting;
 
  private:
@@ -92,7 +93,7 @@ class ServerLink {
   int64_t generation_ = 0;
 };
 
-/// The error that a frame reports; kFormat when even that can't be read.
+/// Returns the error that a frame reports; kFormat when even that can't be read.
 Status failure_of(std::span<const std::byte> body);
 
 }  // namespace stria::storage

@@ -12,7 +12,7 @@ namespace stria::storage {
 
 namespace {
 
-// Until a part that is on its way has come.
+// A client pauses so long until a part that is on its way has come.
 constexpr std::chrono::milliseconds kPauseAtFirst{5};
 constexpr std::chrono::milliseconds kLongestPause{200};
 // Where a server doesn't answer, the manager may be as far away.

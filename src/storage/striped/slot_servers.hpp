@@ -24,7 +24,7 @@
 
 namespace stria::storage {
 
-/// Thread-safe.
+/// This is thread-safe.
 class SlotServers {
  public:
   /// `handle`: the manager's, of the open file.
@@ -32,30 +32,30 @@ class SlotServers {
   SlotServers(const SlotServers&) = delete;
   SlotServers& operator=(const SlotServers&) = delete;
 
-  /// The file's number in the store.
+  /// Returns the file's number in the store.
   uint64_t file() const { return file_; }
   const wire::Layout& layout() const { return layout_; }
 
   /// Returns another handle on the file, by the store.
   Result<wire::Opened> open_again(uint8_t rights, uint64_t& handle) const;
   Result<Store::Borrowed> borrow(int64_t slot) const;
-  /// The number by which the slot's server is asked for its part, and its address.
+  /// Returns the number by which the slot's server is asked for its part, and its address.
   uint64_t part(int64_t slot) const;
   std::string address(int64_t slot) const;
-  /// What attempt() comes to, which asks these servers. Where a part has moved to another server
-  /// meanwhile it is made again, there; while one is on its way, until it has come.
+  /// Returns what attempt() comes to, which asks these servers. Where a part has moved to another
+  /// server meanwhile it is made again, there; while one is on its way, until it has come.
   Status follow(const std::function<Status()>& attempt);
-  /// A request to one of these servers, with the file's ticket.
+  /// Returns a request to one of these servers, with the file's ticket.
   Call call_to(Store::Borrowed& link, wire::Kind kind, std::vector<std::byte> body);
   /// Sends the same kind of request to every slot, with the body that `body` gives for it. Returns
   /// the replies by slot.
   Result<std::vector<std::vector<std::byte>>> ask_all(wire::Kind kind,
                                                       const std::function<std::vector<std::byte>(int64_t slot)>& body);
-  /// The size of the file, of which each server knows its part.
+  /// Returns the size of the file, of which each server knows its part.
   Result<int64_t> file_bytes();
 
  private:
-  /// An error when another server answers than at first.
+  /// Returns an error when another server answers than at first.
   Status recognise(const ServerLink& server);
   /// Asks the manager where the parts are; true when that has changed.
   Result<bool> look_again(std::chrono::milliseconds patience);

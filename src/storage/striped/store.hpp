@@ -29,7 +29,7 @@ class Store {
   /// the manager and its standby. Sends nothing yet.
   static Result<std::shared_ptr<Store>> at(const std::string& address);
 
-  /// The user for whom the store is asked.
+  /// Returns the user for whom the store is asked.
   uint32_t uid() const;
 
   /// Asks the manager. An error is the manager's own or names the manager.
@@ -48,14 +48,15 @@ class Store {
     wire::Renewed good;
   };
   Result<Again> open_again(uint64_t file, uint8_t rights);
-  /// A new ticket for a handle. 0: with the patience of every request.
+  /// Fetches a new ticket for a handle. 0: with the patience of every request.
   Result<wire::Renewed> renew(uint64_t handle, std::chrono::milliseconds patience);
-  /// A number that stands for the store itself, the same whatever address it is reached by.
+  /// Returns a number that stands for the store itself, the same whatever address it is reached by.
   Result<uint64_t> number();
   /// Closes a handle. An error when the handle was lost before, and its lock with it.
   Status close(uint64_t handle);
-  /// From now on, handles that lock nothing are given up many at a time: by give_up_closed(), and
-  /// before a name is removed or replaced, so that the manager knows which files are still open.
+  /// The store gives up handles that lock nothing many at a time from now on: by give_up_closed(),
+  /// and before a name is removed or replaced, so that the manager knows which files are still
+  /// open.
   void gather_closes();
   Status give_up_closed();
   /// The reason why a handle can't be used any more, or success.
@@ -113,13 +114,13 @@ class Store {
   std::multimap<std::string, std::unique_ptr<ServerLink>> idle_;
 };
 
-/// Where the parts of a file are now. kUnsupported by a manager of an earlier version.
+/// Returns where the parts of a file are now. kUnsupported by a manager of an earlier version.
 Result<std::vector<wire::ServerPlace>> ask_where(Store& store, uint64_t file, std::chrono::milliseconds patience = {});
 
 /// True for an error of an I/O server that comes of a part that has moved, or moves: perhaps.
 bool may_have_moved(const Status& outcome);
 
-/// Which servers take new files, by the manager; empty where it is too old to know.
+/// Asks the manager which servers take new files; the answer is empty where it is too old to know.
 Result<wire::Conditions> ask_conditions(Store& store);
 
 }  // namespace stria::storage

@@ -47,7 +47,7 @@ Result<wire::Attributes> attributes_of(const std::string& path) {
   return wire::decode<wire::Attributes>(*reply);
 }
 
-/// For OpenOptions::mine_only, of a file that is open.
+/// Does what OpenOptions::mine_only asks for, of a file that is open.
 Status check_mine(const char* operation, const std::string& path, const Store& store, const wire::Opened& opened) {
   STRIA_ASSIGN_OR_RETURN(const auto attributes, attributes_of(path));
   return attributes.place.file == opened.file && attributes.owner.uid == store.uid() ? Status() : not_mine(operation, path);
@@ -61,8 +61,8 @@ bool is_lost_and_mine(const std::string& path, const Store& store, const Status&
          !wire::check_servers(attributes->place).ok();
 }
 
-/// What the path leads to by symbolic links; the path itself where it has none, or where nothing is
-/// there. Managers of versions without links know none.
+/// Returns what the path leads to by symbolic links; the path itself where it has none, or where
+/// nothing is there. Managers of versions without links know none.
 Result<std::string> without_links(const std::string& path) {
   STRIA_ASSIGN_OR_RETURN(const wire::StorePath parsed, wire::StorePath::parse(path));
   const auto reply = ask_about("look up", path, wire::Kind::kResolve);
@@ -75,7 +75,7 @@ Result<std::string> without_links(const std::string& path) {
   return resolved.path == parsed.path ? path : "stria://" + parsed.server + resolved.path;
 }
 
-/// The options for a file that takes the place of one which was removed.
+/// Returns the options for a file that takes the place of one which was removed.
 OpenOptions anew(const OpenOptions& options) {
   OpenOptions made = options;
   made.mode = OpenOptions::Mode::kCreateNew;

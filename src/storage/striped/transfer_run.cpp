@@ -15,11 +15,12 @@ namespace stria::storage {
 
 namespace {
 
-// At most this many pieces of memory are described at once.
+// A request describes at most this many pieces of memory at once.
 constexpr size_t kMostPieces = 1 << 20;
 constexpr int64_t kWindowPieces = 1 << 18;
 
-/// How many ranges a request lists. STRIA_LIST_RANGES makes it fewer, such as the 64 of Ching 2002.
+/// Returns how many ranges a request lists. STRIA_LIST_RANGES makes it fewer, such as the 64 of
+/// Ching 2002.
 int64_t most_ranges() {
   static const int64_t most = [] {
     const char* text = std::getenv("STRIA_LIST_RANGES");
@@ -41,8 +42,8 @@ struct TransferRun::Slot : ReplySink {
 
   TransferRun* run = nullptr;
   int64_t number = 0;
-  std::vector<ByteRange> ranges;  // of the file
-  std::vector<iovec> memory;      // of the slot's bytes of those ranges, in order
+  std::vector<ByteRange> ranges;  // the ranges of the file
+  std::vector<iovec> memory;      // the memory of the slot's bytes of those ranges, in order
   int64_t file_end = 0;           // where the last of those bytes ends in the file
   int64_t local_bytes = 0;        // reads: the end of the slot's bytes
   std::vector<Piece> pieces;      // reads: only if a slot has fewer bytes than asked for
@@ -154,8 +155,8 @@ void TransferRun::each_piece(ByteRange range, std::byte* memory, Visit visit) {
   }
 }
 
-/// The same for the bytes of a datatype, of which the pieces of a row in a stripe are neighbours in
-/// memory: visit(slot, row, memory).
+/// Does the same for the bytes of a datatype, of which the pieces of a row in a stripe are
+/// neighbours in memory: visit(slot, row, memory).
 template <typename Visit>
 void TransferRun::each_row(const TypeWindow& region, std::byte* data, Visit visit) {
   Cursor cursor(region.type, region.displacement);
@@ -182,7 +183,7 @@ void TransferRun::each_row(const TypeWindow& region, std::byte* data, Visit visi
   }
 }
 
-/// For all slots at once: notes the pieces of the batch, once one of them has fewer bytes than it
+/// Notes the pieces of the batch, for all slots at once, when one of them has fewer bytes than it
 /// was asked for.
 void TransferRun::keep_pieces() {
   if (has_pieces_) {
@@ -298,7 +299,7 @@ Status TransferRun::flush() {
 Status TransferRun::write(std::span<const WriteSegment> segments) {
   size_t pieces = 0;
   for (const WriteSegment& segment : segments) {
-    // Only read.
+    // The memory is only read.
     add({segment.offset, segment.offset + segment.bytes}, const_cast<std::byte*>(segment.data));
     if (batch_ranges_ >= most_ranges() || ++pieces == kMostPieces) {
       STRIA_RETURN_IF_ERROR(flush().with_context(describe("write", path_, segment.offset, segment.bytes)));

@@ -31,7 +31,7 @@ class TransferRun {
   Result<int64_t> read_type(const TypeWindow& region, std::byte* data);
 
  private:
-  /// What one server is asked for.
+  /// Holds what one server is asked for.
   struct Slot;
 
   void enter_stripe(int64_t offset);
@@ -55,8 +55,8 @@ class TransferRun {
   bool reads_ = false;
   const TypeWindow* region_ = nullptr;  ///< sent instead of lists
   std::byte* region_data_ = nullptr;
-  std::span<const ReadSegment> batch_;  ///< of a read by lists: what the batch has so far
-  bool has_pieces_ = false;             ///< of the batch
+  std::span<const ReadSegment> batch_;  ///< the batch of a read by lists: what the batch has so far
+  bool has_pieces_ = false;             ///< the pieces of the batch
   ByteRange stripe_;                    ///< the one that was met last
   size_t stripe_slot_ = 0;
   std::vector<Slot> slots_;

@@ -116,8 +116,8 @@ Result<int64_t> TracedFile::read(std::span<const ReadSegment> segments) {
 
 namespace {
 
-/// A region as one segment with as many bytes, which begins at the first place where the region
-/// can have a byte.
+/// Returns a region as one segment with as many bytes, which begins at the first place where the
+/// region can have a byte.
 template <typename Segment>
 Segment stretch_of(const TypeWindow& region) {
   return {region.displacement + region.type.true_lower_bound(), nullptr, region.window.size()};

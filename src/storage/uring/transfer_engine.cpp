@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kDepth = 32;
 
-/// The first `bytes` of `pieces`.
+/// Returns the first `bytes` of `pieces`.
 std::vector<iovec> first_bytes(std::span<const iovec> pieces, int64_t bytes) {
   std::vector<iovec> head;
   for (size_t left = static_cast<size_t>(bytes); left > 0; pieces = pieces.subspan(1)) {

@@ -24,11 +24,11 @@ using TransferError = std::function<Status(int64_t offset, int64_t bytes, int er
 struct WriteBatch {
   RunList list;
   size_t unfinished = 0;  ///< runs neither written nor given up
-  Status outcome;         ///< of the first failure
+  Status outcome;         ///< the outcome of the first failure
   bool finished() const { return unfinished == 0; }
 };
 
-/// Not thread-safe. Runs that don't fit the ring are submitted as earlier ones complete, in each
+/// Isn't thread-safe. Runs that don't fit the ring are submitted as earlier ones complete, in each
 /// call of progress().
 class TransferEngine {
  public:
@@ -52,7 +52,7 @@ class TransferEngine {
   using Transfers = std::list<Transfer>;
   struct Transfer {
     WriteBatch* batch = nullptr;
-    int64_t offset = 0;  ///< of what remains
+    int64_t offset = 0;  ///< the offset of what remains
     int64_t bytes = 0;
     std::span<iovec> pieces;
     /// Submitted instead of `pieces` when a test asks for a short write.

@@ -1,5 +1,5 @@
-// What is always counted, for each file on each rank. The names are those in the trace file
-// and in the tools.
+// Describes what is always counted, for each file on each rank. The names are those in the trace
+// file and in the tools.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ enum class Counter : int {
   kBytesPut,
   kBytesGot,
   kCommits,          ///< flushes and commits
-  kTransfersListIo,  ///< of these, by method
+  kTransfersListIo,  ///< those of these that a method made
   kTransfersTwoPhase,
   kTransfersOther,
   kAggregated,  ///< transfers in which this rank was an aggregator
@@ -60,9 +60,9 @@ enum class Counter : int {
   /// a request of its own.
   kWaitNs,
   kBackgroundNs,      ///< time in which commits went on by themselves
-  kBackgroundCpuNs,   ///< of it, the processor time of their thread
+  kBackgroundCpuNs,   ///< the processor time that their thread took
   kBackgroundWaitNs,  ///< time in which the program waited for them
-  kUnstagedBytes,     ///< of them, what was written in the call, because it didn't fit into memory
+  kUnstagedBytes,     ///< those written in the call, because they didn't fit into memory
   kReadSizes0,        ///< pieces by size, in ten bins: see kSizeBinEnds
   kWriteSizes0 = kReadSizes0 + 10,
   /// The four most common sizes of pieces, and how many pieces had each.
@@ -90,11 +90,11 @@ inline constexpr int kCounterCount = static_cast<int>(Counter::kCommonStride4Cou
 inline constexpr std::array<int64_t, 9> kSizeBinEnds = {100,       1000,       10'000,      100'000,      1'000'000,
                                                         4'000'000, 10'000'000, 100'000'000, 1'000'000'000};
 inline constexpr int kSizeBinCount = 10;
-/// "0-100", "100-1K", … "1G+".
+/// Returns "0-100", "100-1K", … "1G+".
 const char* size_bin_name(int bin);
 int size_bin(int64_t bytes);
 
-/// The stable name of each counter, e.g. "bytes_written", "write_sizes_1M-4M".
+/// Returns the stable name of each counter, e.g. "bytes_written", "write_sizes_1M-4M".
 const char* counter_name(Counter counter);
 
 /// Tells whether the values of several ranks are added. The others are maxima, or belong together

@@ -32,7 +32,7 @@ class CommonValues {
       add_other(value);
     }
   }
-  /// The four most common as (value, count), in descending order of count; both are 0 where
+  /// Returns the four most common as (value, count), in descending order of count; both are 0 where
   /// there are fewer.
   std::array<std::pair<int64_t, int64_t>, 4> top() const;
 
@@ -49,7 +49,7 @@ class CommonValues {
 
 enum class Direction { kRead, kWrite };
 
-/// Thread-safe.
+/// This is thread-safe.
 class FileCounters {
  public:
   void add(Counter counter, int64_t value = 1);
@@ -95,13 +95,13 @@ class FileCounters {
   bool take_changed();
 
  private:
-  /// What the requests in one direction have done.
+  /// Holds what the requests in one direction have done.
   struct Stream {
     int64_t last_begin = -1;
     int64_t last_end = -1;
     int64_t last_stride = 0;
     int64_t last_bytes = 0;
-    size_t bin = 0;  ///< of last_bytes
+    size_t bin = 0;  ///< the bin of last_bytes
     int64_t requests = 0;
     int64_t pieces = 0;
     int64_t bytes = 0;
@@ -112,14 +112,14 @@ class FileCounters {
     int64_t unaligned = 0;
     int64_t most_pieces = 0;
     int64_t longest_ticks = 0;
-    int64_t ticks = 0;  ///< of requests that their callers waited in
+    int64_t ticks = 0;  ///< the ticks of requests that their callers waited in
     std::array<int64_t, kSizeBinCount> sizes{};
   };
   int64_t& at(Counter counter) { return values_[static_cast<size_t>(counter)]; }
   void piece(Stream& stream, int64_t begin, int64_t end);
 
   mutable ShortLock lock_;
-  /// Without those that streams_, sizes_ and strides_ hold.
+  /// The values that streams_, sizes_ and strides_ hold are not among these.
   std::array<int64_t, kCounterCount> values_{};
   CommonValues sizes_, strides_;
   std::array<Stream, 2> streams_;  ///< by Direction

@@ -23,7 +23,7 @@ constexpr int64_t kUnit = 4096;
 
 /// The pieces of one direction, counted one by one.
 struct Naive {
-  // In the order of the requests; neighbours within a request are joined.
+  // The pieces are in the order of the requests; neighbours within a request are joined.
   std::vector<Segment> pieces;
   int64_t requests = 0;
   int64_t most_pieces = 0;

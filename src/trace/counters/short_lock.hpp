@@ -9,7 +9,7 @@
 
 namespace stria::trace {
 
-/// For std::lock_guard.
+/// Works with std::lock_guard.
 class ShortLock {
  public:
   void lock() {

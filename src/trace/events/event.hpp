@@ -1,4 +1,4 @@
-// What is recorded of a span, and the kinds of spans.
+// Describes what is recorded of a span, and the kinds of spans.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace stria::trace {
 
-/// Where a kind of span belongs, between the application and the device.
+/// Says where a kind of span belongs, between the application and the device.
 enum class Layer : uint8_t {
   kApp,      ///< calls of the application: put, commit, MPI_File_write_all, H5Dwrite …
   kLibrary,  ///< calls of one library by another
@@ -15,10 +15,10 @@ enum class Layer : uint8_t {
 };
 inline constexpr int kLayerCount = 4;
 
-/// The stable lower-case name, e.g. "engine".
+/// Returns the stable lower-case name, e.g. "engine".
 const char* layer_name(Layer layer);
 
-/// What `Record::detail` of a kind means.
+/// Says what `Record::detail` of a kind means.
 enum class Detail : uint8_t {
   kNone,
   kCount,    ///< number of pieces of a list request, of transfers of a commit …

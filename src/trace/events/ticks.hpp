@@ -16,7 +16,7 @@
 
 namespace stria::trace {
 
-/// Nanoseconds of the system's monotonic clock.
+/// Returns the nanoseconds of the system's monotonic clock.
 inline int64_t monotonic_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);

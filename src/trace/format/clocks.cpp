@@ -20,8 +20,8 @@ int64_t add(int64_t a, int64_t b) {
   return sum;
 }
 
-// The offset at a time: linear between two samples; before the first and after the last as between
-// the nearest two.
+// Returns the offset at a time: linear between two samples; before the first and after the last as
+// between the nearest two.
 int64_t offset_at(const std::vector<ClockSample>& samples, int64_t local_ns) {
   if (samples.size() == 1) {
     return samples[0].offset_ns;

@@ -14,7 +14,7 @@
 
 namespace stria::trace {
 
-/// What one rank knows of its clock.
+/// Holds what one rank knows of its clock.
 struct RankClock {
   bool present = false;
   std::vector<ClockSample> samples;  ///< all against the same rank; none on rank 0
@@ -30,8 +30,8 @@ class ClockCorrection {
 
   /// Converts a time of `rank`'s clock to the root's clock.
   int64_t corrected(int rank, int64_t local_ns) const;
-  /// A bound of the error: half of the round trips along the tree; -1 for a rank that the time of
-  /// day has placed.
+  /// Returns a bound of the error: half of the round trips along the tree; -1 for a rank that the
+  /// time of day has placed.
   int64_t error_ns(int rank) const { return errors_[static_cast<size_t>(rank)]; }
 
  private:

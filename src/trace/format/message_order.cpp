@@ -25,8 +25,8 @@ int kind_index(const TraceFile& trace, BuiltIn built_in) {
   return found == trace.kinds.end() ? -1 : static_cast<int>(found - trace.kinds.begin());
 }
 
-/// The shortest time of a message for each pair (from, to); negative when a message
-/// arrived too early.
+/// Returns the shortest time of a message for each pair (from, to); negative when a message arrived
+/// too early.
 std::map<std::pair<int, int>, int64_t> shortest_times(const TraceFile& trace) {
   const int send = kind_index(trace, BuiltIn::kSend);
   const int receive = kind_index(trace, BuiltIn::kReceive);

@@ -62,14 +62,14 @@ struct ClockSample {
   int32_t reference_rank = 0;
   int64_t local_ns = 0;
   int64_t offset_ns = 0;      ///< reference's clock minus this one's, at that moment
-  int64_t round_trip_ns = 0;  ///< of the message that measured it: the error is at most half
+  int64_t round_trip_ns = 0;  ///< that of the measuring message: the error is at most half
 };
 
 struct Name {
   Table table = Table::kFile;
   uint32_t id = 0;
   std::string text;
-  // For kinds only:
+  // Only kinds have the following.
   Layer layer = Layer::kApp;
   Detail detail = Detail::kNone;
   bool overlaps = false;

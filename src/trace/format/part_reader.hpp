@@ -15,12 +15,12 @@ namespace stria::trace {
 
 struct SectionView {
   uint32_t type = 0;
-  size_t begin = 0;  ///< of its header in the file
+  size_t begin = 0;  ///< the begin of its header in the file
   std::span<const std::byte> payload;
   bool intact = false;  ///< the checksum is right
 };
 
-/// The section that begins at byte `at`; no value when no whole section is there.
+/// Returns the section that begins at byte `at`; no value when no whole section is there.
 std::optional<SectionView> section_at(std::span<const std::byte> file, size_t at);
 
 /// True when the bytes begin as a trace of this version does.

@@ -21,7 +21,7 @@ namespace {
 // A file may claim anything. These limits exceed any machine, and keep within the memory of any.
 constexpr int32_t kRankCountMax = 1 << 18;
 constexpr int64_t kTimeMaxNs = int64_t{1} << 61;
-constexpr int64_t kValueMax = int64_t{1} << 56;  // of offsets, lengths and counters
+constexpr int64_t kValueMax = int64_t{1} << 56;  // the most of offsets, lengths and counters
 constexpr size_t kCounterNamesMax = 1024;
 
 bool is_time(int64_t ns) {
@@ -47,11 +47,11 @@ class NameIndices {
 
 using Ids = std::unordered_map<uint32_t, int>;
 
-/// What has been read so far of the current part.
+/// Holds what has been read so far of the current part.
 struct Part {
   bool usable = false;
   int32_t rank = 0;
-  /// From this part's number of a name to its index in the trace.
+  /// Each maps this part's number of a name to its index in the trace.
   Ids kinds, files, datasets, counters;
 };
 
@@ -111,7 +111,7 @@ class Reader {
       case Section::kEnd:
         return take_end(section.payload);
       default:
-        return true;  // of a later version
+        return true;  // It comes from a later version.
     }
   }
 
@@ -379,7 +379,7 @@ class Reader {
     }
   }
 
-  /// a - b, limited to the range of the result.
+  /// Returns a - b, limited to the range of the result.
   static int64_t since(int64_t a, int64_t b) {
     int64_t difference = 0;
     if (__builtin_sub_overflow(a, b, &difference)) {

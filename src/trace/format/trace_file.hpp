@@ -53,7 +53,7 @@ struct RankInfo {
 struct CounterSet {
   int32_t rank = 0;
   int32_t file = -1;
-  std::vector<int64_t> values;  ///< as TraceFile::counters
+  std::vector<int64_t> values;  ///< one for each of TraceFile::counters
 };
 
 /// A fact with its name: hints in effect ("hint cb_nodes"), "method", "reason", …
@@ -69,7 +69,7 @@ class TraceFile {
   /// Reads a trace file, or what is left of one. kNotFound, kIo, or kFormat when nothing of
   /// it can be used.
   static Result<TraceFile> read(const std::string& path);
-  /// The same for bytes in memory.
+  /// Does the same for bytes in memory.
   static Result<TraceFile> parse(std::span<const std::byte> bytes);
 
   std::string program;
@@ -83,7 +83,7 @@ class TraceFile {
   std::vector<std::string> datasets;
   std::vector<std::string> counters;  ///< names
   std::vector<RankInfo> ranks;        ///< by rank
-  /// In order of rank, thread and begin, a parent before its children.
+  /// The events come in order of rank, thread and begin, a parent before its children.
   std::vector<Event> events;
   std::vector<CounterSet> counter_sets;
   std::vector<NamedFact> facts;
@@ -91,9 +91,9 @@ class TraceFile {
 
   int rank_count() const { return static_cast<int>(ranks.size()); }
   int node_count() const;
-  /// The index of a counter's name; -1 when this trace has no counter of that name.
+  /// Returns the index of a counter's name; -1 when this trace has no counter of that name.
   int counter_index(const std::string& name) const;
-  /// The value of a fact on the lowest rank that has it; empty when none has.
+  /// Returns the value of a fact on the lowest rank that has it; empty when none has.
   std::string fact(int32_t file, const std::string& key) const;
 };
 

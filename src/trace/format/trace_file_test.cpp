@@ -48,7 +48,8 @@ Record record(int64_t begin, int64_t end, uint32_t kind, uint32_t id, uint32_t p
   return made;
 }
 
-// Two ranks. The second numbers its names differently, and its clock is 5000 ns ahead of rank 0's.
+// Returns two ranks. The second numbers its names differently, and its clock is 5000 ns ahead of
+// rank 0's.
 Bytes two_ranks() {
   Bytes bytes;
   append_header(bytes);

@@ -9,11 +9,11 @@
 
 namespace stria::trace {
 
-/// "off", "counters", "app", "library" or "full".
+/// Reads "off", "counters", "app", "library" or "full".
 std::optional<Level> parse_level(const std::string& name);
 const char* level_name(Level level);
 
-/// From now on the whole process records at this level.
+/// The whole process records at this level from now on.
 void apply_level(Level level);
 Level applied_level();
 /// Keeps the recorded_layers of another library equal to those here; see recorder_link.hpp.

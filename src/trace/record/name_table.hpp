@@ -17,16 +17,16 @@ class NameTable {
   /// Has the kinds and counters that are built in.
   NameTable();
 
-  /// The number of a file. All files beyond 65,534 share one. Numbers are given one after another
-  /// from 1.
+  /// Returns the number of a file. All files beyond 65,534 share one. Numbers are given one after
+  /// another from 1.
   uint16_t file(const std::string& path);
   bool has_files() const { return !files_.empty(); }
-  /// How many numbers of files there are, that of no file included.
+  /// Returns how many numbers of files there are, that of no file included.
   size_t file_numbers() const { return file_numbers_; }
   int32_t dataset(const std::string& name);
   Kind kind(const std::string& name, Layer layer, Detail detail, bool overlaps);
 
-  /// The names that came since the last call.
+  /// Returns the names that came since the last call.
   std::vector<Name> take_new();
 
  private:

@@ -25,7 +25,7 @@ class PartWriter {
   /// `header` identifies this rank. It may be given again, when ranks find each other later.
   void identify(const RankHeader& header);
   const RankHeader& header() const { return header_; }
-  /// From now on the part is a file. It is made here, or renamed where there is one already; what
+  /// The part is a file from now on. It is made here, or renamed where there is one already; what
   /// was recorded before comes first.
   Status open(const std::string& path);
   bool has_file() const { return has_file_.load(std::memory_order_relaxed); }

@@ -1,5 +1,5 @@
-// What one rank records: spans in rings of its threads, names, counters and facts, and the part
-// file for them.
+// Describes what one rank records: spans in rings of its threads, names, counters and facts, and
+// the part file for them.
 //
 // Problem: a span must cost tens of nanoseconds, and nothing when tracing is off. A crash must lose
 // no more than the spans since the last commit.
@@ -36,7 +36,7 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// The recorder of this process's spans. Never destroyed.
+  /// Returns the recorder of this process's spans. Never destroyed.
   static Recorder& instance();
 
   // Names (name_table.hpp). A number stays valid.
@@ -45,7 +45,7 @@ class Recorder {
   bool has_files() const;
   Kind define_kind(const std::string& name, Layer layer, Detail detail = Detail::kNone, bool overlaps = false);
 
-  /// The counters of a file; they live as long as the recorder.
+  /// Returns the counters of a file; they live as long as the recorder.
   FileCounters& counters(uint16_t file);
   /// States a fact about a file, or about the run (file 0). It replaces an earlier one
   /// with the same key.
@@ -58,16 +58,16 @@ class Recorder {
   /// Reserves `count` ids for spans, and returns the first. A ring takes many at a time.
   uint32_t take_ids(uint32_t count) { return next_id_.fetch_add(count, std::memory_order_relaxed); }
 
-  // The part. `header` identifies this rank. It may be given again, when ranks find
-  // each other later.
+  // Identifies the part. `header` identifies this rank. It may be given again, when ranks find each
+  // other later.
   void identify(const RankHeader& header);
   RankHeader header() const;
   void add_clock_samples(std::span<const ClockSample> samples);
-  /// From now on the part is a file.
+  /// The part is a file from now on.
   Status open_part(const std::string& path);
   /// Moves finished spans from all rings to the part.
   void drain();
-  /// The same, with the counters and facts that have changed.
+  /// Does the same, with the counters and facts that have changed.
   void flush();
   /// Flushes where there is a part file; otherwise costs a comparison.
   void flush_to_file() {

@@ -12,8 +12,8 @@ namespace {
 
 constinit std::atomic<const RecorderLink*> in_use = nullptr;
 
-// A number that is likely to change with any change of the recorder's objects, of the kinds or
-// of the counters.
+// Returns a number that is likely to change with any change of the recorder's objects, of the kinds
+// or of the counters.
 constexpr uint64_t recorder_layout() {
   uint64_t layout = 0;
   for (const uint64_t part : {uint64_t{sizeof(Recorder)}, uint64_t{sizeof(Ring)}, uint64_t{sizeof(FileCounters)},

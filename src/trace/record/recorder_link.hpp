@@ -24,15 +24,15 @@ struct RecorderLink {
   void (*follow_levels)(std::atomic<uint32_t>&) = nullptr;
 };
 
-/// The link that this library offers to others.
+/// Returns the link that this library offers to others.
 RecorderLink offered_link();
 
-/// From now on the spans of this library go to the recorder of another. False, and no change,
-/// when that library is of another build. Nothing has been recorded here; `link` lives as
-/// long as the program.
+/// The spans of this library go to the recorder of another from now on. False, and no change, when
+/// that library is of another build. Nothing has been recorded here; `link` lives as long as the
+/// program.
 bool use_link(const RecorderLink& link);
 
-/// The link in use; null while this library records by itself.
+/// Returns the link in use; null while this library records by itself.
 const RecorderLink* used_link();
 
 }  // namespace stria::trace

@@ -1,4 +1,4 @@
-// What a recorder without a file keeps in memory, and how it reports the rest.
+// Tests what a recorder without a file keeps in memory, and how it reports the rest.
 #include "trace/record/recorder.hpp"
 
 #include <gtest/gtest.h>

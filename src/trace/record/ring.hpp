@@ -20,7 +20,7 @@ class Ring {
 
   Ring(Recorder& recorder, uint32_t thread) : recorder_(recorder), thread_(thread) {}
 
-  // For the owning thread.
+  // The owning thread calls this.
   uint32_t new_id() {
     if (next_id_ == end_id_) {
       take_ids();
@@ -39,7 +39,7 @@ class Ring {
   uint16_t file = 0;        ///< the file of the call under way
   bool is_waiting = false;  ///< inside a WaitTimer
 
-  // For the thread that drains.
+  // The thread that drains calls this.
   uint32_t thread() const { return thread_; }
   /// Calls `take` with each record, oldest first, and frees the room of each.
   template <typename Take>

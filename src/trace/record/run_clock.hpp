@@ -14,11 +14,11 @@ class RunClock {
   RunClock() { set(monotonic_ns); }
 
   int64_t now_ns() const { return clock_(); }
-  /// The first moment at which recording could begin: now_ns(), and the time of day then.
+  /// Returns the first moment at which recording could begin: now_ns(), and the time of day then.
   int64_t begin_ns() const { return begin_ns_; }
   int64_t begin_unix_ns() const { return begin_unix_ns_; }
-  /// For tests: sets another clock for this rank, used for comparing clocks and for records that
-  /// are appended directly.
+  /// Sets another clock for this rank, used for comparing clocks and for records that are appended
+  /// directly. Tests call it.
   void set(std::function<int64_t()> clock);
 
  private:

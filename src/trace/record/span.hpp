@@ -16,7 +16,7 @@
 
 namespace stria::trace {
 
-/// A bit for each layer that is recorded, and kCountersBit.
+/// It has a bit for each layer that is recorded, and kCountersBit.
 extern std::atomic<uint32_t> recorded_layers;
 inline constexpr uint32_t kCountersBit = 1U << kLayerCount;
 
@@ -53,7 +53,7 @@ class Span {
   bool recorded() const { return id_ != 0; }
   void set_bytes(int64_t bytes) { bytes_ = bytes; }
   void set_offset(int64_t offset) { offset_ = offset; }
-  /// What the kind says: count, peer, dataset.
+  /// Sets what the kind says: count, peer, dataset.
   void set_detail(int64_t detail) { detail_ = static_cast<int32_t>(detail); }
 
  private:

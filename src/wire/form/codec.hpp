@@ -87,17 +87,17 @@ class Reader {
     const uint64_t value = natural();
     return static_cast<int64_t>((value >> 1) ^ (~(value & 1) + 1));
   }
-  /// A number that fits into 62 bits, as offsets and sizes do.
+  /// Returns a number that fits into 62 bits, as offsets and sizes do.
   int64_t offset() {
     const uint64_t value = natural();
     return value >> 62 == 0 ? static_cast<int64_t>(value) : (fail(), 0);
   }
-  /// A place that only locks have: up to 2^63 - 1.
+  /// Returns a place that only locks have: up to 2^63 - 1.
   int64_t place() {
     const uint64_t value = natural();
     return value >> 63 == 0 ? static_cast<int64_t>(value) : (fail(), 0);
   }
-  /// A number up to `most`.
+  /// Returns a number up to `most`.
   uint64_t natural_up_to(uint64_t most) {
     const uint64_t value = natural();
     return value <= most ? value : (fail(), 0);
@@ -133,7 +133,7 @@ class Reader {
   bool failed_ = false;
 };
 
-/// The body of a message: all of its fields.
+/// Encodes the body of a message: all of its fields.
 template <typename Message>
 std::vector<std::byte> encode(const Message& message, uint16_t version = kVersion) {
   std::vector<std::byte> body;

@@ -11,7 +11,7 @@
 
 namespace stria::wire {
 
-using Identity = std::array<std::byte, 16>;  ///< of a session, a server, a store: random
+using Identity = std::array<std::byte, 16>;  ///< identity of a session, a server, a store: random
 
 inline constexpr size_t kMaxTextBytes = 1024;
 

@@ -19,11 +19,11 @@ namespace stria::wire {
 
 inline constexpr uint16_t kVersion = 4;
 inline constexpr uint16_t kOldestVersion = 3;
-/// Since then a manager tells its servers which of several managers it is (wire/standby.hpp).
+/// A manager tells its servers since then which of several managers it is (wire/standby.hpp).
 inline constexpr uint16_t kVersionWithEpochs = 4;
 
-/// The newest version that this process speaks: kVersion, or what STRIA_WIRE_VERSION says, by which
-/// tests have a server or a client of the version before.
+/// Returns the newest version that this process speaks: kVersion, or what STRIA_WIRE_VERSION says,
+/// by which tests have a server or a client of the version before.
 Result<uint16_t> newest_version();
 
 }  // namespace stria::wire

@@ -19,7 +19,7 @@ static_assert(crypto_aead_chacha20poly1305_ietf_KEYBYTES == sizeof(RecordKey));
 
 using Number = std::array<unsigned char, crypto_aead_chacha20poly1305_ietf_NPUBBYTES>;
 
-/// The number of a record, as its nonce: never the same twice under one key.
+/// Returns the number of a record, as its nonce: never the same twice under one key.
 Number nonce_of(uint64_t record) {
   Number nonce{};
   for (size_t i = 0; i < sizeof record; ++i) {
@@ -76,7 +76,7 @@ void RecordSealer::seal(std::span<std::byte> record) {
                                                      nullptr, nonce.data(), key_.data());
 }
 
-/// The bytes of the record with its head; 0 when even its length is not yet known.
+/// Returns the bytes of the record with its head; 0 when even its length is not yet known.
 size_t RecordOpener::record_bytes() const {
   const std::span<const std::byte> whole(buffer_);
   Reader reader(whole.subspan(begin_, end_ - begin_));

@@ -23,7 +23,7 @@
 namespace stria::wire {
 
 inline constexpr size_t kMaxRecordBytes = size_t{64} << 10;
-/// Before a record's bytes: their number, and the tag that seals them.
+/// A record's bytes have their number before them, and the tag that seals them.
 inline constexpr size_t kRecordHeadBytes = 4 + 16;
 
 using RecordKey = std::array<unsigned char, 32>;
@@ -43,8 +43,8 @@ class KeyExchange {
   ~KeyExchange();
 
   const ExchangeKey& mine() const { return mine_; }
-  /// The keys that both sides get; kPermissionDenied when the other side's is none. `key` proves
-  /// the claim of `hello`.
+  /// Returns the keys that both sides get; kPermissionDenied when the other side's is none. `key`
+  /// proves the claim of `hello`.
   Result<RecordKeys> keys_with(const ExchangeKey& other, const Key& key, const Hello& hello, const Challenge& challenge) const;
 
  private:
@@ -65,19 +65,19 @@ class RecordSealer {
   uint64_t next_ = 0;
 };
 
-/// What has come from one direction, opened record by record.
+/// Holds what has come from one direction, opened record by record.
 class RecordOpener {
  public:
   explicit RecordOpener(const RecordKey& key) : key_(key), buffer_(kRecordHeadBytes + kMaxRecordBytes) {}
 
-  /// The bytes that are here, opened. None: more have to come. kCorrupted where a record is not as
-  /// it was sealed; the connection can't be used any more.
+  /// Returns the bytes that are here, opened. None: more have to come. kCorrupted where a record is
+  /// not as it was sealed; the connection can't be used any more.
   Result<std::span<const std::byte>> opened();
-  /// So many of them have been taken.
+  /// Counts so many of them as taken.
   void take(size_t bytes) { begin_ += bytes; }
-  /// Where the next bytes of the connection go. \pre opened() has none
+  /// Returns where the next bytes of the connection go. \pre opened() has none
   std::span<std::byte> room();
-  /// So many bytes have come there.
+  /// Counts so many bytes that have come there.
   void received(size_t bytes) { end_ += bytes; }
 
  private:

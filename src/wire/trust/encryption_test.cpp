@@ -28,7 +28,7 @@ Bytes sealed(RecordSealer& sealer, const Bytes& plain) {
   return record;
 }
 
-/// All that comes out of the records, which come in portions of at most so many bytes.
+/// Returns all that comes out of the records, which come in portions of at most so many bytes.
 Result<Bytes> opened(const RecordKey& key, const Bytes& records, size_t portion) {
   RecordOpener opener(key);
   Bytes plain;

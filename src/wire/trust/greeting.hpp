@@ -28,7 +28,7 @@ struct Hello {
   void get(Reader& reader);
 };
 
-/// How a client is to prove its claim, and the server proves that it is one of the store's.
+/// Says how a client is to prove its claim, and the server proves that it is one of the store's.
 enum class ProofKind : uint8_t {
   kNone = 0,
   kKey = 1,
@@ -55,7 +55,7 @@ struct KeyProof {
   void get(Reader& reader);
 };
 
-/// In place of a proof when the server wants kMunge.
+/// A client sends this in place of a proof when the server wants kMunge.
 struct Credential {
   static constexpr const char* kName = "credential";
   std::string text;

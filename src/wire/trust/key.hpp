@@ -23,22 +23,22 @@ class Key {
   /// Reads a key file that nobody but its owner may read: one of user_key_text(), or any 16 bytes
   /// and more, which are the cluster's key. kPermissionDenied or kInvalidArgument otherwise.
   static Result<std::shared_ptr<const Key>> load(const std::string& path);
-  /// The key of the file that STRIA_KEY_FILE names; null when it names none.
+  /// Returns the key of the file that STRIA_KEY_FILE names; null when it names none.
   static Result<std::shared_ptr<const Key>> from_environment();
-  /// The cluster's key.
+  /// Makes the cluster's key.
   explicit Key(std::span<const std::byte> secret);
 
   bool is_users() const { return claim_.kind == ClaimKind::kUserKey; }
-  /// Who a client with this key says it is: the key's user, or that of this process.
+  /// Returns who a client with this key says it is: the key's user, or that of this process.
   Claim claim() const;
-  /// The key by which the claim is proven. \pre this is the cluster's key
+  /// Returns the key by which the claim is proven. \pre this is the cluster's key
   Key for_claim(const Claim& claim) const;
-  /// What the file of a user's key holds. \pre this is a user's key
+  /// Returns what the file of a user's key holds. \pre this is a user's key
   std::string user_key_text() const;
 
   Proof server_proof(const Hello& hello, const Challenge& challenge) const { return prove('s', hello, challenge); }
   Proof client_proof(const Hello& hello, const Challenge& challenge) const { return prove('c', hello, challenge); }
-  /// The part of this key and of the greeting in the key of one direction. Never sent.
+  /// Returns the part of this key and of the greeting in the key of one direction. Never sent.
   Proof direction_secret(bool to_server, const Hello& hello, const Challenge& challenge) const {
     return prove(to_server ? 'S' : 'C', hello, challenge);
   }
@@ -49,7 +49,7 @@ class Key {
   Proof prove(char role, const Hello& hello, const Challenge& challenge) const;
 
   std::array<unsigned char, 32> key_{};
-  Claim claim_;  // of a user's key
+  Claim claim_;  // the claim of a user's key
 };
 
 /// Compares in a time that doesn't depend on where they differ.

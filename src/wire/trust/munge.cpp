@@ -44,7 +44,7 @@ Result<Munge::Functions> load_functions() {
   return functions;
 }
 
-/// What libmunge is told for one call, and what it tells of its failure.
+/// Says what libmunge is told for one call, and what it tells of its failure.
 class Context {
  public:
   Context(const Munge::Functions& functions, const std::string& socket)

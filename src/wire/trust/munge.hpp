@@ -18,21 +18,21 @@
 
 namespace stria::wire {
 
-/// Thread-safe.
+/// This is thread-safe.
 class Munge {
  public:
   /// Loads libmunge; the daemon is that of STRIA_MUNGE_SOCKET, or where libmunge looks for it when
   /// that is not set. kUnsupported where libmunge isn't installed.
   static Result<std::shared_ptr<const Munge>> load();
-  /// The key of proofs that credentials seal.
+  /// Returns the key of proofs that credentials seal.
   static const Key& greeting_key();
 
   /// Seals the proof as the user of this thread. kUnsupported where munged doesn't answer.
   Result<std::string> seal(const Proof& proof) const;
-  /// Who sealed the proof: user and group. kPermissionDenied when the credential is forged, over,
-  /// was opened before, or seals another proof.
+  /// Returns who sealed the proof: user and group. kPermissionDenied when the credential is forged,
+  /// over, was opened before, or seals another proof.
   Result<User> open(const std::string& credential, const Proof& proof) const;
-  /// Whether munged works here.
+  /// Tells whether munged works here.
   Status check() const;
 
   struct Functions;

@@ -25,8 +25,8 @@ using StoreSecret = std::array<std::byte, 32>;
 /// Names the store whose secret this is, without telling the secret.
 std::array<std::byte, 16> store_identity(const StoreSecret& secret);
 
-/// The secret by which the manager of that epoch (wire/standby.hpp) seals tickets: the store's own
-/// for the first one. Tickets of the manager before are then none any more.
+/// Returns the secret by which the manager of that epoch (wire/standby.hpp) seals tickets: the
+/// store's own for the first one. Tickets of the manager before are then none any more.
 StoreSecret ticket_secret(const StoreSecret& secret, uint64_t epoch);
 
 /// A right that tickets alone have: to copy a part while it moves, and nothing besides.
@@ -46,13 +46,13 @@ struct Ticket {
 inline constexpr size_t kTicketPlace = 8;
 inline constexpr size_t kTicketBytes = 25;
 
-/// A ticket for the file, sealed.
+/// Returns a ticket for the file, sealed.
 Ticket issue_ticket(const StoreSecret& secret, uint64_t file, uint8_t rights, uint64_t expires_ms);
 
-/// Whether the ticket is one that was issued for the file, expired or not.
+/// Tells whether the ticket is one that was issued for the file, expired or not.
 bool is_genuine(const StoreSecret& secret, uint64_t file, const Ticket& ticket);
 
-/// What a server says to a ticket that isn't genuine: another manager may have sealed it.
+/// Returns what a server says to a ticket that isn't genuine: another manager may have sealed it.
 Status foreign_ticket();
 bool is_foreign_ticket(const Status& status);
 

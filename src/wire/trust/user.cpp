@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kMostId = UINT32_MAX - 1;  // the last one means "leave it" to the system
 constexpr uint32_t kUsualUmask = 022;
-constexpr size_t kEntryBytes = 16 << 10;  // of a user in the machine's list
+constexpr size_t kEntryBytes = 16 << 10;  // the bytes of a user in the machine's list
 
 uint32_t get_id(Reader& reader) {
   return static_cast<uint32_t>(reader.natural_up_to(kMostId));

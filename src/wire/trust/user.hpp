@@ -1,4 +1,4 @@
-// On whose behalf a client asks, how that is proven, and to whom a name of the store belongs.
+// Says on whose behalf a client asks, how that is proven, and to whom a name of the store belongs.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct User {
   void get(Reader& reader);
 };
 
-/// How a client proves who it is.
+/// Says how a client proves who it is.
 enum class ClaimKind : uint8_t {
   kWord = 0,        ///< not at all; on a Unix socket the kernel tells
   kClusterKey = 1,  ///< it has the cluster's key, and is believed
@@ -43,15 +43,16 @@ struct Claim {
   void get(Reader& reader);
 };
 
-/// The user of this process, with as many groups as a claim takes.
+/// Returns the user of this process, with as many groups as a claim takes.
 User this_user();
 
-/// The further groups that this machine knows of the user of that name, as many as a claim takes.
+/// Returns the further groups that this machine knows of the user of that name, as many as a claim
+/// takes.
 std::vector<uint32_t> groups_of(const std::string& name, uint32_t gid);
-/// The same for a user by its number; none where the machine doesn't know it.
+/// Returns the same for a user by its number; none where the machine doesn't know it.
 std::vector<uint32_t> groups_of(uint32_t uid, uint32_t gid);
 
-/// The bits of owner, group and others that new files and directories of this process lose.
+/// Returns the bits of owner, group and others that new files and directories of this process lose.
 uint32_t this_umask();
 
 inline uint32_t get_mode(Reader& reader) {

@@ -42,8 +42,8 @@ const Layout kLayouts[] = {
     {"compressed_strided", true, true, true, true},
 };
 
-// This rank's columns: every ranks-th of 4 (strided), or a block; the last rank of several has none
-// in a block layout.
+// Selects this rank's columns: every ranks-th of 4 (strided), or a block; the last rank of several
+// has none in a block layout.
 std::vector<double> select(const Layout& layout, int rank, int ranks, hid_t space, hid_t* memory) {
   const int parts = !layout.strided && ranks > 2 ? ranks - 1 : ranks;
   hsize_t columns = 0;

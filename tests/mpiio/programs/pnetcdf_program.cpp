@@ -57,7 +57,7 @@ void define(int file) {
   need(ncmpi_enddef(file), "ncmpi_enddef");
 }
 
-// The block within memory that has two more columns on either side.
+// Returns the block within memory that has two more columns on either side.
 std::vector<double> with_ghosts(const Block& block, MPI_Datatype* type) {
   const std::array<int, 2> sizes{static_cast<int>(block.count[0]), static_cast<int>(block.count[1]) + 4};
   const std::array<int, 2> subsizes{sizes[0], sizes[1] - 4};

@@ -16,11 +16,11 @@ enum class Waiting { kBlocking, kNonblocking, kSplit };
 struct Call {
   Pointer pointer = Pointer::kExplicit;
   Waiting waiting = Waiting::kBlocking;
-  bool collective = false;   ///< of a shared pointer: ordered
+  bool collective = false;   ///< a shared pointer's is ordered
   bool large_count = false;  ///< the _c form of MPI 4
 };
 
-/// What is transferred; `offset` (in etypes) counts for explicit offsets only.
+/// Says what is transferred; `offset` (in etypes) counts for explicit offsets only.
 struct Transfer {
   MPI_Offset offset = 0;
   void* buffer = nullptr;
@@ -31,7 +31,7 @@ struct Transfer {
 /// Every data access call that the MPI has, as in the standard's table in the section
 /// "Data Access".
 std::vector<Call> all_calls();
-/// Those with explicit offsets or individual pointers.
+/// Returns those with explicit offsets or individual pointers.
 std::vector<Call> private_calls();
 
 /// "write_at_all_begin/end" and so on.

@@ -24,7 +24,7 @@ std::atomic<int> error_number{0};
 std::mutex path_mutex;
 char path_part[PATH_MAX] = "";
 
-// Whether this call is to fail; counts it.
+// Tells whether this call is to fail; counts it.
 bool fails(int operation, int fd) {
   if (armed.load() != operation) {
     return false;

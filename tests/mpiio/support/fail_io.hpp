@@ -20,8 +20,8 @@ class FailIo {
   using Hits = int (*)();
 
   bool is_loaded() const { return arm_ != nullptr; }
-  /// From the call after the next `skip` on, every operation of this kind on a file whose path
-  /// contains `path` fails with `error`.
+  /// Every operation of this kind on a file whose path contains `path` fails with `error`, from the
+  /// call after the next `skip` on.
   void arm(const std::string& path, Operation operation, int skip, int error) const {
     arm_(path.c_str(), static_cast<int>(operation), skip, error);
   }

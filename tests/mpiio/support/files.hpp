@@ -11,7 +11,7 @@
 
 namespace mpiio {
 
-/// What MPI_File_open returns.
+/// Returns what MPI_File_open returns.
 inline int open_code(const std::string& path, int mode, MPI_File* file, MPI_Comm comm = MPI_COMM_WORLD) {
   *file = MPI_FILE_NULL;
   return MPI_File_open(comm, path.c_str(), mode, MPI_INFO_NULL, file);
@@ -23,7 +23,7 @@ inline MPI_File open(const std::string& path, int mode = MPI_MODE_RDWR | MPI_MOD
   return file;
 }
 
-/// A file in which each rank sees pieces of so many bytes; the ranks' pieces take turns.
+/// Returns a file in which each rank sees pieces of so many bytes; the ranks' pieces take turns.
 inline MPI_File open_interleaved(const Suite& suite, const std::string& path, const Hints& hints, int piece_bytes) {
   const Info info(hints);
   MPI_File file = MPI_FILE_NULL;

@@ -34,7 +34,7 @@ class Info {
   std::string text_;
 };
 
-/// A few hints drawn at random: methods, buffers, aggregators, drivers, stripes.
+/// Returns a few hints drawn at random: methods, buffers, aggregators, drivers, stripes.
 inline Hints random_hints(Random& random, int rank_count) {
   Hints hints;
   const auto maybe = [&](const std::string& name, const std::vector<std::string>& values) {

@@ -39,7 +39,7 @@ Memory::Memory(const Shape& shape, int64_t copies, uint8_t fill) {
     high = std::max(high, shape.at(i) + 1);
   }
   before_ = kMargin - low;
-  before_ += (16 - before_ % 16) % 16;  // as aligned as malloc would give it
+  before_ += (16 - before_ % 16) % 16;  // Its memory is as aligned as malloc's.
   bytes_.assign(static_cast<size_t>(before_ + high + kMargin), fill);
 }
 

@@ -10,7 +10,7 @@
 
 namespace mpiio {
 
-/// A byte that depends on all three, so that it shows where data come from.
+/// Returns a byte that depends on all three, so that it shows where data come from.
 uint8_t mark(uint64_t seed, int64_t rank, int64_t position);
 
 /// Bytes of memory with a margin on both sides, for `copies` of a shape whose offsets
@@ -21,7 +21,7 @@ class Memory {
   void* base() { return bytes_.data() + before_; }
   uint8_t& at(int64_t offset) { return bytes_[static_cast<size_t>(before_ + offset)]; }
   bool operator==(const Memory& other) const { return bytes_ == other.bytes_; }
-  /// The first byte that differs, as an offset from base().
+  /// Returns the first byte that differs, as an offset from base().
   int64_t first_difference(const Memory& other) const;
 
  private:
@@ -40,7 +40,7 @@ struct NaiveFile {
 
 /// Makes a file of these bytes, or removes it when there are none. Local.
 void make_file(const std::string& path, const std::vector<uint8_t>& bytes);
-/// All bytes of a file; fails the case when it can't be read.
+/// Reads all bytes of a file; fails the case when it can't be read.
 std::vector<uint8_t> read_file(const std::string& path);
 /// Fails the case unless both are the same.
 void expect_same(const std::vector<uint8_t>& got, const std::vector<uint8_t>& wanted, const std::string& what);

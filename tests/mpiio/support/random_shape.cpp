@@ -20,7 +20,7 @@ bool overlaps(const Shape& shape, int copies) {
   return std::adjacent_find(bytes.begin(), bytes.end()) != bytes.end();
 }
 
-// Whether file offsets never go back, as MPI asks of a filetype.
+// Tells whether file offsets never go back, as MPI asks of a filetype.
 bool ascends(const Shape& shape) {
   const std::vector<int64_t> bytes = all_bytes(shape, 2);
   return bytes.empty() || (bytes.front() >= 0 && std::is_sorted(bytes.begin(), bytes.end()));
@@ -31,7 +31,7 @@ struct Pieces {
   std::vector<int> places;  // in extents of the child
 };
 
-// A few pieces of a few children, with gaps or without, some of them empty; in any order
+// Returns a few pieces of a few children, with gaps or without, some of them empty; in any order
 // unless `ascending`.
 Pieces random_pieces(Random& random, bool ascending) {
   Pieces pieces;
@@ -114,7 +114,7 @@ Shape random_struct(Random& random, const Shape& child, bool ascending) {
   return structure(pieces.lengths, places, of);
 }
 
-// One constructor around `child`.
+// Returns one constructor around `child`.
 Shape wrap(Random& random, const Shape& child, bool ascending) {
   const int64_t shift = ascending ? 0 : -random.between(0, 20);
   const int count = static_cast<int>(random.between(1, 4));

@@ -9,21 +9,21 @@
 
 namespace mpiio {
 
-/// A predefined or small derived type without holes that can serve as etype: MPI_BYTE, MPI_INT,
-/// MPI_DOUBLE, contiguous, struct.
+/// Returns a predefined or small derived type without holes that can serve as etype: MPI_BYTE,
+/// MPI_INT, MPI_DOUBLE, contiguous, struct.
 Shape random_etype(Random& random);
 
-/// A datatype for memory of one or more `leaf`: any constructor, nested up to `depth`, in any
-/// order, with any bounds. No byte occurs twice, even when `copies` of it follow each other.
+/// Returns a datatype for memory of one or more `leaf`: any constructor, nested up to `depth`, in
+/// any order, with any bounds. No byte occurs twice, even when `copies` of it follow each other.
 Shape random_memory(Random& random, const Shape& leaf, int depth, int copies);
 
-/// What one rank sees of the file.
+/// Says what one rank sees of the file.
 struct View {
   int64_t displacement = 0;
   Shape etype;
   Shape filetype;
 
-  /// Offset in the file of data byte `position` of the view.
+  /// Returns the offset in the file of data byte `position` of the view.
   int64_t offset_of(int64_t position) const { return displacement + filetype.at(position); }
 };
 
@@ -32,7 +32,7 @@ struct View {
 /// none, a darray, a subarray, or one region per rank.
 std::vector<View> random_views(uint64_t seed, int rank_count);
 
-/// One view that all ranks can share, as shared file pointers need.
+/// Returns one view that all ranks can share, as shared file pointers need.
 View random_common_view(Random& random);
 
 }  // namespace mpiio

@@ -72,7 +72,7 @@ void for_each_element(const std::vector<int>& sizes, int order, Visit visit) {
   }
 }
 
-// The process coordinate that owns global index `i` along dimension d.
+// Returns the process coordinate that owns global index `i` along dimension d.
 int owner(const Distribution& distribution, size_t d, int i) {
   const int size = distribution.sizes[d];
   const int processes = distribution.grid[d];

@@ -19,7 +19,7 @@ struct Shape {
   /// Offset of each data byte of one copy, in the order of the type map.
   std::vector<int64_t> bytes;
   int64_t lb = 0;
-  int64_t extent = 0;  ///< of one copy, as MPI gives it
+  int64_t extent = 0;  ///< the extent of one copy, as MPI gives it
   std::string text;    ///< for messages
   std::shared_ptr<void> owner;
 
@@ -28,10 +28,10 @@ struct Shape {
   int64_t at(int64_t position) const { return position / size() * extent + bytes[static_cast<size_t>(position % size())]; }
 };
 
-/// A predefined type; `bytes` is the offset of each of its bytes: not 0, 1, 2 … for pair
+/// Returns a predefined type; `bytes` is the offset of each of its bytes: not 0, 1, 2 … for pair
 /// types with gaps.
 Shape named(MPI_Datatype type, std::string text, std::vector<int64_t> bytes);
-/// A predefined type of `size` bytes without gaps.
+/// Returns a predefined type of `size` bytes without gaps.
 Shape named(MPI_Datatype type, std::string text, int64_t size);
 
 Shape contiguous(int count, const Shape& of);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kTicksASecond = 10;
 
-// Three times as many with sanitizers.
+// Gives three times as many with sanitizers.
 int ticks_of(int seconds) {
   return seconds * kTicksASecond * (stria::kSanitized ? 3 : 1);
 }

@@ -19,7 +19,7 @@ namespace mpiio {
 /// The command line: [--seed N] [--count N] [--only TEXT] [--dir DIRECTORY] [--prefix TEXT]
 /// [--seconds N].
 struct Options {
-  uint64_t seed = 1;      ///< of the first random case
+  uint64_t seed = 1;      ///< the seed of the first random case
   int count = 0;          ///< random cases to run; 0: the program's own number
   std::string only;       ///< cases whose name contains this
   std::string directory;  ///< where files are made; TMPDIR or the working directory when not given
@@ -33,7 +33,7 @@ struct Options {
 class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed * 0x9e3779b97f4a7c15u + 0x1234567u) {}
-  /// In [low, high], both included.
+  /// Draws from [low, high], both included.
   int64_t between(int64_t low, int64_t high) {
     return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1));
   }
@@ -55,7 +55,8 @@ class Suite {
   const Options& options() const { return options_; }
   int rank() const { return rank_; }
   int rank_count() const { return rank_count_; }
-  /// Whether the library under test is Stria's, found by asking where MPI_File_open comes from.
+  /// Tells whether the library under test is Stria's, found by asking where MPI_File_open comes
+  /// from.
   bool is_stria() const { return is_stria_; }
   /// A file name of this job's own, the same on every rank.
   std::string path(const std::string& name) const;
@@ -87,11 +88,11 @@ class Suite {
 /// Notes a failure of the running case on this rank; the first three of a rank are printed.
 void note_failure(const char* file, int line, const std::string& text);
 
-/// What the watchdog does before it ends the job, to remove what would outlive the process.
+/// Sets what the watchdog does before it ends the job, to remove what would outlive the process.
 /// Empty: nothing.
 void set_hang_cleanup(std::function<void()> cleanup);
 
-/// All arguments, written one after the other.
+/// Returns all arguments, written one after the other.
 template <class... Parts>
 std::string text(const Parts&... parts) {
   std::ostringstream out;
@@ -99,9 +100,9 @@ std::string text(const Parts&... parts) {
   return out.str();
 }
 
-/// "MPI_ERR_IO: …" for an error code; "MPI_SUCCESS" for none.
+/// Returns "MPI_ERR_IO: …" for an error code; "MPI_SUCCESS" for none.
 std::string error_text(int code);
-/// The error class of a code.
+/// Returns the error class of a code.
 int error_class(int code);
 
 }  // namespace mpiio

@@ -37,7 +37,7 @@ def whole(folder, elements, **how):
 
 
 def opened(folder, hints=None):
-    """A file of MPI-IO that all ranks write."""
+    """Returns a file of MPI-IO that all ranks write."""
     info = MPI.Info.Create()
     for name, value in (hints or {}).items():
         info.Set(name, value)
@@ -55,7 +55,8 @@ def written_by_calls(folder, pieces, piece_bytes, order=None, gap_bytes=0):
 
 
 def moved_at_once(folder, pieces, piece_bytes, hints=None, *, interleaved=True, gap_bytes=0, call="Write_all"):
-    """The same bytes in one call: the ranks' pieces in turns, or each rank's behind each other."""
+    """Returns the same bytes in one call: the ranks' pieces in turns, or each rank's behind each
+    other."""
     step = (piece_bytes + gap_bytes) * (comm.size if interleaved else 1)
     filetype = MPI.BYTE.Create_vector(pieces, piece_bytes, step)
     filetype.Commit()

@@ -1,5 +1,5 @@
-// What a FLASH file says of every block besides its cells: the columns of its tree and geometry
-// datasets, for local blocks.
+// Describes what a FLASH file says of every block besides its cells: the columns of its tree and
+// geometry datasets, for local blocks.
 #pragma once
 
 #include <cstdint>

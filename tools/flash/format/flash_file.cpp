@@ -21,7 +21,7 @@ constexpr int64_t kCornerBytes = 8 << 20;  // corner values held at a time, in t
 
 constexpr const char* kBlocksDimension = "dim_tot_blocks";
 
-/// Where datasets go, and whether their dimensions have names, as in netCDF they must.
+/// Says where datasets go, and whether their dimensions have names, as in netCDF they must.
 struct Target {
   File& file;
   bool has_names;
@@ -82,7 +82,7 @@ void put_common(const Target& target, const BlockTable& blocks, const ScalarList
   put_block_lists(target, blocks, real);
 }
 
-// A variable's dataset. Names in netCDF can't end with a blank.
+// Returns a variable's dataset. Names in netCDF can't end with a blank.
 std::string padded_label(const File& file, const std::string& name) {
   std::string label = name.substr(0, kNameBytes);
   label.resize(kNameBytes, ' ');
@@ -112,7 +112,7 @@ void put_variable(Dataset dataset, const BlockTable& blocks, const CellArray& ce
   }
 }
 
-// All variables of a cell together, for the experimental layout.
+// Returns all variables of a cell together, for the experimental layout.
 Memory interior_memory_of_all(const CellArray& cells, int64_t count) {
   auto nvar = static_cast<int64_t>(cells.names.size());
   int64_t sizes[] = {count, cells.total(2), cells.total(1), cells.total(0)};

@@ -37,7 +37,7 @@ struct Origin {
 /// Names and values in the order in which they are stored. `real_scalars` begin with "time":
 /// readers rely on it.
 struct ScalarLists {
-  Origin origin;  ///< of what is written; not read back
+  Origin origin;  ///< the origin of what is written; not read back
   std::vector<std::pair<std::string, int64_t>> integer_scalars, integer_parameters, logical_scalars, logical_parameters;
   std::vector<std::pair<std::string, double>> real_scalars, real_parameters;
   std::vector<std::pair<std::string, std::string>> string_scalars, string_parameters;
@@ -45,19 +45,19 @@ struct ScalarLists {
 
 enum class FileLayout { kStandard, kExperimental };
 
-/// How a checkpoint keeps its variables.
+/// Says how a checkpoint keeps its variables.
 struct CheckpointForm {
   FileLayout layout = FileLayout::kStandard;
   Filters filters{};
   bool named = false;  ///< HDF5: dimensions have names, for xarray; in netCDF they always have
 };
 
-/// The names of simulation output, numbered as FLASH numbers them.
+/// Returns the names of simulation output, numbered as FLASH numbers them.
 std::string checkpoint_name(const std::string& base, int number, Format format = Format::kHdf5);
 std::string plot_name(const std::string& base, int number, Format format = Format::kHdf5);
 std::string corner_plot_name(const std::string& base, int number, Format format = Format::kHdf5);
 
-/// The name of an HDF5 file's dataset in a file of this format.
+/// Returns the name of an HDF5 file's dataset in a file of this format.
 std::string stored_name(Format format, const std::string& name);
 
 /// Records a checkpoint: every variable as double, and all lists. The caller keeps `blocks` and
@@ -83,7 +83,7 @@ using CornerFunction = void (*)(const void* context, int64_t block, std::span<co
 void put_corner_plot(File& file, const BlockTable& blocks, const CellArray& cells, const ScalarLists& scalars,
                      const std::vector<int>& variables, CornerFunction corners, const void* context);
 
-/// What a file says of itself; read before its blocks.
+/// Holds what a file says of itself; read before its blocks.
 struct FlashHeader {
   int dim = 0;
   int64_t cells[3] = {0, 0, 0};
@@ -101,11 +101,11 @@ Result<FlashHeader> read_header(File& file);
 /// whose names say which variables. The caller commits. Collective: as File::dataset.
 void get_cells(File& file, const FlashHeader& header, int64_t first_block, int64_t count, const CellArray& cells);
 
-/// Where a file keeps one variable: a dataset {blocks, z, y, x} of its own, or one entry of
+/// Says where a file keeps one variable: a dataset {blocks, z, y, x} of its own, or one entry of
 /// {blocks, z, y, x, variables}.
 struct StoredVariable {
   std::string dataset;
-  Hyperslab cells;  ///< of all blocks, this variable alone
+  Hyperslab cells;  ///< the cells of all blocks, this variable alone
 };
 
 /// Finds a variable of either layout by name. kInvalidArgument lists the names in the file.

@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kStringBytes = 80;
 constexpr int64_t kLongStringBytes = 400;
 
-// Where name and value lie in a row, in the order of the members in FLASH's own memory.
+// Says where name and value lie in a row, in the order of the members in FLASH's own memory.
 struct RowLayout {
   int64_t name_at = 0;
   int64_t value_at = kStringBytes;

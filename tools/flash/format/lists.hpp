@@ -8,7 +8,7 @@ namespace stria::flash {
 /// Makes the scalars and runtime parameters. Empty lists are left out.
 void put_lists(File& file, const ScalarLists& lists);
 
-/// What a file says of its making: names and texts.
+/// Says what a file says of its making: names and texts.
 struct InfoField {
   const char* name;
   int64_t bytes;  ///< in HDF5

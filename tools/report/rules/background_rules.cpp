@@ -13,8 +13,8 @@ namespace {
 using trace::Counter;
 
 constexpr double kWaitedShare = 0.25;    // docs/trace_report.md, "background"
-constexpr double kCpuShare = 0.05;       // of the ranks' time
-constexpr double kUnstagedShare = 0.01;  // of the bytes written
+constexpr double kCpuShare = 0.05;       // the share of the ranks' time
+constexpr double kUnstagedShare = 0.01;  // the share of the bytes written
 constexpr int64_t kLeastUnstagedBytes = 1 << 20;
 
 int longest_waiting_rank(const RunDigest& run) {
@@ -57,7 +57,7 @@ MaybeFinding background(const RunDigest& run, const StorageLimit&) {
 int64_t least_limit_bytes(const RunDigest& run) {
   const trace::TraceFile& trace = run.trace();
   const trace::CounterView view(trace);
-  int64_t most_bytes = 0;  // of a rank's commit
+  int64_t most_bytes = 0;  // the bytes of a rank's commit
   for (const trace::CounterSet& set : trace.counter_sets) {
     if (view.value(set, Counter::kUnstagedBytes) > 0) {
       const int64_t commits = std::max<int64_t>(1, view.value(set, Counter::kCommits));

@@ -21,8 +21,8 @@ struct Excess {
   double times = kExcess;
 };
 
-// The file for which most was moved in relation to what the program asked for; number -1 where no
-// file is remarkable.
+// Returns the file for which most was moved in relation to what the program asked for; number -1
+// where no file is remarkable.
 Excess worst_of(const RunDigest& run, Counter moved, Counter asked) {
   Excess worst;
   for (int file : run.counters().files()) {

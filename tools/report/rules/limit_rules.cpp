@@ -9,7 +9,7 @@ namespace stria::tool {
 namespace {
 
 constexpr size_t kMostNamed = 3;
-constexpr double kWorthNaming = 0.05;  // of the time in I/O
+constexpr double kWorthNaming = 0.05;  // a share of the time in I/O
 
 struct Advice {
   std::string_view part;

@@ -17,7 +17,7 @@ constexpr double kSmallShare = 0.5;
 constexpr int64_t kLeastPieces = 100;      // fewer pieces are no pattern
 constexpr double kUnalignedShare = 0.5;    // "unaligned"
 constexpr int64_t kLeastAlignment = 4096;  // a unit below a page costs nothing
-// In pieces longer than this many units the ends hardly matter.
+// The ends hardly matter in pieces that are longer than this many units.
 constexpr double kUnitsAPiece = 4;
 constexpr double kSequentialShare = 0.5;  // "random_order"
 constexpr double kReadTwice = 2;          // "read_again"
@@ -40,7 +40,7 @@ std::string commonest(const RunDigest& run) {
                                      count_text(sizes[0].second));
 }
 
-// The file of which most pieces are.
+// Returns the file of which most pieces are.
 std::string busiest_file(const RunDigest& run) {
   const int file = run.counters().file_of_most(Counter::kReadPieces, Counter::kWritePieces);
   return file < 0 ? ""
@@ -48,7 +48,8 @@ std::string busiest_file(const RunDigest& run) {
                                 run.trace().files[static_cast<size_t>(file)]);
 }
 
-// The hint that makes ranks collect what they move, for the direction in which most pieces go.
+// Returns the hint that makes ranks collect what they move, for the direction in which most pieces
+// go.
 std::string collecting_hint(const RunDigest& run, const char* value) {
   const bool reads = run.counters().total(Counter::kReadPieces) > run.counters().total(Counter::kWritePieces);
   return fmt::format("romio_cb_{}={}", reads ? "read" : "write", value);
@@ -185,8 +186,8 @@ MaybeFinding scattered(const RunDigest& run, const StorageLimit&) {
   return finding;
 }
 
-// The bytes that the program asked to read. What the engine read beyond them is not the program's
-// fault ("read_in_excess").
+// Returns the bytes that the program asked to read. What the engine read beyond them is not the
+// program's fault ("read_in_excess").
 int64_t bytes_asked_for(const RunDigest& run, int file) {
   const int64_t read = run.counters().of_file(Counter::kBytesRead, file);
   const int64_t got = run.counters().of_file(Counter::kBytesGot, file);

@@ -16,7 +16,8 @@ constexpr double kTogetherShare = 0.30;  // "collective_by_hint"
 // Ranks wait alike where the shortest wait is no less than this share of the longest.
 constexpr double kAlike = 0.5;
 
-// Without spans only the counter tells it, which includes waiting for the rank's own requests.
+// The counter alone tells it where there are no spans; it includes waiting for the rank's own
+// requests.
 double waiting_seconds(const RunDigest& run, int rank) {
   const double in_spans = run.part(kWaitingPart, rank);
   return run.part(kWaitingPart) > 0 ? in_spans : static_cast<double>(run.counters().of_rank(Counter::kWaitNs, rank)) * 1e-9;
@@ -35,7 +36,7 @@ struct LongestPart {
   double seconds = 0;
 };
 
-// What the rank that waits least does meanwhile. Without spans, exchange and commit include
+// Returns what the rank that waits least does meanwhile. Without spans, exchange and commit include
 // waiting, so that they tell nothing.
 LongestPart busiest_part(const RunDigest& run, int rank) {
   LongestPart longest;
@@ -49,7 +50,7 @@ LongestPart busiest_part(const RunDigest& run, int rank) {
   return longest;
 }
 
-// Waiting, exchange and shared memory. Without spans, a part of the waiting lies inside the
+// Counts waiting, exchange and shared memory. Without spans, a part of the waiting lies inside the
 // exchange, so that only the longer of the two is certain.
 double seconds_together(const RunDigest& run) {
   const double waiting = run.part(kWaitingPart);
@@ -57,8 +58,8 @@ double seconds_together(const RunDigest& run) {
                      : std::max(run.part("exchange"), std::min(run.waiting_seconds(), run.breakdown_seconds()));
 }
 
-// What shortens the work for which all other ranks wait. One rank alone syncs and writes metadata,
-// so that sharing helps only with the rest.
+// Returns what shortens the work for which all other ranks wait. One rank alone syncs and writes
+// metadata, so that sharing helps only with the rest.
 const char* advice_to_shorten(std::string_view part) {
   if (part == "sync") {
     return "it waits until the data are safe on the storage. Commit less often, make only every n-th output durable, or "

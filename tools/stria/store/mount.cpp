@@ -60,7 +60,7 @@ std::string root_of(const std::string& url) {
   return path == "/" ? "" : path;
 }
 
-/// The value in the form in which FUSE takes one that may have commas.
+/// Returns the value in the form in which FUSE takes one that may have commas.
 std::string as_option(const std::string& value) {
   std::string escaped;
   for (const char each : value) {

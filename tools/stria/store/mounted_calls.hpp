@@ -1,4 +1,5 @@
-// What every call of a mounted store needs: the store, paths in it, errors as the system's numbers.
+// Describes what every call of a mounted store needs: the store, paths in it, errors as the
+// system's numbers.
 #pragma once
 
 #include <sys/stat.h>
@@ -27,7 +28,7 @@ inline std::string url_of(const char* path) {
   return mounted().url + path;
 }
 
-/// A call's path as the manager knows it. The kernel has followed symbolic links already.
+/// Returns a call's path as the manager knows it. The kernel has followed symbolic links already.
 inline wire::Look name_of(const char* path) {
   return {mounted().root + path, false};
 }
@@ -37,7 +38,7 @@ inline bool is_asked_by_a_user() {
   return fuse_get_context()->uid != 0;
 }
 
-/// The system's number for an error.
+/// Returns the system's number for an error.
 int errno_of(ErrorCode code);
 
 inline int minus_errno(const Status& status) {
@@ -77,14 +78,15 @@ void take_privileges(const char* path);
 /// Throws stria::Error (kIo) where a server doesn't answer.
 void check_size_is_known(const char* path, uint64_t number);
 
-/// To the kernel the names of a file are files of their own. Where it keeps what is written, such
-/// files can only be read. False where nothing has the name.
+/// The kernel takes the names of a file for files of their own. Where it keeps what is written,
+/// such files can only be read. False where nothing has the name.
 bool has_several_names(const char* path);
 
 /// True once for an open file that was just made: it is empty.
 bool is_asked_for_the_first_time(const fuse_file_info* info);
 
-/// What the manager told of a file as it was made, and the changes of the mount's files before.
+/// Says what the manager told of a file as it was made, and the changes of the mount's files
+/// before.
 struct ToldState {
   wire::NameState state;
   MountedFiles::Changes before;
@@ -103,8 +105,8 @@ void add_directory_calls(fuse_operations& calls);
 /// What stat() tells of a name.
 struct stat described(const wire::NameState& state, const storage::FileState& file);
 
-/// What the servers know of files; where some don't answer, what the others know. Aligned with
-/// `places`.
+/// Returns what the servers know of files; where some don't answer, what the others know. Aligned
+/// with `places`.
 std::vector<storage::FileState> states_as_known(std::span<const wire::Opened> places);
 
 }  // namespace stria::tool

@@ -32,23 +32,23 @@ timespec wall_time() {
 
 }  // namespace
 
-/// What the handles of one file have together.
+/// Holds what the handles of one file have together.
 struct SharedBytes {
   std::mutex mutex;
   std::vector<std::pair<storage::File*, bool>> handles;  // and whether they may write
-  PrivateMemory memory;                                  // of what is fetched
+  PrivateMemory memory;                                  // the memory of what is fetched
   std::unique_ptr<storage::SmallRequests> small;         // null: the mount's memory is used up
   Clock::time_point kept_since;                          // while something is kept
   timespec kept_since_time = {};                         // the same
   Status late;                                           // the last error that came late
   uint64_t late_count = 0;
-  struct stat noted = {};  // as the servers told, with what was written here since
+  struct stat noted = {};  // what the servers told, with what was written here since
   Clock::time_point noted_at;
   bool has_noted = false;
-  std::optional<storage::FileState> state;  // as servers told, and nothing was written here since
+  std::optional<storage::FileState> state;  // what servers told, if nothing was written here since
   Clock::time_point state_at;
-  std::optional<mode_t> mode;    // as the servers told, and nobody has changed it here since
-  int64_t written_end = 0;       // of what was written here since the file was opened or cut
+  std::optional<mode_t> mode;    // mode as the servers told, and nobody has changed it here since
+  int64_t written_end = 0;       // end of what was written here since the file was opened or cut
   Clock::time_point written_at;  // the last of it
 
   storage::File* handle_that(bool writes) const {
@@ -71,7 +71,7 @@ struct SharedBytes {
       note_late(small->write_out());
     }
   }
-  /// Before others change the file or its attributes.
+  /// Must be called before others change the file or its attributes.
   void settle() {
     write_out();
     has_noted = false;
@@ -79,7 +79,7 @@ struct SharedBytes {
       small->forget();
     }
   }
-  /// After a write that ends there.
+  /// Must be called after a write that ends there.
   void note_written(int64_t end) {
     extend(&noted, end);
     written_end = std::max(written_end, end);
@@ -214,7 +214,7 @@ Status MountedFile::preallocate(int64_t bytes) {
   return file_->preallocate(bytes);
 }
 
-// What this handle has not told yet.
+// Tells what this handle has not told yet.
 Status MountedFile::tell() {
   return std::exchange(told_, shared_->late_count) != shared_->late_count ? shared_->late : Status();
 }

@@ -47,7 +47,7 @@ inline bool is_later(const timespec& a, const timespec& b) {
 inline bool has_privileges(mode_t mode) {
   return (mode & S_ISUID) != 0 || (mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP);
 }
-/// The mode without them.
+/// Returns the mode without them.
 inline mode_t without_privileges(mode_t mode) {
   return mode & ~static_cast<mode_t>((mode & S_IXGRP) != 0 ? S_ISUID | S_ISGID : S_ISUID);
 }
@@ -75,7 +75,7 @@ class MountedFile final : public storage::File {
   Status sync() override;
   /// Call it once, and nothing after it.
   Status close() override;
-  /// What the file's attributes are, where that is known without a request.
+  /// Gives what the file's attributes are, where that is known without a request.
   bool attributes(struct stat* details);
   /// True unless it is known that neither set-user-ID nor set-group-ID is among the file's bits.
   bool may_have_privileges();
@@ -113,7 +113,7 @@ class MountedFiles {
                                             const storage::OpenOptions& options);
   /// Takes a file that is open.
   Result<std::unique_ptr<MountedFile>> add(std::unique_ptr<storage::File> file, bool writes);
-  /// How often files were written or cut here, and how often a mode or an owner was changed.
+  /// Says how often files were written or cut here, and how often a mode or an owner was changed.
   struct Changes {
     uint64_t files = 0;
     uint64_t modes = 0;
@@ -125,7 +125,7 @@ class MountedFiles {
   void note_attributes(uint64_t number, const Changes& before, struct stat* details);
   /// The servers have told this of an open file's bytes, if no file has changed since `before`.
   void note_state(uint64_t number, const Changes& before, const storage::FileState& state);
-  /// What they told of them less than kLifetime ago, if nothing was written here since.
+  /// Returns what they told of them less than kLifetime ago, if nothing was written here since.
   std::optional<storage::FileState> told_state(uint64_t number);
   /// The manager has told this mode of a file.
   void note_mode(uint64_t number, const Changes& before, mode_t mode);
@@ -134,7 +134,7 @@ class MountedFiles {
   void settle();
   /// Uses no attributes that were noted: to be called after attributes or names have changed.
   void forget_attributes();
-  /// The same of what is known of modes: to be called after a mode or an owner has changed.
+  /// Does the same to what is known of modes. Must be called after a mode or an owner has changed.
   void forget_modes();
 
  private:

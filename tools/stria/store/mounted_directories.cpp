@@ -1,4 +1,4 @@
-// How a mounted store lists directories.
+// Describes how a mounted store lists directories.
 //
 // The manager tells of thousands of names at once, and each server of as many files. The kernel
 // takes some twenty at a time, with their attributes while these are fresh; else it looks a name up
@@ -53,7 +53,7 @@ void add_page(OpenDirectory& directory, const wire::LookedAll& page, bool comple
   }
 }
 
-/// Only the names, of a directory that the mount's user may read but not enter.
+/// Adds the names alone, of a directory that the mount's user may read but not enter.
 void add_names(OpenDirectory& directory, const std::string& url) {
   for (const StoreEntry& entry : entries_of(url)) {
     struct stat details = {};

@@ -235,7 +235,7 @@ int change_mode(const char* path, mode_t mode, fuse_file_info*) {
   });
 }
 
-/// The file's mode, if it has privileges, without them.
+/// Returns the file's mode, if it has privileges, without them.
 std::optional<uint32_t> mode_without_privileges(const char* path) {
   const wire::NameState state = look_at(path).state;
   const bool loses = state.kind == wire::NameKind::kFile && has_privileges(state.owner.mode);
@@ -388,7 +388,7 @@ void check_size_is_known(const char* path, uint64_t number) {
   if (mounted().doubtful.now().contains(number)) {
     static_cast<void>(surely_known(look_at(path)));
   }
-  // Since the file is open, nothing doubtful is told of it any more.
+  // Nothing doubtful is told of the file any more, since it is open.
   while (mounted().doubtful.now().contains(number)) {
     std::this_thread::sleep_for(kBetween);
   }

@@ -51,7 +51,7 @@ ssize_t read_request(int descriptor, void* to, size_t bytes, void*) {
   return got;
 }
 
-/// The answer, and that privileges are taken; libfuse sends it as a head and a body.
+/// Sends the answer, and that privileges are taken; libfuse sends it as a head and a body.
 ssize_t answer_first(int descriptor, const iovec* parts, const FirstRequest& first) {
   fuse_init_out answer = {};
   std::memcpy(&answer, parts[1].iov_base, std::min(sizeof answer, parts[1].iov_len));

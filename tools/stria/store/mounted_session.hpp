@@ -1,4 +1,4 @@
-// What a mount agrees on with the kernel, beyond what libfuse does.
+// Describes what a mount agrees on with the kernel, beyond what libfuse does.
 //
 // Problem: before each write the kernel asks for the file's capabilities, which it would have to
 // take away: a request as long as a small write itself. It asks no more of a file system that takes
@@ -12,10 +12,10 @@
 
 namespace stria::tool {
 
-/// For a session that is mounted and hasn't begun. At most one in a process.
+/// Must be called for a session that is mounted and hasn't begun. A process has at most one.
 void offer_to_take_privileges(fuse* session);
 
-/// In the call init: true if the kernel leaves it to the file system to take set-user-ID and
+/// Tells, in the call init, whether the kernel leaves it to the file system to take set-user-ID and
 /// set-group-ID from files that users write, cut or give away.
 bool leaves_privileges(fuse_conn_info* connection);
 

@@ -78,7 +78,7 @@ int open_as(const char* path, const OpenOptions& options, fuse_file_info* info) 
   });
 }
 
-/// After open_as(): does what else belongs to it, and closes the file again where that fails.
+/// Does, after open_as(), what else belongs to it, and closes the file again where that fails.
 template <typename Body>
 int settle(fuse_file_info* info, Body body) {
   const int settled = answer([&] {

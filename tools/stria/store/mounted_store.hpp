@@ -57,7 +57,7 @@ class RecentlyNoted {
   std::map<Thing, Clock::time_point> noted_;
 };
 
-/// How often each file is open, by its number, and when it was closed. Thread-safe.
+/// Says how often each file is open, by its number, and when it was closed. Thread-safe.
 class OpenNumbers {
  public:
   using Clock = std::chrono::steady_clock;
@@ -96,7 +96,7 @@ class OpenNumbers {
 /// kernel asks for them again before it makes the next name. Thread-safe.
 class ToldDirectories {
  public:
-  /// Before the manager is asked, for note().
+  /// Must be called before the manager is asked, for note().
   uint64_t changes() {
     const std::lock_guard lock(mutex_);
     return changes_;
@@ -104,13 +104,13 @@ class ToldDirectories {
   /// Notes what was told, unless something has changed here since `changes_before`.
   void note(const std::string& path, uint64_t changes_before, const struct stat& details);
   std::optional<struct stat> find(const std::string& path);
-  /// After the mode, the owner or the times of what has that path have changed.
+  /// Must be called after the mode, the owner or the times of what has that path have changed.
   void forget(const std::string& path) {
     const std::lock_guard lock(mutex_);
     ++changes_;
     told_.erase(path);
   }
-  /// After anything else was changed.
+  /// Must be called after anything else was changed.
   void forget() {
     const std::lock_guard lock(mutex_);
     ++changes_;
@@ -130,12 +130,12 @@ class ToldDirectories {
   std::map<std::string, Told> told_;
 };
 
-/// For so long the kernel believes what it was told of a file.
+/// The kernel believes for so long what it was told of a file.
 inline constexpr std::chrono::milliseconds kAttributesLast{1000};
 
-/// For the callbacks, which find it by fuse_get_context().
+/// The callbacks find it by fuse_get_context().
 struct MountedStore {
-  std::string url;  ///< of the store's directory that is the root, without a slash at its end
+  std::string url;  ///< url of the store's directory that is the root, without a slash at its end
   storage::Driver& driver;
   MountedFiles& files;
   std::shared_ptr<storage::Store> store;
@@ -154,7 +154,7 @@ struct MountedStore {
   ToldDirectories directories = {};
 };
 
-/// The table of calls. The private data of the file system is a MountedStore.
+/// Returns the table of calls. The private data of the file system is a MountedStore.
 const fuse_operations& mounted_store_operations();
 
 }  // namespace stria::tool

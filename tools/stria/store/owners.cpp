@@ -36,7 +36,7 @@ const passwd* entry_of(const std::string& text) {
 
 constexpr uint32_t kEach = 0111;  // a bit for each of owner, group and others
 
-/// One of the parts between commas.
+/// Applies one of the parts between commas.
 uint32_t change_part(uint32_t mode, const std::string& part) {
   const size_t sign = part.find_first_of("+-=");
   if (sign == std::string::npos) {

@@ -21,7 +21,7 @@ struct QuotaArguments {
   bool as_json = false;
 };
 
-/// "500MB", "1.5 TB", or a number of bytes.
+/// Reads "500MB", "1.5 TB", or a number of bytes.
 int64_t bytes_of_space(const std::string& text) {
   size_t end = 0;
   double bytes = 0;

@@ -10,7 +10,7 @@ namespace stria::tool {
 
 namespace {
 
-constexpr size_t kMostNamed = 10;  // of the files that a refusal names
+constexpr size_t kMostNamed = 10;  // the files that a refusal names
 
 struct RetireArguments {
   std::string url;

@@ -44,7 +44,7 @@ bool stderr_is_journal() {
          fmt::format("{}:{}", details.st_dev, details.st_ino) == stream;
 }
 
-/// A log for one server; null: none.
+/// Makes a log for one server; null: none.
 std::shared_ptr<server::EventLog> make_log(const std::string& form) {
   using Form = server::EventLog::Form;
   if (form == "off") {
@@ -83,7 +83,8 @@ server::ServerOptions options_of(const ServeArguments& arguments) {
   return options;
 }
 
-/// The signals that end a server. All threads block them, so that waiting for them is enough.
+/// Returns the signals that end a server. All threads block them, so that waiting for them is
+/// enough.
 sigset_t ending_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -102,8 +103,8 @@ bool is_pending(const sigset_t& signals) {
 
 using Servers = std::vector<std::unique_ptr<server::Server>>;
 
-/// The address of server `i` of a cluster whose first one has the given address: the next ports, or
-/// sockets. So a cluster that is started again is found by those who have its files open.
+/// Returns the address of server `i` of a cluster whose first one has the given address: the next
+/// ports, or sockets. So a cluster that is started again is found by those who have its files open.
 std::string address_after(const std::string& first, int i) {
   wire::Address address = wire::Address::parse(first).value();
   if (address.is_unix) {
@@ -114,7 +115,7 @@ std::string address_after(const std::string& first, int i) {
   return address.text();
 }
 
-/// On any port, where its own is another program's.
+/// Starts it on any port, where its own is another program's.
 std::unique_ptr<server::Server> start_member(server::ServerOptions options) {
   auto started = server::Server::start(options);
   if (!started.ok() && started.status().code() == ErrorCode::kAlreadyExists) {

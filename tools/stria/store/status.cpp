@@ -42,7 +42,7 @@ struct ServerState {
     const auto found = figures.find(name);
     return found == figures.end() ? 0 : found->second;
   }
-  /// The sum of all figures of that name, whatever their label.
+  /// Returns the sum of all figures of that name, whatever their label.
   int64_t sum(const std::string& name) const {
     int64_t sum = 0;
     for (auto each = figures.lower_bound(name + "{"); each != figures.end() && each->first.starts_with(name + "{"); ++each) {
@@ -58,7 +58,7 @@ struct Moment {
   Conditions conditions;
 
   bool is_well(const ServerState& server) const { return server.trouble.empty() && !has_bad_disk(server.known, conditions); }
-  /// ", manager" and the like; empty where it is but a server.
+  /// Returns ", manager" and the like; empty where it is but a server.
   std::string role_of(const ServerState& server) const {
     if (server["standby"] == 0) {
       return server["manager"] != 0 ? ", manager" : (server["manager_replaced"] != 0 ? ", was the manager" : "");
@@ -130,7 +130,7 @@ class Rates {
 
  private:
   double rate(int64_t now, int64_t before) const {
-    // A smaller number: the server was restarted.
+    // A smaller number means that the server was restarted.
     return now >= before ? static_cast<double>(now - before) / std::max(seconds_, 1e-3) : 0;
   }
   const ServerState& now_;
@@ -138,7 +138,7 @@ class Rates {
   double seconds_;
 };
 
-/// Two lines for a server, so that a terminal of 80 columns has room for it.
+/// Returns two lines for a server, so that a terminal of 80 columns has room for it.
 std::string table(const Moment& now, const Moment* before) {
   constexpr size_t kIndent = 4;
   std::string text = fmt::format("{:<4}{:<22}{:>7}{:>6}{:>11}{:>9}{:>9}{:>6}{:>6}\n", "", "server", "up for", "conns",
@@ -200,7 +200,7 @@ void show(const StatusArguments& arguments, const Moment& now, const Moment* bef
   std::fflush(stdout);
 }
 
-/// How many servers answer; none while the manager doesn't, whose trouble is then set.
+/// Returns how many servers answer; none while the manager doesn't, whose trouble is then set.
 int64_t count_answers(const StatusArguments& arguments, std::string& trouble) {
   try {
     const Moment now = look(arguments);

@@ -104,7 +104,7 @@ bool is_heard(const wire::StoreServers::Entry& server) {
   return server.silent_ms >= 0 && server.silent_ms < kSilentMs;
 }
 
-/// What holds while it is up; an old word of a server that is silent says nothing.
+/// Returns what holds while it is up; an old word of a server that is silent says nothing.
 wire::Conditions::Entry condition_of(const wire::StoreServers::Entry& server, const Conditions& conditions) {
   const auto found = conditions.find(server.place.index);
   wire::Conditions::Entry condition = found == conditions.end() ? wire::Conditions::Entry() : found->second;
@@ -161,7 +161,8 @@ wire::Looked name_itself(const std::string& url) {
 
 namespace {
 
-/// As a server tells it that knows of no links, or of a directory that may be read but not entered.
+/// Lists the names as a server tells them that knows of no links, or of a directory that may be
+/// read but not entered.
 std::vector<StoreEntry> names_alone(const StoreFile& directory, const std::string& url) {
   std::vector<StoreEntry> entries;
   wire::Listed part;

@@ -17,7 +17,7 @@
 
 namespace stria::tool {
 
-/// True for subcommands that run without MPI.
+/// Returns true for subcommands that run without MPI.
 bool runs_alone(const std::string& subcommand);
 
 void add_serve(Command app, Action& action);
@@ -48,13 +48,13 @@ struct StoreFile {
 };
 StoreFile find_in_store(const std::string& url);
 
-/// What the manager knows of it. Throws stria::Error.
+/// Returns what the manager knows of it. Throws stria::Error.
 wire::Attributes attributes_of(const std::string& url);
 
 /// Changes owner, group or mode; the path within is the URL's. Throws stria::Error.
 void set_ownership(const std::string& url, wire::SetOwnership change);
 
-/// The store's servers, as its manager knows them. Throws stria::Error.
+/// Returns the store's servers, as its manager knows them. Throws stria::Error.
 wire::StoreServers servers_of(const StoreFile& file, const std::string& url);
 
 /// Asks for the states of files, and lets no server that is away delay this more than once.
@@ -62,9 +62,9 @@ class StateAsker {
  public:
   /// When a server of the file doesn't answer, what the others know, and trouble() tells which.
   storage::FileState ask(const std::string& url, const wire::Opened& place) { return ask_all(url, {&place, 1}).front(); }
-  /// The same for many files, all at the same time. `url`: where they are.
+  /// Returns the same for many files, all at the same time. `url`: where they are.
   std::vector<storage::FileState> ask_all(const std::string& url, std::span<const wire::Opened> places);
-  /// Empty: all answered.
+  /// Returns an empty text where all answered.
   const std::string& trouble() const { return trouble_; }
 
  private:
@@ -75,14 +75,14 @@ class StateAsker {
 /// Prints the trouble, if there was any; returns the exit status that says so.
 int told_trouble(const StateAsker& asker);
 
-/// Its address, or that it has none any more.
+/// Returns its address, or that it has none any more.
 std::string address_of(const wire::StoreServers::Entry& server);
 
-/// One of them, by its number or its address. Throws stria::Error where there is none.
+/// Finds one of them, by its number or its address. Throws stria::Error where there is none.
 wire::ServerPlace find_server(const std::string& url, const std::string& name);
 
-/// Whether each server takes new files, by its number. Empty where the manager is of a version that
-/// can't tell. Throws stria::Error.
+/// Says whether each server takes new files, by its number. Empty where the manager is of a version
+/// that can't tell. Throws stria::Error.
 using Conditions = std::map<int64_t, wire::Conditions::Entry>;
 Conditions conditions_of(const StoreFile& file, const std::string& url);
 
@@ -102,16 +102,16 @@ bool is_directory(const std::string& url);
 struct StoreEntry : wire::Listed::Entry {
   bool is_link = false;  ///< symbolic: what it points to is looked at under its own name
 };
-/// The entries of a directory, sorted.
+/// Returns the entries of a directory, sorted.
 std::vector<StoreEntry> entries_of(const std::string& url);
-/// The name itself, where it is a symbolic link's. Throws stria::Error.
+/// Returns the name itself, where it is a symbolic link's. Throws stria::Error.
 wire::Looked name_itself(const std::string& url);
 /// Removes a file, or an empty directory.
 void remove_name(const std::string& url);
-/// A copy of a file, under a name that it gets when it is complete; of this machine too.
+/// Makes a copy of a file, under a name that it gets when it is complete; of this machine too.
 void copy_file(const std::string& from, const std::string& to, bool sync);
 
-/// `directory` and `name` with one slash between.
+/// Returns `directory` and `name` with one slash between.
 std::string joined(const std::string& directory, const std::string& name);
 
 }  // namespace stria::tool

@@ -22,13 +22,13 @@ class Communication {
   /// Keeps a reference to `trace`.
   explicit Communication(const trace::TraceFile& trace);
 
-  /// The ranks of each communicator; the first holds all ranks of the run.
+  /// Returns the ranks of each communicator; the first holds all ranks of the run.
   const std::vector<std::vector<uint64_t>>& communicators() const { return communicators_; }
-  /// What the event is, provided that its other ends are in the trace too.
+  /// Returns what the event is, provided that its other ends are in the trace too.
   Communicating role(const trace::Event& event) const;
-  /// The communicator of a message or collective operation.
+  /// Returns the communicator of a message or collective operation.
   uint32_t communicator(const trace::Event& event) const;
-  /// The place of a rank of the run in a communicator that it belongs to.
+  /// Returns the place of a rank of the run in a communicator that it belongs to.
   uint32_t rank_in(uint32_t communicator, int rank) const;
 
  private:

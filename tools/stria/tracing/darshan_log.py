@@ -69,7 +69,7 @@ class Log:
             yield record
 
     def records(self, module):
-        """Those of files: streams of the terminal are none."""
+        """Returns those of files: streams of the terminal are none."""
         for raw in self.raw_records(module):
             record = Record(module, raw)
             record.file = self.file_of(record.file)
@@ -89,7 +89,7 @@ class Log:
 
 
 def requests(record):
-    """What the storage did, from a record of POSIX or STDIO."""
+    """Returns what the storage did, from a record of POSIX or STDIO."""
     reads, writes = record["READS"], record["WRITES"]
     unaligned = record["FILE_NOT_ALIGNED"]
     unaligned_reads = unaligned * reads // max(1, reads + writes)
@@ -125,7 +125,7 @@ def requests(record):
 
 
 def calls(record):
-    """What the application asked for, from a record of any module."""
+    """Returns what the application asked for, from a record of any module."""
     kinds = [""] if record.module in ("POSIX", "STDIO", "H5D") else ["INDEP_", "COLL_", "SPLIT_", "NB_"]
     reads, writes = ([f"{kind}{what}S" for kind in kinds] for what in ("READ", "WRITE"))
     values = {
@@ -141,7 +141,7 @@ def calls(record):
 
 
 def share_of_rank(records, rank, ranks):
-    """The time that `records` of a file tell of one rank, or of all."""
+    """Returns the time that `records` of a file tell of one rank, or of all."""
     whole = sum(record.moving_ns() for record in records if record.rank == ALL_RANKS)
     if rank == ALL_RANKS:
         return whole + sum(record.moving_ns() for record in records if record.rank != ALL_RANKS)

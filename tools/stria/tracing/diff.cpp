@@ -23,7 +23,7 @@ struct Pair {
   double b = 0;
 };
 
-/// Seconds per rank, of a kind, a phase or the program.
+/// Returns the seconds per rank, of a kind, a phase or the program.
 json pair_json(const Pair& pair) {
   json entry = {{"name", pair.name}, {"a", pair.a}, {"b", pair.b}, {"difference", pair.b - pair.a}};
   entry["ratio"] = pair.a > 0 ? json(pair.b / pair.a) : json(nullptr);
@@ -43,7 +43,7 @@ std::vector<Pair> phases_of(const Summary& a, const Summary& b) {
   return pairs;
 }
 
-/// The kinds of either run; the one that changed most comes first.
+/// Returns the kinds of either run; the one that changed most comes first.
 std::vector<Pair> operations_of(const Summary& a, const Summary& b) {
   std::map<std::string, Pair> by_name;
   auto add = [&by_name](const Summary& summary, double Pair::*side) {
@@ -93,7 +93,7 @@ std::string signed_seconds_text(double seconds) {
   return seconds == 0 ? "" : (seconds < 0 ? "-" : "+") + seconds_text(std::abs(seconds));
 }
 
-// What makes a comparison of the two runs lame.
+// Returns what makes a comparison of the two runs lame.
 std::vector<std::string> differences_of(const trace::TraceFile& trace_a, const Summary& a, const trace::TraceFile& trace_b,
                                         const Summary& b) {
   std::vector<std::string> differences;

@@ -49,7 +49,7 @@ void require(OTF2_ErrorCode code, const char* what) {
   }
 }
 
-/// How the I/O operations of a kind are written; mode -1: not as an operation.
+/// Says how the I/O operations of a kind are written; mode -1: not as an operation.
 struct Operation {
   int mode = -1;
   OTF2_IoOperationFlag flags = OTF2_IO_OPERATION_FLAG_NONE;
@@ -120,7 +120,7 @@ class Otf2Writer {
   }
 
  private:
-  /// A handle for each file, rank and paradigm.
+  /// Returns a handle for each file, rank and paradigm.
   OTF2_IoHandleRef handle(const Event& event, OTF2_IoParadigmRef paradigm) {
     const auto next = static_cast<OTF2_IoHandleRef>(handles_.size());
     return handles_.try_emplace({event.file, event.rank, paradigm}, next).first->second;

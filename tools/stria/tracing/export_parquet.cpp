@@ -60,7 +60,7 @@ json describe(const TraceFile& trace) {
   return {{"rows", trace.events.size()}, {"columns", columns}, {"metadata", metadata_of(trace)}};
 }
 
-/// In the order of describe().
+/// The columns are in the order of describe().
 bool send_columns(PythonProcess& python, const TraceFile& trace) {
   return send_column<int64_t>(python, trace, [](const Event& e) { return e.begin_ns; }) &&
          send_column<int64_t>(python, trace, [](const Event& e) { return e.end_ns; }) &&

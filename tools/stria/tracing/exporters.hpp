@@ -11,16 +11,16 @@ namespace stria::tool {
 /// with every field.
 void export_chrome(const trace::TraceFile& trace, const std::string& path);
 
-/// An OTF2 archive in directory `path`, with I/O operations: the anchor file is PATH/trace.otf2.
-/// kUnsupported in a build without OTF2.
+/// Writes an OTF2 archive in directory `path`, with I/O operations: the anchor file is
+/// PATH/trace.otf2. kUnsupported in a build without OTF2.
 void export_otf2(const trace::TraceFile& trace, const std::string& path);
 
-/// One Parquet table with a row for each rank and file and a column for each counter; also
+/// Writes one Parquet table with a row for each rank and file and a column for each counter; also
 /// through Python.
 void export_counters_parquet(const trace::TraceFile& trace, const std::string& path);
 
-/// One Parquet table with one row per event, through Python and pyarrow. The interpreter is the one
-/// that STRIA_PYTHON names, else python3.
+/// Writes one Parquet table with one row per event, through Python and pyarrow. The interpreter is
+/// the one that STRIA_PYTHON names, else python3.
 void export_parquet(const trace::TraceFile& trace, const std::string& path);
 
 }  // namespace stria::tool

@@ -20,7 +20,7 @@ namespace {
 using trace::Counter;
 using Row = std::array<int64_t, trace::kCounterCount>;
 
-constexpr int32_t kFirstCallKind = 2;  // of imported_kinds()
+constexpr int32_t kFirstCallKind = 2;  // a place in imported_kinds()
 /// Counters whose sum a record of all ranks also knows for single ranks.
 struct Group {
   std::vector<Counter> counters;
@@ -106,7 +106,7 @@ class Shares {
     }
     return sum;
   }
-  /// The part of `whole`, which belongs to a group with this sum.
+  /// Returns the part of `whole`, which belongs to a group with this sum.
   int64_t part(int32_t rank, int64_t whole, const Group& group, int64_t sum) const {
     const auto part_of = [&](const KnownRank& known) {
       const double share = static_cast<double>(known.*group.sum) / static_cast<double>(sum);
@@ -195,7 +195,7 @@ class Part {
     return found->second;
   }
 
-  /// In order of file and begin, the calls of a file before its requests.
+  /// The records come in order of file and begin, the calls of a file before its requests.
   std::vector<trace::Record> make_records() {
     std::stable_sort(spans_.begin(), spans_.end(), [](const ImportedSpan* a, const ImportedSpan* b) {
       return std::tuple(a->file, a->begin_ns, a->kind < kFirstCallKind) <
@@ -242,7 +242,7 @@ class Part {
   std::vector<trace::Name> names_;
 };
 
-/// A number for each host, in the order of their names.
+/// Returns a number for each host, in the order of their names.
 std::map<std::string, int32_t> nodes_of(const ImportedRun& run) {
   std::map<std::string, int32_t> nodes;
   for (const auto& [rank, host] : run.hosts) {

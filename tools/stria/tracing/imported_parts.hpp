@@ -21,7 +21,7 @@ namespace stria::tool {
 /// The rank of a record of all ranks together.
 inline constexpr int32_t kAllRanks = -1;
 
-/// What a record of all ranks says of one of them.
+/// Says what a record of all ranks says of one of them.
 struct KnownRank {
   int32_t rank = 0;
   int64_t ns = 0;     ///< in all phases
@@ -68,7 +68,7 @@ struct ImportedRun {
 std::vector<trace::KindInfo> imported_kinds();
 
 struct ImportedTrace {
-  std::vector<std::byte> bytes;  ///< of the file
+  std::vector<std::byte> bytes;  ///< the bytes of the file
   /// Ranks whose threads were in calls at the same time: their times in phases, which add up to
   /// more than the run, are scaled down to it.
   int32_t overlapping_ranks = 0;

@@ -44,7 +44,7 @@ class Layout {
   }
 
   const trace::TraceFile& trace_;
-  std::vector<std::vector<int64_t>> ends_;  ///< of the open spans, by lane
+  std::vector<std::vector<int64_t>> ends_;  ///< the ends of the open spans, by lane
   std::vector<Lane> lanes_;
 };
 

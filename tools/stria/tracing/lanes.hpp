@@ -20,7 +20,7 @@ struct Lane {
   std::vector<size_t> events;  ///< indices, by begin, a parent before its children
 };
 
-/// Lanes by rank, thread and number; each event is on one.
+/// Makes lanes by rank, thread and number; each event is on one.
 std::vector<Lane> lay_out(const trace::TraceFile& trace);
 
 /// Calls enter(event) and leave(event) in order of time, each leave before the enters

@@ -22,7 +22,7 @@ class PythonProcess {
 
   /// Sends to its input. False when it reads no more.
   bool send(std::span<const std::byte> bytes);
-  /// All of its output, until it ends. Throws stria::Error.
+  /// Returns all of its output, until it ends. Throws stria::Error.
   std::string take();
   /// Closes the pipe and waits. True when the script succeeded; if not, stderr has what it said.
   /// Throws stria::Error when the interpreter doesn't start; `package` is what it needs to have.

@@ -185,7 +185,7 @@ std::string phases_text(const Summary& summary) {
   return text;
 }
 
-// How much of the commits in the background the program has not noticed.
+// Returns how much of the commits in the background the program has not noticed.
 std::string background_text(const Summary& summary) {
   const double worked = static_cast<double>(summary[Counter::kBackgroundNs]) * 1e-9;
   const double waited = static_cast<double>(summary[Counter::kBackgroundWaitNs]) * 1e-9;

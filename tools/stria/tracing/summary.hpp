@@ -25,13 +25,13 @@ struct OperationRow {
   int rank_count = 0;  ///< ranks with spans of this kind
 };
 
-/// How evenly something is spread over ranks.
+/// Says how evenly something is spread over ranks.
 struct Spread {
   double mean = 0;  ///< over all ranks
   double minimum = 0;
   double maximum = 0;
   int slowest_rank = 0;  ///< with the maximum
-  /// The maximum as a multiple of the mean; 1 is even.
+  /// Returns the maximum as a multiple of the mean; 1 is even.
   double imbalance() const { return mean > 0 ? maximum / mean : 1; }
 };
 
@@ -44,7 +44,7 @@ struct PhaseRow {
 struct FileRow {
   int file = -1;
   std::string path;
-  /// By trace::Counter: sums, or maxima where a sum means nothing.
+  /// The values stand by trace::Counter: sums, or maxima where a sum means nothing.
   std::vector<int64_t> values;
   std::vector<std::pair<int64_t, int64_t>> common_sizes;    ///< size, count; at most four
   std::vector<std::pair<int64_t, int64_t>> common_strides;  ///< distance, count

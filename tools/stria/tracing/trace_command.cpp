@@ -25,7 +25,8 @@ std::vector<std::byte> read_bytes(const std::filesystem::path& path) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// The whole sections of a part, without the file's header; empty for bytes that are no part.
+/// Returns the whole sections of a part, without the file's header; empty for bytes that are no
+/// part.
 std::span<const std::byte> whole_sections(std::span<const std::byte> part) {
   if (!trace::has_header(part)) {
     return {};
@@ -55,7 +56,7 @@ std::vector<std::filesystem::path> parts_in(const std::string& directory) {
   return parts;
 }
 
-/// NAME.stria-trace.parts -> NAME.stria-trace
+/// Makes NAME.stria-trace of NAME.stria-trace.parts.
 std::string merged_name(std::string directory) {
   while (directory.size() > 1 && directory.back() == '/') {
     directory.pop_back();

@@ -17,7 +17,7 @@
 
 namespace stria::flash {
 
-/// Corners in one block: (n+1)^dim.
+/// Counts the corners in one block: (n+1)^dim.
 inline int64_t corner_count(const BlockShape& shape) {
   return static_cast<int64_t>(shape.cells[0] + 1) * (shape.cells[1] + 1) * (shape.dim == 3 ? shape.cells[2] + 1 : 1);
 }

@@ -1,4 +1,4 @@
-// What the kernels of the corners share: the order in which they pass the rows of a block.
+// Holds what the kernels of the corners share: the order in which they pass the rows of a block.
 #pragma once
 
 #include <algorithm>

@@ -26,7 +26,7 @@ struct Quad {
 
 struct Sums {
   Doubles* here;          // along x, of this row
-  const Doubles* before;  // of the row before
+  const Doubles* before;  // the same of the row before
   Doubles* below;         // along x and y, of the plane below
 };
 

@@ -35,7 +35,7 @@ AxesGrid::AxesGrid(const Comm& comm, const ThroughAggregators& plan, int rows) :
   STRIA_ASSERT(names_me(relays_) == names_me(row_), rows, column_count_, relays_.size(), row_.size());
 }
 
-// The nodes whose row this aggregator serves in its column: one rank of each speaks to it.
+// Finds the nodes whose row this aggregator serves in its column: one rank of each speaks to it.
 void AxesGrid::find_row(const Comm& comm, int aggregator) {
   const int column = column_of(aggregator);
   const auto [first, last] = aggregators_of(column);

@@ -15,25 +15,26 @@ namespace stria::access {
 
 class AxesGrid {
  public:
-  /// The grid that this rank's node sees. \pre rows >= 1. May throw std::bad_alloc.
+  /// Makes the grid that this rank's node sees. \pre rows >= 1. May throw std::bad_alloc.
   AxesGrid(const Comm& comm, const ThroughAggregators& plan, int rows);
 
   int column_count() const { return column_count_; }
   int column_of(int aggregator) const { return aggregator / rows_; }
   /// The first aggregator of a column, and the one behind its last, by index.
   std::pair<int, int> aggregators_of(int column) const;
-  /// The rank of this node that gathers what the node has for a column.
+  /// Returns the rank of this node that gathers what the node has for a column.
   int speaker(int column) const { return node_ranks_[static_cast<size_t>(column) % node_ranks_.size()]; }
-  /// The rank of the column, an aggregator, that gathers what the row of this node has for it.
+  /// Returns the rank of the column, an aggregator, that gathers what the row of this node has for
+  /// it.
   int relay(int column) const;
 
-  /// The ranks of this node, and those of them that are speakers.
+  /// Returns the ranks of this node, and those of them that are speakers.
   std::span<const int> node_ranks() const { return node_ranks_; }
   std::span<const int> speakers() const {
     return node_ranks().first(std::min(node_ranks_.size(), static_cast<size_t>(column_count_)));
   }
   bool is_speaker() const { return is_speaker_; }
-  /// The relays to which this rank speaks, and the speakers that speak to it.
+  /// Returns the relays to which this rank speaks, and the speakers that speak to it.
   std::span<const int> relays() const { return relays_; }
   std::span<const int> row() const { return row_; }
 

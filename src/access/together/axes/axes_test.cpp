@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kPath = "data";
 
-/// What each rank had in the end.
+/// Says what each rank had in the end.
 struct Outcome {
   Status run;
   std::vector<Moved> moved;
@@ -32,7 +32,7 @@ struct How {
   int64_t failing_allocation = -1;
 };
 
-// Odd numbers of rows too, and more rows than aggregators.
+// Chooses odd numbers of rows too, and more rows than aggregators.
 int rows_of(const Case& c) {
   return 1 + static_cast<int>(c.seed / 5 % (c.plan.aggregators.size() + 1));
 }

@@ -39,7 +39,7 @@ class MoveByAxes {
       memory_.set_aside(kHopReserveBytes);
       return Status();
     });
-    // Without a grid a rank wouldn't know who waits for its messages.
+    // A rank without a grid wouldn't know who waits for its messages.
     status_ = context_.comm.agree(status_);
     if (!status_.ok()) {
       return {.status = status_};
@@ -69,8 +69,8 @@ class MoveByAxes {
 
   int ranks() const { return context_.comm.size(); }
 
-  // Each column's parcel, for the rank of this node that speaks to the column. All of them are
-  // packed in one call.
+  // Writes each column's parcel, for the rank of this node that speaks to the column. All of them
+  // are packed in one call.
   Status write_parcels() {
     struct Hole {
       const OwnParcel* parcel;

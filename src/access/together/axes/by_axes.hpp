@@ -28,14 +28,14 @@
 
 namespace stria::access {
 
-/// The rows of the grid by which this operation's contributions should travel; 0: straight to the
-/// aggregators. Nothing is sent unless plan.axes is kAutomatic. Collective: yes; the same on every
-/// rank.
+/// Returns the rows of the grid by which this operation's contributions should travel; 0: straight
+/// to the aggregators. Nothing is sent unless plan.axes is kAutomatic. Collective: yes; the same on
+/// every rank.
 int rows_of_grid(const Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, bool write);
 
 struct ByAxes {
-  int rows = 1;                          ///< of rows_of_grid()
-  storage::File* direct_file = nullptr;  ///< of a write: the same file past the page cache, or null
+  int rows = 1;                          ///< what rows_of_grid() returns
+  storage::File* direct_file = nullptr;  ///< for a write the same file past the page cache, or null
   KeptBuffers* kept = nullptr;           ///< what stays from one operation to the next, or null
 };
 

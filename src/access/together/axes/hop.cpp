@@ -28,7 +28,7 @@ void wait_for_all(Comm& comm, Requests& requests) {
   requests.clear();
 }
 
-/// What one rank does in a hop; `in` and `out` leave it out, for its own message stays here.
+/// Does what one rank does in a hop; `in` and `out` leave it out, for its own message stays here.
 class Travel {
  public:
   Travel(Comm& comm, MemoryReserve& memory, const Hop& hop) : comm_(comm), memory_(memory) {

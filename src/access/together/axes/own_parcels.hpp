@@ -1,4 +1,4 @@
-// What a rank has for each column of the grid: its streams cut at the columns' ends.
+// Describes what a rank has for each column of the grid: its streams cut at the columns' ends.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// What travels along an axis: a rank's bytes for one column of the grid, with their description.
-// Those who pass them on look at the headers only.
+// Describes what travels along an axis: a rank's bytes for one column of the grid, with their
+// description. Those who pass them on look at the headers only.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct Parcel {
 /// std::bad_alloc. \pre the header tells the bytes of the description
 size_t append_parcel(const ParcelHeader& header, std::span<const std::byte> description, std::vector<std::byte>& message);
 
-/// The parcels of a message. kFormat when it isn't one. May throw std::bad_alloc.
+/// Returns the parcels of a message. kFormat when it isn't one. May throw std::bad_alloc.
 Result<std::vector<Parcel>> parcels_of(std::span<std::byte> message, int rank_count, int column_count);
 
 /// Messages that are still written, by the rank that is to get them.

@@ -1,4 +1,5 @@
-// What a relay has for its column: the streams of many ranks, as lanes of its own for two-phase.
+// Describes what a relay has for its column: the streams of many ranks, as lanes of its own for
+// two-phase.
 #pragma once
 
 #include <cstring>
@@ -25,22 +26,22 @@ class Relayed : public StreamSource, public StreamSink {
   void pack(std::span<const StreamPart> parts) override;
   void unpack(std::span<const StreamPart> parts) override;
 
-  /// After a read: appends to `outbox` an answer to each parcel, for the rank that sent it. Instead
-  /// of a description it has the number of bytes of each stream that the file had. May throw
-  /// std::bad_alloc.
+  /// Appends to `outbox`, after a read, an answer to each parcel, for the rank that sent it.
+  /// Instead of a description it has the number of bytes of each stream that the file had. May
+  /// throw std::bad_alloc.
   void answer(Outbox& outbox) const;
 
  private:
   struct Asked {
     int sender = 0;
     ParcelHeader header;
-    size_t first = 0, end = 0;  // of its streams, by number
+    size_t first = 0, end = 0;  // the streams, by number
     int64_t bytes = 0;
   };
   Status add(int sender, const Parcel& parcel, bool with_bytes);
 
   std::vector<Lane> lanes_;
-  std::vector<std::byte*> places_;  // of the streams' bytes, by number
+  std::vector<std::byte*> places_;  // the places of the streams' bytes, by number
   std::vector<int64_t> got_;        // how many of them were read
   std::vector<std::unique_ptr<std::byte[]>> memory_;
   std::vector<Asked> asked_;

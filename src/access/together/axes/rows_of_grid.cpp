@@ -1,4 +1,4 @@
-// Whether a grid of nodes pays for an operation: what each node meets, found out by one message of
+// Finds out whether a grid of nodes pays for an operation: what each node meets, by one message of
 // each rank to the first of its node, and one reduction.
 #include <algorithm>
 #include <array>
@@ -27,7 +27,7 @@ constexpr size_t kMeetingReserveBytes = 64 << 10;
 constexpr int64_t kMostListEntries = 1024;
 constexpr int64_t kTooMuch = int64_t{1} << 40;
 
-/// What a rank says to the first of its node, and that one of the node.
+/// Says what a rank says to the first of its node, and that one of the node.
 struct Meeting {
   int64_t bytes = 0;
   int64_t description_bytes = 0;
@@ -76,7 +76,7 @@ Meeting meeting_of(std::span<const Lane> lanes, const FileDomains& domains, int6
   return mine;
 }
 
-// What all ranks of the node have, at its first rank; nothing at the others.
+// Returns what all ranks of the node have, at its first rank; nothing at the others.
 Meeting gather_on_node(Comm& comm, MemoryReserve& memory, const Meeting& mine) {
   const auto nodes = comm.node_of_rank();
   const int node = nodes[static_cast<size_t>(comm.rank())];

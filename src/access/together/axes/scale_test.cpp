@@ -1,5 +1,5 @@
-// What a collective write costs on the network as the number of ranks grows: messages and bytes
-// of simulated ranks, printed as a table. STRIA_SCALE_RANKS is the largest number of ranks
+// Tests what a collective write costs on the network as the number of ranks grows: messages and
+// bytes of simulated ranks, printed as a table. STRIA_SCALE_RANKS is the largest number of ranks
 // (default 1024).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kRanksANode = 16;
 constexpr int64_t kTileRows = 16;
-constexpr int64_t kTileBytes = 64;  // of a row
+constexpr int64_t kTileBytes = 64;  // the bytes of a row
 
 class ConstantSource : public StreamSource {
  public:
@@ -40,7 +40,7 @@ struct Row {
   int64_t rounds = 0;
   int64_t messages = 0;
   int64_t bytes = 0;
-  int64_t description_bytes = 0;  ///< of one rank
+  int64_t description_bytes = 0;  ///< the bytes of one rank
 };
 
 // Ranks hold the tiles of a square array. There are as many aggregators as rows of tiles.
@@ -121,26 +121,26 @@ TEST(Scale, MessagesAndDescriptionsGrowWithTheRanks) {
                static_cast<double>(row.met) / ranks, row.messages, static_cast<double>(row.messages) / ranks,
                static_cast<double>(row.messages - synchronising) / ranks, row.met * row.description_bytes, row.bytes,
                data_bytes);
-    // To each aggregator that a rank meets: a description, and in each round a token each way
-    // and the bytes.
+    // A rank sends to each aggregator that it meets a description, and in each round there are a
+    // token each way and the bytes.
     EXPECT_LE(row.messages, row.met * (1 + 3 * row.rounds) + synchronising);
-    // Only the data, the descriptions, tokens and small reductions travel.
+    // The data, the descriptions, tokens and small reductions travel, and nothing else.
     EXPECT_LE(row.bytes, data_bytes + row.met * (row.description_bytes + 3 * 8 * row.rounds) + synchronising * 64);
   }
 }
 
-/// What a collective write of a block array costs.
+/// Says what a collective write of a block array costs.
 struct Traffic {
   int64_t rank_pairs = 0;  ///< ranks and aggregators of other nodes that meet
   int64_t node_pairs = 0;  ///< nodes and aggregators of other nodes that meet
   int64_t rounds = 0;
-  int rows = 0;  ///< of the grid by whose axes contributions travelled
+  int rows = 0;  ///< the rows of the grid by whose axes contributions travelled
   int64_t messages = 0;
   int64_t messages_away = 0;  ///< to other nodes
   int64_t bytes_away = 0;
 };
 
-// In bytes that could travel meanwhile, as the planner counts.
+// The cost counts bytes that could travel meanwhile, as the planner does.
 int64_t cost_of(int64_t messages, int64_t bytes) {
   return (messages << 12) + bytes;
 }
@@ -241,7 +241,7 @@ TEST(Scale, MessagesBetweenNodesGrowWithTheNodes) {
                alone.rounds, alone.rank_pairs, alone.node_pairs, nothing.messages_away, messages_alone, messages_gathered,
                alone.bytes_away - nothing.bytes_away, gathered.bytes_away - nothing.bytes_away,
                gathered.messages - gathered.messages_away);
-    // Without delegates each rank speaks for itself, with them each node does.
+    // Each rank speaks for itself without delegates, each node with them.
     EXPECT_LE(messages_alone, alone.rank_pairs * (1 + 3 * alone.rounds));
     EXPECT_LE(messages_gathered, gathered.node_pairs * (1 + 3 * gathered.rounds));
     EXPECT_LE(gathered.bytes_away, alone.bytes_away);

@@ -11,7 +11,7 @@ namespace stria::access {
 
 namespace {
 
-// Below this a displacement and a datatype's offsets add up without overflow.
+// A displacement and a datatype's offsets add up without overflow below this.
 constexpr int64_t kMaxDisplacement = (int64_t{1} << 62) - 1;
 
 void put_number(std::vector<std::byte>& message, int64_t value) {

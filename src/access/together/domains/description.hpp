@@ -20,7 +20,7 @@ struct LaneDescription {
 
   int lane;
   std::vector<Stream> streams;
-  std::vector<ByteRange> hulls;  ///< of the streams
+  std::vector<ByteRange> hulls;  ///< the hulls of the streams
   std::vector<int64_t> reach;    ///< the highest offset after any byte of the streams up to here
 };
 
@@ -32,8 +32,8 @@ void encode_description(std::span<const Lane> lanes, std::span<const int> chosen
 /// the lane numbers.
 Result<std::vector<LaneDescription>> decode_description(std::span<const std::byte> message, int lane_count);
 
-/// The number of entries of the lists in these streams' file types: what a description holds
-/// besides a few numbers per stream.
+/// Returns the number of entries of the lists in these streams' file types: what a description
+/// holds besides a few numbers per stream.
 int64_t list_entries(const LaneDescription& lane);
 
 /// Appends the parts of the lane's streams within `window`, in the order of the streams. Cost:

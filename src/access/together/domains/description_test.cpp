@@ -62,7 +62,7 @@ TEST(Description, VariablesThatShareAFileTypeSendItOnce) {
   EXPECT_EQ(message.size(), 8 + 24 * 6 * 8 + alone.size());
 }
 
-/// The message of one lane with one stream of 8 bytes, with its number `index` replaced.
+/// Returns the message of one lane with one stream of 8 bytes, with its number `index` replaced.
 std::vector<std::byte> message_with(size_t index, int64_t value) {
   std::vector<Lane> lanes = {{{0, 100}, 0, {{0, Datatype::bytes(8), 40, 8}}}};
   const int chosen[] = {0};

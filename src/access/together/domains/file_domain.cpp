@@ -110,7 +110,7 @@ void FileDomains::dealt_windows(const Group& group, int aggregator, int round, s
   }
 }
 
-// The room that a small group takes in a buffer, as an upper bound.
+// Returns the room that a small group takes in a buffer, as an upper bound.
 int64_t FileDomains::batch_bytes(const Group& group) const {
   int64_t sum = 0;
   for (int lane : group.lanes) {
@@ -143,12 +143,12 @@ void FileDomains::number_places() {
   }
 }
 
-// Where a lane's grid of units begins.
+// Returns where a lane's grid of units begins.
 int64_t FileDomains::origin(int lane) const {
   return align_down(hulls_[static_cast<size_t>(lane)].begin, unit_bytes_);
 }
 
-// Where the aggregator's part of each lane begins, on the lane's grid.
+// Returns where the aggregator's part of each lane begins, on the lane's grid.
 int64_t FileDomains::boundary(const Group& group, int aggregator) const {
   if (aggregator == aggregator_count_) {
     return group.span_bytes;
@@ -178,7 +178,7 @@ int64_t FileDomains::longest_domain_bytes(const Group& group) const {
   return longest;
 }
 
-// The file bytes of a range of a lane's grid.
+// Returns the file bytes of a range of a lane's grid.
 ByteRange FileDomains::place(int lane, ByteRange relative) const {
   int64_t begin = origin(lane);
   return intersect({begin + relative.begin, begin + relative.end}, hulls_[static_cast<size_t>(lane)]);
@@ -273,7 +273,7 @@ std::pair<int, int> FileDomains::around(int lane, ByteRange range) const {
   if (group.deal) {
     return {0, aggregator_count_};
   }
-  // The number of boundaries up to a place of the grid.
+  // Returns the number of boundaries up to a place of the grid.
   const auto boundaries_to = [&](int64_t place) {
     int low = 0, high = aggregator_count_;
     while (low < high) {
@@ -290,8 +290,8 @@ std::pair<int, int> FileDomains::around(int lane, ByteRange range) const {
   return {boundaries_to(found.begin - begin), std::min(boundaries_to(found.end - 1 - begin) + 1, aggregator_count_)};
 }
 
-// An upper bound over all rounds. Windows on whole alignments lose nothing: the first one is short
-// by as much as it begins within its alignment.
+// Returns an upper bound over all rounds. Windows on whole alignments lose nothing: the first one
+// is short by as much as it begins within its alignment.
 int64_t FileDomains::measure_buffer() const {
   int64_t most = 0;
   for (const Group& group : divided_) {

@@ -42,19 +42,19 @@ class FileDomains {
 
   int aggregator_count() const { return aggregator_count_; }
   int round_count() const { return round_count_; }
-  /// The bytes that a buffer for one round must have: at most as many as asked for, or one unit and
-  /// four alignments where that is more.
+  /// Returns the bytes that a buffer for one round must have: at most as many as asked for, or one
+  /// unit and four alignments where that is more.
   int64_t buffer_bytes() const { return needed_buffer_bytes_; }
   /// Replaces `windows` by those of the aggregator in the round, by increasing lane and offset;
   /// empty ones are left out. \pre there are such an aggregator and such a round
   void windows(int aggregator, int round, std::vector<Window>& windows) const;
-  /// The same as a new list. May throw std::bad_alloc.
+  /// Returns the same as a new list. May throw std::bad_alloc.
   std::vector<Window> windows_of(int aggregator, int round) const {
     std::vector<Window> made;
     windows(aggregator, round, made);
     return made;
   }
-  /// True when the aggregator's windows of any round hold bytes of `range` of the lane.
+  /// Tells whether the aggregator's windows of any round hold bytes of `range` of the lane.
   bool meets(int aggregator, int lane, ByteRange range) const;
   /// The bytes of a lane that lie with the aggregators [first, end), in one piece. \pre stripes are
   /// not dealt out
@@ -66,18 +66,18 @@ class FileDomains {
  private:
   struct Group {
     std::vector<int> lanes;
-    int64_t span_bytes = 0;    // of the longest lane, from the beginning of its first unit
-    int64_t domain_bytes = 0;  // of each lane, the most that an aggregator has
-    int64_t slice_bytes = 0;   // of each lane, a round; whole units
+    int64_t span_bytes = 0;    // bytes of the longest lane, from the beginning of its first unit
+    int64_t domain_bytes = 0;  // the bytes of each lane, the most that an aggregator has
+    int64_t slice_bytes = 0;   // the bytes of each lane, a round; whole units
     int first_round = 0;
     int round_count = 0;
-    std::optional<StripeDeal> deal;  // of a single lane, instead of contiguous domains
+    std::optional<StripeDeal> deal;  // a single lane has it, instead of contiguous domains
   };
   struct Batch {  // small groups that share one round of one aggregator
     std::vector<int> lanes;
     int64_t bytes = 0;
   };
-  struct Place {  // of a lane: in divided_ or in batches_; -1: in neither
+  struct Place {  // the place of a lane: in divided_ or in batches_; -1: in neither
     int divided = -1;
     int batch = -1;
   };

@@ -1,4 +1,4 @@
-// What one rank brings to one aggregator in a round, or wants from it.
+// Describes what one rank brings to one aggregator in a round, or wants from it.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct Share {
   /// The other side: the aggregator, or among an aggregator's contributors the contributor.
   int rank = 0;
   int speaker = 0;  ///< the rank that speaks for the contributor
-  /// Among contributors: the bytes are those of the contributor before, with the same speaker.
+  /// The bytes, among contributors, are those of the contributor before, with the same speaker.
   bool repeats = false;
   bool own = false;     ///< the aggregator and the contributor are this rank
   bool shared = false;  ///< the aggregator's buffer can be addressed by the contributor

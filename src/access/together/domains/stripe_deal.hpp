@@ -23,20 +23,20 @@ class StripeDeal {
   int64_t block_bytes() const { return block_bytes_; }
   /// Blocks of the aggregator that hold bytes of the hull.
   int64_t block_count(int aggregator) const;
-  /// Its `number`-th block, as it lies in the file, not cut to the hull. \pre 0 <= number <
+  /// Returns its `number`-th block, as it lies in the file, not cut to the hull. \pre 0 <= number <
   /// block_count(aggregator)
   ByteRange block(int aggregator, int64_t number) const;
   /// True when a block of the aggregator holds bytes of `range`. \pre range lies in the hull
   bool meets(int aggregator, ByteRange range) const;
 
  private:
-  struct Turns {  // of an aggregator within its server's sequence of blocks
+  struct Turns {  // the turns of an aggregator within its server's sequence of blocks
     int64_t first = 0;
     int64_t count = 0;
   };
   Turns turns(int aggregator, ByteRange range) const;
-  /// The number, in the server's sequence of blocks, of its first block at or after the file's
-  /// block `file_block`.
+  /// Returns the number, in the server's sequence of blocks, of its first block at or after the
+  /// file's block `file_block`.
   int64_t first_of_server(int server, int64_t file_block) const;
 
   ByteRange hull_;

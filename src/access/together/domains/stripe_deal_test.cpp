@@ -9,7 +9,7 @@
 namespace stria::access {
 namespace {
 
-/// The aggregator of every block of the extent; checks that each has one.
+/// Returns the aggregator of every block of the extent; checks that each has one.
 std::map<int64_t, int> owners(const StripeDeal& deal, ByteRange extent, int aggregators) {
   std::map<int64_t, int> owner_of;
   for (int a = 0; a < aggregators; ++a) {

@@ -1,4 +1,4 @@
-// What is read or walked of a window: what a rank asked for, without long gaps.
+// Tests what is read or walked of a window: what a rank asked for, without long gaps.
 #include "access/together/domains/wanted_stretches.hpp"
 
 #include <gtest/gtest.h>

@@ -23,7 +23,7 @@ class AggregatorBuffers {
   AggregatorBuffers(const Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, KeptBuffers* kept)
       : context_(context), plan_(plan), lanes_(lanes), kept_(kept) {}
 
-  /// The bytes of one buffer that the plan asks for.
+  /// Returns the bytes of one buffer that the plan asks for.
   int64_t asked_bytes() const;
   /// Finds the place of each aggregator of this node among its ranks. May throw std::bad_alloc.
   void number_node_ranks();

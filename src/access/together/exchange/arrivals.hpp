@@ -35,12 +35,12 @@ class Arrivals {
   /// Takes the memory for messages of a round: at most `messages`, of at most `longest_bytes` each
   /// and `all_bytes` together. May throw std::bad_alloc.
   Status allocate(size_t messages, int64_t longest_bytes, int64_t all_bytes);
-  /// Whether a message of so many bytes can be expected before the others are taken.
+  /// Tells whether a message of so many bytes can be expected before the others are taken.
   bool has_room(int64_t bytes) const;
   /// Posts the receive of a message. \pre has_room(bytes); `arrival` has no bytes or request yet
   void expect(Arrival arrival, int64_t bytes, int from, int tag);
 
-  /// Those that are expected and not yet cleared, in order.
+  /// Returns those that are expected and not yet cleared, in order.
   std::span<const Arrival> expected() const { return expected_; }
   void wait_for(const Arrival& arrival) { comm_.wait(*arrival.request); }
   /// Lets the memory be used again. The caller has waited for all of them.

@@ -14,10 +14,10 @@ namespace {
 struct ContributorHeader {
   int64_t rank = 0;
   int64_t pieces = 0;  // to come with the rounds, or kWhole
-  int64_t bytes = 0;   // of the description; 0: that of the previous contributor
+  int64_t bytes = 0;   // the bytes of the description; 0: that of the previous contributor
 };
 
-// The lanes by their numbers, as encode_description() wants them.
+// Returns the lanes by their numbers, as encode_description() wants them.
 std::vector<Lane> by_number(std::span<const LaneDescription> description, size_t lane_count) {
   std::vector<Lane> lanes(lane_count);
   for (const LaneDescription& lane : description) {
@@ -170,7 +170,7 @@ void Contacts::describe_to_aggregators(Comm::Messages& outgoing) {
   }
 }
 
-// What this rank tells an aggregator about itself and the ranks for which it speaks.
+// Returns what this rank tells an aggregator about itself and the ranks for which it speaks.
 std::vector<std::byte> Contacts::describe(int aggregator) {
   std::vector<std::byte> message;
   std::vector<std::byte> last;

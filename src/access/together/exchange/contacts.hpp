@@ -1,5 +1,5 @@
-// Which ranks meet in a collective operation, and what they have told each other: the exchange of
-// file descriptions before the first round.
+// Knows which ranks meet in a collective operation, and what they have told each other: the
+// exchange of file descriptions before the first round.
 #pragma once
 
 #include <cstddef>
@@ -42,25 +42,27 @@ class Contacts {
   /// speak for others, finds out which. `domains` is null on a rank that has run out of memory.
   /// Collective: yes; the error is local.
   Status exchange(const FileDomains* domains);
-  /// The same without a message, out of what all ranks know; every rank speaks for itself. Local.
+  /// Does the same without a message, out of what all ranks know; every rank speaks for itself.
+  /// Local.
   Status take(const FileDomains* domains, const GatheredRequests& gathered);
 
-  /// This aggregator's index among those of the plan; negative on other ranks.
+  /// Returns this aggregator's index among those of the plan; negative on other ranks.
   int my_index() const { return my_index_; }
   int rank_of(int aggregator) const { return plan_.aggregators[static_cast<size_t>(aggregator)]; }
   bool shares_memory(int other_rank) const;
-  /// What this rank has.
+  /// Returns what this rank has.
   std::span<const LaneDescription> mine() const { return mine_; }
-  /// The aggregators that this rank meets in any round, by index.
+  /// Returns the aggregators that this rank meets in any round, by index.
   std::span<const int> met() const { return met_; }
-  /// Those of this aggregator, by speaker and rank.
+  /// Returns those of this aggregator, by speaker and rank.
   std::span<Contributor> contributors() { return contributors_; }
   std::span<const Contributor> contributors() const { return contributors_; }
 
-  /// Whether this rank's pieces are sent with each round; then where its streams begin and end.
+  /// Tells whether this rank's pieces are sent with each round; then where its streams begin and
+  /// end.
   bool is_by_round() const { return by_round_; }
   std::span<const LaneDescription> hulls() const { return hulls_; }
-  /// The most of any contributor whose pieces come with the rounds; 0 without one.
+  /// Returns the most of any contributor whose pieces come with the rounds; 0 without one.
   int64_t most_pieces() const { return most_pieces_; }
   /// The streams of this rank, and of the ranks that it hears or speaks for.
   size_t stream_count() const;
@@ -93,7 +95,7 @@ class Contacts {
   int64_t most_pieces_ = 0;
 };
 
-/// The streams of a description.
+/// Returns the streams of a description.
 size_t stream_count(std::span<const LaneDescription> description);
 
 }  // namespace stria::access

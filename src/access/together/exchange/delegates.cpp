@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kBitsOfWord = 64;
 
-// How many of the windows' bytes a description has.
+// Returns how many of the windows' bytes a description has.
 int64_t bytes_in(std::span<const LaneDescription> description, std::span<const Window> windows) {
   std::vector<std::pair<size_t, Overlap>> parts;
   return overlaps_in(description, windows, parts);
@@ -25,7 +25,7 @@ int64_t bytes_in(std::span<const LaneDescription> description, std::span<const W
 // rank meets, and its description. A rank that ran out of memory has the first of these only.
 struct NodeDelegates::Board {
   std::shared_ptr<SharedBuffer> memory;
-  size_t words = 0;  // of bits
+  size_t words = 0;  // the words of bits
 
   size_t header_bytes() const { return sizeof(uint64_t) * (1 + words); }
   std::span<std::byte> whole_part(size_t node_rank) const { return memory->part(static_cast<int>(node_rank)); }
@@ -38,7 +38,7 @@ struct NodeDelegates::Board {
                 used(node_rank), whole_part(node_rank).size());
     return whole_part(node_rank).first(used(node_rank)).subspan(header_bytes());
   }
-  /// The bytes in front of a rank's description.
+  /// Writes the bytes in front of a rank's description.
   static void write_header(std::span<const int> met, std::span<std::byte> text) {
     const uint64_t used = text.size();
     STRIA_CHECK(

@@ -32,8 +32,8 @@
 
 namespace stria::access {
 
-/// What a delegate carries to or from an aggregator in a round. The parts lie one behind another in
-/// its staging buffer.
+/// Says what a delegate carries to or from an aggregator in a round. The parts lie one behind
+/// another in its staging buffer.
 struct Load {
   struct Part {
     int rank = 0;  ///< the rank that has or wants the bytes; parts come by increasing rank
@@ -43,7 +43,7 @@ struct Load {
   int aggregator = 0;  ///< its index
   std::vector<Part> parts;
   int64_t offset = 0;
-  int64_t bytes = 0;  ///< of all parts, shared ones once
+  int64_t bytes = 0;  ///< the bytes of all parts, shared ones once
 };
 
 class NodeDelegates {
@@ -78,14 +78,15 @@ class NodeDelegates {
   /// (null: nothing). Collective: over the node; the error is the same on the whole node.
   Status allocate(const FileDomains* domains);
 
-  /// The rank that speaks for this one to an aggregator: itself, unless another one does.
+  /// Returns the rank that speaks for this one to an aggregator: itself, unless another one does.
   int speaker(int aggregator) const;
   std::vector<Served>& served() { return served_; }
   const std::vector<Served>& served() const { return served_; }
-  /// What this rank carries in a round, by aggregator, where ranks other than itself have bytes.
-  /// May throw std::bad_alloc.
+  /// Returns what this rank carries in a round, by aggregator, where ranks other than itself have
+  /// bytes. May throw std::bad_alloc.
   std::vector<Load> loads(const FileDomains& domains, int round) const;
-  /// The place of `bytes` in the staging buffer of this rank or of another delegate of the node.
+  /// Returns the place of `bytes` in the staging buffer of this rank or of another delegate of the
+  /// node.
   /// \pre they lie within the buffer, whoever has told the offset
   std::byte* staging(int rank, int64_t offset, int64_t bytes) const;
 

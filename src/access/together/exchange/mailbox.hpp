@@ -27,12 +27,12 @@ class Mailbox {
   /// that two aggregators that send to each other can't lock up.
   void post_token(int to, int tag, int64_t value) { post_numbers(to, tag, {&value, 1}); }
   void post_numbers(int to, int tag, std::span<const int64_t> values);
-  /// The same for a token that is received only in a later round: kept until finish().
+  /// Does the same for a token that is received only in a later round: kept until finish().
   void post_lasting_token(int to, int tag, int64_t value);
   void post_bytes(std::vector<std::byte> data, int to, int tag);
   /// The same for memory that wasn't cleared before it was filled.
   void post_payload(std::unique_ptr<std::byte[]> data, int64_t bytes, int to, int tag);
-  /// The same for bytes that the caller keeps until drain().
+  /// Does the same for bytes that the caller keeps until drain().
   void post_kept_bytes(std::span<const std::byte> data, int to, int tag);
   /// Waits until everything posted has been sent, except lasting tokens; ends a round.
   void drain();

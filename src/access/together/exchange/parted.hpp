@@ -1,4 +1,4 @@
-// After a failure: which other ranks have nothing more to say to this one.
+// Keeps which other ranks have nothing more to say to this one after a failure.
 #pragma once
 
 #include <set>

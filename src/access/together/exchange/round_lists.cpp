@@ -64,8 +64,8 @@ Status RoundLists::exchange(const FileDomains& domains, int round, const Parted&
   return status;
 }
 
-// Two numbers, the sizes of the message and of the bytes that it describes, and the message where
-// there are any.
+// Sends two numbers, the sizes of the message and of the bytes that it describes, and the message
+// where there are any.
 void RoundLists::send_pieces(const FileDomains& domains, int aggregator, int round) {
   const int rank = contacts_.rank_of(aggregator);
   Share hull;

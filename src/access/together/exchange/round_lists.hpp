@@ -31,7 +31,7 @@ class RoundLists {
   Status exchange(const FileDomains& domains, int round, const Parted& parted);
   /// True where an aggregator could not be told of this round's pieces.
   bool withholds(int aggregator_rank) const { return withheld_.contains(aggregator_rank); }
-  /// The first round of which an aggregator could not be told, or `otherwise`.
+  /// Returns the first round of which an aggregator could not be told, or `otherwise`.
   int first_withheld(int aggregator_rank, int otherwise) const {
     const auto found = withheld_from_.find(aggregator_rank);
     return found == withheld_from_.end() ? otherwise : found->second;
@@ -46,7 +46,7 @@ class RoundLists {
   MemoryReserve& memory_;
   Mailbox& mailbox_;
   size_t lane_count_;
-  std::set<int> withheld_;            // of this round, by rank
+  std::set<int> withheld_;            // the ranks whose lists this round lacks
   std::map<int, int> withheld_from_;  // by rank: the first round
   PrivateMemory incoming_;
 };

@@ -54,7 +54,7 @@ class NodeRead {
 
  private:
   NodeWindows::Slot& slot_of(int64_t round) { return state_.slots[rounds_.slot(round)]; }
-  /// How often the window has been taken when this use of it begins and ends.
+  /// Returns how often the window has been taken when this use of it begins and ends.
   uint64_t uses_begin(int64_t round) const { return static_cast<uint64_t>(rounds_.use(round) * windows_.rank_count_); }
   uint64_t uses_end(int64_t round) const { return uses_begin(round) + static_cast<uint64_t>(windows_.rank_count_); }
 
@@ -199,7 +199,7 @@ class NodeRead {
   MemoryReserve memory_;
   Moved moved_;
   bool stopped_ = false;
-  // From this offset of the file on this rank has lost bytes by a failure.
+  // This rank has lost the file's bytes from this offset on, by a failure.
   int64_t lost_end_ = kNoEnd;
   MovedPrefix taken_;                    // up to where the file was found to end
   std::optional<LaneDescription> mine_;  // without value where there was no memory for it

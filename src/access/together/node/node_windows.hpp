@@ -46,7 +46,7 @@ struct NodeRounds {
     const int64_t origin = grid_begin + round * window_bytes;
     return {origin, intersect({origin, origin + window_bytes}, extent)};
   }
-  /// The round's number over all operations, its slot, and how often that was used before.
+  /// Returns the round's number over all operations, its slot, and how often that was used before.
   int64_t absolute(int64_t round) const { return first + round; }
   int slot(int64_t round) const { return static_cast<int>(absolute(round) % kSlots); }
   int64_t use(int64_t round) const { return absolute(round) / kSlots; }
@@ -64,8 +64,8 @@ class NodeWindows {
   /// \pre all of comm's ranks are on one node. Collective: yes; the outcome is the same everywhere.
   static Result<std::unique_ptr<NodeWindows>> create(Comm& comm, int64_t window_bytes);
 
-  /// How the ranks come together for an operation, unless it is short. Every operation begins by
-  /// it.
+  /// Returns how the ranks come together for an operation, unless it is short. Every operation
+  /// begins by it.
   ShortCalls& short_calls() { return *short_calls_; }
   /// Tells whether `mine` is true on any rank. Takes one meeting. Collective: yes.
   bool is_true_anywhere(Comm& comm, bool mine);
@@ -93,7 +93,7 @@ class NodeWindows {
     std::atomic<uint32_t> filled;  ///< the last use that was read, plus one
     int64_t file_end;              ///< where the file was found to end; kNoEnd; kFailed
   };
-  /// What the node shares, followed by the windows and their bits.
+  /// Holds what the node shares, followed by the windows and their bits.
   struct State {
     Slot slots[kWindows];
     alignas(64) std::atomic<uint32_t> writing;  ///< 1 while a rank writes
@@ -104,7 +104,7 @@ class NodeWindows {
     /// The last read that failed. Reads are told apart by the rounds before them, plus one.
     std::atomic<int64_t> failed_read;
     std::atomic<uint32_t> failed_early;          ///< and of what ranks move before they meet
-    std::atomic<int64_t> missed_call;            ///< of ShortCalls
+    std::atomic<int64_t> missed_call;            ///< a call of ShortCalls
     alignas(64) std::atomic<int64_t> next_read;  ///< the round that nobody has begun to read
     std::atomic<uint32_t> read_events;           ///< windows read, and windows taken by all
   };
@@ -126,7 +126,7 @@ class NodeWindows {
   int64_t window_bytes_ = 0;
   int64_t rank_count_ = 0;
   int64_t write_operations_ = 0;
-  int64_t write_rounds_ = 0;  ///< of earlier operations
+  int64_t write_rounds_ = 0;  ///< the rounds of earlier operations
   int64_t read_rounds_ = 0;
 };
 

@@ -243,7 +243,7 @@ class NodeWrite {
   std::optional<LaneDescription> mine_;  // without value where there was no memory for it
   std::vector<Overlap> overlaps_;
   std::vector<uint64_t> own_bits_;
-  int64_t first_word_ = INT64_MAX;  // of own_bits_, that are not zero
+  int64_t first_word_ = INT64_MAX;  // the first of own_bits_ that isn't zero
   int64_t last_word_ = -1;
 };
 

@@ -40,13 +40,13 @@ class ShortCalls {
     in_step_ = false;
     meeting_.pass(comm);
   }
-  /// From now on this rank comes.
+  /// This rank comes again from now on.
   void stop() { passing_ = false; }
 
   /// Tells whether all ranks have ended all earlier calls, so that this one may move its bytes
   /// before it comes.
   bool in_step() const { return in_step_; }
-  /// The number of the call that is about to begin.
+  /// Returns the number of the call that is about to begin.
   int64_t next_call() const { return meeting_.operation() + 1; }
   /// Comes to the next call with so many values. Nothing where a rank has passed.
   std::optional<std::span<const int64_t>> come(Comm& comm, std::span<const int64_t> mine);

@@ -45,7 +45,7 @@ std::vector<Call> make_calls(int ranks, uint64_t seed) {
   return calls;
 }
 
-/// The bytes of one rank in one call: as many as a slot has, with zeros where it has none.
+/// Returns the bytes of one rank in one call: as many as a slot has, with zeros where it has none.
 std::vector<std::byte> bytes_of(const Call& call, int number, int rank) {
   std::vector<std::byte> bytes(static_cast<size_t>(kSlotBytes));
   const Has has = call.has[static_cast<size_t>(rank)];
@@ -85,7 +85,7 @@ class Rank {
  public:
   Rank(Comm& comm, storage::File& file) : comm_(comm), file_(file) {}
 
-  /// True where the rank passed.
+  /// Returns true where the rank passed.
   bool make(const Call& call, int number) {
     const int other = call.write ? comm_.rank() : (comm_.rank() + 1) % comm_.size();
     const Has has = call.has[static_cast<size_t>(comm_.rank())];

@@ -80,7 +80,7 @@ Status Aggregation::allocate_arrivals() {
     longest_bytes = std::max(longest_bytes, bytes);
     all_bytes += bytes;
   }
-  int64_t together_bytes = 0;  // of those with one speaker
+  int64_t together_bytes = 0;  // the bytes of those with one speaker
   const Contributor* before = nullptr;
   for (const Contributor& other : contacts_.contributors()) {
     const int64_t bytes = contacts_.shares_memory(other.rank) ? 0 : most_bytes(other.lanes, domains_->buffer_bytes());

@@ -1,5 +1,5 @@
-// What collective writes and reads have in common: which ranks meet, what they have for each other
-// in a round, and the aggregators' buffers.
+// Holds what collective writes and reads have in common: which ranks meet, what they have for each
+// other in a round, and the aggregators' buffers.
 #pragma once
 
 #include <optional>
@@ -33,7 +33,7 @@ class Aggregation {
   struct Options {
     bool reads = false;
     KeptBuffers* kept = nullptr;  ///< what stays from one operation to the next, or null
-    /// Everybody's description, known already; null: to be exchanged.
+    /// This has everybody's description, if it is known already; null: it must be exchanged.
     const GatheredRequests* gathered = nullptr;
   };
   Aggregation(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, const Options& options);
@@ -45,31 +45,32 @@ class Aggregation {
   int round_count() const { return domains_->round_count(); }
   bool is_aggregator() const { return contacts_.my_index() >= 0; }
 
-  /// To be called first in each round. Exchanges the lists of pieces that come with the round.
-  /// Returns an error of receiving them.
+  /// Exchanges the lists of pieces that come with the round, and returns an error of receiving
+  /// them. Must be called first in each round.
   Status begin_round(int round, const Parted& parted) { return lists_.exchange(*domains_, round, parted); }
-  /// The shares of this rank in `round`, aggregators in order; those without bytes are left out.
+  /// Returns the shares of this rank in `round`, aggregators in order; those without bytes are left
+  /// out.
   std::vector<Share> my_shares(int round);
   /// The shares that other ranks, and this one, have of this aggregator in `round`; none on other
   /// ranks. Those with the same speaker follow each other, by rank.
   std::vector<Share> contributors(int round);
-  /// The windows of this aggregator in `round`.
+  /// Returns the windows of this aggregator in `round`.
   std::vector<Window> my_windows(int round) const { return domains_->windows_of(contacts_.my_index(), round); }
-  /// The buffer of an aggregator of this node for a round.
+  /// Returns the buffer of an aggregator of this node for a round.
   std::byte* buffer(int aggregator_rank, int round) const { return buffers_.of(aggregator_rank, round); }
 
-  /// What this rank carries for others of its node in `round`, including its own bytes for the
-  /// same aggregators.
+  /// Returns what this rank carries for others of its node in `round`, including its own bytes for
+  /// the same aggregators.
   std::vector<Load> loads(int round);
   int rank_of(const Load& load) const { return contacts_.rank_of(load.aggregator); }
-  /// Whether a share of this rank is in one of its loads.
+  /// Tells whether a share of this rank is in one of its loads.
   bool is_carried(const Share& share, std::span<const Load> loads) const;
   std::byte* staging(int delegate_rank, int64_t offset, int64_t bytes) const {
     return delegates_.staging(delegate_rank, offset, bytes);
   }
 
-  /// The ranks of the aggregators that this rank meets in any round, and of those that have bytes
-  /// for this aggregator.
+  /// Returns the ranks of the aggregators that this rank meets in any round, and of those that have
+  /// bytes for this aggregator.
   std::vector<int> met_ranks();
   std::vector<int> contributor_ranks();
   /// True once this rank has nothing more to do with any other.
@@ -81,7 +82,7 @@ class Aggregation {
   /// All that may lack memory between prepare() and the end goes through this.
   MemoryReserve& memory() { return memory_; }
   Mailbox& mailbox() { return mailbox_; }
-  /// For a round's messages from other nodes.
+  /// Receives a round's messages from other nodes.
   Arrivals& arrivals() { return arrivals_; }
 
  private:

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kPath = "data";
 
-/// What went from one node to another.
+/// Says what went from one node to another.
 struct Traffic {
   int64_t messages = 0;
   int64_t bytes = 0;
@@ -87,7 +87,7 @@ Status read_all(Context& context, const Case& c, const RankCase& rank, StreamSin
   return require_all(moved, context, rank.lanes);
 }
 
-/// The first byte where two files differ, as text; empty when there is none.
+/// Returns the first byte where two files differ, as text; empty when there is none.
 std::string difference(const Bytes& seen, const Bytes& expected) {
   if (seen.size() != expected.size()) {
     return "sizes " + std::to_string(seen.size()) + " and " + std::to_string(expected.size());
@@ -147,7 +147,7 @@ TEST(Collective, ReadsEqualTheOracle) {
   }
 }
 
-/// A case of two-phase on several nodes; `seed` advances until there is one.
+/// Returns a case of two-phase on several nodes; `seed` advances until there is one.
 Case case_of_nodes(uint64_t& seed, int ranks_per_node) {
   while (true) {
     Case c = make_case(seed++);

@@ -12,22 +12,24 @@
 
 namespace stria::access {
 
-/// Instead of an end of the file: the aggregator has failed. The last word between the two.
+/// An aggregator that has failed sends this instead of an end of the file. It is the last word
+/// between the two.
 inline constexpr int64_t kReadFailed = -1;
 
 class ReadAggregator {
  public:
   explicit ReadAggregator(TwoPhaseState& state) : state_(state) {}
-  /// To be called once, when the aggregators are known: from then on they hear of each other's
+  /// Must be called once, when the aggregators are known: from then on they hear of each other's
   /// failures where that can spare rounds. Collective: yes, over the aggregators.
   void begin(const ThroughAggregators& plan);
 
   // These do nothing on ranks that are no aggregators.
   /// Reads the round's windows and hands them out, in place on this node, by messages elsewhere.
   void serve(int round);
-  /// Where the file was found to end in the round (kNoEnd: not before these bytes), or kReadFailed.
+  /// Returns where the file was found to end in the round (kNoEnd: not before these bytes), or
+  /// kReadFailed.
   int64_t end() const { return end_; }
-  /// From now on this aggregator hands out nothing.
+  /// This aggregator hands out nothing from now on.
   void fail() { end_ = kReadFailed; }
   /// Tells the other aggregators of a failure here, and learns of theirs.
   void exchange_news();

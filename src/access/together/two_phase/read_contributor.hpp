@@ -19,16 +19,17 @@ class ReadContributor {
   /// Takes this rank's bytes of a round, and fetches those that it carries for others. `own_end`:
   /// ReadAggregator::end() of this rank.
   void take(int round, int64_t own_end);
-  /// Delegate: waits until the ranks for which it speaks have taken what is in its staging buffer.
+  /// Waits, on a delegate, until the ranks for which it speaks have taken what is in its staging
+  /// buffer.
   void wait_for_members();
-  /// After a failure, and `done_rounds` rounds: counts what aggregators did not hand out as missed.
+  /// Counts as missed what aggregators did not hand out, after a failure and `done_rounds` rounds.
   void miss_after_failures(int done_rounds);
   const MovedPrefix& taken() const { return taken_; }
 
  private:
   struct Fetched {
     const Load* load = nullptr;
-    int64_t end = 0;                            // of the file, or kReadFailed
+    int64_t end = 0;                            // the end of the file, or kReadFailed
     std::unique_ptr<CommRequest> request = {};  // null after a failure
   };
   void fetch(const Load& load);

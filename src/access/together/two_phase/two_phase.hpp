@@ -26,9 +26,9 @@ namespace stria::access {
 Status write_two_phase(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, StreamSource& source,
                        storage::File* direct_file = nullptr);
 
-/// The same with an outcome that is the same on every rank: the error of the rank that met it, with
-/// its number. The bytes are each rank's own: those of its request before the first that is not
-/// known to be in the file. Costs a small reduction, and after a failure a message to each
+/// Does the same with an outcome that is the same on every rank: the error of the rank that met it,
+/// with its number. The bytes are each rank's own: those of its request before the first that is
+/// not known to be in the file. Costs a small reduction, and after a failure a message to each
 /// contributor of each aggregator. `kept`: what stays from one operation to the next, or null.
 /// `gathered`: every rank's request, which spares the exchange of descriptions, or null; null on
 /// every rank or on none. Collective: yes.

@@ -1,5 +1,5 @@
-// What both sides of a rank in a collective operation know: whose bytes go where, and what has
-// failed. A rank is a contributor, and may be an aggregator.
+// Describes what both sides of a rank in a collective operation know: whose bytes go where, and
+// what has failed. A rank is a contributor, and may be an aggregator.
 #pragma once
 
 #include <utility>
@@ -13,7 +13,7 @@ struct TwoPhaseState {
   Context& context;
   Aggregation aggregation;
   const char* failure_elsewhere;  ///< says that another rank failed
-  Status status = {};             ///< of this rank: its own error, or that another failed
+  Status status = {};             ///< status of this rank: its own error, or that another failed
   Parted parted = {};
 
   int rank() const { return context.comm.rank(); }
@@ -39,8 +39,8 @@ struct TwoPhaseState {
     return done;
   }
 
-  /// From then on a rank brings nothing to any aggregator, so that ranks that have not heard of it
-  /// stop within two rounds of a write.
+  /// A rank that knows of a failure brings nothing to any aggregator from then on, so that ranks
+  /// that have not heard of it stop within two rounds of a write.
   bool knows_of_failure() const { return !status.ok() || !parted.aggregators.empty(); }
 
   Status another_failed() {

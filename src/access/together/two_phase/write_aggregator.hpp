@@ -17,11 +17,13 @@ class WriteAggregator {
  public:
   /// `direct_file`: the same file past the page cache, or null.
   WriteAggregator(TwoPhaseState& state, storage::File* direct_file);
-  /// To be called once, when the aggregators are known: from then on they hear of each other's
+  /// Must be called once, when the aggregators are known: from then on they hear of each other's
   /// failures where that can spare rounds. Collective: yes, over the aggregators.
   void begin(const ThroughAggregators& plan);
 
-  // In each round, in this order; they do nothing on ranks that are no aggregators.
+  // The next functions are called in each round, in this order; they do nothing on ranks that are
+  // no aggregators. This one waits for the write that used this round's buffer, then lets the
+  // contributors in.
   /// Waits for the write that used this round's buffer, then lets the contributors in.
   void offer_buffer(int round, const std::vector<Share>& contributors);
   /// Takes in what the contributors bring, in their order. Those of other nodes send side by side.
@@ -36,7 +38,7 @@ class WriteAggregator {
 
   /// Waits for all that was started, and until all aggregators have ended.
   void finish();
-  /// So many rounds, the first ones, are in the file.
+  /// Counts the rounds that are in the file; they are the first ones.
   int written_rounds() const { return std::min(begun_rounds_, lost_round_); }
 
  private:

@@ -37,7 +37,7 @@ class TwoPhaseWrite {
     return outcome();
   }
 
-  /// After a failure: tells every contributor how far this aggregator came. Returns how many bytes
+  /// Tells every contributor, after a failure, how far this aggregator came. Returns how many bytes
   /// of this rank's are in the file, counted from its first to the first that an aggregator may not
   /// have written. Collective: yes.
   int64_t settle(std::span<const Lane> lanes) {

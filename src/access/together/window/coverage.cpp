@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t kCoverageWordBits = Coverage::kWordBytes;
 
-// For each value of eight bits: eight bytes, 0xff where the bit is set. Bit 0 stands for the first
-// byte in memory.
+// Each value of eight bits has eight bytes here, 0xff where the bit is set. Bit 0 stands for the
+// first byte in memory.
 constexpr std::array<std::array<uint8_t, 8>, 256> make_byte_masks() {
   std::array<std::array<uint8_t, 8>, 256> masks{};
   for (size_t value = 0; value < masks.size(); ++value) {
@@ -26,7 +26,7 @@ constexpr std::array<std::array<uint8_t, 8>, 256> make_byte_masks() {
 }
 constexpr std::array<std::array<uint8_t, 8>, 256> kByteMasks = make_byte_masks();
 
-// Eight bytes: those of `filled` where the bits are set, else those of `old`.
+// Makes eight bytes: those of `filled` where the bits are set, else those of `old`.
 void blend(uint8_t bits, const std::byte* old, std::byte* filled) {
   uint64_t mask = 0;
   uint64_t a = 0;

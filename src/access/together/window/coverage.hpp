@@ -1,4 +1,4 @@
-// Which bytes of a window have been filled.
+// Keeps which bytes of a window have been filled.
 //
 // Problem: several contributors may fill a window; their bytes may overlap and leave holes, and
 // sums of their sizes show neither.
@@ -17,7 +17,7 @@
 
 namespace stria::access {
 
-/// The bits [low, high) of a word. \pre 0 <= low < high <= 64
+/// Returns the bits [low, high) of a word. \pre 0 <= low < high <= 64
 inline uint64_t bits_between(int64_t low, int64_t high) {
   STRIA_ASSERT(0 <= low && low < high && high <= 64, low, high);
   const uint64_t below_high = high == 64 ? ~uint64_t{0} : (uint64_t{1} << high) - 1;
@@ -54,7 +54,7 @@ class Coverage {
   void for_each_run(Visit&& visit) const;
 
  private:
-  /// The first position at or after `from` whose bit is `covered`, or the window's size.
+  /// Finds the first position at or after `from` whose bit is `covered`, or the window's size.
   int64_t find(int64_t from, bool covered) const;
 
   ByteRange window_;

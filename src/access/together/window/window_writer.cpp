@@ -44,8 +44,8 @@ Overlap part_in(const Overlap& overlap, ByteRange hull, ByteRange stretch) {
   return {overlap.stream, inside(stretch.begin), inside(stretch.end)};
 }
 
-// The covered stretch of a window whose overlaps are all single pieces without a gap between them.
-// This is the usual case, and found without looking at bytes. Empty in other cases.
+// Returns the covered stretch of a window whose overlaps are all single pieces without a gap
+// between them. This is the usual case, and found without looking at bytes. Empty in other cases.
 ByteRange single_stretch(size_t number, std::span<const Share> contributors) {
   std::vector<ByteRange> ranges;
   bool single = true;

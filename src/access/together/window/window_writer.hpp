@@ -26,8 +26,8 @@ class WindowWriter {
   /// Begins to write the windows of a round, filled by `contributors` in `buffer`, which must stay
   /// until finish().
   void start(std::span<const Window> windows, std::span<const Share> contributors, std::byte* buffer);
-  /// The same, and returns when all is written; finish() has the outcome. Spares a thread where
-  /// nothing else is to be done meanwhile.
+  /// Does the same, and returns when all is written; finish() has the outcome. Spares a thread
+  /// where nothing else is to be done meanwhile.
   void write(std::span<const Window> windows, std::span<const Share> contributors, std::byte* buffer);
   /// Waits for what was started, and returns its outcome.
   Status finish();

@@ -37,7 +37,7 @@ Bytes to_bytes(const DatasetSpec& spec, const std::vector<uint64_t>& values) {
   return bytes;
 }
 
-// Numbers of few bits above some base, and others now and then.
+// Returns numbers of few bits above some base, and others now and then.
 std::vector<uint64_t> random_integers(Random& random, size_t count, uint64_t fill) {
   const uint64_t base = random() % 3 == 0 ? random() : random() % 3 - 1;
   const auto bits = static_cast<int>(random() % 65);

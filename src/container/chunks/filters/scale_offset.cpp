@@ -162,7 +162,7 @@ void decode(const DatasetSpec& spec, std::span<const std::byte> codes, int bits,
   using Unsigned = std::make_unsigned_t<T>;
   Elements<T> elements(chunk.data(), spec.element.is_swapped());
   const size_t count = chunk.size() / sizeof(T);
-  // As they are, but in the order of the machine that wrote them.
+  // The numbers lie as they are, but in the order of the machine that wrote them.
   if (bits == 8 * static_cast<int>(sizeof(T))) {
     for (size_t i = 0; i < count; ++i) {
       T value;
@@ -210,7 +210,7 @@ bool is_signed(ElementType type) {
 }  // namespace
 
 bool takes_scale_offset(const ElementSpec& element) {
-  return element.is_integer() && element.enumeration.empty();  // as libhdf5
+  return element.is_integer() && element.enumeration.empty();  // libhdf5 does the same
 }
 
 std::vector<uint32_t> scale_offset_values(const DatasetSpec& spec) {

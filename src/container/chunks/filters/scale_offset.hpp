@@ -16,10 +16,10 @@
 
 namespace stria::container {
 
-/// Whether the filter takes such elements.
+/// Tells whether the filter takes such elements.
 bool takes_scale_offset(const ElementSpec& element);
 
-/// The values that the filter has in a dataset's header.
+/// Returns the values that the filter has in a dataset's header.
 std::vector<uint32_t> scale_offset_values(const DatasetSpec& spec);
 
 /// Appends the chunk to `out`; false, and appends nothing, where it wouldn't get smaller.

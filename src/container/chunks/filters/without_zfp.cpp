@@ -1,4 +1,4 @@
-// What a build has without libzfp's header.
+// Describes what a build has without libzfp's header.
 #include "container/chunks/filters/zfp_codec.hpp"
 
 namespace stria::container {

@@ -44,9 +44,9 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// The most that a stream of such a chunk has.
+  /// Returns the most that a stream of such a chunk has.
   size_t most_bytes() const { return zfp_.zfp_stream_maximum_size(stream_, field_); }
-  /// Bytes of the stream; 0 on failure.
+  /// Returns the bytes of the stream; 0 on failure.
   size_t compress(std::span<uint64_t> into) {
     attach(into);
     return zfp_.zfp_compress(stream_, field_);
@@ -93,7 +93,7 @@ T element(std::span<const std::byte> chunk, size_t i) {
   return value;
 }
 
-/// The greatest magnitude; NaN where one isn't finite.
+/// Returns the greatest magnitude; NaN where one isn't finite.
 template <typename T>
 double greatest_magnitude(std::span<const std::byte> chunk) {
   double greatest = 0;

@@ -1,5 +1,5 @@
-// What the registered filter 32013 (H5Z-ZFP) keeps in a dataset's header: ZFP's own header, which
-// says what chunks are, and by what they were cut short. It takes no libzfp.
+// Describes what the registered filter 32013 (H5Z-ZFP) keeps in a dataset's header: ZFP's own
+// header, which says what chunks are, and by what they were cut short. It takes no libzfp.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,23 @@
 
 namespace stria::container {
 
-/// The lengths of a chunk that ZFP sees, slowest first: those greater than 1.
+/// Returns the lengths of a chunk that ZFP sees, slowest first: those greater than 1.
 std::vector<int64_t> zfp_dims(const DatasetSpec& spec);
 
-/// Whether ZFP takes chunks of these elements and lengths by these bounds: an error says why not.
+/// Tells whether ZFP takes chunks of these elements and lengths by these bounds: an error says why
+/// not.
 Status check_zfp(const DatasetSpec& spec);
 
-/// ZFP's name for the mode: fixed accuracy or precision by the bound, fixed rate, or reversible.
+/// Returns ZFP's name for the mode: fixed accuracy or precision by the bound, fixed rate, or
+/// reversible.
 uint64_t zfp_mode(const DatasetSpec& spec);
 
-/// The values of the filter, of a spec that check_zfp() has found well.
+/// Returns the values of the filter, of a spec that check_zfp() has found well.
 std::vector<uint32_t> zfp_values(const DatasetSpec& spec);
 
-/// The mode that values of another writer tell of, as Filters with nothing else. Nothing where
-/// they don't fit the spec, which has no filters yet, or tell of a mode that has no short name.
+/// Returns the mode that values of another writer tell of, as Filters with nothing else. Nothing
+/// where they don't fit the spec, which has no filters yet, or tell of a mode that has no short
+/// name.
 std::optional<Filters> zfp_filters(std::span<const uint32_t> values, const DatasetSpec& spec);
 
 }  // namespace stria::container

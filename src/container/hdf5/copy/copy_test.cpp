@@ -1,5 +1,5 @@
-// What a file that is written anew is made of: where its metadata lie, superblocks of all versions,
-// bytes that are replaced while a file is read.
+// Tests what a file that is written anew is made of: where its metadata lie, superblocks of all
+// versions, bytes that are replaced while a file is read.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -67,7 +67,7 @@ TEST(TargetFile, HeapsAreMetadata) {
   const auto storage = new_file();
   h5::TargetFile file(*storage);
   Bytes heap(4096, std::byte{7});
-  const char head[] = {'G', 'C', 'O', 'L', 1, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0};  // of 4,096 bytes
+  const char head[] = {'G', 'C', 'O', 'L', 1, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0};  // 4,096 bytes
   std::copy_n(reinterpret_cast<const std::byte*>(head), sizeof head, heap.begin());
   ASSERT_TRUE(file.write(H5FD_MEM_DRAW, 0, 4096, heap.data()).ok());
   ASSERT_TRUE(file.write(H5FD_MEM_DRAW, 8192, 2048, heap.data()).ok());  // data that only begin so

@@ -12,7 +12,7 @@ namespace stria::container::h5 {
 namespace {
 
 constexpr size_t kSumBytes = 4;
-constexpr size_t kCachedBytes = 24;  // of the root group: what it is, 4 zeros, 16 bytes of it
+constexpr size_t kCachedBytes = 24;  // bytes of the root group: what it is, 4 zeros, 16 bytes of it
 constexpr int64_t kMostSuperblockBytes = 128;
 
 }  // namespace

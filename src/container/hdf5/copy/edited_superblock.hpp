@@ -11,7 +11,7 @@
 
 namespace stria::container::h5 {
 
-/// The bytes of a file from `offset` on; fewer where it ends.
+/// Reads the bytes of a file from `offset` on; fewer where it ends.
 Result<std::vector<std::byte>> read_at(storage::File& file, int64_t offset, int64_t bytes);
 
 class EditedSuperblock {
@@ -21,15 +21,15 @@ class EditedSuperblock {
   static Result<EditedSuperblock> find(storage::File& file);
 
   int64_t version() const { return version_; }
-  /// Whether addresses have 8 bytes, as nearly always.
+  /// Tells whether addresses have 8 bytes, as nearly always.
   bool has_wide_addresses() const { return address_bytes_ == 8; }
-  /// Where it lies. What is before it is the user block.
+  /// Returns where it lies. What is before it is the user block.
   int64_t offset() const { return offset_; }
-  /// The address of the root group's header.
+  /// Returns the address of the root group's header.
   int64_t root() const;
   void set_root(int64_t address);
   void set_end(int64_t address);
-  /// The bytes that stand at offset(), with what was set.
+  /// Returns the bytes that stand at offset(), with what was set.
   const std::vector<std::byte>& bytes() const { return bytes_; }
 
  private:

@@ -16,8 +16,8 @@ namespace {
 constexpr int64_t kOldFillValue = 0x04;
 constexpr size_t kFillLengthBytes = 4;
 
-/// The length and the bytes of the value in a message of any version (IV.A.2.e, f); nothing where
-/// it has no value, or one of zeros.
+/// Returns the length and the bytes of the value in a message of any version (IV.A.2.e, f); nothing
+/// where it has no value, or one of zeros.
 std::vector<std::byte> value_in(const HeaderMessage& message) {
   Decoder decoder(message.content);
   bool has_value = true;
@@ -40,7 +40,8 @@ std::vector<std::byte> value_in(const HeaderMessage& message) {
                  : std::vector<std::byte>(begin, begin + static_cast<std::ptrdiff_t>(kFillLengthBytes + value.size()));
 }
 
-/// The value as it is in the new file: a scratch dataset of that name has it as its element.
+/// Returns the value as it is in the new file: a scratch dataset of that name has it as its
+/// element.
 Result<std::vector<std::byte>> stored_anew(hid_t dataset, hid_t scratch, const std::string& name, TargetFile& target) {
   const Id type(H5Dget_type(dataset));
   const Id creation(H5Dget_create_plist(dataset));

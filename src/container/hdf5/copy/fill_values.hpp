@@ -21,15 +21,15 @@
 
 namespace stria::container::h5 {
 
-/// What a new header gets wherever it has the bytes `from`: a value behind its length.
+/// Holds what a new header gets wherever it has the bytes `from`: a value behind its length.
 struct HeaderPatch {
   int64_t address = 0;
   std::vector<std::byte> from;
-  std::vector<std::byte> to;  ///< of the same length
+  std::vector<std::byte> to;  ///< bytes of the same length
 };
 
-/// The patches of all such fill values. Scratch datasets are made in the group `scratch` of the new
-/// file. kUnsupported names a dataset that has a reference as its fill value.
+/// Renews the patches of all such fill values. Scratch datasets are made in the group `scratch` of
+/// the new file. kUnsupported names a dataset that has a reference as its fill value.
 Result<std::vector<HeaderPatch>> renew_fill_values(const CopiedPair& files, const CopiedObjects& objects,
                                                    const MetadataSource& old_bytes, hid_t scratch, TargetFile& target);
 

@@ -25,11 +25,11 @@ namespace {
 constexpr const char* kRoot = "/all";  // the copy, in the group that the new file begins with
 constexpr const char* kScratch = "/scratch";
 
-constexpr int64_t kOverlaidBytes = int64_t{1} << 62;  // of a file with its parts behind it
-constexpr int64_t kFirstBlock = int64_t{1} << 55;     // of what is added to headers
+constexpr int64_t kOverlaidBytes = int64_t{1} << 62;  // bytes of a file with its parts behind it
+constexpr int64_t kFirstBlock = int64_t{1} << 55;     // the place of what is added to headers
 
-/// How much room libhdf5 takes for metadata at once. They lie together then, and little of it
-/// stays unused.
+/// Returns how much room libhdf5 takes for metadata at once. They lie together then, and little of
+/// it stays unused.
 hsize_t metadata_block_bytes(int64_t file_bytes) {
   return static_cast<hsize_t>(std::clamp<int64_t>(file_bytes / 4096, 2048, 1 << 20));
 }
@@ -124,10 +124,10 @@ struct Hdf5Copy::Impl {
   Status follow_up(hid_t scratch);
   Status find_culprit(const Status& failure);
   Status close();
-  /// The error of libhdf5 as a Status. An error of the storage is preferred.
+  /// Returns the error of libhdf5 as a Status. An error of the storage is preferred.
   Status failure(ErrorCode code, const std::string& what);
   Status take_storage_error();
-  /// What is copied as a whole.
+  /// Returns what is copied as a whole.
   hid_t copied_file() const { return view != nullptr ? view->file.get() : old_file->file.get(); }
   std::string path_in_new(const std::string& path) const { return std::string(kRoot) + "/" + path; }
 
@@ -191,7 +191,8 @@ Status Hdf5Copy::Impl::open_view(std::span<const PlacedData> elsewhere) {
   return view->file.valid() ? Status() : failure(ErrorCode::kCorrupted, "cannot be opened as an HDF5 file");
 }
 
-// As if those datasets were plain ones, whose data lie behind the file.
+// Makes the superblock and the layouts look as if those datasets were plain ones, whose data lie
+// behind the file.
 Status Hdf5Copy::Impl::make_plain(std::span<const PlacedData> elsewhere) {
   h5::EditedSuperblock superblock = old_superblock;
   if (superblock.offset() > 0) {
@@ -278,7 +279,7 @@ Status Hdf5Copy::Impl::copy_objects() {
   return follow_up(scratch.get());
 }
 
-// What H5Ocopy doesn't do.
+// Does what H5Ocopy doesn't do.
 Status Hdf5Copy::Impl::follow_up(hid_t scratch) {
   const h5::CopiedPair pair{.old_file = copied_file(), .new_file = new_file.get(), .new_root = kRoot};
   const h5::CopiedPair whole{.old_file = old_file->file.get(), .new_file = new_file.get(), .new_root = kRoot};

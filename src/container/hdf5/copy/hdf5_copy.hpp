@@ -24,7 +24,7 @@ namespace stria::container {
 
 class Hdf5Copy final : public Copy {
  public:
-  /// What FileFormat::open_copy() calls.
+  /// FileFormat::open_copy() calls this.
   static Result<std::unique_ptr<Copy>> open(storage::File& from, storage::File& to, std::span<const PlacedData> elsewhere);
   ~Hdf5Copy() override;
 

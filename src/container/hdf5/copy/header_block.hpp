@@ -18,9 +18,9 @@ struct HeaderBlock {
   std::vector<std::byte> bytes;
   bool is_v2 = false;  ///< the last 4 bytes are a checksum then
   size_t messages_at = 0;
-  size_t head_bytes = 0;  ///< of each message
+  size_t head_bytes = 0;  ///< the bytes of each message
 
-  /// Where the messages end.
+  /// Returns where the messages end.
   size_t end() const { return bytes.size() - (is_v2 ? 4 : 0); }
   /// Renews the checksum, where there is one.
   void renew_sum();
@@ -34,10 +34,10 @@ Result<std::vector<HeaderBlock>> read_blocks(storage::File& file, int64_t offset
 /// A message in a block of a header.
 struct MessagePlace {
   int64_t type = 0;
-  size_t at = 0;   ///< of its head
-  size_t end = 0;  ///< of its content
+  size_t at = 0;   ///< where its head is
+  size_t end = 0;  ///< the end of its content
 };
-/// The messages of a block, in order. kCorrupted when they make no sense.
+/// Returns the messages of a block, in order. kCorrupted when they make no sense.
 Result<std::vector<MessagePlace>> messages_of(const HeaderBlock& block);
 
 }  // namespace stria::container::h5

@@ -15,7 +15,7 @@
 
 namespace stria::container::h5 {
 
-/// For reading only.
+/// The file can only be read.
 class OverlaidFile final : public storage::File {
  public:
   /// `file` must outlive this. `bytes`: the size that this file shall have. What `file` lacks reads

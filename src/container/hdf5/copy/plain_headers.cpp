@@ -24,7 +24,7 @@ struct Messages {
   size_t size() const { return end - begin; }
 };
 
-/// The layout and a neighbour in a block of version 2, if both make enough room.
+/// Finds the layout and a neighbour in a block of version 2, if both make enough room.
 std::optional<Messages> find_room(const HeaderBlock& block, const std::vector<MessagePlace>& messages) {
   const size_t least = block.head_bytes + kContinuationBytes;
   const auto fits = [&](size_t bytes) { return bytes == least || bytes >= least + block.head_bytes; };

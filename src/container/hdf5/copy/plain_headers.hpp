@@ -14,11 +14,11 @@
 
 namespace stria::container::h5 {
 
-/// Where a header is, what it shall say, and where its additional block goes.
+/// Says where a header is, what it shall say, and where its additional block goes.
 struct PlainHeader {
   int64_t header = 0;
   ByteRange data;     ///< where the data are, in the overlaid file
-  int64_t block = 0;  ///< of less than kPlainBlockBytes bytes
+  int64_t block = 0;  ///< a block of less than kPlainBlockBytes bytes
 };
 inline constexpr int64_t kPlainBlockBytes = int64_t{1} << 17;
 

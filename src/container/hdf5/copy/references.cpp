@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kAtOnceBytes = 4 << 20;
 
-// By a function that every release has under this name.
+// It asks by a function that every release has under this name.
 int64_t address_of(hid_t object) {
 #if H5_VERSION_GE(1, 12, 0)
   H5O_info1_t info;
@@ -88,9 +88,9 @@ Status Matching::run(int64_t old_root, int64_t new_root) {
 class Renewal {
  public:
   Renewal(const CopiedPair& files, const CopiedObjects& objects) : files_(files), objects_(objects) {}
-  /// One element of the type, in memory.
+  /// Renews one element of the type, in memory.
   Status renew(hid_t type, std::byte* element, int depth = 0);
-  /// How many were met that aren't null.
+  /// Returns how many were met that aren't null.
   int64_t met() const { return met_; }
 
  private:
@@ -230,7 +230,8 @@ class ObjectRenewal {
   Id old_, new_;
 };
 
-/// The type that an attribute of the new file gets: the copy of a named one, if it has such.
+/// Returns the type that an attribute of the new file gets: the copy of a named one, if it has
+/// such.
 Result<Id> type_in_new(const CopiedPair& files, const CopiedObjects& objects, hid_t type) {
   if (H5Tcommitted(type) <= 0) {
     return Id(H5Tcopy(type));

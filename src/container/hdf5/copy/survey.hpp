@@ -1,4 +1,4 @@
-// What of a file libhdf5 must not see when it copies it.
+// Describes what of a file libhdf5 must not see when it copies it.
 //
 // Problem: H5Ocopy of release 1.10 crashes on an object that has a heap of attributes of which one
 // is text or a list of variable length. And it doesn't know the type that HDF5 2.0 gives the list
@@ -27,7 +27,7 @@ struct Surveyed {
 
   bool empty() const { return heaps_of_text.empty() && newer_lists.empty(); }
 };
-/// The error of libhdf5 for an object that is there.
+/// Returns the error of libhdf5 for an object that is there.
 Status unreadable_object(const std::string& path);
 
 /// Looks at all objects of an open file. Errors name what can't be read.

@@ -80,8 +80,8 @@ bool is_zero(const std::byte* data, int64_t bytes) {
   return *data == std::byte{0} && std::memcmp(data, data + 1, static_cast<size_t>(bytes - 1)) == 0;
 }
 
-// Whether the bytes are one collection of a global heap, whose texts and lists are metadata: to
-// libhdf5 it is raw data.
+// Tells whether the bytes are one collection of a global heap, whose texts and lists are metadata:
+// to libhdf5 it is raw data.
 bool is_heap(const std::byte* data, int64_t bytes) {
   constexpr char kHead[] = {'G', 'C', 'O', 'L', 1, 0, 0, 0};
   int64_t own_bytes = 0;

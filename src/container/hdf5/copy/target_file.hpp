@@ -32,11 +32,11 @@ class TargetFile {
   Status write(H5FD_mem_t kind, int64_t offset, int64_t bytes, const std::byte* from);
   Status resize(int64_t bytes);
   int64_t end() const { return end_; }
-  /// The stretches that metadata lie in, in order. What lies between two pieces of metadata
+  /// Returns the stretches that metadata lie in, in order. What lies between two pieces of metadata
   /// without being raw data belongs to the stretch.
   std::vector<ByteRange> metadata() const;
 
-  /// The first error since the last call, or success.
+  /// Returns the first error since the last call, or success.
   Status take_error() { return std::exchange(error_, Status()); }
   void keep_error(const Status& status) {
     if (error_.ok()) {
@@ -52,8 +52,8 @@ class TargetFile {
   Status error_;
 };
 
-/// What opens a TargetFile. The driver must be closed after the file: libhdf5 1.10 calls it when it
-/// has given it back already.
+/// Opens a TargetFile. The driver must be closed after the file: libhdf5 1.10 calls it when it has
+/// given it back already.
 struct TargetAccess {
   Id driver;
   Id list;

@@ -1,4 +1,4 @@
-// What writing and reading the index of a dataset's chunks share.
+// Holds what writing and reading the index of a dataset's chunks share.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ inline constexpr size_t kChunkTreeChildren = 64;
 /// The beginning of a node, before its first key.
 inline constexpr int64_t kNodeHeadBytes = 24;
 
-/// A key: size, mask, and an index in each dimension and in the element.
+/// Counts the bytes of a key: size, mask, and an index in each dimension and in the element.
 inline constexpr int64_t chunk_key_bytes(size_t dimensions) {
   return 8 + 8 * (static_cast<int64_t>(dimensions) + 1);
 }

@@ -15,9 +15,9 @@ namespace stria::container::h5 {
 Status fold_complex(ElementSpec& element, std::vector<int64_t>& dims);
 /// Does the same for a whole dataset, with its chunks.
 Status fold_complex(DatasetSpec& spec);
-/// Whether these are complex numbers of the file.
+/// Tells whether these are complex numbers of the file.
 bool is_complex(const ElementSpec& element);
-/// The reverse. Anything else stays.
+/// Does the reverse.
 void unfold_complex(ElementSpec& element, std::vector<int64_t>& dims);
 
 }  // namespace stria::container::h5

@@ -55,7 +55,7 @@ int64_t charset_of(std::string_view text) {
   return is_ascii(std::as_bytes(std::span(text.data(), text.size()))) ? kAscii : kUtf8;
 }
 
-// The number of bytes that a count takes, as the exponent of a power of two.
+// Returns the number of bytes that a count takes, as the exponent of a power of two.
 size_t width_code(size_t value) {
   return value <= 0xff ? 0 : value <= 0xffff ? 1 : 2;
 }
@@ -171,7 +171,7 @@ void put_dataspace(Encoder& to, std::span<const int64_t> dims, bool extendable) 
   for (const int64_t dim : dims) {
     to.number(dim, kLengthBytes);
   }
-  // The largest sizes that they may reach.
+  // These are the largest sizes that they may reach.
   for (size_t i = 0; i < dims.size(); ++i) {
     to.number(i == 0 && extendable ? kUnlimited : dims[i], kLengthBytes);
   }
@@ -234,7 +234,7 @@ constexpr int64_t kHardLink = 0;
 constexpr int64_t kSoftLink = 1;
 constexpr int64_t kExternalLink = 64;
 
-// What all links begin with.
+// Writes what all links begin with.
 void put_link_head(Encoder& to, int64_t type, std::string_view name, LinkOrder order) {
   constexpr int64_t kHasCharset = 0x10;
   constexpr int64_t kHasType = 0x08;

@@ -52,10 +52,10 @@ inline constexpr int64_t kAscii = 0;
 inline constexpr int64_t kUtf8 = 1;
 bool is_ascii(std::span<const std::byte> text);
 
-/// Bob Jenkins' lookup3 (hashlittle, 2006), the checksum of all metadata in this format.
+/// Computes Bob Jenkins' lookup3 (hashlittle, 2006), the checksum of all metadata in this format.
 uint32_t lookup3(std::span<const std::byte> key);
 
-/// Superblock, version 2 (II.A): no extension, not marked as open.
+/// Makes a superblock, version 2 (II.A): no extension, not marked as open.
 std::vector<std::byte> superblock(int64_t file_bytes, int64_t root_address);
 
 /// The most that fits into one message.
@@ -72,7 +72,7 @@ class ObjectHeader {
   void end();
   /// Adds a message as another header has it.
   void copy(const HeaderMessage& message);
-  /// Where in the header's messages the next byte goes; for set_address().
+  /// Returns where in the header's messages the next byte goes; for set_address().
   size_t position() const { return messages_.size(); }
   /// Overwrites an address that the messages have.
   void set_address(size_t position, int64_t address) { messages_.overwrite(position, address, sizeof address); }
@@ -86,39 +86,39 @@ class ObjectHeader {
   Encoder messages_{1024};
   bool keeps_order_;
   int64_t attributes_ = 0;
-  size_t head_ = 0;   // of the message that was begun
+  size_t head_ = 0;   // the head of the message that was begun
   size_t begun_ = 0;  // its content
 };
 
-/// Dataspace message, version 2 (IV.A.2.b): simple, or a scalar without dimensions. Of fixed size
-/// unless the first dimension is `extendable`.
+/// Writes a dataspace message, version 2 (IV.A.2.b): simple, or a scalar without dimensions. Of
+/// fixed size unless the first dimension is `extendable`.
 void put_dataspace(Encoder& to, std::span<const int64_t> dims, bool extendable = false);
 /// When the place of a dataset's elements is made.
 enum class Allocation : uint8_t { kAtOnce = 1, kLate = 2, kByChunk = 3 };
-/// Fill value message, version 3 (IV.A.2.f): `value` is one element, empty for zeros. Who makes the
-/// place at once has also filled it.
+/// Writes a fill value message, version 3 (IV.A.2.f): `value` is one element, empty for zeros. Who
+/// makes the place at once has also filled it.
 void put_fill_value(Encoder& to, Allocation allocation, std::span<const std::byte> value = {});
-/// Data layout message, version 3 (IV.A.2.i): contiguous.
+/// Writes a data layout message, version 3 (IV.A.2.i): contiguous.
 void put_contiguous_layout(Encoder& to, int64_t address, int64_t bytes);
-/// Link info or attribute info message (IV.A.2.c, IV.A.2.v): the links or attributes are in the
-/// header itself.
+/// Writes a link info or attribute info message (IV.A.2.c, IV.A.2.v): the links or attributes are
+/// in the header itself.
 void put_no_index(Encoder& to);
 /// The same, and the order is kept in which `count` of them were made.
 void put_links_in_order(Encoder& to, int64_t count);
 void put_attributes_in_order(Encoder& to, int64_t count);
-/// The beginning of an attribute message, version 3 (IV.A.2.m); its datatype, dataspace
-/// and value follow.
+/// Writes the beginning of an attribute message, version 3 (IV.A.2.m); its datatype, dataspace and
+/// value follow.
 void put_attribute_head(Encoder& to, std::string_view name, size_t datatype_bytes, size_t dataspace_bytes);
-/// Group info message (IV.A.2.k), empty: other programs decide for themselves from how many links
-/// on they make a B-tree.
+/// Writes a group info message (IV.A.2.k), empty: other programs decide for themselves from how
+/// many links on they make a B-tree.
 void put_group_info(Encoder& to);
-/// How many links were made in the group before this one, where it keeps their order.
+/// Says how many links were made in the group before this one, where it keeps their order.
 using LinkOrder = std::optional<int64_t>;
-/// Link message (IV.A.2.g): a hard link.
+/// Writes a link message (IV.A.2.g): a hard link.
 void put_link(Encoder& to, std::string_view name, int64_t header_address, LinkOrder order = {});
 /// Puts a soft link, or an external one where `file` isn't empty.
 void put_other_link(Encoder& to, std::string_view name, std::string_view target, std::string_view file, LinkOrder order = {});
-/// Symbol table message (IV.A.2.r).
+/// Writes a symbol table message (IV.A.2.r).
 void put_symbol_table(Encoder& to, int64_t tree_address, int64_t heap_address);
 
 }  // namespace stria::container::h5

@@ -22,14 +22,14 @@ namespace stria::container::h5 {
 /// Where the content begins in the record.
 inline constexpr int64_t kHiddenContentAt = 8;
 
-/// Whether a dataset that is to be made is stored so: it asks for it, and isn't too long for a
-/// record.
+/// Tells whether a dataset that is to be made is stored so: it asks for it, and isn't too long for
+/// a record.
 bool hides_content(const DatasetSpec& spec);
 /// Makes the record of a dataset that hides_content(); of another one, is_hidden becomes false.
 void fold_hidden(DatasetSpec& spec);
-/// The content of such a record.
+/// Returns the content of such a record.
 std::vector<std::byte> with_hidden_head(std::span<const std::byte> content);
-/// How long the content is of a dataset of the file, if it is such a record.
+/// Returns how long the content is of a dataset of the file, if it is such a record.
 std::optional<int64_t> hidden_content_bytes(const ElementSpec& element, const std::vector<int64_t>& dims);
 
 }  // namespace stria::container::h5

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t kNone = -1;  // an address
 
-// By the first byte of a datatype (IV.A.2.d).
+// Decides by the first byte of a datatype (IV.A.2.d).
 bool class_may_refer(int64_t first_byte) {
   constexpr int64_t kCompound = 6, kReference = 7, kList = 9, kArray = 10;
   const int64_t type_class = first_byte & 0x0f;

@@ -39,7 +39,7 @@ inline constexpr int64_t kIsShared = 0x02;
 struct HeaderMessage {
   int64_t type = 0;
   int64_t flags = 0;
-  int64_t order = 0;  ///< of an attribute, where the header keeps it
+  int64_t order = 0;  ///< the order of an attribute, where the header keeps it
   std::vector<std::byte> content;
 };
 
@@ -51,19 +51,19 @@ struct GroupMember {
   Kind kind = Kind::kHard;
   int64_t address = -1;
   std::string target, file;
-  int64_t order = -1;  ///< of creation, where the group keeps it
+  int64_t order = -1;  ///< the order of creation, where the group keeps it
 };
 
-/// Without those messages that say where the next ones are, or nothing.
+/// Messages that say where the next ones are, or nothing, are left out.
 struct ObjectMessages {
   std::vector<HeaderMessage> messages;
   int64_t name_count = 1;          ///< how many links lead to the object, where the header says
   bool orders_attributes = false;  ///< the header keeps the order in which they were made
-  std::vector<ByteRange> blocks;   ///< of the file, that have the messages
+  std::vector<ByteRange> blocks;   ///< the blocks of the file, that have the messages
 };
 
 bool is(const HeaderMessage& message, Message type);
-/// The number in `bytes` bytes of a message's content, with zeros for what it lacks.
+/// Returns the number in `bytes` bytes of a message's content, with zeros for what it lacks.
 int64_t number_at(const HeaderMessage& message, size_t at, size_t bytes);
 
 /// The beginning of an attribute message (IV.A.2.m).
@@ -71,21 +71,22 @@ struct AttributeHead {
   std::string name;
   bool may_refer = false;    ///< its type is one that can hold references
   size_t value_at = 0;       ///< in the message's content
-  int64_t type_version = 0;  ///< of how its type is written
+  int64_t type_version = 0;  ///< the version of how its type is written
 };
 /// None where the message is of something else, only says where the attribute is, or is damaged.
 std::optional<AttributeHead> attribute_head(const HeaderMessage& message);
-/// Whether a datatype message is of a type that can hold references.
+/// Tells whether a datatype message is of a type that can hold references.
 bool may_refer(const HeaderMessage& datatype);
-/// The message that says where attributes outside of the header are; null when there is none.
+/// Returns the message that says where attributes outside of the header are; null when there is
+/// none.
 const HeaderMessage* attribute_info(const ObjectMessages& header);
-/// Whether it names an index of such attributes.
+/// Tells whether it names an index of such attributes.
 bool has_attribute_index(const ObjectMessages& header);
-/// Whether there are such attributes, with or without an index.
+/// Tells whether there are such attributes, with or without an index.
 bool has_attributes_outside(const ObjectMessages& header);
-/// The dimensions of a dataset; none where its header doesn't say them.
+/// Returns the dimensions of a dataset; none where its header doesn't say them.
 std::vector<int64_t> dims_of(const ObjectMessages& header);
-/// Whether a header is that of a group.
+/// Tells whether a header is that of a group.
 bool is_group(const ObjectMessages& header);
 
 /// A reference that a file has, to an object of it.
@@ -93,9 +94,9 @@ struct HeldReference {
   static constexpr int64_t kUnknown = -1;
 
   std::string holder;          ///< the path of the object that has it
-  std::string attribute;       ///< of the holder; empty: it is among a dataset's elements
-  int64_t address = kUnknown;  ///< of the header that it names
-  int64_t at = kUnknown;       ///< of the address in the attribute's value, if that has it
+  std::string attribute;       ///< the holder's; empty: it is among a dataset's elements
+  int64_t address = kUnknown;  ///< the address of the header that it names
+  int64_t at = kUnknown;       ///< where the address is in the attribute's value, if that has it
 };
 
 }  // namespace stria::container::h5

@@ -1,5 +1,5 @@
-// What is added to a file whose metadata are damaged in any byte: a file that can be read, or an
-// error.
+// Tests what is added to a file whose metadata are damaged in any byte: a file that can be read, or
+// an error.
 #include <gtest/gtest.h>
 
 #include "container/hdf5/exercise.hpp"

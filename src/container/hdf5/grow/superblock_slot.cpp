@@ -30,7 +30,7 @@ void put(std::vector<std::byte>& bytes, size_t at, int64_t value, size_t count) 
 }  // namespace
 
 Result<SuperblockSlot> SuperblockSlot::decode(std::span<const std::byte> file_begin) {
-  constexpr int64_t kUsualSizes = 0x0808;  // of addresses and of lengths
+  constexpr int64_t kUsualSizes = 0x0808;  // the sizes of addresses and of lengths
   constexpr int64_t kLeafLinks = 4;        // a half of what a leaf of names holds
   constexpr int64_t kNodeChildren = 16;    // and a node
   constexpr int64_t kChunkChildren = 32;   // and one of chunks
@@ -42,7 +42,7 @@ Result<SuperblockSlot> SuperblockSlot::decode(std::span<const std::byte> file_be
   const int64_t version = decoder.number(1);
   size_t size = 0;
   int64_t base = 0;
-  int64_t unused = kNowhere;  // of what it could name besides
+  int64_t unused = kNowhere;  // what it could name besides
   bool is_usual = true;
   if (version == 2 || version == 3) {
     is_usual = decoder.number(2) == kUsualSizes;

@@ -25,7 +25,7 @@ class SuperblockSlot {
 
   int64_t file_bytes() const;
   int64_t root_address() const;
-  /// The same superblock with other numbers.
+  /// Returns the same superblock with other numbers.
   std::vector<std::byte> encode(int64_t file_bytes, int64_t root_address) const;
 
  private:

@@ -44,7 +44,7 @@ DamagedSample written_sample() {
   return {assemble(*image, {}), static_cast<int64_t>(image->extents.at(0).bytes.size())};
 }
 
-// Strings of variable length, as a dataset and as an attribute of it, in a global heap.
+// Adds strings of variable length, as a dataset and as an attribute of it, in a global heap.
 void add_texts(hid_t group) {
   const hsize_t count[1] = {3};
   const hid_t space = H5Screate_simple(1, count, nullptr);
@@ -61,7 +61,7 @@ void add_texts(hid_t group) {
   H5Sclose(space);
 }
 
-// A file in the format of HDF5 1.6, whose metadata have no checksums.
+// Returns a file in the format of HDF5 1.6, whose metadata have no checksums.
 Bytes old_sample() {
   const TemporaryFile file("old.h5");
   const hid_t made = H5Fcreate(file.path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);

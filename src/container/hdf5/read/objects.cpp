@@ -16,8 +16,8 @@ constexpr int kGroupDepthMax = 256;
 
 using MemberKind = GroupMember::Kind;
 
-// What an iteration of libhdf5 shows. Exceptions must not pass through its frames, so that a lack
-// of memory ends the iteration.
+// Says what an iteration of libhdf5 shows. Exceptions must not pass through its frames, so that a
+// lack of memory ends the iteration.
 template <typename Entry>
 struct Shown {
   std::vector<Entry> entries;
@@ -33,7 +33,7 @@ struct Shown {
       return -1;
     }
   }
-  /// The reason why the iteration ended early.
+  /// Returns the reason why the iteration ended early.
   Status failure(const std::string& what) const {
     return ran_out ? Status(ErrorCode::kResourceExhausted, "out of memory") : last_error(ErrorCode::kCorrupted, what);
   }
@@ -75,7 +75,7 @@ herr_t keep_attribute(hid_t, const char* name, const H5A_info_t* info, void* sho
   });
 }
 
-// In the order of creation, or of names.
+// Sorts by creation, or by names.
 template <typename Named>
 void put_in_order(std::vector<Named>& list, bool by_creation) {
   std::sort(list.begin(), list.end(), [&](const Named& a, const Named& b) {
@@ -83,11 +83,11 @@ void put_in_order(std::vector<Named>& list, bool by_creation) {
   });
 }
 
-/// The links of a group in their order; `failed` says what couldn't be done.
+/// Returns the links of a group in their order; `failed` says what couldn't be done.
 Result<std::vector<GroupMember>> links_of(hid_t group, const std::string& failed) {
   Shown<GroupMember> shown;
-  // In native order. For any other order libhdf5 1.10 builds a table, which it frees half-built
-  // when the group is damaged.
+  // The links come in native order. For any other order libhdf5 1.10 builds a table, which it frees
+  // half-built when the group is damaged.
   if (iterate_links(group, keep_link, &shown) < 0) {
     return shown.failure(failed);
   }
@@ -164,7 +164,7 @@ Listed Walk::take() {
   return std::move(listed_);
 }
 
-// Whether it has a path already, or gets one later. Else it goes by this one.
+// Tells whether it has a path already, or gets one later. Else it goes by this one.
 bool Walk::is_alias(const GroupMember& link, const ObjectPlace& object, const std::string& path) {
   if (link.kind == MemberKind::kSoft) {
     soft_paths_.push_back({path, identity_of(object)});

@@ -11,7 +11,7 @@
 
 namespace stria::container::h5 {
 
-/// What a file has.
+/// Holds what a file has.
 struct Listed {
   /// The paths of all datasets, and of groups with '/' at the end, depth first, in the order of
   /// names, or of creation where a group keeps that. A group with several paths is listed under
@@ -19,22 +19,23 @@ struct Listed {
   /// links to other files are left out.
   std::vector<std::string> paths;
   std::vector<LinkSpec> links;  ///< the soft ones, and those to other files
-  std::vector<Alias> aliases;   ///< as container::Reader::aliases()
+  std::vector<Alias> aliases;   ///< what container::Reader::aliases() returns
 };
 /// Errors: kCorrupted, kUnsupported.
 Result<Listed> list_objects(hid_t file);
 
-/// The links of a group, in the same order, without what soft and other links lead to.
+/// Lists the links of a group, in the same order, without what soft and other links lead to.
 Result<std::vector<GroupMember>> list_links(hid_t group);
 /// Finds where a link leads that is soft, or to another file.
 Status find_target(hid_t group, GroupMember& link);
-/// The members of a group, in the same order.
+/// Lists the members of a group, in the same order.
 Result<std::vector<GroupMember>> list_members(hid_t group);
 
-/// The names of an object's attributes, sorted, or in the order of creation where it keeps that.
+/// Returns the names of an object's attributes, sorted, or in the order of creation where it keeps
+/// that.
 Result<std::vector<std::string>> list_attributes(hid_t object);
-/// The same by the header alone, so that libhdf5 needn't know their types: release 1.10 lists none
-/// where it doesn't know one, or crashes. kUnsupported when not all of them are in the header.
+/// Does the same by the header alone, so that libhdf5 needn't know their types: release 1.10 lists
+/// none where it doesn't know one, or crashes. kUnsupported when not all of them are in the header.
 Result<std::vector<std::string>> list_attributes(const ObjectMessages& header);
 
 }  // namespace stria::container::h5

@@ -58,24 +58,25 @@ struct Hdf5Reader::Impl {
   }
 
   Status open();
-  /// The error of libhdf5 as a Status that names the file. An error of the storage is preferred.
+  /// Returns the error of libhdf5 as a Status that names the file. An error of the storage is
+  /// preferred.
   Status failure(ErrorCode code, const std::string& what);
   /// Damage is what another program is about to write, where that has the file open.
   Status explained(const Status& status) const;
   void look_for_writer();
-  /// What the file has; found once.
+  /// Returns what the file has; found once.
   Result<const h5::Listed*> list();
   Result<Id> open_dataset(const std::string& path);
   Result<Id> open_object(const std::string& path);
-  /// What libhdf5 makes of the elements of a dataset, which takes_library(); found once.
+  /// Returns what libhdf5 makes of the elements of a dataset, which takes_library(); found once.
   Result<const ElementSpec*> remade_element(const std::string& path, hid_t dataset);
   Result<DatasetInfo> describe_newer(const std::string& path, const Status& problem);
-  /// An error where the header can't tell them all.
+  /// Returns an error where the header can't tell them all.
   Result<std::vector<std::string>> attributes_in_header(hid_t object);
   Status locate(hid_t dataset, DatasetInfo* info);
   /// Makes of a record that hides its content a dataset of bytes.
   Status unfold_hidden(DatasetInfo* info);
-  /// What chunks pass, and how the dataset is cut where that is all that must be known to
+  /// Describes what chunks pass, and how the dataset is cut where that is all that must be known to
   /// read it without libhdf5.
   Status describe_chunks(hid_t dataset, hid_t creation, DatasetInfo* info);
 
@@ -86,8 +87,8 @@ struct Hdf5Reader::Impl {
   std::unique_ptr<h5::MetadataGuard> guard;
   Id access;  // outlives the file
   Id file;
-  int64_t base = 0;                 // of addresses
-  bool has_wide_addresses = false;  // of 8 bytes, and lengths too
+  int64_t base = 0;                 // the base of addresses
+  bool has_wide_addresses = false;  // whether addresses and lengths have 8 bytes
   bool is_written = false;          // by another program, as the file says
   std::optional<h5::Listed> listed;
   std::unordered_map<std::string, ElementSpec> remade;  // by path
@@ -120,7 +121,7 @@ Status Hdf5Reader::Impl::open() {
   return Status();
 }
 
-// From version 3 on, a superblock marks a file that is open to be written.
+// A superblock marks, from version 3 on, a file that is open to be written.
 void Hdf5Reader::Impl::look_for_writer() {
   constexpr size_t kVersionAt = 8, kMarksAt = 11;
   std::array<std::byte, kMarksAt + 1> begin{};
@@ -382,7 +383,7 @@ bool Hdf5Reader::keeps_order() const {
   return creation.valid() && H5Pget_link_creation_order(creation.get(), &order) >= 0 && (order & H5P_CRT_ORDER_TRACKED) != 0;
 }
 
-// What the header of a dataset says that libhdf5 can't open: its shape.
+// Returns what the header of a dataset says that libhdf5 can't open: its shape.
 Result<DatasetInfo> Hdf5Reader::Impl::describe_newer(const std::string& path, const Status& problem) {
   STRIA_ASSIGN_OR_RETURN(const std::string normal, normal_path(path));
   const auto place = has_wide_addresses ? h5::place_of(file.get(), normal) : std::nullopt;

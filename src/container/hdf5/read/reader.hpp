@@ -47,12 +47,12 @@ class Hdf5Reader : public Reader {
   Format format() const override { return Format::kHdf5; }
   ByteRange superblock() const override;
 
-  // What a file that grows takes over.
+  // A file that grows takes over what the following return.
   /// The members of a group, "" for the root, in order of their names, or of creation where the
   /// group keeps that.
   Result<std::vector<h5::GroupMember>> members(const std::string& group) const;
   Result<h5::ObjectMessages> header(int64_t address) const;
-  /// All references that objects of the file hold.
+  /// Returns all references that objects of the file hold.
   Result<std::vector<h5::HeldReference>> references() const;
 
  private:

@@ -22,7 +22,7 @@ namespace {
 constexpr int64_t kValueBytesMax = 64 << 20;
 
 struct Found {
-  int64_t address = 0;  // of a header
+  int64_t address = 0;  // the address of a header
   int64_t at = 0;       // in the value
 };
 
@@ -48,7 +48,7 @@ class ValueWalk {
   std::vector<Found> found_;
 };
 
-// What a region is of, or 0.
+// Returns what a region is of, or 0.
 int64_t ValueWalk::address_of_region(const std::byte* element) const {
   const Id dataset(H5Rdereference2(object_, H5P_DEFAULT, H5R_DATASET_REGION, element));
   const auto place = dataset.valid() ? place_of(dataset.get()) : std::nullopt;
@@ -142,8 +142,8 @@ class ReferenceWalk {
   std::vector<HeldReference> held_;
 };
 
-// Whether a value holds references, and how many bytes it has in memory; 0 where that is nothing
-// or too much.
+// Says whether a value holds references, and how many bytes it has in memory; 0 where that is
+// nothing or too much.
 struct ValueSize {
   bool refers = false;
   int64_t elements = 0;
@@ -202,7 +202,7 @@ Status ReferenceWalk::look_at_attributes(hid_t object, const Place& place, const
       if (status.code() != ErrorCode::kUnsupported) {
         return status;
       }
-      held_.push_back({.holder = place.path, .attribute = name});  // of a newer release
+      held_.push_back({.holder = place.path, .attribute = name});  // It comes from a newer release.
       continue;
     }
     const Id type(H5Aget_type(attribute.get()));

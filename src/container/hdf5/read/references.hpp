@@ -17,9 +17,9 @@
 
 namespace stria::container::h5 {
 
-/// All references of a file, by whatever object holds them. Those of a dataset that can't be read
-/// count as one to an unknown address. An object with several names holds them under one. Errors:
-/// kCorrupted.
+/// Finds all references of a file, by whatever object holds them. Those of a dataset that can't be
+/// read count as one to an unknown address. An object with several names holds them under one.
+/// Errors: kCorrupted.
 Result<std::vector<HeldReference>> find_references(hid_t file, const MetadataSource& source);
 
 }  // namespace stria::container::h5

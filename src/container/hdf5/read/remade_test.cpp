@@ -53,7 +53,7 @@ struct Row {
 constexpr std::array<Row, 3> kRows = {Row{1, "one", {"", "x"}, {}}, Row{-2, "", {"yy", "zzz"}, {}},
                                       Row{3, "a longer one", {"q", ""}, {}}};
 
-/// The file's type, or the one in memory.
+/// Returns the file's type, or the one in memory.
 Id record_type(bool in_memory) {
   const Id text = text_type(), list(H5Tvlen_create(H5T_NATIVE_INT));
   const hsize_t two = 2;
@@ -98,7 +98,7 @@ TEST(Hdf5Remade, TextsOfRecordsAreAsLongAsTheLongest) {
   EXPECT_EQ(string_at(rows, 22 + 4, 12), "a longer one");
 }
 
-// A type of 11 bits behind 3 others, big-endian.
+// Returns a type of 11 bits behind 3 others, big-endian.
 Id reduced_type() {
   Id type(H5Tcopy(H5T_STD_I16BE));
   H5Tset_precision(type.get(), 11);

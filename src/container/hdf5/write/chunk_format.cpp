@@ -30,7 +30,7 @@ void put_key(Encoder& node, const ChunkGrid& grid, const StoredChunk& chunk) {
   node.zeros(8);
 }
 
-// Behind the last chunk: greater than any chunk in each dimension.
+// The key behind the last chunk is greater than any chunk in each dimension.
 void put_last_key(Encoder& node, const ChunkGrid& grid) {
   node.zeros(8);
   for (size_t dim = 0; dim < grid.chunk_dims().size(); ++dim) {
@@ -71,7 +71,7 @@ Result<std::vector<ChunkChild>> make_nodes(const ChunkGrid& grid, std::span<cons
 struct StoredFilter {
   int number = 0;
   std::vector<uint32_t> values;
-  std::string_view name{};  // of one that the format doesn't define
+  std::string_view name{};  // the name of one that the format doesn't define
 };
 
 void put_filter(Encoder& to, const StoredFilter& filter) {

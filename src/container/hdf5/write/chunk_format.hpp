@@ -12,9 +12,9 @@
 
 namespace stria::container::h5 {
 
-/// Data layout message, version 3 (IV.A.2.i): chunked, with an index at `tree_address`.
+/// Writes a data layout message, version 3 (IV.A.2.i): chunked, with an index at `tree_address`.
 void put_chunked_layout(Encoder& to, int64_t tree_address, std::span<const int64_t> chunk_dims, int64_t element_bytes);
-/// Filter pipeline message, version 2 (IV.A.2.l).
+/// Writes a filter pipeline message, version 2 (IV.A.2.l).
 void put_filter_pipeline(Encoder& to, const DatasetSpec& spec);
 
 /// Gives the index of chunks its place, a B-tree of version 1 (III.A.1), made at once from the

@@ -49,7 +49,7 @@ Result<Value> text_value(std::string text) {
   return value;
 }
 
-/// Which datasets have the dimension, and as which of theirs.
+/// Lists which datasets have the dimension, and as which of theirs.
 Result<Value> users_value(const std::vector<std::pair<Object*, int>>& users) {
   if (users.size() > kUsersMax) {
     return Status(ErrorCode::kUnsupported, "more than " + std::to_string(kUsersMax) + " datasets have this dimension");
@@ -80,7 +80,7 @@ Result<DimensionScales::Scale*> DimensionScales::scale_at(const Dataset& dataset
   return &scales_.emplace_back(Scale{object, {}});
 }
 
-// A place of the heap for each of them.
+// Reserves a place of the heap for each of them.
 Status DimensionScales::reserve(size_t references, ImageSpace& space) {
   constexpr int64_t kAlignment = 8;
   while (references > 0) {
@@ -93,7 +93,7 @@ Status DimensionScales::reserve(size_t references, ImageSpace& space) {
   return Status();
 }
 
-// The value of a dataset's DIMENSION_LIST: one scale for each dimension.
+// Returns the value of a dataset's DIMENSION_LIST: one scale for each dimension.
 Result<Value> DimensionScales::list_of(Object& dataset, const std::vector<Scale*>& scales) {
   ElementSpec list;
   list.kind = ElementSpec::Kind::kReferences;

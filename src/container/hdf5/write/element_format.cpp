@@ -27,7 +27,7 @@ void encode_integer(Encoder& message, int64_t bytes, bool has_sign, int64_t orde
   message.number(0, 2).number(8 * bytes, 2);
 }
 
-// IEEE 754: the sign first, then the exponent, then the mantissa without its leading one.
+// Encodes IEEE 754: the sign first, then the exponent, then the mantissa without its leading one.
 void encode_float(Encoder& message, int64_t bytes, int64_t order) {
   constexpr int64_t kLeadingOneImplied = 2 << 4;
   const int64_t bits = 8 * bytes;
@@ -89,7 +89,7 @@ Status encode_enumeration(const ElementSpec& element, int64_t order, Encoder& me
   return Status();
 }
 
-// An enumeration of int8, as h5py has them.
+// Encodes an enumeration of int8, as h5py has them.
 void encode_boolean(Encoder& message) {
   constexpr std::string_view kNames[] = {"FALSE", "TRUE"};
   head(message, 8, 3, static_cast<int64_t>(std::size(kNames)), 1);

@@ -12,9 +12,9 @@ namespace stria::container::h5 {
 
 /// What a reference takes in the file: the address of an object's header.
 inline constexpr int64_t kReferenceBytes = 8;
-/// And a list of references: how many, and where in a heap.
+/// A list of references has two numbers: how many there are, and where in a heap.
 inline constexpr int64_t kListBytes = 16;
-/// And a text of any length: how many bytes, and where in a heap.
+/// A text of any length has two as well: how many bytes, and where in a heap.
 inline constexpr int64_t kTextPlaceBytes = 16;
 
 /// The size of the datatype message for elements to be made. kInvalidArgument: a size that the kind

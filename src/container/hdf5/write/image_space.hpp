@@ -29,9 +29,9 @@ class ImageSpace {
   Result<int64_t> reserve(int64_t bytes, int64_t alignment_bytes);
   /// \pre the bytes lie in a reserved place
   void write(int64_t offset, std::span<const std::byte> bytes);
-  /// reserve() and write().
+  /// Does what reserve() and write() do.
   Result<int64_t> place(std::span<const std::byte> bytes, int64_t alignment_bytes = 1);
-  /// The end of the file.
+  /// Returns the end of the file.
   int64_t file_bytes() const;
   SparseImage take();
 

@@ -15,7 +15,7 @@ constexpr int64_t kLeastCollectionBytes = 4096;
 constexpr size_t kManyBytes = 1 << 20;
 constexpr int64_t kMostObjects = 65535;
 
-// In names of sources "%b" stands for a block's number, and "%%" for "%".
+// Names of sources have "%b" for a block's number, and "%%" for "%".
 std::string escaped(const std::string& name) {
   std::string text;
   for (const char letter : name) {
@@ -24,7 +24,7 @@ std::string escaped(const std::string& name) {
   return text;
 }
 
-// The selection of whole rows: a regular hyperslab, version 2 (III.F).
+// Writes the selection of whole rows: a regular hyperslab, version 2 (III.F).
 void put_rows(Encoder& to, int64_t first_row, int64_t row_count, std::span<const int64_t> dims) {
   constexpr int64_t kHyperslab = 2;
   constexpr int64_t kRegular = 1;

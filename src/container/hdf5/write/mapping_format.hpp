@@ -16,7 +16,7 @@
 
 namespace stria::container::h5 {
 
-/// Where an object of a global heap lies: its collection, and its number in there.
+/// Says where an object of a global heap lies: its collection, and its number in there.
 struct HeapPlace {
   int64_t address = kNowhere;
   int64_t index = 0;
@@ -37,12 +37,12 @@ class GlobalHeap {
   int64_t count_ = 0;
 };
 
-/// The global heap block of a virtual dataset (III.F): the rows of `elsewhere`, each of which is
-/// all of the dataset `path` of another file. `dims` is the shape of the whole. \pre dims has at
-/// least one dimension
+/// Returns the global heap block of a virtual dataset (III.F): the rows of `elsewhere`, each of
+/// which is all of the dataset `path` of another file. `dims` is the shape of the whole. \pre dims
+/// has at least one dimension
 std::vector<std::byte> mapping_block(const std::string& path, std::span<const int64_t> dims,
                                      std::span<const RowsElsewhere> elsewhere);
-/// Data layout message, version 4 (IV.A.2.i): virtual.
+/// Writes a data layout message, version 4 (IV.A.2.i): virtual.
 void put_virtual_layout(Encoder& to, const HeapPlace& mappings);
 
 }  // namespace stria::container::h5

@@ -19,14 +19,14 @@ class ObjectTree {
   ObjectTree(const ObjectTree&) = delete;
   ObjectTree& operator=(const ObjectTree&) = delete;
 
-  /// All of them, in the order in which they came, the root group first.
+  /// Returns all of them, in the order in which they came, the root group first.
   std::deque<Object>& objects() { return objects_; }
   const std::deque<Object>& objects() const { return objects_; }
   const std::unordered_map<std::string, Object*>& by_path() const { return by_path_; }
   Object& root() { return objects_.front(); }
   /// The object at a path, once it is made or looked for; else null.
   Object* find(const std::string& path) const;
-  /// From now on, all that is made keeps the order of its members and attributes.
+  /// All that is made from now on keeps the order of its members and attributes.
   void keep_order();
 
   /// Learns what the old file has on the way to `path`, so that find() sees it.

@@ -124,7 +124,7 @@ Result<Value> make_attribute_value(const AttributeSpec& attribute) {
 
 namespace {
 
-/// Whether a message of an object's header goes into its next one as it is.
+/// Tells whether a message of an object's header goes into its next one as it is.
 bool stays(const HeaderMessage& message) {
   // What is made anew, and times, which headers of version 2 have elsewhere.
   static constexpr int64_t kMadeAnew[] = {0x02, 0x06, 0x0a, 0x0c, 0x0e, 0x11, 0x12, 0x15, 0x16};
@@ -135,14 +135,14 @@ bool has_value(const Attribute& attribute) {
   return !attribute.waits || attribute.otherwise;
 }
 
-/// Whether an attribute that an object has gets another value.
+/// Tells whether an attribute that an object has gets another value.
 bool is_replaced(const Object& object, const HeaderMessage& attribute) {
   const auto head = attribute_head(attribute);
   return head && std::any_of(object.attributes.begin(), object.attributes.end(),
                              [&](const Attribute& other) { return has_value(other) && other.name == head->name; });
 }
 
-// What the next header takes over from the one that an object has, but for attributes.
+// Takes over what the next header takes over from the one that an object has, but for attributes.
 void take_over(const Object& object, ObjectHeader& header) {
   const bool gets_longer = object.dataset() != nullptr && object.dataset()->value;
   for (const HeaderMessage& message : object.old_header().messages) {
@@ -157,7 +157,7 @@ bool keeps_attribute_order(const Object& object) {
   return object.old ? object.old->header.orders_attributes : object.keeps_order;
 }
 
-/// The attributes in an old object's header that stay, in their order.
+/// Returns the attributes in an old object's header that stay, in their order.
 std::vector<const HeaderMessage*> kept_attributes(const Object& object) {
   std::vector<const HeaderMessage*> kept;
   for (const HeaderMessage& message : object.old_header().messages) {
@@ -183,7 +183,7 @@ void add_attributes(Object& object, ObjectHeader& header) {
     keeps_attribute_order(object) ? put_attributes_in_order(info, count) : put_no_index(info);
     header.end();
   }
-  // Behind the info, where every reader looks for them.
+  // The messages that are kept go behind the info, where every reader looks for them.
   for (const HeaderMessage* message : kept) {
     header.copy(*message);
     for (const StaleAddress& stale : object.old->stale) {
@@ -355,7 +355,7 @@ Status place_content(Dataset& dataset, ImageSpace& space) {
 
 namespace {
 
-/// All values of objects that have texts.
+/// Returns all values of objects that have texts.
 std::vector<Value*> values_with_texts(std::deque<Object>& objects) {
   std::vector<Value*> found;
   const auto look_at = [&](Value& value) {

@@ -24,7 +24,7 @@ struct Object;
 /// The address of an object's header, which stands for the object.
 struct Reference {
   size_t at = 0;             ///< where, in the bytes of a value or of the messages of a header
-  std::string path{};        ///< of the object
+  std::string path{};        ///< the path of the object
   Object* target = nullptr;  ///< the object, once it is found
 };
 
@@ -58,7 +58,7 @@ struct Attribute {
 
 /// The address of an object that gets another header, in an attribute that another one keeps.
 struct StaleAddress {
-  const HeaderMessage* message = nullptr;  ///< of the attribute
+  const HeaderMessage* message = nullptr;  ///< the message of the attribute
   size_t at = 0;                           ///< in its content
   Object* target = nullptr;
 };
@@ -68,20 +68,20 @@ struct Group {
 };
 
 struct Dataset {
-  std::optional<Value> value;  // of one that is new, or gets longer
+  std::optional<Value> value;  // the value of one that is new, or gets longer
   int64_t alignment_bytes = 1;
   int64_t data_offset = h5::kNowhere;
-  int64_t head_bytes = 0;   // of the data, before the content
+  int64_t head_bytes = 0;   // the bytes of the data, before the content
   bool extendable = false;  // the first dimension is without limit
   std::optional<Chunking> chunking;
   std::vector<StoredChunk> chunks;
-  int64_t number_bytes = 0;                  // of one number, which shuffling takes apart
+  int64_t number_bytes = 0;                  // the bytes of one number, which shuffling takes apart
   std::vector<std::byte> fill_value;         // one element, empty for zeros
   std::vector<RowsElsewhere> elsewhere;      // rows that other files have
-  HeapPlace mappings;                        // of them, once placed
+  HeapPlace mappings;                        // where those lie, once placed
   bool is_dimension = false;                 // without data
   std::vector<std::string> dimension_names;  // paths of the scales of its dimensions
-  std::vector<int64_t> old_dims;             // of an old one with such names, as it was
+  std::vector<int64_t> old_dims;             // the dims of an old one with such names, as it was
 };
 
 struct NameElsewhere {
@@ -89,7 +89,7 @@ struct NameElsewhere {
   std::string file;  // empty: this one
 };
 
-/// What the file has already of an object, whose header stays unless that must change.
+/// Holds what the file has already of an object, whose header stays unless that must change.
 struct OldState {
   bool is_known = false;  // what the header says has been read
   bool changed = false;   // it gets another header
@@ -97,7 +97,7 @@ struct OldState {
   std::vector<StaleAddress> stale{};  // in what of it stays
 };
 
-/// What a name stands for: a group, a dataset, or another name.
+/// Says what a name stands for: a group, a dataset, or another name.
 struct Object {
   using Content = std::variant<Group, Dataset, NameElsewhere>;
 
@@ -105,9 +105,9 @@ struct Object {
   Object* above = nullptr;  // the group that holds it
   Content content;          // an old object that isn't known: no members, or a name elsewhere
   std::deque<Attribute> attributes;
-  int64_t order = DatasetSpec::kLast;  // of its creation; of a group, of its first member
-  bool keeps_order = false;            // of members and attributes
-  int64_t address = 0;                 // of its header, once that has a place
+  int64_t order = DatasetSpec::kLast;  // the order of its creation; of a group, of its first member
+  bool keeps_order = false;            // whether members and attributes keep theirs
+  int64_t address = 0;                 // the address of its header, once that has a place
   // Where the header has addresses of others: it is written again once these have places.
   std::optional<ObjectHeader> header;
   std::vector<Reference> awaited;
@@ -127,7 +127,7 @@ struct Object {
 
   bool is_changed() const { return old && old->changed; }
   bool needs_header() const { return name_elsewhere() == nullptr && (!old || old->changed); }
-  /// The header that it has; without messages where it is new.
+  /// Returns the header that it has; without messages where it is new.
   const ObjectMessages& old_header() const;
   Attribute* find(const std::string& attribute) {
     const auto found =
@@ -136,9 +136,10 @@ struct Object {
   }
 };
 
-/// What a value of this type and shape is, without a content. Elements may be of any kind.
+/// Returns what a value of this type and shape is, without a content. Elements may be of any kind.
 Result<Value> make_shape(const ElementSpec& element, const std::vector<int64_t>& dims);
-/// The same for a new object: kInvalidArgument or kUnsupported where HDF5 has no such elements.
+/// Does the same for a new object: kInvalidArgument or kUnsupported where HDF5 has no such
+/// elements.
 Result<Value> make_value(const ElementSpec& element, const std::vector<int64_t>& dims);
 /// Gives a value its elements, which are in the machine's byte order.
 Status fill(Value& value, std::span<const std::byte> content);
@@ -146,24 +147,24 @@ Status fill(Value& value, std::span<const std::byte> content);
 /// which NULs at the end don't count.
 Result<Value> make_texts(const ElementSpec& element, const std::vector<int64_t>& dims, std::span<const std::byte> content);
 Result<Value> make_attribute_value(const AttributeSpec& attribute);
-/// Whether a header can hold the attribute: kInvalidArgument or kUnsupported says why not.
+/// Tells whether a header can hold the attribute: kInvalidArgument or kUnsupported says why not.
 Status check_attribute(const AttributeSpec& attribute);
 
-/// What a header says of a dimension scale.
+/// Says what a header says of a dimension scale.
 struct ScaleLength {
   int64_t length = 0;
   bool has_limit = true;
 };
 /// None when the header is that of something else.
 std::optional<ScaleLength> scale_length(const ObjectMessages& header);
-/// Whether a header has an attribute of this name, or says that it is elsewhere.
+/// Tells whether a header has an attribute of this name, or says that it is elsewhere.
 bool has_attribute(const ObjectMessages& header, std::string_view name);
-/// Whether a header is that of a group that keeps the order of its members.
+/// Tells whether a header is that of a group that keeps the order of its members.
 bool keeps_member_order(const ObjectMessages& header);
-/// Whether an object that the file has can get another header without a loss: kUnsupported says
-/// why not.
+/// Tells whether an object that the file has can get another header without a loss: kUnsupported
+/// says why not.
 Status check_replaceable(const Object& object);
-/// Whether an old object can get this attribute: kUnsupported says why not.
+/// Tells whether an old object can get this attribute: kUnsupported says why not.
 Status check_attribute_replaceable(const Object& object);
 
 /// Gives a table's content its place, unless it has one.

@@ -1,4 +1,4 @@
-// What a writer asks of the file that it adds to.
+// Describes what a writer asks of the file that it adds to.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,17 @@ namespace stria::container::h5 {
 class OldFile {
  public:
   virtual ~OldFile() = default;
-  /// The address of the root group's header.
+  /// Returns the address of the root group's header.
   virtual int64_t root_address() const = 0;
   virtual Result<ObjectMessages> header(int64_t address) const = 0;
-  /// The members of a group, "" for the root. kUnsupported where one of them is a link of a kind
-  /// that only other programs know.
+  /// Returns the members of a group, "" for the root. kUnsupported where one of them is a link of a
+  /// kind that only other programs know.
   virtual Result<std::vector<GroupMember>> members(const std::string& group) const = 0;
-  /// A dataset, with the names of its dimensions.
+  /// Returns a dataset, with the names of its dimensions.
   virtual Result<DatasetSpec> dataset(const std::string& path) const = 0;
-  /// The paths of all datasets.
+  /// Returns the paths of all datasets.
   virtual Result<std::vector<std::string>> datasets() const = 0;
-  /// All references that its objects hold.
+  /// Returns all references that its objects hold.
   virtual Result<std::vector<HeldReference>> references() const = 0;
   /// The superblock that makes another root group and another end valid.
   virtual std::vector<std::byte> superblock(int64_t file_bytes, int64_t root_address) const = 0;

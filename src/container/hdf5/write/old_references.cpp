@@ -1,4 +1,4 @@
-// What else must change in a file that grows, because it refers to what changes.
+// Describes what else must change in a file that grows, because it refers to what changes.
 //
 // Problem: references are addresses of headers, and an object that changes gets another header.
 // Method: the holder of an attribute that refers to such an object gets another header too, with
@@ -29,7 +29,7 @@ bool is_made_anew(const Object& holder, const HeldReference& reference) {
 
 }  // namespace
 
-// Where in the holder's header the address is written again.
+// Notes where in the holder's header the address is written again.
 Status Hdf5Writer::Impl::note_stale(const HeldReference& reference, Object& target) {
   Object& holder = *tree.find(reference.holder);
   const h5::Attribute* other = holder.find(reference.attribute);

@@ -56,7 +56,7 @@ Result<Object*> Hdf5Writer::Impl::find_scale(const std::string& path, int64_t le
     const h5::Dataset& scale = *there->dataset();
     if (scale.is_dimension && scale.extendable && extendable) {
       int64_t& longest = value->dims[0];
-      longest = std::max(longest, length);  // of its datasets
+      longest = std::max(longest, length);  // the longest of its datasets
     }
     if (value->dims.size() == 1) {
       found = {.length = value->dims[0], .has_limit = !scale.extendable};

@@ -30,8 +30,8 @@ struct Heap {
   std::vector<int64_t> names;  ///< place in the heap of each link's name
 };
 
-// A local heap: the empty name, then the names of the links, each at a multiple of 8 as the format
-// requires. It has no free space.
+// Makes a local heap: the empty name, then the names of the links, each at a multiple of 8 as the
+// format requires. It has no free space.
 Result<Heap> make_heap(std::span<const Link> links, ImageSpace& space) {
   constexpr int64_t kNothingFree = 1;
   Heap heap;

@@ -20,7 +20,7 @@ struct Link {
   int64_t header_address = 0;
 };
 
-/// Where the tree and the heap begin.
+/// Says where the tree and the heap begin.
 struct SymbolTable {
   int64_t tree_address = 0;
   int64_t heap_address = 0;

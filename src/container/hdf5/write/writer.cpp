@@ -72,7 +72,7 @@ Status Hdf5Writer::Impl::make_dataset(const DatasetSpec& spec, Value value, int6
   return keep_cut(spec, *object->dataset());
 }
 
-// How chunks are cut in the terms of the file.
+// Keeps how chunks are cut in the terms of the file.
 Status Hdf5Writer::Impl::keep_cut(const DatasetSpec& spec, h5::Dataset& dataset) {
   DatasetSpec stored = spec;
   STRIA_RETURN_IF_ERROR(h5::fold_complex(stored));
@@ -256,7 +256,8 @@ Result<SparseImage> Hdf5Writer::finish() {
   };
   STRIA_RETURN_IF_ERROR(scales.attach(impl_->tree.objects(), find_scale, space));
   impl_->tree.put_links_in_order();
-  // So that the metadata between tables, which have sums of their own, are one stretch.
+  // The values go first, so that the metadata between tables, which have sums of their own, are one
+  // stretch.
   for (Object& object : impl_->tree.objects()) {
     if (!is_new && object.value() != nullptr && object.value()->texts.empty()) {
       STRIA_RETURN_IF_ERROR(h5::place_content(*object.dataset(), space));
@@ -269,7 +270,7 @@ Result<SparseImage> Hdf5Writer::finish() {
       STRIA_RETURN_IF_ERROR(h5::place_object(object, space));
     }
   }
-  // So that members come before their group.
+  // The order is reversed, so that members come before their group.
   for (auto group = impl_->tree.objects().rbegin(); group != impl_->tree.objects().rend(); ++group) {
     if (group->group() != nullptr) {
       STRIA_RETURN_IF_ERROR(h5::place_object(*group, space));

@@ -30,7 +30,7 @@ class Hdf5Writer : public Writer {
   explicit Hdf5Writer(const h5::OldFile& old_file);
   ~Hdf5Writer() override;
 
-  /// The first offset for raw data; the head of the file before it is for metadata.
+  /// Returns the first offset for raw data; the head of the file before it is for metadata.
   static int64_t first_raw_offset();
   /// Keeps the space up to `end` free for datasets that come with a data_offset, which every rank
   /// can compute by itself. kInternal when a dataset has a place already.
@@ -42,7 +42,7 @@ class Hdf5Writer : public Writer {
   /// -1 if it has no bytes or is in chunks; the writer chooses the offset where `spec` gives none.
   Result<int64_t> create_dataset(const DatasetSpec& spec) override;
   Status extend_dataset(const DatasetSpec& spec) override;
-  /// Whether a group of a growing file can get other members. kUnsupported says why not.
+  /// Tells whether a group of a growing file can get other members. kUnsupported says why not.
   Status check_group(const std::string& path);
   Status remove(const std::string& path) override;
   Status create_link(const LinkSpec& link) override;

@@ -1,4 +1,5 @@
-// What a writer of HDF5 has in its hands: the tree of objects, and how far the file is taken.
+// Describes what a writer of HDF5 has in its hands: the tree of objects, and how far the file is
+// taken.
 #pragma once
 
 #include <optional>
@@ -13,7 +14,7 @@ namespace stria::container {
 
 /// The chunks of a scale without data and without a limit, of which there are none.
 inline constexpr int64_t kScaleChunk = 1024;
-/// The elements of a scale without data, as netCDF-4 has them.
+/// Returns the elements of a scale without data, as netCDF-4 has them.
 ElementSpec bare_scale_element();
 
 struct Hdf5Writer::Impl {
@@ -35,10 +36,10 @@ struct Hdf5Writer::Impl {
   }
   Status make_dataset(const DatasetSpec& spec, h5::Value value, int64_t data_offset);
   Status keep_cut(const DatasetSpec& spec, h5::Dataset& dataset);
-  /// The place of a dataset's raw data.
+  /// Returns the place of a dataset's raw data.
   Result<int64_t> place(const DatasetSpec& spec, int64_t bytes);
   Result<Object*> owner_of(const AttributeSpec& attribute);
-  /// What there is at the path of a dimension: its scale, or one that is made.
+  /// Returns what there is at the path of a dimension: its scale, or one that is made.
   Result<Object*> find_scale(const std::string& path, int64_t length, bool extendable);
   /// Takes up all objects that must change because others do.
   Status take_up_connected();

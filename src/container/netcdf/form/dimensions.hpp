@@ -19,9 +19,9 @@ class Dimensions {
   Result<std::vector<int>> of(const DatasetSpec& spec, const Shape& shape);
 
   const std::vector<Dimension>& list() const { return list_; }
-  /// The length of the unlimited dimension; 0 when there is none.
+  /// Returns the length of the unlimited dimension; 0 when there is none.
   int64_t record_count() const;
-  /// The most bytes that they take in a header.
+  /// Returns the most bytes that they take in a header.
   int64_t bytes_max() const;
 
  private:

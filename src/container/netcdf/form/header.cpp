@@ -29,7 +29,7 @@ class Encoder {
     }
   }
   void tag(uint32_t value) { number(value, 4); }
-  /// A length or a count.
+  /// Writes a length or a count.
   void count(int64_t value) { number(static_cast<uint64_t>(value), version_ == Version::kCdf5 ? 8 : 4); }
   void offset(int64_t value) { number(static_cast<uint64_t>(value), version_ == Version::kCdf1 ? 4 : 8); }
   void padded(std::span<const std::byte> bytes) {
@@ -40,7 +40,7 @@ class Encoder {
     count(static_cast<int64_t>(text.size()));
     padded(std::as_bytes(std::span(text)));
   }
-  /// The beginning of a list; an absent one has no tag.
+  /// Writes the beginning of a list; an absent one has no tag.
   void list(uint32_t kind, size_t size) {
     tag(size == 0 ? 0 : kind);
     count(static_cast<int64_t>(size));

@@ -23,7 +23,7 @@ struct Attribute {
   std::string name;
   Type type = Type::kChar;
   int64_t count = 0;
-  std::vector<std::byte> bytes;  ///< as the file has them, without padding
+  std::vector<std::byte> bytes;  ///< the bytes as the file has them, without padding
 };
 
 struct Variable {
@@ -32,13 +32,13 @@ struct Variable {
   std::vector<Attribute> attributes;
   Type type = Type::kByte;
   int64_t begin = 0;
-  int64_t bytes = 0;  ///< of all of it, or of a record, without padding
+  int64_t bytes = 0;  ///< the bytes of all of it, or of a record, without padding
 };
 
 struct Header {
   int64_t record_count = 0;
   std::vector<Dimension> dimensions;
-  std::vector<Attribute> attributes;  ///< of the file
+  std::vector<Attribute> attributes;  ///< the attributes of the file
   std::vector<Variable> variables;
 
   bool is_record(const Variable& variable) const {
@@ -56,7 +56,7 @@ class RecordSize {
   void add(int64_t bytes);
   int64_t bytes() const { return count_ == 1 ? first_bytes_ : padded_bytes_; }
   int count() const { return count_; }
-  /// Where a further variable would lie in a record.
+  /// Returns where a further variable would lie in a record.
   int64_t end() const { return padded_bytes_; }
 
  private:
@@ -67,15 +67,15 @@ class RecordSize {
 
 /// Why a version can't hold the header; kUnsupported names the object.
 Status check_version(const Header& header, Version version);
-/// The first version that can hold it; CDF-5 can always.
+/// Returns the first version that can hold it; CDF-5 can always.
 Version smallest_version(const Header& header);
 std::vector<std::byte> encode(const Header& header, Version version);
 
-/// The most bytes that these take in a header of any version.
+/// Returns the most bytes that these take in a header of any version.
 int64_t name_bytes_max(const std::string& name);
 int64_t dimension_bytes_max(const std::string& name);
 int64_t attribute_bytes_max(const std::string& name, int64_t value_bytes);
 int64_t variable_bytes_max(const std::string& name, size_t dimensions);
-inline constexpr int64_t kHeadBytesMax = 64;  ///< of what is not in these
+inline constexpr int64_t kHeadBytesMax = 64;  ///< the most of what is not in these
 
 }  // namespace stria::container::netcdf

@@ -16,12 +16,12 @@ inline constexpr const char* kOwnPrefix = ".stria/";
 inline constexpr const char* kOwnVariablePrefix = "stria_";
 inline constexpr size_t kLongestNameBytes = 256;
 
-/// Whether a path within the file belongs to one of the library's own tables.
+/// Tells whether a path within the file belongs to one of the library's own tables.
 bool is_own(const std::string& path);
-/// The variable of a dataset. kInvalidArgument when it can't have that name, kUnsupported when it
-/// is in a group. Both name the dataset.
+/// Returns the variable of a dataset. kInvalidArgument when it can't have that name, kUnsupported
+/// when it is in a group. Both name the dataset.
 Result<std::string> variable_of(const std::string& path);
-/// The dataset of a variable.
+/// Returns the dataset of a variable.
 std::string path_of(const std::string& variable);
 
 /// kInvalidArgument unless `name` can name a variable, a dimension or an attribute; `what` says in

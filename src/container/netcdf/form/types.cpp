@@ -19,7 +19,7 @@ struct Row {
   int64_t bytes;
 };
 
-// In the order of the types.
+// The rows stand in the order of the types.
 constexpr std::array<Row, kLastType> kRows = {{
     {Type::kByte, ElementType::kInt8, 1},
     {Type::kChar, ElementType::kByte, 1},
@@ -38,7 +38,7 @@ const Row& row_of(Type type) {
   return kRows[static_cast<size_t>(type) - 1];
 }
 
-// What the numbers of the library's own tables are. They are stored as bytes, so that every
+// Returns what the numbers of the library's own tables are. They are stored as bytes, so that every
 // version of the format holds them.
 ElementType own_number(const std::string& path) {
   return path == kOwnPrefix + "placement"s ? ElementType::kInt64

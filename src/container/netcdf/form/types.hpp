@@ -40,9 +40,9 @@ int64_t type_bytes(Type type);
 constexpr bool needs_cdf5(Type type) {
   return type > Type::kDouble;
 }
-/// The type of a number.
+/// Returns the type of a number.
 Type type_of(ElementType number);
-/// A number as the file has it. \pre type is not kChar
+/// Returns a number as the file has it. \pre type is not kChar
 ElementSpec element_of(Type type);
 
 /// A dataset as a variable: its type, and the lengths of its dimensions, slowest first. Characters
@@ -54,10 +54,10 @@ struct Shape {
 
 /// kUnsupported for elements that a classic file can't hold.
 Result<Shape> shape_of(const DatasetSpec& spec);
-/// The reverse: fills in `spec.element` and `spec.dims`. \pre spec.path is set
+/// Does the reverse: fills in `spec.element` and `spec.dims`. \pre spec.path is set
 void describe_shape(const Shape& shape, DatasetSpec& spec);
 
-/// Whether the machine's numbers of this type must have their bytes turned for the file.
+/// Tells whether the machine's numbers of this type must have their bytes turned for the file.
 bool is_turned(Type type);
 
 }  // namespace stria::container::netcdf

@@ -43,7 +43,7 @@ Result<std::unique_ptr<NetcdfGrowth>> NetcdfGrowth::open(storage::File& file) {
                               : Status(ErrorCode::kCorrupted, file.path() + ": the file is cut short");
 }
 
-// Whether there is anything but zeros from the end on.
+// Tells whether there is anything but zeros from the end on.
 Result<bool> NetcdfGrowth::has_more() const {
   std::vector<std::byte> bytes;
   for (int64_t at = end_; at < reader_->file_bytes(); at += kPieceBytes) {

@@ -26,12 +26,12 @@ class NetcdfGrowth final : public Growth {
   Result<std::unique_ptr<Writer>> make_writer(const Layout& layout) const override;
 
   const FoundHeader& header() const { return reader_->header(); }
-  /// Where records begin. \pre the file has some variable of records
+  /// Returns where records begin. \pre the file has some variable of records
   int64_t records_begin() const {
     STRIA_ASSERT(records_begin_ > 0, records_begin_);
     return records_begin_;
   }
-  /// The bytes of the header that one write changes whole.
+  /// Returns the bytes of the header that one write changes whole.
   const std::vector<std::byte>& first_bytes() const { return first_bytes_; }
 
  private:
@@ -40,7 +40,7 @@ class NetcdfGrowth final : public Growth {
   Status check_count() const;
 
   std::unique_ptr<NetcdfReader> reader_;
-  int64_t fixed_end_ = 0;  // of all that aren't records
+  int64_t fixed_end_ = 0;  // the end of all that aren't records
   int64_t records_begin_ = 0;
   int64_t end_ = 0;
   std::vector<std::byte> first_bytes_;

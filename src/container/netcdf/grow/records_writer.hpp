@@ -30,7 +30,7 @@ class RecordsWriter final : public Writer {
 
   const NetcdfGrowth& growth_;
   std::vector<std::byte> first_bytes_;
-  int64_t changed_end_ = 0;  // of those
+  int64_t changed_end_ = 0;  // where those end
   std::map<std::string, int64_t> rows_of_path_;
 };
 

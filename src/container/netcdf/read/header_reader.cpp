@@ -41,14 +41,14 @@ class Source {
   }
   uint64_t number(int bytes);
   uint32_t word() { return static_cast<uint32_t>(number(4)); }
-  /// A length or a count.
+  /// Reads a length or a count.
   int64_t count() { return limited(number(version_ == Version::kCdf5 ? 8 : 4), "a count"); }
   int64_t place() { return limited(number(version_ == Version::kCdf1 ? 4 : 8), "an offset"); }
   void read(std::byte* to, int64_t bytes);
   /// Passes over bytes, and their padding.
   void skip(int64_t bytes);
   std::string name();
-  /// The beginning of a list: how many entries it says it has.
+  /// Reads the beginning of a list: how many entries it says it has.
   int64_t list(int tag);
 
  private:
@@ -194,7 +194,7 @@ std::vector<Dimension> read_dimensions(Source& source) {
   return dimensions;
 }
 
-// The shape of a variable, but for the number of records.
+// Reads the shape of a variable, but for the number of records.
 void read_shape(Source& source, const std::vector<Dimension>& dimensions, FoundVariable& variable) {
   const int64_t count = source.count();
   if (source.ok() && count > kDimensionsMax) {
@@ -251,7 +251,7 @@ std::vector<FoundVariable> read_variables(Source& source, const std::vector<Dime
   return variables;
 }
 
-// How many records there are, when the file doesn't say: as many as it has room for.
+// Returns how many records there are, when the file doesn't say: as many as it has room for.
 int64_t count_records(const FoundHeader& header, int64_t record_bytes, int64_t file_bytes) {
   int64_t begin = file_bytes;
   for (const FoundVariable& variable : header.variables) {

@@ -18,7 +18,7 @@ struct FoundAttribute {
   std::string name;
   Type type = Type::kChar;
   int64_t count = 0;
-  int64_t offset = 0;  ///< of the value in the file
+  int64_t offset = 0;  ///< the offset of the value in the file
 
   int64_t bytes() const { return count * type_bytes(type); }
 };
@@ -30,8 +30,8 @@ struct FoundVariable {
   std::vector<std::string> dimensions;  ///< their names
   bool is_record = false;
   int64_t begin = 0;
-  int64_t row_bytes = 0;   ///< of a record, or of all
-  int64_t row_stride = 0;  ///< of records; 0 where they follow each other
+  int64_t row_bytes = 0;   ///< the bytes of a record, or of all
+  int64_t row_stride = 0;  ///< the stride of records; 0 where they follow each other
 };
 
 struct FoundHeader {
@@ -44,7 +44,7 @@ struct FoundHeader {
   std::vector<FoundVariable> variables;
 };
 
-/// Whether a file that begins with these 4 bytes is classic netCDF, of any version.
+/// Tells whether a file that begins with these 4 bytes is classic netCDF, of any version.
 bool is_classic(std::span<const std::byte, 4> signature);
 
 /// kFormat when it is another format, kCorrupted when it is cut short or makes no sense. Errors of

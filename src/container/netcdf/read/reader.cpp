@@ -28,7 +28,8 @@ Status check_slab(const DatasetSpec& spec, std::span<const int64_t> start, std::
   return fits ? Status() : Status(ErrorCode::kInvalidArgument, fmt::format("dataset '{}': a region outside of it", spec.path));
 }
 
-// The bytes of a hyperslab, counted from the beginning of the variable. \pre the slab lies in it
+// Returns the bytes of a hyperslab, counted from the beginning of the variable. \pre the slab lies
+// in it
 Result<Datatype> region_of(const DatasetSpec& spec, std::span<const int64_t> start, std::span<const int64_t> count,
                            int64_t* displacement) {
   STRIA_ASSERT(check_slab(spec, start, count).ok(), check_slab(spec, start, count));

@@ -13,15 +13,15 @@ class NetcdfReader final : public Reader {
  public:
   static Result<std::unique_ptr<NetcdfReader>> open(storage::File& file);
 
-  /// From now on dataset() tells where records lie however few there are: for those to come.
+  /// Makes dataset() tell where records lie however few there are: for those to come.
   void keep_places() { keeps_places_ = true; }
   const FoundHeader& header() const { return header_; }
   int64_t file_bytes() const { return file_bytes_; }
-  /// The bytes from `offset` on; kCorrupted where the file ends before.
+  /// Reads the bytes from `offset` on; kCorrupted where the file ends before.
   Status read(int64_t offset, std::span<std::byte> out) const;
-  /// Whether it has the checksums of Stria, which knows where its files end.
+  /// Tells whether it has the checksums of Stria, which knows where its files end.
   bool is_summed() const;
-  /// Where the data of a variable end.
+  /// Returns where the data of a variable end.
   int64_t end_of(const FoundVariable& variable) const;
 
   Result<std::vector<std::string>> list() const override;
@@ -32,7 +32,7 @@ class NetcdfReader final : public Reader {
   Status read_hyperslab(const std::string& path, std::span<const int64_t> start, std::span<const int64_t> count,
                         std::span<std::byte> out) const override;
   Format format() const override { return format_of(header_.version); }
-  /// That the file ends before its data, where it does.
+  /// Says that the file ends before its data, where it does.
   std::vector<std::string> remarks() const override;
   /// Where the data of the last variable begin.
   ByteRange superblock() const override;

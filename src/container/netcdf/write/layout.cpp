@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kDataUnitBytes = 8;
 constexpr int64_t kHeadUnitBytes = 512;
-// For what is defined after the first data have moved.
+// This room is for what is defined after the first data have moved.
 constexpr int64_t kRoomBytes = int64_t{64} << 10;
 // What the minimum and the maximum of a dataset take.
 constexpr int64_t kRangeBytes = 80;
@@ -28,7 +28,7 @@ constexpr int64_t kLastTablesBytes = 512;
 constexpr int64_t kOffsetLimit = int64_t{1} << 62;
 constexpr int64_t kAlignmentMax = int64_t{1} << 40;
 
-// Past every limit where it would be too large.
+// Returns a number past every limit where it would be too large.
 int64_t common_multiple(int64_t a, int64_t b) {
   int64_t product = 0;
   return a > 0 && b > 0 && checked_multiply(a / std::gcd(a, b), b, &product) && product <= kAlignmentMax ? product
@@ -77,7 +77,7 @@ Status NetcdfLayout::prepare(DatasetSpec& spec) const {
   return Status();
 }
 
-// A new name, and room in the header.
+// Takes a new name, and room in the header.
 Status NetcdfLayout::add(const DatasetSpec& spec, const std::string& name, const Shape& shape) {
   if (!names_.insert(name).second) {
     return Status(ErrorCode::kAlreadyExists, fmt::format("the dataset name '{}' is taken", spec.path));

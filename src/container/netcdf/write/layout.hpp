@@ -17,7 +17,7 @@ namespace stria::container::netcdf {
 
 class NetcdfLayout final : public Layout {
  public:
-  /// From now on nothing of this growing file gets a place, because new records follow old ones.
+  /// Nothing of this growing file gets a place from now on, because new records follow old ones.
   void begin_behind(int64_t old_end) override;
   Status prepare(DatasetSpec& spec) const override;
   Status note_table(const DatasetSpec& spec) override;
@@ -32,14 +32,14 @@ class NetcdfLayout final : public Layout {
   bool interleaves() const override { return record_.count() > 0; }
   Result<int64_t> keep_room(int64_t bytes) override;
 
-  /// What is kept for the header. \pre settle()
+  /// Returns what is kept for the header. \pre settle()
   int64_t head_bytes() const {
     STRIA_ASSERT(settled_);
     return head_bytes_;
   }
-  /// Where tables begin: behind all data that aren't records. \pre settle()
+  /// Returns where tables begin: behind all data that aren't records. \pre settle()
   int64_t tables_begin() const;
-  /// Where they must end; no end where no records follow. \pre settle()
+  /// Returns where they must end; no end where no records follow. \pre settle()
   int64_t tables_end() const;
   int64_t record_count() const { return dimensions_.record_count(); }
 
@@ -52,7 +52,7 @@ class NetcdfLayout final : public Layout {
   std::set<std::string> names_;
   RecordSize record_;
   int64_t header_bytes_ = kHeadBytesMax;  // the most, without the dimensions
-  int64_t fixed_bytes_ = 0;               // of data that aren't records
+  int64_t fixed_bytes_ = 0;               // the bytes of data that aren't records
   int64_t table_bytes_ = 0;
   int64_t room_bytes_ = 0;  // for tables that are made last
   int64_t alignment_ = 1;   // a common multiple of all

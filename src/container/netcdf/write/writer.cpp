@@ -123,7 +123,7 @@ Status NetcdfWriter::fill_attributes(std::span<const std::pair<int, std::vector<
   return Status();
 }
 
-// From the last on, so that the places of the others stay.
+// It goes from the last on, so that the places of the others stay.
 void NetcdfWriter::drop_empty() {
   for (auto reserved = reserved_.rbegin(); reserved != reserved_.rend(); ++reserved) {
     if (!reserved->has_value) {

@@ -14,7 +14,8 @@ namespace stria::container::netcdf {
 
 class NetcdfWriter final : public Writer {
  public:
-  /// No version: the first that can hold the file. `layout` must outlive the writer.
+  /// Writes, where no version is given, the first that can hold the file. `layout` must outlive the
+  /// writer.
   NetcdfWriter(const NetcdfLayout& layout, std::optional<Version> version)
       : layout_(layout), version_(version), tables_begin_(layout.tables_begin()) {}
 

@@ -16,8 +16,8 @@ namespace stria::file {
 
 namespace {
 
-// The datasets in the order of their numbers: those that the file had, those with raw data, the
-// tables, and last the two that are made here and the seal.
+// Returns the datasets in the order of their numbers: those that the file had, those with raw data,
+// the tables, and last the two that are made here and the seal.
 std::vector<std::string> paths_by_number(const Catalog& catalog, const OldContent& old, const Definitions& definitions) {
   const auto kept = static_cast<std::ptrdiff_t>(old.kept_path_count());
   std::vector<std::string> paths(old.checksums.paths.begin(), old.checksums.paths.begin() + kept);
@@ -124,7 +124,7 @@ void add_repeated_rows(const RowTable& table, std::span<const ByteRange> places,
                        std::vector<std::byte>& records) {
   const auto columns = static_cast<int64_t>(table.datasets.size());
   for (int64_t column = 0; column < columns; ++column) {
-    // The first row whose place is there, or behind it.
+    // Returns the first row whose place is there, or behind it.
     const auto row_at = [&](int64_t place) { return std::max<int64_t>(place - column + columns - 1, 0) / columns; };
     std::vector<ByteRange> rows;
     for (const ByteRange& range : places) {

@@ -27,8 +27,8 @@ void add_table_sums(const Catalog& catalog, const Definitions& definitions, std:
 void add_repeated_rows(const RowTable& table, std::span<const ByteRange> places, const Catalog& catalog,
                        std::vector<std::byte>& records);
 
-/// The records of the whole file: those that it had, and the new ones, whose datasets the session
-/// has numbered.
+/// Returns the records of the whole file: those that it had, and the new ones, whose datasets the
+/// session has numbered.
 Result<std::vector<std::byte>> join_records(const Catalog& catalog, const OldContent& old, size_t table_count,
                                             std::vector<std::byte> records);
 

@@ -1,4 +1,4 @@
-// What the ranks learn of their data while packing: the smallest and the largest values,
+// Describes what the ranks learn of their data while packing: the smallest and the largest values,
 // and checksums.
 //
 // Gathered is what one rank has learnt; it travels to rank 0 as one message, which adds it to a
@@ -19,7 +19,7 @@
 
 namespace stria::file {
 
-/// The record of a put that isn't summed by rows, without its sum.
+/// Returns the record of a put that isn't summed by rows, without its sum.
 Result<SlabSum> record_of(const Transfer& put, const DatasetEntry& dataset);
 
 class Gathered {
@@ -37,11 +37,11 @@ class Gathered {
   void keep_records(std::span<const std::byte> records);
   /// Drops all sums, of rows and in records.
   void drop_sums();
-  /// Whether this rank has sums of rows to write.
+  /// Tells whether this rank has sums of rows to write.
   bool has_row_sums() const { return !row_sums_.empty(); }
   /// Lays the sums of rows out as they go into their tables. Once, when everything is kept.
   void lay_out(std::span<const RowTable> tables, const Catalog& catalog);
-  /// The message for rank 0. \pre lay_out()
+  /// Encodes the message for rank 0. \pre lay_out()
   std::vector<std::byte> encode(const Catalog& catalog) const;
   /// The sums of rows that are still to be written, for the caller to write; they point into this.
   std::vector<storage::WriteSegment> take_row_sums();
@@ -51,22 +51,22 @@ class Gathered {
   Status keep_sums(const TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog);
   void keep_chunk_sums(const TransferSet& set, std::span<const Transfer> transfers);
 
-  std::vector<ValueRange> value_ranges_;  // of each dataset
+  std::vector<ValueRange> value_ranges_;  // the ranges of each dataset
   // .table holds the dataset and .index the row until they are laid out.
   std::vector<RowSum> row_sums_;
   PutPlaces puts_;
   bool laid_out_ = false;
   RowSumBytes row_sum_bytes_;
-  std::vector<std::byte> slab_records_;           // of what was not put by whole rows
-  std::vector<std::vector<SummedChunk>> chunks_;  // of each dataset
+  std::vector<std::byte> slab_records_;           // the records of what was not put by whole rows
+  std::vector<std::vector<SummedChunk>> chunks_;  // the chunks of each dataset
 };
 
-/// On rank 0.
+/// Rank 0 has this.
 struct GatheredByAll {
-  std::vector<ValueRange> value_ranges;               ///< of each dataset
+  std::vector<ValueRange> value_ranges;               ///< the ranges of each dataset
   std::vector<std::vector<TableShare>> table_shares;  ///< what all ranks put into each row table
   std::vector<std::byte> slab_records;
-  std::vector<std::vector<SummedChunk>> chunks;  ///< of each dataset, in no order
+  std::vector<std::vector<SummedChunk>> chunks;  ///< the chunks of each dataset, in no order
   std::vector<PutPlace> puts;
   int rank_count = 0;  ///< whose messages were added
 

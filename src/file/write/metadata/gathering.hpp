@@ -1,5 +1,5 @@
-// How what a rank learns while packing leaves it: to rank 0 as one message, and sums of rows into
-// their tables.
+// Describes how what a rank learns while packing leaves it: to rank 0 as one message, and sums of
+// rows into their tables.
 //
 // Method: it is kept transfer by transfer, and handed in once the last bytes are packed, before
 // they are written. Rank 0 takes it from all ranks when it needs it for the metadata. Each call
@@ -24,7 +24,7 @@ namespace stria::file {
 
 class Gathering {
  public:
-  /// The tables of row sums, which are known at the commit.
+  /// Takes the tables of row sums, which are known at the commit.
   void set_tables(std::vector<RowTable> tables) { tables_ = std::move(tables); }
   std::span<const RowTable> tables() const { return tables_; }
 
@@ -39,7 +39,7 @@ class Gathering {
   Status keep(TransferSet& set, std::span<const Transfer> transfers, const Catalog& catalog, PhaseTimes& times);
   /// Keeps records of regions that were summed elsewhere. Local.
   void keep_records(std::span<const std::byte> records) { gathered_.keep_records(records); }
-  /// Whether this rank will have sums of rows to write. \pre before hand_in()
+  /// Tells whether this rank will have sums of rows to write. \pre before hand_in()
   bool has_row_sums() const {
     STRIA_ASSERT(!parts_.started());
     return gathered_.has_row_sums();
@@ -49,7 +49,8 @@ class Gathering {
   /// Sends rank 0 what is kept, or why there is nothing; later calls do nothing. Returns what this
   /// rank's outcome is now. Never waits. `comm` must outlive finish().
   Status hand_in(const Status& mine, Comm& comm, const Catalog& catalog, PhaseTimes& times);
-  /// The sums of rows for the caller to write; empty when they were taken before. \pre hand_in()
+  /// Returns the sums of rows for the caller to write; empty when they were taken before. \pre
+  /// hand_in()
   std::vector<storage::WriteSegment> take_row_sums() {
     STRIA_ASSERT(parts_.started());
     return gathered_.take_row_sums();
@@ -58,8 +59,8 @@ class Gathering {
   Status write_row_sums(storage::File* file, PhaseTimes& times);
   /// Waits until what was handed in has arrived.
   void finish(PhaseTimes& times);
-  /// On rank 0, after finish(): what all ranks have gathered, or the first failure, among them
-  /// puts of different ranks that share an element.
+  /// Returns, on rank 0 and after finish(), what all ranks have gathered, or the first failure,
+  /// among them puts of different ranks that share an element.
   Result<GatheredByAll> take_all(const Catalog& catalog);
 
  private:

@@ -16,7 +16,7 @@ namespace stria::file {
 
 namespace {
 
-// A number as the value of an attribute of the dataset's type.
+// Returns a number as the value of an attribute of the dataset's type.
 std::vector<std::byte> number_as(ElementType type, double value) {
   std::vector<std::byte> bytes(static_cast<size_t>(element_bytes(type)));
   convert_elements(ElementType::kFloat64, reinterpret_cast<const std::byte*>(&value), type, bytes.data(), 1);
@@ -67,7 +67,7 @@ Status Metadata::build_all() {
   return writer_->take_up_connected();
 }
 
-// Those tables of a file that grows which are made anew for all of it.
+// Removes those tables of a file that grows which are made anew for all of it.
 Status Metadata::remove_own_tables() {
   for (const char* name : {"datasets", "placement", "slabs", "chunks", "seal"}) {
     if (content_.old.checksums.present) {
@@ -114,7 +114,8 @@ Status Metadata::fill_value_ranges(std::span<const ValueRange> ranges) {
     if (places[0] < 0) {
       continue;
     }
-    // Else nothing was put. Where rows are still to come, the attributes say that there is a range.
+    // Where the range is empty, nothing was put. Where rows are still to come, the attributes say
+    // that there is a range.
     if (ranges[i].minimum <= ranges[i].maximum || (dataset.spec.extendable && !dataset.is_old)) {
       ValueRange range = ranges[i];
       if (const auto old = old_ranges_.find(dataset.spec.path); old != old_ranges_.end()) {
@@ -183,8 +184,8 @@ Status Metadata::renew_sums(const DatasetEntry& dataset, std::span<const SummedC
   return Status();
 }
 
-// The chunks of a dataset by number, and in `sums` those of their bytes. An old chunk stays where
-// no new one takes its place. Where the sum of one isn't known, none is kept.
+// Returns the chunks of a dataset by number, and in `sums` those of their bytes. An old chunk stays
+// where no new one takes its place. Where the sum of one isn't known, none is kept.
 Result<std::vector<container::StoredChunk>> Metadata::join_chunks(const DatasetEntry& dataset, std::vector<SummedChunk> own,
                                                                   ChunkSums& sums) const {
   std::vector<container::StoredChunk> before;
@@ -247,8 +248,8 @@ Status Metadata::create_room_for_seal() {
                                room);
 }
 
-// What is made, without the contents of tables, the few bytes between them, and what other programs
-// change.
+// Returns what is made, without the contents of tables, the few bytes between them, and what other
+// programs change.
 std::vector<SealedPart> Metadata::new_parts() {
   constexpr int64_t kMostPadding = 15;
   std::vector<ByteRange> others = image_.tables;

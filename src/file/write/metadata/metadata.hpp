@@ -21,19 +21,19 @@ namespace stria::file {
 
 class Metadata {
  public:
-  /// What is to be made. It must outlive the metadata.
+  /// Says what is to be made. It must outlive the metadata.
   struct Content {
     const Catalog& catalog;
     std::span<const RowTable> row_tables;
     const Definitions& definitions;
-    const OldContent& old;     ///< of a file that grows
-    bool keeps_order = false;  ///< of what is made in a new file
+    const OldContent& old;     ///< what a file that grows had
+    bool keeps_order = false;  ///< whether what is made in a new file keeps its order
   };
 
   /// Makes all objects; what the ranks gather while packing comes later.
   static Result<std::unique_ptr<Metadata>> build(const container::FileFormat& format, const container::Layout& layout,
                                                  const Content& content);
-  /// What the seal takes of a new file that other programs add rows to.
+  /// Returns what the seal takes of a new file that other programs add rows to.
   static int64_t seal_bytes(size_t row_tables, size_t tables);
   /// Makes the image, with what all ranks have gathered; with a seal if `checksums`. Once.
   Status finish(GatheredByAll gathered, bool checksums);

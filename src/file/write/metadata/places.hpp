@@ -29,9 +29,10 @@ class Places {
   Places(const Places&) = delete;
   Places& operator=(const Places&) = delete;
 
-  /// Who gives them. Another one once it is known what grows.
+  /// This layout gives the places. It is another one once it is known what grows.
   const std::unique_ptr<container::Layout>& layout() const { return layout_; }
-  /// Before anything is defined: what is added to a growing file lies behind what it has.
+  /// What is added to a growing file lies behind what it has. Must be called before anything is
+  /// defined.
   void begin_behind(const OldContent& old, const container::FileFormat& format);
   /// Makes the places of all datasets final, the first time, and those of `pending` puts whose rows
   /// lie among others'. `complete`: nothing more will be defined.

@@ -14,7 +14,7 @@ namespace stria::file {
 namespace {
 
 constexpr int64_t kOwnSumBytes = 8;
-constexpr int64_t kBoxBytes = 64;  // of the record of a box
+constexpr int64_t kBoxBytes = 64;  // the bytes of the record of a box
 constexpr int64_t kLeastRoomBytes = 64 << 10;
 constexpr int64_t kShareOfData = 8;
 

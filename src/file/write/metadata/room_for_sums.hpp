@@ -21,15 +21,15 @@
 
 namespace stria::file {
 
-/// What the records of sums of this rank's pending puts will take. With `definitions`, those of its
-/// tables too, which rank 0 sums.
+/// Returns what the records of sums of this rank's pending puts will take. With `definitions`,
+/// those of its tables too, which rank 0 sums.
 Result<int64_t> count_sum_records(const Catalog& catalog, std::span<const Transfer> pending, const Definitions* definitions);
 
 /// The room of a file, and the places of rows behind it. Everything here is local, and the same on
 /// every rank.
 class RoomForSums {
  public:
-  /// What is known of the file at an agreement.
+  /// Says what is known of the file at an agreement.
   struct Known {
     int64_t record_bytes = 0;  ///< that all ranks have counted since the one before
     int64_t put_bytes = 0;     ///< by all of them
@@ -37,7 +37,7 @@ class RoomForSums {
     bool last = false;  ///< nothing will be put any more
   };
 
-  /// Whether the room is there, behind which rows have their places.
+  /// Tells whether the room is there, behind which rows have their places.
   bool is_kept() const { return room_bytes_ >= 0; }
   /// Takes in what is known. The first time this keeps the room, with `seal_bytes` for the seal,
   /// and gives rows their places behind it. False when the sums don't fit in the room that was
@@ -48,7 +48,7 @@ class RoomForSums {
   int64_t room_after_flush(const Catalog& catalog, const Known& known) const;
 
   int64_t room_bytes_ = -1;    // where rows follow it; -1: not kept yet
-  int64_t records_bytes_ = 0;  // of the room, for all that was put so far
+  int64_t records_bytes_ = 0;  // the bytes of the room, for all that was put so far
 };
 
 }  // namespace stria::file

@@ -21,7 +21,7 @@ Status damaged(const std::string& what) {
   return Status(ErrorCode::kCorrupted, what + ": nothing is added to it ('stria verify' says more)");
 }
 
-/// What a seal of the first version guards, each range with a sum of its own.
+/// Seals what a seal of the first version guards, each range with a sum of its own.
 Status seal_anew(storage::File& file, const Seal& seal, int64_t superblock_bytes, OldContent& old) {
   StreamingHash all;
   for (ByteRange range : sealed_ranges(seal, extents_of(old.catalog))) {
@@ -36,7 +36,7 @@ Status seal_anew(storage::File& file, const Seal& seal, int64_t superblock_bytes
   return all.digest() == seal.metadata_sum ? Status() : damaged("its metadata don't match their checksum");
 }
 
-/// The sums that hold for it: none where another program has changed the metadata since.
+/// Reads the sums that hold for it: none where another program has changed the metadata since.
 Status read_sums(storage::File& file, OldContent& old) {
   const container::Reader& reader = old.growth->reader();
   auto index = read_checksum_index(reader, old.end);
@@ -72,7 +72,7 @@ Status read_sums(storage::File& file, OldContent& old) {
   return Status();
 }
 
-// Whether it is netCDF shows in the first bytes.
+// Tells whether it is netCDF shows in the first bytes.
 Result<std::unique_ptr<container::Growth>> open_growth(storage::File& file) {
   auto growth = container::format_of(Format::kNetcdf, file.path()).open_growth(file);
   return growth.status().code() == ErrorCode::kFormat ? container::default_format().open_growth(file) : std::move(growth);
@@ -112,7 +112,7 @@ Result<OldContent> read_old_content(storage::File& file) {
   old.left_behind_bytes = std::max<int64_t>(size_bytes - old.end, 0);
   old.format = reader.format();
   STRIA_ASSIGN_OR_RETURN(old.catalog, read_catalog(reader));
-  // In netCDF the sums go on to hold for the records that have some.
+  // The sums of netCDF go on to hold for the records that have some.
   if (!is_netcdf(old.format)) {
     STRIA_RETURN_IF_ERROR(read_sums(file, old));
   }

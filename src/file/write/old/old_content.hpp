@@ -1,4 +1,4 @@
-// What a file that grows has: read by rank 0 when it is opened, and told to all ranks.
+// Describes what a file that grows has: read by rank 0 when it is opened, and told to all ranks.
 #pragma once
 
 #include <cstddef>
@@ -27,22 +27,23 @@ struct OldContent {
   Catalog catalog;
   ChecksumIndex checksums;
 
-  // On rank 0 alone.
+  // Rank 0 alone has this.
   std::unique_ptr<container::Growth> growth;
   ChunkSums chunk_sums;
   std::vector<SealedPart> sealed;                  ///< metadata that the next seal guards too
-  std::map<std::string, ValueRange> value_ranges;  ///< of datasets that have one and can get longer
+  std::map<std::string, ValueRange> value_ranges;  ///< those of datasets that can get longer
 
-  /// How many of the paths of `checksums` stay; the others are of tables that are made anew.
+  /// Returns how many of the paths of `checksums` stay; the others are of tables that are made
+  /// anew.
   size_t kept_path_count() const;
 };
 
-/// On rank 0. kUnsupported when the file can't grow; kCorrupted when its checksums or metadata are
-/// damaged, so that nobody could tell afterwards.
+/// Reads, on rank 0, what the file holds already. kUnsupported when the file can't grow; kCorrupted
+/// when its checksums or metadata are damaged, so that nobody could tell afterwards.
 Result<OldContent> read_old_content(storage::File& file);
 /// The range of values that a dataset says it has; false where it says nothing.
 Result<bool> read_value_range(const container::Reader& reader, const std::string& path, ValueRange& range);
-/// What the other ranks must know of it.
+/// Returns what the other ranks must know of it.
 std::vector<std::byte> encode_old_content(const OldContent& old);
 /// Reads a message of encode_old_content().
 Result<OldContent> decode_old_content(std::span<const std::byte> message);

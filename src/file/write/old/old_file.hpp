@@ -28,10 +28,10 @@ namespace stria::file {
 /// Everything here is local.
 class OldFile {
  public:
-  /// What a rank opens it by.
+  /// Says what a rank opens it by.
   struct Place {
     std::shared_ptr<storage::Driver> driver;
-    std::string path;  ///< as the storage knows it
+    std::string path;  ///< the path as the storage knows it
     FileIdentity identity;
   };
   /// `path` is the name that the program knows.
@@ -39,17 +39,18 @@ class OldFile {
   OldFile(const OldFile&) = delete;
   OldFile& operator=(const OldFile&) = delete;
 
-  /// Rank 0: opens the file by `file`, which keeps it, and reads what it has. Returns what the
+  /// Opens, on rank 0, the file by `file`, which keeps it, and reads what it has. Returns what the
   /// other ranks are to take().
   Result<std::vector<std::byte>> open(NewFile& file, PhaseTimes& times);
-  /// On the other ranks.
+  /// The other ranks take what rank 0 has sent.
   Status take(std::span<const std::byte> message);
-  /// On every rank, when all know where it is.
+  /// Every rank notes the place, when all know where it is.
   void note_place(Place place) { place_.emplace(std::move(place)); }
   /// Nothing before open() or take(), nor in a new file.
   const OldContent& content() const { return content_; }
   OldContent& content() { return content_; }
-  /// What reads the chunks of the datasets of content().catalog. The first time, it opens the file.
+  /// Returns what reads the chunks of the datasets of content().catalog. The first time, it opens
+  /// the file.
   Result<ChunkReader*> chunks();
   /// Fills a chunk with the rows that the file has.
   Status fill_chunk(const std::string& dataset_path, int64_t chunk, std::span<std::byte> out);

@@ -1,5 +1,5 @@
-// What commit_async() needs until it returns: the commit in the background, into which the session
-// stages what it writes.
+// Describes what commit_async() needs until it returns: the commit in the background, into which
+// the session stages what it writes.
 //
 // Problem: when the thread gets the commit, nothing may fail for want of memory any more.
 // Method: the commit is made before the ranks meet; after they have met, they share it. Nodes that
@@ -21,9 +21,9 @@
 
 namespace stria::file {
 
-/// Whose commit is to go on in the background.
+/// Describes the file whose commit is to go on in the background.
 struct FileToStage {
-  const std::string& path;  ///< as the program gave it
+  const std::string& path;  ///< the path as the program gave it
   Meetings& meetings;
   NewFile& file;
   Environment& environment;             ///< gets the hints of what is staged, or a warning

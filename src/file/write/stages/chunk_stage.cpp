@@ -12,11 +12,11 @@ namespace stria::file {
 
 namespace {
 
-// What makes the chunks of one commit. The steps stand in pack_chunks().
+// Makes the chunks of one commit. The steps stand in pack_chunks().
 class ChunkMaking {
  public:
-  /// Where chunks lie: of each dataset, the bytes of the ranks before this one and those of all
-  /// ranks; and the pieces of all.
+  /// Says where chunks lie: of each dataset, the bytes of the ranks before this one and those of
+  /// all ranks; and the pieces of all.
   struct Sizes {
     std::vector<int64_t> before;
     std::vector<int64_t> totals;
@@ -89,7 +89,7 @@ Status ChunkMaking::place(const Sizes& sizes, access::RequestShape& shape, std::
   return Status();
 }
 
-// The rows of a put that are chunks as they are.
+// Takes the rows of a put that are chunks as they are.
 void ChunkMaking::take_rows(const ChunkPiece& piece, int64_t chunk_bytes, Transfer& rows) const {
   const Transfer& put = puts_.waiting[static_cast<size_t>(piece.transfer)];
   const int64_t row_bytes = work_.catalog[put.dataset].row_bytes();

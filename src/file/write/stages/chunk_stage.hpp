@@ -42,7 +42,7 @@ struct ChunkPuts {
 Status set_chunk_puts_aside(const Catalog& catalog, std::vector<Transfer>& pending, bool memory_may_change, ChunkPuts& puts,
                             int64_t& aside_bytes);
 
-/// What makes chunks of them.
+/// Makes chunks of them.
 struct ChunkWork {
   Comm& comm;
   Catalog& catalog;  ///< learns where each dataset's chunks lie

@@ -18,7 +18,7 @@ bool is_alone(const access::Plan& plan) {
   return plan.as<access::Alone>() != nullptr;
 }
 
-/// The turn whose memory tells of failures too; null where ranks need none.
+/// Returns the turn whose memory tells of failures too; null where ranks need none.
 NodeTurn* turn_of(Comm& comm, const access::Plan& plan, const storage::Capabilities& capabilities, int64_t total_bytes) {
   const auto* alone = plan.as<access::Alone>();
   const bool in_turns = alone != nullptr && alone->in_batches && capabilities.node_local_cache && comm.size() > 1 &&
@@ -65,7 +65,7 @@ Status move_set(TransferSet& set, const DataMove& data, const MovedTo& to, const
                           .file = to.file.handles().cached(),
                           .hints = to.environment.hints,
                           .times = to.times,
-                          // Under its temporary name.
+                          // Nobody else writes to the file, because it has its temporary name.
                           .others = {.known = access::OtherWriters::Known::kNobody},
                           .signal = signal.get()};
   const access::AsPlanned planned{.plan = data.plan, .aids = std::move(aids)};

@@ -19,7 +19,7 @@
 
 namespace stria::file {
 
-/// How the ranks of one move hear that it has failed on one of them.
+/// Knows how the ranks of one move hear that it has failed on one of them.
 class MoveSignal {
  public:
   /// `capabilities` are those of rank 0's file. Collective: yes.
@@ -29,7 +29,7 @@ class MoveSignal {
   MoveSignal& operator=(const MoveSignal&) = delete;
 
   access::AbortSignal* get() const { return signal_; }
-  /// In which the ranks of a node write, one after the other; null where they need no turns.
+  /// The ranks of a node write in these turns, one after the other; null where they need none.
   NodeTurn* turn() const { return turn_; }
   /// Ends this rank's part, and returns what has become of the move as far as the rank knows.
   Status end(const Status& mine) { return signal_->end(mine); }
@@ -42,7 +42,7 @@ class MoveSignal {
   access::AbortSignal* signal_ = &by_memory_;
 };
 
-/// What moves, and by what.
+/// Says what moves, and by what.
 struct DataMove {
   std::span<const Transfer> pending;
   Catalog& catalog;
@@ -53,7 +53,7 @@ struct DataMove {
   bool shares_writes = false;  ///< the file's storage takes the writes of several ranks at a time
 };
 
-/// What a move changes, besides the bytes of the file.
+/// Says what a move changes, besides the bytes of the file.
 struct MovedTo {
   const Environment& environment;
   NewFile& file;

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kFilledAtOnceBytes = 1 << 20;
 constexpr size_t kSegmentsAtOnce = 256;
 
-// The bytes of the rows that the file doesn't have.
+// Returns the bytes of the rows that the file doesn't have.
 int64_t new_bytes(const DatasetEntry& dataset) {
   return dataset.data_bytes() - dataset.old_rows * dataset.row_bytes();
 }
@@ -25,12 +25,12 @@ bool may_have_gaps(const DatasetEntry& dataset) {
 
 constexpr uint64_t kPlaceMask = (uint64_t{1} << 40) - 1;  // sums of many ranks don't overflow
 
-// Twice the sum of the places of some bytes, modulo 2^40.
+// Returns twice the sum of the places of some bytes, modulo 2^40.
 uint64_t place_sum(int64_t begin, int64_t bytes) {
   return static_cast<uint64_t>(bytes) * static_cast<uint64_t>(2 * begin + bytes - 1) & kPlaceMask;
 }
 
-// The same of what a put has. 0 where rows lie among others', whose places are others.
+// Returns the same of what a put has. 0 where rows lie among others', whose places are others.
 uint64_t place_sum(const Transfer& put, const DatasetEntry& dataset) {
   uint64_t sum = 0;
   if (dataset.is_interleaved()) {
@@ -65,10 +65,10 @@ Status write_fill_value(storage::File& file, const DatasetEntry& dataset, ByteRa
   return Status();
 }
 
-// The datasets that have gaps now. Collective, and the error is agreed on.
+// Finds the datasets that have gaps now. Collective, and the error is agreed on.
 Result<std::vector<int>> find_gaps(const GapWork& work, FilledDatasets& full, std::span<const Transfer> pending, bool last) {
   std::vector<int> candidates;
-  std::vector<int64_t> put_bytes;  // of each candidate; behind them the sums of their places
+  std::vector<int64_t> put_bytes;  // bytes of each candidate; behind them the sums of their places
   const Status counted = or_out_of_memory([&] {
     full.resize(static_cast<size_t>(work.catalog.size()));
     for (int i = 0; i < work.catalog.size(); ++i) {
@@ -88,7 +88,7 @@ Result<std::vector<int>> find_gaps(const GapWork& work, FilledDatasets& full, st
     }
     return Status();
   });
-  // Without memory, a rank doesn't know whether there are any.
+  // A rank that lacks memory doesn't know whether there are any.
   STRIA_RETURN_IF_ERROR(work.comm.agree(counted));
   if (candidates.empty()) {
     return candidates;

@@ -20,16 +20,16 @@
 
 namespace stria::file {
 
-/// What is written, and by whom.
+/// Says what is written, and by whom.
 struct GapWork {
   Comm& comm;
   const Catalog& catalog;
-  const storage::Capabilities& capabilities;  ///< of rank 0's file
+  const storage::Capabilities& capabilities;  ///< the capabilities of rank 0's file
   NewFile& file;
   PhaseTimes& times;
 };
 
-/// Whether each dataset is put whole or was filled. The same on every rank.
+/// Says whether each dataset is put whole or was filled. The same on every rank.
 using FilledDatasets = std::vector<char>;
 
 /// Writes the fill value wherever datasets in one piece aren't put whole by the `pending` puts,

@@ -15,24 +15,24 @@
 
 namespace stria::file {
 
-/// What parity is made of, and with.
+/// Says what parity is made of, and with.
 struct ParityWork {
   Environment& environment;  ///< gets a warning where there is none in the end
-  const std::string& path;   ///< as the storage knows it
+  const std::string& path;   ///< the path as the storage knows it
   NewFile& file;
   const Parts* parts;  ///< null: the file is in one piece
 
   StoredFile stored() const { return {.environment = environment, .path = path}; }
 };
 
-/// What was made of it so far.
+/// Says what was made of it so far.
 class ParityStage {
  public:
   /// Makes the parity of a new file of which all bytes are written. `mine` is what has become of
   /// them; `file_bytes` counts on rank 0. Collective: yes; the same outcome everywhere.
   Status protect(const ParityWork& work, const Status& mine, int64_t file_bytes, bool sync);
-  /// Before a file that grows is changed: removes its parity. Collective: yes; the same outcome
-  /// everywhere.
+  /// Removes the parity of a file that grows, before the file is changed. Collective: yes; the same
+  /// outcome everywhere.
   Status begin_growing(const ParityWork& work);
   /// When the file is valid, or its commit goes on in the background: marks the parity of a new
   /// file, makes that of one that grows anew, or leaves both to the background. Where that fails, a
@@ -46,7 +46,7 @@ class ParityStage {
 
   ParityWriter writer_;
   bool has_begun_ = false;
-  int64_t renewed_count_ = 0;  // of parity files that one which grows has had
+  int64_t renewed_count_ = 0;  // the parity files that one which grows has had
 };
 
 }  // namespace stria::file

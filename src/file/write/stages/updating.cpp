@@ -38,7 +38,7 @@ Status read_in_pieces(storage::File& file, ByteRange range, Take&& take) {
   return Status();
 }
 
-// In the catalog of what the file has.
+// Returns the dataset's number in the catalog of what the file has.
 int number_before(const OldFile& old, const DatasetEntry& dataset) {
   return old.content().catalog.find(dataset.spec.path).value();
 }
@@ -51,11 +51,11 @@ class SumsAgain {
   /// This rank's share, when all ranks have written: rows in their tables, and of anything else the
   /// records that it appends to `records`.
   Status sum_share(storage::File& file, std::vector<std::byte>& records) const;
-  /// On rank 0, when all ranks have done so: the sums of the tables.
+  /// Takes the sums of the tables, on rank 0, when all ranks have taken theirs.
   Status sum_tables(storage::File& file) const;
 
  private:
-  /// Where the file has a dataset's sums.
+  /// Says where the file has a dataset's sums.
   struct Place {
     bool is_summed = false;
     int64_t table = -1;

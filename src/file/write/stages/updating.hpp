@@ -28,19 +28,19 @@
 
 namespace stria::file {
 
-/// What this rank overwrites of each dataset.
+/// Says what this rank overwrites of each dataset.
 struct Touched {
   std::vector<std::vector<ByteRange>> rows;
   std::vector<std::vector<ByteRange>> chunks;
 };
 
-/// Whether any dataset is overwritten. The same on every rank.
+/// Tells whether any dataset is overwritten. The same on every rank.
 bool updates_any(const Catalog& catalog);
 /// Keeps which rows and chunks puts touch, before they are moved, and gives those into chunks their
 /// places in the file. kUnsupported where the file doesn't have a chunk. Local.
 Status note_touched(const Catalog& catalog, OldFile& old, std::span<Transfer> puts, Touched& touched);
 
-/// What sums are made with.
+/// Says what sums are made with.
 struct UpdateWork {
   Comm& comm;
   const Catalog& catalog;
@@ -50,7 +50,8 @@ struct UpdateWork {
   PhaseTimes& times;
 };
 
-/// After this rank's data were moved, or failed to be: has the file's sums follow if it has any.
+/// Has the file's sums, if it has any, follow what this rank has moved or failed to move.
+/// Collective: yes; where it fails before the end, the outcome is the same everywhere.
 /// Collective: yes; where it fails before the end, the outcome is the same everywhere.
 Status sum_again(const UpdateWork& work, const Touched& touched, const Status& moved, bool checksums);
 

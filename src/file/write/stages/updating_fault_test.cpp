@@ -110,8 +110,8 @@ class UpdatingFault : public ::testing::Test {
     return outcome;
   }
 
-  /// What is wrong: other datasets must be as they were, each element of an updated one the old or
-  /// the new one, and where there is a new one beside an old one, checksums must tell.
+  /// Returns what is wrong: other datasets must be as they were, each element of an updated one the
+  /// old or the new one, and where there is a new one beside an old one, checksums must tell.
   std::string wrong() {
     const std::shared_ptr<Comm> comm = make_self_comm();
     auto opened = ReadSession::open(environment_of(*comm, borrow(memory_), {}), kGrowingPath, {});
@@ -134,7 +134,7 @@ class UpdatingFault : public ::testing::Test {
         return "damage in '" + path + "'";
       }
     }
-    // After verify(), a damaged chunk isn't read any more.
+    // A damaged chunk isn't read any more after verify().
     const auto reading = ReadSession::open(environment_of(*comm, borrow(memory_), {}), kGrowingPath, {}).value();
     for (const std::string path : kAll) {
       std::vector<double> values(static_cast<size_t>(count_of(path)), -1);

@@ -17,7 +17,7 @@ namespace stria::file {
 
 class DataHandles {
  public:
-  /// What a transfer needs on this rank.
+  /// Holds what a transfer needs on this rank.
   struct Use {
     bool writes = false;  ///< the rank writes to the file itself
     bool has_data = false;
@@ -25,7 +25,7 @@ class DataHandles {
   };
   /// The file that it goes to.
   struct Place {
-    StoredFile file;                   ///< as it lies now
+    StoredFile file;                   ///< the file as it lies now
     const FileIdentity& of_rank_0;     ///< which one it is
     bool grows = false;                ///< it was there before
     storage::File* created = nullptr;  ///< rank 0's handle
@@ -40,11 +40,11 @@ class DataHandles {
   Status open(const Use& use, const Place& place);
   /// This rank's handle on the file itself, opened where none was needed.
   Result<storage::File*> own(const Place& place);
-  /// The handle that data go through; null where none was needed.
+  /// Returns the handle that data go through; null where none was needed.
   storage::File* cached() const { return staged_ != nullptr ? staged_.get() : parted_ != nullptr ? parted_.get() : file_; }
-  /// The same file past the page cache, or null.
+  /// Returns the same file past the page cache, or null.
   storage::File* direct() const { return direct_parted_ != nullptr ? direct_parted_.get() : direct_file_.get(); }
-  /// By which what is written is staged, or null.
+  /// What is written is staged by this; null where it isn't.
   storage::File* staged() const { return staged_.get(); }
 
   /// Makes what this rank has written to parts durable if asked, and closes them.
@@ -66,7 +66,7 @@ class DataHandles {
   std::unique_ptr<storage::File> direct_file_;
   std::shared_ptr<const storage::PartMap> parts_;
   std::unique_ptr<storage::PartedFile> parted_;         // around file_
-  std::unique_ptr<storage::PartedFile> direct_parted_;  // likewise; in place of direct_file_
+  std::unique_ptr<storage::PartedFile> direct_parted_;  // the same; in place of direct_file_
   std::unique_ptr<storage::File> staged_;               // around file_
 };
 

@@ -1,5 +1,5 @@
-// Where a file lies until it has its name, and then: the paths of a new file under its temporary
-// name, which may be staged at a place of its own first, or of an old one that grows.
+// Knows where a file lies until it has its name, and then: the paths of a new file under its
+// temporary name, which may be staged at a place of its own first, or of an old one that grows.
 //
 // Every rank has the same, once rank 0 has followed the links of the file's name and the ranks have
 // agreed on the place (placing.hpp). Nothing here touches the storage.
@@ -18,20 +18,20 @@ class FilePlace {
 
   /// The file's own name, or the one to which its links lead once rank 0 has followed them.
   const std::string& path() const { return path_; }
-  /// Where rank 0 has found that they lead.
+  /// Notes where rank 0 has found that they lead.
   void follow(const std::string& path);
   /// The name under which it is whole before it is at path(): where it is staged, or path() itself.
   const std::string& written_path() const { return written_path_; }
-  /// Where the file is until it is published.
+  /// Returns where the file is until it is published.
   const std::string& unpublished_path() const { return partial_path_; }
 
-  /// Whether the file is to be written to a place of its own first.
+  /// Tells whether the file is to be written to a place of its own first.
   bool is_staged() const { return written_path_ != path_; }
-  /// Whether it is, if that has room, and the ranks haven't agreed on that yet.
+  /// Tells whether it is, if that has room, and the ranks haven't agreed on that yet.
   bool awaits_agreement() const { return is_staged() && !is_agreed_; }
   /// The file can't be staged: it is written to its own place.
   void write_to_own() noexcept;
-  /// What rank 0 has found, on every rank, before the file is opened.
+  /// Notes what rank 0 has found, on every rank, before the file is opened.
   void agree(bool is_staged) noexcept;
 
  private:

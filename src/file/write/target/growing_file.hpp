@@ -27,14 +27,14 @@ class GrowingFile final : public UnpublishedFile {
   storage::File* file() const override { return file_.get(); }
   /// Notes where the file ends for its readers. What lies behind it stays for now.
   void note_end(int64_t old_end) { old_end_ = old_end; }
-  /// Before anything is written: clears what lies behind the end, which would show through where
+  /// Clears, before anything is written, what lies behind the end, which would show through where
   /// nothing is put. Where the file is given up it comes back, unless it is larger than 64 MiB.
   Status clear_behind_end();
   /// Keeps the bytes that publish() writes to the file's begin, and those that stand there.
   Status note_switch_over(const std::vector<std::byte>& bytes);
   /// Size, sync, the bytes that make it valid, sync.
   Status publish(int64_t file_bytes, bool sync, PhaseTimes& times) override;
-  /// Whether what was added is valid, or may be.
+  /// Tells whether what was added is valid, or may be.
   bool is_published() const override { return published_; }
   /// Gives up what was added, unless it is published. Where that fails, the next program that adds
   /// to the file clears it.

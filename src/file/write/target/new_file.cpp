@@ -37,7 +37,7 @@ bool is_trouble_of_place(const Status& status) {
   return std::find(std::begin(kTroubles), std::end(kTroubles), status.code()) != std::end(kTroubles);
 }
 
-// Whether so many bytes are free now at a place that can't reserve, as far as the system
+// Tells whether so many bytes are free now at a place that can't reserve, as far as the system
 // tells.
 bool may_have_room(const std::string& place, int64_t bytes) {
   std::error_code unknown;

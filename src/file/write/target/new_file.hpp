@@ -35,15 +35,15 @@ class NewFile {
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
-  /// Rank 0: makes the file. `given_path` is the name that the program knows. Links are followed:
-  /// place().path() may be another one then, which other ranks are told.
+  /// Makes the file, on rank 0. `given_path` is the name that the program knows. Links are
+  /// followed: place().path() may be another one then, which other ranks are told.
   Status create(const std::string& given_path);
   FilePlace& place() { return place_; }
   /// Rank 0, where the file is staged at a place of its own and nothing is written yet: reserves
   /// room for so many bytes there. Where there is none, or storage fails, the file is written to
   /// its own place. True where it is staged.
   bool has_room(int64_t bytes);
-  /// What rank 0 has met; each is a success where there was none.
+  /// Holds what rank 0 has met; each is a success where there was none.
   struct Troubles {
     Status of_place;  ///< why has_room() is false
     Status of_drain;  ///< why what a killed program has staged there wasn't brought from it
@@ -60,20 +60,20 @@ class NewFile {
   /// This rank's handles for the raw data.
   DataHandles& handles() { return handles_; }
 
-  /// From now on what is written is staged in `commit`, which also gets the end of the file. It
+  /// What is written from now on is staged in `commit`, which also gets the end of the file. It
   /// must outlive this, or be taken by depart().
   void stage(BackgroundCommit& commit) { background_ = &commit; }
-  /// Rank 0: the commit in the background makes this parity too.
+  /// Rank 0 tells this: the commit in the background makes this parity too.
   void protect(std::unique_ptr<LoneParity> parity) noexcept { parity_ = std::move(parity); }
-  /// Where what is written is staged, or null.
+  /// Returns where what is written is staged, or null.
   Staging* staging() const { return background_ != nullptr ? &background_->staging() : nullptr; }
   /// Gives the handles to the commit that was staged. Local.
   void depart() noexcept;
 
   /// Opens the handles that a transfer needs and that are not open.
   Status open(const Use& use);
-  /// Rank 0: reserves the file's space up to `end` where the storage can. So a full device is found
-  /// before anything is moved, and direct writes into reserved space run side by side.
+  /// Reserves, on rank 0, the file's space up to `end` where the storage can. So a full device is
+  /// found before anything is moved, and direct writes into reserved space run side by side.
   Status reserve_space(int64_t end);
   /// Makes what this node has written durable. What is staged isn't written yet: then it only opens
   /// the handle that is to do so.
@@ -81,12 +81,12 @@ class NewFile {
   /// Closes all handles except rank 0's first one, which holds the file's lock, and those of a
   /// commit that was staged.
   Status close_handles();
-  /// Rank 0.
+  /// Rank 0 calls this.
   Status write(const container::SparseImage& image);
   /// Rank 0, when all ranks have written: size, sync, name, sync of the directory. Where the file
   /// grows: size, sync, the bytes that make it valid, sync.
   Status publish(int64_t file_bytes, bool sync);
-  /// Whether the file has its name. The other ranks are told.
+  /// Tells whether the file has its name. The other ranks are told.
   bool is_published() const { return published_; }
   void note_published(bool published) { published_ = published; }
   /// Releases everything, once all ranks know the outcome.
@@ -96,7 +96,7 @@ class NewFile {
   void discard() noexcept;
 
  private:
-  /// Where the handles lead.
+  /// Returns where the handles lead.
   DataHandles::Place present() const;
   Status reserve_own_place(std::unique_ptr<PartialFile> own);
   void write_to_own_place(const Status& why);

@@ -30,7 +30,7 @@ void put(Reason& reason, const Status& status) {
   status.message().copy(reason.data(), reason.size() - 1);
 }
 
-// Rank 0.
+// Rank 0 calls this.
 PlaceInFile reserve_place(NewFile& file, int64_t raw_bytes) {
   PlaceInFile place;
   place.is_staged = file.has_room(raw_bytes + raw_bytes / kShareOfSums + kMostMetadataBytes);

@@ -1,4 +1,4 @@
-// Where a new file is written that is to be staged at a place of its own.
+// Knows where a new file is written that is to be staged at a place of its own.
 //
 // Problem: a place where files are staged may be full. What is written there can't be taken back
 // when the packed memory is gone.
@@ -16,7 +16,7 @@
 
 namespace stria::file {
 
-/// What the file can do where it is written, and which one it is; the same on every rank.
+/// Says what the file can do where it is written, and which one it is; the same on every rank.
 struct AgreedPlace {
   storage::Capabilities capabilities;
   storage::Identity identity;

@@ -1,4 +1,4 @@
-// Who a connection's client is, by what it has proven and what the kernel says.
+// Finds who a connection's client is, by what it has proven and what the kernel says.
 #pragma once
 
 #include <optional>
@@ -10,22 +10,23 @@
 
 namespace stria::server {
 
-/// The user of the process at the other end of a Unix socket, by the kernel; none for others.
+/// Returns the user of the process at the other end of a Unix socket, by the kernel; none for
+/// others.
 std::optional<wire::User> peer_of(int socket);
 
-/// The address at the other end of a socket, for people: "10.0.0.7:40112", or "unix" with the user
-/// of the process there.
+/// Returns the address at the other end of a socket, for people: "10.0.0.7:40112", or "unix" with
+/// the user of the process there.
 std::string name_of_peer(int socket);
 
-/// How the client has to prove who it is.
+/// Returns how the client has to prove who it is.
 wire::ProofKind wanted_proof(const wire::Key* key, const wire::Munge* munge, const std::optional<wire::User>& peer,
                              const wire::Claim& claim);
 
-/// Who a credential of MUNGE says it is, with the groups that this machine knows.
+/// Returns who a credential of MUNGE says it is, with the groups that this machine knows.
 Result<Caller> caller_of(const wire::Munge& munge, const std::string& credential, const wire::Proof& proof);
 
-/// Who another client is, once it has proven what it had to. kPermissionDenied when its key is
-/// over.
+/// Returns who another client is, once it has proven what it had to. kPermissionDenied when its key
+/// is over.
 Result<Caller> caller_of(const wire::Key* key, const std::optional<wire::User>& peer, const wire::Claim& claim);
 
 }  // namespace stria::server

@@ -75,7 +75,7 @@ Status Listener::add(wire::SocketAddress place) {
   if (address_.is_unix) {
     remove_dead_socket(address_, place);
   } else if (!sockets_.empty()) {
-    // The port that was chosen for the first socket.
+    // All sockets have the port that was chosen for the first one.
     port_of(place) = htons(static_cast<uint16_t>(std::stoi(address_.port)));
   }
   const int made = socket(place.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);

@@ -21,11 +21,11 @@ class Listener {
   Listener& operator=(Listener&&) = delete;
   ~Listener();
 
-  /// With the real port.
+  /// The address has the port that the system has chosen.
   const wire::Address& address() const { return address_; }
   /// It listens at every address of the machine, and not at one that clients could be told.
   bool is_everywhere() const { return is_everywhere_; }
-  /// The sockets, which the caller closes from now on.
+  /// Returns the sockets, which the caller closes from now on.
   std::vector<int> release();
 
  private:

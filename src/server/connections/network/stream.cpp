@@ -29,7 +29,7 @@ int64_t since_start(Stream::Time time) {
 Stream::Stream(Socket socket) : socket_(std::move(socket)), ahead_(kAheadBytes) {
   const int on = 1;
   const int descriptor = socket_.native_handle();
-  // On a Unix socket the options of TCP fail, which does no harm.
+  // The options of TCP fail on a Unix socket, which does no harm.
   setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
   setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, &kKeepAliveIdleSeconds, sizeof on);

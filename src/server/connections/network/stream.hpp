@@ -36,7 +36,7 @@ class Stream {
   asio::awaitable<void> read(std::span<std::byte> to, std::chrono::milliseconds time);
   /// Sends the parts one after another. They must live until the call is over.
   asio::awaitable<void> write(std::span<const asio::const_buffer> parts, std::chrono::milliseconds time);
-  /// From now on all bytes are encrypted, those that come and those that go. False when some were
+  /// All bytes are encrypted from now on, those that come and those that go. False when some were
   /// read ahead, which were not. Takes 128 KiB.
   bool encrypt(const wire::RecordKeys& keys);
   void close();
@@ -64,7 +64,7 @@ class Stream {
   asio::awaitable<void> send(std::vector<asio::const_buffer> parts);
 
   Socket socket_;
-  std::vector<std::byte> ahead_;  // of small requests, header and body come together
+  std::vector<std::byte> ahead_;  // small requests, whose header and body come together
   size_t begin_ = 0;
   size_t end_ = 0;
   std::unique_ptr<Encrypted> encrypted_;

@@ -22,7 +22,7 @@ class Bell : public std::enable_shared_from_this<Bell> {
  public:
   explicit Bell(asio::any_io_executor executor) : timer_(std::move(executor)) {}
 
-  /// From any thread.
+  /// Any thread may call this.
   void ring() {
     asio::post(timer_.get_executor(), [self = shared_from_this()] {
       self->rung_ = true;
@@ -119,12 +119,12 @@ class OneAtATime {
   Workers thread_{1};
 };
 
-/// Whether a connection may end before its work. Its client may come back with the same request,
-/// which must not overtake work that it would undo.
+/// Says whether a connection may end before its work. Its client may come back with the same
+/// request, which must not overtake work that it would undo.
 enum class Ending { kAnyTime, kAfterwards };
 
-/// What work() returns, done by one of `workers`. Every `patience` until then tell() is awaited.
-/// Throws what either throws.
+/// Returns what work() returns, done by one of `workers`. Every `patience` until then tell() is
+/// awaited. Throws what either throws.
 template <typename Outcome, typename Pool, typename Tell>
 asio::awaitable<Outcome> in_background(Pool& workers, std::function<Outcome()> work, std::chrono::milliseconds patience,
                                        Tell tell, Ending ending = Ending::kAnyTime) {

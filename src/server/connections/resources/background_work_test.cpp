@@ -25,7 +25,7 @@ asio::awaitable<void> nothing_to_tell() {
 
 class BackgroundWork : public ::testing::Test {
  protected:
-  /// What in_background() returns or throws.
+  /// Returns what in_background() returns or throws.
   template <typename Tell>
   int run(std::function<int()> work, Tell tell, Ending ending = Ending::kAnyTime) {
     auto coroutine = [&]() -> asio::awaitable<int> {

@@ -17,7 +17,7 @@
 
 namespace stria::server {
 
-/// Thread-safe.
+/// This is thread-safe.
 class Budget {
  public:
   explicit Budget(int64_t most) : most_(most), left_(most) {}
@@ -51,7 +51,7 @@ class Budget {
   Line granted_;
 };
 
-/// What was asked for. The destructor gives it back, or ends the wait for it.
+/// Holds what was asked for. The destructor gives it back, or ends the wait for it.
 class Budget::Share {
  public:
   Share() = default;

@@ -14,7 +14,7 @@
 
 namespace stria::server {
 
-/// Thread-safe.
+/// This is thread-safe.
 class Buffers {
  public:
   explicit Buffers(size_t most) : budget_(static_cast<int64_t>(most)) {}
@@ -47,7 +47,7 @@ class Buffers::Lease {
     --from_.out_;
     from_.idle_.push_back(std::move(memory_));
   }
-  /// wire::kMaxPayloadBytes of them.
+  /// Returns wire::kMaxPayloadBytes of them.
   std::byte* data() { return memory_.get(); }
 
  private:

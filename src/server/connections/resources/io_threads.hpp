@@ -19,12 +19,12 @@ namespace stria::server {
 
 class IoThreads {
  public:
-  static constexpr size_t kDescriptors = 3;  ///< of a loop
+  static constexpr size_t kDescriptors = 3;  ///< what a loop takes
 
   IoThreads();
   size_t count() const { return loops_.size(); }
 
-  /// The loop for a new connection. By one thread at a time.
+  /// Returns the loop for a new connection. By one thread at a time.
   asio::io_context& any() { return loops_[random_() % loops_.size()]->io; }
   asio::io_context& first() { return loops_.front()->io; }
   void start();

@@ -35,8 +35,8 @@ class RangeLocks {
   /// True when another holder has a lock that overlaps.
   bool is_locked(const wire::LockRange& asked);
   void unlock_all(Owner owner);
-  /// Who holds locks that guard no bytes, but say that their holders write: these don't keep a part
-  /// from moving. None where there are locks that guard some.
+  /// Returns who holds locks that guard no bytes, but say that their holders write: these don't
+  /// keep a part from moving. None where there are locks that guard some.
   std::optional<std::vector<Owner>> owners_of_notes(uint64_t file) const;
   /// The locks of all connections.
   int64_t count() const;

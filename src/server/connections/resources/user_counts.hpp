@@ -1,4 +1,4 @@
-// How many connections each user has, so that one user can't take all of them.
+// Describes how many connections each user has, so that one user can't take all of them.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace stria::server {
 
-/// Thread-safe.
+/// This is thread-safe.
 class UserCounts {
  public:
   /// Counts one more; false, without counting, when the user has `most` already.

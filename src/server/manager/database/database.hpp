@@ -28,7 +28,7 @@ class Query {
 
   /// True while there is a row.
   bool next();
-  /// How the statement has gone so far.
+  /// Returns how the statement has gone so far.
   const Status& status() const { return status_; }
   int64_t number(int column) const { return sqlite3_column_int64(statement_, column); }
   bool is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
@@ -46,7 +46,7 @@ class Query {
   Status status_;
 };
 
-/// What SQLite's code means, and what it says.
+/// Returns what SQLite's code means, and what it says.
 Status sqlite_error(int code, const char* text);
 
 class Database {
@@ -79,17 +79,17 @@ class Database {
   int64_t last_row() const { return sqlite3_last_insert_rowid(handle_); }
   int64_t changes() const { return sqlite3_changes64(handle_); }
   bool in_transaction() const { return sqlite3_get_autocommit(handle_) == 0; }
-  /// For what SQLite does with a whole database.
+  /// SQLite's functions for a whole database take this.
   sqlite3* handle() { return handle_; }
   Result<bool> has_table(std::string_view name);
 
-  /// From now on no change copies a long log into the file and syncs both: shorten_log() does.
+  /// No change from now on copies a long log into the file and syncs both: shorten_log() does.
   void shorten_log_later();
   /// True once there is so much of it that it should be copied.
   bool log_is_long() const;
   /// Does so where it is long. What is left undone is done later.
   void shorten_log();
-  /// Several statements without arguments.
+  /// Runs several statements without arguments.
   Status script(const char* sql);
 
  private:

@@ -25,7 +25,7 @@ Result<std::optional<std::vector<std::byte>>> Replies::recall(const wire::Identi
 }
 
 Status Replies::forget_old_sessions() {
-  last_.clear();  // of sessions that live, it is found in the database
+  last_.clear();  // The database still has those of sessions that live.
   constexpr int64_t kHourNs = int64_t{3600} * 1000 * 1000 * 1000;
   return database_.run("DELETE FROM replies WHERE at_ns < ?", now_ns() - kHourNs);
 }

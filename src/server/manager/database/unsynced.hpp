@@ -1,4 +1,4 @@
-// Whether the manager's database has changes that a power loss would undo.
+// Finds out whether the manager's database has changes that a power loss would undo.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Unsynced {
   void note() { dirty_ = true; }
   /// Everything so far survives a power loss.
   Status sync();
-  /// How often that was made so.
+  /// Returns how often that was made so.
   int64_t syncs() const { return syncs_; }
 
  private:

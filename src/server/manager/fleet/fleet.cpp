@@ -22,8 +22,8 @@ constexpr std::chrono::seconds kAllHeardIn{3};
 // One that had signed off, and was started while there was no manager, asks twice a second for one.
 constexpr std::chrono::milliseconds kAllBackIn{1500};
 constexpr const char* kWasEnded = "it was ended";
-// Among servers that all are nearly full by their reserve, or aren't yet, one with less than this
-// part of its space free gets new files last.
+// A server with less than this part of its space free gets new files last among servers that all
+// are nearly full by their reserve, or aren't yet.
 constexpr int64_t kFullPart = 20;
 
 }  // namespace
@@ -72,8 +72,8 @@ bool Fleet::heard_within(const Member& member, Clock::duration time) const {
   return member.last_pulse && Clock::now() - *member.last_pulse < time;
 }
 
-/// The servers that take new files, in their order: those in good condition, or where there is none
-/// of these, those that are nearly full.
+/// Returns the servers that take new files, in their order: those in good condition, or where there
+/// is none of these, those that are nearly full.
 std::vector<int64_t> Fleet::able_servers() const {
   using wire::Condition;
   const bool anyone_heard =
@@ -152,7 +152,8 @@ Result<Placement> Fleet::place(const wire::Open& request) {
   if (request.first_server < 0) {
     first = request.by_load ? best_first(able, static_cast<size_t>(wanted)) : next_first_;
     next_first_ = (first + 1) % able.size();
-    // Counted at once: else a crowd of new files would go to one server before its next pulse.
+    // The load is counted at once: else a crowd of new files would go to one server before its next
+    // pulse.
     members_.at(able[first % able.size()]).load_bytes += placement.stripe_bytes;
   }
   for (size_t slot = 0; slot < static_cast<size_t>(wanted); ++slot) {
@@ -360,7 +361,7 @@ void Fleet::tidy() {
     const bool is_up = heard_within(member, kPerhapsAliveFor);
     up += is_up ? 1 : 0;
     take += is_up && !member.closed && member.condition == wire::Condition::kGood ? 1 : 0;
-    // Also one of which this manager has never heard.
+    // The server may be one of which this manager has never heard.
     const bool was_waited_for = member.last_pulse || Clock::now() - started_ >= kPerhapsAliveFor;
     if (!is_up && was_waited_for && !member.left() && !member.address.empty() && !member.told_silent) {
       member.told_silent = true;

@@ -23,7 +23,7 @@
 
 namespace stria::server {
 
-/// How many servers there are; read by any thread.
+/// Says how many servers there are; read by any thread.
 struct FleetCounts {
   std::atomic<int64_t> servers = 0;
   std::atomic<int64_t> up = 0;
@@ -35,20 +35,21 @@ class Fleet {
   /// `names` outlives this.
   Fleet(Names& names, std::shared_ptr<EventLog> log);
 
-  /// What the database knows of servers.
+  /// Loads what the database knows of servers.
   Status load();
   /// Nobody waits for a server that is known not to answer.
   void is_away(const wire::Identity& server) { awaited_.erase(server); }
   /// False for some seconds after the start, while a server that the store knows was not heard of:
   /// new files wait, so that they lie on all servers that live.
   bool has_settled() const;
-  /// The server with which the manager shares its process; it can't be taken out.
+  /// Names the server with which the manager shares its process; it can't be taken out.
   void lives_with(const wire::Identity& server) { own_server_ = server; }
   Roster& roster() { return roster_; }
 
-  /// Where a new file goes.
+  /// Returns where a new file goes.
   Result<Placement> place(const wire::Open& request);
-  /// The servers' places, by slot. `servers`: as a file's row has them, with second parts.
+  /// Describes the servers' places, by slot. `servers`: as a file's row has them, with second
+  /// parts.
   Status describe(std::span<const int64_t> servers, std::vector<wire::ServerPlace>& slots) const;
   /// kNotFound for one that was not heard of yet.
   Result<int64_t> index_of(const wire::Identity& server) const;
@@ -64,7 +65,7 @@ class Fleet {
   Status set_new_files(const Caller& caller, const wire::NewFiles& request);
   Result<wire::Retired> retire(const Caller& caller, const wire::Retire& request);
 
-  /// To be called every second or so: tells of servers that are silent.
+  /// Tells of servers that are silent. Must be called every second or so.
   void tidy();
   const FleetCounts& counts() const { return counts_; }
 
@@ -89,7 +90,7 @@ class Fleet {
   Status nobody_takes_files() const;
   size_t best_first(std::span<const int64_t> able, size_t wanted) const;
   void give_address(int64_t server, const std::string& address);
-  /// What a server is told, without files to remove.
+  /// Returns what a server is told, without files to remove.
   wire::PulseAnswer store_of(int64_t server) const;
   void tell(Level level, std::string_view what, int64_t server, const std::string& text) const;
 
@@ -97,7 +98,7 @@ class Fleet {
   Roster roster_;
   std::shared_ptr<EventLog> log_;
   std::map<int64_t, Member> members_;
-  std::map<wire::Identity, int64_t> indices_;  // of those heard of
+  std::map<wire::Identity, int64_t> indices_;  // the indices of those heard of
   std::map<wire::Identity, int64_t> awaited_;  // known since the start, and not heard of yet
   Clock::time_point started_ = Clock::now();
   std::optional<wire::Identity> own_server_;

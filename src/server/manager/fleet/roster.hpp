@@ -30,15 +30,15 @@ class Roster {
   /// retired.
   Result<int64_t> register_server(const wire::Identity& identity, const std::string& address);
   Result<std::vector<Server>> servers();
-  /// How many files have a part on the server, with a name or without.
+  /// Returns how many files have a part on the server, with a name or without.
   Result<uint64_t> count_parts(int64_t server);
   /// The server is none of the store's any more, and nothing is left for it to remove. It keeps its
   /// number. Durable.
   Status retire(int64_t server);
 
-  /// Whether the server is to take new files. Durable.
+  /// Tells whether the server is to take new files. Durable.
   Status set_new_files(int64_t server, bool taken);
-  /// Whether the server has signed off. Durable, so that a manager that starts knows it.
+  /// Tells whether the server has signed off. Durable, so that a manager that starts knows it.
   Status set_left(int64_t server, bool left);
 
   /// Notes that a file without a name can go, because no session has it open any more. Each server

@@ -71,13 +71,13 @@ Status keep_from_others(const std::string& path) {
   return outcome;
 }
 
-/// Three columns from the given one on.
+/// Reads three columns from the given one on.
 wire::Ownership ownership(const Query& query, int column) {
   return {static_cast<uint32_t>(query.number(column)), static_cast<uint32_t>(query.number(column + 1)),
           static_cast<uint32_t>(query.number(column + 2))};
 }
 
-/// What a directory has beside what a file with these permissions has.
+/// Returns what a directory has beside what a file with these permissions has.
 uint32_t directory_mode(uint32_t permissions) {
   return permissions | (permissions & 0444) >> 2 | kOwnDirectory;
 }
@@ -271,7 +271,7 @@ Result<Names::Entry> Names::walk(const Caller& caller, std::string_view path, co
     above.push_back(std::move(at));
     at = std::move(next);
   }
-  // Within a transaction there may be directories that are undone.
+  // A transaction may have directories that are undone.
   if (is_plain && !database_->in_transaction()) {
     way_ = {std::string(way_of(path)), std::move(above)};
   }

@@ -1,5 +1,5 @@
-// What a store's manager keeps permanently of files: names, owners, the place of each file's bytes.
-// Servers (roster.hpp) and the last replies (replies.hpp) are in the same database.
+// Describes what a store's manager keeps permanently of files: names, owners, the place of each
+// file's bytes. Servers (roster.hpp) and the last replies (replies.hpp) are in the same database.
 //
 // Problem: this must survive a kill at any moment, and a power loss after Unsynced::sync().
 // Owner, group and mode of files and directories are kept and enforced here. A file may have
@@ -46,7 +46,7 @@ struct Placement {
   std::vector<int64_t> servers;
 };
 
-/// What the store's servers know, and nobody else.
+/// Says what the store's servers know, and nobody else.
 struct Seals {
   wire::StoreSecret store{};    ///< made with the store
   uint64_t epoch = 0;           ///< how often another manager has taken over (wire/standby.hpp)
@@ -69,7 +69,8 @@ class Names {
   Result<NamedFile> find(const Caller& caller, std::string_view path, bool follow = true);
   /// Makes a file, whose name nothing has, and the directories above it.
   Result<NamedFile> create(const Caller& caller, const wire::NewDirectory& what, const Placement& placement);
-  /// A name for a file that has its number already, and its bytes; for files that lost their names.
+  /// Creates a name for a file that has its number already, and its bytes; for files that lost
+  /// their names.
   Status create_as(const Caller& caller, const wire::NewDirectory& what, const Placement& placement, uint64_t file);
   Status make_directory(const Caller& caller, const wire::NewDirectory& what);
   /// Gives the file another name. A file that had this name loses it, and is returned if it was the
@@ -80,15 +81,15 @@ class Names {
   Result<wire::Listed> list(const Caller& caller, const wire::List& request);
   Status set_ownership(const Caller& caller, const wire::SetOwnership& change);
 
-  /// To whom a file belongs, with or without a name.
+  /// Returns to whom a file belongs, with or without a name.
   Result<wire::Ownership> owner_of(uint64_t file);
   const Seals& seals() const { return seals_; }
   /// Files without a name that were still open when the manager ended.
   Result<std::vector<uint64_t>> nameless();
 
-  // For tree.hpp.
+  // The functions of tree.hpp call the following.
 
-  /// What a path leads to.
+  /// Says what a path leads to.
   struct Entry {
     int64_t parent = 0;
     std::string name = {};
@@ -102,11 +103,11 @@ class Names {
   };
   struct Walk {
     bool follow = true;  ///< a symbolic link that the path itself names
-    /// Those of a new file: directories that are missing on the way are made.
+    /// A new file gets these: directories that are missing on the way are made.
     std::optional<uint32_t> permissions = {};
   };
   Result<Entry> walk(const Caller& caller, std::string_view path, const Walk& how);
-  /// What a new inode is made of.
+  /// Says what a new inode is made of.
   struct Make {
     wire::NameKind kind = wire::NameKind::kFile;
     uint32_t permissions = 0;
@@ -125,14 +126,14 @@ class Names {
   /// The entry is, or becomes, a directory that the caller may enter.
   Status enter(const Caller& caller, Entry& entry, const Walk& how);
   Result<Entry> look_in(const Entry& directory, const std::string& name);
-  /// The components of a link's target, before those that are left.
+  /// Follows the components of a link's target, before those that are left.
   Status follow(const Entry& link, std::deque<std::string>& rest);
   /// True when it was the last name of a file.
   Result<bool> lose_name(const Entry& entry);
 
   /// The directories on the way to a name, from the store's root on.
   struct Way {
-    /// Those on the way to what the path names, where it is this one; otherwise none.
+    /// Returns those on the way to what the path names, where it is this one; otherwise none.
     std::vector<Entry> to(std::string_view name) const;
 
     std::string path = {};  // with a slash at its end, as it was asked for
@@ -140,14 +141,14 @@ class Names {
   };
 
   std::unique_ptr<Database> database_;
-  Way way_;  // as it is now: nothing that is in it has changed since
+  Way way_;  // the way as it is now: nothing that is in it has changed since
   Unsynced unsynced_{*database_};
   Reserve reserve_;
   Seals seals_;
   int64_t next_file_ = 0;
 };
 
-// For tree.hpp, and of no rights.
+// The functions of tree.hpp call the following, which look at no rights.
 
 /// Names in the directory have changed.
 Status touch_directory(Database& database, int64_t directory);

@@ -21,7 +21,7 @@
 
 namespace stria::server {
 
-/// For one thread, but for last_s().
+/// One thread may use this, but for last_s().
 class NamesBackup {
  public:
   /// The database outlives this. The copy is made as the file `path`.
@@ -31,7 +31,7 @@ class NamesBackup {
   ~NamesBackup();
 
   Result<wire::BackupPart> answer(const Caller& caller, const wire::Backup& request);
-  /// To be called every second or so.
+  /// Must be called every second or so.
   void tidy();
   /// When a copy was taken as a whole, in seconds since 1970; 0: never since the manager started.
   int64_t last_s() const { return last_s_; }
@@ -48,7 +48,7 @@ class NamesBackup {
   uint64_t number_ = 0;  // 0: none is being made
   sqlite3* copy_ = nullptr;
   sqlite3_backup* under_way_ = nullptr;
-  int descriptor_ = -1;  // of the whole copy
+  int descriptor_ = -1;  // the descriptor of the whole copy
   int64_t total_bytes_ = 0;
   Clock::time_point asked_;
   std::atomic<int64_t> last_s_ = 0;

@@ -1,4 +1,4 @@
-// Who may do what with a name: the system's rules for owner, group and others.
+// Decides who may do what with a name: the system's rules for owner, group and others.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace stria::server {
 
-/// Who asks, as the connection has proven it.
+/// Says who asks, as the connection has proven it.
 struct Caller {
   wire::User user;
   bool trusted = false;   ///< may speak as a server of the store
@@ -19,7 +19,7 @@ struct Caller {
 inline constexpr uint32_t kSticky = 01000;
 inline constexpr uint32_t kGroupFollows = 02000;
 
-/// Which of kMayRead, kMayWrite and kMayEnter the caller has.
+/// Tells which of kMayRead, kMayWrite and kMayEnter the caller has.
 uint8_t rights_of(const Caller& caller, const wire::Ownership& owner);
 
 /// kPermissionDenied, with who is refused what and why, unless the caller has all of `wanted`.
@@ -30,10 +30,10 @@ inline bool owns(const Caller& caller, const wire::Ownership& owner) {
   return caller.is_super || caller.user.uid == owner.uid;
 }
 
-/// Whether a name in the directory may be taken away. `owner` is that of what it names.
+/// Tells whether a name in the directory may be taken away. `owner` is that of what it names.
 Status check_removal(const Caller& caller, const wire::Ownership& directory, const wire::Ownership& owner);
 
-/// What the ownership becomes; kPermissionDenied when the caller may not make it so.
+/// Says what the ownership becomes; kPermissionDenied when the caller may not make it so.
 struct NewOwnership {
   const wire::Ownership& now;
   const wire::Ownership& wanted;

@@ -1,5 +1,5 @@
-// What changes in the manager's database, as a standby is to apply it (docs/formats/wire.md, "A
-// standby manager").
+// Describes what changes in the manager's database, as a standby is to apply it
+// (docs/formats/wire.md, "A standby manager").
 //
 // Method: SQLite's session extension notes which rows change, and take() makes a changeset of what
 // has become of them. A changeset has no tables: statements that make new ones come before it.
@@ -47,7 +47,7 @@ class ChangeRecorder {
 
  private:
   Status begin();
-  /// The statements that have come since the last call.
+  /// Takes the statements that have come since the last call.
   Status take_schema(std::vector<Change>& changes);
 
   Database& database_;

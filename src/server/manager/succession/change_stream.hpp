@@ -1,4 +1,4 @@
-// Which changes of the names the standby has, and so what clients may be told.
+// Knows which changes of the names the standby has, and so what clients may be told.
 //
 // Problem: no client hears of a change that would be lost with the manager's disk. Method: an
 // answer waits until the standby has all that was changed before it. Where the standby is lost,
@@ -23,7 +23,7 @@
 
 namespace stria::server {
 
-/// Thread-safe.
+/// This is thread-safe.
 class ChangeStream {
  public:
   enum class State {
@@ -33,10 +33,10 @@ class ChangeStream {
   };
   explicit ChangeStream(std::chrono::milliseconds patience) : patience_(patience) {}
 
-  /// Before the manager answers anybody: there was a standby when it ended.
+  /// Says, before the manager answers anybody, that there was a standby when it ended.
   void had_standby(const wire::Identity& standby);
 
-  // The manager's.
+  // The manager calls the following.
 
   /// A standby has the copy of that number, and takes what changes from now on.
   void begin(uint64_t number, const wire::Identity& standby);
@@ -48,28 +48,28 @@ class ChangeStream {
   uint64_t last() const;
   State state() const;
   wire::Identity standby() const;
-  /// How many changes the standby doesn't have.
+  /// Returns how many changes the standby doesn't have.
   int64_t behind() const;
   /// When the standby was heard of.
   bool was_heard_within(std::chrono::milliseconds time) const;
 
-  // The standby's.
+  // The standby calls the following.
 
   /// Notes what it has, and gives it what it hasn't. Where there is nothing, `ring` is called once
   /// there is. kAborted: it has to begin with another copy.
   Result<wire::Followed> follow(const wire::Follow& request, std::function<void()> ring);
 
-  // For those who wait for answers.
+  // The following are for those who wait for answers.
 
-  /// Whether what was done up to that change may be told. If not, `ring` is called when that may
-  /// have changed.
+  /// Tells whether what was done up to that change may be told. If not, `ring` is called when that
+  /// may have changed.
   bool may_answer(uint64_t sequence, std::function<void()> ring);
   /// Waits for that; false when it is not so in time.
   bool wait(uint64_t sequence, std::chrono::milliseconds time);
 
-  /// To be called some times a second. True when the standby was lost just now.
+  /// Must be called some times a second. Returns true when the standby was lost just now.
   bool tidy();
-  /// So many servers know that no standby has all that the manager may go on alone.
+  /// Notes that enough servers know: no standby has all changes, and the manager may go on alone.
   void told_all();
 
  private:

@@ -1,6 +1,6 @@
-// What the manager does so that a standby can take its place: it has changes recorded for it, gives
-// it a copy of the names to begin with, and numbers the marks by which servers know whether the
-// standby has all (wire/standby.hpp). For the manager's thread, but for epoch().
+// Describes what the manager does so that a standby can take its place: it has changes recorded for
+// it, gives it a copy of the names to begin with, and numbers the marks by which servers know
+// whether the standby has all (wire/standby.hpp). For the manager's thread, but for epoch().
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ class Succession {
   /// `stream`: null where there can't be a standby.
   Succession(Names& names, Fleet& fleet, const std::string& copy_path, std::shared_ptr<ChangeStream> stream);
 
-  /// What the database knows of a standby.
+  /// Loads what the database knows of a standby.
   Status load();
   uint64_t epoch() const { return names_.seals().epoch; }
 
@@ -33,15 +33,15 @@ class Succession {
   /// none.
   uint64_t record();
   Result<wire::Followed> copy(const Caller& caller, const wire::Follow& request);
-  /// Whether a standby may take over without the last changes.
+  /// Tells whether a standby may take over without the last changes.
   bool is_unsure() const;
-  /// The answer to a pulse, as a server of that version understands it. Where it isn't sure that
-  /// the manager is the store's, no bytes are removed.
+  /// Returns the answer to a pulse, as a server of that version understands it. Where it isn't sure
+  /// that the manager is the store's, no bytes are removed.
   Result<wire::PulseAnswer> checked(Result<wire::PulseAnswer> answer, uint16_t version) const;
 
-  /// Another mark, with a higher number than `newest`. Durable.
+  /// Returns another mark, with a higher number than `newest`. Durable.
   Result<wire::Mark> next_mark(const wire::Identity& in_step, uint64_t newest);
-  /// The servers that are asked who is the manager: all but the standby.
+  /// Returns the servers that are asked who is the manager: all but the standby.
   Result<std::vector<Roster::Server>> voters(const wire::Identity& standby);
 
   void tidy() { base_.tidy(); }

@@ -36,7 +36,7 @@ std::vector<std::byte> content_of(const std::string& path) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// All rows of the tables that these tests make.
+/// Returns all rows of the tables that these tests make.
 std::multiset<std::string> rows_in(Database& database) {
   std::multiset<std::string> rows;
   for (const char* sql : {"SELECT key || ' ' || value FROM pairs", "SELECT id || ' ' || length(text) FROM late"}) {

@@ -1,5 +1,5 @@
-// What the parts of an object's code share: a block in memory, and functions that move bytes to and
-// from the file.
+// Holds what the parts of an object's code share: a block in memory, and functions that move bytes
+// to and from the file.
 #pragma once
 
 #include <time.h>
@@ -19,7 +19,7 @@ namespace stria::server {
 
 using Content = std::array<std::byte, kBlockBytes>;
 
-/// In how many blocks so many bytes lie.
+/// Returns in how many blocks so many bytes lie.
 inline int64_t block_end(int64_t bytes) {
   return align_up(bytes, kBlockBytes) / kBlockBytes;
 }
@@ -34,14 +34,14 @@ inline int64_t ns_of(const timespec& time) {
   return int64_t{time.tv_sec} * kSecondNs + time.tv_nsec;
 }
 
-/// Later than what file systems note at the same moment.
+/// Returns a time later than what file systems note at the same moment.
 inline int64_t exact_time_ns() {
   timespec now = {};
   clock_gettime(CLOCK_REALTIME, &now);
   return ns_of(now);
 }
 
-/// The time as file systems note it.
+/// Returns the time as file systems note it.
 inline int64_t file_time_ns() {
   timespec now = {};
   clock_gettime(CLOCK_REALTIME_COARSE, &now);

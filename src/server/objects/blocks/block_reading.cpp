@@ -22,8 +22,8 @@ uint64_t take_pieces(const Part& part, const std::byte* block) {
   return sum;
 }
 
-/// From the mapping, where nobody writes as long as the block is locked. False when a page can't be
-/// read.
+/// Reads from the mapping, where nobody writes as long as the block is locked. Returns false when a
+/// page can't be read.
 bool read_mapped(Blocks& blocks, const Part& part, BlockSum* sum, uint64_t* found) {
   return blocks.file.with_mapping([&](const std::byte* file) {
     return blocks.sums->in_place(part.block(), [&](const BlockSum& stored) {
@@ -56,7 +56,7 @@ Status read_run(Blocks& blocks, const Run& run) {
   const BlockLocks::Guard guard(blocks.locks, first, end, BlockLocks::Mode::kShared);
   STRIA_RETURN_IF_ERROR(blocks.sums->load(first, sums));
   const ByteRange whole{align_up(run.range.begin, kBlockBytes), align_down(run.range.end, kBlockBytes)};
-  std::byte* const to = run.data - run.range.begin;  // of an object's byte 0
+  std::byte* const to = run.data - run.range.begin;  // the place of an object's byte 0
   STRIA_RETURN_IF_ERROR(blocks.file.get(whole, to + whole.begin));
   Content content;
   for (int64_t block = first; block < end; ++block) {

@@ -14,7 +14,7 @@ namespace stria::server {
 /// can_map() said of their end). kCorrupted when a block is damaged.
 Status read_part(Blocks& blocks, const Part& part, bool mapped);
 
-/// All bytes of a block, not compared with anything.
+/// Reads all bytes of a block, not compared with anything.
 Status read_block(const Blocks& blocks, int64_t block, std::byte* content);
 
 }  // namespace stria::server

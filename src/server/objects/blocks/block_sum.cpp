@@ -22,7 +22,7 @@ constexpr uint64_t kPrime = (uint64_t{1} << 61) - 1;
 constexpr int64_t kLoopBytes = 64;
 constexpr int kKeyBits = 55;  // 64 and 55 bits for a product, 9 for the number of words: 128
 
-// SplitMix64 (Steele, Lea and Flood 2014) of the words' numbers; odd, so that none is zero.
+// Makes SplitMix64 (Steele, Lea and Flood 2014) of the words' numbers; odd, so that none is zero.
 constexpr std::array<uint64_t, kWords> make_keys() {
   std::array<uint64_t, kWords> keys{};
   uint64_t state = 0;
@@ -88,7 +88,7 @@ __attribute__((target("avx2"))) Wide sum_of_lanes(__m256i low, __m256i high) {
 __attribute__((target("avx2"))) Wide product_by_vectors(const std::byte* from, const uint64_t* keys, int64_t words) {
   const __m256i half = _mm256_set1_epi64x(0xffffffff);
   const __m256i key_part = _mm256_set1_epi64x((int64_t{1} << kKeyPartBits) - 1);
-  __m256i low[4] = {};  // of the sums of the four products
+  __m256i low[4] = {};  // the low halves of the four products' sums
   __m256i high[4] = {};
   const int64_t whole = words / 4 * 4;
   for (int64_t i = 0; i < whole;) {

@@ -24,17 +24,18 @@ namespace stria::server {
 inline constexpr int64_t kBlockBytes = 4096;
 inline constexpr int64_t kSumWordBytes = 8;
 
-/// The sum of a block's kBlockBytes bytes.
+/// Returns the sum of a block's kBlockBytes bytes.
 uint64_t sum_of_block(const std::byte* block);
 
-/// What bytes of a block, which begin at `begin`, add to its sum. \pre begin and their number are
-/// multiples of kSumWordBytes
+/// Returns what bytes of a block, which begin at `begin`, add to its sum. \pre begin and their
+/// number are multiples of kSumWordBytes
 uint64_t sum_of_part(std::span<const std::byte> bytes, int64_t begin);
 
-/// The sum of a block when a part of it that added `before` adds `after`.
+/// Returns the sum of a block when a part of it that added `before` adds `after`.
 uint64_t changed_sum(uint64_t sum, uint64_t before, uint64_t after);
 
-/// What becomes of the sum of a block when pieces of it are written, which ascend without overlap.
+/// Finds what becomes of the sum of a block when pieces of it are written, which ascend without
+/// overlap.
 class SumChange {
  public:
   /// `block` has the bytes of before.

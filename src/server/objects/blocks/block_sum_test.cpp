@@ -15,7 +15,7 @@ using Content = std::array<std::byte, kBlockBytes>;
 
 constexpr uint64_t kPrime = (uint64_t{1} << 61) - 1;
 
-/// a b modulo the prime, by doubling: nothing exceeds 64 bits.
+/// Returns a b modulo the prime, by doubling: nothing exceeds 64 bits.
 uint64_t times(uint64_t a, uint64_t b) {
   uint64_t result = 0;
   for (a %= kPrime; b > 0; b >>= 1) {

@@ -38,7 +38,7 @@ struct BlockSums::Head {
   uint64_t state = 0;
   uint64_t run = 0;
   int64_t object_bytes = 0;  // when clean
-  uint64_t sum = 0;          // of all before
+  uint64_t sum = 0;          // the sum of all before
 
   bool is_missing() const { return title == std::array<char, 8>{} && state == 0 && sum == 0; }
   uint64_t sum_of() const { return hash_bytes({reinterpret_cast<const std::byte*>(this), sizeof *this - sizeof sum}); }
@@ -93,7 +93,7 @@ Status BlockSums::take_head(int64_t object_bytes) {
   }
   room_ = std::max<int64_t>(0, (int64_t{details.st_size} - kHeadBytes) / kSumBytes);
   if (bytes == 0 || head.is_missing()) {
-    // A new object, or one whose sums were lost with the power before any sync.
+    // The object is new, or one whose sums were lost with the power before any sync.
     return change_state(object_bytes == 0 ? State::kDirty : State::kDoubtful, 0);
   }
   if (bytes != sizeof head || !head.is_whole()) {

@@ -37,13 +37,14 @@ namespace stria::server {
 /// Thread-safe, provided that no two threads change the same block at the same time.
 class BlockSums {
  public:
-  /// What the file's head says.
+  /// Says what the file's head says.
   enum class State : uint64_t { kClean = 1, kDirty = 2, kDoubtful = 3 };
 
   /// Opens or makes the file. `run` is a number of this run of the server; `object_bytes` the
   /// object's end. kCorrupted when the head is damaged, or the object is not as long as it was.
   static Result<std::unique_ptr<BlockSums>> open(const std::string& path, uint64_t run, int64_t object_bytes);
-  /// How long the object of that file of checksums is, if the file says that everything is synced.
+  /// Returns how long the object of that file of checksums is, if the file says that everything is
+  /// synced.
   static std::optional<int64_t> clean_bytes(const std::string& path);
   BlockSums(std::string path, int descriptor, uint64_t run) : path_(std::move(path)), descriptor_(descriptor), run_(run) {}
   BlockSums(const BlockSums&) = delete;
@@ -71,7 +72,7 @@ class BlockSums {
   Status cut(int64_t blocks);
   Status sync();
 
-  /// Before data change: what is on the disk says that they may be un-synced.
+  /// Says on the disk, before data change, that they may be un-synced.
   Status make_dirty();
   /// Says on the disk that everything is synced, as it is, while nobody writes.
   Status make_clean(int64_t object_bytes);
@@ -92,7 +93,7 @@ class BlockSums {
   Status change_state(State state, int64_t object_bytes);
   Status error(const char* operation, int error_number) const;
   bool map_locked();
-  /// Whether they are read and written by system calls so far.
+  /// Tells whether they are read and written by system calls so far.
   bool by_calls() const { return map_ == nullptr && calls_ < kFewCalls && room_ <= kFewBlocks; }
   Status store_by_call(int64_t first, std::span<const BlockSum> sums);
 

@@ -12,7 +12,7 @@ namespace stria::server {
 
 namespace {
 
-// After a write that came between, for so long.
+// The reads after a write that came between are copies for so long.
 constexpr int64_t kCopySeconds = 2;
 
 }  // namespace

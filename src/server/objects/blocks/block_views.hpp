@@ -26,7 +26,7 @@ namespace stria::server {
 struct BlockView {
   std::span<const std::byte> bytes;
   uint64_t sum = 0;      ///< hash_bytes() of them
-  uint64_t changes = 0;  ///< of the object, up to when they were compared
+  uint64_t changes = 0;  ///< the object's changes when they were compared
   std::shared_ptr<const Mapping> keeps;
 };
 

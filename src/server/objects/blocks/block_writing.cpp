@@ -32,9 +32,9 @@ bool ascend(std::span<const Pieces> pieces) {
   return true;
 }
 
-/// For pieces of one block that ascend without overlap: by stores to the mappings alone. False when
-/// it could not be done; part of it may be done then, and the block in flight. What a kill leaves
-/// half done, the client's repetition mends.
+/// Writes pieces of one block, which ascend without overlap, by stores to the mappings alone.
+/// Returns false when it could not be done; part of it may be done then, and the block in flight.
+/// What a kill leaves half done, the client's repetition mends.
 bool write_in_place(Blocks& blocks, std::span<const Pieces> pieces) {
   const int64_t block = pieces.front().row.begin / kBlockBytes;
   bool known = false;
@@ -59,8 +59,8 @@ bool write_in_place(Blocks& blocks, std::span<const Pieces> pieces) {
   });
 }
 
-// After a failure: finds which of its two sums a block has now. A block with neither
-// stays in flight.
+// Finds, after a failure, which of its two sums a block has now. A block with neither stays in
+// flight.
 void settle(Blocks& blocks, int64_t first, std::span<BlockSum> sums) {
   Content content;
   for (size_t i = 0; i < sums.size(); ++i) {
@@ -76,14 +76,13 @@ void settle(Blocks& blocks, int64_t first, std::span<BlockSum> sums) {
   }
 }
 
-/// What the sums of a block are while it is written; whether they can be known.
+/// Says what the sums of a block are while it is written; whether they can be known.
 struct Flight {
   BlockSum sum;
   bool known = false;
 };
 
-/// For pieces of one block, of which some stays: puts them into `content`, with what is between
-/// them.
+/// Puts pieces of one block, of which some stays, into `content`, with what is between them.
 //
 // The new sum follows from the old one and the words that change. The rest of the block isn't
 // looked at, and damage there is still found later. If a write was cut off, or may have been, the

@@ -25,7 +25,7 @@ struct Blocks {
   std::atomic<uint64_t> changes = 0;  ///< counted with the block locked, before its bytes change
 };
 
-/// kCorrupted: the block has neither of its sums.
+/// Returns kCorrupted: the block has neither of its sums.
 Status mismatch(const Blocks& blocks, int64_t block, const BlockSum& sum);
 
 }  // namespace stria::server

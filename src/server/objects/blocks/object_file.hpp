@@ -38,12 +38,12 @@ class ObjectFile {
 
   /// Bytes of the file, zero beyond its end.
   Status get(ByteRange range, std::byte* to) const;
-  /// The same by the mapping where that can be done. \pre can_map(range.end)
+  /// Does the same by the mapping where that can be done. \pre can_map(range.end)
   Status get_mapped(ByteRange range, std::byte* to);
   /// Writes, beyond the end too.
   Status put(ByteRange range, const std::byte* data);
-  /// By the mapping. False when a page could not be written; part of it may be done then. \pre as
-  /// of get_mapped()
+  /// Writes through the mapping. Returns false when a page could not be written; part of it may be
+  /// done then. \pre as of get_mapped()
   bool put_mapped(ByteRange range, const std::byte* data);
   /// True when all bytes before `end` lie within the file and its mapping, which is made longer for
   /// that.

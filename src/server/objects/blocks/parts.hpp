@@ -26,7 +26,7 @@ struct Pieces {
   std::byte* data = nullptr;
 };
 
-/// The least range that holds all pieces.
+/// Returns the least range that holds all pieces.
 inline ByteRange hull_of(std::span<const Pieces> pieces) {
   STRIA_ASSERT(!pieces.empty());
   ByteRange hull{pieces.front().row.begin, pieces.front().row.end()};
@@ -81,7 +81,7 @@ class Parts {
   static constexpr int64_t kLeastRun = 2 * kBlockBytes;
 
   int64_t here() const { return row_.begin + used_; }
-  /// The row's pieces that end at `end` or before, or the part of one that does.
+  /// Returns the row's pieces that end at `end` or before, or the part of one that does.
   PieceRow within(int64_t end) const {
     const int64_t room = end - row_.begin - row_.piece_bytes;
     if (used_ > 0 || room < 0) {
@@ -89,7 +89,7 @@ class Parts {
     }
     return {row_.begin, row_.piece_bytes, row_.stride, row_.count == 1 ? 1 : std::min(row_.count, 1 + room / row_.stride)};
   }
-  /// Whole pieces, or a part of one.
+  /// Takes whole pieces, or a part of one.
   void take(int64_t bytes) {
     STRIA_ASSERT(bytes > 0 && used_ + bytes <= row_.count * row_.piece_bytes, bytes, used_, row_.count, row_.piece_bytes);
     data_ += bytes;

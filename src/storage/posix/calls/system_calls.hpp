@@ -25,26 +25,25 @@ class SystemCalls {
   virtual int fdatasync(int descriptor);
   virtual int fsync(int descriptor);
   virtual int flock(int descriptor, int operation);
-  /// The number by which fstatfs() tells the kind of file system; 0 where it fails.
+  /// Returns the number by which fstatfs() tells the kind of file system; 0 where it fails.
   virtual uint32_t file_system(int descriptor);
   /// fcntl() with one of the commands for locks of ranges.
   virtual int lock_range(int descriptor, int command, struct flock* where);
-  /// fcntl(F_SETLEASE). When another process opens the file meanwhile, a signal tells it; programs
-  /// ignore this signal unless they ask for it.
+  /// Calls fcntl(F_SETLEASE).
   virtual int set_lease(int descriptor, int type);
-  /// sync_file_range: begins to write the dirty pages of a range and waits for it.
+  /// Calls sync_file_range(): begins to write the dirty pages of a range and waits for it.
   virtual int write_back(int descriptor, int64_t offset, int64_t bytes);
   /// True when the byte, or the end of the file, can be read without waiting; false where the file
   /// system doesn't tell.
   virtual bool is_cached(int descriptor, int64_t offset);
-  /// posix_fadvise(POSIX_FADV_WILLNEED).
+  /// Calls posix_fadvise(POSIX_FADV_WILLNEED).
   virtual void read_ahead(int descriptor, int64_t offset, int64_t bytes);
   virtual int rename(const char* from, const char* to);
   virtual int unlink(const char* path);
 
-  /// For drivers whose transfers don't pass through the calls above (those by a ring). Returns the
-  /// errno with which the transfer shall fail, or 0; may lower `*bytes`, to 1 at least, to make the
-  /// transfer short.
+  /// Drivers whose transfers don't pass through the calls above (those by a ring) ask this. Returns
+  /// the errno with which the transfer shall fail, or 0; may lower `*bytes`, to 1 at least, to make
+  /// the transfer short.
   virtual int admit_transfer(int descriptor, bool is_write, int64_t offset, int64_t* bytes);
 };
 

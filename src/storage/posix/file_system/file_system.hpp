@@ -1,4 +1,4 @@
-// What the kernel tells about the file system under an open file.
+// Describes what the kernel tells about the file system under an open file.
 #pragma once
 
 #include <sys/stat.h>

@@ -14,7 +14,8 @@ namespace stria::storage {
 
 namespace {
 
-// About five seconds. A file system keeps names for longer only when its settings say so.
+// The attempts take about five seconds. A file system keeps names for longer only when its settings
+// say so.
 constexpr int kAttempts = 100;
 constexpr long kPauseNanoseconds = 50'000'000;
 constexpr int kAttemptsWithoutPause = 2;
@@ -37,7 +38,7 @@ void ask_for_size(int descriptor) {
 #endif
 }
 
-// On local storage, a file without a name is one that the program asked for, through /proc for
+// A file without a name on local storage is one that the program asked for, through /proc for
 // instance. FUSE file systems may give a file another number on each node; other network file
 // systems don't.
 Found compare_number(int descriptor, uint64_t expected_number) {

@@ -27,8 +27,8 @@ void look_up_anew(const std::string& path);
 /// Makes the system ask the storage how long the open file is now.
 void ask_for_size(int descriptor);
 
-/// Whether a descriptor that open_once() gave is that of the expected file. The number 0 stands for
-/// any file that still has a name.
+/// Says whether a descriptor that open_once() gave is that of the expected file. The number 0
+/// stands for any file that still has a name.
 enum class Found { kExpected, kOther, kUnsure };
 Found compare_number(int descriptor, uint64_t expected_number);
 /// Waits a little before the next look-up of the name; false when it has been tried

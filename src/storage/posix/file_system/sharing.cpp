@@ -30,7 +30,7 @@ bool has_option(const Mount& mount, std::string_view option) {
 
 }  // namespace
 
-// A line: id, parent, major:minor, root, place, options, any number of fields, "-", type,
+// Finds a line: id, parent, major:minor, root, place, options, any number of fields, "-", type,
 // source, options.
 std::optional<Mount> find_mount(std::string_view mountinfo, unsigned major, unsigned minor) {
   const std::string device = std::to_string(major) + ":" + std::to_string(minor);

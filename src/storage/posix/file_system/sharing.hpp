@@ -1,5 +1,5 @@
-// How nodes share a file system: whether locks reach from one node to another, and whether each
-// node keeps a cache that the others don't see.
+// Describes how nodes share a file system: whether locks reach from one node to another, and
+// whether each node keeps a cache that the others don't see.
 //
 // The kind of the file system tells most of it, and the mount's options tell the rest. Where
 // something isn't known, the worst is assumed.
@@ -25,7 +25,7 @@ struct Mount {
   std::string options;
 };
 
-/// The mount of the device `major`:`minor` in the text of /proc/self/mountinfo.
+/// Finds the mount of the device `major`:`minor` in the text of /proc/self/mountinfo.
 std::optional<Mount> find_mount(std::string_view mountinfo, unsigned major, unsigned minor);
 
 /// True for file systems whose files other nodes reach only through this node.
@@ -41,7 +41,7 @@ bool sends_whole_pages(uint32_t magic);
 /// `magic` is the number of statfs(2).
 Sharing sharing_of(uint32_t magic, const Mount& mount);
 
-/// The same for an open file.
+/// Returns the same for an open file.
 Sharing find_sharing(int descriptor, uint32_t magic);
 
 }  // namespace stria::storage

@@ -1,4 +1,5 @@
-// How a parallel file system has spread a file over its servers, found without its library.
+// Describes how a parallel file system has spread a file over its servers, found without its
+// library.
 //
 // Lustre tells it in the extended attribute "lustre.lov". This is a binary record, either plain
 // (v1, v3) or composite (a list of components, each for a stretch of the file). BeeGFS tells it by

@@ -24,16 +24,16 @@ class OpenDescriptor {
   bool is_open() const { return number_ >= 0; }
   /// -1 once it is closed.
   int number() const { return number_; }
-  /// A path by which this process reaches the open file as long as it is open; path() may mean
-  /// another file by now.
+  /// Returns a path by which this process reaches the open file as long as it is open; path() may
+  /// mean another file by now.
   std::string own_path() const;
-  /// The bytes of the file, as its server has them.
+  /// Returns the bytes of the file, as its server has them.
   Result<int64_t> size() const;
   Status close();
 
   Status error(const char* operation, int error_number) const;
-  /// The error of a transfer: operation, file, place and reason. It names the alignment that direct
-  /// I/O needs where that is the likely cause.
+  /// Returns the error of a transfer: operation, file, place and reason. It names the alignment
+  /// that direct I/O needs where that is the likely cause.
   Status transfer_error(const char* operation, int64_t offset, int64_t bytes, int error_number) const;
 
  private:

@@ -15,7 +15,7 @@ namespace stria::storage {
 
 namespace {
 
-// On NFS every open handle that writes holds a shared lock on this byte: while a file is locked,
+// Every open handle that writes holds a shared lock on this byte on NFS: while a file is locked,
 // the client sends just the bytes that are written and no whole pages (sends_whole_pages()). The
 // byte lies behind the end of any file, before those that access/writers/writers.cpp locks.
 constexpr ByteRange kWriterByte{(int64_t{1} << 62) - 2, (int64_t{1} << 62) - 1};

@@ -27,7 +27,7 @@ class PosixTransfers {
   PosixTransfers& operator=(const PosixTransfers&) = delete;
   ~PosixTransfers();
 
-  /// Also while another thread does the same.
+  /// The functions may be called while another thread does the same.
   Status write(std::span<const WriteSegment> segments);
   Result<int64_t> read(std::span<const ReadSegment> segments);
   /// Ends them, before the descriptor is closed.

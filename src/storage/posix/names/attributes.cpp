@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kAccessList = "system.posix_acl_access";
 constexpr std::string_view kOfUser = "user.";
 constexpr uint32_t kModeBits = 0777;
-constexpr uint32_t kRights = 07;  // of one of owner, group and others
+constexpr uint32_t kRights = 07;  // the bits of one of owner, group and others
 constexpr int kGroupShift = 3;
 
 // An access list as the system gives it: a number of four bytes, and entries of eight. Its numbers
@@ -28,7 +28,8 @@ constexpr size_t kListHead = 4;
 constexpr size_t kListEntryBytes = 8;
 enum class Tag : uint16_t { kOwningGroup = 0x04, kOthers = 0x20 };
 
-/// The rights, one byte of eight, in the list's one entry of this kind; null where it has none.
+/// Returns the rights, one byte of eight, in the list's one entry of this kind; null where it has
+/// none.
 std::byte* rights_of(std::vector<std::byte>& list, Tag tag) {
   for (size_t at = kListHead; at + kListEntryBytes <= list.size(); at += kListEntryBytes) {
     uint16_t found = 0;
@@ -46,7 +47,8 @@ std::vector<std::byte>* access_list_of(FileAttributes& attributes) {
   return found == attributes.extended.end() ? nullptr : &found->second;
 }
 
-/// What the file's group may do. With a list, the mode's bits for the group are the list's mask.
+/// Returns what the file's group may do. With a list, the mode's bits for the group are the list's
+/// mask.
 uint32_t rights_of_group(FileAttributes& attributes) {
   const uint32_t in_mode = attributes.mode >> kGroupShift & kRights;
   std::vector<std::byte>* const list = access_list_of(attributes);
@@ -78,7 +80,7 @@ bool says_no_attributes(int error_number) {
   return error_number == EOPNOTSUPP || error_number == ENOSYS;
 }
 
-/// The value, or nothing where it can't be read.
+/// Returns the value, or nothing where it can't be read.
 std::optional<std::vector<std::byte>> value_of(const std::string& path, const std::string& name) {
   constexpr size_t kMostBytes = XATTR_SIZE_MAX;
   std::vector<std::byte> value(kMostBytes);
@@ -90,7 +92,7 @@ std::optional<std::vector<std::byte>> value_of(const std::string& path, const st
   return value;
 }
 
-/// The names that are kept.
+/// Returns the names that are kept.
 std::vector<std::string> names_of(const std::string& path) {
   const ssize_t room = llistxattr(path.c_str(), nullptr, 0);
   std::string text(room > 0 ? static_cast<size_t>(room) : 0, '\0');
@@ -106,7 +108,8 @@ std::vector<std::string> names_of(const std::string& path) {
   return names;
 }
 
-/// Whether the file now has the group. The owner is kept where the system lets this process do so.
+/// Tells whether the file now has the group. The owner is kept where the system lets this process
+/// do so.
 bool give_owner_and_group(int descriptor, const FileAttributes& attributes) {
   struct stat made = {};
   if (fstat(descriptor, &made) != 0) {
@@ -119,7 +122,7 @@ bool give_owner_and_group(int descriptor, const FileAttributes& attributes) {
          made.st_gid == attributes.group || fchown(descriptor, static_cast<uid_t>(-1), attributes.group) == 0;
 }
 
-/// Whether the file system takes lists. The directory may have given the new file one.
+/// Tells whether the file system takes lists. The directory may have given the new file one.
 Result<bool> give_access_list(int descriptor, const std::string& path, FileAttributes& attributes) {
   const std::string name(kAccessList);
   const std::vector<std::byte>* const list = access_list_of(attributes);

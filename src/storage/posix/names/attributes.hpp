@@ -1,5 +1,5 @@
-// What a file has besides its name and bytes: mode, owner, group, access list, and the user's
-// extended attributes. A file that replaces another gets them from it.
+// Describes what a file has besides its name and bytes: mode, owner, group, access list, and the
+// user's extended attributes. A file that replaces another gets them from it.
 #pragma once
 
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 
 namespace stria::storage {
 
-/// What can be read of them; the rest counts as missing.
+/// Returns what can be read of them; the rest counts as missing.
 FileAttributes attributes_of(const std::string& path, const struct stat& details);
 
 /// Sets them on an open file, whose messages call it `path`. The access list counts as part of the

@@ -17,10 +17,10 @@ namespace stria::storage {
 namespace {
 
 constexpr const char* kReplace = "replace";
-constexpr int kMostLinks = 40;  // as the kernel
+constexpr int kMostLinks = 40;  // the kernel's limit
 
-/// Whom a link's owner can harm: the rule of the kernel's fs.protected_symlinks, and the same in
-/// directories that all may write to without the sticky bit.
+/// Refuses a link whose owner could harm the one who follows it: the rule of the kernel's
+/// fs.protected_symlinks, and the same in directories that all may write to without the sticky bit.
 Status check_link(const std::string& path, const struct stat& link) {
   struct stat directory = {};
   if (stat(directory_of(path).c_str(), &directory) != 0) {
@@ -42,7 +42,7 @@ std::string read_link(const std::string& path) {
   return target.empty() || target.front() == '/' ? target : directory_of(path) + "/" + target;
 }
 
-/// The first name that is no link. `check` is asked about each link.
+/// Returns the first name that is no link. `check` is asked about each link.
 template <typename Check>
 Result<std::string> follow(const std::string& path, const Check& check) {
   std::string name = path;
@@ -72,7 +72,7 @@ Status check_kind(const std::string& path, const struct stat& found) {
                                 describe(kReplace, path) + ": it is a " + kind + ", not a file, and stays as it is");
 }
 
-/// Whether the name, without a link, means that file.
+/// Tells whether the name, without a link, means that file.
 bool names(const std::string& path, const struct stat& file) {
   struct stat named = {};
   return lstat(path.c_str(), &named) == 0 && identity_of(named) == identity_of(file);

@@ -1,4 +1,4 @@
-// Where a file goes that takes a name.
+// Finds out where a file goes that takes a name.
 //
 // Problem: a file is written under a temporary name and renamed. A rename replaces whatever has the
 // name: a link instead of what it means, a pipe, a device; and links that another user has planted

@@ -1,5 +1,5 @@
-// What a name means before a file takes it, what the new file keeps of the one that it replaces,
-// and names that others have taken first.
+// Tests what a name means before a file takes it, what the new file keeps of the one that it
+// replaces, and names that others have taken first.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -70,7 +70,7 @@ class DestinationTest : public ::testing::Test {
     EXPECT_EQ(lstat(path.c_str(), &details), 0) << path;
     return details;
   }
-  /// A directory in which all make files, and where nobody is at home.
+  /// Makes a directory in which all make files, and where nobody is at home.
   std::string make_public(mode_t mode) const {
     const std::string made = path("public");
     EXPECT_TRUE(mkdir(made.c_str(), 0777) == 0 && chmod(made.c_str(), mode) == 0);
@@ -280,7 +280,7 @@ TEST_F(DestinationTest, AttributesAreKept) {
   }
 }
 
-/// An access list as the system takes it.
+/// Returns an access list as the system takes it.
 std::vector<std::byte> access_list(std::vector<std::array<uint16_t, 2>> tags_and_rights, uint32_t named_user) {
   std::vector<std::byte> list(4, std::byte{0});
   list[0] = std::byte{2};

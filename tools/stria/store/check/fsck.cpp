@@ -63,7 +63,7 @@ class StoreCheck {
       if (error.code() != ErrorCode::kIo && error.code() != ErrorCode::kUnsupported) {
         throw;
       }
-      // Without the manager nothing can be looked at.
+      // Nothing can be looked at when the manager doesn't answer.
       static_cast<void>(servers_of(asker_.root(), asker_.url()));
       miss(server, error.what());
     }

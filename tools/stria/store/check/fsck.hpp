@@ -1,4 +1,4 @@
-// What a check of a store finds (`stria fsck`), and how it is mended.
+// Describes what a check of a store finds (`stria fsck`), and how it is mended.
 //
 // Problem: names and parts are on different machines. A name may come from a backup that is older
 // than its file, or a part from a disk that was away. Method: the servers list their parts, and the
@@ -46,7 +46,7 @@ struct StoreFault {
   std::string mended;  ///< what was done about it; empty: nothing
 };
 
-/// "no name", "elsewhere" and so on.
+/// Returns "no name", "elsewhere" and so on.
 const char* name_of_fault(FaultKind kind);
 
 struct StoreFindings {

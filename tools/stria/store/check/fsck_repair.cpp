@@ -48,8 +48,9 @@ class StoreRepair {
     }
   }
 
-  /// By slot. A slot without a part was never written, if all servers have answered: any server
-  /// that has none will do. Empty, with the reason in the fault, where it can't be told.
+  /// Returns the servers by slot. A slot without a part was never written, if all servers have
+  /// answered: any server that has none will do. Empty, with the reason in the fault, where it
+  /// can't be told.
   std::vector<int64_t> servers_of_parts(StoreFault& fault) const {
     const wire::Striped& first = fault.parts.front().striped;
     std::map<int64_t, int64_t> by_slot;

@@ -62,7 +62,7 @@ class Scrubbing {
  public:
   explicit Scrubbing(const ScrubArguments& arguments) : arguments_(arguments), progress_(0) {}
 
-  /// All files there, one after another. What can't be looked at doesn't keep the rest.
+  /// Looks at all files there, one after another. What can't be looked at doesn't keep the rest.
   void look_below(const std::string& url) {
     if (is_directory(url)) {
       for_directory(url);

@@ -1,4 +1,4 @@
-// Which parts of files are to go to which servers: `stria server drain` and `rebalance`.
+// Decides which parts of files are to go to which servers: `stria server drain` and `rebalance`.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct MovablePart {
   int64_t from = 0;
   bool second = false;
   int64_t bytes = 0;
-  std::vector<int64_t> places;  ///< of the file
+  std::vector<int64_t> places;  ///< the places of the file
   uint64_t number() const { return wire::part_number(file, second); }
 };
 
@@ -35,7 +35,7 @@ class StoreMap {
   /// Servers that are up and take new files. Waits some seconds for those of which a manager that
   /// was started a moment ago has heard nothing yet.
   std::vector<TakingServer> taking_servers() const;
-  /// The parts on the server, with their sizes.
+  /// Returns the parts on the server, with their sizes.
   std::vector<MovablePart> parts_on(const wire::ServerPlace& server) const;
 
  private:
@@ -44,8 +44,8 @@ class StoreMap {
   const StoreAsker& asker_;
 };
 
-/// The best server for the part: one without a part of the file before one with, then the one with
-/// most space. -1: none may have it, or has space.
+/// Returns the best server for the part: one without a part of the file before one with, then the
+/// one with most space. -1: none may have it, or has space.
 int64_t target_for(const MovablePart& part, const std::vector<TakingServer>& servers, const std::set<int64_t>& refused = {});
 
 }  // namespace stria::tool

@@ -17,7 +17,7 @@ namespace stria::tool {
 namespace {
 
 constexpr int64_t kMegabyte = 1000000;
-constexpr size_t kMostTold = 10;  // of the parts that stay
+constexpr size_t kMostTold = 10;  // the parts that stay
 constexpr std::chrono::seconds kBetweenRounds{1};
 // A target is balanced when it has as much as the average, give or take this part of it.
 constexpr int64_t kTolerancePart = 20;
@@ -116,7 +116,7 @@ void tell_left(const StoreAsker& asker, const std::map<uint64_t, Status>& left) 
   }
 }
 
-/// Until none is left, or none of those that are left moves. Returns why those stay.
+/// Moves until none is left, or none of those that are left moves. Returns why those stay.
 std::map<uint64_t, Status> move_all(const StoreMap& map, const wire::ServerPlace& server, std::vector<MovablePart> parts,
                                     const MoveArguments& arguments, PartMoves& moves) {
   std::map<uint64_t, Status> left;

@@ -95,7 +95,7 @@ class Member {
     const int64_t begin = below(ssize(model_));
     return {begin, std::min(ssize(model_), begin + 1 + below(random_() % 4 == 0 ? 300000 : 20000))};
   }
-  /// Where a range of its cells' bytes begins, as far as it lies in one cell.
+  /// Returns where a range of its cells' bytes begins, as far as it lies in one cell.
   static int64_t offset_of(int64_t number, int64_t at) {
     return (at / kCellBytes * kMembers + number) * kCellBytes + at % kCellBytes;
   }
@@ -121,7 +121,7 @@ class Member {
     ASSERT_EQ(difference(got, Bytes(model_.begin() + window.begin, model_.begin() + window.end)), kSame)
         << "member " << number_ << " from " << window.begin;
   }
-  /// Pieces of some of its cells, in ascending order.
+  /// Returns pieces of some of its cells, in ascending order.
   std::vector<ByteRange> pieces() {
     std::vector<ByteRange> ranges;
     for (int64_t cell = below(8); cell < kCellsEach; cell += 1 + below(12)) {
@@ -284,7 +284,7 @@ class Clients {
     threads_.clear();
     EXPECT_GT(locker_->counted(), 0);
   }
-  /// By the handles that were open all the time, and by others.
+  /// Checks by the handles that were open all the time, and by others.
   void check() {
     for (Writer& writer : writers_) {
       writer.check();

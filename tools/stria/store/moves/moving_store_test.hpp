@@ -35,7 +35,8 @@ using Bytes = std::vector<std::byte>;
 inline constexpr std::pair<int64_t, int64_t> kSame{-1, 0};
 inline constexpr int64_t kMostBytes = int64_t{6} << 20;
 
-/// Where they begin to differ, and how many bytes of that 64 KiB do; -1 where they are the same.
+/// Returns where they begin to differ, and how many bytes of that 64 KiB do; -1 where they are the
+/// same.
 inline std::pair<int64_t, int64_t> difference(const Bytes& got, const Bytes& expected) {
   const auto [a, b] = std::mismatch(got.begin(), got.end(), expected.begin(), expected.end());
   if (a == got.end() && b == expected.end()) {
@@ -57,7 +58,7 @@ class Writer {
     options.striping.unit_bytes = 64 << 10;
     file_ = driver_.open(url, options).value();
   }
-  /// Until the flag is set, and at least so many times.
+  /// Runs until the flag is set, and at least so many times.
   void run(const std::atomic<bool>& ends, int least) {
     for (int i = 0; (!ends || i < least) && !::testing::Test::HasFailure(); ++i) {
       step();

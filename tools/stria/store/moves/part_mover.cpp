@@ -250,7 +250,7 @@ PartMover::Attempt PartMover::move_once(const wire::MoveBegin& request) {
   if (!move.ok()) {
     return {move.status()};
   }
-  // A server that knows of no such move, or another manager's ticket.
+  // The server knows of no such move, or the ticket is another manager's.
   const auto was_ended = [](const Status& outcome) {
     return outcome.code() == ErrorCode::kNotFound || wire::is_move_over(outcome) || wire::is_foreign_ticket(outcome);
   };

@@ -68,7 +68,7 @@ class PartMover {
   Throttle& throttle_;
   std::function<void(int64_t)> moved_;
   uint64_t file_ = 0;
-  int64_t copied_end_ = 0;    // of what the target has
+  int64_t copied_end_ = 0;    // the end of what the target has
   int64_t copied_bytes_ = 0;  // in all
   std::vector<std::byte> buffer_;
 };

@@ -18,7 +18,7 @@ using Change = std::function<void(const wire::Attributes& now, wire::SetOwnershi
 
 void apply(const std::string& url, bool recursive, const Change& change) {
   const wire::Attributes now = attributes_of(url);
-  // The entries first: the change may shut us out.
+  // The entries come first: the change may shut us out.
   if (recursive && now.is_directory) {
     for (const StoreEntry& entry : entries_of(url)) {
       if (!entry.is_link) {

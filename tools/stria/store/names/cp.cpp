@@ -29,7 +29,8 @@ struct CpArguments {
   bool sync = false;
 };
 
-/// The mode of a copy: that of what it replaces, or of what is copied, as far as the umask lets it.
+/// Returns the mode of a copy: that of what it replaces, or of what is copied, as far as the umask
+/// lets it.
 std::optional<uint32_t> copied_mode(const std::string& from, const std::string& target) {
   if (const auto replaced = mode_of(target)) {
     return replaced;
@@ -104,7 +105,7 @@ void copy(const std::string& from, const std::string& to, const CpArguments& arg
   if (!arguments.recursive) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' is a directory: copy it with -r", from));
   }
-  // Whom a directory keeps out, its copy keeps out from the beginning.
+  // The copy of a directory keeps out from the beginning whom the directory keeps out.
   const auto mode = copied_mode(from, to);
   make_directories(to);
   if (mode) {

@@ -22,7 +22,7 @@ struct LsArguments {
   bool as_json = false;
 };
 
-/// On a terminal a name can't do anything: bytes that terminals obey are shown as "?".
+/// A name can't do anything on a terminal: bytes that terminals obey are shown as "?".
 std::string shown_name(std::string name) {
   if (isatty(STDOUT_FILENO) != 0) {
     std::replace_if(
@@ -38,8 +38,8 @@ std::string line_in_pool(const std::string& url, const StoreEntry& entry) {
                      shown_name(entry.name) + (entry.is_directory ? "/" : ""));
 }
 
-/// A line of what a store knows. Where a server of the file doesn't answer, it has at least the
-/// bytes that the others know.
+/// Returns a line of what a store knows. Where a server of the file doesn't answer, it has at least
+/// the bytes that the others know.
 std::string line_of(const wire::LookedAll::Entry& entry, const storage::FileState& file) {
   const wire::NameState& state = entry.state;
   const std::string owner = fmt::format("{} {:>8} {:>8}", mode_text(state.kind, state.owner.mode), user_name(state.owner.uid),

@@ -38,7 +38,7 @@ std::string without_slashes(std::string path) {
   return path;
 }
 
-/// One spelling for each place.
+/// Returns one spelling for each place.
 std::string settled(const std::string& path) {
   if (storage::is_rados_path(path)) {
     return without_slashes(path);

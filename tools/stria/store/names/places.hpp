@@ -10,21 +10,22 @@ namespace stria::tool {
 
 enum class PlaceKind { kNothing, kFile, kDirectory };
 
-/// What has that name. Throws stria::Error, kInvalidArgument for what is neither a file nor a
-/// directory.
+/// Returns what has that name. Throws stria::Error, kInvalidArgument for what is neither a file nor
+/// a directory.
 PlaceKind kind_of(const std::string& path);
 
-/// Who may read, write and execute it: 9 bits. None where nothing has that name, and in a pool.
+/// Returns who may read, write and execute it: 9 bits. None where nothing has that name, and in a
+/// pool.
 std::optional<uint32_t> mode_of(const std::string& path);
 
 /// Sets what mode_of() tells; not in a pool. Throws stria::Error.
 void set_mode(const std::string& path, uint32_t mode);
 
-/// Where `from` goes when it is copied or moved to `to`: into it, if `to` is a directory or ends in
-/// a slash.
+/// Returns where `from` goes when it is copied or moved to `to`: into it, if `to` is a directory or
+/// ends in a slash.
 std::string target_of(const std::string& from, const std::string& to);
 
-/// The names in a directory, sorted.
+/// Returns the names in a directory, sorted.
 std::vector<std::string> names_in(const std::string& directory);
 
 /// Makes a directory of a store in one that is there. Throws stria::Error, kAlreadyExists where

@@ -1,9 +1,9 @@
 // The charts as one PNG: title, charts with their headings, and the legend of what is in view.
 const kPad = 16;
 const kLine = 20;
-const kState = 250; // of the legend
+const kState = 250; // pixels of the legend
 
-// As much of a text as fits, with a sign that there was more.
+// Returns as much of a text as fits, with a sign that there was more.
 function cut(text, fits) {
   let length = text.length;
   while (length > 0 && !fits(length < text.length ? `${text.slice(0, length)}…` : text)) {

@@ -5,7 +5,7 @@ import * as format from "../format.js";
 import { follow } from "../run/follow.js";
 import { search } from "../run/search.js";
 
-const kAround = 0.1; // of a span, on both sides of it when the page zooms to it
+const kAround = 0.1; // a share of a span, on both sides of it when the page zooms to it
 const kAroundMatch = 2; // the same for a match, whose surroundings explain it
 
 export const selecting = {

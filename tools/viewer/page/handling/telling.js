@@ -109,7 +109,7 @@ export const telling = {
     return listed([...seen].sort((a, b) => a - b).map((index) => baseName(header.files[index] ?? "")));
   },
 
-  // Which rows are on the screen, unless all are.
+  // Returns which rows are on the screen, unless all are.
   extent() {
     const { viewport } = this;
     const first = Math.floor(viewport.scroll / viewport.rowHeight) + 1;

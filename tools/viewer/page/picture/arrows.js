@@ -4,7 +4,8 @@ import { matchMessages } from "../run/messages.js";
 const kMostArrows = 1500;
 const kHead = 5; // pixels
 
-// From commits to their work in the background, from the end of the call to where the work begins.
+// Leads from commits to their work in the background, from the end of the call to where the work
+// begins.
 function tiesOf(model) {
   const onOtherRow = ([to, from]) => model.strand[to] !== model.strand[from];
   return [...model.ties.commitOf].filter(onOtherRow).map(([to, from]) => ({ from, to, tied: true }));

@@ -87,7 +87,7 @@ function colorsOf(kinds, column) {
   });
 }
 
-// In stacks, what is nearest to the device is at the bottom.
+// What is nearest to the device is at the bottom of stacks.
 const kHeight = { storage: 0, engine: 1, library: 2, app: 3 };
 
 // {css, rgb} for each kind and for the grounds, in a theme: "light" or "dark".

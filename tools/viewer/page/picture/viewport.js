@@ -1,4 +1,4 @@
-// Which part of the run is on the screen: a window of time, a height for rows, how far
+// Knows which part of the run is on the screen: a window of time, a height for rows, how far
 // they are scrolled.
 
 const kLeastSpan = 200; // ns

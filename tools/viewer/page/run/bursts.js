@@ -3,7 +3,7 @@
 // steps from one to the next.
 
 const kNear = 0.004; // bursts that are nearer than this share of the run are one
-const kMargin = 0.06; // of a burst, shown on both sides of it
+const kMargin = 0.06; // a share of a burst, shown on both sides of it
 const kBusy = 0.4; // a run that does I/O for longer than this share is shown whole
 
 const kIoCall = /^(File::|Dataset::|MPI_File_|H5|ncmpi_|nc_)/;

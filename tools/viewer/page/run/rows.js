@@ -18,7 +18,8 @@ export function makeRows(model, grouping) {
   return shown.flatMap((rank) => model.strandsOf(rank).map((strand) => ({ label: labelOf(strand, rank), ranks: [rank], strands: [strand] })));
 }
 
-// By what rows can be sorted: the counters of the header, and the time of ranks in each state.
+// Lists by what rows can be sorted: the counters of the header, and the time of ranks in each
+// state.
 export function makeCounters(model, segments) {
   const counters = model.header.counters.map(({ name, unit, values }) => ({ name, unit, values }));
   const times = model.kinds.map(() => new Float64Array(model.rankCount));

@@ -1,7 +1,8 @@
 // The sums over time: ranks in each state, bytes moved, requests by size.
 import { Pyramid } from "./pyramid.js";
 
-// For these strands. The channels are the kinds; sums are nanoseconds of strands in the state.
+// Sums over these strands. The channels are the kinds; sums are nanoseconds of strands in the
+// state.
 export function stateSeries(model, segments, strands, buckets) {
   const span = { begin: 0, end: 0, channel: 0, density: 1 };
   const { kind, duration, kinds } = model;
@@ -22,7 +23,7 @@ export function stateSeries(model, segments, strands, buckets) {
   return new Pyramid({ duration, channels: kinds.length, source, buckets });
 }
 
-// For all ranks: nanoseconds of spans in flight, by kind.
+// Returns, for all ranks, nanoseconds of spans in flight, by kind.
 export function flightSeries(model) {
   const span = { begin: 0, end: 0, channel: 0, density: 1 };
   const { kind, begin, end, duration, kinds, inFlight } = model;

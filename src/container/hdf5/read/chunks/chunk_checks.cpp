@@ -21,7 +21,7 @@ namespace {
 
 constexpr H5Z_filter_t kSzipFilter = H5Z_FILTER_SZIP;
 constexpr H5Z_filter_t kNbitFilter = H5Z_FILTER_NBIT;
-constexpr int64_t kLibrarySizeMax = INT64_C(0xffffffff);  // of a chunk
+constexpr int64_t kLibrarySizeMax = INT64_C(0xffffffff);  // the most bytes of a chunk
 
 struct PassedFilter {
   H5Z_filter_t id = 0;

@@ -17,9 +17,9 @@
 
 namespace stria::container::h5 {
 
-/// Whether libhdf5 may undo the filters of the part [start, start + count) of a dataset. kCorrupted
-/// where a chunk is shorter than they read. Other datasets pass at once. The caller
-/// has found that the part lies in the dataset.
+/// Tells whether libhdf5 may undo the filters of the part [start, start + count) of a dataset.
+/// kCorrupted where a chunk is shorter than they read. Other datasets pass at once. The caller has
+/// found that the part lies in the dataset.
 Status check_filtered_chunks(hid_t dataset, std::span<const int64_t> start, std::span<const int64_t> count);
 
 }  // namespace stria::container::h5

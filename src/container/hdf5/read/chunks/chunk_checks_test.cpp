@@ -36,7 +36,7 @@ hid_t short_type() {
   return type;
 }
 
-// A record of a number of 11 bits, an array of such, and text, which nbit leaves as it is.
+// Returns a record of a number of 11 bits, an array of such, and text, which nbit leaves as it is.
 hid_t record_type() {
   const hid_t number = short_type();
   const hsize_t length = 3;
@@ -89,7 +89,7 @@ Bytes values_of(hid_t type) {
 
 using Change = std::function<void(Bytes&)>;
 
-/// The file with its second chunk changed.
+/// Returns the file with its second chunk changed.
 Bytes file_of(const ChunkSample& sample, const Change& change) {
   const TemporaryFile file("filtered.h5");
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);

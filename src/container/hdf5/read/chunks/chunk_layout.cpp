@@ -26,11 +26,11 @@ struct Filter {
   std::array<unsigned, 32> values{};
   std::array<char, 64> name{};
 
-  /// Those that there was room for.
+  /// Returns those that there was room for.
   std::span<const unsigned> known_values() const { return std::span(values).first(std::min(value_count, values.size())); }
 };
 
-// The mode of a ZFP filter, if it is one that we know.
+// Describes the mode of a ZFP filter, if it is one that we know.
 std::string describe_zfp(const Filter& filter, const DatasetSpec& spec) {
   const auto known = zfp_filters(filter.known_values(), spec);
   if (!known) {

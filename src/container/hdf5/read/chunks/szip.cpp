@@ -14,7 +14,7 @@ struct Parameters {
 };
 
 struct Functions {
-  /// 0: all went well. `filled` is the room in `out` before.
+  /// It returns 0 where all went well. `filled` is the room in `out` before.
   int (*decompress)(void* out, size_t* filled, const void* codes, size_t code_bytes, Parameters* parameters) = nullptr;
   bool complete = false;
 };

@@ -11,9 +11,9 @@
 
 namespace stria::container::h5 {
 
-/// How many bytes of `out` the codes have filled, by the filter's values as the file has them: the
-/// mask of options, pixels of a block, bits of a pixel, pixels of a line. None where the library
-/// isn't there, 0 where it finds something wrong.
+/// Returns how many bytes of `out` the codes have filled, by the filter's values as the file has
+/// them: the mask of options, pixels of a block, bits of a pixel, pixels of a line. None where the
+/// library isn't there, 0 where it finds something wrong.
 std::optional<size_t> decode_szip(std::span<const unsigned> values, std::span<const std::byte> codes, std::span<std::byte> out);
 
 }  // namespace stria::container::h5

@@ -1,4 +1,5 @@
-// What the drivers have in common by which libhdf5 reads or writes a file of ours (H5FD classes).
+// Holds what the drivers have in common by which libhdf5 reads or writes a file of ours (H5FD
+// classes).
 //
 // Method: a driver names its `Subject`, the pointers that a property list passes to the file that
 // is opened with it, and adds how bytes are read and written.
@@ -56,7 +57,7 @@ herr_t close_driven(H5FD_t* base) {
   return 0;
 }
 
-/// Whether an offset and the end of what lies there fit into int64_t.
+/// Tells whether an offset and the end of what lies there fit into int64_t.
 inline bool fits(haddr_t offset, size_t bytes) {
   return offset <= kMaxAddress && bytes <= kMaxAddress - offset;
 }

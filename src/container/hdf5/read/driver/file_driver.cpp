@@ -6,7 +6,7 @@ namespace stria::container::h5 {
 
 namespace {
 
-// What the property list passes to open().
+// Says what the property list passes to open().
 struct ReadSubject {
   StorageFile* file;
   MetadataGuard* guard;

@@ -12,8 +12,8 @@ namespace stria::container::h5 {
 /// driver's class. The caller is in a LibraryScope.
 Result<Id> make_access_list(StorageFile& file, MetadataGuard& guard);
 
-/// Where the metadata are of the file of an object, or of an attribute, that was opened so; null
-/// where it was not.
+/// Returns where the metadata are of the file of an object, or of an attribute, that was opened so;
+/// null where it was not.
 const MetadataSource* source_of(hid_t object);
 
 }  // namespace stria::container::h5

@@ -127,7 +127,7 @@ Status MetadataGuard::look_at_header(int64_t address) {
 Status MetadataGuard::look_at_layout(const HeaderMessage& message) {
   const auto layout = decode_layout(message, source_);
   if (!layout.ok()) {
-    return Status();  // of a newer release
+    return Status();  // It comes from a newer release.
   }
   if (layout->kind == StoredLayout::Kind::kVirtual && layout->address >= 0) {
     return look_at_mappings(layout->address, layout->heap_index);

@@ -33,19 +33,19 @@ class MetadataGuard {
   /// no metadata can be read; check() says why.
   explicit MetadataGuard(StorageFile& file);
 
-  /// Whether libhdf5 may read so many bytes there. kCorrupted, or an error of the storage.
+  /// Tells whether libhdf5 may read so many bytes there. kCorrupted, or an error of the storage.
   Status check(H5FD_mem_t kind, int64_t offset, int64_t bytes);
-  /// Where the file's metadata are.
+  /// Returns where the file's metadata are.
   const MetadataSource& source() const { return source_; }
 
  private:
-  /// What the addresses that a structure names are to be.
+  /// Says what the addresses that a structure names are to be.
   enum class Use : uint8_t { kGroupTree, kSymbols, kChunkTree, kLocalHeap };
   struct Expected {
     Use use = Use::kGroupTree;
-    int64_t level = -1;      // of a node; -1: of a root that was not read yet
-    int64_t heap = -1;       // of a group
-    int64_t dimensions = 0;  // of chunks, with that of the element
+    int64_t level = -1;      // the level of a node; -1: of a root that was not read yet
+    int64_t heap = -1;       // the heap of a group
+    int64_t dimensions = 0;  // the dimensions of chunks, with that of the element
     bool operator==(const Expected&) const = default;
   };
   struct LocalHeap {
@@ -71,7 +71,7 @@ class MetadataGuard {
   Status expect(int64_t address, const Expected& expected);
   Status expect_group(int64_t tree, int64_t heap);
   Result<Expected> expected_at(int64_t address, Use use) const;
-  /// Whether there is a text at this offset of a local heap.
+  /// Tells whether there is a text at this offset of a local heap.
   Status check_text(int64_t heap, int64_t offset);
   Result<const LocalHeap*> heap_at(int64_t address);
   void note_block(ByteRange block) { blocks_[block.begin] = block.end; }

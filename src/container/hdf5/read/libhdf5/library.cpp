@@ -51,10 +51,9 @@ ErrorCode code_of(const Innermost& error, ErrorCode otherwise) {
   return otherwise;
 }
 
-// After a call that fails on damaged bytes, libhdf5 1.10 may leak memory. When it closes
-// itself at the end of the process it then prints "infinite loop closing library", unless
-// printing is switched off. Functions that are registered last run first, so this one runs
-// before that of libhdf5.
+// A call of libhdf5 1.10 that fails on damaged bytes may leak memory. When it closes itself at the
+// end of the process it then prints "infinite loop closing library", unless printing is switched
+// off. Functions that are registered last run first, so this one runs before that of libhdf5.
 void stay_silent_at_exit() {
   static const int registered = std::atexit([] { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); });
   static_cast<void>(registered);

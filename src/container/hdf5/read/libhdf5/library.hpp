@@ -1,5 +1,5 @@
-// What every call into libhdf5 needs: one caller at a time, no printing, owned identifiers, and
-// errors as a Status.
+// Describes what every call into libhdf5 needs: one caller at a time, no printing, owned
+// identifiers, and errors as a Status.
 //
 // Problem: the application may use libhdf5 too, from several threads and with error printing
 // switched on, and a serial build of libhdf5 need not be thread-safe.

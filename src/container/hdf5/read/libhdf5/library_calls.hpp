@@ -22,14 +22,14 @@ using LinkInfo = H5L_info_t;
 
 struct ObjectPlace {
   H5O_type_t type = H5O_TYPE_UNKNOWN;
-  int64_t address = -1;    ///< of its header in the file
+  int64_t address = -1;    ///< the address of its header in the file
   unsigned long file = 0;  ///< tells files apart that are open together
 };
 
-/// The object itself, or what `name` leads to from there. Nothing where it can't be read.
+/// Returns the object itself, or what `name` leads to from there. Nothing where it can't be read.
 std::optional<ObjectPlace> place_of(hid_t object, const std::string& name = ".");
 
-/// The address that a hard link holds, or -1.
+/// Returns the address that a hard link holds, or -1.
 int64_t address_in(hid_t group, const LinkInfo& link);
 
 /// Nothing where the link can't be read.

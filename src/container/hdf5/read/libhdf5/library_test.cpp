@@ -1,5 +1,5 @@
-// How libhdf5 sees files that were made without it: their types, groups of any size, and that it
-// can change them.
+// Tests how libhdf5 sees files that were made without it: their types, groups of any size, and that
+// it can change them.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
@@ -137,7 +137,7 @@ TEST(Hdf5Library, FindsTheTypesThatItWouldMake) {
   H5Fclose(plain);
 }
 
-/// A name. Names neither come nor sort in the order of their numbers.
+/// Returns a name. Names neither come nor sort in the order of their numbers.
 std::string name_of(int index) {
   return std::to_string(index * 7919 % 100003) + std::string(static_cast<size_t>(index % 13), 'x');
 }

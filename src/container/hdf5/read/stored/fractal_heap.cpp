@@ -27,10 +27,10 @@ class RecordWalk {
   std::vector<std::vector<std::byte>> take() { return std::move(records_); }
 
  private:
-  /// What a node of a level needs to be known.
+  /// Holds what a node of a level needs to be known.
   struct Level {
     int64_t records_max = 0;
-    int64_t total_bytes = 0;  // of a number of records of a whole subtree
+    int64_t total_bytes = 0;  // the bytes of a number of records of a whole subtree
     int64_t total_max = 0;
   };
   void measure(int64_t depth);
@@ -39,7 +39,7 @@ class RecordWalk {
   const MetadataSource& source_;
   int64_t node_bytes_ = 0;
   int64_t record_bytes_ = 0;
-  int64_t count_bytes_ = 0;  // of the number of records of a node
+  int64_t count_bytes_ = 0;  // the bytes of the number of records of a node
   std::vector<Level> levels_;
   int64_t total_ = 0;
   std::vector<std::vector<std::byte>> records_;

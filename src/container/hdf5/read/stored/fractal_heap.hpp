@@ -17,7 +17,7 @@
 
 namespace stria::container::h5 {
 
-/// The records of a B-tree of version 2, in order. kCorrupted when it makes no sense.
+/// Reads the records of a B-tree of version 2, in order. kCorrupted when it makes no sense.
 Result<std::vector<std::vector<std::byte>>> read_tree_records(const MetadataSource& source, int64_t address);
 
 /// A heap whose objects go by an ID of some bytes.
@@ -43,7 +43,7 @@ class FractalHeap {
   int64_t first_block_bytes_ = 0;
   int64_t direct_block_bytes_max_ = 0;
   int64_t object_bytes_max_ = 0;
-  int64_t offset_bytes_ = 0;  // of an offset in the heap
+  int64_t offset_bytes_ = 0;  // the bytes of an offset in the heap
   int64_t root_address_ = -1;
   int64_t root_rows_ = 0;  // 0: the root is a block of objects
 };

@@ -31,7 +31,7 @@ Result<HeapCollection> HeapCollection::read(const MetadataSource& source, int64_
 }
 
 Status HeapCollection::index_objects(size_t length_bytes) {
-  const size_t head_bytes = 8 + length_bytes;  // of an object: index, count, 4 reserved, size
+  const size_t head_bytes = 8 + length_bytes;  // bytes of an object: index, count, 4 reserved, size
   size_t at = head_bytes;                      // the collection's own has the same length
   while (content_.size() - at >= head_bytes) {
     Decoder decoder(std::span<const std::byte>(content_).subspan(at, head_bytes));

@@ -21,7 +21,7 @@ class HeapCollection {
  public:
   /// kCorrupted when it makes no sense.
   static Result<HeapCollection> read(const MetadataSource& source, int64_t address);
-  /// The bytes of an object; kCorrupted when there is none of this index.
+  /// Returns the bytes of an object; kCorrupted when there is none of this index.
   Result<std::span<const std::byte>> object(int64_t index) const;
   int64_t bytes() const { return static_cast<int64_t>(content_.size()); }
 

@@ -1,4 +1,4 @@
-// Whether libhdf5 may read elements of variable length, or references to regions.
+// Finds out whether libhdf5 may read elements of variable length, or references to regions.
 //
 // Problem: such an element is a length and a place in a global heap. libhdf5 1.10 copies what is at
 // the place, however long it is, into memory of that length, and doesn't look whether it is there.

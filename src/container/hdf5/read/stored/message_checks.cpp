@@ -30,7 +30,7 @@ Status whole(const Decoder& decoder, const char* what) {
   return decoder.well() ? Status() : Status(ErrorCode::kCorrupted, fmt::format("{} is cut short", what));
 }
 
-/// The content of a shared message: a version, and where it is.
+/// Decodes the content of a shared message: a version, and where it is.
 std::optional<int64_t> decode_shared(Decoder& decoder, int64_t address_bytes) {
   const int64_t version = decoder.number(1);
   const int64_t kind = decoder.number(1);
@@ -103,7 +103,7 @@ Result<StoredType> type_of(const HeaderMessage& message, const MetadataSource& s
 
 namespace {
 
-/// The type or the space within an attribute, in so many bytes.
+/// Returns the type or the space within an attribute, in so many bytes.
 Result<StoredType> attribute_type(std::span<const std::byte> bytes, bool is_shared, const MetadataSource& source) {
   Decoder decoder(bytes);
   if (!is_shared) {
@@ -186,7 +186,7 @@ Result<StoredLayout> decode_compact(Decoder& decoder, size_t size_bytes) {
   return layout;
 }
 
-// Versions 1 and 2.
+// Decodes versions 1 and 2.
 Result<StoredLayout> decode_old_layout(Decoder& decoder, const MetadataSource& source) {
   constexpr int64_t kCompact = 0, kChunked = 2;
   const int64_t count = decoder.number(1);
@@ -218,12 +218,12 @@ Result<StoredLayout> decode_new_chunks(Decoder& decoder) {
   }
   STRIA_ASSIGN_OR_RETURN(StoredLayout layout, decode_chunks(decoder, count, static_cast<size_t>(length_bytes), StoredLayout()));
   const int64_t index_kind = decoder.number(1);
-  // Parameters, then an address of 2 bytes at least.
+  // Parameters come first, then an address of 2 bytes at least.
   return index_kind >= 1 && index_kind <= kIndexKinds && decoder.left() >= 2 ? Result<StoredLayout>(std::move(layout))
                                                                              : corrupted("a layout makes no sense");
 }
 
-// Versions 3 and 4.
+// Decodes versions 3 and 4.
 Result<StoredLayout> decode_new_layout(Decoder& decoder, int64_t version, const MetadataSource& source) {
   constexpr int64_t kCompact = 0, kContiguous = 1, kChunked = 2, kVirtual = 3;
   const int64_t kind = decoder.number(1);
@@ -307,7 +307,7 @@ bool is_sound_filter(int64_t id, std::span<const std::byte> values) {
     case kNbit: {
       constexpr int64_t kLeast = 2, kLeastToPack = 5;
       const bool packs = decoder.number(4) == 0;  // else, as with strings, the filter does nothing
-      decoder.take(4);                            // of how many elements
+      decoder.take(4);                            // the number of elements
       return count >= kLeast && first == count && (!packs || (count >= kLeastToPack && nbit_element(decoder)));
     }
     case kScaleOffset:
@@ -437,7 +437,7 @@ const HeaderMessage* find(const ObjectMessages& header, Message type) {
   return found == header.messages.end() ? nullptr : &*found;
 }
 
-// What the messages of a dataset say of each other.
+// Checks what the messages of a dataset say of each other.
 Status check_dataset(const ObjectMessages& header, const MetadataSource& source) {
   const HeaderMessage* layout_message = find(header, Message::kLayout);
   const HeaderMessage* type_message = find(header, Message::kDatatype);
@@ -451,7 +451,7 @@ Status check_dataset(const ObjectMessages& header, const MetadataSource& source)
   Decoder decoder(space_message->content);
   const auto space = decode_space(decoder, source.length_bytes);
   if (!type.ok() || !layout.ok() || !space.ok()) {
-    return Status();  // of a newer release
+    return Status();  // It comes from a newer release.
   }
   const std::vector<int64_t>& lengths = layout->lengths;
   if (!lengths.empty() && (lengths.size() != space->dims.size() + 1 || lengths.back() != type->bytes)) {

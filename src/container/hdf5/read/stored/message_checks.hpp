@@ -1,4 +1,5 @@
-// Whether libhdf5 may decode the messages of an object header (format specification IV.A.2).
+// Finds out whether libhdf5 may decode the messages of an object header (format specification
+// IV.A.2).
 //
 // Problem: headers of old files have no checksums, and libhdf5 1.10 takes their messages for what
 // they say: it reads past them, divides by a length of 0, and allocates what they ask for.
@@ -28,19 +29,19 @@ struct StoredSpace {
 /// kUnsupported where it is of an unknown version.
 Result<StoredSpace> decode_space(Decoder& decoder, int64_t length_bytes);
 
-/// Where raw data lie, or what leads to them.
+/// Says where raw data lie, or what leads to them.
 struct StoredLayout {
   enum class Kind : uint8_t { kCompact, kContiguous, kChunked, kVirtual };
   Kind kind = Kind::kContiguous;
-  int64_t address = -1;              ///< of the data, of the index of chunks, or of a global heap
-  int64_t heap_index = 0;            ///< of virtual data
+  int64_t address = -1;              ///< where the data, the index of chunks, or a global heap are
+  int64_t heap_index = 0;            ///< the index of virtual data
   bool has_old_tree = false;         ///< chunks are found by a B-tree of version 1
-  std::vector<int64_t> lengths{};    ///< of a chunk, and last of an element
+  std::vector<int64_t> lengths{};    ///< the lengths of a chunk, and last of an element
   std::vector<std::byte> content{};  ///< compact data
 };
 Result<StoredLayout> decode_layout(const HeaderMessage& message, const MetadataSource& source);
 
-/// The value in a fill value message; empty where it has none.
+/// Returns the value in a fill value message; empty where it has none.
 Result<std::vector<std::byte>> stored_fill_value(const HeaderMessage& message);
 
 /// An attribute message.
@@ -55,7 +56,7 @@ Result<StoredAttribute> decode_attribute(const HeaderMessage& message, const Met
 
 /// The type that a message says, wherever it is.
 Result<StoredType> type_of(const HeaderMessage& message, const MetadataSource& source);
-/// Where a message that is shared lies; nothing for one in a heap of shared messages.
+/// Returns where a message that is shared lies; nothing for one in a heap of shared messages.
 std::optional<int64_t> shared_address(const HeaderMessage& message, int64_t address_bytes);
 
 /// kCorrupted when libhdf5 must not see the header.

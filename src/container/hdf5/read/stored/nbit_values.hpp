@@ -1,4 +1,4 @@
-// How the filter nbit takes elements apart, as its values say (H5Znbit.c).
+// Describes how the filter nbit takes elements apart, as its values say (H5Znbit.c).
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ class HeaderWalk {
   int64_t seen_messages_ = 0;
 };
 
-// The head, which says where the first block is.
+// Reads the head, which says where the first block is.
 Status HeaderWalk::enter(int64_t address) {
   constexpr int64_t kHeadBytes = 16;
   constexpr int64_t kHeadBytesV2 = 6;

@@ -27,12 +27,12 @@ class StorageFile {
 
   /// Makes every read fail from now on, because the storage file goes away.
   void detach() { file_ = nullptr; }
-  /// The size of the file.
+  /// Returns the size of the file.
   int64_t file_bytes() const { return file_bytes_; }
   Status read(H5FD_mem_t kind, int64_t offset, int64_t bytes, void* to);
 
-  /// The first error since the last call, or success. It is more exact than what
-  /// libhdf5 makes of it.
+  /// Returns the first error since the last call, or success. It is more exact than what libhdf5
+  /// makes of it.
   Status take_error() { return std::exchange(error_, Status()); }
   void keep_error(const Status& status) {
     if (error_.ok()) {
@@ -40,7 +40,7 @@ class StorageFile {
     }
   }
 
-  /// For the H5FD class: true while libhdf5 has the file open. A second opening (by an external
+  /// The H5FD class sets this while libhdf5 has the file open. A second opening (by an external
   /// link to the same name) is refused.
   bool open = false;
 

@@ -7,7 +7,7 @@ namespace stria::container::h5 {
 
 namespace {
 
-/// The attribute among those that the message for attributes outside of the header names.
+/// Finds the attribute among those that the message for attributes outside of the header names.
 Result<StoredAttribute> find_outside(const MetadataSource& source, const HeaderMessage& info, const std::string& name) {
   constexpr size_t kIdBytes = 8;
   Decoder decoder(info.content);

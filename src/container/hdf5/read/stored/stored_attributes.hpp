@@ -10,8 +10,9 @@
 
 namespace stria::container::h5 {
 
-/// The attribute of that name of the object whose header is at `address`. kNotFound; kCorrupted;
-/// kUnsupported where it is shared with other objects, or too large for a heap's blocks.
+/// Reads the attribute of that name of the object whose header is at `address`. kNotFound;
+/// kCorrupted; kUnsupported where it is shared with other objects, or too large for a heap's
+/// blocks.
 Result<StoredAttribute> read_stored_attribute(const MetadataSource& source, int64_t address, const std::string& name);
 
 }  // namespace stria::container::h5

@@ -17,7 +17,7 @@ using Class = StoredType::Class;
 constexpr int kMostNestedTypes = 64;
 constexpr int64_t kStoredArrayDimensionsMax = 32;
 
-/// What all classes have in front.
+/// Holds what all classes have in front.
 struct Head {
   int64_t version = 0;
   int64_t type_class = 0;
@@ -51,7 +51,7 @@ Status check_float(Decoder& decoder, const Head& head) {
              : corrupted("a floating-point number has bits outside of its bytes");
 }
 
-// A name that ends with NUL, in old versions padded to a multiple of 8.
+// Skips a name that ends with NUL, in old versions padded to a multiple of 8.
 bool skip_name(Decoder& decoder, bool is_padded) {
   size_t bytes = 1;
   while (true) {
@@ -74,7 +74,7 @@ int64_t offset_bytes_within(int64_t most) {
   return (std::bit_width(static_cast<uint64_t>(most)) + 7) / 8;
 }
 
-/// The dimensions of a member of version 1, as many elements as they make.
+/// Decodes the dimensions of a member of version 1, as many elements as they make.
 int64_t decode_old_dimensions(Decoder& decoder) {
   constexpr int64_t kDimensions = 4;
   const int64_t count = decoder.number(1);
@@ -156,7 +156,7 @@ Status decode_reference(const Head& head, StoredType& type) {
   constexpr int64_t kObject = 0, kRegion = 1;
   const int64_t kind = head.flags & 0x0f;
   type.is_region = kind == kRegion;
-  // The address of an object, or of a heap and an index there.
+  // It is the address of an object, or of a heap with an index there.
   return (kind == kObject && head.bytes >= 2) || (kind == kRegion && head.bytes >= 6)
              ? Status()
              : corrupted("a reference of an unknown kind");

@@ -25,23 +25,23 @@ struct StoredType {
     kCompound = 6,
     kReference = 7,
     kEnumeration = 8,
-    kList = 9,  ///< of variable length
+    kList = 9,  ///< a list of variable length
     kArray = 10,
   };
   struct Member;
 
   Class type_class = Class::kInteger;
-  int64_t bytes = 0;             ///< of an element in the file
+  int64_t bytes = 0;             ///< the bytes of an element in the file
   bool is_text = false;          ///< a list: a string of variable length
   bool is_region = false;        ///< a reference: to a region, and not to an object
   std::vector<StoredType> base;  ///< one: of a list, an array or an enumeration
-  std::vector<Member> members;   ///< of a compound
+  std::vector<Member> members;   ///< the members of a compound
 
-  /// How many elements of the base an array has.
+  /// Returns how many elements of the base an array has.
   int64_t array_count() const;
-  /// Whether elements hold places in a global heap.
+  /// Tells whether elements hold places in a global heap.
   bool has_heap_places() const;
-  /// Whether elements hold references, of any kind.
+  /// Tells whether elements hold references, of any kind.
   bool has_references() const;
 };
 struct StoredType::Member {
@@ -49,8 +49,8 @@ struct StoredType::Member {
   StoredType type;
 };
 
-/// The type at the begin of `decoder`, which goes on behind it. kCorrupted when it makes no sense,
-/// kUnsupported when it has a form of a newer release.
+/// Decodes the type at the begin of `decoder`, which goes on behind it. kCorrupted when it makes no
+/// sense, kUnsupported when it has a form of a newer release.
 Result<StoredType> decode_type(Decoder& decoder);
 
 }  // namespace stria::container::h5

@@ -17,7 +17,7 @@ bool is_size(int64_t bytes) {
   return bytes == 2 || bytes == 4 || bytes == 8;
 }
 
-// Versions 0 and 1.
+// Decodes versions 0 and 1.
 void decode_old(Decoder& decoder, int64_t version, Superblock& found) {
   decoder.take(4);  // versions of what lies elsewhere
   found.address_bytes = decoder.number(1);

@@ -20,7 +20,7 @@ struct FreeByLibrary {
 };
 using LibraryText = std::unique_ptr<char, FreeByLibrary>;
 
-/// What h5py takes for booleans: FALSE, which is 0, and TRUE, which is 1, of one byte.
+/// Recognises what h5py takes for booleans: FALSE, which is 0, and TRUE, which is 1, of one byte.
 bool is_boolean(hid_t type, size_t bytes) {
   if (bytes != 1 || H5Tget_nmembers(type) != 2) {
     return false;
@@ -40,7 +40,7 @@ ElementSpec describe_boolean() {
 
 Result<ElementSpec> describe(hid_t type, int depth);
 
-/// An integer of an enumeration, of which the bytes are given in the machine's byte order.
+/// Returns an integer of an enumeration, of which the bytes are given in the machine's byte order.
 int64_t member_value(const ElementSpec& base, const std::array<std::byte, kNumberBytesMax>& bytes) {
   int64_t value = 0;
   convert_elements(base.number, bytes.data(), ElementType::kInt64, reinterpret_cast<std::byte*>(&value), 1);
@@ -236,7 +236,7 @@ bool has_pointers(hid_t type, int depth) {
   }
 }
 
-/// Whether what memory gets of an element isn't what the file has, but for the byte order.
+/// Tells whether what memory gets of an element isn't what the file has, but for the byte order.
 bool is_remade(hid_t type, int depth) {
   const size_t bytes = H5Tget_size(type);
   switch (H5Tget_class(type)) {

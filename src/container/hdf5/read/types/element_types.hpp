@@ -14,14 +14,14 @@ namespace stria::container::h5 {
 /// takes_library() is true, it is what read_remade() gives: members follow each other, and those
 /// that can't be read have no bytes.
 Result<ElementSpec> describe_type(hid_t file_type);
-/// Whether only libhdf5 makes of the file's elements what memory gets: integers and floating-point
-/// numbers of which not all bits count, and records with such, with text of any length, or with
-/// places in the file.
+/// Tells whether only libhdf5 makes of the file's elements what memory gets: integers and
+/// floating-point numbers of which not all bits count, and records with such, with text of any
+/// length, or with places in the file.
 bool takes_library(hid_t file_type);
-/// What of such a type takes libhdf5, in words: a member, where it is a record.
+/// Returns what of such a type takes libhdf5, in words: a member, where it is a record.
 std::string what_takes_library(hid_t file_type);
-/// The type in memory for reading a file's type: it has the same sizes and places, and numbers in
-/// the machine's byte order. Bytes stay as they are where libhdf5 can't convert.
+/// Returns the type in memory for reading a file's type: it has the same sizes and places, and
+/// numbers in the machine's byte order. Bytes stay as they are where libhdf5 can't convert.
 Result<Id> memory_type_of(hid_t file_type);
 /// True when elements of this type would hold pointers in memory, or places in the file, which mean
 /// nothing elsewhere.

@@ -39,7 +39,7 @@ ElementSpec integer_of(size_t bytes, bool has_sign) {
   }
 }
 
-/// How wide the parts of a floating-point number are.
+/// Says how wide the parts of a floating-point number are.
 struct FloatBits {
   size_t exponent = 0, mantissa = 0;
   bool within(size_t exponent_max, size_t mantissa_max) const { return exponent <= exponent_max && mantissa <= mantissa_max; }

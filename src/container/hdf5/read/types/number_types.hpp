@@ -12,16 +12,16 @@ namespace stria::container::h5 {
 /// Those of the widest number that is read.
 inline constexpr size_t kNumberBytesMax = 8;
 
-/// A type without a counterpart.
+/// Returns a type without a counterpart.
 ElementSpec other_type(int64_t bytes);
 
-/// A type of H5T_INTEGER or H5T_FLOAT, of `bytes`. Of a reduced one it is the smallest number that
-/// has all its values, in the machine's byte order, as libhdf5 gives it.
+/// Describes a type of H5T_INTEGER or H5T_FLOAT, of `bytes`. Of a reduced one it is the smallest
+/// number that has all its values, in the machine's byte order, as libhdf5 gives it.
 ElementSpec describe_integer(hid_t type, size_t bytes);
 ElementSpec describe_float(hid_t type, size_t bytes);
 ElementSpec describe_half(hid_t type);
 
-/// An integer of which some bits don't count, or of 3, 5, 6 or 7 bytes.
+/// Returns true for an integer of which some bits don't count, or of 3, 5, 6 or 7 bytes.
 bool is_reduced_integer(hid_t type, size_t bytes);
 /// A floating-point number that isn't one of IEEE, of which a float or a double has all values.
 bool is_reduced_float(hid_t type, size_t bytes);
@@ -31,7 +31,7 @@ bool is_half(hid_t type, size_t bytes);
 /// libhdf5's own type for a number; the caller doesn't close it. \pre number isn't kByte
 hid_t native_type_of(ElementType number);
 Result<Id> copy_of(hid_t type);
-/// The same type with the machine's byte order, where it has one.
+/// Does the same type with the machine's byte order, where it has one.
 Result<Id> in_native_order(hid_t type);
 
 }  // namespace stria::container::h5

@@ -12,14 +12,14 @@
 
 namespace stria::container::h5 {
 
-/// Whether there is anything of an element that can be read.
+/// Tells whether there is anything of an element that can be read.
 bool is_read(const ElementSpec& element);
 /// Gives the members of records their places, one behind another; those that can't be read have no
 /// bytes. Numbers get the machine's byte order.
 void lay_out(ElementSpec& element);
-/// The bytes of an element as libhdf5 gives it, with a pointer for text of any length.
+/// Returns the bytes of an element as libhdf5 gives it, with a pointer for text of any length.
 size_t bytes_in_memory(const ElementSpec& element);
-/// The type in memory of such elements; `element` is describe_type(file_type).
+/// Returns the type in memory of such elements; `element` is describe_type(file_type).
 Result<Id> remade_type(hid_t file_type, const ElementSpec& element);
 
 /// An integer in every element of which some bits count.

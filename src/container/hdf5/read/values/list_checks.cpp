@@ -26,7 +26,8 @@ Status unknown(const std::string& what) {
   return Status(ErrorCode::kUnsupported, "its elements have variable length, and " + what);
 }
 
-/// The address of an object's header, or of that of the object that has an attribute; -1: unknown.
+/// Returns the address of an object's header, or of that of the object that has an attribute; -1:
+/// unknown.
 int64_t header_address(hid_t object) {
   const auto place = place_of(object);
   return place ? place->address : -1;

@@ -13,13 +13,13 @@
 
 namespace stria::container::h5 {
 
-/// Whether libhdf5 may read the part [start, start + count) of a dataset. Errors: kCorrupted;
+/// Tells whether libhdf5 may read the part [start, start + count) of a dataset. Errors: kCorrupted;
 /// kUnsupported for virtual data, and filters that are not known here. The part lies in it.
 Status check_lists(hid_t dataset, std::span<const int64_t> start, std::span<const int64_t> count);
-/// The same of all of it.
+/// Does the same for all of it.
 Status check_lists(hid_t dataset);
 
-/// Whether it may read the value of an attribute. kCorrupted, kUnsupported.
+/// Tells whether it may read the value of an attribute. kCorrupted, kUnsupported.
 Status check_attribute_lists(hid_t attribute);
 
 }  // namespace stria::container::h5

@@ -107,7 +107,7 @@ void set_least(ElementSpec& element) {
   }
 }
 
-/// The texts of an element, without what else it has.
+/// Returns the texts of an element, without what else it has.
 ElementSpec texts_of(const ElementSpec& element) {
   ElementSpec texts = element;
   if (!has_texts(element)) {
@@ -130,7 +130,7 @@ void take_lengths(const ElementSpec& texts, ElementSpec& element) {
 
 }  // namespace
 
-// Some rows of the first dimension at a time.
+// Reads some rows of the first dimension at a time.
 Status measure_texts(hid_t dataset, ElementSpec& element) {
   if (element.kind != Kind::kCompound || !has_texts(element)) {
     return Status();

@@ -85,8 +85,8 @@ Status check_filters(hid_t creation) {
   return Status();
 }
 
-// How many more bytes an element has in the file than in memory, where text is a pointer, and a
-// list of any length a pointer and a length. In the file both are `list_bytes`.
+// Returns how many more bytes an element has in the file than in memory, where text is a pointer,
+// and a list of any length a pointer and a length. In the file both are `list_bytes`.
 int64_t more_in_file(hid_t type, int64_t list_bytes, int depth) {
   if (depth > ElementSpec::kMostNested) {
     return 0;
@@ -154,7 +154,7 @@ std::string source_name(hid_t creation, size_t index) {
   return name;
 }
 
-// Whether a selection lies within a shape. One that has no limit does so by itself.
+// Tells whether a selection lies within a shape. One that has no limit does so by itself.
 bool fits(hid_t selection, const std::vector<int64_t>& dims) {
   if (H5Sget_simple_extent_ndims(selection) != static_cast<int>(dims.size())) {
     return false;
@@ -378,7 +378,8 @@ Status read_attribute_texts(hid_t attribute, hid_t type, int64_t elements, Attri
   return Status();
 }
 
-// The path of the object; empty where the reference leads nowhere, or no path leads to the object.
+// Returns the path of the object; empty where the reference leads nowhere, or no path leads to the
+// object.
 std::string path_of(hid_t any_object, hobj_ref_t reference) {
   const Id object(reference == 0 ? H5I_INVALID_HID : H5Rdereference2(any_object, H5P_DEFAULT, H5R_OBJECT, &reference));
   const ssize_t length = object.valid() ? H5Iget_name(object.get(), nullptr, 0) : 0;
@@ -465,7 +466,7 @@ Result<AttributeSpec> read_attribute(hid_t attribute, int64_t file_bytes) {
 
 namespace {
 
-/// Whether an attribute is a string that begins so.
+/// Tells whether an attribute is a string that begins so.
 bool begins_with(hid_t object, const char* attribute, std::string_view begin) {
   if (H5Aexists(object, attribute) <= 0) {
     return false;

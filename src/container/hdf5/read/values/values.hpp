@@ -25,25 +25,25 @@ struct Selection {
 /// The part [start, start + count). Errors: kInvalidArgument, and those of check_layout().
 Result<Selection> selected(hid_t dataset, std::span<const int64_t> start, std::span<const int64_t> count);
 
-/// Whether libhdf5 reads the elements of a dataset without harm, and as they were written. Errors:
-/// kCorrupted, kUnsupported.
+/// Tells whether libhdf5 reads the elements of a dataset without harm, and as they were written.
+/// Errors: kCorrupted, kUnsupported.
 Status check_layout(hid_t dataset);
 
 /// Reads an attribute's type, shape and value. Strings of variable length become fixed ones, as
 /// long as the longest. kCorrupted when the value would be larger than the file.
 Result<AttributeSpec> read_attribute(hid_t attribute, int64_t file_bytes);
 
-/// Whether a dataset says that it is a netCDF dimension, and no variable.
+/// Tells whether a dataset says that it is a netCDF dimension, and no variable.
 bool is_bare_scale(hid_t dataset);
-/// Whether a dataset says that it is a dimension scale.
+/// Tells whether a dataset says that it is a dimension scale.
 bool is_scale(hid_t dataset);
 
-/// The path of the first scale of each of a dataset's dimensions, empty where it has none; no paths
-/// where the dataset names no dimensions. kCorrupted when its list of them is damaged.
+/// Returns the path of the first scale of each of a dataset's dimensions, empty where it has none;
+/// no paths where the dataset names no dimensions. kCorrupted when its list of them is damaged.
 Result<std::vector<std::string>> scale_paths(hid_t dataset);
 
-/// The length in bytes of the longest string in a dataset of strings of variable length; at least
-/// 1, or 0 when there are too many strings to look at each.
+/// Returns the length in bytes of the longest string in a dataset of strings of variable length; at
+/// least 1, or 0 when there are too many strings to look at each.
 Result<int64_t> longest_text(hid_t dataset);
 
 }  // namespace stria::container::h5

@@ -56,7 +56,7 @@ class Stria(CMakePackage):
     generator("ninja")
 
     def mpi_name(self):
-        """Stria's name for it: all but Open MPI have the binary interface of MPICH."""
+        """Returns Stria's name for it: all but Open MPI have the binary interface of MPICH."""
         return "openmpi" if self.spec["mpi"].name == "openmpi" else "mpich"
 
     def cmake_args(self):
