@@ -27,7 +27,7 @@ run_part() {
         build_united release && ctest --preset release -L install -LE long &&
         build_united release-mpich && ctest --preset release-mpich -L install -LE long
       ;;
-    targets) # of make, that build and show
+    targets) # make builds and shows
       make build build-mpich demo
       ;;
     documents) # the command lines of README, tutorial and how-to pages

@@ -127,7 +127,7 @@ class Comm {
   /// Wakes all that wait for `word`. To be called after the word has changed.
   virtual void wake(std::atomic<uint32_t>& word);
 
-  /// From now on, every wait of this rank for others attends to them as well. Local. \pre this is
+  /// Every wait of this rank for others attends to them as well from now on. Local. \pre this is
   /// innermost()
   virtual void set_attendant(std::shared_ptr<Attendant> attendant) {
     STRIA_ASSERT(&innermost() == this);

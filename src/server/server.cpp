@@ -1,6 +1,5 @@
 #include "server/server.hpp"
 
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,6 +20,7 @@
 #include "server/connections/network/listener.hpp"
 #include "server/connections/resources/background.hpp"
 #include "server/connections/resources/io_threads.hpp"
+#include "server/descriptors.hpp"
 #include "server/joining.hpp"
 #include "server/manager_elsewhere.hpp"
 #include "server/objects/store_directory.hpp"
@@ -47,28 +47,8 @@ constexpr milliseconds kAfterFailedAccept{50};
 // A connection that was just busy or has just come isn't closed for another.
 constexpr milliseconds kLeastIdle{250};
 
-// Descriptors that are neither connections' nor objects' nor the event loops': names, listening
-// sockets, those with which the program was started.
-constexpr size_t kOtherDescriptors = 32;
-constexpr size_t kLeastOpenObjects = 4;
-
 /// What a server asks of its own manager.
 const Caller kItself{.user = {}, .trusted = true, .is_super = true};
-
-/// Each connection has a descriptor, each open object two: raises the limit, and where it is still
-/// too low has fewer connections. Returns how many objects may stay open.
-size_t share_descriptors(Bounds& bounds, size_t loops) {
-  rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
-    return Objects::kMostOpen;
-  }
-  limit.rlim_cur = std::max(limit.rlim_cur, std::min<rlim_t>(limit.rlim_max, 1 << 16));
-  setrlimit(RLIMIT_NOFILE, &limit);
-  const auto all = static_cast<size_t>(limit.rlim_cur);
-  const size_t left = all - std::min(all, kOtherDescriptors + loops * IoThreads::kDescriptors);
-  bounds.connections = std::min(bounds.connections, std::max<size_t>(left / 2, 1));
-  return std::clamp((left - std::min(left, bounds.connections)) / 2, kLeastOpenObjects, Objects::kMostOpen);
-}
 
 /// Refuses a manager that was replaced, and notes one that is newer than what is known.
 Status follow_epoch(uint64_t epoch, RoleRecord& role, ManagerElsewhere& manager) {
@@ -139,7 +119,8 @@ struct Server::State {
 };
 
 Status Server::State::prepare() {
-  const size_t most_open = share_descriptors(options.bounds, io_threads.count());
+  const DescriptorShares shares = share_descriptors(options.bounds.connections, io_threads.count());
+  options.bounds.connections = shares.connections;
   shared = std::make_shared<SharedState>(options.bounds, options.watch, options.standby_patience);
   shared->paths = directory.object_paths();
   shared->identity = directory.identity();
@@ -159,7 +140,7 @@ Status Server::State::prepare() {
   shared->munge = options.munge;
   shared->encrypts = options.encrypts;
   shared->patience = options.patience;
-  STRIA_ASSIGN_OR_RETURN(shared->objects, Objects::open(directory.object_paths(), most_open));
+  STRIA_ASSIGN_OR_RETURN(shared->objects, Objects::open(directory.object_paths(), shares.open_objects));
   shared->role = std::make_unique<RoleRecord>(directory.role_path());
   STRIA_RETURN_IF_ERROR(shared->role->load());
   STRIA_ASSIGN_OR_RETURN(options.join, whom_to_join(options.join, directory.names_path(), *shared));

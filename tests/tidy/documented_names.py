@@ -22,10 +22,10 @@ _HINT = re.compile(r'\{"([a-z]\w*)",')
 # The table of rules: {"packing", packing},
 _RULE = re.compile(r'\{"([a-z]\w*)", [a-z]\w*\}')
 _RULE_ROW = re.compile(r"^\| (\w+_?\w*) \| (?!finds something)", re.MULTILINE)
-# In backticks, or at the beginning of a line of a block of commands.
+# A command stands in backticks, or at the beginning of a line of a block of commands.
 _MAKE = re.compile(r"(?:(?<=`)make ([a-z][a-z0-9-]*[a-z0-9])(?![\w…-])|^make (\S+))", re.MULTILINE)
 _TARGETS = re.compile(r"^([a-z][a-z0-9-]*):", re.MULTILINE)
-_TARGETS_OF_OTHERS = {"libs", "ptests", "link"}  # of other projects; the last is a request
+_TARGETS_OF_OTHERS = {"libs", "ptests", "link"}  # Other projects have them; the last is a request.
 _COMMANDS = re.compile(r"^```sh\n(.*?)^```|`[^`\n]+`", re.DOTALL | re.MULTILINE)
 _PART = re.compile(r"PART=\"?([a-z0-9_]+)")
 _PARTS = re.compile(r"^parts=\((.*?)\)", re.DOTALL | re.MULTILINE)

@@ -97,7 +97,7 @@ template <typename Done>
 void wait_until(File& file, Done&& done) {
   Held lock(jobs().mutex);
   for (bool begins = true; !jobs().changed.wait_for(lock, kMessagePause, done); begins = false) {
-    look_at_others(lock);  // as the background thread does, where there is one
+    look_at_others(lock);  // The background thread does so too, where there is one.
     lock.unlock();
     let_messages_go_on();
     file.comm().look_at_wait(begins);

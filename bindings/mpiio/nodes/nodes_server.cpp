@@ -63,7 +63,7 @@ NodesAnswer NodesServer::exchange(const Token& token, const NodesReport& report)
   return channel.ledger->answer(report);
 }
 
-// Without a thread there are no answers, so there are no sockets either.
+// There are no sockets where there is no thread to answer.
 void NodesServer::start(const Held& held) {
   STRIA_ASSERT(holds(held));
   if (thread_.joinable()) {

@@ -65,7 +65,7 @@ class Collector {
 
   int64_t room_bytes() const { return batch_bytes_ - used_bytes_; }
   int64_t batch_bytes() const { return batch_bytes_; }
-  /// In all batches so far.
+  /// Returns the bytes of all batches so far.
   int64_t passed_bytes() const { return passed_bytes_; }
   int64_t most_bytes() const { return most_bytes_; }
   bool empty() const { return parts_.empty(); }

@@ -51,7 +51,7 @@ class ChunkGrid {
   int64_t inner_bytes_ = 1;  // the bytes of one index of that dimension
   int64_t chunk_count_ = 1;
   int64_t chunk_bytes_ = 1;
-  int64_t raw_bytes_ = 1;  // of the dataset
+  int64_t raw_bytes_ = 1;  // the bytes of the dataset
 };
 
 /// Tells whether a dataset can be cut so: kInvalidArgument says why not.

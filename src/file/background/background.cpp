@@ -59,7 +59,8 @@ void Background::take(Queue& commit) noexcept {
   work_.notify_one();
 }
 
-// Without memory for this, the turn among the ranks of the node holds for each file by itself.
+// The turn among the ranks of the node holds for each file by itself where memory for this is
+// scarce.
 void Background::follow_last(const std::unique_lock<std::mutex>& lock, BackgroundCommit& commit) noexcept {
   STRIA_ASSERT(is_held(lock));
   static_cast<void>(or_out_of_memory([&] {

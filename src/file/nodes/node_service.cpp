@@ -163,7 +163,7 @@ void NodeService::serve(int from, std::span<const std::byte> message) {
   const auto what = static_cast<Ask>(fields.number());
   const bool wants_answer = fields.number() == kWantsAnswer;
   const auto rest = fields.bytes();
-  // Without its first two numbers nobody knows whether an answer is awaited.
+  // Nobody knows without its first two numbers whether an answer is awaited.
   STRIA_CHECK(fields.is_whole(), from, message.size(), what);
   const auto done = or_out_of_memory([&] { return answer(from, what, rest); });
   if (wants_answer) {

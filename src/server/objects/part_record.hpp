@@ -31,7 +31,7 @@ class PartRecord {
   bool has(uint64_t file) const;
   /// Adds a part. Until sync() a power loss may undo it. The part's name itself survives one.
   Status add(uint64_t file);
-  /// Before the part goes.
+  /// Forgets a part that is about to go.
   void remove(uint64_t file);
   Status sync();
 
