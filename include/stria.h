@@ -47,7 +47,7 @@ typedef struct stria_file stria_file; /* an open file */
 /* A dataset; belongs to its file and is freed with it. */
 typedef struct stria_dataset stria_dataset;
 typedef struct stria_commit_handle stria_commit_handle; /* a commit that goes on by itself */
-typedef struct stria_type stria_type;                   /* which bytes of memory, in which order */
+typedef struct stria_type stria_type;                   /* bytes of memory, in their order */
 typedef struct stria_elements stria_elements;           /* a map of single elements */
 typedef struct stria_options stria_options;             /* what a file or a dataset gets, by name */
 typedef struct stria_list stria_list;                   /* strings */

@@ -23,11 +23,11 @@ struct SimulateArguments {
   RunOptions options;
   std::string machine;
   std::string workload;
-  std::string trace;  ///< whose requests are played instead
+  std::string trace;  ///< a trace whose requests are played instead
   std::string timeline;
   std::vector<std::string> settings;
   std::vector<std::string> hints;
-  std::vector<std::string> numbers;  ///< that take the place of the machine's
+  std::vector<std::string> numbers;  ///< numbers that take the place of the machine's
   std::string through;               ///< empty: the library, or as it was recorded
   std::string json_path;
 };

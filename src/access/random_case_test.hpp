@@ -38,7 +38,7 @@ struct Case {
   bool native_list = false;  ///< the storage takes lists as one request
   std::vector<RankCase> ranks;
   Bytes before;  ///< the file's content before the write
-  Bytes after;   ///< and after it
+  Bytes after;   ///< the bytes after it
 };
 
 /// Makes a case that depends only on the seed. File regions of different ranks don't overlap.

@@ -199,7 +199,7 @@ struct Extents {
   struct Entry {
     ErrorCode error = ErrorCode::kOk;  ///< why the server can't tell
     Extent extent = {};
-    int64_t allocated_bytes = 0;  ///< that they take on the server's disk: holes take none
+    int64_t allocated_bytes = 0;  ///< what they take on the server's disk: holes take none
   };
   std::vector<Entry> entries;
   void put(Writer& writer) const;

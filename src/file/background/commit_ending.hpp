@@ -30,7 +30,7 @@ struct AboutCommit {
   uint16_t trace_id = 0;
   bool sync = true;
   int64_t writers = 1;         ///< ranks of a node that write at a time
-  int64_t bytes_a_second = 0;  ///< that a node writes; 0: any number
+  int64_t bytes_a_second = 0;  ///< what a node writes; 0: any number
   WaitLimits wait_limits{};
 };
 

@@ -33,7 +33,7 @@ struct DatasetEntry {
   /// The rows that the file has of a dataset that gets longer. 0: it is new.
   int64_t old_rows = 0;
   bool is_old = false;      ///< the file that grows has it
-  bool is_updated = false;  ///< and what is put takes the place of what it has
+  bool is_updated = false;  ///< true: what is put takes the place of what it has
   int checksum_group = -1;  ///< rows are summed: which table, and which column of it; -1: by slabs
   int checksum_column = 0;
   int64_t added_rows = 0;  ///< another program has added them, behind those that may have sums

@@ -152,7 +152,7 @@ class FailureTime : public test::FileTest {
     spec.path = "dens";
     spec.dims = {kRowsARank * ranks_, kRowElements};
     DatasetOptions turned;
-    turned.big_endian = true;  // so that memory can't be moved as it is
+    turned.big_endian = true;  // Memory can't be moved as it is then.
     STRIA_RETURN_IF_ERROR(session->create_dataset(spec, turned).status());
     Memory memory(values.data(), kRowsARank * kRowElements);
     STRIA_RETURN_IF_ERROR(session->record(0, {{rank_ * kRowsARank, 0}, {kRowsARank, kRowElements}}, memory));

@@ -45,7 +45,7 @@ struct FetchedPages::Slot {
   std::atomic<bool> used{false};       // since the hand passed
   std::atomic<int64_t> index{-1};      // the index of the page in the file
   std::atomic<int64_t> started_ns{0};  // when its fetch began
-  std::atomic<int64_t> bytes{0};       // that the file has of it
+  std::atomic<int64_t> bytes{0};       // bytes that the file has of it
   int32_t next = -1;                   // slot of the same bucket; -1: none
 
   // Nobody copies from it without the mutex from now on, and who is copying finds out.

@@ -69,7 +69,7 @@ class PageMemory {
     std::atomic<int64_t> joint_pages{0};
     Shape shape{};
     // These are derived.
-    int64_t whole_pages = 0;  // that collect
+    int64_t whole_pages = 0;  // whole pages that collect
     int64_t first_free = -1;
     uint64_t uses = 0;
   };

@@ -24,7 +24,7 @@ struct Contributor {
   bool repeats = false;  ///< has what the one before has
   /// `lanes` only says where the streams begin and end; pieces come with each round.
   bool by_round = false;
-  std::vector<LaneDescription> lanes;        ///< else all that the rank has sent
+  std::vector<LaneDescription> lanes;        ///< otherwise all that the rank has sent
   std::vector<LaneDescription> pieces = {};  ///< by_round: of the present round
   int64_t bytes = 0;                         ///< by_round: of the present round
 };

@@ -22,7 +22,7 @@ struct Hdf5Writer::Impl {
 
   h5::ObjectTree tree;
   std::vector<h5::Attribute*> reserved;
-  const h5::OldFile* old_file = nullptr;                          // that grows
+  const h5::OldFile* old_file = nullptr;                          // the file that grows
   std::optional<std::vector<h5::HeldReference>> held_references;  // by it, once they are asked for
   int64_t first_raw = h5::ImageSpace::kHeadBytes;
   int64_t planned_end = 0;

@@ -68,7 +68,7 @@ struct GatheredByAll {
   std::vector<std::byte> slab_records;
   std::vector<std::vector<SummedChunk>> chunks;  ///< the chunks of each dataset, in no order
   std::vector<PutPlace> puts;
-  int rank_count = 0;  ///< whose messages were added
+  int rank_count = 0;  ///< the ranks whose messages were added
 
   GatheredByAll(const Catalog& catalog, size_t table_count)
       : value_ranges(static_cast<size_t>(catalog.size())),

@@ -20,7 +20,7 @@
 namespace stria::file {
 
 struct OldContent {
-  bool exists = false;  ///< else the file is new
+  bool exists = false;  ///< false: the file is new
   Format format = Format::kHdf5;
   int64_t end = 0;  ///< everything new lies behind it
   int64_t left_behind_bytes = 0;

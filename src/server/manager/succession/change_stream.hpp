@@ -84,7 +84,7 @@ class ChangeStream {
   State state_ = State::kAlone;
   uint64_t number_ = 0;  // 0: nobody follows
   wire::Identity standby_{};
-  std::deque<Change> changes_;  // which the standby doesn't have, by sequence
+  std::deque<Change> changes_;  // those that the standby doesn't have, by sequence
   int64_t bytes_ = 0;
   uint64_t last_ = 0;
   uint64_t applied_ = 0;

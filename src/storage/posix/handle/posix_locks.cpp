@@ -20,7 +20,7 @@ namespace {
 constexpr ByteRange kWriterByte{(int64_t{1} << 62) - 2, (int64_t{1} << 62) - 1};
 
 struct flock place_of(ByteRange range, short type) {
-  struct flock where = {};  // whose process id must be 0
+  struct flock where = {};  // Its process id must be 0.
   where.l_type = type;
   where.l_whence = SEEK_SET;
   where.l_start = range.begin;

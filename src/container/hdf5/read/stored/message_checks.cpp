@@ -306,7 +306,7 @@ bool is_sound_filter(int64_t id, std::span<const std::byte> values) {
     }
     case kNbit: {
       constexpr int64_t kLeast = 2, kLeastToPack = 5;
-      const bool packs = decoder.number(4) == 0;  // else, as with strings, the filter does nothing
+      const bool packs = decoder.number(4) == 0;  // The filter does nothing otherwise: strings.
       decoder.take(4);                            // the number of elements
       return count >= kLeast && first == count && (!packs || (count >= kLeastToPack && nbit_element(decoder)));
     }
