@@ -171,7 +171,7 @@ std::string way_of(const RecordedRun& recorded) {
   return recorded.requests->is_file_a_rank ? "own-file" : recorded.collective ? "calls" : "alone";
 }
 
-// All of the recorded requests, unless a setting says how many.
+// Returns all of the recorded requests, unless a setting says how many.
 bench::WorkloadKind replay_of(const RecordedRun& recorded) {
   bench::WorkloadKind kind = bench::replay_kind(recorded.requests);
   kind.parameters[0].standard = kind.parameters[0].highest;

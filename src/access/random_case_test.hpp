@@ -44,8 +44,8 @@ struct Case {
 /// Makes a case that depends only on the seed. File regions of different ranks don't overlap.
 Case make_case(uint64_t seed);
 
-/// The number of random cases, `usual` unless STRIA_TEST_CASES says otherwise, and the first seed,
-/// from STRIA_TEST_SEED.
+/// Returns the number of random cases, `usual` unless STRIA_TEST_CASES says otherwise, and the
+/// first seed, from STRIA_TEST_SEED.
 int case_count(int usual);
 uint64_t first_seed();
 

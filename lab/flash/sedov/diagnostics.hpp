@@ -19,7 +19,8 @@ struct Totals {
 /// Collective: yes.
 Totals compute_totals(const Mesh& mesh);
 
-/// A hash of the bits of all interior cells and of the leaves, in Morton order. Collective: yes.
+/// Returns a hash of the bits of all interior cells and of the leaves, in Morton order. Collective:
+/// yes.
 uint64_t state_hash(const Mesh& mesh);
 
 /// Mean density in shells around the domain's centre, as wide as the finest level's cells.

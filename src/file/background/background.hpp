@@ -54,7 +54,7 @@ class Background {
   using Find = std::function<std::shared_ptr<BackgroundCommit>()>;
   /// Waits until `under_way`, which is called with the lock, finds no commit any more.
   void wait_until_none(std::unique_lock<std::mutex>& lock, const Find& under_way);
-  /// A commit that was begun and has not ended; null where none is meant.
+  /// Returns a commit that was begun and has not ended; null where none is meant.
   std::shared_ptr<BackgroundCommit> find_under_way(const std::function<bool(const BackgroundCommit&)>& is_meant) const;
   /// Has the commit wait for the last one of the same ranks.
   void follow_last(BackgroundCommit& commit) noexcept;

@@ -58,7 +58,7 @@ class CommitEnding {
 
   /// Returns the file to which this rank writes; null: it has none.
   storage::File* file() const;
-  /// The outcome of the commit, once it is known.
+  /// Returns the outcome of the commit, once it is known.
   std::optional<Status> look(Pace& pace);
   /// Tells whether the last look has done a piece of what there is to do.
   bool goes_on() const { return goes_on_; }

@@ -209,8 +209,8 @@ class FailureTime : public test::FileTest {
     return access::move(context, std::span(&lane, 1), endpoint, access::Collectively{&kept}).status;
   }
 
-  /// The time of the slowest rank in the best of a few tries. Checks that all ranks have the same
-  /// error each time.
+  /// Returns the time of the slowest rank in the best of a few tries. Checks that all ranks have
+  /// the same error each time.
   double best_seconds(const Failure& failure) const {
     double best = std::numeric_limits<double>::infinity();
     for (int i = 0; i < kTries && best >= kBoundSeconds; ++i) {

@@ -59,7 +59,7 @@ class MemoryFile : public File {
   Status close() override;
 
  private:
-  /// An error when the handle is closed or lost, or is read-only and `writes` is true. The
+  /// Returns an error when the handle is closed or lost, or is read-only and `writes` is true. The
   /// caller holds the inode's mutex.
   Status check(const char* operation, bool writes) const;
   bool is_free(ByteRange range, LockMode mode) const;  ///< the caller holds the inode's mutex

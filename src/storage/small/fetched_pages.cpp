@@ -27,7 +27,7 @@ constexpr int64_t kPatienceNs = 1'000'000'000;
 std::atomic<int64_t> heard_ns{0};
 std::atomic<int> listeners{0};
 
-// The same clock for all processes of the node.
+// Returns the same clock for all processes of the node.
 int64_t now_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);

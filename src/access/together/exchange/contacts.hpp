@@ -64,7 +64,7 @@ class Contacts {
   std::span<const LaneDescription> hulls() const { return hulls_; }
   /// Returns the most of any contributor whose pieces come with the rounds; 0 without one.
   int64_t most_pieces() const { return most_pieces_; }
-  /// The streams of this rank, and of the ranks that it hears or speaks for.
+  /// Returns the streams of this rank, and of the ranks that it hears or speaks for.
   size_t stream_count() const;
 
  private:

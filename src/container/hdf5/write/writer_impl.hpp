@@ -53,7 +53,7 @@ struct Hdf5Writer::Impl {
   Status take_up_scale(const std::string& path, const DatasetSpec& scale);
   /// Finds the objects to which attributes refer.
   Status find_targets();
-  /// The places of the contents of tables, once they have places.
+  /// Returns the places of the contents of tables, once they have places.
   std::vector<ByteRange> table_places() const;
 };
 

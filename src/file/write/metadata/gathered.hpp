@@ -43,7 +43,8 @@ class Gathered {
   void lay_out(std::span<const RowTable> tables, const Catalog& catalog);
   /// Encodes the message for rank 0. \pre lay_out()
   std::vector<std::byte> encode(const Catalog& catalog) const;
-  /// The sums of rows that are still to be written, for the caller to write; they point into this.
+  /// Returns the sums of rows that are still to be written, for the caller to write; they point
+  /// into this.
   std::vector<storage::WriteSegment> take_row_sums();
 
  private:

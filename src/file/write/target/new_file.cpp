@@ -30,7 +30,8 @@ Result<storage::Striping> striping_of_file(const access::ResolvedHints& hints, c
   return on_server(servers.next(), striping);
 }
 
-// A full, broken, read-only or missing device, or one in which another user keeps this one out.
+// Returns true for a full, broken, read-only or missing device, or one in which another user keeps
+// this one out.
 bool is_trouble_of_place(const Status& status) {
   constexpr ErrorCode kTroubles[] = {ErrorCode::kNoSpace, ErrorCode::kIo, ErrorCode::kReadOnly, ErrorCode::kNotFound,
                                      ErrorCode::kPermissionDenied};

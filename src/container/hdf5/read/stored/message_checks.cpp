@@ -40,7 +40,7 @@ std::optional<int64_t> decode_shared(Decoder& decoder, int64_t address_bytes) {
   return in_header && decoder.well() ? std::optional(address) : std::nullopt;
 }
 
-/// A type with a header of its own, which says it in so many words.
+/// Reads a type with a header of its own, which says it in so many words.
 Result<StoredType> read_named_type(const MetadataSource& source, int64_t address) {
   STRIA_ASSIGN_OR_RETURN(const ObjectMessages header, read_object_header(source, address));
   const auto message = std::find_if(header.messages.begin(), header.messages.end(),
