@@ -9,7 +9,7 @@
 
 namespace stria::flash {
 
-/// Integrals over the domain (in 2-D: per unit of length, the domain's depth in z).
+/// Holds integrals over the domain (in 2-D: per unit of length, the domain's depth in z).
 struct Totals {
   double mass = 0;
   double energy = 0;

@@ -35,7 +35,7 @@ namespace stria::access {
 
 enum class Standing : uint32_t { kNone, kFree, kLocking, kJointSiever, kSoleSiever };
 
-/// This rank's part. Thread-safe.
+/// Plays this rank's part. Thread-safe.
 class Writers {
  public:
   /// `locks` are those of the ranks that have the file open together, and of no other file.

@@ -28,7 +28,7 @@ namespace stria::server {
 /// A client that waits hears so often that it isn't forgotten.
 inline constexpr std::chrono::milliseconds kWorkingEvery{5000};
 
-/// Data with their hash.
+/// Holds data with their hash.
 struct Payload {
   std::span<const std::byte> data;
   uint64_t sum = 0;

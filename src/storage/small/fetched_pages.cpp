@@ -38,7 +38,7 @@ int64_t now_ns() {
 
 enum class PageState : uint8_t { kFree, kFetching, kGivenUp, kFetched };
 
-// Changed under the mutex; read_again() looks without it.
+// It changes under the mutex; read_again() looks without it.
 struct FetchedPages::Slot {
   std::atomic<uint32_t> version{0};  // another one before anything else changes
   std::atomic<PageState> state{PageState::kFree};

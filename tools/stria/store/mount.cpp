@@ -29,7 +29,7 @@ struct MountArguments {
 };
 
 #ifdef STRIA_WITH_FUSE
-/// FUSE's arguments, freed by the destructor.
+/// Holds FUSE's arguments, which are freed by the destructor.
 class FuseArguments {
  public:
   FuseArguments() { add("stria"); }

@@ -12,7 +12,7 @@ namespace stria::container {
 
 namespace {
 
-/// ZFP's view of a chunk and of a stream of its bits.
+/// Gives ZFP's view of a chunk and of a stream of its bits.
 class Session {
  public:
   /// Throws std::bad_alloc.

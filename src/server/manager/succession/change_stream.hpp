@@ -43,7 +43,7 @@ class ChangeStream {
   void add(std::vector<Change> changes);
   /// Nobody follows any more, by what was said or for lack of news.
   void leave();
-  /// False: what changes need not be recorded.
+  /// Tells whether anybody follows. False: what changes need not be recorded.
   bool is_followed() const;
   uint64_t last() const;
   State state() const;
