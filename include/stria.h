@@ -47,7 +47,7 @@ typedef struct stria_file stria_file; /* an open file */
 /* A dataset; belongs to its file and is freed with it. */
 typedef struct stria_dataset stria_dataset;
 typedef struct stria_commit_handle stria_commit_handle; /* a commit that goes on by itself */
-typedef struct stria_type stria_type;                   /* which bytes of memory, in which order */
+typedef struct stria_type stria_type;                   /* bytes of memory, in their order */
 typedef struct stria_elements stria_elements;           /* a map of single elements */
 typedef struct stria_options stria_options;             /* what a file or a dataset gets, by name */
 typedef struct stria_list stria_list;                   /* strings */
@@ -94,8 +94,8 @@ enum stria_order {
 
 /* ---- Errors ---- */
 
-/* The message of this thread's last call that failed; "" when none has failed. Valid until the
- * next one fails. */
+/* Returns the message of this thread's last call that failed; "" when none has failed. Valid until
+ * the next one fails. */
 const char* stria_error_message(void);
 /* Returns the stable lower-case name of a code, such as "no_space". */
 const char* stria_code_name(int code);
@@ -128,8 +128,8 @@ const char* stria_version(void);
 int stria_options_new(stria_options** options);
 int stria_options_set(stria_options* options, const char* name, const char* value);
 void stria_options_free(stria_options* options);
-/* A sentence on each hint among the options that is unknown or has a value that can't be used, for
- * programs that warn before they begin. Collective: no. */
+/* Gives a sentence on each hint among the options that is unknown or has a value that can't be
+ * used, for programs that warn before they begin. Collective: no. */
 int stria_hint_problems(const stria_options* options, stria_list** problems);
 
 /* ---- Files ---- */
@@ -325,7 +325,7 @@ typedef struct stria_rows {
 /* Gives the place of this rank's `count` rows among those of all ranks, which follow each other in
  * order of ranks. Collective: yes. */
 int stria_place_rows(stria_file* file, int64_t count, stria_rows* rows);
-/* This rank's share when all ranks share `total` rows evenly. Collective: no. */
+/* Gives this rank's share when all ranks share `total` rows evenly. Collective: no. */
 int stria_share_rows(const stria_file* file, int64_t total, stria_rows* rows);
 /* Do the same as stria_put(), stria_put_copy() and stria_get(), with whole rows. Where the dataset
  * can grow, puts count from the first of its last rows->total rows, those that stria_append_rows()
@@ -547,7 +547,7 @@ typedef struct stria_damage {
 int64_t stria_verdict_size(const stria_verdict* verdict);
 /* Returns the damage with this number, valid as long as the verdict; NULL when there is none. */
 const stria_damage* stria_verdict_at(const stria_verdict* verdict, int64_t index);
-/* Sentences on what can't be checked; belongs to the verdict. */
+/* Returns sentences on what can't be checked; belongs to the verdict. */
 const stria_list* stria_verdict_remarks(const stria_verdict* verdict);
 void stria_verdict_free(stria_verdict* verdict);
 
@@ -564,11 +564,11 @@ int stria_get_report(const stria_file* file, stria_report* report);
 /* Gives the seconds of this rank in one phase: "open", "metadata", "pack", "unpack", "exchange",
  * "write", "read", "sync", "commit". */
 int stria_get_phase(const stria_file* file, const char* phase, double* seconds);
-/* The bytes that stria_append() has found behind the end of the file, left there by a commit that
- * did not complete, and has cleared. Collective: no. */
+/* Gives the bytes that stria_append() has found behind the end of the file, left there by a commit
+ * that did not complete, and has cleared. Collective: no. */
 int stria_get_cleared(const stria_file* file, int64_t* bytes);
-/* The most memory that copies of puts have taken on this rank at a time: of stria_put_copy() and
- * its like, and of small puts. Collective: no. */
+/* Gives the most memory that copies of puts have taken on this rank at a time: of stria_put_copy()
+ * and its like, and of small puts. Collective: no. */
 int stria_get_copied(const stria_file* file, int64_t* bytes);
 /* Give the file's hints with the values in effect, as "name=value"; and what was wrong with those
  * given. */

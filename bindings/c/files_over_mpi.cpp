@@ -2,7 +2,7 @@
 #include <mpi.h>
 
 #include "handles.hpp"
-#include "stria.h"  // again, behind mpi.h: its functions for communicators
+#include "stria.h"  // It comes again, behind mpi.h: its functions for communicators.
 
 using stria::c::given;
 using stria::c::guarded;

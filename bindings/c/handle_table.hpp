@@ -41,7 +41,7 @@ class HandleTable {
         throw std::bad_alloc();
       }
       if (free_.capacity() <= slots_.size()) {
-        free_.reserve(2 * slots_.size() + 8);  // so that take() needs no memory
+        free_.reserve(2 * slots_.size() + 8);  // take() then needs no memory.
       }
       slots_.push_back({});
       free_.push_back(slots_.size() - 1);

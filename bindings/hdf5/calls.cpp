@@ -68,7 +68,7 @@ herr_t move_pieces(const Library& library, const Arguments& given, Packed& packe
 
 herr_t write_now(const Library& library, const Arguments& given, const void* data) {
   Packed packed;
-  auto* const memory = static_cast<std::byte*>(const_cast<void*>(data));  // which is read only
+  auto* const memory = static_cast<std::byte*>(const_cast<void*>(data));  // It is only read.
   const auto first = prepare(library, given, memory, Use::kToFile, packed);
   if (!first) {
     return library.write(given.dataset, given.type, given.memory_space, given.file_space, given.transfer, data);

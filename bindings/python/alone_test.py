@@ -64,7 +64,7 @@ def test_chunked_files_of_other_writers(path, userblock):
     with h5py.File(path) as h, stria.open(path) as f:
         for name in [*kinds, "swapped"]:
             assert np.array_equal(f[name][...], h[name][...]), name
-            if name != "filled":  # which takes libhdf5
+            if name != "filled":  # libhdf5 reads that one.
                 assert np.array_equal(f[name][3:31:2, 5:9, 1:], h[name][3:31:2, 5:9, 1:]), name
 
 

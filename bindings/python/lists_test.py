@@ -82,7 +82,7 @@ def test_lists_of_many_single_elements(tmp_path):
         f.create_dataset("whole", (3000,)).put(..., values)
         f.create_dataset("part", (3000,)).put(some[::-1], values[some[::-1]])
         f.create_dataset("wide", (3000, 2)).put((some, 1), np.stack([values[some]] * 2, axis=1)[:, 1])
-        assert len(f._kept) == 3  # and not one for each run
+        assert len(f._kept) == 3  # There isn't one for each run.
     written = np.zeros(3000)
     written[some] = values[some]
     with stria.open(tmp_path / "a.h5", verify=True) as f:

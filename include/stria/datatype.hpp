@@ -62,8 +62,8 @@ class Datatype {
   int64_t extent() const;            ///< ub - lb, bytes: the distance between repetitions
   int64_t true_lower_bound() const;  ///< offset of the lowest byte of data
   int64_t true_upper_bound() const;  ///< offset after the highest byte of data
-  /// The number of pieces, found without walking them. Neighbours in different sub-trees that touch
-  /// count separately.
+  /// Returns the number of pieces, found without walking them. Neighbours in different sub-trees
+  /// that touch count separately.
   int64_t piece_count() const;
   int depth() const;
   /// True when the data are one piece that begins at 0 and whose size is the extent; the

@@ -437,10 +437,10 @@ class File {
   /// Returns the records of a small compound dataset, as bytes. Fills in `columns`, which describe
   /// them, and `row_bytes`. Collective: yes.
   std::vector<std::byte> read_table(const std::string& path, std::vector<Column>* columns, int64_t* row_bytes);
-  /// The columns of a dataset of records, with their places in a record of read_table(), and fills
-  /// in `row_bytes`, the size of one. Numbers have the machine's byte order there, whatever the
-  /// file has. The file may also be one that is added to. kUnsupported names a column whose type
-  /// isn't known; others can be got all the same. Collective: no.
+  /// Returns the columns of a dataset of records, with their places in a record of read_table(),
+  /// and fills in `row_bytes`, the size of one. Numbers have the machine's byte order there,
+  /// whatever the file has. The file may also be one that is added to. kUnsupported names a column
+  /// whose type isn't known; others can be got all the same. Collective: no.
   std::vector<Column> columns(const std::string& path, int64_t* row_bytes);
   /// Returns the strings of a small dataset, without blanks and NULs at their ends.
   /// Collective: yes.

@@ -119,7 +119,7 @@ struct Memory {
   }
 
   void* data;
-  Datatype type;  ///< which bytes, in the order of the hyperslab's elements (C order)
+  Datatype type;  ///< the bytes, in the order of the hyperslab's elements (C order)
   ElementType element;
   /// The columns of records(), which a dataset of others refuses; null: not known.
   std::shared_ptr<const std::vector<Column>> columns{};

@@ -17,9 +17,9 @@ bool path_exists(const std::string& path);
 /// Lists the names in a directory, sorted. Throws stria::Error (kNotFound).
 std::vector<std::string> list_directory(const std::string& directory);
 
-/// The paths of the files that this user has staged in `place`, a value of the hint stria_staging,
-/// and that have not been brought to their own places; none where it isn't there. Throws
-/// stria::Error.
+/// Returns the paths of the files that this user has staged in `place`, a value of the hint
+/// stria_staging, and that have not been brought to their own places; none where it isn't there.
+/// Throws stria::Error.
 std::vector<std::string> list_staged(const std::string& place);
 
 /// Removes a file, and parts that it has or had (stria_subfiles). Throws stria::Error (kNotFound).

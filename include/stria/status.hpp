@@ -42,7 +42,7 @@ class Error : public std::runtime_error {
   ErrorCode code_;
 };
 
-/// Success, or an error code with a message. Cheap when it is success.
+/// Tells success, or an error code with a message. Cheap when it is success.
 class [[nodiscard]] Status {
  public:
   Status() = default;

@@ -23,11 +23,11 @@ struct SimulateArguments {
   RunOptions options;
   std::string machine;
   std::string workload;
-  std::string trace;  ///< whose requests are played instead
+  std::string trace;  ///< a trace whose requests are played instead
   std::string timeline;
   std::vector<std::string> settings;
   std::vector<std::string> hints;
-  std::vector<std::string> numbers;  ///< that take the place of the machine's
+  std::vector<std::string> numbers;  ///< numbers that take the place of the machine's
   std::string through;               ///< empty: the library, or as it was recorded
   std::string json_path;
 };
@@ -171,7 +171,7 @@ std::string way_of(const RecordedRun& recorded) {
   return recorded.requests->is_file_a_rank ? "own-file" : recorded.collective ? "calls" : "alone";
 }
 
-// All of the recorded requests, unless a setting says how many.
+// Returns all of the recorded requests, unless a setting says how many.
 bench::WorkloadKind replay_of(const RecordedRun& recorded) {
   bench::WorkloadKind kind = bench::replay_kind(recorded.requests);
   kind.parameters[0].standard = kind.parameters[0].highest;

@@ -16,7 +16,7 @@ Spread spread(std::vector<double> values);
 /// Returns {"median", "min", "max"}.
 nlohmann::json as_json(const Spread& spread);
 
-/// The speed of each measurement in MB/s (10^6 bytes).
+/// Returns the speed of each measurement in MB/s (10^6 bytes).
 std::vector<double> megabytes_per_second(double bytes, const std::vector<double>& seconds);
 
 }  // namespace stria::tool

@@ -52,7 +52,7 @@ struct Share {
   double margin = 0;
 };
 
-/// The trimmed mean of ratios, less 1.
+/// Returns the trimmed mean of ratios, less 1.
 Share share_of(std::vector<double> ratios) {
   constexpr double kTrimmed = 0.2;    // at either end
   constexpr double kQuantile = 1.98;  // Student's t, 95 %, some hundred rounds

@@ -114,7 +114,7 @@ COMPUTING_S = {32: 43.59 - 11.60, 128: 59.35 - 20.88}
 SP_S = {32: (11.60, 9.538, 2.627, 1.121), 128: (20.88, 16.34, 3.635, 0.816)}
 # How often each output is written in 20 steps, and the cache that it is written through.
 SP_OUTPUTS = {"restart": (2, 1 << 20), "data": (2, 1 << 20), "movie": (5, 64 << 10)}
-SP_OTHER_FILES = 2  # that are opened as well: a marker, and one for averages
+SP_OTHER_FILES = 2  # files that are opened as well: a marker, and one for averages
 
 
 def sp_run(runs, ranks):

@@ -35,7 +35,7 @@ RunOptions options_of(const std::string& workload, int ranks, const std::string&
   return options;
 }
 
-/// A file of its own for each rank, in one call of `kib` KiB.
+/// Returns a file of its own for each rank, in one call of `kib` KiB.
 RunOptions separate_files(int ranks, int kib, const std::string& stripes) {
   RunOptions options = options_of("ior", ranks, "own-file");
   options.chosen.words["files"] = "separate";

@@ -42,7 +42,7 @@ def test_reads_what_another_number_of_ranks_wrote(work, ranks):
     for mode in modes.values():
         assert mode["kind"] == "read" and mode["verified"] is True
         assert mode["useful_bytes"] == written["standard"]["useful_bytes"]
-    run("verify", file).succeeded()  # and leaves it where it was
+    run("verify", file).succeeded()  # The file stays where it was.
 
 
 def test_reads_only_what_the_benchmark_wrote(work):

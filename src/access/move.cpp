@@ -127,7 +127,7 @@ struct Early {
     static const Lane kNothing;
     return arrival.stage == Stage::kAllToDo ? lanes : std::span(&kNothing, 1);
   }
-  /// The end of an operation in which no rank has anything left.
+  /// Ends an operation in which no rank has anything left.
   MoveReport end(Context& context, bool somebody_failed) {
     report.status = somebody_failed ? context.comm.agree(report.status) : report.status;
     return std::move(report);

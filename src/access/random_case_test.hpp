@@ -38,14 +38,14 @@ struct Case {
   bool native_list = false;  ///< the storage takes lists as one request
   std::vector<RankCase> ranks;
   Bytes before;  ///< the file's content before the write
-  Bytes after;   ///< and after it
+  Bytes after;   ///< the bytes after it
 };
 
 /// Makes a case that depends only on the seed. File regions of different ranks don't overlap.
 Case make_case(uint64_t seed);
 
-/// The number of random cases, `usual` unless STRIA_TEST_CASES says otherwise, and the first seed,
-/// from STRIA_TEST_SEED.
+/// Returns the number of random cases, `usual` unless STRIA_TEST_CASES says otherwise, and the
+/// first seed, from STRIA_TEST_SEED.
 int case_count(int usual);
 uint64_t first_seed();
 

@@ -8,7 +8,7 @@
 
 namespace stria {
 
-/// `count` pieces of `piece_bytes`, the first at offset `begin`, `stride` apart.
+/// Describes `count` pieces of `piece_bytes`, the first at offset `begin`, `stride` apart.
 struct PieceRow {
   int64_t begin = 0;
   int64_t piece_bytes = 0;

@@ -12,7 +12,7 @@ namespace stria {
 /// The difference of names that have nothing to do with each other.
 inline constexpr size_t kNoMatch = std::numeric_limits<size_t>::max();
 
-// The number of insertions, deletions, replacements and swaps of neighbours (optimal string
+// Returns the number of insertions, deletions, replacements and swaps of neighbours (optimal string
 // alignment), computed row by row.
 inline size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> before_last(b.size() + 1);

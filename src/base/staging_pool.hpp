@@ -34,8 +34,8 @@ class StagingPool {
   int64_t staged_bytes_ = 0;
 };
 
-/// The memory that the ranks of a node may stage in together where no hint says otherwise: a
-/// quarter of what is free.
+/// Returns the memory that the ranks of a node may stage in together where no hint says otherwise:
+/// a quarter of what is free.
 int64_t default_staging_bytes();
 
 }  // namespace stria

@@ -58,7 +58,7 @@ class NodeLocks {
   /// calls this before the others go on.
   void begin_notes(uint64_t number);
   uint64_t number() const;
-  /// Makes a note. A rank writes it while it has locked everything, and reads it under any guard.
+  /// Returns a note. A rank writes it while it has locked everything, and reads it under any guard.
   uint32_t note() const;
   void set_note(uint32_t note);
   /// Counts this rank as one that has done its last write.

@@ -42,7 +42,7 @@ class NodeMeeting {
   std::optional<std::span<const int64_t>> come(Comm& comm, std::span<const int64_t> mine);
   /// Goes without a meeting through the next numbered operation. Never waits.
   void pass(Comm& comm);
-  /// The number of the last operation that this rank has begun; they count from 1.
+  /// Returns the number of the last operation that this rank has begun; they count from 1.
   int64_t operation() const { return operation_; }
 
  private:

@@ -85,9 +85,9 @@ class NodeTurn {
   uint32_t operation_ = 0;
 };
 
-/// The turn among the ranks of a node, made at the first call and kept by the communicator; null
-/// when the system has no memory to share. Collective: yes, at the first call; the outcome is the
-/// same everywhere.
+/// Returns the turn among the ranks of a node, made at the first call and kept by the communicator;
+/// null when the system has no memory to share. Collective: yes, at the first call; the outcome is
+/// the same everywhere.
 NodeTurn* node_turn(Comm& comm);
 
 }  // namespace stria

@@ -10,7 +10,7 @@
 
 namespace stria {
 
-/// Pages from the system; the destructor gives them back. Movable only.
+/// Holds pages from the system; the destructor gives them back. Movable only.
 class PrivateMemory {
  public:
   /// Allocates `bytes`, zero or more; kResourceExhausted when the system has no more.

@@ -35,7 +35,7 @@ class NamedDimensions {
   /// Says what a dataset is as the coordinates of the dimension of its name.
   struct Coordinates {
     int64_t length = -2;     // the length of its one dimension; -2: it has several, or none
-    bool is_of_own = false;  // that dimension has its name, or none
+    bool is_of_own = false;  // whether that dimension has its name, or none
   };
   std::unordered_map<std::string, int64_t> length_of_;
   std::unordered_map<std::string, Coordinates> datasets_;

@@ -113,7 +113,7 @@ struct DatasetSpec {
 struct LinkSpec {
   std::string path;
   std::string target;                  ///< the object's path
-  std::string file{};                  ///< that has it; empty: the link's own
+  std::string file{};                  ///< the file that has it; empty: the link's own
   int64_t order = DatasetSpec::kLast;  ///< its place in the order of creation, like a dataset's
 };
 

@@ -288,7 +288,7 @@ TEST(Faults, ClientsThatSendGarbageOrNothingHarmNobody) {
     if (i % 2 == 0) {
       wire::Header header;
       header.kind = wire::Kind::kWrite;
-      header.payload_bytes = wire::kMaxPayloadBytes;  // which never comes
+      header.payload_bytes = wire::kMaxPayloadBytes;  // The payload never comes.
       const auto head = wire::encode_head(header, noise(i, i));
       send(sockets.back(), head.data(), head.size(), MSG_NOSIGNAL);
     }

@@ -167,7 +167,7 @@ TEST(Upkeep, AManagerThatIsStartedAgainKnowsWhoHasSignedOff) {
   }
   STRIA_EXPECT_OK(driver.rename(url("partial"), url("complete")));
   cluster.stop(0);
-  cluster.start(0);  // which doesn't remember what is over
+  cluster.start(0);  // It doesn't remember what is over.
   for (const int server : {1, 2}) {
     EXPECT_EQ(condition_of(cluster, server).condition, wire::Condition::kGood) << server;
   }

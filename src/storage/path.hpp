@@ -10,8 +10,8 @@ namespace stria::storage {
 /// True for paths that the system knows nothing of: stria://… and rados://….
 bool is_remote_path(std::string_view path);
 
-/// The directory that holds the last component of `path`: "." when `path` names no directory, "/"
-/// for a file in the root.
+/// Returns the directory that holds the last component of `path`: "." when `path` names no
+/// directory, "/" for a file in the root.
 inline std::string directory_of(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) {
@@ -31,7 +31,7 @@ std::string path_as_name(std::string_view path);
 /// names.
 std::optional<std::string> path_of_name(std::string_view name);
 
-/// The last component of `path`.
+/// Returns the last component of `path`.
 inline std::string file_name_of(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? path : path.substr(slash + 1);

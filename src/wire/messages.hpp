@@ -90,7 +90,7 @@ struct Handle {
   uint64_t handle = 0;
   uint64_t file = 0;
   bool exclusive = false;
-  uint8_t rights = 0;  ///< that the ticket is to give
+  uint8_t rights = 0;  ///< the rights that the ticket is to give
   void put(Writer& writer) const;
   void get(Reader& reader);
 };
@@ -186,7 +186,7 @@ struct Pulse {
 struct PulseAnswer {
   static constexpr const char* kName = "pulse answer";
   int64_t index = 0;
-  StoreSecret secret{};          ///< that seals tickets
+  StoreSecret secret{};          ///< the secret that seals tickets
   uint64_t now_ms = 0;           ///< since 1970, by the manager's clock
   std::vector<uint64_t> remove;  ///< files that nobody names any more
   /// Grows when another manager takes over (standby.hpp); from version 4 on.
@@ -213,14 +213,14 @@ struct StoreServers {
 struct Retire {
   static constexpr const char* kName = "retire";
   int64_t server = 0;  ///< its index
-  bool lost = false;   ///< even if files have parts on it
+  bool lost = false;   ///< true: it goes even if files have parts on it
   void put(Writer& writer) const;
   void get(Reader& reader);
 };
 
 struct Retired {
   static constexpr const char* kName = "retired";
-  uint64_t files = 0;  ///< that have a part on the server
+  uint64_t files = 0;  ///< files that have a part on the server
   bool done = false;
   void put(Writer& writer) const;
   void get(Reader& reader);

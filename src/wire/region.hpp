@@ -66,9 +66,9 @@ class SlotWalk {
  public:
   SlotWalk(const Region& region, const Layout& layout, int64_t slot);
 
-  /// The next pieces of the slot's own bytes, ascending and without overlap. None when there are no
-  /// more, or when it has looked at `*looks` ranges of the file, from which it takes what it looked
-  /// at: done() tells.
+  /// Returns the next pieces of the slot's own bytes, ascending and without overlap. None when
+  /// there are no more, or when it has looked at `*looks` ranges of the file, from which it takes
+  /// what it looked at: done() tells.
   PieceRow next(int64_t* looks);
   bool done() const { return done_; }
 

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kNoManager = "this server is no manager of names";
 constexpr std::string_view kReplaced = "this manager was replaced";
 constexpr uint64_t kMaxPiecesBytes = kMaxBodyBytes / 2;
-constexpr uint64_t kMostEpochs = uint64_t{1} << 62;  // so that there is a next one
+constexpr uint64_t kMostEpochs = uint64_t{1} << 62;  // There is always a next one below this.
 
 template <typename Value>
 Value get_up_to(Reader& reader, Value last) {

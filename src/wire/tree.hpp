@@ -26,8 +26,8 @@ enum class NameKind : uint8_t {
   kLink = 2,  ///< symbolic
 };
 
-/// Nanoseconds since 1970. The manager knows those that were set; a file's servers know when it was
-/// written.
+/// The times count nanoseconds since 1970. The manager knows those that were set; a file's servers
+/// know when it was written.
 struct Times {
   int64_t created_ns = 0;
   int64_t changed_ns = 0;  ///< owner, mode, names and the like; 0: not since it was made
@@ -199,7 +199,7 @@ struct Extents {
   struct Entry {
     ErrorCode error = ErrorCode::kOk;  ///< why the server can't tell
     Extent extent = {};
-    int64_t allocated_bytes = 0;  ///< that they take on the server's disk: holes take none
+    int64_t allocated_bytes = 0;  ///< what they take on the server's disk: holes take none
   };
   std::vector<Entry> entries;
   void put(Writer& writer) const;

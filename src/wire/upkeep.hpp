@@ -101,7 +101,7 @@ struct Parts {
 
 enum class PartState : uint8_t {
   kAbsent = 0,   ///< never written, as far as the server knows
-  kPresent = 1,  ///< and as long as its checksums say
+  kPresent = 1,  ///< present, as long as its checksums say
   kLost = 2,     ///< the server had it
   kRemoved = 3,  ///< the server was told to remove it
   kOtherSize = 4,

@@ -35,7 +35,7 @@ export PATH=$PATH:$PENCIL_HOME/bin:$PENCIL_HOME/utils
 pc_setupsrc >"$work/setup.log" 2>&1
 pc_build -j "$(nproc)" -f "$PWD/test" >"$work/build.log" 2>&1 || { tail -n 30 "$work/build.log" && exit 1; }
 
-export HDF5_USE_FILE_LOCKING=FALSE # so says the Pencil Code
+export HDF5_USE_FILE_LOCKING=FALSE # The Pencil Code says so.
 run() { # on|off: a run from the beginning
   rm -rf data "data_$1"
   mkdir -p data/allprocs/signals data/averages data/slices

@@ -107,7 +107,7 @@ std::vector<std::byte> file_with_ticket(uint64_t file) {
   return bytes;
 }
 
-/// The greeting of a new session, for the manager knows what it has answered to an old one.
+/// Returns the greeting of a new session, for the manager knows what it has answered to an old one.
 std::vector<std::byte> greeting() {
   static uint64_t sessions = 0;
   wire::Hello hello;

@@ -31,7 +31,7 @@ std::vector<uint8_t> data_of(int rank, uint64_t seed) {
   return data;
 }
 
-// A rank's bytes of the file, read without MPI-IO.
+// Returns a rank's bytes of the file, read without MPI-IO.
 std::vector<uint8_t> stored(const Suite& suite, const std::string& path, int rank) {
   std::vector<uint8_t> bytes(kBytes, 0);
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);

@@ -49,7 +49,7 @@ MPI_Offset place(const Suite& suite, int number) {
   return (MPI_Offset{number} * suite.rank_count() + suite.rank()) * kPieceBytes;
 }
 
-// The pieces of this rank, read without MPI-IO.
+// Returns the pieces of this rank, read without MPI-IO.
 std::vector<uint8_t> stored(const Suite& suite, const std::string& path, int count) {
   std::vector<uint8_t> mine(static_cast<size_t>(count) * kPieceBytes);
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);

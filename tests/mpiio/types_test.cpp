@@ -35,7 +35,7 @@ MPI_Offset file_bytes(MPI_File file) {
   return bytes;
 }
 
-// Each rank's own place, in bytes, for calls that take an offset.
+// Returns each rank's own place, in bytes, for calls that take an offset.
 Transfer transfer(const Suite& suite, std::array<int, kSpanInts>& memory, MPI_Datatype type) {
   return {static_cast<MPI_Offset>(suite.rank()) * kInts * static_cast<MPI_Offset>(sizeof(int)), memory.data(), 1, type};
 }

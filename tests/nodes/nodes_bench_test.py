@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(not (ROOT / "lab").exists(), reason="there is no
 
 
 def test_every_figure_is_there():
-    out = BUILD / "nodes_bench"  # which all nodes see
+    out = BUILD / "nodes_bench"  # All nodes see it.
     line = [sys.executable, "-B", ROOT / "lab/compare/run_nodes_bench.py", "--quick", "--out", out]
     done = subprocess.run(list(map(str, line)), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

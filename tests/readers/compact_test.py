@@ -44,7 +44,7 @@ def test_every_kind_of_file_stays_what_it_is(work, kind, release):
         KINDS[kind](f)
     # libhdf5 notes in a group when references in its attributes got the new addresses.
     check_compacting(path, same_bytes=kind != "references")
-    if kind not in ("filters", "fill_values"):  # which release 1.10 can't read wholly
+    if kind not in ("filters", "fill_values"):  # Release 1.10 can't read those wholly.
         tools_read(path)
 
 

@@ -150,7 +150,7 @@ def test_files_whose_complex_numbers_were_shuffled_by_parts_stay_readable(work):
     path = work / "old.h5"
     numbers = complex_numbers("c16")
     shuffled = numbers.view("u1").reshape(-1, 8).T.tobytes()
-    with h5py.File(path, "w", libver="earliest") as f:  # whose headers have no checksums
+    with h5py.File(path, "w", libver="earliest") as f:  # Its headers have no checksums.
         made = f.create_dataset("z", shape=(12, 40), dtype="c16", maxshape=(None, 40), chunks=(12, 40), shuffle=True)
         made.id.write_direct_chunk((0, 0), shuffled)
     content = path.read_bytes()

@@ -154,7 +154,7 @@ def test_the_order_of_creation_is_kept(work):
     with h5py.File(path, "r+") as f:
         assert [name for name in f if name != ".stria"][-2:] == ["b0", "b1"] and list(f["many"])[-2:] == ["a0", "a1"]
         assert list(f["zeta"].attrs) == ["unit", "a", "long", "A0", "A1"]
-        f["last"] = 1  # and others go on
+        f["last"] = 1  # Others go on.
         f["zeta"].attrs["last"] = 1
     with h5py.File(path) as f:
         assert list(f)[-1] == "last" and list(f["zeta"].attrs)[-1] == "last"

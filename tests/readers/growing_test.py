@@ -223,7 +223,7 @@ def test_files_of_others_grow(work, libver):
             expected = np.vstack([expected, np.full((3, 2), 7.0)]) if has_trees else expected
             if has_trees or program is h5py.File:
                 assert np.array_equal(f["t"][...], expected)
-    with h5py.File(path, "r+") as f:  # and others go on
+    with h5py.File(path, "r+") as f:  # Others go on.
         f["after"] = np.arange(7)
         f["series"].resize((4, 3))
         f["series"][2:] = 9

@@ -96,7 +96,7 @@ def test_h5py_sees_scales(work):
     tools_read(path, work / "again.h5")
     with h5py.File(work / "again.h5") as f:  # references survive a copy
         assert [scale[0].name for scale in f["dens"].dims] == ["/block", "/z", "/y", "/x"]
-    with h5py.File(path, "r+") as f:  # and other programs go on
+    with h5py.File(path, "r+") as f:  # Other programs go on.
         f["dens"].dims[3].attach_scale(f["plain"])
         del f["pres"].attrs["DIMENSION_LIST"]
     tools_read(path, work / "changed.h5")
@@ -257,7 +257,7 @@ def test_attributes_of_every_kind(work):
         assert f[f["g/dens"].attrs["up"]] == f["g"]
     with pytest.raises(stria.NotFoundError, match="refers to 'nothing'"), stria.create(work / "none.h5") as f:
         f.attrs["dataset"] = stria.Reference("nothing")
-    with h5py.File(path, "w") as f:  # and the reverse
+    with h5py.File(path, "w") as f:  # This is the reverse.
         f.create_dataset("d", data=[1])
         for name, value in {**values, "half": np.float16(0.1), "halves": np.array([1, -2.5, np.inf], "f2")}.items():
             f.attrs[name] = value

@@ -43,7 +43,7 @@ def test_records_are_added_for_other_programs(work, version):
     with pytest.raises(stria.UnsupportedError, match="no new datasets"), stria.append(own) as file:
         file.create_dataset("new", (3,), "f8")
     assert own.read_bytes() == before
-    with netCDF4.Dataset(own, "a") as file:  # and they go on
+    with netCDF4.Dataset(own, "a") as file:  # They go on.
         file["even"][4] = 5
 
 

@@ -439,7 +439,7 @@ def test_what_belongs_to_an_open_file_is_set_without_asking_for_its_size_again(s
             other.write(bytes(500))
 
         def is_seen():
-            os.fchmod(file.fileno(), 0o600)  # which must not keep what was told before for longer
+            os.fchmod(file.fileno(), 0o600)  # It must not keep what was told before for longer.
             return os.fstat(file.fileno()).st_size == 510
 
         wait_until(is_seen)

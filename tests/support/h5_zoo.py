@@ -153,7 +153,7 @@ def filters(f):
     unknown.set_chunk((8,))
     unknown.set_filter(300, h5py.h5z.FLAG_OPTIONAL, (1, 2))
     d = f.create_dataset("unknown", (16,), "u1", dcpl=unknown)
-    d.id.write_direct_chunk((0,), b"\1" * 5)  # which nobody here can decode
+    d.id.write_direct_chunk((0,), b"\1" * 5)  # Nobody here can decode it.
 
 
 @kind

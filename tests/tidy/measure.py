@@ -4,10 +4,10 @@
 usage: measure.py [CHECKOUT ...]
   CHECKOUT    a work tree or a git directory; this repository comes first anyway
 
-What is counted: files that are neither tests nor of third parties, their functions and classes.
-A method is a function that a class declares, but for constructors, destructors and what is
-defaulted or deleted. A contract is a call of a check or an assertion. A fragment is a comment that
-opens with a preposition instead of its subject; behind code only "of", "as" and "likewise" count.
+What is counted: files that are neither tests nor of third parties, their functions and classes. A
+method is a function that a class declares, but for constructors, destructors and what is defaulted
+or deleted. A contract is a call of a check or an assertion. A fragment is a comment that opens with
+a preposition instead of its subject; behind code only "of", "as", "which" and the like count.
 """
 
 import argparse

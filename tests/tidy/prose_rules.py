@@ -41,7 +41,7 @@ _FRAGMENT = re.compile(
     re.IGNORECASE,
 )
 # A comment behind code is a label. Others of these words, such as "in bytes", make good labels.
-_FRAGMENT_OF_LABEL = re.compile(r"(?:as|likewise|of)\b(?![-_(./])", re.IGNORECASE)
+_FRAGMENT_OF_LABEL = re.compile(r"(?:as|likewise|of|which|whom|whose)\b(?![-_(./])", re.IGNORECASE)
 _COMMENT_MARK = re.compile(r"(?:///<|///|//|/\*+|\*|#|!)\s*")
 _CODE_SPAN = re.compile(r"`[^`\n]*`|\{[^{}\n]*\}")
 _FOR_TOOLS = re.compile(r"(//|#) ?(NOLINT|noqa|clang-format|type:)")

@@ -36,8 +36,8 @@ class CounterSums {
   /// Returns the most common sizes of pieces with their numbers of pieces, over all ranks and
   /// files, the most frequent first. For each file a rank counts only its four most common sizes.
   std::vector<std::pair<int64_t, int64_t>> common_sizes() const;
-  /// The bytes that the application put or got, or those that the storage moved where the former
-  /// were not counted.
+  /// Returns the bytes that the application put or got, or those that the storage moved where the
+  /// former were not counted.
   int64_t useful_bytes() const;
   /// Returns the number of ranks that wrote any byte; at least 1.
   int writers() const;

@@ -410,8 +410,8 @@ TEST(RunDigest, BreaksWrappedCallsDownByKind) {
   EXPECT_EQ(std::set<std::string>({shares[0].name, shares[1].name}), std::set<std::string>({"H5Dwrite", "MPI_File_write_at"}));
 }
 
-// The counters of 80,000 interleaved writes of 8 bytes by independent calls of MPI-IO, whose calls
-// have no phases.
+// Returns the counters of 80,000 interleaved writes of 8 bytes by independent calls of MPI-IO,
+// whose calls have no phases.
 TraceBuilder tiny_independent_writes() {
   return pieces_of(20'000, 0, 8).count_all(Counter::kWriteNs, -50 * kMs).count_all(Counter::kWriteRequestNs, 400 * kMs);
 }

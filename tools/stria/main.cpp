@@ -129,7 +129,7 @@ int run_program(int argc, char** argv) {
   }
   std::vector<std::string> programs = here ? find_programs("") : find_laboratory(word);
   if (programs.empty() && is_rank() && !is_of_laboratory(word)) {
-    programs = find_programs("");  // which says once what is wrong
+    programs = find_programs("");  // It says once what is wrong.
   }
   for (const std::string& program : programs) {
     std::vector<std::string> words(argv, argv + argc);

@@ -11,7 +11,7 @@
 
 namespace stria::tool {
 
-/// The pairs (rank, thread) with spans of the work of such a thread.
+/// Returns the pairs (rank, thread) with spans of the work of such a thread.
 std::set<std::pair<int32_t, uint16_t>> background_threads(const trace::TraceFile& trace);
 
 /// Tells whether this kind is the work of such a thread on one commit: writing, or ending it.

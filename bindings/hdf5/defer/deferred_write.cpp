@@ -126,7 +126,7 @@ bool has_transform(const Library& library, hid_t transfer) {
 /// Plans, packs and holds. False where this process has to write at once.
 bool pack_and_hold(const Library& library, const Arguments& arguments, const void* data) try {
   Packed packed;
-  auto* const memory = static_cast<std::byte*>(const_cast<void*>(data));  // which is read only
+  auto* const memory = static_cast<std::byte*>(const_cast<void*>(data));  // It is only read.
   if (has_transform(library, arguments.transfer) || packed.plan_stream(library, arguments, memory)) {
     return false;
   }

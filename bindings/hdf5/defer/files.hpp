@@ -129,7 +129,7 @@ class DeferredFiles {
   std::vector<std::unique_ptr<DeferredFile>> files_;
   std::byte* stage_ = nullptr;
   int64_t used_bytes_ = 0;  // the bytes of the stage
-  int64_t list_bytes_ = 0;  // that lists of pieces take
+  int64_t list_bytes_ = 0;  // bytes that lists of pieces take
   std::atomic<int64_t> held_bytes_{0};
   std::atomic<size_t> file_count_{0};
   bool has_last_resort_ = false;

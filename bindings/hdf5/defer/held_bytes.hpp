@@ -14,7 +14,7 @@
 
 namespace stria::hdf5 {
 
-/// Some bytes, and their place in the file.
+/// Holds some bytes, and their place in the file.
 struct Held {
   ByteRange place;
   const std::byte* bytes = nullptr;

@@ -13,7 +13,7 @@ namespace stria::hdf5 {
 using MpiHandle = uintptr_t;  ///< a communicator, a datatype, an operation or MPI_Info
 using MpiFile = void*;        ///< MPI_File, which both make a pointer
 using MpiOffset = int64_t;
-/// Room for an MPI_Status.
+/// Has room for an MPI_Status.
 struct MpiStatus {
   alignas(16) std::byte bytes[64];
 };

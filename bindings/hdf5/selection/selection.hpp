@@ -37,7 +37,7 @@ std::optional<std::vector<Steps>> regular_steps(const Library& library, hid_t sp
 /// of two that are read into one place HDF5's way decides which stays.
 enum class Use { kToFile, kFromFile };
 
-/// Bytes of an array: a datatype, and how far its base lies behind the array's.
+/// Describes bytes of an array: a datatype, and how far its base lies behind the array's.
 struct Selected {
   int64_t base_bytes = 0;
   Datatype type;

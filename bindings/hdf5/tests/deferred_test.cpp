@@ -324,7 +324,7 @@ class Twins {
     }
     std::erase_if(datasets_, [&](const Dataset& dataset) { return dataset.name == name; });
     MPI_Barrier(MPI_COMM_WORLD);
-    add_dataset();  // which may get the bytes of the removed one
+    add_dataset();  // It may get the bytes of the removed one.
   }
 
   void close_datasets() {

@@ -59,7 +59,7 @@ def outcome(directory, ranks, command, way):
         return "no end", []
     lines = [line.split(" - ")[0].rstrip() for line in done.stdout.splitlines()]
     said = [line for line in lines if re.search(r"PASSED|FAILED|SKIP|ERROR|\bok\b|did not pass|errors? detected", line)]
-    said = [line for line in said if "VOL connector" not in line]  # which names it
+    said = [line for line in said if "VOL connector" not in line]  # That line names it.
     return done.returncode, sorted(re.sub(r"[0-9.]+ ?(s|seconds)\b", "", line) for line in said)
 
 

@@ -33,8 +33,7 @@ struct Arguments {
   hid_t transfer = 0;
 };
 
-/// Memory for packed elements. A thread keeps the last one for its next transfer, unless it is
-/// large.
+/// Holds packed elements. A thread keeps the last one for its next transfer, unless it is large.
 class Staging {
  public:
   Staging() = default;

@@ -188,7 +188,7 @@ herr_t move_now(void* datasets[], const Lists<Memory>& lists, void** request) {
   return outcome;
 }
 
-/// One of several datasets, by a transfer of its own, which is closed.
+/// Moves one of several datasets, by a transfer of its own, which is closed.
 herr_t write_alone(void* dataset, const Lists<const void>& lists, size_t i, hid_t transfer) {
   Lists<const void> one{lists.hdf5,       lists.connector,          {lists.under[i]},
                         {lists.types[i]}, {lists.memory_spaces[i]}, {lists.file_spaces[i]},

@@ -39,7 +39,7 @@ class Completions {
   Completions(const Completions&) = delete;
   Completions& operator=(const Completions&) = delete;
 
-  /// The last one noted; the others by `noted_before`. Null when there is none.
+  /// Returns the last one noted; the others by `noted_before`. Null when there is none.
   const std::shared_ptr<Job>& last() const { return last_; }
   void add(const std::shared_ptr<Job>& job) noexcept;
 

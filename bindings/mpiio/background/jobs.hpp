@@ -36,10 +36,10 @@ struct Job {
   bool posted = false;      ///< others have been told
   bool ended_here = false;  ///< all ranks of this node have done their part
   int error_class_here = MPI_SUCCESS;
-  std::shared_ptr<Job> finished_before;  ///< the next of those of which MPI may not know
+  std::shared_ptr<Job> finished_before;  ///< the one before, of which MPI may not know either
   bool noted = false;                    ///< MPI completes the request in a call that runs
-  std::shared_ptr<Job> noted_before;     ///< the next of those of this call (Completions)
-  int64_t board_number = kAlone;         ///< number of a collective whose ranks agree on the boards
+  std::shared_ptr<Job> noted_before;     ///< the one before in this call (Completions)
+  int64_t board_number = kAlone;         ///< a collective whose ranks agree on the boards has one
   static constexpr int64_t kAlone = -1;
 };
 

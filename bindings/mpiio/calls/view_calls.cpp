@@ -93,7 +93,7 @@ Outcome seek(File& file, int64_t offset, int whence) {
   return {};
 }
 
-// Collective: yes.
+// Moves the shared pointer. Collective: yes.
 Outcome seek_shared(File& file, int64_t offset, int whence) {
   Comm& comm = file.comm();
   int64_t target = 0;

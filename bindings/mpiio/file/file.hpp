@@ -75,7 +75,7 @@ class File {
   const Staging& staging() const { return staging_; }
 
   const AtomicMode& atomic_mode() const { return atomic_mode_; }
-  /// Collective: yes.
+  /// Sets atomic mode. Collective: yes.
   void set_atomic(bool atomic) { atomic_mode_.set(atomic, shared(), comm()); }
 
   /// Gives the channel back, for the next file that these ranks open.

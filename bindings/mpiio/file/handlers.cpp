@@ -26,7 +26,7 @@ Handlers& handlers() {
   return *instance;
 }
 
-// The words of the thread's last failure of each class.
+// Returns the words of the thread's last failure of each class.
 std::map<int, std::string>& last_words() {
   thread_local std::map<int, std::string> words;
   return words;

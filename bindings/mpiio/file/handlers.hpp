@@ -39,7 +39,7 @@ int call(const Handler& handler, MPI_File file, const Outcome& outcome);
 /// on. MPI_SUCCESS for a success.
 int report(const Handler& handler, MPI_File file, const Outcome& outcome);
 
-/// The words of the thread's last failure of that class; null when it had none.
+/// Returns the words of the thread's last failure of that class; null when it had none.
 const std::string* words_of_last_failure(int code);
 
 }  // namespace stria::mpiio

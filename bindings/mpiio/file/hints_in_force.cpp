@@ -47,7 +47,7 @@ void HintsInForce::apply(File& file, const Hints& given) {
     warnings.emplace_back(access::kNoPlaceForAggregators);
   }
   if (file.storage().is_open()) {
-    resolved_.driver = driver;  // The next two can't change for an open file.
+    resolved_.driver = driver;  // This and the next can't change for an open file.
     resolved_.async = async;
   } else if (resolved_.driver == "memory") {
     warnings.emplace_back("hint 'stria_driver' has the value 'memory', which other ranks would not see; 'posix' is used");

@@ -48,7 +48,7 @@ class UnderWay {
     const std::lock_guard lock(mutex_);
     return failure_;
   }
-  /// The same, for the last time.
+  /// Does the same, for the last time.
   Outcome take_failure() {
     const std::lock_guard lock(mutex_);
     failed_ = false;

@@ -55,7 +55,7 @@ inline constexpr int kNodesFailures = 6;
 /// Says how far a node is, and what a rank of it wants to know. In the values of a message.
 struct NodesReport {
   int64_t known = 0;          ///< the outcomes of all operations below are known to this rank
-  int64_t node = -1;          ///< whose progress follows; -1: none does
+  int64_t node = -1;          ///< the node whose progress follows; -1: none does
   int64_t finished = 0;       ///< all operations below are finished on that node
   int64_t failure_count = 0;  ///< the number of those that are news to rank 0
   std::array<NodesFailure, kNodesFailures> failures{};

@@ -91,7 +91,7 @@ class SharedState {
 
   bool several_nodes_ = false;
   std::shared_ptr<SharedBuffer> memory_;      // a Shared
-  int current_ = 0;                           // which of the twins
+  int current_ = 0;                           // the twin that is used
   std::atomic<int64_t>* pointers_ = nullptr;  // in memory_, on rank 0's node
   Status reach_;
   Token token_;                          // the channel's ledger has it, on rank 0 of several nodes

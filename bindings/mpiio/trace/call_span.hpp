@@ -18,7 +18,7 @@ class CallSpan {
   CallSpan(const CallSpan&) = delete;
   CallSpan& operator=(const CallSpan&) = delete;
 
-  /// The innermost recorded call of this thread; null when there is none.
+  /// Returns the innermost recorded call of this thread; null when there is none.
   static CallSpan* innermost();
   /// Says how many bytes are moved and where the first of them is in the file; -1 where
   /// none is moved.

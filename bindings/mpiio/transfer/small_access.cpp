@@ -65,7 +65,7 @@ struct PagesPlace {
   std::shared_ptr<const void> owner{};
 };
 
-// An empty table of this rank's own, of pages that are fetched.
+// Returns an empty table of this rank's own, of pages that are fetched.
 PagesPlace own_table(storage::FetchedPages::Shape shape) {
   auto own = PrivateMemory::allocate(storage::FetchedPages::memory_bytes(shape));
   if (!own.ok() || shape.page_count == 0) {

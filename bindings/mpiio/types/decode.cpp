@@ -68,7 +68,7 @@ Result<Datatype> distribute(const Dimension& dim, const Datatype& type, int64_t 
 
 class Decoder {
  public:
-  /// Null: as in memory.
+  /// Decodes with these sizes; null: as in memory.
   explicit Decoder(const ElementBytes* element_bytes) : element_bytes_(element_bytes) {}
 
   Result<Datatype> decode(MPI_Datatype type) const {

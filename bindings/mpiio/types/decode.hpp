@@ -30,7 +30,7 @@ Result<Datatype> decode(MPI_Datatype type);
 /// others follow the sizes.
 Result<Datatype> decode_as(MPI_Datatype type, const ElementBytes& element_bytes);
 
-/// `count` equal basic elements in the order of a type map.
+/// Stands for `count` equal basic elements in the order of a type map.
 struct SignatureRun {
   MPI_Datatype basic;
   int64_t count;

@@ -68,7 +68,7 @@ class Texts(Named):
 
 
 _MOST_LINKS = 16  # from file to file, on the way to an object
-_MOST_REASON_BYTES = 200  # that the library tells the other ranks
+_MOST_REASON_BYTES = 200  # the part that the library tells the other ranks
 
 
 class File:

@@ -16,7 +16,7 @@ _AS_THEY_ARE = {np.dtype(name) for name in NUMBERS}  # arrays that the library t
 # that it moves.
 MEANINGS = {np.dtype(name): (meaning, np.dtype(number)) for name, (meaning, number) in MEANT.items()}
 HALF = np.dtype("float16")
-EXACT = {np.dtype("bool"), HALF}  # which the library doesn't convert
+EXACT = {np.dtype("bool"), HALF}  # types that the library doesn't convert
 # What DLPack calls memory that the CPU reaches: its own, CUDA's and ROCm's on the host, managed.
 _HOSTS = {1, 3, 11, 13}
 MEANT_BY_NAME = {dtype.name: dtype for dtype in MEANINGS}

@@ -14,7 +14,7 @@ def rows_of(dataset: "Dataset") -> Iterator[Any]:
     dataset[index]."""
     total = len(dataset)
     batch = rows_of_batch(total, dataset.nbytes, dataset.chunks)
-    if dataset.type_name.startswith("string"):  # which are read whole in any case
+    if dataset.type_name.startswith("string"):  # Strings are read whole in any case.
         batch = max(total, 1)
     for first in range(0, total, batch):
         yield from dataset[first : first + batch]

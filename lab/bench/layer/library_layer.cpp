@@ -115,7 +115,7 @@ class LibraryLayer : public Layer {
   }
 
  private:
-  /// This rank's requests to the storage for a file so far.
+  /// Counts this rank's requests to the storage for a file so far.
   struct Requests {
     explicit Requests(const std::string& path) {
       trace::Recorder& recorder = trace::Recorder::instance();

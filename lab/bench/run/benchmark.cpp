@@ -199,8 +199,8 @@ class Benchmark {
   BenchOptions options_;
   const std::function<void(const std::string&)>& progress_;
   Ranks ranks_;
-  int reader_ = 0;   ///< whose part this rank reads
-  int checker_ = 0;  ///< whose part this rank checks in the file
+  int reader_ = 0;   ///< the rank whose part this one reads
+  int checker_ = 0;  ///< the rank whose part this one checks in the file
   Workload written_, read_, checked_;
   std::vector<std::byte> memory_;
   std::unique_ptr<Layer> layer_;

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kPointBytes = 40;
 constexpr int64_t kGuard = 2;
 
-/// z, y, x.
+/// The lists are in the order z, y, x.
 struct Cell {
   std::vector<int64_t> start;
   std::vector<int64_t> size;

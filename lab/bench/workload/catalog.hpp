@@ -60,7 +60,7 @@ struct WorkloadKind {
 /// Returns all of them, sorted as the command lists them.
 const std::vector<WorkloadKind>& workload_kinds();
 
-// Each in a file of its own.
+// Puts each in a file of its own.
 WorkloadKind block3d_kind();
 WorkloadKind block_block_kind();
 WorkloadKind btio_kind();

@@ -12,7 +12,7 @@ namespace stria::bench {
 /// ones first, as by MPI_Dims_create.
 std::vector<int64_t> balanced_grid(int ranks, int dimensions);
 
-/// The place of a rank in a grid whose last dimension is the fastest.
+/// Returns the place of a rank in a grid whose last dimension is the fastest.
 std::vector<int64_t> place_in_grid(int rank, const std::vector<int64_t>& grid);
 
 /// Returns the side of a square of ranks. Throws stria::Error where there is none.

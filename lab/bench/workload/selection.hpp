@@ -12,9 +12,10 @@
 
 namespace stria::bench {
 
-/// Elements of an array of `dims`, slowest dimension first: in each dimension `count` blocks of
-/// `block` elements, `stride` apart, from `start`. They are taken in the array's order. Only a
-/// selection of one dimension may have gaps between its blocks: with more dimensions it is a box.
+/// Selects elements of an array of `dims`, slowest dimension first: in each dimension `count`
+/// blocks of `block` elements, `stride` apart, from `start`. They are taken in the array's order.
+/// Only a selection of one dimension may have gaps between its blocks: with more dimensions it is a
+/// box.
 struct Selection {
   std::vector<int64_t> dims;
   std::vector<int64_t> start;

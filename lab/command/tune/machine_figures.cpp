@@ -33,7 +33,7 @@ constexpr int64_t kRegions = 1024;       // the regions of a rank, of 1 KiB each
 constexpr int kBarriers = 200;
 constexpr int kMessages = 200;
 constexpr int64_t kCopiedBytes = 32 * kMiB;
-constexpr int64_t kPieceBytes = 16;      // that the engine joins
+constexpr int64_t kPieceBytes = 16;      // pieces that the engine joins
 constexpr int64_t kPieces = 256 * kKiB;  // the pieces of a rank
 constexpr int64_t kLongPieces = 64;      // pieces of as many bytes
 /// A rate or a time that can't be told from nothing.

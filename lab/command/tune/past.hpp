@@ -39,7 +39,7 @@ class Past {
   explicit Past(const std::vector<PastRun>& runs);
   /// True while some are left.
   bool is_left() const { return left_ > 0; }
-  /// The next outcome of that key, which is then no longer left; null where there is none.
+  /// Returns the next outcome of that key, which is then no longer left; null where there is none.
   const PastRun* take(const std::string& key);
 
  private:

@@ -75,7 +75,7 @@ bool interleave(std::vector<const Event*> events) {
   return static_cast<double>(overlap) > kMostOverlap * static_cast<double>(bytes_of(events));
 }
 
-/// The only rank in each of these files, if there is just one, and several files have one.
+/// Tells whether each of these files has just one rank, and several files have one.
 bool is_file_a_rank(const EventsOfFiles& files) {
   std::map<int32_t, int> files_of_rank;
   for (const auto& [file, events] : files) {

@@ -11,7 +11,7 @@ namespace stria::tool {
 
 struct RecordedRun {
   std::shared_ptr<const bench::Recording> requests;
-  bool writes = true;       ///< else it only read
+  bool writes = true;       ///< false: it only read
   bool collective = false;  ///< most were in calls of all ranks
   std::string told;         ///< what is played, in words
 };

@@ -70,7 +70,7 @@ class Measurement {
     return std::isfinite(took_s) ? std::optional(took_s) : std::nullopt;
   }
 
-  /// Each rank its own part of the file.
+  /// Measures each rank on its own part of the file.
   std::optional<double> apart(int64_t length, const Hints& hints = {}) { return seconds({"ior", ior(length), hints}); }
 
   void note_speed(int64_t length, int64_t bytes, std::optional<double> took_s, StorageFigures::ByLength& speeds) const {

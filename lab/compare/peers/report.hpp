@@ -8,7 +8,7 @@
 
 namespace stria::bench {
 
-/// The median of the measured rounds. \pre there is at least one
+/// Returns the median of the measured rounds. \pre there is at least one
 double median_seconds(const ModeResult& result);
 
 /// Returns the results as JSON: modes with median, minimum and maximum of seconds and MB/s (10^6

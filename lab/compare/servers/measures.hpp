@@ -30,7 +30,7 @@ inline double wall() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Named lists of figures, printed as JSON.
+/// Keeps named lists of figures, printed as JSON.
 class Figures {
  public:
   void add(const std::string& name, double value) { values_[name].push_back(value); }

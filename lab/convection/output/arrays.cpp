@@ -9,7 +9,7 @@ namespace stria::convection {
 
 namespace {
 
-// Speeds with a layer of ghosts; behind walls they are those before them.
+// Holds speeds with a layer of ghosts; behind walls they are those before them.
 struct Speeds {
   explicit Speeds(const ConvectionRun& run) : x(run.grid(), 1), z(run.grid(), 1) {
     const Grid& grid = run.grid();

@@ -14,7 +14,7 @@ using flash::GasState;
 
 constexpr size_t kGhosts = 2;
 
-/// States of a line of cells, their velocities as seen along it.
+/// Holds states of a line of cells, their velocities as seen along it.
 struct Line {
   explicit Line(size_t cells)
       : density(cells + 2 * kGhosts),

@@ -15,8 +15,8 @@
 
 namespace stria::convection {
 
-/// Conserved quantities of every cell: density, momentum along x and z, total energy without that
-/// of position.
+/// Holds the conserved quantities of every cell: density, momentum along x and z, total energy
+/// without that of position.
 struct Gas {
   explicit Gas(const Grid& grid) : density(grid, 2), momentum_x(grid, 2), momentum_z(grid, 2), energy(grid, 2) {}
   Field density, momentum_x, momentum_z, energy;

@@ -23,9 +23,9 @@ class Multigrid {
   explicit Multigrid(const Grid& grid);
   ~Multigrid();
 
-  /// The coefficients and the right side of the cells, to be filled in before solve(). `west(j, i)`
-  /// couples a cell with (j, i - 1), `up` with (j - 1, i), up to one beyond the block; at a wall
-  /// `up` couples with the value 0, half a cell away.
+  /// Return the coefficients and the right side of the cells, to be filled in before solve().
+  /// `west(j, i)` couples a cell with (j, i - 1), `up` with (j - 1, i), up to one beyond the block;
+  /// at a wall `up` couples with the value 0, half a cell away.
   Field& diagonal();
   Field& west();
   Field& up();

@@ -52,7 +52,7 @@ void fill(Multigrid& multigrid, const Grid& grid) {
   for (int64_t j = 0; j <= grid.mz; ++j) {
     for (int64_t i = 0; i <= grid.mx; ++i) {
       multigrid.west()(j, i) = 40 * number(j, i, 1);
-      const bool top = grid.at_top() && j == 0;  // whose 0 is half a cell away
+      const bool top = grid.at_top() && j == 0;  // Its 0 is half a cell away.
       const bool bottom = grid.at_bottom() && j == grid.mz;
       multigrid.up()(j, i) = bottom ? 0 : (top ? 2 : 1) * 60 * number(j, i, 2);
       multigrid.diagonal()(j, i) = 0.02 * number(j, i, 3);

@@ -40,8 +40,9 @@ class ConvectionRun {
   }
 
   double temperature(int64_t j, int64_t i) const { return gas_.pressure(layer_.gamma, j, i) / gas_.density(j, i); }
-  /// A row's means of kAverages over the width, by row of this rank and average: on ranks of the
-  /// first column, empty elsewhere. The same bit by bit on any number of ranks. Collective: yes.
+  /// Returns a row's means of kAverages over the width, by row of this rank and average: on ranks
+  /// of the first column, empty elsewhere. The same bit by bit on any number of ranks. Collective:
+  /// yes.
   std::vector<double> averages() const;
   /// Returns the largest speed, in the local speed of sound. Collective: yes.
   double largest_mach() const;

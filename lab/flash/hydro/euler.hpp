@@ -8,7 +8,7 @@
 
 namespace stria::flash {
 
-/// Places of the variables in unk. velz is there in 2-D as well.
+/// Names the places of the variables in unk. velz is there in 2-D as well.
 enum EulerVariable : int { kDens, kVelx, kVely, kVelz, kPres, kTemp, kEner, kEint, kGamc, kGame, kEulerVariables };
 
 /// Components of a flux: mass, momentum in x, y and z, total energy.

@@ -35,7 +35,7 @@ class MusclHancock {
 
  private:
   using Field = std::vector<double>;  // [k][j][i] of the block and its rim
-  // Density, velocity x, y, z, pressure; or the fluxes' five components.
+  // Holds density, velocity x, y, z, pressure; or the fluxes' five components.
   using State = std::array<Field, 5>;
 
   void load(const double* block);

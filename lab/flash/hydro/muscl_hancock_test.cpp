@@ -30,7 +30,7 @@ struct Sod {
     velocity = wave(density_r, pressure_r);
   }
 
-  // The velocity change across a wave from the given state to the middle pressure.
+  // Returns the velocity change across a wave from the given state to the middle pressure.
   double wave(double density, double p) const {
     double sound = std::sqrt(kGamma * p / density);
     if (pressure <= p) {

@@ -23,8 +23,8 @@ struct GasState {
   double pressure;
 };
 
-/// Mass, momentum along the normal and the two transverse directions, and total energy, each per
-/// unit of area and time.
+/// Carries mass, momentum along the normal and the two transverse directions, and total energy,
+/// each per unit of area and time.
 struct GasFlux {
   double mass;
   double normal;

@@ -353,7 +353,7 @@ IoArrays::IoArrays(MPI_Comm communicator, const IoOptions& run_options)
 void IoArrays::remove_file(const std::string& path) const {
   if (rank == 0) {
     std::error_code none;
-    const bool is_link = std::filesystem::is_symlink(path, none);  // which stays
+    const bool is_link = std::filesystem::is_symlink(path, none);  // A link stays.
     try {
       stria::remove_file(is_link ? std::filesystem::canonical(path, none).string() : path);
     } catch (const Error&) {

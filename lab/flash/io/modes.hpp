@@ -50,7 +50,7 @@ class IoMode {
   /// Removes what the last round left. Called on every rank after all are done.
   virtual void clean() {}
   virtual std::string file() const { return ""; }
-  /// The size of the last file that was written; 0: not known.
+  /// Returns the size of the last file that was written; 0: not known.
   virtual int64_t file_bytes() const { return 0; }
   virtual std::string method() const { return ""; }
   virtual std::string reason() const { return ""; }

@@ -17,7 +17,7 @@
 
 namespace stria::flash {
 
-/// Seconds of one rank in each phase of a round.
+/// Holds the seconds of one rank in each phase of a round.
 struct LimitTimes {
   double open_s = 0;
   double pack_s = 0;  ///< or unpack

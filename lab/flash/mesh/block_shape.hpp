@@ -28,8 +28,8 @@ inline void for_each_cell(const CellBox& box, Body&& body) {
   }
 }
 
-/// Extents of a block: interior cells, guard cells and variables. Cell (0,0,0) is the first
-/// interior cell.
+/// Holds the extents of a block: interior cells, guard cells and variables. Cell (0,0,0) is the
+/// first interior cell.
 struct BlockShape {
   int dim = 2;
   int variable_count = 0;

@@ -15,7 +15,7 @@
 namespace stria::flash {
 
 struct RefinementCriteria {
-  std::vector<int> variables;  ///< which variables of unk are looked at
+  std::vector<int> variables;  ///< the variables of unk that are looked at
   double refine_above = 0.8;
   double derefine_below = 0.2;
   double filter = 0.01;

@@ -47,12 +47,12 @@ class FluxCorrection {
   void exchange();
 
   const std::vector<CoarseFace>& coarse_faces() const { return coarse_faces_; }
-  /// The block's own fluxes and the right ones, at a face of coarse_faces(). Shape as
-  /// in face_fluxes.
+  /// Returns the block's own fluxes and the right ones, at a face of coarse_faces(). Shape as in
+  /// face_fluxes.
   const double* own_fluxes(const CoarseFace& face) const { return fluxes_.data() + face.own_offset; }
   const double* fine_fluxes(const CoarseFace& face) const { return fine_.data() + face.fine_offset; }
 
-  /// The face's own dimensions, the lower one first; the second one is flat in 2-D.
+  /// Returns the face's own dimensions, the lower one first; the second one is flat in 2-D.
   static std::array<int, 2> face_dimensions(int face) {
     int d = face / 2;
     return {d == 0 ? 1 : 0, d == 2 ? 1 : 2};

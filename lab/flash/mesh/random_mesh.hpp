@@ -26,7 +26,7 @@ inline void adapt_randomly(Mesh* mesh, unsigned round) {
   ASSERT_TRUE(mesh->adapt(marks).ok());
 }
 
-/// A mesh after a few rounds. Collective: yes.
+/// Makes a mesh after a few rounds. Collective: yes.
 inline std::unique_ptr<Mesh> random_mesh(MPI_Comm comm, const MeshOptions& options, unsigned seed) {
   auto mesh = Mesh::create(comm, options).value();
   for (unsigned round = seed; round < seed + 4; ++round) {

@@ -12,7 +12,7 @@ inline constexpr int kMaxTransferred = 16;
 /// A variable that guard-cell filling, refinement and coarsening carry over from one
 /// block to another.
 struct TransferredVariable {
-  int index = 0;  ///< which variable of unk
+  int index = 0;  ///< the variable's place in unk
   /// A quantity per unit mass (velocity, specific energy): averaged with the density as weight.
   bool per_mass = false;
   int normal_to = -1;  ///< dimension whose reflecting walls flip its sign; -1 for none

@@ -35,7 +35,7 @@ struct WrittenFile {
   int64_t useful_bytes = 0;
   int64_t file_bytes = 0;
   double seconds = 0;       ///< open to commit, or to commit_async()'s return, the slowest rank
-  double wait_seconds = 0;  ///< that the run later waited for commit_async(), the slowest rank
+  double wait_seconds = 0;  ///< the run's wait for commit_async(), the slowest rank's
   PhaseTimes phases;
   std::string method;
 };

@@ -9,7 +9,7 @@
 
 namespace stria::flash {
 
-/// Integrals over the domain (in 2-D: per unit of length, the domain's depth in z).
+/// Holds integrals over the domain (in 2-D: per unit of length, the domain's depth in z).
 struct Totals {
   double mass = 0;
   double energy = 0;
@@ -19,7 +19,8 @@ struct Totals {
 /// Collective: yes.
 Totals compute_totals(const Mesh& mesh);
 
-/// A hash of the bits of all interior cells and of the leaves, in Morton order. Collective: yes.
+/// Returns a hash of the bits of all interior cells and of the leaves, in Morton order. Collective:
+/// yes.
 uint64_t state_hash(const Mesh& mesh);
 
 /// Mean density in shells around the domain's centre, as wide as the finest level's cells.

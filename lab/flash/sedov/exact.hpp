@@ -13,7 +13,7 @@
 
 namespace stria::flash {
 
-/// Gas at one radius.
+/// Describes the gas at one radius.
 struct SedovState {
   double density = 0;
   double velocity = 0;  ///< radial

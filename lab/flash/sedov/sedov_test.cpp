@@ -22,7 +22,7 @@ SedovOptions small_blast(int dim) {
   return options;
 }
 
-// A communicator of the first `count` ranks; MPI_COMM_NULL on the others.
+// Returns a communicator of the first `count` ranks; MPI_COMM_NULL on the others.
 MPI_Comm first_ranks(int count) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -12,7 +12,7 @@
 namespace stria::flash {
 namespace {
 
-// The mean of the cells around a corner, by sums along x, then y, then z.
+// Returns the mean of the cells around a corner, by sums along x, then y, then z.
 float plain_corner(const BlockShape& shape, const double* cells, int i, int j, int k) {
   const auto pair = [&](int y, int z) { return cells[shape.offset(i - 1, y, z)] + cells[shape.offset(i, y, z)]; };
   const auto square = [&](int z) { return pair(j - 1, z) + pair(j, z); };

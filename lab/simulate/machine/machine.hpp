@@ -51,7 +51,7 @@ struct Servers {
   double seek_s = 0;        ///< more where it doesn't follow the request before in its file
   int group_size = 0;       ///< servers that share a controller; 0: none do
   double group_rate = 0;    ///< the rate of a controller
-  double client_rate = 0;   ///< that a node can send to all servers together; 0: its link's
+  double client_rate = 0;   ///< what a node can send to all servers together; 0: its link's
   double stripe_bytes = 1 << 20;
   int random_first = 0;          ///< 1: a file begins anywhere, else after the last one
   int stripe_count = 1;          ///< the count of a file that asks for nothing else

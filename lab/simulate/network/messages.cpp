@@ -42,7 +42,7 @@ std::shared_ptr<Transfer> Messages::send(std::span<const std::byte> data, int to
   ++traffic_.messages;
   traffic_.bytes += static_cast<int64_t>(data.size());
   if (sent->is_eager) {
-    if (carries(tag)) {  // else only its length is asked for, when the sender's memory may be gone
+    if (carries(tag)) {  // Otherwise only its length counts; the sender's memory may be gone.
       sent->copy.assign(data.begin(), data.end());
       sent->data = sent->copy;
     }

@@ -67,11 +67,11 @@ Result<std::unique_ptr<storage::File>> open_everywhere(RunShared& shared, Comm& 
 /// yes.
 Status commit_all(RunShared& shared, Comm& comm, const bench::Workload& workload);
 
-/// Each call of the workload as one collective call, as the drop-in for MPI-IO does. Collective:
-/// yes.
+/// Makes each call of the workload as one collective call, as the drop-in for MPI-IO does.
+/// Collective: yes.
 Status move_by_calls(RunShared& shared, Comm& comm, const bench::Workload& workload);
 
-/// Each rank by itself, by a plan of its own. Collective: yes, for the file.
+/// Each rank moves by itself, by a plan of its own. Collective: yes, for the file.
 Status move_alone(RunShared& shared, Comm& comm, const bench::Workload& workload);
 
 /// Does does the same behind the creation of each dataset, for which HDF5 wants all ranks. Rank 0

@@ -16,7 +16,7 @@ using access::Stream;
 
 constexpr int kRanksAnAggregator = 32;  // Blue Gene's default (Latham 2012, 6)
 constexpr int64_t kBufferBytes = 16 << 20;
-constexpr double kBytesOfOffsets = 16;  // that every rank tells all others
+constexpr double kBytesOfOffsets = 16;  // Every rank tells them to all others.
 
 /// The domains of one call. Even ones are as long as each other; those of whole blocks are dealt
 /// out as ROMIO on Blue Gene does it, where the later aggregators get the blocks that are left.

@@ -21,8 +21,8 @@ struct FilePlaces {
 /// Each array begins at a multiple of `alignment_bytes`, behind a header of `header_bytes`.
 FilePlaces place_arrays(const bench::Workload& workload, int64_t header_bytes, int64_t alignment_bytes);
 
-/// The parts of calls [first, last), as far as there are so many, as lanes, one for each array.
-/// Arrays of one size advance together. Throws stria::Error where a part can't be described.
+/// Returns the parts of calls [first, last), as far as there are so many, as lanes, one for each
+/// array. Arrays of one size advance together. Throws stria::Error where a part can't be described.
 std::vector<access::Lane> lanes_of(const bench::Workload& workload, const FilePlaces& places, size_t first, size_t last);
 
 /// Stands for a rank's memory. In a run of descriptions packing takes the machine's time for it and

@@ -19,7 +19,7 @@ struct RunOptions {
   int ranks = 1;
   Hints hints;
   std::string through = "library";  ///< one of ways()
-  bool reads = false;               ///< else it writes
+  bool reads = false;               ///< false: it writes
   /// Bytes travel and are written, and every byte of the file is checked.
   bool carries_data = false;
   uint64_t seed = 1;

@@ -40,7 +40,7 @@ struct StoredFile {
 
 /// Holds what the store has done, for reports.
 struct StoreTotals {
-  int64_t requests = 0;  ///< that servers have seen
+  int64_t requests = 0;  ///< requests that servers have seen
   int64_t bytes = 0;
   int64_t seeks = 0;
   int64_t part_blocks = 0;  ///< writes that had to read a block first

@@ -86,7 +86,7 @@ class Running : public storage::PendingWrite {
 class TimedLock : public storage::RangeLock {
  public:
   struct Held {
-    std::shared_ptr<File> file;  ///< which must outlive the lock
+    std::shared_ptr<File> file;  ///< It must outlive the lock.
     std::unique_ptr<storage::RangeLock> lock;
     std::shared_ptr<StoredFile> stored;
   };

@@ -24,8 +24,8 @@ std::vector<NodeRanks> ranks_of_nodes(const Comm& comm) {
   return ranks;
 }
 
-// The lowest ranks of the first `wanted` nodes; fewer where there are fewer nodes. Nodes are
-// numbered by their lowest ranks, so that only the ranks up to the last of these are looked at.
+// Returns the lowest ranks of the first `wanted` nodes; fewer where there are fewer nodes. Nodes
+// are numbered by their lowest ranks, so that only the ranks up to the last of these are looked at.
 std::vector<int> lowest_ranks(const Comm& comm, int wanted) {
   const auto nodes = comm.node_of_rank();
   std::vector<int> ranks;

@@ -20,8 +20,8 @@
 
 namespace stria::access {
 
-/// The hashed names of the nodes' hosts, by node, for ResolvedHints::node_hosts. On one node
-/// nothing is sent. Collective: yes.
+/// Returns the hashed names of the nodes' hosts, by node, for ResolvedHints::node_hosts. On one
+/// node nothing is sent. Collective: yes.
 std::vector<uint64_t> hosts_of_nodes(Comm& comm, std::string_view own_host);
 
 /// True when some node has a place for an aggregator. Otherwise the list has no effect, and the

@@ -48,8 +48,8 @@ int64_t axes_cost_bytes(const AxesShape& shape, size_t choice);
 /// where a node would have to hold too much at once.
 int rows_that_pay(const AxesShape& shape);
 
-/// The shape before anything is known of the nodes: each meets all aggregators, and has as much as
-/// any other. No request of so many bytes gains more from a grid.
+/// Returns the shape before anything is known of the nodes: each meets all aggregators, and has as
+/// much as any other. No request of so many bytes gains more from a grid.
 AxesShape most_scattered(bool write, int64_t ranks, int64_t nodes, int64_t aggregators, int64_t total_bytes);
 
 }  // namespace stria::access

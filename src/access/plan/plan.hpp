@@ -16,7 +16,7 @@ namespace stria::access {
 struct RegionMethod {
   JoinRule rule;
   int64_t window_bytes = 512 << 10;     ///< ind_rd_buffer_size or ind_wr_buffer_size
-  bool one_request_per_region = false;  ///< else a batch of regions is one list
+  bool one_request_per_region = false;  ///< false: a batch of regions is one list
 };
 
 /// Every rank moves its own bytes. List I/O is carried out in one of two ways.

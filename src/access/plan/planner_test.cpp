@@ -17,7 +17,7 @@ namespace {
 constexpr RequestShape kLongPieces{int64_t{100} << 20, 100};
 constexpr RequestShape kShortPieces{int64_t{100} << 20, 1 << 20};
 
-/// The plan that all ranks of a simulated machine make; they must agree.
+/// Returns the plan that all ranks of a simulated machine make; they must agree.
 Plan plan_on(int ranks, int ranks_per_node, const RequestShape& shape, const storage::Capabilities& capabilities = {},
              const ResolvedHints& hints = {}) {
   std::vector<Plan> plans(static_cast<size_t>(ranks));
@@ -531,7 +531,7 @@ TEST(Planner, SeveralRanksOfOneNodeAggregateInShortRounds) {
   EXPECT_EQ(count(20, 20, sparse), 1u);
 }
 
-// The aggregators of `ranks` ranks on hosts "n0", "n1" …; every rank must choose the same.
+// Returns the aggregators of `ranks` ranks on hosts "n0", "n1" …; every rank must choose the same.
 std::vector<int> aggregators_for(int ranks, int ranks_per_node, bool scatter, const std::string& list,
                                  const std::string& count) {
   std::vector<int> chosen;

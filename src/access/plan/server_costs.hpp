@@ -18,7 +18,7 @@
 
 namespace stria::access {
 
-/// The shape of a rank's own lanes.
+/// Returns the shape of a rank's own lanes.
 IndependentShape shape_of(std::span<const Lane> lanes, bool write);
 
 /// Returns what a rank's own requests cost the servers beyond their bytes, in bytes that could be

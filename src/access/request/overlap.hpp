@@ -13,7 +13,7 @@
 
 namespace stria::access {
 
-/// The file offsets between a stream's first byte and its last; empty for a stream of no
+/// Returns the file offsets between a stream's first byte and its last; empty for a stream of no
 /// bytes. O(depth log).
 ByteRange hull_of(const Stream& stream);
 
@@ -33,10 +33,10 @@ struct Overlap {
   int64_t end = 0;
 };
 
-/// The file offsets between an overlap's first byte and its last. O(depth log).
+/// Returns the file offsets between an overlap's first byte and its last. O(depth log).
 ByteRange hull_of(const Overlap& overlap);
 
-/// The bytes [begin, end) of a stream as a stream of their own whose pieces are listed.
+/// Returns the bytes [begin, end) of a stream as a stream of their own whose pieces are listed.
 /// Cost: O(pieces).
 Result<Stream> part_of(const Stream& stream, int64_t begin, int64_t end);
 

@@ -62,8 +62,8 @@ Agreed agree_on_request(Context& context, NodeWindows* windows, std::span<const 
 /// `windows`.
 Status agree_on_outcome(Context& context, NodeWindows* windows, const Status& mine);
 
-/// The windows that the ranks share where they are all on one node, made at the first call. Null:
-/// messages are used instead. Collective: yes.
+/// Returns the windows that the ranks share where they are all on one node, made at the first call.
+/// Null: messages are used instead. Collective: yes.
 NodeWindows* windows_of(Context& context, KeptWindows* kept, std::span<const Lane> lanes);
 
 }  // namespace stria::access

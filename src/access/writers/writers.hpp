@@ -35,7 +35,7 @@ namespace stria::access {
 
 enum class Standing : uint32_t { kNone, kFree, kLocking, kJointSiever, kSoleSiever };
 
-/// This rank's part. Thread-safe.
+/// Plays this rank's part. Thread-safe.
 class Writers {
  public:
   /// `locks` are those of the ranks that have the file open together, and of no other file.
@@ -45,7 +45,7 @@ class Writers {
   /// a shared lock of the file on its range. `wish`: kFree or, where sieving is asked for and locks
   /// are worth it, kJointSiever.
   NodeLocks::Guard enter_plain(storage::File& file, ByteRange range, Standing wish, bool& must_lock);
-  /// The same for a write that only needs to be counted, as most do. Otherwise false, and
+  /// Does the same for a write that only needs to be counted, as most do. Otherwise false, and
   /// nothing is entered.
   bool enter_freely(ByteRange range, NodeLocks::Guard& guard);
   /// Enters a window that is to be sieved; it also needs an exclusive lock of the file. False,

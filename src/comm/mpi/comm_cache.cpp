@@ -50,7 +50,7 @@ void release_all() {
   free_all_parked();
 }
 
-// The key of the library's attribute, made at the first call.
+// Returns the key of the library's attribute, made at the first call.
 int attribute_key() {
   std::lock_guard lock(cache().mutex);
   if (cache().keyval == MPI_KEYVAL_INVALID) {

@@ -238,7 +238,7 @@ void divide(MPI_Comm& node, int colour) {
   node = part;
 }
 
-/// The first rank of `node` with the same numbering of processes as this rank.
+/// Returns the first rank of `node` with the same numbering of processes as this rank.
 /// Collective: over `node`.
 int first_with_own_processes(MPI_Comm node) {
   int size = 0;

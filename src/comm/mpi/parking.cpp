@@ -59,7 +59,7 @@ std::vector<ParkedComm> all_parked() {
   return parking().comms;
 }
 
-/// The numbers that the ranks of `comm` have parked, sorted.
+/// Returns the numbers that the ranks of `comm` have parked, sorted.
 std::vector<uint64_t> gather_numbers(MPI_Comm comm, const std::vector<ParkedComm>& mine) {
   int ranks = 1;
   MPI_Comm_size(comm, &ranks);

@@ -20,7 +20,7 @@ std::span<std::byte> bytes_of(int& value) {
   return std::as_writable_bytes(std::span(&value, 1));
 }
 
-/// The schedules for so many ranks.
+/// Returns the schedules for so many ranks.
 uint64_t most_seeds(int ranks) {
   return rounds(ranks < 20 ? 12u : 3u);
 }

@@ -25,7 +25,7 @@ namespace stria {
 /// One array in memory, and what its packed stream holds.
 struct PackOperand {
   std::byte* memory = nullptr;  ///< base address of `type`; never written by pack()
-  Datatype type;                ///< which bytes of memory, in stream order
+  Datatype type;                ///< the bytes of memory, in stream order
   ElementType memory_element = ElementType::kByte;
   ElementType stored_element = ElementType::kByte;  ///< elements of the packed stream
   /// The stream's byte order is not the machine's.

@@ -60,8 +60,8 @@ struct Comb {
   int line_count = 0;
 };
 
-/// `rows` rows, `row_stride` bytes apart. A row has `count` elements of each operand, `stride`
-/// bytes apart; the first is `offset` bytes from the base.
+/// Describes `rows` rows, `row_stride` bytes apart. A row has `count` elements of each operand,
+/// `stride` bytes apart; the first is `offset` bytes from the base.
 struct Row {
   int64_t offset;
   int64_t stride;

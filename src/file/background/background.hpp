@@ -79,7 +79,7 @@ class Background {
   Pace pace_;  // the thread's
   bool stopping_ = false;
   std::thread thread_;
-  std::atomic<int> process_{0};  // that has the thread: a forked one has none
+  std::atomic<int> process_{0};  // the process that has the thread: a forked one has none
 };
 
 }  // namespace stria::file

@@ -30,7 +30,7 @@ struct AboutCommit {
   uint16_t trace_id = 0;
   bool sync = true;
   int64_t writers = 1;         ///< ranks of a node that write at a time
-  int64_t bytes_a_second = 0;  ///< that a node writes; 0: any number
+  int64_t bytes_a_second = 0;  ///< what a node writes; 0: any number
   WaitLimits wait_limits{};
 };
 
@@ -58,7 +58,7 @@ class CommitEnding {
 
   /// Returns the file to which this rank writes; null: it has none.
   storage::File* file() const;
-  /// The outcome of the commit, once it is known.
+  /// Returns the outcome of the commit, once it is known.
   std::optional<Status> look(Pace& pace);
   /// Tells whether the last look has done a piece of what there is to do.
   bool goes_on() const { return goes_on_; }

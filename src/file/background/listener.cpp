@@ -33,7 +33,7 @@ ListeningPlaces::Place place_of(const in6_addr& address) {
   return place;
 }
 
-/// The machine's addresses that need no interface to be named, other machines' ways first.
+/// Returns the machine's addresses that need no interface to be named, other machines' ways first.
 Result<std::vector<ListeningPlaces::Place>> own_addresses(bool with_v6) {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) {

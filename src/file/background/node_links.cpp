@@ -62,7 +62,7 @@ std::vector<int> first_ranks(const Comm& comm) {
   return first;
 }
 
-/// Rank 0's side: challenge, (hello, proof), proof.
+/// Plays rank 0's side: challenge, (hello, proof), proof.
 class Reception {
  public:
   Reception(const Listener& listener, const Offer& offer, std::vector<int> first)

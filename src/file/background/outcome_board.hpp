@@ -57,7 +57,7 @@ class OutcomeBoard {
   void decide(const Status& outcome) const noexcept;
   /// True once the commit's outcome is known.
   bool is_decided() const;
-  /// The commit's outcome, if it is known or can't be any more.
+  /// Returns the commit's outcome, if it is known or can't be any more.
   std::optional<Status> decision() const;
 
  private:

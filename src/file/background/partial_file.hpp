@@ -52,7 +52,7 @@ class PartialFile final : public UnpublishedFile {
   /// Looks up what the final name means, and goes by that from now on. Nothing changes. Errors as
   /// storage::Driver::find_destination().
   Status find();
-  /// The final name, or the one to which its links lead once they are found.
+  /// Returns the final name, or the one to which its links lead once they are found.
   const std::string& path() const { return path_; }
   /// Makes the file, and locks it. kPermissionDenied where something has the temporary name that
   /// isn't a plain file of this user. \pre it has its temporary name, by find() or

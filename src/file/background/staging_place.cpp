@@ -41,7 +41,7 @@ Result<bool> is_newer(storage::Driver& driver, const std::string& own, const std
   return *about_own->changed_ns > *about_staged.changed_ns;
 }
 
-// The last component of the path that a temporary name stands for; nothing for other names.
+// Returns the last component of the path that a temporary name stands for; nothing for other names.
 std::optional<std::string> name_of_partial(const std::string& name) {
   if (name.size() <= kPartial.size() + 1 || !name.starts_with('.') || !name.ends_with(kPartial)) {
     return std::nullopt;

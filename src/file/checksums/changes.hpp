@@ -21,7 +21,7 @@ namespace stria::file {
 /// Rows of a growing dataset behind all that have sums.
 struct RowsWithoutSums {
   int dataset = 0;  ///< its number in the catalog
-  int listed = 0;   ///< and among the sums
+  int listed = 0;   ///< those that are among the sums
   int64_t first_row = 0;
 };
 std::vector<RowsWithoutSums> rows_without_sums(const ChecksumIndex& index, const Catalog& catalog);

@@ -58,7 +58,7 @@ struct ChecksumIndex {
   std::vector<std::pair<int64_t, int64_t>> placement;
   std::vector<std::array<int64_t, 3>> tables;  ///< data offset, rows and columns of each row table
   std::vector<SlabSum> slabs;
-  bool is_sealed = false;  ///< else an older version wrote the file
+  bool is_sealed = false;  ///< false: an older version wrote the file
   Seal seal;
   /// Where the seal's bytes are in the file; -1 when another program has packed it.
   int64_t seal_offset = -1;

@@ -52,8 +52,8 @@ std::vector<std::byte> encode_seal(const Seal& seal);
 /// kCorrupted when its own sum is wrong, kFormat when it makes no sense.
 Result<Seal> decode_seal(std::span<const std::byte> content);
 
-/// The metadata of the file in order, without the contents of `tables` that lie within them, which
-/// have sums of their own.
+/// Returns the metadata of the file in order, without the contents of `tables` that lie within
+/// them, which have sums of their own.
 std::vector<ByteRange> sealed_ranges(const Seal& seal, std::vector<ByteRange> tables);
 /// Returns the same for metadata that are one stretch, `part`: what lies in it between the contents
 /// of `tables`.

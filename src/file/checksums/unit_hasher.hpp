@@ -35,7 +35,7 @@ class UnitHasher {
   /// The units from byte `begin` up to `end` are summed elsewhere. \pre they are whole
   void leave_out(int64_t begin, int64_t end);
   bool is_left_out(int64_t unit) const { return !left_out_.empty() && left_out_[static_cast<size_t>(unit)]; }
-  /// One hash per unit, never 0 once it is known.
+  /// Returns one hash per unit, never 0 once it is known.
   std::span<const uint64_t> sums() const { return sums_; }
 
  private:

@@ -61,7 +61,7 @@ class ChunkPacker {
     ChunkPart whole{.transfer = -1};  ///< the part of the one put that has all of them, if one has
     bool is_straight = false;         ///< they are its memory
     bool is_raw = false;              ///< they are stored as they are
-    bool stays = false;               ///< and only packed when they are written
+    bool stays = false;               ///< true: they are only packed when they are written
   };
   std::vector<int> shapes() const;
   void divide(const std::vector<SharedChunks>& shared);

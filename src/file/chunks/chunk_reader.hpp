@@ -51,7 +51,7 @@ class ChunkReader {
   /// A place in a chunk, and what follows it there.
   struct InChunk {
     std::span<std::byte> data;   ///< to the end of the chunk, until the next call
-    int64_t run_bytes = 0;       ///< that follow each other in the raw data too
+    int64_t run_bytes = 0;       ///< bytes that follow each other in the raw data too
     int64_t row_step_bytes = 0;  ///< to the same place of the next row
     int64_t row_count = 0;       ///< from this row to the last of the chunk
   };

@@ -15,7 +15,7 @@ namespace stria::file {
 
 namespace {
 
-constexpr int64_t kMostPickedBytes = 256 << 10;  // which stay in a cache
+constexpr int64_t kMostPickedBytes = 256 << 10;  // They stay in a cache.
 
 /// One operation, whose gets stay.
 class ChunkUnpacker {
@@ -112,7 +112,7 @@ Result<int64_t> ChunkUnpacker::move_whole_chunk(std::span<const int> group, Byte
     PhaseTimer timer(gets_.times, Phase::kRead);
     STRIA_ASSIGN_OR_RETURN(const bool whole, gets_.chunks.whole_into(transfer(group[i]).dataset, piece.begin, target));
     if (!whole) {
-      break;  // that of none is, because they are cut alike
+      break;  // None is, because they are cut alike.
     }
     parts_.push_back({.stream_id = group[i], .begin = position, .end = position + chunk_bytes_, .packed = target.data()});
   }

@@ -354,7 +354,7 @@ struct Turns {
   static constexpr int64_t kBlocks = 96;
   static constexpr int64_t kCellsOfBlock = 2048;
   static constexpr int64_t kBlocksOfChunk = 4;
-  static constexpr int64_t kNoiseUntil = 32;  // and again from twice that on
+  static constexpr int64_t kNoiseUntil = 32;  // It begins again at twice that.
 
   static bool is_noise(int64_t block) { return block < kNoiseUntil || block >= 2 * kNoiseUntil; }
   static double value(int64_t variable, int64_t block, int64_t at) {

@@ -37,7 +37,7 @@ bool has_done(Work&& work) {
 
 }  // namespace
 
-/// Room for a chunk in a rank's memory.
+/// Has room for a chunk in a rank's memory.
 struct NodeChunks::Place {
   int64_t id = kFree;       ///< the id of the chunk
   bool is_decoded = false;  ///< false: a rank is about to

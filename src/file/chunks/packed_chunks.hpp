@@ -19,7 +19,8 @@ struct SummedChunk {
   uint64_t sum = 0;
 };
 
-/// Bytes of chunks: in memory as the file is to have them, or in the packed stream of a put.
+/// Describes bytes of chunks: in memory as the file is to have them, or in the packed stream of a
+/// put.
 struct ChunkPiece {
   int64_t bytes = 0;
   std::byte* memory = nullptr;
@@ -28,7 +29,8 @@ struct ChunkPiece {
   size_t first_chunk = 0;    ///< among those of the dataset
 };
 
-/// Chunks of one dataset, one behind the other. Their offsets begin at 0 until they are placed.
+/// Holds chunks of one dataset, one behind the other. Their offsets begin at 0 until they are
+/// placed.
 class PackedChunks {
  public:
   /// Adds a chunk, whose bytes stay where they are.

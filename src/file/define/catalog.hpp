@@ -33,7 +33,7 @@ struct DatasetEntry {
   /// The rows that the file has of a dataset that gets longer. 0: it is new.
   int64_t old_rows = 0;
   bool is_old = false;      ///< the file that grows has it
-  bool is_updated = false;  ///< and what is put takes the place of what it has
+  bool is_updated = false;  ///< true: what is put takes the place of what it has
   int checksum_group = -1;  ///< rows are summed: which table, and which column of it; -1: by slabs
   int checksum_column = 0;
   int64_t added_rows = 0;  ///< another program has added them, behind those that may have sums
@@ -101,11 +101,11 @@ class Catalog {
   const CatalogPaths& paths() const { return paths_; }
   /// Tells whether there is a group at a path; "" and "/" are the root.
   bool has_group(const std::string& path) const;
-  /// The names in a group, in the file's order, but for Stria's own group.
+  /// Returns the names in a group, in the file's order, but for Stria's own group.
   std::vector<std::string> members(const std::string& group) const;
   /// Returns the link at a path that leads to another file; null where there is none.
   const CatalogPaths::Other* link_to_file(const std::string& path) const;
-  /// The catalog `all`, where a dataset that is in this one keeps its number.
+  /// Returns the catalog `all`, where a dataset that is in this one keeps its number.
   Catalog completed(Catalog all) const;
   /// Tells whether any dataset is_packed().
   bool has_packed() const;

@@ -10,7 +10,7 @@ namespace stria::file {
 
 /// The group in which the library keeps its checksums.
 inline constexpr const char* kOwnGroup = ".stria";
-/// The path of the library's own dataset of that name.
+/// Returns the path of the library's own dataset of that name.
 std::string own_path(const char* name);
 /// The longest path of an object, and the longest name of an attribute.
 inline constexpr size_t kLongestNameBytes = 4096;

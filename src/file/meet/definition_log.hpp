@@ -34,7 +34,7 @@ class DefinitionLog {
   /// some ranks may leave out; 0 where this one does.
   void add(uint64_t arguments, uint64_t content, Describe describe);
 
-  /// The hash of all calls so far, their contents left out.
+  /// Returns the hash of all calls so far, their contents left out.
   uint64_t hash() const { return hash_; }
   /// Returns the hash of all contents so far; says nothing where this rank has left one out.
   uint64_t content_hash() const { return content_hash_; }

@@ -26,7 +26,7 @@
 
 namespace stria::file {
 
-/// The roll call of the next file of `comm`. Collective: yes, without communication.
+/// Returns the roll call of the next file of `comm`. Collective: yes, without communication.
 std::shared_ptr<RollCall> begin_roll_call(Comm& comm);
 /// Takes part in the first meeting for a rank that has no session. Returns the error that all ranks
 /// return. Collective: with the meet() of the others.
@@ -74,7 +74,7 @@ class Meetings {
   /// the sums over all ranks, and each number of `least` the least that any rank gives. Collective:
   /// yes.
   Status meet(Call call, const Status& mine, std::span<int64_t> sums = {}, std::span<int64_t> least = {});
-  /// The same, and gives rank 0's bytes to all ranks. Collective: yes.
+  /// Does the same, and gives rank 0's bytes to all ranks. Collective: yes.
   Status meet_and_share(Call call, const Status& mine, std::vector<std::byte>& bytes);
   /// Tells whether the last meeting that failed has put the call off: it wasn't begun on any rank.
   bool was_put_off() const { return was_put_off_; }

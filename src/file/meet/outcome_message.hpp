@@ -25,7 +25,7 @@ void keep_first_failure(Status& first, const Status& status);
 /// has no memory for the bytes; the error has that rank's number. Collective: yes; the outcome is
 /// the same everywhere.
 Status share_bytes(Comm& comm, const Status& mine, std::vector<std::byte>& bytes);
-/// The same, when no rank has failed and all know the size.
+/// Does the same, when no rank has failed and all know the size.
 Status share_bytes(Comm& comm, int64_t size, std::vector<std::byte>& bytes);
 
 }  // namespace stria::file

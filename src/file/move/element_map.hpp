@@ -28,7 +28,7 @@ class ElementMap {
 
   /// Returns the number of values in memory.
   int64_t count() const { return count_; }
-  /// The number of elements up to the last that is meant; 0 when there is none.
+  /// Returns the number of elements up to the last that is meant; 0 when there is none.
   int64_t end() const { return end_; }
   /// Returns the bytes of a dataset with elements of `width_bytes`, and those of memory in the same
   /// order. Any thread may ask.

@@ -25,7 +25,7 @@ constexpr int64_t kCopyAlignmentBytes = 16;
 constexpr int64_t kFirstBlockBytes = 16 << 10;
 constexpr int64_t kUsualBlockBytes = 1 << 20;
 
-// Bytes from many places, hashed together. They are far apart, each in a page of its own, so that
+// Hashes bytes from many places together. They are far apart, each in a page of its own, so that
 // memory is asked for the bytes of several places before those of the first are taken.
 class SampleHash {
  public:

@@ -34,7 +34,7 @@ class Arena {
   /// Throws std::bad_alloc. \pre bytes >= 0
   std::byte* take(int64_t bytes);
   void release() noexcept;
-  int64_t bytes() const { return bytes_; }  ///< that were taken, with what lies between them
+  int64_t bytes() const { return bytes_; }  ///< bytes taken, with what lies between them
 
  private:
   struct Block {

@@ -49,7 +49,7 @@ Status note(const std::vector<Transfer>& puts, const DatasetEntry& entry) {
   return places.note(puts, {&entry, 1});
 }
 
-/// The outcome on rank 0 of ranks with these puts, which each rank has found to be well.
+/// Returns the outcome on rank 0 of ranks with these puts, which each rank has found to be well.
 Status of_ranks(const std::vector<std::vector<Transfer>>& ranks, const DatasetEntry& entry) {
   std::vector<PutPlace> all;
   for (size_t rank = 0; rank < ranks.size(); ++rank) {

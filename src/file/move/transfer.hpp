@@ -44,7 +44,7 @@ struct Transfer {
   int64_t stream_begin = 0;
   std::vector<std::byte> kept;                  ///< data that the session itself holds
   std::optional<uint64_t> sample;               ///< a put's memory at the call, if it may change
-  std::shared_ptr<RecordsInTransit> records{};  ///< whose `memory` it is, where records change
+  std::shared_ptr<RecordsInTransit> records{};  ///< the owner of `memory`, where records change
   Memory memory{nullptr, Datatype(), ElementType::kByte};
 };
 

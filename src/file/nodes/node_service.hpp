@@ -51,7 +51,8 @@ class NodeService final : public Attendant {
  public:
   static constexpr int64_t kMostBytes = 4 << 20;  ///< the bytes of data in a request or an answer
 
-  /// The service of this communicator, made at the first call: it serves files of `driver`. Local.
+  /// Returns the service of this communicator, made at the first call: it serves files of `driver`.
+  /// Local.
   static std::shared_ptr<NodeService> of(Comm& comm, const std::shared_ptr<storage::Driver>& driver);
   NodeService(Comm& innermost, std::shared_ptr<storage::Driver> driver);
 

@@ -44,7 +44,7 @@ class NodesDriver final : public storage::Driver {
   Result<std::vector<std::string>> list_directory(const std::string& directory) override;
 
  private:
-  /// The rank to ask for this path; -1: none.
+  /// Returns the rank to ask for this path; -1: none.
   int rank_of(const std::string& path) const;
   Result<std::vector<std::byte>> ask_for(int rank, Ask what, const std::string& path) const;
 

@@ -18,7 +18,7 @@ inline trace::FileSpan call(Session& session, trace::BuiltIn kind) {
   return trace::FileSpan(trace::kind(kind), session.accounts().trace_id());
 }
 
-/// The note for reports of waits in `call`, which must live as long as the program.
+/// Returns the note for reports of waits in `call`, which must live as long as the program.
 inline CallNote note(const Session& session, const char* call) {
   return CallNote(call, session.path(), wait_limits_of(session.environment().hints));
 }

@@ -11,15 +11,15 @@
 
 namespace stria::file {
 
-/// The note for reports of waits in a call that opens a file, with the limits that the hints
-/// give. `call` and `path` must outlive it. It allocates no memory, because the ranks have not
-/// agreed on anything yet.
+/// Returns the note for reports of waits in a call that opens a file, with the limits that the
+/// hints give. `call` and `path` must outlive it. It allocates no memory, because the ranks have
+/// not agreed on anything yet.
 CallNote note_opening(const char* call, const std::string& path, const Hints& hints);
 
 /// Creates a new file of the ranks of `comm`. Throws stria::Error. Collective: yes.
 std::shared_ptr<Session> create_session(std::shared_ptr<Comm> comm, const std::string& path, const CreateOptions& options);
 
-/// A file that the ranks of `comm` add to. Throws stria::Error. Collective: yes.
+/// Opens a file that the ranks of `comm` add to. Throws stria::Error. Collective: yes.
 std::shared_ptr<Session> append_session(std::shared_ptr<Comm> comm, const std::string& path, const AppendOptions& options);
 
 /// Opens a file for the ranks of `comm`. Throws stria::Error. Collective: yes.

@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kCopiedBytes = 8 << 20;  // at once
 constexpr const char* kComing = ".coming";
 
-// The file to which a part or a parity file belongs, by its own path.
+// Returns the file to which a part or a parity file belongs, by its own path.
 std::string file_of(const std::string& path) {
   const std::string name = storage::file_name_of(path);
   for (size_t end = name.find(".pa"); end != std::string::npos; end = name.find(".pa", end + 1)) {

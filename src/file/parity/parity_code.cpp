@@ -10,7 +10,7 @@ namespace stria::file {
 
 namespace {
 
-constexpr size_t kTableBytes = 32;  // that ISA-L keeps for each element of a matrix
+constexpr size_t kTableBytes = 32;  // ISA-L keeps them for each element of a matrix.
 
 unsigned char** bytes_of(std::vector<std::byte*>& units) {
   return reinterpret_cast<unsigned char**>(units.data());

@@ -100,7 +100,7 @@ class ParitySet {
   std::vector<bool> has_head_;  // by number of parity
   std::vector<std::byte> memory_;
   Stripe stripe_;
-  int64_t stripe_number_ = -1;  // that stripe_ has
+  int64_t stripe_number_ = -1;  // the number that stripe_ has
 };
 
 }  // namespace stria::file

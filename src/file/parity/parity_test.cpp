@@ -322,7 +322,7 @@ TEST(ParityInPlaces, APlaceThatIsLostIsReadAndPutBack) {
       }
       lose_place(memory, lost);
       on_ranks(setting, [&](Comm& comm) { EXPECT_EQ(compare_file(setting, comm, borrow(memory), {.verify = true}), ""); });
-      if (lost == "/c") {  // which has the only parity: nothing of the file is lost
+      if (lost == "/c") {  // It has the only parity: nothing of the file is lost.
         EXPECT_NE(repaired(memory, kPlacedFile).find("--renew"), std::string::npos);
         continue;
       }

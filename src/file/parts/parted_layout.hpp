@@ -14,7 +14,7 @@
 
 namespace stria::file {
 
-/// The dataset by which a part is known to belong to its master.
+/// Returns the dataset by which a part is known to belong to its master.
 container::DatasetSpec mark_dataset();
 
 class PartedLayout final : public container::Layout {

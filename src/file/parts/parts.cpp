@@ -54,7 +54,7 @@ Status Parts::create(const StoredFile& file, const std::string& written_path) {
   struct Beginning {
     int64_t generation = 0;
     storage::PartMap::Identity identity{};
-    int64_t server_count = 0;  // that are up, where each part lies on one of them
+    int64_t server_count = 0;  // servers that are up, where each part lies on one of them
   };
   Beginning beginning;
   if (comm.rank() == 0) {
@@ -147,7 +147,7 @@ Status Parts::make_own(const StoredFile& file) {
       storage::OpenOptions open;
       open.mode = storage::OpenOptions::Mode::kCreateNew;
       open.permissions = master.replaced ? 0600 : open.permissions;
-      own_[part] = nullptr;  // so that its link goes where it can't be made
+      own_[part] = nullptr;  // Its link goes then where it can't be made.
       open.striping = on_server(static_cast<int>(servers_[static_cast<size_t>(part)]));
       STRIA_RETURN_IF_ERROR(begin_placed(*file.environment.driver, one.path, one.real_path));
       STRIA_ASSIGN_OR_RETURN(own_[part], file.environment.driver->open(one.real_path, open));

@@ -33,7 +33,7 @@ struct FileSums {
 struct Content {
   Format format = Format::kHdf5;
   Catalog catalog{};
-  bool is_whole = true;  ///< else the catalog has what was asked for
+  bool is_whole = true;  ///< false: the catalog has what was asked for
   ChecksumIndex sums{};
   std::vector<std::string> remarks{};  ///< what its reader has to say of the file
   std::vector<std::byte> parts{};      ///< the table of parts; empty: there are none

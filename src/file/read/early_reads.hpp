@@ -23,7 +23,7 @@ namespace stria::file {
 
 /// Holds what a rank has read before the ranks meet.
 struct EarlyReads {
-  int64_t bytes = 0;  ///< which are no longer pending
+  int64_t bytes = 0;  ///< bytes that are no longer pending
   bool has_failed = false;
 };
 

@@ -38,7 +38,7 @@ struct ReadBy {
 
 struct ReadFile {
   std::string path;                                 ///< the path as the storage knows it
-  bool is_staged = false;                           ///< and this is where it is staged
+  bool is_staged = false;                           ///< true: this is where it is staged
   std::vector<std::byte> head{};                    ///< the head as rank 0 has read it
   std::shared_ptr<const storage::PartMap> parts{};  ///< null: all data are in the file itself
   std::shared_ptr<ParitySet> parity{};              ///< by which it is read; null: as it is

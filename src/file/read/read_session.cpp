@@ -189,7 +189,7 @@ Result<int> ReadSession::find(const std::string& dataset_path) {
   return or_out_of_memory([&]() -> Result<int> {
     STRIA_ASSIGN_OR_RETURN(const auto kind, file_.reader->kind_of(dataset_path));
     if (kind != container::Reader::ObjectKind::kDataset) {
-      return Session::find(dataset_path);  // which says that there is none
+      return Session::find(dataset_path);  // It says that there is none.
     }
     STRIA_ASSIGN_OR_RETURN(const std::string path, container::normal_path(dataset_path));
     STRIA_ASSIGN_OR_RETURN(DatasetEntry entry, read_entry(*file_.reader, path));

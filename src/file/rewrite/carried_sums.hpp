@@ -37,7 +37,7 @@ class CarriedSums {
   ChecksumIndex index_;
   bool has_new_records_ = false;
   bool has_chunk_sums_ = false;
-  int64_t seal_parts_ = 0;  // for which there is room in the seal
+  int64_t seal_parts_ = 0;  // those that the seal has room for
 };
 
 }  // namespace stria::file

@@ -31,7 +31,7 @@ void CallGate::leave() noexcept {
     one_thread_.leave();
     return;
   }
-  const std::shared_ptr<Session> session = std::move(ending_);  // and with it this
+  const std::shared_ptr<Session> session = std::move(ending_);  // This object may end with it.
   end_(*session);
   one_thread_.leave();
 }

@@ -11,7 +11,7 @@ namespace stria::file {
 
 class OneThread {
  public:
-  /// False: another thread is inside. A thread that is inside may enter again.
+  /// Lets this thread in. False: another thread is inside. A thread that is inside may enter again.
   bool enter() noexcept {
     const std::thread::id me = std::this_thread::get_id();
     if (inside_.load(std::memory_order_relaxed) != me) {

@@ -106,7 +106,7 @@ Status Session::record_made(const Make& make) {
 }
 
 Status Session::record(int dataset, const Hyperslab& slab, const Memory& memory) {
-  STRIA_RETURN_IF_ERROR(catalog_[dataset].problem);  // which all ranks know
+  STRIA_RETURN_IF_ERROR(catalog_[dataset].problem);  // All ranks know it.
   return record_made([&]() -> Result<Transfer> {
     STRIA_ASSIGN_OR_RETURN(Transfer transfer, make_transfer(dataset, catalog_[dataset], slab, memory));
     STRIA_RETURN_IF_ERROR(carry_records(catalog_[dataset], is_written(), transfer));

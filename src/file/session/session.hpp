@@ -102,7 +102,7 @@ class Session {
   Accounts accounts_;
 };
 
-/// The place of this rank's rows behind those of lower ranks. Collective: yes.
+/// Returns the place of this rank's rows behind those of lower ranks. Collective: yes.
 Result<Rows> place_rows(Session& session, int64_t count);
 
 /// Describes the opening of `path` by `call`, as all ranks must say it alike: the path and the

@@ -259,7 +259,7 @@ std::string compare_file(const Setting& setting, Comm& comm, std::shared_ptr<sto
   std::vector<std::unique_ptr<Buffer>> kept;
   for (const Content& content : all) {
     std::vector<Piece> pieces = pieces_of(content, setting, comm.rank(), 0);
-    if (comm.rank() == comm.size() - 1) {  // also all of it, in one piece
+    if (comm.rank() == comm.size() - 1) {  // This rank gets all of it, too, in one piece.
       pieces.push_back(piece_of(std::vector<int64_t>(content.dims.size(), 0), content.dims, {}, content));
     }
     for (Piece& piece : pieces) {

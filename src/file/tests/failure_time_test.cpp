@@ -152,7 +152,7 @@ class FailureTime : public test::FileTest {
     spec.path = "dens";
     spec.dims = {kRowsARank * ranks_, kRowElements};
     DatasetOptions turned;
-    turned.big_endian = true;  // so that memory can't be moved as it is
+    turned.big_endian = true;  // Memory can't be moved as it is then.
     STRIA_RETURN_IF_ERROR(session->create_dataset(spec, turned).status());
     Memory memory(values.data(), kRowsARank * kRowElements);
     STRIA_RETURN_IF_ERROR(session->record(0, {{rank_ * kRowsARank, 0}, {kRowsARank, kRowElements}}, memory));
@@ -209,8 +209,8 @@ class FailureTime : public test::FileTest {
     return access::move(context, std::span(&lane, 1), endpoint, access::Collectively{&kept}).status;
   }
 
-  /// The time of the slowest rank in the best of a few tries. Checks that all ranks have the same
-  /// error each time.
+  /// Returns the time of the slowest rank in the best of a few tries. Checks that all ranks have
+  /// the same error each time.
   double best_seconds(const Failure& failure) const {
     double best = std::numeric_limits<double>::infinity();
     for (int i = 0; i < kTries && best >= kBoundSeconds; ++i) {

@@ -97,7 +97,7 @@ TEST_P(Leaving, ARankThatReturnsEarlyOrThrowsForItsOwnReasonsTellsTheOthers) {
   write("run.h5");
   for (int odd = 0; odd < ranks_; ++odd) {
     for (const bool throws : {false, true}) {
-      std::optional<Dataset> kept;  // which must not keep the news
+      std::optional<Dataset> kept;  // It must not keep the news.
       try {
         File file = File::create(comm_, path());
         kept = define(file);

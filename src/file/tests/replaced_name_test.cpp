@@ -92,7 +92,7 @@ class ReplacedNameTest : public test::FileTest {
     Format format = Format::kHdf5;
     End end = End::kCommit;
   };
-  /// All ways to make a file.
+  /// Lists all ways to make a file.
   std::vector<Way> ways() const {
     return {{.name = "list_io", .hints = {{"stria_method", "list_io"}}},
             {.name = "two_phase", .hints = {{"stria_method", "two_phase"}}},

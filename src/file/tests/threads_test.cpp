@@ -25,7 +25,7 @@ class Threads : public ::testing::Test {
   void TearDown() override { std::filesystem::remove_all(kDirectory); }
 };
 
-// The message of the error that `call` throws, in a thread of its own; "" for none.
+// Returns the message of the error that `call` throws, in a thread of its own; "" for none.
 template <typename Call>
 std::string error_in_a_thread(Call&& call) {
   std::string message;

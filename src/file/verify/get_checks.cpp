@@ -24,8 +24,8 @@ uint64_t sum_of_unwritten(const DatasetEntry& entry) {
   return std::max<uint64_t>(hash.digest(), 1);
 }
 
-// The raw data from the first byte of a transfer to the last, or, where rows lie among others', of
-// its rows, but for those that another program has added.
+// Returns the raw data from the first byte of a transfer to the last, or, where rows lie among
+// others', of its rows, but for those that another program has added.
 ByteRange touched_by(const Transfer& transfer, const DatasetEntry& entry) {
   const int64_t row_bytes = entry.row_bytes();
   const ByteRange own{0, entry.own_rows() * row_bytes};

@@ -16,7 +16,7 @@ namespace stria::file {
 
 /// Tells whether another put shares elements with that of a record of the dataset.
 Result<bool> shares_record(const SummedFile& from, int dataset, const SlabSum& slab);
-/// The same of a row that has a sum of its own.
+/// Does the same for a row that has a sum of its own.
 bool shares_row(const SummedFile& from, int dataset, int64_t row);
 
 }  // namespace stria::file

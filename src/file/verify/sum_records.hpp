@@ -22,9 +22,9 @@ class SumRecords {
 
   /// Tells whether the list of sums has the dataset: else another program has added it.
   bool is_listed(int dataset) const { return of_[static_cast<size_t>(dataset)].is_listed; }
-  /// The numbers of a dataset's records in ChecksumIndex::slabs.
+  /// Returns the numbers of a dataset's records in ChecksumIndex::slabs.
   std::span<const int> of(int dataset) const { return of_[static_cast<size_t>(dataset)].records; }
-  /// The raw data of rows that have a sum of their own and were put again.
+  /// Returns the raw data of rows that have a sum of their own and were put again.
   std::span<const ByteRange> put_again(int dataset) const { return of_[static_cast<size_t>(dataset)].put_again; }
 
  private:

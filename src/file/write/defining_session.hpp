@@ -49,7 +49,7 @@ class DefiningSession : public Session {
     CreateOptions options;
     std::shared_ptr<RollCall> roll_call;
     Kind kind = Kind::kNew;
-    std::unique_ptr<container::Layout> layout;  ///< which places its raw data
+    std::unique_ptr<container::Layout> layout;  ///< places its raw data
   };
   explicit DefiningSession(Beginning beginning);
   /// Returns what definitions change.

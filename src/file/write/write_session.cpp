@@ -335,7 +335,7 @@ Status WriteSession::fail(const Status& status) {
   return status.with_context(fmt::format("'{}' {}", path_, state));
 }
 
-// Local. A forked process leaves the files of its parent alone.
+// Gives the file up. Local. A forked process leaves the files of its parent alone.
 void WriteSession::discard() noexcept {
   meetings_.end();
   pending_.clear();  // datasets that outlive the file keep the session, but no copies

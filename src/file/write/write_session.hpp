@@ -75,8 +75,7 @@ class WriteSession : public DefiningSession {
   Status settle(bool last);
   /// The file gets no sums from now on, and those that were taken are dropped.
   void give_up_sums();
-  /// Ends the file's content by a commit; into `stage` where there is one. Collective: yes; the
-  /// same outcome everywhere.
+  /// Commits, into `stage` where there is one. Collective: yes; the same outcome everywhere.
   Status end(Call call, BackgroundStage* stage);
   /// Does what is to be done before the last bytes move: gaps filled, staging begun, chunks made.
   /// Returns what there is to move then. Collective: yes, the error is agreed on.

@@ -54,7 +54,8 @@ struct Counters {
 /// "write", "read" and so on.
 const char* name_of_kind(wire::Kind kind);
 
-/// All figures of a server in a fixed order, with their Prometheus names without the prefix.
+/// Returns all figures of a server in a fixed order, with their Prometheus names without the
+/// prefix.
 wire::Figures figures_of(const SharedState& shared);
 
 /// Returns the figures in Prometheus' text format.

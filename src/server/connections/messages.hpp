@@ -28,7 +28,7 @@ namespace stria::server {
 /// A client that waits hears so often that it isn't forgotten.
 inline constexpr std::chrono::milliseconds kWorkingEvery{5000};
 
-/// Data with their hash.
+/// Holds data with their hash.
 struct Payload {
   std::span<const std::byte> data;
   uint64_t sum = 0;
@@ -46,7 +46,7 @@ class Messages {
 
   /// Receives a message but for its payload. A time of 0 means no limit until its head has come.
   asio::awaitable<void> receive(std::chrono::milliseconds time);
-  /// The next request, however long it takes to come.
+  /// Receives the next request, however long it takes to come.
   asio::awaitable<void> receive_request();
   /// Receives the payload that the head has named. `to` has room for it.
   asio::awaitable<void> receive_payload(std::byte* to);

@@ -79,8 +79,8 @@ Answer extents_of(SharedState& shared, std::span<const std::byte> body) {
   return {{}, wire::encode(told)};
 }
 
-/// The rights, one of which a ticket has to give. `changes`: the request locks others out, or takes
-/// blocks as they are.
+/// Returns the rights, one of which a ticket has to give. `changes`: the request locks others out,
+/// or takes blocks as they are.
 uint8_t rights_for(Kind kind, bool changes = false) {
   switch (kind) {
     case Kind::kExtent:

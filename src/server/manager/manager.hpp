@@ -45,7 +45,7 @@ struct Question {
 struct Answer {
   Status status;
   std::vector<std::byte> body;
-  int64_t handles = 0;  ///< that the session has afterwards
+  int64_t handles = 0;  ///< handles that the session has afterwards
   /// The client may have it when the standby has this change; none: at once.
   std::optional<uint64_t> after_change = {};
   /// Nothing was done, as the manager has just started: it is to be asked again in a moment.

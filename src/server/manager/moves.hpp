@@ -33,7 +33,8 @@ class Moves {
   /// Undoes what is left of moves in the database.
   Status load();
 
-  /// kAborted: for a moment it can't. kAlreadyExists: another command moves the file.
+  /// Begins a move. kAborted: for a moment it can't. kAlreadyExists: another command moves the
+  /// file.
   Result<wire::MoveBegun> begin(const Caller& caller, const wire::Identity& session, const wire::MoveBegin& request);
   /// The part is on the new server from now on. kAborted when the move has been ended before.
   Status commit(const Caller& caller, const wire::MoveOf& move);

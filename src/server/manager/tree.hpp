@@ -34,7 +34,7 @@ class Tree {
   static bool changes(wire::Kind kind) { return kind >= wire::Kind::kChange && kind <= wire::Kind::kSetAttribute; }
   /// Returns the body of the reply; kUnsupported for other kinds.
   Result<std::vector<std::byte>> answer(const Caller& caller, wire::Kind kind, std::span<const std::byte> body);
-  /// Adds to `opened`, which was just made at the path, what it and its directory mean now.
+  /// Returns `opened`, which was just made at the path, with what it and its directory mean now.
   Result<wire::Made> made(const Caller& caller, std::string_view path, wire::Opened opened);
 
  private:

@@ -92,7 +92,7 @@ class Object {
   std::atomic<bool> sync_failed_ = false;
   std::atomic<bool> unsynced_;  // before a change and after it; not during a sync
   std::atomic<int64_t> last_change_s_;
-  std::atomic<int64_t> few_pieces_ = 0;  // that were short, and went by calls
+  std::atomic<int64_t> few_pieces_ = 0;  // pieces that were short, and went by calls
 };
 
 }  // namespace stria::server

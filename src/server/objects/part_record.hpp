@@ -24,7 +24,7 @@ class PartRecord {
  public:
   explicit PartRecord(std::string directory) : directory_(std::move(directory)) {}
 
-  /// False for a new store, and for one of an earlier version.
+  /// Returns false for a new store, and for one of an earlier version.
   bool exists() const;
   /// Makes the record, durably, with the files that have a part already.
   Status make(std::span<const uint64_t> files);

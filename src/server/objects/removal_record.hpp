@@ -27,7 +27,7 @@ class RemovalRecord {
 
   /// Makes the directory, durably, unless it is there.
   Status make();
-  /// Durable. After a failure some may be noted.
+  /// Adds the files. Durable. After a failure some may be noted.
   Status add(std::span<const uint64_t> files);
   Result<bool> has(uint64_t file) const;
   /// The file's part comes back to this server. Durable.

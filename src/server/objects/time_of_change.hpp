@@ -27,7 +27,7 @@ class TimeOfChange {
   }
   /// It changes through its mapping.
   void note_mapped() { noted_ns_ = std::max(noted_ns_.load(), file_time_ns()); }
-  /// The time to tell, in ns since 1970. The next change has a later one.
+  /// Returns the time to tell, in ns since 1970. The next change has a later one.
   int64_t tell(const ObjectFile& file) {
     is_known_ = true;
     return std::max(file.modified_ns(), noted_ns_.load());

@@ -61,7 +61,7 @@ class NamesCopy {
   std::unique_ptr<Database> database_;
 };
 
-/// The epoch of the manager whose names the file holds; none: there is no such file.
+/// Returns the epoch of the manager whose names the file holds; none: there is no such file.
 Result<std::optional<uint64_t>> epoch_of_names(const std::string& path);
 
 }  // namespace stria::server

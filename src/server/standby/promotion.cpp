@@ -17,10 +17,10 @@ constexpr const char* kForce = "'stria promote --even-if-behind' takes over all 
 struct Found {
   wire::Mark newest;
   std::string manager;
-  wire::Mark newest_of_manager;  ///< whose names the standby has
+  wire::Mark newest_of_manager;  ///< The standby has the names of that manager.
   std::vector<Roster::Server> voters;
   std::vector<Roster::Server> silent;
-  std::vector<Roster::Server> managers;  ///< that still work as one
+  std::vector<Roster::Server> managers;  ///< servers that still work as one
 };
 
 std::string names_of(const std::vector<Roster::Server>& servers) {

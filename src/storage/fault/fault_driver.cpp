@@ -10,7 +10,7 @@ namespace stria::storage {
 
 namespace {
 
-/// The error that the script has for an operation on names, or success.
+/// Returns the error that the script has for an operation on names, or success.
 Status decide(FaultScript& script, Operation operation, const std::string& path) {
   const FaultVerdict verdict = script.decide(operation, {path});
   return verdict.error_number == 0

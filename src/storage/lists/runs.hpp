@@ -12,7 +12,7 @@
 
 namespace stria::storage {
 
-/// Consecutive bytes of the file, in pieces of memory.
+/// Describes consecutive bytes of the file, in pieces of memory.
 struct Run {
   int64_t offset = 0;
   int64_t bytes = 0;

@@ -58,7 +58,7 @@ Result<std::unique_ptr<File>> MemoryDriver::open(const std::string& path, const 
   }
   const bool writable = options.mode != OpenOptions::Mode::kRead;
   auto file = std::make_unique<MemoryFile>(path, inode, writable, options.exclusive_lock, options_.track_unsynced);
-  inode_lock.unlock();              // which the file takes when it goes
+  inode_lock.unlock();              // The file takes it when it goes.
   names_.try_emplace(real, inode);  // last, so that a failure leaves no name
   return std::unique_ptr<File>(std::move(file));
 }

@@ -15,8 +15,8 @@ namespace stria::storage {
 
 struct MemoryInode;
 
-/// Named files in memory. Paths are opaque names. Every directory exists; it holds the names that
-/// lie directly in it. Thread-safe, even between several handles on one file.
+/// Keeps named files in memory. Paths are opaque names. Every directory exists; it holds the names
+/// that lie directly in it. Thread-safe, even between several handles on one file.
 class MemoryDriver : public Driver {
  public:
   struct Options {

@@ -65,8 +65,8 @@ struct PartMap {
   /// The parts have at least so many bytes.
   int64_t bytes_of_parts() const;
   int part_count() const { return static_cast<int>(parts.size()); }
-  /// The stretch that begins at `address`, and has at most `bytes` bytes; of 0 bytes before the
-  /// first array and behind the last. \pre bytes > 0
+  /// Returns the stretch that begins at `address`, and has at most `bytes` bytes; of 0 bytes before
+  /// the first array and behind the last. \pre bytes > 0
   PartedStretch stretch_at(int64_t address, int64_t bytes) const;
 };
 

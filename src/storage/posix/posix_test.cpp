@@ -242,7 +242,7 @@ class RestlessCalls : public SystemCalls {
   std::mt19937_64 random_;
 };
 
-/// The least end of the file for which the list reads this many bytes; -1: there is none.
+/// Returns the least end of the file for which the list reads this many bytes; -1: there is none.
 int64_t end_for(const std::vector<ReadSegment>& segments, int64_t total) {
   for (int64_t end = 0; end <= 4000; ++end) {
     int64_t before = 0;
@@ -331,7 +331,8 @@ class NfsCalls : public SystemCalls {
   }
 };
 
-/// The lock that keeps another handle from locking all of the file: its type, and its bytes.
+/// Returns the lock that keeps another handle from locking all of the file: its type, and its
+/// bytes.
 std::pair<short, int64_t> lock_on(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   struct flock found = {};

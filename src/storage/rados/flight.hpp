@@ -15,7 +15,7 @@
 
 namespace stria::storage {
 
-/// Operations of one request. For one thread.
+/// Carries out the operations of one request. Belongs to one thread.
 class Flight {
  public:
   /// Takes what the operation returned (0 or a negative errno value, as librados has it) and

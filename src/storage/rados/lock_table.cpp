@@ -20,7 +20,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr const char* kGeneration = "generation";
-constexpr std::string_view kLock = "lock:";  // and client, cookie and number of the lock
+constexpr std::string_view kLock = "lock:";  // Client, cookie and number of the lock follow.
 constexpr milliseconds kShortestPause{2};
 constexpr milliseconds kLongestLockPause{50};
 // Holders that answered are not asked again for so long.

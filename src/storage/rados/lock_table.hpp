@@ -43,7 +43,7 @@ class LockTable {
   Result<std::optional<Lock>> take(const Wish& wish);
   /// Does the same, and waits until no other handle does.
   Result<Lock> wait_for(const Wish& wish);
-  /// The same, but waits only for handles that don't answer, until the cluster drops them.
+  /// Does the same, but waits only for handles that don't answer, until the cluster drops them.
   Result<std::optional<Lock>> take_from_the_silent(const Wish& wish);
   /// Tells whether another handle holds a lock of any mode that overlaps.
   Result<bool> is_locked_elsewhere(ByteRange range);

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kExtentsOfAnOperation = 128;
 constexpr int64_t kBytesOfAnOperation = 8 << 20;
 
-/// Consecutive bytes of one object, in pieces of memory.
+/// Describes consecutive bytes of one object, in pieces of memory.
 struct Extent {
   int64_t offset = 0;
   int64_t bytes = 0;

@@ -11,8 +11,8 @@
 
 namespace stria::storage {
 
-/// The numbers of the servers that are up and take new files in the store of `path`, in their
-/// order; empty where it lies in none.
+/// Returns the numbers of the servers that are up and take new files in the store of `path`, in
+/// their order; empty where it lies in none.
 Result<std::vector<int>> servers_for_new_files(const std::string& path);
 /// Returns the numbers of those of them that are on this machine, where others are not; else empty.
 /// On several ranks of a machine they are the same.

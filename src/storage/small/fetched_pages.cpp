@@ -27,7 +27,7 @@ constexpr int64_t kPatienceNs = 1'000'000'000;
 std::atomic<int64_t> heard_ns{0};
 std::atomic<int> listeners{0};
 
-// The same clock for all processes of the node.
+// Returns the same clock for all processes of the node.
 int64_t now_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -38,14 +38,14 @@ int64_t now_ns() {
 
 enum class PageState : uint8_t { kFree, kFetching, kGivenUp, kFetched };
 
-// Changed under the mutex; read_again() looks without it.
+// It changes under the mutex; read_again() looks without it.
 struct FetchedPages::Slot {
   std::atomic<uint32_t> version{0};  // another one before anything else changes
   std::atomic<PageState> state{PageState::kFree};
   std::atomic<bool> used{false};       // since the hand passed
   std::atomic<int64_t> index{-1};      // the index of the page in the file
   std::atomic<int64_t> started_ns{0};  // when its fetch began
-  std::atomic<int64_t> bytes{0};       // that the file has of it
+  std::atomic<int64_t> bytes{0};       // bytes that the file has of it
   int32_t next = -1;                   // slot of the same bucket; -1: none
 
   // Nobody copies from it without the mutex from now on, and who is copying finds out.

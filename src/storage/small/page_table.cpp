@@ -21,7 +21,7 @@ int64_t words_for(int64_t bits) {
   return (bits + kWordBits - 1) / kWordBits;
 }
 
-// The bits of [begin, end) that lie in a word.
+// Returns the bits of [begin, end) that lie in a word.
 uint64_t mask_of(int64_t word, int64_t begin, int64_t end) {
   const int64_t first = std::max<int64_t>(begin - word * kWordBits, 0);
   const int64_t last = std::min(end - word * kWordBits, kWordBits);

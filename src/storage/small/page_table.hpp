@@ -69,7 +69,7 @@ class PageMemory {
     std::atomic<int64_t> joint_pages{0};
     Shape shape{};
     // These are derived.
-    int64_t whole_pages = 0;  // that collect
+    int64_t whole_pages = 0;  // whole pages that collect
     int64_t first_free = -1;
     uint64_t uses = 0;
   };
@@ -124,7 +124,7 @@ class PageTable : public PageMemory {
   /// Wakes those who wait for a change.
   void note_change() const;
 
-  /// The slot of a page that collects or is sent; -1: none.
+  /// Returns the slot of a page that collects or is sent; -1: none.
   int64_t find(int64_t index) const;
   bool is_whole(int64_t number) const { return slot(number).written_bytes == page_bytes(); }
   bool has_bytes_of(int64_t number, int64_t which) const;

@@ -102,7 +102,7 @@ class SmallRequests {
   Page* last_page_ = nullptr;
   int64_t last_index_ = -1;
   int64_t last_end_ = -1;  // the end of the write before
-  bool follows_ = true;    // that one began where another had ended
+  bool follows_ = true;    // whether that one began where another had ended
   std::vector<std::unique_ptr<std::byte[]>> spare_;
 };
 

@@ -23,7 +23,7 @@ namespace stria::storage {
 /// Returns what a path means, by the manager.
 Result<wire::Looked> look(Store& store, const wire::Look& what);
 
-/// A page of a directory's names and what they mean, behind the name `after`.
+/// Returns a page of a directory's names and what they mean, behind the name `after`.
 Result<wire::LookedAll> look_all(Store& store, const wire::List& request);
 
 struct StatesAsker {

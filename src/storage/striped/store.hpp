@@ -59,7 +59,7 @@ class Store {
   /// open.
   void gather_closes();
   Status give_up_closed();
-  /// The reason why a handle can't be used any more, or success.
+  /// Returns the reason why a handle can't be used any more, or success.
   Status handle_state(uint64_t handle);
 
   /// A connection to the I/O server at `address`, given back by the destructor.

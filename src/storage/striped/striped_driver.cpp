@@ -53,8 +53,8 @@ Status check_mine(const char* operation, const std::string& path, const Store& s
   return attributes.place.file == opened.file && attributes.owner.uid == store.uid() ? Status() : not_mine(operation, path);
 }
 
-// A file of this user that isn't locked, though a server of it is known to be gone: the manager
-// tells of the lock first.
+// Returns true for a file of this user that isn't locked, though a server of it is known to be
+// gone: the manager tells of the lock first.
 bool is_lost_and_mine(const std::string& path, const Store& store, const Status& refused) {
   const auto attributes = refused.code() == ErrorCode::kIo ? attributes_of(path) : Result<wire::Attributes>(refused);
   return attributes.ok() && !attributes->is_directory && attributes->owner.uid == store.uid() &&

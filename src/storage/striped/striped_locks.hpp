@@ -32,7 +32,7 @@ class StripedLocks {
   Result<bool> is_locked_elsewhere(ByteRange range);
   /// Takes the notes again that a server has forgotten, before a write begins.
   Status renew_notes();
-  /// The loss of a lock before it was given up, or success.
+  /// Returns the loss of a lock before it was given up, or success.
   Status loss() const;
 
  private:

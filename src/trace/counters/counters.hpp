@@ -31,7 +31,7 @@ enum class Counter : int {
   kStridedWrites,
   kUnalignedReads,  ///< pieces that don't begin at a multiple of the alignment
   kUnalignedWrites,
-  kAlignmentBytes,  ///< that alignment: stripe, lock unit or block of the file
+  kAlignmentBytes,  ///< the alignment: stripe, lock unit or block of the file
   kMaxPiecesOfRead,
   kMaxPiecesOfWrite,
   kMaxReadNs,  ///< the slowest request

@@ -27,7 +27,7 @@ inline bool is_counting() {
   return (recorded_layers.load(std::memory_order_relaxed) & kCountersBit) != 0;
 }
 
-/// This thread's ring; made by ring() at its first call.
+/// This is the thread's ring; it is made by ring() at its first call.
 extern constinit thread_local Ring* thread_ring __attribute__((tls_model("initial-exec")));
 Ring& make_thread_ring();
 inline Ring& ring() {

@@ -42,7 +42,7 @@ struct Challenge {
   Nonce nonce{};
   /// What follows the greeting is encrypted, with this key.
   std::optional<ExchangeKey> exchange = {};
-  Proof proof{};             ///< that the server has the key; not sent when a credential is
+  Proof proof{};             ///< proves that the server has the key; not sent when a credential is
   std::string credential{};  ///< kMunge: seals the proof
   void put(Writer& writer) const;
   void get(Reader& reader);

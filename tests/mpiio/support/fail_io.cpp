@@ -57,7 +57,7 @@ bool fails(int operation, int fd) {
   return true;
 }
 
-// The C library's own function of this name.
+// Returns the C library's own function of this name.
 template <class Function>
 Function* next(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));

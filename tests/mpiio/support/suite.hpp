@@ -58,7 +58,7 @@ class Suite {
   /// Tells whether the library under test is Stria's, found by asking where MPI_File_open comes
   /// from.
   bool is_stria() const { return is_stria_; }
-  /// A file name of this job's own, the same on every rank.
+  /// Returns a file name of this job's own, the same on every rank.
   std::string path(const std::string& name) const;
 
   /// Runs one case. Collective: every rank must call it with the same name.

@@ -12,7 +12,7 @@ inline constexpr int32_t kNoBlock = -1;
 inline constexpr int32_t kReflectingSide = -31;
 inline constexpr int32_t kOutflowSide = -32;
 
-/// Rows of the block datasets, one per local block, in Morton order. Only leaves are listed.
+/// Holds rows of the block datasets, one per local block, in Morton order. Only leaves are listed.
 struct BlockTable {
   int dim = 2;
   int64_t local_count = 0;

@@ -112,7 +112,7 @@ struct StoredVariable {
 /// Collective: no.
 Result<StoredVariable> find_variable(const File& file, const FlashHeader& header, const std::string& name);
 
-/// The memory of one variable's interior cells of `count` blocks, in the file's order.
+/// Returns the memory of one variable's interior cells of `count` blocks, in the file's order.
 Memory interior_memory(const CellArray& cells, int variable, int64_t count);
 
 }  // namespace stria::flash

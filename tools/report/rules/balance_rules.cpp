@@ -46,7 +46,7 @@ MaybeFinding aggregator_imbalance(const RunDigest& run, const StorageLimit&) {
   return finding;
 }
 
-// The seconds that a rank spends on its own data, without waiting for others. One rank does
+// Returns the seconds that a rank spends on its own data, without waiting for others. One rank does
 // metadata and syncs for all; the rules "metadata" and "sync" look at those.
 double busy_seconds(const RunDigest& run, int rank) {
   double sum = 0;

@@ -71,7 +71,7 @@ MaybeFinding small_commits(const RunDigest& run, const StorageLimit&) {
   return finding;
 }
 
-// The reason that HDF5 gives for carrying out a collective call independently
+// Returns the reason that HDF5 gives for carrying out a collective call independently
 // (H5Pget_mpio_no_collective_cause).
 MaybeFinding collective_given_up(const RunDigest& run, const StorageLimit&) {
   std::set<std::string> causes;

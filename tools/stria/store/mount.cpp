@@ -29,7 +29,7 @@ struct MountArguments {
 };
 
 #ifdef STRIA_WITH_FUSE
-/// FUSE's arguments, freed by the destructor.
+/// Holds FUSE's arguments, which are freed by the destructor.
 class FuseArguments {
  public:
   FuseArguments() { add("stria"); }
@@ -47,7 +47,7 @@ class FuseArguments {
   fuse_args arguments_ = FUSE_ARGS_INIT(0, nullptr);
 };
 
-/// The directory's path in the store, without symbolic links; empty: the store's root.
+/// Returns the directory's path in the store, without symbolic links; empty: the store's root.
 std::string root_of(const std::string& url) {
   const StoreFile place = find_in_store(url);
   const auto resolved = place.store->ask_manager(wire::Kind::kResolve, wire::encode(wire::Path{place.path}));

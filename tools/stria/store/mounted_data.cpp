@@ -35,7 +35,7 @@ timespec wall_time() {
 /// Holds what the handles of one file have together.
 struct SharedBytes {
   std::mutex mutex;
-  std::vector<std::pair<storage::File*, bool>> handles;  // and whether they may write
+  std::vector<std::pair<storage::File*, bool>> handles;  // true: the handle may write
   PrivateMemory memory;                                  // the memory of what is fetched
   std::unique_ptr<storage::SmallRequests> small;         // null: the mount's memory is used up
   Clock::time_point kept_since;                          // while something is kept

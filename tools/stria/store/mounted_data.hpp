@@ -71,7 +71,7 @@ class MountedFile final : public storage::File {
   /// Hands all that is kept of the file to the servers, and tells what failed since this handle
   /// last told.
   Status flush();
-  /// The same, and all survives a power loss.
+  /// Does the same, and all survives a power loss.
   Status sync() override;
   /// Call it once, and nothing after it.
   Status close() override;

@@ -89,7 +89,7 @@ class OpenNumbers {
   std::mutex mutex_;
   std::map<uint64_t, int> counts_;
   std::map<uint64_t, Clock::time_point> closed_;
-  size_t enough_ = kFew;  // then those that were closed long ago are forgotten
+  size_t enough_ = kFew;  // the number from which on those closed long ago are forgotten
 };
 
 /// Attributes of directories as the manager told them with what was made there a moment ago: the

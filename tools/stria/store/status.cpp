@@ -118,7 +118,7 @@ std::string duration(int64_t seconds) {
                         : (seconds < 172800 ? fmt::format("{} h", seconds / 3600) : fmt::format("{} d", seconds / 86400));
 }
 
-/// Rates per second: since `before`, or since the server's start.
+/// Tells rates per second: since `before`, or since the server's start.
 class Rates {
  public:
   Rates(const ServerState& now, const ServerState* before, double seconds)

@@ -27,7 +27,7 @@ void add_rm(Command app, Action& action);
 void add_mv(Command app, Action& action);
 void add_mkdir(Command app, Action& action);
 void add_stat(Command app, Action& action);
-void add_chmod(Command app, Action& action);  ///< also chown
+void add_chmod(Command app, Action& action);  ///< adds chown, too
 void add_key(Command app, Action& action);
 void add_df(Command app, Action& action);
 void add_retire(Command app, Action& action);

@@ -20,7 +20,7 @@ class AxesGrid {
 
   int column_count() const { return column_count_; }
   int column_of(int aggregator) const { return aggregator / rows_; }
-  /// The first aggregator of a column, and the one behind its last, by index.
+  /// Returns the first aggregator of a column, and the one behind its last, by index.
   std::pair<int, int> aggregators_of(int column) const;
   /// Returns the rank of this node that gathers what the node has for a column.
   int speaker(int column) const { return node_ranks_[static_cast<size_t>(column) % node_ranks_.size()]; }

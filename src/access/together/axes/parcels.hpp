@@ -16,7 +16,7 @@ struct ParcelHeader {
   int64_t origin = 0;  ///< the rank to which the bytes belong
   int64_t column = 0;
   int64_t description_bytes = 0;
-  int64_t payload_bytes = 0;  ///< that follow
+  int64_t payload_bytes = 0;  ///< the bytes that follow
 };
 
 struct Parcel {

@@ -154,7 +154,7 @@ constexpr int64_t kBlockRowBytes = 64;
 // an aggregator.
 struct Blocks {
   bool gather = false;     ///< by delegates
-  bool with_bytes = true;  ///< else nobody has any
+  bool with_bytes = true;  ///< false: nobody has any
   bool dealt = false;      ///< to the nodes in turn, rank by rank
   Switch axes = Switch::kDisable;
   int ranks_per_node = kRanksALargeNode;

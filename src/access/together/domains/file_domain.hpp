@@ -56,11 +56,11 @@ class FileDomains {
   }
   /// Tells whether the aggregator's windows of any round hold bytes of `range` of the lane.
   bool meets(int aggregator, int lane, ByteRange range) const;
-  /// The bytes of a lane that lie with the aggregators [first, end), in one piece. \pre stripes are
-  /// not dealt out
+  /// Returns the bytes of a lane that lie with the aggregators [first, end), in one piece. \pre
+  /// stripes are not dealt out
   ByteRange stretch(int first, int end, int lane) const;
-  /// The first aggregator, and the one behind the last, that may meet `range` of the lane. Where
-  /// stripes are dealt out, these are all.
+  /// Returns the first aggregator, and the one behind the last, that may meet `range` of the lane.
+  /// Where stripes are dealt out, these are all.
   std::pair<int, int> around(int lane, ByteRange range) const;
 
  private:

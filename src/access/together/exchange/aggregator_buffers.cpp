@@ -11,8 +11,8 @@ int64_t AggregatorBuffers::asked_bytes() const {
   return std::max<int64_t>(plan_.buffer_bytes / kTwins, 1);
 }
 
-// The size of a kept buffer for one round: enough for any request of these hulls. It is computed
-// without the domains, so that ranks agree on it even where one of them is out of memory.
+// Returns the size of a kept buffer for one round: enough for any request of these hulls. It is
+// computed without the domains, so that ranks agree on it even where one of them is out of memory.
 int64_t AggregatorBuffers::kept_bytes() const {
   int64_t longest = 0;
   for (const Lane& lane : lanes_) {

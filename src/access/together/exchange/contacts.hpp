@@ -24,7 +24,7 @@ struct Contributor {
   bool repeats = false;  ///< has what the one before has
   /// `lanes` only says where the streams begin and end; pieces come with each round.
   bool by_round = false;
-  std::vector<LaneDescription> lanes;        ///< else all that the rank has sent
+  std::vector<LaneDescription> lanes;        ///< otherwise all that the rank has sent
   std::vector<LaneDescription> pieces = {};  ///< by_round: of the present round
   int64_t bytes = 0;                         ///< by_round: of the present round
 };
@@ -64,7 +64,7 @@ class Contacts {
   std::span<const LaneDescription> hulls() const { return hulls_; }
   /// Returns the most of any contributor whose pieces come with the rounds; 0 without one.
   int64_t most_pieces() const { return most_pieces_; }
-  /// The streams of this rank, and of the ranks that it hears or speaks for.
+  /// Returns the streams of this rank, and of the ranks that it hears or speaks for.
   size_t stream_count() const;
 
  private:

@@ -63,7 +63,7 @@ class NodeDelegates {
   };
 
   struct Options {
-    bool reads = false;           ///< then members with the same bytes share them
+    bool reads = false;           ///< true: members with the same bytes share them
     KeptBuffers* kept = nullptr;  ///< what stays from one operation to the next, or null
   };
   NodeDelegates(Comm& comm, MemoryReserve& memory, const Options& options)

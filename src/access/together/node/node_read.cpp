@@ -114,9 +114,9 @@ class NodeRead {
   void read(int64_t round) {
     NodeWindows::Slot& slot = slot_of(round);
     const NodeRounds::Place place = rounds_.place(round);
-    const bool is_lost = state_.failed_read.load() == rounds_.first + 1;  // then no rank reads on
+    const bool is_lost = state_.failed_read.load() == rounds_.first + 1;  // No rank reads on then.
     slot.file_end = is_lost ? NodeWindows::kFailed : kNoEnd;
-    if (!is_lost && slot.taken.load() < uses_end(round)) {  // else no rank wanted it
+    if (!is_lost && slot.taken.load() < uses_end(round)) {  // Otherwise no rank wanted it.
       PhaseTimer timer(context_.times, Phase::kRead);
       std::byte* data = windows_.buffer(rounds_.slot(round)) + (place.file.begin - place.origin);
       storage::ReadSegment whole{place.file.begin, data, place.file.size()};

@@ -103,7 +103,7 @@ class NodeWindows {
     std::atomic<int64_t> failed_operation;  ///< the last write that failed
     /// The last read that failed. Reads are told apart by the rounds before them, plus one.
     std::atomic<int64_t> failed_read;
-    std::atomic<uint32_t> failed_early;          ///< and of what ranks move before they meet
+    std::atomic<uint32_t> failed_early;          ///< the same for what ranks move before they meet
     std::atomic<int64_t> missed_call;            ///< a call of ShortCalls
     alignas(64) std::atomic<int64_t> next_read;  ///< the round that nobody has begun to read
     std::atomic<uint32_t> read_events;           ///< windows read, and windows taken by all

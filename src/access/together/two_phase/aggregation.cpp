@@ -14,8 +14,8 @@ namespace {
 constexpr size_t kReserveBytes = 1 << 20;
 constexpr size_t kReserveBytesPerStream = 256;
 
-// The most that one side can bring, or want, in a round. Streams of a lane may overlap, where a
-// rank reads bytes twice.
+// Returns the most that one side can bring, or want, in a round. Streams of a lane may overlap,
+// where a rank reads bytes twice.
 int64_t most_bytes(std::span<const LaneDescription> description, int64_t buffer_bytes) {
   int64_t all_bytes = 0;
   int64_t most_streams = 0;

@@ -51,8 +51,8 @@ class Aggregation {
   /// Returns the shares of this rank in `round`, aggregators in order; those without bytes are left
   /// out.
   std::vector<Share> my_shares(int round);
-  /// The shares that other ranks, and this one, have of this aggregator in `round`; none on other
-  /// ranks. Those with the same speaker follow each other, by rank.
+  /// Returns the shares that other ranks, and this one, have of this aggregator in `round`; none on
+  /// other ranks. Those with the same speaker follow each other, by rank.
   std::vector<Share> contributors(int round);
   /// Returns the windows of this aggregator in `round`.
   std::vector<Window> my_windows(int round) const { return domains_->windows_of(contacts_.my_index(), round); }

@@ -59,7 +59,7 @@ class WriteAggregator {
   Mailbox& mailbox_ = state_.mailbox();
   std::array<Flight, Aggregation::kTwins> flights_;
   std::optional<MessageSignal> signal_;  // where a failure can spare rounds
-  int begun_rounds_ = 0;                 // that it began to write
+  int begun_rounds_ = 0;                 // rounds that it began to write
   int lost_round_ = INT_MAX;             // the first of them that failed
 };
 

@@ -21,7 +21,7 @@ namespace stria::access {
 
 struct CopyRule {
   int64_t short_piece_bytes;  ///< shorter pieces go densely, where they don't go straight
-  bool long_pieces_straight;  ///< else only short ones go straight
+  bool long_pieces_straight;  ///< false: only short ones go straight
   int64_t dense_bytes;        ///< at most so much is packed densely at once
 };
 

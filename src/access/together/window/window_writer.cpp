@@ -33,7 +33,7 @@ ByteRange hull_of(std::span<const storage::WriteSegment> segments) {
   return hull;
 }
 
-// The part of an overlap that lies in a stretch of the file.
+// Returns the part of an overlap that lies in a stretch of the file.
 Overlap part_in(const Overlap& overlap, ByteRange hull, ByteRange stretch) {
   if (stretch.begin <= hull.begin && hull.end <= stretch.end) {
     return overlap;

@@ -7,7 +7,7 @@
 
 namespace stria::container {
 
-/// Each filter in its turn, with bounds to the last digit: equal for equal filters alone.
+/// Returns each filter in its turn, with bounds to the last digit: equal for equal filters alone.
 std::string filter_text(const Filters& filters);
 
 }  // namespace stria::container

@@ -57,7 +57,7 @@ constexpr uint64_t all_ones(int bits) {
   return bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
 }
 
-/// Codes one behind another, from the highest bit of each byte on.
+/// Writes codes one behind another, from the highest bit of each byte on.
 class BitWriter {
  public:
   explicit BitWriter(std::byte* to) : to_(to) {}

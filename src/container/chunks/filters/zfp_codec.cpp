@@ -12,7 +12,7 @@ namespace stria::container {
 
 namespace {
 
-/// ZFP's view of a chunk and of a stream of its bits.
+/// Gives ZFP's view of a chunk and of a stream of its bits.
 class Session {
  public:
   /// Throws std::bad_alloc.
@@ -133,7 +133,7 @@ bool ZfpCodec::compress(const DatasetSpec& spec, std::span<const std::byte> chun
   if ((std::isnan(greatest) && filters.loses()) || !zfp.ok()) {
     return false;
   }
-  Session writing(**zfp, spec, const_cast<std::byte*>(chunk.data()));  // which ZFP only reads
+  Session writing(**zfp, spec, const_cast<std::byte*>(chunk.data()));  // ZFP only reads them.
   stream_.assign(words_for(writing.most_bytes()), 0);
   const size_t bytes = writing.compress(stream_);
   if (bytes == 0 || bytes >= chunk.size()) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kContinuationBytes = 16;
 
-/// Messages of a block one behind another, with their heads.
+/// Describes messages of a block that lie one behind another, with their heads.
 struct Messages {
   size_t begin = 0;
   size_t end = 0;

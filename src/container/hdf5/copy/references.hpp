@@ -35,7 +35,7 @@ struct CopiedObject {
   H5I_type_t type = H5I_BADID;
   int64_t new_address = -1;
 };
-/// Objects by their address in the old file.
+/// Finds objects by their address in the old file.
 using CopiedObjects = std::map<int64_t, CopiedObject>;
 
 /// Finds all objects of both. `old_root` and `new_root` are the addresses of the root group, and of

@@ -20,7 +20,7 @@
 
 namespace stria::container::h5 {
 
-/// Objects by the addresses of their headers.
+/// Lists objects by the addresses of their headers.
 struct Surveyed {
   std::vector<int64_t> heaps_of_text;
   std::vector<int64_t> newer_lists;  ///< scales

@@ -155,7 +155,7 @@ void ObjectHeader::copy(const HeaderMessage& message) {
 }
 
 std::vector<std::byte> ObjectHeader::finish() const {
-  constexpr int64_t kKeepsOrder = 0x04 | 0x08;  // and has an index of it
+  constexpr int64_t kKeepsOrder = 0x04 | 0x08;  // The group has an index of it.
   const size_t code = width_code(messages_.size());
   Encoder header(messages_.size() + 32);
   header.text("OHDR").number(2, 1).number(static_cast<int64_t>(code) | (keeps_order_ ? kKeepsOrder : 0), 1);

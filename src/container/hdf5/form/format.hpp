@@ -22,7 +22,7 @@ inline constexpr int64_t kNowhere = -1;
 /// The first bytes of a file.
 inline constexpr std::string_view kSignature = "\211HDF\r\n\032\n";
 
-/// Little-endian numbers and text, one behind another.
+/// Writes little-endian numbers and text, one behind another.
 class Encoder {
  public:
   /// `expected_bytes` is reserved at once.

@@ -32,8 +32,8 @@ void put(std::vector<std::byte>& bytes, size_t at, int64_t value, size_t count) 
 Result<SuperblockSlot> SuperblockSlot::decode(std::span<const std::byte> file_begin) {
   constexpr int64_t kUsualSizes = 0x0808;  // the sizes of addresses and of lengths
   constexpr int64_t kLeafLinks = 4;        // a half of what a leaf of names holds
-  constexpr int64_t kNodeChildren = 16;    // and a node
-  constexpr int64_t kChunkChildren = 32;   // and one of chunks
+  constexpr int64_t kNodeChildren = 16;    // those of a node
+  constexpr int64_t kChunkChildren = 32;   // those of a node of chunks
   Decoder decoder(file_begin);
   if (!decoder.is(kSignature)) {
     return unable_to_grow("its content doesn't begin at its first byte");

@@ -31,7 +31,7 @@ class SuperblockSlot {
  private:
   std::vector<std::byte> bytes_;
   size_t end_at_ = 0;     // where the end of the file stands
-  size_t root_at_ = 0;    // and the address of the root group
+  size_t root_at_ = 0;    // the place of the root group's address
   bool has_sum_ = false;  // at its end
   size_t cached_at_ = 0;  // what versions 0 and 1 repeat of the root group; 0: nothing
 };

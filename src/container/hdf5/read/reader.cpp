@@ -329,7 +329,7 @@ Result<Reader::ObjectKind> Hdf5Reader::kind_of(const std::string& path) const {
   if (!place) {
     const auto link = h5::link_info(impl_->file.get(), *normal);
     H5Eclear2(H5E_DEFAULT);
-    static_cast<void>(impl_->source.take_error());  // who reads it meets it again
+    static_cast<void>(impl_->source.take_error());  // The next reader of it meets it again.
     return link && link->type == H5L_TYPE_HARD ? ObjectKind::kDataset : ObjectKind::kNone;
   }
   return place->type == H5O_TYPE_DATASET ? ObjectKind::kDataset

@@ -177,7 +177,7 @@ bool walk_value(ValueWalk& walk, hid_t type, hid_t space, const ValueSize& size,
 
 void ReferenceWalk::keep(const Place& place, const std::string& attribute, const ValueWalk& walk) {
   for (const Found& found : walk.found()) {
-    if (found.address != 0) {  // which names nothing
+    if (found.address != 0) {  // 0 names nothing.
       const int64_t at = walk.has_lists() ? HeldReference::kUnknown : found.at;
       held_.push_back({.holder = place.path, .attribute = attribute, .address = found.address, .at = at});
     }

@@ -20,7 +20,7 @@ constexpr const char* kScales = "DIMENSION_LIST";
 constexpr const char* kWithoutData = "This is a netCDF dimension but not a netCDF variable.";
 
 constexpr size_t kUserBytes = 16;
-constexpr size_t kUsersMax = 3750;  // whose list a header has room for
+constexpr size_t kUsersMax = 3750;  // A header has room for their list.
 // A heap's collection has at least 4,096 bytes, and 16 at its end that are free.
 constexpr int64_t kNewCollectionBytesMin = 4096;
 constexpr int64_t kCollectionHeadBytes = 16;

@@ -17,9 +17,9 @@ inline constexpr int64_t kListBytes = 16;
 /// A text of any length has two as well: how many bytes, and where in a heap.
 inline constexpr int64_t kTextPlaceBytes = 16;
 
-/// The size of the datatype message for elements to be made. kInvalidArgument: a size that the kind
-/// can't have; members outside their compound, with the same name, or overlapping. kUnsupported:
-/// kOther, nests that are too deep, too many members.
+/// Returns the size of the datatype message for elements to be made. kInvalidArgument: a size that
+/// the kind can't have; members outside their compound, with the same name, or overlapping.
+/// kUnsupported: kOther, nests that are too deep, too many members.
 Result<size_t> datatype_bytes(const ElementSpec& element);
 /// Writes the message (format specification IV.A.2.d): numbers and strings in version 1, compounds
 /// in version 3, as in files of release 1.8. \pre datatype_bytes() finds no error

@@ -24,7 +24,7 @@ class ObjectTree {
   const std::deque<Object>& objects() const { return objects_; }
   const std::unordered_map<std::string, Object*>& by_path() const { return by_path_; }
   Object& root() { return objects_.front(); }
-  /// The object at a path, once it is made or looked for; else null.
+  /// Returns the object at a path, once it is made or looked for; else null.
   Object* find(const std::string& path) const;
   /// All that is made from now on keeps the order of its members and attributes.
   void keep_order();

@@ -119,7 +119,7 @@ struct Object {
   Dataset* dataset() { return std::get_if<Dataset>(&content); }
   const Dataset* dataset() const { return std::get_if<Dataset>(&content); }
   const NameElsewhere* name_elsewhere() const { return std::get_if<NameElsewhere>(&content); }
-  /// The elements of a dataset that is new or gets longer; null for all else.
+  /// Returns the elements of a dataset that is new or gets longer; null for all else.
   Value* value() {
     Dataset* const set = dataset();
     return set != nullptr && set->value ? &*set->value : nullptr;

@@ -27,7 +27,7 @@ class OldFile {
   virtual Result<std::vector<std::string>> datasets() const = 0;
   /// Returns all references that its objects hold.
   virtual Result<std::vector<HeldReference>> references() const = 0;
-  /// The superblock that makes another root group and another end valid.
+  /// Returns the superblock that makes another root group and another end valid.
   virtual std::vector<std::byte> superblock(int64_t file_bytes, int64_t root_address) const = 0;
 };
 

@@ -22,7 +22,7 @@ Status cannot_change(const Object& target, const std::string& why) {
   return Status(ErrorCode::kUnsupported, "'" + (target.above == nullptr ? "/" : target.name) + "' can't be changed: " + why);
 }
 
-// The lists of scales, which are made anew.
+// Returns true for the lists of scales, which are made anew.
 bool is_made_anew(const Object& holder, const HeldReference& reference) {
   return reference.attribute == "DIMENSION_LIST" && holder.dataset() != nullptr && !holder.dataset()->dimension_names.empty();
 }

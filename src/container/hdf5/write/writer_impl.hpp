@@ -22,7 +22,7 @@ struct Hdf5Writer::Impl {
 
   h5::ObjectTree tree;
   std::vector<h5::Attribute*> reserved;
-  const h5::OldFile* old_file = nullptr;                          // that grows
+  const h5::OldFile* old_file = nullptr;                          // the file that grows
   std::optional<std::vector<h5::HeldReference>> held_references;  // by it, once they are asked for
   int64_t first_raw = h5::ImageSpace::kHeadBytes;
   int64_t planned_end = 0;
@@ -53,7 +53,7 @@ struct Hdf5Writer::Impl {
   Status take_up_scale(const std::string& path, const DatasetSpec& scale);
   /// Finds the objects to which attributes refer.
   Status find_targets();
-  /// The places of the contents of tables, once they have places.
+  /// Returns the places of the contents of tables, once they have places.
   std::vector<ByteRange> table_places() const;
 };
 

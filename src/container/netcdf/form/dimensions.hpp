@@ -10,7 +10,7 @@ namespace stria::container::netcdf {
 
 class Dimensions {
  public:
-  /// The dimensions of a dataset, of which those that aren't there yet are added.
+  /// Returns the dimensions of a dataset, of which those that aren't there yet are added.
   ///
   /// A dimension without a name is called "dim_LENGTH"; the second of a dataset with the same
   /// length "dim_LENGTH_2", since programs want the dimensions of a variable to differ. The

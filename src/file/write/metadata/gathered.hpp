@@ -43,7 +43,8 @@ class Gathered {
   void lay_out(std::span<const RowTable> tables, const Catalog& catalog);
   /// Encodes the message for rank 0. \pre lay_out()
   std::vector<std::byte> encode(const Catalog& catalog) const;
-  /// The sums of rows that are still to be written, for the caller to write; they point into this.
+  /// Returns the sums of rows that are still to be written, for the caller to write; they point
+  /// into this.
   std::vector<storage::WriteSegment> take_row_sums();
 
  private:
@@ -68,7 +69,7 @@ struct GatheredByAll {
   std::vector<std::byte> slab_records;
   std::vector<std::vector<SummedChunk>> chunks;  ///< the chunks of each dataset, in no order
   std::vector<PutPlace> puts;
-  int rank_count = 0;  ///< whose messages were added
+  int rank_count = 0;  ///< the ranks whose messages were added
 
   GatheredByAll(const Catalog& catalog, size_t table_count)
       : value_ranges(static_cast<size_t>(catalog.size())),

@@ -64,12 +64,12 @@ class Metadata {
   std::unique_ptr<container::Writer> writer_;
   Content content_;
   bool in_parts_;                // the seal has a sum for each stretch of the metadata
-  bool has_chunk_sums_ = false;  // even none: so that all files have the same tables
-  size_t seal_parts_ = 0;        // for which there is room in the seal
+  bool has_chunk_sums_ = false;  // true without chunks, too: all files have the same tables
+  size_t seal_parts_ = 0;        // those that the seal has room for
   std::vector<TableSeal> row_tables_;
   // The attributes minimum and maximum of each dataset that has them.
   std::vector<std::array<int, 2>> range_attributes_;
-  std::map<std::string, ValueRange> old_ranges_;  // which what is put can only widen
+  std::map<std::string, ValueRange> old_ranges_;  // Puts can only widen them.
   container::SparseImage image_;
 };
 

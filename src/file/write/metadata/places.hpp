@@ -37,7 +37,7 @@ class Places {
   /// Makes the places of all datasets final, the first time, and those of `pending` puts whose rows
   /// lie among others'. `complete`: nothing more will be defined.
   Status settle(bool complete, Catalog& catalog, std::span<Transfer> pending);
-  /// The same when everything else is defined, and defines the tables of checksums, which it
+  /// Does the same when everything else is defined, and defines the tables of checksums, which it
   /// returns; none where they had their places before. `target` has this layout.
   Result<std::optional<std::vector<RowTable>>> settle_with_tables(bool complete, const Definitions::Target& target,
                                                                   std::span<Transfer> pending, const OldContent& old,

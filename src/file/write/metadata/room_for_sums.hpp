@@ -31,7 +31,7 @@ class RoomForSums {
  public:
   /// Says what is known of the file at an agreement.
   struct Known {
-    int64_t record_bytes = 0;  ///< that all ranks have counted since the one before
+    int64_t record_bytes = 0;  ///< bytes that all ranks have counted since the one before
     int64_t put_bytes = 0;     ///< by all of them
     int ranks = 1;
     bool last = false;  ///< nothing will be put any more

@@ -20,7 +20,7 @@
 namespace stria::file {
 
 struct OldContent {
-  bool exists = false;  ///< else the file is new
+  bool exists = false;  ///< false: the file is new
   Format format = Format::kHdf5;
   int64_t end = 0;  ///< everything new lies behind it
   int64_t left_behind_bytes = 0;
@@ -41,7 +41,7 @@ struct OldContent {
 /// Reads, on rank 0, what the file holds already. kUnsupported when the file can't grow; kCorrupted
 /// when its checksums or metadata are damaged, so that nobody could tell afterwards.
 Result<OldContent> read_old_content(storage::File& file);
-/// The range of values that a dataset says it has; false where it says nothing.
+/// Finds the range of values that a dataset says it has; false where it says nothing.
 Result<bool> read_value_range(const container::Reader& reader, const std::string& path, ValueRange& range);
 /// Returns what the other ranks must know of it.
 std::vector<std::byte> encode_old_content(const OldContent& old);

@@ -24,7 +24,7 @@ Status OldFile::take(std::span<const std::byte> message) {
 }
 
 Result<ChunkReader*> OldFile::chunks() {
-  if (!place_) {  // which all ranks hear of when they meet
+  if (!place_) {  // All ranks hear of it when they meet.
     return Status(ErrorCode::kResourceExhausted, fmt::format("'{}': there was no memory to open it again", path_));
   }
   if (file_ == nullptr) {

@@ -51,7 +51,7 @@ struct ChunkWork {
   OldFile& old;
   PhaseTimes& times;
   bool checksums = false;
-  int threads = 1;  ///< that pass chunks through filters
+  int threads = 1;  ///< threads that pass chunks through filters
 };
 
 /// Makes the chunks, which are pending in place of the puts. Returns the shape with what they add.

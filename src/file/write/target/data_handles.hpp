@@ -26,7 +26,7 @@ class DataHandles {
   /// The file that it goes to.
   struct Place {
     StoredFile file;                   ///< the file as it lies now
-    const FileIdentity& of_rank_0;     ///< which one it is
+    const FileIdentity& of_rank_0;     ///< the identity of rank 0's file
     bool grows = false;                ///< it was there before
     storage::File* created = nullptr;  ///< rank 0's handle
     Staging* staging = nullptr;        ///< what is written is staged here

@@ -16,11 +16,12 @@ class FilePlace {
   /// `path` is as the storage knows it. `grows`: the file is there, and lies in its own place.
   FilePlace(const access::ResolvedHints& hints, const std::string& path, bool grows);
 
-  /// The file's own name, or the one to which its links lead once rank 0 has followed them.
+  /// Returns the file's own name, or the one to which its links lead once rank 0 has followed them.
   const std::string& path() const { return path_; }
   /// Notes where rank 0 has found that they lead.
   void follow(const std::string& path);
-  /// The name under which it is whole before it is at path(): where it is staged, or path() itself.
+  /// Returns the name under which it is whole before it is at path(): where it is staged, or path()
+  /// itself.
   const std::string& written_path() const { return written_path_; }
   /// Returns where the file is until it is published.
   const std::string& unpublished_path() const { return partial_path_; }

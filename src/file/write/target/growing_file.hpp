@@ -50,7 +50,7 @@ class GrowingFile final : public UnpublishedFile {
   std::unique_ptr<storage::File> file_;
   std::unique_ptr<storage::RangeLock> lock_;
   std::vector<std::byte> switch_over_;  // what is written last
-  std::vector<std::byte> old_begin_;    // and what stands there
+  std::vector<std::byte> old_begin_;    // the bytes that stand there
   int64_t old_end_ = 0;
   bool is_begun_ = false;              // something may have been written behind the end
   std::vector<std::byte> behind_end_;  // what was there before

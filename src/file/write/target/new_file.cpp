@@ -30,7 +30,8 @@ Result<storage::Striping> striping_of_file(const access::ResolvedHints& hints, c
   return on_server(servers.next(), striping);
 }
 
-// A full, broken, read-only or missing device, or one in which another user keeps this one out.
+// Returns true for a full, broken, read-only or missing device, or one in which another user keeps
+// this one out.
 bool is_trouble_of_place(const Status& status) {
   constexpr ErrorCode kTroubles[] = {ErrorCode::kNoSpace, ErrorCode::kIo, ErrorCode::kReadOnly, ErrorCode::kNotFound,
                                      ErrorCode::kPermissionDenied};
@@ -69,7 +70,7 @@ NewFile::NewFile(const Environment& environment, const std::string& path, const 
 
 Status NewFile::open_old(const std::string& given_path) {
   place_.follow(environment_.driver->follow_links(place_.path()));
-  Background::instance().wait_for_name(place_.path());  // which counts its time by itself
+  Background::instance().wait_for_name(place_.path());  // It counts its time by itself.
   PhaseTimer timer(times_, Phase::kOpen);
   STRIA_RETURN_IF_ERROR(bring_staged(environment_, place_.path(), given_path));
   target_ = std::make_unique<GrowingFile>(environment_.driver, place_.path());

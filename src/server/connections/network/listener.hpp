@@ -9,7 +9,7 @@
 
 namespace stria::server {
 
-/// Listening sockets, one for each address of the name.
+/// Has listening sockets, one for each address of the name.
 class Listener {
  public:
   /// kPermissionDenied when other machines could connect and `only_loopback` is set.

@@ -54,7 +54,7 @@ class Stream {
     explicit Encrypted(const wire::RecordKeys& keys) : opener(keys.to_server), sealer(keys.to_client) {}
     wire::RecordOpener opener;
     wire::RecordSealer sealer;
-    std::vector<std::byte> record;  // that is being sent
+    std::vector<std::byte> record;  // the one that is being sent
   };
   void begin(std::chrono::milliseconds time);
   void end() { due_ns_ = 0; }

@@ -62,7 +62,7 @@ class Workers {
       --jobs_;
     });
   }
-  /// The number of jobs that wait or are being done.
+  /// Returns the number of jobs that wait or are being done.
   int64_t jobs() const { return jobs_; }
   /// Waits until all are done.
   void join() { pool_.join(); }
@@ -103,7 +103,7 @@ class OneAtATime {
     }
     return turn.owns_lock();
   }
-  /// The number of jobs that wait or are being done.
+  /// Returns the number of jobs that wait or are being done.
   int64_t jobs() const { return jobs_; }
   /// Waits until all are done.
   void join() { thread_.join(); }

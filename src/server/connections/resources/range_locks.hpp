@@ -38,7 +38,7 @@ class RangeLocks {
   /// Returns who holds locks that guard no bytes, but say that their holders write: these don't
   /// keep a part from moving. None where there are locks that guard some.
   std::optional<std::vector<Owner>> owners_of_notes(uint64_t file) const;
-  /// The locks of all connections.
+  /// Counts the locks of all connections.
   int64_t count() const;
   bool has_any(Owner owner) const;
 

@@ -82,7 +82,7 @@ uint32_t directory_mode(uint32_t permissions) {
   return permissions | (permissions & 0444) >> 2 | kOwnDirectory;
 }
 
-/// The path up to its last name, with the slash.
+/// Returns the path up to its last name, with the slash.
 std::string_view way_of(std::string_view path) {
   return path.substr(0, path.rfind('/') + 1);
 }

@@ -43,7 +43,7 @@ class ChangeStream {
   void add(std::vector<Change> changes);
   /// Nobody follows any more, by what was said or for lack of news.
   void leave();
-  /// False: what changes need not be recorded.
+  /// Tells whether anybody follows. False: what changes need not be recorded.
   bool is_followed() const;
   uint64_t last() const;
   State state() const;
@@ -84,7 +84,7 @@ class ChangeStream {
   State state_ = State::kAlone;
   uint64_t number_ = 0;  // 0: nobody follows
   wire::Identity standby_{};
-  std::deque<Change> changes_;  // which the standby doesn't have, by sequence
+  std::deque<Change> changes_;  // those that the standby doesn't have, by sequence
   int64_t bytes_ = 0;
   uint64_t last_ = 0;
   uint64_t applied_ = 0;

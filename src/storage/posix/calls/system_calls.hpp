@@ -47,7 +47,7 @@ class SystemCalls {
   virtual int admit_transfer(int descriptor, bool is_write, int64_t offset, int64_t* bytes);
 };
 
-/// The real calls. Never destroyed.
+/// Returns the real calls. Never destroyed.
 SystemCalls& real_system_calls();
 
 }  // namespace stria::storage

@@ -47,7 +47,7 @@ Found compare_number(int descriptor, uint64_t expected_number) {
   if (fstatfs(descriptor, &system) != 0 || is_node_local(static_cast<uint32_t>(system.f_type))) {
     return Found::kExpected;
   }
-  ask_for_size(descriptor);  // which also brings the number of names
+  ask_for_size(descriptor);  // This also brings the number of names.
   if (fstat(descriptor, &details) != 0 || details.st_ino == expected_number) {
     return Found::kExpected;
   }

@@ -376,7 +376,7 @@ TEST(MovesRandom, WhateverIsKilledNoByteIsLost) {
       Program drain({"server", "drain", store.url(), drained, "--rate", "40", "--wait", "2"});
       sleep_below(random, 700);
       do_mischief(store, drain, random);
-    }  // which ends the command where it still runs
+    }  // This ends the command where it still runs.
     EXPECT_EQ(run({"server", "new-files", store.url(), drained}), 0);
     // Brings parts back, also to where they were before.
     Program rebalance({"server", "rebalance", store.url(), "--rate", "80"});

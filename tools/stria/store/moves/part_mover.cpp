@@ -49,7 +49,7 @@ uint64_t part_at(uint64_t file, const wire::ServerPlace& server) {
   return wire::part_number(file, server.second);
 }
 
-/// A request for a range of the slot's own bytes, which is not empty.
+/// Returns a request for a range of the slot's own bytes, which is not empty.
 std::vector<std::byte> transfer_of(const wire::MoveBegun& move, uint64_t part, ByteRange range) {
   std::vector<std::byte> body;
   wire::Writer writer(body);

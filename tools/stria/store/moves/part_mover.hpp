@@ -23,7 +23,7 @@ namespace stria::tool {
 /// Keeps a rate.
 class Throttle {
  public:
-  /// 0: any rate.
+  /// Takes 0 for any rate.
   explicit Throttle(int64_t bytes_per_second) : bytes_per_second_(bytes_per_second) {}
   /// Sleeps until so many more may have been moved. After a pause that others have made, no more
   /// come at once than in a second.
@@ -41,7 +41,8 @@ class PartMover {
   PartMover(std::shared_ptr<storage::Store> store, Throttle& throttle, std::function<void(int64_t)> moved)
       : store_(std::move(store)), throttle_(throttle), moved_(std::move(moved)) {}
 
-  /// kAborted: not now, since it is in use. kNotFound: the file has gone, or has no part there.
+  /// Moves the part. kAborted: not now, since it is in use. kNotFound: the file has gone, or has no
+  /// part there.
   Status move(const wire::MoveBegin& request);
 
  private:

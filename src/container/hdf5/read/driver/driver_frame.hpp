@@ -76,7 +76,7 @@ herr_t guarded(File& file, Call&& call) {
   }
 }
 
-/// A class without query, get_eof, read and write. `number`: from H5_VFD_RESERVED on.
+/// Makes a class without query, get_eof, read and write. `number`: from H5_VFD_RESERVED on.
 template <typename Subject>
 H5FD_class_t make_driver(const char* name, [[maybe_unused]] int number) {
   H5FD_class_t driver = {};

@@ -83,7 +83,7 @@ class MetadataGuard {
   std::unordered_set<int64_t> sound_;  // the beginnings of structures that were looked through
   std::map<int64_t, int64_t> blocks_;  // what belongs to them: where in the file, up to where
   ByteRange last_;                     // what was read last
-  LocalHeap heap_;                     // that was looked at last
+  LocalHeap heap_;                     // the one that was looked at last
 };
 
 }  // namespace stria::container::h5

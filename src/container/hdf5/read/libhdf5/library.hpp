@@ -60,9 +60,9 @@ class Id {
   hid_t id_ = H5I_INVALID_HID;
 };
 
-/// The error of the last failed call, as "`what`: the words of libhdf5". Names that are missing or
-/// taken, bytes that aren't HDF5, and a lack of memory have their own codes; all other errors have
-/// `code`. Clears the error stack.
+/// Returns the error of the last failed call, as "`what`: the words of libhdf5". Names that are
+/// missing or taken, bytes that aren't HDF5, and a lack of memory have their own codes; all other
+/// errors have `code`. Clears the error stack.
 Status last_error(ErrorCode code, const std::string& what);
 
 }  // namespace stria::container::h5

@@ -63,7 +63,7 @@ hid_t number_type(ElementType type, bool big) {
   return H5I_INVALID_HID;
 }
 
-/// The same type, made by libhdf5.
+/// Returns the same type, made by libhdf5.
 hid_t library_type(const ElementSpec& element) {
   if (element.kind == ElementSpec::Kind::kNumber) {
     return number_type(element.number, element.big_endian);

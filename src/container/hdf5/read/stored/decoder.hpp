@@ -9,7 +9,7 @@
 
 namespace stria::container::h5 {
 
-/// Little-endian numbers one behind another. What is missing reads as 0, and well() is false.
+/// Reads little-endian numbers one behind another. What is missing reads as 0, and well() is false.
 class Decoder {
  public:
   explicit Decoder(std::span<const std::byte> bytes) : rest_(bytes) {}

@@ -32,7 +32,7 @@ class HeapPlaces {
 
   const MetadataSource& source_;
   HeapObjects objects_;
-  int64_t bytes_left_;  // that lists may have
+  int64_t bytes_left_;  // the bytes that lists may have
 };
 
 }  // namespace stria::container::h5

@@ -40,7 +40,7 @@ std::optional<int64_t> decode_shared(Decoder& decoder, int64_t address_bytes) {
   return in_header && decoder.well() ? std::optional(address) : std::nullopt;
 }
 
-/// A type with a header of its own, which says it in so many words.
+/// Reads a type with a header of its own, which says it in so many words.
 Result<StoredType> read_named_type(const MetadataSource& source, int64_t address) {
   STRIA_ASSIGN_OR_RETURN(const ObjectMessages header, read_object_header(source, address));
   const auto message = std::find_if(header.messages.begin(), header.messages.end(),
@@ -306,7 +306,7 @@ bool is_sound_filter(int64_t id, std::span<const std::byte> values) {
     }
     case kNbit: {
       constexpr int64_t kLeast = 2, kLeastToPack = 5;
-      const bool packs = decoder.number(4) == 0;  // else, as with strings, the filter does nothing
+      const bool packs = decoder.number(4) == 0;  // The filter does nothing otherwise: strings.
       decoder.take(4);                            // the number of elements
       return count >= kLeast && first == count && (!packs || (count >= kLeastToPack && nbit_element(decoder)));
     }

@@ -54,7 +54,7 @@ struct StoredAttribute {
 /// Reads the header of its type where that is one with a name of its own.
 Result<StoredAttribute> decode_attribute(const HeaderMessage& message, const MetadataSource& source);
 
-/// The type that a message says, wherever it is.
+/// Returns the type that a message says, wherever it is.
 Result<StoredType> type_of(const HeaderMessage& message, const MetadataSource& source);
 /// Returns where a message that is shared lies; nothing for one in a heap of shared messages.
 std::optional<int64_t> shared_address(const HeaderMessage& message, int64_t address_bytes);

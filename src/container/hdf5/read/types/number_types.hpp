@@ -23,7 +23,8 @@ ElementSpec describe_half(hid_t type);
 
 /// Returns true for an integer of which some bits don't count, or of 3, 5, 6 or 7 bytes.
 bool is_reduced_integer(hid_t type, size_t bytes);
-/// A floating-point number that isn't one of IEEE, of which a float or a double has all values.
+/// Returns true for a floating-point number that isn't one of IEEE, of which a float or a double
+/// has all values.
 bool is_reduced_float(hid_t type, size_t bytes);
 /// IEEE half precision, of which the engine moves the bits.
 bool is_half(hid_t type, size_t bytes);

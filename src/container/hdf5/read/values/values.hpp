@@ -22,7 +22,7 @@ struct Selection {
   Id space;
   int64_t elements = 0;
 };
-/// The part [start, start + count). Errors: kInvalidArgument, and those of check_layout().
+/// Selects the part [start, start + count). Errors: kInvalidArgument, and those of check_layout().
 Result<Selection> selected(hid_t dataset, std::span<const int64_t> start, std::span<const int64_t> count);
 
 /// Tells whether libhdf5 reads the elements of a dataset without harm, and as they were written.
