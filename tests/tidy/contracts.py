@@ -2,7 +2,8 @@
 
 Behind `\\pre` stands what the function itself can see. Its body, wherever that is, holds
 STRIA_CHECK, STRIA_ASSERT or, in applications and public headers, assert. What no code can check
-("the memory outlives this") is a sentence of the comment, without `\\pre`."""
+("the memory outlives this") is a sentence of the comment, without `\\pre`. Who holds a mutex can be
+seen: the function takes the lock as a parameter, and asserts that it is held."""
 
 import collections
 import re
@@ -11,6 +12,10 @@ import function_length
 from source_tree import Violation
 
 _PRECONDITION = re.compile(r"\\pre\b")
+_HELD = re.compile(
+    r"//.*\b(?:the caller (?:holds|has) (?:the|its) (?:mutex|lock)|(?:the mutex|mutex_) is held)",
+    re.IGNORECASE,
+)
 _CHECK = re.compile(r"\b(?:STRIA_CHECK|STRIA_ASSERT|assert)\(")
 _ATTRIBUTE = re.compile(r"\[\[.*?\]\]", re.DOTALL)
 _NAME = re.compile(r"(operator\s*[^\s(]+|~?\w+)\s*\($")
@@ -18,10 +23,15 @@ _NAME = re.compile(r"(operator\s*[^\s(]+|~?\w+)\s*\($")
 
 def check(files):
     code = [file for file in files if file.is_cpp and not file.is_corpus]
+    violations = [
+        Violation(file.path, number, "whose lock is held, a comment says: take the lock as a parameter, and assert it")
+        for file in code
+        for number, line in file.lines()
+        if _HELD.search(line)
+    ]
     if not any(_PRECONDITION.search(file.text) for file in code):
-        return []
+        return violations
     bodies = _bodies(code)
-    violations = []
     for file in code:
         for line, name in _preconditions(file.text):
             if name is None:

@@ -233,6 +233,11 @@ class Contracts(unittest.TestCase):
         self.assertEqual(len(found), 1)
         self.assertIn("src/base/a.hpp:3: cut does not check its \\pre", found[0])
 
+    def test_lock_in_prose(self):
+        found = self.found(src__base__a_cpp="// The caller holds the mutex.\nvoid f() {}\n// Holds the mutex.\n")
+        self.assertEqual(len(found), 1)
+        self.assertIn("src/base/a.cpp:1: whose lock is held", found[0])
+
     def test_of_no_function(self):
         found = self.found(src__base__a_hpp=HEADER + "struct A {\n  int n;  ///< \\pre n > 0\n};\n")
         self.assertEqual(found, ["src/base/a.hpp:4: \\pre of what is no function: say it in a sentence"])

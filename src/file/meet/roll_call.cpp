@@ -48,6 +48,9 @@ struct RollCall::Message {
   std::array<int64_t, kMostLeast> least{};
   std::array<char, 232> reason{};  ///< the reason of the rank that left, to the first zero
 
+  /// Ranks in the same call have as many sums, unless one gives up: it has the first alone.
+  bool may_differ() const { return other_rank != kNobody || sums[0] != 0; }
+
   void take_other(int32_t rank, Call call) {
     if (rank != kNobody && call != first_call && (other_rank == kNobody || rank < other_rank)) {
       other_rank = rank;
@@ -168,10 +171,9 @@ Status RollCall::exchange(Message& mine, access::MemoryReserve& memory) {
   const auto hear = [&](Edge& edge) {
     const bool all_there = wait_for(edge);
     if (all_there) {
-      // Ranks in the same call mean the same by each sum. One that gives up has the first alone.
-      const bool is_alike = edge.in.size == mine.size || edge.in.first_call != mine.first_call;
-      STRIA_CHECK(is_alike || edge.in.sums[0] != 0 || mine.sums[0] != 0, edge.rank, edge.in.size, mine.size,
-                  call_name(mine.first_call));
+      STRIA_CHECK(
+          edge.in.size == mine.size || edge.in.may_differ() || mine.may_differ() || edge.in.first_call != mine.first_call,
+          edge.rank, edge.in.size, mine.size, call_name(mine.first_call));
       mine.merge(edge.in);
     }
     return all_there;

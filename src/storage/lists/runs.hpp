@@ -35,7 +35,7 @@ RunList make_runs(std::span<const ReadSegment> segments, int64_t largest_run_byt
 /// Drops the first `bytes` from `pieces`, which a short call has moved already. Returns the
 /// pieces that remain. \pre they have so many
 std::span<iovec> skip_bytes(std::span<iovec> pieces, int64_t bytes);
-/// Returns the pieces that hold the first `bytes`; the last of them is cut. \pre as of skip_bytes()
+/// Returns the pieces that hold the first `bytes`; the last of them is cut. \pre bytes >= 0
 std::span<iovec> cut_to(std::span<iovec> pieces, int64_t bytes);
 
 }  // namespace stria::storage

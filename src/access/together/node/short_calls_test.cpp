@@ -92,7 +92,7 @@ class Rank {
     const int64_t offset = (static_cast<int64_t>(call.write ? number : call.written_in) * comm_.size() + other) * kSlotBytes;
     slot_ = call.write ? bytes_of(call, number, other) : std::vector<std::byte>(static_cast<size_t>(kSlotBytes));
     if (has == Has::kOnePiece && kept_.windows.may_pass(call.write, kSlotBytes)) {
-      kept_.windows.pass(comm_);
+      kept_.windows.pass(comm_, call.write, kSlotBytes);
       move_alone(call.write, offset);
       return true;
     }

@@ -228,7 +228,7 @@ Status BlockSums::store_by_call(int64_t first, std::span<const BlockSum> sums) {
 
 bool BlockSums::covers(int64_t blocks) {
   const std::shared_lock lock(map_mutex_);
-  return blocks <= room_ || (map_ == nullptr && blocks <= kFewBlocks);
+  return blocks <= std::max(room_, kFewBlocks);
 }
 
 Status BlockSums::store(int64_t first, std::span<const BlockSum> sums) {

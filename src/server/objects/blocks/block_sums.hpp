@@ -55,7 +55,7 @@ class BlockSums {
   Status reserve(int64_t blocks);
   /// Sums of the blocks from `first` on; zero where there is no room yet.
   Status load(int64_t first, std::span<BlockSum> sums);
-  /// Whether reserve() has made room for so many.
+  /// Whether reserve() has made room for so many, or store() will.
   bool covers(int64_t blocks);
   /// Stores sums of blocks that reserve() covers.
   Status store(int64_t first, std::span<const BlockSum> sums);
