@@ -74,7 +74,7 @@ asio::awaitable<void> Greeting::challenge() {
 asio::awaitable<void> Greeting::welcome() {
   co_await client_.messages.reply(wire::reply_to(Kind::kProof), {});
   if (exchange_) {
-    STRIA_CHECK(key_.has_value(), challenge_.wants);  // whom nothing proves, nobody encrypts for
+    STRIA_CHECK(key_.has_value(), challenge_.wants);  // only a proven client is encrypted for
     const auto keys = exchange_->keys_with(*hello_.exchange, *key_, hello_, challenge_);
     if (!client_.messages.stream().encrypt(keys.value())) {
       throw Error(ErrorCode::kFormat, "more than a greeting");

@@ -22,7 +22,7 @@ constexpr ByteRange kWriterByte{(int64_t{1} << 62) - 2, (int64_t{1} << 62) - 1};
 
 struct flock place_of(ByteRange range, short type) {
   STRIA_CHECK(!range.empty(), range.begin, range.end);  // to the kernel, 0 means the rest
-  struct flock where = {};                              // whose process id must be 0
+  struct flock where = {};                              // its process id must be 0
   where.l_type = type;
   where.l_whence = SEEK_SET;
   where.l_start = range.begin;
