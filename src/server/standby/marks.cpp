@@ -1,6 +1,7 @@
 #include "server/standby/marks.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "base/check.hpp"
@@ -54,7 +55,9 @@ Status Marks::tell(uint64_t epoch, const std::string& address) {
   const wire::Identity in_step = state == ChangeStream::State::kInStep ? stream_.standby() : wire::Identity{};
   if (!mark_ || mark_->in_step != in_step || is_outdated_) {
     STRIA_ASSIGN_OR_RETURN(mark_, manager_.next_mark(in_step, newest_));
-    STRIA_CHECK(mark_->number > newest_ && mark_->in_step == in_step, mark_->number, newest_);
+    if (mark_->number <= newest_) {
+      return Status(ErrorCode::kFormat, "a server knows a mark of a number that none can have: " + std::to_string(newest_));
+    }
     told_.clear();
     is_outdated_ = false;
   }
