@@ -38,7 +38,7 @@ run_part() {
     wheels) scripts/setup.sh && scripts/wheels.sh ;;
     papers) lab/scripts/papers.sh run all --quick ;;
     figures) # pictures that documents name, of short runs
-      lab/scripts/ross_discovery.sh 2 1 && lab/scripts/convection.sh --steps 80
+      lab/scripts/ross_discovery.sh 2 1 && lab/scripts/convection.sh --steps 80 --averages-every 40 --data-every 40
       ;;
     bench) lab/scripts/bench.sh --quick ;;
     bench_async) # its own --quick leaves the slow device out
