@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "datatype/cursor.hpp"
+#include "datatype/node.hpp"
 
 namespace stria::file {
 
@@ -46,6 +47,7 @@ class Search {
 
   Found one_by_one(std::span<const PutPlace*> group) const;
   Found by_pieces(std::span<const PutPlace*> group) const;
+  bool are_apart_in_each_period(std::span<const PutPlace*> group) const;
   bool add_pieces(const PutPlace& place, std::vector<Piece>& pieces) const;
   std::optional<Datatype> region_of(const PutPlace& place) const;
 
@@ -140,7 +142,43 @@ bool Search::add_pieces(const PutPlace& place, std::vector<Piece>& pieces) const
   return true;
 }
 
+// Tells whether all regions repeat after the same number of bytes, and have no byte in common even
+// when all their repetitions are laid upon each other. Columns and points that ranks take in turns
+// are of this kind: then one repetition of each is looked at, however many there are. False means
+// that their pieces must be compared.
+bool Search::are_apart_in_each_period(std::span<const PutPlace*> group) const {
+  int64_t period = 0;
+  std::vector<ByteRange> folded;
+  for (const PutPlace* place : group) {
+    const std::optional<Datatype> region = region_of(*place);
+    if (!region || region->size() == 0 || region->node().kind != datatype::NodeKind::kStrided || region->node().stride <= 0 ||
+        (period > 0 && region->node().stride != period)) {
+      return false;
+    }
+    period = region->node().stride;
+    const int64_t first_byte = Cursor(*region, place->displacement).piece().begin;
+    const Datatype once = Datatype::of_node(region->node().children[0]);
+    for (Cursor at(once, first_byte); !at.done(); at.advance(at.piece().size())) {
+      const int64_t begin = at.piece().begin % period;
+      const int64_t end = begin + at.piece().size();
+      if (begin < 0 || at.piece().size() > period || folded.size() >= PutPlaces::kMostPieces) {
+        return false;
+      }
+      folded.push_back({begin, std::min(end, period)});
+      if (end > period) {
+        folded.push_back({0, end - period});
+      }
+    }
+  }
+  std::sort(folded.begin(), folded.end(), [](ByteRange a, ByteRange b) { return a.begin < b.begin; });
+  return std::adjacent_find(folded.begin(), folded.end(), [](ByteRange a, ByteRange b) { return b.begin < a.end; }) ==
+         folded.end();
+}
+
 Found Search::by_pieces(std::span<const PutPlace*> group) const {
+  if (are_apart_in_each_period(group)) {
+    return std::nullopt;
+  }
   std::vector<Piece> pieces;
   for (const PutPlace* place : group) {
     if (!add_pieces(*place, pieces)) {

@@ -4,7 +4,8 @@
 // elements, of which the file then holds either. Nobody hears of it until the data look wrong.
 // Method: every put is noted as a box. A set of boxes is split by planes that no box crosses,
 // dimension after dimension. What can't be split is compared box by box, and puts with gaps piece
-// by piece. A rank looks at its own puts before anything moves. Those of different ranks are
+// by piece; where all of them repeat after the same number of bytes, first by one repetition of
+// each. A rank looks at its own puts before anything moves. Those of different ranks are
 // compared by rank 0, which gets the boxes with all else that was gathered. There, equal boxes of
 // several ranks are a value that all of them put, and no mistake.
 // Cost: n log n in the number of puts; 32 bytes to rank 0 for each, and 16 more per dimension. Of

@@ -116,6 +116,27 @@ TEST(PutPlaces, RandomPutsShareWhatTheirBytesShare) {
   EXPECT_GT(seen[1], 100);
 }
 
+TEST(PutPlaces, ColumnsThatRanksTakeInTurnsAreApart) {
+  const DatasetEntry entry = numbers_of_shape({500, 12});
+  for (int64_t shift = 0; shift < 2; ++shift) {  // the last rank begins one column early, or not
+    std::vector<std::vector<Transfer>> ranks;
+    for (int64_t rank = 0; rank < 4; ++rank) {
+      const int64_t first = 3 * rank - (rank == 3 ? shift : 0);
+      ranks.push_back({put_of(entry, {{rank, first}, {496, 3}})});
+    }
+    const std::vector<Transfer> all = {ranks[0][0], ranks[1][0], ranks[2][0], ranks[3][0]};
+    EXPECT_EQ(of_ranks(ranks, entry).ok(), !shares_any(all)) << shift;
+    EXPECT_EQ(shares_any(all), shift == 1);
+  }
+  // Points in turns, of other numbers; and such that meet.
+  const DatasetEntry line = numbers_of_shape({100000});
+  const Transfer even = put_of(line, {{0}, {30000}, {2}});
+  EXPECT_TRUE(of_ranks({{even}, {put_of(line, {{7}, {40000}, {2}})}}, line).ok());
+  EXPECT_FALSE(of_ranks({{even}, {put_of(line, {{6}, {40000}, {2}})}}, line).ok());
+  EXPECT_TRUE(of_ranks({{even}, {put_of(line, {{60000}, {10000}, {2}})}}, line).ok());
+  EXPECT_FALSE(of_ranks({{even}, {put_of(line, {{1}, {30000}, {3}})}}, line).ok());
+}
+
 std::vector<Transfer> grid_of_blocks(const DatasetEntry& entry, int64_t side) {
   std::vector<Transfer> blocks;
   for (int64_t i = 0; i < side * side * side; ++i) {
