@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/check.hpp"
+#include "base/held.hpp"
 #include "base/signals_blocked.hpp"
 #include "comm/pause.hpp"
 #include "mpiio/background/agreements.hpp"
@@ -39,15 +40,8 @@ Jobs& jobs() {
   return *instance;
 }
 
-/// A lock of the mutex, which a function wants to see.
-using Held = std::unique_lock<std::mutex>;
-
-[[maybe_unused]] bool holds(const Held& held) {
-  return held.owns_lock() && held.mutex() == &jobs().mutex;
-}
-
 void mark_done(const Held& held, const std::shared_ptr<Job>& job) {
-  STRIA_ASSERT(holds(held) && !job->done.load(), job->board_number);
+  STRIA_ASSERT(holds(held, jobs().mutex) && !job->done.load(), job->board_number);
   if (job->request != MPI_REQUEST_NULL) {
     note_finished(job);  // first, because a thread that sees the job done tells MPI
   }
@@ -61,7 +55,7 @@ void mark_done(const Held& held, const std::shared_ptr<Job>& job) {
 }
 
 void look_at_others(const Held& held) {
-  STRIA_ASSERT(holds(held));
+  STRIA_ASSERT(holds(held, jobs().mutex));
   for (const auto& job : jobs().agreements.look()) {
     mark_done(held, job);
   }
@@ -69,7 +63,7 @@ void look_at_others(const Held& held) {
 
 // This rank's part has been moved.
 void end_part(const Held& held, const std::shared_ptr<Job>& job) {
-  STRIA_ASSERT(holds(held) && !job->part_done, job->board_number);
+  STRIA_ASSERT(holds(held, jobs().mutex) && !job->part_done, job->board_number);
   if (job->operation->staged != nullptr) {
     UnderWay& under_way = job->operation->file->under_way();
     under_way.keep_failure(job->operation->outcome);

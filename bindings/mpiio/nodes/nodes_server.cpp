@@ -65,7 +65,7 @@ NodesAnswer NodesServer::exchange(const Token& token, const NodesReport& report)
 
 // There are no sockets where there is no thread to answer.
 void NodesServer::start(const Held& held) {
-  STRIA_ASSERT(holds(held));
+  STRIA_ASSERT(holds(held, mutex_));
   if (thread_.joinable()) {
     return;
   }
@@ -130,7 +130,7 @@ void NodesServer::take(const DatagramSocket& socket) {
 }
 
 void NodesServer::handle(const Held& held, Channel& channel, const Waiter& asked) {
-  STRIA_ASSERT(holds(held));
+  STRIA_ASSERT(holds(held, mutex_));
   const NodesMessage& question = asked.question;
   if (question.kind == NodesMessage::Kind::kHello) {
     asked.socket->send(answer_to(question), &asked.from);
@@ -164,7 +164,7 @@ void NodesServer::answer_waiters(const Held& held, Channel& channel) {
 
 // False when there is none.
 bool NodesServer::answer_with_news(const Held& held, const Channel& channel, const Waiter& waiter) const {
-  STRIA_ASSERT(holds(held));
+  STRIA_ASSERT(holds(held, mutex_));
   const auto report = content_of<NodesReport>(waiter.question);
   const NodesAnswer news = channel.ledger->answer(report);
   if (news.known <= report.known) {

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/held.hpp"
 #include "mpiio/nodes/datagrams.hpp"
 #include "mpiio/nodes/nodes_ledger.hpp"
 
@@ -54,8 +55,6 @@ class NodesServer {
   };
 
   // `held` is a lock of the mutex.
-  using Held = std::unique_lock<std::mutex>;
-  bool holds(const Held& held) const { return held.owns_lock() && held.mutex() == &mutex_; }
   void start(const Held& held);
   void end();
   void work(std::vector<pollfd> waits);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/held.hpp"
 #include "mpiio/types/committed.hpp"
 #include "mpiio/types/decode.hpp"
 #include "mpiio/types/type_contents.hpp"
@@ -48,8 +49,8 @@ const Datatype* find_basic(MPI_Datatype type) {
 }
 
 // \pre `held` is a lock of the mutex, and the type is not basic
-const Datatype* find_derived(const std::unique_lock<std::mutex>& held, MPI_Datatype type) {
-  STRIA_ASSERT(held.owns_lock() && held.mutex() == &kept().mutex && !is_basic(combiner_of(type)));
+const Datatype* find_derived(const Held& held, MPI_Datatype type) {
+  STRIA_ASSERT(holds(held, kept().mutex) && !is_basic(combiner_of(type)));
   if (kept().keyval == MPI_KEYVAL_INVALID) {
     MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &kept().keyval, nullptr);
   }

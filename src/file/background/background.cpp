@@ -61,8 +61,8 @@ void Background::take(Queue& commit) noexcept {
 
 // The turn among the ranks of the node holds for each file by itself where memory for this is
 // scarce.
-void Background::follow_last(const std::unique_lock<std::mutex>& lock, BackgroundCommit& commit) noexcept {
-  STRIA_ASSERT(is_held(lock));
+void Background::follow_last(const Held& lock, BackgroundCommit& commit) noexcept {
+  STRIA_ASSERT(holds(lock, mutex_));
   static_cast<void>(or_out_of_memory([&] {
     std::erase_if(last_boards_, [](const auto& entry) { return entry.second->ranks_to_come() == 0; });
     std::shared_ptr<const OutcomeBoard>& last = last_boards_[commit.ranks()];
@@ -72,8 +72,8 @@ void Background::follow_last(const std::unique_lock<std::mutex>& lock, Backgroun
 }
 
 std::shared_ptr<BackgroundCommit> Background::find_under_way(
-    const std::unique_lock<std::mutex>& lock, const std::function<bool(const BackgroundCommit&)>& is_meant) const {
-  STRIA_ASSERT(is_held(lock));
+    const Held& lock, const std::function<bool(const BackgroundCommit&)>& is_meant) const {
+  STRIA_ASSERT(holds(lock, mutex_));
   for (const Queue* const queue : {&to_end_, &to_write_}) {
     const auto found = std::find_if(queue->begin(), queue->end(), [&](const auto& commit) { return is_meant(*commit); });
     if (found != queue->end()) {
@@ -83,8 +83,8 @@ std::shared_ptr<BackgroundCommit> Background::find_under_way(
   return nullptr;
 }
 
-void Background::wait_until_none(std::unique_lock<std::mutex>& lock, const Find& under_way) {
-  STRIA_ASSERT(is_held(lock));
+void Background::wait_until_none(Held& lock, const Find& under_way) {
+  STRIA_ASSERT(holds(lock, mutex_));
   LongWait wait;
   while (const std::shared_ptr<BackgroundCommit> commit = under_way()) {
     if (!wait.has_begun()) {
@@ -179,8 +179,8 @@ Pace::Clock::duration Background::pause() const {
   return to_end_.empty() && turns == 0 ? std::max(until_turn, pace_.pause(Pace::Clock::now())) : until_turn;
 }
 
-bool Background::end_some(std::unique_lock<std::mutex>& lock) {
-  STRIA_ASSERT(is_held(lock));
+bool Background::end_some(Held& lock) {
+  STRIA_ASSERT(holds(lock, mutex_));
   bool one_has_its_turn = false;
   for (auto at = to_end_.begin(); at != to_end_.end(); ++at) {
     BackgroundCommit& commit = **at;
@@ -204,7 +204,7 @@ bool Background::end_some(std::unique_lock<std::mutex>& lock) {
   return false;
 }
 
-bool Background::work(std::unique_lock<std::mutex>& lock) {
+bool Background::work(Held& lock) {
   if (end_some(lock)) {
     return true;
   }

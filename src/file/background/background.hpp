@@ -23,6 +23,7 @@
 #include <string>
 #include <thread>
 
+#include "base/held.hpp"
 #include "file/background/background_commit.hpp"
 #include "stria/status.hpp"
 
@@ -52,19 +53,18 @@ class Background {
 
  private:
   using Find = std::function<std::shared_ptr<BackgroundCommit>()>;
-  bool is_held(const std::unique_lock<std::mutex>& lock) const { return lock.owns_lock() && lock.mutex() == &mutex_; }
   /// Waits until `under_way`, which is called with the lock, finds no commit any more.
-  void wait_until_none(std::unique_lock<std::mutex>& lock, const Find& under_way);
+  void wait_until_none(Held& lock, const Find& under_way);
   /// A commit that was begun and has not ended; null where none is meant.
-  std::shared_ptr<BackgroundCommit> find_under_way(const std::unique_lock<std::mutex>& lock,
+  std::shared_ptr<BackgroundCommit> find_under_way(const Held& lock,
                                                    const std::function<bool(const BackgroundCommit&)>& is_meant) const;
   /// Has the commit wait for the last one of the same ranks.
-  void follow_last(const std::unique_lock<std::mutex>& lock, BackgroundCommit& commit) noexcept;
+  void follow_last(const Held& lock, BackgroundCommit& commit) noexcept;
   /// Does what can be done for the commits that are to be ended. True if there was something.
-  bool end_some(std::unique_lock<std::mutex>& lock);
+  bool end_some(Held& lock);
   void run();
   /// Does one piece of work, with the lock given up meanwhile; false when there is none.
-  bool work(std::unique_lock<std::mutex>& lock);
+  bool work(Held& lock);
   /// Returns how long to sleep until there may be work, while there are commits.
   Pace::Clock::duration pause() const;
 

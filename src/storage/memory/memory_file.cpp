@@ -33,7 +33,7 @@ void MemoryFile::release() {
 }
 
 Status MemoryFile::check(const Held& held, const char* operation, bool writes) const {
-  STRIA_ASSERT(holds(held), operation);
+  STRIA_ASSERT(holds(held, inode_->mutex), operation);
   if (!open_) {
     return closed_file(operation, path_);
   }
@@ -106,7 +106,7 @@ class MemoryRangeLock : public RangeLock {
 }  // namespace
 
 bool MemoryFile::is_free(const Held& held, ByteRange range, LockMode mode) const {
-  STRIA_ASSERT(holds(held), path_);
+  STRIA_ASSERT(holds(held, inode_->mutex), path_);
   return std::none_of(inode_->locked_ranges.begin(), inode_->locked_ranges.end(), [&](const auto& other) {
     const bool shared = mode == LockMode::kShared && other.mode == LockMode::kShared;
     return !shared && !intersect(range, other.range).empty();

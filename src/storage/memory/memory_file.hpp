@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/held.hpp"
 #include "storage/driver.hpp"
 #include "storage/memory/sparse_bytes.hpp"
 
@@ -60,10 +61,8 @@ class MemoryFile : public File {
 
  private:
   // `held` is the lock of the inode's mutex.
-  using Held = std::unique_lock<std::mutex>;
-  bool holds(const Held& held) const { return held.owns_lock() && held.mutex() == &inode_->mutex; }
   /// An error when the handle is closed or lost, or is read-only and `writes` is true. \pre
-  /// holds(held)
+  /// `held` is a lock of the inode's mutex
   Status check(const Held& held, const char* operation, bool writes) const;
   bool is_free(const Held& held, ByteRange range, LockMode mode) const;
   std::unique_ptr<RangeLock> note_lock(const Held& held, ByteRange range, LockMode mode);
