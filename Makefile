@@ -1,6 +1,6 @@
 # Every target calls a script, a function of one or a CMake preset that can also be used alone.
 .DEFAULT_GOAL := help
-.PHONY: help setup build build-mpich demo check check-all check-long check-drop-in bench bench-async bench-hdf5 bench-languages bench-mpiio bench-nodes bench-servers papers docs packages wheels sanitize format clean
+.PHONY: help setup build build-mpich demo check check-all check-long check-drop-in bench bench-async bench-commits bench-hdf5 bench-languages bench-mpiio bench-nodes bench-servers papers docs packages wheels sanitize format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -34,6 +34,9 @@ bench: ## FLASH I/O through Stria and its peers, side by side; results in out/be
 
 bench-async: ## what a commit in the background, a restart and each layout cost, with a goal each; a slow device needs root
 	@lab/scripts/bench_async.sh
+
+bench-commits: ## what the changes since a commit have cost (COMMIT=HEAD~10): both in turn, workload by workload
+	@lab/scripts/bench_commits.sh "$(COMMIT)"
 
 bench-hdf5: ## an unmodified HDF5 program with and without libstria_hdf5, and packed by hand
 	@lab/scripts/bench_hdf5.sh

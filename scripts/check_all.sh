@@ -11,7 +11,7 @@ exec </dev/null
 
 table=docs/checked.md
 parts=(apart long nodes mpich asan tsan asan_mpich tsan_mpich fuzz drop_in hdf5 examples targets documents docs packages
-  wheels papers figures bench bench_async bench_hdf5 bench_languages bench_mpiio bench_nodes bench_servers debian13)
+  wheels papers figures bench bench_async bench_commits bench_hdf5 bench_languages bench_mpiio bench_nodes bench_servers debian13)
 
 # The command of a part. What measures does so at a size at which it only shows that it works.
 run_part() {
@@ -44,6 +44,7 @@ run_part() {
     bench_async) # its own --quick leaves the slow device out
       lab/scripts/bench_async.sh --megabytes 20 --ranks 2 --rounds 2 --cycles 1 --steps 10
       ;;
+    bench_commits) lab/scripts/bench_commits.sh HEAD --quick ;; # beside itself: the other tree is built
     bench_hdf5 | bench_languages | bench_mpiio | bench_nodes | bench_servers) "lab/scripts/$1.sh" --quick ;;
     debian13) scripts/debian13.sh ;;
     *) return 2 ;;

@@ -1,6 +1,6 @@
 """A benchmark in its quick form: it gives all its figures, and its chart. No time is looked at.
 
-usage: quick_run_test.py mpiio|servers|hdf5|languages|async OPTION..."""
+usage: quick_run_test.py mpiio|servers|hdf5|languages|async|commits OPTION..."""
 
 import json
 import math
@@ -61,11 +61,18 @@ def of_async(record, _):
     assert record["goals"]
 
 
+def of_commits(record, _):
+    assert len(record) >= 12, list(record)
+    for workload, figures in record.items():
+        assert {"write", "read", "processor"} <= set(figures) or workload == "open", (workload, list(figures))
+        assert all(figure["ratio"] > 0 and figure["least"] > 0 for figure in figures.values()), figures
+
+
 name, *options = sys.argv[1:]
 with tempfile.TemporaryDirectory() as directory:
-    # Two of them take the name of a file, the others a directory.
+    # Three of them take the name of a file, the others a directory.
     result = os.path.join(directory, f"{name}.json")
-    out = result if name in ("hdf5", "async") else directory
+    out = result if name in ("hdf5", "async", "commits") else directory
     runner = os.path.join(BENCH, f"run_{name}_bench.py")
     done = subprocess.run([sys.executable, "-B", runner, "--quick", "--out", out, *options], stdin=subprocess.DEVNULL)
     assert done.returncode == 0, f"exit {done.returncode}"
