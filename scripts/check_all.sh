@@ -11,7 +11,7 @@ exec </dev/null
 
 table=docs/checked.md
 parts=(apart long nodes mpich asan tsan asan_mpich tsan_mpich fuzz drop_in hdf5 examples targets documents docs packages
-  wheels papers figures bench bench_async bench_commits bench_hdf5 bench_languages bench_mpiio bench_nodes bench_servers debian13)
+  wheels papers figures bench bench_async bench_commits bench_hdf5 bench_languages bench_mpiio bench_nodes bench_servers debian13 newest)
 
 # The command of a part. What measures does so at a size at which it only shows that it works.
 run_part() {
@@ -47,6 +47,7 @@ run_part() {
     bench_commits) lab/scripts/bench_commits.sh HEAD --quick ;; # beside itself: the other tree is built
     bench_hdf5 | bench_languages | bench_mpiio | bench_nodes | bench_servers) "lab/scripts/$1.sh" --quick ;;
     debian13) scripts/debian13.sh ;;
+    newest) scripts/newest.sh ;;
     *) return 2 ;;
   esac
 }
