@@ -34,9 +34,11 @@ build_hdf5() {
     touch "$hdf5/built"
 }
 
+# The sort of GCC 12's C++ library calls what that itself has marked as deprecated.
 build_with_newest() {
   "$cmake" --preset clang -B build/newest -DCMAKE_C_COMPILER=clang-19 -DCMAKE_CXX_COMPILER=clang++-19 -DHDF5_ROOT="$hdf5" \
-    -DSTRIA_SANITIZE= -DSTRIA_BUILD_FUZZ=OFF -DSTRIA_CHECKED=ON -DSTRIA_UNITY=ON && "$cmake" --build build/newest
+    -DCMAKE_CXX_FLAGS=-Wno-deprecated-declarations -DSTRIA_SANITIZE= -DSTRIA_BUILD_FUZZ=OFF -DSTRIA_CHECKED=ON \
+    -DSTRIA_UNITY=ON && "$cmake" --build build/newest
 }
 
 test_with_newest() {
