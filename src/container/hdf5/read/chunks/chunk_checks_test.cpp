@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "container/hdf5/read/libhdf5/library_calls.hpp"
 #include "container/hdf5/read/reader.hpp"
 #include "container/hdf5/test_support.hpp"
 
@@ -109,7 +111,7 @@ Bytes file_of(const ChunkSample& sample, const Change& change) {
   EXPECT_GE(H5Dget_chunk_storage_size(dataset, &kChunk, &bytes), 0);
   Bytes stored(bytes);
   uint32_t skipped = 0;
-  EXPECT_GE(H5Dread_chunk(dataset, H5P_DEFAULT, &kChunk, &skipped, stored.data()), 0);
+  EXPECT_TRUE(h5::read_stored_chunk(dataset, std::span(&kChunk, 1), stored, skipped));
   EXPECT_EQ(skipped, 0U) << sample.name;
   change(stored);
   EXPECT_GE(H5Dwrite_chunk(dataset, H5P_DEFAULT, skipped, &kChunk, stored.size(), stored.data()), 0);

@@ -3,6 +3,7 @@
 #include "base/check.hpp"
 #include "container/chunks/filter_pipeline.hpp"
 #include "container/hdf5/read/libhdf5/library.hpp"
+#include "container/hdf5/read/libhdf5/library_calls.hpp"
 
 namespace stria::container::h5 {
 
@@ -20,7 +21,7 @@ Status show(hid_t dataset, const ChunkGrid& grid, int64_t number, const std::fun
     return Status(ErrorCode::kCorrupted, "a chunk is larger than it can be");
   }
   ChunkAsStored chunk{.number = number, .skipped = 0, .bytes = std::vector<std::byte>(bytes)};
-  if (H5Dread_chunk(dataset, H5P_DEFAULT, offset.data(), &chunk.skipped, chunk.bytes.data()) < 0) {
+  if (!read_stored_chunk(dataset, offset, chunk.bytes, chunk.skipped)) {
     return last_error(ErrorCode::kCorrupted, "a chunk can't be read");
   }
   return visit(chunk).with_context("a chunk");

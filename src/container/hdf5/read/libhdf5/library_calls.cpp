@@ -59,4 +59,14 @@ herr_t iterate_links(hid_t group, herr_t (*visit)(hid_t, const char*, const Link
 
 #endif
 
+bool read_stored_chunk(hid_t dataset, std::span<const hsize_t> offset, std::span<std::byte> bytes, uint32_t& skipped) {
+#if H5_VERSION_GE(2, 0, 0)
+  size_t stored_bytes = bytes.size();  // what is longer isn't read
+  return H5Dread_chunk2(dataset, H5P_DEFAULT, offset.data(), &skipped, bytes.data(), &stored_bytes) >= 0 &&
+         stored_bytes == bytes.size();
+#else
+  return H5Dread_chunk(dataset, H5P_DEFAULT, offset.data(), &skipped, bytes.data()) >= 0;
+#endif
+}
+
 }  // namespace stria::container::h5

@@ -1,4 +1,5 @@
-// The calls of libhdf5 that describe objects and links, as every release from 1.10 on has them.
+// The calls of libhdf5 that differ between releases, for each from 1.10 on: those that describe
+// objects and links, and that which reads a chunk as it is stored.
 //
 // Problem: until 1.10 an object goes by the address of its header, from 1.12 on by a token, which
 // only the native connector turns into an address. Names without a version mean another call from
@@ -8,8 +9,10 @@
 
 #include <hdf5.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace stria::container::h5 {
@@ -37,5 +40,10 @@ std::optional<LinkInfo> link_info(hid_t group, const std::string& name);
 
 /// Shows all links of the group in the order in which they are stored; `visit` as in H5Literate.
 herr_t iterate_links(hid_t group, herr_t (*visit)(hid_t, const char*, const LinkInfo*, void*), void* data);
+
+/// Reads the chunk that begins with element `offset`, as its filters have left it. `bytes` is as
+/// long as it is stored; `skipped` gets which filters were not applied. False where it can't be
+/// read, or has another length.
+bool read_stored_chunk(hid_t dataset, std::span<const hsize_t> offset, std::span<std::byte> bytes, uint32_t& skipped);
 
 }  // namespace stria::container::h5
