@@ -139,12 +139,14 @@ Status set_chunk_puts_aside(OpenFile& file, bool memory_may_change, ChunkPuts& p
   std::vector<Transfer>& pending = file.pending;
   const auto first = std::stable_partition(
       pending.begin(), pending.end(), [&](const Transfer& transfer) { return !file.catalog[transfer.dataset].is_packed(); });
+  // What may fail comes first: a put is pending as it was, or waits.
+  puts.waiting.reserve(puts.waiting.size() + static_cast<size_t>(pending.end() - first));
+  for (auto transfer = first; memory_may_change && transfer != pending.end(); ++transfer) {
+    const ByteRange all{0, transfer->memory.type.size()};
+    STRIA_RETURN_IF_ERROR(hold_memory(*transfer, std::span(&all, 1)));
+  }
   for (auto transfer = first; transfer != pending.end(); ++transfer) {
     aside_bytes += transfer->region.size();
-    if (memory_may_change) {
-      const ByteRange all{0, transfer->memory.type.size()};
-      STRIA_RETURN_IF_ERROR(hold_memory(*transfer, std::span(&all, 1)));
-    }
     puts.waiting.push_back(std::move(*transfer));
   }
   pending.erase(first, pending.end());
