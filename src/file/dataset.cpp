@@ -12,19 +12,11 @@
 namespace stria {
 
 using file::call;
-using file::directed;
 using file::live;
+using file::ReadTurn;
+using file::WriteTurn;
 
 namespace {
-
-/// Throws where the file isn't for a put, or a get.
-void require_direction(file::Session& session, bool put, const char* name) {
-  if (put) {
-    directed<file::WriteSession>(session, name);
-  } else {
-    directed<file::ReadSession>(session, name);
-  }
-}
 
 /// Returns the number of elements of a region of a dataset; 0 when it can't be one.
 int64_t elements_of(const Hyperslab& slab, const std::vector<int64_t>& dims) {
@@ -45,87 +37,85 @@ Status note_transfer(file::Session& session, int index, const Memory& memory, bo
   trace::FileSpan span = call(session, put ? trace::BuiltIn::kDatasetPut : trace::BuiltIn::kDatasetGet);
   if (span->recorded()) {
     span->set_bytes(memory.type.size());
-    span->set_detail(trace::Recorder::instance().dataset(session.catalog()[index].spec.path));
+    span->set_detail(trace::Recorder::instance().dataset(session.file().catalog[index].spec.path));
   }
-  session.accounts().count_transfer(put, memory.type.size());
+  session.file().accounts.count_transfer(put, memory.type.size());
   return record();
 }
 
 }  // namespace
 
 const std::string& Dataset::path() const {
-  return live(session_)->catalog()[index_].spec.path;
+  return live(session_)->file().catalog[index_].spec.path;
 }
 ElementType Dataset::element() const {
-  return live(session_)->catalog()[index_].stored_element();
+  return live(session_)->file().catalog[index_].stored_element();
 }
 Meaning Dataset::meaning() const {
-  return live(session_)->catalog()[index_].spec.element.meaning;
+  return live(session_)->file().catalog[index_].spec.element.meaning;
 }
 const std::vector<int64_t>& Dataset::dims() const {
-  return live(session_)->catalog()[index_].spec.dims;
+  return live(session_)->file().catalog[index_].spec.dims;
 }
 
 std::vector<NamedNumber> Dataset::enumeration() const {
-  return live(session_)->catalog()[index_].spec.element.enumeration;
+  return live(session_)->file().catalog[index_].spec.element.enumeration;
 }
 
 std::vector<std::string> Dataset::dimensions() const {
-  return live(session_)->catalog()[index_].dimension_names();
+  return live(session_)->file().catalog[index_].dimension_names();
 }
 
 bool Dataset::can_grow() const {
-  return live(session_)->catalog()[index_].can_grow();
+  return live(session_)->file().catalog[index_].can_grow();
 }
 
 std::vector<int64_t> Dataset::chunk() const {
   const auto session = live(session_);
-  const file::DatasetEntry& entry = session->catalog()[index_];
+  const file::DatasetEntry& entry = session->file().catalog[index_];
   return entry.is_chunked() ? entry.spec.chunking->dims : entry.chunk;
 }
 
 FillValue Dataset::fill_value() const {
   const auto session = live(session_);
-  return container::fill_value_of(session->catalog()[index_].spec);
+  return container::fill_value_of(session->file().catalog[index_].spec);
 }
 
 int64_t Dataset::bytes() const {
-  return live(session_)->catalog()[index_].data_bytes();
+  return live(session_)->file().catalog[index_].data_bytes();
 }
 bool Dataset::is_contiguous() const {
   const auto session = live(session_);
-  const file::DatasetEntry& entry = session->catalog()[index_];
+  const file::DatasetEntry& entry = session->file().catalog[index_];
   return entry.data_offset >= 0 && !entry.is_chunked() && !entry.is_interleaved();
 }
 
 std::string Dataset::filters() const {
-  return live(session_)->catalog()[index_].filters;
+  return live(session_)->file().catalog[index_].filters;
 }
 
 int64_t Dataset::stored_bytes() const {
-  return file::ReadTurn(session_, "stored_bytes()")->stored_bytes(index_).value();
+  return ReadTurn(session_, "stored_bytes()")->stored_bytes(index_).value();
 }
 
 std::string Dataset::type_name() const {
-  return file::type_name_of(live(session_)->catalog()[index_].spec.element);
+  return file::type_name_of(live(session_)->file().catalog[index_].spec.element);
 }
 
 void Dataset::put(const Hyperslab& slab, const Memory& memory) {
-  const auto session = live(session_);
-  require_direction(*session, true, "put()");
+  const WriteTurn session(session_, "put()");
   note_transfer(*session, index_, memory, true, [&] { return session->record(index_, slab, memory); }).throw_if_error();
 }
 
 void Dataset::get(const Hyperslab& slab, const Memory& memory) {
-  const auto session = live(session_);
-  require_direction(*session, false, "get()");
+  const ReadTurn session(session_, "get()");
   note_transfer(*session, index_, memory, false, [&] { return session->record(index_, slab, memory); }).throw_if_error();
 }
 
 void Dataset::refuse(const Error& error) {
   live(session_)
-      ->meetings()
-      .refuse(Status(error.code(), fmt::format("dataset '{}': {}", path(), error.what())))
+      ->file()
+      .meetings.refuse(Status(error.code(), fmt::format("dataset '{}': {}", path(), error.what())))
       .throw_if_error();
   throw error;
 }
@@ -133,7 +123,7 @@ void Dataset::refuse(const Error& error) {
 Hyperslab Dataset::slab_of(const Rows& rows, bool put) {
   Hyperslab slab{std::vector<int64_t>(dims().size(), 0), dims()};
   const int64_t there = dims().empty() ? 0 : dims()[0];
-  const bool are_last = put && live(session_)->catalog()[index_].can_grow();
+  const bool are_last = put && live(session_)->file().catalog[index_].can_grow();
   if (dims().empty() || (are_last ? rows.total > there : rows.total != there)) {
     refuse(Error(ErrorCode::kInvalidArgument, fmt::format("it has {} rows, but those given are of {}", there, rows.total)));
   }
@@ -151,11 +141,16 @@ void Dataset::get_rows(const Rows& rows, const Memory& memory) {
 }
 
 void Dataset::move_elements(const Elements& elements, const Memory& memory, bool put) {
-  const auto session = live(session_);
-  require_direction(*session, put, put ? "put_elements()" : "get_elements()");
-  note_transfer(*session, index_, memory, put, [&] {
-    return session->record(index_, *elements.map_, memory);
-  }).throw_if_error();
+  const auto note = [&](const auto& session) {
+    note_transfer(*session, index_, memory, put, [&] {
+      return session->record(index_, *elements.map_, memory);
+    }).throw_if_error();
+  };
+  if (put) {
+    note(WriteTurn(session_, "put_elements()"));
+  } else {
+    note(ReadTurn(session_, "get_elements()"));
+  }
 }
 
 void Dataset::put_elements(const Elements& elements, const Memory& memory) {
@@ -168,18 +163,16 @@ void Dataset::get_elements(const Elements& elements, const Memory& memory) {
 
 // Whatever is wrong on this rank, the others are met, and hear of it.
 void Dataset::read(const Hyperslab& slab, const Memory& memory) {
-  const auto session = live(session_);
-  require_direction(*session, false, "read()");
+  const ReadTurn session(session_, "read()");
   static_cast<void>(note_transfer(*session, index_, memory, false, [&] { return session->record(index_, slab, memory); }));
   file::finish_call(*session, trace::BuiltIn::kFileFlush, "read()", [&] { return session->flush(); }).throw_if_error();
 }
 
 void Dataset::read_at_once(const Hyperslab& slab, ElementType element, const std::function<void*(int64_t count)>& make_room) {
-  const auto session = live(session_);
-  require_direction(*session, false, "read()");
+  const ReadTurn session(session_, "read()");
   Memory memory(nullptr, Datatype(), element);
   const Status room = or_out_of_memory([&] {
-    const container::DatasetSpec& spec = session->catalog()[index_].spec;
+    const container::DatasetSpec& spec = session->file().catalog[index_].spec;
     if (spec.element.bytes == 0) {
       return Status(ErrorCode::kInvalidArgument,
                     "dataset '" + spec.path + "' has text of any length, and no numbers: use read_strings()");
@@ -189,7 +182,7 @@ void Dataset::read_at_once(const Hyperslab& slab, ElementType element, const std
     return Status();
   });
   if (!room.ok()) {
-    static_cast<void>(session->meetings().refuse(room));
+    static_cast<void>(session->file().meetings.refuse(room));
   }
   read(slab, memory);
 }

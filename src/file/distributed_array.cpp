@@ -124,7 +124,7 @@ void File::put(const std::string& path, const DistributedArray& array) {
 
 void File::put(const std::string& path, const DistributedArray& array, ElementType stored, const DatasetOptions& options) {
   if (const Status status = array.check(); !status.ok()) {
-    live(session_)->meetings().refuse(status.with_context(fmt::format("put('{}')", path))).throw_if_error();
+    live(session_)->file().meetings.refuse(status.with_context(fmt::format("put('{}')", path))).throw_if_error();
   }
   create_dataset(path, stored, array.dims(), options).put(array.slab(), array.memory());
 }
@@ -137,7 +137,7 @@ void File::get(const std::string& path, const DistributedArray& array) {
                                fmt::join(array.dims(), " x ")));
   }
   if (!status.ok()) {
-    live(session_)->meetings().refuse(status.with_context(fmt::format("get('{}')", path))).throw_if_error();
+    live(session_)->file().meetings.refuse(status.with_context(fmt::format("get('{}')", path))).throw_if_error();
   }
   stored.get(array.slab(), array.memory());
 }

@@ -13,6 +13,7 @@
 #include "file/opening/opening.hpp"
 #include "file/read/lookups.hpp"
 #include "file/read/small_content.hpp"
+#include "file/write/defining.hpp"
 #include "file/write/write_session.hpp"
 
 namespace stria {
@@ -27,12 +28,13 @@ namespace {
 
 // The others' next collective call says why.
 void leave(file::Session& session) noexcept {
-  if (!session.meetings().is_open()) {
+  const file::OpenFile& open = session.file();
+  if (!open.meetings.is_open()) {
     return;
   }
   try {
-    const Status& cause = session.meetings().failure();
-    file::tell_of_loss(session);
+    const Status& cause = open.meetings.failure();
+    file::tell_of_loss(open);
     session.leave(cause.ok() ? std::string("gave the file up without this call") : "gave the file up: " + cause.message());
   } catch (const std::bad_alloc&) {
     session.leave("gave the file up");
@@ -46,7 +48,7 @@ void at_end(file::Session& session, Leave&& how) {
     const trace::FileSpan span = call(session, trace::BuiltIn::kFileClose);
     how(session);
   }
-  session.calls().leave();
+  session.file().calls.leave();
 }
 
 // Makes a dataset of strings, with `filler` behind each.
@@ -58,11 +60,11 @@ void create_filled(file::WriteSession& session, const char* name, container::Dat
     if (strings[i].size() > string_bytes) {
       const std::string what = fmt::format("{}('{}'): '{}' has {} bytes, more than the {} of a string", name, spec.path,
                                            strings[i], strings[i].size(), string_bytes);
-      session.meetings().refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
+      session.file().meetings.refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
     }
     std::memcpy(content.data() + i * string_bytes, strings[i].data(), strings[i].size());
   }
-  session.create_table(std::move(spec), content).throw_if_error();
+  create_table(session, std::move(spec), content).throw_if_error();
 }
 
 // Returns a dataset of strings in a shape, each as long as the longest.
@@ -74,11 +76,11 @@ container::DatasetSpec strings_spec(file::WriteSession& session, const char* nam
   }
   container::DatasetSpec spec{.path = path, .element = container::ElementSpec::of_string(longest, false), .dims = dims};
   const auto bytes = container::dataset_bytes(spec);
-  session.meetings().refuse(bytes.status()).throw_if_error();
+  session.file().meetings.refuse(bytes.status()).throw_if_error();
   if (*bytes / longest != static_cast<int64_t>(strings.size())) {
     const std::string what = fmt::format("{}('{}'): {} strings are not as many as the shape {{{}}} has", name, path,
                                          strings.size(), fmt::join(dims, ", "));
-    session.meetings().refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
+    session.file().meetings.refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
   }
   return spec;
 }
@@ -94,11 +96,11 @@ std::vector<std::string> hint_problems(const Hints& hints) {
 // Datasets may keep the session for longer.
 File::~File() {
   if (session_ != nullptr) {
-    session_->calls().await_turn();
-    if (session_->calls().is_in_report()) {
-      file::Session& session = *session_;
-      session.calls().end_after_report(std::move(session_), leave);
-      session.calls().leave();
+    file::CallGate& calls = session_->file().calls;
+    calls.await_turn();
+    if (calls.is_in_report()) {
+      calls.end_after_report(std::move(session_), leave);
+      calls.leave();
       return;
     }
     at_end(*session_, leave);
@@ -107,9 +109,10 @@ File::~File() {
 }
 void File::give_up(const std::string& reason) {
   if (session_ != nullptr) {
-    session_->calls().await_turn();
-    if (session_->calls().is_in_report()) {  // the destructor leaves when the report is over
-      session_->calls().leave();
+    file::CallGate& calls = session_->file().calls;
+    calls.await_turn();
+    if (calls.is_in_report()) {  // the destructor leaves when the report is over
+      calls.leave();
       return;
     }
     const std::string said = "gave the file up: " + reason;
@@ -124,7 +127,7 @@ File& File::operator=(File&& other) noexcept {
 }
 
 void File::refuse(const Error& error) {
-  live(session_)->meetings().refuse(Status(error.code(), error.what())).throw_if_error();
+  live(session_)->file().meetings.refuse(Status(error.code(), error.what())).throw_if_error();
   throw error;
 }
 
@@ -149,11 +152,11 @@ Dataset File::create_dataset(const std::string& path, ElementType element, const
   spec.path = path;
   spec.element = container::ElementSpec::of_number(element);
   spec.dims = dims;
-  return Dataset(session_, WriteTurn(session_, "create_dataset()")->create_dataset(spec, options).value());
+  return Dataset(session_, file::create_dataset(*WriteTurn(session_, "create_dataset()"), spec, options).value());
 }
 
 Dataset File::append_rows(const std::string& path, int64_t rows) {
-  return Dataset(session_, WriteTurn(session_, "append_rows()")->append_rows(path, rows).value());
+  return Dataset(session_, file::append_rows(*WriteTurn(session_, "append_rows()"), path, rows).value());
 }
 
 Dataset File::append_rows(const std::string& path, int64_t count, const Memory& memory) {
@@ -164,7 +167,7 @@ Dataset File::append_rows(const std::string& path, int64_t count, const Memory& 
 }
 
 Dataset File::update(const std::string& path) {
-  return Dataset(session_, WriteTurn(session_, "update()")->update(path).value());
+  return Dataset(session_, file::update(*WriteTurn(session_, "update()"), path).value());
 }
 
 void File::create_link(const std::string& path, const std::string& target) {
@@ -172,7 +175,7 @@ void File::create_link(const std::string& path, const std::string& target) {
 }
 
 void File::create_link(const std::string& path, const std::string& target, const std::string& file) {
-  WriteTurn(session_, "create_link()")->create_link({.path = path, .target = target, .file = file}).throw_if_error();
+  file::create_link(*WriteTurn(session_, "create_link()"), {.path = path, .target = target, .file = file}).throw_if_error();
 }
 
 void File::create_strings(const std::string& path, const std::vector<std::string>& strings, int64_t string_bytes,
@@ -244,20 +247,20 @@ std::vector<Damage> File::verify(std::vector<std::string>* remarks, const std::v
 Rows File::place_rows(int64_t count) {
   const auto session = live(session_);
   const CallNote noted = note(*session, "place_rows()");
-  return file::place_rows(*session, count).value();
+  return file::place_rows(session->file(), count).value();
 }
 
 Rows File::share_rows(int64_t total) const {
   if (total < 0) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("share_rows() of {} rows", total));
   }
-  const Comm& comm = live(session_)->comm();
+  const Comm& comm = live(session_)->file().comm();
   const auto before = [&](int64_t ranks) { return total / comm.size() * ranks + std::min(ranks, total % comm.size()); };
   return {.first = before(comm.rank()), .count = before(comm.rank() + 1) - before(comm.rank()), .total = total};
 }
 
 void File::progress(std::function<void(const Progress&)> report) {
-  live(session_)->set_progress(std::move(report));
+  set_progress(live(session_)->file(), std::move(report));
 }
 
 void File::flush() {
@@ -297,19 +300,19 @@ void File::abandon() {
 }
 
 const std::string& File::path() const {
-  return live(session_)->path();
+  return live(session_)->file().path;
 }
 Format File::format() const {
-  return live(session_)->format();
+  return live(session_)->file().format();
 }
 const Report& File::report() const {
-  return live(session_)->report();
+  return live(session_)->file().accounts.report();
 }
 Hints File::hints() const {
-  return live(session_)->hints_in_effect();
+  return hints_in_effect(live(session_)->file());
 }
 const std::vector<std::string>& File::hint_warnings() const {
-  return live(session_)->environment().hint_warnings;
+  return live(session_)->file().environment.hint_warnings;
 }
 
 }  // namespace stria

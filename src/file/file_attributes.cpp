@@ -2,7 +2,7 @@
 #include "file/define/attribute_values.hpp"
 #include "file/opening/calls.hpp"
 #include "file/read/small_content.hpp"
-#include "file/write/write_session.hpp"
+#include "file/write/defining.hpp"
 #include "stria/file.hpp"
 
 namespace stria {
@@ -59,7 +59,7 @@ std::vector<std::string> texts_of(const container::AttributeSpec& found) {
 container::AttributeSpec read_one(const std::shared_ptr<file::Session>& of, const std::string& object,
                                   const std::string& name) {
   const ReadTurn session(of, "attribute()");
-  const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileReadList), session->accounts().trace_id());
+  const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileReadList), session->file().accounts.trace_id());
   const CallNote noted = note(*session, "attribute()");
   return file::read_attribute(*session, object, name).value();
 }
@@ -80,7 +80,7 @@ void File::set_array(const std::string& object, const std::string& name, Element
   if (!shape_bytes.ok() || *shape_bytes != count * attribute.element.bytes) {
     const std::string what = fmt::format("set_attribute('{}', '{}'): {} values don't have the shape {{{}}}", object, name,
                                          count, fmt::join(dims, ", "));
-    session->meetings().refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
+    session->file().meetings.refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
   }
   const auto* bytes = static_cast<const std::byte*>(values);
   const int64_t parts = meaning == Meaning::kComplex ? 2 : 1;
@@ -89,31 +89,32 @@ void File::set_array(const std::string& object, const std::string& name, Element
   if (meaning == Meaning::kComplex) {
     attribute.dims.push_back(2);
   }
-  session->set_attribute(std::move(attribute)).throw_if_error();
+  file::set_attribute(*session, std::move(attribute)).throw_if_error();
 }
 
 void File::set_attribute(const std::string& object, const std::string& name, std::string_view value) {
-  WriteTurn(session_, "set_attribute()")->set_attribute(strings_attribute(object, name, {value})).throw_if_error();
+  file::set_attribute(*WriteTurn(session_, "set_attribute()"), strings_attribute(object, name, {value})).throw_if_error();
 }
 
 void File::set_attribute(const std::string& object, const std::string& name, const std::vector<std::string>& values) {
   container::AttributeSpec attribute = strings_attribute(object, name, {values.begin(), values.end()});
   attribute.dims = {static_cast<int64_t>(values.size())};
-  WriteTurn(session_, "set_attribute()")->set_attribute(std::move(attribute)).throw_if_error();
+  file::set_attribute(*WriteTurn(session_, "set_attribute()"), std::move(attribute)).throw_if_error();
 }
 
 void File::set_text(const std::string& object, const std::string& name, std::string_view text) {
-  WriteTurn(session_, "set_text()")->set_attribute(texts_attribute(object, name, {text})).throw_if_error();
+  file::set_attribute(*WriteTurn(session_, "set_text()"), texts_attribute(object, name, {text})).throw_if_error();
 }
 
 void File::set_texts(const std::string& object, const std::string& name, const std::vector<std::string>& texts) {
   container::AttributeSpec attribute = texts_attribute(object, name, {texts.begin(), texts.end()});
   attribute.dims = {static_cast<int64_t>(texts.size())};
-  WriteTurn(session_, "set_texts()")->set_attribute(std::move(attribute)).throw_if_error();
+  file::set_attribute(*WriteTurn(session_, "set_texts()"), std::move(attribute)).throw_if_error();
 }
 
 void File::set_attribute(const std::string& object, const std::string& name, const Reference& value) {
-  WriteTurn(session_, "set_attribute()")->set_attribute(references_attribute(object, name, {value.path})).throw_if_error();
+  file::set_attribute(*WriteTurn(session_, "set_attribute()"), references_attribute(object, name, {value.path}))
+      .throw_if_error();
 }
 
 void File::set_attribute(const std::string& object, const std::string& name, const std::vector<Reference>& values) {
@@ -123,12 +124,12 @@ void File::set_attribute(const std::string& object, const std::string& name, con
   }
   container::AttributeSpec attribute = references_attribute(object, name, paths);
   attribute.dims = {static_cast<int64_t>(values.size())};
-  WriteTurn(session_, "set_attribute()")->set_attribute(std::move(attribute)).throw_if_error();
+  file::set_attribute(*WriteTurn(session_, "set_attribute()"), std::move(attribute)).throw_if_error();
 }
 
 std::vector<AttributeInfo> File::attributes(const std::string& object) {
   const ReadTurn session(session_, "attributes()");
-  const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileReadList), session->accounts().trace_id());
+  const trace::FileSpan span(trace::kind(trace::BuiltIn::kFileReadList), session->file().accounts.trace_id());
   const CallNote noted = note(*session, "attributes()");
   return file::list_attributes(*session, object).value();
 }

@@ -10,7 +10,7 @@
 #include "file/move/record_places.hpp"
 #include "file/opening/calls.hpp"
 #include "file/read/small_content.hpp"
-#include "file/write/write_session.hpp"
+#include "file/write/defining.hpp"
 #include "stria/file.hpp"
 
 namespace stria {
@@ -85,10 +85,10 @@ Dataset File::create_records(const std::string& path, const std::vector<Column>&
   spec.dims = dims;
   auto record = file::record_of(columns, 0, {.is_packed = true, .is_of_file = true});
   if (!record.ok()) {
-    session->meetings().refuse(record.status().with_context(fmt::format("dataset '{}'", path))).throw_if_error();
+    session->file().meetings.refuse(record.status().with_context(fmt::format("dataset '{}'", path))).throw_if_error();
   }
   spec.element = std::move(*record);
-  return Dataset(session_, session->create_dataset(spec, options).value());
+  return Dataset(session_, file::create_dataset(*session, spec, options).value());
 }
 
 Dataset File::create_string_dataset(const std::string& path, int64_t string_bytes, const std::vector<int64_t>& dims,
@@ -98,7 +98,7 @@ Dataset File::create_string_dataset(const std::string& path, int64_t string_byte
   spec.path = path;
   spec.dims = dims;
   spec.element = container::ElementSpec::of_string(string_bytes, options.blank_padded);
-  return Dataset(session_, session->create_dataset(spec, options).value());
+  return Dataset(session_, file::create_dataset(*session, spec, options).value());
 }
 
 void File::create_table(const std::string& path, const std::vector<Column>& columns, int64_t row_bytes, int64_t row_count,
@@ -116,8 +116,8 @@ void File::create_table(const std::string& path, const std::vector<Column>& colu
     given = {first, first == nullptr ? 0 : static_cast<size_t>(bytes)};
     return given.empty() ? Status() : drop_padding(spec.element, given, clean);
   });
-  session->meetings().refuse(status.with_context(fmt::format("table '{}'", path))).throw_if_error();
-  session->create_table(std::move(spec), clean.empty() ? given : clean).throw_if_error();
+  session->file().meetings.refuse(status.with_context(fmt::format("table '{}'", path))).throw_if_error();
+  file::create_table(*session, std::move(spec), clean.empty() ? given : clean).throw_if_error();
 }
 
 std::vector<Column> File::columns(const std::string& path, int64_t* row_bytes) {

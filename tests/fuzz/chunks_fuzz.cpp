@@ -12,6 +12,7 @@
 #include "comm/self/self_comm.hpp"
 #include "container/chunks/filter_pipeline.hpp"
 #include "file/read/read_session.hpp"
+#include "file/write/defining.hpp"
 #include "file/write/write_session.hpp"
 #include "storage/memory/memory_driver.hpp"
 
@@ -61,9 +62,9 @@ Bytes sound_file() {
     if (options.filters.scale_offset) {
       spec.element = stria::container::ElementSpec::of_number(stria::ElementType::kInt32);
     }
-    spec.path = "d" + std::to_string(session->catalog().datasets().size());
+    spec.path = "d" + std::to_string(session->file().catalog.datasets().size());
     spec.dims = {12, 20};
-    const int number = session->create_dataset(spec, options).value();
+    const int number = stria::file::create_dataset(*session, spec, options).value();
     session->record(number, {{2, 0}, {9, 20}}, stria::Memory(values.data(), 9 * 20)).throw_if_error();
   }
   session->commit().throw_if_error();

@@ -21,7 +21,7 @@ constexpr int64_t kMostGotBytes = 1 << 20;
 
 void get_everything(stria::file::ReadSession& session) {
   std::vector<std::vector<std::byte>> kept;
-  for (const stria::file::DatasetEntry& entry : session.catalog().datasets()) {
+  for (const stria::file::DatasetEntry& entry : session.file().catalog.datasets()) {
     int64_t bytes = entry.data_bytes();
     if (entry.data_offset < 0 || bytes > kMostGotBytes ||
         entry.spec.element.kind != stria::container::ElementSpec::Kind::kNumber) {

@@ -42,7 +42,7 @@ void read_everything(const stria::container::Reader& reader) {
 
 void get_everything(stria::file::ReadSession& session) {
   std::vector<std::vector<std::byte>> kept;
-  for (const stria::file::DatasetEntry& entry : session.catalog().datasets()) {
+  for (const stria::file::DatasetEntry& entry : session.file().catalog.datasets()) {
     if (entry.data_bytes() > kMostBytes || entry.spec.element.kind != stria::container::ElementSpec::Kind::kNumber) {
       continue;
     }

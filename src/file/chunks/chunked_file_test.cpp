@@ -171,7 +171,7 @@ Status write_case(const Case& made, Comm& comm, storage::MemoryDriver& memory) {
     spec.path = path;
     spec.element = container::ElementSpec::of_number(made.stored);
     spec.dims = made.dims;
-    STRIA_RETURN_IF_ERROR(session->create_dataset(spec, spec.path == "plain" ? in_one_piece : made.options).status());
+    STRIA_RETURN_IF_ERROR(create_dataset(*session, spec, spec.path == "plain" ? in_one_piece : made.options).status());
   }
   for (int step = 0; step <= made.setting.flushes; ++step) {
     std::vector<std::vector<double>> kept;
@@ -297,7 +297,8 @@ std::vector<double> interleaved(ByteRange range) {
 }
 
 /// Records all variables of the blocks in `range`, which lie interleaved in `cells`.
-void record_interleaved(Session& session, ByteRange range, std::vector<double>& cells) {
+template <typename EitherSession>
+void record_interleaved(EitherSession& session, ByteRange range, std::vector<double>& cells) {
   const auto every = Datatype::hvector(range.size() * kCells, 1, 8 * kVariables, Datatype::bytes(8)).value();
   for (int64_t variable = 0; variable < kVariables; ++variable) {
     const int number = session.find("v" + std::to_string(variable)).value();
@@ -321,7 +322,7 @@ TEST(ChunkedFile, VariablesThatLieInterleavedComeBackTogether) {
       spec.path = "v" + std::to_string(variable);
       spec.element = container::ElementSpec::of_number(ElementType::kFloat64);
       spec.dims = {kBlocks, kCells};
-      ASSERT_TRUE(session->create_dataset(spec, {.chunk = {4, kCells}, .filters = Filters::compress()}).ok());
+      ASSERT_TRUE(create_dataset(*session, spec, {.chunk = {4, kCells}, .filters = Filters::compress()}).ok());
     }
     const ByteRange range = written[comm.rank()];
     std::vector<double> cells = interleaved(range);
@@ -379,7 +380,7 @@ void write_turns(Comm& comm, storage::MemoryDriver& memory, const Filters& filte
     spec.dims = {Turns::kBlocks, Turns::kCellsOfBlock};
     const DatasetOptions options{
         .value_range = true, .chunk = {Turns::kBlocksOfChunk, Turns::kCellsOfBlock}, .filters = filters};
-    ASSERT_TRUE(session->create_dataset(spec, options).ok());
+    ASSERT_TRUE(create_dataset(*session, spec, options).ok());
   }
   const ByteRange blocks{Turns::kBlocks * comm.rank() / comm.size(), Turns::kBlocks * (comm.rank() + 1) / comm.size()};
   const int64_t count = blocks.size() * Turns::kCellsOfBlock;
@@ -513,7 +514,7 @@ TEST(ChunkedFile, WrongChunksAreRefused) {
     container::DatasetSpec spec;
     spec.path = "data";
     spec.dims = std::move(dims);
-    return session->create_dataset(spec, options).status();
+    return create_dataset(*session, spec, options).status();
   };
   EXPECT_EQ(create({4, 4}, {.chunk = {4}}).code(), ErrorCode::kInvalidArgument);
   EXPECT_EQ(create({4, 4}, {.chunk = {4, 5}}).code(), ErrorCode::kInvalidArgument);

@@ -249,7 +249,7 @@ class SharedColumns : public testing::Test {
       spec.path = "data";
       spec.element = container::ElementSpec::of_number(ElementType::kFloat64);
       spec.dims = {kRows, kColumns};
-      const int number = session->create_dataset(spec, {.chunk = {8, kColumns}, .filters = Filters::compress()}).value();
+      const int number = create_dataset(*session, spec, {.chunk = {8, kColumns}, .filters = Filters::compress()}).value();
       const int64_t rows = kRows / comm.size();
       std::vector<double> mine;
       for (int64_t row = rows * comm.rank(); row < rows * (comm.rank() + 1); ++row) {

@@ -433,17 +433,7 @@ Status Definitions::create_link(const Target& target, container::LinkSpec link) 
   return Status();
 }
 
-Status Definitions::create_group(const Target& target, const std::string& path) {
-  STRIA_RETURN_IF_ERROR(check_dataset_name(path));
-  target.log.add(hash_text(path), 1, [path] { return DefinitionText{fmt::format("create_group('{}')", path), {}}; });
-  groups_.emplace_back(path, next_order_++);
-  return Status();
-}
-
 Status Definitions::carry_out(container::Writer& writer) const {
-  for (const auto& [path, order] : groups_) {
-    STRIA_RETURN_IF_ERROR(writer.create_group(path, order));
-  }
   for (const Table& table : tables_) {
     if (!table.is_dropped) {
       STRIA_RETURN_IF_ERROR(writer.create_table(table.spec, table.content));

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "container/container.hpp"
@@ -50,8 +49,6 @@ class Definitions {
   Status create_table(const Target& target, container::DatasetSpec spec, std::span<const std::byte> content);
   Status set_attribute(const Target& target, container::AttributeSpec attribute);
   Status create_link(const Target& target, container::LinkSpec link);
-  /// Makes a group that may have no members.
-  Status create_group(const Target& target, const std::string& path);
   /// Takes up a dataset that the file has, to overwrite elements. Returns its number.
   Result<int> update(const Target& target, const std::string& path);
   /// Does the same as create_table(), without a look at the name: it is for tables of the library's
@@ -62,7 +59,7 @@ class Definitions {
   void drop_own_tables();
 
   /// Tells whether anything was defined besides datasets.
-  bool any() const { return !tables_.empty() || !attributes_.empty() || !links_.empty() || !groups_.empty(); }
+  bool any() const { return !tables_.empty() || !attributes_.empty() || !links_.empty(); }
   /// The tables come in the order in which they were made; they are the same on every rank but for
   /// the contents.
   std::span<const Table> tables() const { return tables_; }
@@ -78,7 +75,6 @@ class Definitions {
   std::vector<Table> tables_;
   std::vector<container::AttributeSpec> attributes_;
   std::vector<container::LinkSpec> links_;
-  std::vector<std::pair<std::string, int64_t>> groups_;  // with their order
 };
 
 }  // namespace stria::file

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <variant>
 
 #include "file/read/read_session.hpp"
 #include "file/session/session.hpp"
@@ -15,12 +16,12 @@ namespace stria::file {
 
 /// Returns the span of a call on a file.
 inline trace::FileSpan call(Session& session, trace::BuiltIn kind) {
-  return trace::FileSpan(trace::kind(kind), session.accounts().trace_id());
+  return trace::FileSpan(trace::kind(kind), session.file().accounts.trace_id());
 }
 
 /// Returns the note for reports of waits in `call`, which must live as long as the program.
-inline CallNote note(const Session& session, const char* call) {
-  return CallNote(call, session.path(), wait_limits_of(session.environment().hints));
+inline CallNote note(Session& session, const char* call) {
+  return CallNote(call, session.file().path, wait_limits_of(session.file().environment.hints));
 }
 
 /// The session of a call, for as long as the call lasts. Throws when the File or Dataset was moved
@@ -31,9 +32,9 @@ class Turn {
     if (session_ == nullptr) {
       throw Error(ErrorCode::kInvalidArgument, "this File or Dataset was moved from: it has no file any more");
     }
-    session_->begin_call().throw_if_error();
+    begin_call(session_->file()).throw_if_error();
   }
-  ~Turn() { session_->calls().leave(); }
+  ~Turn() { session_->file().calls.leave(); }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
@@ -51,12 +52,12 @@ inline Turn live(const std::shared_ptr<Session>& session) {
 /// Returns the session as a ReadSession or a WriteSession; throws when it is the other.
 template <typename Direction>
 Direction& directed(Session& session, const char* call) {
-  auto* directed = dynamic_cast<Direction*>(&session);
-  if (directed == nullptr) {
+  const auto itself = session.itself();
+  if (!std::holds_alternative<Direction*>(itself)) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("{} does not fit the way in which '{}' was opened: it {}", call,
-                                                         session.path(), session.how_opened()));
+                                                         session.file().path, how_opened(session.file())));
   }
-  return *directed;
+  return *std::get<Direction*>(itself);
 }
 
 /// Does the same as Turn, for a file that was opened in one direction.

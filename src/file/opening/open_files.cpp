@@ -11,7 +11,6 @@
 
 #include "comm/end_of_mpi.hpp"
 #include "file/background/background.hpp"
-#include "file/write/write_session.hpp"
 
 namespace stria::file {
 
@@ -43,9 +42,9 @@ bool leave_all() {
   bool any = false;
   for (const auto& one : sessions) {
     const std::shared_ptr<Session> session = one.lock();
-    if (session != nullptr && session->calls().is_of_this_process()) {
-      any = session->meetings().is_open() || any;
-      tell_of_loss(*session);
+    if (session != nullptr && session->file().calls.is_of_this_process()) {
+      any = session->file().meetings.is_open() || any;
+      tell_of_loss(session->file());
       session->leave("ended its program");
     }
   }
@@ -67,15 +66,14 @@ void leave_at_exit() {
 
 }  // namespace
 
-void tell_of_loss(Session& session) {
+void tell_of_loss(const OpenFile& file) {
   const char* verbose = std::getenv("STRIA_VERBOSE");
   const bool silent = verbose != nullptr && std::string_view(verbose) == "0";
-  const bool meant = !session.meetings().is_open() || !session.calls().is_of_this_process() ||
-                     !session.meetings().failure().ok() || std::uncaught_exceptions() > 0;
-  const auto* writing = dynamic_cast<const WriteSession*>(&session);
-  if (!silent && !meant && session.comm().rank() == 0 && writing != nullptr) {
-    std::fprintf(stderr, "stria: warning: '%s' was not %s: it ended without a commit\n", session.path().c_str(),
-                 writing->grows() ? "changed" : "written");
+  const bool meant = !file.meetings.is_open() || !file.calls.is_of_this_process() || !file.meetings.failure().ok() ||
+                     std::uncaught_exceptions() > 0;
+  if (!silent && !meant && file.meetings.is_root() && file.is_written()) {
+    std::fprintf(stderr, "stria: warning: '%s' was not %s: it ended without a commit\n", file.path.c_str(),
+                 file.grows() ? "changed" : "written");
   }
 }
 

@@ -13,6 +13,6 @@ void leave_at_end(const std::shared_ptr<Session>& session);
 
 /// Says, on rank 0 and on standard error, that a new file ends without a commit, unless an
 /// exception is passing, a call has failed before, or STRIA_VERBOSE is 0.
-void tell_of_loss(Session& session);
+void tell_of_loss(const OpenFile& file);
 
 }  // namespace stria::file

@@ -24,52 +24,52 @@ constexpr int kMostAttempts = 100;
 
 // Data can be read without sums if the caller wants that; verify() then says what is wrong
 // with the sums.
-Result<ChecksumIndex> without_index(const ReadBy& by, const Status& problem) {
-  if (by.verify) {
-    return problem.with_context(fmt::format("'{}' (to read it all the same, open it with verify off)", by.given_path));
+Result<ChecksumIndex> without_index(const OpenFile& file, bool verify, const Status& problem) {
+  if (verify) {
+    return problem.with_context(fmt::format("'{}' (to read it all the same, open it with verify off)", file.path));
   }
   ChecksumIndex none;
   none.present = true;
-  none.problem = problem.with_context(fmt::format("'{}'", by.given_path));
+  none.problem = problem.with_context(fmt::format("'{}'", file.path));
   return none;
 }
 
 // Files whose data are in parts have a table of these in the catalog.
-Result<bool> must_be_whole(const ReadBy& by, const container::Reader& reader) {
-  if (by.environment.comm->size() > 1 || by.verify || is_netcdf(reader.format())) {
+Result<bool> must_be_whole(const OpenFile& file, const ReadFile& source) {
+  if (file.comm().size() > 1 || source.verify || is_netcdf(source.reader->format())) {
     return true;
   }
-  STRIA_ASSIGN_OR_RETURN(const auto parts, reader.kind_of(kPartsPath));
+  STRIA_ASSIGN_OR_RETURN(const auto parts, source.reader->kind_of(kPartsPath));
   return parts != container::Reader::ObjectKind::kNone;
 }
 
-Result<Content> read_as_it_is(const ReadBy& by, ReadFile& file) {
-  STRIA_RETURN_IF_ERROR(open_handle(by, file));
-  PhaseTimer timer(by.times, Phase::kMetadata);
-  STRIA_RETURN_IF_ERROR(open_reader(file));
-  Content content{.format = file.reader->format(), .remarks = file.reader->remarks()};
-  STRIA_ASSIGN_OR_RETURN(content.file_bytes, file.file->size());
-  STRIA_ASSIGN_OR_RETURN(content.is_whole, must_be_whole(by, *file.reader));
-  STRIA_RETURN_IF_ERROR(content.is_whole ? read_whole(by, file, content) : Status());
+Result<Content> read_as_it_is(OpenFile& file, ReadFile& source) {
+  STRIA_RETURN_IF_ERROR(open_handle(file, source));
+  PhaseTimer timer(file.accounts.times(), Phase::kMetadata);
+  STRIA_RETURN_IF_ERROR(open_reader(source));
+  Content content{.format = source.reader->format(), .remarks = source.reader->remarks()};
+  STRIA_ASSIGN_OR_RETURN(content.file_bytes, source.file->size());
+  STRIA_ASSIGN_OR_RETURN(content.is_whole, must_be_whole(file, source));
+  STRIA_RETURN_IF_ERROR(content.is_whole ? read_whole(file, source, content) : Status());
   return content;
 }
 
 // Most files have no parts elsewhere. Parity is listed only where there are some.
-Result<std::vector<std::string>> find_placed(const ReadBy& by, const ReadFile& file) {
-  storage::Driver& driver = *by.environment.driver;
+Result<std::vector<std::string>> find_placed(const OpenFile& file, const ReadFile& source) {
+  storage::Driver& driver = *file.environment.driver;
   std::vector<std::string> placed;
-  for (int part = 0; file.parts != nullptr && part < file.parts->part_count(); ++part) {
-    const std::string& path = file.parts->parts[static_cast<size_t>(part)].path;
+  for (int part = 0; source.parts != nullptr && part < source.parts->part_count(); ++part) {
+    const std::string& path = source.parts->parts[static_cast<size_t>(part)].path;
     if (std::string real = real_path(driver, path); real != path) {
       placed.push_back(std::move(real));
     }
   }
-  if (placed.empty() || by.environment.comm->size() == 1) {
+  if (placed.empty() || file.comm().size() == 1) {
     return std::vector<std::string>();
   }
-  STRIA_ASSIGN_OR_RETURN(const auto parity, list_parity(driver, file.path));
+  STRIA_ASSIGN_OR_RETURN(const auto parity, list_parity(driver, source.path));
   for (const PartName& one : parity) {
-    const std::string path = path_beside(file.path, one.name);
+    const std::string path = path_beside(source.path, one.name);
     if (std::string real = real_path(driver, path); real != path) {
       placed.push_back(std::move(real));
     }
@@ -78,57 +78,59 @@ Result<std::vector<std::string>> find_placed(const ReadBy& by, const ReadFile& f
 }
 
 // A program that adds to the file may write its head while it is read.
-Result<Content> read_steadily(const ReadBy& by, ReadFile& file) {
+Result<Content> read_steadily(OpenFile& file, ReadFile& source) {
   for (int attempt = 1;; ++attempt) {
-    auto content = read_as_it_is(by, file);
-    if (content.ok() || attempt == kMostAttempts || file.steady == nullptr || !file.steady->has_another_head()) {
+    auto content = read_as_it_is(file, source);
+    if (content.ok() || attempt == kMostAttempts || source.steady == nullptr || !source.steady->has_another_head()) {
       return content;
     }
-    close_handles(file);
-    file.parts = nullptr;
+    close_handles(source);
+    source.parts = nullptr;
   }
 }
 
 }  // namespace
 
-Status read_whole(const ReadBy& by, ReadFile& file, Content& content) {
-  STRIA_ASSIGN_OR_RETURN(Catalog all, read_catalog(*file.reader));
+Status read_whole(OpenFile& file, ReadFile& source, Content& content) {
+  STRIA_ASSIGN_OR_RETURN(Catalog all, read_catalog(*source.reader));
   content.catalog = content.catalog.completed(std::move(all));
-  STRIA_ASSIGN_OR_RETURN(content.parts, read_parts(*file.reader, file.path, content.catalog));
-  STRIA_RETURN_IF_ERROR(take_parts(content.parts, file));
-  join_parts(by, file);
-  auto index = read_checksum_index(*file.reader, content.file_bytes);
+  STRIA_ASSIGN_OR_RETURN(content.parts, read_parts(*source.reader, source.path, content.catalog));
+  STRIA_RETURN_IF_ERROR(take_parts(content.parts, source));
+  join_parts(file, source);
+  auto index = read_checksum_index(*source.reader, content.file_bytes);
   if (index.ok()) {
     content.sums = std::move(*index);
     go_by_summed_paths(content.sums, content.catalog);
-    STRIA_RETURN_IF_ERROR(note_changes(*file.file, *file.reader, content.catalog, content.sums));
+    STRIA_RETURN_IF_ERROR(note_changes(*source.file, *source.reader, content.catalog, content.sums));
   } else {
-    STRIA_ASSIGN_OR_RETURN(content.sums, without_index(by, index.status()));
+    STRIA_ASSIGN_OR_RETURN(content.sums, without_index(file, source.verify, index.status()));
   }
-  content.file_bytes += file.parts != nullptr ? file.parts->bytes_of_parts() : 0;
+  content.file_bytes += source.parts != nullptr ? source.parts->bytes_of_parts() : 0;
   content.is_whole = true;
   return Status();
 }
 
-Result<OpenedFile> open_on_root(const ReadBy& by, const std::string& path) {
-  const std::string own_path = by.environment.driver->follow_links(path);
+Result<FileWithContent> open_on_root(OpenFile& file, bool verify) {
+  const std::string own_path = file.environment.driver->follow_links(file.stored_path);
   Background::instance().wait_for_name(own_path);
-  const std::string& place = by.environment.hints.staging_place;
+  const std::string& place = file.environment.hints.staging_place;
   Nearest nearest{.path = own_path};
   if (!place.empty()) {
-    STRIA_ASSIGN_OR_RETURN(nearest, find_nearest(*by.environment.driver, place, own_path));
+    STRIA_ASSIGN_OR_RETURN(nearest, find_nearest(*file.environment.driver, place, own_path));
   }
-  OpenedFile opened{.file = {.path = nearest.path, .is_staged = nearest.is_staged}, .content = {}, .remark = nearest.remark};
-  auto content = read_steadily(by, opened.file);
-  STRIA_ASSIGN_OR_RETURN(const bool is_healed, turn_to_parity(by, content.status(), opened.file));
-  content = is_healed ? read_steadily(by, opened.file) : std::move(content);
+  FileWithContent opened{.file = {.path = nearest.path, .verify = verify, .is_staged = nearest.is_staged},
+                         .content = {},
+                         .remark = nearest.remark};
+  auto content = read_steadily(file, opened.file);
+  STRIA_ASSIGN_OR_RETURN(const bool is_healed, turn_to_parity(file, content.status(), opened.file));
+  content = is_healed ? read_steadily(file, opened.file) : std::move(content);
   STRIA_RETURN_IF_ERROR(content.status());
   opened.content = std::move(*content);
-  STRIA_ASSIGN_OR_RETURN(opened.placed, find_placed(by, opened.file));
+  STRIA_ASSIGN_OR_RETURN(opened.placed, find_placed(file, opened.file));
   return opened;
 }
 
-std::vector<std::byte> encode_opened(const OpenedFile& opened) {
+std::vector<std::byte> encode_opened(const FileWithContent& opened) {
   FieldWriter fields;
   fields.text(opened.file.path);
   fields.number(opened.file.is_staged ? 1 : 0);
@@ -148,8 +150,9 @@ std::vector<std::byte> encode_opened(const OpenedFile& opened) {
   return fields.take();
 }
 
-Result<OpenedFile> decode_opened(const ReadBy& by, std::span<const std::byte> message) {
-  OpenedFile opened;
+Result<FileWithContent> decode_opened(const OpenFile& file, bool verify, std::span<const std::byte> message) {
+  FileWithContent opened;
+  opened.file.verify = verify;
   FieldReader fields(message);
   opened.file.path = fields.text();
   opened.file.is_staged = fields.number() != 0;
@@ -167,7 +170,7 @@ Result<OpenedFile> decode_opened(const ReadBy& by, std::span<const std::byte> me
   if (!fields.is_whole()) {
     return Status(ErrorCode::kInternal, "what rank 0 says of the file was garbled on its way");
   }
-  STRIA_RETURN_IF_ERROR(opened.file.healing_remark.empty() ? Status() : find_parity(by, opened.file));
+  STRIA_RETURN_IF_ERROR(opened.file.healing_remark.empty() ? Status() : find_parity(file, opened.file));
   STRIA_ASSIGN_OR_RETURN(CatalogMessage catalog, decode_catalog(bytes));
   opened.content.catalog = std::move(catalog.datasets);
   opened.content.sums = std::move(catalog.checksums);
@@ -176,9 +179,9 @@ Result<OpenedFile> decode_opened(const ReadBy& by, std::span<const std::byte> me
   return opened;
 }
 
-Result<FileSums> attach_sums(const ReadBy& by, ChecksumIndex index, Catalog& catalog) {
+Result<FileSums> attach_sums(const OpenFile& file, bool verify, ChecksumIndex index, Catalog& catalog) {
   if (const Status attached = attach_row_sums(index, catalog); !attached.ok()) {
-    STRIA_ASSIGN_OR_RETURN(index, without_index(by, attached));
+    STRIA_ASSIGN_OR_RETURN(index, without_index(file, verify, attached));
   }
   SumRecords records(catalog, index);
   return FileSums{.index = std::move(index), .records = std::move(records), .rows = {}};

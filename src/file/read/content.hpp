@@ -41,7 +41,7 @@ struct Content {
 };
 
 /// A file that was found, and its content.
-struct OpenedFile {
+struct FileWithContent {
   ReadFile file;
   Content content;
   /// Where parts and parity lie that are not beside it; empty: all are.
@@ -49,18 +49,18 @@ struct OpenedFile {
   std::string remark{};  ///< why one that may be staged is passed by; a sentence for people
 };
 
-/// Finds, on rank 0, the file of a path as the storage knows it, opens it and reads what it has; by
-/// its parity where it is damaged.
-Result<OpenedFile> open_on_root(const ReadBy& by, const std::string& path);
+/// Finds the file, on rank 0, opens it and reads what it has; by its parity where it is damaged.
+/// `verify`: the program wants no data that differ from their sums.
+Result<FileWithContent> open_on_root(OpenFile& file, bool verify);
 /// Returns what rank 0 tells the others.
-std::vector<std::byte> encode_opened(const OpenedFile& opened);
+std::vector<std::byte> encode_opened(const FileWithContent& opened);
 /// The other ranks decode what rank 0 has sent; the file isn't open there, and has no reader.
-Result<OpenedFile> decode_opened(const ReadBy& by, std::span<const std::byte> message);
+Result<FileWithContent> decode_opened(const OpenFile& file, bool verify, std::span<const std::byte> message);
 
 /// Reads the catalog whole, where datasets have been looked up one by one; they keep their numbers.
 /// `content` has the size of the file itself. Rank 0.
-Status read_whole(const ReadBy& by, ReadFile& file, Content& content);
+Status read_whole(OpenFile& file, ReadFile& source, Content& content);
 /// Tells the catalog of the sums. Local.
-Result<FileSums> attach_sums(const ReadBy& by, ChecksumIndex index, Catalog& catalog);
+Result<FileSums> attach_sums(const OpenFile& file, bool verify, ChecksumIndex index, Catalog& catalog);
 
 }  // namespace stria::file

@@ -12,20 +12,19 @@ access::Plan plan_of_early_reads() {
 }
 
 // Chunks that several ranks want are better decoded once, if there are many.
-bool may_read_early(std::span<const Transfer> gets, const Catalog& catalog, const storage::Capabilities& capabilities,
-                    const Environment& environment) {
-  const int ranks = environment.comm->size();
-  if (ranks == 1 || gets.empty() || environment.is_served) {
+bool may_read_early(const OpenFile& file) {
+  const int ranks = file.comm().size();
+  if (ranks == 1 || file.pending.empty() || file.environment.is_served) {
     return false;
   }
   access::RequestShape direct{.write = false, .in_lockstep = true};
   access::RequestShape decoded;
-  for (const Transfer& get : gets) {
-    add_to(catalog[get.dataset].data_offset >= 0 ? direct : decoded, get);
+  for (const Transfer& get : file.pending) {
+    add_to(file.catalog[get.dataset].data_offset >= 0 ? direct : decoded, get);
   }
   return direct.total_bytes + decoded.total_bytes < access::kWorthTellingBytes &&
          decoded.total_bytes < NodeChunks::kWorthBytes / ranks &&
-         (direct.total_bytes == 0 || access::reads_at_once(direct, capabilities, environment.hints));
+         (direct.total_bytes == 0 || access::reads_at_once(direct, file.capabilities, file.environment.hints));
 }
 
 }  // namespace stria::file

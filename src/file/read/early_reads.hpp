@@ -11,13 +11,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "access/plan/planner.hpp"
-#include "file/define/catalog.hpp"
-#include "file/move/transfer.hpp"
-#include "file/session/environment.hpp"
-#include "storage/driver.hpp"
+#include "file/session/open_file.hpp"
 
 namespace stria::file {
 
@@ -29,8 +25,7 @@ struct EarlyReads {
 
 /// Returns the plan by which those are read.
 access::Plan plan_of_early_reads();
-/// Tells whether this rank reads the gets at once. Local.
-bool may_read_early(std::span<const Transfer> gets, const Catalog& catalog, const storage::Capabilities& capabilities,
-                    const Environment& environment);
+/// Tells whether this rank reads the pending gets at once. Local.
+bool may_read_early(const OpenFile& file);
 
 }  // namespace stria::file

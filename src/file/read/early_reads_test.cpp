@@ -30,7 +30,7 @@ void write_line(storage::MemoryDriver& memory, bool in_chunks) {
       options.chunk = {500};
       options.filters = Filters::compress();
     }
-    ASSERT_TRUE(session->create_dataset(spec, options).ok());
+    ASSERT_TRUE(create_dataset(*session, spec, options).ok());
     std::vector<double> values(kElements);
     std::iota(values.begin(), values.end(), 0.0);
     ASSERT_TRUE(session->record(0, {{0}, {kElements}}, Memory(values.data(), kElements)).ok());
@@ -81,7 +81,7 @@ int64_t messages_of(storage::MemoryDriver& memory, int reads, const std::functio
     const auto session = open_line(comm, borrow(memory));
     for (int i = 0; i < reads; ++i) {
       EXPECT_TRUE(read_line(*session, wanted(comm.rank())).ok());
-      EXPECT_EQ(session->report().useful_bytes, (i + 1) * kRanks * wanted(0).count * 8);
+      EXPECT_EQ(session->file().accounts.report().useful_bytes, (i + 1) * kRanks * wanted(0).count * 8);
     }
     EXPECT_TRUE(session->abandon().ok());
   });
@@ -116,9 +116,9 @@ TEST(EarlyReads, OfNoPiecesBetweenOthersAreMadeByEachRank) {
   on_ranks(four, [&](Comm& comm) {
     const auto session = open_line(comm, borrow(memory));
     EXPECT_TRUE(read_line(*session, own_rows(comm.rank(), 50)).ok());
-    EXPECT_EQ(session->report().method, "list_io") << session->report().reason;
+    EXPECT_EQ(session->file().accounts.report().method, "list_io") << session->file().accounts.report().reason;
     EXPECT_TRUE(read_line(*session, dealt_out(comm.rank())).ok());
-    EXPECT_EQ(session->report().method, "two_phase") << session->report().reason;
+    EXPECT_EQ(session->file().accounts.report().method, "two_phase") << session->file().accounts.report().reason;
   });
 }
 
@@ -144,7 +144,7 @@ TEST(EarlyReads, FailOnEveryRankAlike) {
   write_line(memory, false);
   const auto alone = make_self_comm();
   const auto session_alone = open_line(*alone, borrow(memory));
-  const int64_t data_offset = session_alone->catalog()[line_of(*session_alone)].data_offset;
+  const int64_t data_offset = session_alone->file().catalog[line_of(*session_alone)].data_offset;
   Setting four;
   four.ranks = kRanks;
   for (int failing = 0; failing < kRanks; ++failing) {

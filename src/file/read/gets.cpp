@@ -43,34 +43,34 @@ ByWay sorted_by_way(std::span<const Transfer> pending, const Catalog& catalog) {
 }
 
 // Each rank reads out of chunks by itself.
-Status read_chunks(const std::vector<Transfer>& gets, const ReadFrom& from, access::AbortSignal* signal,
+Status read_chunks(const std::vector<Transfer>& gets, FileToRead& reading, access::AbortSignal* signal,
                    ProgressMeter& progress) {
   if (gets.empty()) {
     return Status();
   }
-  STRIA_RETURN_IF_ERROR(from.checks() ? load_chunk_sums(from, signal) : Status());
+  STRIA_RETURN_IF_ERROR(reading.checks() ? load_chunk_sums(reading, signal) : Status());
   STRIA_ASSIGN_OR_RETURN(const auto set,
-                         TransferSet::create(gets, from.catalog.datasets(),
-                                             {.checksums = from.checks(), .progress = &progress, .own_lanes = true}));
-  STRIA_RETURN_IF_ERROR(unpack_chunks({.catalog = from.catalog,
+                         TransferSet::create(gets, reading.file.catalog.datasets(),
+                                             {.checksums = reading.checks(), .progress = &progress, .own_lanes = true}));
+  STRIA_RETURN_IF_ERROR(unpack_chunks({.catalog = reading.file.catalog,
                                        .transfers = gets,
                                        .set = *set,
-                                       .chunks = from.chunks,
-                                       .times = from.by.times,
+                                       .chunks = reading.chunks,
+                                       .times = reading.file.accounts.times(),
                                        .signal = signal}));
-  return from.checks() ? check_gets(summed(from, signal), gets, *set) : Status();
+  return reading.checks() ? check_gets(summed(reading, signal), gets, *set) : Status();
 }
 
 // Compact, or in chunks with filters or an index that we don't know: libhdf5 reads rows into a
 // buffer, the packer converts from there.
-Status read_through_library(const Transfer& get, const ReadFrom& from, access::AbortSignal* signal, ProgressMeter& progress) {
+Status read_through_library(const Transfer& get, FileToRead& reading, access::AbortSignal* signal, ProgressMeter& progress) {
   if (get.has_gaps) {
     return Status(ErrorCode::kUnsupported,
                   fmt::format("dataset '{}' takes libhdf5 to be read: read it by boxes, without strides or maps",
-                              from.catalog[get.dataset].spec.path));
+                              reading.file.catalog[get.dataset].spec.path));
   }
-  STRIA_RETURN_IF_ERROR(open_reader(from.file));
-  DatasetEntry entry = from.catalog[get.dataset];
+  STRIA_RETURN_IF_ERROR(open_reader(reading.source));
+  DatasetEntry entry = reading.file.catalog[get.dataset];
   entry.spec.element.big_endian = false;  // the library has turned the numbers
   entry.data_offset = 0;
   std::vector<Transfer> one = {get};
@@ -91,10 +91,10 @@ Status read_through_library(const Transfer& get, const ReadFrom& from, access::A
     }
     buffer.resize(static_cast<size_t>(step_rows * row_bytes));
     {
-      PhaseTimer timer(from.by.times, Phase::kRead);
-      STRIA_RETURN_IF_ERROR(from.file.reader->read_hyperslab(entry.spec.path, start, count, buffer));
+      PhaseTimer timer(reading.file.accounts.times(), Phase::kRead);
+      STRIA_RETURN_IF_ERROR(reading.source.reader->read_hyperslab(entry.spec.path, start, count, buffer));
     }
-    PhaseTimer timer(from.by.times, Phase::kUnpack);
+    PhaseTimer timer(reading.file.accounts.times(), Phase::kUnpack);
     access::StreamPart part{
         .stream_id = 0, .begin = row * row_bytes, .end = (row + step_rows) * row_bytes, .packed = buffer.data()};
     set->unpack(std::span(&part, 1));
@@ -114,82 +114,85 @@ Status deliver_records(const ByWay& gets, PhaseTimes& times) {
 
 }  // namespace
 
-SummedFile summed(const ReadFrom& from, access::AbortSignal* signal) {
-  STRIA_ASSERT(from.file.file != nullptr, from.by.given_path);
-  return {.path = from.by.given_path,
-          .catalog = from.catalog,
-          .sums = from.sums.index,
-          .records = from.sums.records,
-          .file = *from.file.file,
-          .chunks = from.chunks,
-          .rows = from.sums.rows,
+SummedFile summed(FileToRead& reading, access::AbortSignal* signal) {
+  STRIA_ASSERT(reading.source.file != nullptr, reading.file.path);
+  return {.path = reading.file.path,
+          .catalog = reading.file.catalog,
+          .sums = reading.sums.index,
+          .records = reading.sums.records,
+          .file = *reading.source.file,
+          .chunks = reading.chunks,
+          .rows = reading.sums.rows,
           .signal = signal};
 }
 
-Status load_chunk_sums(const ReadFrom& from, access::AbortSignal* signal) {
-  if (from.sums.has_chunk_sums || !from.catalog.find(kChunkSumsPath)) {
+Status load_chunk_sums(FileToRead& reading, access::AbortSignal* signal) {
+  if (reading.sums.has_chunk_sums || !reading.file.catalog.find(kChunkSumsPath)) {
     return Status();
   }
   // A file without chunks has a table without sums, which one rank looks at for all.
-  const auto datasets = from.catalog.datasets();
-  if (!from.by.is_root() && std::none_of(datasets.begin(), datasets.end(), [](const auto& one) { return one.is_chunked(); })) {
+  const auto datasets = reading.file.catalog.datasets();
+  if (!reading.file.meetings.is_root() &&
+      std::none_of(datasets.begin(), datasets.end(), [](const auto& one) { return one.is_chunked(); })) {
     return Status();
   }
-  STRIA_RETURN_IF_ERROR(open_reader(from.file));
-  STRIA_ASSIGN_OR_RETURN(std::optional<ChunkSums> sums, read_chunk_sums(summed(from, signal), from.file.reader->superblock()));
+  STRIA_RETURN_IF_ERROR(open_reader(reading.source));
+  STRIA_ASSIGN_OR_RETURN(std::optional<ChunkSums> sums,
+                         read_chunk_sums(summed(reading, signal), reading.source.reader->superblock()));
   if (sums) {
-    from.chunks.compare_with(std::move(*sums));
+    reading.chunks.compare_with(std::move(*sums));
   }
-  from.sums.has_chunk_sums = true;
+  reading.sums.has_chunk_sums = true;
   return Status();
 }
 
-Status move_gets(const Gets& gets, const ReadFrom& from, Meetings& meetings, Accounts& accounts) {
+Status move_gets(FileToRead& reading, const access::Plan& plan, access::AbortSignal* signal) {
+  OpenFile& file = reading.file;
   ByWay ways;
-  ProgressMeter progress(gets.progress, gets.pending);
+  ProgressMeter progress(file.progress, file.pending);
   auto set = or_out_of_memory([&]() -> Result<std::unique_ptr<TransferSet>> {
-    STRIA_RETURN_IF_ERROR(meetings.reserve().status());
-    ways = sorted_by_way(gets.pending, from.catalog);
-    STRIA_RETURN_IF_ERROR(open_handle(from.by, from.file));
+    STRIA_RETURN_IF_ERROR(file.meetings.reserve().status());
+    ways = sorted_by_way(file.pending, file.catalog);
+    STRIA_RETURN_IF_ERROR(open_handle(file, reading.source));
     return TransferSet::create(
-        ways.direct, from.catalog.datasets(),
-        {.checksums = from.checks(), .progress = &progress, .own_lanes = gets.plan.as<access::Alone>() != nullptr});
+        ways.direct, file.catalog.datasets(),
+        {.checksums = reading.checks(), .progress = &progress, .own_lanes = plan.as<access::Alone>() != nullptr});
   });
-  if (gets.plan.as<access::ThroughAggregators>() != nullptr && !meetings.comm().agree(set.status()).ok() && set.ok()) {
+  if (plan.as<access::ThroughAggregators>() != nullptr && !file.comm().agree(set.status()).ok() && set.ok()) {
     // The exchange needs all ranks.
     return Status(ErrorCode::kAborted, "another rank could not begin to read");
   }
   STRIA_RETURN_IF_ERROR(set.status());
-  access::Context context{meetings.comm(), from.file.file.get(), from.by.environment.hints, from.by.times, {}, gets.signal};
+  access::Context context{file.comm(), reading.source.file.get(), file.environment.hints, file.accounts.times(), {}, signal};
   return or_out_of_memory([&]() -> Status {
-    const auto moved = access::move(context, (*set)->lanes(), access::Endpoint::of_read(**set), access::AsPlanned{gets.plan});
+    const auto moved = access::move(context, (*set)->lanes(), access::Endpoint::of_read(**set), access::AsPlanned{plan});
     STRIA_RETURN_IF_ERROR(access::require_all({moved.status, moved.bytes}, context, (*set)->lanes()));
     if (moved.method == access::Method::kTwoPhase) {
-      accounts.note_choice(gets.plan, moved.reason, from.by.environment);
+      file.accounts.note_choice(plan, moved.reason, file.environment);
     } else if (moved.method == access::Method::kHybrid) {
-      accounts.note_choice(moved.method, moved.reason);
+      file.accounts.note_choice(moved.method, moved.reason);
     }
-    STRIA_RETURN_IF_ERROR(read_chunks(ways.in_chunks, from, gets.signal, progress));
+    STRIA_RETURN_IF_ERROR(read_chunks(ways.in_chunks, reading, signal, progress));
     for (const Transfer& get : ways.through_library) {
-      STRIA_RETURN_IF_ERROR(read_through_library(get, from, gets.signal, progress));
+      STRIA_RETURN_IF_ERROR(read_through_library(get, reading, signal, progress));
     }
     progress.finish();
-    STRIA_RETURN_IF_ERROR(from.checks() ? check_gets(summed(from, gets.signal), ways.direct, **set) : Status());
-    return deliver_records(ways, from.by.times);
+    STRIA_RETURN_IF_ERROR(reading.checks() ? check_gets(summed(reading, signal), ways.direct, **set) : Status());
+    return deliver_records(ways, file.accounts.times());
   });
 }
 
-Status get_small(const ReadFrom& from, int dataset, std::vector<std::byte>& content) {
-  PhaseTimer timer(from.by.times, Phase::kRead);
-  const DatasetEntry& entry = from.catalog[dataset];
+Status get_small(FileToRead& reading, int dataset, std::vector<std::byte>& content) {
+  PhaseTimer timer(reading.file.accounts.times(), Phase::kRead);
+  const DatasetEntry& entry = reading.file.catalog[dataset];
   if (entry.data_bytes() > kSmallBytesMax) {
     return Status(ErrorCode::kFormat,
-                  fmt::format("'{}': dataset '{}' is too large for a list", from.by.given_path, entry.spec.path));
+                  fmt::format("'{}': dataset '{}' is too large for a list", reading.file.path, entry.spec.path));
   }
   content.resize(static_cast<size_t>(entry.data_bytes()));
   const std::vector<int64_t> start(entry.spec.dims.size(), 0);
-  STRIA_RETURN_IF_ERROR(from.file.reader->read_hyperslab(entry.spec.path, start, entry.spec.dims, content));
-  return from.checks() ? check_small(summed(from), dataset) : Status();
+  STRIA_RETURN_IF_ERROR(reading.source.reader->read_hyperslab(entry.spec.path, start, entry.spec.dims, content));
+  return reading.checks() ? check_small(summed(reading), dataset) : Status();
 }
 
 }  // namespace stria::file

@@ -5,54 +5,41 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <span>
 #include <vector>
 
 #include "access/failure/abort_signal.hpp"
 #include "access/plan/planner.hpp"
 #include "file/chunks/chunk_reader.hpp"
-#include "file/define/catalog.hpp"
-#include "file/meet/meetings.hpp"
-#include "file/move/transfer.hpp"
 #include "file/read/content.hpp"
 #include "file/read/read_file.hpp"
-#include "file/session/accounts.hpp"
+#include "file/session/open_file.hpp"
 #include "file/verify/summed_file.hpp"
 
 namespace stria::file {
 
-/// Says what gets are read from.
-struct ReadFrom {
-  ReadBy by;
-  ReadFile& file;
-  const Catalog& catalog;
-  FileSums& sums;
-  ChunkReader& chunks;
+/// A file that is read, on this rank.
+struct FileToRead {
+  OpenFile file;
+  ReadFile source{};  ///< this rank reads it by this; on rank 0 it has a reader
+  FileSums sums{};
+  ChunkReader chunks{{file.path, file.catalog, source.file, source.reader}};
+  /// The catalog is whole; else datasets are looked up one by one, by the reader.
+  bool is_whole = true;
 
   /// Tells whether data are compared with their sums on the way.
-  bool checks() const { return sums.index.present && by.verify; }
+  bool checks() const { return sums.index.present && source.verify; }
 };
 
-/// Returns the file for an operation that compares data with their sums. \pre from.file is open
-SummedFile summed(const ReadFrom& from, access::AbortSignal* signal = nullptr);
+/// Returns the file for an operation that compares data with their sums. \pre it is open
+SummedFile summed(FileToRead& reading, access::AbortSignal* signal = nullptr);
 /// Loads the sums of chunks, once.
-Status load_chunk_sums(const ReadFrom& from, access::AbortSignal* signal);
+Status load_chunk_sums(FileToRead& reading, access::AbortSignal* signal);
 
-/// Gets that move by one plan.
-struct Gets {
-  std::span<const Transfer> pending;
-  const access::Plan& plan;
-  const std::function<void(const Progress&)>& progress;
-  access::AbortSignal* signal = nullptr;  ///< null: nobody tells of failures
-};
-
-/// Moves the gets. The outcome is this rank's own. Collective: yes, where the plan goes through
-/// aggregators.
-Status move_gets(const Gets& gets, const ReadFrom& from, Meetings& meetings, Accounts& accounts);
+/// Moves the pending gets by one plan. `signal` is null where nobody tells of failures. The outcome
+/// is this rank's own. Collective: yes, where the plan goes through aggregators.
+Status move_gets(FileToRead& reading, const access::Plan& plan, access::AbortSignal* signal = nullptr);
 
 /// Reads the whole content of a small dataset, which one rank does for all.
-Status get_small(const ReadFrom& from, int dataset, std::vector<std::byte>& content);
+Status get_small(FileToRead& reading, int dataset, std::vector<std::byte>& content);
 
 }  // namespace stria::file

@@ -17,16 +17,16 @@ Result<bool> has_checksums(ReadSession& session) {
 
 Result<std::vector<std::string>> dataset_paths(ReadSession& session) {
   STRIA_RETURN_IF_ERROR(session.complete());
-  return session.catalog().content_paths();
+  return session.file().catalog.content_paths();
 }
 
 Result<bool> has_group(ReadSession& session, const std::string& path) {
-  STRIA_RETURN_IF_ERROR(session.meetings().check_open());
+  STRIA_RETURN_IF_ERROR(session.file().meetings.check_open());
   if (session.is_complete()) {
-    return session.catalog().has_group(path);
+    return session.file().catalog.has_group(path);
   }
   return or_out_of_memory([&]() -> Result<bool> {
-    STRIA_ASSIGN_OR_RETURN(const ObjectKind kind, session.file().reader->kind_of(path));
+    STRIA_ASSIGN_OR_RETURN(const ObjectKind kind, session.source().reader->kind_of(path));
     return kind == ObjectKind::kGroup;
   });
 }
@@ -34,13 +34,13 @@ Result<bool> has_group(ReadSession& session, const std::string& path) {
 Result<std::vector<std::string>> members(ReadSession& session, const std::string& group) {
   STRIA_ASSIGN_OR_RETURN(const bool is_there, has_group(session, group));
   if (!is_there) {
-    return Status(ErrorCode::kNotFound, fmt::format("'{}' has no group '{}'", session.path(), group));
+    return Status(ErrorCode::kNotFound, fmt::format("'{}' has no group '{}'", session.file().path, group));
   }
   if (session.is_complete()) {
-    return session.catalog().members(group);
+    return session.file().catalog.members(group);
   }
   return or_out_of_memory([&]() -> Result<std::vector<std::string>> {
-    STRIA_ASSIGN_OR_RETURN(std::vector<std::string> names, session.file().reader->names_in(group));
+    STRIA_ASSIGN_OR_RETURN(std::vector<std::string> names, session.source().reader->names_in(group));
     STRIA_ASSIGN_OR_RETURN(const std::string path, container::normal_path(group));
     std::erase_if(names, [&](const std::string& name) { return path.empty() && name == kOwnGroup; });
     return names;
@@ -48,16 +48,16 @@ Result<std::vector<std::string>> members(ReadSession& session, const std::string
 }
 
 Result<std::pair<std::string, std::string>> link_to_file(ReadSession& session, const std::string& path) {
-  STRIA_RETURN_IF_ERROR(session.meetings().check_open());
+  STRIA_RETURN_IF_ERROR(session.file().meetings.check_open());
   std::pair<std::string, std::string> found;
   if (session.is_complete()) {
-    if (const auto* const link = session.catalog().link_to_file(path)) {
+    if (const auto* const link = session.file().catalog.link_to_file(path)) {
       found = {link->target, link->file};
     }
     return found;
   }
   return or_out_of_memory([&]() -> Result<std::pair<std::string, std::string>> {
-    STRIA_ASSIGN_OR_RETURN(container::LinkSpec link, session.file().reader->link_to_file(path));
+    STRIA_ASSIGN_OR_RETURN(container::LinkSpec link, session.source().reader->link_to_file(path));
     if (!link.file.empty()) {
       found = {std::move(link.target), std::move(link.file)};
     }

@@ -17,13 +17,14 @@ namespace stria::file {
 
 namespace {
 
-Result<std::unique_ptr<storage::File>> open_plain_or_healed(const ReadBy& by, const ReadFile& file) {
-  if (file.parity != nullptr) {
-    return std::unique_ptr<storage::File>(std::make_unique<HealedFile>(file.parity, file.parity->head().file_name, file.path));
+Result<std::unique_ptr<storage::File>> open_plain_or_healed(const OpenFile& file, const ReadFile& source) {
+  if (source.parity != nullptr) {
+    return std::unique_ptr<storage::File>(
+        std::make_unique<HealedFile>(source.parity, source.parity->head().file_name, source.path));
   }
-  storage::OpenOptions options = file.is_staged ? kOpenStaged : storage::OpenOptions();
-  options.expected_number = by.identity.expected_number();
-  return by.environment.driver->open(file.path, options);
+  storage::OpenOptions options = source.is_staged ? kOpenStaged : storage::OpenOptions();
+  options.expected_number = file.identity.expected_number();
+  return file.environment.driver->open(source.path, options);
 }
 
 // Parts are the first members of the set; parity of another generation has others.
@@ -41,58 +42,58 @@ Result<std::unique_ptr<storage::File>> open_healed_part(const std::shared_ptr<Pa
 
 }  // namespace
 
-Status open_handle(const ReadBy& by, ReadFile& file) {
-  if (file.file != nullptr) {
+Status open_handle(OpenFile& file, ReadFile& source) {
+  if (source.file != nullptr) {
     return Status();
   }
-  PhaseTimer timer(by.times, Phase::kOpen);
-  STRIA_ASSIGN_OR_RETURN(auto opened, open_plain_or_healed(by, file));
-  if (!by.is_root()) {
-    STRIA_RETURN_IF_ERROR(by.identity.check(*opened));
-    file.file = std::make_unique<storage::SteadyFile>(std::move(opened), file.head);
+  PhaseTimer timer(file.accounts.times(), Phase::kOpen);
+  STRIA_ASSIGN_OR_RETURN(auto opened, open_plain_or_healed(file, source));
+  if (!file.meetings.is_root()) {
+    STRIA_RETURN_IF_ERROR(file.identity.check(*opened));
+    source.file = std::make_unique<storage::SteadyFile>(std::move(opened), source.head);
   } else {
     STRIA_ASSIGN_OR_RETURN(auto steady, storage::SteadyFile::open(std::move(opened)));
-    file.head = steady->head();
-    file.steady = steady.get();
-    file.file = std::move(steady);
+    source.head = steady->head();
+    source.steady = steady.get();
+    source.file = std::move(steady);
   }
-  join_parts(by, file);
+  join_parts(file, source);
   return Status();
 }
 
-Status open_reader(ReadFile& file) {
-  STRIA_ASSERT(file.file != nullptr, file.path);
-  if (file.reader == nullptr) {
-    STRIA_ASSIGN_OR_RETURN(file.reader, container::open_file(*file.file));
+Status open_reader(ReadFile& source) {
+  STRIA_ASSERT(source.file != nullptr, source.path);
+  if (source.reader == nullptr) {
+    STRIA_ASSIGN_OR_RETURN(source.reader, container::open_file(*source.file));
   }
   return Status();
 }
 
-void close_handles(ReadFile& file) noexcept {
-  file.reader = nullptr;
-  file.steady = nullptr;
-  file.file = nullptr;
+void close_handles(ReadFile& source) noexcept {
+  source.reader = nullptr;
+  source.steady = nullptr;
+  source.file = nullptr;
 }
 
-Status take_parts(std::span<const std::byte> table, ReadFile& file) {
+Status take_parts(std::span<const std::byte> table, ReadFile& source) {
   if (!table.empty()) {
-    STRIA_ASSIGN_OR_RETURN(PartsTable decoded, decode_parts(table, file.path));
-    file.parts = std::make_shared<storage::PartMap>(std::move(decoded.map));
+    STRIA_ASSIGN_OR_RETURN(PartsTable decoded, decode_parts(table, source.path));
+    source.parts = std::make_shared<storage::PartMap>(std::move(decoded.map));
   }
   return Status();
 }
 
-void join_parts(const ReadBy& by, ReadFile& file) {
-  if (file.parts == nullptr) {
+void join_parts(const OpenFile& file, ReadFile& source) {
+  if (source.parts == nullptr) {
     return;
   }
-  auto parted = std::make_unique<storage::PartedFile>(std::move(file.file), by.environment.driver, file.parts,
+  auto parted = std::make_unique<storage::PartedFile>(std::move(source.file), file.environment.driver, source.parts,
                                                       storage::OpenOptions::Mode::kRead);
-  if (file.parity != nullptr) {
+  if (source.parity != nullptr) {
     parted->read_parts_through(
-        [parity = file.parity, parts = file.parts](int number) { return open_healed_part(parity, *parts, number); });
+        [parity = source.parity, parts = source.parts](int number) { return open_healed_part(parity, *parts, number); });
   }
-  file.file = std::move(parted);
+  source.file = std::move(parted);
 }
 
 bool may_be_damage(const Status& failure) {
@@ -100,27 +101,28 @@ bool may_be_damage(const Status& failure) {
   return code == ErrorCode::kCorrupted || code == ErrorCode::kFormat || code == ErrorCode::kIo;
 }
 
-Status find_parity(const ReadBy& by, ReadFile& file) {
-  STRIA_ASSIGN_OR_RETURN(auto set, ParitySet::find(by.environment.driver, file.path));
+Status find_parity(const OpenFile& file, ReadFile& source) {
+  STRIA_ASSIGN_OR_RETURN(auto set, ParitySet::find(file.environment.driver, source.path));
   STRIA_RETURN_IF_ERROR(set->check_age(ParitySet::Which::kFileItself));
-  file.parity = std::move(set);
+  source.parity = std::move(set);
   return Status();
 }
 
-void note_healing(const ReadBy& by, const Status& failure, ReadFile& file) {
-  const auto troubles = file.parity->troubles();
-  file.healing_remark =
-      fmt::format("what is damaged or missing of '{}' is read by its parity, 'stria repair {}' puts it back: {}{}{}",
-                  by.given_path, by.given_path, failure.message(), troubles.empty() ? "" : "; ", fmt::join(troubles, ", "));
+void note_healing(const OpenFile& file, const Status& failure, ReadFile& source) {
+  const auto troubles = source.parity->troubles();
+  source.healing_remark =
+      fmt::format("what is damaged or missing of '{}' is read by its parity, 'stria repair {}' puts it back: {}{}{}", file.path,
+                  file.path, failure.message(), troubles.empty() ? "" : "; ", fmt::join(troubles, ", "));
 }
 
-Result<bool> turn_to_parity(const ReadBy& by, const Status& failure, ReadFile& file) {
-  if (!may_be_damage(failure) || file.parity != nullptr || !or_out_of_memory([&] { return find_parity(by, file); }).ok()) {
+Result<bool> turn_to_parity(const OpenFile& file, const Status& failure, ReadFile& source) {
+  if (!may_be_damage(failure) || source.parity != nullptr ||
+      !or_out_of_memory([&] { return find_parity(file, source); }).ok()) {
     return false;
   }
-  close_handles(file);
+  close_handles(source);
   return or_out_of_memory([&]() -> Result<bool> {
-    note_healing(by, failure, file);
+    note_healing(file, failure, source);
     return true;
   });
 }

@@ -16,28 +16,17 @@
 
 #include "container/container.hpp"
 #include "file/parity/parity_set.hpp"
-#include "file/session/environment.hpp"
-#include "file/session/file_identity.hpp"
+#include "file/session/open_file.hpp"
 #include "storage/driver.hpp"
 #include "storage/parted/part_map.hpp"
 #include "storage/steady/steady_file.hpp"
-#include "stria/phases.hpp"
+#include "stria/status.hpp"
 
 namespace stria::file {
 
-/// Has what a rank reads a file with.
-struct ReadBy {
-  const Environment& environment;
-  const std::string& given_path;  ///< the path as the program gave it
-  const FileIdentity& identity;   ///< the identity of rank 0's file
-  PhaseTimes& times;
-  bool verify = true;  ///< the program wants no data that differ from their sums
-
-  bool is_root() const { return environment.comm->rank() == 0; }
-};
-
 struct ReadFile {
   std::string path;                                 ///< the path as the storage knows it
+  bool verify = false;                              ///< data must not differ from their sums
   bool is_staged = false;                           ///< true: this is where it is staged
   std::vector<std::byte> head{};                    ///< the head as rank 0 has read it
   std::shared_ptr<const storage::PartMap> parts{};  ///< null: all data are in the file itself
@@ -49,23 +38,23 @@ struct ReadFile {
 };
 
 /// Opens it, unless it is open. Local.
-Status open_handle(const ReadBy& by, ReadFile& file);
+Status open_handle(OpenFile& file, ReadFile& source);
 /// Has its reader too. Local. \pre it is open
-Status open_reader(ReadFile& file);
-void close_handles(ReadFile& file) noexcept;
+Status open_reader(ReadFile& source);
+void close_handles(ReadFile& source) noexcept;
 /// Takes up the parts of which it has a `table`, unless that is empty. Local.
-Status take_parts(std::span<const std::byte> table, ReadFile& file);
+Status take_parts(std::span<const std::byte> table, ReadFile& source);
 /// Reads the raw data from its parts, where it has some. Local.
-void join_parts(const ReadBy& by, ReadFile& file);
+void join_parts(const OpenFile& file, ReadFile& source);
 
 /// Tells whether a failure may come from damage that parity heals.
 bool may_be_damage(const Status& failure);
 /// Takes up the parity. Local.
-Status find_parity(const ReadBy& by, ReadFile& file);
+Status find_parity(const OpenFile& file, ReadFile& source);
 /// Notes why the file is read by its parity. Local.
-void note_healing(const ReadBy& by, const Status& failure, ReadFile& file);
+void note_healing(const OpenFile& file, const Status& failure, ReadFile& source);
 /// Rank 0, before the others take part: turns to the parity where a failure may come from damage.
 /// Whether it has.
-Result<bool> turn_to_parity(const ReadBy& by, const Status& failure, ReadFile& file);
+Result<bool> turn_to_parity(const OpenFile& file, const Status& failure, ReadFile& source);
 
 }  // namespace stria::file

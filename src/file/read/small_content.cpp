@@ -36,7 +36,7 @@ Result<std::vector<std::string>> read_strings(ReadSession& session, const std::s
   std::string padding(" \0", 2);
   const Status strings_there = or_out_of_memory([&]() -> Status {
     STRIA_ASSIGN_OR_RETURN(const int number, session.find(dataset_path));
-    const container::DatasetSpec& spec = session.catalog()[number].spec;
+    const container::DatasetSpec& spec = session.file().catalog[number].spec;
     width = static_cast<size_t>(spec.element.bytes);
     padding.erase(0, spec.element.varies ? 1 : 0);  // blanks belong to a text of any length
     return spec.element.kind == container::ElementSpec::Kind::kString
@@ -46,7 +46,7 @@ Result<std::vector<std::string>> read_strings(ReadSession& session, const std::s
   STRIA_ASSIGN_OR_RETURN(const std::vector<std::byte> content,
                          session.read_small(dataset_path, strings_there, Call::kReadStrings));
   std::vector<std::string> strings;
-  STRIA_RETURN_IF_ERROR(session.comm().agree(or_out_of_memory([&] {
+  STRIA_RETURN_IF_ERROR(session.file().comm().agree(or_out_of_memory([&] {
     for (size_t at = 0; width > 0 && at + width <= content.size(); at += width) {
       std::string text(reinterpret_cast<const char*>(content.data()) + at, width);
       strings.push_back(text.substr(0, text.find_last_not_of(padding) + 1));
@@ -67,10 +67,10 @@ Result<std::vector<std::byte>> read_table(ReadSession& session, const std::strin
 
 Result<container::AttributeSpec> read_attribute(ReadSession& session, const std::string& object, const std::string& name) {
   const auto ask = [&]() -> Result<std::vector<std::byte>> {
-    STRIA_ASSIGN_OR_RETURN(const auto attribute, session.file().reader->attribute(object, name));
+    STRIA_ASSIGN_OR_RETURN(const auto attribute, session.source().reader->attribute(object, name));
     return encode_attribute(attribute);
   };
-  return ask_root<container::AttributeSpec>(session.meetings(), ask, decode_attribute);
+  return ask_root<container::AttributeSpec>(session.file().meetings, ask, decode_attribute);
 }
 
 Result<double> read_number_attribute(ReadSession& session, const std::string& object, const std::string& name) {
@@ -80,10 +80,10 @@ Result<double> read_number_attribute(ReadSession& session, const std::string& ob
 
 Result<std::vector<AttributeInfo>> list_attributes(ReadSession& session, const std::string& object) {
   const auto ask = [&]() -> Result<std::vector<std::byte>> {
-    STRIA_ASSIGN_OR_RETURN(const auto names, session.file().reader->attribute_names(object));
+    STRIA_ASSIGN_OR_RETURN(const auto names, session.source().reader->attribute_names(object));
     std::vector<AttributeInfo> infos;
     for (const std::string& name : names) {
-      auto attribute = session.file().reader->attribute(object, name);
+      auto attribute = session.source().reader->attribute(object, name);
       // One that can't be read, or a reference that leads nowhere, doesn't hide the rest.
       const bool is_lost = attribute.status().code() == ErrorCode::kNotFound;
       if (is_lost || attribute.status().code() == ErrorCode::kUnsupported) {
@@ -98,7 +98,7 @@ Result<std::vector<AttributeInfo>> list_attributes(ReadSession& session, const s
     }
     return encode_attribute_list(infos);
   };
-  return ask_root<std::vector<AttributeInfo>>(session.meetings(), ask, decode_attribute_list);
+  return ask_root<std::vector<AttributeInfo>>(session.file().meetings, ask, decode_attribute_list);
 }
 
 }  // namespace stria::file

@@ -53,15 +53,15 @@ class RewrittenFile {
     }
   }
 
-  const ReadSession& read() const { return read_; }
+  ReadSession& read() const { return read_; }
   /// Opens it beside the session; the data of parts too.
   std::unique_ptr<storage::File> open() const {
-    const auto& driver = read_.environment().driver;
-    auto file = driver->open(storage::absolute_path(read_.path()), {}).value();
-    if (read_.file().parts == nullptr) {
+    const auto& driver = read_.file().environment.driver;
+    auto file = driver->open(storage::absolute_path(read_.file().path), {}).value();
+    if (read_.source().parts == nullptr) {
       return file;
     }
-    const auto map = std::make_shared<storage::PartMap>(*read_.file().parts);
+    const auto map = std::make_shared<storage::PartMap>(*read_.source().parts);
     auto all = std::make_unique<storage::PartedFile>(std::move(file), driver, map, storage::OpenOptions::Mode::kRead);
     for (int part = 0; part < map->part_count(); ++part) {
       all->check_part(part).throw_if_error();
@@ -120,10 +120,10 @@ std::vector<container::PlacedData> data_in_parts(const container::Reader& reader
 }
 
 Rewritten write_anew(const RewrittenFile& old, const std::string& to, const Hints& hints) {
-  const std::string& from = old.read().path();
+  const std::string& from = old.read().file().path;
   const auto source = old.open();
   const auto reader = container::open_file(*source).value();
-  const bool has_parts = old.read().file().parts != nullptr;
+  const bool has_parts = old.read().source().parts != nullptr;
   const auto placed = has_parts ? data_in_parts(*reader, storage::absolute_path(from)) : std::vector<container::PlacedData>();
   CarriedSums sums = CarriedSums::of(*source, *reader).value();
   NewCopy target(to, resolved(hints));
@@ -140,7 +140,7 @@ Rewritten write_anew(const RewrittenFile& old, const std::string& to, const Hint
     target.verify(from);
   }
   target.publish(copied.file_bytes);
-  return {.old_bytes = old.read().report().file_bytes, .file_bytes = copied.file_bytes};
+  return {.old_bytes = old.read().file().accounts.report().file_bytes, .file_bytes = copied.file_bytes};
 }
 
 /// Tells whether two names mean one file, through links too.
@@ -155,14 +155,14 @@ bool is_same_file(const std::string& a, const std::string& b) {
 
 Rewritten join_file(const std::string& from, const std::string& to, const Hints& hints) {
   const RewrittenFile old(from);
-  if (old.read().file().parts == nullptr) {
+  if (old.read().source().parts == nullptr) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' has no parts: it is one file", from));
   }
   Rewritten joined = write_anew(old, to, hints);
-  const storage::PartMap& parts = *old.read().file().parts;
+  const storage::PartMap& parts = *old.read().source().parts;
   if (is_same_file(from, to)) {
     for (const storage::PartMap::Part& part : parts.parts) {
-      old.read().environment().driver->remove(part.path).throw_if_error();
+      old.read().file().environment.driver->remove(part.path).throw_if_error();
     }
   }
   joined.part_count = parts.part_count();
@@ -176,12 +176,12 @@ Rewritten compact_file(const std::string& from, const std::string& to, const Hin
     locked.open(from).throw_if_error();
   }
   const RewrittenFile old(from);
-  if (is_netcdf(old.read().format()) || old.read().file().parts != nullptr) {
-    throw Error(
-        ErrorCode::kUnsupported,
-        fmt::format("'{}': {}", from,
-                    old.read().file().parts != nullptr ? "it has parts; 'stria join' makes one file of it, without unused space"
-                                                       : "a classic netCDF file has no unused space"));
+  if (is_netcdf(old.read().file().format()) || old.read().source().parts != nullptr) {
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("'{}': {}", from,
+                            old.read().source().parts != nullptr
+                                ? "it has parts; 'stria join' makes one file of it, without unused space"
+                                : "a classic netCDF file has no unused space"));
   }
   return write_anew(old, to, hints);
 }

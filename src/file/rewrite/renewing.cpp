@@ -46,9 +46,9 @@ Status renew_parity(const std::string& given_path, int parities) {
     {
       STRIA_ASSIGN_OR_RETURN(const auto session, ReadSession::open(environment, path, {}));
       STRIA_RETURN_IF_ERROR(check_content(*session, path));
-      for (int part = 0; session->file().parts != nullptr && part < session->file().parts->part_count(); ++part) {
+      for (int part = 0; session->source().parts != nullptr && part < session->source().parts->part_count(); ++part) {
         STRIA_ASSIGN_OR_RETURN(files.emplace_back(),
-                               described(*environment.driver, session->file().parts->parts[static_cast<size_t>(part)].path));
+                               described(*environment.driver, session->source().parts->parts[static_cast<size_t>(part)].path));
         generation = generation_of(storage::file_name_of(path), files.back().name).value_or(0);
       }
     }

@@ -113,7 +113,7 @@ void add_lists(WriteSession& session, int rank) {
       "dens"
       "h1  ";
   auto bytes = std::as_bytes(std::span(text, 8));
-  EXPECT_TRUE(session.create_table(names, rank == 0 ? Bytes(bytes.begin(), bytes.end()) : Bytes()).ok());
+  EXPECT_TRUE(create_table(session, names, rank == 0 ? Bytes(bytes.begin(), bytes.end()) : Bytes()).ok());
   container::DatasetSpec table;
   table.path = "lists/scalars";
   using Member = container::ElementSpec::Member;
@@ -121,13 +121,12 @@ void add_lists(WriteSession& session, int rank) {
       container::ElementSpec::of_compound(16, {Member{"n", 0, container::ElementSpec::of_number(ElementType::kInt32)},
                                                Member{"x", 8, container::ElementSpec::of_number(ElementType::kFloat64)}});
   table.dims = {3};
-  EXPECT_TRUE(session.create_table(table, rank == 0 ? Bytes(48, std::byte{7}) : Bytes()).ok());
+  EXPECT_TRUE(create_table(session, table, rank == 0 ? Bytes(48, std::byte{7}) : Bytes()).ok());
   double value = 2.5;
   auto number = std::as_bytes(std::span(&value, 1));
   EXPECT_TRUE(
-      session
-          .set_attribute(
-              {"/", "time", container::ElementSpec::of_number(ElementType::kFloat64), {}, {number.begin(), number.end()}})
+      set_attribute(session,
+                    {"/", "time", container::ElementSpec::of_number(ElementType::kFloat64), {}, {number.begin(), number.end()}})
           .ok());
 }
 
@@ -139,7 +138,7 @@ bool makes_copies(const Setting& setting) {
 Status put_all(WriteSession& session, const Setting& setting, const std::vector<Content>& all, int step,
                std::vector<std::unique_ptr<Buffer>>& kept) {
   for (size_t d = 0; d < all.size(); ++d) {
-    for (const Piece& piece : pieces_of(all[d], setting, session.comm().rank(), step)) {
+    for (const Piece& piece : pieces_of(all[d], setting, session.file().comm().rank(), step)) {
       kept.push_back(std::make_unique<Buffer>(piece, is_integer(all[d].stored)));
       for (size_t i = 0; i < piece.elements.size(); ++i) {
         kept.back()->set(i, all[d].value(piece.elements[i]));
@@ -218,7 +217,7 @@ Status commit_and_wait(WriteSession& session) {
     return Status(ErrorCode::kInternal, "it has ended in the call");
   }
   // The simulated ranks share the thread that waits.
-  session.comm().barrier();
+  session.file().comm().barrier();
   return commit->wait();
 }
 
@@ -236,7 +235,7 @@ Status write_file(const Setting& setting, Comm& comm, std::shared_ptr<storage::D
     spec.path = content.path;
     spec.element = container::ElementSpec::of_number(content.stored);
     spec.dims = content.dims;
-    STRIA_RETURN_IF_ERROR(session->create_dataset(spec, content.options).status());
+    STRIA_RETURN_IF_ERROR(create_dataset(*session, spec, content.options).status());
   }
   add_lists(*session, comm.rank());
   std::vector<std::unique_ptr<Buffer>> kept;

@@ -11,6 +11,7 @@
 #include "file/read/lookups.hpp"
 #include "file/read/read_session.hpp"
 #include "file/read/small_content.hpp"
+#include "file/write/defining.hpp"
 #include "file/write/write_session.hpp"
 #include "storage/memory/memory_driver.hpp"
 

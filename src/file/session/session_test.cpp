@@ -252,7 +252,7 @@ TEST(Session, APoisonedPutFailsOnEveryRankAlike) {
       container::DatasetSpec spec;
       spec.path = "dens";
       spec.dims = {10};
-      ASSERT_TRUE(session->create_dataset(spec, {}).ok());
+      ASSERT_TRUE(create_dataset(*session, spec, {}).ok());
       double number = 1;
       if (comm.rank() == comm.size() - 1) {
         EXPECT_EQ(session->record(0, {{10}, {1}}, Memory(&number, 1)).code(), ErrorCode::kInvalidArgument);
@@ -289,16 +289,16 @@ Status define_and_commit(const Difference& difference, Comm& comm, storage::Memo
   DatasetOptions options;
   options.value_range = odd(Difference::kRange);
   options.big_endian = odd(Difference::kOrder);
-  STRIA_RETURN_IF_ERROR(session->create_dataset(spec, options).status());
+  STRIA_RETURN_IF_ERROR(create_dataset(*session, spec, options).status());
   container::DatasetSpec table;
   table.path = "rows";
   table.element = container::ElementSpec::of_number(ElementType::kInt8);
   table.dims = {1};
-  STRIA_RETURN_IF_ERROR(session->create_table(table, Bytes(1, odd(Difference::kRows) ? std::byte{1} : std::byte{})));
+  STRIA_RETURN_IF_ERROR(create_table(*session, table, Bytes(1, odd(Difference::kRows) ? std::byte{1} : std::byte{})));
   if (!odd(Difference::kMissing)) {
     const Bytes value(1, odd(Difference::kValue) ? std::byte{3} : std::byte{});
     STRIA_RETURN_IF_ERROR(
-        session->set_attribute({"/", "time", container::ElementSpec::of_number(ElementType::kInt8), {}, value}));
+        set_attribute(*session, {"/", "time", container::ElementSpec::of_number(ElementType::kInt8), {}, value}));
   }
   return session->commit();
 }
@@ -371,7 +371,7 @@ TEST(Session, CallsAfterTheEndAreRefused) {
       container::DatasetSpec spec;
       spec.path = "dens";
       spec.dims = {10};
-      ASSERT_TRUE(session->create_dataset(spec, {}).ok());
+      ASSERT_TRUE(create_dataset(*session, spec, {}).ok());
       EXPECT_TRUE((commits ? session->commit() : session->abandon()).ok());
       double number = 1;
       EXPECT_EQ(session->record(0, {{0}, {1}}, Memory(&number, 1)).code(), ErrorCode::kInvalidArgument) << "it would be lost";
@@ -389,9 +389,9 @@ TEST(Session, AnAttributeOfSeveralNumbersIsNoNumber) {
   auto comm = make_self_comm();
   auto session = WriteSession::create(environment_of(*comm, borrow(memory), {}), "a.h5", {}).value();
   ASSERT_TRUE(
-      session->set_attribute({"/", "three", container::ElementSpec::of_number(ElementType::kFloat64), {3}, Bytes(24)}).ok());
+      set_attribute(*session, {"/", "three", container::ElementSpec::of_number(ElementType::kFloat64), {3}, Bytes(24)}).ok());
   ASSERT_TRUE(
-      session->set_attribute({"/", "none", container::ElementSpec::of_number(ElementType::kFloat64), {0}, Bytes()}).ok());
+      set_attribute(*session, {"/", "none", container::ElementSpec::of_number(ElementType::kFloat64), {0}, Bytes()}).ok());
   ASSERT_TRUE(session->commit().ok());
   auto reading = ReadSession::open(environment_of(*comm, borrow(memory), {}), "a.h5", {}).value();
   EXPECT_EQ(read_number_attribute(*reading, "/", "three").status().code(), ErrorCode::kInvalidArgument);

@@ -14,6 +14,7 @@
 #include "comm/self/self_comm.hpp"
 #include "file/read/read_session.hpp"
 #include "file/tests/file_fixture_test.hpp"
+#include "file/write/defining.hpp"
 #include "file/write/write_session.hpp"
 #include "storage/fault/fault_driver.hpp"
 #include "storage/registry/registry.hpp"
@@ -153,7 +154,7 @@ class FailureTime : public test::FileTest {
     spec.dims = {kRowsARank * ranks_, kRowElements};
     DatasetOptions turned;
     turned.big_endian = true;  // Memory can't be moved as it is then.
-    STRIA_RETURN_IF_ERROR(session->create_dataset(spec, turned).status());
+    STRIA_RETURN_IF_ERROR(create_dataset(*session, spec, turned).status());
     Memory memory(values.data(), kRowsARank * kRowElements);
     STRIA_RETURN_IF_ERROR(session->record(0, {{rank_ * kRowsARank, 0}, {kRowsARank, kRowElements}}, memory));
     return session->commit();
@@ -170,7 +171,7 @@ class FailureTime : public test::FileTest {
       container::DatasetSpec spec;
       spec.path = "dataset " + std::to_string(i);
       spec.dims = {ranks_, kRowElements};
-      STRIA_RETURN_IF_ERROR(session->create_dataset(spec, {}).status());
+      STRIA_RETURN_IF_ERROR(create_dataset(*session, spec, {}).status());
       STRIA_RETURN_IF_ERROR(session->record(i, {{rank_, 0}, {1, kRowElements}}, Memory(row.data(), kRowElements)));
     }
     return session->commit();

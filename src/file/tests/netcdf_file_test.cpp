@@ -139,7 +139,7 @@ Status write_case(const Case& one, Comm& comm, std::shared_ptr<storage::Driver> 
     spec.path = made.path;
     spec.element = container::ElementSpec::of_number(made.type);
     spec.dims = made.dims;
-    STRIA_ASSIGN_OR_RETURN(const int number, session->create_dataset(spec, made.options));
+    STRIA_ASSIGN_OR_RETURN(const int number, create_dataset(*session, spec, made.options));
     parts.push_back(std::make_unique<Part>(made, number, comm));
     Part& part = *parts.back();
     for (size_t i = 0; i < part.numbers.size() / 2; ++i) {
@@ -154,8 +154,8 @@ Status write_case(const Case& one, Comm& comm, std::shared_ptr<storage::Driver> 
   }
   const double time = 2.5;
   const auto bytes = std::as_bytes(std::span(&time, 1));
-  STRIA_RETURN_IF_ERROR(session->set_attribute(
-      {"/", "time", container::ElementSpec::of_number(ElementType::kFloat64), {}, {bytes.begin(), bytes.end()}}));
+  STRIA_RETURN_IF_ERROR(set_attribute(
+      *session, {"/", "time", container::ElementSpec::of_number(ElementType::kFloat64), {}, {bytes.begin(), bytes.end()}}));
   if (one.flush && one.has_records) {
     STRIA_RETURN_IF_ERROR(session->flush());
   }
@@ -172,8 +172,8 @@ std::string read_case(const Case& one, Comm& comm, std::shared_ptr<storage::Driv
   std::vector<std::unique_ptr<Part>> parts;
   for (const Made& made : one.datasets) {
     const auto number = (*session)->find(made.path);
-    if (!number.ok() || (*session)->catalog()[*number].spec.dims != made.dims ||
-        (*session)->catalog()[*number].stored_element() != made.type) {
+    if (!number.ok() || (*session)->file().catalog[*number].spec.dims != made.dims ||
+        (*session)->file().catalog[*number].stored_element() != made.type) {
       return made.path + " is not what was made";
     }
     parts.push_back(std::make_unique<Part>(made, *number, comm));
@@ -346,16 +346,16 @@ TEST(NetcdfFile, ThePathDecidesAndOneValueHasNoUnlimitedDimension) {
   storage::MemoryDriver memory;
   const auto comm = make_self_comm();
   const auto session = begin(*comm, memory, "a.nc");
-  EXPECT_TRUE(is_netcdf(session->format()));
-  ASSERT_TRUE(session->create_dataset(numbers("x"), {.dimensions = {"x"}}).ok());
+  EXPECT_TRUE(is_netcdf(session->file().format()));
+  ASSERT_TRUE(create_dataset(*session, numbers("x"), {.dimensions = {"x"}}).ok());
   ASSERT_TRUE(session->commit().ok());
   EXPECT_EQ(NaiveFile(content_of(memory, "a.nc")).dimensions.at(0).name, "x");
   const auto other = begin(*comm, memory, "a.h5");
-  EXPECT_EQ(other->format(), Format::kHdf5);
+  EXPECT_EQ(other->file().format(), Format::kHdf5);
   container::DatasetSpec one = numbers("x");
   one.dims.clear();
   for (const char* const path : {"b.h5", "b.nc"}) {
-    const auto refused = begin(*comm, memory, path)->create_dataset(one, {.unlimited = true});
+    const auto refused = create_dataset(*begin(*comm, memory, path), one, {.unlimited = true});
     EXPECT_EQ(refused.status().code(), ErrorCode::kInvalidArgument);
     EXPECT_NE(refused.status().message().find("one value has no unlimited dimension"), std::string::npos);
   }
@@ -367,12 +367,12 @@ TEST(NetcdfFile, TheHeaderHasItsRoomAtTheFirstFlush) {
   for (const size_t bytes : {60000u, 80000u}) {
     storage::MemoryDriver memory;
     const auto session = begin(*comm, memory, "a.nc");
-    ASSERT_TRUE(session->create_dataset(numbers("x"), {}).ok());
+    ASSERT_TRUE(create_dataset(*session, numbers("x"), {}).ok());
     ASSERT_TRUE(session->flush().ok());
-    ASSERT_TRUE(session->create_dataset(numbers("y"), {}).ok());
+    ASSERT_TRUE(create_dataset(*session, numbers("y"), {}).ok());
     const auto width = static_cast<int64_t>(bytes);
     ASSERT_TRUE(
-        session->set_attribute({"y", "text", container::ElementSpec::of_string(width, false), {}, Bytes(bytes, std::byte{65})})
+        set_attribute(*session, {"y", "text", container::ElementSpec::of_string(width, false), {}, Bytes(bytes, std::byte{65})})
             .ok());
     const Status status = session->commit();
     EXPECT_EQ(status.ok(), bytes == 60000u) << status.message();

@@ -60,7 +60,7 @@ Status put_rows(WriteSession& session, int number, const std::string& path, Byte
     for (int64_t column = 0; column < columns; ++column) {
       at[column] = value(path, row, column);
     }
-    if (row % session.comm().size() == session.comm().rank()) {
+    if (row % session.file().comm().size() == session.file().comm().rank()) {
       STRIA_RETURN_IF_ERROR(session.record(number, {{row, 0}, {1, columns}}, Memory(at, columns)));
     }
   }
@@ -73,7 +73,7 @@ void write_new(const Kind& kind, int64_t rows, storage::MemoryDriver& memory) {
   environment.format = &container::format_of(kind.format, kPath);
   const CreateOptions options{.checksums = kind.checksums, .format = kind.format};
   const auto session = WriteSession::create(std::move(environment), kPath, options).value();
-  ASSERT_TRUE(session->set_attribute(step(1)).ok());
+  ASSERT_TRUE(set_attribute(*session, step(1)).ok());
   std::vector<std::vector<double>> kept(3);
   for (size_t i = 0; i < kind.records().size(); ++i) {
     const std::string path = kind.records()[i];
@@ -81,10 +81,10 @@ void write_new(const Kind& kind, int64_t rows, storage::MemoryDriver& memory) {
     if (kind.fill_value != 0) {
       record.fill_value = kind.fill_value;
     }
-    const int number = session->create_dataset(spec_of(path, rows), record).value();
+    const int number = create_dataset(*session, spec_of(path, rows), record).value();
     ASSERT_TRUE(put_rows(*session, number, path, {0, rows}, kept[i]).ok());
   }
-  const int fixed = session->create_dataset(spec_of("fixed", 2), {}).value();
+  const int fixed = create_dataset(*session, spec_of("fixed", 2), {}).value();
   ASSERT_TRUE(put_rows(*session, fixed, "fixed", {0, 2}, kept[2]).ok());
   const Status status = session->commit();
   ASSERT_TRUE(status.ok()) << status.message();
@@ -96,11 +96,11 @@ Status add(const Kind& kind, ByteRange rows, Comm& comm, std::shared_ptr<storage
   std::vector<std::vector<double>> kept(2);
   for (size_t i = 0; i < kind.records().size(); ++i) {
     const std::string path = kind.records()[i];
-    STRIA_ASSIGN_OR_RETURN(const int number, session->append_rows(path, rows.size()));
+    STRIA_ASSIGN_OR_RETURN(const int number, append_rows(*session, path, rows.size()));
     STRIA_RETURN_IF_ERROR(put_rows(*session, number, path, rows, kept[i]));
   }
   if (new_step != 0) {
-    STRIA_RETURN_IF_ERROR(session->set_attribute(step(new_step)));
+    STRIA_RETURN_IF_ERROR(set_attribute(*session, step(new_step)));
   }
   return session->commit();
 }
@@ -266,8 +266,8 @@ TEST(NetcdfGrowing, WhatNobodyPutsIsTheFillValue) {
   write_new(kind, 1, memory);
   const auto comm = make_self_comm();
   const auto session = WriteSession::append(environment_of(*comm, borrow(memory), {}), kPath, {}).value();
-  const int a = session->append_rows("a", 2).value();
-  ASSERT_TRUE(session->append_rows("b", 2).ok());
+  const int a = append_rows(*session, "a", 2).value();
+  ASSERT_TRUE(append_rows(*session, "b", 2).ok());
   const std::vector<double> one = {5};
   ASSERT_TRUE(session->record(a, {{2, 1}, {1, 1}}, Memory(one.data(), 1)).ok());
   ASSERT_EQ(session->commit().message(), "");
@@ -294,15 +294,15 @@ TEST(NetcdfGrowing, WhatCannotBeAddedIsRefusedAndNothingChanges) {
     EXPECT_NE(message.find(part), std::string::npos) << message;
   };
   const Kind plain{.checksums = false};
-  has(refusal(plain, [](WriteSession& s) { return s.create_dataset(spec_of("new", 2), {}).status(); }), "no new datasets");
-  has(refusal(plain, [](WriteSession& s) { return s.create_table(spec_of("new", 1), Bytes(24)); }), "no new datasets");
-  has(refusal(plain, [](WriteSession& s) { return s.update("fixed").status(); }), "can't be overwritten");
-  has(refusal(plain, [](WriteSession& s) { return s.append_rows("fixed", 1).status(); }), "fixed number of rows");
-  has(refusal(plain, [](WriteSession& s) { return s.append_rows("b", 1).status(); }), "'b' would have 3 rows and 'a' 2");
+  has(refusal(plain, [](WriteSession& s) { return create_dataset(s, spec_of("new", 2), {}).status(); }), "no new datasets");
+  has(refusal(plain, [](WriteSession& s) { return create_table(s, spec_of("new", 1), Bytes(24)); }), "no new datasets");
+  has(refusal(plain, [](WriteSession& s) { return update(s, "fixed").status(); }), "can't be overwritten");
+  has(refusal(plain, [](WriteSession& s) { return append_rows(s, "fixed", 1).status(); }), "fixed number of rows");
+  has(refusal(plain, [](WriteSession& s) { return append_rows(s, "b", 1).status(); }), "'b' would have 3 rows and 'a' 2");
   has(refusal(plain,
               [](WriteSession& s) {
                 const std::vector<double> old(5);
-                return s.record(s.append_rows("a", 1).value(), {{1, 0}, {1, 5}}, Memory(old.data(), 5));
+                return s.record(append_rows(s, "a", 1).value(), {{1, 0}, {1, 5}}, Memory(old.data(), 5));
               }),
       "in the file already");
   const auto set = [](const char* name, int64_t bytes) {
@@ -311,7 +311,7 @@ TEST(NetcdfGrowing, WhatCannotBeAddedIsRefusedAndNothingChanges) {
       attribute.name = name;
       attribute.value.resize(static_cast<size_t>(bytes));
       attribute.dims = bytes == 4 ? std::vector<int64_t>() : std::vector<int64_t>{bytes / 4};
-      return s.set_attribute(std::move(attribute));
+      return set_attribute(s, std::move(attribute));
     };
   };
   has(refusal(plain, set("other", 4)), "same type and length");
@@ -346,12 +346,12 @@ TEST(NetcdfGrowing, AnAttributeBehindTheFirstSectorStays) {
   environment.format = &container::format_of(Format::kNetcdf, kPath);
   const auto made = WriteSession::create(std::move(environment), kPath, {.checksums = false}).value();
   container::AttributeSpec text{"/", "text", container::ElementSpec::of_string(600, false), {}, Bytes(600, std::byte{'x'})};
-  ASSERT_TRUE(made->set_attribute(text).ok());
-  ASSERT_TRUE(made->set_attribute(step(1)).ok());
+  ASSERT_TRUE(set_attribute(*made, text).ok());
+  ASSERT_TRUE(set_attribute(*made, step(1)).ok());
   ASSERT_TRUE(made->commit().ok());
   const Bytes before = content_of(memory, kPath);
   const auto session = WriteSession::append(environment_of(*comm, borrow(memory), {}), kPath, {}).value();
-  ASSERT_TRUE(session->set_attribute(step(2)).ok());
+  ASSERT_TRUE(set_attribute(*session, step(2)).ok());
   const Status status = session->commit();
   EXPECT_EQ(status.code(), ErrorCode::kUnsupported);
   EXPECT_NE(status.message().find("within the first 512"), std::string::npos) << status.message();

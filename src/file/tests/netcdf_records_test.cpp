@@ -43,11 +43,11 @@ void write_records(storage::MemoryDriver& memory) {
     const int64_t count = slab.count[0] * slab.count[1];
     ASSERT_TRUE(session->record(number, slab, {values.data(), Datatype::bytes(8 * count), ElementType::kFloat64}).ok());
   };
-  const int whole = *session->create_dataset(numbers("whole", {kRecords, 9}), {.unlimited = true});
-  const int parts = *session->create_dataset(numbers("parts", {kRecords, 5}), {.unlimited = true});
+  const int whole = *create_dataset(*session, numbers("whole", {kRecords, 9}), {.unlimited = true});
+  const int parts = *create_dataset(*session, numbers("parts", {kRecords, 5}), {.unlimited = true});
   container::DatasetSpec bytes = numbers("odd", {kRecords, 3});
   bytes.element = container::ElementSpec::of_number(ElementType::kInt8);
-  const int odd = *session->create_dataset(bytes, {.unlimited = true});
+  const int odd = *create_dataset(*session, bytes, {.unlimited = true});
   put(whole, {{0, 0}, {kRecords, 9}});
   for (int64_t column : {0, 2}) {
     put(parts, {{0, column}, {kRecords, column == 0 ? 2 : 3}});
@@ -73,7 +73,7 @@ Status get_whole(storage::MemoryDriver& memory, const std::string& path) {
   auto comm = make_self_comm();
   STRIA_ASSIGN_OR_RETURN(auto session, ReadSession::open(environment_of(*comm, borrow(memory), {}), kPath, {.verify = true}));
   STRIA_ASSIGN_OR_RETURN(const int number, session->find(path));
-  const std::vector<int64_t> dims = session->catalog()[number].spec.dims;
+  const std::vector<int64_t> dims = session->file().catalog[number].spec.dims;
   std::vector<double> values(static_cast<size_t>(dims[0] * dims[1]));
   const Memory into{values.data(), Datatype::bytes(8 * dims[0] * dims[1]), ElementType::kFloat64};
   STRIA_RETURN_IF_ERROR(session->record(number, {{0, 0}, dims}, into));
@@ -144,9 +144,9 @@ TEST(NetcdfRecords, NothingFollowsTheirFirstFlush) {
   for (const bool is_first : {true, false}) {
     storage::MemoryDriver memory;
     const auto session = begin(*comm, memory);
-    ASSERT_TRUE(session->create_dataset(numbers("x", {2, 3}), {.unlimited = is_first}).ok());
+    ASSERT_TRUE(create_dataset(*session, numbers("x", {2, 3}), {.unlimited = is_first}).ok());
     ASSERT_TRUE(session->flush().ok());
-    const auto refused = session->create_dataset(numbers("y", {2, 3}), {.unlimited = !is_first});
+    const auto refused = create_dataset(*session, numbers("y", {2, 3}), {.unlimited = !is_first});
     EXPECT_EQ(refused.status().code(), ErrorCode::kInvalidArgument);
     EXPECT_NE(refused.status().message().find("before the first flush()"), std::string::npos) << refused.status().message();
     EXPECT_FALSE(session->commit().ok());
@@ -161,7 +161,7 @@ TEST(NetcdfRecords, SumsThatDoNotFitAreGivenUp) {
   for (const int64_t parts : {500, 3000}) {
     storage::MemoryDriver memory;
     const auto session = begin(*comm, memory);
-    const int number = *session->create_dataset(numbers("x", {2, kLength}), {.unlimited = true});
+    const int number = *create_dataset(*session, numbers("x", {2, kLength}), {.unlimited = true});
     const Memory row{values.data(), Datatype::bytes(8 * kLength), ElementType::kFloat64};
     ASSERT_TRUE(session->record(number, {{0, 0}, {1, kLength}}, row).ok());
     ASSERT_TRUE(session->flush().ok());
@@ -171,7 +171,7 @@ TEST(NetcdfRecords, SumsThatDoNotFitAreGivenUp) {
     }
     const Status status = session->commit();
     ASSERT_TRUE(status.ok()) << status.message();
-    const auto& warnings = session->environment().hint_warnings;
+    const auto& warnings = session->file().environment.hint_warnings;
     ASSERT_EQ(warnings.size(), parts == 500 ? 0u : 1u);
     const auto found = damages_of(memory);
     if (parts == 500) {

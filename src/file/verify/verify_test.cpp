@@ -39,7 +39,7 @@ void write_rows(storage::MemoryDriver& memory, int ranks, const std::function<vo
       container::DatasetSpec spec;
       spec.path = name;
       spec.dims = {kRows, kColumns};
-      ASSERT_TRUE(session->create_dataset(spec, {}).ok());
+      ASSERT_TRUE(create_dataset(*session, spec, {}).ok());
     }
     put(*session);
     const Status status = session->commit();
@@ -49,7 +49,7 @@ void write_rows(storage::MemoryDriver& memory, int ranks, const std::function<vo
 
 /// Puts all of "full". Rank 0 puts the first half of "half", and a few columns of its last row.
 void put_half(WriteSession& session) {
-  if (session.comm().rank() == 0) {
+  if (session.file().comm().rank() == 0) {
     static const std::vector<double> ones(8, 1.5);
     ASSERT_TRUE(put_rows(session, 0, 0, kRows).ok());
     ASSERT_TRUE(put_rows(session, 1, 0, kRows / 2).ok());
@@ -167,7 +167,7 @@ TEST(Verify, LostSumsAreNoLongerThoseOfRowsThatNobodyPut) {
   for (bool everything : {false, true}) {
     storage::MemoryDriver memory;
     write_rows(memory, 3, [&](WriteSession& session) {
-      const int64_t rank = session.comm().rank();
+      const int64_t rank = session.file().comm().rank();
       ASSERT_TRUE(put_rows(session, 0, rank * 4, rank * 4 + 4).ok());
       for (int dataset : {1, 2}) {
         ASSERT_TRUE(!everything || put_rows(session, dataset, rank * 4, rank * 4 + 4).ok());
@@ -211,7 +211,7 @@ void expect_repeats_are_no_damage(int ranks, const std::function<void(WriteSessi
     values.emplace_back(static_cast<size_t>(kRows * kColumns), 1.5 + value);
   }
   write_rows(memory, ranks,
-             [&](WriteSession& session) { put(session, values[static_cast<size_t>(session.comm().rank())].data()); });
+             [&](WriteSession& session) { put(session, values[static_cast<size_t>(session.file().comm().rank())].data()); });
   for (int readers : {1, 2, 3}) {
     const Verdict verdict = verify_on(memory, readers);
     EXPECT_TRUE(verdict.intact()) << verdict.status.message() << (verdict.damages.empty() ? "" : verdict.damages[0].dataset);
@@ -237,7 +237,7 @@ Status put_box(WriteSession& session, ByteRange rows, ByteRange columns, const d
 
 /// Rank 0 puts "full" once.
 void put_full(WriteSession& session) {
-  if (session.comm().rank() == 0) {
+  if (session.file().comm().rank() == 0) {
     ASSERT_TRUE(put_rows(session, 0, 0, kRows).ok());
   }
 }
@@ -246,7 +246,7 @@ TEST(Verify, BoxesThatOverlapAreNoDamage) {
   for (int ranks : {1, 3}) {
     expect_repeats_are_no_damage(ranks, [](WriteSession& session, const double* values) {
       put_full(session);
-      const int rank = session.comm().rank();
+      const int rank = session.file().comm().rank();
       ASSERT_TRUE(put_box(session, {1, 5}, {4 * rank, 4 * rank + 6}, values).ok());
       ASSERT_TRUE(put_box(session, {3, 7}, {4 * rank, 4 * rank + 6}, others.data()).ok());
     });
@@ -377,12 +377,12 @@ void write_linked(storage::MemoryDriver& memory) {
       options.chunk = {kRows / 2, kColumns};
       options.filters = Filters::compress();
     }
-    const int number = session->create_dataset(spec, options).value();
+    const int number = create_dataset(*session, spec, options).value();
     ASSERT_TRUE(session->record(number, {{0, 0}, {kRows, kColumns}}, Memory(values.data(), kRows * kColumns)).ok());
   }
   for (const auto& [path, target] : {std::pair("a_plain", "/group/plain"), std::pair("z_chunked", "group/chunked"),
                                      std::pair("again", "group"), std::pair("twice", "again")}) {
-    ASSERT_TRUE(session->create_link({.path = path, .target = target}).ok());
+    ASSERT_TRUE(create_link(*session, {.path = path, .target = target}).ok());
   }
   ASSERT_TRUE(session->commit().ok());
 }
@@ -429,7 +429,7 @@ void write_chunked(storage::MemoryDriver& memory, int64_t columns, const Filters
   container::DatasetSpec spec;
   spec.path = "chunked";
   spec.dims = {kRows, kColumns};
-  const int number = session->create_dataset(spec, {.chunk = {kChunkRows, columns}, .filters = filters}).value();
+  const int number = create_dataset(*session, spec, {.chunk = {kChunkRows, columns}, .filters = filters}).value();
   ASSERT_TRUE(session->record(number, {{0, 0}, {kRows, kColumns}}, Memory(values.data(), kRows * kColumns)).ok());
   ASSERT_TRUE(session->commit().ok());
 }

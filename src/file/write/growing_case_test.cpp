@@ -171,16 +171,16 @@ Status carry_out(const Addition& addition, const Model& model, bool is_new, Comm
     spec.element = container::ElementSpec::of_number(dataset.stored);
     spec.dims = dataset.dims;
     spec.dims[0] = dataset.extendable ? kUnlimited : spec.dims[0];
-    STRIA_RETURN_IF_ERROR(session->create_dataset(spec, dataset.options).status());
+    STRIA_RETURN_IF_ERROR(create_dataset(*session, spec, dataset.options).status());
   }
   for (const auto& [path, rows] : addition.appended) {
-    STRIA_RETURN_IF_ERROR(session->append_rows(path, rows).status());
+    STRIA_RETURN_IF_ERROR(append_rows(*session, path, rows).status());
   }
   for (const auto& [key, value] : addition.attributes) {
     container::AttributeSpec attribute{key.first, key.second, container::ElementSpec::of_number(ElementType::kFloat64), {}, {}};
     attribute.value.resize(sizeof value);
     std::memcpy(attribute.value.data(), &value, sizeof value);
-    STRIA_RETURN_IF_ERROR(session->set_attribute(std::move(attribute)));
+    STRIA_RETURN_IF_ERROR(set_attribute(*session, std::move(attribute)));
   }
   std::vector<std::vector<double>> kept;
   for (int step = 0; step <= addition.flushes; ++step) {
@@ -254,7 +254,7 @@ std::string compare_with(const Model& model, Comm& comm, std::shared_ptr<storage
   std::map<std::string, std::vector<double>> got;
   for (const auto& [path, dataset] : model.datasets) {
     const auto number = session.find(path);
-    if (!number.ok() || session.catalog()[*number].spec.dims != dataset.dims) {
+    if (!number.ok() || session.file().catalog[*number].spec.dims != dataset.dims) {
       return path + " is missing, or has another shape";
     }
     std::vector<double>& values = got[path];

@@ -198,7 +198,7 @@ TEST(GrowingFile, WhatLiesBehindTheEndIsCleared) {
   const std::shared_ptr<Comm> comm = make_self_comm();
   auto session = WriteSession::append(environment_of(*comm, borrow(before.memory), {}), kGrowingPath, {});
   ASSERT_TRUE(session.ok());
-  EXPECT_EQ((*session)->report().cleared_bytes, 100);
+  EXPECT_EQ((*session)->file().accounts.report().cleared_bytes, 100);
   EXPECT_TRUE((*session)->abandon().ok());
   EXPECT_EQ(content_of(before.memory, kGrowingPath), content);
   session = WriteSession::append(environment_of(*comm, borrow(before.memory), {}), kGrowingPath, {});
@@ -206,8 +206,7 @@ TEST(GrowingFile, WhatLiesBehindTheEndIsCleared) {
   const double number = 1;
   const auto* const bytes = reinterpret_cast<const std::byte*>(&number);
   EXPECT_TRUE(
-      (*session)
-          ->set_attribute({"/", "added", container::ElementSpec::of_number(ElementType::kFloat64), {}, {bytes, bytes + 8}})
+      set_attribute(**session, {"/", "added", container::ElementSpec::of_number(ElementType::kFloat64), {}, {bytes, bytes + 8}})
           .ok());
   EXPECT_TRUE((*session)->commit().ok());
   EXPECT_EQ(compare_alone(before.old_model, before.memory), "");
@@ -236,7 +235,7 @@ TEST(GrowingFile, AReaderSeesWhatItOpened) {
     std::vector<double> values(dataset.values.size(), -1);
     const auto number = (*reader)->find(path);
     ASSERT_TRUE(number.ok());
-    ASSERT_EQ((*reader)->catalog()[*number].spec.dims, dataset.dims);
+    ASSERT_EQ((*reader)->file().catalog[*number].spec.dims, dataset.dims);
     Status status = (*reader)->record(*number, {std::vector<int64_t>(dataset.dims.size(), 0), dataset.dims},
                                       Memory(values.data(), static_cast<int64_t>(values.size())));
     status.update((*reader)->commit());
@@ -256,9 +255,9 @@ TEST(GrowingFile, WhatIsThereStays) {
   spec.path = model.datasets.begin()->first;
   spec.element = container::ElementSpec::of_number(ElementType::kFloat64);
   spec.dims = {1};
-  EXPECT_EQ((*session)->create_dataset(spec, {}).status().code(), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(create_dataset(**session, spec, {}).status().code(), ErrorCode::kAlreadyExists);
   for (const auto& [path, dataset] : model.datasets) {
-    const auto number = (*session)->append_rows(path, 1);
+    const auto number = append_rows(**session, path, 1);
     if (!dataset.extendable) {
       EXPECT_EQ(number.status().code(), ErrorCode::kUnsupported) << path;
       continue;

@@ -10,8 +10,7 @@
 
 #include <memory>
 
-#include "access/failure/memory_reserve.hpp"
-#include "comm/comm.hpp"
+#include "file/session/open_file.hpp"
 #include "file/write/metadata/gathering.hpp"
 #include "file/write/metadata/metadata.hpp"
 #include "file/write/stages/parity_stage.hpp"
@@ -20,22 +19,24 @@
 
 namespace stria::file {
 
-/// Says what a commit ends with.
-struct Publishing {
-  Comm& comm;
-  const CreateOptions& options;
-  NewFile& file;
-  const Catalog& catalog;
-  Gathering& gathering;
-  access::MemoryReserve& reserve;
-  Report& report;
-  ParityStage* parity = nullptr;  ///< null: the file gets none
-  ParityWork parity_work;
+/// Holds what a move has left for the end of a commit.
+struct Moved {
+  Status outcome;                                ///< the outcome of this rank's own part
+  std::unique_ptr<Metadata> metadata = nullptr;  ///< on rank 0, the last time
 };
 
-/// Gives the file its name after this rank's data were moved, or failed to be, as `moved` says.
-/// `metadata`, on rank 0, lack what was gathered; with a method of several ranks, that is sent to
-/// rank 0 only now. Collective: yes; the outcome is the same everywhere.
-Status publish(const Publishing& what, std::unique_ptr<Metadata> metadata, const Status& moved);
+/// Says what a commit ends with.
+struct Publishing {
+  NewFile& target;
+  Gathering& gathering;
+  const CreateOptions& options;
+  ParityStage* parity = nullptr;  ///< null: the file gets none
+  const Parts* parts = nullptr;   ///< null: the file is in one piece
+};
+
+/// Gives the file its name after this rank's data were moved, or failed to be. With a method of
+/// several ranks, what was gathered is sent to rank 0 only now. Collective: yes; the outcome is the
+/// same everywhere.
+Status publish(OpenFile& file, const Publishing& what, Moved moved);
 
 }  // namespace stria::file

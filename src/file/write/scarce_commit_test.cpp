@@ -64,6 +64,27 @@ TEST(ScarceCommit, EndsAWriteOfChunksEverywhere) {
   check_every_moment(setting);
 }
 
+// Puts that get chunks are taken out of those that are pending among the first moments.
+TEST(ScarceCommit, EndsWherePutsOfChunksAreSetAside) {
+  constexpr int64_t kMoments = 300;
+  Setting setting = lists_on_one_node();
+  setting.compressed = true;
+  for (int64_t failing = 0; failing < kMoments; ++failing) {
+    SCOPED_TRACE("allocation " + std::to_string(failing));
+    storage::MemoryDriver memory;
+    const Outcome outcome = run_once(setting, failing, [&](Comm& comm) {
+      return write_file(setting, comm, borrow(memory), [](WriteSession& session) {
+        Counting on(true);
+        return session.commit();
+      });
+    });
+    ASSERT_FALSE(HasFailure());
+    for (const Status& status : outcome.statuses) {
+      ASSERT_EQ(status.message(), outcome.statuses[0].message());
+    }
+  }
+}
+
 TEST(ScarceCommit, EndsATwoPhaseWriteEverywhere) {
   check_every_moment(two_phase_on_two_nodes());
 }

@@ -31,37 +31,37 @@ Status BackgroundStage::prepare(BackgroundCommit::About about, Comm& comm, int64
   return Status();
 }
 
-void BackgroundStage::stay_in_call(const FileToStage& what, const std::string& why) {
-  what.meetings.reserve().attempt([&] {
-    what.environment.hint_warnings.push_back(
-        fmt::format("commit_async() of '{}' does the whole commit before it returns: {}", what.path, why));
+void BackgroundStage::stay_in_call(OpenFile& file, const std::string& why) {
+  file.meetings.reserve().attempt([&] {
+    file.environment.hint_warnings.push_back(
+        fmt::format("commit_async() of '{}' does the whole commit before it returns: {}", file.path, why));
   });
   one_.clear();
 }
 
-Status BackgroundStage::begin(const FileToStage& what, bool updates) {
+Status BackgroundStage::begin(OpenFile& file, NewFile& target, bool updates) {
   if (updates) {  // what is written is read again for its sums
-    stay_in_call(what, "it overwrites data that the file has");
+    stay_in_call(file, "it overwrites data that the file has");
   }
   if (one_.empty()) {
     return Status();
   }
-  Comm& comm = what.meetings.comm();
+  Comm& comm = file.comm();
   STRIA_RETURN_IF_ERROR(one_.front()->share(comm));
   if (const Status joined = one_.front()->join(comm); !joined.ok()) {
-    stay_in_call(what, joined.message());
+    stay_in_call(file, joined.message());
     return Status();
   }
-  what.file.stage(*one_.front());
-  plan_for_staging(what.environment.hints, what.capabilities);
+  target.stage(*one_.front());
+  plan_for_staging(file.environment.hints, file.capabilities);
   return Status();
 }
 
-std::shared_ptr<const BackgroundCommit> BackgroundStage::hand_over(NewFile& file) {
-  if (one_.empty() || file.staging() == nullptr) {
+std::shared_ptr<const BackgroundCommit> BackgroundStage::hand_over(NewFile& target) {
+  if (one_.empty() || target.staging() == nullptr) {
     return nullptr;
   }
-  file.depart();
+  target.depart();
   std::shared_ptr<const BackgroundCommit> commit = one_.front();
   Background::instance().take(one_);
   return commit;

@@ -11,38 +11,27 @@
 #include <memory>
 #include <string>
 
-#include "access/request/hints.hpp"
 #include "comm/comm.hpp"
 #include "file/background/background.hpp"
-#include "file/meet/meetings.hpp"
-#include "file/session/environment.hpp"
+#include "file/session/open_file.hpp"
 #include "file/write/target/new_file.hpp"
-#include "storage/driver.hpp"
+#include "stria/status.hpp"
 
 namespace stria::file {
-
-/// Describes the file whose commit is to go on in the background.
-struct FileToStage {
-  const std::string& path;  ///< the path as the program gave it
-  Meetings& meetings;
-  NewFile& file;
-  Environment& environment;             ///< gets the hints of what is staged, or a warning
-  storage::Capabilities& capabilities;  ///< become those of what is staged
-};
 
 class BackgroundStage {
  public:
   /// Makes the commit, which stages at most `limit_bytes` on a node; -1: as many as suit it. Local.
   Status prepare(BackgroundCommit::About about, Comm& comm, int64_t limit_bytes);
   /// The commit ends in the call, for a reason that a warning tells. Local.
-  void stay_in_call(const FileToStage& what, const std::string& why);
+  void stay_in_call(OpenFile& file, const std::string& why);
   /// Has all that is written from now on staged, where the commit is prepared and the nodes reach
-  /// each other; not where the file `updates` what it has. Collective: yes; the same outcome
-  /// everywhere.
-  Status begin(const FileToStage& what, bool updates);
+  /// each other; not where the file `updates` what it has. The file gets the hints and the
+  /// capabilities of what is staged. Collective: yes; the same outcome everywhere.
+  Status begin(OpenFile& file, NewFile& target, bool updates);
   /// Gives the commit, with the file's handles, to the thread. Null where it has ended in the call,
   /// or there was nothing to do. Never fails. Local.
-  std::shared_ptr<const BackgroundCommit> hand_over(NewFile& file);
+  std::shared_ptr<const BackgroundCommit> hand_over(NewFile& target);
 
  private:
   Background::Queue one_;  // the commit; empty: it ends in the call

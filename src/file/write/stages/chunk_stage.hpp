@@ -11,17 +11,14 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "access/plan/planner.hpp"
-#include "comm/comm.hpp"
 #include "file/chunks/packed_chunks.hpp"
-#include "file/define/catalog.hpp"
 #include "file/move/transfer.hpp"
+#include "file/session/open_file.hpp"
+#include "file/write/metadata/defined.hpp"
 #include "file/write/metadata/gathering.hpp"
-#include "file/write/old/old_file.hpp"
-#include "stria/phases.hpp"
 
 namespace stria::file {
 
@@ -37,26 +34,13 @@ struct ChunkPuts {
   }
 };
 
-/// Takes such puts out of those that are `pending`, with a copy of their memory if that may change
+/// Takes such puts out of those that are pending, with a copy of their memory if that may change
 /// before the commit, and adds their bytes to `aside_bytes`. Local.
-Status set_chunk_puts_aside(const Catalog& catalog, std::vector<Transfer>& pending, bool memory_may_change, ChunkPuts& puts,
-                            int64_t& aside_bytes);
+Status set_chunk_puts_aside(OpenFile& file, bool memory_may_change, ChunkPuts& puts, int64_t& aside_bytes);
 
-/// Makes chunks of them.
-struct ChunkWork {
-  Comm& comm;
-  Catalog& catalog;  ///< learns where each dataset's chunks lie
-  container::Layout& layout;
-  Gathering& gathering;
-  OldFile& old;
-  PhaseTimes& times;
-  bool checksums = false;
-  int threads = 1;  ///< threads that pass chunks through filters
-};
-
-/// Makes the chunks, which are pending in place of the puts. Returns the shape with what they add.
-/// Collective: yes, the error is agreed on.
-Result<access::RequestShape> pack_chunks(const ChunkWork& work, const access::RequestShape& shape, ChunkPuts& puts,
-                                         std::vector<Transfer>& pending);
+/// Makes chunks of them, which are pending in place of the puts; the catalog learns where each
+/// dataset's lie. Returns the shape with what they add. Collective: yes, the error is agreed on.
+Result<access::RequestShape> pack_chunks(OpenFile& file, Defined& defined, Gathering& gathering,
+                                         const access::RequestShape& shape, ChunkPuts& puts);
 
 }  // namespace stria::file

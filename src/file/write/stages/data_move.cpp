@@ -1,6 +1,7 @@
 #include "file/write/stages/data_move.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,104 +27,108 @@ NodeTurn* turn_of(Comm& comm, const access::Plan& plan, const storage::Capabilit
   return in_turns ? node_turn(comm) : nullptr;
 }
 
-Status reserve_space(const DataMove& data, const MovedTo& to) {
-  STRIA_RETURN_IF_ERROR(to.reserve.status());
-  if (to.environment.comm->rank() != 0 || !data.use.reserve) {
+Status reserve_space(OpenFile& file, const DataMove& data) {
+  STRIA_RETURN_IF_ERROR(file.meetings.reserve().status());
+  if (!file.meetings.is_root() || !data.use.reserve) {
     return Status();
   }
   int64_t end = 0;
-  for (const DatasetEntry& dataset : data.catalog.datasets()) {
+  for (const DatasetEntry& dataset : file.catalog.datasets()) {
     end = std::max(end, dataset.extent().end);
   }
-  return to.file.reserve_space(end);
+  return data.target.reserve_space(end);
 }
 
 // A rank whose chunks all lie with others still has the sums of its rows.
-Status open(const DataMove& data, const MovedTo& to) {
-  const bool has_data = !data.pending.empty() || to.gathering.has_row_sums();
+Status open(const OpenFile& file, const DataMove& data) {
+  const bool has_data = !file.pending.empty() || data.gathering.has_row_sums();
   const auto aggregators = data.plan.aggregators();
-  const bool aggregates = std::find(aggregators.begin(), aggregators.end(), to.environment.comm->rank()) != aggregators.end();
-  return to.file.open({.writes = is_alone(data.plan) ? has_data : aggregates, .has_data = has_data, .direct = data.use.direct});
+  const bool aggregates = std::find(aggregators.begin(), aggregators.end(), file.comm().rank()) != aggregators.end();
+  return data.target.open(
+      {.writes = is_alone(data.plan) ? has_data : aggregates, .has_data = has_data, .direct = data.use.direct});
 }
 
-Status move_set(TransferSet& set, const DataMove& data, const MovedTo& to, const MoveSignal& signal, ProgressMeter& meter) {
+// Says in `choice` what the ranks chose besides the plan, unless that says all.
+Status move_set(TransferSet& set, OpenFile& file, const DataMove& data, const MoveSignal& signal, ProgressMeter& meter,
+                std::string& choice) {
   std::optional<Status> kept;
   std::vector<storage::WriteSegment> sums;
-  access::WriteAids aids{.direct_file = to.file.handles().direct(), .turn = data.shares_writes ? nullptr : signal.turn()};
-  if (Staging* const staging = to.file.staging()) {
+  access::WriteAids aids{.direct_file = data.target.handles().direct(),
+                         .turn = file.capabilities.parallel_writes ? nullptr : signal.turn()};
+  if (Staging* const staging = data.target.staging()) {
     aids.room = [staging](int64_t bytes) { return staging->room(bytes); };
   }
   if (data.last && is_alone(data.plan)) {  // an exchange must not fail for want of this memory
     aids.packed = [&]() -> std::span<const storage::WriteSegment> {
-      kept = to.gathering.hand_in(to.gathering.keep(set, data.pending, data.catalog, to.times), *to.environment.comm,
-                                  data.catalog, to.times);
-      sums = to.gathering.take_row_sums();
+      kept = data.gathering.hand_in(data.gathering.keep(set, file.pending, file.catalog, file.accounts.times()), file.comm(),
+                                    file.catalog, file.accounts.times());
+      sums = data.gathering.take_row_sums();
       return sums;
     };
   }
-  access::Context context{.comm = *to.environment.comm,
-                          .file = to.file.handles().cached(),
-                          .hints = to.environment.hints,
-                          .times = to.times,
+  access::Context context{.comm = file.comm(),
+                          .file = data.target.handles().cached(),
+                          .hints = file.environment.hints,
+                          .times = file.accounts.times(),
                           // Nobody else writes to the file, because it has its temporary name.
                           .others = {.known = access::OtherWriters::Known::kNobody},
                           .signal = signal.get()};
   const access::AsPlanned planned{.plan = data.plan, .aids = std::move(aids)};
   auto moved = access::move(context, set.lanes(), access::Endpoint::of_write(set), planned);
-  to.choice = is_alone(data.plan) ? std::string() : std::move(moved.reason);
+  choice = is_alone(data.plan) ? std::string() : std::move(moved.reason);
   if (!moved.status.ok()) {
     return moved.status;
   }
   meter.finish();
-  return kept ? *kept : to.gathering.keep(set, data.pending, data.catalog, to.times);
+  return kept ? *kept : data.gathering.keep(set, file.pending, file.catalog, file.accounts.times());
 }
 
 // Moves where this rank is `ready`.
-Status transfer(const Status& ready, const DataMove& data, const MovedTo& to, const MoveSignal& signal,
-                const std::function<void(const Progress&)>& progress) {
-  ProgressMeter meter(progress, data.pending);
+Status transfer(const Status& ready, OpenFile& file, const DataMove& data, const MoveSignal& signal, std::string& choice) {
+  ProgressMeter meter(file.progress, file.pending);
   auto set = or_out_of_memory([&] {
     if (data.checksums) {
-      place_row_sums(data.catalog.datasets());
+      place_row_sums(file.catalog.datasets());
     }
-    return TransferSet::create(data.pending, data.catalog.datasets(),
+    return TransferSet::create(file.pending, file.catalog.datasets(),
                                {.checksums = data.checksums, .value_ranges = true, .progress = &meter});
   });
   const Status begun = ready.ok() ? set.status() : ready;
-  if (!is_alone(data.plan) && !to.environment.comm->agree(begun).ok() && begun.ok()) {
+  if (!is_alone(data.plan) && !file.comm().agree(begun).ok() && begun.ok()) {
     // The exchange needs all ranks.
     return Status(ErrorCode::kAborted, "another rank could not begin to write");
   }
   if (!begun.ok()) {
     return begun;
   }
-  if (is_alone(data.plan) && to.file.handles().cached() == nullptr) {  // nothing to write here
+  if (is_alone(data.plan) && data.target.handles().cached() == nullptr) {  // nothing to write here
     meter.finish();
     return begun;
   }
-  return or_out_of_memory([&] { return move_set(**set, data, to, signal, meter); });
+  return or_out_of_memory([&] { return move_set(**set, file, data, signal, meter, choice); });
 }
 
 }  // namespace
 
-MoveSignal::MoveSignal(Comm& comm, access::MemoryReserve& reserve, const access::Plan& plan, const access::RequestShape& shape,
-                       const storage::Capabilities& capabilities)
-    : turn_(turn_of(comm, plan, capabilities, shape.total_bytes)),
+MoveSignal::MoveSignal(OpenFile& file, const access::Plan& plan, const access::RequestShape& shape)
+    : turn_(turn_of(file.comm(), plan, file.capabilities, shape.total_bytes)),
       on_node_(turn_ != nullptr ? turn_->begin_operation() : FailureWord()) {
-  const bool all_on_node = turn_ != nullptr && comm.node_size() == comm.size();
+  const bool all_on_node = turn_ != nullptr && file.comm().node_size() == file.comm().size();
   if (is_alone(plan) && !all_on_node && shape.total_bytes >= access::kWorthTellingBytes) {
-    signal_ = &by_messages_.emplace(comm, reserve, on_node_);
+    signal_ = &by_messages_.emplace(file.comm(), file.meetings.reserve(), on_node_);
   }
 }
 
-Status move_data(const DataMove& data, const MovedTo& to, MoveSignal& signal, const std::function<Status()>& prepare,
-                 const std::function<void(const Progress&)>& progress) {
+Status move_data(OpenFile& file, const DataMove& data, MoveSignal& signal, const std::function<Status()>& prepare) {
   const Status ready = or_out_of_memory([&]() -> Status {
-    STRIA_RETURN_IF_ERROR(reserve_space(data, to));
+    STRIA_RETURN_IF_ERROR(reserve_space(file, data));
     STRIA_RETURN_IF_ERROR(prepare());
-    return open(data, to);
+    return open(file, data);
   });
-  return signal.end(transfer(ready, data, to, signal, progress));
+  std::string choice;
+  const Status outcome = signal.end(transfer(ready, file, data, signal, choice));
+  file.meetings.reserve().attempt([&] { file.accounts.note_choice(data.plan, choice, file.environment); });
+  return outcome;
 }
 
 }  // namespace stria::file

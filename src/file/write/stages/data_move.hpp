@@ -6,14 +6,11 @@
 
 #include <functional>
 #include <optional>
-#include <span>
-#include <string>
 
 #include "access/failure/abort_signal.hpp"
 #include "access/failure/message_signal.hpp"
 #include "access/move.hpp"
-#include "file/move/transfer.hpp"
-#include "file/session/environment.hpp"
+#include "file/session/open_file.hpp"
 #include "file/write/metadata/gathering.hpp"
 #include "file/write/target/new_file.hpp"
 
@@ -22,9 +19,8 @@ namespace stria::file {
 /// Knows how the ranks of one move hear that it has failed on one of them.
 class MoveSignal {
  public:
-  /// `capabilities` are those of rank 0's file. Collective: yes.
-  MoveSignal(Comm& comm, access::MemoryReserve& reserve, const access::Plan& plan, const access::RequestShape& shape,
-             const storage::Capabilities& capabilities);
+  /// Collective: yes.
+  MoveSignal(OpenFile& file, const access::Plan& plan, const access::RequestShape& shape);
   MoveSignal(const MoveSignal&) = delete;
   MoveSignal& operator=(const MoveSignal&) = delete;
 
@@ -42,31 +38,19 @@ class MoveSignal {
   access::AbortSignal* signal_ = &by_memory_;
 };
 
-/// Says what moves, and by what.
+/// Says how what is pending moves, and where to.
 struct DataMove {
-  std::span<const Transfer> pending;
-  Catalog& catalog;
+  NewFile& target;
+  Gathering& gathering;
   const access::Plan& plan;
   access::StorageUse use;
   bool checksums = false;
-  bool last = false;           ///< everything is gathered afterwards
-  bool shares_writes = false;  ///< the file's storage takes the writes of several ranks at a time
-};
-
-/// Says what a move changes, besides the bytes of the file.
-struct MovedTo {
-  const Environment& environment;
-  NewFile& file;
-  Gathering& gathering;
-  access::MemoryReserve& reserve;
-  PhaseTimes& times;
-  std::string& choice;  ///< what the ranks chose besides the plan; empty where that says all
+  bool last = false;  ///< everything is gathered afterwards
 };
 
 /// Opens what this rank needs and moves. `prepare` is called in between, to do what else there is
-/// to do meanwhile; `progress`, where it is one, as the bytes move. The outcome is this rank's own.
+/// to do meanwhile. What the ranks chose besides the plan is noted. The outcome is this rank's own.
 /// Collective: yes.
-Status move_data(const DataMove& data, const MovedTo& to, MoveSignal& signal, const std::function<Status()>& prepare,
-                 const std::function<void(const Progress&)>& progress);
+Status move_data(OpenFile& file, const DataMove& data, MoveSignal& signal, const std::function<Status()>& prepare);
 
 }  // namespace stria::file

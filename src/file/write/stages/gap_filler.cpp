@@ -65,40 +65,51 @@ Status write_fill_value(storage::File& file, const DatasetEntry& dataset, ByteRa
   return Status();
 }
 
+// Writes this rank's share of the elements that the file doesn't have.
+Status fill_share(storage::File& file, const DatasetEntry& dataset, const Comm& comm) {
+  const auto width = static_cast<int64_t>(dataset.spec.fill_value.size());
+  const int64_t elements = new_bytes(dataset) / width;
+  const auto begin_of = [&](int rank) {
+    const int64_t before = elements / comm.size() * rank + std::min<int64_t>(rank, elements % comm.size());
+    return dataset.data_bytes() - new_bytes(dataset) + before * width;
+  };
+  return write_fill_value(file, dataset, {begin_of(comm.rank()), begin_of(comm.rank() + 1)});
+}
+
 // Finds the datasets that have gaps now. Collective, and the error is agreed on.
-Result<std::vector<int>> find_gaps(const GapWork& work, FilledDatasets& full, std::span<const Transfer> pending, bool last) {
+Result<std::vector<int>> find_gaps(const OpenFile& file, FilledDatasets& full, bool last) {
   std::vector<int> candidates;
   std::vector<int64_t> put_bytes;  // bytes of each candidate; behind them the sums of their places
   const Status counted = or_out_of_memory([&] {
-    full.resize(static_cast<size_t>(work.catalog.size()));
-    for (int i = 0; i < work.catalog.size(); ++i) {
-      if (full[static_cast<size_t>(i)] == 0 && may_have_gaps(work.catalog[i])) {
+    full.resize(static_cast<size_t>(file.catalog.size()));
+    for (int i = 0; i < file.catalog.size(); ++i) {
+      if (full[static_cast<size_t>(i)] == 0 && may_have_gaps(file.catalog[i])) {
         candidates.push_back(i);
       }
     }
     put_bytes.resize(2 * candidates.size());
-    for (const Transfer& put : pending) {
+    for (const Transfer& put : file.pending) {
       const auto found = std::lower_bound(candidates.begin(), candidates.end(), put.dataset);
       if (found != candidates.end() && *found == put.dataset) {
         const auto number = static_cast<size_t>(found - candidates.begin());
         put_bytes[number] += put.region.size();
         auto& places = put_bytes[candidates.size() + number];
-        places = static_cast<int64_t>((static_cast<uint64_t>(places) + place_sum(put, work.catalog[put.dataset])) & kPlaceMask);
+        places = static_cast<int64_t>((static_cast<uint64_t>(places) + place_sum(put, file.catalog[put.dataset])) & kPlaceMask);
       }
     }
     return Status();
   });
   // A rank that lacks memory doesn't know whether there are any.
-  STRIA_RETURN_IF_ERROR(work.comm.agree(counted));
+  STRIA_RETURN_IF_ERROR(file.comm().agree(counted));
   if (candidates.empty()) {
     return candidates;
   }
-  work.comm.all_reduce(put_bytes, ReduceOp::kSum);
+  file.comm().all_reduce(put_bytes, ReduceOp::kSum);
   size_t kept = 0;
   const size_t count = candidates.size();
   for (size_t i = 0; i < count; ++i) {
     const int number = candidates[i];
-    const DatasetEntry& dataset = work.catalog[number];
+    const DatasetEntry& dataset = file.catalog[number];
     const uint64_t places = static_cast<uint64_t>(put_bytes[count + i]) & kPlaceMask;
     const uint64_t all =
         dataset.is_interleaved() ? 0 : place_sum(dataset.data_bytes() - new_bytes(dataset), new_bytes(dataset));
@@ -115,35 +126,27 @@ Result<std::vector<int>> find_gaps(const GapWork& work, FilledDatasets& full, st
 
 }  // namespace
 
-Result<FilledDatasets> fill_gaps(const GapWork& work, FilledDatasets full, std::span<const Transfer> pending, bool last) {
-  const auto datasets = work.catalog.datasets();
+Status fill_gaps(OpenFile& file, NewFile& target, FilledDatasets& full, bool last) {
+  const auto datasets = file.catalog.datasets();
   if (std::none_of(datasets.begin(), datasets.end(), may_have_gaps)) {
-    return full;
+    return Status();
   }
-  STRIA_ASSIGN_OR_RETURN(const std::vector<int> gaps, find_gaps(work, full, pending, last));
+  STRIA_ASSIGN_OR_RETURN(const std::vector<int> gaps, find_gaps(file, full, last));
   if (gaps.empty()) {
-    return full;
+    return Status();
   }
   const Status filled = or_out_of_memory([&]() -> Status {
-    STRIA_RETURN_IF_ERROR(work.file.open({.writes = true, .has_data = true, .direct = false}));
-    PhaseTimer timer(work.times, Phase::kWrite);
+    STRIA_RETURN_IF_ERROR(target.open({.writes = true, .has_data = true, .direct = false}));
+    PhaseTimer timer(file.accounts.times(), Phase::kWrite);
+    storage::File& handle = *target.handles().cached();
     for (const int number : gaps) {
-      const DatasetEntry& dataset = work.catalog[number];
-      const auto width = static_cast<int64_t>(dataset.spec.fill_value.size());
-      const int64_t elements = new_bytes(dataset) / width;
-      const auto begin_of = [&](int rank) {
-        const int64_t before = elements / work.comm.size() * rank + std::min<int64_t>(rank, elements % work.comm.size());
-        return dataset.data_bytes() - new_bytes(dataset) + before * width;
-      };
-      STRIA_RETURN_IF_ERROR(write_fill_value(*work.file.handles().cached(), dataset,
-                                             {begin_of(work.comm.rank()), begin_of(work.comm.rank() + 1)}));
+      STRIA_RETURN_IF_ERROR(fill_share(handle, file.catalog[number], file.comm()));
     }
     // Where each node caches the file by itself, fill values that a node still has in its cache
     // could be written over data that another node has put meanwhile. So they are synced first.
-    return work.capabilities.node_local_cache ? Status() : work.file.handles().cached()->sync();
+    return file.capabilities.node_local_cache ? Status() : handle.sync();
   });
-  STRIA_RETURN_IF_ERROR(work.comm.agree(filled));
-  return full;
+  return file.comm().agree(filled);
 }
 
 }  // namespace stria::file

@@ -8,33 +8,20 @@
 // Cost: a sum over the ranks; a dataset with gaps is written once more.
 #pragma once
 
-#include <span>
 #include <vector>
 
-#include "comm/comm.hpp"
-#include "file/define/catalog.hpp"
-#include "file/move/transfer.hpp"
+#include "file/session/open_file.hpp"
 #include "file/write/target/new_file.hpp"
-#include "storage/driver.hpp"
-#include "stria/phases.hpp"
+#include "stria/status.hpp"
 
 namespace stria::file {
-
-/// Says what is written, and by whom.
-struct GapWork {
-  Comm& comm;
-  const Catalog& catalog;
-  const storage::Capabilities& capabilities;  ///< the capabilities of rank 0's file
-  NewFile& file;
-  PhaseTimes& times;
-};
 
 /// Says whether each dataset is put whole or was filled. The same on every rank.
 using FilledDatasets = std::vector<char>;
 
-/// Writes the fill value wherever datasets in one piece aren't put whole by the `pending` puts,
-/// once for each dataset, before anything of it is moved; the `last` time of all. Returns what is
-/// full then, given what was `full` before. Collective: yes, the error is agreed on.
-Result<FilledDatasets> fill_gaps(const GapWork& work, FilledDatasets full, std::span<const Transfer> pending, bool last);
+/// Writes the fill value wherever datasets in one piece aren't put whole by the pending puts, once
+/// for each dataset, before anything of it is moved; the `last` time of all. Keeps what is `full`
+/// then. Collective: yes, the error is agreed on.
+Status fill_gaps(OpenFile& file, NewFile& target, FilledDatasets& full, bool last);
 
 }  // namespace stria::file

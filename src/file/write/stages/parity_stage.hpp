@@ -7,42 +7,33 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "file/parity/parity_writer.hpp"
 #include "file/parts/parts.hpp"
+#include "file/session/open_file.hpp"
 #include "file/write/target/new_file.hpp"
 
 namespace stria::file {
 
-/// Says what parity is made of, and with.
-struct ParityWork {
-  Environment& environment;  ///< gets a warning where there is none in the end
-  const std::string& path;   ///< the path as the storage knows it
-  NewFile& file;
-  const Parts* parts;  ///< null: the file is in one piece
-
-  StoredFile stored() const { return {.environment = environment, .path = path}; }
-};
-
 /// Says what was made of it so far.
 class ParityStage {
  public:
-  /// Makes the parity of a new file of which all bytes are written. `mine` is what has become of
-  /// them; `file_bytes` counts on rank 0. Collective: yes; the same outcome everywhere.
-  Status protect(const ParityWork& work, const Status& mine, int64_t file_bytes, bool sync);
+  /// Makes the parity of a new file of which all bytes are written: in one piece, or with `parts`.
+  /// `mine` is what has become of them; `file_bytes` counts on rank 0. Collective: yes; the same
+  /// outcome everywhere.
+  Status protect(OpenFile& file, NewFile& target, const Parts* parts, const Status& mine, int64_t file_bytes, bool sync);
   /// Removes the parity of a file that grows, before the file is changed. Collective: yes; the same
   /// outcome everywhere.
-  Status begin_growing(const ParityWork& work);
+  Status begin_growing(OpenFile& file);
   /// When the file is valid, or its commit goes on in the background: marks the parity of a new
   /// file, makes that of one that grows anew, or leaves both to the background. Where that fails, a
   /// warning says that there is none. Collective: yes.
-  void end(const ParityWork& work, int64_t file_bytes, bool sync);
+  void end(OpenFile& file, NewFile& target, bool sync);
   void discard(const StoredFile& file) noexcept { writer_.discard(file); }
 
  private:
-  Status leave_to_background(const ParityWork& work) const;
-  Status renew(const ParityWork& work, int64_t file_bytes, bool sync);
+  Status leave_to_background(const OpenFile& file, NewFile& target) const;
+  Status renew(OpenFile& file, NewFile& target, bool sync);
 
   ParityWriter writer_;
   bool has_begun_ = false;

@@ -46,7 +46,8 @@ int number_before(const OldFile& old, const DatasetEntry& dataset) {
 // The sums that follow what was overwritten.
 class SumsAgain {
  public:
-  SumsAgain(const UpdateWork& work, const Touched& touched) : work_(work), touched_(touched) {}
+  SumsAgain(const OpenFile& file, OldFile& old, Gathering& gathering, const Touched& touched)
+      : catalog_(file.catalog), comm_(file.comm()), old_(old), gathering_(gathering), touched_(touched) {}
 
   /// This rank's share, when all ranks have written: rows in their tables, and of anything else the
   /// records that it appends to `records`.
@@ -67,7 +68,10 @@ class SumsAgain {
   Status sum_chunks(int number) const;
   Result<uint64_t> sum_of_raw(storage::File& file, const DatasetEntry& dataset, ByteRange raw) const;
 
-  const UpdateWork& work_;
+  const Catalog& catalog_;
+  const Comm& comm_;
+  OldFile& old_;
+  Gathering& gathering_;
   const Touched& touched_;
 };
 
@@ -78,9 +82,9 @@ Result<uint64_t> SumsAgain::sum_of_raw(storage::File& file, const DatasetEntry& 
     STRIA_RETURN_IF_ERROR(read_in_pieces(file, in_file, [&](std::span<const std::byte> bytes) { hash.update(bytes); }));
     return std::max<uint64_t>(hash.digest(), 1);
   }
-  STRIA_ASSIGN_OR_RETURN(ChunkReader* const chunks, work_.old.chunks());
+  STRIA_ASSIGN_OR_RETURN(ChunkReader* const chunks, old_.chunks());
   while (!raw.empty()) {
-    STRIA_ASSIGN_OR_RETURN(std::span<const std::byte> bytes, chunks->from(number_before(work_.old, dataset), raw.begin));
+    STRIA_ASSIGN_OR_RETURN(std::span<const std::byte> bytes, chunks->from(number_before(old_, dataset), raw.begin));
     bytes = bytes.first(std::min(bytes.size(), static_cast<size_t>(raw.size())));
     hash.update(bytes);
     raw.begin += static_cast<int64_t>(bytes.size());
@@ -90,7 +94,7 @@ Result<uint64_t> SumsAgain::sum_of_raw(storage::File& file, const DatasetEntry& 
 
 SumsAgain::Place SumsAgain::place_of(const DatasetEntry& dataset) const {
   Place place;
-  const ChecksumIndex& sums = work_.old.content().checksums;
+  const ChecksumIndex& sums = old_.content().checksums;
   const auto listed = std::find(sums.paths.begin(), sums.paths.end(), dataset.spec.path);
   if (listed == sums.paths.end()) {
     return place;  // another program has added it
@@ -104,7 +108,7 @@ SumsAgain::Place SumsAgain::place_of(const DatasetEntry& dataset) const {
 }
 
 Status SumsAgain::sum_rows(storage::File& file, const DatasetEntry& dataset, const Place& place, ByteRange rows) const {
-  const auto& [table_offset, row_count, columns] = work_.old.content().checksums.tables[static_cast<size_t>(place.table)];
+  const auto& [table_offset, row_count, columns] = old_.content().checksums.tables[static_cast<size_t>(place.table)];
   if (rows.end > row_count) {
     return Status(ErrorCode::kFormat, "dataset '" + dataset.spec.path + "' and its table of checksums differ in rows");
   }
@@ -119,15 +123,15 @@ Status SumsAgain::sum_rows(storage::File& file, const DatasetEntry& dataset, con
 }
 
 Status SumsAgain::sum_share(storage::File& file, std::vector<std::byte>& records) const {
-  for (int number = 0; number < work_.catalog.size(); ++number) {
-    const DatasetEntry& dataset = work_.catalog[number];
+  for (int number = 0; number < catalog_.size(); ++number) {
+    const DatasetEntry& dataset = catalog_[number];
     const Place place = dataset.is_updated ? place_of(dataset) : Place();
     STRIA_RETURN_IF_ERROR(sum_chunks(number));
     if (!place.is_summed) {
       continue;
     }
     if (place.table < 0) {
-      const ByteRange share = share_of(dataset.data_bytes(), work_.comm);
+      const ByteRange share = share_of(dataset.data_bytes(), comm_);
       if (!share.empty()) {
         STRIA_ASSIGN_OR_RETURN(const uint64_t sum, sum_of_raw(file, dataset, share));
         encode_slab_sum({.dataset = number, .displacement = share.begin, .region = Datatype::bytes(share.size()), .sum = sum},
@@ -137,7 +141,7 @@ Status SumsAgain::sum_share(storage::File& file, std::vector<std::byte>& records
     }
     std::vector<ByteRange> rows;
     if (place.has_records) {
-      rows.push_back(share_of(dataset.row_count(), work_.comm));
+      rows.push_back(share_of(dataset.row_count(), comm_));
     } else if (static_cast<size_t>(number) < touched_.rows.size()) {
       rows = united(touched_.rows[static_cast<size_t>(number)]);
     }
@@ -153,25 +157,25 @@ Status SumsAgain::sum_chunks(int number) const {
   if (static_cast<size_t>(number) >= touched_.chunks.size() || touched_.chunks[static_cast<size_t>(number)].empty()) {
     return Status();
   }
-  STRIA_ASSIGN_OR_RETURN(ChunkReader* const chunks, work_.old.chunks());
+  STRIA_ASSIGN_OR_RETURN(ChunkReader* const chunks, old_.chunks());
   std::vector<SummedChunk> summed;
   for (const ByteRange& range : united(touched_.chunks[static_cast<size_t>(number)])) {
     for (int64_t chunk = range.begin; chunk < range.end; ++chunk) {
-      STRIA_ASSIGN_OR_RETURN(const auto bytes, chunks->chunk(number_before(work_.old, work_.catalog[number]), chunk));
+      STRIA_ASSIGN_OR_RETURN(const auto bytes, chunks->chunk(number_before(old_, catalog_[number]), chunk));
       summed.push_back({.place = {.number = chunk}, .sum = std::max<uint64_t>(hash_bytes(bytes), 1)});
     }
   }
-  work_.gathering.keep_chunks(number, std::move(summed));
+  gathering_.keep_chunks(number, std::move(summed));
   return Status();
 }
 
 Status SumsAgain::sum_tables(storage::File& file) const {
-  ChecksumIndex& sums = work_.old.content().checksums;
+  ChecksumIndex& sums = old_.content().checksums;
   if (!sums.is_sealed) {
     return Status();
   }
   std::vector<char> changed(sums.tables.size(), 0);
-  for (const DatasetEntry& dataset : work_.catalog.datasets()) {
+  for (const DatasetEntry& dataset : catalog_.datasets()) {
     const Place place = dataset.is_updated ? place_of(dataset) : Place();
     if (place.table >= 0) {
       changed[static_cast<size_t>(place.table)] = 1;
@@ -224,22 +228,23 @@ Status note_touched(const Catalog& catalog, OldFile& old, std::span<Transfer> pu
   return Status();
 }
 
-Status sum_again(const UpdateWork& work, const Touched& touched, const Status& moved, bool checksums) {
-  STRIA_RETURN_IF_ERROR(work.comm.agree(moved));
-  if (!checksums) {
+Status sum_again(OpenFile& file, Defined& defined, NewFile& target, Gathering& gathering, const Touched& touched,
+                 const Status& moved) {
+  STRIA_RETURN_IF_ERROR(file.comm().agree(moved));
+  if (!defined.options.checksums) {
     return Status();
   }
-  PhaseTimer timer(work.times, Phase::kCommit);
-  const SumsAgain sums(work, touched);
+  PhaseTimer timer(file.accounts.times(), Phase::kCommit);
+  const SumsAgain sums(file, defined.old, gathering, touched);
   const Status summed = or_out_of_memory([&]() -> Status {
     std::vector<std::byte> records;
-    STRIA_RETURN_IF_ERROR(work.file.open({.writes = false, .has_data = true, .direct = false}));
-    STRIA_RETURN_IF_ERROR(sums.sum_share(*work.file.handles().cached(), records));
-    work.gathering.keep_records(records);
+    STRIA_RETURN_IF_ERROR(target.open({.writes = false, .has_data = true, .direct = false}));
+    STRIA_RETURN_IF_ERROR(sums.sum_share(*target.handles().cached(), records));
+    gathering.keep_records(records);
     return Status();
   });
-  STRIA_RETURN_IF_ERROR(work.comm.agree(summed));
-  return work.comm.rank() == 0 ? or_out_of_memory([&] { return sums.sum_tables(*work.file.handles().cached()); }) : Status();
+  STRIA_RETURN_IF_ERROR(file.comm().agree(summed));
+  return file.meetings.is_root() ? or_out_of_memory([&] { return sums.sum_tables(*target.handles().cached()); }) : Status();
 }
 
 }  // namespace stria::file

@@ -17,14 +17,13 @@
 #include <vector>
 
 #include "base/byte_range.hpp"
-#include "comm/comm.hpp"
 #include "file/define/catalog.hpp"
 #include "file/move/transfer.hpp"
+#include "file/session/open_file.hpp"
+#include "file/write/metadata/defined.hpp"
 #include "file/write/metadata/gathering.hpp"
 #include "file/write/old/old_file.hpp"
 #include "file/write/target/new_file.hpp"
-#include "storage/driver.hpp"
-#include "stria/phases.hpp"
 
 namespace stria::file {
 
@@ -40,19 +39,10 @@ bool updates_any(const Catalog& catalog);
 /// places in the file. kUnsupported where the file doesn't have a chunk. Local.
 Status note_touched(const Catalog& catalog, OldFile& old, std::span<Transfer> puts, Touched& touched);
 
-/// Says what sums are made with.
-struct UpdateWork {
-  Comm& comm;
-  const Catalog& catalog;
-  OldFile& old;  ///< has the sums, on rank 0 with their seal
-  NewFile& file;
-  Gathering& gathering;
-  PhaseTimes& times;
-};
-
-/// Has the file's sums, if it has any, follow what this rank has moved or failed to move.
+/// Has the file's sums, if it has any, follow what this rank has moved or failed to move: those of
+/// `defined.old`, on rank 0 with their seal.
 /// Collective: yes; where it fails before the end, the outcome is the same everywhere.
-/// Collective: yes; where it fails before the end, the outcome is the same everywhere.
-Status sum_again(const UpdateWork& work, const Touched& touched, const Status& moved, bool checksums);
+Status sum_again(OpenFile& file, Defined& defined, NewFile& target, Gathering& gathering, const Touched& touched,
+                 const Status& moved);
 
 }  // namespace stria::file

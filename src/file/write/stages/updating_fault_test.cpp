@@ -61,9 +61,9 @@ class UpdatingFault : public ::testing::Test {
         if (path == "growing") {
           spec.dims[0] = kUnlimited;
         }
-        int number = session->create_dataset(spec, options).value();
+        int number = create_dataset(*session, spec, options).value();
         if (path == "growing") {
-          number = session->append_rows(path, kRows).value();
+          number = append_rows(*session, path, kRows).value();
         }
         put_all(*session, number, path, 1, comm, kept);
       }
@@ -97,12 +97,12 @@ class UpdatingFault : public ::testing::Test {
       std::vector<std::vector<double>> kept;
       if (status.ok()) {
         for (const std::string path : kUpdated) {
-          put_all(**session, (*session)->update(path).value(), path, 1000, comm, kept);
+          put_all(**session, file::update(**session, path).value(), path, 1000, comm, kept);
         }
         container::DatasetSpec spec;
         spec.path = "added";
         spec.dims = {5};
-        status = (*session)->create_dataset(spec, {.fill_value = 3.0}).status();
+        status = create_dataset(**session, spec, {.fill_value = 3.0}).status();
         status.update((*session)->commit());
       }
       outcome = comm.rank() == 0 ? status : outcome;
@@ -202,10 +202,10 @@ TEST_F(UpdatingFault, NothingIsOverwrittenWhereTheRestCannotBe) {
   on_ranks(setting, [&](Comm& comm) {
     auto session = WriteSession::append(environment_of(comm, borrow(memory_), {}), kGrowingPath, {}).value();
     std::vector<std::vector<double>> kept;
-    put_all(*session, session->update("g/a").value(), "g/a", 1000, comm, kept);
+    put_all(*session, file::update(*session, "g/a").value(), "g/a", 1000, comm, kept);
     container::AttributeSpec attribute{"nowhere", "a", container::ElementSpec::of_number(ElementType::kInt8), {}, {}};
     attribute.value.resize(1);
-    ASSERT_TRUE(session->set_attribute(attribute).ok());
+    ASSERT_TRUE(set_attribute(*session, attribute).ok());
     const Status status = session->commit();
     EXPECT_EQ(status.code(), ErrorCode::kNotFound) << status.message();
     EXPECT_NE(status.message().find("was not changed"), std::string::npos) << status.message();

@@ -31,37 +31,36 @@ void put(Reason& reason, const Status& status) {
 }
 
 // Rank 0 calls this.
-PlaceInFile reserve_place(NewFile& file, int64_t raw_bytes) {
+PlaceInFile reserve_place(NewFile& target, int64_t raw_bytes) {
   PlaceInFile place;
-  place.is_staged = file.has_room(raw_bytes + raw_bytes / kShareOfSums + kMostMetadataBytes);
-  const auto identity = file.created()->identity();
-  place.capabilities = file.created()->capabilities();
+  place.is_staged = target.has_room(raw_bytes + raw_bytes / kShareOfSums + kMostMetadataBytes);
+  const auto identity = target.created()->identity();
+  place.capabilities = target.created()->capabilities();
   place.identity = identity.ok() ? *identity : storage::Identity();
-  put(place.place_trouble, file.troubles().of_place);
-  put(place.drain_trouble, file.troubles().of_drain);
+  put(place.place_trouble, target.troubles().of_place);
+  put(place.drain_trouble, target.troubles().of_drain);
   return place;
 }
 
 }  // namespace
 
-AgreedPlace agree_on_place(const std::string& path, int64_t raw_bytes, NewFile& file, Environment& environment,
-                           access::MemoryReserve& reserve) {
-  STRIA_ASSERT(file.place().awaits_agreement(), path);
-  Comm& comm = *environment.comm;
-  PlaceInFile place = comm.rank() == 0 ? reserve_place(file, raw_bytes) : PlaceInFile();
-  comm.broadcast(std::as_writable_bytes(std::span(&place, 1)), 0);
-  file.place().agree(place.is_staged);
-  reserve.attempt([&] {
-    std::vector<std::string>& warnings = environment.hint_warnings;
+void agree_on_place(OpenFile& file, NewFile& target, int64_t raw_bytes) {
+  STRIA_ASSERT(target.place().awaits_agreement(), file.path);
+  PlaceInFile place = file.meetings.is_root() ? reserve_place(target, raw_bytes) : PlaceInFile();
+  file.comm().broadcast(std::as_writable_bytes(std::span(&place, 1)), 0);
+  target.place().agree(place.is_staged);
+  file.meetings.reserve().attempt([&] {
+    std::vector<std::string>& warnings = file.environment.hint_warnings;
     if (!place.is_staged) {
-      warnings.push_back(fmt::format("stria_staging: '{}' is written to its own place, because '{}' can't be used: {}", path,
-                                     environment.hints.staging_place, place.place_trouble.data()));
+      warnings.push_back(fmt::format("stria_staging: '{}' is written to its own place, because '{}' can't be used: {}",
+                                     file.path, file.environment.hints.staging_place, place.place_trouble.data()));
     }
     if (place.drain_trouble[0] != '\0') {
       warnings.push_back(fmt::format("stria_staging: {}", place.drain_trouble.data()));
     }
   });
-  return {.capabilities = place.capabilities, .identity = place.identity};
+  file.capabilities = place.capabilities;
+  file.identity.set(place.identity);
 }
 
 }  // namespace stria::file

@@ -7,24 +7,15 @@
 // Cost: a broadcast, for files that are to be staged.
 #pragma once
 
-#include <string>
+#include <cstdint>
 
-#include "access/failure/memory_reserve.hpp"
-#include "file/session/environment.hpp"
+#include "file/session/open_file.hpp"
 #include "file/write/target/new_file.hpp"
-#include "storage/driver.hpp"
 
 namespace stria::file {
 
-/// Says what the file can do where it is written, and which one it is; the same on every rank.
-struct AgreedPlace {
-  storage::Capabilities capabilities;
-  storage::Identity identity;
-};
-
-/// Agrees on the place of a file of at most `raw_bytes` of raw data, which awaits that. `path` is
-/// the name that the program knows; `environment` gets the warnings. Collective: yes.
-AgreedPlace agree_on_place(const std::string& path, int64_t raw_bytes, NewFile& file, Environment& environment,
-                           access::MemoryReserve& reserve);
+/// Agrees on the place of a file of at most `raw_bytes` of raw data, which awaits that. The file
+/// then has what it can do where it is written, and which one it is. Collective: yes.
+void agree_on_place(OpenFile& file, NewFile& target, int64_t raw_bytes);
 
 }  // namespace stria::file
