@@ -100,7 +100,9 @@ class Comm {
   /// returns who has sent it; nothing where there is none. Never waits. It needs no memory where
   /// `content` has the capacity; if it throws std::bad_alloc, the message is there for the next
   /// call. To be called on innermost(). Local.
-  virtual std::optional<int> take_message(int /*tag*/, std::vector<std::byte>& /*content*/) { return std::nullopt; }
+  virtual std::optional<int> take_message([[maybe_unused]] int tag, [[maybe_unused]] std::vector<std::byte>& content) {
+    return std::nullopt;
+  }
   /// Waits, and leaves the processor to others meanwhile.
   virtual void wait(CommRequest& request) = 0;
   /// Keeps a message for which no one will wait, until it is done; it owns its buffer. If this

@@ -16,7 +16,7 @@ namespace {
 constexpr int kAskTag = 32040;
 constexpr int kAnswerTag = 32041;
 constexpr int64_t kWantsNoAnswer = 0;  // instead of the number of a question
-constexpr size_t kReserveBytes = size_t{64} << 10;
+constexpr size_t kRefusalBytes = size_t{64} << 10;
 
 /// A message for which no one waits, with its bytes.
 class OwnedMessage final : public CommRequest {
@@ -161,7 +161,7 @@ NodeService::NodeService(Comm& innermost, std::shared_ptr<storage::Driver> drive
     : comm_(innermost), driver_(std::move(driver)), owed_(static_cast<size_t>(innermost.size())) {
   request_.reserve(kRoomBytes);
   answer_.reserve(kRoomBytes);
-  reserve_.set_aside(kReserveBytes);
+  reserve_.set_aside(kRefusalBytes);
 }
 
 // Throws where nothing was sent. A message that can't be parked is waited for.
@@ -229,7 +229,7 @@ void NodeService::refuse_owed() {
   }
   if (reserve_.ran_out()) {
     access::MemoryReserve anew;
-    anew.set_aside(kReserveBytes);
+    anew.set_aside(kRefusalBytes);
     reserve_ = std::move(anew);
   }
 }

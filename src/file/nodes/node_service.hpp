@@ -13,7 +13,7 @@
 // comes, and a reserve for the word that memory lacks. An answer has the number of its question:
 // where a rank gave up waiting for one, it isn't taken for the next.
 // Cost: two messages for each request, of at most kMostBytes of data, and one copy on each side.
-// A rank keeps 2 * kRoomBytes of addresses; pages of memory only as far as messages have filled them.
+// A rank has 2 * kRoomBytes of addresses for them, and memory as far as messages have filled those.
 #pragma once
 
 #include <cstddef>
@@ -57,9 +57,10 @@ Status garbled_answer(int rank);
 
 class NodeService final : public Attendant {
  public:
-  static constexpr int64_t kMostBytes = 4 << 20;         ///< the bytes of data in a request or an answer
-  static constexpr size_t kMostSegments = 65536;         ///< those in a request
-  static constexpr size_t kRoomBytes = size_t{6} << 20;  ///< more than a request, or an answer, that holds both
+  static constexpr int64_t kMostBytes = 4 << 20;  ///< the bytes of data in a request or an answer
+  static constexpr size_t kMostSegments = 65536;  ///< the segments of a request
+  /// Holds both, and what goes with them.
+  static constexpr size_t kRoomBytes = size_t{6} << 20;
 
   /// Returns the service of this communicator, made at the first call: it serves files of `driver`.
   /// Local.
@@ -97,7 +98,7 @@ class NodeService final : public Attendant {
   std::set<int> told_;              // ranks that have something to do
   std::vector<std::byte> request_;  // the one that is served
   std::vector<std::byte> answer_;   // the one that was asked for
-  /// By rank: the number of its question that memory lacked to answer; 0: there is none. A rank
+  /// The number of each rank's question that memory lacked to answer; 0: there is none. A rank
   /// waits for one answer at a time.
   std::vector<int64_t> owed_;
   int owed_count_ = 0;

@@ -114,8 +114,8 @@ std::string path_of(int owner, int rank, int file) {
   return "/of" + std::to_string(owner) + "/from" + std::to_string(rank) + "_" + std::to_string(file);
 }
 
-/// Makes a call, which goes well or lacks memory, which is a full disk to files in memory; `failures`
-/// counts those that do.
+/// Makes a call, which goes well or lacks memory; to files in memory that is a full disk.
+/// `failures` counts those that do.
 template <typename Make>
 bool asked(int& failures, Make&& make) {
   const Status outcome = or_out_of_memory([&] {

@@ -24,8 +24,8 @@ class Buffers {
   const Budget& budget() const { return budget_; }
 
   class Lease;
-  /// Who has a share takes one, and keeps the share as long as the buffer. \pre there are more
-  /// shares than buffers out
+  /// Who has a share takes one, and keeps the share as long as the buffer: take_idle() checks that
+  /// there are more shares than buffers out.
   Lease take();
 
  private:
