@@ -67,8 +67,8 @@ def environment(fault=None, user=None):
     result.setdefault("OMPI_MCA_odls_base_sigkill_timeout", "0")
     # One process alone needs no daemon of Open MPI's.
     result.setdefault("OMPI_MCA_ess_singleton_isolated", "1")
-    # All that run so would have the same directory, and each removes it when it ends, perhaps at the
-    # moment at which another makes it. Open MPI makes this one.
+    # All that run so would have the same directory, and each removes it when it ends, perhaps while
+    # another makes it. Open MPI makes this one.
     if user is None and "STRIA_TEST_DIRECTORY" in os.environ:
         place = f"{os.environ['STRIA_TEST_DIRECTORY']}/mpi_{os.getpid()}_{next(starts)}"
         result.setdefault("OMPI_MCA_orte_tmpdir_base", place)
