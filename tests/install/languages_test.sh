@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs a build, and looks at find_package(stria) in projects of one language or two, each of which
-# builds and runs a program; and at pkg-config with gfortran itself, which is no wrapper of MPI.
+# Installs a build, and looks at find_package(stria) in projects of one language or two, each of
+# which builds and runs a program; and at pkg-config with gfortran itself, which is no wrapper of
+# MPI.
 # usage: languages_test.sh BUILD_DIR MPIEXEC
 set -euo pipefail
 
