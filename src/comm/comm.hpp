@@ -172,7 +172,9 @@ class Comm {
 /// relies on.
 bool are_well_addressed(const Comm::Messages& outgoing, int ranks);
 
-/// Broadcasts a vector of bytes of any size from `root`. Collective: yes.
+/// Broadcasts a vector of bytes of any size from `root`. Ranks that have no room for them throw
+/// std::bad_alloc when all have taken part; of more than 4 KiB, all ranks do. Costs two broadcasts,
+/// and a small reduction for so many. Collective: yes.
 void broadcast_bytes(Comm& comm, std::vector<std::byte>& data, int root);
 
 /// Returns the message of a rank's error, with "rank N: " in front. A message that names a rank
