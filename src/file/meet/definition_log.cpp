@@ -50,7 +50,8 @@ std::string compare(const DefinitionText& first, const DefinitionText& other, in
   return fmt::format("{}: ranks 0 and {} differ", first.call, rank);
 }
 
-/// Broadcasts what `make` returns on rank `root`, also where memory is scarce. Collective: yes.
+/// Broadcasts what `make` returns on rank `root`, also where memory is scarce: nothing, where it is
+/// scarce there. Collective: yes.
 template <typename Make>
 Result<std::vector<std::byte>> tell_all(Comm& comm, int root, Make&& make) {
   std::vector<std::byte> message;
@@ -138,6 +139,10 @@ Status DefinitionLog::explain(Comm& comm) const {
   return or_out_of_memory([&]() -> Status {
     STRIA_RETURN_IF_ERROR(first_words.status());
     STRIA_RETURN_IF_ERROR(other_words.status());
+    if (first_words->empty() || other_words->empty()) {
+      return Status(ErrorCode::kResourceExhausted,
+                    fmt::format("rank {} has no memory for its words", first_words->empty() ? 0 : other));
+    }
     return Status(ErrorCode::kInvalidArgument, compare(decode(*first_words), decode(*other_words), other));
   });
 }
