@@ -1,7 +1,8 @@
-# stria_test(NAME SOURCES a_test.cpp … [MPI | SERIAL] [RANKS 1 2 3] [LABELS …] [LIBS …])
+# stria_test(NAME SOURCES a_test.cpp … [MPI | SERIAL] [RANKS 1 2 3] [AT_ONCE 4] [LABELS …] [LIBS …])
 #   One GoogleTest program. Without RANKS it runs once, without MPI. With RANKS it is run under
 #   mpiexec at each of these rank counts; MPI programs get tests/support/mpi_main.cpp as their main,
-#   which initialises MPI and agrees on the outcome.
+#   which initialises MPI and agrees on the outcome. AT_ONCE: in how many processes its tests run
+#   (tests/support/shards.sh), where they mostly wait.
 if(STRIA_BUILD_TESTS)
   enable_testing()
   include(GoogleTest)
@@ -89,7 +90,7 @@ function(stria_test name)
   if(NOT STRIA_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(T "MPI;SERIAL" "TIMEOUT" "SOURCES;RANKS;LABELS;LIBS" ${ARGN})
+  cmake_parse_arguments(T "MPI;SERIAL" "TIMEOUT;AT_ONCE" "SOURCES;RANKS;LABELS;LIBS" ${ARGN})
   if(NOT T_RANKS AND NOT STRIA_UNIT_TESTS)
     return()
   endif()
@@ -115,7 +116,11 @@ function(stria_test name)
     endforeach()
   else()
     add_dependencies(unit_tests ${name})
-    add_test(NAME ${name} COMMAND ${name})
+    if(T_AT_ONCE AND NOT STRIA_SANITIZE)
+      add_test(NAME ${name} COMMAND ${CMAKE_SOURCE_DIR}/tests/support/shards.sh ${T_AT_ONCE} $<TARGET_FILE:${name}>)
+    else()
+      add_test(NAME ${name} COMMAND ${name})
+    endif()
     set_tests_properties(${name} PROPERTIES ENVIRONMENT "${STRIA_TEST_ENV}" TIMEOUT ${T_TIMEOUT} LABELS "unit;${T_LABELS}")
   endif()
 endfunction()

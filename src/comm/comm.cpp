@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -24,16 +25,32 @@ void Comm::wait_while(std::atomic<uint32_t>& word, uint32_t seen) {
 
 void Comm::wake(std::atomic<uint32_t>&) {}
 
+// A rank without room for the bytes must not leave the others in a broadcast. It receives few bytes
+// elsewhere; for more, the ranks hear first whether all have room.
 void broadcast_bytes(Comm& comm, std::vector<std::byte>& data, int root) {
   int64_t bytes = static_cast<int64_t>(data.size());
   STRIA_ASSERT(0 <= root && root < comm.size(), root, comm.size());
   comm.broadcast(std::as_writable_bytes(std::span(&bytes, 1)), root);
   STRIA_CHECK(bytes >= 0, bytes, root);
+  std::array<int64_t, 1> lacks = {0};
   if (comm.rank() != root) {
-    data.resize(static_cast<size_t>(bytes));
+    try {
+      data.resize(static_cast<size_t>(bytes));
+    } catch (const std::bad_alloc&) {
+      lacks[0] = 1;
+    }
   }
-  if (bytes > 0) {
+  std::array<std::byte, 4096> elsewhere;
+  if (bytes > static_cast<int64_t>(elsewhere.size())) {
+    comm.all_reduce(lacks, ReduceOp::kMax);
+  }
+  if (bytes > 0 && bytes <= static_cast<int64_t>(elsewhere.size())) {
+    comm.broadcast(lacks[0] != 0 ? std::span(elsewhere).first(static_cast<size_t>(bytes)) : std::span(data), root);
+  } else if (bytes > 0 && lacks[0] == 0) {
     comm.broadcast(data, root);
+  }
+  if (lacks[0] != 0) {
+    throw std::bad_alloc();
   }
 }
 

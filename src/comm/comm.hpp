@@ -96,10 +96,13 @@ class Comm {
   // size, but a receive must have the size of its message.
   virtual std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) = 0;
   virtual std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) = 0;
-  using Taken = std::optional<std::pair<int, std::vector<std::byte>>>;
-  /// Takes a message of any rank and any size that has arrived with this tag, and says who has sent
-  /// it; nothing where there is none. Never waits. To be called on innermost(). Local.
-  virtual Taken take_message(int /*tag*/) { return std::nullopt; }
+  /// Takes a message of any rank and any size that has arrived with this tag into `content`, and
+  /// returns who has sent it; nothing where there is none. Never waits. It needs no memory where
+  /// `content` has the capacity; if it throws std::bad_alloc, the message is there for the next
+  /// call. To be called on innermost(). Local.
+  virtual std::optional<int> take_message([[maybe_unused]] int tag, [[maybe_unused]] std::vector<std::byte>& content) {
+    return std::nullopt;
+  }
   /// Waits, and leaves the processor to others meanwhile.
   virtual void wait(CommRequest& request) = 0;
   /// Keeps a message for which no one will wait, until it is done; it owns its buffer. If this
@@ -169,7 +172,9 @@ class Comm {
 /// relies on.
 bool are_well_addressed(const Comm::Messages& outgoing, int ranks);
 
-/// Broadcasts a vector of bytes of any size from `root`. Collective: yes.
+/// Broadcasts a vector of bytes of any size from `root`. Ranks that have no room for them throw
+/// std::bad_alloc when all have taken part; of more than 4 KiB, all ranks do. Costs two broadcasts,
+/// and a small reduction for so many. Collective: yes.
 void broadcast_bytes(Comm& comm, std::vector<std::byte>& data, int root);
 
 /// Returns the message of a rank's error, with "rank N: " in front. A message that names a rank

@@ -248,12 +248,13 @@ class Answering final : public Attendant {
 
   explicit Answering(Comm& comm) : comm_(comm) {}
   void attend() noexcept override {
-    while (auto question = comm_.take_message(kQuestion)) {
-      Bytes& answer = *answers_.emplace_back(std::make_unique<Bytes>(std::move(question->second)));
+    Bytes question;
+    while (const auto from = comm_.take_message(kQuestion, question)) {
+      Bytes& answer = *answers_.emplace_back(std::make_unique<Bytes>(question));
       for (std::byte& byte : answer) {
         byte = static_cast<std::byte>(std::to_integer<int>(byte) + 1);
       }
-      sends_.push_back(comm_.send(answer, question->first, kAnswer));
+      sends_.push_back(comm_.send(answer, *from, kAnswer));
     }
   }
   bool is_done() {
@@ -284,18 +285,19 @@ void check_attendant(Check& check, int questions) {
       continue;  // these only answer
     }
     const auto sent = comm.send(question, asked, Answering::kQuestion);
-    auto answer = comm.take_message(Answering::kAnswer);
-    for (int attempt = 0; !answer; ++attempt) {
+    Bytes answer;
+    auto from = comm.take_message(Answering::kAnswer, answer);
+    for (int attempt = 0; !from; ++attempt) {
       comm.pause(attempt);
-      answer = comm.take_message(Answering::kAnswer);
+      from = comm.take_message(Answering::kAnswer, answer);
     }
     comm.wait(*sent);
-    EXPECT_EQ(answer->first, asked);
+    EXPECT_EQ(*from, asked);
     Bytes expected = question;
     for (std::byte& byte : expected) {
       byte = static_cast<std::byte>(std::to_integer<int>(byte) + 1);
     }
-    EXPECT_TRUE(answer->second == expected) << bytes << " bytes";
+    EXPECT_TRUE(answer == expected) << bytes << " bytes";
   }
   comm.barrier();
   for (int attempt = 0; !answering->is_done(); ++attempt) {
@@ -304,7 +306,8 @@ void check_attendant(Check& check, int questions) {
   int64_t answered = static_cast<int64_t>(answering->count());
   comm.all_reduce(std::span(&answered, 1), ReduceOp::kSum);
   EXPECT_GT(answered, 0);
-  EXPECT_FALSE(comm.take_message(Answering::kAnswer));
+  Bytes late;
+  EXPECT_FALSE(comm.take_message(Answering::kAnswer, late));
   comm.set_attendant(nullptr);
 }
 

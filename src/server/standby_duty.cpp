@@ -2,11 +2,20 @@
 
 #include <utility>
 
+#include "server/objects/store_directory.hpp"
+
 namespace stria::server {
 
 namespace {
 
 constexpr Caller kOfItself{.user = {}, .trusted = true, .is_super = true};
+
+/// Says what is true after an error of the last step, and what can be done then.
+Status unfinished(const Status& outcome) {
+  return outcome.with_context(
+      "this standby has taken over the store's names, but can't work as their manager yet. Mend this, and promote it once "
+      "more, or start it again");
+}
 
 }  // namespace
 
@@ -29,6 +38,9 @@ Result<wire::Promoted> StandbyDuty::take_over(const wire::Promote& request) {
   if (shared_.manages()) {
     return Status(ErrorCode::kAlreadyExists, "this server is the store's manager already");
   }
+  if (begun_ && !copy_.exists()) {
+    return go_on();
+  }
   const Promotion promotion{
       .copy = copy_,
       .follower = follower_,
@@ -36,15 +48,36 @@ Result<wire::Promoted> StandbyDuty::take_over(const wire::Promote& request) {
       .server = shared_.identity,
       .address = options_.address(),
       .decided_by = decided_by_,
-      .become = [this](uint64_t epoch, std::vector<wire::Identity> away) { return become(epoch, std::move(away)); }};
+      .become = [this](const wire::Promoted& done, std::vector<wire::Identity> away) { return become(done, std::move(away)); }};
   return promote(promotion, request);
 }
 
+// An attempt before has made the names of the copy.
+Result<wire::Promoted> StandbyDuty::go_on() {
+  if (shared_.role->epoch() > begun_->done.epoch) {
+    return Status(ErrorCode::kAborted,
+                  "another server was promoted after this one had begun: the store's manager is the one at " +
+                      shared_.role->manager() + "; start this one again, and it joins that");
+  }
+  STRIA_RETURN_IF_ERROR(unfinished(sync_directory(options_.names_path.substr(0, options_.names_path.rfind('/')))));
+  STRIA_RETURN_IF_ERROR(unfinished(work_as_manager(*begun_)));
+  return begun_->done;
+}
+
+Status StandbyDuty::become(const wire::Promoted& done, std::vector<wire::Identity> away) {
+  begun_ = Begun{done, std::move(away)};
+  const Status named = copy_.become(options_.names_path, done.epoch);
+  if (copy_.exists()) {
+    return named;  // it couldn't be taken
+  }
+  return unfinished(named.ok() ? work_as_manager(*begun_) : named);
+}
+
 // Clients are let to it when it knows of a server, and this server of its tickets.
-Status StandbyDuty::become(uint64_t epoch, std::vector<wire::Identity> away) {
-  STRIA_RETURN_IF_ERROR(copy_.become(options_.names_path, epoch));
+Status StandbyDuty::work_as_manager(const Begun& begun) {
+  const uint64_t epoch = begun.done.epoch;
   STRIA_RETURN_IF_ERROR(shared_.role->note({.epoch = epoch}, options_.address()));
-  STRIA_ASSIGN_OR_RETURN(auto manager, options_.open_manager(std::move(away)));
+  STRIA_ASSIGN_OR_RETURN(auto manager, options_.open_manager(begun.away));
   const Objects::Space space = shared_.objects->space();
   const wire::Pulse said{.server = shared_.identity,
                          .address = options_.address(),

@@ -33,8 +33,15 @@ class StandbyDuty {
   void stop() { follower_.stop(); }
 
  private:
+  /// A promotion whose last step is left: the copy is the names of this server as the manager.
+  struct Begun {
+    wire::Promoted done;
+    std::vector<wire::Identity> away;
+  };
   Result<wire::Promoted> take_over(const wire::Promote& request);
-  Status become(uint64_t epoch, std::vector<wire::Identity> away);
+  Result<wire::Promoted> go_on();
+  Status become(const wire::Promoted& done, std::vector<wire::Identity> away);
+  Status work_as_manager(const Begun& begun);
 
   SharedState& shared_;
   Options options_;
@@ -42,6 +49,7 @@ class StandbyDuty {
   Follower follower_;
   RoleCalls calls_;
   std::optional<wire::Mark> decided_by_;
+  std::optional<Begun> begun_;
 };
 
 /// Returns whom a server joins, by its options and by what it has become: empty, where it is the

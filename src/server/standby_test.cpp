@@ -235,6 +235,50 @@ TEST(Standby, TakesOverFromAManagerThatLives) {
   EXPECT_EQ(driver.list_directory(url + "/")->size(), static_cast<size_t>(made) + 1);
 }
 
+// The last step fails after the copy has become the store's names: a directory lies where SQLite's
+// log is to be.
+class StandbyThatCantOpenItsNames : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(comes_in_step(cluster_.address()));
+    StripedDriver driver;
+    STRIA_EXPECT_OK(driver.open("stria://" + cluster_.address() + "/before", {.mode = Mode::kCreateNew}).status());
+    std::filesystem::create_directory(obstacle_);
+    const Status failed = promote_soon(cluster_.address(1));
+    EXPECT_FALSE(failed.ok());
+    EXPECT_NE(failed.message().find("has taken over the store's names"), std::string::npos) << failed.message();
+    EXPECT_EQ(figure(cluster_.address(1), "manager"), 0);
+  }
+  void check_it_manages(uint64_t epoch) {
+    EXPECT_EQ(figure(cluster_.address(1), "manager"), 1);
+    EXPECT_EQ(figure(cluster_.address(1), "epoch"), static_cast<int64_t>(epoch));
+    StripedDriver driver;
+    EXPECT_EQ(driver.list_directory("stria://" + cluster_.address(1) + "/").value(), std::vector<std::string>{"before"});
+  }
+
+  Cluster cluster_{3, with_standby()};
+  std::string obstacle_ = cluster_.directory(1) + "/names.sqlite-wal";
+};
+
+TEST_F(StandbyThatCantOpenItsNames, IsPromotedOnceMore) {
+  const Status again = promote(cluster_.address(1)).status();
+  EXPECT_NE(again.message().find("has taken over the store's names"), std::string::npos) << again.message();
+  EXPECT_EQ(again.message().find("never had"), std::string::npos) << again.message();
+  std::filesystem::remove(obstacle_);
+  const auto promoted = promote(cluster_.address(1));
+  STRIA_EXPECT_OK(promoted.status());
+  EXPECT_EQ(promoted->epoch, 1U);
+  EXPECT_EQ(promoted->manager, cluster_.address(1));
+  check_it_manages(1);
+}
+
+TEST_F(StandbyThatCantOpenItsNames, IsTheManagerWhenItIsStartedAgain) {
+  std::filesystem::remove(obstacle_);
+  cluster_.stop(1);
+  cluster_.start(1);
+  check_it_manages(1);
+}
+
 TEST(Standby, NamesOfABackupDontLetItTakeOverUnnoticed) {
   Cluster cluster(3, with_standby());
   ASSERT_TRUE(comes_in_step(cluster.address()));

@@ -327,7 +327,8 @@ def somebody(work, monkeypatch):
     if os.geteuid() != 0:
         return None
     work.parent.chmod(0o755)
-    if subprocess.run([PROGRAM, "--version"], user=NOBODY, capture_output=True, check=False, env=environment()).returncode != 0:
+    looked = subprocess.run([PROGRAM, "--version"], user=NOBODY, capture_output=True, check=False, env=environment(user=NOBODY))
+    if looked.returncode != 0:
         pytest.skip("the programs lie where only root can read them")
     os.chown(work, NOBODY, NOBODY)
     for name in ("HOME", "TMPDIR"):

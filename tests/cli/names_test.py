@@ -42,7 +42,8 @@ def two_users(work, monkeypatch):
         pytest.skip("it takes two users")
     work.parent.chmod(0o755)
     work.chmod(0o755)
-    if subprocess.run([PROGRAM, "--version"], user=USER, capture_output=True, check=False, env=environment()).returncode != 0:
+    looked = subprocess.run([PROGRAM, "--version"], user=USER, capture_output=True, check=False, env=environment(user=USER))
+    if looked.returncode != 0:
         pytest.skip("the programs lie where only root can read them")
     home = work / "home"
     home.mkdir(mode=0o700)

@@ -31,6 +31,12 @@ def fits(outcome):
     return outcome.stdout
 
 
+def test_what_starts_alone_has_a_directory_of_its_own():
+    """Else one that ends removes another's, which then says that it can't start."""
+    key = "OMPI_MCA_orte_tmpdir_base"
+    assert environment()[key] != environment()[key]
+
+
 def test_help_of_every_command_fits():
     words = list(commands(described()))
     assert len(words) > 20

@@ -7,26 +7,29 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+import stria
 import stria_program
 
-WRITE = """
-import sys
-import numpy as np
-import stria
-hints = {"stria_parity": "1", "stria_subfiles": sys.argv[2]}
-with stria.create("run.h5", hints=hints) as file:
-    file.create_dataset("x", (64, 1000))[:] = np.full((64, 1000), float(sys.argv[1]))
-    file.create_dataset("packed", (64, 1000), compress="zstd")[:] = np.full((64, 1000), float(sys.argv[1]))
-"""
-READ = """
-import numpy as np
-import stria
-with stria.open("run.h5", verify=True) as file:
-    values = {float(v) for name in ("x", "packed") for v in np.unique(file[name][:])}
-    assert values in ({1.0}, {2.0}), values
-    print(len(file.hint_warnings))
-"""
+SHAPE = (64, 1000)
+
+
+def write(value, parts):
+    hints = {"stria_parity": "1", "stria_subfiles": str(parts)}
+    with stria.create("run.h5", hints=hints) as file:
+        file.create_dataset("x", SHAPE)[:] = np.full(SHAPE, float(value))
+        file.create_dataset("packed", SHAPE, compress="zstd")[:] = np.full(SHAPE, float(value))
+
+
+def read():
+    """Checks the file; returns how many warnings there were."""
+    with stria.open("run.h5", verify=True) as file:
+        values = {float(value) for name in ("x", "packed") for value in np.unique(file[name][:])}
+        assert values in ({1.0}, {2.0}), values
+        return len(file.hint_warnings)
+
+
 ON_RANKS = """
 import numpy as np
 import stria
@@ -51,33 +54,46 @@ with stria.open("again.h5", comm, verify=True) as file:
 MOST_OPERATIONS = 400
 
 
-def run(directory, program, *words, fault="", ranks=0):
+def in_child(directory, call, *words, fault=""):
+    """Calls in a process of its own, forked from this one, which only imports stria; returns the
+    exit status, or the negative signal, and what it returned or raised."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.chdir(directory)
+        os.environ |= {"STRIA_FAULT": fault} if fault else {}
+        try:
+            told, code = repr(call(*words)), 0
+        except BaseException as error:
+            told, code = repr(error), 1
+        os.write(theirs, told.encode()[:4096])
+        os._exit(code)
+    os.close(theirs)
+    with os.fdopen(ours) as pipe:
+        told = pipe.read()
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), told
+
+
+def run_on_ranks(directory, program, ranks):
     (directory / "program.py").write_text(program)
-    command = [sys.executable, "program.py", *map(str, words)]
-    if ranks:
-        command = [stria_program.MPIEXEC, "-n", str(ranks), *command]
-    environment = stria_program.environment(fault)
-    return subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, timeout=100)
-
-
-def value_read(directory):
-    done = run(directory, READ)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout.strip()
+    command = [stria_program.MPIEXEC, "-n", str(ranks), sys.executable, "program.py"]
+    return subprocess.run(
+        command, cwd=directory, env=stria_program.environment(), capture_output=True, text=True, timeout=100, check=False
+    )
 
 
 @pytest.mark.parametrize("parts", [0, 3])
 def test_killed_at_every_operation(work, parts):
-    assert run(work, WRITE, 1, parts).returncode == 0
+    assert in_child(work, write, 1, parts)[0] == 0
     kills = 0
     # Each is an operation of the driver; the file that is there is the one of the kill before.
     for nth in range(1, MOST_OPERATIONS, int(os.environ.get("STRIA_KILL_STEP", "3"))):
-        done = run(work, WRITE, 1 + nth % 2, parts, fault=f"any:nth={nth}:kill")
-        if done.returncode == 0:
+        code, told = in_child(work, write, 1 + nth % 2, parts, fault=f"any:nth={nth}:kill")
+        if code == 0:
             break
-        assert done.returncode == -signal.SIGKILL, done.stderr
+        assert code == -signal.SIGKILL, told
         kills += 1
-        assert value_read(work) == "0"
+        assert in_child(work, read) == (0, "0")
         looked = stria_program.run("repair", "--dry-run", work / "run.h5")
         assert looked.code == 0, f"killed at {nth}: {looked}"
     assert kills > 5
@@ -87,10 +103,10 @@ def test_killed_at_every_operation(work, parts):
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 7])
 def test_read_without_a_part_on_ranks(work, ranks):
-    assert run(work, WRITE, 1, 4).returncode == 0
+    assert in_child(work, write, 1, 4)[0] == 0
     (work / "run.h5.part-1-2").unlink()
-    done = run(work, ON_RANKS, ranks=ranks)
+    done = run_on_ranks(work, ON_RANKS, ranks)
     assert done.returncode == 0, done.stdout + done.stderr
     stria_program.run("repair", work / "run.h5").succeeded()
     stria_program.run("repair", work / "again.h5").succeeded()
-    assert value_read(work) == "0"
+    assert in_child(work, read) == (0, "0")

@@ -119,9 +119,6 @@ ldd "$work/one_process" | grep libmpi && exit 1
 cc "$here/../../examples/c/checkpoint.c" -o "$work/checkpoint_c" $(pkg-config --cflags --libs stria_c) "-Wl,-rpath,$library_dir"
 "$mpiexec" -n 1 "$work/checkpoint_c" "$work/checkpoint_c1.h5"
 
-echo "== projects of other languages"
-"$here/languages_test.sh" "$work/prefix" "$mpiexec"
-
 stria=$work/prefix/bin/stria flash=$work/flash
 echo "== the laboratory, there and away"
 parts=$work/prefix/libexec/stria

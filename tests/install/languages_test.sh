@@ -1,13 +1,21 @@
 #!/usr/bin/env bash
-# find_package(stria) in projects of one language or two, each of which builds and runs a program;
-# and pkg-config with gfortran itself, which is no wrapper of MPI.
-# usage: languages_test.sh PREFIX MPIEXEC
+# Installs a build, and looks at find_package(stria) in projects of one language or two, each of
+# which builds and runs a program; and at pkg-config with gfortran itself, which is no wrapper of
+# MPI.
+# usage: languages_test.sh BUILD_DIR MPIEXEC
 set -euo pipefail
 
-prefix=$1 mpiexec=$2
+build=$1 mpiexec=$2
 examples=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../examples" && pwd)
 work=$(mktemp -d --tmpdir stria_languages_test.XXXXXX)
 trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+cmake --install "$build" --prefix "$prefix" >"$work/install.log"
+# What an earlier run compiled is used again.
+if ccache=$(command -v ccache); then
+  launcher="$examples/../cmake/ccache.sh;$work;$ccache"
+  export CMAKE_CXX_COMPILER_LAUNCHER=$launcher CMAKE_C_COMPILER_LAUNCHER=$launcher
+fi
 
 # project "LANGUAGE…" SOURCE TARGET: the program of a project that knows these languages.
 project() {

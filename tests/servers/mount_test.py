@@ -367,7 +367,8 @@ def test_what_was_synced_outlives_the_mount(store, work):
     assert (work / "copy").read_bytes() in (b"s" * 1000, b"s" * 1000 + b"k" * 1000)
 
 
-def test_errors_that_come_late_are_told_by_sync_and_close(session_directory):
+def test_errors_that_come_late_are_told_by_sync_and_close(session_directory, monkeypatch):
+    monkeypatch.setenv("STRIA_SERVER_TIMEOUT", "3")
     directory = session_directory / "late"
     directory.mkdir()
     servers = Store(directory, 1)

@@ -69,6 +69,20 @@ def wait_until_silent(store, server):
     wait_until(lambda: json.loads(run("df", "--json", store.url).succeeded().stdout)[server]["silent_ms"] > 6000)
 
 
+def test_restart_without_a_server(store, work, monkeypatch):
+    """A simulation goes on from its latest checkpoint."""
+    (work / "hints").write_text("stria_subfiles 4\nstria_parity 1\nstart_iodevice 1\n")
+    monkeypatch.setenv("STRIA_HINTS_FILE", str(work / "hints"))
+    sedov = ["flash", "sedov", "--dim", "2", "--max-level", "3", "--out", f"{store.url}/sedov"]
+    run(*sedov, "--steps", "3", "--checkpoint-every", "3").succeeded()
+    store.kill(3)
+    wait_until_silent(store, 3)
+    run(*sedov, "--steps", "5", "--checkpoint-every", "2", "--restart", "latest").succeeded()
+    for name in run("ls", f"{store.url}/sedov").succeeded().stdout.split():
+        if ".pa" not in name:
+            run("verify", f"{store.url}/sedov/{name}").succeeded()
+
+
 def test_a_server_that_takes_no_new_files_gets_no_part(make_store):
     store = make_store(SERVERS + 1)
     closed = 3
@@ -227,17 +241,3 @@ def test_a_damaged_block_of_a_file_in_one_piece(make_store):
     assert run("scrub", store.url).code == 0
     with stria.open(url) as file:
         assert (file["dens"][:] == 1).all() and not file.hint_warnings
-
-
-def test_restart_without_a_server(store, work, monkeypatch):
-    """A simulation goes on from its latest checkpoint."""
-    (work / "hints").write_text("stria_subfiles 4\nstria_parity 1\nstart_iodevice 1\n")
-    monkeypatch.setenv("STRIA_HINTS_FILE", str(work / "hints"))
-    sedov = ["flash", "sedov", "--dim", "2", "--max-level", "3", "--out", f"{store.url}/sedov"]
-    run(*sedov, "--steps", "3", "--checkpoint-every", "3").succeeded()
-    store.kill(3)
-    wait_until_silent(store, 3)
-    run(*sedov, "--steps", "5", "--checkpoint-every", "2", "--restart", "latest").succeeded()
-    for name in run("ls", f"{store.url}/sedov").succeeded().stdout.split():
-        if ".pa" not in name:
-            run("verify", f"{store.url}/sedov/{name}").succeeded()

@@ -17,9 +17,10 @@ def memory_directory():
     return str(shared) if has_room else None
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def session_directory():
-    """Gives a directory, in memory if possible, that outlives single tests."""
+    """Gives a directory, in memory if possible, that outlives single tests. Every run has a place
+    of Open MPI's in it (stria_program.environment())."""
     directory = tempfile.mkdtemp(prefix="stria_test_", dir=memory_directory())
     # When ranks are killed, Open MPI leaves what they shared; it is removed with this directory.
     for parameter in ("btl_vader_backing_directory", "osc_sm_backing_directory"):

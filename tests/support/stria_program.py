@@ -8,12 +8,12 @@ machine needs, so only a deadlock reaches them.
 
 import contextlib
 import dataclasses
+import itertools
 import json
 import os
 import pathlib
 import signal
 import subprocess
-import tempfile
 import time
 
 import pytest
@@ -24,6 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("STRIA_PROGRAM", str(ROOT / "build/release/bin/stria"))
 MPIEXEC = os.environ.get("STRIA_MPIEXEC", "mpiexec.openmpi")
 LABORATORY = ("bench", "convection", "flash", "papers", "simulate", "tune")
+starts = itertools.count()  # numbers that make each run's directory its own
 HANG_SECONDS = float(os.environ.get("STRIA_TEST_HANG_SECONDS", "90"))
 
 
@@ -59,12 +60,18 @@ class Outcome:
         return self
 
 
-def environment(fault=None):
+def environment(fault=None, user=None):
+    """Returns the environment of one run; `user`: its number, where it is another's."""
     result = mpiexec_environment()
     # A rank that was killed needs no second of grace.
     result.setdefault("OMPI_MCA_odls_base_sigkill_timeout", "0")
     # One process alone needs no daemon of Open MPI's.
     result.setdefault("OMPI_MCA_ess_singleton_isolated", "1")
+    # All that run so would have the same directory, and each removes it when it ends, perhaps while
+    # another makes it. Open MPI makes this one.
+    if user is None and "STRIA_TEST_DIRECTORY" in os.environ:
+        place = f"{os.environ['STRIA_TEST_DIRECTORY']}/mpi_{os.getpid()}_{next(starts)}"
+        result.setdefault("OMPI_MCA_orte_tmpdir_base", place)
     result.pop("STRIA_FAULT", None)
     if fault:
         result["STRIA_FAULT"] = fault
@@ -87,13 +94,8 @@ def command_line(arguments, ranks):
 def start(arguments, ranks=0, fault=None, user=None, **streams):
     """Starts a run in a session of its own, for tests that kill it, and as the user of that number
     where one is given."""
-    settings = environment(fault)
-    if ranks == 0 and user is None and "STRIA_TEST_DIRECTORY" in os.environ:
-        # Otherwise they all use the same directory of Open MPI's, and each removes it when it ends.
-        own = tempfile.mkdtemp(prefix="mpi_", dir=os.environ["STRIA_TEST_DIRECTORY"])
-        settings.setdefault("OMPI_MCA_orte_tmpdir_base", own)
     return subprocess.Popen(
-        command_line(arguments, ranks), env=settings, stdin=subprocess.DEVNULL, start_new_session=True,
+        command_line(arguments, ranks), env=environment(fault, user), stdin=subprocess.DEVNULL, start_new_session=True,
         user=user, group=user, extra_groups=None if user is None else [], **streams,
     )  # fmt: skip
 

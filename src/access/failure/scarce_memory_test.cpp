@@ -2,6 +2,11 @@
 // the same outcome.
 #include <gtest/gtest.h>
 
+#include <new>
+#include <span>
+#include <string>
+#include <vector>
+
 #include "access/failing_new_test.hpp"
 #include "access/random_case_test.hpp"
 #include "access/together/two_phase/two_phase.hpp"
@@ -82,6 +87,38 @@ TEST(ScarceMemory, EndsAWriteEverywhere) {
 
 TEST(ScarceMemory, EndsAReadEverywhere) {
   check_every_moment(false, first_seed() + 6'000'000, case_count(25));
+}
+
+// A rank without room for the bytes stays in step with the others.
+TEST(ScarceMemory, EndsABroadcastEverywhere) {
+  constexpr int kRanks = 4;
+  for (const size_t bytes : {size_t{0}, size_t{1}, size_t{4096}, size_t{4097}, size_t{100000}}) {
+    for (int64_t failing = -1; failing < kRanks; ++failing) {
+      SCOPED_TRACE(std::to_string(bytes) + " bytes, allocation " + std::to_string(failing));
+      int lacking = 0;
+      fail_allocation(failing);
+      const auto report = run_simulated({.ranks = kRanks, .ranks_per_node = 2}, [&](Comm& inner) {
+        SureComm comm(inner);
+        std::vector<std::byte> data(comm.rank() == 1 ? bytes : 0, std::byte{5});
+        bool lacks = false;
+        try {
+          Counting on(true);
+          broadcast_bytes(comm, data, 1);
+        } catch (const std::bad_alloc&) {
+          lacks = true;
+        }
+        const Bytes expected(bytes, std::byte{5});
+        EXPECT_TRUE(lacks || data == expected);
+        lacking += lacks ? 1 : 0;
+        int64_t ranks = 1;  // what follows isn't taken for what went before
+        comm.all_reduce(std::span(&ranks, 1), ReduceOp::kSum);
+        EXPECT_EQ(ranks, kRanks);
+      });
+      ASSERT_TRUE(report.ok()) << report.status().message();
+      const bool fails = bytes > 0 && failing >= 0 && failing < kRanks - 1;
+      EXPECT_EQ(lacking, !fails ? 0 : bytes > 4096 ? kRanks : 1);
+    }
+  }
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ class MpiComm : public Comm {
   }
   std::unique_ptr<CommRequest> send(std::span<const std::byte> data, int to, int tag) override;
   std::unique_ptr<CommRequest> receive(std::span<std::byte> data, int from, int tag) override;
-  Taken take_message(int tag) override;
+  std::optional<int> take_message(int tag, std::vector<std::byte>& content) override;
   void set_attendant(std::shared_ptr<Attendant> attendant) override {
     if (attendant != nullptr) {
       attend_in_waits(attendant);
@@ -283,19 +283,28 @@ std::unique_ptr<CommRequest> MpiComm::receive(std::span<std::byte> data, int fro
   return message;
 }
 
-Comm::Taken MpiComm::take_message(int tag) {
+// MPI keeps the message until there is room for it: nobody gives back one that was matched.
+std::optional<int> MpiComm::take_message(int tag, std::vector<std::byte>& content) {
   int found = 0;
-  MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status status;
-  MPI_Improbe(MPI_ANY_SOURCE, kFirstUserTag + tag, world_, &found, &message, &status);
+  MPI_Iprobe(MPI_ANY_SOURCE, kFirstUserTag + tag, world_, &found, &status);
   if (found == 0) {
     return std::nullopt;
   }
   int bytes = 0;
   MPI_Get_count(&status, MPI_BYTE, &bytes);
-  std::vector<std::byte> content(static_cast<size_t>(bytes));
+  content.resize(static_cast<size_t>(bytes));
+  const int from = status.MPI_SOURCE;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  MPI_Improbe(from, status.MPI_TAG, world_, &found, &message, &status);
+  if (found == 0) {
+    return std::nullopt;
+  }
+  int matched_bytes = 0;
+  MPI_Get_count(&status, MPI_BYTE, &matched_bytes);
+  STRIA_CHECK(matched_bytes == bytes, matched_bytes, bytes, from, tag);
   MPI_Mrecv(content.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-  return std::pair(status.MPI_SOURCE, std::move(content));
+  return from;
 }
 
 void MpiComm::wait(CommRequest& request) {

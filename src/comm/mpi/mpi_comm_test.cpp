@@ -9,11 +9,16 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
+#include <new>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "comm/conformance_test.hpp"
 #include "comm/mpi/parking.hpp"
+#include "support/sanitized.hpp"
 
 namespace stria {
 namespace {
@@ -147,6 +152,61 @@ TEST(MpiComm, WaitsWithoutBurningTheProcessor) {
   const long burnt = microseconds(after.ru_utime) + microseconds(after.ru_stime) - microseconds(before.ru_utime) -
                      microseconds(before.ru_stime);
   EXPECT_LT(burnt, 300000) << "microseconds of processor time in a wait of one second";
+}
+
+int64_t mapped_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t pages = 0;
+  statm >> pages;
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+/// Leaves this process room for so many more bytes as long as it lives.
+class ScarceMemory {
+ public:
+  explicit ScarceMemory(int64_t room_bytes) {
+    getrlimit(RLIMIT_AS, &before_);
+    const rlimit scarce{static_cast<rlim_t>(mapped_bytes() + room_bytes), before_.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_AS, &scarce), 0);
+  }
+  ~ScarceMemory() { setrlimit(RLIMIT_AS, &before_); }
+  ScarceMemory(const ScarceMemory&) = delete;
+  ScarceMemory& operator=(const ScarceMemory&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(MpiComm, KeepsAMessageForWhichThereIsNoRoom) {
+  if (kSanitized) {
+    GTEST_SKIP() << "a sanitizer's own memory is beyond any limit";
+  }
+  const auto comm = make_world();
+  constexpr int kTag = 9;
+  constexpr size_t kBytes = size_t{96} << 20;
+  const std::vector<std::byte> sent(comm->rank() == 0 ? kBytes : 0, std::byte{7});
+  const auto send = comm->rank() == 0 ? comm->send(sent, comm->size() - 1, kTag) : nullptr;
+  if (comm->rank() == comm->size() - 1) {
+    std::vector<std::byte> got;
+    int lacked = 0;
+    std::optional<int> from;
+    for (int attempt = 0; !from; ++attempt) {
+      try {
+        const ScarceMemory scarce(lacked < 3 ? int64_t{32} << 20 : int64_t{1} << 40);
+        from = comm->take_message(kTag, got);
+      } catch (const std::bad_alloc&) {
+        ++lacked;
+      }
+      comm->pause(attempt);
+    }
+    EXPECT_EQ(lacked, 3);
+    EXPECT_EQ(*from, 0);
+    EXPECT_EQ(got.size(), kBytes);
+    EXPECT_EQ(std::count(got.begin(), got.end(), std::byte{7}), static_cast<std::ptrdiff_t>(kBytes));
+  }
+  if (send != nullptr) {
+    comm->wait(*send);
+  }
 }
 
 // A rank must not wait for the others when one of its objects is destroyed.

@@ -30,6 +30,7 @@ constexpr double kLeastPatienceSeconds = 0.5;
 constexpr double kMostPatienceSeconds = 2;
 constexpr auto kTimeToAbort = std::chrono::seconds(5);
 constexpr size_t kMostCalls = 4;  // calls that a line names
+constexpr size_t kMessageBytes = 64;
 
 std::chrono::steady_clock::duration in_seconds(double seconds) {
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
@@ -145,6 +146,7 @@ void WaitWatch::begin_asking(Stage stage, std::vector<int> ranks) {
 }
 
 void WaitWatch::send(const Message& message, int to) {
+  static_assert(sizeof(Message) == kMessageBytes);
   auto sent = std::make_unique<Sent>(message);
   sent->start_send(comm_, sent->bytes(), to, tag_);
   park_message(comm_, std::move(sent));
@@ -208,13 +210,10 @@ std::string WaitWatch::describe_calls() const {
 void drain_wait_messages(MPI_Comm comm, int tag) {
   for (int found = 1; found != 0;) {
     MPI_Message handle = MPI_MESSAGE_NULL;
-    MPI_Status status;
-    MPI_Improbe(MPI_ANY_SOURCE, tag, comm, &found, &handle, &status);
+    MPI_Improbe(MPI_ANY_SOURCE, tag, comm, &found, &handle, MPI_STATUS_IGNORE);
     if (found != 0) {
-      int bytes = 0;
-      MPI_Get_count(&status, MPI_BYTE, &bytes);
-      std::vector<std::byte> message(static_cast<size_t>(bytes));
-      MPI_Mrecv(message.data(), bytes, MPI_BYTE, &handle, MPI_STATUS_IGNORE);
+      std::array<std::byte, kMessageBytes> message;
+      MPI_Mrecv(message.data(), static_cast<int>(message.size()), MPI_BYTE, &handle, MPI_STATUS_IGNORE);
     }
   }
 }

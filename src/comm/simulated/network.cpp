@@ -70,18 +70,18 @@ std::shared_ptr<Transfer> Network::receive(std::span<std::byte> data, int from, 
   return transfer;
 }
 
-std::optional<std::pair<int, std::vector<std::byte>>> Network::take(int to, int tag) {
+std::optional<int> Network::take(int to, int tag, std::vector<std::byte>& content) {
   for (int from = 0; from < static_cast<int>(node_of_rank_.size()); ++from) {
     Channel& way = channel(from, to, tag);
     if (!way.arrived.empty()) {
+      const auto data = way.arrived.front().data();
+      content.assign(data.begin(), data.end());
       const Message message = std::move(way.arrived.front());
       way.arrived.pop_front();
-      const auto data = message.data();
-      std::vector<std::byte> content(data.begin(), data.end());
       if (message.send != nullptr) {
         complete(*message.send);
       }
-      return std::pair(from, std::move(content));
+      return from;
     }
   }
   return std::nullopt;

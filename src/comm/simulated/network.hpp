@@ -8,7 +8,6 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "comm/simulated/scheduler.hpp"
@@ -30,9 +29,9 @@ class Network {
 
   std::shared_ptr<Transfer> send(std::span<const std::byte> data, int from, int to, int tag);
   std::shared_ptr<Transfer> receive(std::span<std::byte> data, int from, int to, int tag);
-  /// Returns a message that has arrived, from the lowest rank that has sent one; nothing: there is
-  /// none.
-  std::optional<std::pair<int, std::vector<std::byte>>> take(int to, int tag);
+  /// Takes a message that has arrived into `content`, from the lowest rank that has sent one, and
+  /// returns that rank; nothing: there is none.
+  std::optional<int> take(int to, int tag, std::vector<std::byte>& content);
   const std::vector<RankTraffic>& traffic() const { return traffic_; }
 
  private:

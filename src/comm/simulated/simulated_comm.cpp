@@ -101,7 +101,9 @@ class SimulatedComm : public MessageCollectives {
     auto transfer = world_.network.receive(data, from, rank_, tag);
     return request(std::move(transfer), {"receives", "from", from, tag, static_cast<int64_t>(data.size())});
   }
-  Taken take_message(int tag) override { return world_.network.take(rank_, tag); }
+  std::optional<int> take_message(int tag, std::vector<std::byte>& content) override {
+    return world_.network.take(rank_, tag, content);
+  }
   void wait(CommRequest& request) override {
     if (attendant() == nullptr) {
       static_cast<SimulatedRequest&>(request).wait();

@@ -6,9 +6,11 @@
 #include <cstring>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "base/check.hpp"
 #include "base/hash.hpp"
+#include "base/out_of_memory.hpp"
 #include "file/meet/message_fields.hpp"
 
 namespace stria::file {
@@ -46,6 +48,24 @@ std::string compare(const DefinitionText& first, const DefinitionText& other, in
     }
   }
   return fmt::format("{}: ranks 0 and {} differ", first.call, rank);
+}
+
+/// Broadcasts what `make` returns on rank `root`, also where memory is scarce: nothing, where it is
+/// scarce there. Collective: yes.
+template <typename Make>
+Result<std::vector<std::byte>> tell_all(Comm& comm, int root, Make&& make) {
+  std::vector<std::byte> message;
+  Status outcome = or_out_of_memory([&] {
+    if (comm.rank() == root) {
+      message = make();
+    }
+    return Status();
+  });
+  outcome.update(or_out_of_memory([&] {
+    broadcast_bytes(comm, message, root);
+    return Status();
+  }));
+  return outcome.ok() ? Result<std::vector<std::byte>>(std::move(message)) : outcome;
 }
 
 }  // namespace
@@ -90,32 +110,41 @@ std::vector<std::byte> DefinitionLog::told(int64_t number) const {
   return fields.take();
 }
 
+// A rank without memory knows of no difference, and takes part in what tells others of it.
 Status DefinitionLog::explain(Comm& comm) const {
-  const auto own = std::as_bytes(std::span(entries_));
-  std::vector<std::byte> message;
-  if (comm.rank() == 0) {
-    message.assign(own.begin(), own.end());
-  }
-  broadcast_bytes(comm, message, 0);
-  STRIA_CHECK(message.size() % sizeof(Entry) == 0, message.size());
-  std::vector<Entry> expected(message.size() / sizeof(Entry));
-  if (!expected.empty()) {
-    std::memcpy(expected.data(), message.data(), message.size());
-  }
-  std::array<int64_t, 1> number = {first_difference(expected)};
+  const auto message = tell_all(comm, 0, [this] {
+    const auto own = std::as_bytes(std::span(entries_));
+    return std::vector<std::byte>(own.begin(), own.end());
+  });
+  const Result<int64_t> difference = or_out_of_memory([&]() -> Result<int64_t> {
+    STRIA_RETURN_IF_ERROR(message.status());
+    STRIA_CHECK(message->size() % sizeof(Entry) == 0, message->size());
+    std::vector<Entry> expected(message->size() / sizeof(Entry));
+    if (!expected.empty()) {
+      std::memcpy(expected.data(), message->data(), message->size());
+    }
+    return first_difference(expected);
+  });
+  std::array<int64_t, 1> number = {difference.ok() ? *difference : kNowhere};
   const int64_t mine = number[0];
   comm.all_reduce(std::span<int64_t>(number), ReduceOp::kMin);
   if (number[0] == kNowhere) {
-    return Status();
+    return difference.status();
   }
   std::array<int64_t, 1> rank = {mine == number[0] ? comm.rank() : kNowhere};
   comm.all_reduce(std::span<int64_t>(rank), ReduceOp::kMin);
   const auto other = static_cast<int>(rank[0]);
-  std::vector<std::byte> first_words = comm.rank() == 0 ? told(number[0]) : std::vector<std::byte>();
-  broadcast_bytes(comm, first_words, 0);
-  std::vector<std::byte> other_words = comm.rank() == other ? told(number[0]) : std::vector<std::byte>();
-  broadcast_bytes(comm, other_words, other);
-  return Status(ErrorCode::kInvalidArgument, compare(decode(first_words), decode(other_words), other));
+  const auto first_words = tell_all(comm, 0, [&] { return told(number[0]); });
+  const auto other_words = tell_all(comm, other, [&] { return told(number[0]); });
+  return or_out_of_memory([&]() -> Status {
+    STRIA_RETURN_IF_ERROR(first_words.status());
+    STRIA_RETURN_IF_ERROR(other_words.status());
+    if (first_words->empty() || other_words->empty()) {
+      return Status(ErrorCode::kResourceExhausted,
+                    fmt::format("rank {} has no memory for its words", first_words->empty() ? 0 : other));
+    }
+    return Status(ErrorCode::kInvalidArgument, compare(decode(*first_words), decode(*other_words), other));
+  });
 }
 
 }  // namespace stria::file

@@ -7,7 +7,6 @@
 
 #include "base/check.hpp"
 #include "base/out_of_memory.hpp"
-#include "comm/waiting.hpp"
 #include "file/meet/message_fields.hpp"
 
 namespace stria::file {
@@ -16,7 +15,8 @@ namespace {
 
 constexpr int kAskTag = 32040;
 constexpr int kAnswerTag = 32041;
-constexpr int64_t kWantsAnswer = 1;
+constexpr int64_t kWantsNoAnswer = 0;  // instead of the number of a question
+constexpr size_t kRefusalBytes = size_t{64} << 10;
 
 /// A message for which no one waits, with its bytes.
 class OwnedMessage final : public CommRequest {
@@ -123,7 +123,29 @@ Result<int64_t> only_number(FieldReader& fields) {
   return number;
 }
 
+// A question, or what is told.
+std::vector<std::byte> question(Ask what, int64_t number, std::span<const std::byte> fields) {
+  FieldWriter message;
+  message.number(static_cast<int64_t>(what));
+  message.number(number);
+  message.bytes(fields);
+  return message.take();
+}
+
+std::vector<std::byte> answer_to(int64_t number, const Result<std::vector<std::byte>>& done) {
+  FieldWriter answer;
+  answer.number(number);
+  answer.number(static_cast<int64_t>(done.status().code()));
+  answer.text(done.status().message());
+  answer.bytes(done.ok() ? std::span<const std::byte>(*done) : std::span<const std::byte>());
+  return answer.take();
+}
+
 }  // namespace
+
+Status garbled_answer(int rank) {
+  return Status(ErrorCode::kInternal, fmt::format("the answer of rank {} was garbled on its way", rank));
+}
 
 std::shared_ptr<NodeService> NodeService::of(Comm& comm, const std::shared_ptr<storage::Driver>& driver) {
   Comm& innermost = comm.innermost();
@@ -136,10 +158,22 @@ std::shared_ptr<NodeService> NodeService::of(Comm& comm, const std::shared_ptr<s
 }
 
 NodeService::NodeService(Comm& innermost, std::shared_ptr<storage::Driver> driver)
-    : comm_(innermost), driver_(std::move(driver)) {}
+    : comm_(innermost), driver_(std::move(driver)), owed_(static_cast<size_t>(innermost.size())) {
+  request_.reserve(kRoomBytes);
+  answer_.reserve(kRoomBytes);
+  reserve_.set_aside(kRefusalBytes);
+}
 
+// Throws where nothing was sent. A message that can't be parked is waited for.
 void NodeService::send_away(int rank, int tag, std::vector<std::byte> message) {
-  comm_.park(std::make_unique<OwnedMessage>(comm_, std::move(message), rank, tag));
+  std::unique_ptr<CommRequest> sent = std::make_unique<OwnedMessage>(comm_, std::move(message), rank, tag);
+  try {
+    comm_.park(std::move(sent));
+  } catch (const std::bad_alloc&) {
+    for (int attempt = 0; !sent->test(); ++attempt) {
+      comm_.pause(attempt);
+    }
+  }
 }
 
 void NodeService::attend() noexcept {
@@ -148,30 +182,55 @@ void NodeService::attend() noexcept {
   }
   serves_ = true;
   try {
-    while (const auto message = comm_.take_message(kAskTag)) {
-      serve(message->first, message->second);
+    refuse_owed();
+    while (const auto from = comm_.take_message(kAskTag, request_)) {
+      serve(*from);
     }
+    drop_late_answer();
   } catch (const std::bad_alloc&) {
-    // The rank that has asked waits. It is named after a while, and by a deadline, if it has one.
-    say_line("a rank has no memory to serve a part of a file to another");
+    // What there is no memory for is a message that waits, or an answer that is owed: this rank
+    // attends to both again while it waits.
   }
   serves_ = false;
 }
 
-void NodeService::serve(int from, std::span<const std::byte> message) {
-  FieldReader fields(message);
+void NodeService::serve(int from) {
+  FieldReader fields(request_);
   const auto what = static_cast<Ask>(fields.number());
-  const bool wants_answer = fields.number() == kWantsAnswer;
+  const int64_t number = fields.number();
   const auto rest = fields.bytes();
   // Nobody knows without its first two numbers whether an answer is awaited.
-  STRIA_CHECK(fields.is_whole(), from, message.size(), what);
-  const auto done = or_out_of_memory([&] { return answer(from, what, rest); });
-  if (wants_answer) {
-    FieldWriter reply;
-    reply.number(static_cast<int64_t>(done.status().code()));
-    reply.text(done.status().message());
-    reply.bytes(done.ok() ? std::span<const std::byte>(*done) : std::span<const std::byte>());
-    send_away(from, kAnswerTag, reply.take());
+  STRIA_CHECK(fields.is_whole(), from, request_.size(), what);
+  try {
+    const auto done = or_out_of_memory([&] { return answer(from, what, rest); });
+    if (number != kWantsNoAnswer) {
+      send_away(from, kAnswerTag, answer_to(number, done));
+    }
+  } catch (const std::bad_alloc&) {
+    // A rank that asks again has given up what it asked before.
+    int64_t& owed = owed_[static_cast<size_t>(from)];
+    owed_count_ += owed == 0 && number != kWantsNoAnswer ? 1 : 0;
+    owed = number;
+    refuse_owed();
+  }
+}
+
+// Where even the reserve isn't enough, the rest is for the next time.
+void NodeService::refuse_owed() {
+  for (size_t rank = 0; owed_count_ > 0 && rank < owed_.size(); ++rank) {
+    if (owed_[rank] != 0) {
+      reserve_.surely([&] {
+        const Status lack(ErrorCode::kResourceExhausted, "out of memory");
+        send_away(static_cast<int>(rank), kAnswerTag, answer_to(owed_[rank], lack));
+      });
+      owed_[rank] = 0;
+      --owed_count_;
+    }
+  }
+  if (reserve_.ran_out()) {
+    access::MemoryReserve anew;
+    anew.set_aside(kRefusalBytes);
+    reserve_ = std::move(anew);
   }
 }
 
@@ -291,42 +350,59 @@ Result<std::vector<std::byte>> NodeService::answer_for_name(Ask what, const std:
 
 void NodeService::tell(int rank, Ask what, std::span<const std::byte> fields) {
   STRIA_ASSERT(0 <= rank && rank < comm_.size(), rank, comm_.size(), what);
-  FieldWriter message;
-  message.number(static_cast<int64_t>(what));
-  message.number(0);
-  message.bytes(fields);
-  send_away(rank, kAskTag, message.take());
   told_.insert(rank);
+  send_away(rank, kAskTag, question(what, kWantsNoAnswer, fields));
 }
 
 // Messages from one rank to another are served in order.
 void NodeService::settle() {
   for (const int rank : std::exchange(told_, {})) {
-    static_cast<void>(ask(rank, Ask::kNothing, {}));
+    static_cast<void>(or_out_of_memory([&] { return ask(rank, Ask::kNothing, {}); }));
+  }
+}
+
+// A question that this rank gave up, because it had no memory for the answer, is answered late.
+int NodeService::await_answer(int64_t number) {
+  for (int attempt = 0;;) {
+    const auto from = comm_.take_message(kAnswerTag, answer_);
+    if (!from) {
+      comm_.pause(attempt++);
+      continue;
+    }
+    FieldReader fields(answer_);
+    if (fields.number() >= number || !fields.well()) {
+      return *from;
+    }
+  }
+}
+
+// Its sender waits for it at the end of MPI, so that it doesn't stay.
+void NodeService::drop_late_answer() {
+  if (late_answer_ && !asks_ && comm_.take_message(kAnswerTag, answer_)) {
+    late_answer_ = false;
   }
 }
 
 Result<std::vector<std::byte>> NodeService::ask(int rank, Ask what, std::span<const std::byte> fields) {
   STRIA_ASSERT(0 <= rank && rank < comm_.size(), rank, comm_.size(), what);
   STRIA_ASSERT(!serves_, rank, what);  // a rank that serves and asks may wait for itself
-  FieldWriter message;
-  message.number(static_cast<int64_t>(what));
-  message.number(kWantsAnswer);
-  message.bytes(fields);
-  const std::vector<std::byte> bytes = message.take();
+  const int64_t number = ++last_question_;
+  const std::vector<std::byte> bytes = question(what, number, fields);
   const auto sent = comm_.send(bytes, rank, kAskTag);
-  auto reply = comm_.take_message(kAnswerTag);
-  for (int attempt = 0; !reply; ++attempt) {
-    comm_.pause(attempt);
-    reply = comm_.take_message(kAnswerTag);
-  }
   comm_.wait(*sent);
-  FieldReader answer(reply->second);
+  asks_ = true;
+  late_answer_ = true;  // unless it comes
+  const Result<int> from = or_out_of_memory([&] { return Result<int>(await_answer(number)); });
+  asks_ = false;
+  STRIA_RETURN_IF_ERROR(from.status());
+  late_answer_ = false;
+  FieldReader answer(answer_);
+  const int64_t answered = answer.number();
   const auto code = static_cast<ErrorCode>(answer.number());
   const std::string words = answer.text();
   const auto rest = answer.bytes();
-  if (!answer.is_whole() || reply->first != rank) {
-    return Status(ErrorCode::kInternal, fmt::format("the answer of rank {} was garbled on its way", rank));
+  if (!answer.is_whole() || answered != number || *from != rank) {
+    return garbled_answer(rank);
   }
   if (code != ErrorCode::kOk) {
     return Status(code, fmt::format("{}, by rank {}", words, rank));

@@ -14,16 +14,10 @@ namespace stria::file {
 
 namespace {
 
-constexpr size_t kMostSegmentsAsked = 65536;  // in one message
-
 std::vector<std::byte> of_path(const std::string& path) {
   FieldWriter fields;
   fields.text(path);
   return fields.take();
-}
-
-Status garbled(int rank) {
-  return Status(ErrorCode::kInternal, "the answer of rank " + std::to_string(rank) + " was garbled on its way");
 }
 
 /// The segments that go into one message, from `rest` on, which is moved on. The last one may be
@@ -33,7 +27,7 @@ std::vector<Segment> next_batch(std::vector<Segment>& rest) {
   std::vector<Segment> batch;
   int64_t left = NodeService::kMostBytes;
   size_t whole = 0;
-  while (whole < rest.size() && batch.size() < kMostSegmentsAsked && left > 0) {
+  while (whole < rest.size() && batch.size() < NodeService::kMostSegments && left > 0) {
     Segment part = rest[whole];
     part.bytes = std::min(part.bytes, left);
     left -= part.bytes;
@@ -76,14 +70,16 @@ class NodeFile final : public storage::File {
     fields.number(options.plain_only ? 1 : 0);
     fields.number(options.permissions);
     fields.number(static_cast<int64_t>(options.expected_number));
-    STRIA_ASSIGN_OR_RETURN(const auto reply, ask(Ask::kOpen, fields.take()));
-    is_open_ = true;  // there, whatever the answer says
-    FieldReader told(reply);
+    const auto reply = ask(Ask::kOpen, fields.take());
+    // It is open there, whatever the answer says; and it may be where memory lacked for the answer.
+    is_open_ = reply.ok() || reply.status().code() == ErrorCode::kResourceExhausted;
+    STRIA_RETURN_IF_ERROR(reply.status());
+    FieldReader told(*reply);
     has_identity_ = told.number() != 0;
     identity_.device = static_cast<uint64_t>(told.number());
     identity_.number = static_cast<uint64_t>(told.number());
     capabilities_.block_bytes = told.number();
-    return told.is_whole() ? Status() : garbled(rank_);
+    return told.is_whole() ? Status() : garbled_answer(rank_);
   }
 
   const std::string& path() const override { return path_; }
@@ -131,7 +127,7 @@ class NodeFile final : public storage::File {
       }
       const auto content = answer.bytes();
       if (!answer.is_whole()) {
-        return garbled(rank_);
+        return garbled_answer(rank_);
       }
       int64_t at = 0;
       for (size_t i = 0; i < batch.size(); ++i) {
@@ -150,7 +146,7 @@ class NodeFile final : public storage::File {
     STRIA_ASSIGN_OR_RETURN(const auto reply, ask(Ask::kSize, {}));
     FieldReader fields(reply);
     const int64_t bytes = fields.number();
-    return fields.is_whole() ? Result<int64_t>(bytes) : garbled(rank_);
+    return fields.is_whole() ? Result<int64_t>(bytes) : garbled_answer(rank_);
   }
   Status resize(int64_t bytes) override { return ask_number(Ask::kResize, bytes); }
   Status preallocate(int64_t bytes) override { return ask_number(Ask::kPreallocate, bytes); }
@@ -159,8 +155,9 @@ class NodeFile final : public storage::File {
     if (!is_open_) {
       return storage::closed_file("close", path_);
     }
-    is_open_ = false;
-    return ask(Ask::kClose, {}).status();
+    const Status closed = ask(Ask::kClose, {}).status();
+    is_open_ = closed.code() == ErrorCode::kResourceExhausted;  // the destructor tells it then
+    return closed;
   }
 
   Status set_attributes(const storage::FileAttributes& attributes) {
@@ -256,7 +253,7 @@ Result<storage::Identity> NodesDriver::identity(const std::string& path) {
   storage::Identity identity;
   identity.device = static_cast<uint64_t>(fields.number());
   identity.number = static_cast<uint64_t>(fields.number());
-  return fields.is_whole() ? Result<storage::Identity>(identity) : garbled(rank);
+  return fields.is_whole() ? Result<storage::Identity>(identity) : garbled_answer(rank);
 }
 
 Result<storage::NameInfo> NodesDriver::name_info(const std::string& path) {
@@ -272,7 +269,7 @@ Result<storage::NameInfo> NodesDriver::name_info(const std::string& path) {
   const bool has_time = fields.number() != 0;
   const int64_t time = fields.number();
   info.changed_ns = has_time ? std::optional(time) : std::nullopt;
-  return fields.is_whole() ? Result<storage::NameInfo>(info) : garbled(rank);
+  return fields.is_whole() ? Result<storage::NameInfo>(info) : garbled_answer(rank);
 }
 
 Status NodesDriver::remove(const std::string& path) {
@@ -294,7 +291,7 @@ Result<bool> NodesDriver::exists(const std::string& path) {
   STRIA_ASSIGN_OR_RETURN(const auto reply, ask_for(rank, Ask::kExists, path));
   FieldReader fields(reply);
   const bool exists = fields.number() != 0;
-  return fields.is_whole() ? Result<bool>(exists) : garbled(rank);
+  return fields.is_whole() ? Result<bool>(exists) : garbled_answer(rank);
 }
 
 Status NodesDriver::sync_directory(const std::string& path) {
@@ -315,7 +312,7 @@ Result<std::vector<std::string>> NodesDriver::list_directory(const std::string& 
   for (int64_t left = fields.number(); fields.well() && left > 0; --left) {
     names.push_back(fields.text());
   }
-  return fields.is_whole() ? Result<std::vector<std::string>>(std::move(names)) : garbled(rank);
+  return fields.is_whole() ? Result<std::vector<std::string>>(std::move(names)) : garbled_answer(rank);
 }
 
 }  // namespace stria::file

@@ -222,8 +222,8 @@ Status ParityWriter::make(const StoredFile& file, const std::vector<ParityFile>&
     message = begun.ok() ? std::move(*begun) : message;
   }
   STRIA_RETURN_IF_ERROR(comm.agree(mine));
-  broadcast_bytes(comm, message, 0);
   mine = or_out_of_memory([&]() -> Status {
+    broadcast_bytes(comm, message, 0);
     STRIA_RETURN_IF_ERROR(comm.rank() == 0 ? Status() : take(message, file.path));
     return encode_share(file.environment, files, sync);
   });

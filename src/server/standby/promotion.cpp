@@ -139,7 +139,7 @@ Result<wire::Promoted> promote(const Promotion& what, const wire::Promote& reque
   for (const Roster::Server& server : unreached) {
     away.push_back(server.identity);
   }
-  STRIA_RETURN_IF_ERROR(what.become(done.epoch, std::move(away)));
+  STRIA_RETURN_IF_ERROR(what.become(done, std::move(away)));
   return done;
 }
 

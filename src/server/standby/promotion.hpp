@@ -27,7 +27,7 @@ struct Promotion {
   /// The newest mark when it was decided; kept for a second attempt.
   std::optional<wire::Mark>& decided_by;
   /// The last step: the names are the manager's now. `away`: servers that didn't answer.
-  std::function<Status(uint64_t epoch, std::vector<wire::Identity> away)> become;
+  std::function<Status(const wire::Promoted& done, std::vector<wire::Identity> away)> become;
 };
 
 /// kAborted, which says what to do, where the standby is behind or too few servers answer.
