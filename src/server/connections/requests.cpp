@@ -205,6 +205,14 @@ asio::awaitable<Answer> scrub(Client& client) {
   co_return co_await done_by(client.shared->disk_threads, std::move(work), client);
 }
 
+/// Tells whether the server of a file's first part, which keeps its locks, is this one still. To be
+/// asked after a lock was taken: a part that is to move looks for locks when it is held, and is
+/// known as removed before it is no longer known as gone.
+Status keeps_locks(SharedState& shared, const wire::LockRange& request) {
+  STRIA_RETURN_IF_ERROR(shared.moving.check(request.file, request.ticket));
+  return shared.objects->check_not_moved(request.file);
+}
+
 /// Takes a lock, or waits for it for as long as the client does. `*yes`: whether it has it.
 asio::awaitable<Status> take_lock(Client& client, const wire::LockRange& request, bool* yes) {
   SharedState& shared = *client.shared;
@@ -214,10 +222,9 @@ asio::awaitable<Status> take_lock(Client& client, const wire::LockRange& request
   while (true) {
     const auto bell = std::make_shared<Bell>(client.messages.stream().executor());
     auto got = shared.locks.try_lock(request, client.number, [bell] { bell->ring(); });
-    // Asked after it was taken: a part that is to move has looked for locks after it was held.
-    if (const Status moves = shared.moving.check(request.file, request.ticket); !moves.ok()) {
+    if (const Status elsewhere = keeps_locks(shared, request); !elsewhere.ok()) {
       static_cast<void>(got.ok() && *got && shared.locks.unlock(request, client.number));
-      got = moves;
+      got = elsewhere;
     }
     const auto left = std::chrono::ceil<milliseconds>(until - std::chrono::steady_clock::now());
     outcome = got.status();
@@ -246,7 +253,7 @@ asio::awaitable<Answer> lock_range(Client& client) {
     answer.yes = client.shared->locks.unlock(*request, client.number);
   } else if (kind == Kind::kIsLocked) {
     answer.yes = client.shared->locks.is_locked(*request);
-    outcome = client.shared->moving.check(request->file, request->ticket);
+    outcome = keeps_locks(*client.shared, *request);
   } else {
     outcome = co_await take_lock(client, *request, &answer.yes);
   }

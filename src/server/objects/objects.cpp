@@ -212,6 +212,16 @@ Result<std::shared_ptr<Object>> Objects::open_object(uint64_t file, bool create)
   return std::make_shared<Object>(path, descriptor, std::move(*sums), bytes);
 }
 
+Status Objects::check_not_moved(uint64_t file) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (open_.contains(file)) {
+      return {};
+    }
+  }
+  return access(path_of(file).c_str(), F_OK) == 0 ? Status() : check_not_removed(file);
+}
+
 Status Objects::check_not_removed(uint64_t file) const {
   STRIA_ASSIGN_OR_RETURN(const bool removed, removals_.has(file));
   return removed ? Status(ErrorCode::kCorrupted, "'" + path_of(file) +

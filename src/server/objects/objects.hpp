@@ -50,6 +50,8 @@ class Objects {
   /// Finds where the file's bytes end, when they changed, and what they take on the disk. An object
   /// that isn't open stays so. An error as of find().
   Status look(uint64_t file, wire::Extents::Entry& to);
+  /// An error, that of find(), where the part was removed from here, as one that has moved.
+  Status check_not_moved(uint64_t file);
   /// Makes the file's bytes, and that it has any, survive a power loss.
   Status sync(uint64_t file);
   /// Removes the files' bytes for good; their numbers are not used again. Returns those that are

@@ -9,8 +9,9 @@ namespace stria::storage {
 
 class StripedRangeLock : public RangeLock {
  public:
-  StripedRangeLock(StripedLocks& locks, Store::Borrowed link, ByteRange range, LockMode mode)
-      : locks_(locks), link_(std::move(link)), range_(range), mode_(mode), generation_(link_.link()->generation()) {
+  /// `taken`: as the server of `link` was asked for it.
+  StripedRangeLock(StripedLocks& locks, Store::Borrowed link, const wire::LockRange& taken)
+      : locks_(locks), link_(std::move(link)), taken_(taken), generation_(link_.link()->generation()) {
     if (is_note()) {
       const std::lock_guard lock(locks_.notes_mutex_);
       locks_.notes_.insert(this);
@@ -23,34 +24,30 @@ class StripedRangeLock : public RangeLock {
       const std::lock_guard lock(locks_.notes_mutex_);
       locks_.notes_.erase(this);
     }
-    const Status outcome = locks_.give_up(link_, range_, generation_);
+    const Status outcome = locks_.give_up(link_, taken_, generation_);
     // A note that was forgotten since the last write has been of no use to anybody.
     if (!outcome.ok() && !is_note()) {
-      locks_.note_lost(range_, outcome);
+      locks_.note_lost(taken_.range, outcome);
     }
   }
 
-  ByteRange range() const { return range_; }
+  ByteRange range() const { return taken_.range; }
   bool is_held() { return link_.link()->connected() && !link_.link()->is_stale() && link_.link()->generation() == generation_; }
   /// Returns whether no others have come since it was lost.
   Result<bool> take_again() {
-    const uint64_t file = locks_.servers_.file();
-    const bool exclusive = mode_ == LockMode::kExclusive;
-    const wire::LockRange wanted{file, {}, range_, exclusive, locks_.holder()};
-    STRIA_ASSIGN_OR_RETURN(const bool taken, locks_.ask(link_, wire::Kind::kLock, wanted, 0));
-    const wire::LockRange notes{.file = file, .range = {StripedLocks::kBehindAnyFile, INT64_MAX}, .holder = locks_.holder()};
+    STRIA_ASSIGN_OR_RETURN(const bool taken, locks_.ask(link_, wire::Kind::kLock, taken_, 0));
+    wire::LockRange notes{.range = {StripedLocks::kBehindAnyFile, INT64_MAX}, .holder = locks_.holder()};
     STRIA_ASSIGN_OR_RETURN(const bool others, locks_.ask(link_, wire::Kind::kIsLocked, notes, 0));
     generation_ = link_.link()->generation();
     return taken && !others;
   }
 
  private:
-  bool is_note() const { return range_.begin >= StripedLocks::kBehindAnyFile; }
+  bool is_note() const { return taken_.range.begin >= StripedLocks::kBehindAnyFile; }
 
   StripedLocks& locks_;
   Store::Borrowed link_;
-  ByteRange range_;
-  LockMode mode_;
+  wire::LockRange taken_;
   int64_t generation_;
 };
 
@@ -64,18 +61,19 @@ uint64_t StripedLocks::holder() {
 Result<std::unique_ptr<RangeLock>> StripedLocks::take(ByteRange range, LockMode mode, uint32_t wait_ms) {
   STRIA_CHECK(!range.empty(), range.begin, range.end);
   STRIA_ASSIGN_OR_RETURN(Store::Borrowed link, servers_.borrow(0));
-  const wire::LockRange wanted{servers_.file(), {}, range, mode == LockMode::kExclusive, holder()};
+  wire::LockRange wanted{.range = range, .exclusive = mode == LockMode::kExclusive, .holder = holder()};
   STRIA_ASSIGN_OR_RETURN(const bool got, ask(link, wire::Kind::kLock, wanted, wait_ms));
   std::unique_ptr<RangeLock> held;
   if (got) {
-    held = std::make_unique<StripedRangeLock>(*this, std::move(link), range, mode);
+    held = std::make_unique<StripedRangeLock>(*this, std::move(link), wanted);
   }
   return held;
 }
 
 Result<bool> StripedLocks::is_locked_elsewhere(ByteRange range) {
   STRIA_ASSIGN_OR_RETURN(Store::Borrowed link, servers_.borrow(0));
-  return ask(link, wire::Kind::kIsLocked, {.file = servers_.file(), .range = range, .holder = holder()}, 0);
+  wire::LockRange asked{.range = range, .holder = holder()};
+  return ask(link, wire::Kind::kIsLocked, asked, 0);
 }
 
 Status StripedLocks::renew_notes() {
@@ -105,15 +103,14 @@ void StripedLocks::note_lost(ByteRange range, const Status& why) {
   lost_lock_ = Status(ErrorCode::kIo, which + " was lost, and others may have changed bytes (" + why.message() + ")");
 }
 
-Result<bool> StripedLocks::ask(Store::Borrowed& link, wire::Kind kind, const wire::LockRange& range, uint32_t wait_ms) {
+Result<bool> StripedLocks::ask(Store::Borrowed& link, wire::Kind kind, wire::LockRange& range, uint32_t wait_ms) {
   std::vector<std::byte> reply;
   const auto attempt = [&]() -> Status {
     if (link.address() != servers_.address(0)) {
       STRIA_ASSIGN_OR_RETURN(link, servers_.borrow(0));
     }
-    wire::LockRange wanted = range;
-    wanted.file = servers_.part(0);
-    Call call = servers_.call_to(link, kind, wire::encode(wanted));
+    range.file = servers_.part(0);
+    Call call = servers_.call_to(link, kind, wire::encode(range));
     call.wait_ms = wait_ms;
     STRIA_RETURN_IF_ERROR(run_calls({&call, 1}));
     reply = std::move(call.reply);
@@ -124,17 +121,20 @@ Result<bool> StripedLocks::ask(Store::Borrowed& link, wire::Kind kind, const wir
   return answer.yes;
 }
 
-Status StripedLocks::give_up(Store::Borrowed& borrowed, ByteRange range, int64_t generation) {
+Status StripedLocks::give_up(Store::Borrowed& borrowed, const wire::LockRange& taken, int64_t generation) {
   Call call;
   call.link = borrowed.link();
   call.kind = wire::Kind::kUnlock;
-  call.body = wire::encode(wire::LockRange{.file = servers_.part(0), .range = range, .holder = holder()});
+  call.body = wire::encode(wire::LockRange{.file = taken.file, .range = taken.range, .holder = taken.holder});
   call.only_this_connection = true;
   STRIA_RETURN_IF_ERROR(run_calls({&call, 1}));
   STRIA_ASSIGN_OR_RETURN(const auto answer, wire::decode<wire::Answer>(call.reply));
-  return answer.yes && call.link->generation() == generation
+  if (!answer.yes || call.link->generation() != generation) {
+    return Status(ErrorCode::kIo, "server " + call.link->server() + " had forgotten it");
+  }
+  return taken.file == servers_.part(0) && borrowed.address() == servers_.address(0)
              ? Status()
-             : Status(ErrorCode::kIo, "server " + call.link->server() + " had forgotten it");
+             : Status(ErrorCode::kIo, "the part of the file that it was for has moved from server " + call.link->server());
 }
 
 }  // namespace stria::storage

@@ -37,10 +37,12 @@ class StripedLocks {
 
  private:
   friend class StripedRangeLock;
-  /// Asks the server of the first slot about a lock, and returns its answer.
-  Result<bool> ask(Store::Borrowed& link, wire::Kind kind, const wire::LockRange& range, uint32_t wait_ms);
-  /// Gives a lock up, and returns whether it had been held until now.
-  Status give_up(Store::Borrowed& borrowed, ByteRange range, int64_t generation);
+  /// Asks the server of the first slot about a lock, and returns its answer. `range.file` becomes
+  /// the number of the part that was asked about.
+  Result<bool> ask(Store::Borrowed& link, wire::Kind kind, wire::LockRange& range, uint32_t wait_ms);
+  /// Gives up a lock where it was taken, and returns whether it had been held until now. The part
+  /// may have another place, and number, since.
+  Status give_up(Store::Borrowed& borrowed, const wire::LockRange& taken, int64_t generation);
   void note_lost(ByteRange range, const Status& why);
   /// Identifies this handle's locks. Most handles never lock.
   uint64_t holder();

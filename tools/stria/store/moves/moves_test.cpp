@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
+#include "server/standby_processes_test.hpp"
 #include "store/moves/moving_store_test.hpp"
 #include "store/moves/part_mover.hpp"
 #include "wire/region.hpp"
@@ -200,6 +201,36 @@ TEST(Moves, AFileWhoseBytesAreLockedMovesLater) {
   EXPECT_TRUE(other->is_locked_elsewhere({int64_t{1} << 62, INT64_MAX}).value());
   EXPECT_EQ(server::testing::read_all(*other), content);
   STRIA_EXPECT_OK(file->close());
+}
+
+// A client that hasn't asked for the part since it has moved would lock others out where nobody is.
+TEST(Moves, ALockIsTakenWhereThePartIsNow) {
+  Cluster cluster(2);
+  StripedDriver driver;
+  const OpenOptions options{.mode = Mode::kCreate, .striping = {.server_count = 1}};
+  const auto late = driver.open(cluster.url() + "/f", options).value();
+  STRIA_EXPECT_OK(server::testing::write_all(*late, server::testing::noise(1000, 1)));
+  const auto known = server::testing::known_file(cluster.address(), "/f");
+  const int64_t from = known.slots[0].index;
+  Throttle throttle(0);
+  PartMover mover(storage::Store::at(cluster.address()).value(), throttle, [](int64_t) {});
+  STRIA_EXPECT_OK(move_once(mover, known.file, from, 1 - from));
+  // The old server tells clients that the part moves, until it has removed it.
+  storage::ServerLink link(wire::Address::parse(known.slots[0].address).value(), nullptr);
+  const auto question = wire::encode(wire::LockRange{.file = known.file, .ticket = known.ticket, .range = {0, 8}});
+  ASSERT_TRUE(server::testing::comes_true([&] {
+    const auto deadline = storage::Clock::now() + std::chrono::seconds(10);
+    const Status connected = link.connected() ? Status() : link.connect(deadline);
+    return connected.ok() && link.ask(wire::Kind::kIsLocked, question, deadline).status().code() != ErrorCode::kNotFound;
+  }));
+  const auto now = driver.open(cluster.url() + "/f", {.mode = Mode::kReadWrite}).value();
+  auto lock = now->lock({0, 8}, storage::LockMode::kExclusive).value();
+  EXPECT_TRUE(late->is_locked_elsewhere({0, 8}).value());
+  EXPECT_EQ(late->try_lock({0, 8}, storage::LockMode::kExclusive).value(), nullptr);
+  lock.reset();
+  lock = late->try_lock({0, 8}, storage::LockMode::kExclusive).value();
+  EXPECT_NE(lock, nullptr);
+  EXPECT_TRUE(now->is_locked_elsewhere({0, 8}).value());
 }
 
 TEST(Moves, OnlyWhoRunsTheStoreMovesPartsAndNoMoveEndsTwice) {
