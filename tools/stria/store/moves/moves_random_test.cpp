@@ -208,22 +208,22 @@ class Cutter {
 /// lost with its server or its connection is an error, after which handles are opened anew.
 class Locker {
  public:
-  explicit Locker(std::string url) : url_(std::move(url)) { begin_anew(); }
+  explicit Locker(std::string url) : url_(std::move(url)) { open_files(Mode::kCreate); }
   void step() {
     if (const Status outcome = count(files_[static_cast<size_t>(counted_ % 2)].get()); !outcome.ok()) {
       ASSERT_NE(outcome.message().find("lost"), std::string::npos) << outcome.message();
-      begin_anew();
+      open_files(Mode::kReadWrite);
+      sure_ = false;
     }
     std::this_thread::sleep_for(milliseconds(20));  // parts can't move while it is locked
   }
   int64_t counted() const { return counted_; }
 
  private:
-  void begin_anew() {
+  void open_files(Mode mode) {
     for (auto& file : files_) {
-      file = driver_.open(url_, {.mode = Mode::kCreate}).value();
+      file = driver_.open(url_, {.mode = mode}).value();
     }
-    sure_ = false;
   }
   Status count(storage::File* file) {
     STRIA_ASSIGN_OR_RETURN(auto lock, file->lock({0, 8}, LockMode::kExclusive));
