@@ -11,7 +11,8 @@ exec </dev/null
 
 table=docs/checked.md
 parts=(apart long nodes mpich asan tsan asan_mpich tsan_mpich fuzz drop_in hdf5 examples targets documents docs packages
-  wheels papers figures bench bench_async bench_commits bench_hdf5 bench_languages bench_mpiio bench_nodes bench_servers debian13 newest)
+  wheels papers figures bench bench_async bench_commits bench_hdf5 bench_languages bench_mpiio bench_nodes bench_servers
+  debian13 newest)
 
 # The command of a part. What measures does so at a size at which it only shows that it works.
 run_part() {

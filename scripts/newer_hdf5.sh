@@ -10,21 +10,9 @@
 set -euo pipefail
 exec </dev/null
 
-package=hdf5_1.14.5+repack.orig.tar.gz
-url=http://deb.debian.org/debian/pool/main/h/hdf5/$package
+url=http://deb.debian.org/debian/pool/main/h/hdf5/hdf5_1.14.5+repack.orig.tar.gz
 sha256=71cdb04c151ef4e8a7f88907adfc4f3b75afd44e96fbd55775e1c9d7c4e7c112
 place=${STRIA_NEWER_HDF5:-${XDG_CACHE_HOME:-$HOME/.cache}/stria/hdf5-1.14.5}
-
-fetch() {
-  if [[ -e $place/source/CMakeLists.txt ]]; then return; fi
-  rm -rf "$place/unpacking"
-  mkdir -p "$place/unpacking"
-  python3 -c 'import sys, urllib.request; urllib.request.urlretrieve(sys.argv[1], sys.argv[2])' "$url" "$place/$package"
-  echo "$sha256  $place/$package" | sha256sum --check --quiet
-  tar -xzf "$place/$package" -C "$place/unpacking" --strip-components 1
-  mv "$place/unpacking" "$place/source"
-  rm "$place/$package"
-}
 
 # build KIND: in its folder, which is its prefix as well. Objects go when all is linked.
 build() {
@@ -65,5 +53,7 @@ if (($# == 0)); then sed -n '2,${/^#/!q;s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" &&
 for kind in "$@"; do
   [[ $kind =~ ^(serial|openmpi|mpich|wheel)$ ]] || { echo "newer_hdf5: '$kind' is none of serial, openmpi, mpich, wheel" >&2 && exit 2; }
 done
-fetch
+if [[ ! -e $place/source/CMakeLists.txt ]]; then
+  "$(dirname "${BASH_SOURCE[0]}")/pinned_source.sh" "$url" "$sha256" "$place/source"
+fi
 for kind in "$@"; do build "$kind"; done

@@ -10,8 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 exec </dev/null
 source scripts/stages.sh
 
-crate=hdf5-metno-src-0.10.4
-url=https://static.crates.io/crates/hdf5-metno-src/$crate.crate
+url=https://static.crates.io/crates/hdf5-metno-src/hdf5-metno-src-0.10.4.crate
 sha256=69c883c565498492954e344c482f8622525e58c7a71100dd9498c4940da82885
 hdf5=${XDG_CACHE_HOME:-$HOME/.cache}/stria/hdf5-2.2.0
 cmake=$PWD/build/venv_newest/bin/cmake
@@ -22,15 +21,13 @@ install_newest() {
 
 build_hdf5() {
   if [[ -e $hdf5/built ]]; then return; fi
-  rm -rf "$hdf5" && mkdir -p "$hdf5"
-  python3 -c 'import sys, urllib.request; urllib.request.urlretrieve(sys.argv[1], sys.argv[2])' "$url" "$hdf5/$crate" &&
-    echo "$sha256  $hdf5/$crate" | sha256sum --check --quiet &&
-    mkdir "$hdf5/source" && tar -xzf "$hdf5/$crate" -C "$hdf5/source" --strip-components 1 &&
+  rm -rf "$hdf5"
+  scripts/pinned_source.sh "$url" "$sha256" "$hdf5/source" &&
     "$cmake" -S "$hdf5/source/ext/hdf5" -B "$hdf5/build" -G Ninja -DCMAKE_INSTALL_PREFIX="$hdf5" -DCMAKE_BUILD_TYPE=Release \
       -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_C_FLAGS_RELEASE="-O1 -w" -DBUILD_SHARED_LIBS=ON -DBUILD_STATIC_LIBS=OFF \
       -DBUILD_TESTING=OFF -DHDF5_BUILD_TOOLS=OFF -DHDF5_BUILD_HL_LIB=OFF -DHDF5_BUILD_EXAMPLES=OFF \
       -DHDF5_ENABLE_ZLIB_SUPPORT=ON -DHDF5_ENABLE_SZIP_SUPPORT=OFF &&
-    "$cmake" --build "$hdf5/build" && "$cmake" --install "$hdf5/build" && rm -rf "$hdf5/build" "$hdf5/source" "$hdf5/$crate" &&
+    "$cmake" --build "$hdf5/build" && "$cmake" --install "$hdf5/build" && rm -rf "$hdf5/build" "$hdf5/source" &&
     touch "$hdf5/built"
 }
 

@@ -5,13 +5,10 @@
 # usage: lab/scripts/bench_commits.sh COMMIT [OPTION of lab/compare/run_commits_bench.py ...]
 #        lab/scripts/bench_commits.sh HEAD~10 --workloads noncontig pieces
 set -euo pipefail
+if [[ ${1:--} == -* ]]; then sed -n '2,${/^#/!q;s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 2; fi
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source scripts/stages.sh
 
-if (($# == 0)) || [[ $1 == -* ]]; then
-  sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "lab/scripts/$(basename "$0")" >&2
-  exit 2
-fi
 commit=$(git rev-parse --short=10 --verify --quiet "$1^{commit}") ||
   { echo "bench_commits: no commit '$1' here" >&2 && exit 2; }
 shift

@@ -41,13 +41,12 @@ void broadcast_bytes(Comm& comm, std::vector<std::byte>& data, int root) {
     }
   }
   std::array<std::byte, 4096> elsewhere;
-  if (bytes > static_cast<int64_t>(elsewhere.size())) {
+  const bool are_few = bytes <= static_cast<int64_t>(elsewhere.size());
+  if (!are_few) {
     comm.all_reduce(lacks, ReduceOp::kMax);
   }
-  if (bytes > 0 && bytes <= static_cast<int64_t>(elsewhere.size())) {
+  if (bytes > 0 && (are_few || lacks[0] == 0)) {
     comm.broadcast(lacks[0] != 0 ? std::span(elsewhere).first(static_cast<size_t>(bytes)) : std::span(data), root);
-  } else if (bytes > 0 && lacks[0] == 0) {
-    comm.broadcast(data, root);
   }
   if (lacks[0] != 0) {
     throw std::bad_alloc();

@@ -198,15 +198,8 @@ Result<Agreed> meet_after(const EarlyReads& early, FileToRead& reading, Call cal
 // Moves what is pending by the plan of all ranks. Collective: yes; the same outcome everywhere.
 Status move(FileToRead& reading, const access::RequestShape& agreed) {
   OpenFile& file = reading.file;
-  access::MemoryReserve& reserve = file.meetings.reserve();
   const access::RequestShape shape = file.comm().size() > 1 ? with_lanes(agreed, file.catalog) : agreed;
-  // This rank would not know what the others expect of it, if it had no plan.
-  const auto plan =
-      reserve.surely([&] { return access::make_plan(shape, file.capabilities, file.environment.hints, file.comm()); });
-  reserve.attempt([&] {
-    file.accounts.note_method(plan);
-    file.accounts.count_move(plan, file.environment);
-  });
+  const access::Plan plan = plan_move(file, shape);
   const bool may_share = shape.total_bytes >= NodeChunks::kWorthBytes;
   const std::unique_ptr<NodeChunks> shared = may_share ? NodeChunks::create(file.comm(), file.catalog, file.pending) : nullptr;
   reading.chunks.share(shared.get());

@@ -156,6 +156,17 @@ Result<Rows> place_rows(OpenFile& file, int64_t count) {
   return Rows{.first = first[0], .count = count, .total = total[0]};
 }
 
+access::Plan plan_move(OpenFile& file, const access::RequestShape& shape) {
+  access::MemoryReserve& reserve = file.meetings.reserve();
+  access::Plan plan =
+      reserve.surely([&] { return access::make_plan(shape, file.capabilities, file.environment.hints, file.comm()); });
+  reserve.attempt([&] {
+    file.accounts.note_method(plan);
+    file.accounts.count_move(plan, file.environment);
+  });
+  return plan;
+}
+
 const char* how_opened(const OpenFile& file) {
   if (file.grows()) {
     return "is open to be added to: use append_rows() or update(), or open() to read";

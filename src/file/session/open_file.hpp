@@ -84,6 +84,11 @@ Status agree_on_file(OpenFile& file, const Status& mine, storage::File* found, c
 /// Returns the place of this rank's rows behind those of lower ranks. Collective: yes.
 Result<Rows> place_rows(OpenFile& file, int64_t count);
 
+/// Returns the plan by which all ranks move what they have agreed on, and counts the move. A rank
+/// without one would not know what the others expect of it: it is made out of the reserve where
+/// memory lacks. Local.
+access::Plan plan_move(OpenFile& file, const access::RequestShape& shape);
+
 /// Returns how the file was opened, in words behind its name.
 const char* how_opened(const OpenFile& file);
 /// Returns the hints, with the planner's choice where they leave the collective buffers to it.

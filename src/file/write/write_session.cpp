@@ -245,13 +245,7 @@ Moved WriteSession::move(const access::RequestShape& agreed, bool last) {
   }
   access::RequestShape shape = with_lanes(agreed, file_.catalog);
   shape.durable = defined_.options.sync;
-  // This rank would not know what the others expect of it, if it had no plan.
-  const auto plan = file_.meetings.reserve().surely(
-      [&] { return access::make_plan(shape, file_.capabilities, file_.environment.hints, file_.comm()); });
-  file_.meetings.reserve().attempt([&] {
-    file_.accounts.note_method(plan);
-    file_.accounts.count_move(plan, file_.environment);
-  });
+  const access::Plan plan = plan_move(file_, shape);
   const auto use = access::plan_storage(shape, file_.capabilities, file_.environment.hints);
   MoveSignal signal(file_, plan, shape);
   Moved moved;

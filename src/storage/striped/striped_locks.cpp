@@ -125,7 +125,7 @@ Status StripedLocks::give_up(Store::Borrowed& borrowed, const wire::LockRange& t
   Call call;
   call.link = borrowed.link();
   call.kind = wire::Kind::kUnlock;
-  call.body = wire::encode(wire::LockRange{.file = taken.file, .range = taken.range, .holder = taken.holder});
+  call.body = wire::encode(taken);
   call.only_this_connection = true;
   STRIA_RETURN_IF_ERROR(run_calls({&call, 1}));
   STRIA_ASSIGN_OR_RETURN(const auto answer, wire::decode<wire::Answer>(call.reply));
