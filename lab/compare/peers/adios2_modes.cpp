@@ -102,7 +102,7 @@ void sync_folder(const std::string& path) {
   }
 }
 
-void write_file(Round& r, const BpWay& way) {
+void write_bp(Round& r, const BpWay& way) {
   double start_s = flash::now_s();
   adios2::ADIOS adios(r.comm);
   adios2::IO io = declare(&adios, r, way);
@@ -123,11 +123,11 @@ void write_file(Round& r, const BpWay& way) {
   }
 }
 
-Mode write_mode(const char* name, const BpWay& way) {
+Mode bp_write_mode(const char* name, const BpWay& way) {
   Mode mode;
   mode.name = name;
   mode.kind = way.plot ? ModeKind::kPlot : ModeKind::kCheckpoint;
-  mode.run = [way](Round& r) { require_adios2("write " + r.path, [&] { write_file(r, way); }); };
+  mode.run = [way](Round& r) { require_adios2("write " + r.path, [&] { write_bp(r, way); }); };
   mode.file_runs = [way](Round& r) {
     flash::FileRuns runs;
     require_adios2("read " + r.path, [&] {
@@ -173,7 +173,7 @@ Mode read_mode(const char* name) {
   Mode mode;
   mode.name = name;
   mode.kind = ModeKind::kRead;
-  mode.prepare = [](Round& r) { require_adios2("write " + r.path, [&] { write_file(r, {.source = Source::kOnePass}); }); };
+  mode.prepare = [](Round& r) { require_adios2("write " + r.path, [&] { write_bp(r, {.source = Source::kOnePass}); }); };
   mode.run = [](Round& r) { require_adios2("read " + r.path, [&] { read_file(r); }); };
   return mode;
 }
@@ -181,11 +181,11 @@ Mode read_mode(const char* name) {
 }  // namespace
 
 std::vector<Mode> adios2_modes() {
-  return {write_mode("adios2-bp5", {}),
-          write_mode("adios2-bp5+pack", {.source = Source::kOnePass}),
-          write_mode("adios2-bp5-everyone+pack", {.source = Source::kOnePass, .everyone = true}),
-          write_mode("adios2-bp5-in-place", {.source = Source::kInPlace}),
-          write_mode("plot-adios2-bp5-appconv", {.plot = true}),
+  return {bp_write_mode("adios2-bp5", {}),
+          bp_write_mode("adios2-bp5+pack", {.source = Source::kOnePass}),
+          bp_write_mode("adios2-bp5-everyone+pack", {.source = Source::kOnePass, .everyone = true}),
+          bp_write_mode("adios2-bp5-in-place", {.source = Source::kInPlace}),
+          bp_write_mode("plot-adios2-bp5-appconv", {.plot = true}),
           read_mode("read-adios2-bp5")};
 }
 

@@ -83,16 +83,16 @@ void write_variables(Round& r, const MultiWay& way, hid_t file, hid_t transfer) 
   r.times.transfer_s += flash::now_s() - start_s;
 }
 
-void write_file(Round& r, const MultiWay& way) {
+void write_multi(Round& r, const MultiWay& way) {
   const Hdf5Id transfer = transfer_list_of(way);
   write_hdf5_file(r, transfer, way.source, [&](hid_t file) { write_variables(r, way, file, transfer); });
 }
 
-Mode write_mode(const char* name, const MultiWay& way) {
+Mode multi_write_mode(const char* name, const MultiWay& way) {
   Mode mode;
   mode.name = name;
   mode.slow = way.source == Source::kInPlace;
-  mode.run = [way](Round& r) { write_file(r, way); };
+  mode.run = [way](Round& r) { write_multi(r, way); };
   mode.file_runs = [](Round& r) { return hdf5_file_runs(r.path, r.data, r.data.every_variable(), sizeof(double)); };
   mode.check_lists = [](Round& r) { return check_hdf5_lists(r.path, r.data); };
   return mode;
@@ -125,7 +125,7 @@ Mode read_mode(const char* name, const MultiWay& way) {
   Mode mode;
   mode.name = name;
   mode.kind = ModeKind::kRead;
-  mode.prepare = [](Round& r) { write_file(r, {.source = Source::kOnePass}); };
+  mode.prepare = [](Round& r) { write_multi(r, {.source = Source::kOnePass}); };
   mode.run = [way](Round& r) {
     const Hdf5Id transfer = transfer_list_of(way);
     read_hdf5_file(r, [&](hid_t file) { read_variables(r, file, transfer); });
@@ -138,12 +138,12 @@ Mode read_mode(const char* name, const MultiWay& way) {
 std::vector<Mode> hdf5_multi_modes() {
   const auto packed = Source::kOnePass;
   const auto in_place = Source::kInPlace;
-  return {write_mode("hdf5-multi", {}),
-          write_mode("hdf5-multi+pack", {.source = packed}),
-          write_mode("hdf5-multi-independent+pack", {.collective = false, .source = packed}),
-          write_mode("hdf5-multi-selection+pack", {.source = packed, .selection_io = true}),
-          write_mode("hdf5-multi-hyperslab", {.source = in_place}),
-          write_mode("hdf5-multi-selection-hyperslab", {.source = in_place, .selection_io = true}),
+  return {multi_write_mode("hdf5-multi", {}),
+          multi_write_mode("hdf5-multi+pack", {.source = packed}),
+          multi_write_mode("hdf5-multi-independent+pack", {.collective = false, .source = packed}),
+          multi_write_mode("hdf5-multi-selection+pack", {.source = packed, .selection_io = true}),
+          multi_write_mode("hdf5-multi-hyperslab", {.source = in_place}),
+          multi_write_mode("hdf5-multi-selection-hyperslab", {.source = in_place, .selection_io = true}),
           read_mode("read-hdf5-multi", {}),
           read_mode("read-hdf5-multi-selection", {.selection_io = true})};
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/check.hpp"
+
 namespace stria::access {
 
 void tell_failure(const Context& context) {
@@ -12,6 +14,7 @@ void tell_failure(const Context& context) {
 
 Status require_all(const Moved& moved, const Context& context, std::span<const Lane> lanes) {
   int64_t missing_bytes = total_bytes(lanes) - moved.bytes;
+  STRIA_ASSERT(moved.bytes >= 0 && missing_bytes >= 0, moved.bytes, missing_bytes);
   if (!moved.status.ok() || missing_bytes == 0) {
     return moved.status;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
 #include "base/hash.hpp"
 
 namespace stria::access {
@@ -78,6 +79,7 @@ std::vector<uint64_t> hosts_of_nodes(Comm& comm, std::string_view own_host) {
   const auto nodes = comm.node_of_rank();
   std::vector<uint64_t> hosts(static_cast<size_t>(comm.node_count()));
   for (size_t rank = 0; rank < of_rank.size(); ++rank) {
+    STRIA_ASSERT(nodes[rank] >= 0 && nodes[rank] < comm.node_count(), rank, nodes[rank], comm.node_count());
     hosts[static_cast<size_t>(nodes[rank])] = of_rank[rank];
   }
   return hosts;
@@ -93,12 +95,14 @@ std::string places_in_effect(const ResolvedHints& hints, const Comm& comm, std::
   }
   std::vector<int64_t> of_node(static_cast<size_t>(comm.size()), 0);
   for (int rank : aggregators) {
+    STRIA_ASSERT(rank >= 0 && rank < comm.size(), rank, comm.size());
     ++of_node[static_cast<size_t>(comm.node_of_rank()[static_cast<size_t>(rank)])];
   }
   return text_of({{"*", *std::max_element(of_node.begin(), of_node.end())}});
 }
 
 std::vector<int> choose_aggregators(const Comm& comm, const ResolvedHints& hints, int default_count, bool in_turns) {
+  STRIA_ASSERT(default_count >= 1 && hints.aggregator_count >= 0, default_count, hints.aggregator_count);
   if (hints.aggregator_places.empty()) {
     const int count = hints.aggregator_count > 0 ? hints.aggregator_count : default_count;
     std::vector<int> lowest = lowest_ranks(comm, count);
@@ -128,6 +132,7 @@ std::vector<int> choose_aggregators(const Comm& comm, const ResolvedHints& hints
   if (!in_turns) {
     std::sort(chosen.begin(), chosen.end());
   }
+  STRIA_CHECK(!chosen.empty() && static_cast<int>(chosen.size()) <= comm.size(), chosen.size(), comm.size());
   return chosen;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/check.hpp"
+
 namespace stria::access {
 
 namespace {
@@ -33,6 +35,10 @@ int64_t straight_cost_bytes(const AxesShape& shape) {
 }
 
 int64_t axes_cost_bytes(const AxesShape& shape, size_t choice) {
+  STRIA_ASSERT(choice < AxesShape::kChoices && shape.nodes >= 1 && shape.ranks >= shape.nodes, choice, shape.nodes,
+               shape.ranks);
+  STRIA_ASSERT(shape.met <= shape.aggregators && shape.columns[choice] <= shape.met, shape.met, shape.aggregators,
+               shape.columns[choice]);
   const int64_t met_columns = shape.columns[choice];
   const int64_t ways = shape.write ? 1 : 2;  // a read's descriptions, and its bytes back
   // A message up a tree and one down for each rank of the node, and the steps of the tree.
@@ -56,6 +62,7 @@ int rows_that_pay(const AxesShape& shape) {
 }
 
 AxesShape most_scattered(bool write, int64_t ranks, int64_t nodes, int64_t aggregators, int64_t total_bytes) {
+  STRIA_ASSERT(nodes >= 1 && ranks >= nodes && aggregators >= 1 && total_bytes >= 0, nodes, ranks, aggregators, total_bytes);
   AxesShape shape{.write = write,
                   .ranks = ranks,
                   .nodes = nodes,

@@ -8,6 +8,7 @@
 #include "access/plan/aggregators.hpp"
 #include "access/plan/axes_costs.hpp"
 #include "access/plan/server_costs.hpp"
+#include "base/check.hpp"
 
 namespace stria::access {
 
@@ -37,11 +38,25 @@ constexpr int kRanksAnAggregator = 2;
 constexpr int kLeastAggregatorsOfANode = 2;
 constexpr int kMostAggregatorsOfANode = 8;
 
+bool is_sound(const RequestShape& shape) {
+  return shape.total_bytes >= 0 && shape.piece_count >= 0 && shape.hull_bytes >= 0 && shape.lane_count >= 0 &&
+         shape.server_cost_bytes >= 0 && shape.span_bytes >= 0 && shape.region_bytes >= 0;
+}
+
+bool is_sound(const IndependentShape& shape) {
+  return shape.bytes >= 0 && shape.piece_count >= 0 && shape.span_bytes >= 0 && shape.list_entries >= 0;
+}
+
+bool is_sound(const ThroughAggregators& plan) {
+  return !plan.aggregators.empty() && plan.unit_bytes >= 1 && plan.buffer_bytes >= 1 && plan.stripe_count >= 1;
+}
+
 // Returns one aggregator a node, or one a stripe where there are more; where stripes are dealt out,
 // a number that leaves every aggregator with the stripes of one server, or every server with one
 // aggregator.
 int default_aggregator_count(const Comm& comm, const storage::Capabilities& capabilities, bool dealt) {
   int stripes = capabilities.stripe_count;
+  STRIA_ASSERT(stripes >= 1, stripes);
   int wanted = std::min(std::max(comm.node_count(), stripes), comm.size());
   if (!dealt || wanted % stripes == 0) {
     return wanted;
@@ -210,9 +225,11 @@ Method choose_independent(const IndependentShape& shape, const storage::Capabili
 
 IndependentPlan plan_independent(const IndependentShape& shape, const storage::Capabilities& capabilities,
                                  const ResolvedHints& hints, bool may_sieve_writes) {
+  STRIA_ASSERT(is_sound(shape), shape.bytes, shape.piece_count, shape.span_bytes, shape.list_entries);
   IndependentPlan plan;
   plan.method = choose_independent(shape, capabilities, hints, may_sieve_writes, plan.reason);
   plan.regions = region_method_of(plan.method, shape, capabilities, hints);
+  STRIA_ASSERT(plan.regions.window_bytes >= 1 && plan.regions.rule.request_bytes >= 0, plan.regions.window_bytes);
   return plan;
 }
 
@@ -351,6 +368,7 @@ ThroughAggregators plan_aggregators(const storage::Capabilities& of_storage, con
   }
   plan.shared_memory = hints.shared_memory != Switch::kDisable;
   plan.gather_on_nodes = plan.shared_memory && gathering_pays(comm);
+  STRIA_ASSERT(is_sound(plan), plan.aggregators.size(), plan.unit_bytes, plan.buffer_bytes, plan.stripe_count);
   return plan;
 }
 
@@ -412,6 +430,7 @@ int64_t usual_buffer_bytes(const storage::Capabilities& of_storage, const Resolv
 
 Plan make_plan(const RequestShape& shape, const storage::Capabilities& of_storage, const ResolvedHints& hints,
                const Comm& comm) {
+  STRIA_ASSERT(is_sound(shape), shape.total_bytes, shape.piece_count, shape.hull_bytes, shape.lane_count);
   const storage::Capabilities capabilities = with_hints(of_storage, hints);
   Plan plan;
   Method method = hinted_method(shape, hints, plan.reason);
@@ -433,6 +452,7 @@ Plan make_plan(const RequestShape& shape, const storage::Capabilities& of_storag
     shorten_rounds(through, shape, hints, comm);
   }
   through.axes = axes_of(through, shape, hints, comm);
+  STRIA_ASSERT(is_sound(through), through.aggregators.size(), through.unit_bytes, through.buffer_bytes, through.stripe_count);
   plan.way = std::move(through);
   return plan;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "access/request/overlap.hpp"
+#include "base/check.hpp"
 #include "datatype/node.hpp"
 
 namespace stria::access {
@@ -38,6 +39,7 @@ IndependentShape shape_of(std::span<const Lane> lanes, bool write) {
       shape.list_entries += stream.file_type.node().list_entries;
     }
   }
+  STRIA_ASSERT(shape.span_bytes >= 0 && shape.list_entries >= 0, shape.span_bytes, shape.list_entries);
   return shape;
 }
 
@@ -46,6 +48,7 @@ int64_t server_cost_bytes(const IndependentShape& shape, const storage::Capabili
     return 0;
   }
   const Prices& prices = shape.write ? kToWrite : kToRead;
+  STRIA_ASSERT(shape.bytes >= 0 && shape.piece_count >= 0 && shape.span_bytes >= 0, shape.bytes, shape.piece_count);
   const int64_t pieces = std::min(shape.piece_count, kMostPieces);
   // A piece touches a part of the block with its first byte; and the longer it is, the likelier one
   // with its last byte.

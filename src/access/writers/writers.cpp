@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "base/check.hpp"
+
 namespace stria::access {
 
 namespace {
@@ -36,6 +38,7 @@ bool sieves(Standing standing) {
 }  // namespace
 
 bool Writers::announce(storage::File& file, Standing wish) {
+  STRIA_ASSERT(wish == Standing::kFree || sieves(wish), wish);
   const auto place = static_cast<int64_t>(locks_.number() % static_cast<uint64_t>(kRegionBytes));
   const int64_t own = region_of(wish) + place;
   auto mine = file.try_lock({own, own + 1}, storage::LockMode::kShared);
@@ -87,6 +90,8 @@ bool Writers::is_due(std::atomic<int>& refused, int every) {
 }
 
 NodeLocks::Guard Writers::enter_plain(storage::File& file, ByteRange range, Standing wish, bool& must_lock) {
+  STRIA_ASSERT(range.begin >= 0 && range.begin <= range.end, range.begin, range.end);
+  STRIA_ASSERT(wish == Standing::kFree || wish == Standing::kJointSiever, wish);
   give_up_freedom();
   auto guard = locks_.enter_plain(range);
   Standing now = standing();
@@ -110,6 +115,8 @@ bool Writers::enter_freely(ByteRange range, NodeLocks::Guard& guard) {
 }
 
 bool Writers::enter_window(storage::File& file, ByteRange range, Standing wish, NodeLocks::Guard& guard) {
+  STRIA_ASSERT(range.begin >= 0 && range.begin <= range.end, range.begin, range.end);
+  STRIA_ASSERT(sieves(wish), wish);
   give_up_freedom();
   guard = locks_.lock(range);
   if (!sieves(standing()) && is_due(refused_sieving_, kWindowsBetween)) {

@@ -90,7 +90,7 @@ Status check_count(size_t members, int parities) {
 
 }  // namespace
 
-Result<int> ParityWriter::remove_all(const StoredFile& file) {
+Result<int> ParityWriter::find_old(const StoredFile& file) {
   storage::Driver& driver = *file.environment.driver;
   const auto set = ParitySet::find(file.environment.driver, file.path);
   STRIA_ASSIGN_OR_RETURN(const auto names, list_parity(driver, file.path));
@@ -99,9 +99,17 @@ Result<int> ParityWriter::remove_all(const StoredFile& file) {
     if (const std::string real = real_path(driver, path); real != path) {
       places_.push_back(storage::directory_of(real));
     }
-    STRIA_RETURN_IF_ERROR(remove_placed(driver, path));
   }
   return set.ok() ? (*set)->head().parities : 0;
+}
+
+Result<int> ParityWriter::remove_all(const StoredFile& file) {
+  STRIA_ASSIGN_OR_RETURN(const int count, find_old(file));
+  STRIA_ASSIGN_OR_RETURN(const auto names, list_parity(*file.environment.driver, file.path));
+  for (const auto& one : names) {
+    STRIA_RETURN_IF_ERROR(remove_placed(*file.environment.driver, path_beside(file.path, one.name)));
+  }
+  return count;
 }
 
 std::string ParityWriter::path_of(int number, const std::string& path) const {

@@ -41,10 +41,12 @@ class ParityWriter {
   /// Removes what this has made, unless the file has its name. On rank 0.
   void discard(const StoredFile& file) noexcept;
 
-  /// Removes, on rank 0, all parity of the file, and returns how many parity files it had; 0: none.
-  /// Those that are made next lie in the same places.
+  /// Returns, on rank 0, how many parity files the file has; 0: none. Those that are made next lie
+  /// in the same places.
+  Result<int> find_old(const StoredFile& file);
+  /// Does the same, and removes them all.
   Result<int> remove_all(const StoredFile& file);
-  /// Keeps, on rank 0, the places of what remove_all() has removed.
+  /// The places, on rank 0, of the parity that find_old() or remove_all() has found.
   const std::vector<std::string>& removed_places() const { return places_; }
 
  private:
@@ -63,7 +65,7 @@ class ParityWriter {
   std::vector<std::string> real_paths_;  // the paths of each parity file
   std::vector<uint64_t> numbers_;        // Identity::number of each, where it is known
   std::vector<int> servers_;             // rank 0: of a store, for each; -1: the storage's choice
-  std::vector<std::string> places_;      // rank 0: those of the parity that was removed
+  std::vector<std::string> places_;      // rank 0: those of the old parity
   bool is_made_ = false;                 // rank 0 has created some of them
 };
 

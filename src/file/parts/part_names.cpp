@@ -5,6 +5,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "base/check.hpp"
 #include "file/parts/part_places.hpp"
 #include "storage/path.hpp"
 
@@ -66,14 +67,17 @@ Status remove_all(storage::Driver& driver, const std::string& path, const Result
 }  // namespace
 
 std::string part_name(const std::string& file_name, int64_t generation, int part) {
+  STRIA_ASSERT(generation > 0 && part >= 0 && file_name.find('/') == std::string::npos, generation, part, file_name);
   return fmt::format("{}{}{}-{}", file_name, kMark, generation, part);
 }
 
 std::string path_beside(const std::string& path, const std::string& name) {
+  STRIA_ASSERT(name.find('/') == std::string::npos, name);
   return path.substr(0, path.size() - storage::file_name_of(path).size()) + name;
 }
 
 std::string parity_name(const std::string& file_name, int64_t generation, int number) {
+  STRIA_ASSERT(generation >= 0 && number >= 0 && file_name.find('/') == std::string::npos, generation, number, file_name);
   return fmt::format("{}{}{}-{}", file_name, kParityMark, generation, number);
 }
 

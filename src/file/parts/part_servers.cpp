@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
 #include "base/hash.hpp"
 #include "storage/path.hpp"
 #include "storage/registry/file_servers.hpp"
@@ -24,6 +25,7 @@ bool lies_on_single_servers(const access::ResolvedHints& hints, const std::strin
 
 Result<PartServers> PartServers::find(const std::string& path, int first) {
   STRIA_ASSIGN_OR_RETURN(const std::vector<int> up, storage::servers_for_new_files(path));
+  STRIA_ASSERT(std::is_sorted(up.begin(), up.end()), up.size());
   PartServers servers;
   for (const int server : up) {
     servers.uses_.push_back({.server = server});
@@ -76,15 +78,18 @@ int PartServers::next() {
 }
 
 int PartServers::next_near(int near, int files) {
+  STRIA_ASSERT(files > 0, files);
   const auto known = std::find_if(uses_.begin(), uses_.end(), [&](const Use& use) { return use.server == near; });
   if (known == uses_.end() || known->files >= most_on_one(files, count())) {
     return next();
   }
   ++known->files;
+  STRIA_ASSERT(known->files <= most_on_one(files, count()), known->files, files, count());
   return near;
 }
 
 Result<int> near_server(const std::string& path, int part) {
+  STRIA_ASSERT(part >= 0, part);
   STRIA_ASSIGN_OR_RETURN(const std::vector<int> near, storage::servers_on_this_machine(path));
   return near.empty() ? -1 : near[static_cast<size_t>(part) % near.size()];
 }

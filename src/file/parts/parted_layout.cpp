@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/check.hpp"
 #include "base/checked.hpp"
 #include "file/define/hidden_table.hpp"
 #include "file/define/names.hpp"
@@ -27,6 +28,7 @@ container::DatasetSpec mark_dataset() {
 }
 
 PartedLayout::PartedLayout(const container::FileFormat& format, int part_count) : master_(format.make_layout()) {
+  STRIA_CHECK(part_count >= 1, part_count);
   for (int part = 0; part < part_count; ++part) {
     parts_.push_back(format.make_layout());
   }
@@ -62,6 +64,7 @@ Status PartedLayout::place_marks() {
   for (int part = 0; part < map_->part_count(); ++part) {
     container::Layout& layout = *parts_[static_cast<size_t>(part)];
     storage::PartMap::Part& entry = map_->parts[static_cast<size_t>(part)];
+    STRIA_CHECK(entry.mark_offset < 0, part, entry.mark_offset);
     STRIA_ASSIGN_OR_RETURN(entry.mark_offset, layout.place(mark_dataset()));
     entry.least_bytes = layout.end();
   }
@@ -77,6 +80,7 @@ Result<int64_t> PartedLayout::place_share(const container::DatasetSpec& spec, in
   if (bytes == 0) {
     return -1;
   }
+  STRIA_CHECK(offset >= 0 && offset + begin_in_page + bytes <= layout.end(), offset, bytes, layout.end());
   map_->parts[static_cast<size_t>(part)].least_bytes = layout.end();
   return offset + begin_in_page;
 }

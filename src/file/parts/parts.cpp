@@ -4,6 +4,7 @@
 #include <random>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/out_of_memory.hpp"
 #include "file/define/hidden_table.hpp"
 #include "file/nodes/node_places.hpp"
@@ -25,20 +26,14 @@ int part_count(const Environment& environment) {
 }
 
 int64_t present_generation(storage::Driver& driver, const std::string& path) {
-  const auto file = driver.open(path, {});
-  if (!file.ok()) {
-    return file.status().code() == ErrorCode::kNotFound ? 0 : -1;
+  const auto table = find_parts(driver, path);
+  if (!table.ok()) {
+    return table.status().code() == ErrorCode::kNotFound ? 0 : -1;
   }
-  const auto reader = container::open_file(**file);
-  auto catalog = reader.ok() ? read_catalog(**reader) : Result<Catalog>(reader.status());
-  auto content = catalog.ok() ? read_parts(**reader, path, *catalog) : Result<std::vector<std::byte>>(catalog.status());
-  if (!content.ok() || content->empty()) {
-    return content.ok() ? 0 : -1;
+  if (!*table) {
+    return 0;
   }
-  const auto table = decode_parts(*content, path);
-  const auto generation =
-      table.ok() ? generation_of(storage::file_name_of(path), storage::file_name_of(table->map.parts[0].path)) : std::nullopt;
-  return generation.value_or(-1);
+  return generation_of(storage::file_name_of(path), storage::file_name_of((*table)->map.parts[0].path)).value_or(-1);
 }
 
 Parts::Parts(PartedLayout& layout) : layout_(layout), servers_(layout.map()->parts.size(), -1) {}
@@ -180,6 +175,8 @@ Status Parts::define_table(const Definitions::Target& target, Definitions& defin
       paths.push_back(entry.spec.path);
     }
   }
+  // Each array of the map is one of these datasets, in this order.
+  STRIA_CHECK(paths.size() == map()->arrays.size(), paths.size(), map()->arrays.size());
   const std::vector<std::byte> content = encode_parts(*map(), paths);
   return definitions.add_table(target, hidden_bytes(kPartsPath, static_cast<int64_t>(content.size())), content);
 }
@@ -212,6 +209,7 @@ Status Parts::finish_part(const StoredFile& file, int number, const Catalog& cat
     if (entry.data_offset < storage::PartMap::kFirstAddress) {
       continue;
     }
+    STRIA_CHECK(array != map()->arrays.end() && array->address == entry.data_offset, entry.spec.path, entry.data_offset);
     container::DatasetSpec share = entry.spec;
     share.dimension_names.clear();  // the master has them
     share.elsewhere.clear();
@@ -253,6 +251,7 @@ void Parts::discard(storage::Driver& driver) noexcept {
 }
 
 void Parts::clear_others(const StoredFile& file) noexcept {
+  STRIA_CHECK(generation_ > 0, generation_);  // All parts would be taken for others.
   static_cast<void>(or_out_of_memory([&]() -> Status {
     STRIA_ASSIGN_OR_RETURN(auto there, list_parts(*file.environment.driver, file.path));
     STRIA_ASSIGN_OR_RETURN(const auto parity, list_parity(*file.environment.driver, file.path));

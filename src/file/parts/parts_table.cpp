@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/check.hpp"
 #include "base/checked.hpp"
 #include "file/checksums/seal.hpp"
 #include "file/meet/message_fields.hpp"
@@ -63,6 +64,7 @@ bool decode_array(FieldReader& fields, const storage::PartMap& map, storage::Par
 }  // namespace
 
 std::vector<std::byte> encode_parts(const storage::PartMap& map, std::span<const std::string> paths) {
+  STRIA_CHECK(paths.size() == map.arrays.size(), paths.size(), map.arrays.size());
   FieldWriter fields;
   fields.number(kPartsVersion);
   fields.number(map.part_count());
@@ -75,6 +77,7 @@ std::vector<std::byte> encode_parts(const storage::PartMap& map, std::span<const
   fields.number(static_cast<int64_t>(map.arrays.size()));
   for (size_t i = 0; i < map.arrays.size(); ++i) {
     const storage::PartedArray& array = map.arrays[i];
+    STRIA_CHECK(array.offsets.size() == map.parts.size(), array.offsets.size(), map.parts.size());
     fields.text(paths[i]);
     fields.number(array.address);
     fields.number(array.row_count);
@@ -140,6 +143,18 @@ Result<std::vector<std::byte>> read_parts(const container::Reader& reader, const
     entry.data_offset = array.address;
   }
   return content;
+}
+
+Result<std::optional<PartsTable>> find_parts(storage::Driver& driver, const std::string& path) {
+  STRIA_ASSIGN_OR_RETURN(const auto file, driver.open(path, {}));
+  STRIA_ASSIGN_OR_RETURN(const auto reader, container::open_file(*file));
+  STRIA_ASSIGN_OR_RETURN(Catalog catalog, read_catalog(*reader));
+  STRIA_ASSIGN_OR_RETURN(const auto content, read_parts(*reader, path, catalog));
+  if (content.empty()) {
+    return std::optional<PartsTable>();
+  }
+  STRIA_ASSIGN_OR_RETURN(PartsTable table, decode_parts(content, path));
+  return std::optional<PartsTable>(std::move(table));
 }
 
 }  // namespace stria::file

@@ -11,10 +11,14 @@
 #include "file/background/partial_file.hpp"
 #include "file/opening/calls.hpp"
 #include "file/opening/opening.hpp"
+#include "file/parity/parity_writer.hpp"
+#include "file/parts/part_names.hpp"
+#include "file/parts/part_places.hpp"
 #include "file/parts/parts_table.hpp"
 #include "file/read/lookups.hpp"
 #include "file/rewrite/carried_sums.hpp"
 #include "file/session/catalog_message.hpp"
+#include "file/session/environment.hpp"
 #include "file/write/target/growing_file.hpp"
 #include "storage/parted/parted_file.hpp"
 #include "storage/path.hpp"
@@ -74,18 +78,38 @@ class RewrittenFile {
   ReadSession& read_;
 };
 
+/// Returns the paths of the parts that the file of this name has now, if there is one that can be
+/// read. Parts of another name aren't its own: it is a copy, or has been renamed.
+std::vector<std::string> parts_of(storage::Driver& driver, const std::string& path) {
+  const auto table = find_parts(driver, path);
+  std::vector<std::string> paths;
+  if (table.ok() && *table) {
+    for (const storage::PartMap::Part& part : (*table)->map.parts) {
+      if (generation_of(storage::file_name_of(path), storage::file_name_of(part.path))) {
+        paths.push_back(part.path);
+      }
+    }
+  }
+  return paths;
+}
+
 /// The new file under its temporary name, which goes unless it is published.
 class NewCopy {
  public:
-  NewCopy(const std::string& path, const access::ResolvedHints& hints) : path_(storage::absolute_path(path)) {
-    file_ = std::make_unique<PartialFile>(driver_of(hints), path_);
+  NewCopy(const std::string& path, const access::ResolvedHints& hints) {
+    environment_.comm = make_self_comm();
+    environment_.driver = driver_of(hints);
+    environment_.hints = hints;
+    file_ = std::make_unique<PartialFile>(environment_.driver, storage::absolute_path(path));
     file_->find().throw_if_error();
+    replaced_parts_ = parts_of(*environment_.driver, file_->path());
     file_->create({.striping = access::striping_of(hints)}).throw_if_error();
   }
   NewCopy(const NewCopy&) = delete;
   NewCopy& operator=(const NewCopy&) = delete;
   ~NewCopy() {
     if (!file_->is_published()) {
+      parity_.discard(stored());
       file_->discard();
     }
   }
@@ -96,14 +120,36 @@ class NewCopy {
     const auto session = open_session(make_self_comm(), partial_path(file_->path()), {.hints = {}, .verify = true});
     refuse_damaged(from, directed<ReadSession>(*session, "rewrite").verify().value());
   }
+  /// Gives the file its name, and parity: as much as the hints say, or else as the file has that it
+  /// replaces, and in the same places. What only that file had goes then.
   void publish(int64_t file_bytes) {
+    const int had = parity_.find_old(stored()).value();
+    const int count = environment_.hints.parity_count > 0 ? static_cast<int>(environment_.hints.parity_count) : had;
+    if (count > 0) {
+      const ParityFile whole{
+          .path = partial_path(file_->path()), .name = storage::file_name_of(file_->path()), .bytes = file_bytes};
+      parity_.make(stored(), {whole}, count, 0, true).throw_if_error();
+    }
     PhaseTimes times;
     file_->publish(file_bytes, true, times).throw_if_error();
+    if (count > 0) {
+      parity_.note_published(stored());
+    }
+    for (const std::string& part : replaced_parts_) {
+      const Status removed = remove_placed(*environment_.driver, part);
+      (removed.code() == ErrorCode::kNotFound ? Status() : removed)
+          .with_context(fmt::format("'{}' is complete, but a part of the file that it replaces stays", file_->path()))
+          .throw_if_error();
+    }
   }
 
  private:
-  std::string path_;
+  StoredFile stored() const { return {.environment = environment_, .path = file_->path()}; }
+
+  Environment environment_;
   std::unique_ptr<PartialFile> file_;
+  std::vector<std::string> replaced_parts_;
+  ParityWriter parity_;
 };
 
 /// Returns the datasets whose data lie in parts.
@@ -159,13 +205,7 @@ Rewritten join_file(const std::string& from, const std::string& to, const Hints&
     throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' has no parts: it is one file", from));
   }
   Rewritten joined = write_anew(old, to, hints);
-  const storage::PartMap& parts = *old.read().source().parts;
-  if (is_same_file(from, to)) {
-    for (const storage::PartMap::Part& part : parts.parts) {
-      old.read().file().environment.driver->remove(part.path).throw_if_error();
-    }
-  }
-  joined.part_count = parts.part_count();
+  joined.part_count = old.read().source().parts->part_count();
   return joined;
 }
 
