@@ -147,6 +147,69 @@ def test_a_checkpoint_of_several_ranks_joins_to_what_one_file_is(work, more):
     run("join", plain).refused("has no parts")
 
 
+def everything_below(directory):
+    return sorted(name for _, _, names in os.walk(directory) for name in names)
+
+
+def test_joining_leaves_nothing_of_parts_in_their_places_and_renews_the_parity(work):
+    path = work / "run.h5"
+    places = [work / "a", work / "b"]
+    for place in places:
+        place.mkdir()
+    hints = {"stria_subfiles": 3, "stria_parity": 2, "stria_part_places": ":".join(map(str, places))}
+    with stria.create(path, hints=hints) as f:
+        f.create_dataset("x", data=np.arange(90000.0).reshape(90, 1000))
+    assert sum(len(os.listdir(place)) for place in places) == 5
+    run("join", path).succeeded()
+    # Two files of parity are left, each with a link.
+    assert not parts_of(path) and len(everything_below(work)) == 1 + 2 * 2
+    for place in places:
+        assert ["parity-2" in name for name in os.listdir(place)] == [True]
+    verified = run("verify", path).succeeded()
+    assert "note:" not in verified.stdout
+    with open(path, "r+b") as f:
+        f.seek(300000)
+        f.write(b"damage")
+    assert run("verify", path).code == 1
+    run("repair", path).succeeded()
+    with stria.open(path, verify=True) as f:
+        assert np.array_equal(f["x"][...], np.arange(90000.0).reshape(90, 1000))
+
+
+def test_compacting_renews_the_parity(work):
+    path = work / "run.h5"
+    with stria.create(path, hints={"stria_parity": 1}) as f:
+        f.create_dataset("x", data=np.arange(30000.0))
+    for i in range(3):
+        with stria.append(path) as f:
+            f.create_dataset(f"more{i}", data=np.ones(9))
+    run("compact", path).succeeded()
+    assert [name for name in os.listdir(work) if "parity" in name] and "note:" not in run("verify", path).succeeded().stdout
+    other = work / "other.h5"
+    run("compact", path, "--output", other, "--hint", "stria_parity=3").succeeded()
+    assert len([name for name in os.listdir(work) if name.startswith("other.h5.parity-")]) == 3
+    assert "note:" not in run("verify", other).succeeded().stdout
+
+
+def test_joining_takes_no_part_from_a_file_of_another_name(work):
+    path, copy, linked = work / "run.h5", work / "copy.h5", work / "linked.h5"
+    write(path, 3)
+    copy.write_bytes(path.read_bytes())
+    os.link(path, linked)
+    for other in (copy, linked):
+        run("join", other).succeeded()
+        assert len(parts_of(path)) == 3
+        check(path)
+        check(other)
+    run("join", path, "--output", copy).succeeded()
+    check(path)
+    parted = work / "parted.h5"
+    write(parted, 2)
+    run("join", path, "--output", parted).succeeded()  # The parts of the file that is replaced go.
+    assert not parts_of(parted) and len(parts_of(path)) == 3
+    check(parted)
+
+
 def test_a_missing_part_is_an_error_and_no_fill_values(work):
     path = work / "run.h5"
     write(path, 3)
