@@ -8,6 +8,7 @@
 #include "base/check.hpp"
 #include "base/hash.hpp"
 #include "base/out_of_memory.hpp"
+#include "file/parity/replaced_file.hpp"
 #include "storage/path.hpp"
 #include "trace/record/phase_timer.hpp"
 
@@ -112,9 +113,14 @@ Status PartialFile::publish(int64_t file_bytes, bool sync, PhaseTimes& times) {
   }
   STRIA_RETURN_IF_ERROR(complete(*driver_, *file_, partial_path_, file_bytes, sync, times));
   PhaseTimer timer(times, Phase::kCommit);
+  ReplacedFile old = is_staged_ ? ReplacedFile() : ReplacedFile::find(*driver_, path_);
   STRIA_RETURN_IF_ERROR(driver_->rename(partial_path_, path_));
   published_ = true;
-  return settle(sync);
+  const Status settled = settle(sync);
+  if (settled.ok()) {  // The name may not be durable yet.
+    old.remove(*driver_);
+  }
+  return settled;
 }
 
 // The file has its name by now. A failure costs no data any more, unless the power fails too.

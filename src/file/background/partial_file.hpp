@@ -59,7 +59,8 @@ class PartialFile final : public UnpublishedFile {
   /// because it is staged
   Status create(const Making& making);
   storage::File* file() const override { return file_.get(); }
-  /// Sets the size, syncs, gives the name, and syncs the directory.
+  /// Sets the size, syncs, gives the name, and syncs the directory. Parts and parity of the file
+  /// that is replaced go then (parity/replaced_file.hpp).
   Status publish(int64_t file_bytes, bool sync, PhaseTimes& times) override;
   /// Tells whether the file has its name.
   bool is_published() const override { return published_; }

@@ -382,6 +382,44 @@ TEST(ParityInPlaces, NothingLiesInAPlaceWithoutALink) {
   EXPECT_EQ(files_in(memory, "/data").size(), 5U);
 }
 
+TEST(ParityInPlaces, AFileWithoutAnyLeavesNothingOfTheOneThatItReplaces) {
+  const std::function<Status(WriteSession&)> ends[] = {&WriteSession::commit, commit_and_wait};
+  for (const auto& end : ends) {
+    storage::MemoryDriver memory;
+    write_whole(in_places(of(3, 2)), memory);
+    Setting plain = of(0, 0);
+    plain.path = kPlacedFile;
+    on_ranks(plain, [&](Comm& comm) { EXPECT_EQ(write_file(plain, comm, borrow(memory), end).message(), ""); });
+    EXPECT_EQ(files_in(memory, "/data").size(), 1U);
+    EXPECT_EQ(without_link(memory), std::vector<std::string>());
+    EXPECT_EQ(read_alone(memory, plain), "");
+  }
+}
+
+TEST(Parity, PartsOfAnotherNameStayWhenACopyIsReplaced) {
+  storage::MemoryDriver memory;
+  write_whole(of(3, 0), memory);
+  set_content(memory, "copy.h5", content_of(memory, "run.h5"));
+  Setting plain = of(0, 0);
+  plain.path = "copy.h5";
+  write_whole(plain, memory);
+  EXPECT_EQ(read_alone(memory, plain), "");
+  EXPECT_EQ(read_alone(memory, of(3, 0)), "");
+}
+
+TEST(Parity, WhereTheReplacedFileCantBeLookedAtTheNewOneIsWhole) {
+  for (const char* fault : {"list_directory:nth=1:errno=EACCES", "open:nth=2:errno=EIO", "remove:nth=1:errno=EIO"}) {
+    storage::MemoryDriver memory;
+    write_whole(of(2, 1), memory);
+    const Setting plain = of(0, 0, 1);
+    on_ranks(plain, [&](Comm& comm) {
+      const auto script = storage::FaultScript::parse(fault, comm.rank()).value();
+      EXPECT_EQ(write_file(plain, comm, std::make_shared<storage::FaultDriver>(borrow(memory), script)).message(), "") << fault;
+    });
+    EXPECT_EQ(read_alone(memory, plain), "") << fault;
+  }
+}
+
 TEST(ParityInPlaces, AllComesHome) {
   storage::MemoryDriver memory;
   const Setting setting = in_places(of(3, 1));

@@ -77,7 +77,6 @@ std::vector<std::byte> encode_parts(const storage::PartMap& map, std::span<const
   fields.number(static_cast<int64_t>(map.arrays.size()));
   for (size_t i = 0; i < map.arrays.size(); ++i) {
     const storage::PartedArray& array = map.arrays[i];
-    STRIA_CHECK(array.offsets.size() == map.parts.size(), array.offsets.size(), map.parts.size());
     fields.text(paths[i]);
     fields.number(array.address);
     fields.number(array.row_count);

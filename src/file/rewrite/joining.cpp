@@ -12,8 +12,6 @@
 #include "file/opening/calls.hpp"
 #include "file/opening/opening.hpp"
 #include "file/parity/parity_writer.hpp"
-#include "file/parts/part_names.hpp"
-#include "file/parts/part_places.hpp"
 #include "file/parts/parts_table.hpp"
 #include "file/read/lookups.hpp"
 #include "file/rewrite/carried_sums.hpp"
@@ -78,21 +76,6 @@ class RewrittenFile {
   ReadSession& read_;
 };
 
-/// Returns the paths of the parts that the file of this name has now, if there is one that can be
-/// read. Parts of another name aren't its own: it is a copy, or has been renamed.
-std::vector<std::string> parts_of(storage::Driver& driver, const std::string& path) {
-  const auto table = find_parts(driver, path);
-  std::vector<std::string> paths;
-  if (table.ok() && *table) {
-    for (const storage::PartMap::Part& part : (*table)->map.parts) {
-      if (generation_of(storage::file_name_of(path), storage::file_name_of(part.path))) {
-        paths.push_back(part.path);
-      }
-    }
-  }
-  return paths;
-}
-
 /// The new file under its temporary name, which goes unless it is published.
 class NewCopy {
  public:
@@ -102,7 +85,6 @@ class NewCopy {
     environment_.hints = hints;
     file_ = std::make_unique<PartialFile>(environment_.driver, storage::absolute_path(path));
     file_->find().throw_if_error();
-    replaced_parts_ = parts_of(*environment_.driver, file_->path());
     file_->create({.striping = access::striping_of(hints)}).throw_if_error();
   }
   NewCopy(const NewCopy&) = delete;
@@ -121,7 +103,7 @@ class NewCopy {
     refuse_damaged(from, directed<ReadSession>(*session, "rewrite").verify().value());
   }
   /// Gives the file its name, and parity: as much as the hints say, or else as the file has that it
-  /// replaces, and in the same places. What only that file had goes then.
+  /// replaces, and in the same places.
   void publish(int64_t file_bytes) {
     const int had = parity_.find_old(stored()).value();
     const int count = environment_.hints.parity_count > 0 ? static_cast<int>(environment_.hints.parity_count) : had;
@@ -135,12 +117,6 @@ class NewCopy {
     if (count > 0) {
       parity_.note_published(stored());
     }
-    for (const std::string& part : replaced_parts_) {
-      const Status removed = remove_placed(*environment_.driver, part);
-      (removed.code() == ErrorCode::kNotFound ? Status() : removed)
-          .with_context(fmt::format("'{}' is complete, but a part of the file that it replaces stays", file_->path()))
-          .throw_if_error();
-    }
   }
 
  private:
@@ -148,7 +124,6 @@ class NewCopy {
 
   Environment environment_;
   std::unique_ptr<PartialFile> file_;
-  std::vector<std::string> replaced_parts_;
   ParityWriter parity_;
 };
 
