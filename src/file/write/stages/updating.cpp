@@ -82,9 +82,8 @@ Result<uint64_t> SumsAgain::sum_of_raw(storage::File& file, const DatasetEntry& 
     STRIA_RETURN_IF_ERROR(read_in_pieces(file, in_file, [&](std::span<const std::byte> bytes) { hash.update(bytes); }));
     return std::max<uint64_t>(hash.digest(), 1);
   }
-  STRIA_ASSIGN_OR_RETURN(ChunkReader* const chunks, old_.chunks());
   while (!raw.empty()) {
-    STRIA_ASSIGN_OR_RETURN(std::span<const std::byte> bytes, chunks->from(number_before(old_, dataset), raw.begin));
+    STRIA_ASSIGN_OR_RETURN(std::span<const std::byte> bytes, old_.from_chunk(number_before(old_, dataset), raw.begin));
     bytes = bytes.first(std::min(bytes.size(), static_cast<size_t>(raw.size())));
     hash.update(bytes);
     raw.begin += static_cast<int64_t>(bytes.size());
@@ -157,11 +156,10 @@ Status SumsAgain::sum_chunks(int number) const {
   if (static_cast<size_t>(number) >= touched_.chunks.size() || touched_.chunks[static_cast<size_t>(number)].empty()) {
     return Status();
   }
-  STRIA_ASSIGN_OR_RETURN(ChunkReader* const chunks, old_.chunks());
   std::vector<SummedChunk> summed;
   for (const ByteRange& range : united(touched_.chunks[static_cast<size_t>(number)])) {
     for (int64_t chunk = range.begin; chunk < range.end; ++chunk) {
-      STRIA_ASSIGN_OR_RETURN(const auto bytes, chunks->chunk(number_before(old_, catalog_[number]), chunk));
+      STRIA_ASSIGN_OR_RETURN(const auto bytes, old_.chunk(number_before(old_, catalog_[number]), chunk));
       summed.push_back({.place = {.number = chunk}, .sum = std::max<uint64_t>(hash_bytes(bytes), 1)});
     }
   }
@@ -220,8 +218,7 @@ Status note_touched(const Catalog& catalog, OldFile& old, std::span<Transfer> pu
     const auto number = static_cast<size_t>(put.dataset);
     touched.rows[number].push_back({put.first_row, put.first_row + put.row_count});
     if (dataset.is_chunked()) {
-      STRIA_ASSIGN_OR_RETURN(ChunkReader* const chunks, old.chunks());
-      STRIA_ASSIGN_OR_RETURN(const auto index, chunks->index(number_before(old, dataset)));
+      STRIA_ASSIGN_OR_RETURN(const auto index, old.chunk_index(number_before(old, dataset)));
       STRIA_RETURN_IF_ERROR(put_into_chunks(dataset, index, put, touched.chunks[number]));
     }
   }
