@@ -110,7 +110,8 @@ Result<int64_t> ChunkUnpacker::move_whole_chunk(std::span<const int> group, Byte
   for (size_t i = 0; i < group.size() && chunk_bytes_ <= piece.size(); ++i) {
     const std::span<std::byte> target = target_of(group, i, position);
     PhaseTimer timer(gets_.times, Phase::kRead);
-    STRIA_ASSIGN_OR_RETURN(const bool whole, gets_.chunks.whole_into(gets_.source, transfer(group[i]).dataset, piece.begin, target));
+    STRIA_ASSIGN_OR_RETURN(const bool whole,
+                           gets_.chunks.whole_into(gets_.source, transfer(group[i]).dataset, piece.begin, target));
     if (!whole) {
       break;  // None is, because they are cut alike.
     }
