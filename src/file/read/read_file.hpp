@@ -34,7 +34,7 @@ struct ReadFile {
   std::string healing_remark{};                     ///< why it is read by that, for people
   std::unique_ptr<storage::File> file{};            ///< null: it isn't open
   storage::SteadyFile* steady = nullptr;            ///< rank 0's, within `file`
-  container::LazyReader reader{};                   ///< of `file`
+  container::LazyReader reader{};                   ///< the reader of `file`
 };
 
 /// Opens it, unless it is open. Local.

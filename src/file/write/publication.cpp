@@ -80,7 +80,8 @@ Status publish(OpenFile& file, const Publishing& what, Moved moved) {
   outcome = is_root && outcome.ok() ? said_by_root(made) : outcome;
   if (what.parity != nullptr && what.target.staging() == nullptr) {
     const int64_t file_bytes = is_root && outcome.ok() ? moved.metadata->image().file_bytes : 0;
-    outcome = what.parity->protect(file, what.target, what.parts, outcome, file_bytes, what.options.sync);
+    outcome = what.parity->protect(file, what.target,
+                                   {.parts = what.parts, .outcome = outcome, .bytes = file_bytes, .sync = what.options.sync});
   }
   if (is_root && outcome.ok()) {
     outcome = said_by_root(or_out_of_memory([&] {

@@ -286,7 +286,10 @@ Moved WriteSession::move(const access::RequestShape& agreed, bool last) {
 Status WriteSession::complete(const access::RequestShape& shape) {
   Moved moved = move(shape, true);
   if (updates_any(file_.catalog)) {
-    moved.outcome = sum_again(file_, defined_, target_, gathering_, touched_, moved.outcome);
+    moved.outcome = file_.comm().agree(moved.outcome);
+    if (moved.outcome.ok()) {
+      moved.outcome = sum_again(file_, defined_, target_, gathering_, touched_);
+    }
   }
   return publish(file_,
                  {.target = target_,
