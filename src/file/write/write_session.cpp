@@ -134,7 +134,7 @@ Result<std::shared_ptr<const BackgroundCommit>> WriteSession::commit_async() {
   }
   STRIA_RETURN_IF_ERROR(end(Call::kCommitAsync, &stage));
   defined_.old.close();  // it reads by the handle that the thread gets
-  return stage.hand_over(target_);
+  return stage.hand_over(file_, target_);
 }
 
 Status WriteSession::end(Call call, BackgroundStage* stage) {

@@ -9,12 +9,12 @@
 
 namespace stria::file {
 
-Result<std::vector<std::byte>> OldFile::open(NewFile& file, PhaseTimes& times) {
-  STRIA_RETURN_IF_ERROR(file.open_old(path_));
-  PhaseTimer timer(times, Phase::kMetadata);
-  STRIA_ASSIGN_OR_RETURN(content_, read_old_content(*file.created()));
+Result<std::vector<std::byte>> OldFile::open(OpenFile& file, NewFile& target) {
+  STRIA_RETURN_IF_ERROR(target.open_old(file));
+  PhaseTimer timer(file.accounts.times(), Phase::kMetadata);
+  STRIA_ASSIGN_OR_RETURN(content_, read_old_content(*target.created()));
   std::vector<std::byte> message = encode_old_content(content_);
-  file.growing()->note_end(content_.end);
+  target.growing()->note_end(content_.end);
   return message;
 }
 

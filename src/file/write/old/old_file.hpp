@@ -38,9 +38,9 @@ class OldFile {
   /// `path` is the name that the program knows.
   explicit OldFile(std::string path) : path_(std::move(path)) {}
 
-  /// Opens, on rank 0, the file by `file`, which keeps it, and reads what it has. Returns what the
-  /// other ranks are to take().
-  Result<std::vector<std::byte>> open(NewFile& file, PhaseTimes& times);
+  /// Opens, on rank 0, the file by `target`, which keeps it, and reads what it has. Returns what
+  /// the other ranks are to take().
+  Result<std::vector<std::byte>> open(OpenFile& file, NewFile& target);
   /// The other ranks take what rank 0 has sent.
   Status take(std::span<const std::byte> message);
   /// Every rank notes the place, when all know where it is.

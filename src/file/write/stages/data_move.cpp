@@ -36,16 +36,16 @@ Status reserve_space(OpenFile& file, const DataMove& data) {
   for (const DatasetEntry& dataset : file.catalog.datasets()) {
     end = std::max(end, dataset.extent().end);
   }
-  return data.target.reserve_space(end);
+  return data.target.reserve_space(file, end);
 }
 
 // A rank whose chunks all lie with others still has the sums of its rows.
-Status open(const OpenFile& file, const DataMove& data) {
+Status open(OpenFile& file, const DataMove& data) {
   const bool has_data = !file.pending.empty() || data.gathering.has_row_sums();
   const auto aggregators = data.plan.aggregators();
   const bool aggregates = std::find(aggregators.begin(), aggregators.end(), file.comm().rank()) != aggregators.end();
   return data.target.open(
-      {.writes = is_alone(data.plan) ? has_data : aggregates, .has_data = has_data, .direct = data.use.direct});
+      file, {.writes = is_alone(data.plan) ? has_data : aggregates, .has_data = has_data, .direct = data.use.direct});
 }
 
 // What this rank has handed in before its last bytes were written.

@@ -211,7 +211,7 @@ Status sum_again(OpenFile& file, Defined& defined, NewFile& target, Gathering& g
   }
   PhaseTimer timer(file.accounts.times(), Phase::kCommit);
   const Status summed = or_out_of_memory([&]() -> Status {
-    STRIA_RETURN_IF_ERROR(target.open({.writes = false, .has_data = true, .direct = false}));
+    STRIA_RETURN_IF_ERROR(target.open(file, {.writes = false, .has_data = true, .direct = false}));
     STRIA_ASSIGN_OR_RETURN(const std::vector<std::byte> records,
                            sum_share(file, *target.handles().cached(), defined.old, gathering, touched));
     gathering.keep_records(records);
