@@ -176,13 +176,23 @@ class IncludeGraph(unittest.TestCase):
         upward = "src/storage/posix is above src/storage/."
         self.assertEqual(found, [f"src/storage/driver.hpp:1: includes src/storage/posix/b.hpp: {upward}"])
 
+    def test_only_the_list_of_formats_stands_above_them(self):
+        found = self.found(
+            src__container__spec_hpp='#include "container/netcdf/a.hpp"\n',
+            src__container__hdf5__b_cpp='#include "container/netcdf/a.hpp"\n',
+            src__container__formats__formats_cpp='#include "container/netcdf/a.hpp"\n',
+            src__container__netcdf__a_hpp="",
+        )
+        above = "includes src/container/netcdf/a.hpp: src/container/netcdf is above src/container/"
+        self.assertEqual(sorted(found), [f"src/container/hdf5/b.cpp:1: {above}hdf5", f"src/container/spec.hpp:1: {above}."])
+
     def test_what_is_hidden_is_known_to_its_layer_alone(self):
         found = self.found(
-            src__container__formats_cpp='#include "container/hdf5/a.hpp"\n',
-            src__file__b_cpp='#include "container/hdf5/a.hpp"\n#include "container/formats.hpp"\n',
+            src__container__formats__formats_cpp='#include "container/hdf5/a.hpp"\n',
+            src__file__b_cpp='#include "container/hdf5/a.hpp"\n#include "container/formats/formats.hpp"\n',
             src__file__b_test_cpp='#include "container/hdf5/a.hpp"\n',
             src__container__hdf5__a_hpp="",
-            src__container__formats_hpp="",
+            src__container__formats__formats_hpp="",
         )
         hidden = "src/file/b.cpp:1: includes src/container/hdf5/a.hpp: src/container/hdf5 is known to src/container alone"
         self.assertEqual(found, [hidden])

@@ -20,7 +20,7 @@
 #include "container/chunks/chunk_grid.hpp"
 #include "container/chunks/filter_pipeline.hpp"
 #include "container/container.hpp"
-#include "container/lazy_reader.hpp"
+#include "container/formats/lazy_reader.hpp"
 #include "file/checksums/chunk_sums.hpp"
 #include "file/chunks/node_chunks.hpp"
 #include "file/define/catalog.hpp"

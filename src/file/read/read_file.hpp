@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "container/lazy_reader.hpp"
+#include "container/formats/lazy_reader.hpp"
 #include "file/parity/parity_set.hpp"
 #include "file/session/open_file.hpp"
 #include "storage/driver.hpp"

@@ -7,7 +7,7 @@
 #include "access/failure/abort_signal.hpp"
 #include "base/byte_range.hpp"
 #include "base/hash.hpp"
-#include "container/lazy_reader.hpp"
+#include "container/formats/lazy_reader.hpp"
 #include "file/checksums/checksum_index.hpp"
 #include "file/checksums/chunk_sums.hpp"
 #include "file/chunks/chunk_reader.hpp"

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "container/lazy_reader.hpp"
+#include "container/formats/lazy_reader.hpp"
 #include "file/chunks/chunk_reader.hpp"
 #include "file/session/environment.hpp"
 #include "file/session/file_identity.hpp"

@@ -8,7 +8,7 @@
 
 #include "base/check.hpp"
 #include "container/container.hpp"
-#include "container/formats.hpp"
+#include "container/formats/formats.hpp"
 
 namespace stria::container {
 
