@@ -16,6 +16,11 @@ _PRESCRIBED = {
     "src/server/manager/succession/sqlite_sessions.hpp": {"sqlite3changeset_apply"},
     "src/storage/rados/presence.cpp": {"answer"},
 }
+# Inner loops: with a struct in memory in place of registers, packing with ranges took 6 % longer.
+_INNER_LOOPS = {
+    "src/datatype/pack/pack_kernels_avx512.cpp": {"gather_part_tile", "scatter_part_tile"},
+}
+_ALLOWED = _PRESCRIBED | _INNER_LOOPS
 
 
 def check(files):
@@ -24,7 +29,7 @@ def check(files):
         if not file.is_cpp or file.is_test or not file.path.startswith("src/"):
             continue
         for name, line, count in parameters(file.text):
-            if count > MOST_PARAMETERS and name not in _PRESCRIBED.get(file.path, ()):
+            if count > MOST_PARAMETERS and name not in _ALLOWED.get(file.path, ()):
                 text = f"{name} has {count} parameters; {MOST_PARAMETERS} are allowed: make a struct of some"
                 violations.append(Violation(file.path, line, text))
     return violations

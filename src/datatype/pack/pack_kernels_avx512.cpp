@@ -115,18 +115,18 @@ inline void gather_whole_tile(const Comb& comb, int number, const std::byte* mem
 
 /// Moves a tile with unused slots, or the last cells of a row.
 template <Form form, bool measures>
-void gather_part_tile(const Comb& comb, const Tile& tile, const Row& row, int64_t packed_offset) {
-  const std::byte* const memory = comb.memory[tile.first] + row.offset;
+void gather_part_tile(const Comb& comb, const Tile& tile, const std::byte* memory, int64_t stride, int64_t count,
+                      int64_t packed_offset) {
   __m512d rows[8];
   for (int i = 0; i < 8; ++i) {
-    rows[i] = i < row.count ? _mm512_maskz_loadu_pd(tile.mask, memory + i * row.stride) : _mm512_setzero_pd();
+    rows[i] = i < count ? _mm512_maskz_loadu_pd(tile.mask, memory + i * stride) : _mm512_setzero_pd();
   }
   transpose(rows);
   alignas(64) double columns[8][8];
   for (int i = 0; i < 8; ++i) {
     _mm512_store_pd(columns[i], rows[i]);
   }
-  const __mmask8 cells = first_lanes(row.count);
+  const __mmask8 cells = first_lanes(count);
   for (int j = 0; j < tile.count; ++j) {
     emit<form, measures>(comb, tile.first + j, packed_offset, cells, _mm512_load_pd(columns[tile.slot[j]]));
   }
@@ -170,15 +170,14 @@ void gather(const Comb& comb, const Row& row, int64_t packed_offset) {
     const int64_t cells = row.count - done < kCells ? row.count - done : kCells;
     const int64_t offset = row.offset + done * row.stride;
     const int64_t packed = packed_offset + done * packed_width<uint64_t, form>();
-    const Row part{offset, row.stride, cells};
     for (int t = 0; t < comb.tile_count; ++t) {
       const Tile& tile = comb.tiles[t];
       if (tile.count == 8 && cells == kCells) {
         gather_whole_tile<form, measures>(comb, t, comb.memory[tile.first] + offset, row.stride, packed);
       } else if (tile.count >= kMinTransposed) {
-        gather_part_tile<form, measures>(comb, tile, part, packed);
+        gather_part_tile<form, measures>(comb, tile, comb.memory[tile.first] + offset, row.stride, cells, packed);
       } else {
-        gather_few<form, measures>(comb, tile.first, tile.count, part, packed);
+        gather_few<form, measures>(comb, tile.first, tile.count, {offset, row.stride, cells}, packed);
       }
     }
   }
@@ -203,9 +202,10 @@ inline void scatter_whole_tile(const Comb& comb, const Tile& tile, std::byte* me
 }
 
 template <Form form>
-void scatter_part_tile(const Comb& comb, const Tile& tile, const Row& row, int64_t packed_offset) {
+void scatter_part_tile(const Comb& comb, const Tile& tile, std::byte* memory, int64_t stride, int64_t count,
+                       int64_t packed_offset) {
   alignas(64) double columns[8][8] = {};
-  const __mmask8 cells = first_lanes(row.count);
+  const __mmask8 cells = first_lanes(count);
   for (int j = 0; j < tile.count; ++j) {
     _mm512_store_pd(columns[tile.slot[j]], load<form>(comb.packed[tile.first + j] + packed_offset, cells));
   }
@@ -214,10 +214,9 @@ void scatter_part_tile(const Comb& comb, const Tile& tile, const Row& row, int64
     rows[j] = _mm512_load_pd(columns[j]);
   }
   transpose(rows);
-  std::byte* const memory = comb.memory[tile.first] + row.offset;
   for (int i = 0; i < 8; ++i) {
-    if (i < row.count) {
-      _mm512_mask_storeu_pd(memory + i * row.stride, tile.mask, rows[i]);
+    if (i < count) {
+      _mm512_mask_storeu_pd(memory + i * stride, tile.mask, rows[i]);
     }
   }
 }
@@ -228,13 +227,12 @@ void scatter(const Comb& comb, const Row& row, int64_t packed_offset) {
     const int64_t cells = row.count - done < kCells ? row.count - done : kCells;
     const int64_t offset = row.offset + done * row.stride;
     const int64_t packed = packed_offset + done * 8;
-    const Row part{offset, row.stride, cells};
     for (int t = 0; t < comb.tile_count; ++t) {
       const Tile& tile = comb.tiles[t];
       if (tile.count == 8 && cells == kCells) {
         scatter_whole_tile<form>(comb, tile, comb.memory[tile.first] + offset, row.stride, packed);
       } else if (tile.count >= kMinTransposed) {
-        scatter_part_tile<form>(comb, tile, part, packed);
+        scatter_part_tile<form>(comb, tile, comb.memory[tile.first] + offset, row.stride, cells, packed);
       } else {
         for (int k = tile.first; k < tile.first + tile.count; ++k) {
           scatter_scalar<uint64_t, form>(comb.memory[k] + offset, row.stride, cells, comb.packed[k] + packed);
