@@ -32,25 +32,26 @@ run_again() { # CLUSTER [PYTEST_OPTION...]
 
 cluster=cluster.sh
 chosen=()
-files=(nodes_test.py store_test.py lost_node_test.py cut_manager_test.py nodes_bench_test.py)
+files=(tests/nodes/{nodes_test,store_test,lost_node_test,cut_manager_test}.py)
+if [[ -e lab/tests/nodes_bench_test.py ]]; then files+=(lab/tests/nodes_bench_test.py); fi
 if [[ ${STRIA_MPI:-} == mpich ]]; then
   scripts/mpich_wheel.sh || leave_out "MPICH of several nodes: no package of it can be had from PyPI"
-  files=(nodes_test.py) # servers know nothing of MPI
+  files=(tests/nodes/nodes_test.py) # servers know nothing of MPI
   chosen=(-k "(test_library and 2x3) or mpiio_pointers or (test_cut_link and local)")
 fi
 case ${STRIA_NODES:-} in
   ceph)
-    files=(nodes_test.py)
+    files=(tests/nodes/nodes_test.py)
     chosen=(-k "(library or restart or drop_in) and not cut")
     ;;
   nfs)
     cluster=nfs.sh
-    files=(nfs_test.py)
+    files=(tests/nodes/nfs_test.py)
     ;;
 esac
 code=0
 rm -rf build/nodes_cache
-run_tests "$cluster" "${files[@]/#/tests/nodes/}" "${chosen[@]}" "$@" || code=$?
-if [[ $code == 1 ]] && run_again "$cluster" "${files[@]/#/tests/nodes/}" "${chosen[@]}" "$@"; then code=0; fi
+run_tests "$cluster" "${files[@]}" "${chosen[@]}" "$@" || code=$?
+if [[ $code == 1 ]] && run_again "$cluster" "${files[@]}" "${chosen[@]}" "$@"; then code=0; fi
 if [[ $code == 77 ]]; then leave_out "no namespaces of network, mounts and processes, or no program that these nodes need"; fi
 exit "$code"

@@ -362,7 +362,7 @@ class File {
   /// Collective: as create_dataset().
   template <Number T>
   void set_attribute(const std::string& object, const std::string& name, T value) {
-    set_numbers(object, name, element_type_of<T>(), &value, -1, meaning_of<T>());
+    set_numbers(object, name, {.type = element_type_of<T>(), .meaning = meaning_of<T>(), .values = &value});
   }
   template <typename T, size_t N>
   requires Number<std::remove_const_t<T>>
@@ -377,8 +377,12 @@ class File {
   void set_attribute(const std::string& object, const std::string& name, const std::vector<int64_t>& dims,
                      std::span<T, N> values) {
     using Value = std::remove_const_t<T>;
-    set_array(object, name, element_type_of<Value>(), dims, values.data(), static_cast<int64_t>(values.size()),
-              meaning_of<Value>());
+    set_numbers(object, name,
+                {.type = element_type_of<Value>(),
+                 .meaning = meaning_of<Value>(),
+                 .values = values.data(),
+                 .count = static_cast<int64_t>(values.size()),
+                 .dims = dims});
   }
   template <Number T>
   requires(!std::is_same_v<T, bool>) void set_attribute(const std::string& object, const std::string& name,
@@ -387,11 +391,14 @@ class File {
   }
   template <std::floating_point T>
   void set_attribute(const std::string& object, const std::string& name, const std::complex<T>& value) {
-    set_numbers(object, name, element_type_of<T>(), &value, -1, Meaning::kComplex);
+    set_numbers(object, name, {.type = element_type_of<T>(), .meaning = Meaning::kComplex, .values = &value});
   }
   template <std::floating_point T>
   void set_attribute(const std::string& object, const std::string& name, const std::vector<std::complex<T>>& values) {
-    set_numbers(object, name, element_type_of<T>(), values.data(), static_cast<int64_t>(values.size()), Meaning::kComplex);
+    const auto count = static_cast<int64_t>(values.size());
+    set_numbers(
+        object, name,
+        {.type = element_type_of<T>(), .meaning = Meaning::kComplex, .values = values.data(), .count = count, .dims = {count}});
   }
   void set_attribute(const std::string& object, const std::string& name, const Reference& value);
   void set_attribute(const std::string& object, const std::string& name, const std::vector<Reference>& values);
@@ -553,11 +560,14 @@ class File {
     return values.front();
   }
   static void require_one(const std::string& object, const std::string& name, size_t count);
-  void set_array(const std::string& object, const std::string& name, ElementType type, const std::vector<int64_t>& dims,
-                 const void* values, int64_t count, Meaning meaning);
-  /// `count` -1: one number, not a list.
-  void set_numbers(const std::string& object, const std::string& name, ElementType type, const void* values, int64_t count,
-                   Meaning meaning);
+  struct Numbers {
+    ElementType type;  ///< the type of each part, where they are complex
+    Meaning meaning;
+    const void* values;
+    int64_t count = 1;
+    std::vector<int64_t> dims{};  ///< none: one number
+  };
+  void set_numbers(const std::string& object, const std::string& name, const Numbers& numbers);
   std::vector<std::byte> number_values(const std::string& object, const std::string& name, ElementType wanted, bool is_complex);
   std::vector<Reference> references(const std::string& object, const std::string& name);
   std::vector<std::string> string_values(const std::string& object, const std::string& name);

@@ -80,11 +80,11 @@ struct PlannedMove {
       const ByAxes by{.rows = rows, .direct_file = planned.aids.direct_file};
       return report_of(move_by_axes(context, through, lanes, endpoint, by), Method::kTwoPhase, axes_reason(rows, through));
     }
-    return report_of(
-        endpoint.writes()
-            ? whole_or_nothing(write_two_phase(context, through, lanes, endpoint.source(), planned.aids.direct_file), lanes)
-            : read_two_phase(context, through, lanes, endpoint.sink()),
-        Method::kTwoPhase, {});
+    return report_of(endpoint.writes() ? whole_or_nothing(write_two_phase(context, through, lanes, endpoint.source(),
+                                                                          {.direct_file = planned.aids.direct_file}),
+                                                          lanes)
+                                       : read_two_phase(context, through, lanes, endpoint.sink()),
+                     Method::kTwoPhase, {});
   }
   MoveReport operator()(const ThroughWindows&) const {
     return {.status = Status(ErrorCode::kUnsupported,
@@ -207,8 +207,9 @@ MoveReport move_through_aggregators(Context& context, Endpoint endpoint, NodeWin
     return report;
   }
   const GatheredRequests* gathered = agreed.gathered && agreed.gathered->are_described() ? &*agreed.gathered : nullptr;
-  Moved moved = endpoint.writes() ? write_two_phase_agreed(context, through, agreed.lanes, endpoint.source(), kept, gathered)
-                                  : read_two_phase(context, through, agreed.lanes, endpoint.sink(), kept, gathered);
+  const TwoPhaseAids aids{.kept = kept, .gathered = gathered};
+  Moved moved = endpoint.writes() ? write_two_phase_agreed(context, through, agreed.lanes, endpoint.source(), aids)
+                                  : read_two_phase(context, through, agreed.lanes, endpoint.sink(), aids);
   if (!endpoint.writes()) {
     moved.status = agree_on_outcome(context, windows, moved.status);
   }

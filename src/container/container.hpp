@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "base/byte_range.hpp"
-#include "container/chunks/chunking.hpp"
+#include "container/chunking.hpp"
 #include "container/image.hpp"
 #include "container/spec.hpp"
 #include "storage/driver.hpp"

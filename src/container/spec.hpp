@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "container/chunks/chunking.hpp"
+#include "container/chunking.hpp"
 #include "stria/element_type.hpp"
 #include "stria/meaning.hpp"
 #include "stria/status.hpp"

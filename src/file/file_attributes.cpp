@@ -66,27 +66,20 @@ container::AttributeSpec read_one(const std::shared_ptr<file::Session>& of, cons
 
 }  // namespace
 
-void File::set_numbers(const std::string& object, const std::string& name, ElementType type, const void* values, int64_t count,
-                       Meaning meaning) {
-  const std::vector<int64_t> dims = count < 0 ? std::vector<int64_t>() : std::vector<int64_t>{count};
-  set_array(object, name, type, dims, values, count < 0 ? 1 : count, meaning);
-}
-
-void File::set_array(const std::string& object, const std::string& name, ElementType type, const std::vector<int64_t>& dims,
-                     const void* values, int64_t count, Meaning meaning) {
+void File::set_numbers(const std::string& object, const std::string& name, const Numbers& numbers) {
   const WriteTurn session(session_, "set_attribute()");
-  container::AttributeSpec attribute{object, name, container::ElementSpec::of_number(type), dims, {}};
-  const auto shape_bytes = container::dataset_bytes({.path = name, .element = attribute.element, .dims = dims});
-  if (!shape_bytes.ok() || *shape_bytes != count * attribute.element.bytes) {
+  container::AttributeSpec attribute{object, name, container::ElementSpec::of_number(numbers.type), numbers.dims, {}};
+  const auto shape_bytes = container::dataset_bytes({.path = name, .element = attribute.element, .dims = numbers.dims});
+  if (!shape_bytes.ok() || *shape_bytes != numbers.count * attribute.element.bytes) {
     const std::string what = fmt::format("set_attribute('{}', '{}'): {} values don't have the shape {{{}}}", object, name,
-                                         count, fmt::join(dims, ", "));
+                                         numbers.count, fmt::join(numbers.dims, ", "));
     session->file().meetings.refuse(Status(ErrorCode::kInvalidArgument, what)).throw_if_error();
   }
-  const auto* bytes = static_cast<const std::byte*>(values);
-  const int64_t parts = meaning == Meaning::kComplex ? 2 : 1;
-  attribute.value.assign(bytes, bytes + count * parts * element_bytes(type));
-  attribute.element.meaning = meaning;
-  if (meaning == Meaning::kComplex) {
+  const auto* bytes = static_cast<const std::byte*>(numbers.values);
+  const int64_t parts = numbers.meaning == Meaning::kComplex ? 2 : 1;
+  attribute.value.assign(bytes, bytes + numbers.count * parts * element_bytes(numbers.type));
+  attribute.element.meaning = numbers.meaning;
+  if (numbers.meaning == Meaning::kComplex) {
     attribute.dims.push_back(2);
   }
   file::set_attribute(*session, std::move(attribute)).throw_if_error();

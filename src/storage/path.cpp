@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <system_error>
 
-#include "storage/rados_path.hpp"
 #include "wire/address.hpp"
 
 namespace stria::storage {

@@ -7,6 +7,11 @@
 
 namespace stria::storage {
 
+/// True for paths in a pool of a Ceph cluster: rados://POOL/PATH.
+inline bool is_rados_path(std::string_view path) {
+  return path.starts_with("rados://");
+}
+
 /// True for paths that the system knows nothing of: stria://… and rados://….
 bool is_remote_path(std::string_view path);
 

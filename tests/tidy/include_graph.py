@@ -59,6 +59,8 @@ ROOMS = {
         "registry",
     ],
     "src/storage/posix": ["calls", "file_system", "names", "handle"],
+    "src/container": [_ITSELF, "chunks", "hdf5", "netcdf", "formats"],
+    "src/container/chunks": ["filters"],
     "src/container/hdf5": ["form", "write", "read", "grow", "copy"],
     "src/container/hdf5/read": ["libhdf5", "stored", "driver", "types", "chunks", "values"],
     "src/container/netcdf": ["form", "write", "read", "grow"],

@@ -13,6 +13,7 @@ import sys
 import class_size
 import documented_figures
 import missing_includes
+import parameter_count
 import united_names
 
 import contracts
@@ -30,6 +31,7 @@ CHECKS = [
     text_rules.check,
     prose_rules.check,
     function_length.check,
+    parameter_count.check,
     class_size.check,
     contracts.check,
     documented_figures.check,

@@ -6,6 +6,7 @@ import unittest
 import class_size
 import measure
 import missing_includes
+import parameter_count
 import united_names
 
 import contracts
@@ -175,13 +176,23 @@ class IncludeGraph(unittest.TestCase):
         upward = "src/storage/posix is above src/storage/."
         self.assertEqual(found, [f"src/storage/driver.hpp:1: includes src/storage/posix/b.hpp: {upward}"])
 
+    def test_only_the_list_of_formats_stands_above_them(self):
+        found = self.found(
+            src__container__spec_hpp='#include "container/netcdf/a.hpp"\n',
+            src__container__hdf5__b_cpp='#include "container/netcdf/a.hpp"\n',
+            src__container__formats__formats_cpp='#include "container/netcdf/a.hpp"\n',
+            src__container__netcdf__a_hpp="",
+        )
+        above = "includes src/container/netcdf/a.hpp: src/container/netcdf is above src/container/"
+        self.assertEqual(sorted(found), [f"src/container/hdf5/b.cpp:1: {above}hdf5", f"src/container/spec.hpp:1: {above}."])
+
     def test_what_is_hidden_is_known_to_its_layer_alone(self):
         found = self.found(
-            src__container__formats_cpp='#include "container/hdf5/a.hpp"\n',
-            src__file__b_cpp='#include "container/hdf5/a.hpp"\n#include "container/formats.hpp"\n',
+            src__container__formats__formats_cpp='#include "container/hdf5/a.hpp"\n',
+            src__file__b_cpp='#include "container/hdf5/a.hpp"\n#include "container/formats/formats.hpp"\n',
             src__file__b_test_cpp='#include "container/hdf5/a.hpp"\n',
             src__container__hdf5__a_hpp="",
-            src__container__formats_hpp="",
+            src__container__formats__formats_hpp="",
         )
         hidden = "src/file/b.cpp:1: includes src/container/hdf5/a.hpp: src/container/hdf5 is known to src/container alone"
         self.assertEqual(found, [hidden])
@@ -279,6 +290,37 @@ class FunctionLength(unittest.TestCase):
         found = texts_of(function_length.check(tree(src__base__a_cpp=bad)))
         self.assertEqual(len(found), 1)
         self.assertTrue(found[0].startswith("src/base/a.cpp:1: f has"))
+
+
+class ParameterCount(unittest.TestCase):
+    def counted(self, text):
+        return [(name, count) for name, _, count in parameter_count.parameters(text)]
+
+    def test_what_is_counted(self):
+        for signature, count in (
+            ("void f()", 0),
+            ("void f(int a)", 1),
+            ("std::map<int, int> f(std::map<int, int> a, Pair<A<B, C>, D> b)", 2),
+            ("void f(void (*call)(int, int), int b = g(1, 2))", 2),
+            ("A::A(int a, int b) : a_(a), b_(std::max(a, b)), c_{a, b}", 2),
+            ("bool operator()(int a, int b) const", 2),
+        ):
+            with self.subTest(signature):
+                self.assertEqual([found for _, found in self.counted(signature + " {\n}\n")], [count])
+
+    def test_ceiling(self):
+        good = "void f(int a, int b, int c, int d, int e) {\n}\n"
+        bad = good.replace("int e", "int e, const A<B, C>& g")
+        self.assertEqual(parameter_count.check(tree(src__base__a_cpp=good)), [])
+        self.assertEqual(parameter_count.check(tree(src__base__a_test_cpp=bad, tools__a_cpp=bad)), [])
+        found = texts_of(parameter_count.check(tree(src__base__a_cpp=bad)))
+        self.assertEqual(len(found), 1)
+        self.assertTrue(found[0].startswith("src/base/a.cpp:1: f has 6 parameters"))
+
+    def test_what_others_prescribe(self):
+        text = "void answer(int a, int b, int c, int d, int e, int f) {\n}\n"
+        self.assertEqual(parameter_count.check(tree(src__storage__rados__presence_cpp=text)), [])
+        self.assertEqual(len(parameter_count.check(tree(src__storage__rados__pool_cpp=text))), 1)
 
 
 class TextRules(unittest.TestCase):

@@ -84,34 +84,41 @@ OperationPtr prepare_at(const std::shared_ptr<File>& file, const Access& access,
   return operation;
 }
 
-// Passes the other ranks by where a collective access of one plain piece needs none of them. False
-// where it needs them, and nothing has happened.
-bool pass_if_alone(File& file, Direction direction, const PlainPiece& piece) {
+// Tells whether a collective access of one plain piece may pass the other ranks by.
+bool may_pass(File& file, Direction direction, const PlainPiece& piece) {
   if (file.under_way().split() != nullptr) {
     return false;
   }
-  if (file.comm().size() == 1) {
-    return true;
+  return file.comm().size() == 1 || file.channel().kept.windows.may_pass(direction == Direction::kWrite, piece.file.size());
+}
+
+// Passes the other ranks, if there are any, by: the access may do so.
+void pass_others(File& file, Direction direction, const PlainPiece& piece) {
+  if (file.comm().size() > 1) {
+    file.channel().kept.windows.pass(file.comm(), direction == Direction::kWrite, piece.file.size());
+    access::count_transfer(file.trace().counters(), access::Method::kListIo, {}, file.comm().rank());
   }
-  const access::KeptWindows& windows = file.channel().kept.windows;
-  if (!windows.may_pass(direction == Direction::kWrite, piece.file.size())) {
-    return false;
-  }
-  windows.pass(file.comm(), direction == Direction::kWrite, piece.file.size());
-  access::count_transfer(file.trace().counters(), access::Method::kListIo, {}, file.comm().rank());
-  return true;
 }
 
 // Most accesses need no description: see is_plain().
 bool access_plainly(File& file, const Access& access, const UserBuffer& buffer, PlainResult& result) {
+  if (access.pointer == Pointer::kShared || file.mode().is_sequential()) {
+    return false;
+  }
   // The pointer is this thread's only where it is meant.
   int64_t position = access.pointer == Pointer::kIndividual ? file.pointer().position() : 0;
-  PlainPiece piece;
-  if (access.pointer == Pointer::kShared || file.mode().is_sequential() ||
-      (access.pointer == Pointer::kExplicit && !checked_multiply(access.offset, file.etype_bytes(), &position)) ||
-      !is_plain(file, access.direction, position, buffer, piece) ||
-      (access.together == Together::kCollective && !pass_if_alone(file, access.direction, piece))) {
+  if (access.pointer == Pointer::kExplicit && !checked_multiply(access.offset, file.etype_bytes(), &position)) {
     return false;
+  }
+  PlainPiece piece;
+  if (!is_plain(file, access.direction, position, buffer, piece)) {
+    return false;
+  }
+  if (access.together == Together::kCollective) {
+    if (!may_pass(file, access.direction, piece)) {
+      return false;
+    }
+    pass_others(file, access.direction, piece);
   }
   result = move_plainly(file, access.direction, piece, access.together);
   if (access.pointer == Pointer::kIndividual) {

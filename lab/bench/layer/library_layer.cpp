@@ -1,6 +1,6 @@
 // Writes and reads through Stria's own interface: each array is a dataset, and one commit moves all
 // parts.
-#include "container/formats.hpp"
+#include "container/formats/formats.hpp"
 #include "layer/layer.hpp"
 #include "storage/registry/registry.hpp"
 #include "stria/file.hpp"

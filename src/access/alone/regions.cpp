@@ -126,7 +126,7 @@ class RegionReader {
     for (size_t i = 0; i < regions_.size(); ++i) {
       const Region& region = regions_[i];
       if (region.has_holes() && region.begin < stop) {
-        gather_pieces(stream, region.begin, std::min(region.end, stop), segments_[i].data, region.file.begin,
+        gather_pieces({&stream, region.begin, std::min(region.end, stop)}, segments_[i].data, region.file.begin,
                       packed + (region.begin - regions_.front().begin));
       }
     }
@@ -227,7 +227,7 @@ class RegionWriter {
     STRIA_ASSIGN_OR_RETURN(int64_t read_bytes, context_.file->read(std::span(&whole, 1)));
     STRIA_CHECK(0 <= read_bytes && read_bytes <= whole.bytes, read_bytes, whole.bytes);
     std::memset(window + read_bytes, 0, static_cast<size_t>(whole.bytes - read_bytes));
-    scatter_pieces(stream, region.begin, region.end, data, window, region.file.begin);
+    scatter_pieces({&stream, region.begin, region.end}, data, window, region.file.begin);
     storage::WriteSegment changed{region.file.begin, window, region.file.size()};
     return context_.file->write(std::span(&changed, 1));
   }

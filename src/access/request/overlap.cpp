@@ -70,16 +70,14 @@ Result<Stream> part_of(const Stream& stream, int64_t begin, int64_t end) {
   return part;
 }
 
-void gather_pieces(const Stream& stream, int64_t begin, int64_t end, const std::byte* window, int64_t window_begin,
-                   std::byte* packed) {
-  for_each_row({&stream, begin, end}, [&](const PieceRow& row, int64_t at) {
+void gather_pieces(const Overlap& overlap, const std::byte* window, int64_t window_begin, std::byte* packed) {
+  for_each_row(overlap, [&](const PieceRow& row, int64_t at) {
     pack::gather_pieces(window + (row.begin - window_begin), row.stride, row.piece_bytes, row.count, packed + at);
   });
 }
 
-void scatter_pieces(const Stream& stream, int64_t begin, int64_t end, const std::byte* packed, std::byte* window,
-                    int64_t window_begin) {
-  for_each_row({&stream, begin, end}, [&](const PieceRow& row, int64_t at) {
+void scatter_pieces(const Overlap& overlap, const std::byte* packed, std::byte* window, int64_t window_begin) {
+  for_each_row(overlap, [&](const PieceRow& row, int64_t at) {
     pack::scatter_pieces(window + (row.begin - window_begin), row.stride, row.piece_bytes, row.count, packed + at);
   });
 }

@@ -50,12 +50,10 @@ void for_each_piece(const Overlap& overlap, Visit&& visit);
 template <typename Visit>
 void for_each_row(const Overlap& overlap, Visit&& visit);
 
-/// Copies the packed bytes [begin, end) of a stream from a window of the file, or into it. `window`
-/// holds the file from offset `window_begin` on; `packed` is the place of byte `begin`.
-void gather_pieces(const Stream& stream, int64_t begin, int64_t end, const std::byte* window, int64_t window_begin,
-                   std::byte* packed);
-void scatter_pieces(const Stream& stream, int64_t begin, int64_t end, const std::byte* packed, std::byte* window,
-                    int64_t window_begin);
+/// Copies the packed bytes of an overlap from a window of the file, or into it. `window` holds the
+/// file from offset `window_begin` on; `packed` is the place of the overlap's first byte.
+void gather_pieces(const Overlap& overlap, const std::byte* window, int64_t window_begin, std::byte* packed);
+void scatter_pieces(const Overlap& overlap, const std::byte* packed, std::byte* window, int64_t window_begin);
 
 }  // namespace stria::access
 

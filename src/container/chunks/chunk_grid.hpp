@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/byte_range.hpp"
-#include "container/chunks/chunking.hpp"
+#include "container/chunking.hpp"
 #include "container/spec.hpp"
 
 namespace stria::container {

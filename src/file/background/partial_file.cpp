@@ -43,8 +43,7 @@ bool remove_unlocked(storage::Driver& driver, const std::string& path) {
   return locked.ok() && driver.remove(path).ok();
 }
 
-Status complete(storage::Driver& driver, storage::File& file, const std::string& name, int64_t file_bytes, bool sync,
-                PhaseTimes& times) {
+Status complete(storage::File& file, int64_t file_bytes, bool sync, PhaseTimes& times) {
   STRIA_ASSIGN_OR_RETURN(const int64_t size_bytes, file.size());
   if (size_bytes != file_bytes) {
     STRIA_RETURN_IF_ERROR(file.resize(file_bytes));
@@ -53,7 +52,10 @@ Status complete(storage::Driver& driver, storage::File& file, const std::string&
     PhaseTimer timer(times, Phase::kSync);
     STRIA_RETURN_IF_ERROR(file.sync());
   }
-  PhaseTimer timer(times, Phase::kCommit);
+  return Status();
+}
+
+Status check_name(storage::Driver& driver, storage::File& file, const std::string& name) {
   return is_named(driver, file, name)
              ? Status()
              : Status(ErrorCode::kIo, fmt::format("'{}' is no longer the file that was written: something has renamed, removed "
@@ -111,9 +113,10 @@ Status PartialFile::publish(int64_t file_bytes, bool sync, PhaseTimes& times) {
     PhaseTimer timer(times, Phase::kCommit);
     STRIA_RETURN_IF_ERROR(keep_attributes());
   }
-  STRIA_RETURN_IF_ERROR(complete(*driver_, *file_, partial_path_, file_bytes, sync, times));
+  STRIA_RETURN_IF_ERROR(complete(*file_, file_bytes, sync, times));
   PhaseTimer timer(times, Phase::kCommit);
   ReplacedFile old = is_staged_ ? ReplacedFile() : ReplacedFile::find(*driver_, path_);
+  STRIA_RETURN_IF_ERROR(check_name(*driver_, *file_, partial_path_));
   STRIA_RETURN_IF_ERROR(driver_->rename(partial_path_, path_));
   published_ = true;
   const Status settled = settle(sync);

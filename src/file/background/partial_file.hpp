@@ -30,10 +30,10 @@ std::string partial_path(const std::string& path);
 /// no live program has locked. Whether it has.
 bool remove_unlocked(storage::Driver& driver, const std::string& path);
 
-/// Gives a file that is all written its size, makes it durable if asked, and checks that `name`
-/// still means it.
-Status complete(storage::Driver& driver, storage::File& file, const std::string& name, int64_t file_bytes, bool sync,
-                PhaseTimes& times);
+/// Gives a file that is all written its size, and makes it durable if asked.
+Status complete(storage::File& file, int64_t file_bytes, bool sync, PhaseTimes& times);
+/// Checks that `name` still means the open file, as far as the storage can tell.
+Status check_name(storage::Driver& driver, storage::File& file, const std::string& name);
 
 class PartialFile final : public UnpublishedFile {
  public:

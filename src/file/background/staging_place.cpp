@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/out_of_memory.hpp"
-#include "container/formats.hpp"
+#include "container/formats/formats.hpp"
 #include "storage/path.hpp"
 #include "stria/phases.hpp"
 

@@ -11,16 +11,15 @@
 
 namespace stria::file {
 
-ChunkPacker::ChunkPacker(Comm& comm, const Catalog& catalog, std::span<const Transfer> transfers, TransferSet& set, int threads,
-                         Before before)
+ChunkPacker::ChunkPacker(Comm& comm, const PutsOfChunks& puts, int threads, Before before)
     : comm_(comm),
-      catalog_(catalog),
-      transfers_(transfers),
-      set_(set),
+      catalog_(puts.catalog),
+      transfers_(puts.transfers),
+      set_(puts.set),
       before_(std::move(before)),
-      parts_(transfers, catalog),
+      parts_(puts.transfers, puts.catalog),
       pipelines_(static_cast<size_t>(threads)),
-      trials_(static_cast<size_t>(catalog.size())) {}
+      trials_(static_cast<size_t>(puts.catalog.size())) {}
 
 Status ChunkPacker::pack(PackedFile& packed) {
   STRIA_RETURN_IF_ERROR(comm_.agree(or_out_of_memory([&] {

@@ -27,15 +27,20 @@
 
 namespace stria::file {
 
+/// This rank's puts of datasets in chunks.
+struct PutsOfChunks {
+  const Catalog& catalog;
+  std::span<const Transfer> transfers;
+  TransferSet& set;  ///< the set that these are in
+};
+
 class ChunkPacker {
  public:
   /// Fills a chunk with what the file has of it already.
   using Before = std::function<Status(int dataset, int64_t chunk, std::span<std::byte> out)>;
 
-  /// `transfers` are this rank's puts of datasets in chunks. `set` is made of them. `before` is
-  /// asked for chunks with old rows. `threads` pass chunks through the filters.
-  ChunkPacker(Comm& comm, const Catalog& catalog, std::span<const Transfer> transfers, TransferSet& set, int threads = 1,
-              Before before = {});
+  /// `before` is asked for chunks with old rows. `threads` pass chunks through the filters.
+  ChunkPacker(Comm& comm, const PutsOfChunks& puts, int threads = 1, Before before = {});
 
   /// Packs all chunks; `packed` gets, of each dataset of the catalog, those of this rank by
   /// increasing number. Collective: yes, the error is agreed on; a rank that has no packer calls

@@ -20,6 +20,7 @@
 #include "container/chunks/chunk_grid.hpp"
 #include "container/chunks/filter_pipeline.hpp"
 #include "container/container.hpp"
+#include "container/formats/lazy_reader.hpp"
 #include "file/checksums/chunk_sums.hpp"
 #include "file/chunks/node_chunks.hpp"
 #include "file/define/catalog.hpp"
@@ -27,27 +28,26 @@
 
 namespace stria::file {
 
-/// Everything here is local.
+/// Says from where chunks are read, for the time of one call. Their index comes from the reader.
+struct ChunkSource {
+  const std::string& path;  ///< for messages
+  const Catalog& catalog;
+  storage::File& file;
+  container::LazyReader& reader;
+};
+
+/// What is known of a file's chunks, and those that are kept. Each call names the file, which is
+/// the same up to forget_content(). Everything here is local.
 class ChunkReader {
  public:
-  /// Says what is read; it belongs to the session. The container's reader is opened when it is
-  /// first wanted.
-  struct Source {
-    const std::string& path;
-    const Catalog& catalog;
-    const std::unique_ptr<storage::File>& file;
-    std::unique_ptr<container::Reader>& reader;
-  };
-  explicit ChunkReader(const Source& source) : source_(source) {}
-
   /// The bytes of each chunk are compared with these sums from now on.
   void compare_with(ChunkSums sums) { sums_ = std::move(sums); }
   /// Chunks that ranks of the node share are taken from there; null ends it.
   void share(NodeChunks* shared) { shared_ = shared; }
-  bool has_sums(int dataset) const { return sums_ && sums_->count(source_.catalog[dataset].spec.path) != 0; }
+  bool has_sums(const std::string& dataset_path) const { return sums_ && sums_->count(dataset_path) != 0; }
   /// Returns the raw data from byte `byte` to the end of its run, until the next call. kCorrupted
   /// names dataset and rows, which are then those of damaged_rows().
-  Result<std::span<std::byte>> from(int dataset, int64_t byte);
+  Result<std::span<std::byte>> from(const ChunkSource& source, int dataset, int64_t byte);
   /// A place in a chunk, and what follows it there.
   struct InChunk {
     std::span<std::byte> data;   ///< to the end of the chunk, until the next call
@@ -55,18 +55,18 @@ class ChunkReader {
     int64_t row_step_bytes = 0;  ///< to the same place of the next row
     int64_t row_count = 0;       ///< from this row to the last of the chunk
   };
-  Result<InChunk> place_in_chunk(int dataset, int64_t byte);
+  Result<InChunk> place_in_chunk(const ChunkSource& source, int dataset, int64_t byte);
   /// Reads the chunk that begins at byte `byte` of the raw data straight into `out`, which has its
   /// size; false, and nothing is read, where none begins there or it isn't one run.
-  Result<bool> whole_into(int dataset, int64_t byte, std::span<std::byte> out);
+  Result<bool> whole_into(const ChunkSource& source, int dataset, int64_t byte, std::span<std::byte> out);
   /// Returns all of a chunk, likewise.
-  Result<std::span<std::byte>> chunk(int dataset, int64_t number);
+  Result<std::span<std::byte>> chunk(const ChunkSource& source, int dataset, int64_t number);
   /// Returns the rows that the last error kCorrupted concerns.
   ByteRange damaged_rows() const { return damaged_rows_; }
   /// Returns the chunks that the file has, by number. They stay.
-  Result<std::span<const container::StoredChunk>> index(int dataset);
+  Result<std::span<const container::StoredChunk>> index(const ChunkSource& source, int dataset);
   /// Returns the bytes of all chunks in the file.
-  Result<int64_t> stored_bytes(int dataset);
+  Result<int64_t> stored_bytes(const ChunkSource& source, int dataset);
 
   /// Forgets what was read of the file, which is read in another way from now on.
   void forget_content() {
@@ -90,13 +90,12 @@ class ChunkReader {
   };
   using Kept = std::list<Decoded>;  // used last first
 
-  Result<const Cut*> cut(int dataset);
-  Result<Cut> read_cut(int dataset);
-  Status fetch(int dataset, const Cut& cut, int64_t chunk, std::span<std::byte> out);
-  Status decode(int dataset, const Cut& cut, int64_t chunk, std::span<std::byte> out);
-  Status corrupted(int dataset, ByteRange rows, const Status& why);
+  Result<const Cut*> cut(const ChunkSource& source, int dataset);
+  static Result<Cut> read_cut(const ChunkSource& source, int dataset);
+  Status fetch(const ChunkSource& source, const ChunkOfDataset& wanted, const Cut& cut, std::span<std::byte> out);
+  Status decode(const ChunkSource& source, const ChunkOfDataset& wanted, const Cut& cut, std::span<std::byte> out);
+  Status corrupted(const ChunkSource& source, int dataset, ByteRange rows, const Status& why);
 
-  Source source_;
   NodeChunks* shared_ = nullptr;
   container::FilterPipeline pipeline_;
   std::optional<ChunkSums> sums_;

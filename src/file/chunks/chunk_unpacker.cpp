@@ -45,7 +45,7 @@ class ChunkUnpacker {
 
 Status ChunkUnpacker::run() {
   for (const Group& group : groups()) {
-    chunk_bytes_ = container::ChunkGrid(gets_.catalog[transfer(group[0]).dataset].spec).chunk_bytes();
+    chunk_bytes_ = container::ChunkGrid(gets_.source.catalog[transfer(group[0]).dataset].spec).chunk_bytes();
     const size_t most = ChunkBatch::most(chunk_bytes_);
     for (size_t first = 0; first < group.size(); first += most) {
       STRIA_RETURN_IF_ERROR(run_group(std::span(group).subspan(first, std::min(most, group.size() - first))));
@@ -61,7 +61,7 @@ std::vector<ChunkUnpacker::Group> ChunkUnpacker::groups() const {
   std::vector<Group> groups;
   for (int i = 0; i < static_cast<int>(gets_.transfers.size()); ++i) {
     const Transfer& each = transfer(i);
-    const container::DatasetSpec& spec = gets_.catalog[each.dataset].spec;
+    const container::DatasetSpec& spec = gets_.source.catalog[each.dataset].spec;
     const bool in_one_piece = each.whole_rows && each.region.piece_count() == 1;
     const auto [place, fresh] =
         in_one_piece
@@ -110,7 +110,8 @@ Result<int64_t> ChunkUnpacker::move_whole_chunk(std::span<const int> group, Byte
   for (size_t i = 0; i < group.size() && chunk_bytes_ <= piece.size(); ++i) {
     const std::span<std::byte> target = target_of(group, i, position);
     PhaseTimer timer(gets_.times, Phase::kRead);
-    STRIA_ASSIGN_OR_RETURN(const bool whole, gets_.chunks.whole_into(transfer(group[i]).dataset, piece.begin, target));
+    STRIA_ASSIGN_OR_RETURN(const bool whole,
+                           gets_.chunks.whole_into(gets_.source, transfer(group[i]).dataset, piece.begin, target));
     if (!whole) {
       break;  // None is, because they are cut alike.
     }
@@ -157,10 +158,10 @@ Result<int64_t> ChunkUnpacker::move_row(int number, const PieceRow& row, int64_t
   const int dataset = transfer(number).dataset;
   {
     PhaseTimer timer(gets_.times, Phase::kRead);
-    STRIA_ASSIGN_OR_RETURN(place, gets_.chunks.place_in_chunk(dataset, row.begin));
+    STRIA_ASSIGN_OR_RETURN(place, gets_.chunks.place_in_chunk(gets_.source, dataset, row.begin));
   }
   PhaseTimer timer(gets_.times, Phase::kUnpack);
-  PiecesInChunk pieces = pieces_in(place, row, gets_.catalog[dataset].row_bytes());
+  PiecesInChunk pieces = pieces_in(place, row, gets_.source.catalog[dataset].row_bytes());
   pieces.count = std::min(pieces.count, std::max<int64_t>(kMostPickedBytes / row.piece_bytes, 1));
   access::StreamPart part{.stream_id = number,
                           .begin = position,
@@ -183,7 +184,7 @@ Result<int64_t> ChunkUnpacker::move_run(std::span<const int> group, ByteRange pi
     std::span<std::byte> data;
     {
       PhaseTimer timer(gets_.times, Phase::kRead);
-      STRIA_ASSIGN_OR_RETURN(data, gets_.chunks.from(transfer(number).dataset, piece.begin));
+      STRIA_ASSIGN_OR_RETURN(data, gets_.chunks.from(gets_.source, transfer(number).dataset, piece.begin));
     }
     bytes = std::min(piece.size(), static_cast<int64_t>(data.size()));
     PhaseTimer timer(gets_.times, Phase::kUnpack);

@@ -20,7 +20,7 @@ namespace stria::file {
 
 /// Says what is to be got, and by what.
 struct ChunkGets {
-  const Catalog& catalog;
+  ChunkSource source;
   std::span<const Transfer> transfers;  ///< the transfers of datasets in chunks
   TransferSet& set;                     ///< the set that these are in
   ChunkReader& chunks;

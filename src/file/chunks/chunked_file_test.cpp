@@ -10,7 +10,7 @@
 
 #include "access/random_case_test.hpp"
 #include "comm/self/self_comm.hpp"
-#include "container/formats.hpp"
+#include "container/formats/formats.hpp"
 #include "file/session/session_case_test.hpp"
 #include "support/rounds.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/buffer.hpp"
-#include "container/chunks/chunking.hpp"
+#include "container/chunking.hpp"
 #include "file/meet/message_fields.hpp"
 
 namespace stria::file {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/byte_range.hpp"
-#include "container/chunks/chunking.hpp"
+#include "container/chunking.hpp"
 #include "file/define/catalog.hpp"
 #include "file/move/transfer.hpp"
 #include "stria/status.hpp"

@@ -19,7 +19,8 @@ namespace stria::file {
 
 class ReplacedFile {
  public:
-  /// Finds what the file of this name, if there is one, has beside it. What can't be read counts as nothing. Local.
+  /// Finds what the file of this name, if there is one, has beside it. What can't be read counts as
+  /// nothing. Local.
   static ReplacedFile find(storage::Driver& driver, const std::string& path) noexcept;
   /// Removes it, once another file has the name. What can't be removed stays. Local.
   void remove(storage::Driver& driver) noexcept;

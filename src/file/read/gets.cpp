@@ -52,7 +52,7 @@ Status read_chunks(const std::vector<Transfer>& gets, FileToRead& reading, acces
   STRIA_ASSIGN_OR_RETURN(const auto set,
                          TransferSet::create(gets, reading.file.catalog.datasets(),
                                              {.checksums = reading.checks(), .progress = &progress, .own_lanes = true}));
-  STRIA_RETURN_IF_ERROR(unpack_chunks({.catalog = reading.file.catalog,
+  STRIA_RETURN_IF_ERROR(unpack_chunks({.source = summed(reading, signal).chunk_source(),
                                        .transfers = gets,
                                        .set = *set,
                                        .chunks = reading.chunks,
@@ -121,6 +121,7 @@ SummedFile summed(FileToRead& reading, access::AbortSignal* signal) {
           .sums = reading.sums.index,
           .records = reading.sums.records,
           .file = *reading.source.file,
+          .reader = reading.source.reader,
           .chunks = reading.chunks,
           .rows = reading.sums.rows,
           .signal = signal};

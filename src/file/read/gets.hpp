@@ -22,7 +22,7 @@ struct FileToRead {
   OpenFile file;
   ReadFile source{};  ///< this rank reads it by this; on rank 0 it has a reader
   FileSums sums{};
-  ChunkReader chunks{{file.path, file.catalog, source.file, source.reader}};
+  ChunkReader chunks{};
   /// The catalog is whole; else datasets are looked up one by one, by the reader.
   bool is_whole = true;
 

@@ -63,14 +63,11 @@ Status open_handle(OpenFile& file, ReadFile& source) {
 
 Status open_reader(ReadFile& source) {
   STRIA_ASSERT(source.file != nullptr, source.path);
-  if (source.reader == nullptr) {
-    STRIA_ASSIGN_OR_RETURN(source.reader, container::open_file(*source.file));
-  }
-  return Status();
+  return source.reader.of(*source.file).status();
 }
 
 void close_handles(ReadFile& source) noexcept {
-  source.reader = nullptr;
+  source.reader.close();
   source.steady = nullptr;
   source.file = nullptr;
 }

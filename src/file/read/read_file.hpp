@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "container/container.hpp"
+#include "container/formats/lazy_reader.hpp"
 #include "file/parity/parity_set.hpp"
 #include "file/session/open_file.hpp"
 #include "storage/driver.hpp"
@@ -34,7 +34,7 @@ struct ReadFile {
   std::string healing_remark{};                     ///< why it is read by that, for people
   std::unique_ptr<storage::File> file{};            ///< null: it isn't open
   storage::SteadyFile* steady = nullptr;            ///< rank 0's, within `file`
-  std::unique_ptr<container::Reader> reader{};      ///< null: not wanted yet
+  container::LazyReader reader{};                   ///< the reader of `file`
 };
 
 /// Opens it, unless it is open. Local.

@@ -340,7 +340,7 @@ Result<int64_t> ReadSession::stored_bytes(int number) {
   }
   return or_out_of_memory([&]() -> Result<int64_t> {
     STRIA_RETURN_IF_ERROR(open_handle(reading_.file, reading_.source));
-    return reading_.chunks.stored_bytes(number);
+    return reading_.chunks.stored_bytes(summed(reading_).chunk_source(), number);
   });
 }
 

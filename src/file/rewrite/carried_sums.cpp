@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "container/formats.hpp"
+#include "container/formats/formats.hpp"
 #include "file/checksums/changes.hpp"
 #include "file/checksums/chunk_sums.hpp"
 #include "file/define/hidden_table.hpp"

@@ -9,7 +9,7 @@
 #include "access/request/hints.hpp"
 #include "comm/comm.hpp"
 #include "comm/waiting.hpp"
-#include "container/formats.hpp"
+#include "container/formats/formats.hpp"
 #include "storage/driver.hpp"
 #include "stria/status.hpp"
 

@@ -31,7 +31,7 @@ Result<std::span<const std::byte>> RawData::from_chunk(int dataset, ByteRange ra
   if (const auto bad = zeros_of_bad_chunk(dataset, range); !bad.empty()) {
     return bad;
   }
-  const auto data = from_.chunks.from(dataset, range.begin);
+  const auto data = from_.chunks.from(from_.chunk_source(), dataset, range.begin);
   if (data.ok()) {
     return std::span<const std::byte>(*data).first(std::min(data->size(), static_cast<size_t>(range.size())));
   }

@@ -7,6 +7,7 @@
 #include "access/failure/abort_signal.hpp"
 #include "base/byte_range.hpp"
 #include "base/hash.hpp"
+#include "container/formats/lazy_reader.hpp"
 #include "file/checksums/checksum_index.hpp"
 #include "file/checksums/chunk_sums.hpp"
 #include "file/chunks/chunk_reader.hpp"
@@ -26,9 +27,12 @@ struct SummedFile {
   const ChecksumIndex& sums;
   const SumRecords& records;  ///< the records of these two
   storage::File& file;
+  container::LazyReader& reader;
   ChunkReader& chunks;
   RowSums& rows;
   access::AbortSignal* signal;  ///< null: nobody tells of failures
+
+  ChunkSource chunk_source() const { return {path, catalog, file, reader}; }
 };
 
 /// Returns kCorrupted: the file ends before its `what`.

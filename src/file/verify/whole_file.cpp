@@ -27,7 +27,7 @@ Status check_dataset(SumCheck& check, const Comm& comm, int dataset, Findings& f
   }
   if (entry.is_lossy()) {
     STRIA_RETURN_IF_ERROR(check.check_chunks(dataset, share_of(entry.data_bytes(), comm), findings.damages));
-    if (check.from().chunks.has_sums(dataset)) {
+    if (check.from().chunks.has_sums(entry.spec.path)) {
       findings.summed.push_back(dataset);
     }
     return Status();

@@ -132,7 +132,7 @@ WriteSession::WriteSession(Beginning beginning)
                .definitions = Definitions(file_.environment.hints.alignment_bytes, file_.meetings.is_root())},
       guard_({.copied_bytes = file_.environment.hints.put_copies_bytes,
               .samples = file_.environment.hints.put_check != access::Switch::kDisable}),
-      target_(file_.environment, file_.stored_path, file_.identity, file_.accounts.times(), file_.grows()) {
+      target_(file_.environment.hints, file_.stored_path, file_.grows()) {
   if (beginning.parted != nullptr) {
     parts_ = std::make_unique<Parts>(*beginning.parted);
   }
@@ -180,7 +180,7 @@ Result<std::shared_ptr<WriteSession>> WriteSession::create(Environment environme
   NewFile& target = made->target_;
   Status status = file.environment.problem;
   if (file.meetings.is_root() && status.ok()) {
-    status = or_out_of_memory([&] { return target.create(file.path); });
+    status = or_out_of_memory([&] { return target.create(file); });
   }
   status = agree_on_file(file, status, target.created(), target.place().path());
   if (status.ok() && !file.meetings.is_root()) {
@@ -212,7 +212,7 @@ Result<std::shared_ptr<WriteSession>> WriteSession::append(Environment environme
   Status status = file.environment.problem;
   if (file.meetings.is_root() && status.ok()) {
     status = or_out_of_memory([&]() -> Status {
-      STRIA_ASSIGN_OR_RETURN(message, made->defined_.old.open(target, file.accounts.times()));
+      STRIA_ASSIGN_OR_RETURN(message, made->defined_.old.open(file, target));
       return Status();
     });
   }

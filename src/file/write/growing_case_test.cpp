@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "container/formats.hpp"
+#include "container/formats/formats.hpp"
 
 namespace stria::file::test {
 

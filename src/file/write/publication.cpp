@@ -15,7 +15,7 @@ Status sync_other_nodes(OpenFile& file, NewFile& target, const Status& mine) {
   if (!file.comm().agree(mine).ok()) {
     return mine.ok() ? Status(ErrorCode::kAborted, "another rank could not write") : mine;
   }
-  return file.comm().node_rank() == 0 && !file.meetings.is_root() ? target.sync() : Status();
+  return file.comm().node_rank() == 0 && !file.meetings.is_root() ? target.sync(file) : Status();
 }
 
 // Rank 0, while others may still write their last bytes: the metadata with what all ranks gathered.
@@ -25,7 +25,7 @@ Status write_metadata(OpenFile& file, const Publishing& what, Metadata& metadata
     STRIA_ASSIGN_OR_RETURN(GatheredByAll gathered, what.gathering.take_all(file.catalog));
     STRIA_RETURN_IF_ERROR(metadata.finish(std::move(gathered), what.options.checksums));
   }
-  return what.target.write(metadata.image());
+  return what.target.write(file, metadata.image());
 }
 
 Status collect(OpenFile& file, const Status& mine) {
@@ -71,7 +71,7 @@ Status publish(OpenFile& file, const Publishing& what, Moved moved) {
   if (what.options.sync && comm.node_size() < comm.size()) {
     mine = sync_other_nodes(file, what.target, mine);
   }
-  mine.update(what.target.close_handles());
+  mine.update(what.target.close_handles(file));
   what.gathering.finish(times);
   const Status made =
       is_root && mine.ok() ? or_out_of_memory([&] { return write_metadata(file, what, *moved.metadata); }) : Status();
@@ -80,12 +80,13 @@ Status publish(OpenFile& file, const Publishing& what, Moved moved) {
   outcome = is_root && outcome.ok() ? said_by_root(made) : outcome;
   if (what.parity != nullptr && what.target.staging() == nullptr) {
     const int64_t file_bytes = is_root && outcome.ok() ? moved.metadata->image().file_bytes : 0;
-    outcome = what.parity->protect(file, what.target, what.parts, outcome, file_bytes, what.options.sync);
+    outcome = what.parity->protect(file, what.target,
+                                   {.parts = what.parts, .outcome = outcome, .bytes = file_bytes, .sync = what.options.sync});
   }
   if (is_root && outcome.ok()) {
     outcome = said_by_root(or_out_of_memory([&] {
       file.accounts.report().file_bytes = moved.metadata->image().file_bytes;
-      return what.target.publish(file.accounts.report().file_bytes, what.options.sync);
+      return what.target.publish(file, file.accounts.report().file_bytes, what.options.sync);
     }));
   }
   outcome = share_outcome(file, what.target, outcome);

@@ -134,7 +134,7 @@ Result<std::shared_ptr<const BackgroundCommit>> WriteSession::commit_async() {
   }
   STRIA_RETURN_IF_ERROR(end(Call::kCommitAsync, &stage));
   defined_.old.close();  // it reads by the handle that the thread gets
-  return stage.hand_over(target_);
+  return stage.hand_over(file_, target_);
 }
 
 Status WriteSession::end(Call call, BackgroundStage* stage) {
@@ -286,7 +286,10 @@ Moved WriteSession::move(const access::RequestShape& agreed, bool last) {
 Status WriteSession::complete(const access::RequestShape& shape) {
   Moved moved = move(shape, true);
   if (updates_any(file_.catalog)) {
-    moved.outcome = sum_again(file_, defined_, target_, gathering_, touched_, moved.outcome);
+    moved.outcome = file_.comm().agree(moved.outcome);
+    if (moved.outcome.ok()) {
+      moved.outcome = sum_again(file_, defined_, target_, gathering_, touched_);
+    }
   }
   return publish(file_,
                  {.target = target_,

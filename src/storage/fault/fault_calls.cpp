@@ -37,7 +37,7 @@ std::string FaultCalls::path_of(int descriptor) {
   return found == paths_.end() ? std::string() : found->second;
 }
 
-bool FaultCalls::passes(Operation operation, const std::string& path) {
+bool FaultCalls::admit(Operation operation, const std::string& path) {
   const FaultVerdict verdict = script_->decide(operation, {path});
   errno = verdict.error_number;
   return verdict.error_number == 0;
@@ -51,7 +51,7 @@ std::string FaultCalls::named(const std::string& path) {
 
 int FaultCalls::open(const char* path, int flags, mode_t mode) {
   const std::string name = named(path);
-  if (!passes(Operation::kSysOpen, name)) {
+  if (!admit(Operation::kSysOpen, name)) {
     return -1;
   }
   const int descriptor = SystemCalls::open(path, flags, mode);
@@ -69,7 +69,7 @@ int FaultCalls::close(int descriptor) {
     paths_.erase(descriptor);
   }
   // A close that fails has closed the descriptor nevertheless, like on Linux.
-  const bool good = passes(Operation::kSysClose, path);
+  const bool good = admit(Operation::kSysClose, path);
   const int error_number = errno;
   const int result = SystemCalls::close(descriptor);
   if (!good) {
@@ -112,27 +112,27 @@ ssize_t FaultCalls::preadv(int descriptor, const iovec* pieces, int count, int64
 }
 
 int FaultCalls::ftruncate(int descriptor, int64_t bytes) {
-  return passes(Operation::kSysResize, path_of(descriptor)) ? SystemCalls::ftruncate(descriptor, bytes) : -1;
+  return admit(Operation::kSysResize, path_of(descriptor)) ? SystemCalls::ftruncate(descriptor, bytes) : -1;
 }
 
 int FaultCalls::fallocate(int descriptor, int mode, int64_t offset, int64_t bytes) {
-  return passes(Operation::kSysPreallocate, path_of(descriptor)) ? SystemCalls::fallocate(descriptor, mode, offset, bytes) : -1;
+  return admit(Operation::kSysPreallocate, path_of(descriptor)) ? SystemCalls::fallocate(descriptor, mode, offset, bytes) : -1;
 }
 
 int FaultCalls::fdatasync(int descriptor) {
-  return passes(Operation::kSysSync, path_of(descriptor)) ? SystemCalls::fdatasync(descriptor) : -1;
+  return admit(Operation::kSysSync, path_of(descriptor)) ? SystemCalls::fdatasync(descriptor) : -1;
 }
 
 int FaultCalls::fsync(int descriptor) {
-  return passes(Operation::kSysSync, path_of(descriptor)) ? SystemCalls::fsync(descriptor) : -1;
+  return admit(Operation::kSysSync, path_of(descriptor)) ? SystemCalls::fsync(descriptor) : -1;
 }
 
 int FaultCalls::rename(const char* from, const char* to) {
-  return passes(Operation::kSysRename, from) ? SystemCalls::rename(from, to) : -1;
+  return admit(Operation::kSysRename, from) ? SystemCalls::rename(from, to) : -1;
 }
 
 int FaultCalls::unlink(const char* path) {
-  return passes(Operation::kSysRemove, path) ? SystemCalls::unlink(path) : -1;
+  return admit(Operation::kSysRemove, path) ? SystemCalls::unlink(path) : -1;
 }
 
 }  // namespace stria::storage

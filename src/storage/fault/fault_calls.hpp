@@ -34,8 +34,8 @@ class FaultCalls : public SystemCalls {
   /// Returns the path by which the descriptor was opened, for rules about paths.
   std::string path_of(int descriptor);
   std::string named(const std::string& path);
-  /// True when the call may go on; otherwise errno says why not.
-  bool passes(Operation operation, const std::string& path);
+  /// Asks the script. True when the call may go on; otherwise errno says why not.
+  bool admit(Operation operation, const std::string& path);
 
   std::shared_ptr<FaultScript> script_;
   std::mutex mutex_;

@@ -4,7 +4,7 @@
 
 #include "storage/rados/flight.hpp"
 #include "storage/rados/object_entries.hpp"
-#include "storage/rados_path.hpp"
+#include "storage/rados/rados_path.hpp"
 
 namespace stria::storage {
 

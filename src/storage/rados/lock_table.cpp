@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "storage/rados/pool.hpp"
-#include "storage/rados_path.hpp"
+#include "storage/rados/rados_path.hpp"
 
 namespace stria::storage {
 

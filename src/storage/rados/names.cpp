@@ -6,7 +6,7 @@
 #include "storage/path.hpp"
 #include "storage/rados/directory.hpp"
 #include "storage/rados/object_entries.hpp"
-#include "storage/rados_path.hpp"
+#include "storage/rados/rados_path.hpp"
 
 namespace stria::storage {
 

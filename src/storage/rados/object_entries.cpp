@@ -10,16 +10,23 @@ namespace {
 // A server gives 1,024 at once.
 constexpr size_t kEntriesOfARequest = 1000;
 
-/// Reads what comes after `last`. \returns 0 or a negative errno value
-int read_part(const Pool& pool, const std::string& object, const std::string& prefix, const std::string& last, size_t limit,
-              Entries& entries, bool& more) {
+/// Says which entries of an object a request asks for.
+struct Wanted {
+  const std::string& object;
+  const std::string& prefix;
+  std::string last;  ///< those behind this one
+  size_t limit = 0;
+};
+
+/// Adds them to `entries`. \returns 0 or a negative errno value; `more`: there are more of them
+int read_some(const Pool& pool, const Wanted& wanted, Entries& entries, bool& more) {
   const Librados& rados = pool.rados();
   rados_omap_iter_t iterator = nullptr;
   unsigned char left = 0;
   int outcome = 0;
   const rados_read_op_t operation = rados.create_read_op();
-  rados.read_op_omap_get_vals2(operation, last.c_str(), prefix.c_str(), limit, &iterator, &left, &outcome);
-  const int done = rados.read_op_operate(operation, pool.io(), object.c_str(), 0);
+  rados.read_op_omap_get_vals2(operation, wanted.last.c_str(), wanted.prefix.c_str(), wanted.limit, &iterator, &left, &outcome);
+  const int done = rados.read_op_operate(operation, pool.io(), wanted.object.c_str(), 0);
   rados.release_read_op(operation);
   while (done == 0 && outcome == 0) {
     char* key = nullptr;
@@ -97,21 +104,21 @@ int ObjectChange::apply(const std::string& object) {
 }
 
 int read_entries(const Pool& pool, const std::string& object, const std::string& prefix, Entries& entries, size_t limit) {
-  std::string last;
+  Wanted wanted{.object = object, .prefix = prefix, .last = {}};
   bool more = true;
   while (more && entries.size() < limit) {
     const size_t before = entries.size();
     if (pool.is_given_up()) {
       return ETIMEDOUT;
     }
-    const size_t wanted = std::min(limit - before, kEntriesOfARequest);
-    if (const int failed = read_part(pool, object, prefix, last, wanted, entries, more); failed != 0) {
+    wanted.limit = std::min(limit - before, kEntriesOfARequest);
+    if (const int failed = read_some(pool, wanted, entries, more); failed != 0) {
       return -failed;
     }
     if (entries.size() == before) {
       break;
     }
-    last = entries.rbegin()->first;
+    wanted.last = entries.rbegin()->first;
   }
   return 0;
 }

@@ -12,7 +12,7 @@
 #include "storage/rados/header.hpp"
 #include "storage/rados/names.hpp"
 #include "storage/rados/rados_file.hpp"
-#include "storage/rados_path.hpp"
+#include "storage/rados/rados_path.hpp"
 #include "wire/trust/key.hpp"
 
 namespace stria::storage {

@@ -10,7 +10,7 @@
 
 #include "storage/messages.hpp"
 #include "storage/rados/directory.hpp"
-#include "storage/rados_path.hpp"
+#include "storage/rados/rados_path.hpp"
 
 namespace stria::storage {
 

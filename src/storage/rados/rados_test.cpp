@@ -11,7 +11,7 @@
 
 #include "storage/conformance_test.hpp"
 #include "storage/path.hpp"
-#include "storage/rados_path.hpp"
+#include "storage/rados/rados_path.hpp"
 #include "storage/registry/registry.hpp"
 
 namespace stria::storage {

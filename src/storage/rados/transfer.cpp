@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "storage/rados_path.hpp"
+#include "storage/rados/rados_path.hpp"
 
 namespace stria::storage {
 

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "storage/messages.hpp"
+#include "storage/path.hpp"
 #include "storage/rados/rados_driver.hpp"
-#include "storage/rados_path.hpp"
 #include "storage/striped/striped_driver.hpp"
 #include "wire/address.hpp"
 

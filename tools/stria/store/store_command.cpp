@@ -8,8 +8,9 @@
 #include <cstdio>
 
 #include "base/shown_path.hpp"
+#include "storage/path.hpp"
 #include "storage/rados/rados_driver.hpp"
-#include "storage/rados_path.hpp"
+#include "storage/rados/rados_path.hpp"
 #include "storage/registry/registry.hpp"
 
 namespace stria::tool {

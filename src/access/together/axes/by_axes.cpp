@@ -138,12 +138,14 @@ class MoveByAxes {
 
   Status along_column() {
     if (!endpoint_.writes()) {
-      return context_.comm.agree(read_two_phase(context_, *of_relays_, relayed_->lanes(), *relayed_, by_.kept).status);
+      return context_.comm.agree(
+          read_two_phase(context_, *of_relays_, relayed_->lanes(), *relayed_, {.kept = by_.kept}).status);
     }
     if (by_.direct_file != nullptr) {
-      return context_.comm.agree(write_two_phase(context_, *of_relays_, relayed_->lanes(), *relayed_, by_.direct_file));
+      return context_.comm.agree(
+          write_two_phase(context_, *of_relays_, relayed_->lanes(), *relayed_, {.direct_file = by_.direct_file}));
     }
-    return write_two_phase_agreed(context_, *of_relays_, relayed_->lanes(), *relayed_, by_.kept).status;
+    return write_two_phase_agreed(context_, *of_relays_, relayed_->lanes(), *relayed_, {.kept = by_.kept}).status;
   }
 
   void back_along_row_and_node() {

@@ -27,7 +27,7 @@ void scatter_to_windows(const Share& share, const std::byte* packed, std::byte* 
   STRIA_ASSERT(fits(share), share.rank, share.bytes, share.parts.size());
   for (const auto& [w, overlap] : share.parts) {
     const Window& window = share.windows[w];
-    scatter_pieces(*overlap.stream, overlap.begin, overlap.end, packed, buffer + window.buffer_offset, window.file.begin);
+    scatter_pieces(overlap, packed, buffer + window.buffer_offset, window.file.begin);
     packed += overlap.end - overlap.begin;
   }
 }
@@ -36,7 +36,7 @@ void gather_from_windows(const Share& share, const std::byte* buffer, std::byte*
   STRIA_ASSERT(fits(share), share.rank, share.bytes, share.parts.size());
   for (const auto& [w, overlap] : share.parts) {
     const Window& window = share.windows[w];
-    gather_pieces(*overlap.stream, overlap.begin, overlap.end, buffer + window.buffer_offset, window.file.begin, packed);
+    gather_pieces(overlap, buffer + window.buffer_offset, window.file.begin, packed);
     packed += overlap.end - overlap.begin;
   }
 }

@@ -10,11 +10,11 @@ namespace {
 class TwoPhaseRead {
  public:
   TwoPhaseRead(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, StreamSink& sink,
-               KeptBuffers* kept, const GatheredRequests* gathered)
+               const TwoPhaseAids& aids)
       : plan_(plan),
         lanes_(lanes),
         state_{.context = context,
-               .aggregation = Aggregation(context, plan, lanes, {.reads = true, .kept = kept, .gathered = gathered}),
+               .aggregation = Aggregation(context, plan, lanes, {.reads = true, .kept = aids.kept, .gathered = aids.gathered}),
                .failure_elsewhere = "another rank could not read"},
         aggregator_(state_),
         contributor_(state_, sink) {}
@@ -80,8 +80,8 @@ class TwoPhaseRead {
 }  // namespace
 
 Moved read_two_phase(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, StreamSink& sink,
-                     KeptBuffers* kept, const GatheredRequests* gathered) {
-  return TwoPhaseRead(context, plan, lanes, sink, kept, gathered).run();
+                     const TwoPhaseAids& aids) {
+  return TwoPhaseRead(context, plan, lanes, sink, aids).run();
 }
 
 }  // namespace stria::access

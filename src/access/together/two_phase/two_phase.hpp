@@ -20,24 +20,29 @@
 
 namespace stria::access {
 
+/// Says what a collective operation is given besides the request; null where there is none.
+struct TwoPhaseAids {
+  storage::File* direct_file = nullptr;  ///< a write's: the same file past the page cache
+  KeptBuffers* kept = nullptr;           ///< what stays from one operation to the next
+  /// Every rank's request, which spares the exchange of descriptions; null on every rank or on
+  /// none.
+  const GatheredRequests* gathered = nullptr;
+};
+
 /// Writes all ranks' streams. Collective: yes; the error is local to the ranks that met it
-/// (others get kAborted or success): agree on it. `direct_file`: the same file past the page
-/// cache, or null.
+/// (others get kAborted or success): agree on it.
 Status write_two_phase(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, StreamSource& source,
-                       storage::File* direct_file = nullptr);
+                       const TwoPhaseAids& aids = {});
 
 /// Does the same with an outcome that is the same on every rank: the error of the rank that met it,
 /// with its number. The bytes are each rank's own: those of its request before the first that is
 /// not known to be in the file. Costs a small reduction, and after a failure a message to each
-/// contributor of each aggregator. `kept`: what stays from one operation to the next, or null.
-/// `gathered`: every rank's request, which spares the exchange of descriptions, or null; null on
-/// every rank or on none. Collective: yes.
+/// contributor of each aggregator. Collective: yes.
 Moved write_two_phase_agreed(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes,
-                             StreamSource& source, KeptBuffers* kept = nullptr, const GatheredRequests* gathered = nullptr);
+                             StreamSource& source, const TwoPhaseAids& aids = {});
 
-/// Reads all ranks' streams as far as the file goes. `kept`, `gathered`: as above. Collective: yes;
-/// errors as in write_two_phase.
+/// Reads all ranks' streams as far as the file goes. Collective: yes; errors as in write_two_phase.
 Moved read_two_phase(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, StreamSink& sink,
-                     KeptBuffers* kept = nullptr, const GatheredRequests* gathered = nullptr);
+                     const TwoPhaseAids& aids = {});
 
 }  // namespace stria::access

@@ -11,13 +11,13 @@ namespace {
 class TwoPhaseWrite {
  public:
   TwoPhaseWrite(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, StreamSource& source,
-                storage::File* direct_file, KeptBuffers* kept, const GatheredRequests* gathered)
+                const TwoPhaseAids& aids)
       : plan_(plan),
         state_{.context = context,
-               .aggregation = Aggregation(context, plan, lanes, {.reads = false, .kept = kept, .gathered = gathered}),
+               .aggregation = Aggregation(context, plan, lanes, {.reads = false, .kept = aids.kept, .gathered = aids.gathered}),
                .failure_elsewhere = "another rank could not write"},
         contributor_(state_, source),
-        aggregator_(state_, direct_file) {}
+        aggregator_(state_, aids.direct_file) {}
 
   Status run() {
     STRIA_RETURN_IF_ERROR(aggregation_.prepare());
@@ -97,13 +97,13 @@ class TwoPhaseWrite {
 }  // namespace
 
 Status write_two_phase(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes, StreamSource& source,
-                       storage::File* direct_file) {
-  return TwoPhaseWrite(context, plan, lanes, source, direct_file, nullptr, nullptr).run();
+                       const TwoPhaseAids& aids) {
+  return TwoPhaseWrite(context, plan, lanes, source, aids).run();
 }
 
 Moved write_two_phase_agreed(Context& context, const ThroughAggregators& plan, std::span<const Lane> lanes,
-                             StreamSource& source, KeptBuffers* kept, const GatheredRequests* gathered) {
-  TwoPhaseWrite write(context, plan, lanes, source, nullptr, kept, gathered);
+                             StreamSource& source, const TwoPhaseAids& aids) {
+  TwoPhaseWrite write(context, plan, lanes, source, aids);
   Moved moved;
   moved.status = context.comm.agree(write.run());
   moved.bytes = moved.status.ok() ? total_bytes(lanes) : write.settle(lanes);

@@ -29,14 +29,14 @@ bool WindowCopy::copy_straight(const Overlap& overlap, std::byte* window, int64_
   if (endpoint_.writes()) {
     const std::byte* memory = endpoint_.source().straight_source(stream.stream_id);
     if (memory != nullptr) {
-      scatter_pieces(stream, overlap.begin, overlap.end, memory + overlap.begin, window, window_begin);
+      scatter_pieces(overlap, memory + overlap.begin, window, window_begin);
       endpoint_.source().passed_straight(stream.stream_id, overlap.begin, overlap.end);
     }
     return memory != nullptr;
   }
   std::byte* memory = endpoint_.sink().straight_target(stream.stream_id);
   if (memory != nullptr) {
-    gather_pieces(stream, overlap.begin, overlap.end, window, window_begin, memory + overlap.begin);
+    gather_pieces(overlap, window, window_begin, memory + overlap.begin);
     endpoint_.sink().passed_straight(stream.stream_id, overlap.begin, overlap.end);
   }
   return memory != nullptr;
@@ -52,9 +52,9 @@ void WindowCopy::copy_densely(const Overlap& overlap, std::byte* window, int64_t
         .stream_id = overlap.stream->stream_id, .begin = at, .end = std::min(at + step, overlap.end), .packed = dense_->data()};
     if (endpoint_.writes()) {
       hand_over({&part, 1});
-      scatter_pieces(*overlap.stream, part.begin, part.end, part.packed, window, window_begin);
+      scatter_pieces({overlap.stream, part.begin, part.end}, part.packed, window, window_begin);
     } else {
-      gather_pieces(*overlap.stream, part.begin, part.end, window, window_begin, part.packed);
+      gather_pieces({overlap.stream, part.begin, part.end}, window, window_begin, part.packed);
       hand_over({&part, 1});
     }
   }

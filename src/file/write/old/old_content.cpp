@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/hash.hpp"
-#include "container/formats.hpp"
+#include "container/formats/formats.hpp"
 #include "file/checksums/changes.hpp"
 #include "file/define/attribute_values.hpp"
 #include "file/define/names.hpp"

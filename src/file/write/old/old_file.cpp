@@ -9,12 +9,12 @@
 
 namespace stria::file {
 
-Result<std::vector<std::byte>> OldFile::open(NewFile& file, PhaseTimes& times) {
-  STRIA_RETURN_IF_ERROR(file.open_old(path_));
-  PhaseTimer timer(times, Phase::kMetadata);
-  STRIA_ASSIGN_OR_RETURN(content_, read_old_content(*file.created()));
+Result<std::vector<std::byte>> OldFile::open(OpenFile& file, NewFile& target) {
+  STRIA_RETURN_IF_ERROR(target.open_old(file));
+  PhaseTimer timer(file.accounts.times(), Phase::kMetadata);
+  STRIA_ASSIGN_OR_RETURN(content_, read_old_content(*target.created()));
   std::vector<std::byte> message = encode_old_content(content_);
-  file.growing()->note_end(content_.end);
+  target.growing()->note_end(content_.end);
   return message;
 }
 
@@ -23,7 +23,7 @@ Status OldFile::take(std::span<const std::byte> message) {
   return Status();
 }
 
-Result<ChunkReader*> OldFile::chunks() {
+Result<ChunkSource> OldFile::open_for_chunks() {
   if (!place_) {  // All ranks hear of it when they meet.
     return Status(ErrorCode::kResourceExhausted, fmt::format("'{}': there was no memory to open it again", path_));
   }
@@ -34,13 +34,27 @@ Result<ChunkReader*> OldFile::chunks() {
     STRIA_RETURN_IF_ERROR(place_->identity.check(*opened));
     file_ = std::move(opened);
   }
-  return &chunks_;
+  return ChunkSource{path_, content_.catalog, *file_, reader_};
 }
 
-Status OldFile::fill_chunk(const std::string& dataset_path, int64_t chunk, std::span<std::byte> out) {
+Result<std::span<const container::StoredChunk>> OldFile::chunk_index(int dataset) {
+  STRIA_ASSIGN_OR_RETURN(const ChunkSource source, open_for_chunks());
+  return chunks_.index(source, dataset);
+}
+
+Result<std::span<std::byte>> OldFile::chunk(int dataset, int64_t number) {
+  STRIA_ASSIGN_OR_RETURN(const ChunkSource source, open_for_chunks());
+  return chunks_.chunk(source, dataset, number);
+}
+
+Result<std::span<std::byte>> OldFile::from_chunk(int dataset, int64_t byte) {
+  STRIA_ASSIGN_OR_RETURN(const ChunkSource source, open_for_chunks());
+  return chunks_.from(source, dataset, byte);
+}
+
+Status OldFile::fill_chunk(const std::string& dataset_path, int64_t number, std::span<std::byte> out) {
   const auto old = content_.catalog.find(dataset_path);
-  STRIA_ASSIGN_OR_RETURN(ChunkReader* const reader, chunks());
-  STRIA_ASSIGN_OR_RETURN(const auto bytes, reader->chunk(*old, chunk));
+  STRIA_ASSIGN_OR_RETURN(const auto bytes, chunk(*old, number));
   std::copy(bytes.begin(), bytes.end(), out.begin());
   return Status();
 }

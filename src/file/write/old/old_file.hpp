@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "container/formats/lazy_reader.hpp"
 #include "file/chunks/chunk_reader.hpp"
 #include "file/session/environment.hpp"
 #include "file/session/file_identity.hpp"
@@ -36,12 +37,10 @@ class OldFile {
   };
   /// `path` is the name that the program knows.
   explicit OldFile(std::string path) : path_(std::move(path)) {}
-  OldFile(const OldFile&) = delete;
-  OldFile& operator=(const OldFile&) = delete;
 
-  /// Opens, on rank 0, the file by `file`, which keeps it, and reads what it has. Returns what the
-  /// other ranks are to take().
-  Result<std::vector<std::byte>> open(NewFile& file, PhaseTimes& times);
+  /// Opens, on rank 0, the file by `target`, which keeps it, and reads what it has. Returns what
+  /// the other ranks are to take().
+  Result<std::vector<std::byte>> open(OpenFile& file, NewFile& target);
   /// The other ranks take what rank 0 has sent.
   Status take(std::span<const std::byte> message);
   /// Every rank notes the place, when all know where it is.
@@ -49,21 +48,27 @@ class OldFile {
   /// Nothing before open() or take(), nor in a new file.
   const OldContent& content() const { return content_; }
   OldContent& content() { return content_; }
-  /// Returns what reads the chunks of the datasets of content().catalog. The first time, it opens
-  /// the file.
-  Result<ChunkReader*> chunks();
+
+  /// The chunks of a dataset of content().catalog, as a ChunkReader gives them. The first call
+  /// opens the file.
+  Result<std::span<const container::StoredChunk>> chunk_index(int dataset);
+  Result<std::span<std::byte>> chunk(int dataset, int64_t number);
+  /// Returns the raw data from byte `byte` to the end of its run in a chunk, until the next call.
+  Result<std::span<std::byte>> from_chunk(int dataset, int64_t byte);
   /// Fills a chunk with the rows that the file has.
-  Status fill_chunk(const std::string& dataset_path, int64_t chunk, std::span<std::byte> out);
+  Status fill_chunk(const std::string& dataset_path, int64_t number, std::span<std::byte> out);
   /// Closes what rank 0 reads it by.
   void close() noexcept { content_.growth.reset(); }
 
  private:
-  const std::string path_;
+  Result<ChunkSource> open_for_chunks();
+
+  std::string path_;
   std::optional<Place> place_;
   OldContent content_;
   std::unique_ptr<storage::File> file_;  // for old chunks, where this rank needs some
-  std::unique_ptr<container::Reader> reader_;
-  ChunkReader chunks_{{path_, content_.catalog, file_, reader_}};
+  container::LazyReader reader_;
+  ChunkReader chunks_;
 };
 
 }  // namespace stria::file

@@ -57,11 +57,11 @@ Status BackgroundStage::begin(OpenFile& file, NewFile& target, bool updates) {
   return Status();
 }
 
-std::shared_ptr<const BackgroundCommit> BackgroundStage::hand_over(NewFile& target) {
+std::shared_ptr<const BackgroundCommit> BackgroundStage::hand_over(const OpenFile& file, NewFile& target) {
   if (one_.empty() || target.staging() == nullptr) {
     return nullptr;
   }
-  target.depart();
+  target.depart(file);
   std::shared_ptr<const BackgroundCommit> commit = one_.front();
   Background::instance().take(one_);
   return commit;

@@ -31,7 +31,7 @@ class BackgroundStage {
   Status begin(OpenFile& file, NewFile& target, bool updates);
   /// Gives the commit, with the file's handles, to the thread. Null where it has ended in the call,
   /// or there was nothing to do. Never fails. Local.
-  std::shared_ptr<const BackgroundCommit> hand_over(NewFile& target);
+  std::shared_ptr<const BackgroundCommit> hand_over(const OpenFile& file, NewFile& target);
 
  private:
   Background::Queue one_;  // the commit; empty: it ends in the call

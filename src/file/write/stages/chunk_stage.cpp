@@ -12,59 +12,40 @@ namespace stria::file {
 
 namespace {
 
-// Makes the chunks of one commit. The steps stand in pack_chunks().
-class ChunkMaking {
- public:
-  /// Says where chunks lie: of each dataset, the bytes of the ranks before this one and those of
-  /// all ranks; and the pieces of all.
-  struct Sizes {
-    std::vector<int64_t> before;
-    std::vector<int64_t> totals;
-    int64_t pieces = 0;
-  };
-  ChunkMaking(OpenFile& file, Defined& defined, Gathering& gathering, ChunkPuts& puts)
-      : file_(file), defined_(defined), gathering_(gathering), puts_(puts) {}
-
-  Status make_chunks(Status& kept);
-  Result<Sizes> measure(const Status& kept);
-  Status place(const Sizes& sizes, access::RequestShape& shape);
-
- private:
-  void take_rows(const ChunkPiece& piece, int64_t chunk_bytes, Transfer& rows) const;
-  void put_chunks(int dataset, int64_t before);
-
-  OpenFile& file_;
-  Defined& defined_;
-  Gathering& gathering_;
-  ChunkPuts& puts_;
-};
-
-// Collective, and the error is agreed on; `kept` is this rank's own.
-Status ChunkMaking::make_chunks(Status& kept) {
+// Makes the chunks, and returns the set of their puts. Collective: yes, the error is agreed on.
+Result<std::unique_ptr<TransferSet>> make_chunks(OpenFile& file, Defined& defined, ChunkPuts& puts) {
   auto set = or_out_of_memory([&] {
-    return TransferSet::create(puts_.waiting, file_.catalog.datasets(),
-                               {.checksums = defined_.options.checksums, .value_ranges = true});
+    return TransferSet::create(puts.waiting, file.catalog.datasets(),
+                               {.checksums = defined.options.checksums, .value_ranges = true});
   });
-  const auto threads = static_cast<int>(file_.environment.hints.compress_threads);
+  const auto threads = static_cast<int>(file.environment.hints.compress_threads);
   std::unique_ptr<ChunkPacker> packer;
   const auto make_packer = [&] {
-    packer = std::make_unique<ChunkPacker>(file_.comm(), file_.catalog, puts_.waiting, **set, threads,
-                                           [this](int dataset, int64_t chunk, std::span<std::byte> out) {
-                                             return defined_.old.fill_chunk(file_.catalog[dataset].spec.path, chunk, out);
+    const PutsOfChunks waiting{.catalog = file.catalog, .transfers = puts.waiting, .set = **set};
+    packer = std::make_unique<ChunkPacker>(file.comm(), waiting, threads,
+                                           [&file, &defined](int dataset, int64_t chunk, std::span<std::byte> out) {
+                                             return defined.old.fill_chunk(file.catalog[dataset].spec.path, chunk, out);
                                            });
     return Status();
   };
   const Status ready = set.ok() ? or_out_of_memory(make_packer) : set.status();
-  STRIA_RETURN_IF_ERROR(ready.ok() ? packer->pack(puts_.packed) : file_.comm().agree(ready));
-  kept = gathering_.keep(**set, puts_.waiting, file_.catalog, file_.accounts.times());
-  return Status();
+  STRIA_RETURN_IF_ERROR(ready.ok() ? packer->pack(puts.packed) : file.comm().agree(ready));
+  return set;
 }
 
-// Collective, and the error is agreed on.
-Result<ChunkMaking::Sizes> ChunkMaking::measure(const Status& kept) {
-  Sizes sizes;
+// Says where chunks lie: of each dataset, the bytes of the ranks before this one and those of all
+// ranks; and the pieces of all.
+struct ChunkSizes {
+  std::vector<int64_t> before;
+  std::vector<int64_t> totals;
+  int64_t pieces = 0;
+};
+
+// `kept` is what has become of this rank's chunks so far. Collective: yes, the error is agreed on.
+Result<ChunkSizes> measure_chunks(Comm& comm, const PackedFile& file, const Status& kept) {
+  ChunkSizes sizes;
   const Status counted = or_out_of_memory([&] {
-    for (const PackedChunks& packed : puts_.packed.datasets) {
+    for (const PackedChunks& packed : file.datasets) {
       sizes.before.push_back(packed.size());
       sizes.pieces += packed.size() > 0 ? 1 : 0;
     }
@@ -72,32 +53,15 @@ Result<ChunkMaking::Sizes> ChunkMaking::measure(const Status& kept) {
     sizes.totals.push_back(sizes.pieces);
     return Status();
   });
-  STRIA_RETURN_IF_ERROR(file_.comm().agree(kept.ok() ? counted : kept));
-  file_.comm().exclusive_scan(sizes.before);
-  file_.comm().all_reduce(sizes.totals, ReduceOp::kSum);
+  STRIA_RETURN_IF_ERROR(comm.agree(kept.ok() ? counted : kept));
+  comm.exclusive_scan(sizes.before);
+  comm.all_reduce(sizes.totals, ReduceOp::kSum);
   sizes.pieces = sizes.totals.back();
   return sizes;
 }
 
-Status ChunkMaking::place(const Sizes& sizes, access::RequestShape& shape) {
-  shape.piece_count += sizes.pieces;
-  for (int i = 0; i < file_.catalog.size(); ++i) {
-    DatasetEntry& dataset = file_.catalog[i];
-    if (dataset.is_packed()) {
-      const int64_t total = sizes.totals[static_cast<size_t>(i)];
-      STRIA_ASSIGN_OR_RETURN(dataset.data_offset, defined_.places.layout()->place_chunks(dataset.spec, total));
-      dataset.stored_bytes = total;
-      shape.total_bytes += total;
-      put_chunks(i, sizes.before[static_cast<size_t>(i)]);
-    }
-  }
-  return Status();
-}
-
 // Takes the rows of a put that are chunks as they are.
-void ChunkMaking::take_rows(const ChunkPiece& piece, int64_t chunk_bytes, Transfer& rows) const {
-  const Transfer& put = puts_.waiting[static_cast<size_t>(piece.transfer)];
-  const int64_t row_bytes = file_.catalog[put.dataset].row_bytes();
+void take_rows(const Transfer& put, const ChunkPiece& piece, int64_t row_bytes, int64_t chunk_bytes, Transfer& rows) {
   rows.whole_rows = true;
   rows.first_row = put.first_row + piece.stream_begin / row_bytes;
   rows.row_count = piece.bytes / row_bytes;
@@ -106,15 +70,13 @@ void ChunkMaking::take_rows(const ChunkPiece& piece, int64_t chunk_bytes, Transf
   rows.memory = put.memory;
 }
 
-// The packed chunks of a dataset, behind `before` bytes of other ranks, to be moved like
-// any other bytes.
-void ChunkMaking::put_chunks(int dataset, int64_t before) {
-  PackedChunks& packed = puts_.packed.datasets[static_cast<size_t>(dataset)];
-  if (packed.size() == 0) {
-    return;
-  }
+// Puts the packed chunks of a dataset to their places, behind `before` bytes of other ranks, to be
+// moved like any other bytes.
+void put_chunks(OpenFile& file, ChunkPuts& puts, int dataset, int64_t before) {
+  const DatasetEntry& entry = file.catalog[dataset];
+  PackedChunks& packed = puts.packed.datasets[static_cast<size_t>(dataset)];
   for (SummedChunk& chunk : packed.chunks()) {
-    chunk.place.offset += file_.catalog[dataset].data_offset + before;
+    chunk.place.offset += entry.data_offset + before;
   }
   for (const ChunkPiece& piece : packed.pieces()) {
     Transfer transfer;
@@ -125,12 +87,12 @@ void ChunkMaking::put_chunks(int dataset, int64_t before) {
       transfer.stored = true;
       transfer.memory = Memory(piece.memory, transfer.region, ElementType::kByte);
     } else {
-      take_rows(piece, packed.chunks()[piece.first_chunk].place.bytes, transfer);
+      take_rows(puts.waiting[static_cast<size_t>(piece.transfer)], piece, entry.row_bytes(),
+                packed.chunks()[piece.first_chunk].place.bytes, transfer);
     }
-    file_.pending.push_back(std::move(transfer));
+    file.pending.push_back(std::move(transfer));
     before += piece.bytes;
   }
-  gathering_.keep_chunks(dataset, std::move(packed.chunks()));
 }
 
 }  // namespace
@@ -156,12 +118,28 @@ Status set_chunk_puts_aside(OpenFile& file, bool memory_may_change, ChunkPuts& p
 Result<access::RequestShape> pack_chunks(OpenFile& file, Defined& defined, Gathering& gathering,
                                          const access::RequestShape& shape, ChunkPuts& puts) {
   PhaseTimer timer(file.accounts.times(), Phase::kPack);
-  ChunkMaking making(file, defined, gathering, puts);
-  Status kept;
-  STRIA_RETURN_IF_ERROR(making.make_chunks(kept));
-  STRIA_ASSIGN_OR_RETURN(const ChunkMaking::Sizes sizes, making.measure(kept));
+  STRIA_ASSIGN_OR_RETURN(const auto set, make_chunks(file, defined, puts));
+  const Status kept = gathering.keep(*set, puts.waiting, file.catalog, file.accounts.times());
+  STRIA_ASSIGN_OR_RETURN(const ChunkSizes sizes, measure_chunks(file.comm(), puts.packed, kept));
   access::RequestShape all = shape;
-  const Status placed = or_out_of_memory([&] { return making.place(sizes, all); });
+  all.piece_count += sizes.pieces;
+  const Status placed = or_out_of_memory([&]() -> Status {
+    for (int i = 0; i < file.catalog.size(); ++i) {
+      DatasetEntry& dataset = file.catalog[i];
+      if (!dataset.is_packed()) {
+        continue;
+      }
+      const auto number = static_cast<size_t>(i);
+      STRIA_ASSIGN_OR_RETURN(dataset.data_offset, defined.places.layout()->place_chunks(dataset.spec, sizes.totals[number]));
+      dataset.stored_bytes = sizes.totals[number];
+      all.total_bytes += sizes.totals[number];
+      if (PackedChunks& packed = puts.packed.datasets[number]; packed.size() > 0) {
+        put_chunks(file, puts, i, sizes.before[number]);
+        gathering.keep_chunks(i, std::move(packed.chunks()));
+      }
+    }
+    return Status();
+  });
   STRIA_RETURN_IF_ERROR(file.comm().agree(placed));
   return all;
 }

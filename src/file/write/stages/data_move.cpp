@@ -36,23 +36,26 @@ Status reserve_space(OpenFile& file, const DataMove& data) {
   for (const DatasetEntry& dataset : file.catalog.datasets()) {
     end = std::max(end, dataset.extent().end);
   }
-  return data.target.reserve_space(end);
+  return data.target.reserve_space(file, end);
 }
 
 // A rank whose chunks all lie with others still has the sums of its rows.
-Status open(const OpenFile& file, const DataMove& data) {
+Status open(OpenFile& file, const DataMove& data) {
   const bool has_data = !file.pending.empty() || data.gathering.has_row_sums();
   const auto aggregators = data.plan.aggregators();
   const bool aggregates = std::find(aggregators.begin(), aggregators.end(), file.comm().rank()) != aggregators.end();
   return data.target.open(
-      {.writes = is_alone(data.plan) ? has_data : aggregates, .has_data = has_data, .direct = data.use.direct});
+      file, {.writes = is_alone(data.plan) ? has_data : aggregates, .has_data = has_data, .direct = data.use.direct});
 }
 
-// Says in `choice` what the ranks chose besides the plan, unless that says all.
-Status move_set(TransferSet& set, OpenFile& file, const DataMove& data, const MoveSignal& signal, ProgressMeter& meter,
-                std::string& choice) {
-  std::optional<Status> kept;
-  std::vector<storage::WriteSegment> sums;
+// What this rank has handed in before its last bytes were written.
+struct HandedIn {
+  std::optional<Status> kept;  // none: nothing
+  std::vector<storage::WriteSegment> row_sums;
+};
+
+access::MoveReport move_set(TransferSet& set, OpenFile& file, const DataMove& data, const MoveSignal& signal,
+                            HandedIn& handed_in) {
   access::WriteAids aids{.direct_file = data.target.handles().direct(),
                          .turn = file.capabilities.parallel_writes ? nullptr : signal.turn()};
   if (Staging* const staging = data.target.staging()) {
@@ -60,10 +63,10 @@ Status move_set(TransferSet& set, OpenFile& file, const DataMove& data, const Mo
   }
   if (data.last && is_alone(data.plan)) {  // an exchange must not fail for want of this memory
     aids.packed = [&]() -> std::span<const storage::WriteSegment> {
-      kept = data.gathering.hand_in(data.gathering.keep(set, file.pending, file.catalog, file.accounts.times()), file.comm(),
-                                    file.catalog, file.accounts.times());
-      sums = data.gathering.take_row_sums();
-      return sums;
+      handed_in.kept = data.gathering.hand_in(data.gathering.keep(set, file.pending, file.catalog, file.accounts.times()),
+                                              file.comm(), file.catalog, file.accounts.times());
+      handed_in.row_sums = data.gathering.take_row_sums();
+      return handed_in.row_sums;
     };
   }
   access::Context context{.comm = file.comm(),
@@ -74,16 +77,11 @@ Status move_set(TransferSet& set, OpenFile& file, const DataMove& data, const Mo
                           .others = {.known = access::OtherWriters::Known::kNobody},
                           .signal = signal.get()};
   const access::AsPlanned planned{.plan = data.plan, .aids = std::move(aids)};
-  auto moved = access::move(context, set.lanes(), access::Endpoint::of_write(set), planned);
-  choice = is_alone(data.plan) ? std::string() : std::move(moved.reason);
-  if (!moved.status.ok()) {
-    return moved.status;
-  }
-  meter.finish();
-  return kept ? *kept : data.gathering.keep(set, file.pending, file.catalog, file.accounts.times());
+  return access::move(context, set.lanes(), access::Endpoint::of_write(set), planned);
 }
 
-// Moves where this rank is `ready`.
+// Moves where this rank is `ready`. Says in `choice` what the ranks chose besides the plan, unless
+// that says all.
 Status transfer(const Status& ready, OpenFile& file, const DataMove& data, const MoveSignal& signal, std::string& choice) {
   ProgressMeter meter(file.progress, file.pending);
   auto set = or_out_of_memory([&] {
@@ -105,7 +103,16 @@ Status transfer(const Status& ready, OpenFile& file, const DataMove& data, const
     meter.finish();
     return begun;
   }
-  return or_out_of_memory([&] { return move_set(**set, file, data, signal, meter, choice); });
+  return or_out_of_memory([&]() -> Status {
+    HandedIn handed_in;
+    auto moved = move_set(**set, file, data, signal, handed_in);
+    choice = is_alone(data.plan) ? std::string() : std::move(moved.reason);
+    if (!moved.status.ok()) {
+      return moved.status;
+    }
+    meter.finish();
+    return handed_in.kept ? *handed_in.kept : data.gathering.keep(**set, file.pending, file.catalog, file.accounts.times());
+  });
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ Status fill_gaps(OpenFile& file, NewFile& target, FilledDatasets& full, bool las
     return Status();
   }
   const Status filled = or_out_of_memory([&]() -> Status {
-    STRIA_RETURN_IF_ERROR(target.open({.writes = true, .has_data = true, .direct = false}));
+    STRIA_RETURN_IF_ERROR(target.open(file, {.writes = true, .has_data = true, .direct = false}));
     PhaseTimer timer(file.accounts.times(), Phase::kWrite);
     storage::File& handle = *target.handles().cached();
     for (const int number : gaps) {

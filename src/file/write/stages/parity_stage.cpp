@@ -30,13 +30,12 @@ Result<std::vector<ParityFile>> files_of(const OpenFile& file, NewFile& target, 
 
 }  // namespace
 
-Status ParityStage::protect(OpenFile& file, NewFile& target, const Parts* parts, const Status& mine, int64_t file_bytes,
-                            bool sync) {
-  auto files = mine.ok() ? or_out_of_memory([&] { return files_of(file, target, parts, file_bytes); })
-                         : Result<std::vector<ParityFile>>(mine);
+Status ParityStage::protect(OpenFile& file, NewFile& target, const WrittenFile& written) {
+  auto files = written.outcome.ok() ? or_out_of_memory([&] { return files_of(file, target, written.parts, written.bytes); })
+                                    : Result<std::vector<ParityFile>>(written.outcome);
   STRIA_RETURN_IF_ERROR(file.comm().agree(files.status()));
   return writer_.make(file.stored(), *files, static_cast<int>(file.environment.hints.parity_count),
-                      parts != nullptr ? parts->generation() : 0, sync);
+                      written.parts != nullptr ? written.parts->generation() : 0, written.sync);
 }
 
 Status ParityStage::begin_growing(OpenFile& file) {

@@ -15,13 +15,20 @@
 
 namespace stria::file {
 
+/// What is written of a new file, before it gets its name.
+struct WrittenFile {
+  const Parts* parts = nullptr;  ///< null: it is in one piece
+  Status outcome;                ///< what has become of it on this rank
+  int64_t bytes = 0;             ///< the bytes of the file itself, on rank 0
+  bool sync = false;             ///< it is durable
+};
+
 /// Says what was made of it so far.
 class ParityStage {
  public:
-  /// Makes the parity of a new file of which all bytes are written: in one piece, or with `parts`.
-  /// `mine` is what has become of them; `file_bytes` counts on rank 0. Collective: yes; the same
+  /// Makes the parity of a new file of which all bytes are written. Collective: yes; the same
   /// outcome everywhere.
-  Status protect(OpenFile& file, NewFile& target, const Parts* parts, const Status& mine, int64_t file_bytes, bool sync);
+  Status protect(OpenFile& file, NewFile& target, const WrittenFile& written);
   /// Removes the parity of a file that grows, before the file is changed. Collective: yes; the same
   /// outcome everywhere.
   Status begin_growing(OpenFile& file);

@@ -43,61 +43,19 @@ int number_before(const OldFile& old, const DatasetEntry& dataset) {
   return old.content().catalog.find(dataset.spec.path).value();
 }
 
-// The sums that follow what was overwritten.
-class SumsAgain {
- public:
-  SumsAgain(const OpenFile& file, OldFile& old, Gathering& gathering, const Touched& touched)
-      : catalog_(file.catalog), comm_(file.comm()), old_(old), gathering_(gathering), touched_(touched) {}
-
-  /// This rank's share, when all ranks have written: rows in their tables, and of anything else the
-  /// records that it appends to `records`.
-  Status sum_share(storage::File& file, std::vector<std::byte>& records) const;
-  /// Takes the sums of the tables, on rank 0, when all ranks have taken theirs.
-  Status sum_tables(storage::File& file) const;
-
- private:
-  /// Says where the file has a dataset's sums.
-  struct Place {
-    bool is_summed = false;
-    int64_t table = -1;
-    int64_t column = -1;
-    bool has_records = false;
-  };
-  Place place_of(const DatasetEntry& dataset) const;
-  Status sum_rows(storage::File& file, const DatasetEntry& dataset, const Place& place, ByteRange rows) const;
-  Status sum_chunks(int number) const;
-  Result<uint64_t> sum_of_raw(storage::File& file, const DatasetEntry& dataset, ByteRange raw) const;
-
-  const Catalog& catalog_;
-  const Comm& comm_;
-  OldFile& old_;
-  Gathering& gathering_;
-  const Touched& touched_;
+// Says where the file has a dataset's sums.
+struct PlaceOfSums {
+  bool is_summed = false;
+  int64_t table = -1;
+  int64_t column = -1;
+  bool has_records = false;
 };
 
-Result<uint64_t> SumsAgain::sum_of_raw(storage::File& file, const DatasetEntry& dataset, ByteRange raw) const {
-  StreamingHash hash;
-  if (!dataset.is_chunked()) {
-    const ByteRange in_file{dataset.data_offset + raw.begin, dataset.data_offset + raw.end};
-    STRIA_RETURN_IF_ERROR(read_in_pieces(file, in_file, [&](std::span<const std::byte> bytes) { hash.update(bytes); }));
-    return std::max<uint64_t>(hash.digest(), 1);
-  }
-  STRIA_ASSIGN_OR_RETURN(ChunkReader* const chunks, old_.chunks());
-  while (!raw.empty()) {
-    STRIA_ASSIGN_OR_RETURN(std::span<const std::byte> bytes, chunks->from(number_before(old_, dataset), raw.begin));
-    bytes = bytes.first(std::min(bytes.size(), static_cast<size_t>(raw.size())));
-    hash.update(bytes);
-    raw.begin += static_cast<int64_t>(bytes.size());
-  }
-  return std::max<uint64_t>(hash.digest(), 1);
-}
-
-SumsAgain::Place SumsAgain::place_of(const DatasetEntry& dataset) const {
-  Place place;
-  const ChecksumIndex& sums = old_.content().checksums;
+PlaceOfSums place_of(const ChecksumIndex& sums, const DatasetEntry& dataset) {
+  PlaceOfSums place;
   const auto listed = std::find(sums.paths.begin(), sums.paths.end(), dataset.spec.path);
-  if (listed == sums.paths.end()) {
-    return place;  // another program has added it
+  if (!dataset.is_updated || listed == sums.paths.end()) {
+    return place;  // nothing is overwritten, or another program has added it
   }
   const auto number = static_cast<size_t>(listed - sums.paths.begin());
   place.is_summed = true;
@@ -107,14 +65,31 @@ SumsAgain::Place SumsAgain::place_of(const DatasetEntry& dataset) const {
   return place;
 }
 
-Status SumsAgain::sum_rows(storage::File& file, const DatasetEntry& dataset, const Place& place, ByteRange rows) const {
-  const auto& [table_offset, row_count, columns] = old_.content().checksums.tables[static_cast<size_t>(place.table)];
+Result<uint64_t> sum_of_raw(OldFile& old, storage::File& file, const DatasetEntry& dataset, ByteRange raw) {
+  StreamingHash hash;
+  if (!dataset.is_chunked()) {
+    const ByteRange in_file{dataset.data_offset + raw.begin, dataset.data_offset + raw.end};
+    STRIA_RETURN_IF_ERROR(read_in_pieces(file, in_file, [&](std::span<const std::byte> bytes) { hash.update(bytes); }));
+    return std::max<uint64_t>(hash.digest(), 1);
+  }
+  while (!raw.empty()) {
+    STRIA_ASSIGN_OR_RETURN(std::span<const std::byte> bytes, old.from_chunk(number_before(old, dataset), raw.begin));
+    bytes = bytes.first(std::min(bytes.size(), static_cast<size_t>(raw.size())));
+    hash.update(bytes);
+    raw.begin += static_cast<int64_t>(bytes.size());
+  }
+  return std::max<uint64_t>(hash.digest(), 1);
+}
+
+// Puts the sums of rows into their table.
+Status sum_rows(OldFile& old, storage::File& file, const DatasetEntry& dataset, const PlaceOfSums& place, ByteRange rows) {
+  const auto& [table_offset, row_count, columns] = old.content().checksums.tables[static_cast<size_t>(place.table)];
   if (rows.end > row_count) {
     return Status(ErrorCode::kFormat, "dataset '" + dataset.spec.path + "' and its table of checksums differ in rows");
   }
   const int64_t row_bytes = dataset.row_bytes();
   for (int64_t row = rows.begin; row < rows.end; ++row) {
-    STRIA_ASSIGN_OR_RETURN(const uint64_t sum, sum_of_raw(file, dataset, {row * row_bytes, (row + 1) * row_bytes}));
+    STRIA_ASSIGN_OR_RETURN(const uint64_t sum, sum_of_raw(old, file, dataset, {row * row_bytes, (row + 1) * row_bytes}));
     const storage::WriteSegment segment{table_offset + (row * columns + place.column) * kRowSumBytes,
                                         reinterpret_cast<const std::byte*>(&sum), kRowSumBytes};
     STRIA_RETURN_IF_ERROR(file.write(std::span(&segment, 1)));
@@ -122,62 +97,65 @@ Status SumsAgain::sum_rows(storage::File& file, const DatasetEntry& dataset, con
   return Status();
 }
 
-Status SumsAgain::sum_share(storage::File& file, std::vector<std::byte>& records) const {
-  for (int number = 0; number < catalog_.size(); ++number) {
-    const DatasetEntry& dataset = catalog_[number];
-    const Place place = dataset.is_updated ? place_of(dataset) : Place();
-    STRIA_RETURN_IF_ERROR(sum_chunks(number));
+// Chunks without filters are in the file as in memory.
+Result<std::vector<SummedChunk>> sum_chunks(OldFile& old, const DatasetEntry& dataset, std::vector<ByteRange> touched) {
+  std::vector<SummedChunk> summed;
+  for (const ByteRange& range : united(std::move(touched))) {
+    for (int64_t chunk = range.begin; chunk < range.end; ++chunk) {
+      STRIA_ASSIGN_OR_RETURN(const auto bytes, old.chunk(number_before(old, dataset), chunk));
+      summed.push_back({.place = {.number = chunk}, .sum = std::max<uint64_t>(hash_bytes(bytes), 1)});
+    }
+  }
+  return summed;
+}
+
+// Returns what this rank has touched of a dataset.
+std::vector<ByteRange> touched_of(const std::vector<std::vector<ByteRange>>& touched, int dataset) {
+  const auto number = static_cast<size_t>(dataset);
+  return number < touched.size() ? touched[number] : std::vector<ByteRange>();
+}
+
+// Sums up this rank's share, when all ranks have written: rows in their tables, chunks, and of
+// anything else the records that it returns.
+Result<std::vector<std::byte>> sum_share(const OpenFile& file, storage::File& written, OldFile& old, Gathering& gathering,
+                                         const Touched& touched) {
+  std::vector<std::byte> records;
+  for (int number = 0; number < file.catalog.size(); ++number) {
+    const DatasetEntry& dataset = file.catalog[number];
+    const PlaceOfSums place = place_of(old.content().checksums, dataset);
+    if (std::vector<ByteRange> chunks = touched_of(touched.chunks, number); !chunks.empty()) {
+      STRIA_ASSIGN_OR_RETURN(auto summed, sum_chunks(old, dataset, std::move(chunks)));
+      gathering.keep_chunks(number, std::move(summed));
+    }
     if (!place.is_summed) {
       continue;
     }
     if (place.table < 0) {
-      const ByteRange share = share_of(dataset.data_bytes(), comm_);
+      const ByteRange share = share_of(dataset.data_bytes(), file.comm());
       if (!share.empty()) {
-        STRIA_ASSIGN_OR_RETURN(const uint64_t sum, sum_of_raw(file, dataset, share));
+        STRIA_ASSIGN_OR_RETURN(const uint64_t sum, sum_of_raw(old, written, dataset, share));
         encode_slab_sum({.dataset = number, .displacement = share.begin, .region = Datatype::bytes(share.size()), .sum = sum},
                         records);
       }
       continue;
     }
-    std::vector<ByteRange> rows;
-    if (place.has_records) {
-      rows.push_back(share_of(dataset.row_count(), comm_));
-    } else if (static_cast<size_t>(number) < touched_.rows.size()) {
-      rows = united(touched_.rows[static_cast<size_t>(number)]);
-    }
+    const std::vector<ByteRange> rows = place.has_records ? std::vector<ByteRange>{share_of(dataset.row_count(), file.comm())}
+                                                          : united(touched_of(touched.rows, number));
     for (const ByteRange& range : rows) {
-      STRIA_RETURN_IF_ERROR(sum_rows(file, dataset, place, range));
+      STRIA_RETURN_IF_ERROR(sum_rows(old, written, dataset, place, range));
     }
   }
-  return Status();
+  return records;
 }
 
-// Chunks without filters are in the file as in memory.
-Status SumsAgain::sum_chunks(int number) const {
-  if (static_cast<size_t>(number) >= touched_.chunks.size() || touched_.chunks[static_cast<size_t>(number)].empty()) {
-    return Status();
-  }
-  STRIA_ASSIGN_OR_RETURN(ChunkReader* const chunks, old_.chunks());
-  std::vector<SummedChunk> summed;
-  for (const ByteRange& range : united(touched_.chunks[static_cast<size_t>(number)])) {
-    for (int64_t chunk = range.begin; chunk < range.end; ++chunk) {
-      STRIA_ASSIGN_OR_RETURN(const auto bytes, chunks->chunk(number_before(old_, catalog_[number]), chunk));
-      summed.push_back({.place = {.number = chunk}, .sum = std::max<uint64_t>(hash_bytes(bytes), 1)});
-    }
-  }
-  gathering_.keep_chunks(number, std::move(summed));
-  return Status();
-}
-
-Status SumsAgain::sum_tables(storage::File& file) const {
-  ChecksumIndex& sums = old_.content().checksums;
+// Takes the sums of the tables anew, on rank 0, when all ranks have taken theirs.
+Status sum_tables(const Catalog& catalog, storage::File& file, ChecksumIndex& sums) {
   if (!sums.is_sealed) {
     return Status();
   }
   std::vector<char> changed(sums.tables.size(), 0);
-  for (const DatasetEntry& dataset : catalog_.datasets()) {
-    const Place place = dataset.is_updated ? place_of(dataset) : Place();
-    if (place.table >= 0) {
+  for (const DatasetEntry& dataset : catalog.datasets()) {
+    if (const PlaceOfSums place = place_of(sums, dataset); place.table >= 0) {
       changed[static_cast<size_t>(place.table)] = 1;
     }
   }
@@ -220,31 +198,31 @@ Status note_touched(const Catalog& catalog, OldFile& old, std::span<Transfer> pu
     const auto number = static_cast<size_t>(put.dataset);
     touched.rows[number].push_back({put.first_row, put.first_row + put.row_count});
     if (dataset.is_chunked()) {
-      STRIA_ASSIGN_OR_RETURN(ChunkReader* const chunks, old.chunks());
-      STRIA_ASSIGN_OR_RETURN(const auto index, chunks->index(number_before(old, dataset)));
+      STRIA_ASSIGN_OR_RETURN(const auto index, old.chunk_index(number_before(old, dataset)));
       STRIA_RETURN_IF_ERROR(put_into_chunks(dataset, index, put, touched.chunks[number]));
     }
   }
   return Status();
 }
 
-Status sum_again(OpenFile& file, Defined& defined, NewFile& target, Gathering& gathering, const Touched& touched,
-                 const Status& moved) {
-  STRIA_RETURN_IF_ERROR(file.comm().agree(moved));
+Status sum_again(OpenFile& file, Defined& defined, NewFile& target, Gathering& gathering, const Touched& touched) {
   if (!defined.options.checksums) {
     return Status();
   }
   PhaseTimer timer(file.accounts.times(), Phase::kCommit);
-  const SumsAgain sums(file, defined.old, gathering, touched);
   const Status summed = or_out_of_memory([&]() -> Status {
-    std::vector<std::byte> records;
-    STRIA_RETURN_IF_ERROR(target.open({.writes = false, .has_data = true, .direct = false}));
-    STRIA_RETURN_IF_ERROR(sums.sum_share(*target.handles().cached(), records));
+    STRIA_RETURN_IF_ERROR(target.open(file, {.writes = false, .has_data = true, .direct = false}));
+    STRIA_ASSIGN_OR_RETURN(const std::vector<std::byte> records,
+                           sum_share(file, *target.handles().cached(), defined.old, gathering, touched));
     gathering.keep_records(records);
     return Status();
   });
   STRIA_RETURN_IF_ERROR(file.comm().agree(summed));
-  return file.meetings.is_root() ? or_out_of_memory([&] { return sums.sum_tables(*target.handles().cached()); }) : Status();
+  if (!file.meetings.is_root()) {
+    return Status();
+  }
+  return or_out_of_memory(
+      [&] { return sum_tables(file.catalog, *target.handles().cached(), defined.old.content().checksums); });
 }
 
 }  // namespace stria::file

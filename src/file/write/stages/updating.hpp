@@ -39,10 +39,9 @@ bool updates_any(const Catalog& catalog);
 /// places in the file. kUnsupported where the file doesn't have a chunk. Local.
 Status note_touched(const Catalog& catalog, OldFile& old, std::span<Transfer> puts, Touched& touched);
 
-/// Has the file's sums, if it has any, follow what this rank has moved or failed to move: those of
-/// `defined.old`, on rank 0 with their seal.
+/// Has the file's sums, if it has any, follow what all ranks have moved: those of `defined.old`, on
+/// rank 0 with their seal.
 /// Collective: yes; where it fails before the end, the outcome is the same everywhere.
-Status sum_again(OpenFile& file, Defined& defined, NewFile& target, Gathering& gathering, const Touched& touched,
-                 const Status& moved);
+Status sum_again(OpenFile& file, Defined& defined, NewFile& target, Gathering& gathering, const Touched& touched);
 
 }  // namespace stria::file

@@ -70,8 +70,9 @@ Status GrowingFile::note_switch_over(const std::vector<std::byte>& bytes) {
 }
 
 Status GrowingFile::publish(int64_t file_bytes, bool sync, PhaseTimes& times) {
-  STRIA_RETURN_IF_ERROR(complete(*driver_, *file_, path_, file_bytes, sync, times));
+  STRIA_RETURN_IF_ERROR(complete(*file_, file_bytes, sync, times));
   PhaseTimer timer(times, Phase::kCommit);
+  STRIA_RETURN_IF_ERROR(check_name(*driver_, *file_, path_));
   return switch_over(sync);
 }
 

@@ -64,35 +64,33 @@ Status bring_staged(const Environment& environment, const std::string& path, con
 
 }  // namespace
 
-NewFile::NewFile(const Environment& environment, const std::string& path, const FileIdentity& of_rank_0, PhaseTimes& times,
-                 bool grows)
-    : environment_(environment), of_rank_0_(of_rank_0), times_(times), place_(environment.hints, path, grows), grows_(grows) {}
-
-Status NewFile::open_old(const std::string& given_path) {
-  place_.follow(environment_.driver->follow_links(place_.path()));
+Status NewFile::open_old(OpenFile& file) {
+  const Environment& environment = file.environment;
+  place_.follow(environment.driver->follow_links(place_.path()));
   Background::instance().wait_for_name(place_.path());  // It counts its time by itself.
-  PhaseTimer timer(times_, Phase::kOpen);
-  STRIA_RETURN_IF_ERROR(bring_staged(environment_, place_.path(), given_path));
-  target_ = std::make_unique<GrowingFile>(environment_.driver, place_.path());
-  return growing()->open(given_path);
+  PhaseTimer timer(file.accounts.times(), Phase::kOpen);
+  STRIA_RETURN_IF_ERROR(bring_staged(environment, place_.path(), file.path));
+  target_ = std::make_unique<GrowingFile>(environment.driver, place_.path());
+  return growing()->open(file.path);
 }
 
-Status NewFile::create(const std::string& given_path) {
-  if (given_path.empty() || given_path.back() == '/') {
-    return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a file name", given_path));
+Status NewFile::create(OpenFile& file) {
+  const Environment& environment = file.environment;
+  if (file.path.empty() || file.path.back() == '/') {
+    return Status(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a file name", file.path));
   }
-  Background::instance().wait_for_name(environment_.driver->follow_links(place_.path()));
-  PhaseTimer timer(times_, Phase::kOpen);
-  auto partial = std::make_unique<PartialFile>(environment_.driver, place_.path());
+  Background::instance().wait_for_name(environment.driver->follow_links(place_.path()));
+  PhaseTimer timer(file.accounts.times(), Phase::kOpen);
+  auto partial = std::make_unique<PartialFile>(environment.driver, place_.path());
   STRIA_RETURN_IF_ERROR(partial->find());
   place_.follow(partial->path());
   if (place_.is_staged()) {
-    STRIA_RETURN_IF_ERROR(reserve_own_place(std::move(partial)));
-    partial = std::make_unique<PartialFile>(environment_.driver, place_.written_path());
+    STRIA_RETURN_IF_ERROR(reserve_own_place(environment, std::move(partial)));
+    partial = std::make_unique<PartialFile>(environment.driver, place_.written_path());
   }
-  STRIA_ASSIGN_OR_RETURN(const storage::Striping striping, striping_of_file(environment_.hints, place_.path()));
+  STRIA_ASSIGN_OR_RETURN(const storage::Striping striping, striping_of_file(environment.hints, place_.path()));
   const Status created = partial->create(
-      {.striping = striping, .is_staged = drain_ != nullptr, .sole_writer = environment_.comm->node_size() == 1});
+      {.striping = striping, .is_staged = drain_ != nullptr, .sole_writer = environment.comm->node_size() == 1});
   target_ = std::move(partial);
   if (drain_ == nullptr || !is_trouble_of_place(created)) {
     return created;
@@ -110,11 +108,11 @@ void NewFile::write_to_own_place(const Status& why) {
   place_.write_to_own();
 }
 
-bool NewFile::has_room(int64_t bytes) {
+bool NewFile::has_room(const OpenFile& file, int64_t bytes) {
   if (drain_ != nullptr) {
     const Status reserved = or_out_of_memory([&] { return target_->file()->preallocate(bytes); });
     const bool may_have = reserved.code() == ErrorCode::kUnsupported &&
-                          (!environment_.absolute_paths || may_have_room(environment_.hints.staging_place, bytes));
+                          (!file.environment.absolute_paths || may_have_room(file.environment.hints.staging_place, bytes));
     if (!reserved.ok() && !may_have) {
       write_to_own_place(reserved.code() == ErrorCode::kUnsupported ? Status(ErrorCode::kNoSpace, "it has no room") : reserved);
     }
@@ -123,53 +121,53 @@ bool NewFile::has_room(int64_t bytes) {
 }
 
 // The file is staged. What a killed program has left at that place is brought to its own.
-Status NewFile::reserve_own_place(std::unique_ptr<PartialFile> own) {
-  drain_place(environment_.driver, environment_.hints.staging_place, troubles_.of_drain);
-  STRIA_RETURN_IF_ERROR(own->create({.striping = access::striping_of(environment_.hints)}));
-  drain_ = std::make_unique<Drain>(environment_.driver, place_.written_path(), std::move(own));
+Status NewFile::reserve_own_place(const Environment& environment, std::unique_ptr<PartialFile> own) {
+  drain_place(environment.driver, environment.hints.staging_place, troubles_.of_drain);
+  STRIA_RETURN_IF_ERROR(own->create({.striping = access::striping_of(environment.hints)}));
+  drain_ = std::make_unique<Drain>(environment.driver, place_.written_path(), std::move(own));
   return Status();
 }
 
-void NewFile::depart() noexcept {
+void NewFile::depart(const OpenFile& file) noexcept {
   background_->take_handles(
-      {environment_.driver, std::move(target_), handles_.depart(), std::move(drain_), std::move(parity_)});
+      {file.environment.driver, std::move(target_), handles_.depart(), std::move(drain_), std::move(parity_)});
   target_.reset();
 }
 
-DataHandles::Place NewFile::present() const {
-  return {.file = {.environment = environment_, .path = place_.unpublished_path()},
-          .of_rank_0 = of_rank_0_,
+DataHandles::Place NewFile::present(const OpenFile& file) const {
+  return {.file = {.environment = file.environment, .path = place_.unpublished_path()},
+          .of_rank_0 = file.identity,
           .grows = grows_,
           .created = created(),
           .staging = staging()};
 }
 
-Status NewFile::open(const Use& use) {
-  PhaseTimer timer(times_, Phase::kOpen);
-  return handles_.open(use, present());
+Status NewFile::open(OpenFile& file, const Use& use) {
+  PhaseTimer timer(file.accounts.times(), Phase::kOpen);
+  return handles_.open(use, present(file));
 }
 
-Status NewFile::reserve_space(int64_t end) {
+Status NewFile::reserve_space(OpenFile& file, int64_t end) {
   if (grows_ || handles_.are_spread()) {
     return Status();  // it would fill the holes of what is there; the parts have the data
   }
-  PhaseTimer timer(times_, Phase::kOpen);
+  PhaseTimer timer(file.accounts.times(), Phase::kOpen);
   const Status status = created()->preallocate(end);
   return status.code() == ErrorCode::kUnsupported ? Status() : status;
 }
 
-Status NewFile::sync() {
-  STRIA_ASSIGN_OR_RETURN(storage::File* const own, handles_.own(present()));
+Status NewFile::sync(const OpenFile& file) {
+  STRIA_ASSIGN_OR_RETURN(storage::File* const own, handles_.own(present(file)));
   return background_ != nullptr ? Status() : own->sync();
 }
 
-Status NewFile::close_handles() {
-  PhaseTimer timer(times_, Phase::kCommit);
+Status NewFile::close_handles(OpenFile& file) {
+  PhaseTimer timer(file.accounts.times(), Phase::kCommit);
   return handles_.close(background_ == nullptr);
 }
 
-Status NewFile::write(const container::SparseImage& image) {
-  PhaseTimer timer(times_, Phase::kMetadata);
+Status NewFile::write(OpenFile& file, const container::SparseImage& image) {
+  PhaseTimer timer(file.accounts.times(), Phase::kMetadata);
   std::vector<storage::WriteSegment> segments;
   for (const auto& extent : image.extents) {
     segments.push_back({extent.offset, extent.bytes.data(), static_cast<int64_t>(extent.bytes.size())});
@@ -178,18 +176,18 @@ Status NewFile::write(const container::SparseImage& image) {
   return growing() != nullptr ? growing()->note_switch_over(image.switch_over) : Status();
 }
 
-Status NewFile::publish(int64_t file_bytes, bool sync) {
+Status NewFile::publish(OpenFile& file, int64_t file_bytes, bool sync) {
   if (background_ != nullptr) {
     background_->set_end(file_bytes);
     return Status();
   }
   if (handles_.are_spread() && sync) {  // no name of the file may last without those of its parts
-    STRIA_RETURN_IF_ERROR(environment_.driver->sync_directory(place_.path()));
+    STRIA_RETURN_IF_ERROR(file.environment.driver->sync_directory(place_.path()));
   }
-  Status status = target_->publish(file_bytes, sync, times_);
+  Status status = target_->publish(file_bytes, sync, file.accounts.times());
   published_ = drain_ == nullptr && target_->is_published();
   if (status.ok() && drain_ != nullptr) {
-    PhaseTimer timer(times_, Phase::kCommit);
+    PhaseTimer timer(file.accounts.times(), Phase::kCommit);
     status = drain_->run(sync).with_context(fmt::format("the whole file is '{}'", drain_->staged_path()));
     published_ = drain_->is_over();
   }

@@ -1,9 +1,8 @@
 // A new file under its temporary name, or an old one that grows: this rank's handles, and on rank 0
 // the change of the name, or of the bytes that make what was added valid.
 //
-// Until then, an old file of the final name stays as it was. Nothing here communicates. The object
-// is bound to its environment and to the times of its session, because it is one thing on one
-// storage as long as it lives: what it has made there, it also removes.
+// Until then, an old file of the final name stays as it was. Nothing here communicates. What it has
+// made, it also removes: it keeps that, and the open file comes with each call.
 #pragma once
 
 #include <memory>
@@ -13,13 +12,11 @@
 #include "file/background/background_commit.hpp"
 #include "file/background/staging_place.hpp"
 #include "file/background/unpublished_file.hpp"
-#include "file/session/environment.hpp"
-#include "file/session/file_identity.hpp"
+#include "file/session/open_file.hpp"
 #include "file/write/target/data_handles.hpp"
 #include "file/write/target/file_place.hpp"
 #include "file/write/target/growing_file.hpp"
 #include "storage/driver.hpp"
-#include "stria/phases.hpp"
 #include "stria/status.hpp"
 
 namespace stria::file {
@@ -28,21 +25,18 @@ class NewFile {
  public:
   using Use = DataHandles::Use;
 
-  /// `path` is as the storage knows it. All arguments must outlive this. `grows`: the file is
-  /// there.
-  NewFile(const Environment& environment, const std::string& path, const FileIdentity& of_rank_0, PhaseTimes& times,
-          bool grows = false);
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
+  /// `path` is as the storage knows it. `grows`: the file is there.
+  NewFile(const access::ResolvedHints& hints, const std::string& path, bool grows)
+      : place_(hints, path, grows), grows_(grows) {}
 
-  /// Makes the file, on rank 0. `given_path` is the name that the program knows. Links are
-  /// followed: place().path() may be another one then, which other ranks are told.
-  Status create(const std::string& given_path);
+  /// Makes the file, on rank 0. Links are followed: place().path() may be another one then, which
+  /// other ranks are told.
+  Status create(OpenFile& file);
   FilePlace& place() { return place_; }
   /// Rank 0, where the file is staged at a place of its own and nothing is written yet: reserves
   /// room for so many bytes there. Where there is none, or storage fails, the file is written to
   /// its own place. True where it is staged.
-  bool has_room(int64_t bytes);
+  bool has_room(const OpenFile& file, int64_t bytes);
   /// Holds what rank 0 has met; each is a success where there was none.
   struct Troubles {
     Status of_place;  ///< why has_room() is false
@@ -51,7 +45,7 @@ class NewFile {
   const Troubles& troubles() const { return troubles_; }
   /// Rank 0, of a file that grows: opens it, and keeps out other writers. kAlreadyExists when there
   /// is one. Nothing of the file changes. Links are followed likewise.
-  Status open_old(const std::string& given_path);
+  Status open_old(OpenFile& file);
   /// Rank 0, of a file that grows; else null.
   GrowingFile* growing() const { return grows_ ? static_cast<GrowingFile*>(target_.get()) : nullptr; }
   /// Rank 0's handle; null before create() and on other ranks.
@@ -68,24 +62,24 @@ class NewFile {
   /// Returns where what is written is staged, or null.
   Staging* staging() const { return background_ != nullptr ? &background_->staging() : nullptr; }
   /// Gives the handles to the commit that was staged. Local.
-  void depart() noexcept;
+  void depart(const OpenFile& file) noexcept;
 
   /// Opens the handles that a transfer needs and that are not open.
-  Status open(const Use& use);
+  Status open(OpenFile& file, const Use& use);
   /// Reserves, on rank 0, the file's space up to `end` where the storage can. So a full device is
   /// found before anything is moved, and direct writes into reserved space run side by side.
-  Status reserve_space(int64_t end);
+  Status reserve_space(OpenFile& file, int64_t end);
   /// Makes what this node has written durable. What is staged isn't written yet: then it only opens
   /// the handle that is to do so.
-  Status sync();
+  Status sync(const OpenFile& file);
   /// Closes all handles except rank 0's first one, which holds the file's lock, and those of a
   /// commit that was staged.
-  Status close_handles();
+  Status close_handles(OpenFile& file);
   /// Rank 0 calls this.
-  Status write(const container::SparseImage& image);
+  Status write(OpenFile& file, const container::SparseImage& image);
   /// Rank 0, when all ranks have written: size, sync, name, sync of the directory. Where the file
   /// grows: size, sync, the bytes that make it valid, sync.
-  Status publish(int64_t file_bytes, bool sync);
+  Status publish(OpenFile& file, int64_t file_bytes, bool sync);
   /// Tells whether the file has its name. The other ranks are told.
   bool is_published() const { return published_; }
   void note_published(bool published) { published_ = published; }
@@ -97,13 +91,10 @@ class NewFile {
 
  private:
   /// Returns where the handles lead.
-  DataHandles::Place present() const;
-  Status reserve_own_place(std::unique_ptr<PartialFile> own);
+  DataHandles::Place present(const OpenFile& file) const;
+  Status reserve_own_place(const Environment& environment, std::unique_ptr<PartialFile> own);
   void write_to_own_place(const Status& why);
 
-  const Environment& environment_;
-  const FileIdentity& of_rank_0_;
-  PhaseTimes& times_;
   FilePlace place_;
   bool published_ = false;
   bool grows_ = false;

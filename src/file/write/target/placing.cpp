@@ -31,9 +31,9 @@ void put(Reason& reason, const Status& status) {
 }
 
 // Rank 0 calls this.
-PlaceInFile reserve_place(NewFile& target, int64_t raw_bytes) {
+PlaceInFile reserve_place(const OpenFile& file, NewFile& target, int64_t raw_bytes) {
   PlaceInFile place;
-  place.is_staged = target.has_room(raw_bytes + raw_bytes / kShareOfSums + kMostMetadataBytes);
+  place.is_staged = target.has_room(file, raw_bytes + raw_bytes / kShareOfSums + kMostMetadataBytes);
   const auto identity = target.created()->identity();
   place.capabilities = target.created()->capabilities();
   place.identity = identity.ok() ? *identity : storage::Identity();
@@ -46,7 +46,7 @@ PlaceInFile reserve_place(NewFile& target, int64_t raw_bytes) {
 
 void agree_on_place(OpenFile& file, NewFile& target, int64_t raw_bytes) {
   STRIA_ASSERT(target.place().awaits_agreement(), file.path);
-  PlaceInFile place = file.meetings.is_root() ? reserve_place(target, raw_bytes) : PlaceInFile();
+  PlaceInFile place = file.meetings.is_root() ? reserve_place(file, target, raw_bytes) : PlaceInFile();
   file.comm().broadcast(std::as_writable_bytes(std::span(&place, 1)), 0);
   target.place().agree(place.is_staged);
   file.meetings.reserve().attempt([&] {

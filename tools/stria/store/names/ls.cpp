@@ -6,8 +6,8 @@
 #include <cctype>
 #include <cstdio>
 
+#include "storage/path.hpp"
 #include "storage/rados/rados_driver.hpp"
-#include "storage/rados_path.hpp"
 #include "store/names/described_name.hpp"
 #include "store/owners.hpp"
 #include "store/store_command.hpp"

@@ -1,5 +1,5 @@
 // stria mkdir: makes directories of a store, as POSIX's mkdir does.
-#include "storage/rados_path.hpp"
+#include "storage/path.hpp"
 #include "store/names/places.hpp"
 #include "store/store_command.hpp"
 

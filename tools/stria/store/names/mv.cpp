@@ -1,6 +1,6 @@
 // stria mv: renames a file within a store or a pool.
 #include "storage/path.hpp"
-#include "storage/rados_path.hpp"
+#include "storage/rados/rados_path.hpp"
 #include "storage/registry/registry.hpp"
 #include "store/names/places.hpp"
 #include "store/store_command.hpp"

@@ -6,7 +6,6 @@
 #include <filesystem>
 
 #include "storage/path.hpp"
-#include "storage/rados_path.hpp"
 #include "store/store_command.hpp"
 
 namespace stria::tool {

@@ -1,7 +1,7 @@
 // stria rm: removes files of a store or a pool; with -r also directories and all in them.
 #include <fmt/format.h>
 
-#include "storage/rados_path.hpp"
+#include "storage/path.hpp"
 #include "store/store_command.hpp"
 
 namespace stria::tool {

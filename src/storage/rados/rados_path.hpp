@@ -10,10 +10,6 @@
 
 namespace stria::storage {
 
-inline bool is_rados_path(std::string_view path) {
-  return path.starts_with("rados://");
-}
-
 struct RadosPath {
   std::string pool;
   std::string directory;  ///< "/a/b", or "/" for the pool's root

@@ -1,10 +1,11 @@
-#include "storage/rados_path.hpp"
+#include "storage/rados/rados_path.hpp"
 
 #include <fmt/format.h>
 
 #include <charconv>
 #include <vector>
 
+#include "storage/path.hpp"
 #include "wire/address.hpp"
 
 namespace stria::storage {

@@ -1,4 +1,4 @@
-#include "container/formats.hpp"
+#include "container/formats/formats.hpp"
 
 #include "container/hdf5/hdf5_format.hpp"
 #include "container/netcdf/netcdf_format.hpp"
