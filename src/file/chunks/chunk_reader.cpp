@@ -26,8 +26,8 @@ size_t most_kept(const container::ChunkGrid& grid) {
 
 Status ChunkReader::corrupted(int dataset, ByteRange rows, const Status& why) {
   damaged_rows_ = rows;
-  return Status(why.code(), fmt::format("'{}': dataset '{}', rows {} to {}: {}", source_.path,
-                                        source_.catalog[dataset].spec.path, rows.begin, rows.end - 1, why.message()));
+  return why.with_message(fmt::format("'{}': dataset '{}', rows {} to {}: {}", source_.path, source_.catalog[dataset].spec.path,
+                                      rows.begin, rows.end - 1, why.message()));
 }
 
 Result<ChunkReader::Cut> ChunkReader::read_cut(int dataset) {
