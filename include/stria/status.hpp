@@ -31,33 +31,55 @@ enum class ErrorCode : int {
 /// Returns the stable lower-case name of a code, e.g. "no_space".
 const char* error_code_name(ErrorCode code);
 
+/// Tells errors of one code apart where somebody acts on the difference. The values below 4096 are
+/// errno values of the system, such as `ErrorReason{EDQUOT}`; the others are Stria's own. Messages
+/// carry these numbers (docs/formats/wire.md), so none is ever used for something else.
+enum class ErrorReason : int {
+  kNone = 0,                ///< the code and the message tell all
+  kMoveIsOver = 4096,       ///< the move of a file's part has ended, or was never known here
+  kNoManager = 4097,        ///< a server that isn't the store's manager was asked for names
+  kReplacedManager = 4098,  ///< another server has taken the place of this manager
+  kForeignTicket = 4099,    ///< another manager, or none, has sealed the ticket for the file
+  kOverQuota = 4100,        ///< a quota of the store is used up; the disk's own is EDQUOT
+};
+
 /// The exception that the public C++ API throws. `code()` tells the kind; `what()` tells what
 /// happened, where, and what to do.
 class Error : public std::runtime_error {
  public:
-  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  Error(ErrorCode code, const std::string& message, ErrorReason reason = ErrorReason::kNone)
+      : std::runtime_error(message), code_(code), reason_(reason) {}
   ErrorCode code() const noexcept { return code_; }
+  ErrorReason reason() const noexcept { return reason_; }
 
  private:
   ErrorCode code_;
+  ErrorReason reason_;
 };
 
-/// Tells success, or an error code with a message. Cheap when it is success.
+/// Tells success, or an error code with a message. Cheap when it is success. The message is for
+/// people alone: what code has to tell apart is in code() and reason().
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(ErrorCode code, std::string message) : code_(code), message_(std::move(message)) {}
+  Status(ErrorCode code, std::string message, ErrorReason reason = ErrorReason::kNone)
+      : code_(code), reason_(reason), message_(std::move(message)) {}
+  /// Takes what was thrown.
+  explicit Status(const Error& error) : Status(error.code(), error.what(), error.reason()) {}
 
-  /// Makes a status from an errno value: picks the code and appends the system's own
-  /// words to `what`.
+  /// Makes a status from an errno value, which becomes its reason: picks the code and appends the
+  /// system's own words to `what`.
   static Status from_errno(int error_number, const std::string& what);
 
   bool ok() const { return code_ == ErrorCode::kOk; }
   ErrorCode code() const { return code_; }
+  ErrorReason reason() const { return reason_; }
   const std::string& message() const { return message_; }
 
-  /// Does the same error with `context` and a colon in front of its message; success stays success.
+  /// Returns the same error with `context` and a colon before its message; success stays success.
   Status with_context(const std::string& context) const;
+  /// Returns the same error with another message; success stays success.
+  Status with_message(std::string message) const;
 
   /// Becomes `later` unless this is an error already: the first error stays.
   void update(Status later) {
@@ -71,6 +93,7 @@ class [[nodiscard]] Status {
 
  private:
   ErrorCode code_ = ErrorCode::kOk;
+  ErrorReason reason_ = ErrorReason::kNone;
   std::string message_;
 };
 

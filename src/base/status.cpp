@@ -76,16 +76,22 @@ ErrorCode code_of_errno(int error_number) {
 }  // namespace
 
 Status Status::from_errno(int error_number, const std::string& what) {
-  return Status(code_of_errno(error_number), what + ": " + std::generic_category().message(error_number));
+  const bool is_known = 0 < error_number && error_number < static_cast<int>(ErrorReason::kMoveIsOver);
+  return Status(code_of_errno(error_number), what + ": " + std::generic_category().message(error_number),
+                is_known ? ErrorReason{error_number} : ErrorReason::kNone);
 }
 
 Status Status::with_context(const std::string& context) const {
-  return ok() ? *this : Status(code_, context + ": " + message_);
+  return with_message(context + ": " + message_);
+}
+
+Status Status::with_message(std::string message) const {
+  return ok() ? *this : Status(code_, std::move(message), reason_);
 }
 
 void Status::throw_if_error() const {
   if (!ok()) {
-    throw Error(code_, message_);
+    throw Error(code_, message_, reason_);
   }
 }
 

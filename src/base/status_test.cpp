@@ -51,6 +51,41 @@ TEST(Status, ThrowsWhatItSays) {
   }
 }
 
+TEST(Status, AnErrnoIsTheReasonWhateverIsSaid) {
+  for (const int error_number : {ENOENT, EDQUOT, EFBIG, ELOOP, ETXTBSY}) {
+    EXPECT_EQ(Status::from_errno(error_number, "write").reason(), ErrorReason{error_number});
+  }
+  for (const int error_number : {-ENOENT, 0, 4096, 5000}) {  // none of the system's
+    EXPECT_EQ(Status::from_errno(error_number, "write").reason(), ErrorReason::kNone) << error_number;
+  }
+  EXPECT_EQ(Status(ErrorCode::kNoSpace, "write a.h5: Disk quota exceeded").reason(), ErrorReason::kNone);
+}
+
+TEST(Status, TheReasonStaysThroughContextCopiesResultsAndExceptions) {
+  const Status status(ErrorCode::kAborted, "it ended", ErrorReason::kMoveIsOver);
+  const Status told = status.with_context("server a:1").with_context("file f");
+  EXPECT_EQ(told.reason(), ErrorReason::kMoveIsOver);
+  EXPECT_EQ(told.message(), "file f: server a:1: it ended");
+  const Status reworded = status.with_message("the end");
+  EXPECT_EQ(reworded.code(), ErrorCode::kAborted);
+  EXPECT_EQ(reworded.reason(), ErrorReason::kMoveIsOver);
+  EXPECT_EQ(reworded.message(), "the end");
+  EXPECT_TRUE(Status().with_message("no error").ok());
+  EXPECT_EQ(Status().with_message("no error").message(), "");
+  Status first;
+  first.update(told);
+  first.update(Status::from_errno(EIO, "later"));
+  EXPECT_EQ(Result<int>(first).status().reason(), ErrorReason::kMoveIsOver);
+  try {
+    Result<int>(first).value();
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.reason(), ErrorReason::kMoveIsOver);
+    EXPECT_EQ(Status(error).reason(), ErrorReason::kMoveIsOver);
+    EXPECT_EQ(Status(error).message(), told.message());
+  }
+}
+
 Result<int> half(int value) {
   if (value % 2 != 0) {
     return Status(ErrorCode::kInvalidArgument, "odd");

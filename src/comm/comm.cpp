@@ -82,21 +82,25 @@ Status Comm::agree(const Status& mine, std::span<std::byte> shared) {
   if (words[0] == kNothing) {
     return {};
   }
-  // The code travels in front of the text, so that a failure costs only one broadcast.
+  // Code and reason travel in front of the text, so that a failure costs only one broadcast.
   const int root = static_cast<int>(-words[0] % size());
   std::vector<std::byte> wire;
-  int32_t code = static_cast<int32_t>(mine.code());
+  struct Head {
+    ErrorCode code;
+    ErrorReason reason;
+  };
+  Head head{mine.code(), mine.reason()};
   if (rank() == root) {
-    wire.resize(sizeof code + mine.message().size());
-    std::memcpy(wire.data(), &code, sizeof code);
-    std::memcpy(wire.data() + sizeof code, mine.message().data(), mine.message().size());
+    wire.resize(sizeof head + mine.message().size());
+    std::memcpy(wire.data(), &head, sizeof head);
+    std::memcpy(wire.data() + sizeof head, mine.message().data(), mine.message().size());
   }
   broadcast_bytes(*this, wire, root);
-  STRIA_CHECK(wire.size() >= sizeof code, wire.size(), root);
-  std::memcpy(&code, wire.data(), sizeof code);
-  STRIA_CHECK(code != 0, code, root);  // or some ranks would go on as after a success
-  const std::string text(reinterpret_cast<const char*>(wire.data()) + sizeof code, wire.size() - sizeof code);
-  return Status(static_cast<ErrorCode>(code), size() == 1 ? text : said_by(root, text));
+  STRIA_CHECK(wire.size() >= sizeof head, wire.size(), root);
+  std::memcpy(&head, wire.data(), sizeof head);
+  STRIA_CHECK(head.code != ErrorCode::kOk, head.code, root);  // or some ranks would go on
+  const std::string text(reinterpret_cast<const char*>(wire.data()) + sizeof head, wire.size() - sizeof head);
+  return Status(head.code, size() == 1 ? text : said_by(root, text), head.reason);
 }
 
 bool are_well_addressed(const Comm::Messages& outgoing, int ranks) {

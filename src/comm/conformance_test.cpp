@@ -221,6 +221,10 @@ void check_shared(Check& check, int64_t bytes) {
   EXPECT_FALSE(comm.allocate_shared(comm.node_rank() == 0 ? -1 : 8).ok());
 }
 
+ErrorReason reason_of(int rank) {
+  return ErrorReason{rank + 1};
+}
+
 void check_agree(Check& check) {
   Comm& comm = check.comm;
   EXPECT_TRUE(comm.agree(Status()).ok());
@@ -233,11 +237,14 @@ void check_agree(Check& check) {
   const int first = check.random_rank();
   const bool fails = comm.rank() >= first;
   const Status agreed =
-      comm.agree(fails ? Status(ErrorCode::kNoSpace, "rank's own words " + std::to_string(comm.rank())) : Status());
+      comm.agree(fails ? Status(ErrorCode::kNoSpace, "rank's own words " + std::to_string(comm.rank()), reason_of(comm.rank()))
+                       : Status());
   EXPECT_EQ(agreed.code(), ErrorCode::kNoSpace);
+  EXPECT_EQ(agreed.reason(), reason_of(first));
   const std::string words = "rank's own words " + std::to_string(first);
   EXPECT_EQ(agreed.message(), comm.size() == 1 ? words : "rank " + std::to_string(first) + ": " + words);
   EXPECT_EQ(comm.agree(agreed).message(), agreed.message()) << "agreed on twice";
+  EXPECT_EQ(comm.agree(agreed).reason(), agreed.reason()) << "agreed on twice";
 }
 
 /// Answers each question with its bytes, one more each.

@@ -113,10 +113,7 @@ void Dataset::get(const Hyperslab& slab, const Memory& memory) {
 }
 
 void Dataset::refuse(const Error& error) {
-  live(session_)
-      ->file()
-      .meetings.refuse(Status(error.code(), fmt::format("dataset '{}': {}", path(), error.what())))
-      .throw_if_error();
+  live(session_)->file().meetings.refuse(Status(error).with_context(fmt::format("dataset '{}'", path()))).throw_if_error();
   throw error;
 }
 

@@ -127,7 +127,7 @@ File& File::operator=(File&& other) noexcept {
 }
 
 void File::refuse(const Error& error) {
-  live(session_)->file().meetings.refuse(Status(error.code(), error.what())).throw_if_error();
+  live(session_)->file().meetings.refuse(Status(error)).throw_if_error();
   throw error;
 }
 

@@ -14,6 +14,7 @@
 #include "server/cluster_test.hpp"
 #include "storage/conformance_test.hpp"
 #include "storage/striped/striped_driver.hpp"
+#include "wire/standby.hpp"
 #include "wire/tree.hpp"
 
 namespace stria::server {
@@ -152,6 +153,27 @@ TEST(StrangeMessages, TheOlderOfTwoVersionsIsSpoken) {
                                     std::string("needs version 4"), std::string("upgrade the server first")}) {
       EXPECT_NE(refused.message().find(part), std::string::npos) << refused.message();
     }
+  }
+}
+
+/// Each of the two versions is spoken by servers and by clients.
+TEST(StrangeMessages, ReasonsReachEveryClient) {
+  std::unique_ptr<Cluster> old_cluster;
+  const Cluster cluster(2);
+  {
+    const SpeaksAtMost older(wire::kOldestVersion);
+    old_cluster = std::make_unique<Cluster>(2);
+  }
+  const auto ask_a_server = [](const Cluster& asked) {
+    storage::ServerLink link(wire::Address::parse(asked.address(1)).value(), nullptr);
+    const auto deadline = storage::Clock::now() + std::chrono::seconds(10);
+    STRIA_EXPECT_OK(link.connect(deadline));
+    return link.ask(wire::Kind::kStat, wire::encode(wire::Path{"/f"}), deadline).status();
+  };
+  for (const Cluster* const asked : {&cluster, static_cast<const Cluster*>(old_cluster.get())}) {
+    EXPECT_TRUE(wire::is_no_manager(ask_a_server(*asked)));
+    const SpeaksAtMost older(wire::kOldestVersion);
+    EXPECT_TRUE(wire::is_no_manager(ask_a_server(*asked)));
   }
 }
 

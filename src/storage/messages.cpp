@@ -20,7 +20,7 @@ std::string why_unseen(Driver& driver, const std::string& path) {
     return "";
   }
   const std::string shown = shown_path(directory);
-  return "in '" + shown + "', " + std::string(kUnseen) + "; 'stria drain " + shown + "' on its node brings it home";
+  return "in '" + shown + "', which isn't seen here; 'stria drain " + shown + "' on its node brings it home";
 }
 
 Status closed_file(const char* operation, const std::string& path) {

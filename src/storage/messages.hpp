@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "storage/driver.hpp"
 
@@ -24,10 +23,8 @@ Status check_open_again(const File& file, bool known, const OpenOptions& options
 Status file_in_use(const std::string& path);
 
 /// Returns where a file lies that isn't found by its name, because a link leads to a directory that
-/// this machine doesn't see, as of another node's own disk, and what to do; else empty. It contains
-/// kUnseen.
+/// this machine doesn't see, as of another node's own disk, and what to do; else empty.
 std::string why_unseen(Driver& driver, const std::string& path);
-inline constexpr std::string_view kUnseen = "which isn't seen here";
 
 /// Returns the error of a file that OpenOptions::mine_only keeps out.
 Status not_mine(const char* operation, const std::string& path);

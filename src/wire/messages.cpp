@@ -1,13 +1,47 @@
 // Describes what went wrong, and what the manager is asked.
 #include "wire/messages.hpp"
 
+#include <algorithm>
+#include <array>
+#include <climits>
+
 #include "wire/form/fields.hpp"
 
 namespace stria::wire {
 
+namespace {
+
+/// Returns the reason that an error of version 3 has in its words alone. These are the words of
+/// that version, whatever later ones say. Nothing else is decided by the text of a message.
+ErrorReason reason_in_words(ErrorCode code, std::string_view text) {
+  struct Words {
+    ErrorCode code;
+    std::string_view words;
+    ErrorReason reason;
+    bool begin;  ///< they are the first ones
+  };
+  static constexpr std::array<Words, 5> kWords{{
+      {ErrorCode::kAborted, "the move of this part is over", ErrorReason::kMoveIsOver, false},
+      {ErrorCode::kUnsupported, "this server is no manager of names", ErrorReason::kNoManager, true},
+      {ErrorCode::kUnsupported, "this manager was replaced", ErrorReason::kReplacedManager, true},
+      {ErrorCode::kPermissionDenied, "the ticket isn't this store's for the file", ErrorReason::kForeignTicket, false},
+      {ErrorCode::kNoSpace, "Disk quota exceeded", ErrorReason::kOverQuota, false},
+  }};
+  const auto said = std::find_if(kWords.begin(), kWords.end(), [&](const Words& each) {
+    const size_t at = text.find(each.words);
+    return code == each.code && at != std::string_view::npos && (at == 0 || !each.begin);
+  });
+  return said == kWords.end() ? ErrorReason::kNone : said->reason;
+}
+
+}  // namespace
+
 void Failure::put(Writer& writer) const {
   writer.natural(static_cast<uint64_t>(code));
   writer.text(std::string_view(text).substr(0, kMaxTextBytes));
+  if (writer.version() >= kVersionWithReasons) {
+    writer.natural(static_cast<uint64_t>(reason));
+  }
 }
 
 void Failure::get(Reader& reader) {
@@ -15,6 +49,8 @@ void Failure::get(Reader& reader) {
   const bool known = number > 0 && number <= static_cast<uint64_t>(ErrorCode::kInternal);
   code = known ? static_cast<ErrorCode>(number) : ErrorCode::kInternal;
   text = reader.text(kMaxTextBytes);
+  reason = reader.version() >= kVersionWithReasons ? static_cast<ErrorReason>(reader.natural_up_to(INT_MAX))
+                                                   : reason_in_words(code, text);
 }
 
 void Open::put(Writer& writer) const {

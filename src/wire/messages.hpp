@@ -32,11 +32,14 @@ struct Nothing {
   void get(Reader&) {}
 };
 
-/// Says what went wrong, in place of a reply.
+/// Says what went wrong, in place of a reply. The words of a side that speaks a version without
+/// reasons tell the reason.
 struct Failure {
   static constexpr const char* kName = "error";
   ErrorCode code = ErrorCode::kInternal;
   std::string text;
+  ErrorReason reason = ErrorReason::kNone;
+  Status status() const { return Status(code, text, reason); }
   void put(Writer& writer) const;
   void get(Reader& reader);
 };

@@ -1,15 +1,10 @@
 #include "wire/moves.hpp"
 
-#include <string>
-#include <string_view>
-
 #include "wire/form/fields.hpp"
 
 namespace stria::wire {
 
 namespace {
-
-constexpr std::string_view kMoveIsOver = "the move of this part is over";
 
 int64_t get_server(Reader& reader) {
   return static_cast<int64_t>(reader.natural_up_to(kMaxServers));
@@ -18,11 +13,11 @@ int64_t get_server(Reader& reader) {
 }  // namespace
 
 Status move_is_over() {
-  return Status(ErrorCode::kAborted, std::string(kMoveIsOver));
+  return Status(ErrorCode::kAborted, "the move of this part is over", ErrorReason::kMoveIsOver);
 }
 
 bool is_move_over(const Status& status) {
-  return status.code() == ErrorCode::kAborted && status.message().find(kMoveIsOver) != std::string::npos;
+  return status.reason() == ErrorReason::kMoveIsOver;
 }
 
 void MoveBegin::put(Writer& writer) const {

@@ -18,8 +18,12 @@ QuotaKind get_kind(Reader& reader) {
 
 }  // namespace
 
+Status over_quota(std::string why) {
+  return Status(ErrorCode::kNoSpace, std::move(why), ErrorReason::kOverQuota);
+}
+
 bool is_over_quota(const Status& status) {
-  return status.code() == ErrorCode::kNoSpace && status.message().find(kOverQuota) != std::string::npos;
+  return status.reason() == ErrorReason::kOverQuota;
 }
 
 void Account::put(Writer& writer) const {

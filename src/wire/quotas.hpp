@@ -79,8 +79,8 @@ struct UsageAnswer {
   void get(Reader& reader);
 };
 
-/// Words of the error by which growth beyond a quota is refused: the system's own for EDQUOT.
-inline constexpr const char* kOverQuota = "Disk quota exceeded";
+/// Returns the error by which growth beyond a quota of the store is refused. `why`: whose it is.
+Status over_quota(std::string why);
 bool is_over_quota(const Status& status);
 
 }  // namespace stria::wire

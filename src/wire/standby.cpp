@@ -1,15 +1,11 @@
 #include "wire/standby.hpp"
 
-#include <string_view>
-
 #include "wire/form/fields.hpp"
 
 namespace stria::wire {
 
 namespace {
 
-constexpr std::string_view kNoManager = "this server is no manager of names";
-constexpr std::string_view kReplaced = "this manager was replaced";
 constexpr uint64_t kMaxPiecesBytes = kMaxBodyBytes / 2;
 constexpr uint64_t kMostEpochs = uint64_t{1} << 62;  // There is always a next one below this.
 
@@ -144,18 +140,21 @@ void Promoted::get(Reader& reader) {
 }
 
 Status no_manager(const std::string& manager) {
-  return Status(ErrorCode::kUnsupported,
-                std::string(kNoManager) + ": use the address of the one that is" + (manager.empty() ? "" : ", " + manager));
+  return Status(
+      ErrorCode::kUnsupported,
+      "this server is no manager of names: use the address of the one that is" + (manager.empty() ? "" : ", " + manager),
+      ErrorReason::kNoManager);
 }
 
 Status replaced_manager(const std::string& manager) {
-  return Status(ErrorCode::kUnsupported, std::string(kReplaced) + " by the one at " + manager +
-                                             ": use that address, or both with a comma between (stria://ONE,OTHER/…)");
+  return Status(ErrorCode::kUnsupported,
+                "this manager was replaced by the one at " + manager +
+                    ": use that address, or both with a comma between (stria://ONE,OTHER/…)",
+                ErrorReason::kReplacedManager);
 }
 
 bool is_no_manager(const Status& status) {
-  return status.code() == ErrorCode::kUnsupported &&
-         (status.message().starts_with(kNoManager) || status.message().starts_with(kReplaced));
+  return status.reason() == ErrorReason::kNoManager || status.reason() == ErrorReason::kReplacedManager;
 }
 
 }  // namespace stria::wire

@@ -119,7 +119,7 @@ struct Promoted {
 /// is, if that is known.
 Status no_manager(const std::string& manager);
 Status replaced_manager(const std::string& manager);
-/// Returns true for both, without context: another address of a list may be the manager's.
+/// Returns true for both: another address of a list may be the manager's.
 bool is_no_manager(const Status& status);
 
 }  // namespace stria::wire

@@ -3,11 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cerrno>
 #include <string>
+#include <vector>
 
 #include "wire/address.hpp"
 #include "wire/frame.hpp"
 #include "wire/messages.hpp"
+#include "wire/moves.hpp"
+#include "wire/quotas.hpp"
 #include "wire/standby.hpp"
 #include "wire/tree.hpp"
 #include "wire/upkeep.hpp"
@@ -132,8 +136,65 @@ void check_prefixes(const Message& message) {
   EXPECT_FALSE(decode<Message>(longer).ok()) << Message::kName;
 }
 
+/// Returns the status at the side that gets it, where both speak that version.
+Status sent(const Status& status, uint16_t version) {
+  const auto body = encode(Failure{status.code(), status.message(), status.reason()}, version);
+  return decode<Failure>(body, version).value().status();
+}
+
+struct Judged {
+  Status status;
+  bool (*is_it)(const Status&);
+};
+
+std::vector<Judged> errors_that_are_told_apart() {
+  return {{move_is_over(), is_move_over},
+          {over_quota("Disk quota exceeded: user 7 has 2 of at most 1 files"), is_over_quota},
+          {no_manager("b:2"), is_no_manager},
+          {replaced_manager("b:2"), is_no_manager},
+          {foreign_ticket(), is_foreign_ticket}};
+}
+
+TEST(Failures, TheirReasonTravels) {
+  for (const auto& [status, is_it] : errors_that_are_told_apart()) {
+    EXPECT_TRUE(is_it(status)) << status.message();
+    EXPECT_TRUE(is_it(status.with_context("server a:1"))) << status.message();
+    const Status told = sent(status, kVersion);
+    EXPECT_TRUE(is_it(told)) << status.message();
+    EXPECT_EQ(told.code(), status.code());
+    EXPECT_EQ(told.reason(), status.reason());
+    EXPECT_EQ(told.message(), status.message());
+  }
+  EXPECT_EQ(sent(Status::from_errno(ELOOP, "open"), kVersion).reason(), ErrorReason{ELOOP});
+  const ErrorReason later{70000};  // one that a later program has
+  EXPECT_EQ(sent(Status(ErrorCode::kIo, "read", later), kVersion).reason(), later);
+}
+
+TEST(Failures, TheirWordsAreNoReason) {
+  for (const auto& [status, is_it] : errors_that_are_told_apart()) {
+    const Status words(status.code(), status.message());
+    EXPECT_FALSE(is_it(words)) << words.message();
+    EXPECT_FALSE(is_it(sent(words, kVersion))) << words.message();
+  }
+}
+
+// It sends none, and understands none.
+TEST(Failures, OfTheVersionBeforeHaveTheirReasonInTheirWords) {
+  for (const auto& [status, is_it] : errors_that_are_told_apart()) {
+    const auto body = encode(Failure{status.code(), status.message(), status.reason()}, kOldestVersion);
+    EXPECT_EQ(body.size(), 2 + status.message().size()) << "it would be malformed to the version before";
+    EXPECT_EQ(sent(status, kOldestVersion).reason(), status.reason()) << status.message();
+    const Status other(ErrorCode::kIo, status.message());
+    EXPECT_EQ(sent(other, kOldestVersion).reason(), ErrorReason::kNone) << status.message();
+  }
+  const Status of_another(ErrorCode::kUnsupported, "server b:2: " + no_manager("").message());
+  EXPECT_EQ(sent(of_another, kOldestVersion).reason(), ErrorReason::kNone);
+  EXPECT_EQ(sent(Status(ErrorCode::kNoSpace, "full"), kOldestVersion).reason(), ErrorReason::kNone);
+}
+
 TEST(Messages, AreReadAsWrittenAndNeverCut) {
   check_prefixes(Failure{ErrorCode::kNoSpace, "full"});
+  check_prefixes(Failure{ErrorCode::kUnsupported, "elsewhere", ErrorReason::kNoManager});
   check_prefixes(Hello{{}, {}, {ClaimKind::kUserKey, {1000, 100, {5, 4000000000}}, 1800000000}, std::nullopt});
   check_prefixes(Challenge{ProofKind::kKey, {}, {}, ExchangeKey{}, {}, {}});
   check_prefixes(Challenge{ProofKind::kMunge, {}, {}, std::nullopt, {}, "MUNGE:AwQ="});

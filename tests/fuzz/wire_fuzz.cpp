@@ -27,22 +27,23 @@ void require(bool holds) {
 }
 
 template <typename Message>
-void read(std::span<const std::byte> body) {
-  const auto message = wire::decode<Message>(body);
+void read(std::span<const std::byte> body, uint16_t version) {
+  const auto message = wire::decode<Message>(body, version);
   if (!message.ok()) {
     require(message.status().code() == ErrorCode::kFormat);
     return;
   }
   // Numbers may be longer than necessary. What is written again must be read as the same message.
-  const auto again = wire::encode(*message);
+  const auto again = wire::encode(*message, version);
   require(again.size() <= body.size());
-  const auto second = wire::decode<Message>(again);
-  require(second.ok() && wire::encode(*second) == again);
+  const auto second = wire::decode<Message>(again, version);
+  require(second.ok() && wire::encode(*second, version) == again);
 }
 
 template <typename... Messages>
 void read_as_any(std::span<const std::byte> body) {
-  (read<Messages>(body), ...);
+  (read<Messages>(body, wire::kVersion), ...);
+  (read<Messages>(body, wire::kOldestVersion), ...);
 }
 
 void read_header(std::span<const std::byte> bytes) {

@@ -235,7 +235,7 @@ void failing_read(const Suite& suite, const FailIo& fail, const Call& call, cons
 }
 
 // fsync fails on one rank: MPI_File_sync is collective and gives every rank the error.
-void failing_sync(const Suite& suite, const FailIo& fail) {
+void failing_sync(const Suite& suite, const FailIo& fail, int error, int wanted) {
   const std::string path = suite.path("failing_sync");
   MPI_File file = open_interleaved(suite, path, {}, kRecord);
   std::vector<uint8_t> data = data_of(suite.rank(), 2);
@@ -243,13 +243,13 @@ void failing_sync(const Suite& suite, const FailIo& fail) {
   EXPECT_MPI(MPI_File_write_all(file, data.data(), kBytes, MPI_BYTE, &status));
   const int failing_rank = suite.rank_count() - 1;
   if (suite.rank() == failing_rank) {
-    fail.arm(path, Operation::kSync, 0, EIO);
+    fail.arm(path, Operation::kSync, 0, error);
   }
   const int code = MPI_File_sync(file);
   const bool hit = any_rank(fail.hits() > 0);
   fail.disarm();
   if (hit) {
-    EXPECT(error_class(code) == MPI_ERR_IO, error_text(code), " after EIO");
+    EXPECT(error_class(code) == wanted, error_text(code), " after ", std::strerror(error));
   } else {
     EXPECT(suite.rank_count() > 1, "no fsync at all");
   }
@@ -417,7 +417,8 @@ int main(int argc, char** argv) {
     }
   }
   if (fail.is_loaded()) {
-    suite.run("sync, EIO on the last rank", [&] { failing_sync(suite, fail); });
+    suite.run("sync, EIO on the last rank", [&] { failing_sync(suite, fail, EIO, MPI_ERR_IO); });
+    suite.run("sync, EDQUOT on the last rank", [&] { failing_sync(suite, fail, EDQUOT, MPI_ERR_QUOTA); });
     suite.run("short piece, write, EIO on the first rank", [&] { failing_short_piece(suite, fail, Operation::kWrite); });
     suite.run("short piece, read, EIO on the first rank", [&] { failing_short_piece(suite, fail, Operation::kRead); });
   }

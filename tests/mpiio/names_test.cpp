@@ -7,8 +7,11 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
+#include <string>
 
 #include "mpiio/support/calls.hpp"
 #include "mpiio/support/info.hpp"
@@ -233,6 +236,42 @@ void different_files(const Suite& suite) {
   alone(suite, [&] { unlink(first.c_str()); });
 }
 
+// The system refuses these names, on all ranks or on the last one alone. Each error has its class
+// on every rank.
+void refused_names(const Suite& suite) {
+  const int last = suite.rank_count() - 1;
+  const std::string first = suite.path("first"), directory = suite.path("directory"), loop = suite.path("loop");
+  alone(suite, [&] {
+    make_file(first, stranger());
+    std::filesystem::create_directory(directory);
+    std::filesystem::create_symlink(loop, loop);
+  });
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+  struct Refused {
+    std::string name;
+    int error_number;
+    int error_class;
+  };
+  for (const Refused& refused : {Refused{directory, EISDIR, MPI_ERR_BAD_FILE},
+                                 {loop, ELOOP, MPI_ERR_BAD_FILE},
+                                 {suite.path(std::string(300, 'x')), ENAMETOOLONG, MPI_ERR_BAD_FILE},
+                                 {program, ETXTBSY, MPI_ERR_FILE_IN_USE}}) {
+    for (const bool by_all : {true, false}) {
+      MPI_File file = MPI_FILE_NULL;
+      const bool is_refused = by_all || suite.rank() == last;
+      const std::string& name = is_refused ? refused.name : first;
+      const int error = MPI_File_open(MPI_COMM_WORLD, name.c_str(), MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+      EXPECT_MPI_ERROR(error, refused.error_class);
+      EXPECT(words_of(error).find(std::strerror(refused.error_number)) != std::string::npos, words_of(error));
+    }
+  }
+  alone(suite, [&] {
+    unlink(first.c_str());
+    unlink(loop.c_str());
+    std::filesystem::remove(directory);
+  });
+}
+
 // Different names of one file are allowed.
 void different_names(const Suite& suite) {
   const std::string path = suite.path("named");
@@ -285,6 +324,9 @@ int main(int argc, char** argv) {
   suite.run("deleted on close", [&] { deleted_on_close(suite); });
   suite.run("not deleted on close", [&] { not_deleted_on_close(suite); });
   suite.run("deleted from elsewhere", [&] { deleted_elsewhere(suite); });
+  if (suite.is_stria()) {
+    suite.run("refused names", [&] { refused_names(suite); });
+  }
   if (suite.rank_count() > 1) {
     suite.run("different files", [&] { different_files(suite); });
     suite.run("different names", [&] { different_names(suite); });

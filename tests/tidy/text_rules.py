@@ -27,6 +27,12 @@ _SNAKE_CASE = re.compile(r"\.?[a-z0-9_]+(\.[a-z0-9_]+)*")
 # Written in two halves, so that this file passes its own check.
 _UNFINISHED = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX"]) + r")\b")
 _HOME_PATH = re.compile(r"(?<![\w./$}*~-])/(?:" + "|".join(["ro" + "ot", "ho" + "me", "wo" + "rk"]) + r")(?![\w.-])")
+# The text of a Status, an Error or an Outcome is looked at, or compared.
+_MESSAGE_LOOKED_AT = re.compile(
+    r"\b(?:message|what)\(\)\)?\s*(?:\.\s*(?:r?find\w*|starts_with|ends_with|contains|substr|compare)\(|[!=]=)"
+    r"|[!=]=\s*[\w.>()*-]*(?<!\w)(?:message|what)\(\)"
+    r"|\bstr(?:n?cmp|str)\([^;]*\b(?:message|what)\(\)"
+)
 _TEMPORARY_PATH = re.compile(r"(?<![\w./$}*~-])/" + r"tmp(?![\w.-])")
 
 
@@ -44,6 +50,8 @@ def check(files):
             violations += _length(file)
         if file.suffix in {".hpp", ".h"}:
             violations += _header(file)
+        if file.is_cpp and not file.is_test:
+            violations += _decisions_by_words(file)
     return violations
 
 
@@ -85,6 +93,12 @@ def _forbidden_words(file):
         match = _TEMPORARY_PATH.search(line)
         if match and not file.is_test:
             yield Violation(file.path, number, f"{match.group()}: take the directory from the user or from TMPDIR")
+
+
+def _decisions_by_words(file):
+    for number, line in file.lines():
+        if _MESSAGE_LOOKED_AT.search(line):
+            yield Violation(file.path, number, "decides by the words of a message: an error has a code() and a reason()")
 
 
 def _header(file):

@@ -364,6 +364,26 @@ class TextRules(unittest.TestCase):
         self.assertEqual(self.found("src/base/a_test.cpp", temporary), [])
         self.assertEqual(self.found("a.sh", "build/tmp/x\nhttps://a.org/ho" + "me\n"), [])
 
+    def test_decisions_by_words(self):
+        for line in [
+            'if (status.message().find("over") != npos) {',
+            "return got.status().message().ends_with(words);",
+            "const bool is_same = outcome.message() == kWords;",
+            "return kWords != failure.status().message();",
+            "std::string_view(opened.message()).substr(2);",
+            'if (std::string(error.what()).find("over") == 0) {',
+            "while (strcmp(error.what(), kWords) != 0) {",
+        ]:
+            self.assertIn("by the words of a message", self.found("src/base/a.cpp", f"{line}\n")[0])
+            self.assertEqual(self.found("src/base/a_test.cpp", f"{line}\n"), [])
+        for line in [
+            "return Status(ErrorCode::kIo, status.message() + words);",
+            "const bool is_silent = outcome.message().empty();",
+            "return text == last_message();",
+            "say(words.find(at), status.message());",
+        ]:
+            self.assertEqual(self.found("src/base/a.cpp", f"{line}\n"), [])
+
     def test_headers(self):
         self.assertIn("begins with a comment", self.found("a.hpp", "#pragma once\n")[0])
         self.assertIn("#pragma once", self.found("a.hpp", "// a\n")[0])

@@ -17,12 +17,12 @@ Status agree(MPI_Comm comm, const Status& mine, int* failed_rank) {
   if (lowest == size) {
     return Status();
   }
-  int header[2] = {static_cast<int>(mine.code()), static_cast<int>(mine.message().size())};
-  MPI_Bcast(header, 2, MPI_INT, lowest, comm);
+  int header[3] = {static_cast<int>(mine.code()), static_cast<int>(mine.reason()), static_cast<int>(mine.message().size())};
+  MPI_Bcast(header, 3, MPI_INT, lowest, comm);
   std::string text = mine.message();
-  text.resize(static_cast<size_t>(header[1]));
-  MPI_Bcast(text.data(), header[1], MPI_CHAR, lowest, comm);
-  return Status(static_cast<ErrorCode>(header[0]), text);
+  text.resize(static_cast<size_t>(header[2]));
+  MPI_Bcast(text.data(), header[2], MPI_CHAR, lowest, comm);
+  return Status(static_cast<ErrorCode>(header[0]), text, static_cast<ErrorReason>(header[1]));
 }
 
 }  // namespace stria::shared

@@ -89,7 +89,7 @@ void on_root(Ranks& ranks, const std::function<void()>& action) {
     try {
       action();
     } catch (const Error& error) {
-      outcome = Status(error.code(), error.what());
+      outcome = Status(error);
     }
   }
   ranks.agree(outcome).throw_if_error();

@@ -26,8 +26,8 @@ struct Wishes {
 
 std::string text_of(const std::string& path, const file::ParityVerdict& verdict, bool only_looks) {
   std::string text;
-  for (const std::string& trouble : verdict.troubles) {
-    text += fmt::format("{}: {}{}\n", path, trouble, only_looks ? "" : ", and is put back");
+  for (const file::ParityTrouble& trouble : verdict.troubles) {
+    text += fmt::format("{}: {}{}\n", path, trouble.words, only_looks ? "" : ", and is put back");
   }
   if (verdict.beyond_repair > 0) {
     text += fmt::format("{}: can't be put back: {}\n", path, verdict.lost);
@@ -36,10 +36,14 @@ std::string text_of(const std::string& path, const file::ParityVerdict& verdict,
 }
 
 json json_of(const std::string& path, const file::ParityVerdict& verdict, bool only_looks) {
+  json troubles = json::array();
+  for (const file::ParityTrouble& trouble : verdict.troubles) {
+    troubles.push_back(trouble.words);
+  }
   return {{"file", path},
           {"parity_files", verdict.parities},
           {"bytes", verdict.bytes},
-          {"troubles", verdict.troubles},
+          {"troubles", troubles},
           {"can_be_repaired", verdict.beyond_repair == 0},
           {"repaired", !only_looks && !verdict.troubles.empty()}};
 }

@@ -6,7 +6,6 @@
 
 #include "command.hpp"
 #include "file/parity/repair.hpp"
-#include "storage/messages.hpp"
 #include "storage/registry/registry.hpp"
 #include "stria/file.hpp"
 
@@ -30,9 +29,9 @@ std::vector<std::string> remarks_on_parity(Ranks& ranks, const std::string& path
       remarks.push_back(verdict.status().message());
     }
     for (size_t i = 0; verdict.ok() && i < verdict->troubles.size(); ++i) {
-      const std::string& trouble = verdict->troubles[i];
+      const std::string& trouble = verdict->troubles[i].words;
       // What lies on a disk of another node is there, and is to come home; or the disk is lost.
-      const bool is_elsewhere = trouble.find(storage::kUnseen) != std::string::npos;
+      const bool is_elsewhere = verdict->troubles[i].is_unseen;
       remarks.push_back(
           is_elsewhere ? fmt::format("{}; if it is lost, 'stria repair --place DIRECTORY {}' puts it elsewhere", trouble, path)
                        : fmt::format("{}: 'stria repair {}' puts it back", trouble, path));

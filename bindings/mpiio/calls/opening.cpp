@@ -108,9 +108,8 @@ Outcome compare_names(File& file, const Outcome& opened) {
     const std::string names = fmt::format("rank 0 opens '{}', rank {} '{}'",
                                           std::string_view(reinterpret_cast<const char*>(name_at_0.data()), name_at_0.size()),
                                           comm.rank(), file.path());
-    const std::string_view reason = std::string_view(opened.message()).substr(opened.message().rfind(": ") + 1);
     outcome = opened.ok() ? Outcome(MPI_ERR_NOT_SAME, "the ranks open different files: " + names)
-                          : Outcome(opened.error_class(), fmt::format("{}:{}", names, reason));
+                          : Outcome(opened.error_class(), fmt::format("{}: {}", names, opened.system_words()));
   }
   outcome = agree(file, outcome);
   if (!outcome.ok()) {

@@ -1,7 +1,6 @@
 #include "mpiio/mpi/outcome.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -39,48 +38,47 @@ int class_of_code(ErrorCode code) {
   }
 }
 
-// MPI has several classes where ErrorCode has one. The system's words, at the end of the message
-// (Status::from_errno), tell them apart.
-int class_of_system_words(const std::string& message) {
-  struct Finer {
-    int error_number;
-    int error_class;
-  };
-  static constexpr std::array<Finer, 6> kFiner{{{EDQUOT, MPI_ERR_QUOTA},
-                                                {ENAMETOOLONG, MPI_ERR_BAD_FILE},
-                                                {EISDIR, MPI_ERR_BAD_FILE},
-                                                {ELOOP, MPI_ERR_BAD_FILE},
-                                                {ETXTBSY, MPI_ERR_FILE_IN_USE},
-                                                {EBUSY, MPI_ERR_FILE_IN_USE}}};
-  for (const Finer& finer : kFiner) {
-    if (message.ends_with(": " + std::generic_category().message(finer.error_number))) {
-      return finer.error_class;
-    }
+// Returns the class of an error whose code alone would have another: MPI has several classes where
+// ErrorCode has one value.
+int class_of(const Status& status) {
+  switch (static_cast<int>(status.reason())) {
+    case static_cast<int>(ErrorReason::kOverQuota):
+    case EDQUOT:
+      return MPI_ERR_QUOTA;
+    case ENAMETOOLONG:
+    case EISDIR:
+    case ELOOP:
+      return MPI_ERR_BAD_FILE;
+    case ETXTBSY:
+    case EBUSY:
+      return MPI_ERR_FILE_IN_USE;
+    default:
+      return class_of_code(status.code());
   }
-  return MPI_SUCCESS;
 }
 
 struct Wire {
   int32_t error_class;
+  ErrorReason reason;
   int32_t length;
 };
 
 // Returns the failure of `root` on every rank. Collective: yes.
 Outcome broadcast(Comm& comm, const Outcome& failure, int root) {
-  Wire wire{failure.error_class(), static_cast<int32_t>(failure.message().size())};
+  Wire wire{failure.error_class(), failure.reason(), static_cast<int32_t>(failure.message().size())};
   comm.broadcast(std::as_writable_bytes(std::span(&wire, 1)), root);
   std::string text = comm.rank() == root ? failure.message() : std::string(static_cast<size_t>(wire.length), ' ');
   comm.broadcast(std::as_writable_bytes(std::span(text)), root);
-  return {wire.error_class, comm.size() > 1 ? said_by(root, text) : text};
+  return {wire.error_class, comm.size() > 1 ? said_by(root, text) : text, wire.reason};
 }
 
 }  // namespace
 
-Outcome::Outcome(const Status& status) : class_(class_of_code(status.code())), message_(status.message()) {
-  if (!status.ok()) {
-    const int finer = class_of_system_words(message_);
-    class_ = finer == MPI_SUCCESS ? class_ : finer;
-  }
+Outcome::Outcome(const Status& status) : class_(class_of(status)), reason_(status.reason()), message_(status.message()) {}
+
+std::string Outcome::system_words() const {
+  const bool is_the_systems = ErrorReason::kNone < reason_ && reason_ < ErrorReason::kMoveIsOver;
+  return is_the_systems ? std::generic_category().message(static_cast<int>(reason_)) : message_;
 }
 
 Outcome agree(Comm& comm, NodeMeeting* meeting, const Outcome& mine) {

@@ -19,16 +19,21 @@ namespace stria::mpiio {
 class [[nodiscard]] Outcome {
  public:
   Outcome() = default;
-  Outcome(int error_class, std::string message) : class_(error_class), message_(std::move(message)) {}
+  Outcome(int error_class, std::string message, ErrorReason reason = ErrorReason::kNone)
+      : class_(error_class), reason_(reason), message_(std::move(message)) {}
   /// Takes the MPI class to which a failure of the engine belongs.
   Outcome(const Status& status);  // NOLINT: a status is an outcome
 
   bool ok() const { return class_ == MPI_SUCCESS; }
   int error_class() const { return class_; }
+  ErrorReason reason() const { return reason_; }
   const std::string& message() const { return message_; }
+  /// Returns the system's words for its error alone; the whole message where it was none of its.
+  std::string system_words() const;
 
  private:
   int class_ = MPI_SUCCESS;
+  ErrorReason reason_ = ErrorReason::kNone;
   std::string message_;
 };
 

@@ -98,7 +98,7 @@ class Benchmark {
     try {
       action();
     } catch (const Error& error) {
-      outcome = Status(error.code(), error.what());
+      outcome = Status(error);
     } catch (const std::bad_alloc&) {
       outcome = Status(ErrorCode::kResourceExhausted, "too little memory for the arrays: choose a smaller size, or more ranks");
     }

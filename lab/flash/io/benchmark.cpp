@@ -18,9 +18,12 @@ namespace {
 void agree_on(MPI_Comm comm, const std::string& problem, ErrorCode code) {
   int failed_rank = -1;
   const Status status = shared::agree(comm, problem.empty() ? Status() : Status(code, problem), &failed_rank);
-  // An error on which the library has agreed names its rank already.
-  const bool named = status.message().find("rank ") != std::string::npos;
-  (named ? status : status.with_context(fmt::format("rank {}", failed_rank))).throw_if_error();
+  int failed = problem.empty() ? 0 : 1;
+  int size = 1;
+  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_SUM, comm);
+  MPI_Comm_size(comm, &size);
+  // An error on which the library has agreed is every rank's, and names the one that met it.
+  (failed == size ? status : status.with_context(fmt::format("rank {}", failed_rank))).throw_if_error();
 }
 
 class Benchmark {

@@ -198,7 +198,7 @@ Result<Machine> parse_changed(const std::string& text, std::span<const std::stri
     }
     return machine_of(document);
   } catch (const Error& error) {
-    return Status(error.code(), error.what());
+    return Status(error);
   } catch (const json::exception& error) {
     return Status(ErrorCode::kFormat, std::string("description of a machine: ") + error.what());
   }

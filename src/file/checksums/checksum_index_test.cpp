@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cstring>
 #include <random>
 
@@ -142,9 +143,13 @@ ChecksumIndex random_index(uint64_t seed) {
 TEST(ChecksumStore, AnIndexTravelsWhole) {
   for (uint64_t seed = 1; seed < 50; ++seed) {
     ChecksumIndex index = random_index(seed);
+    index.problem = seed % 2 == 0 ? Status() : Status::from_errno(ESTALE, "read the sums");
     auto back = decode_index(encode_index(index));
     ASSERT_TRUE(back.ok()) << back.status().message();
     EXPECT_EQ(back->present, index.present);
+    EXPECT_EQ(back->problem.code(), index.problem.code());
+    EXPECT_EQ(back->problem.reason(), index.problem.reason());
+    EXPECT_EQ(back->problem.message(), index.problem.message());
     EXPECT_EQ(back->paths, index.paths);
     EXPECT_EQ(back->placement, index.placement);
     EXPECT_EQ(back->tables, index.tables);

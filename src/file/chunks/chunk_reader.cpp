@@ -25,8 +25,8 @@ size_t most_kept(const container::ChunkGrid& grid) {
 
 Status ChunkReader::corrupted(const ChunkSource& source, int dataset, ByteRange rows, const Status& why) {
   damaged_rows_ = rows;
-  return Status(why.code(), fmt::format("'{}': dataset '{}', rows {} to {}: {}", source.path, source.catalog[dataset].spec.path,
-                                        rows.begin, rows.end - 1, why.message()));
+  return why.with_message(fmt::format("'{}': dataset '{}', rows {} to {}: {}", source.path, source.catalog[dataset].spec.path,
+                                      rows.begin, rows.end - 1, why.message()));
 }
 
 Result<ChunkReader::Cut> ChunkReader::read_cut(const ChunkSource& source, int dataset) {

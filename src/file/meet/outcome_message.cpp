@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -13,28 +14,48 @@
 
 namespace stria::file {
 
-std::vector<std::byte> encode_outcome(const Status& status, const std::vector<std::byte>& content) {
-  const auto code = static_cast<int32_t>(status.code());
-  const size_t text_bytes = std::min(status.message().size(), Comm::kGatherBytesMax - sizeof code);
-  const auto text = std::as_bytes(std::span(status.message().data(), text_bytes));
-  const std::span<const std::byte> body = status.ok() ? std::span(content) : text;
-  std::vector<std::byte> message(sizeof code + body.size());
-  std::memcpy(message.data(), &code, sizeof code);
+namespace {
+
+// What precedes the message of a failure; before the content of a success stands the code alone.
+struct Head {
+  ErrorCode code;
+  ErrorReason reason;
+};
+static_assert(offsetof(Head, code) == 0);
+
+// Returns the first bytes of `head`, and those of the body.
+std::vector<std::byte> joined(const Head& head, size_t head_bytes, std::span<const std::byte> body) {
+  std::vector<std::byte> message(head_bytes + body.size());
+  std::memcpy(message.data(), &head, head_bytes);
   if (!body.empty()) {
-    std::memcpy(message.data() + sizeof code, body.data(), body.size());
+    std::memcpy(message.data() + head_bytes, body.data(), body.size());
   }
   return message;
 }
 
-Result<std::vector<std::byte>> decode_outcome(std::span<const std::byte> message) {
-  STRIA_CHECK(message.size() >= sizeof(int32_t), message.size());
-  int32_t code = 0;
-  std::memcpy(&code, message.data(), sizeof code);
-  const auto body = message.subspan(sizeof code);
-  if (code != 0) {
-    return Status(static_cast<ErrorCode>(code), std::string(reinterpret_cast<const char*>(body.data()), body.size()));
+}  // namespace
+
+std::vector<std::byte> encode_outcome(const Status& status, const std::vector<std::byte>& content) {
+  const Head head{status.code(), status.reason()};
+  if (status.ok()) {
+    return joined(head, sizeof head.code, content);
   }
-  return std::vector<std::byte>(body.begin(), body.end());
+  const size_t text_bytes = std::min(status.message().size(), Comm::kGatherBytesMax - sizeof head);
+  return joined(head, sizeof head, std::as_bytes(std::span(status.message().data(), text_bytes)));
+}
+
+Result<std::vector<std::byte>> decode_outcome(std::span<const std::byte> message) {
+  Head head{};
+  STRIA_CHECK(message.size() >= sizeof head.code, message.size());
+  std::memcpy(&head.code, message.data(), sizeof head.code);
+  if (head.code == ErrorCode::kOk) {
+    const auto content = message.subspan(sizeof head.code);
+    return std::vector<std::byte>(content.begin(), content.end());
+  }
+  STRIA_CHECK(message.size() >= sizeof head, message.size(), head.code);
+  std::memcpy(&head, message.data(), sizeof head);
+  const auto text = message.subspan(sizeof head);
+  return Status(head.code, std::string(reinterpret_cast<const char*>(text.data()), text.size()), head.reason);
 }
 
 void keep_first_failure(Status& first, const Status& status, int rank, int ranks) {

@@ -136,6 +136,7 @@ std::vector<std::byte> answer_to(int64_t number, const Result<std::vector<std::b
   FieldWriter answer;
   answer.number(number);
   answer.number(static_cast<int64_t>(done.status().code()));
+  answer.number(static_cast<int64_t>(done.status().reason()));
   answer.text(done.status().message());
   answer.bytes(done.ok() ? std::span<const std::byte>(*done) : std::span<const std::byte>());
   return answer.take();
@@ -399,13 +400,14 @@ Result<std::vector<std::byte>> NodeService::ask(int rank, Ask what, std::span<co
   FieldReader answer(answer_);
   const int64_t answered = answer.number();
   const auto code = static_cast<ErrorCode>(answer.number());
+  const auto reason = static_cast<ErrorReason>(answer.number());
   const std::string words = answer.text();
   const auto rest = answer.bytes();
   if (!answer.is_whole() || answered != number || *from != rank) {
     return garbled_answer(rank);
   }
   if (code != ErrorCode::kOk) {
-    return Status(code, fmt::format("{}, by rank {}", words, rank));
+    return Status(code, fmt::format("{}, by rank {}", words, rank), reason);
   }
   return std::vector<std::byte>(rest.begin(), rest.end());
 }

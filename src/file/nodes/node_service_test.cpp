@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <string>
 #include <utility>
@@ -202,6 +203,20 @@ TEST(NodeService, AnswersEveryQuestionWhereMemoryRunsOutAtAnyMoment) {
     ASSERT_FALSE(testing::Test::HasFailure());
   }
   EXPECT_GT(failures, allocations / 2);
+}
+
+TEST(NodeService, AnErrorKeepsItsReason) {
+  storage::MemoryDriver memory;
+  const auto report = run_simulated({.ranks = kRanks, .ranks_per_node = 1, .seed = 5}, [&](Comm& inner) {
+    Rank rank(inner, memory);
+    const int owner = (inner.rank() + 1) % kRanks;
+    const Status missing = rank.driver.open(path_of(owner, inner.rank(), 0), {}).status();
+    EXPECT_EQ(missing.code(), ErrorCode::kNotFound);
+    EXPECT_EQ(missing.reason(), ErrorReason{ENOENT});
+    EXPECT_TRUE(missing.message().ends_with(", by rank " + std::to_string(owner))) << missing.message();
+    rank.serve_to_the_end();
+  });
+  EXPECT_TRUE(report.ok()) << report.status().message();
 }
 
 TEST(NodeService, TakesALateAnswerForNone) {

@@ -42,6 +42,14 @@ std::string why_unseen(storage::Driver& driver, const std::string& path, const s
 
 }  // namespace
 
+std::string in_words(const std::vector<ParityTrouble>& troubles) {
+  std::string words;
+  for (const ParityTrouble& trouble : troubles) {
+    words += (words.empty() ? "" : ", ") + trouble.words;
+  }
+  return words;
+}
+
 ParitySet::ParitySet(std::shared_ptr<storage::Driver> driver, std::string path, ParityHead head)
     : driver_(std::move(driver)), path_(std::move(path)), head_(std::move(head)), code_(head_.member_count(), head_.parities) {}
 
@@ -133,10 +141,11 @@ size_t ParitySet::add_file(const std::string& path) {
   auto opened = driver_->open(path, {});
   files_.push_back({.path = path, .file = opened.ok() ? std::move(*opened) : nullptr, .why_away = {}});
   const bool has_name = opened.ok() || opened.status().code() != ErrorCode::kNotFound;
-  if (!opened.ok()) {
-    files_.back().why_away = !storage::is_remote_path(path) ? storage::why_unseen(*driver_, path)
-                             : has_name                     ? opened.status().message()
-                                                            : "";
+  if (!opened.ok() && !storage::is_remote_path(path)) {
+    files_.back().why_away = storage::why_unseen(*driver_, path);
+    files_.back().is_unseen = !files_.back().why_away.empty();
+  } else if (!opened.ok() && has_name) {
+    files_.back().why_away = opened.status().message();
   }
   give_up_if_away(files_.back());
   return files_.size() - 1;
@@ -301,12 +310,12 @@ std::vector<uint64_t> ParitySet::record_of_units(int64_t stripe) const {
 Status ParitySet::beyond_repair(int64_t stripe) const {
   if (stripe_.record.empty()) {
     return Status(ErrorCode::kCorrupted, fmt::format("no parity of '{}' tells which bytes of its stripe {} are right: {}",
-                                                     path_, stripe, fmt::join(troubles(), ", ")));
+                                                     path_, stripe, in_words(troubles())));
   }
   const auto lost = std::count(stripe_.was_wrong.begin(), stripe_.was_wrong.end(), true);
   return Status(ErrorCode::kCorrupted,
                 fmt::format("'{}' can't be made whole: {} units of its stripe {} are lost, and its parity makes up for {}: {}",
-                            path_, lost, stripe, head_.parities, fmt::join(troubles(), ", ")));
+                            path_, lost, stripe, head_.parities, in_words(troubles())));
 }
 
 std::optional<int64_t> ParitySet::changed_ns(int unit) const {
@@ -357,15 +366,15 @@ int ParitySet::agreement() {
   return right;
 }
 
-std::vector<std::string> ParitySet::troubles() const {
-  std::vector<std::string> found;
+std::vector<ParityTrouble> ParitySet::troubles() const {
+  std::vector<ParityTrouble> found;
   for (const OneFile& one : files_) {
     if (one.file == nullptr && !one.why_away.empty()) {
-      found.push_back(fmt::format("'{}' is out of reach ({})", one.path, one.why_away));
+      found.push_back({fmt::format("'{}' is out of reach ({})", one.path, one.why_away), one.is_unseen});
     } else if (one.file == nullptr) {
-      found.push_back(fmt::format("'{}' is missing", one.path));
+      found.push_back({fmt::format("'{}' is missing", one.path)});
     } else if (one.wrong_units > 0) {
-      found.push_back(fmt::format("'{}' is damaged", one.path));
+      found.push_back({fmt::format("'{}' is damaged", one.path)});
     }
   }
   return found;

@@ -22,6 +22,14 @@
 
 namespace stria::file {
 
+/// Says what was found missing or damaged.
+struct ParityTrouble {
+  std::string words{};     ///< "'a.h5.part-1-0' is missing"
+  bool is_unseen = false;  ///< it lies on a disk of another node; or that disk is lost
+};
+/// Returns their words, with commas between.
+std::string in_words(const std::vector<ParityTrouble>& troubles);
+
 class ParitySet {
  public:
   /// Finds the parity of the file at `path`, which may itself be missing. Where there is that of
@@ -60,14 +68,15 @@ class ParitySet {
   };
   Result<const Stripe*> read_stripe(int64_t stripe);
 
-  /// Returns what was found missing or damaged so far, as "'a.h5.part-1-0' is missing".
-  std::vector<std::string> troubles() const;
+  /// Returns what was found missing or damaged so far.
+  std::vector<ParityTrouble> troubles() const;
 
  private:
   struct OneFile {
     std::string path;
     std::unique_ptr<storage::File> file;  // null where it is missing
     std::string why_away;                 // where it has a name, but its server doesn't answer
+    bool is_unseen = false;               // on a disk that this node doesn't see
     int64_t wrong_units = 0;
   };
 

@@ -144,7 +144,7 @@ TEST(Parity, WhateverIsLostIsReadAndPutBackByteForByte) {
     const Files whole = files_in(memory);
     const auto verdict = check_parity(borrow(memory), "run.h5");
     ASSERT_TRUE(verdict.ok()) << verdict.status().message();
-    ASSERT_EQ(verdict->troubles, std::vector<std::string>());
+    ASSERT_EQ(in_words(verdict->troubles), "");
     std::vector<std::string> names = names_beside(whole);
     ASSERT_EQ(names.size(), static_cast<size_t>(setting.hints.subfile_count + setting.hints.parity_count));
     std::mt19937_64 random(seed);
@@ -336,11 +336,29 @@ TEST(ParityInPlaces, APlaceThatIsLostIsReadAndPutBack) {
       EXPECT_TRUE(memory.list_directory(lost).value().empty());
       EXPECT_EQ(memory.list_directory("/d").value().size(), 1U);
       EXPECT_EQ(files_in(memory, "/data").size(), 4U);
-      EXPECT_EQ(check_parity(borrow(memory), kPlacedFile)->troubles, std::vector<std::string>());
+      EXPECT_EQ(in_words(check_parity(borrow(memory), kPlacedFile)->troubles), "");
       ASSERT_TRUE(remove_with_parts(memory, kPlacedFile).ok());
       EXPECT_TRUE(files_in(memory, "/data").empty());
       EXPECT_EQ(without_link(memory), std::vector<std::string>());
     }
+  }
+}
+
+// A disk of another node is where its directory isn't found; one that is seen may lack the file.
+TEST(ParityInPlaces, WhatLiesOnADiskOfAnotherNodeIsToldFromWhatIsMissing) {
+  storage::MemoryDriver memory;
+  write_whole(in_places(of(2, 1, 2)), memory);
+  lose_place(memory, kPlaces[0]);
+  const auto script = storage::FaultScript::parse("list_directory:count=all:path=" + kPlaces[0] + ":errno=ENOENT", 0).value();
+  for (const bool is_unseen : {false, true}) {
+    const std::shared_ptr<storage::Driver> driver =
+        is_unseen ? std::make_shared<storage::FaultDriver>(borrow(memory), script) : borrow(memory);
+    const auto verdict = check_parity(driver, kPlacedFile);
+    ASSERT_TRUE(verdict.ok()) << verdict.status().message();
+    ASSERT_EQ(verdict->troubles.size(), 1U);
+    EXPECT_EQ(verdict->troubles[0].is_unseen, is_unseen) << verdict->troubles[0].words;
+    const std::string words = is_unseen ? "which isn't seen here" : "is missing";
+    EXPECT_NE(verdict->troubles[0].words.find(words), std::string::npos) << verdict->troubles[0].words;
   }
 }
 
@@ -375,7 +393,7 @@ TEST(ParityInPlaces, NothingLiesInAPlaceWithoutALink) {
       ASSERT_EQ(statuses[0].message(), statuses[1].message());
       ASSERT_EQ(read_alone(memory, setting), "");
       ASSERT_EQ(without_link(memory), std::vector<std::string>());
-      ASSERT_EQ(check_parity(borrow(memory), kPlacedFile)->troubles, std::vector<std::string>());
+      ASSERT_EQ(in_words(check_parity(borrow(memory), kPlacedFile)->troubles), "");
     }
   }
   write_whole(setting, memory);
@@ -470,7 +488,7 @@ TEST(Parity, EveryFailedOperationLeavesAWholeFileWithItsParityOrNone) {
         ASSERT_FALSE(*memory.exists(partial_path("run.h5")));
         const auto verdict = check_parity(borrow(memory), "run.h5");
         ASSERT_TRUE(verdict.ok()) << verdict.status().message();
-        ASSERT_EQ(verdict->troubles, std::vector<std::string>());
+        ASSERT_EQ(in_words(verdict->troubles), "");
       }
       EXPECT_GT(failures, 3);
     }
@@ -487,7 +505,7 @@ TEST(Parity, APowerLossAfterTheCommitLeavesIt) {
     ASSERT_EQ(read_alone(memory, of(3, 1)), "");
     const auto verdict = check_parity(borrow(memory), "run.h5");
     ASSERT_TRUE(verdict.ok()) << verdict.status().message();
-    ASSERT_EQ(verdict->troubles, std::vector<std::string>());
+    ASSERT_EQ(in_words(verdict->troubles), "");
   }
 }
 
@@ -501,7 +519,7 @@ TEST(Parity, ACommitInTheBackgroundMakesIt) {
     EXPECT_EQ(without_link(memory), std::vector<std::string>());
     const auto verdict = check_parity(borrow(memory), kPlacedFile);
     ASSERT_TRUE(verdict.ok()) << verdict.status().message();
-    EXPECT_EQ(verdict->troubles, std::vector<std::string>());
+    EXPECT_EQ(in_words(verdict->troubles), "");
     ASSERT_TRUE(memory.remove(kPlacedFile).ok());
     // A file in one piece is more than two of its sixteen stretches; but it had its name.
     EXPECT_NE(repaired(memory, kPlacedFile).find("can't be made whole"), std::string::npos);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "file/parity/parity_set.hpp"
 #include "storage/driver.hpp"
 
 namespace stria::file {
@@ -12,10 +13,10 @@ namespace stria::file {
 /// Says what the parity of a file says.
 struct ParityVerdict {
   int parities = 0;
-  int64_t bytes = 0;                    ///< the bytes of the file, its parts and its parity
-  std::vector<std::string> troubles{};  ///< "'a.h5.part-1-0' is missing"
-  int64_t beyond_repair = 0;            ///< stripes
-  std::string lost{};                   ///< why, where there are some
+  int64_t bytes = 0;  ///< the bytes of the file, its parts and its parity
+  std::vector<ParityTrouble> troubles{};
+  int64_t beyond_repair = 0;  ///< stripes
+  std::string lost{};         ///< why, where there are some
 };
 
 /// Reads the file at `path`, its parts and its parity, and compares all with their sums. kNotFound

@@ -109,7 +109,7 @@ void note_healing(const OpenFile& file, const Status& failure, ReadFile& source)
   const auto troubles = source.parity->troubles();
   source.healing_remark =
       fmt::format("what is damaged or missing of '{}' is read by its parity, 'stria repair {}' puts it back: {}{}{}", file.path,
-                  file.path, failure.message(), troubles.empty() ? "" : "; ", fmt::join(troubles, ", "));
+                  file.path, failure.message(), troubles.empty() ? "" : "; ", in_words(troubles));
 }
 
 Result<bool> turn_to_parity(const OpenFile& file, const Status& failure, ReadFile& source) {

@@ -78,6 +78,7 @@ void encode_dataset(const DatasetEntry& entry, FieldWriter& fields) {
   fields.text(entry.filters);
   fields.text(entry.obstacle);
   fields.number(static_cast<int64_t>(entry.problem.code()));
+  fields.number(static_cast<int64_t>(entry.problem.reason()));
   fields.text(entry.problem.message());
   fields.bytes(entry.spec.fill_value);
   fields.number(entry.value_range ? 1 : 0);
@@ -113,7 +114,8 @@ DatasetEntry decode_dataset(FieldReader& fields) {
   entry.filters = fields.text();
   entry.obstacle = fields.text();
   const auto problem = static_cast<ErrorCode>(fields.number());
-  entry.problem = Status(problem, fields.text());
+  const auto reason = static_cast<ErrorReason>(fields.number());
+  entry.problem = Status(problem, fields.text(), reason);
   const auto fill_value = fields.bytes();
   entry.spec.fill_value.assign(fill_value.begin(), fill_value.end());
   entry.value_range = fields.number() != 0;

@@ -130,7 +130,7 @@ asio::awaitable<void> Messages::refuse(const Status& status) {
   STRIA_CHECK(!status.ok(), request_);  // a client would take it for an answer without content
   shared_.counters.count_error(status.code());
   shared_.watch.failed(request_, status, client_);
-  const std::vector<std::byte> body = wire::encode(wire::Failure{status.code(), status.message()});
+  const std::vector<std::byte> body = wire::encode(wire::Failure{status.code(), status.message(), status.reason()}, version());
   co_await reply(Kind::kError, body);
 }
 

@@ -17,6 +17,7 @@ namespace {
 using wire::QuotaKind;
 
 constexpr int64_t kTopDirectory = 1;
+constexpr const char* kOverQuota = "Disk quota exceeded";  // the system's own words
 // A pass over all sizes takes at most this part of the time, and comes at most once a second.
 constexpr int kPassPart = 20;
 constexpr std::chrono::milliseconds kBetweenPasses{900};
@@ -207,10 +208,10 @@ std::string Quotas::sentence(const wire::Account& account, const Limit& limit, c
                           : path == paths_.end()           ? fmt::format("directory {}", account.id)
                                                            : fmt::format("the directory '{}'", path->second);
   const bool by_bytes = limit.bytes > 0 && used.bytes >= limit.bytes;
-  return by_bytes ? fmt::format("{}: {} has {} of at most {}: remove files, or ask for more", wire::kOverQuota, who,
+  return by_bytes ? fmt::format("{}: {} has {} of at most {}: remove files, or ask for more", kOverQuota, who,
                                 readable(used.bytes), readable(limit.bytes))
-                  : fmt::format("{}: {} has {} of at most {} files: remove some, or ask for more", wire::kOverQuota, who,
-                                used.files, limit.files);
+                  : fmt::format("{}: {} has {} of at most {} files: remove some, or ask for more", kOverQuota, who, used.files,
+                                limit.files);
 }
 
 /// kNoSpace for an account that has all that it may have.
@@ -222,7 +223,7 @@ Status Quotas::over(const wire::Account& account, bool makes_file) const {
   }
   const bool by_bytes = limit->second.bytes > 0 && used->second.bytes >= limit->second.bytes;
   const bool by_files = makes_file && limit->second.files > 0 && used->second.files >= limit->second.files;
-  return by_bytes || by_files ? Status(ErrorCode::kNoSpace, sentence(account, limit->second, used->second)) : Status();
+  return by_bytes || by_files ? wire::over_quota(sentence(account, limit->second, used->second)) : Status();
 }
 
 Status Quotas::may_make(const Caller& caller, const std::string& path) {

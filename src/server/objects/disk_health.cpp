@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 
 namespace stria::server {
 
@@ -15,7 +14,7 @@ bool DiskHealth::note(const Status& outcome, Clock::time_point now) {
                : outcome.code() == ErrorCode::kNoSpace  ? &full_
                                                         : nullptr;
   // A client that writes at the end of the world fills no disk.
-  const bool is_too_large = outcome.message().ends_with(std::generic_category().message(EFBIG));
+  const bool is_too_large = outcome.reason() == ErrorReason{EFBIG};
   if (mark == nullptr || is_too_large) {
     return false;
   }

@@ -36,6 +36,12 @@ TEST(DiskHealths, ErrorsCountForATime) {
   }
 }
 
+TEST(DiskHealths, AQuotaOfTheDiskMakesItNearlyFull) {
+  DiskHealth health(0);
+  EXPECT_FALSE(health.note(Status::from_errno(EDQUOT, "write")));
+  EXPECT_EQ(health.look(::testing::TempDir()).condition, Condition::kNearlyFull);
+}
+
 TEST(DiskHealths, WhatClientsDoWrongIsNoErrorOfTheDisk) {
   DiskHealth health(0);
   for (const ErrorCode code : {ErrorCode::kPermissionDenied, ErrorCode::kFormat, ErrorCode::kCorrupted, ErrorCode::kAborted}) {
@@ -43,8 +49,11 @@ TEST(DiskHealths, WhatClientsDoWrongIsNoErrorOfTheDisk) {
   }
   EXPECT_FALSE(health.note(Status()));
   EXPECT_FALSE(health.note(Status::from_errno(EFBIG, "write at the end of the world")));
+  EXPECT_FALSE(health.note(Status::from_errno(EFBIG, "write").with_message("it is too much, in other words")));
   EXPECT_EQ(health.look(::testing::TempDir()).condition, Condition::kGood);
   EXPECT_EQ(health.errors(), 0);
+  EXPECT_FALSE(health.note(Status(ErrorCode::kNoSpace, "write: File too large")));
+  EXPECT_EQ(health.look(::testing::TempDir()).condition, Condition::kNearlyFull) << "no number says that it is the client's";
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ Status Growth::check(uint64_t part) const {
   }
   for (const wire::Account& account : known->second) {
     if (const auto found = over_.find(account); found != over_.end()) {
-      return Status(ErrorCode::kNoSpace, found->second);
+      return wire::over_quota(found->second);
     }
   }
   return {};

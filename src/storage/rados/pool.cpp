@@ -59,7 +59,7 @@ Status cannot_connect(int error_number) {
       error_number == ETIMEDOUT
           ? "; is it up (ceph -s)? STRIA_RADOS_TIMEOUT is the time that it has"
           : "; are its monitors named there, and is the user's keyring readable? STRIA_RADOS_USER names another";
-  return Status(reason.code(), reason.message() + advice);
+  return reason.with_message(reason.message() + advice);
 }
 
 std::string pools_of(const ClusterConnection& connection) {
@@ -205,16 +205,16 @@ Status Pool::error(int result, const std::string& object) const {
       if (!is_given_up()) {
         given_up_until_ = (Clock::now() + kPauseAfterFailure).time_since_epoch();
       }
-      return Status(plain.code(), plain.message() + fmt::format(" (the cluster had {} s, STRIA_RADOS_TIMEOUT); see ceph -s",
-                                                                rados_patience().count()));
+      return plain.with_message(
+          plain.message() + fmt::format(" (the cluster had {} s, STRIA_RADOS_TIMEOUT); see ceph -s", rados_patience().count()));
     case EPERM:
     case EACCES:
-      return Status(plain.code(), plain.message() + fmt::format("; see what it may do: ceph auth get client.{}", user()));
+      return plain.with_message(plain.message() + fmt::format("; see what it may do: ceph auth get client.{}", user()));
     case EDQUOT:
     case ENOSPC:
-      return Status(ErrorCode::kNoSpace, plain.message() + "; the pool or the cluster is full: see ceph df");
+      return plain.with_message(plain.message() + "; the pool or the cluster is full: see ceph df");
     case EOPNOTSUPP:
-      return Status(plain.code(), plain.message() + "; names and headers need a replicated pool, not an erasure-coded one");
+      return plain.with_message(plain.message() + "; names and headers need a replicated pool, not an erasure-coded one");
     default:
       return plain;
   }

@@ -249,7 +249,7 @@ Status CollectingPages::take_error() {
     return {};
   }
   const PageTable::Lock lock(table_);
-  Status error(static_cast<ErrorCode>(self.error.load()), self.message);
+  Status error(static_cast<ErrorCode>(self.error.load()), self.message, self.reason);
   self.error.store(0);
   return error;
 }

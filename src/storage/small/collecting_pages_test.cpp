@@ -53,7 +53,7 @@ class Store {
   Status write(std::span<const WriteSegment> list) const {
     const int64_t number = requests().fetch_add(1);
     if (number == fails_at) {
-      return Status(ErrorCode::kNoSpace, "the store is full");
+      return Status(ErrorCode::kNoSpace, "the store is full", ErrorReason::kOverQuota);
     }
     int64_t before = -1;
     for (const WriteSegment& segment : list) {
@@ -147,6 +147,7 @@ TEST(CollectingPages, AFailureIsToldToEachRankWhoseBytesItMet) {
     const Status error = rank->take_error();
     EXPECT_EQ(error.code(), ErrorCode::kNoSpace);
     EXPECT_EQ(error.message(), "the store is full");
+    EXPECT_EQ(error.reason(), ErrorReason::kOverQuota);
     EXPECT_FALSE(rank->keeps());
     EXPECT_TRUE(rank->take_error().ok());
   }

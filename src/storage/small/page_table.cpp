@@ -170,6 +170,7 @@ void PageTable::tell_ranks(int64_t number, const Status& sent) const {
     if (!sent.ok() && told.error.load() == 0) {
       const size_t length = sent.message().copy(told.message, sizeof(told.message) - 1);
       told.message[length] = '\0';
+      told.reason = sent.reason();
       keep_order();
       told.error.store(static_cast<int>(sent.code()));
     }

@@ -50,6 +50,7 @@ class PageMemory {
     std::atomic<int64_t> pages{0};  ///< with bytes of it
     std::atomic<uint64_t> sent{0};  ///< how many of them have been sent, by any rank
     std::atomic<int> error{0};      ///< an ErrorCode that its bytes have met
+    ErrorReason reason = ErrorReason::kNone;
     char message[256]{};
   };
 

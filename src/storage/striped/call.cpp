@@ -270,7 +270,7 @@ class Conversation {
       return Status(ErrorCode::kIo, "it answered before the question was asked");
     }
     if (header.kind == wire::Kind::kError) {
-      const Status failure = failure_of(receiver_.body());
+      const Status failure = failure_of(receiver_.body(), header.version);
       const bool damaged = call_.kind == wire::Kind::kWrite && failure.code() == ErrorCode::kAborted;
       if (damaged && ++damaged_ < 5) {
         return Status(ErrorCode::kIo, failure.message());

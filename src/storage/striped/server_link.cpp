@@ -46,9 +46,9 @@ Status lost(int error_number) {
 
 }  // namespace
 
-Status failure_of(std::span<const std::byte> body) {
-  STRIA_ASSIGN_OR_RETURN(const wire::Failure failure, wire::decode<wire::Failure>(body));
-  return Status(failure.code, failure.text);
+Status failure_of(std::span<const std::byte> body, uint16_t version) {
+  STRIA_ASSIGN_OR_RETURN(const wire::Failure failure, wire::decode<wire::Failure>(body, version));
+  return failure.status();
 }
 
 ServerLink::ServerLink(wire::Address address, std::shared_ptr<const wire::Key> key, Encryption encryption)
@@ -175,7 +175,7 @@ Result<std::vector<std::byte>> ServerLink::ask(wire::Kind kind, std::span<const 
     }
   } while (answer.kind == wire::Kind::kWorking && answer.request == header.request && answer.payload_bytes == 0);
   if (answer.kind == wire::Kind::kError) {
-    return failure_of(reply);
+    return failure_of(reply, answer.version);
   }
   const bool expected = answer.kind == wire::reply_to(kind) && answer.request == header.request && answer.payload_bytes == 0 &&
                         answer.version == version_;

@@ -93,7 +93,7 @@ class ServerLink {
   int64_t generation_ = 0;
 };
 
-/// Returns the error that a frame reports; kFormat when even that can't be read.
-Status failure_of(std::span<const std::byte> body);
+/// Returns the error that a frame of that version reports; kFormat when even that can't be read.
+Status failure_of(std::span<const std::byte> body, uint16_t version);
 
 }  // namespace stria::storage

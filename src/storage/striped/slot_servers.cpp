@@ -81,7 +81,7 @@ Status SlotServers::follow(const std::function<Status()>& attempt) {
     const bool on_its_way = outcome.code() == ErrorCode::kNotFound;
     const Result<bool> has_moved = look_again(on_its_way ? std::chrono::milliseconds(0) : kShortPatience);
     if (!has_moved.ok() || (!*has_moved && (!on_its_way || Clock::now() > deadline))) {
-      return on_its_way ? Status(ErrorCode::kIo, outcome.message()) : outcome;
+      return on_its_way ? Status(ErrorCode::kIo, outcome.message(), outcome.reason()) : outcome;
     }
     if (!*has_moved) {
       std::this_thread::sleep_for(pause);

@@ -10,12 +10,6 @@
 
 namespace stria::wire {
 
-namespace {
-
-constexpr std::string_view kForeignTicket = "the ticket isn't this store's for the file";
-
-}  // namespace
-
 void Ticket::put(Writer& writer) const {
   writer.fixed(rights);
   writer.fixed(expires_ms);
@@ -55,11 +49,11 @@ StoreSecret ticket_secret(const StoreSecret& secret, uint64_t epoch) {
 }
 
 Status foreign_ticket() {
-  return Status(ErrorCode::kPermissionDenied, std::string(kForeignTicket));
+  return Status(ErrorCode::kPermissionDenied, "the ticket isn't this store's for the file", ErrorReason::kForeignTicket);
 }
 
 bool is_foreign_ticket(const Status& status) {
-  return status.code() == ErrorCode::kPermissionDenied && status.message().find(kForeignTicket) != std::string::npos;
+  return status.reason() == ErrorReason::kForeignTicket;
 }
 
 Ticket issue_ticket(const StoreSecret& secret, uint64_t file, uint8_t rights, uint64_t expires_ms) {

@@ -292,7 +292,7 @@ Result<FlashHeader> read_header(File& file) {
     header.scalars = netcdf ? get_netcdf_lists(file) : get_lists(file);
     header.names = netcdf ? get_netcdf_names(file) : file.read_strings("unknown names");
   } catch (const Error& error) {
-    return Status(error.code(), error.what());
+    return Status(error);
   }
   STRIA_ASSIGN_OR_RETURN(int64_t dim, need(header.scalars, "dimensionality"));
   header.dim = static_cast<int>(dim);

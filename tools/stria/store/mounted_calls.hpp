@@ -42,7 +42,8 @@ inline bool is_asked_by_a_user() {
 int errno_of(ErrorCode code);
 
 inline int minus_errno(const Status& status) {
-  return status.ok() ? 0 : wire::is_over_quota(status) ? -EDQUOT : -errno_of(status.code());
+  const bool is_over_quota = wire::is_over_quota(status) || status.reason() == ErrorReason{EDQUOT};
+  return status.ok() ? 0 : is_over_quota ? -EDQUOT : -errno_of(status.code());
 }
 
 /// Returns what body() returns, or the number of the error that it throws.
@@ -51,7 +52,7 @@ int answer(Body body) {
   try {
     return body();
   } catch (const Error& error) {
-    return minus_errno(Status(error.code(), error.what()));
+    return minus_errno(Status(error));
   } catch (const std::bad_alloc&) {
     return -ENOMEM;
   } catch (const std::exception&) {

@@ -58,7 +58,8 @@ Status bring_staged(const Environment& environment, const std::string& path, con
   STRIA_ASSIGN_OR_RETURN(const Nearest nearest, find_nearest(*environment.driver, place, path));
   return nearest.is_staged ? Status(trouble.ok() ? ErrorCode::kIo : trouble.code(),
                                     fmt::format("'{}' is staged as '{}', which must come to its own place first{}{}",
-                                                given_path, nearest.path, trouble.ok() ? "" : ": ", trouble.message()))
+                                                given_path, nearest.path, trouble.ok() ? "" : ": ", trouble.message()),
+                                    trouble.reason())
                            : Status();
 }
 

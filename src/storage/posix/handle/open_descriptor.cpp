@@ -60,8 +60,8 @@ Status OpenDescriptor::error(const char* operation, int error_number) const {
 Status OpenDescriptor::transfer_error(const char* operation, int64_t offset, int64_t bytes, int error_number) const {
   Status status = Status::from_errno(error_number, describe(operation, path_, offset, bytes));
   if (direct_ && error_number == EINVAL) {
-    status = Status(status.code(), status.message() + " (direct I/O: offset, size and memory must be multiples of " +
-                                       std::to_string(capabilities_.direct_align_bytes) + " bytes)");
+    status = status.with_message(status.message() + " (direct I/O: offset, size and memory must be multiples of " +
+                                 std::to_string(capabilities_.direct_align_bytes) + " bytes)");
   }
   return status;
 }

@@ -78,7 +78,7 @@ short type_of(LockMode mode) {
 
 Status PosixLocks::lock_error(ByteRange range, int error_number) const {
   Status status = file_.transfer_error("lock", range.begin, range.size(), error_number);
-  return says_no_locks(error_number) ? Status(ErrorCode::kUnsupported, status.message()) : status;
+  return says_no_locks(error_number) ? Status(ErrorCode::kUnsupported, status.message(), status.reason()) : status;
 }
 
 Result<std::unique_ptr<RangeLock>> PosixLocks::lock(ByteRange range, LockMode mode) const {
@@ -154,7 +154,8 @@ Result<std::unique_ptr<RangeLock>> PosixLocks::own() const {
   }
   std::unique_ptr<RangeLock> held = std::make_unique<PosixOwnership>(file_);
   if (file_.calls().set_lease(file_.number(), F_WRLCK) != 0) {
-    return Status(ErrorCode::kUnsupported, file_.error("own", errno).message());
+    const Status refused = file_.error("own", errno);
+    return Status(ErrorCode::kUnsupported, refused.message(), refused.reason());
   }
   return held;
 }

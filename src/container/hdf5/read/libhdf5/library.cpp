@@ -40,7 +40,8 @@ ErrorCode code_of(const Innermost& error, ErrorCode otherwise) {
   if (error.minor == H5E_NOTHDF5) {
     return ErrorCode::kFormat;
   }
-  // A version of a message that this release doesn't know.
+  // A version of a message that this release doesn't know. libhdf5 reports it by the number of
+  // damage, H5E_CANTLOAD or another, so only its words tell the two apart.
   const bool of_message = error.major == H5E_OHDR || error.major == H5E_DATATYPE;
   if (error.minor == H5E_NOFILTER || (of_message && error.words.find("version number") != std::string::npos)) {
     return ErrorCode::kUnsupported;
