@@ -6,6 +6,9 @@
 # Clang notes in a precompiled header where the files lie that were its source, and wants to find
 # them there. CMake makes two for each target, in the build. Copies of these in a place that all
 # clones share are compiled instead.
+#
+# Files that CMake makes to compile others together name these by their whole paths. Copies that
+# name them from the source on are the same in every clone, so that ccache needn't preprocess them.
 export CCACHE_BASEDIR="$1" CCACHE_NOHASHDIR=1
 export CCACHE_SLOPPINESS=pch_defines,time_macros # what precompiled headers need
 ccache=$2
@@ -22,6 +25,7 @@ shared_copy() { # FILE
   fi
 }
 
+together=
 for argument in "$@"; do
   shift
   case $argument in
@@ -29,8 +33,13 @@ for argument in "$@"; do
       shared_copy "$argument"
       argument=$copy
       ;;
+    "$PWD"/*/Unity/unity_*.c | "$PWD"/*/Unity/unity_*.cxx)
+      together=${argument%.*}.near.${argument##*.}
+      sed "s#\"$CCACHE_BASEDIR/#\"#" "$argument" >"$together"
+      argument=$together
+      ;;
     "$PWD"/*.pch) argument=${argument#"$PWD"/} ;; # ccache 4.7 leaves it as it is behind -Xclang
   esac
   set -- "$@" "$argument"
 done
-exec "$ccache" "$@"
+exec "$ccache" "$@" ${together:+-iquote "$CCACHE_BASEDIR"}

@@ -60,7 +60,10 @@ ReplacedFile ReplacedFile::find(storage::Driver& driver, const std::string& path
 
 void ReplacedFile::remove(storage::Driver& driver) noexcept {
   for (const std::string& path : beside_) {
-    static_cast<void>(or_out_of_memory([&] { return remove_placed(driver, path); }));
+    static_cast<void>(or_out_of_memory([&]() -> Status {
+      STRIA_ASSIGN_OR_RETURN(const bool is_seen, driver.exists(real_path(driver, path)));
+      return is_seen ? remove_placed(driver, path) : Status();
+    }));
   }
   beside_.clear();
 }

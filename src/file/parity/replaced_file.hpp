@@ -5,7 +5,8 @@
 // more. They take room, and by the old parity the new file would be called damaged.
 // Method: it is found before the new file gets the name, and removed afterwards. Parts are those
 // that the old file's table names. Parts of another name stay: the old file was a copy, or had been
-// renamed, and others may need them. Parity without a mark is that of the new file.
+// renamed, and others may need them. What lies on a disk that isn't seen here, such as another
+// node's, stays with its link. Parity without a mark is that of the new file.
 // Cost: on one rank, a question whether there is a file; where one is replaced, a listing of the
 // directory. The old file's metadata are read where there are parts of its name.
 #pragma once
