@@ -51,7 +51,7 @@ comm.Barrier()
 with stria.open("again.h5", comm, verify=True) as file:
     assert (file["x"][rows] == 3.0).all()
 """
-MOST_OPERATIONS = 500
+MOST_OPERATIONS = 400
 
 
 def in_child(directory, call, *words, fault=""):

@@ -8,7 +8,6 @@
 #include "base/check.hpp"
 #include "base/hash.hpp"
 #include "base/out_of_memory.hpp"
-#include "file/parity/replaced_file.hpp"
 #include "storage/path.hpp"
 #include "trace/record/phase_timer.hpp"
 
@@ -79,6 +78,7 @@ Status PartialFile::create(const Making& making) {
   STRIA_CHECK(file_ == nullptr && !published_, path_);
   constexpr uint32_t kOwnerAlone = 0600;
   is_staged_ = making.is_staged;
+  successor_ = making.beside;
   storage::OpenOptions open;
   open.mode = storage::OpenOptions::Mode::kCreate;
   open.exclusive_lock = true;
@@ -115,7 +115,7 @@ Status PartialFile::publish(int64_t file_bytes, bool sync, PhaseTimes& times) {
   }
   STRIA_RETURN_IF_ERROR(complete(*file_, file_bytes, sync, times));
   PhaseTimer timer(times, Phase::kCommit);
-  ReplacedFile old = is_staged_ ? ReplacedFile() : ReplacedFile::find(*driver_, path_);
+  ReplacedFile old = is_staged_ ? ReplacedFile() : ReplacedFile::find(*driver_, path_, successor_);
   STRIA_RETURN_IF_ERROR(check_name(*driver_, *file_, partial_path_));
   STRIA_RETURN_IF_ERROR(driver_->rename(partial_path_, path_));
   published_ = true;

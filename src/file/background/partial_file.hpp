@@ -16,6 +16,7 @@
 #include <string>
 
 #include "file/background/unpublished_file.hpp"
+#include "file/parity/replaced_file.hpp"
 #include "storage/driver.hpp"
 #include "stria/phases.hpp"
 #include "stria/status.hpp"
@@ -46,7 +47,8 @@ class PartialFile final : public UnpublishedFile {
     /// The file lies in a place where other users make files, too: it is this user's alone, and
     /// what has its final name isn't looked at.
     bool is_staged = false;
-    bool sole_writer = false;  ///< no other rank of this node
+    bool sole_writer = false;          ///< no other rank of this node
+    ReplacedFile::Successor beside{};  ///< what the file has itself
   };
 
   /// Looks up what the final name means, and goes by that from now on. Nothing changes. Errors as
@@ -77,6 +79,7 @@ class PartialFile final : public UnpublishedFile {
   std::string partial_path_;
   std::optional<storage::FileAttributes> replaced_;  // those of the file that has the name
   bool is_staged_ = false;
+  ReplacedFile::Successor successor_;
   std::unique_ptr<storage::File> file_;
   bool published_ = false;
 };

@@ -1,10 +1,8 @@
 #include "file/parity/replaced_file.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/out_of_memory.hpp"
-#include "file/parity/parity_head.hpp"
 #include "file/parts/part_names.hpp"
 #include "file/parts/part_places.hpp"
 #include "file/parts/parts_table.hpp"
@@ -13,12 +11,6 @@
 namespace stria::file {
 
 namespace {
-
-bool has_mark(storage::Driver& driver, const std::string& path) {
-  const auto file = driver.open(path, {});
-  const auto read = file.ok() ? read_head(**file) : Result<ReadHead>(file.status());
-  return read.ok() && read->is_committed;
-}
 
 void append_parts(storage::Driver& driver, const std::string& path, std::vector<std::string>& found) {
   const auto table = find_parts(driver, path);
@@ -34,8 +26,11 @@ void append_parts(storage::Driver& driver, const std::string& path, std::vector<
 
 }  // namespace
 
-ReplacedFile ReplacedFile::find(storage::Driver& driver, const std::string& path) noexcept {
+ReplacedFile ReplacedFile::find(storage::Driver& driver, const std::string& path, Successor successor) noexcept {
   ReplacedFile replaced;
+  if (successor.has_parts && successor.has_parity) {
+    return replaced;
+  }
   static_cast<void>(or_out_of_memory([&]() -> Status {
     STRIA_ASSIGN_OR_RETURN(const bool is_there, driver.exists(path));
     if (!is_there) {
@@ -44,12 +39,14 @@ ReplacedFile ReplacedFile::find(storage::Driver& driver, const std::string& path
     STRIA_ASSIGN_OR_RETURN(const auto names, driver.list_directory(storage::directory_of(path)));
     const std::string own_name = storage::file_name_of(path);
     std::vector<std::string> found;
+    bool any_parts = false;
     for (const std::string& name : names) {
-      if (parity_generation_of(own_name, name) && has_mark(driver, path_beside(path, name))) {
+      if (!successor.has_parity && parity_generation_of(own_name, name)) {
         found.push_back(path_beside(path, name));
       }
+      any_parts = any_parts || generation_of(own_name, name);
     }
-    if (std::any_of(names.begin(), names.end(), [&](const std::string& name) { return generation_of(own_name, name); })) {
+    if (!successor.has_parts && any_parts) {
       append_parts(driver, path, found);
     }
     replaced.beside_ = std::move(found);

@@ -76,7 +76,8 @@ class RewrittenFile {
   ReadSession& read_;
 };
 
-/// The new file under its temporary name, which goes unless it is published.
+/// The new file under its temporary name, which goes unless it is published. It gets as much parity
+/// as the hints say, or else as the file has that it replaces, and in the same places.
 class NewCopy {
  public:
   NewCopy(const std::string& path, const access::ResolvedHints& hints) {
@@ -85,7 +86,9 @@ class NewCopy {
     environment_.hints = hints;
     file_ = std::make_unique<PartialFile>(environment_.driver, storage::absolute_path(path));
     file_->find().throw_if_error();
-    file_->create({.striping = access::striping_of(hints)}).throw_if_error();
+    const int had = parity_.find_old(stored()).value();
+    parities_ = hints.parity_count > 0 ? static_cast<int>(hints.parity_count) : had;
+    file_->create({.striping = access::striping_of(hints), .beside = {.has_parity = parities_ > 0}}).throw_if_error();
   }
   NewCopy(const NewCopy&) = delete;
   NewCopy& operator=(const NewCopy&) = delete;
@@ -102,19 +105,15 @@ class NewCopy {
     const auto session = open_session(make_self_comm(), partial_path(file_->path()), {.hints = {}, .verify = true});
     refuse_damaged(from, directed<ReadSession>(*session, "rewrite").verify().value());
   }
-  /// Gives the file its name, and parity: as much as the hints say, or else as the file has that it
-  /// replaces, and in the same places.
   void publish(int64_t file_bytes) {
-    const int had = parity_.find_old(stored()).value();
-    const int count = environment_.hints.parity_count > 0 ? static_cast<int>(environment_.hints.parity_count) : had;
-    if (count > 0) {
+    if (parities_ > 0) {
       const ParityFile whole{
           .path = partial_path(file_->path()), .name = storage::file_name_of(file_->path()), .bytes = file_bytes};
-      parity_.make(stored(), {whole}, count, 0, true).throw_if_error();
+      parity_.make(stored(), {whole}, parities_, 0, true).throw_if_error();
     }
     PhaseTimes times;
     file_->publish(file_bytes, true, times).throw_if_error();
-    if (count > 0) {
+    if (parities_ > 0) {
       parity_.note_published(stored());
     }
   }
@@ -125,6 +124,7 @@ class NewCopy {
   Environment environment_;
   std::unique_ptr<PartialFile> file_;
   ParityWriter parity_;
+  int parities_ = 0;
 };
 
 /// Returns the datasets whose data lie in parts.

@@ -90,8 +90,12 @@ Status NewFile::create(OpenFile& file) {
     partial = std::make_unique<PartialFile>(environment.driver, place_.written_path());
   }
   STRIA_ASSIGN_OR_RETURN(const storage::Striping striping, striping_of_file(environment.hints, place_.path()));
-  const Status created = partial->create(
-      {.striping = striping, .is_staged = drain_ != nullptr, .sole_writer = environment.comm->node_size() == 1});
+  const access::ResolvedHints& hints = environment.hints;
+  const Status created =
+      partial->create({.striping = striping,
+                       .is_staged = drain_ != nullptr,
+                       .sole_writer = environment.comm->node_size() == 1,
+                       .beside = {.has_parts = hints.subfile_count != 0, .has_parity = hints.parity_count > 0}});
   target_ = std::move(partial);
   if (drain_ == nullptr || !is_trouble_of_place(created)) {
     return created;
