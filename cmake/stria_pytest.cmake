@@ -24,7 +24,7 @@ function(stria_pytest name)
   add_test(NAME ${name}
     COMMAND ${CMAKE_SOURCE_DIR}/build/venv/bin/python -B -m pytest -q -p no:cacheprovider -rs --tb=short ${CMAKE_CURRENT_SOURCE_DIR}/${P_FILE})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${P_TIMEOUT} LABELS "${label};${P_LABELS}" PROCESSORS ${processors} COST 60
-    ENVIRONMENT "${environment};STRIA_PROGRAM=${CMAKE_BINARY_DIR}/bin/stria;STRIA_MPIEXEC=${MPIEXEC_EXECUTABLE};STRIA_LABORATORY=${STRIA_BUILD_LAB};${P_ENVIRONMENT}")
+    ENVIRONMENT "${environment};STRIA_PROGRAM=${CMAKE_BINARY_DIR}/bin/stria;STRIA_MPIEXEC=${MPIEXEC_EXECUTABLE};STRIA_LABORATORY=${STRIA_BUILD_LAB};STRIA_HDF5=${HDF5_VERSION};${P_ENVIRONMENT}")
   # MPICH's ranks don't sleep while they wait: two runs would take each other's cores.
   if(P_AT_ONCE AND NOT STRIA_SANITIZE AND STRIA_MPI STREQUAL "openmpi")
     set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT STRIA_TESTS_AT_ONCE=${P_AT_ONCE})

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Set-up, demonstration, build and tests on Debian 13 (GCC 14, Open MPI 5, HDF5 1.14), in a root of
 # its own in build/debian13 (or $DEBIAN13_ROOT), which stays for the next time, as do the objects
-# that its compiler cache has kept (in $DEBIAN13_CCACHE). Needs root and debootstrap; where these
-# are missing, it says so and ends well.
+# that its compiler cache has kept (in $DEBIAN13_CCACHE). Needs root and debootstrap, which it
+# installs on a Debian system; where it can't, it says so and ends well.
 # usage: scripts/debian13.sh [CTEST_OPTION...]  instead of -LE 'long|style'
 #        scripts/debian13.sh --run COMMAND      nothing but this, in the copy of this tree there:
 #                                        scripts/debian13.sh --run 'lab/scripts/bench.sh --quick'
@@ -19,11 +19,14 @@ fi
 options=("$@")
 if ((${#options[@]} == 0)); then options=(-LE 'long|style'); fi
 
-if [[ $(id -u) != 0 ]] || ! command -v debootstrap >/dev/null; then
-  echo "SKIPPED [1] scripts/debian13.sh:1: a root of Debian 13 needs root and debootstrap"
+leave_out() {
+  echo "SKIPPED [1] scripts/debian13.sh:1: a root of Debian 13 needs $1"
   echo "1 skipped in 0.0s"
   exit 0
-fi
+}
+[[ $(id -u) == 0 ]] || leave_out root
+command -v debootstrap >/dev/null || ! command -v dpkg-query >/dev/null || scripts/install_dependencies.sh debian13
+command -v debootstrap >/dev/null || leave_out debootstrap
 
 mounted=()
 leave() {

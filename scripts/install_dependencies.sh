@@ -5,8 +5,8 @@
 #
 # usage: scripts/install_dependencies.sh [--missing] [GROUP...]
 #   --missing   print what is missing, install nothing; exit 1 when something is
-#   GROUP       demo, build, run, test, bench, package, newest; all but the last two where none is
-#               named
+#   GROUP       demo, build, run, test, bench, package, newest, debian13; all but the
+#               last three where none is named
 # STRIA_SKIP_INSTALL=1 makes it do nothing: for systems whose packages have other names.
 set -euo pipefail
 
@@ -131,9 +131,9 @@ only_report=0
 for argument in "$@"; do
   case $argument in
     --missing) only_report=1 ;;
-    demo | build | run | test | bench | package | newest) groups+=("$argument") ;;
+    demo | build | run | test | bench | package | newest | debian13) groups+=("$argument") ;;
     -h | --help) sed -n '2,${/^#/!q;s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
-    *) fail "unknown argument '$argument'; use --missing, demo, build, run, test, bench, package or newest" ;;
+    *) fail "unknown argument '$argument'; use --missing, demo, build, run, test, bench, package, newest or debian13" ;;
   esac
 done
 if ((${#groups[@]} == 0)); then groups=(demo build run test bench); fi

@@ -26,7 +26,7 @@ build_hdf5() {
     "$cmake" -S "$hdf5/source/ext/hdf5" -B "$hdf5/build" -G Ninja -DCMAKE_INSTALL_PREFIX="$hdf5" -DCMAKE_BUILD_TYPE=Release \
       -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_C_FLAGS_RELEASE="-O1 -w" -DBUILD_SHARED_LIBS=ON -DBUILD_STATIC_LIBS=OFF \
       -DBUILD_TESTING=OFF -DHDF5_BUILD_TOOLS=OFF -DHDF5_BUILD_HL_LIB=OFF -DHDF5_BUILD_EXAMPLES=OFF \
-      -DHDF5_ENABLE_ZLIB_SUPPORT=ON -DHDF5_ENABLE_SZIP_SUPPORT=OFF &&
+      -DHDF5_ENABLE_ZLIB_SUPPORT=ON -DHDF5_ENABLE_SZIP_SUPPORT=ON &&
     "$cmake" --build "$hdf5/build" && "$cmake" --install "$hdf5/build" && rm -rf "$hdf5/build" "$hdf5/source" &&
     touch "$hdf5/built"
 }
@@ -38,9 +38,8 @@ build_with_newest() {
     -DSTRIA_UNITY=ON && "$cmake" --build build/newest
 }
 
-# Programs that link what is installed find this HDF5 as they do one of an environment module.
 test_with_newest() {
-  LD_LIBRARY_PATH=$hdf5/lib "${cmake%cmake}ctest" --test-dir build/newest --output-on-failure --no-tests=error \
+  "${cmake%cmake}ctest" --test-dir build/newest --output-on-failure --no-tests=error \
     -j "$(($(nproc) + 1))" -LE 'long|style' "$@"
 }
 

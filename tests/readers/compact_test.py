@@ -14,7 +14,7 @@ import pytest
 import stria
 from h5_snapshot import Snapshot, differences
 from h5_zoo import KINDS, RELEASES, numbers
-from stria_program import run
+from stria_program import HDF5_RELEASE, run
 
 SEEDS = int(os.environ.get("STRIA_SEEDS", "3"))
 
@@ -42,6 +42,11 @@ def test_every_kind_of_file_stays_what_it_is(work, kind, release):
     path = work / "zoo.h5"
     with h5py.File(path, "w", libver=RELEASES[release]) as f:
         KINDS[kind](f)
+    if HDF5_RELEASE >= (2,) and (kind, release) == ("links", "earliest"):
+        before = path.read_bytes()  # H5Ocopy of 2.2 fails at old groups in a cycle.
+        run("compact", path).refused("libhdf5 can't copy it")
+        assert path.read_bytes() == before
+        return
     # libhdf5 notes in a group when references in its attributes got the new addresses.
     check_compacting(path, same_bytes=kind != "references")
     if kind not in ("filters", "fill_values"):  # Release 1.10 can't read those wholly.

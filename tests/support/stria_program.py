@@ -1,9 +1,10 @@
 """Runs the real stria command, on ranks or alone, and keeps its results.
 
 Programs come from the environment: STRIA_PROGRAM, STRIA_MPIEXEC. Where STRIA_LABORATORY is OFF, the
-command was built without its laboratory, and tests that need a subcommand of it are skipped. A run
-that takes longer than its timeout is killed and counts as a hang. The limits are far above what the
-machine needs, so only a deadlock reaches them.
+command was built without its laboratory, and tests that need a subcommand of it are skipped.
+STRIA_HDF5 is the release of the HDF5 that it was built with. A run that takes longer than its
+timeout is killed and counts as a hang. The limits are far above what the machine needs, so only a
+deadlock reaches them.
 """
 
 import contextlib
@@ -23,6 +24,7 @@ from mpiexec_env import mpiexec_environment
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("STRIA_PROGRAM", str(ROOT / "build/release/bin/stria"))
 MPIEXEC = os.environ.get("STRIA_MPIEXEC", "mpiexec.openmpi")
+HDF5_RELEASE = tuple(int(number) for number in os.environ.get("STRIA_HDF5", "1.10").split("."))
 LABORATORY = ("bench", "convection", "flash", "papers", "simulate", "tune")
 starts = itertools.count()  # numbers that make each run's directory its own
 HANG_SECONDS = float(os.environ.get("STRIA_TEST_HANG_SECONDS", "90"))
