@@ -93,15 +93,15 @@ trap 'hide_progress ""' EXIT
 # Prints "passed failed left-out" for one stage's log and exit status.
 count_tests() {
   local log=$1 code=$2 line total=0 failed=0 left_out=0
-  # ctest: "98% tests passed, 1 tests failed out of 42"
+  # ctest: "98% tests passed, 1 tests failed out of 42", or of CMake 4 "100% tests passed out of 42"
   while read -r line; do
-    [[ $line =~ ([0-9]+)\ tests?\ failed\ out\ of\ ([0-9]+) ]] || continue
+    [[ $line =~ (, ([0-9]+)\ tests?\ failed)?\ out\ of\ ([0-9]+) ]] || continue
     if ((total > 0)) && grep -q '^run again: ' "$log"; then
-      failed=${BASH_REMATCH[1]} # the second summary is of the same tests
+      failed=${BASH_REMATCH[2]:-0} # the second summary is of the same tests
       break
     fi
-    failed=$((failed + BASH_REMATCH[1]))
-    total=$((total + BASH_REMATCH[2]))
+    failed=$((failed + ${BASH_REMATCH[2]:-0}))
+    total=$((total + BASH_REMATCH[3]))
   done < <(grep -E '^[0-9]+% tests passed' "$log" || true)
   if ((total == 0)); then
     # pytest -q: "1 failed, 40 passed, 2 skipped in 7.21s"

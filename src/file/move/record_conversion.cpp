@@ -146,10 +146,10 @@ Result<RecordConversion> RecordConversion::match(const ElementSpec& from, const 
   const RecordPlaces& of_file = to_file ? targets : sources;
   for (const RecordPlace& place : (to_file ? sources : targets).all()) {
     auto found = of_file.find(place.path);
-    found = found ? found : of_file.find(unquoted(place.path));
+    found = found ? found : of_file.find(unquoted_name(place.path));
     if (!found) {
       return Status(ErrorCode::kInvalidArgument,
-                    fmt::format("it has no column '{}', which the memory has", unquoted(place.path)));
+                    fmt::format("it has no column '{}', which the memory has", unquoted_name(place.path)));
     }
     const RecordPlace& source = to_file ? place : *found;
     const RecordPlace& target = to_file ? *found : place;

@@ -47,7 +47,7 @@ std::string indices_of(int64_t number, const std::vector<int64_t>& dims) {
   return text;
 }
 
-std::string quoted(std::string_view name) {
+std::string quoted_name(std::string_view name) {
   std::string text;
   for (const char each : name) {
     text += kSpecial.find(each) == std::string_view::npos ? "" : "\\";
@@ -56,7 +56,7 @@ std::string quoted(std::string_view name) {
   return text;
 }
 
-std::string unquoted(std::string_view part) {
+std::string unquoted_name(std::string_view part) {
   std::string name;
   for (size_t i = 0; i < part.size(); ++i) {
     const bool is_quoted = part[i] == '\\' && i + 1 < part.size() && kSpecial.find(part[i + 1]) != std::string_view::npos;
@@ -106,7 +106,7 @@ Status RecordPlaces::add_array(const ElementSpec& array, const std::string& path
 
 Status RecordPlaces::add_members(const ElementSpec& record, const std::string& path, int64_t offset_bytes) {
   for (const ElementSpec::Member& member : record.members) {
-    STRIA_RETURN_IF_ERROR(add(member.element, path + quoted(member.name), offset_bytes + member.offset_bytes));
+    STRIA_RETURN_IF_ERROR(add(member.element, path + quoted_name(member.name), offset_bytes + member.offset_bytes));
   }
   return Status();
 }

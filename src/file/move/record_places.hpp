@@ -47,7 +47,7 @@ class RecordPlaces {
 std::string indices_of(int64_t number, const std::vector<int64_t>& dims);
 
 /// Returns a name as a part of a path, and back.
-std::string quoted(std::string_view name);
-std::string unquoted(std::string_view part);
+std::string quoted_name(std::string_view name);
+std::string unquoted_name(std::string_view part);
 
 }  // namespace stria::file

@@ -36,7 +36,7 @@ std::string on_one_line(const std::string& text) {
 
 /// Puts the text in quotes. Bytes that are no ASCII stand for characters of that number, so that
 /// every text is valid.
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
   constexpr unsigned char kFirstBeyondAscii = 0x7f;
   std::string out = "\"";
   for (const char each : text) {
@@ -77,9 +77,9 @@ std::string EventLog::line_of(const Event& event) const {
   const auto level = static_cast<size_t>(event.level);
   if (form_ == Form::kJson) {
     std::string line = fmt::format(R"({{"time":"{}","level":"{}","event":{},"server":{},"message":{})", time_of_day(),
-                                   level_name(event.level), quoted(event.what), quoted(server_), quoted(event.text));
+                                   level_name(event.level), json_text(event.what), json_text(server_), json_text(event.text));
     for (const auto& [name, value] : event.facts) {
-      line += fmt::format(",{}:{}", quoted(name), quoted(value));
+      line += fmt::format(",{}:{}", json_text(name), json_text(value));
     }
     return line + "}\n";
   }

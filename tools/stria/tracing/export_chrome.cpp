@@ -16,7 +16,7 @@ using nlohmann::json;
 using trace::Event;
 using trace::TraceFile;
 
-std::string quoted(const std::string& text) {
+std::string json_text(const std::string& text) {
   return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -25,7 +25,8 @@ std::string metadata(const TraceFile& trace, const std::vector<Lane>& lanes) {
   std::string text;
   for (int rank = 0; rank < trace.rank_count(); ++rank) {
     const std::string name = fmt::format("rank {} on {}", rank, trace.ranks[static_cast<size_t>(rank)].host);
-    text += fmt::format(R"({{"ph":"M","pid":{0},"name":"process_name","args":{{"name":{1}}}}},{2})", rank, quoted(name), "\n");
+    text +=
+        fmt::format(R"({{"ph":"M","pid":{0},"name":"process_name","args":{{"name":{1}}}}},{2})", rank, json_text(name), "\n");
     text += fmt::format(R"({{"ph":"M","pid":{0},"name":"process_sort_index","args":{{"sort_index":{0}}}}},{1})", rank, "\n");
   }
   for (size_t i = 0; i < lanes.size(); ++i) {
@@ -33,7 +34,7 @@ std::string metadata(const TraceFile& trace, const std::vector<Lane>& lanes) {
                                  ? fmt::format("thread {}", lanes[i].thread)
                                  : fmt::format("thread {}, in the background {}", lanes[i].thread, lanes[i].number);
     text += fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}}}},{})", lanes[i].rank, i + 1,
-                        quoted(name), "\n");
+                        json_text(name), "\n");
   }
   return text;
 }
@@ -47,10 +48,10 @@ std::string arguments(const TraceFile& trace, const Event& event) {
     text += fmt::format(R"(,"offset":{})", event.offset);
   }
   if (event.file >= 0) {
-    text += fmt::format(R"(,"file":{})", quoted(trace.files[static_cast<size_t>(event.file)]));
+    text += fmt::format(R"(,"file":{})", json_text(trace.files[static_cast<size_t>(event.file)]));
   }
   if (event.dataset >= 0) {
-    text += fmt::format(R"(,"dataset":{})", quoted(trace.datasets[static_cast<size_t>(event.dataset)]));
+    text += fmt::format(R"(,"dataset":{})", json_text(trace.datasets[static_cast<size_t>(event.dataset)]));
   }
   if (event.peer >= 0) {
     text += fmt::format(R"(,"peer":{})", event.peer);
@@ -68,10 +69,10 @@ void export_chrome(const TraceFile& trace, const std::string& path) {
   const std::vector<Lane> lanes = lay_out(trace);
   std::vector<std::string> names;
   for (const trace::KindInfo& kind : trace.kinds) {
-    names.push_back(fmt::format(R"("name":{},"cat":"{}")", quoted(kind.name), trace::layer_name(kind.layer)));
+    names.push_back(fmt::format(R"("name":{},"cat":"{}")", json_text(kind.name), trace::layer_name(kind.layer)));
   }
-  file << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"program\":" << quoted(trace.program)
-       << ",\"command\":" << quoted(trace.command) << "},\"traceEvents\":[\n"
+  file << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"program\":" << json_text(trace.program)
+       << ",\"command\":" << json_text(trace.command) << "},\"traceEvents\":[\n"
        << metadata(trace, lanes);
   std::string text;
   for (size_t i = 0; i < lanes.size(); ++i) {
