@@ -37,8 +37,6 @@ int64_t straight_cost_bytes(const AxesShape& shape) {
 int64_t axes_cost_bytes(const AxesShape& shape, size_t choice) {
   STRIA_ASSERT(choice < AxesShape::kChoices && shape.nodes >= 1 && shape.ranks >= shape.nodes, choice, shape.nodes,
                shape.ranks);
-  STRIA_ASSERT(shape.met <= shape.aggregators && shape.columns[choice] <= shape.met, shape.met, shape.aggregators,
-               shape.columns[choice]);
   const int64_t met_columns = shape.columns[choice];
   const int64_t ways = shape.write ? 1 : 2;  // a read's descriptions, and its bytes back
   // A message up a tree and one down for each rank of the node, and the steps of the tree.
